@@ -1,0 +1,109 @@
+//! Queue disciplines as pure state machines.
+//!
+//! Every call takes `now`; nothing in here reads a clock, does I/O, or allocates per packet once
+//! its buffers have grown to their high-water mark. What happens to a packet on the way comes out
+//! through the [`Observer`] that the caller passes.
+//!
+//! A discipline is one file: principles, parameters, code, tests. It is known to the rest of the
+//! project by one line in [`registry`].
+
+#![deny(missing_docs)]
+
+pub mod fifo;
+mod packet;
+pub mod pool;
+pub mod registry;
+
+pub use packet::{Backlog, Ecn, FlowId, Label, Packet};
+pub use registry::{Discipline, Env, Limit, Registry};
+
+use units::Instant;
+use units::param::{ParamError, Settings};
+
+/// A queue discipline holding packets with payloads of type `P`.
+///
+/// Packets of one flow leave in the order in which they came. A packet that is handed in comes out
+/// exactly once: through [`dequeue`](Qdisc::dequeue) or through [`Observer::dropped`].
+pub trait Qdisc<P>: Send {
+    /// Takes a packet that arrives `now`. Drops, of this packet or of others, go to `observer`.
+    fn enqueue(&mut self, now: Instant, packet: Packet<P>, observer: &mut dyn Observer<P>);
+
+    /// The next packet to send `now`, if any may be sent.
+    fn dequeue(&mut self, now: Instant, observer: &mut dyn Observer<P>) -> Option<Packet<P>>;
+
+    /// When to call [`dequeue`](Qdisc::dequeue) again after it returned nothing although packets
+    /// wait. A work-conserving discipline never makes anyone wait and keeps the default.
+    fn next_wake(&self, _now: Instant) -> Option<Instant> {
+        None
+    }
+
+    /// What is queued.
+    fn backlog(&self) -> Backlog;
+
+    /// Changes parameters while packets wait. Packets are dropped only where a new limit leaves no
+    /// room for them.
+    ///
+    /// # Errors
+    /// If a setting is refused; then nothing has changed.
+    fn change(
+        &mut self,
+        now: Instant,
+        settings: &Settings,
+        observer: &mut dyn Observer<P>,
+    ) -> Result<(), ParamError>;
+
+    /// Current parameters, as a user would write them.
+    fn params(&self) -> Vec<(&'static str, String)>;
+
+    /// Names of the classes that [`Observer::moved`] speaks of; empty where there are none.
+    fn classes(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// One of a discipline's classes: an index into [`Qdisc::classes`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Class(pub u8);
+
+/// Why a packet was dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DropReason {
+    /// No room: the arriving packet was refused.
+    Tail,
+    /// No room: a packet of another flow, or an older one, was dropped instead.
+    Overlimit,
+    /// An AQM's decision, to tell the sender of a standing queue.
+    Congestion,
+    /// A change of parameters left no room.
+    Change,
+}
+
+impl DropReason {
+    /// The name used in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            DropReason::Tail => "tail",
+            DropReason::Overlimit => "overlimit",
+            DropReason::Congestion => "congestion",
+            DropReason::Change => "change",
+        }
+    }
+}
+
+/// Who is told what a discipline does. The defaults ignore what they are told.
+pub trait Observer<P> {
+    /// A packet was dropped; it is handed back, so that its owner can free the payload.
+    fn dropped(&mut self, _now: Instant, _packet: Packet<P>, _reason: DropReason) {}
+
+    /// A packet was marked with Congestion Experienced; it is about to leave.
+    fn marked(&mut self, _now: Instant, _packet: &Packet<P>) {}
+
+    /// A flow was put into a class: for the first time, or out of another one.
+    fn moved(&mut self, _now: Instant, _flow: FlowId, _from: Option<Class>, _to: Class) {}
+}
+
+/// An observer that ignores everything.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Ignore;
+
+impl<P> Observer<P> for Ignore {}

@@ -1,0 +1,91 @@
+//! What a discipline can see of a packet.
+
+use units::Instant;
+
+/// A packet as a discipline sees it, around a payload that it never looks into.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Packet<P> {
+    /// Length in bytes, IP header included.
+    pub len: u32,
+    /// Whose packet it is. Only for telling observers: a discipline separates flows by `hash`.
+    pub flow: FlowId,
+    /// Hash of the flow's addresses and ports, salted by whoever made it (`skb_get_hash_perturb`).
+    pub hash: u32,
+    /// The ECN field.
+    pub ecn: Ecn,
+    /// What the end host claims about the packet. Only disciplines that say so may read it.
+    pub label: Label,
+    /// When it was enqueued; set by [`Pool::push`](crate::pool::Pool::push) or the discipline.
+    pub arrived: Instant,
+    /// The packet itself.
+    pub payload: P,
+}
+
+/// A flow's identity in results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct FlowId(pub u32);
+
+/// The ECN field (RFC 3168, section 5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Ecn {
+    /// The sender does not understand ECN.
+    #[default]
+    NotCapable,
+    /// ECT(0).
+    Ect0,
+    /// ECT(1): the L4S identifier (RFC 9331).
+    Ect1,
+    /// Congestion Experienced.
+    Ce,
+}
+
+/// The end host's claim about its traffic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Label {
+    /// No claim.
+    #[default]
+    None,
+    /// Delay-sensitive.
+    RealTime,
+    /// Everything else, said aloud.
+    Bulk,
+}
+
+impl<P> Packet<P> {
+    /// Marks the packet as having met congestion; false where its sender would not understand.
+    pub fn mark(&mut self) -> bool {
+        let capable = self.ecn != Ecn::NotCapable;
+        if capable {
+            self.ecn = Ecn::Ce;
+        }
+        capable
+    }
+}
+
+/// What waits in a queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Backlog {
+    /// Packets.
+    pub packets: u32,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+impl Backlog {
+    /// Counts a packet of `len` bytes in.
+    pub fn add(&mut self, len: u32) {
+        self.packets += 1;
+        self.bytes += u64::from(len);
+    }
+
+    /// Counts a packet of `len` bytes out.
+    pub fn remove(&mut self, len: u32) {
+        self.packets -= 1;
+        self.bytes -= u64::from(len);
+    }
+
+    /// Nothing waits.
+    pub const fn is_empty(&self) -> bool {
+        self.packets == 0
+    }
+}

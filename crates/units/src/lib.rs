@@ -1,0 +1,20 @@
+//! Time, sizes and rates as newtypes; parameters that are declared once; seeded random streams.
+//!
+//! Everything above this crate speaks in these types, so that a millisecond is never a microsecond
+//! and a bit is never a byte. All of them are integers: two runs of one seed agree to the byte.
+//!
+//! Text forms are accepted in any letter case: `40ms`, `1.5s`, `20mbit`, `375kB`, `64KiB`.
+
+#![deny(missing_docs)]
+
+mod bytes;
+pub mod param;
+pub mod random;
+mod rate;
+mod text;
+mod time;
+
+pub use bytes::Bytes;
+pub use rate::Rate;
+pub use text::ParseError;
+pub use time::{Duration, Instant};
