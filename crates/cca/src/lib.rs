@@ -1,1 +1,205 @@
-//! x
+//! Congestion controls as pure state machines.
+//!
+//! A control is told what a transport saw (packets sent, acknowledged, lost, marked; feedback of
+//! arrival times) and answers with a window, a pacing rate, and a rate for an encoder. Every call
+//! takes `now`; nothing in here reads a clock, does I/O or sends. One trait serves window- and
+//! rate-based controls: a window-based one leaves [`Control::pacing_rate`] at `None`, a rate-based
+//! one leaves [`Control::window`] unlimited.
+//!
+//! A control is one file: principles, parameters, code, tests. It is known to the rest of the
+//! project by one line in [`registry`].
+
+#![deny(missing_docs)]
+
+pub mod registry;
+pub mod reno;
+
+pub use registry::{ControlEntry, Registry, Setup};
+
+use units::{Duration, Instant, Rate};
+
+/// A congestion control for one sender.
+pub trait Control: Send {
+    /// A packet of `bytes` leaves; `in_flight` includes it.
+    fn on_sent(&mut self, _now: Instant, _bytes: u64, _in_flight: u64) {}
+
+    /// An acknowledgement arrived. Called once for each, after [`on_congestion`](Self::on_congestion)
+    /// where the same acknowledgement revealed a loss.
+    fn on_ack(&mut self, now: Instant, ack: &Ack);
+
+    /// Congestion was noticed: once per round trip at most (RFC 6675 recovery entry, RFC 3168
+    /// echo).
+    fn on_congestion(&mut self, now: Instant, congestion: &Congestion);
+
+    /// Everything that was lost in the last episode has been repaired.
+    fn on_recovered(&mut self, _now: Instant) {}
+
+    /// The retransmission timer ran out: everything in flight is presumed lost. Not called for a
+    /// tail loss probe.
+    fn on_timeout(&mut self, now: Instant, in_flight: u64);
+
+    /// The sender had been idle for longer than a retransmission timeout and sends again.
+    fn on_idle_restart(&mut self, _now: Instant, _idle: Duration) {}
+
+    /// Arrival times of packets, from transport-wide feedback, in the order of sending. Only for
+    /// controls whose [`feedback`](Self::feedback) is [`Feedback::Arrivals`].
+    fn on_arrivals(&mut self, _now: Instant, _arrivals: &[Arrival]) {}
+
+    /// When [`on_timer`](Self::on_timer) wants to be called, if at all.
+    fn next_timer(&self) -> Option<Instant> {
+        None
+    }
+
+    /// The moment named by [`next_timer`](Self::next_timer) has come.
+    fn on_timer(&mut self, _now: Instant) {}
+
+    /// Bytes that may be in flight; `u64::MAX` for a control that limits only the rate.
+    fn window(&self) -> u64;
+
+    /// Rate at which packets may leave; `None` lets the transport pace by window and round trip.
+    fn pacing_rate(&self) -> Option<Rate> {
+        None
+    }
+
+    /// The rate at which an encoder should produce, given the smoothed round trip. By default the
+    /// window per round trip.
+    fn media_rate(&self, srtt: Duration) -> Rate {
+        Rate::from_bytes_over(self.window(), srtt)
+    }
+
+    /// A burst that the control wants sent to measure the path, if any: the media session sends
+    /// padding at this rate for this long, and then calls this again.
+    fn take_probe(&mut self, _now: Instant) -> Option<Probe> {
+        None
+    }
+
+    /// Below this window the control is in slow start, and the transport paces at twice the rate
+    /// (`tcp_pacing_ss_ratio`) instead of 1.2 times.
+    fn in_slow_start(&self) -> bool {
+        false
+    }
+
+    /// Whether the transport should ration sending during recovery (RFC 6937). A control that
+    /// models the path itself says no.
+    fn uses_prr(&self) -> bool {
+        true
+    }
+
+    /// What the control needs to be told.
+    fn feedback(&self) -> Feedback {
+        Feedback::Acks
+    }
+}
+
+/// What a control needs to be told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Feedback {
+    /// Acknowledgements, as TCP gives them.
+    Acks,
+    /// Arrival times of every packet, as WebRTC's transport-wide feedback gives them.
+    Arrivals,
+}
+
+/// What an acknowledgement told the sender. Sizes in bytes of payload.
+#[derive(Debug, Clone, Default)]
+pub struct Ack {
+    /// Newly delivered, cumulatively or selectively acknowledged for the first time.
+    pub bytes: u64,
+    /// Newly found lost by this acknowledgement.
+    pub lost: u64,
+    /// Round trip of the newest packet that this acknowledged, unless that was retransmitted.
+    pub rtt: Option<Duration>,
+    /// Smoothed round trip (RFC 6298); zero before the first sample.
+    pub srtt: Duration,
+    /// Smallest round trip of this connection so far.
+    pub min_rtt: Duration,
+    /// In flight before this acknowledgement.
+    pub prior_in_flight: u64,
+    /// In flight after it.
+    pub in_flight: u64,
+    /// Delivered on this connection so far, this acknowledgement included.
+    pub delivered: u64,
+    /// Delivery rate sample, where one could be taken.
+    pub rate: Option<RateSample>,
+    /// This acknowledgement is the first for a packet sent after the last round's start: a packet-
+    /// timed round trip has passed.
+    pub round_start: bool,
+    /// When the newest acknowledged packet was sent.
+    pub newest_sent: Instant,
+    /// The sender is repairing losses (fast recovery or after a timeout).
+    pub in_recovery: bool,
+    /// The window, not the application, limited sending in the last round trip.
+    pub window_limited: bool,
+    /// Newly delivered bytes whose packets came with Congestion Experienced.
+    pub marked: u64,
+}
+
+/// A delivery rate sample (draft-cheng-iccrg-delivery-rate-estimation-02).
+#[derive(Debug, Clone, Copy)]
+pub struct RateSample {
+    /// Bytes delivered over `interval`.
+    pub delivered: u64,
+    /// The longer of the send and the acknowledgement interval.
+    pub interval: Duration,
+    /// `delivered` of the connection when the sampled packet was sent.
+    pub prior_delivered: u64,
+    /// The application, not the network, limited sending when the sampled packet left.
+    pub app_limited: bool,
+}
+
+impl RateSample {
+    /// The sample as a rate.
+    pub fn rate(&self) -> Rate {
+        Rate::from_bytes_over(self.delivered, self.interval)
+    }
+}
+
+/// Congestion that was noticed.
+#[derive(Debug, Clone, Copy)]
+pub struct Congestion {
+    /// How it was noticed.
+    pub signal: Signal,
+    /// Bytes newly found lost; zero for a mark.
+    pub lost: u64,
+    /// In flight when it was noticed, lost packets excluded.
+    pub in_flight: u64,
+    /// The smallest round trip so far.
+    pub min_rtt: Duration,
+}
+
+/// How congestion was noticed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Signal {
+    /// A packet was lost.
+    Loss,
+    /// The receiver echoed Congestion Experienced.
+    Mark,
+}
+
+/// One packet of transport-wide feedback.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Arrival {
+    /// Transport-wide sequence number.
+    pub sequence: u64,
+    /// Size on the wire, bytes.
+    pub bytes: u32,
+    /// When it left.
+    pub sent: Instant,
+    /// When it arrived, on the receiver's clock; `None` if it has not.
+    pub received: Option<Instant>,
+    /// The probe that it belongs to, if any.
+    pub probe: Option<u32>,
+}
+
+/// A burst that measures the path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Probe {
+    /// Its number, for [`Arrival::probe`].
+    pub id: u32,
+    /// Rate of the burst.
+    pub rate: Rate,
+    /// How long it lasts at least.
+    pub span: Duration,
+    /// Packets that it has at least.
+    pub packets: u32,
+}
