@@ -14,8 +14,9 @@ mod packet;
 pub mod pool;
 pub mod registry;
 
-pub use packet::{Backlog, Ecn, FlowId, Label, Packet};
+pub use packet::{Backlog, FlowId, Label, Packet};
 pub use registry::{Discipline, Env, Limit, Registry};
+pub use units::Ecn;
 
 use units::Instant;
 use units::param::{ParamError, Settings};

@@ -1,6 +1,6 @@
 //! What a discipline can see of a packet.
 
-use units::Instant;
+use units::{Ecn, Instant};
 
 /// A packet as a discipline sees it, around a payload that it never looks into.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,20 +24,6 @@ pub struct Packet<P> {
 /// A flow's identity in results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct FlowId(pub u32);
-
-/// The ECN field (RFC 3168, section 5).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Ecn {
-    /// The sender does not understand ECN.
-    #[default]
-    NotCapable,
-    /// ECT(0).
-    Ect0,
-    /// ECT(1): the L4S identifier (RFC 9331).
-    Ect1,
-    /// Congestion Experienced.
-    Ce,
-}
 
 /// The end host's claim about its traffic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

@@ -8,6 +8,7 @@
 #![deny(missing_docs)]
 
 mod bytes;
+mod ecn;
 pub mod param;
 pub mod random;
 mod rate;
@@ -15,6 +16,7 @@ mod text;
 mod time;
 
 pub use bytes::Bytes;
+pub use ecn::Ecn;
 pub use rate::Rate;
 pub use text::ParseError;
 pub use time::{Duration, Instant};
