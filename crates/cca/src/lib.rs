@@ -13,6 +13,8 @@
 
 pub mod registry;
 pub mod reno;
+#[cfg(test)]
+mod testpath;
 
 pub use registry::{ControlEntry, Registry, Setup};
 

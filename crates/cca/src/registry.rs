@@ -15,6 +15,8 @@ pub struct Setup {
     pub initial_rate: Rate,
     /// The least and the most that a media sender's encoder can produce.
     pub media_bounds: (Rate, Rate),
+    /// Whether the transport spreads a window-based control's packets over the round trip.
+    pub paced: bool,
     /// Seed for controls that use chance.
     pub seed: u64,
 }
@@ -26,6 +28,7 @@ impl Default for Setup {
             initial_window: 14_480,
             initial_rate: Rate::from_bits(300_000),
             media_bounds: (Rate::from_bits(150_000), Rate::from_bits(u64::MAX)),
+            paced: false,
             seed: 1,
         }
     }
