@@ -11,6 +11,7 @@
 #![deny(missing_docs)]
 
 mod config;
+pub mod media;
 
 pub use config::Config;
 
@@ -78,7 +79,12 @@ pub struct Transmit {
 
 /// What a packet carries.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wire {}
+pub enum Wire {
+    /// Media, from a session's sender.
+    Media(media::Packet),
+    /// Feedback, from a session's receiver.
+    Feedback(media::Feedback),
+}
 
 /// What a connection counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

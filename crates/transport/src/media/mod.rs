@@ -1,0 +1,64 @@
+//! A media session over UDP: one sender, one receiver, as WebRTC has them.
+//!
+//! The [`Sender`] takes frames, cuts them into packets, paces these under a congestion control
+//! and repairs what the receiver asks for. The [`Receiver`] says what arrived, asks for what is
+//! missing, and reports which frames are complete, shown and lost.
+//!
+//! All sizes that a control sees here are whole packets, IP header included: windows and rates
+//! are what the link carries. A control for a session is therefore built with
+//! [`MediaParams::packet`] as its `mss`.
+//!
+//! Definitions. A frame is *complete* when its last missing packet is at the receiver. It is
+//! *shown* when it is complete and every frame back to the last key frame was shown; there is no
+//! playout delay. A complete key frame that is newer than a frame not shown yet makes that frame
+//! *lost*. Every frame handed over is shown or lost or still waits when the session ends.
+
+mod wire;
+
+pub use wire::{Acks, Arrivals, Feedback, Fragment, Packet};
+
+units::params! {
+    /// Settings of a media session; both ends take the same.
+    pub struct MediaParams {
+        /// Most bytes of a frame that one packet carries.
+        payload: u32 = "1200", range "100".."9000", source "libwebrtc kDefaultMaxPacketSize";
+        /// Headers of a media packet: IPv4 20, UDP 8, RTP 12, extension with the transport-wide
+        /// sequence number 8, SRTP tag 10.
+        overhead: u32 = "58", range "28".."200", source "RFC 3550, RFC 8285, RFC 3711";
+        /// Send with ECT(0) and tell the control of marks.
+        ecn: bool = "no", source "libwebrtc sends not-ECT";
+        /// Acknowledge every so many packets, for controls that want acknowledgements.
+        ack_every: u32 = "1", range "1".."64", source "Copa's and BBR's UDP implementations";
+        /// Acknowledge at the latest after this time.
+        ack_delay: units::Duration = "10ms", range "0ms".."1s", source "decision 0020";
+        /// Smallest interval of transport-wide feedback.
+        feedback_min: units::Duration = "50ms", range "1ms".."1s", source "libwebrtc kMinInterval";
+        /// Largest interval of transport-wide feedback; in between, feedback takes 5% of the rate.
+        feedback_max: units::Duration = "250ms", range "1ms".."5s", source "libwebrtc kMaxInterval";
+        /// Ask for lost packets again.
+        nack: bool = "yes", source "RFC 4585, 6.2.1";
+        /// Ask so many times for one packet, once a round trip, then for a key frame.
+        nack_retries: u32 = "10", range "1".."100", source "libwebrtc kMaxNackRetries";
+        /// Ask for a key frame after nothing could be shown for so long.
+        wait_frame: units::Duration = "3s", range "10ms".."60s", source "libwebrtc kMaxWaitForFrame";
+        /// Repeat the request for a key frame at this interval until one begins to arrive.
+        wait_key: units::Duration = "200ms", range "10ms".."60s", source "libwebrtc kMaxWaitForKeyFrame";
+        /// The sender answers requests for key frames at most this often.
+        key_interval: units::Duration = "300ms", range "0ms".."60s", source "libwebrtc kMinKeyframeSendInterval";
+        /// The pacer goes faster than the control says where packets would wait longer than this.
+        queue_limit: units::Duration = "2s", range "10ms".."60s", source "libwebrtc kMaxExpectedQueueLength";
+        /// The encoder skips frames while the pacer's queue is longer than this.
+        skip_queue: units::Duration = "350ms", range "10ms".."60s", source "libwebrtc congestion window QueueSize:350,DropFrame; decision 0020";
+        /// The encoder is slowed so that the pacer's queue empties in this time; 0 for not at all.
+        drain: units::Duration = "500ms", range "0ms".."60s", source "decision 0020";
+        /// Smallest time without acknowledgements after which everything in flight counts as lost.
+        min_rto: units::Duration = "200ms", range "10ms".."10s", source "Linux TCP_RTO_MIN";
+    }
+}
+
+impl MediaParams {
+    /// Length of a full packet, IP header included.
+    pub const fn packet(&self) -> u32 {
+        self.payload + self.overhead
+    }
+}

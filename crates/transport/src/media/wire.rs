@@ -1,0 +1,157 @@
+//! What the packets of a media session carry, and how long its feedback is on the wire.
+
+use units::{Duration, Instant};
+
+/// A packet from the sender: a part of a frame, or padding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Packet {
+    /// Transport-wide sequence number: one more for every packet, sent for the first time or
+    /// again.
+    pub sequence: u64,
+    /// Length in bytes, IP header included.
+    pub len: u32,
+    /// The sender's smoothed round trip, zero before the first sample (RTCP XR DLRR, RFC 3611).
+    pub rtt: Duration,
+    /// The part of a frame; `None` for padding.
+    pub fragment: Option<Fragment>,
+}
+
+/// A part of a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fragment {
+    /// RTP sequence number: one more for every part; a retransmission keeps it (RFC 4588's OSN).
+    pub rtp: u64,
+    /// The frame, counted from 0.
+    pub frame: u64,
+    /// Which part, counted from 0.
+    pub index: u32,
+    /// How many parts the frame has.
+    pub count: u32,
+    /// The frame depends on no other.
+    pub key: bool,
+}
+
+/// A packet from the receiver.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Feedback {
+    /// Which packets arrived.
+    Acks(Acks),
+    /// When packets arrived.
+    Arrivals(Box<Arrivals>),
+    /// RTP sequence numbers that are missing, in order.
+    Nack(Box<[u64]>),
+    /// Only a key frame helps (RFC 4585's picture loss indication).
+    KeyFrame,
+}
+
+/// Which packets arrived, by transport-wide sequence number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Acks {
+    /// The largest that arrived.
+    pub largest: u64,
+    /// Bit `i` is set where `largest − 1 − i` arrived.
+    pub before: [u64; 2],
+    /// How long the largest waited for this acknowledgement.
+    pub delay: Duration,
+    /// Bytes that came with Congestion Experienced so far.
+    pub marked: u64,
+}
+
+impl Acks {
+    /// Whether `sequence` is among those that arrived.
+    pub const fn has(&self, sequence: u64) -> bool {
+        if sequence >= self.largest {
+            return sequence == self.largest;
+        }
+        let bit = self.largest - 1 - sequence;
+        bit < 128 && self.before[(bit / 64) as usize] & (1 << (bit % 64)) != 0
+    }
+}
+
+/// When packets arrived, by transport-wide sequence number
+/// (draft-holmer-rmcat-transport-wide-cc-extensions-01).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Arrivals {
+    /// The first packet that this speaks of.
+    pub base: u64,
+    /// Arrival of it and the following ones on the receiver's clock; `None` if missing.
+    pub received: Vec<Option<Instant>>,
+    /// How long the last of them waited for this report.
+    pub delay: Duration,
+}
+
+/// IPv4 and UDP headers, and what SRTCP adds.
+const ENVELOPE: u32 = 28 + 10;
+/// RTCP feedback header with both SSRCs (RFC 4585, 6.1).
+const RTCP: u32 = 12;
+
+impl Feedback {
+    /// Length on the wire in bytes, IP header included.
+    pub fn wire_len(&self) -> u32 {
+        let body = match self {
+            // RFC 8888, 3.1, for eight packets: sequence and count 4, reports 16, time stamp 4.
+            Feedback::Acks(_) => 24,
+            // Transport-wide feedback: fixed part 8, a two-byte chunk for seven packets, a byte
+            // for each arrival.
+            Feedback::Arrivals(arrivals) => {
+                let arrived = arrivals.received.iter().flatten().count();
+                8 + 2 * arrivals.received.len().div_ceil(7) as u32 + arrived as u32
+            }
+            // Four bytes name a packet and any of the 16 after it (RFC 4585, 6.2.1).
+            Feedback::Nack(missing) => 4 * nack_blocks(missing),
+            Feedback::KeyFrame => 0,
+        };
+        ENVELOPE + RTCP + body
+    }
+}
+
+fn nack_blocks(missing: &[u64]) -> u32 {
+    let mut blocks = 0;
+    let mut end = 0;
+    for &rtp in missing {
+        if blocks == 0 || rtp > end {
+            blocks += 1;
+            end = rtp.saturating_add(16);
+        }
+    }
+    blocks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Wire;
+
+    #[test]
+    fn the_wire_stays_small() {
+        assert!(size_of::<Wire>() <= 96, "{}", size_of::<Wire>());
+    }
+
+    #[test]
+    fn acknowledgements_reach_128_back() {
+        let acks = Acks {
+            largest: 200,
+            before: [0b101, 1 << 63],
+            delay: Duration::ZERO,
+            marked: 0,
+        };
+        let arrived: Vec<_> = (0..300).filter(|&sequence| acks.has(sequence)).collect();
+        // 200 − 1 − 0, 200 − 1 − 2, and 200 − 1 − 127.
+        assert_eq!(arrived, [72, 197, 199, 200]);
+    }
+
+    #[test]
+    fn lengths_of_feedback() {
+        let nack = |missing: &[u64]| Feedback::Nack(missing.into()).wire_len();
+        assert_eq!(Feedback::KeyFrame.wire_len(), 50);
+        assert_eq!(nack(&[5, 6, 21]), 54, "one block holds 5 to 21");
+        assert_eq!(nack(&[5, 22]), 58);
+        let arrivals = Arrivals {
+            base: 0,
+            received: vec![Some(Instant::ZERO), None, Some(Instant::ZERO)],
+            delay: Duration::ZERO,
+        };
+        // 50 + 8 fixed + one chunk of 2 + two arrivals.
+        assert_eq!(Feedback::Arrivals(Box::new(arrivals)).wire_len(), 62);
+    }
+}
