@@ -11,6 +11,7 @@
 
 #![deny(missing_docs)]
 
+pub mod copa;
 pub mod registry;
 pub mod reno;
 #[cfg(test)]
