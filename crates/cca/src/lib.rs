@@ -12,6 +12,8 @@
 #![deny(missing_docs)]
 
 pub mod copa;
+pub mod cubic;
+pub mod hystart;
 pub mod registry;
 pub mod reno;
 #[cfg(test)]
