@@ -18,6 +18,7 @@ pub mod registry;
 pub mod reno;
 #[cfg(test)]
 mod testpath;
+pub mod vegas;
 
 pub use registry::{ControlEntry, Registry, Setup};
 

@@ -1,0 +1,356 @@
+//! `vegas`: a few packets in the queue, no more.
+//!
+//! Principles: the difference between the window and what the smallest round trip would deliver is
+//! what waits in queues; once a round trip, hold it between `alpha` and `beta` packets.
+//! Not for: links shared with senders that fill buffers (it yields to them).
+//!
+//! Brakmo and Peterson, IEEE JSAC 13(8), 1995; Linux `tcp_vegas.c`: it grows in every round of slow
+//! start, falls back to Reno for a round with fewer than three samples and during repairs, and
+//! grows whether or not the application uses the window.
+
+use crate::reno::slow_start;
+use crate::{Ack, Congestion, Control, ControlEntry, Setup};
+use units::param::{ParamError, Settings};
+use units::{Duration, Instant};
+
+units::params! {
+    /// Parameters of `vegas`.
+    pub struct VegasParams {
+        /// Fewer packets than this in the queue: one packet more a round trip.
+        alpha: u64 = "2", range "0".."1000", source "Linux net/ipv4/tcp_vegas.c: alpha = 2";
+        /// More packets than this in the queue: one packet less a round trip.
+        beta: u64 = "4", range "0".."1000", source "Linux net/ipv4/tcp_vegas.c: beta = 4";
+        /// More packets than this in the queue end slow start.
+        gamma: u64 = "1", range "0".."1000", source "Linux net/ipv4/tcp_vegas.c: gamma = 1";
+    }
+}
+
+/// `vegas` for the registry.
+pub const ENTRY: ControlEntry = ControlEntry {
+    name: "vegas",
+    summary: "two to four packets in the queue, by the round trip",
+    about: "Once a round trip the window grows or shrinks by one packet, so that the round trip \
+        shows two to four packets waiting.\n\nNot for links shared with senders that fill \
+        buffers: it yields to them.",
+    source: "Brakmo and Peterson, JSAC 1995; Linux net/ipv4/tcp_vegas.c",
+    params: VegasParams::SPECS,
+    media_only: false,
+    build: |settings, setup| Ok(Box::new(Vegas::new(settings, setup)?)),
+};
+
+/// Linux's floor for the window: two segments.
+const MIN_SEGMENTS: u64 = 2;
+/// Samples of the round trip that a round needs, so that not all are from delayed
+/// acknowledgements.
+const MIN_SAMPLES: u32 = 3;
+
+/// Vegas' state. Sizes in bytes.
+#[derive(Debug, Clone)]
+pub struct Vegas {
+    params: VegasParams,
+    mss: u64,
+    initial_window: u64,
+    window: u64,
+    threshold: u64,
+    /// Acknowledged since the window last grew, where it grows as Reno's.
+    credit: u64,
+    /// The smallest round trip since the sender last started: the path without queues.
+    base: Option<Duration>,
+    /// The smallest round trip of this round, and how many there were.
+    round_min: Option<Duration>,
+    samples: u32,
+    /// When this round began; it ends with a packet that was sent later.
+    round: Instant,
+    /// What a timeout lost is being repaired.
+    after_timeout: bool,
+}
+
+impl Vegas {
+    /// A sender that has not sent yet.
+    ///
+    /// # Errors
+    /// If a setting is refused, or `alpha` is above `beta`.
+    pub fn new(settings: &Settings, setup: &Setup) -> Result<Self, ParamError> {
+        let params = VegasParams::parse(settings)?;
+        if params.alpha > params.beta {
+            let (alpha, beta) = (params.alpha, params.beta);
+            let text = format!("parameter alpha ({alpha}) is above parameter beta ({beta})");
+            return Err(ParamError::Conflict(text));
+        }
+        Ok(Vegas {
+            params,
+            mss: setup.mss,
+            initial_window: setup.initial_window,
+            window: setup.initial_window,
+            threshold: u64::MAX,
+            credit: 0,
+            base: None,
+            round_min: None,
+            samples: 0,
+            round: Instant::ZERO,
+            after_timeout: false,
+        })
+    }
+
+    fn start_round(&mut self, now: Instant) {
+        self.round = now;
+        self.round_min = None;
+        self.samples = 0;
+    }
+
+    fn sample(&mut self, rtt: Duration) {
+        // A round trip of nothing would divide by zero (Linux adds a microsecond).
+        let rtt = rtt.max(Duration::from_nanos(1));
+        self.base = Some(self.base.map_or(rtt, |base| base.min(rtt)));
+        self.round_min = Some(self.round_min.map_or(rtt, |min| min.min(rtt)));
+        self.samples += 1;
+    }
+
+    /// One segment a round trip, if the window was used.
+    fn grow_as_reno(&mut self, ack: &Ack) {
+        if !ack.window_limited {
+            return;
+        }
+        let mut acked = ack.bytes;
+        if self.in_slow_start() {
+            acked = slow_start(&mut self.window, self.threshold, acked);
+        }
+        self.credit += acked;
+        if self.credit >= self.window {
+            self.credit -= self.window;
+            self.window += self.mss;
+        }
+    }
+
+    /// The once-a-round decision on the round's smallest round trip.
+    fn judge(&mut self, ack: &Ack, base: Duration, rtt: Duration) {
+        // What of the window waits in queues: window × (rtt − base) / base.
+        let waiting = scale(self.window, rtt.saturating_sub(base), base) / self.mss;
+        if self.in_slow_start() {
+            if waiting > self.params.gamma {
+                // What the smallest round trip would deliver at the actual rate, and one segment
+                // for the rounding.
+                let target = (scale(self.window, base, rtt) / self.mss + 1) * self.mss;
+                self.window = self.window.min(target);
+                self.threshold = self.threshold.min(self.window);
+            } else {
+                slow_start(&mut self.window, self.threshold, ack.bytes);
+            }
+        } else if waiting > self.params.beta {
+            self.window = self.window.saturating_sub(self.mss);
+            self.threshold = self.threshold.min(self.window);
+        } else if waiting < self.params.alpha {
+            self.window += self.mss;
+        }
+        self.window = self.window.max(MIN_SEGMENTS * self.mss);
+        // Linux `tcp_current_ssthresh`.
+        self.threshold = self.threshold.max(self.window / 4 * 3);
+    }
+
+    fn halve(&mut self) {
+        self.threshold = (self.window / 2).max(MIN_SEGMENTS * self.mss);
+        self.credit = 0;
+    }
+}
+
+/// `bytes × numerator / denominator`.
+fn scale(bytes: u64, numerator: Duration, denominator: Duration) -> u64 {
+    let (numerator, denominator) = (numerator.as_nanos(), denominator.as_nanos().max(1));
+    let scaled = u128::from(bytes) * u128::from(numerator) / u128::from(denominator);
+    u64::try_from(scaled).unwrap_or(u64::MAX)
+}
+
+impl Control for Vegas {
+    fn on_sent(&mut self, now: Instant, bytes: u64, in_flight: u64) {
+        // Started from nothing in flight: the path may be another one by now.
+        if in_flight == bytes {
+            self.base = None;
+            self.start_round(now);
+        }
+    }
+
+    fn on_ack(&mut self, now: Instant, ack: &Ack) {
+        if let Some(rtt) = ack.rtt {
+            self.sample(rtt);
+        }
+        if ack.in_recovery {
+            if self.after_timeout {
+                self.grow_as_reno(ack);
+            }
+            return;
+        }
+        self.after_timeout = false;
+        if ack.newest_sent < self.round {
+            if self.in_slow_start() {
+                slow_start(&mut self.window, self.threshold, ack.bytes);
+            }
+            return;
+        }
+        match (self.base, self.round_min) {
+            (Some(base), Some(rtt)) if self.samples >= MIN_SAMPLES => self.judge(ack, base, rtt),
+            _ => self.grow_as_reno(ack),
+        }
+        self.start_round(now);
+    }
+
+    fn on_congestion(&mut self, now: Instant, _congestion: &Congestion) {
+        self.halve();
+        self.window = self.threshold;
+        self.after_timeout = false;
+        self.start_round(now);
+    }
+
+    fn on_recovered(&mut self, now: Instant) {
+        // Samples from the repair say nothing about the window after it.
+        self.after_timeout = false;
+        self.start_round(now);
+    }
+
+    fn on_timeout(&mut self, now: Instant, _in_flight: u64) {
+        if !self.after_timeout {
+            self.halve();
+        }
+        self.after_timeout = true;
+        self.window = self.mss;
+        self.start_round(now);
+    }
+
+    fn on_idle_restart(&mut self, _now: Instant, _idle: Duration) {
+        self.threshold = self.threshold.max(self.window / 4 * 3);
+        self.window = self.window.min(self.initial_window);
+    }
+
+    fn window(&self) -> u64 {
+        self.window
+    }
+
+    fn in_slow_start(&self) -> bool {
+        self.window < self.threshold
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Signal;
+    use crate::testpath::Path;
+    use units::Rate;
+
+    const MSS: u64 = 1000;
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    fn setup() -> Setup {
+        Setup {
+            mss: MSS,
+            initial_window: 10 * MSS,
+            ..Setup::default()
+        }
+    }
+
+    fn vegas(window: u64, threshold: u64) -> Vegas {
+        let mut vegas = Vegas::new(&[], &setup()).unwrap();
+        vegas.window = window * MSS;
+        vegas.threshold = threshold.saturating_mul(MSS);
+        vegas.base = Some(Duration::from_millis(40));
+        vegas.start_round(at(100));
+        vegas
+    }
+
+    /// Samples of one round: all of `rtt` ms, the last for a packet sent in this round.
+    fn round(vegas: &mut Vegas, samples: u64, rtt: u64) {
+        for i in 1..=samples {
+            let ack = Ack {
+                bytes: MSS,
+                rtt: Some(Duration::from_millis(rtt)),
+                newest_sent: at(if i == samples { 100 } else { 99 }),
+                ..Ack::default()
+            };
+            vegas.on_ack(at(100), &ack);
+        }
+    }
+
+    /// Window 20, base 40 ms: waiting = ⌊20 × (rtt − 40) / 40⌋ packets.
+    /// 43 ms: ⌊1.5⌋ = 1 < 2, grow; 44 ms: 2 and 49 ms: ⌊4.5⌋ = 4, stay; 50 ms: 5 > 4, shrink.
+    #[test]
+    fn two_to_four_packets_wait() {
+        for (rtt, expected) in [(40, 21), (43, 21), (44, 20), (49, 20), (50, 19)] {
+            let mut vegas = vegas(20, 20);
+            round(&mut vegas, 5, rtt);
+            assert_eq!(vegas.window, expected * MSS, "{rtt} ms");
+        }
+    }
+
+    /// Slow start, window 40 and 4 more in the round: at 41 ms ⌊44 / 40⌋ = 1 packet waits, which
+    /// gamma allows, so the fifth acknowledgement adds another. At 42 ms ⌊44 × 2 / 40⌋ = 2 wait:
+    /// the window becomes ⌊44 × 40 / 42⌋ + 1 = ⌊41.9⌋ + 1 = 42, and slow start is over.
+    #[test]
+    fn slow_start_ends_when_more_than_one_packet_waits() {
+        let mut growing = vegas(40, u64::MAX);
+        round(&mut growing, 5, 41);
+        assert_eq!((growing.window, growing.in_slow_start()), (45 * MSS, true));
+        let mut ending = vegas(40, u64::MAX);
+        round(&mut ending, 5, 42);
+        assert_eq!((ending.window, ending.in_slow_start()), (42 * MSS, false));
+    }
+
+    /// Two samples may both be from delayed acknowledgements: the round counts as Reno's, which an
+    /// unused window does not let grow, whatever the round trip.
+    #[test]
+    fn two_samples_are_too_few() {
+        let mut vegas = vegas(20, 20);
+        round(&mut vegas, 2, 60);
+        assert_eq!(vegas.window, 20 * MSS);
+        round(&mut vegas, 3, 60);
+        assert_eq!(vegas.window, 19 * MSS);
+    }
+
+    #[test]
+    fn halves_on_loss_and_forgets_the_base_when_idle() {
+        let mut vegas = vegas(20, 20);
+        let loss = Congestion {
+            signal: Signal::Loss,
+            lost: MSS,
+            in_flight: 20 * MSS,
+            min_rtt: Duration::ZERO,
+        };
+        vegas.on_congestion(at(100), &loss);
+        assert_eq!(vegas.window, 10 * MSS);
+        vegas.on_recovered(at(200));
+        vegas.on_timeout(at(300), 10 * MSS);
+        vegas.on_timeout(at(700), MSS);
+        assert_eq!((vegas.window, vegas.threshold), (MSS, 5 * MSS));
+        vegas.on_sent(at(900), MSS, MSS);
+        assert_eq!(vegas.base, None);
+    }
+
+    #[test]
+    fn alpha_above_beta_is_refused() {
+        let set = [("alpha".to_owned(), "5".to_owned())];
+        let error = Vegas::new(&set, &setup()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "parameter alpha (5) is above parameter beta (4)"
+        );
+    }
+
+    /// Alone at 20 Mbit/s and 40 ms: after ten seconds the queue holds two to five packets of
+    /// 0.4 ms (one is in transmission), and the link carries all of its 25 MB in ten seconds.
+    #[test]
+    fn keeps_a_short_queue_on_a_full_link() {
+        let mut vegas = Vegas::new(&[], &setup()).unwrap();
+        let rate = Rate::from_bits(20_000_000);
+        let mut path = Path::new(rate, Duration::from_millis(40), 200 * MSS, MSS);
+        path.run(&mut vegas, at(10_000));
+        let (before, lost) = (path.delivered, path.lost);
+        path.peak_wait = Duration::ZERO;
+        path.run(&mut vegas, at(20_000));
+        let carried = path.delivered - before;
+        assert!(carried >= 24_990_000, "{carried}");
+        let packets = path.peak_wait.as_micros() as f64 / 400.0;
+        assert!((2.0..=5.0).contains(&packets), "{packets}");
+        assert_eq!(path.lost, lost, "only slow start overflows the buffer");
+    }
+}
