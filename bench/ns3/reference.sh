@@ -1,0 +1,55 @@
+#!/bin/sh
+# Runs ns-3 on the reference set-up (dumbbell.cc) and writes reference.csv and burst.csv beside
+# itself. ns-3 is deterministic, so on ns-3.37 the files come out the same byte for byte.
+# Takes half a minute. Needs jq. Exit code 3: there is no ns-3 here.
+set -eu
+cd "$(dirname "$0")/../.."
+bench/ns3/build.sh
+here=bench/ns3
+dumbbell=target/ns3/dumbbell
+
+columns='discipline limit control flows goodput_mbps jfi sojourn_mean_ms sojourn_p95_ms drops'
+burst_columns='discipline limit control flows sojourn_before_ms sojourn_peak_ms
+               completion_min_ms completion_mean_ms completion_max_ms'
+
+header() { echo "$@" | tr ' ' ','; }
+
+# row COLUMNS: a line of JSON in, a line of CSV out; a missing column is an error. (Adding 0 makes
+# every jq print a number the same way: some keep the digits as they were read.)
+row() {
+    jq -r --arg columns "$*" '. as $all | $columns | split(" ")
+        | map($all[.] // error("no " + .))
+        | map(if type == "number" then . + 0 else . end | tostring) | join(",")'
+}
+
+# Rows where ns-3.37 is a reference: not its Cubic with many losses, nor its BBR with any.
+# discipline, limit in packets, control, flows
+rows='fifo     67    TcpLinuxReno 4
+      fifo     67    TcpVegas     4
+      fifo     67    TcpCubic     1
+      fifo     250   TcpCubic     1
+      fifo     250   TcpCubic     4
+      fifo     250   TcpLinuxReno 4
+      fifo     250   TcpBbr       4
+      fifo     250   TcpVegas     4
+      codel    1000  TcpLinuxReno 4
+      codel    1000  TcpVegas     4
+      fq_codel 10240 TcpLinuxReno 4
+      fq_codel 10240 TcpVegas     4
+      fq_pie   10240 TcpVegas     4'
+
+header $columns >target/ns3/reference.csv
+echo "$rows" | while read -r discipline limit control flows; do
+    $dumbbell --rate=20Mbps --duration=60 --warmup=10 --discipline="$discipline" \
+        --limit="$limit" --control="$control" --flows="$flows" >target/ns3/row.json
+    row $columns <target/ns3/row.json >>target/ns3/reference.csv
+done
+
+header $burst_columns >target/ns3/burst.csv
+$dumbbell --rate=20Mbps --duration=25 --warmup=10 --discipline=fq_codel --flows=1 --burst \
+    >target/ns3/row.json
+jq '. + {completion_min_ms: .completion_ms | min, completion_max_ms: .completion_ms | max,
+         completion_mean_ms: .completion_ms | (add / length * 10 | round / 10)}' \
+    target/ns3/row.json | row $burst_columns >>target/ns3/burst.csv
+
+mv target/ns3/reference.csv target/ns3/burst.csv $here/
