@@ -9,6 +9,7 @@
 
 #![deny(missing_docs)]
 
+pub mod drr;
 pub mod fifo;
 mod packet;
 pub mod pool;
