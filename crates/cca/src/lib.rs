@@ -13,6 +13,7 @@
 
 pub mod copa;
 pub mod cubic;
+pub mod gcc;
 pub mod hystart;
 pub mod registry;
 pub mod reno;

@@ -1,6 +1,6 @@
 //! The controls by name.
 
-use crate::{Control, copa, cubic, reno, vegas};
+use crate::{Control, copa, cubic, gcc, reno, vegas};
 use units::Rate;
 use units::param::{ParamError, Settings, Spec};
 
@@ -66,7 +66,13 @@ impl Registry {
     /// The controls of this crate, in the order of `analects list controls`.
     pub fn builtin() -> Self {
         Registry {
-            entries: vec![reno::ENTRY, cubic::ENTRY, vegas::ENTRY, copa::ENTRY],
+            entries: vec![
+                reno::ENTRY,
+                cubic::ENTRY,
+                vegas::ENTRY,
+                copa::ENTRY,
+                gcc::ENTRY,
+            ],
         }
     }
 
