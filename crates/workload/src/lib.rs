@@ -7,6 +7,8 @@
 
 #![deny(missing_docs)]
 
+pub mod call;
+
 use units::{Duration, Instant};
 
 /// One end of an application.

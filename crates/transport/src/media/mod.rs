@@ -13,9 +13,25 @@
 //! playout delay. A complete key frame that is newer than a frame not shown yet makes that frame
 //! *lost*. Every frame handed over is shown or lost or still waits when the session ends.
 
+mod feedback;
+mod flight;
+mod frames;
+mod nack;
+mod pacer;
+mod queue;
+mod receiver;
+mod recovery;
+mod rtt;
+mod sender;
+#[cfg(test)]
+mod tests;
 mod wire;
 
+pub use receiver::{Event, Receiver, ReceiverStats};
+pub use sender::{Frame, Sender, SenderStats};
 pub use wire::{Acks, Arrivals, Feedback, Fragment, Packet};
+
+use units::Rate;
 
 units::params! {
     /// Settings of a media session; both ends take the same.
@@ -35,7 +51,7 @@ units::params! {
         feedback_min: units::Duration = "50ms", range "1ms".."1s", source "libwebrtc kMinInterval";
         /// Largest interval of transport-wide feedback; in between, feedback takes 5% of the rate.
         feedback_max: units::Duration = "250ms", range "1ms".."5s", source "libwebrtc kMaxInterval";
-        /// Ask for lost packets again.
+        /// Ask for lost packets again. Otherwise any loss asks for a key frame.
         nack: bool = "yes", source "RFC 4585, 6.2.1";
         /// Ask so many times for one packet, once a round trip, then for a key frame.
         nack_retries: u32 = "10", range "1".."100", source "libwebrtc kMaxNackRetries";
@@ -60,5 +76,19 @@ impl MediaParams {
     /// Length of a full packet, IP header included.
     pub const fn packet(&self) -> u32 {
         self.payload + self.overhead
+    }
+
+    /// What a control has to be told of a session whose encoder starts at `start` and stays
+    /// within `bounds`.
+    pub fn setup(&self, start: Rate, bounds: (Rate, Rate), seed: u64) -> cca::Setup {
+        let mss = u64::from(self.packet());
+        cca::Setup {
+            mss,
+            initial_window: 10 * mss,
+            initial_rate: start,
+            media_bounds: bounds,
+            paced: true,
+            seed,
+        }
     }
 }

@@ -1,0 +1,211 @@
+//! Frames in the receiver: which are complete, which can be shown, which are lost.
+
+use super::{Event, Fragment};
+use std::collections::VecDeque;
+use units::Instant;
+
+/// A frame so far ahead of the one that is waited for is no frame.
+const FARTHEST: u64 = 10_000;
+
+/// The frames that have not been shown.
+#[derive(Debug, Default)]
+pub struct Frames {
+    /// Number of the first of `slots`.
+    front: u64,
+    slots: VecDeque<Slot>,
+    /// A key frame has been shown.
+    started: bool,
+}
+
+/// A frame of which parts may have arrived; with a `count` of zero none has.
+#[derive(Debug, Clone, Copy, Default)]
+struct Slot {
+    first_rtp: u64,
+    count: u32,
+    arrived: u32,
+    key: bool,
+}
+
+impl Slot {
+    const fn complete(&self) -> bool {
+        self.count > 0 && self.arrived == self.count
+    }
+}
+
+impl Frames {
+    /// Whether something waits for what is missing.
+    pub fn blocked(&self) -> bool {
+        !self.slots.is_empty()
+    }
+
+    /// One more than the newest frame of which a part has arrived.
+    pub fn next(&self) -> u64 {
+        self.front + self.slots.len() as u64
+    }
+
+    /// A part arrived for the first time. Returns the RTP sequence number before which nothing is
+    /// of interest any more, where that has changed.
+    pub fn part(
+        &mut self,
+        at: Instant,
+        part: &Fragment,
+        events: &mut VecDeque<Event>,
+    ) -> Option<u64> {
+        let ahead = part.frame.checked_sub(self.front)?;
+        let first_rtp = part.rtp.checked_sub(u64::from(part.index))?;
+        if ahead > FARTHEST || part.index >= part.count {
+            return None;
+        }
+        let index = ahead as usize;
+        if index >= self.slots.len() {
+            self.slots.resize(index + 1, Slot::default());
+        }
+        let slot = &mut self.slots[index];
+        if slot.count == 0 {
+            *slot = Slot {
+                first_rtp,
+                count: part.count,
+                arrived: 0,
+                key: part.key,
+            };
+        }
+        slot.arrived = slot.count.min(slot.arrived + 1);
+        if !slot.complete() {
+            return None;
+        }
+        events.push_back(Event::FrameComplete { id: part.frame, at });
+        if slot.key {
+            self.skip(index, at, events);
+        }
+        self.show(at, events)
+    }
+
+    /// Drops the first `count` frames: a newer key frame is complete.
+    fn skip(&mut self, count: usize, at: Instant, events: &mut VecDeque<Event>) {
+        for _ in self.slots.drain(..count) {
+            events.push_back(Event::FrameLost { id: self.front, at });
+            self.front += 1;
+        }
+    }
+
+    fn show(&mut self, at: Instant, events: &mut VecDeque<Event>) -> Option<u64> {
+        let mut end = None;
+        while let Some(slot) = self.slots.front() {
+            if !slot.complete() || !(slot.key || self.started) {
+                break;
+            }
+            end = Some(slot.first_rtp.saturating_add(u64::from(slot.count)));
+            self.started = true;
+            events.push_back(Event::FrameShown { id: self.front, at });
+            self.front += 1;
+            self.slots.pop_front();
+        }
+        end
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Frames of two parts each; 0 and 3 are key frames.
+    fn part(frame: u64, index: u32) -> Fragment {
+        Fragment {
+            rtp: frame * 2 + u64::from(index),
+            frame,
+            index,
+            count: 2,
+            key: frame.is_multiple_of(3),
+        }
+    }
+
+    fn feed(parts: &[(u64, u32)]) -> (Vec<String>, Option<u64>) {
+        let mut frames = Frames::default();
+        let mut events = VecDeque::new();
+        let mut end = None;
+        for &(frame, index) in parts {
+            end = frames
+                .part(Instant::ZERO, &part(frame, index), &mut events)
+                .or(end);
+        }
+        let text = |event| match event {
+            Event::FrameComplete { id, .. } => format!("complete {id}"),
+            Event::FrameShown { id, .. } => format!("shown {id}"),
+            Event::FrameLost { id, .. } => format!("lost {id}"),
+        };
+        (events.into_iter().map(text).collect(), end)
+    }
+
+    #[test]
+    fn shown_in_order_once_all_before_is_complete() {
+        let (events, end) = feed(&[(0, 0), (0, 1), (2, 1), (2, 0), (1, 0), (1, 1)]);
+        let expected = [
+            "complete 0",
+            "shown 0",
+            "complete 2",
+            "complete 1",
+            "shown 1",
+            "shown 2",
+        ];
+        assert_eq!(events, expected);
+        assert_eq!(end, Some(6), "three frames of two parts");
+    }
+
+    #[test]
+    fn a_complete_key_frame_ends_the_wait_for_older_ones() {
+        let (events, end) = feed(&[(0, 0), (0, 1), (2, 0), (2, 1), (3, 0), (3, 1), (1, 0)]);
+        let expected = [
+            "complete 0",
+            "shown 0",
+            "complete 2",
+            "complete 3",
+            "lost 1",
+            "lost 2",
+            "shown 3",
+        ];
+        assert_eq!(events, expected);
+        assert_eq!(end, Some(8));
+    }
+
+    #[test]
+    fn nothing_is_shown_before_a_key_frame() {
+        let (events, _) = feed(&[(1, 0), (1, 1), (3, 0), (3, 1)]);
+        let expected = [
+            "complete 1",
+            "complete 3",
+            "lost 0",
+            "lost 1",
+            "lost 2",
+            "shown 3",
+        ];
+        assert_eq!(events, expected);
+    }
+
+    #[test]
+    fn nonsense_is_ignored() {
+        let mut frames = Frames::default();
+        let mut events = VecDeque::new();
+        for bad in [
+            Fragment {
+                count: 0,
+                ..part(0, 0)
+            },
+            Fragment {
+                index: 9,
+                ..part(0, 0)
+            },
+            Fragment {
+                frame: u64::MAX,
+                ..part(0, 0)
+            },
+            Fragment {
+                rtp: 0,
+                index: 1,
+                ..part(0, 1)
+            },
+        ] {
+            assert_eq!(frames.part(Instant::ZERO, &bad, &mut events), None);
+        }
+        assert!(!frames.blocked() && events.is_empty());
+    }
+}

@@ -1,0 +1,433 @@
+//! The end of a session that sends frames.
+
+use super::flight::Flight;
+use super::pacer::Pacer;
+use super::queue::Queue;
+use super::recovery::Recovery;
+use super::rtt::Rtt;
+use super::{Acks, Arrivals, Feedback, MediaParams, Packet};
+use crate::{Transmit, Wire};
+use cca::{Ack, Arrival, Congestion, Control, Signal};
+use units::{Duration, Ecn, Instant, Rate};
+
+/// libwebrtc `kDefaultRtt`, before the first sample.
+const DEFAULT_RTT: Duration = Duration::from_millis(100);
+
+/// A frame as the encoder hands it over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Frame {
+    /// Its number: 0, then one more for each.
+    pub id: u64,
+    /// How long it is.
+    pub bytes: u32,
+    /// It depends on no other; any other depends on the one before it.
+    pub key: bool,
+}
+
+/// What a sender counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SenderStats {
+    /// Packets sent, of all kinds.
+    pub packets: u64,
+    /// Their bytes, IP headers included.
+    pub bytes: u64,
+    /// Packets sent again.
+    pub retransmits: u64,
+    /// Padding sent by probes, bytes.
+    pub padding: u64,
+    /// Packets found lost (acknowledgements) or reported as missing (arrival times).
+    pub lost: u64,
+    /// Times that a round trip with losses or marks was told to the control.
+    pub congestions: u64,
+    /// Times that acknowledgements stayed away.
+    pub timeouts: u64,
+    /// Bytes that arrived, as far as reported.
+    pub delivered: u64,
+}
+
+/// The sender of a media session, under a congestion control.
+pub struct Sender {
+    params: MediaParams,
+    control: Box<dyn Control>,
+    wants: cca::Feedback,
+    queue: Queue,
+    pacer: Pacer,
+    flight: Flight,
+    recovery: Recovery,
+    rtt: Rtt,
+    arrivals: Vec<Arrival>,
+    /// When acknowledgements have stayed away for too long.
+    rto_due: Instant,
+    backoff: u32,
+    key_requested: bool,
+    last_key: Option<Instant>,
+    next_frame: u64,
+    stats: SenderStats,
+}
+
+impl Sender {
+    /// A sender under `control`, which should have been built with [`MediaParams::setup`].
+    pub fn new(params: &MediaParams, control: Box<dyn Control>) -> Self {
+        Sender {
+            params: params.clone(),
+            wants: control.feedback(),
+            control,
+            queue: Queue::default(),
+            pacer: Pacer::default(),
+            flight: Flight::default(),
+            recovery: Recovery::default(),
+            rtt: Rtt::default(),
+            arrivals: Vec::new(),
+            rto_due: Instant::NEVER,
+            backoff: 0,
+            key_requested: false,
+            last_key: None,
+            next_frame: 0,
+            stats: SenderStats::default(),
+        }
+    }
+
+    /// Takes a frame from the encoder. Returns false, and takes nothing, if its number is not the
+    /// next one.
+    pub fn push_frame(&mut self, now: Instant, frame: Frame) -> bool {
+        if frame.id != self.next_frame {
+            return false;
+        }
+        self.next_frame += 1;
+        if frame.key {
+            self.last_key = Some(now);
+            self.key_requested = false;
+        }
+        self.queue
+            .push(now, frame.id, frame.bytes, frame.key, &self.params);
+        self.update(now);
+        true
+    }
+
+    /// A packet arrived. Anything but feedback is ignored.
+    pub fn handle(&mut self, now: Instant, _ecn: Ecn, packet: &Wire) {
+        let Wire::Feedback(feedback) = packet else {
+            return;
+        };
+        match feedback {
+            Feedback::Acks(acks) if self.wants == cca::Feedback::Acks => self.on_acks(now, acks),
+            Feedback::Arrivals(report) if self.wants == cca::Feedback::Arrivals => {
+                self.on_report(now, report);
+            }
+            Feedback::Acks(_) | Feedback::Arrivals(_) => {}
+            Feedback::Nack(missing) => {
+                for &rtp in missing {
+                    self.queue.ask(now, rtp, self.rtt.srtt);
+                }
+            }
+            Feedback::KeyFrame => {
+                self.key_requested |= self
+                    .last_key
+                    .is_none_or(|last| now.since(last) >= self.params.key_interval);
+            }
+        }
+        self.update(now);
+    }
+
+    fn on_report(&mut self, now: Instant, report: &Arrivals) {
+        self.arrivals.clear();
+        if let Some(rtt) = self.flight.report(now, report, &mut self.arrivals) {
+            self.rtt.sample(rtt);
+        }
+        let missing = self.arrivals.iter().filter(|a| a.received.is_none());
+        self.stats.lost += missing.count() as u64;
+        if !self.arrivals.is_empty() {
+            self.control.on_arrivals(now, &self.arrivals);
+        }
+    }
+
+    fn on_acks(&mut self, now: Instant, acks: &Acks) {
+        let prior_in_flight = self.flight.in_flight();
+        let Some(delivery) = self.flight.acknowledge(now, acks, &mut self.rtt) else {
+            return;
+        };
+        self.backoff = 0;
+        if self.recovery.acknowledged(self.flight.acked()) {
+            self.control.on_recovered(now);
+        }
+        let lost = self.find_losses(now);
+        if delivery.marked > 0 {
+            let newest = self.flight.acked().saturating_sub(1);
+            self.congestion(now, Signal::Mark, newest, 0);
+        }
+        let in_flight = self.flight.in_flight();
+        let limited = self.pacer.window_limited(
+            delivery.round_start,
+            self.control.in_slow_start(),
+            self.control.window(),
+        );
+        self.control.on_ack(
+            now,
+            &Ack {
+                bytes: delivery.bytes,
+                lost,
+                rtt: delivery.rtt,
+                srtt: self.rtt.srtt,
+                min_rtt: self.rtt.min,
+                prior_in_flight,
+                in_flight,
+                delivered: self.flight.delivered(),
+                rate: delivery.rate,
+                round_start: delivery.round_start,
+                newest_sent: delivery.newest_sent,
+                in_recovery: self.recovery.repairing(),
+                window_limited: limited,
+                marked: delivery.marked,
+            },
+        );
+        self.arm_rto(now);
+    }
+
+    /// Looks for losses and tells the control of the first in a round trip; returns their bytes.
+    fn find_losses(&mut self, now: Instant) -> u64 {
+        let losses = self.flight.find_losses(now, &self.rtt);
+        self.stats.lost += losses.packets;
+        if losses.packets > 0 {
+            self.congestion(now, Signal::Loss, losses.newest, losses.bytes);
+        }
+        losses.bytes
+    }
+
+    fn congestion(&mut self, now: Instant, signal: Signal, sequence: u64, lost: u64) {
+        let next = self.flight.next_sequence();
+        if !self.recovery.enter(signal, sequence, next) {
+            return;
+        }
+        self.stats.congestions += 1;
+        self.control.on_congestion(
+            now,
+            &Congestion {
+                signal,
+                lost,
+                in_flight: self.flight.in_flight(),
+                min_rtt: self.rtt.min,
+            },
+        );
+    }
+
+    fn arm_rto(&mut self, now: Instant) {
+        self.rto_due = if self.wants == cca::Feedback::Acks && self.flight.in_flight() > 0 {
+            now + self.rtt.rto(self.params.min_rto) * (1 << self.backoff)
+        } else {
+            Instant::NEVER
+        };
+    }
+
+    fn on_timeout(&mut self, now: Instant) {
+        let in_flight = self.flight.in_flight();
+        self.flight.lose_all();
+        self.recovery.timed_out(self.flight.next_sequence());
+        self.backoff = (self.backoff + 1).min(6);
+        self.stats.timeouts += 1;
+        self.control.on_timeout(now, in_flight);
+        self.arm_rto(now);
+    }
+
+    /// The next packet to send `now`, if any may be sent.
+    pub fn transmit(&mut self, now: Instant) -> Option<Transmit> {
+        self.update(now);
+        if self.pacer.ready_at() > now {
+            return None;
+        }
+        let len = match self.queue.peek() {
+            Some(part) => part.len,
+            None if self.pacer.probing() => self.params.packet(),
+            None => {
+                if self.flight.in_flight() < self.control.window() {
+                    self.flight.limited_by_application();
+                }
+                return None;
+            }
+        };
+        if !self.fits(len) {
+            self.pacer.blocked();
+            return None;
+        }
+        let mut fragment = None;
+        if let Some((part, again)) = self.queue.pop(now, self.rtt.srtt) {
+            self.stats.retransmits += u64::from(again);
+            fragment = Some(part.fragment);
+        } else {
+            self.stats.padding += u64::from(len);
+        }
+        let packet = Packet {
+            sequence: self.flight.next_sequence(),
+            len,
+            rtt: self.rtt.srtt,
+            fragment,
+        };
+        self.account(now, len);
+        let ecn = if self.params.ecn {
+            Ecn::Ect0
+        } else {
+            Ecn::NotCapable
+        };
+        Some(Transmit {
+            len,
+            ecn,
+            packet: Wire::Media(packet),
+        })
+    }
+
+    /// A packet leaves.
+    fn account(&mut self, now: Instant, len: u32) {
+        let was_idle = self.flight.in_flight() == 0;
+        let probe = self.pacer.sent(now, len);
+        self.flight.sent(now, len, probe);
+        let in_flight = self.flight.in_flight();
+        self.pacer.note_in_flight(in_flight);
+        self.control.on_sent(now, u64::from(len), in_flight);
+        self.stats.packets += 1;
+        self.stats.bytes += u64::from(len);
+        if was_idle {
+            self.arm_rto(now);
+        }
+    }
+
+    fn fits(&self, len: u32) -> bool {
+        let in_flight = self.flight.in_flight();
+        in_flight == 0 || in_flight + u64::from(len) <= self.control.window()
+    }
+
+    /// Brings the pacer up to date after anything that may have changed the rate.
+    fn update(&mut self, now: Instant) {
+        // Before there is media there is nothing to measure for.
+        if self.next_frame > 0 && !self.pacer.probing() {
+            self.pacer.probe(self.control.take_probe(now));
+        }
+        self.pacer.set_rate(self.pacing_rate(now));
+    }
+
+    /// What the control says, or faster where the queue would wait for too long (libwebrtc's
+    /// `drain_large_queues`).
+    fn pacing_rate(&self, now: Instant) -> Rate {
+        let rate = self.control_rate();
+        if self.queue.bytes() == 0 {
+            return rate;
+        }
+        let left = self
+            .params
+            .queue_limit
+            .saturating_sub(self.queue.mean_wait(now))
+            .max(Duration::from_millis(1));
+        rate.max(Rate::from_bytes_over(self.queue.bytes(), left))
+    }
+
+    /// The control's pacing rate, or 1.2 windows a round trip, 2 in slow start.
+    fn control_rate(&self) -> Rate {
+        self.control.pacing_rate().unwrap_or_else(|| {
+            if self.rtt.srtt == Duration::ZERO {
+                return Rate::from_bits(u64::MAX);
+            }
+            let tenths = if self.control.in_slow_start() { 20 } else { 12 };
+            self.window_rate().scale(tenths, 10)
+        })
+    }
+
+    fn window_rate(&self) -> Rate {
+        Rate::from_bytes_over(self.control.window(), self.round_trip())
+    }
+
+    fn round_trip(&self) -> Duration {
+        if self.rtt.srtt == Duration::ZERO {
+            DEFAULT_RTT
+        } else {
+            self.rtt.srtt
+        }
+    }
+
+    /// The rate at which the encoder should produce: the control's, without headers, and less what
+    /// empties the pacer's queue within [`MediaParams::drain`].
+    pub fn media_rate(&self) -> Rate {
+        let mut bits = self.control.media_rate(self.round_trip()).as_bits();
+        if self.params.drain > Duration::ZERO {
+            let queue = Rate::from_bytes_over(self.queue.bytes(), self.params.drain);
+            bits = bits.saturating_sub(queue.as_bits());
+        }
+        let (payload, packet) = (self.params.payload, self.params.packet());
+        Rate::from_bits(bits).scale(u64::from(payload), u64::from(packet))
+    }
+
+    /// How long a frame handed over now would wait in the pacer; at least as long as the next to
+    /// leave has waited already.
+    pub fn queue_delay(&self, now: Instant) -> Duration {
+        let rate = self.pacing_rate(now).min(self.window_rate());
+        let ahead = match self.queue.bytes() {
+            0 => Duration::ZERO,
+            bytes => rate.time_for(bytes),
+        };
+        ahead.max(self.queue.oldest(now))
+    }
+
+    /// Whether the encoder should skip the frame whose turn it is, because the pacer's queue is
+    /// longer than [`MediaParams::skip_queue`].
+    pub fn congested(&self, now: Instant) -> bool {
+        self.queue_delay(now) > self.params.skip_queue
+    }
+
+    /// Whether the receiver has asked for a key frame since the last call.
+    pub fn take_keyframe_request(&mut self) -> bool {
+        core::mem::take(&mut self.key_requested)
+    }
+
+    /// When [`on_timer`](Self::on_timer) wants to be called; [`Instant::NEVER`] if not at all.
+    pub fn next_timer(&self) -> Instant {
+        let waits = match self.queue.peek() {
+            Some(part) => self.fits(part.len),
+            None => self.pacer.probing() && self.fits(self.params.packet()),
+        };
+        let pacer = if waits {
+            self.pacer.ready_at()
+        } else {
+            Instant::NEVER
+        };
+        let control = self.control.next_timer().unwrap_or(Instant::NEVER);
+        let loss = match self.wants {
+            cca::Feedback::Acks => self.flight.loss_due(),
+            cca::Feedback::Arrivals => Instant::NEVER,
+        };
+        pacer.min(control).min(loss).min(self.rto_due)
+    }
+
+    /// Time has passed. Afterwards packets may be ready to be sent.
+    pub fn on_timer(&mut self, now: Instant) {
+        if self.control.next_timer().is_some_and(|timer| timer <= now) {
+            self.control.on_timer(now);
+        }
+        if self.flight.loss_due() <= now {
+            self.find_losses(now);
+        }
+        if self.rto_due <= now {
+            self.on_timeout(now);
+        }
+        self.update(now);
+    }
+
+    /// The control, to look at.
+    pub fn control(&self) -> &dyn Control {
+        &*self.control
+    }
+
+    /// Bytes in flight, as far as known.
+    pub fn in_flight(&self) -> u64 {
+        self.flight.in_flight()
+    }
+
+    /// Smoothed round trip; zero before the first sample.
+    pub fn srtt(&self) -> Duration {
+        self.rtt.srtt
+    }
+
+    /// Counters, for results and tests.
+    pub fn stats(&self) -> SenderStats {
+        SenderStats {
+            delivered: self.flight.delivered(),
+            ..self.stats
+        }
+    }
+}
