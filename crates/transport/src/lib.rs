@@ -12,6 +12,7 @@
 
 mod config;
 pub mod media;
+pub mod tcp;
 
 pub use config::Config;
 
@@ -80,6 +81,8 @@ pub struct Transmit {
 /// What a packet carries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wire {
+    /// A TCP segment.
+    Tcp(tcp::Segment),
     /// Media, from a session's sender.
     Media(media::Packet),
     /// Feedback, from a session's receiver.

@@ -1,0 +1,5 @@
+//! TCP.
+
+mod segment;
+
+pub use segment::{Flags, MAX_BLOCKS, Sack, Segment};
