@@ -11,6 +11,7 @@
 
 #![deny(missing_docs)]
 
+pub mod bbr;
 pub mod copa;
 pub mod cubic;
 pub mod gcc;

@@ -13,7 +13,7 @@ use units::{Duration, Instant, Rate};
 pub enum Source {
     /// Always more.
     Bulk,
-    /// A frame of `media_rate × interval` every `interval`, and padding while a probe asks for it.
+    /// A frame of the control's `media_rate × interval` every `interval`, and padding while a probe asks for it.
     Frames(Duration),
 }
 
@@ -54,6 +54,10 @@ pub struct Path {
     pub peak_wait: Duration,
     /// Packet-timed round trips so far.
     pub rounds: u64,
+    /// Bytes of frames that wait at the sender.
+    pub waiting: u64,
+    /// The most that the encoder can produce.
+    pub encoder_limit: Rate,
     /// Smoothed round trip.
     pub srtt: Duration,
     link_free: Instant,
@@ -64,7 +68,6 @@ pub struct Path {
     limited_end: u64,
     next_send: Instant,
     next_frame: Instant,
-    waiting: u64,
     padding_end: Instant,
     app_limited_end: u64,
     delivered_time: Instant,
@@ -86,6 +89,8 @@ impl Path {
             lost: 0,
             peak_wait: Duration::ZERO,
             rounds: 0,
+            waiting: 0,
+            encoder_limit: Rate::from_bits(u64::MAX),
             srtt: Duration::ZERO,
             link_free: Instant::ZERO,
             flight: VecDeque::new(),
@@ -95,7 +100,6 @@ impl Path {
             limited_end: 0,
             next_send: Instant::ZERO,
             next_frame: Instant::ZERO,
-            waiting: 0,
             padding_end: Instant::ZERO,
             app_limited_end: 0,
             delivered_time: Instant::ZERO,
@@ -167,7 +171,8 @@ impl Path {
     fn send(&mut self, control: &mut dyn Control) {
         if let Source::Frames(interval) = self.source {
             if self.now >= self.next_frame {
-                self.waiting += control.media_rate(self.srtt).bytes_in(interval);
+                let rate = control.media_rate(self.srtt).min(self.encoder_limit);
+                self.waiting += rate.bytes_in(interval);
                 self.next_frame = self.now + interval;
             }
             if self.now >= self.padding_end
