@@ -378,10 +378,10 @@ impl Control for Bbr {
         }
     }
 
-    /// Padding for one round trip, in start-up and in the cycle's probing phase, until the
-    /// estimate is what the encoder can use.
+    /// Padding for a quarter of a round trip at a time, so that it ends soon after probing does: in
+    /// start-up and in the cycle's probing phase, until the estimate is what the encoder can use.
     fn take_probe(&mut self, _now: Instant) -> Option<Probe> {
-        let (span, _) = self.min_rtt?;
+        let (min_rtt, _) = self.min_rtt?;
         let most = self.setup.media_bounds.1;
         let probing = match self.mode {
             Mode::Startup => true,
@@ -395,7 +395,7 @@ impl Control for Bbr {
         Some(Probe {
             id: self.probes,
             rate: self.pacing.min(gained(most, CYCLE[0])),
-            span,
+            span: min_rtt / 4,
             packets: 1,
         })
     }

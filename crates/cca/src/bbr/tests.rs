@@ -313,6 +313,6 @@ fn starts_with_the_initial_rate() {
     bbr.on_ack(at(40), &sample(100, 8, true));
     assert_eq!(bbr.media_rate(Duration::ZERO), setup().initial_rate);
     let probe = bbr.take_probe(at(40)).unwrap();
-    assert_eq!((probe.id, probe.span), (1, Duration::from_millis(40)));
+    assert_eq!((probe.id, probe.span), (1, Duration::from_millis(10)));
     assert_eq!(Some(probe.rate), bbr.pacing_rate());
 }
