@@ -37,8 +37,8 @@ fn reno_fills_the_link_and_its_buffer() {
     assert!(bed.lost().len() * 10 < bed.pushed.len(), "{:?}", bed.lost());
 }
 
-/// Frames whose delay was above 190 ms among those handed over from `from` on, and the largest
-/// delay in the middle 95%.
+/// Frames whose delay was above 190 ms among those handed over from `from` on, and the 95th
+/// percentile of these delays in milliseconds.
 fn late_and_p95(bed: &Bed, from: Instant) -> (usize, u64) {
     let delays = bed.delays(from);
     let late = delays.iter().filter(|&&delay| delay > 190).count();
