@@ -134,7 +134,7 @@ pub struct Ack {
     pub round_start: bool,
     /// When the newest acknowledged packet was sent.
     pub newest_sent: Instant,
-    /// The sender is repairing losses (fast recovery or after a timeout).
+    /// The sender is in fast recovery. After a timeout it is not: the window grows in slow start.
     pub in_recovery: bool,
     /// The window, not the application, limited sending in the last round trip.
     pub window_limited: bool,

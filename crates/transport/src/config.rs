@@ -15,6 +15,9 @@ pub struct Config {
     pub initial_rto: Duration,
     /// Smallest retransmission timeout.
     pub min_rto: Duration,
+    /// The smallest timeout is counted from the smoothed round trip on, as Linux does, and not
+    /// from zero, as RFC 6298 has it.
+    pub rto_over_srtt: bool,
     /// Longest time that an acknowledgement is held back.
     pub ack_delay: Duration,
     /// An acknowledgement is sent at least every so many full segments.
@@ -45,6 +48,7 @@ impl Config {
             initial_segments: 10,
             initial_rto: Duration::from_secs(1),
             min_rto: Duration::from_millis(200),
+            rto_over_srtt: true,
             ack_delay: Duration::from_millis(40),
             ack_every: 2,
             quick_acks: 16,
@@ -61,6 +65,7 @@ impl Config {
     pub fn ns3() -> Self {
         Config {
             min_rto: Duration::from_secs(1),
+            rto_over_srtt: false,
             ack_delay: Duration::from_millis(200),
             quick_acks: 0,
             receive_window: 4 << 20,

@@ -1,0 +1,145 @@
+//! The receiving half: putting bytes in order, and when to acknowledge (RFC 5681, 4.2).
+
+use super::ranges::Ranges;
+use super::segment::{MAX_SACKS, Segment};
+use crate::Config;
+use units::{Duration, Ecn, Instant};
+
+/// The receiving half of a connection.
+#[derive(Debug)]
+pub struct Receiver {
+    next: u64,
+    /// What arrived above `next`.
+    early: Ranges,
+    /// An offset within the range that grew last.
+    recent: u64,
+    /// Bytes in order that the application has not been told of.
+    fresh: u64,
+    /// Segments since the last acknowledgement.
+    unacknowledged: u32,
+    /// An acknowledgement is to leave at once.
+    urgent: bool,
+    /// When a held-back acknowledgement leaves at the latest.
+    deadline: Instant,
+    duplicate: bool,
+    quick: u32,
+    every: u32,
+    delay: Duration,
+    /// Congestion Experienced is echoed until the sender says that it has reduced.
+    echo: bool,
+}
+
+impl Receiver {
+    /// Nothing has arrived.
+    pub fn new(config: &Config) -> Self {
+        Receiver {
+            next: 0,
+            early: Ranges::default(),
+            recent: 0,
+            fresh: 0,
+            unacknowledged: 0,
+            urgent: false,
+            deadline: Instant::NEVER,
+            duplicate: false,
+            quick: config.quick_acks,
+            every: config.ack_every,
+            delay: config.ack_delay,
+            echo: false,
+        }
+    }
+
+    /// A segment with payload arrived.
+    pub fn data(&mut self, now: Instant, ecn: Ecn, segment: &Segment) {
+        if segment.cwr {
+            self.echo = false;
+        }
+        if ecn == Ecn::Ce {
+            // The sender should know soon (RFC 8257 does so at every change).
+            self.urgent |= !self.echo;
+            self.echo = true;
+        }
+        let end = segment.seq + u64::from(segment.len);
+        if end <= self.next
+            || self
+                .early
+                .containing(segment.seq)
+                .is_some_and(|r| r.1 >= end)
+        {
+            self.duplicate = true;
+            self.urgent = true;
+            return;
+        }
+        if segment.seq > self.next {
+            self.early.insert(segment.seq, end, |_, _| {});
+            self.recent = segment.seq;
+            self.urgent = true;
+            return;
+        }
+        // A filled gap is acknowledged at once (RFC 5681, 4.2).
+        self.urgent |= !self.early.is_empty();
+        let reached = self.early.advance(end).unwrap_or(end);
+        self.fresh += reached - self.next;
+        self.next = reached;
+        self.unacknowledged += 1;
+        if self.unacknowledged >= self.every || self.quick > 0 {
+            self.urgent = true;
+        } else if self.deadline == Instant::NEVER {
+            self.deadline = now + self.delay;
+        }
+    }
+
+    /// Asks for an acknowledgement at once.
+    pub fn acknowledge(&mut self) {
+        self.urgent = true;
+    }
+
+    /// Time has passed.
+    pub fn on_timer(&mut self, now: Instant) {
+        if now >= self.deadline {
+            self.urgent = true;
+            // Linux leaves quick acknowledgements for good once it has held one back in vain.
+            self.quick = 0;
+        }
+    }
+
+    /// When a held-back acknowledgement is due.
+    pub const fn next_timer(&self) -> Instant {
+        self.deadline
+    }
+
+    /// An acknowledgement is to leave at once.
+    pub const fn urgent(&self) -> bool {
+        self.urgent
+    }
+
+    /// Writes what has arrived into a segment that leaves now.
+    pub fn stamp(&mut self, segment: &mut Segment) {
+        segment.ack = self.next;
+        segment.ece = self.echo;
+        segment.duplicate = core::mem::take(&mut self.duplicate);
+        if !self.early.is_empty() {
+            let recent = self.early.containing(self.recent);
+            let others = self
+                .early
+                .descending()
+                .filter(|range| Some(*range) != recent);
+            let blocks = recent.into_iter().chain(others).take(MAX_SACKS);
+            segment
+                .sacks
+                .iter_mut()
+                .zip(blocks)
+                .for_each(|(slot, block)| *slot = block);
+        }
+        self.quick = self
+            .quick
+            .saturating_sub(u32::from(self.unacknowledged > 0));
+        self.unacknowledged = 0;
+        self.urgent = false;
+        self.deadline = Instant::NEVER;
+    }
+
+    /// Bytes that arrived in order since the last call.
+    pub fn take_fresh(&mut self) -> u64 {
+        core::mem::take(&mut self.fresh)
+    }
+}
