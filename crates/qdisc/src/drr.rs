@@ -2,7 +2,7 @@
 //!
 //! Principles: a flow may send while its deficit is positive; what it sends is taken off, and a flow
 //! that has used up its deficit gets another quantum and goes to the end of the round (M. Shreedhar
-//! and G. Varghese 1996, in the form of RFC 8290, section 4.1: the last packet may overdraw). Flows
+//! and G. Varghese 1996, in the form of RFC 8290, section 4.2: the last packet may overdraw). Flows
 //! that just became active are on a list of their own that goes first, so that a flow that never
 //! builds a queue hardly waits.
 //!

@@ -9,8 +9,12 @@
 
 #![deny(missing_docs)]
 
+pub mod codel;
 pub mod drr;
 pub mod fifo;
+pub mod flow_table;
+pub mod fq_codel;
+pub mod fq_fifo;
 mod packet;
 pub mod pool;
 pub mod registry;

@@ -3,7 +3,7 @@
 //! A discipline describes itself in a [`Discipline`] beside its code; [`Registry::builtin`] has one
 //! line for each. Another crate adds its own with [`Registry::add`].
 
-use crate::{Qdisc, fifo};
+use crate::{Qdisc, codel, fifo, fq_codel, fq_fifo};
 use units::Rate;
 use units::param::{ParamError, Settings, Spec};
 
@@ -78,7 +78,13 @@ impl<P: Send + 'static> Registry<P> {
     /// The disciplines of this crate, in the order of `analects list disciplines`.
     pub fn builtin() -> Self {
         Registry {
-            entries: vec![fifo::pfifo(), fifo::bfifo()],
+            entries: vec![
+                fifo::pfifo(),
+                fifo::bfifo(),
+                codel::codel(),
+                fq_fifo::fq_fifo(),
+                fq_codel::fq_codel(),
+            ],
         }
     }
 

@@ -1,0 +1,170 @@
+//! The queues of a fair-queuing discipline: packets hashed into buckets that take turns.
+//!
+//! Principles: a fixed number of buckets, so that no packet costs an allocation; flows whose hashes
+//! fall together share a queue (RFC 8290, section 4.1). Buckets take turns by [deficit round
+//! robin](crate::drr), newly active ones first. When there is no room, packets go from the head of
+//! the bucket that holds most bytes, so that whoever fills the buffer pays.
+//!
+//! Which bucket that is, is found by looking at all of them: as in Linux, that is only needed when
+//! the discipline is full, and then a batch of packets goes at once.
+
+use crate::drr::Drr;
+use crate::pool::{Fifo, Pool};
+use crate::{Backlog, DropReason, Observer, Packet};
+use units::Instant;
+use units::param::ParamError;
+
+/// Kernel memory of a packet beside its bytes: what Linux's `SKB_TRUESIZE` adds for `sk_buff` and
+/// `skb_shared_info` on a 64-bit machine.
+const OVERHEAD: u64 = 576;
+
+/// What may wait in a [`FlowTable`], and how it is brought back to that.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Packets.
+    pub packets: u32,
+    /// Bytes of memory: each packet with the kernel's overhead of 576 bytes.
+    pub memory: u64,
+    /// Most packets that are dropped from a bucket before looking for the fattest again.
+    pub drop_batch: u32,
+}
+
+/// Packets of many flows in buckets.
+#[derive(Debug)]
+pub struct FlowTable<P> {
+    pool: Pool<P>,
+    buckets: Vec<Fifo>,
+    turns: Drr,
+    backlog: Backlog,
+}
+
+impl<P> FlowTable<P> {
+    /// An empty table of `flows` buckets.
+    pub fn new(flows: u32) -> Self {
+        FlowTable {
+            pool: Pool::new(),
+            buckets: vec![Fifo::default(); flows as usize],
+            turns: Drr::new(flows),
+            backlog: Backlog::default(),
+        }
+    }
+
+    /// Checks that a change of parameters leaves the number of buckets alone, as Linux asks.
+    ///
+    /// # Errors
+    /// If `flows` is not what it was.
+    pub fn keep_flows(&self, flows: u32) -> Result<(), ParamError> {
+        if flows as usize == self.buckets.len() {
+            return Ok(());
+        }
+        Err(ParamError::Conflict(
+            "parameter flows cannot change once there is a queue".to_owned(),
+        ))
+    }
+
+    /// What waits in all buckets.
+    pub const fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    /// Appends a packet to the bucket of its hash, which it returns. A bucket that was idle starts
+    /// with `quantum` bytes to send.
+    pub fn push(&mut self, now: Instant, packet: Packet<P>, quantum: u32) -> u32 {
+        // The hash as a fraction of 2^32: Linux's `reciprocal_scale`.
+        let bucket = ((u64::from(packet.hash) * self.buckets.len() as u64) >> 32) as u32;
+        self.backlog.add(packet.len);
+        self.pool
+            .push(&mut self.buckets[bucket as usize], now, packet);
+        self.turns.join_new(bucket, quantum);
+        bucket
+    }
+
+    /// The next packet in turn. `take` takes it from the bucket that it is told, by way of
+    /// [`pop`](FlowTable::pop); where it finds none, the turn goes on.
+    pub fn dequeue(
+        &mut self,
+        quantum: u32,
+        mut take: impl FnMut(&mut Self, u32) -> Option<Packet<P>>,
+    ) -> Option<Packet<P>> {
+        while let Some(bucket) = self.turns.next(|_| quantum) {
+            if let Some(packet) = take(self, bucket) {
+                self.turns.charge(bucket, packet.len);
+                return Some(packet);
+            }
+            self.turns.leave();
+        }
+        None
+    }
+
+    /// Takes the packet at the head of `bucket`.
+    pub fn pop(&mut self, bucket: u32) -> Option<Packet<P>> {
+        let packet = self.pool.pop(&mut self.buckets[bucket as usize])?;
+        self.backlog.remove(packet.len);
+        Some(packet)
+    }
+
+    /// If an arrival in bucket `newest` left more than `limits` allow: drops from the head of the
+    /// fattest bucket, until half of its bytes or a batch is gone, and returns that bucket and the
+    /// number of packets (`fq_codel_drop`). One batch is nearly always enough; call again until
+    /// there is nothing to do.
+    pub fn drop_batch(
+        &mut self,
+        now: Instant,
+        limits: &Limits,
+        newest: u32,
+        observer: &mut dyn Observer<P>,
+    ) -> Option<(u32, u32)> {
+        if self.fits(limits) {
+            return None;
+        }
+        let (bucket, enough) = self.fattest();
+        let (mut packets, mut bytes) = (0, 0);
+        while packets == 0 || (packets < limits.drop_batch && bytes < enough) {
+            let packet = self.pop(bucket)?;
+            packets += 1;
+            bytes += u64::from(packet.len);
+            // The arriving packet is the last of its bucket.
+            let refused = bucket == newest && self.buckets[bucket as usize].is_empty();
+            let reason = match refused {
+                true => DropReason::Tail,
+                false => DropReason::Overlimit,
+            };
+            observer.dropped(now, packet, reason);
+        }
+        Some((bucket, packets))
+    }
+
+    /// After a change of parameters: drops from the head of the fattest bucket until `limits` hold,
+    /// and nothing more.
+    pub fn shrink(&mut self, now: Instant, limits: &Limits, observer: &mut dyn Observer<P>) {
+        while !self.fits(limits) {
+            let (bucket, enough) = self.fattest();
+            let mut bytes = 0;
+            while bytes <= enough && !self.fits(limits) {
+                let Some(packet) = self.pop(bucket) else {
+                    break;
+                };
+                bytes += u64::from(packet.len);
+                observer.dropped(now, packet, DropReason::Change);
+            }
+        }
+    }
+
+    fn fits(&self, limits: &Limits) -> bool {
+        let memory = self.backlog.bytes + OVERHEAD * u64::from(self.backlog.packets);
+        self.backlog.packets <= limits.packets && memory <= limits.memory
+    }
+
+    /// The first of the buckets with most bytes, and half of these.
+    fn fattest(&self) -> (u32, u64) {
+        let mut fattest = 0;
+        let mut most = None;
+        for (bucket, fifo) in self.buckets.iter().enumerate() {
+            let bytes = fifo.backlog().bytes;
+            if !fifo.is_empty() && most.is_none_or(|most| bytes > most) {
+                (fattest, most) = (bucket as u32, Some(bytes));
+            }
+        }
+        (fattest, most.unwrap_or(0) / 2)
+    }
+}
