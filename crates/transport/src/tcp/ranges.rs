@@ -45,6 +45,19 @@ impl Ranges {
         }
     }
 
+    /// Forgets everything below `limit`; returns the end of the range that begins at or below it,
+    /// if one does: what is contiguous from `limit` on.
+    pub fn advance(&mut self, limit: u64) -> Option<u64> {
+        let mut end = None;
+        while let Some(&(start, range_end)) = self.0.front() {
+            if start > limit {
+                break;
+            }
+            end = Some(range_end).filter(|&e| e > limit).or(end);
+            self.0.pop_front();
+        }
+        end
+    }
 
     /// Forgets what lies below `limit`, keeping what lies above it.
     pub fn trim(&mut self, limit: u64) {
@@ -63,7 +76,6 @@ impl Ranges {
         let index = self.0.partition_point(|&(_, end)| end <= at);
         self.0.get(index).copied().filter(|&(start, _)| start <= at)
     }
-
 
     /// The ranges, from the highest down.
     pub fn descending(&self) -> impl Iterator<Item = (u64, u64)> {
