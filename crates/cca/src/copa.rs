@@ -58,6 +58,8 @@ const MIN_SEGMENTS: f64 = 2.0;
 pub struct Copa {
     params: CopaParams,
     mss: f64,
+    /// The encoder's rate before the first round trip.
+    initial_rate: Rate,
     window: f64,
     slow_start: bool,
     /// δ in force: the parameter, or less in competitive mode.
@@ -96,6 +98,7 @@ impl Copa {
         let params = CopaParams::parse(settings)?;
         Ok(Copa {
             mss: setup.mss as f64,
+            initial_rate: setup.initial_rate,
             window: setup.initial_window as f64,
             slow_start: true,
             delta: params.delta,
@@ -275,10 +278,10 @@ impl Control for Copa {
         ))
     }
 
-    fn media_rate(&self, srtt: Duration) -> Rate {
-        let standing = self.rtt_standing.get();
-        let round = standing.map_or(srtt, Duration::from_nanos);
-        Rate::from_bytes_over(self.window(), round)
+    fn media_rate(&self, _srtt: Duration) -> Rate {
+        self.rtt_standing.get().map_or(self.initial_rate, |round| {
+            Rate::from_bytes_over(self.window(), Duration::from_nanos(round))
+        })
     }
 
     fn in_slow_start(&self) -> bool {

@@ -1,7 +1,7 @@
 //! Steps by hand, and flows behind one queue.
 
 use super::*;
-use crate::Signal;
+use crate::{Signal, testpath};
 
 const MSS: u64 = 1000;
 
@@ -328,4 +328,26 @@ fn two_share_equally_when_one_comes_late() {
     let jain = total * total / (2.0 * (got[0] * got[0] + got[1] * got[1]));
     assert!(jain > 0.98, "{got:?}");
     assert!(mean < 12.0, "{mean}");
+}
+
+/// A call: an encoder that follows the control with a frame every 33 ms.
+#[test]
+fn a_call_fills_the_link_with_a_short_queue() {
+    let mut copa = copa(&[]);
+    assert_eq!(copa.media_rate(Duration::ZERO), Rate::from_bits(300_000));
+    let rtt = Duration::from_millis(40);
+    let mut path = testpath::Path::new(Rate::from_bits(20_000_000), rtt, 500_000, MSS);
+    path.source = testpath::Source::Frames(Duration::from_millis(33));
+    path.run(&mut copa, at(4_000));
+    path.peak_wait = Duration::ZERO;
+    let before = path.delivered;
+    path.run(&mut copa, at(20_000));
+    let carried = (path.delivered - before) as f64 * 8.0 / (16.0 * 20e6);
+    assert!(carried > 0.95, "{carried}");
+    assert!(
+        path.peak_wait < Duration::from_millis(5),
+        "{}",
+        path.peak_wait
+    );
+    assert!(!copa.competitive);
 }

@@ -2,7 +2,8 @@
 //!
 //! draft-ietf-rmcat-gcc-02, section 6, with the reporting of libwebrtc's
 //! `send_side_bandwidth_estimation.cc`: reports of a second and of 20 packets at least, no two
-//! decreases within 300 ms and a round trip. As there, the limit follows the delay-based estimate
+//! decreases within 300 ms and a round trip, growth by 8 % a second where the draft says 5 % for
+//! every feedback, however often that comes. As there, the limit follows the delay-based estimate
 //! downwards; when it has grown past that estimate, it is gone.
 
 use units::{Duration, Instant};
@@ -16,8 +17,8 @@ const BETWEEN_DECREASES: Duration = Duration::from_millis(300);
 /// Below this fraction the limit grows, above the other it falls (section 6).
 const LOW: f64 = 0.02;
 const HIGH: f64 = 0.1;
-/// Growth per report (section 6).
-const GROWTH: f64 = 1.05;
+/// Growth per report.
+const GROWTH: f64 = 1.08;
 
 /// The controller's state. Rates in bit/s.
 #[derive(Debug, Clone, Default)]
@@ -109,9 +110,9 @@ mod tests {
         loss.update(at(2000), 100, 5, 8e5, RTT);
         assert_eq!(loss.limit(), Some(8e5));
         assert!(loss.lossy());
-        // 1 %: × 1.05.
+        // 1 %: × 1.08.
         loss.update(at(3000), 100, 1, 9e5, RTT);
-        assert_eq!((loss.limit(), loss.lossy()), (Some(840_000.0), false));
+        assert_eq!((loss.limit(), loss.lossy()), (Some(864_000.0), false));
         // Past the delay-based estimate: gone.
         loss.update(at(4000), 100, 0, 8.5e5, RTT);
         assert_eq!(loss.limit(), None);

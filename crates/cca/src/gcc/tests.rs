@@ -291,11 +291,13 @@ fn feedback_that_stays_away_lowers_the_rate_every_second() {
     // Then every second: 10·0.8³ = 5.12 Mbit/s.
     call.run(10_500);
     assert!((call.mbit() - 5.12).abs() < 1e-3, "{}", call.mbit());
-    // It comes back with the feedback: five percent a second, 1.05^10 = 1.63.
+    // It comes back with the feedback: 8 % a second, once reports show no loss.
     call.heard = true;
-    let low = call.mbit();
-    call.run(20_500);
-    assert!(call.mbit() > 1.3 * low, "{} {low}", call.mbit());
+    call.run(15_500);
+    // 5.12·1.08^4 = 6.97 and 5.12·1.08^6 = 8.12.
+    assert!((6.9..8.2).contains(&call.mbit()), "{}", call.mbit());
+    call.run(25_500);
+    assert_eq!(call.mbit(), 10.0);
 }
 
 #[test]
