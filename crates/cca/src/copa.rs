@@ -8,9 +8,14 @@
 //! Not for: paths whose delay varies much for reasons other than queues.
 //!
 //! V. Arun and H. Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the Internet",
-//! NSDI 2018. Two details that the paper leaves out follow the authors' implementation: the
-//! velocity is reset when the wanted direction turns, and never more than doubles the window in a
-//! round trip. One is ours: a window that the application does not use does not grow (`room`).
+//! NSDI 2018. Where the paper's steps alone would oscillate or mistake themselves for competition:
+//!
+//! - the velocity is reset as soon as the wanted direction turns, not at the round's end, as in
+//!   Meta's mvfst;
+//! - the window never more than doubles or halves in a round trip (`step`);
+//! - a queue counts as nearly empty up to half of the packets that the flow aims to keep, and
+//!   while the flow itself moves it (`choose_mode`);
+//! - a window that the application does not use does not grow (`room`).
 
 use crate::{Ack, Congestion, Control, ControlEntry, Setup};
 use std::collections::VecDeque;
@@ -133,7 +138,8 @@ impl Copa {
     /// Section 2.2: a queue that is not seen nearly empty for five round trips is being filled by
     /// somebody else. The paper's "nearly empty" is a tenth of the swing of the round trip, which
     /// on a slow link is less than one packet and never seen; so half of the packets that the flow
-    /// aims to keep in the queue are allowed for.
+    /// aims to keep in the queue are allowed for. And it speaks of flows near their target: in slow
+    /// start, and while the velocity grows, a flow drains for longer what it has put there itself.
     fn choose_mode(&mut self, now: Instant, standing: u64, queueing: u64, srtt: Duration) {
         let (Some(min), Some(flipped)) = (self.rtt_min.get(), self.rtt_max.get()) else {
             return;
@@ -141,8 +147,8 @@ impl Copa {
         let swing = ((u64::MAX - flipped).saturating_sub(min)) as f64;
         let packet = standing as f64 * self.mss / self.window;
         let slack = 0.1 * swing + packet / (2.0 * self.params.delta);
-        // In slow start the sender itself fills the queue.
-        if self.slow_start || queueing as f64 <= slack {
+        let moving = self.slow_start || self.velocity > 1.0;
+        if queueing as f64 <= slack || (moving && !self.competitive) {
             self.empty_at = now;
         }
         let competitive =
@@ -166,9 +172,7 @@ impl Copa {
         if direction == self.direction && direction != Direction::None {
             self.steady += 1;
             if self.steady >= STEADY_ROUNDS {
-                // More would move the window by more than its own size in a round.
-                let most = self.delta * self.window / self.mss;
-                self.velocity = (self.velocity * 2.0).min(most).max(1.0);
+                self.velocity *= 2.0;
             }
         } else {
             self.turn(direction);
@@ -184,6 +188,7 @@ impl Copa {
         self.direction = direction;
         self.steady = 0;
         self.velocity = 1.0;
+        self.round_window = self.window;
     }
 
     /// How far the window may grow. An application that sends less than the window sees no queue,
@@ -212,8 +217,11 @@ impl Copa {
             // A velocity gathered the other way would overshoot.
             self.turn(wanted);
         }
-        // v/(δ·cwnd) packets for each acknowledged one.
-        let change = self.velocity * self.mss * acked / (self.delta * self.window);
+        // v/(δ·cwnd) packets for each acknowledged one. Over a round of cwnd₀ packets that makes
+        // cwnd² = cwnd₀² ± 2·cwnd₀·v/δ: 3/2 or 3/8 of cwnd₀ for v/δ double or halve the window.
+        let most = self.round_window / self.mss * if below { 1.5 } else { 0.375 };
+        let speed = (self.velocity / self.delta).min(most);
+        let change = speed * self.mss * acked / self.window;
         if below {
             self.window += change.min(self.room());
         } else {
