@@ -12,6 +12,8 @@ use units::{Duration, Instant};
 
 /// `kPacketThreshold` of RFC 9002, 6.1.1.
 const THRESHOLD: u64 = 3;
+/// What no report speaks of for so long is forgotten (libwebrtc `kSendTimeHistoryWindow`).
+const REMEMBERED: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Clone, Copy)]
 struct Sent {
@@ -135,6 +137,15 @@ impl Flight {
         if self.in_flight == 0 {
             self.first_sent = now;
             self.delivered_at = now;
+        }
+        while let Some(packet) = self.sent.front()
+            && now.since(packet.at) > REMEMBERED
+        {
+            if packet.state == State::Flying {
+                self.in_flight -= u64::from(packet.len);
+            }
+            self.sent.pop_front();
+            self.base += 1;
         }
         self.in_flight += u64::from(len);
         self.sent.push_back(Sent {
@@ -438,6 +449,15 @@ mod tests {
         out.clear();
         assert_eq!(flight.report(ms(125), &report, &mut out), None);
         assert!(out.is_empty());
+    }
+
+    #[test]
+    fn what_is_never_reported_is_forgotten_after_a_minute() {
+        let mut flight = flight();
+        flight.sent(ms(60_020), 1_000, None);
+        // The first two left at 0 and 10.
+        assert_eq!((flight.in_flight(), flight.sent.len()), (5_000, 5));
+        assert_eq!(flight.next_sequence(), 7);
     }
 
     #[test]

@@ -5,12 +5,14 @@
 
 use super::{Fragment, MediaParams};
 use std::collections::VecDeque;
-use units::{Duration, Instant};
+use units::{Duration, Instant, Rate};
 
 /// libwebrtc `kMinPacketDuration`, `kMinPacketDurationRtt`, `kMaxCapacity`.
 const KEPT: Duration = Duration::from_secs(1);
 const KEPT_ROUNDS: u64 = 3;
 const MOST_KEPT: usize = 9_600;
+/// Repairs may take as much as the media, over this time (libwebrtc `kRetransmitWindowSizeMs`).
+const REPAIR_WINDOW: Duration = Duration::from_millis(500);
 
 /// A part of a frame, on its way or sent.
 #[derive(Debug, Clone, Copy)]
@@ -42,6 +44,9 @@ pub struct Queue {
     packets: u64,
     /// Sum of `since` over all that waits, nanoseconds.
     since_sum: u128,
+    /// Bytes of repairs that their share of the rate has not paid for, at `repairs_at`.
+    repairs: u64,
+    repairs_at: Instant,
 }
 
 impl Queue {
@@ -127,10 +132,16 @@ impl Queue {
         }
     }
 
-    /// The receiver misses `rtp`. Nothing happens if it is not known any more, waits already, or
-    /// was sent again less than a round trip ago.
-    pub fn ask(&mut self, now: Instant, rtp: u64, srtt: Duration) {
+    /// The receiver misses `rtp`. Nothing happens if it is not known any more, waits already, was
+    /// sent again less than a round trip ago, or repairs took more than `rate` lately.
+    pub fn ask(&mut self, now: Instant, rtp: u64, srtt: Duration, rate: Rate) {
         self.forget(now, srtt);
+        let paid = rate.bytes_in(now.since(self.repairs_at));
+        self.repairs = self.repairs.saturating_sub(paid);
+        self.repairs_at = now;
+        if self.repairs > rate.bytes_in(REPAIR_WINDOW) {
+            return;
+        }
         let Some(part) = self.get_mut(rtp) else {
             return;
         };
@@ -140,6 +151,7 @@ impl Queue {
         part.waiting = true;
         part.since = now;
         let part = *part;
+        self.repairs += u64::from(part.len);
         self.count_in(&part);
         self.again.push_back(rtp);
     }
@@ -175,6 +187,7 @@ mod tests {
     }
 
     const RTT: Duration = Duration::from_millis(50);
+    const RATE: Rate = Rate::from_bits(10_000_000);
 
     fn queue(frame_bytes: &[u32]) -> Queue {
         let mut queue = Queue::default();
@@ -213,17 +226,36 @@ mod tests {
         pop(&mut queue, 0);
         pop(&mut queue, 0);
         for rtp in [0, 0, 2, 77] {
-            queue.ask(ms(40), rtp, RTT);
+            queue.ask(ms(40), rtp, RTT, RATE);
         }
         assert_eq!(pop(&mut queue, 40), Some((0, 1_258, true)));
-        queue.ask(ms(60), 0, RTT);
+        queue.ask(ms(60), 0, RTT, RATE);
         assert_eq!(pop(&mut queue, 60), Some((2, 158, false)));
-        queue.ask(ms(90), 0, RTT);
+        queue.ask(ms(90), 0, RTT, RATE);
         assert_eq!(pop(&mut queue, 90), Some((0, 1_258, true)));
-        queue.ask(ms(900), 1, RTT);
+        queue.ask(ms(900), 1, RTT, RATE);
         assert_eq!(pop(&mut queue, 900), Some((1, 1_258, true)));
-        queue.ask(ms(1_901), 2, RTT);
+        queue.ask(ms(1_901), 2, RTT, RATE);
         assert_eq!(pop(&mut queue, 1_901), None, "forgotten");
+    }
+
+    #[test]
+    fn repairs_take_no_more_than_the_rate() {
+        let mut queue = queue(&[20 * 1_200]);
+        for _ in 0..20 {
+            pop(&mut queue, 0);
+        }
+        // 100 640 bit/s: five packets in 500 ms, and one that goes beyond.
+        let rate = Rate::from_bits(100_640);
+        for rtp in 0..20 {
+            queue.ask(ms(10), rtp, RTT, rate);
+        }
+        assert_eq!(queue.bytes(), 6 * 1_258);
+        // 100 ms pay for one more.
+        for rtp in 0..20 {
+            queue.ask(ms(110), rtp, RTT, rate);
+        }
+        assert_eq!(queue.bytes(), 7 * 1_258);
     }
 
     #[test]

@@ -116,8 +116,9 @@ impl Sender {
             }
             Feedback::Acks(_) | Feedback::Arrivals(_) => {}
             Feedback::Nack(missing) => {
+                let rate = self.control.media_rate(self.round_trip());
                 for &rtp in missing {
-                    self.queue.ask(now, rtp, self.rtt.srtt);
+                    self.queue.ask(now, rtp, self.rtt.srtt, rate);
                 }
             }
             Feedback::KeyFrame => {

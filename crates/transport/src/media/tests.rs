@@ -446,6 +446,32 @@ fn a_long_queue_slows_the_encoder_then_stops_it_and_is_drained_in_time() {
 }
 
 #[test]
+fn marks_are_echoed() {
+    let (control, told) = Fixed::new(FULL_PER_MS, cca::Feedback::Acks);
+    let params = MediaParams {
+        ecn: true,
+        ..MediaParams::default()
+    };
+    let mut bed = Bed::new(&params, Box::new(control));
+    bed.push(3_600, true);
+    let media = [0, 1, 2].map(|at| bed.sender.transmit(ms(at)).unwrap());
+    let marks = [(0, Ecn::Ect0), (1, Ecn::Ce), (2, Ecn::Ce)];
+    for (media, (at, ecn)) in media.into_iter().zip(marks) {
+        assert_eq!(media.ecn, Ecn::Ect0);
+        bed.receiver.handle(ms(at + 10), ecn, &media.packet);
+        let feedback = bed.receiver.transmit(ms(at + 10)).unwrap();
+        bed.sender
+            .handle(ms(at + 20), Ecn::NotCapable, &feedback.packet);
+    }
+    let told = told.lock().unwrap();
+    let marked: Vec<_> = told.acks.iter().map(|ack| ack.marked).collect();
+    assert_eq!(marked, [0, 1_258, 1_258]);
+    // All three left before the first mark was known: one round trip, one signal.
+    assert_eq!(told.congestions.len(), 1);
+    assert_eq!(told.congestions[0].1.signal, cca::Signal::Mark);
+}
+
+#[test]
 fn frames_out_of_turn_are_refused() {
     let (control, _) = Fixed::new(FULL_PER_MS, cca::Feedback::Acks);
     let mut sender = Sender::new(&MediaParams::default(), Box::new(control));

@@ -36,3 +36,63 @@ fn reno_fills_the_link_and_its_buffer() {
     assert_eq!(bed.shown().len() + bed.lost().len(), bed.pushed.len());
     assert!(bed.lost().len() * 10 < bed.pushed.len(), "{:?}", bed.lost());
 }
+
+/// Frames whose delay was above 190 ms among those handed over from `from` on, and the 95th
+/// percentile of these delays in milliseconds.
+fn late_and_p95(bed: &Bed, from: Instant) -> (usize, u64) {
+    let delays = bed.delays(from);
+    let late = delays.iter().filter(|&&delay| delay > 190).count();
+    let p95 = delays.get(delays.len() * 95 / 100).copied();
+    (late, p95.unwrap_or(u64::MAX))
+}
+
+/// The rate is found, kept with little delay, given up when the link loses three quarters of its
+/// capacity, and kept with little delay again.
+fn ramps_up_and_gives_way(name: &str, low_share: u64) {
+    let mut bed = bed(name);
+    bed.call(ms(40_000));
+    bed.run(ms(12_000));
+    let rate = goodput(&mut bed, Duration::from_secs(3));
+    assert!(
+        rate > Rate::from_bits(10_000_000),
+        "{name} after 15 s: {rate}"
+    );
+    let (late, p95) = late_and_p95(&bed, ms(10_000));
+    assert!(late == 0 && p95 < 100, "{name}: {late} late, p95 {p95} ms");
+
+    bed.rate = Rate::from_bits(5_000_000);
+    bed.run(ms(20_000));
+    let (late, _) = late_and_p95(&bed, ms(15_000));
+    assert!(late > 0, "{name}: no control foresees this");
+    let rate = goodput(&mut bed, Duration::from_secs(5));
+    assert!(
+        rate.as_bits() * 100 > 5_000_000 * low_share,
+        "{name} on a quarter: {rate}"
+    );
+    let (late, p95) = late_and_p95(&bed, ms(20_000));
+    assert!(
+        late == 0 && p95 < 100,
+        "{name} on a quarter: {late} late, p95 {p95} ms"
+    );
+
+    bed.run(ms(41_000));
+    assert_eq!(bed.shown().len() + bed.lost().len(), bed.pushed.len());
+    // What was on its way when the capacity fell may overflow the buffer, and its repair too: the
+    // picture may stand for as long as the stall lasts, not longer.
+    assert!(bed.lost().len() < 90, "{name}: {:?}", bed.lost());
+    assert!(
+        bed.lost()
+            .iter()
+            .all(|&id| bed.pushed[id as usize] < ms(18_000))
+    );
+}
+
+#[test]
+fn gcc_ramps_up_and_gives_way() {
+    ramps_up_and_gives_way("gcc", 40);
+}
+
+#[test]
+fn copa_ramps_up_and_gives_way() {
+    ramps_up_and_gives_way("copa", 90);
+}
