@@ -354,10 +354,10 @@ impl Sender {
         Rate::from_bits(bits).scale(u64::from(payload), u64::from(packet))
     }
 
-    /// How long a frame handed over now would wait in the pacer; at least as long as the next to
-    /// leave has waited already.
+    /// How long a frame handed over now would wait in the pacer at its rate; at least as long as
+    /// the next to leave has waited already, which a full window may keep back.
     pub fn queue_delay(&self, now: Instant) -> Duration {
-        let rate = self.pacing_rate(now).min(self.window_rate());
+        let rate = self.pacing_rate(now);
         let ahead = match self.queue.bytes() {
             0 => Duration::ZERO,
             bytes => rate.time_for(bytes),

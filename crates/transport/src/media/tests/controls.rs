@@ -37,18 +37,19 @@ fn reno_fills_the_link_and_its_buffer() {
     assert!(bed.lost().len() * 10 < bed.pushed.len(), "{:?}", bed.lost());
 }
 
-/// Frames whose delay was above 190 ms among those handed over from `from` on, and the 95th
+/// Frames whose delay was above 190 ms among those handed over from `from` on, and a
 /// percentile of these delays in milliseconds.
-fn late_and_p95(bed: &Bed, from: Instant) -> (usize, u64) {
+fn late_and_percentile(bed: &Bed, from: Instant, percent: usize) -> (usize, u64) {
     let delays = bed.delays(from);
     let late = delays.iter().filter(|&&delay| delay > 190).count();
-    let p95 = delays.get(delays.len() * 95 / 100).copied();
-    (late, p95.unwrap_or(u64::MAX))
+    let percentile = delays.get(delays.len() * percent / 100).copied();
+    (late, percentile.unwrap_or(u64::MAX))
 }
 
 /// The rate is found, kept with little delay, given up when the link loses three quarters of its
-/// capacity, and kept with little delay again.
-fn ramps_up_and_gives_way(name: &str, low_share: u64) {
+/// capacity, and kept with little delay again. At most `allowed` frames in five seconds may be late
+/// for the control's own reasons.
+fn ramps_up_and_gives_way(name: &str, low_share: u64, allowed: usize, percent: usize) {
     let mut bed = bed(name);
     bed.call(ms(40_000));
     bed.run(ms(12_000));
@@ -57,22 +58,25 @@ fn ramps_up_and_gives_way(name: &str, low_share: u64) {
         rate > Rate::from_bits(10_000_000),
         "{name} after 15 s: {rate}"
     );
-    let (late, p95) = late_and_p95(&bed, ms(10_000));
-    assert!(late == 0 && p95 < 100, "{name}: {late} late, p95 {p95} ms");
+    let (late, worst) = late_and_percentile(&bed, ms(10_000), percent);
+    assert!(
+        late <= allowed && worst < 100,
+        "{name}: {late} late, {percent}% within {worst} ms"
+    );
 
     bed.rate = Rate::from_bits(5_000_000);
     bed.run(ms(20_000));
-    let (late, _) = late_and_p95(&bed, ms(15_000));
-    assert!(late > 0, "{name}: no control foresees this");
+    let (late, _) = late_and_percentile(&bed, ms(15_000), percent);
+    assert!(late > allowed, "{name}: no control foresees this");
     let rate = goodput(&mut bed, Duration::from_secs(5));
     assert!(
         rate.as_bits() * 100 > 5_000_000 * low_share,
         "{name} on a quarter: {rate}"
     );
-    let (late, p95) = late_and_p95(&bed, ms(20_000));
+    let (late, worst) = late_and_percentile(&bed, ms(20_000), percent);
     assert!(
-        late == 0 && p95 < 100,
-        "{name} on a quarter: {late} late, p95 {p95} ms"
+        late <= allowed && worst < 100,
+        "{name} on a quarter: {late} late, {percent}% within {worst} ms"
     );
 
     bed.run(ms(41_000));
@@ -89,10 +93,18 @@ fn ramps_up_and_gives_way(name: &str, low_share: u64) {
 
 #[test]
 fn gcc_ramps_up_and_gives_way() {
-    ramps_up_and_gives_way("gcc", 40);
+    ramps_up_and_gives_way("gcc", 40, 0, 95);
 }
 
 #[test]
 fn copa_ramps_up_and_gives_way() {
-    ramps_up_and_gives_way("copa", 90);
+    ramps_up_and_gives_way("copa", 90, 0, 95);
+}
+
+#[test]
+fn bbr_ramps_up_and_gives_way() {
+    // Every ten seconds it sends only four packets a round trip for 200 ms, to see the least
+    // round trip: six or seven frames wait for that, and the queue they leave takes as long as the
+    // spare rate needs. So the median has to do.
+    ramps_up_and_gives_way("bbr", 90, 20, 50);
 }
