@@ -11,6 +11,8 @@ pub struct Recovery {
     active: bool,
     /// Something was lost in it.
     lossy: bool,
+    /// It began with a timeout: what follows is slow start.
+    timeout: bool,
 }
 
 impl Recovery {
@@ -34,17 +36,19 @@ impl Recovery {
         self.until = next;
         self.active = true;
         self.lossy = signal == Signal::Loss;
+        self.timeout = false;
         true
     }
 
     /// Everything before `next` is presumed lost.
     pub fn timed_out(&mut self, next: u64) {
         (self.until, self.active, self.lossy) = (next, true, true);
+        self.timeout = true;
     }
 
-    /// Losses are being repaired.
+    /// Losses are being repaired, but not after a timeout ([`cca::Ack::in_recovery`]).
     pub fn repairing(&self) -> bool {
-        self.active && self.lossy
+        self.active && self.lossy && !self.timeout
     }
 }
 
@@ -63,7 +67,9 @@ mod tests {
         assert!(recovery.acknowledged(11));
         assert!(!recovery.enter(Signal::Loss, 9, 14), "still the old one");
         assert!(recovery.enter(Signal::Loss, 10, 14));
+        assert!(recovery.repairing());
         recovery.timed_out(20);
+        assert!(!recovery.repairing(), "slow start");
         assert!(!recovery.acknowledged(20));
         assert!(recovery.acknowledged(21));
     }
