@@ -10,6 +10,7 @@
 #![deny(missing_docs)]
 
 pub mod codel;
+pub mod confucius;
 pub mod drr;
 pub mod fifo;
 pub mod flow_table;

@@ -1,0 +1,158 @@
+//! Deficit-weighted round robin between the classes.
+//!
+//! A class may send while its deficit is not negative, one packet in turn, and pays the packet's
+//! length. When nobody with packets may send, everybody is given the credit of as many rounds as
+//! the first of them needs; in a round the heaviest class is given `quantum` and the others in
+//! proportion. So a class that owes nothing waits for one packet of each other class, and shares
+//! are right within a packet. A class without packets keeps no credit, but pays its debt.
+
+use super::MAX_CLASSES;
+
+/// Deficits count 2^-10 bytes, so that a small weight is not rounded away.
+const FRACTION: u32 = 10;
+
+/// The scheduler.
+#[derive(Debug, Default)]
+pub(super) struct Dwrr {
+    deficit: [i64; MAX_CLASSES],
+    turn: usize,
+}
+
+impl Dwrr {
+    /// The class that sends next among those that are `backlogged`.
+    pub(super) fn pick(
+        &mut self,
+        backlogged: &[bool; MAX_CLASSES],
+        weights: &[u64; MAX_CLASSES],
+        quantum: u64,
+    ) -> Option<usize> {
+        for (deficit, &backlogged) in self.deficit.iter_mut().zip(backlogged) {
+            if !backlogged {
+                *deficit = (*deficit).min(0);
+            }
+        }
+        let class = match self.in_turn(backlogged) {
+            Some(class) => class,
+            None => {
+                self.refill(backlogged, weights, quantum)?;
+                self.in_turn(backlogged)?
+            }
+        };
+        self.turn = (class + 1) % MAX_CLASSES;
+        Some(class)
+    }
+
+    /// `class` sent `len` bytes.
+    pub(super) fn charge(&mut self, class: usize, len: u32) {
+        self.deficit[class] -= i64::from(len) << FRACTION;
+    }
+
+    fn in_turn(&self, backlogged: &[bool; MAX_CLASSES]) -> Option<usize> {
+        (self.turn..self.turn + MAX_CLASSES)
+            .map(|class| class % MAX_CLASSES)
+            .find(|&class| backlogged[class] && self.deficit[class] >= 0)
+    }
+
+    fn refill(
+        &mut self,
+        backlogged: &[bool; MAX_CLASSES],
+        weights: &[u64; MAX_CLASSES],
+        quantum: u64,
+    ) -> Option<()> {
+        let waiting = || (0..MAX_CLASSES).filter(|&class| backlogged[class]);
+        let heaviest = waiting().map(|class| weights[class]).max()?.max(1);
+        let credit = |class: usize| {
+            let credit = (quantum << FRACTION) * weights[class] / heaviest;
+            credit.max(1) as i64
+        };
+        let rounds = waiting()
+            .map(|class| {
+                let owed = -self.deficit[class];
+                (owed + credit(class) - 1) / credit(class)
+            })
+            .min()?;
+        for (class, deficit) in self.deficit.iter_mut().enumerate() {
+            let sum = deficit.saturating_add(credit(class).saturating_mul(rounds));
+            *deficit = if backlogged[class] { sum } else { sum.min(0) };
+        }
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bytes that the classes send in `packets` packets of the given lengths, always backlogged.
+    fn serve(weights: &[u64], lens: &[u32], packets: u32) -> Vec<u64> {
+        let mut dwrr = Dwrr::default();
+        let mut all = [0; MAX_CLASSES];
+        all[..weights.len()].copy_from_slice(weights);
+        let backlogged = core::array::from_fn(|class| class < weights.len());
+        let mut sent = vec![0; weights.len()];
+        for _ in 0..packets {
+            let class = dwrr.pick(&backlogged, &all, 1514).unwrap();
+            dwrr.charge(class, lens[class]);
+            sent[class] += u64::from(lens[class]);
+        }
+        sent
+    }
+
+    #[test]
+    fn bytes_go_by_weight_whatever_the_packets_lengths() {
+        // 1:1 with packets of 1500 and 100 bytes: 16 packets carry 1500 + 15 · 100 bytes.
+        let sent = serve(&[128, 128], &[1500, 100], 16_000);
+        assert!(sent[0].abs_diff(1_500_000) <= 3000, "{sent:?}");
+        assert!(sent[1].abs_diff(1_500_000) <= 3000, "{sent:?}");
+        // 12:1 and 1000:1.
+        let sent = serve(&[1536, 128], &[1500, 1500], 13_000);
+        assert!(sent[1].abs_diff(1500 * 1000) <= 3000, "{sent:?}");
+        let sent = serve(&[128_000, 128], &[1500, 1500], 100_100);
+        assert!(sent[1].abs_diff(1500 * 100) <= 3000, "{sent:?}");
+    }
+
+    #[test]
+    fn a_class_without_debt_waits_for_one_packet_of_each_other() {
+        let mut dwrr = Dwrr::default();
+        let weights = [128; MAX_CLASSES];
+        let mut backlogged = [true; MAX_CLASSES];
+        backlogged[0] = false;
+        for _ in 0..1000 {
+            let class = dwrr.pick(&backlogged, &weights, 1514).unwrap();
+            dwrr.charge(class, 1500);
+        }
+        backlogged[0] = true;
+        let mut waited = 0;
+        while dwrr.pick(&backlogged, &weights, 1514) != Some(0) {
+            waited += 1;
+        }
+        assert!(waited < MAX_CLASSES, "{waited}");
+    }
+
+    #[test]
+    fn no_credit_is_saved_and_no_debt_forgotten() {
+        let mut dwrr = Dwrr::default();
+        let weights: [u64; MAX_CLASSES] = core::array::from_fn(|class| [128, 1280][class.min(1)]);
+        let only = |class: usize| core::array::from_fn(|other| other == class);
+        let both = core::array::from_fn(|class| class < 2);
+        // Class 1 sends alone for long; class 0 has no more credit afterwards than before.
+        for _ in 0..100 {
+            assert_eq!(dwrr.pick(&only(1), &weights, 1500), Some(1));
+            dwrr.charge(1, 1500);
+        }
+        // Class 0 sends a packet and then has none: it owes 1500 bytes at 150 a round, which it
+        // pays while class 1 sends ten packets.
+        assert_eq!(dwrr.pick(&both, &weights, 1500), Some(0));
+        dwrr.charge(0, 1500);
+        for _ in 0..5 {
+            assert_eq!(dwrr.pick(&only(1), &weights, 1500), Some(1));
+            dwrr.charge(1, 1500);
+        }
+        let mut before = 0;
+        while dwrr.pick(&both, &weights, 1500) == Some(1) {
+            dwrr.charge(1, 1500);
+            before += 1;
+        }
+        assert!((4..=6).contains(&before), "{before}");
+    }
+}

@@ -1,0 +1,376 @@
+//! `confucius`: new flows are given their share gradually, old ones are kept among their like.
+//!
+//! Z. Meng et al., "Confucius: Achieving Consistent Low Latency with Practical Queue Management
+//! for Real-Time Communications".
+//!
+//! Principles:
+//! - A control needs time to slow down. When a page opens twelve connections beside a call, the
+//!   call's share goes down by half, and then by half again every `doubling`, not to 1/13 at once
+//!   (section 4, [`weights`]).
+//! - In the long run every flow has its fair share.
+//! - Nobody is asked what kind of traffic they are. Flows that fill the buffer and flows that keep
+//!   it short are told apart by what they do, and kept in separate classes (section 5,
+//!   [`examine`]).
+//! - A flow's packets never overtake one another, also when the flow is moved ([`store`]).
+//!
+//! Not for: core routers with thousands of flows; senders that fill the buffer and nevertheless
+//! expect a short delay.
+//!
+//! The same decisions, to the packet, are to be had from C in a kernel: only integers in here.
+
+mod dwrr;
+mod examine;
+mod flow_table;
+mod heap;
+mod list;
+pub mod params;
+mod store;
+#[cfg(test)]
+mod tests;
+mod weights;
+
+use crate::{Backlog, Class, Discipline, DropReason, Env, Observer, Packet, Qdisc};
+use dwrr::Dwrr;
+use examine::{ClassOccupancy, Rules, Verdict, Window};
+use flow_table::{FlowTable, Found};
+use params::{ConfuciusParams, MAX_TARGETS, Occupancy};
+use store::{Popped, Store};
+use units::Instant;
+use units::param::{ParamError, Settings};
+use weights::{NewFlows, UNIT};
+
+/// Q_new and the classes of old flows.
+const MAX_CLASSES: usize = MAX_TARGETS + 1;
+
+/// Q_new, the class of new flows; the others are 1 to 7, by increasing target.
+const NEW: usize = 0;
+
+/// `confucius` for the registry.
+pub fn confucius<P: Send + 'static>() -> Discipline<P> {
+    Discipline {
+        name: "confucius",
+        summary: "new flows gain weight gradually; old ones are classed by how they fill the buffer",
+        about: "A new flow starts with little weight, which doubles every 250 ms until it has its \
+            fair share, so that a call beside it can slow down in time. Old flows are put into \
+            classes by how much of the buffer they occupy, so that a call does not wait behind a \
+            download. Nobody has to label anything, and nothing is dropped or marked before the \
+            buffer is full.\n\nNot for core routers, and no help for a sender that fills the \
+            buffer itself.",
+        source: "Meng et al., Confucius, SIGCOMM",
+        params: ConfuciusParams::SPECS,
+        build: |settings, env| Ok(Box::new(Confucius::new(settings, env)?)),
+    }
+}
+
+/// The discipline.
+#[derive(Debug)]
+pub struct Confucius<P> {
+    params: ConfuciusParams,
+    store: Store<P>,
+    table: FlowTable,
+    new_flows: NewFlows,
+    windows: Vec<Window>,
+    occupancy: [ClassOccupancy; MAX_CLASSES],
+    /// Active flows of each class.
+    members: [u64; MAX_CLASSES],
+    weights: [u64; MAX_CLASSES],
+    /// Members or ages have changed since the weights were computed.
+    stale: bool,
+    scheduler: Dwrr,
+}
+
+impl<P> Confucius<P> {
+    /// A discipline with `settings` in the place that `env` describes.
+    ///
+    /// # Errors
+    /// If a setting is refused.
+    pub fn new(settings: &Settings, env: &Env) -> Result<Self, ParamError> {
+        let mut params = ConfuciusParams::default();
+        if let Some(limit) = env.limit {
+            params.limit = limit.packets();
+        }
+        params.apply(settings)?;
+        let table = FlowTable::new(params.flows as usize);
+        let flows = table.len();
+        Ok(Confucius {
+            params,
+            store: Store::new(flows),
+            table,
+            new_flows: NewFlows::new(flows),
+            windows: vec![Window::default(); flows],
+            occupancy: Default::default(),
+            members: [0; MAX_CLASSES],
+            weights: [0; MAX_CLASSES],
+            stale: false,
+            scheduler: Dwrr::default(),
+        })
+    }
+
+    /// Packets that were treated as another flow's because the flow table had no room.
+    pub fn shared(&self) -> u64 {
+        self.table.shared()
+    }
+
+    fn rules(&self) -> Rules {
+        Rules {
+            targets: self.params.targets,
+            alpha: self.params.alpha,
+        }
+    }
+
+    /// |F_ext|: active flows that have been classified.
+    fn existing(&self) -> u64 {
+        self.members[NEW + 1..].iter().sum()
+    }
+
+    /// Forgets flows that have been idle for long enough.
+    fn expire(&mut self, now: Instant) {
+        while let Some(flow) = self.table.idle(now, self.params.idle) {
+            if !self.store.flow_backlog(flow).is_empty() {
+                // The link stands still: whoever waits is active.
+                self.table.touch(now, flow);
+                continue;
+            }
+            let class = self.store.class_of(flow);
+            self.leave(now, flow, class);
+            self.table.forget(flow);
+        }
+    }
+
+    /// The flow of an arriving packet; a flow that was not known begins as new.
+    fn flow_of(
+        &mut self,
+        now: Instant,
+        packet: &Packet<P>,
+        observer: &mut dyn Observer<P>,
+    ) -> usize {
+        let arrival = self.store.next_arrival();
+        let waits = |flow, arrival| self.store.waits(flow, arrival);
+        let found = self
+            .table
+            .find(now, packet.hash, packet.flow, arrival, waits);
+        match found {
+            Found::Known(flow) | Found::Shared(flow) => flow,
+            Found::Fresh(flow) => {
+                self.windows[flow] = Window::new(now);
+                self.store.move_flow(flow, NEW);
+                self.new_flows.add(now, flow, self.params.doubling);
+                self.members[NEW] += 1;
+                self.stale = true;
+                observer.moved(now, packet.flow, None, Class(NEW as u8));
+                flow
+            }
+        }
+    }
+
+    /// Takes `flow` out of the counts of `class`.
+    fn leave(&mut self, now: Instant, flow: usize, class: usize) {
+        self.members[class] -= 1;
+        self.occupancy[class].uncount(&mut self.windows[flow], now);
+        if class == NEW {
+            self.new_flows.remove(flow);
+        }
+        self.stale = true;
+    }
+
+    /// Moves `flow` with its packets into a class of old flows.
+    fn reclassify(&mut self, now: Instant, flow: usize, to: usize, observer: &mut dyn Observer<P>) {
+        let from = self.store.class_of(flow);
+        self.leave(now, flow, from);
+        self.store.move_flow(flow, to);
+        self.members[to] += 1;
+        let from = Some(Class(from as u8));
+        observer.moved(now, self.table.id(flow), from, Class(to as u8));
+    }
+
+    /// Brings ages and weights up to date. Flows whose weight has reached 1 are classified.
+    fn reweigh(&mut self, now: Instant, observer: &mut dyn Observer<P>) {
+        self.stale |= self.new_flows.advance(now, self.params.doubling);
+        if !self.stale {
+            return;
+        }
+        // Whoever ages out makes the others weigh more, so that more may age out.
+        loop {
+            let ripe = self.new_flows.ripe_step(self.existing());
+            let mut none = true;
+            while let Some(flow) = self.new_flows.oldest_from(ripe) {
+                let class = self.rules().nearest(self.windows[flow].latest());
+                self.reclassify(now, flow, class, observer);
+                none = false;
+            }
+            if none {
+                break;
+            }
+        }
+        self.weights = self.members.map(|members| UNIT * members);
+        self.weights[NEW] = self.new_flows.weight(self.existing());
+        self.stale = false;
+    }
+
+    /// Whether a packet of `len` bytes in `class` finds room, after others have made some.
+    ///
+    /// The class with the most bytes for its weight gives way: the arriving packet itself if it is
+    /// in that class, otherwise that class's oldest packet. So a call in another class never pays
+    /// for a download.
+    fn make_room(
+        &mut self,
+        now: Instant,
+        class: usize,
+        len: u32,
+        observer: &mut dyn Observer<P>,
+    ) -> bool {
+        while !self.fits(1, len) {
+            let victim = self.longest(class, len);
+            if victim == class {
+                return false;
+            }
+            let Some(popped) = self.store.pop(victim) else {
+                return false;
+            };
+            observer.dropped(now, popped.packet, DropReason::Overlimit);
+        }
+        true
+    }
+
+    fn fits(&self, packets: u32, bytes: u32) -> bool {
+        let backlog = self.store.backlog();
+        backlog.packets + packets <= self.params.limit
+            && backlog.bytes + u64::from(bytes) <= self.params.memory_limit.get()
+    }
+
+    /// The class with the most bytes for its weight, `extra` bytes in `class` included. Of equals
+    /// it is `class`, then the lowest.
+    fn longest(&self, class: usize, extra: u32) -> usize {
+        let bytes = |other: usize| {
+            let extra = if other == class { u64::from(extra) } else { 0 };
+            self.store.class_backlog(other).bytes + extra
+        };
+        // A class without flows weighs 0, and has no bytes either.
+        let weight = |other: usize| self.weights[other].max(1);
+        let mut longest = class;
+        for other in 0..MAX_CLASSES {
+            if bytes(other) * weight(longest) > bytes(longest) * weight(other) {
+                longest = other;
+            }
+        }
+        longest
+    }
+
+    /// Ends the flow's interval if it is over, and moves the flow if it is among strangers.
+    fn examine(&mut self, now: Instant, flow: usize, observer: &mut dyn Observer<P>) {
+        let window = &mut self.windows[flow];
+        let before = window.mean();
+        if !window.close(now, self.params.interval) {
+            return;
+        }
+        let class = self.store.class_of(flow);
+        if class == NEW {
+            return;
+        }
+        self.occupancy[class].count(window, before);
+        let own = window.latest();
+        let rules = self.rules();
+        let total = self.occupancy[class].total();
+        let verdict = match rules.by_share(class, own, total) {
+            Some(verdict) => verdict,
+            None => self.occupancy[class].judge(now, self.params.interval, class, &rules),
+        };
+        let to = match verdict {
+            Verdict::Up => (class + 1).min(rules.classes()),
+            Verdict::Down => (class - 1).max(NEW + 1),
+            Verdict::Stay => class,
+        };
+        if to != class {
+            self.reclassify(now, flow, to, observer);
+        }
+    }
+}
+
+impl<P: Send> Qdisc<P> for Confucius<P> {
+    fn enqueue(&mut self, now: Instant, packet: Packet<P>, observer: &mut dyn Observer<P>) {
+        self.expire(now);
+        let flow = self.flow_of(now, &packet, observer);
+        self.reweigh(now, observer);
+        let class = self.store.class_of(flow);
+        if self.make_room(now, class, packet.len, observer) {
+            self.store.push(now, flow, packet);
+        } else {
+            observer.dropped(now, packet, DropReason::Tail);
+        }
+        if self.params.occupancy == Occupancy::Buffer {
+            let own = self.store.flow_backlog(flow);
+            self.windows[flow].sample(examine::of_buffer(own, self.params.limit));
+        }
+        self.examine(now, flow, observer);
+    }
+
+    fn dequeue(&mut self, now: Instant, observer: &mut dyn Observer<P>) -> Option<Packet<P>> {
+        self.expire(now);
+        self.reweigh(now, observer);
+        let backlogged = core::array::from_fn(|class| !self.store.class_backlog(class).is_empty());
+        let quantum = self.params.quantum.get();
+        let class = self.scheduler.pick(&backlogged, &self.weights, quantum)?;
+        let in_class = self.store.class_backlog(class).bytes;
+        let Popped {
+            packet,
+            flow,
+            native,
+        } = self.store.pop(class)?;
+        self.scheduler.charge(class, packet.len);
+        self.table.touch(now, flow);
+        // What waited in another class says nothing about this one.
+        if native && self.params.occupancy == Occupancy::Delay {
+            let own = self.store.flow_backlog(flow).bytes + u64::from(packet.len);
+            let sojourn = now.since(packet.arrived);
+            let caused = examine::of_delay(sojourn, own, in_class, self.params.scale);
+            self.windows[flow].sample(caused);
+        }
+        Some(packet)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.store.backlog()
+    }
+
+    fn change(
+        &mut self,
+        now: Instant,
+        settings: &Settings,
+        observer: &mut dyn Observer<P>,
+    ) -> Result<(), ParamError> {
+        let mut params = self.params.clone();
+        params.apply(settings)?;
+        if params.flows != self.params.flows {
+            let why = "parameter flows cannot be changed while the discipline is in use";
+            return Err(ParamError::Conflict(why.to_owned()));
+        }
+        self.params = params;
+        self.new_flows.reckon(self.params.doubling);
+        let highest = self.rules().classes();
+        for flow in self.table.active().collect::<Vec<_>>() {
+            if self.store.class_of(flow) > highest {
+                self.reclassify(now, flow, highest, observer);
+            }
+        }
+        self.expire(now);
+        self.stale = true;
+        self.reweigh(now, observer);
+        while !self.fits(0, 0) {
+            let victim = self.longest(NEW, 0);
+            let Some(popped) = self.store.pop(victim) else {
+                break;
+            };
+            observer.dropped(now, popped.packet, DropReason::Change);
+        }
+        Ok(())
+    }
+
+    fn params(&self) -> Vec<(&'static str, String)> {
+        self.params.values()
+    }
+
+    fn classes(&self) -> Vec<String> {
+        let old = (1..=self.rules().classes()).map(|class| class.to_string());
+        core::iter::once("new".to_owned()).chain(old).collect()
+    }
+}

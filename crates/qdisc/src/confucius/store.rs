@@ -1,0 +1,300 @@
+//! Packets in classes between which whole flows can be moved, in O(1) and without reordering.
+//!
+//! The paper binds packets to flows and searches all flows of a class for the earliest packet
+//! (section 6). Here a class also has a list of its packets in arrival order, so that nothing is
+//! searched. A flow that moves leaves its packets in the old class's list; they are skipped there
+//! when they come to the front. Until they are gone the flow is a *migrant* of its new class,
+//! which serves it through a heap ordered by the arrival of each migrant's oldest packet. The next
+//! packet of a class is the earlier of the two fronts: exactly the one a search would find.
+
+use super::MAX_CLASSES;
+use super::heap::{Heap, Places};
+use super::list::{List, NIL, Nodes};
+use crate::{Backlog, Packet};
+use units::Instant;
+
+#[derive(Debug)]
+struct Slot<P> {
+    packet: Option<Packet<P>>,
+    /// Number of the arrival.
+    arrival: u64,
+    flow: u32,
+    /// The next packet of the flow, or the next free slot.
+    next: u32,
+    /// The class whose list holds the packet, which is not its flow's class after a move.
+    listed_in: Option<u8>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct FlowQueue {
+    head: u32,
+    tail: u32,
+    class: u8,
+    /// Packets that arrived before this one came while the flow was elsewhere.
+    native_from: u64,
+    backlog: Backlog,
+}
+
+#[derive(Debug, Default)]
+struct ClassQueue {
+    list: List,
+    migrants: Heap,
+    backlog: Backlog,
+}
+
+/// A packet that leaves.
+#[derive(Debug)]
+pub(super) struct Popped<P> {
+    pub(super) packet: Packet<P>,
+    pub(super) flow: usize,
+    /// Whether it came while its flow was in the class from which it leaves.
+    pub(super) native: bool,
+}
+
+/// All packets of the discipline.
+#[derive(Debug)]
+pub(super) struct Store<P> {
+    slots: Vec<Slot<P>>,
+    nodes: Nodes,
+    free: u32,
+    flows: Vec<FlowQueue>,
+    places: Places,
+    classes: [ClassQueue; MAX_CLASSES],
+    arrivals: u64,
+    backlog: Backlog,
+}
+
+impl<P> Store<P> {
+    /// An empty store for `flows` flows, all of them in class 0.
+    pub(super) fn new(flows: usize) -> Self {
+        let queue = FlowQueue {
+            head: NIL,
+            tail: NIL,
+            class: 0,
+            native_from: 0,
+            backlog: Backlog::default(),
+        };
+        Store {
+            slots: Vec::new(),
+            nodes: Nodes::default(),
+            free: NIL,
+            flows: vec![queue; flows],
+            places: Places::new(flows),
+            classes: Default::default(),
+            arrivals: 0,
+            backlog: Backlog::default(),
+        }
+    }
+
+    /// What waits in all.
+    pub(super) const fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    /// What waits in the flows of `class`.
+    pub(super) fn class_backlog(&self, class: usize) -> Backlog {
+        self.classes[class].backlog
+    }
+
+    /// What waits of `flow`.
+    pub(super) fn flow_backlog(&self, flow: usize) -> Backlog {
+        self.flows[flow].backlog
+    }
+
+    /// The class of `flow`.
+    pub(super) fn class_of(&self, flow: usize) -> usize {
+        usize::from(self.flows[flow].class)
+    }
+
+    /// The number of the next arrival.
+    pub(super) const fn next_arrival(&self) -> u64 {
+        self.arrivals
+    }
+
+    /// Whether a packet of `flow` waits that arrived as number `arrival` or before.
+    pub(super) fn waits(&self, flow: usize, arrival: u64) -> bool {
+        let head = self.slots.get(self.flows[flow].head as usize);
+        head.is_some_and(|slot| slot.arrival <= arrival)
+    }
+
+    /// Appends a packet to `flow`.
+    pub(super) fn push(&mut self, now: Instant, flow: usize, mut packet: Packet<P>) {
+        packet.arrived = now;
+        let len = packet.len;
+        let queue = self.flows[flow];
+        let index = self.take_slot(Slot {
+            packet: Some(packet),
+            arrival: self.arrivals,
+            flow: flow as u32,
+            next: NIL,
+            listed_in: Some(queue.class),
+        });
+        self.arrivals += 1;
+        match queue.tail {
+            NIL => self.flows[flow].head = index,
+            tail => self.slots[tail as usize].next = index,
+        }
+        self.flows[flow].tail = index;
+        let class = &mut self.classes[usize::from(queue.class)];
+        self.nodes.push_back(&mut class.list, index);
+        class.backlog.add(len);
+        self.flows[flow].backlog.add(len);
+        self.backlog.add(len);
+    }
+
+    /// Takes the packet of `class` that arrived first.
+    pub(super) fn pop(&mut self, class: usize) -> Option<Popped<P>> {
+        let index = self.front(class)?;
+        self.unlist(index);
+        let slot = &mut self.slots[index as usize];
+        let packet = slot.packet.take()?;
+        let flow = slot.flow as usize;
+        let arrival = slot.arrival;
+        let next = slot.next;
+        slot.next = self.free;
+        self.free = index;
+
+        self.classes[class].backlog.remove(packet.len);
+        self.backlog.remove(packet.len);
+        let queue = &mut self.flows[flow];
+        queue.backlog.remove(packet.len);
+        queue.head = next;
+        if next == NIL {
+            queue.tail = NIL;
+        }
+        if self.places.holds(flow) {
+            self.classes[class].migrants.remove(&mut self.places, flow);
+            self.note_migrant(flow);
+        }
+        Some(Popped {
+            packet,
+            flow,
+            native: arrival >= self.flows[flow].native_from,
+        })
+    }
+
+    /// Puts `flow` with all its packets into class `to`.
+    pub(super) fn move_flow(&mut self, flow: usize, to: usize) {
+        let FlowQueue { class, backlog, .. } = self.flows[flow];
+        let from = usize::from(class);
+        if from == to {
+            return;
+        }
+        if self.places.holds(flow) {
+            self.classes[from].migrants.remove(&mut self.places, flow);
+        }
+        self.flows[flow].class = to as u8;
+        self.flows[flow].native_from = self.arrivals;
+        shift(&mut self.classes[from].backlog, backlog, false);
+        shift(&mut self.classes[to].backlog, backlog, true);
+        self.note_migrant(flow);
+    }
+
+    /// Enters `flow` among the migrants of its class while its oldest packet came before it moved.
+    fn note_migrant(&mut self, flow: usize) {
+        let queue = self.flows[flow];
+        if queue.head == NIL {
+            return;
+        }
+        let arrival = self.slots[queue.head as usize].arrival;
+        if arrival < queue.native_from {
+            let class = &mut self.classes[usize::from(queue.class)];
+            class.migrants.push(&mut self.places, arrival, flow);
+        }
+    }
+
+    /// The slot of the packet of `class` that arrived first.
+    ///
+    /// It is its flow's oldest: an older native packet of the flow would stand before it in the
+    /// list, and an older one from before the move would be at the top of the heap.
+    fn front(&mut self, class: usize) -> Option<u32> {
+        let listed = self.first_native(class);
+        let migrant = self.classes[class].migrants.top();
+        match (listed, migrant) {
+            (Some(slot), Some((arrival, flow))) => {
+                let listed_is_earlier = self.slots[slot as usize].arrival < arrival;
+                Some(if listed_is_earlier {
+                    slot
+                } else {
+                    self.flows[flow].head
+                })
+            }
+            (Some(slot), None) => Some(slot),
+            (None, Some((_, flow))) => Some(self.flows[flow].head),
+            (None, None) => None,
+        }
+    }
+
+    /// The first packet in the list of `class` that came while its flow was in it; packets of flows
+    /// that have moved since are taken out of the list, each of them once.
+    fn first_native(&mut self, class: usize) -> Option<u32> {
+        loop {
+            let index = self.classes[class].list.head();
+            let slot = self.slots.get(index as usize)?;
+            let queue = &self.flows[slot.flow as usize];
+            if usize::from(queue.class) == class && slot.arrival >= queue.native_from {
+                return Some(index);
+            }
+            self.unlist(index);
+        }
+    }
+
+    fn unlist(&mut self, index: u32) {
+        if let Some(class) = self.slots[index as usize].listed_in.take() {
+            let list = &mut self.classes[usize::from(class)].list;
+            self.nodes.remove(list, index);
+        }
+    }
+
+    fn take_slot(&mut self, slot: Slot<P>) -> u32 {
+        let index = self.free;
+        if index == NIL {
+            self.slots.push(slot);
+            self.nodes.grow();
+            return (self.slots.len() - 1) as u32;
+        }
+        self.free = self.slots[index as usize].next;
+        self.slots[index as usize] = slot;
+        index
+    }
+}
+
+fn shift(total: &mut Backlog, by: Backlog, into: bool) {
+    if into {
+        total.packets += by.packets;
+        total.bytes += by.bytes;
+    } else {
+        total.packets -= by.packets;
+        total.bytes -= by.bytes;
+    }
+}
+
+#[cfg(test)]
+impl<P> Store<P> {
+    /// The paper's way (section 6): search all flows of `class` for the packet that came first.
+    pub(super) fn front_by_search(&self, class: usize) -> Option<&Packet<P>> {
+        let heads = self
+            .flows
+            .iter()
+            .filter(|queue| usize::from(queue.class) == class && queue.head != NIL);
+        let first = heads
+            .map(|queue| &self.slots[queue.head as usize])
+            .min_by_key(|slot| slot.arrival)?;
+        first.packet.as_ref()
+    }
+
+    /// Counts every class again from its flows.
+    pub(super) fn recount(&self) -> [Backlog; MAX_CLASSES] {
+        let mut counted = [Backlog::default(); MAX_CLASSES];
+        for queue in &self.flows {
+            let mut at = queue.head;
+            while at != NIL {
+                let slot = &self.slots[at as usize];
+                let len = slot.packet.as_ref().map_or(0, |packet| packet.len);
+                counted[usize::from(queue.class)].add(len);
+                at = slot.next;
+            }
+        }
+        counted
+    }
+}

@@ -1,0 +1,211 @@
+//! New flows by age, and their weight: the paper's equation (1), in units of 1/128 (section 6).
+//!
+//! A new flow of age t weighs min(|F_ext| / |Q_new| · 2^(λt), 1), the exponent in whole steps of
+//! `doubling` = 1/λ. New flows stand in one list for each step. Older flows are never in a lower
+//! step, so each list is in the order of the flows' start and a step costs O(1).
+
+use super::list::{List, NIL, Nodes};
+use units::{Duration, Instant};
+
+/// The weight of an existing flow.
+pub(super) const UNIT: u64 = 128;
+
+/// One more than the highest step. At 2^17 every weight is 1: there are at most 2^16 flows.
+const STEPS: usize = 18;
+
+/// The flows of Q_new.
+#[derive(Debug)]
+pub(super) struct NewFlows {
+    lists: [List; STEPS],
+    counts: [u64; STEPS],
+    nodes: Nodes,
+    step: Vec<u8>,
+    started: Vec<Instant>,
+    /// No flow reaches its next step before this.
+    next_due: Instant,
+}
+
+impl NewFlows {
+    /// None of `flows` flows is new.
+    pub(super) fn new(flows: usize) -> Self {
+        NewFlows {
+            lists: [List::default(); STEPS],
+            counts: [0; STEPS],
+            nodes: Nodes::with_len(flows),
+            step: vec![0; flows],
+            started: vec![Instant::ZERO; flows],
+            next_due: Instant::NEVER,
+        }
+    }
+
+    /// |Q_new|.
+    pub(super) fn len(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+
+    /// `flow` begins `now`.
+    pub(super) fn add(&mut self, now: Instant, flow: usize, doubling: Duration) {
+        self.started[flow] = now;
+        self.enter(flow, 0);
+        self.next_due = self.next_due.min(now + doubling);
+    }
+
+    /// `flow` is new no longer.
+    pub(super) fn remove(&mut self, flow: usize) {
+        let step = usize::from(self.step[flow]);
+        self.counts[step] -= 1;
+        self.nodes.remove(&mut self.lists[step], flow as u32);
+    }
+
+    fn enter(&mut self, flow: usize, step: usize) {
+        self.step[flow] = step as u8;
+        self.counts[step] += 1;
+        self.nodes.push_back(&mut self.lists[step], flow as u32);
+    }
+
+    /// Takes every flow to the step of its age; whether any step changed.
+    pub(super) fn advance(&mut self, now: Instant, doubling: Duration) -> bool {
+        if now < self.next_due {
+            return false;
+        }
+        let mut changed = false;
+        // From low to high: a flow that slept through several steps takes them all, and arrives
+        // behind those that began before it.
+        for step in 0..STEPS - 1 {
+            while let Some(flow) = self.first_of(step) {
+                if now < self.due(flow, step, doubling) {
+                    break;
+                }
+                self.remove(flow);
+                self.enter(flow, step + 1);
+                changed = true;
+            }
+        }
+        self.reckon(doubling);
+        changed
+    }
+
+    /// Finds out anew when the next step is due, also after `doubling` has changed.
+    pub(super) fn reckon(&mut self, doubling: Duration) {
+        let dues =
+            (0..STEPS - 1).filter_map(|step| Some(self.due(self.first_of(step)?, step, doubling)));
+        self.next_due = dues.min().unwrap_or(Instant::NEVER);
+    }
+
+    fn due(&self, flow: usize, step: usize, doubling: Duration) -> Instant {
+        self.started[flow] + doubling * (step as u64 + 1)
+    }
+
+    fn first_of(&self, step: usize) -> Option<usize> {
+        let head = self.lists[step].head();
+        (head != NIL).then_some(head as usize)
+    }
+
+    /// The step from which on new flows weigh 1 beside `existing` ones, so that they age out
+    /// (section 4.2). At least 1: a flow shows for one `doubling` how it uses the buffer, even
+    /// where equation (1) would give it its full weight at once.
+    pub(super) fn ripe_step(&self, existing: u64) -> usize {
+        let new = self.len();
+        (1..STEPS - 1)
+            .find(|&step| existing == 0 || existing << step >= new)
+            .unwrap_or(STEPS - 1)
+    }
+
+    /// The oldest new flow that has reached `step`.
+    pub(super) fn oldest_from(&self, step: usize) -> Option<usize> {
+        (step..STEPS).rev().find_map(|step| self.first_of(step))
+    }
+
+    /// The weight of Q_new beside `existing` classified flows, in 1/128: the sum over its flows,
+    /// divided once, so that many flows of little weight do not vanish one by one. At least 1 where
+    /// there is a flow.
+    pub(super) fn weight(&self, existing: u64) -> u64 {
+        let new = self.len();
+        if existing == 0 || new == 0 {
+            return UNIT * new;
+        }
+        let sum: u64 = (0..STEPS)
+            .map(|step| self.counts[step] * (UNIT * new).min((UNIT * existing) << step))
+            .sum();
+        (sum / new).max(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DOUBLING: Duration = Duration::from_millis(250);
+
+    fn at(ms: u64) -> Instant {
+        Instant::from_nanos(ms * 1_000_000)
+    }
+
+    fn beginning_at(starts: &[u64]) -> NewFlows {
+        let mut flows = NewFlows::new(starts.len());
+        for (flow, &ms) in starts.iter().enumerate() {
+            flows.add(at(ms), flow, DOUBLING);
+        }
+        flows
+    }
+
+    #[test]
+    fn twelve_new_flows_beside_one() {
+        let mut flows = beginning_at(&[0; 12]);
+        // 12 flows of min(1/12 · 2^k, 1): 1, 2, 4, 8, and then 12 instead of 16, times 128.
+        for (step, weight) in [128, 256, 512, 1024, 1536].into_iter().enumerate() {
+            flows.advance(at(250 * step as u64), DOUBLING);
+            assert_eq!(flows.weight(1), weight);
+            assert!(!flows.advance(at(250 * step as u64 + 249), DOUBLING));
+        }
+        assert_eq!(flows.ripe_step(1), 4);
+        assert_eq!(flows.oldest_from(4), Some(0));
+    }
+
+    #[test]
+    fn flows_of_different_age() {
+        let mut flows = beginning_at(&[0, 100, 200]);
+        flows.advance(at(600), DOUBLING);
+        // Ages 600, 500, 400: steps 2, 2, 1. Beside one flow min(2^k/3, 1) is 1, 1 and 2/3:
+        // 128 + 128 + 85.3, and 341.3 rounds down.
+        assert_eq!(flows.weight(1), 341);
+        assert_eq!(flows.ripe_step(1), 2);
+        assert_eq!(flows.oldest_from(2), Some(0));
+        flows.remove(0);
+        assert_eq!(flows.oldest_from(2), Some(1));
+        flows.remove(1);
+        // One is left beside three: it weighs 1 since it began, and is past its first step.
+        assert_eq!(flows.ripe_step(3), 1);
+        assert_eq!(flows.oldest_from(1), Some(2));
+    }
+
+    #[test]
+    fn a_lone_new_flow_stays_for_one_doubling() {
+        let mut flows = beginning_at(&[0]);
+        flows.advance(at(249), DOUBLING);
+        assert_eq!((flows.ripe_step(5), flows.weight(5)), (1, 128));
+        assert_eq!(flows.oldest_from(1), None);
+        flows.advance(at(250), DOUBLING);
+        assert_eq!(flows.oldest_from(1), Some(0));
+    }
+
+    #[test]
+    fn many_new_flows_have_a_weight_together() {
+        // 1000 flows of 128/1000 each would be 0 one by one.
+        let mut flows = beginning_at(&[0; 1000]);
+        assert_eq!(flows.weight(1), 128);
+        assert_eq!(flows.ripe_step(1), 10);
+        // With nobody else there each weighs 1.
+        assert_eq!(flows.weight(0), 128_000);
+        flows.advance(at(2500), DOUBLING);
+        assert_eq!(flows.weight(1), 128_000);
+    }
+
+    #[test]
+    fn a_flow_that_slept_through_all_steps() {
+        let mut flows = beginning_at(&[0, 10]);
+        assert!(flows.advance(at(1_000_000), DOUBLING));
+        assert_eq!(flows.oldest_from(STEPS - 1), Some(0));
+        assert!(!flows.advance(at(2_000_000), DOUBLING));
+    }
+}
