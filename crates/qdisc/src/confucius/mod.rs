@@ -56,7 +56,7 @@ pub fn confucius<P: Send + 'static>() -> Discipline<P> {
             download. Nobody has to label anything, and nothing is dropped or marked before the \
             buffer is full.\n\nNot for core routers, and no help for a sender that fills the \
             buffer itself.",
-        source: "Meng et al., Confucius, SIGCOMM",
+        source: "Confucius paper, sections 3 to 6; decision 0010",
         params: ConfuciusParams::SPECS,
         build: |settings, env| Ok(Box::new(Confucius::new(settings, env)?)),
     }
@@ -356,8 +356,11 @@ impl<P: Send> Qdisc<P> for Confucius<P> {
         self.stale = true;
         self.reweigh(now, observer);
         while !self.fits(0, 0) {
-            let victim = self.longest(NEW, 0);
-            let Some(popped) = self.store.pop(victim) else {
+            let waits = |&class: &usize| !self.store.class_backlog(class).is_empty();
+            let victim = (0..MAX_CLASSES)
+                .find(waits)
+                .map(|class| self.longest(class, 0));
+            let Some(popped) = victim.and_then(|class| self.store.pop(class)) else {
                 break;
             };
             observer.dropped(now, popped.packet, DropReason::Change);

@@ -363,6 +363,26 @@ fn memory_is_limited_too() {
 }
 
 #[test]
+fn a_smaller_limit_holds_for_packets_without_length_too() {
+    let mut bench = Bench::new(&[]);
+    for flow in [3, 3, 4, 4, 4] {
+        let empty = Packet {
+            len: 0,
+            ..packet(flow, 0)
+        };
+        bench.qdisc.enqueue(at(0), empty, &mut bench.log);
+    }
+    // Classified, so that Q_new, which stands first, is empty.
+    bench.qdisc.reweigh(at(500), &mut bench.log);
+    let settings = [("limit".to_owned(), "2".to_owned())];
+    bench
+        .qdisc
+        .change(at(500), &settings, &mut bench.log)
+        .unwrap();
+    assert_eq!(bench.qdisc.backlog().packets, 2);
+}
+
+#[test]
 fn parameters_change_while_packets_wait() {
     let mut bench = Bench::new(&[]);
     let call = bench.add(Source::Every(20));
