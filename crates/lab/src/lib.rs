@@ -1,1 +1,14 @@
-//! x
+//! Comparisons and reports over any engine.
+//!
+//! A [`Plan`] names the runs; [`run`] runs them, in parallel across runs and never inside one;
+//! [`Summary`] puts one line under each discipline; [`export`] writes what others read.
+
+#![deny(missing_docs)]
+
+pub mod export;
+pub mod report;
+mod plan;
+mod summary;
+
+pub use plan::{Plan, Progress, Run, run};
+pub use summary::{Mean, Summary, summarize};

@@ -1,1 +1,34 @@
-//! x
+//! What to run and what came of it.
+//!
+//! A [`Scenario`] describes links, traffic and the disciplines to compare. An [`Engine`] runs it
+//! and tells a [`Sink`] what happens, [`Event`] by event. The [`Collector`] turns events into a
+//! [`RunResult`], once, the same for every engine.
+
+#![deny(missing_docs)]
+
+mod collect;
+mod document;
+mod engine;
+mod error;
+mod event;
+pub mod files;
+mod link_meter;
+mod model;
+mod resolve;
+mod result;
+mod section;
+pub mod trace;
+mod video;
+
+pub use collect::Collector;
+pub use document::Document;
+pub use engine::{Engine, EngineError, Link as BuiltLink, Unsupported, run};
+pub use error::ScenarioError;
+pub use event::{Event, LinkId, Sink, TrafficId};
+pub use model::{Buffer, Capacity, Choice, Kind, Link, Scenario, Stack, Traffic, Uplink};
+pub use result::{
+    CallResult, FlowResult, FrameDelay, LinkResult, Note, PageResult, RunResult, Series, Sojourn,
+};
+pub use resolve::{Judge, Names};
+pub use trace::Trace;
+pub use video::quantile;

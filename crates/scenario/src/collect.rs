@@ -1,0 +1,361 @@
+//! From events to results.
+
+use crate::engine::Link;
+use crate::event::{Event, LinkId, Sink, TrafficId};
+use crate::link_meter::LinkMeter;
+use crate::result::{CallResult, FlowResult, Note, PageResult, RunResult, Series};
+use crate::video::{Measured, Video};
+use crate::{Choice, Kind, Scenario};
+use qdisc::FlowId;
+use units::{Duration, Instant, Rate};
+
+/// Width of a bin of a time series.
+pub(crate) const BIN: Duration = Duration::from_millis(100);
+/// A load's stalls are counted until this long after its end (design, "stall per page load").
+const AFTERMATH: Duration = Duration::from_secs(2);
+
+/// Listens to an engine and measures.
+#[derive(Debug)]
+pub struct Collector {
+    scenario: Scenario,
+    from: Instant,
+    end: Instant,
+    keep_series: bool,
+    links: Vec<LinkMeter>,
+    flows: Vec<Flow>,
+    videos: Vec<Video>,
+    loads: Vec<Load>,
+    moves: Vec<(f64, usize, usize, u8)>,
+}
+
+#[derive(Debug, Clone)]
+struct Flow {
+    traffic: TrafficId,
+    started: Instant,
+    done: Option<Instant>,
+    /// Delivered in the measured time.
+    delivered: u64,
+    /// Bytes that left the first queue, by bin.
+    share: Vec<u64>,
+}
+
+#[derive(Debug, Clone)]
+struct Load {
+    traffic: TrafficId,
+    number: u32,
+    started: Instant,
+    done: Option<Instant>,
+    requests: u64,
+    bytes: u64,
+    connections: u64,
+}
+
+impl Collector {
+    /// Listens to a run of `scenario`. With `series`, what a plot needs is kept.
+    pub fn new(scenario: &Scenario, series: bool) -> Self {
+        Collector {
+            from: Instant::ZERO + scenario.warmup,
+            end: Instant::ZERO + scenario.duration,
+            keep_series: series,
+            links: Vec::new(),
+            flows: Vec::new(),
+            videos: scenario.traffic.iter().map(|_| Video::default()).collect(),
+            loads: Vec::new(),
+            moves: Vec::new(),
+            scenario: scenario.clone(),
+        }
+    }
+
+    fn link(&mut self, link: LinkId) -> &mut LinkMeter {
+        let index = usize::from(link.0);
+        while self.links.len() <= index {
+            self.links.push(LinkMeter::new(self.keep_series));
+        }
+        &mut self.links[index]
+    }
+
+    fn load(&mut self, traffic: TrafficId, number: u32) -> Option<&mut Load> {
+        let this = |load: &&mut Load| load.traffic == traffic && load.number == number;
+        self.loads.iter_mut().rev().find(this)
+    }
+
+    fn dequeued(&mut self, now: Instant, link: LinkId, flow: FlowId, bytes: u32, sojourn: Duration) {
+        let measured = now >= self.from;
+        self.link(link).dequeued(now, measured, bytes, sojourn);
+        if self.keep_series
+            && link.0 == 0
+            && let Some(flow) = self.flows.get_mut(flow.0 as usize)
+        {
+            let index = (now.as_nanos() / BIN.as_nanos()) as usize;
+            if flow.share.len() <= index {
+                flow.share.resize(index + 1, 0);
+            }
+            flow.share[index] += u64::from(bytes);
+        }
+    }
+
+    fn page_event(&mut self, now: Instant, event: Event) {
+        match event {
+            Event::PageStarted { page, load } => self.loads.push(Load {
+                traffic: page,
+                number: load,
+                started: now,
+                done: None,
+                requests: 0,
+                bytes: 0,
+                connections: 0,
+            }),
+            Event::ConnectionOpened { page } => {
+                let this = |load: &&mut Load| load.traffic == page;
+                if let Some(load) = self.loads.iter_mut().rev().find(this) {
+                    load.connections += 1;
+                }
+            }
+            Event::RequestDone { page, load, bytes, .. } => {
+                if let Some(load) = self.load(page, load) {
+                    load.requests += 1;
+                    load.bytes += bytes;
+                }
+            }
+            Event::PageDone { page, load } => {
+                if let Some(load) = self.load(page, load) {
+                    load.done = Some(now);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The results, once the engine is done. `links` are the queues as it built them.
+    pub fn finish(mut self, discipline: &Choice, seed: u64, links: &[Link]) -> RunResult {
+        while self.links.len() < links.len() {
+            self.links.push(LinkMeter::new(self.keep_series));
+        }
+        let threshold = self.scenario.stall_threshold;
+        let measured: Vec<Measured> = self
+            .videos
+            .iter()
+            .map(|video| video.measure(self.from, self.end, threshold))
+            .collect();
+        let calls = self.calls(&measured);
+        let flows = self.transfers();
+        RunResult {
+            discipline: discipline.to_string(),
+            seed,
+            variant: Default::default(),
+            jfi: self.fairness(),
+            pages: self.pages(&measured),
+            links: self.links.iter().zip(links).map(|(meter, link)| meter.result(link)).collect(),
+            notes: self.notes(&calls, &flows),
+            series: self.keep_series.then(|| self.series(links)),
+            calls,
+            flows,
+        }
+    }
+
+    /// Traffic entries of a kind, with their numbers.
+    fn entries(&self, kind: &str) -> impl Iterator<Item = (usize, &crate::Traffic)> {
+        let kind = kind.to_owned();
+        let entries = self.scenario.traffic.iter().enumerate();
+        entries.filter(move |(_, entry)| entry.kind.name() == kind)
+    }
+
+    fn calls(&self, measured: &[Measured]) -> Vec<CallResult> {
+        self.entries("call")
+            .map(|(index, entry)| {
+                let video = &measured[index];
+                let rate = |flow: &Flow| self.goodput(flow).as_mbit_f64();
+                CallResult {
+                    name: entry.name.clone(),
+                    control: entry.control.to_string(),
+                    stall_s: video.stall_s(),
+                    frames: video.frames,
+                    frames_late: video.late,
+                    frames_lost: video.lost,
+                    frame_delay_ms: video.frame_delay(),
+                    low_fps_events: video.low_fps,
+                    freezes: video.freezes,
+                    goodput_mbps: self.flows_of(index).map(rate).sum(),
+                }
+            })
+            .collect()
+    }
+
+    fn pages(&self, measured: &[Measured]) -> Vec<PageResult> {
+        self.loads
+            .iter()
+            .filter(|load| load.started >= self.from)
+            .map(|load| {
+                let until = load.done.map_or(self.end, |done| done + AFTERMATH);
+                let stall = |video: &Measured| video.stall_within_s(load.started, until);
+                PageResult {
+                    name: self.scenario.traffic[usize::from(load.traffic.0)].name.clone(),
+                    load: load.number,
+                    start_s: load.started.as_secs_f64(),
+                    plt_ms: load.done.map(|done| done.since(load.started).as_millis_f64()),
+                    requests: load.requests,
+                    bytes: load.bytes,
+                    connections: load.connections,
+                    stall_s: measured.iter().map(stall).sum(),
+                }
+            })
+            .collect()
+    }
+
+    fn transfers(&self) -> Vec<FlowResult> {
+        self.entries("bulk")
+            .flat_map(|(index, entry)| {
+                (1..).zip(self.flows_of(index)).map(move |(number, flow)| FlowResult {
+                    name: numbered(&entry.name, entry.count, number),
+                    control: entry.control.to_string(),
+                    goodput_mbps: self.goodput(flow).as_mbit_f64(),
+                    fct_ms: flow.done.map(|done| done.since(flow.started).as_millis_f64()),
+                    bytes: flow.delivered,
+                })
+            })
+            .collect()
+    }
+
+    fn flows_of(&self, traffic: usize) -> impl Iterator<Item = &Flow> {
+        let this = move |flow: &&Flow| usize::from(flow.traffic.0) == traffic;
+        self.flows.iter().filter(this)
+    }
+
+    fn goodput(&self, flow: &Flow) -> Rate {
+        let from = flow.started.max(self.from);
+        let until = flow.done.unwrap_or(self.end);
+        match until.since(from) {
+            Duration::ZERO => Rate::default(),
+            span => Rate::from_bytes_over(flow.delivered, span),
+        }
+    }
+
+    /// Jain's index over calls and transfers that last as long as the run.
+    fn fairness(&self) -> Option<f64> {
+        let lasting = |flow: &&Flow| {
+            let kind = &self.scenario.traffic[usize::from(flow.traffic.0)].kind;
+            !matches!(kind, Kind::Page { .. }) && flow.done.is_none()
+        };
+        let rates: Vec<f64> = self
+            .flows
+            .iter()
+            .filter(lasting)
+            .map(|flow| self.goodput(flow).as_mbit_f64())
+            .collect();
+        let sum: f64 = rates.iter().sum();
+        let squares: f64 = rates.iter().map(|rate| rate * rate).sum();
+        (squares > 0.0).then(|| sum * sum / (rates.len() as f64 * squares))
+    }
+
+    fn notes(&self, calls: &[CallResult], flows: &[FlowResult]) -> Vec<Note> {
+        let mut notes = Vec::new();
+        let mut note = |about: String, text: &str| {
+            let text = text.to_owned();
+            notes.push(Note { about, text });
+        };
+        for load in self.loads.iter().filter(|load| load.done.is_none()) {
+            let name = &self.scenario.traffic[usize::from(load.traffic.0)].name;
+            let about = format!("pages.{name}.{}.plt_ms", load.number);
+            note(about, "the run ended before the page was complete");
+        }
+        for call in calls.iter().filter(|call| call.frame_delay_ms.p50.is_none()) {
+            let about = format!("calls.{}.frame_delay_ms", call.name);
+            note(about, "no frame of the measured time arrived");
+        }
+        for flow in flows.iter().filter(|flow| flow.fct_ms.is_none()) {
+            let about = format!("flows.{}.fct_ms", flow.name);
+            note(about, "unlimited, or not complete when the run ended");
+        }
+        notes
+    }
+
+    fn series(&self, links: &[Link]) -> Series {
+        let mut numbers = vec![0; self.scenario.traffic.len()];
+        let flows = self.flows.iter().map(|flow| {
+            let entry = usize::from(flow.traffic.0);
+            numbers[entry] += 1;
+            let traffic = &self.scenario.traffic[entry];
+            let many = matches!(traffic.kind, Kind::Page { .. }) || traffic.count > 1;
+            numbered(&traffic.name, if many { 2 } else { 1 }, numbers[entry])
+        });
+        let calls: Vec<(usize, String)> = self
+            .entries("call")
+            .map(|(index, entry)| (index, entry.name.clone()))
+            .collect();
+        let frames = (0..).zip(&calls).flat_map(|(call, (index, _))| {
+            self.videos[*index].delays().map(move |(at, delay)| (call, at, delay))
+        });
+        Series {
+            flows: flows.collect(),
+            frames: frames.collect(),
+            bin_s: BIN.as_secs_f64(),
+            share: self.flows.iter().map(|flow| flow.share.clone()).collect(),
+            sojourn: self.links.iter().map(LinkMeter::series).collect(),
+            moves: self.moves.clone(),
+            classes: links.iter().map(|link| link.classes.clone()).collect(),
+            calls: calls.iter().map(|(_, name)| name.clone()).collect(),
+        }
+    }
+}
+
+/// A name, with its number where there are several of the kind.
+fn numbered(name: &str, count: u32, number: usize) -> String {
+    if count > 1 {
+        format!("{name}-{number}")
+    } else {
+        name.to_owned()
+    }
+}
+
+impl Sink for Collector {
+    fn event(&mut self, now: Instant, event: Event) {
+        match event {
+            Event::Enqueued { .. } | Event::RequestStarted { .. } => {}
+            Event::Dequeued { link, flow, bytes, sojourn } => {
+                self.dequeued(now, link, flow, bytes, sojourn);
+            }
+            Event::Dropped { link, .. } => {
+                if now >= self.from {
+                    self.link(link).dropped();
+                }
+            }
+            Event::Marked { link, .. } => {
+                if now >= self.from {
+                    self.link(link).marked();
+                }
+            }
+            Event::Moved { link, flow, to, .. } => {
+                if self.keep_series {
+                    let (link, flow) = (usize::from(link.0), flow.0 as usize);
+                    self.moves.push((now.as_secs_f64(), link, flow, to.0));
+                }
+            }
+            Event::FlowStarted { flow, traffic } => {
+                debug_assert_eq!(flow.0 as usize, self.flows.len(), "flows start in order");
+                self.flows.push(Flow {
+                    traffic,
+                    started: now,
+                    done: None,
+                    delivered: 0,
+                    share: Vec::new(),
+                });
+            }
+            Event::Delivered { flow, bytes } => {
+                if now >= self.from {
+                    self.flows[flow.0 as usize].delivered += bytes;
+                }
+            }
+            Event::FlowDone { flow } => self.flows[flow.0 as usize].done = Some(now),
+            Event::FrameSent { call, frame } => self.videos[usize::from(call.0)].sent(now, frame),
+            Event::FrameArrived { call, frame } => {
+                self.videos[usize::from(call.0)].arrived(now, frame);
+            }
+            Event::FrameShown { call, .. } => self.videos[usize::from(call.0)].shown(now),
+            Event::FrameLost { call, frame } => self.videos[usize::from(call.0)].lost(now, frame),
+            Event::PageStarted { .. }
+            | Event::ConnectionOpened { .. }
+            | Event::RequestDone { .. }
+            | Event::PageDone { .. } => self.page_event(now, event),
+        }
+    }
+}

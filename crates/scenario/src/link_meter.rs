@@ -1,0 +1,100 @@
+//! What is measured of one queue.
+
+use crate::result::{LinkResult, Sojourn};
+use crate::engine::Link;
+use hdrhistogram::Histogram;
+use units::{Duration, Instant};
+
+/// Counters of one queue over the measured time, and bins over all of it.
+#[derive(Debug)]
+pub struct LinkMeter {
+    packets: u64,
+    bytes: u64,
+    drops: u64,
+    marks: u64,
+    total: Duration,
+    max: Duration,
+    /// Sojourn in microseconds.
+    histogram: Histogram<u32>,
+    /// Packets, their summed sojourn and the largest, for each bin.
+    bins: Option<Vec<(u64, Duration, Duration)>>,
+}
+
+impl LinkMeter {
+    /// Nothing measured yet. With `bins`, what a plot over time needs is kept.
+    pub fn new(bins: bool) -> Self {
+        LinkMeter {
+            packets: 0,
+            bytes: 0,
+            drops: 0,
+            marks: 0,
+            total: Duration::ZERO,
+            max: Duration::ZERO,
+            histogram: Histogram::new(3).expect("three significant digits are in range"),
+            bins: bins.then(Vec::new),
+        }
+    }
+
+    /// A packet left.
+    pub fn dequeued(&mut self, now: Instant, measured: bool, bytes: u32, sojourn: Duration) {
+        if measured {
+            self.packets += 1;
+            self.bytes += u64::from(bytes);
+            self.total += sojourn;
+            self.max = self.max.max(sojourn);
+            // An hour is far beyond any queue, and within what the histogram can hold.
+            let micros = sojourn.as_micros().min(3_600_000_000);
+            self.histogram.saturating_record(micros);
+        }
+        if let Some(bins) = &mut self.bins {
+            let index = (now.as_nanos() / super::collect::BIN.as_nanos()) as usize;
+            if bins.len() <= index {
+                bins.resize(index + 1, Default::default());
+            }
+            let (packets, sum, max) = &mut bins[index];
+            *packets += 1;
+            *sum += sojourn;
+            *max = (*max).max(sojourn);
+        }
+    }
+
+    /// A packet was dropped.
+    pub fn dropped(&mut self) {
+        self.drops += 1;
+    }
+
+    /// A packet was marked.
+    pub fn marked(&mut self) {
+        self.marks += 1;
+    }
+
+    /// The results of the queue that was built as `link`.
+    pub fn result(&self, link: &Link) -> LinkResult {
+        let some = self.packets > 0;
+        let ms = |span: Duration| some.then(|| span.as_millis_f64());
+        LinkResult {
+            name: link.name.clone(),
+            discipline: link.discipline.clone(),
+            utilization: (link.capacity_bytes > 0.0)
+                .then(|| self.bytes as f64 / link.capacity_bytes),
+            sojourn_ms: Sojourn {
+                mean: some.then(|| self.total.as_millis_f64() / self.packets as f64),
+                p95: ms(Duration::from_micros(self.histogram.value_at_quantile(0.95))),
+                max: ms(self.max),
+            },
+            drops: self.drops,
+            marks: self.marks,
+            packets: self.packets,
+        }
+    }
+
+    /// Mean and largest sojourn for each bin, in ms.
+    pub fn series(&self) -> Vec<Option<(f64, f64)>> {
+        let bins = self.bins.as_deref().unwrap_or_default();
+        bins.iter()
+            .map(|&(packets, sum, max)| {
+                (packets > 0).then(|| (sum.as_millis_f64() / packets as f64, max.as_millis_f64()))
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,231 @@
+//! A scenario, resolved: every file read, every unit parsed, every default filled in.
+
+use crate::trace::Trace;
+use qdisc::Limit;
+use std::sync::Arc;
+use units::{Duration, Rate};
+use workload::bulk::BulkParams;
+use workload::call::CallParams;
+use workload::page::{Page, PageParams};
+
+/// What to run.
+#[derive(Debug, Clone)]
+pub struct Scenario {
+    /// Its name.
+    pub name: String,
+    /// What it is about, in a sentence.
+    pub summary: String,
+    /// How long it runs.
+    pub duration: Duration,
+    /// What happens before this is not measured.
+    pub warmup: Duration,
+    /// Whose transport settings end hosts have.
+    pub stack: Stack,
+    /// A frame later than this is late (design: 190 ms, ITU-T G.1070 as the Confucius paper has it).
+    pub stall_threshold: Duration,
+    /// Round trip of all traffic, without queueing and transmission.
+    pub rtt: Duration,
+    /// Links from the internet towards the home, in order.
+    pub links: Vec<Link>,
+    /// Who sends what.
+    pub traffic: Vec<Traffic>,
+    /// The disciplines to compare.
+    pub disciplines: Vec<Choice>,
+}
+
+/// A discipline or control by name, with settings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    /// The registered name.
+    pub name: String,
+    /// What the user set.
+    pub settings: Vec<(String, String)>,
+}
+
+impl Choice {
+    /// The choice of `name` without settings.
+    pub fn plain(name: &str) -> Self {
+        Choice {
+            name: name.to_owned(),
+            settings: Vec::new(),
+        }
+    }
+}
+
+/// Reads `name,key=value,key=value`.
+impl core::str::FromStr for Choice {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut parts = text.split(',').map(str::trim);
+        let name = parts.next().unwrap_or_default().to_owned();
+        if name.is_empty() {
+            return Err("a name is missing: write NAME or NAME,key=value".to_owned());
+        }
+        let settings = parts
+            .map(|part| match part.split_once('=') {
+                Some((key, value)) => Ok((key.trim().to_owned(), value.trim().to_owned())),
+                None => Err(format!("{part:?} is not key=value")),
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(Choice { name, settings })
+    }
+}
+
+/// Prints `name,key=value,key=value`.
+impl core::fmt::Display for Choice {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(&self.name)?;
+        for (key, value) in &self.settings {
+            write!(f, ",{key}={value}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Whose transport settings end hosts have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stack {
+    /// Linux: 200 ms minimum RTO, RACK-TLP.
+    Linux,
+    /// ns-3.37: 1 s minimum RTO, duplicate acknowledgements.
+    Ns3,
+}
+
+impl Stack {
+    /// The name in scenarios.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Stack::Linux => "linux",
+            Stack::Ns3 => "ns3",
+        }
+    }
+
+    /// Its settings.
+    pub fn config(self) -> transport::Config {
+        match self {
+            Stack::Linux => transport::Config::linux(),
+            Stack::Ns3 => transport::Config::ns3(),
+        }
+    }
+}
+
+/// A link towards the home, and what there is of it in the other direction.
+#[derive(Debug, Clone)]
+pub struct Link {
+    /// Its name.
+    pub name: String,
+    /// What it can carry.
+    pub capacity: Capacity,
+    /// The room that its owner gave the queue; the discipline's own default otherwise.
+    pub buffer: Option<Buffer>,
+    /// Bytes on the wire for every packet, beside the IP packet.
+    pub overhead: u32,
+    /// Its own discipline; the one under test otherwise.
+    pub discipline: Option<Choice>,
+    /// The other direction; without it, that direction only delays.
+    pub up: Option<Uplink>,
+}
+
+/// The direction away from the home.
+#[derive(Debug, Clone)]
+pub struct Uplink {
+    /// What it can carry.
+    pub capacity: Capacity,
+    /// The room of its queue; the discipline's own default otherwise.
+    pub buffer: Option<Buffer>,
+    /// Its own discipline; the one under test otherwise.
+    pub discipline: Option<Choice>,
+}
+
+/// What a link can carry.
+#[derive(Debug, Clone)]
+pub enum Capacity {
+    /// Always the same rate.
+    Constant(Rate),
+    /// A recorded capacity, repeated when it ends.
+    Trace(Arc<Trace>),
+}
+
+impl Capacity {
+    /// The mean rate.
+    pub fn mean(&self) -> Rate {
+        match self {
+            Capacity::Constant(rate) => *rate,
+            Capacity::Trace(trace) => trace.mean(),
+        }
+    }
+}
+
+/// Room for packets.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Buffer {
+    /// So many packets.
+    Packets(u32),
+    /// So many bytes.
+    Bytes(u64),
+    /// So many thousandths of mean rate times round trip.
+    MilliBdp(u64),
+}
+
+impl Buffer {
+    /// The buffer as a limit, for a link of `rate` on a path of `rtt`.
+    pub fn limit(self, rate: Rate, rtt: Duration) -> Limit {
+        match self {
+            Buffer::Packets(packets) => Limit::Packets(packets),
+            Buffer::Bytes(bytes) => Limit::Bytes(bytes),
+            Buffer::MilliBdp(thousandths) => {
+                Limit::Bytes((rate.bytes_in(rtt).saturating_mul(thousandths) / 1000).max(1500))
+            }
+        }
+    }
+}
+
+/// An entry of the scenario's traffic.
+#[derive(Debug, Clone)]
+pub struct Traffic {
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub kind: Kind,
+    /// When it starts.
+    pub start: Duration,
+    /// How many of the same there are.
+    pub count: u32,
+    /// How much later each of them starts than the one before.
+    pub stagger: Duration,
+    /// Its round trip, where it differs from the scenario's.
+    pub rtt: Option<Duration>,
+    /// The sender's own link, where that matters: bursts leave at this rate.
+    pub access: Option<Rate>,
+    /// The congestion control of whoever sends most.
+    pub control: Choice,
+    /// It sends away from the home.
+    pub up: bool,
+}
+
+/// What a traffic entry is.
+#[derive(Debug, Clone)]
+pub enum Kind {
+    /// A video call.
+    Call(CallParams),
+    /// Web pages, loaded one after another.
+    Page {
+        /// How.
+        params: PageParams,
+        /// Which.
+        pages: Arc<Vec<Page>>,
+    },
+    /// A transfer.
+    Bulk(BulkParams),
+}
+
+impl Kind {
+    /// The name in scenarios.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Kind::Call(_) => "call",
+            Kind::Page { .. } => "page",
+            Kind::Bulk(_) => "bulk",
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! What came of a run, as results are written and read.
+//!
+//! Units stand in the names. What could not be observed is `None`, with a [`Note`] that says why.
+
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// One run's results.
+#[derive(Debug, Clone, Serialize)]
+pub struct RunResult {
+    /// The discipline under test, with its settings.
+    pub discipline: String,
+    /// The seed.
+    pub seed: u64,
+    /// What the command line and folders chose: `trace`, `source`, and every path that was set.
+    pub variant: BTreeMap<String, String>,
+    /// Calls.
+    pub calls: Vec<CallResult>,
+    /// Page loads, in order.
+    pub pages: Vec<PageResult>,
+    /// Bulk transfers.
+    pub flows: Vec<FlowResult>,
+    /// Queues.
+    pub links: Vec<LinkResult>,
+    /// Jain's fairness index over the goodput of calls and unlimited transfers.
+    pub jfi: Option<f64>,
+    /// Why something is null, and what else should be known.
+    pub notes: Vec<Note>,
+    /// What is needed to draw the run, where it was kept.
+    #[serde(skip)]
+    pub series: Option<Series>,
+}
+
+/// A call.
+#[derive(Debug, Clone, Serialize)]
+pub struct CallResult {
+    /// The traffic entry's name, numbered where there are several.
+    pub name: String,
+    /// Its congestion control.
+    pub control: String,
+    /// Time for which frames were late.
+    pub stall_s: f64,
+    /// Frames handed over by the encoder.
+    pub frames: u64,
+    /// Of these, how many were late, lost ones included where they were waited for that long.
+    pub frames_late: u64,
+    /// Of these, how many were never shown.
+    pub frames_lost: u64,
+    /// Delay of frames.
+    pub frame_delay_ms: FrameDelay,
+    /// Windows of one second with fewer than ten frames shown.
+    pub low_fps_events: u64,
+    /// Freezes by WebRTC's rule.
+    pub freezes: u64,
+    /// Media delivered.
+    pub goodput_mbps: f64,
+}
+
+/// Quantiles of the delay of frames.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub struct FrameDelay {
+    /// Median.
+    pub p50: Option<f64>,
+    /// 95th percentile.
+    pub p95: Option<f64>,
+    /// 99th percentile.
+    pub p99: Option<f64>,
+    /// Largest.
+    pub max: Option<f64>,
+}
+
+/// One load of a page.
+#[derive(Debug, Clone, Serialize)]
+pub struct PageResult {
+    /// The traffic entry's name.
+    pub name: String,
+    /// Which load, from 0.
+    pub load: u32,
+    /// When navigation started, seconds since the start of the run.
+    pub start_s: f64,
+    /// Page load time; null if the run ended before.
+    pub plt_ms: Option<f64>,
+    /// Requests that were completed.
+    pub requests: u64,
+    /// Bytes of their answers.
+    pub bytes: u64,
+    /// Connections that were opened.
+    pub connections: u64,
+    /// Stall of all calls from the start of the load to two seconds after its end.
+    pub stall_s: f64,
+}
+
+/// A bulk transfer.
+#[derive(Debug, Clone, Serialize)]
+pub struct FlowResult {
+    /// The traffic entry's name, numbered where there are several.
+    pub name: String,
+    /// Its congestion control.
+    pub control: String,
+    /// Bytes delivered in the measured time, or until it was complete, over that time.
+    pub goodput_mbps: f64,
+    /// Time from its first packet to its last byte; null for an unlimited or unfinished transfer.
+    pub fct_ms: Option<f64>,
+    /// Bytes delivered in the measured time.
+    pub bytes: u64,
+}
+
+/// A queue.
+#[derive(Debug, Clone, Serialize)]
+pub struct LinkResult {
+    /// The link's name; an uplink's has `-up` appended.
+    pub name: String,
+    /// The discipline on it.
+    pub discipline: String,
+    /// Share of its capacity that was used.
+    pub utilization: Option<f64>,
+    /// Time that packets waited.
+    pub sojourn_ms: Sojourn,
+    /// Packets dropped.
+    pub drops: u64,
+    /// Packets marked.
+    pub marks: u64,
+    /// Packets forwarded.
+    pub packets: u64,
+}
+
+/// Time that packets waited.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub struct Sojourn {
+    /// Mean.
+    pub mean: Option<f64>,
+    /// 95th percentile.
+    pub p95: Option<f64>,
+    /// Largest.
+    pub max: Option<f64>,
+}
+
+/// Something that should be known about a result.
+#[derive(Debug, Clone, Serialize)]
+pub struct Note {
+    /// The field it is about.
+    pub about: String,
+    /// What there is to say.
+    pub text: String,
+}
+
+/// What is needed to draw a run. Times in seconds since its start.
+#[derive(Debug, Clone, Default)]
+pub struct Series {
+    /// Names of the flows that the other lists speak of, by their place.
+    pub flows: Vec<String>,
+    /// Frames: call, time handed over, delay in ms; `None` for a lost one.
+    pub frames: Vec<(usize, f64, Option<f64>)>,
+    /// Width of a bin of the next two lists, seconds.
+    pub bin_s: f64,
+    /// For each flow, bytes that left the first queue in each bin.
+    pub share: Vec<Vec<u64>>,
+    /// For each queue, the mean and the largest sojourn in each bin, ms; `None` where nothing left.
+    pub sojourn: Vec<Vec<Option<(f64, f64)>>>,
+    /// Class moves: time, queue, flow, and the class it went to.
+    pub moves: Vec<(f64, usize, usize, u8)>,
+    /// For each queue, the names of its classes.
+    pub classes: Vec<Vec<String>>,
+    /// Names of the calls.
+    pub calls: Vec<String>,
+}

@@ -1,0 +1,213 @@
+//! Reading a table of a document key by key, so that no key is passed over.
+
+use crate::document::{Document, Item, Node, Origin, Table};
+use crate::error::ScenarioError;
+use units::param::{ParamError, Settings, Spec, Value};
+
+/// A table that is being read. What is left at the end is unknown, and refused.
+pub struct Section<'a> {
+    document: &'a Document,
+    /// Where it stands, for messages: `link`, `traffic.call`.
+    path: String,
+    left: Table,
+    /// Keys that were asked for, for messages.
+    known: Vec<&'static str>,
+    origin: Option<Origin>,
+}
+
+type Result<T> = core::result::Result<T, ScenarioError>;
+
+impl<'a> Section<'a> {
+    /// The document's outermost table.
+    pub fn root(document: &'a Document) -> Self {
+        Section {
+            document,
+            path: String::new(),
+            left: document.root.clone(),
+            known: Vec::new(),
+            origin: None,
+        }
+    }
+
+    fn key(&self, key: &str) -> String {
+        match self.path.as_str() {
+            "" => key.to_owned(),
+            path => format!("{path}.{key}"),
+        }
+    }
+
+    /// An error about this whole table.
+    pub fn error(&self, message: &str, help: &str) -> ScenarioError {
+        self.document.error(self.origin.as_ref(), message, help)
+    }
+
+    fn error_at(&self, item: &Item, message: &str, help: &str) -> ScenarioError {
+        self.document.error(Some(&item.origin), message, help)
+    }
+
+    fn take(&mut self, key: &'static str) -> Option<Item> {
+        self.known.push(key);
+        let place = self.left.iter().position(|(name, _)| name == key)?;
+        Some(self.left.remove(place).1)
+    }
+
+    /// The text at `key`, and how to complain about it.
+    pub fn text(&mut self, key: &'static str) -> Result<Option<Text<'a>>> {
+        let Some(item) = self.take(key) else {
+            return Ok(None);
+        };
+        match item.node {
+            Node::Leaf(ref text) => Ok(Some(Text {
+                key: self.key(key),
+                value: text.clone(),
+                origin: item.origin,
+                document: self.document,
+            })),
+            _ => {
+                let message = format!("{} is not a value", self.key(key));
+                Err(self.error_at(&item, &message, "write one value here"))
+            }
+        }
+    }
+
+    /// The value at `key`, parsed.
+    pub fn value<T: Value>(&mut self, key: &'static str) -> Result<Option<T>> {
+        self.text(key)?.map(|text| text.parse_value()).transpose()
+    }
+
+    /// The value at `key`, or `default`.
+    pub fn value_or<T: Value>(&mut self, key: &'static str, default: T) -> Result<T> {
+        Ok(self.value(key)?.unwrap_or(default))
+    }
+
+    /// The table at `key`.
+    pub fn table(&mut self, key: &'static str) -> Result<Option<Section<'a>>> {
+        let mut tables = self.tables(key)?;
+        match tables.len() {
+            0 | 1 => Ok(tables.pop()),
+            _ => {
+                let message = format!("{} stands here more than once", self.key(key));
+                Err(tables[1].error(&message, "write it once"))
+            }
+        }
+    }
+
+    /// The table or tables at `key`.
+    pub fn tables(&mut self, key: &'static str) -> Result<Vec<Section<'a>>> {
+        let Some(item) = self.take(key) else {
+            return Ok(Vec::new());
+        };
+        let path = self.key(key);
+        let items = match item.node {
+            Node::List(items) => items,
+            Node::Table(_) => vec![item],
+            Node::Leaf(_) => {
+                let help = format!("write [{path}] and its keys below");
+                return Err(self.error_at(&item, &format!("{path} is not a table"), &help));
+            }
+        };
+        let section = |item: Item| match item.node {
+            Node::Table(left) => Ok(Section {
+                document: self.document,
+                path: match crate::document::name_of(&left) {
+                    Some(name) => format!("{path}.{name}"),
+                    None => path.clone(),
+                },
+                left,
+                known: Vec::new(),
+                origin: Some(item.origin),
+            }),
+            _ => Err(self.error_at(&item, &format!("{path} is not a table"), "write keys")),
+        };
+        items.into_iter().map(section).collect()
+    }
+
+    /// The texts at `key`: one, or a list.
+    pub fn texts(&mut self, key: &'static str) -> Result<Vec<Text<'a>>> {
+        let Some(item) = self.take(key) else {
+            return Ok(Vec::new());
+        };
+        let (path, document) = (self.key(key), self.document);
+        let items = match item.node {
+            Node::List(items) => items,
+            _ => vec![item],
+        };
+        let text = |item: Item| match item.node {
+            Node::Leaf(value) => Ok(Text {
+                key: path.clone(),
+                value,
+                origin: item.origin,
+                document,
+            }),
+            _ => Err(self.error_at(&item, &format!("{path} holds names"), "write a list of them")),
+        };
+        items.into_iter().map(text).collect()
+    }
+
+    /// Hands all keys that are left to `parse`, which knows parameters `specs`.
+    pub fn settings<T>(
+        mut self,
+        specs: &'static [Spec],
+        parse: impl Fn(&Settings) -> core::result::Result<T, ParamError>,
+    ) -> Result<T> {
+        let mut settings = Vec::new();
+        for (name, item) in core::mem::take(&mut self.left) {
+            let Some(spec) = specs.iter().find(|spec| spec.name == name) else {
+                self.known.extend(specs.iter().map(|spec| spec.name));
+                return Err(self.unknown(&name, &item));
+            };
+            let Node::Leaf(value) = &item.node else {
+                return Err(self.error_at(&item, &format!("{name} is not a value"), spec.help));
+            };
+            let setting = (name.clone(), value.clone());
+            if let Err(error) = parse(core::slice::from_ref(&setting)) {
+                let help = format!("{} (default {})", spec.help, spec.default);
+                return Err(self.error_at(&item, &error.to_string(), &help));
+            }
+            settings.push(setting);
+        }
+        parse(&settings).map_err(|error| self.error(&error.to_string(), "change one of them"))
+    }
+
+    /// Refuses what nobody asked for.
+    pub fn finish(mut self) -> Result<()> {
+        match self.left.pop() {
+            None => Ok(()),
+            Some((name, item)) => Err(self.unknown(&name, &item)),
+        }
+    }
+
+    fn unknown(&self, name: &str, item: &Item) -> ScenarioError {
+        let name: String = name.chars().take(60).collect();
+        let message = format!("unknown key {:?}", self.key(&name));
+        let mut known = self.known.clone();
+        known.sort_unstable();
+        known.dedup();
+        self.error_at(item, &message, &format!("there are: {}", known.join(", ")))
+    }
+}
+
+/// A text of the document that is to be parsed.
+pub struct Text<'a> {
+    /// Its path.
+    pub key: String,
+    /// The text.
+    pub value: String,
+    origin: Origin,
+    document: &'a Document,
+}
+
+impl Text<'_> {
+    /// An error about this text.
+    pub fn error(&self, message: &str, help: &str) -> ScenarioError {
+        self.document.error(Some(&self.origin), message, help)
+    }
+
+    /// Parses it.
+    pub fn parse_value<T: Value>(&self) -> Result<T> {
+        T::parse(&self.value).map_err(|error| {
+            let message = format!("{}: {:?} is no {}", self.key, error.found, T::KIND);
+            self.error(&message, &format!("write {}", error.expected))
+        })
+    }
+}

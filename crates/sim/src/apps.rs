@@ -1,0 +1,340 @@
+//! Applications: pages and their servers, transfers, calls.
+
+use crate::agenda::Due;
+use crate::ends::{End, EndKind, Owner};
+use crate::ledger::Ledger;
+use crate::network::Route;
+use crate::world::World;
+use qdisc::{FlowId, Label};
+use scenario::{Choice, Event, Kind, Scenario, TrafficId};
+use std::collections::BTreeMap;
+use transport::quic::Quic;
+use transport::tcp::Tcp;
+use transport::{Connection, media};
+use units::random::Stream;
+use units::{Duration, Instant};
+use workload::call::Encoder;
+use workload::page::{PageClient, PageServer};
+use workload::{App, Carrier, ConnId, Input, Message, Output, Report};
+
+/// Applications and calls of a run.
+#[derive(Default)]
+pub struct Apps {
+    apps: Vec<Slot>,
+    calls: BTreeMap<u16, Call>,
+    /// Timers that applications asked for: whose, and with which token.
+    timers: Vec<(u32, u64)>,
+    free_timers: Vec<u32>,
+}
+
+struct Slot {
+    app: Option<Box<dyn App>>,
+    traffic: u16,
+    /// Its connections, by its own numbers.
+    connections: BTreeMap<ConnId, u32>,
+}
+
+struct Call {
+    encoder: Encoder,
+    sender: u32,
+}
+
+impl Apps {
+    fn add(&mut self, app: Box<dyn App>, traffic: u16) -> u32 {
+        self.apps.push(Slot {
+            app: Some(app),
+            traffic,
+            connections: BTreeMap::new(),
+        });
+        (self.apps.len() - 1) as u32
+    }
+
+    fn add_timer(&mut self, app: u32, token: u64) -> u32 {
+        match self.free_timers.pop() {
+            Some(number) => {
+                self.timers[number as usize] = (app, token);
+                number
+            }
+            None => {
+                self.timers.push((app, token));
+                (self.timers.len() - 1) as u32
+            }
+        }
+    }
+
+    /// A timer came due: whose, and with which token.
+    pub fn take_timer(&mut self, number: u32) -> (u32, u64) {
+        self.free_timers.push(number);
+        self.timers[number as usize]
+    }
+}
+
+/// Makes end points.
+pub struct Spawner<'a> {
+    /// The scenario.
+    pub scenario: &'a Scenario,
+    /// The known controls.
+    pub controls: &'a cca::Registry,
+    /// The run's seed.
+    pub seed: u64,
+    /// Links in the direction away from the home, and their place in the network's list.
+    pub uplinks: (u16, u8),
+    /// Flows so far.
+    pub flows: u32,
+}
+
+impl Spawner<'_> {
+    fn control(&mut self, choice: &Choice, setup: cca::Setup) -> Box<dyn cca::Control> {
+        let seed = Stream::new(self.seed, &format!("control-{}", self.flows)).bits();
+        let setup = cca::Setup { seed, ..setup };
+        let entry = self.controls.get(&choice.name);
+        entry
+            .and_then(|entry| (entry.build)(&choice.settings, &setup).ok())
+            .expect("the engine checked every control before it started")
+    }
+
+    fn connection(
+        &mut self,
+        carrier: Carrier,
+        choice: &Choice,
+        opens: bool,
+    ) -> Box<dyn Connection> {
+        let config = self.scenario.stack.config();
+        let setup = cca::Setup {
+            mss: u64::from(config.mss),
+            initial_window: u64::from(config.mss) * u64::from(config.initial_segments),
+            ..cca::Setup::default()
+        };
+        let control = self.control(choice, setup);
+        match carrier {
+            Carrier::Tcp => Box::new(Tcp::new(config, control, opens)),
+            Carrier::Quic => Box::new(Quic::new(config, control, opens)),
+        }
+    }
+
+    /// The route of a flow's packets away from the home or towards it.
+    fn route(&self, flow: FlowId, to: u32, up: bool, entry: u16, extra: Duration) -> Route {
+        let traffic = &self.scenario.traffic[usize::from(entry)];
+        let rtt = traffic.rtt.unwrap_or(self.scenario.rtt) + extra;
+        let sends_most = up == traffic.up;
+        let label = match traffic.kind {
+            Kind::Call(_) => Label::RealTime,
+            _ => Label::Bulk,
+        };
+        let (first, hops) = if up { self.uplinks } else { (0, self.scenario.links.len() as u8) };
+        Route {
+            flow,
+            hash: (Stream::new(self.seed ^ u64::from(flow.0), "hash").bits() >> 32) as u32,
+            label,
+            to,
+            first,
+            hops,
+            delay: rtt / 2,
+            access: traffic.access.filter(|_| sends_most).map(|rate| (rate, Instant::ZERO)),
+        }
+    }
+}
+
+impl World<'_> {
+    /// A traffic entry starts one of its instances.
+    pub fn start(&mut self, now: Instant, entry: u16) {
+        let scenario = self.spawner.scenario;
+        let traffic = &scenario.traffic[usize::from(entry)];
+        match &traffic.kind {
+            Kind::Bulk(params) => {
+                let carrier = Carrier::Tcp;
+                let owners = (Owner::Transfer, Owner::Transfer);
+                let sender = self.connect(now, entry, carrier, owners, Duration::ZERO, traffic.up);
+                let bytes = params.bytes();
+                self.give(now, sender, 0, bytes, Message::Bulk);
+            }
+            Kind::Page { params, pages } => {
+                let seed = Stream::new(self.spawner.seed, &traffic.name).bits();
+                let client = PageClient::new(params, pages.clone(), seed);
+                let app = self.apps.add(Box::new(client), entry);
+                self.tell(now, app, Input::Start);
+            }
+            Kind::Call(params) => {
+                let seed = Stream::new(self.spawner.seed, &traffic.name).bits();
+                let encoder = Encoder::new(params, seed, now);
+                let sender = self.media(now, entry, params);
+                let next = encoder.next_frame_at();
+                self.apps.calls.insert(entry, Call { encoder, sender });
+                self.network.agenda.push(next, Due::Frame(entry));
+            }
+        }
+    }
+
+    /// Makes a flow's two ends; returns the first, which sends away from the home if `up`.
+    fn pair(
+        &mut self,
+        now: Instant,
+        entry: u16,
+        kinds: (EndKind, EndKind),
+        owners: (Owner, Owner),
+        extra: Duration,
+        up: bool,
+    ) -> u32 {
+        let flow = FlowId(self.spawner.flows);
+        self.spawner.flows += 1;
+        let traffic = TrafficId(entry);
+        self.network.sink.event(now, Event::FlowStarted { flow, traffic });
+        let first = self.ends.len() as u32;
+        let down_counts = !self.spawner.scenario.traffic[usize::from(entry)].up;
+        let both = [(kinds.0, owners.0, up), (kinds.1, owners.1, !up)];
+        for (number, (kind, owner, sends_up)) in (first..).zip(both) {
+            let peer = if number == first { first + 1 } else { first };
+            let route = self.spawner.route(flow, peer, sends_up, entry, extra);
+            self.network.routes.push(route);
+            self.ends.push(End {
+                kind,
+                peer,
+                owner,
+                outgoing: Ledger::default(),
+                // An end that sends up is at home: what arrives there came down.
+                counts: sends_up == down_counts,
+                scheduled: Instant::NEVER,
+            });
+        }
+        first
+    }
+
+    fn connect(
+        &mut self,
+        now: Instant,
+        entry: u16,
+        carrier: Carrier,
+        owners: (Owner, Owner),
+        extra: Duration,
+        up: bool,
+    ) -> u32 {
+        let choice = &self.spawner.scenario.traffic[usize::from(entry)].control;
+        let opener = EndKind::Connection(self.spawner.connection(carrier, choice, true));
+        let other = EndKind::Connection(self.spawner.connection(carrier, choice, false));
+        let first = self.pair(now, entry, (opener, other), owners, extra, up);
+        if let EndKind::Connection(connection) = &mut self.ends[first as usize].kind {
+            connection.open(now);
+        }
+        self.stir(first);
+        first
+    }
+
+    fn media(&mut self, now: Instant, entry: u16, params: &workload::call::CallParams) -> u32 {
+        let traffic = &self.spawner.scenario.traffic[usize::from(entry)];
+        let config = media::Config::default();
+        let setup = cca::Setup {
+            mss: u64::from(config.payload),
+            initial_window: u64::from(config.payload) * 10,
+            initial_rate: params.start_rate,
+            media_bounds: (params.min_rate, params.max_rate),
+            ..cca::Setup::default()
+        };
+        let control = self.spawner.control(&traffic.control, setup);
+        let feedback = control.feedback();
+        let sender = EndKind::Sender(Box::new(media::Sender::new(config.clone(), control, now)));
+        let receiver = EndKind::Receiver(Box::new(media::Receiver::new(config, feedback, now)));
+        let owner = Owner::Call(entry);
+        self.pair(now, entry, (sender, receiver), (owner, owner), Duration::ZERO, traffic.up)
+    }
+
+    /// A call's encoder takes its turn.
+    pub fn frame(&mut self, now: Instant, entry: u16) {
+        let Some(call) = self.apps.calls.get_mut(&entry) else {
+            return;
+        };
+        let number = call.sender;
+        let EndKind::Sender(sender) = &mut self.ends[number as usize].kind else {
+            return;
+        };
+        let (rate, wanted) = (sender.media_rate(now), sender.take_keyframe_request());
+        if let Some(frame) = call.encoder.on_timer(now, rate, wanted) {
+            let event = Event::FrameSent { call: TrafficId(entry), frame: frame.id };
+            self.network.sink.event(now, event);
+            sender.push_frame(now, frame);
+        }
+        let next = call.encoder.next_frame_at();
+        self.network.agenda.push(next, Due::Frame(entry));
+        self.stir(number);
+    }
+
+    /// Tells an application what happened, and does what it wants done.
+    pub fn tell(&mut self, now: Instant, app: u32, input: Input) {
+        let mut out = Vec::new();
+        let slot = &mut self.apps.apps[app as usize];
+        // An application that is being told something is not told anything else meanwhile.
+        let Some(mut taken) = slot.app.take() else {
+            return;
+        };
+        taken.handle(now, input, &mut out);
+        self.apps.apps[app as usize].app = Some(taken);
+        for output in out {
+            self.act(now, app, output);
+        }
+    }
+
+    fn act(&mut self, now: Instant, app: u32, output: Output) {
+        let slot = &self.apps.apps[app as usize];
+        let traffic = slot.traffic;
+        match output {
+            Output::Open { conn, carrier, extra_rtt } => {
+                let server = self.apps.add(Box::new(PageServer::default()), traffic);
+                let owners = (Owner::App(app, conn), Owner::App(server, conn));
+                let end = self.connect(now, traffic, carrier, owners, extra_rtt, true);
+                self.apps.apps[app as usize].connections.insert(conn, end);
+                self.apps.apps[server as usize].connections.insert(conn, end + 1);
+                let page = TrafficId(traffic);
+                self.network.sink.event(now, Event::ConnectionOpened { page });
+            }
+            Output::Send { conn, stream, bytes, message } => {
+                if let Some(&end) = slot.connections.get(&conn) {
+                    self.give(now, end, stream, bytes, message);
+                }
+            }
+            Output::Timer(at, token) => {
+                let timer = self.apps.add_timer(app, token);
+                self.network.agenda.push(at.max(now), Due::App(timer));
+            }
+            Output::Close(conn) => {
+                if let Some(end) = self.apps.apps[app as usize].connections.remove(&conn) {
+                    self.close(end);
+                }
+            }
+            Output::Report(report) => self.report(now, TrafficId(traffic), report),
+        }
+    }
+
+    fn give(&mut self, now: Instant, number: u32, stream: u32, bytes: u64, message: Message) {
+        let end = &mut self.ends[number as usize];
+        end.outgoing.sent(stream, bytes, message);
+        if let EndKind::Connection(connection) = &mut end.kind {
+            connection.send(now, stream, bytes);
+        }
+        self.stir(number);
+    }
+
+    /// Closes both ends; the server's application goes with its only connection.
+    fn close(&mut self, number: u32) {
+        let peer = self.ends[number as usize].peer;
+        if let Owner::App(server, _) = self.ends[peer as usize].owner {
+            self.apps.apps[server as usize].app = None;
+        }
+        for end in [number, peer] {
+            self.ends[end as usize].kind = EndKind::Closed;
+            self.ends[end as usize].outgoing = Ledger::default();
+        }
+    }
+
+    fn report(&mut self, now: Instant, page: TrafficId, report: Report) {
+        let event = match report {
+            Report::PageStarted { load } => Event::PageStarted { page, load },
+            Report::RequestStarted { load, id } => {
+                Event::RequestStarted { page, load, request: id }
+            }
+            Report::RequestDone { load, id, bytes } => {
+                Event::RequestDone { page, load, request: id, bytes }
+            }
+            Report::PageDone { load } => Event::PageDone { page, load },
+        };
+        self.network.sink.event(now, event);
+    }
+}

@@ -1,0 +1,110 @@
+//! From the scenario's links to queues with their disciplines.
+
+use crate::network::Link;
+use qdisc::{Env, Registry};
+use scenario::{Buffer, BuiltLink, Capacity, Choice, EngineError, Scenario};
+use units::Instant;
+
+/// The network's links.
+pub struct Built {
+    /// Links towards the home in order, then uplinks in the order in which packets pass them.
+    pub links: Vec<Link>,
+    /// The same, described.
+    pub described: Vec<BuiltLink>,
+    /// Place of the first uplink in `links`, and how many there are.
+    pub uplinks: (u16, u8),
+}
+
+/// What one queue is built from.
+struct Plan<'a> {
+    name: String,
+    capacity: &'a Capacity,
+    buffer: Option<Buffer>,
+    overhead: u32,
+    choice: &'a Choice,
+}
+
+/// Builds all links of `scenario` with `discipline` where no other is named.
+pub fn links(
+    registry: &Registry<u32>,
+    scenario: &Scenario,
+    discipline: &Choice,
+    seed: u64,
+) -> Result<Built, EngineError> {
+    let down = scenario.links.iter().map(|link| Plan {
+        name: link.name.clone(),
+        capacity: &link.capacity,
+        buffer: link.buffer,
+        overhead: link.overhead,
+        choice: link.discipline.as_ref().unwrap_or(discipline),
+    });
+    // Away from the home, the last link comes first.
+    let up = scenario.links.iter().rev().filter_map(|link| {
+        let up = link.up.as_ref()?;
+        Some(Plan {
+            name: format!("{}-up", link.name),
+            capacity: &up.capacity,
+            buffer: up.buffer,
+            overhead: link.overhead,
+            choice: up.discipline.as_ref().unwrap_or(discipline),
+        })
+    });
+    let plans: Vec<Plan<'_>> = down.chain(up).collect();
+    let first_up = scenario.links.len();
+    let mut built = Built {
+        uplinks: (first_up as u16, (plans.len() - first_up) as u8),
+        links: Vec::new(),
+        described: Vec::new(),
+    };
+    for plan in plans {
+        let (link, described) = build(registry, scenario, &plan, seed)?;
+        built.links.push(link);
+        built.described.push(described);
+    }
+    Ok(built)
+}
+
+fn build(
+    registry: &Registry<u32>,
+    scenario: &Scenario,
+    plan: &Plan<'_>,
+    seed: u64,
+) -> Result<(Link, BuiltLink), EngineError> {
+    let refuse = |reason: String| EngineError {
+        entry: format!("link.{}.discipline", plan.name),
+        reason,
+    };
+    let entry = registry.get(&plan.choice.name);
+    let entry = entry.ok_or_else(|| refuse(format!("no discipline {:?}", plan.choice.name)))?;
+    let env = Env {
+        rate: match plan.capacity {
+            Capacity::Constant(rate) => Some(*rate),
+            Capacity::Trace(_) => None,
+        },
+        limit: plan.buffer.map(|buffer| buffer.limit(plan.capacity.mean(), scenario.rtt)),
+        seed,
+    };
+    let queue = (entry.build)(&plan.choice.settings, &env);
+    let queue = queue.map_err(|error| refuse(format!("{}: {error}", plan.choice.name)))?;
+    let described = BuiltLink {
+        name: plan.name.clone(),
+        discipline: plan.choice.to_string(),
+        classes: queue.classes(),
+        capacity_bytes: capacity_bytes(plan.capacity, scenario),
+    };
+    Ok((Link::new(queue, plan.capacity.clone(), plan.overhead), described))
+}
+
+/// Bytes that could be sent in the measured time.
+fn capacity_bytes(capacity: &Capacity, scenario: &Scenario) -> f64 {
+    match capacity {
+        Capacity::Constant(rate) => {
+            let span = scenario.duration.saturating_sub(scenario.warmup);
+            rate.as_bits() as f64 / 8.0 * span.as_secs_f64()
+        }
+        Capacity::Trace(trace) => {
+            let until = |span| trace.capacity_until(Instant::ZERO + span);
+            until(scenario.duration) - until(scenario.warmup)
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Links, and the packets on them.
+
+use crate::agenda::{Agenda, Due};
+use crate::flights::{Flight, Flights};
+use qdisc::{Class, DropReason, FlowId, Label, Observer, Packet, Qdisc};
+use scenario::{Capacity, Event, LinkId, Sink};
+use transport::Transmit;
+use units::{Duration, Instant, Rate};
+
+/// A queue and the wire behind it.
+pub struct Link {
+    /// The discipline; its packets are numbers of [`Flights`].
+    pub queue: Box<dyn Qdisc<u32>>,
+    /// What the wire can carry.
+    pub capacity: Capacity,
+    /// Bytes that the wire adds to every packet.
+    pub overhead: u32,
+    /// A packet is on the wire.
+    busy: bool,
+    /// When the queue is to be asked again.
+    wake: Instant,
+}
+
+impl Link {
+    /// An idle link.
+    pub fn new(queue: Box<dyn Qdisc<u32>>, capacity: Capacity, overhead: u32) -> Self {
+        Link {
+            queue,
+            capacity,
+            overhead,
+            busy: false,
+            wake: Instant::NEVER,
+        }
+    }
+
+    fn finish(&self, now: Instant, len: u32) -> Instant {
+        let bytes = u64::from(len + self.overhead);
+        match &self.capacity {
+            Capacity::Constant(rate) => now + rate.time_for(bytes),
+            Capacity::Trace(trace) => trace.finish(now, bytes),
+        }
+    }
+}
+
+/// How the packets of one end point travel.
+#[derive(Debug, Clone)]
+pub struct Route {
+    /// The flow that they belong to.
+    pub flow: FlowId,
+    /// Its hash.
+    pub hash: u32,
+    /// What the end host claims.
+    pub label: Label,
+    /// Whom they reach.
+    pub to: u32,
+    /// First link; the route passes `hops` links from here on.
+    pub first: u16,
+    /// How many links it passes.
+    pub hops: u8,
+    /// Propagation, behind the last link.
+    pub delay: Duration,
+    /// Rate of the sender's own link, and when that is free again.
+    pub access: Option<(Rate, Instant)>,
+}
+
+/// Links, routes, packets under way, and what is due.
+pub struct Network<'a> {
+    /// Links towards the home in order, then uplinks in the order in which packets pass them.
+    pub links: Vec<Link>,
+    /// Routes by the number of the sending end point.
+    pub routes: Vec<Route>,
+    /// Packets under way.
+    pub flights: Flights,
+    /// What is due.
+    pub agenda: Agenda,
+    /// Who is told.
+    pub sink: &'a mut dyn Sink,
+}
+
+impl Network<'_> {
+    /// End point `from` sends a packet.
+    pub fn send(&mut self, now: Instant, from: u32, transmit: Transmit) {
+        let flight = self.flights.insert(Flight {
+            from,
+            hop: 0,
+            ecn: transmit.ecn,
+            len: transmit.len,
+            wire: transmit.packet,
+        });
+        let route = &mut self.routes[from as usize];
+        let Some((rate, free)) = &mut route.access else {
+            return self.forward(now, flight);
+        };
+        *free = now.max(*free) + rate.time_for(u64::from(transmit.len));
+        self.agenda.push(*free, Due::Arrive(flight));
+    }
+
+    /// A packet goes to its next link, or to its end point.
+    pub fn forward(&mut self, now: Instant, number: u32) {
+        let flight = self.flights.get_mut(number);
+        let route = &self.routes[flight.from as usize];
+        if flight.hop == route.hops {
+            self.agenda.push(now + route.delay, Due::Deliver(number));
+            return;
+        }
+        let index = route.first + u16::from(flight.hop);
+        flight.hop += 1;
+        let packet = Packet {
+            len: flight.len,
+            flow: route.flow,
+            hash: route.hash,
+            ecn: flight.ecn,
+            label: route.label,
+            arrived: now,
+            payload: number,
+        };
+        let (link, bytes, flow) = (LinkId(index), packet.len, packet.flow);
+        self.sink.event(now, Event::Enqueued { link, flow, bytes });
+        let mut hook = Hook {
+            link,
+            sink: self.sink,
+            flights: &mut self.flights,
+        };
+        let state = &mut self.links[usize::from(index)];
+        state.queue.enqueue(now, packet, &mut hook);
+        if !state.busy {
+            self.start(now, index);
+        }
+    }
+
+    /// The link's packet is sent; the next one follows.
+    pub fn sent(&mut self, now: Instant, link: u16) {
+        self.links[usize::from(link)].busy = false;
+        self.start(now, link);
+    }
+
+    /// A queue that had held its packets back is asked again.
+    pub fn wake(&mut self, now: Instant, link: u16) {
+        let state = &mut self.links[usize::from(link)];
+        if now >= state.wake {
+            state.wake = Instant::NEVER;
+        }
+        if !state.busy {
+            self.start(now, link);
+        }
+    }
+
+    /// Puts the next packet of an idle link onto its wire.
+    fn start(&mut self, now: Instant, index: u16) {
+        let link = &mut self.links[usize::from(index)];
+        let mut hook = Hook {
+            link: LinkId(index),
+            sink: self.sink,
+            flights: &mut self.flights,
+        };
+        let Some(packet) = link.queue.dequeue(now, &mut hook) else {
+            if let Some(at) = link.queue.next_wake(now).filter(|&at| at < link.wake) {
+                link.wake = at;
+                self.agenda.push(at, Due::Wake(index));
+            }
+            return;
+        };
+        self.sink.event(
+            now,
+            Event::Dequeued {
+                link: LinkId(index),
+                flow: packet.flow,
+                bytes: packet.len,
+                sojourn: now.since(packet.arrived),
+            },
+        );
+        link.busy = true;
+        let done = link.finish(now, packet.len);
+        let flight = self.flights.get_mut(packet.payload);
+        flight.ecn = packet.ecn;
+        let route = &self.routes[flight.from as usize];
+        self.agenda.push(done, Due::Sent(index));
+        if flight.hop == route.hops {
+            self.agenda.push(done + route.delay, Due::Deliver(packet.payload));
+        } else {
+            self.agenda.push(done, Due::Arrive(packet.payload));
+        }
+    }
+}
+
+/// Passes a discipline's words on, and frees what it dropped.
+struct Hook<'a> {
+    link: LinkId,
+    sink: &'a mut dyn Sink,
+    flights: &'a mut Flights,
+}
+
+impl Observer<u32> for Hook<'_> {
+    fn dropped(&mut self, now: Instant, packet: Packet<u32>, reason: DropReason) {
+        self.flights.remove(packet.payload);
+        let (link, flow, bytes) = (self.link, packet.flow, packet.len);
+        self.sink.event(now, Event::Dropped { link, flow, bytes, reason });
+    }
+
+    fn marked(&mut self, now: Instant, packet: &Packet<u32>) {
+        let (link, flow) = (self.link, packet.flow);
+        self.sink.event(now, Event::Marked { link, flow });
+    }
+
+    fn moved(&mut self, now: Instant, flow: FlowId, from: Option<Class>, to: Class) {
+        let link = self.link;
+        self.sink.event(now, Event::Moved { link, flow, from, to });
+    }
+}
