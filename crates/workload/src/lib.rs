@@ -7,7 +7,11 @@
 
 #![deny(missing_docs)]
 
+pub mod bulk;
 pub mod call;
+pub mod generator;
+pub mod har;
+pub mod page;
 
 use units::{Duration, Instant};
 
@@ -118,6 +122,8 @@ pub enum Report {
     PageStarted {
         /// Counted from 0.
         load: u32,
+        /// Which page: an index into the entry's list.
+        page: u32,
     },
     /// A request was sent.
     RequestStarted {

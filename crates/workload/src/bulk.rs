@@ -1,0 +1,106 @@
+//! Bulk transfers: as many bytes as the transport takes.
+//!
+//! [`Bulk`] runs at the sending side, which also opens the connection. It reports nothing: goodput
+//! and completion time are what the receiver's transport sees.
+
+use crate::{App, Carrier, ConnId, Input, Message, Output};
+use units::{Bytes, Duration, Instant};
+
+units::params! {
+    /// What a `bulk` entry can be told.
+    pub struct BulkParams {
+        /// When it starts, after the start of the entry.
+        start: Duration = "0s", range "0s".."24h", source "none";
+        /// How much is sent; 0 for no end.
+        size: Bytes = "0B", range "0B".."1000000GB", source "none";
+    }
+}
+
+/// Given at a time: well above a transport's low mark, so that it never runs dry.
+const CHUNK: u64 = 256 * 1024;
+const CONN: ConnId = ConnId(0);
+
+/// Sends bytes of no meaning over one TCP connection.
+#[derive(Debug)]
+pub struct Bulk {
+    start: Duration,
+    /// What has not been given to the transport; none for no end.
+    left: Option<u64>,
+}
+
+impl Bulk {
+    /// A transfer.
+    pub fn new(params: &BulkParams) -> Self {
+        let size = params.size.get();
+        Bulk {
+            start: params.start,
+            left: (size > 0).then_some(size),
+        }
+    }
+
+    fn give(&mut self, out: &mut Vec<Output>) {
+        let bytes = self.left.map_or(CHUNK, |left| left.min(CHUNK));
+        if let Some(left) = &mut self.left {
+            *left -= bytes;
+        }
+        if bytes > 0 {
+            out.push(Output::Send {
+                conn: CONN,
+                stream: 0,
+                bytes,
+                message: Message::Bulk,
+            });
+        }
+    }
+}
+
+impl App for Bulk {
+    fn handle(&mut self, now: Instant, input: Input, out: &mut Vec<Output>) {
+        match input {
+            Input::Start => out.push(Output::Timer(now + self.start, 0)),
+            Input::Timer(_) => out.push(Output::Open {
+                conn: CONN,
+                carrier: Carrier::Tcp,
+                extra_rtt: Duration::ZERO,
+            }),
+            Input::Opened(_) | Input::Writable(_) => self.give(out),
+            Input::Message { .. } => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(bulk: &mut Bulk, input: Input) -> u64 {
+        let mut out = Vec::new();
+        bulk.handle(Instant::ZERO, input, &mut out);
+        let bytes = out.iter().map(|output| match output {
+            Output::Send { bytes, .. } => *bytes,
+            _ => 0,
+        });
+        bytes.sum()
+    }
+
+    #[test]
+    fn it_gives_what_it_was_told_to() {
+        let set = [("size".to_owned(), "300KiB".to_owned())];
+        let mut bulk = Bulk::new(&BulkParams::parse(&set).unwrap());
+        assert_eq!(sent(&mut bulk, Input::Opened(CONN)), 256 * 1024);
+        assert_eq!(sent(&mut bulk, Input::Writable(CONN)), 44 * 1024);
+        assert_eq!(sent(&mut bulk, Input::Writable(CONN)), 0);
+    }
+
+    #[test]
+    fn without_a_size_there_is_no_end() {
+        let mut bulk = Bulk::new(&BulkParams::default());
+        let mut out = Vec::new();
+        bulk.handle(Instant::ZERO, Input::Start, &mut out);
+        assert_eq!(out, [Output::Timer(Instant::ZERO, 0)]);
+        assert_eq!(sent(&mut bulk, Input::Opened(CONN)), CHUNK);
+        for _ in 0..100 {
+            assert_eq!(sent(&mut bulk, Input::Writable(CONN)), CHUNK);
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! From what a browser recorded to what a client replays.
+//!
+//! Who waits for whom is taken, in this order, from redirects, from initiators, and from start
+//! times. Where the child started while its parent was still arriving, it waits for the parent's
+//! first part; otherwise for all of it. The gap in between, the browser's own work, is kept.
+
+use super::entry::{Entry, Kind};
+use super::{Fault, Options, url};
+use crate::page::{After, MAX_WAIT, Origin, Page, Protocol, Request};
+use std::collections::BTreeMap;
+use units::{Bytes, Duration};
+
+/// An entry on the page's own clock.
+struct Timed {
+    entry: Entry,
+    start: Duration,
+    first_byte: Duration,
+    end: Duration,
+}
+
+/// The plan of a page, or none where nothing goes over the network.
+pub(super) fn page(
+    name: &str,
+    entries: Vec<Entry>,
+    options: &Options,
+) -> Result<Option<Page>, Fault> {
+    let timed = on_page_clock(entries)?;
+    let kept: Vec<bool> = timed.iter().map(|t| is_kept(&t.entry, options)).collect();
+    if !kept.contains(&true) {
+        return Ok(None);
+    }
+    let waits = without_skipped(&timed, &kept, waits(&timed));
+    let (origins, origin_of) = origins(&timed, &kept, options);
+    let rtts = round_trips(&timed, &origin_of, origins.len());
+    // Requests are numbered without the skipped ones.
+    let number: Vec<u32> = kept
+        .iter()
+        .scan(0, |next, &kept| {
+            let number = *next;
+            *next += u32::from(kept);
+            Some(number)
+        })
+        .collect();
+    let renumber = |after| match after {
+        After::Navigation => After::Navigation,
+        After::FirstPart(parent) => After::FirstPart(number[parent as usize]),
+        After::Done(parent) => After::Done(number[parent as usize]),
+    };
+    let mut requests = Vec::new();
+    for (index, timed) in timed.iter().enumerate() {
+        let Some(origin) = origin_of[index] else {
+            continue;
+        };
+        let (after, delay) = waits[index];
+        let rtt = rtts[origin].unwrap_or_default();
+        requests.push(Request {
+            origin: origin as u32,
+            request: Bytes::new(timed.entry.request),
+            response: Bytes::new(timed.entry.response),
+            think: timed.entry.wait.saturating_sub(rtt),
+            after: renumber(after),
+            delay: delay.min(MAX_WAIT),
+        });
+    }
+    Page::new(name, origins, requests)
+        .map(Some)
+        .map_err(|error| Fault::new("entries", error.to_string()))
+}
+
+fn is_kept(entry: &Entry, options: &Options) -> bool {
+    match entry.kind {
+        Kind::Sent => true,
+        Kind::Cached => options.fetch_cached,
+        Kind::Nothing => false,
+    }
+}
+
+/// Entries in the order of their starts, counted from the first one's.
+fn on_page_clock(mut entries: Vec<Entry>) -> Result<Vec<Timed>, Fault> {
+    entries.sort_by_key(|entry| (entry.start, entry.index));
+    let zero = entries.first().map_or(0, |entry| entry.start);
+    let timed = entries.into_iter().map(|entry| {
+        let nanos = u64::try_from(entry.start - zero).unwrap_or(u64::MAX);
+        let start = Duration::from_nanos(nanos);
+        if start > MAX_WAIT {
+            let place = format!("entries[{}].startedDateTime", entry.index);
+            let problem = "found a moment more than a day after the page's first, expected less";
+            return Err(Fault::new(&place, problem));
+        }
+        Ok(Timed {
+            start,
+            first_byte: start + entry.first_byte,
+            end: start + entry.duration,
+            entry,
+        })
+    });
+    timed.collect()
+}
+
+/// What each entry waits for, skipped entries included: an earlier one, or the page's start.
+fn waits(timed: &[Timed]) -> Vec<(After, Duration)> {
+    let ends = order_by(timed, |t| t.end);
+    let first_bytes = order_by(timed, |t| t.first_byte);
+    let mut ended = LastBefore::new(&ends);
+    let mut heard = LastBefore::new(&first_bytes);
+    // The latest entry so far with this URL, and that redirected to this URL.
+    let mut urls: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut redirects: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut waits = Vec::with_capacity(timed.len());
+    for (index, child) in timed.iter().enumerate() {
+        let own = url::without_fragment(&child.entry.url);
+        let initiator = child.entry.initiator.as_deref();
+        let initiator = initiator.and_then(|name| urls.get(url::without_fragment(name)));
+        let (by_end, by_first) = (
+            ended.of(child.start, index),
+            heard.of(child.start, index),
+        );
+        let parent = redirects.get(own).or(initiator).copied();
+        waits.push(match parent.or(by_end).or(by_first) {
+            Some(parent) => wait_for(timed, parent, child),
+            None => (After::Navigation, child.start),
+        });
+        urls.insert(own, index);
+        if let Some(target) = child.entry.redirect.as_deref() {
+            redirects.insert(url::without_fragment(target), index);
+        }
+    }
+    waits
+}
+
+fn wait_for(timed: &[Timed], parent: usize, child: &Timed) -> (After, Duration) {
+    let (id, parent) = (parent as u32, &timed[parent]);
+    if child.start >= parent.end {
+        (After::Done(id), child.start.saturating_sub(parent.end))
+    } else {
+        let gap = child.start.saturating_sub(parent.first_byte);
+        (After::FirstPart(id), gap)
+    }
+}
+
+/// Moments with the indices of their entries, sorted.
+fn order_by(timed: &[Timed], moment: fn(&Timed) -> Duration) -> Vec<(Duration, usize)> {
+    let mut order: Vec<_> = timed.iter().map(moment).zip(0..).collect();
+    order.sort_unstable();
+    order
+}
+
+/// Walks through sorted moments beside entries in the order of their starts.
+struct LastBefore<'a> {
+    order: &'a [(Duration, usize)],
+    passed: usize,
+}
+
+impl<'a> LastBefore<'a> {
+    fn new(order: &'a [(Duration, usize)]) -> Self {
+        LastBefore { order, passed: 0 }
+    }
+
+    /// The entry before `index` whose moment is the last one until `start`. An entry's moment is
+    /// never before its start, so that those until `start` are of earlier entries, but for entries
+    /// that take no time: the index decides among them.
+    fn of(&mut self, start: Duration, index: usize) -> Option<usize> {
+        let rest = &self.order[self.passed..];
+        self.passed += rest.partition_point(|&moment| moment < (start, index));
+        self.passed.checked_sub(1).map(|last| self.order[last].1)
+    }
+}
+
+/// Replaces parents that are not replayed by what those waited for, and adds the time they took.
+fn without_skipped(
+    timed: &[Timed],
+    kept: &[bool],
+    mut waits: Vec<(After, Duration)>,
+) -> Vec<(After, Duration)> {
+    for index in 0..waits.len() {
+        let (after, delay) = waits[index];
+        let (parent, took) = match after {
+            After::Navigation => continue,
+            After::FirstPart(parent) => (parent as usize, timed[parent as usize].first_byte),
+            After::Done(parent) => (parent as usize, timed[parent as usize].end),
+        };
+        if !kept[parent] {
+            // The parent is earlier: what it waits for is replayed already.
+            let (after, before) = waits[parent];
+            let took = took.saturating_sub(timed[parent].start);
+            waits[index] = (after, before + took + delay);
+        }
+    }
+    waits
+}
+
+/// The origins in the order of their first requests, and each entry's; none where it is skipped.
+/// An origin speaks what most of its entries say, the newer where that is undecided.
+fn origins(
+    timed: &[Timed],
+    kept: &[bool],
+    options: &Options,
+) -> (Vec<Origin>, Vec<Option<usize>>) {
+    let mut origins: Vec<Origin> = Vec::new();
+    let mut votes: Vec<BTreeMap<Protocol, usize>> = Vec::new();
+    let mut index_of: BTreeMap<Origin, usize> = BTreeMap::new();
+    let origin_of = timed.iter().zip(kept).map(|(timed, &kept)| {
+        // The protocol is not known yet: all are entered with the same.
+        let origin = timed.entry.target.origin(Protocol::H1).filter(|_| kept)?;
+        let index = *index_of.entry(origin.clone()).or_insert(origins.len());
+        if index == origins.len() {
+            origins.push(origin);
+            votes.push(BTreeMap::new());
+        }
+        if let Some(protocol) = timed.entry.protocol {
+            *votes[index].entry(protocol).or_default() += 1;
+        }
+        Some(index)
+    });
+    let origin_of = origin_of.collect();
+    for (origin, votes) in origins.iter_mut().zip(votes) {
+        let most = votes.into_iter().max_by_key(|&(_, count)| count);
+        origin.protocol = match most {
+            Some((protocol, _)) => protocol,
+            None if origin.secure => options.unknown,
+            None => Protocol::H1,
+        };
+    }
+    (origins, origin_of)
+}
+
+/// Each origin's round trip in the recording: the least that opening a connection took, or else the
+/// least wait. What a request waited for longer than that, its server thought.
+fn round_trips(
+    timed: &[Timed],
+    origin_of: &[Option<usize>],
+    origins: usize,
+) -> Vec<Option<Duration>> {
+    let mut connects: Vec<Option<Duration>> = vec![None; origins];
+    let mut waits = connects.clone();
+    let least = |slot: &mut Option<Duration>, span: Duration| {
+        *slot = Some(slot.map_or(span, |least| least.min(span)));
+    };
+    for (timed, origin) in timed.iter().zip(origin_of) {
+        let Some(origin) = *origin else { continue };
+        if let Some(rtt) = timed.entry.rtt {
+            least(&mut connects[origin], rtt);
+        }
+        least(&mut waits[origin], timed.entry.wait);
+    }
+    let both = connects.into_iter().zip(waits);
+    both.map(|(connect, wait)| connect.or(wait)).collect()
+}
