@@ -4,8 +4,8 @@ use crate::cli::Listed;
 use crate::run::print;
 use miette::miette;
 use sim::Simulator;
-use units::param::Spec;
 use std::fmt::Write as _;
+use units::param::Spec;
 
 /// What `describe` shows of anything.
 struct Entry {
@@ -54,8 +54,16 @@ fn traffic() -> Vec<Entry> {
     };
     vec![
         entry("call", "a video call", workload::call::CallParams::SPECS),
-        entry("page", "web pages, one load after another", workload::page::PageParams::SPECS),
-        entry("bulk", "a transfer over TCP", workload::bulk::BulkParams::SPECS),
+        entry(
+            "page",
+            "web pages, one load after another",
+            workload::page::PageParams::SPECS,
+        ),
+        entry(
+            "bulk",
+            "a transfer over TCP",
+            workload::bulk::BulkParams::SPECS,
+        ),
     ]
 }
 
@@ -65,13 +73,19 @@ pub fn list(what: Listed) -> miette::Result<()> {
         Listed::Disciplines => disciplines(),
         Listed::Controls => controls(),
         Listed::Engines => {
-            return print("sim  the simulator: virtual time, no root, the same result every time\n");
+            return print(
+                "sim  the simulator: virtual time, no root, the same result every time\n",
+            );
         }
         Listed::Experiments => {
             return print("There are none in this version: run a scenario of scenarios/.\n");
         }
     };
-    let width = entries.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
+    let width = entries
+        .iter()
+        .map(|entry| entry.name.len())
+        .max()
+        .unwrap_or(0);
     let mut text = String::new();
     for entry in entries {
         _ = writeln!(text, "{:width$}  {}", entry.name, entry.summary);

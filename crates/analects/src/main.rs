@@ -21,7 +21,12 @@ fn main() -> ExitCode {
         Command::List { what } => describe::list(what),
         Command::Describe { name } => describe::describe(&name),
         Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut Cli::command(), "analects", &mut std::io::stdout());
+            clap_complete::generate(
+                shell,
+                &mut Cli::command(),
+                "analects",
+                &mut std::io::stdout(),
+            );
             Ok(())
         }
         Command::Man { folder } => manual(&folder),

@@ -28,14 +28,18 @@ pub fn run(args: &RunArgs) -> miette::Result<()> {
     };
     if let Some(folder) = &args.out {
         let written = export::folder(folder, &document_out, &document.to_toml());
-        written.into_diagnostic().wrap_err_with(|| format!("cannot write {}", folder.display()))?;
+        written
+            .into_diagnostic()
+            .wrap_err_with(|| format!("cannot write {}", folder.display()))?;
     }
     let scenario = &plan.runs[0].scenario;
     let in_folder = args.out.as_ref().map(|folder| folder.join("report.html"));
     for path in args.report.iter().chain(&in_folder) {
         let html = lab::report::html(scenario, &document_out);
         let written = std::fs::write(path, html);
-        written.into_diagnostic().wrap_err_with(|| format!("cannot write {}", path.display()))?;
+        written
+            .into_diagnostic()
+            .wrap_err_with(|| format!("cannot write {}", path.display()))?;
     }
     let text = match args.format {
         Format::Table => table::comparison(scenario, &results),
@@ -49,7 +53,9 @@ pub fn run(args: &RunArgs) -> miette::Result<()> {
 pub fn print(text: &str) -> miette::Result<()> {
     use std::io::Write;
     match std::io::stdout().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error).into_diagnostic(),
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(error).into_diagnostic()
+        }
         _ => Ok(()),
     }
 }
@@ -57,21 +63,32 @@ pub fn print(text: &str) -> miette::Result<()> {
 fn engine(name: &str) -> miette::Result<Simulator> {
     match name {
         "sim" => Ok(Simulator::default()),
-        other => Err(miette!(help = "there are: sim", "there is no engine {other:?}")),
+        other => Err(miette!(
+            help = "there are: sim",
+            "there is no engine {other:?}"
+        )),
     }
 }
 
 fn read(args: &RunArgs) -> miette::Result<scenario::Document> {
     let file = args.scenario.display().to_string();
     let text = scenario::files::read(&args.scenario).map_err(|reason| {
-        miette!(help = "name a scenario, such as scenarios/page-during-call.toml", "{file}: {reason}")
+        miette!(
+            help = "name a scenario, such as scenarios/page-during-call.toml",
+            "{file}: {reason}"
+        )
     })?;
     let mut document = scenario::Document::parse(&file, &text).map_err(diagnostic)?;
     for setting in &args.set {
         let Some((path, value)) = setting.split_once('=') else {
-            return Err(miette!(help = "write --set link.rate=20mbit", "--set {setting:?} sets nothing"));
+            return Err(miette!(
+                help = "write --set link.rate=20mbit",
+                "--set {setting:?} sets nothing"
+            ));
         };
-        document.set(path.trim(), value.trim()).map_err(diagnostic)?;
+        document
+            .set(path.trim(), value.trim())
+            .map_err(diagnostic)?;
     }
     if !args.disciplines.is_empty() {
         document.set_disciplines(&args.disciplines);
@@ -103,7 +120,8 @@ fn plan(
                 plan.runs.push(Run {
                     scenario: scenario.clone(),
                     discipline: discipline.clone(),
-                    seed: args.seed.wrapping_add(number),
+                    // Each variant has seeds of its own, so that traces do not all see the same pages.
+                    seed: args.seed.wrapping_add(index as u64 * args.repeat + number),
                     variant: variant.clone(),
                     // One drawing of each discipline says it all; thousands would fill the disk.
                     series: drawn && index == 0 && number == 0,
@@ -124,10 +142,8 @@ fn execute(
 ) -> miette::Result<Vec<scenario::RunResult>> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(args.jobs.unwrap_or(0));
     let pool = pool.build().into_diagnostic()?;
-    let bar = ProgressBar::with_draw_target(
-        Some(plan.runs.len() as u64),
-        ProgressDrawTarget::stderr(),
-    );
+    let bar =
+        ProgressBar::with_draw_target(Some(plan.runs.len() as u64), ProgressDrawTarget::stderr());
     let style = ProgressStyle::with_template("{bar:40} {pos}/{len} runs, {eta} left");
     bar.set_style(style.into_diagnostic()?);
     bar.tick();
@@ -152,8 +168,14 @@ fn diagnostic(error: ScenarioError) -> miette::Report {
     };
     let label = LabeledSpan::at(shown(&error.text, span), "here");
     let (file, text) = (error.file.clone(), error.text.clone());
-    miette!(labels = vec![label], help = error.help, "{}: {}", error.file, error.message)
-        .with_source_code(NamedSource::new(file, text))
+    miette!(
+        labels = vec![label],
+        help = error.help,
+        "{}: {}",
+        error.file,
+        error.message
+    )
+    .with_source_code(NamedSource::new(file, text))
 }
 
 /// The part of a span that is shown: its first line.

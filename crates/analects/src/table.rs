@@ -11,12 +11,16 @@ const COLUMNS: &[Column] = &[
     ("stall s", |s| mean(s.stall_s, 2)),
     ("stall/page ms", |s| mean(s.stall_per_load_ms, 0)),
     ("frame p95 ms", |s| mean(s.frame_p95_ms, 0)),
-    ("frame max ms", |s| s.frame_max_ms.map(|max| format!("{max:.0}"))),
+    ("frame max ms", |s| {
+        s.frame_max_ms.map(|max| format!("{max:.0}"))
+    }),
     ("call Mbit/s", |s| mean(s.call_mbps, 2)),
     ("PLT ms", |s| mean(s.plt_ms, 0)),
     ("bulk Mbit/s", |s| mean(s.bulk_mbps, 2)),
     ("sojourn ms", |s| mean(s.sojourn_ms, 1)),
-    ("use", |s| s.utilization.map(|m| format!("{:.0}%", m.mean * 100.0))),
+    ("use", |s| {
+        s.utilization.map(|m| format!("{:.0}%", m.mean * 100.0))
+    }),
     ("drops", |s| mean(s.drops, 0)),
     ("JFI", |s| s.jfi.map(|m| format!("{:.3}", m.mean))),
 ];
@@ -25,10 +29,12 @@ const COLUMNS: &[Column] = &[
 pub fn comparison(scenario: &Scenario, results: &[RunResult]) -> String {
     let summaries = summarize(results);
     let mut table = Table::new();
-    table.load_preset(presets::NOTHING);
+    table.load_style(presets::NOTHING);
     // A column that no discipline has a value for says nothing.
-    let columns: Vec<&Column> =
-        COLUMNS.iter().filter(|(_, cell)| summaries.iter().any(|s| cell(s).is_some())).collect();
+    let columns: Vec<&Column> = COLUMNS
+        .iter()
+        .filter(|(_, cell)| summaries.iter().any(|s| cell(s).is_some()))
+        .collect();
     let heading = |text: &str| Cell::new(text).set_alignment(CellAlignment::Right);
     let headings = columns.iter().map(|(name, _)| heading(name));
     table.set_header([Cell::new("discipline")].into_iter().chain(headings));

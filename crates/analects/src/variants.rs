@@ -11,7 +11,11 @@ pub fn expand(document: &Document, set: &[String]) -> Result<Vec<Variant>, Scena
     for setting in set {
         if let Some((path, value)) = setting.split_once('=') {
             let key = path.trim().rsplit('.').next().unwrap_or(path);
-            let key = if matches!(key, "trace" | "source") { key } else { path.trim() };
+            let key = if matches!(key, "trace" | "source") {
+                key
+            } else {
+                path.trim()
+            };
             common.insert(key.to_owned(), value.trim().to_owned());
         }
     }

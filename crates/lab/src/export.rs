@@ -35,8 +35,11 @@ pub fn json(document: &Document<'_>) -> serde_json::Result<String> {
 pub fn csv(results: &[RunResult]) -> serde_json::Result<String> {
     let mut text = String::from("discipline,seed,variant,of,name,figure,value\n");
     for result in results {
-        let variant: Vec<String> =
-            result.variant.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let variant: Vec<String> = result
+            .variant
+            .iter()
+            .map(|(key, value)| format!("{key}={value}"))
+            .collect();
         let head = format!(
             "{},{},{}",
             quoted(&result.discipline),
@@ -50,7 +53,12 @@ pub fn csv(results: &[RunResult]) -> serde_json::Result<String> {
                     (Some(name), Some(load)) => format!("{name}#{load}"),
                     (name, _) => name.unwrap_or_default().to_owned(),
                 };
-                figures(&mut text, &format!("{head},{of},{}", quoted(&name)), "", entry);
+                figures(
+                    &mut text,
+                    &format!("{head},{of},{}", quoted(&name)),
+                    "",
+                    entry,
+                );
             }
         }
         figures(&mut text, &format!("{head},run,"), "jfi", &value["jfi"]);
@@ -63,7 +71,11 @@ fn figures(text: &mut String, head: &str, path: &str, value: &serde_json::Value)
     match value {
         serde_json::Value::Object(fields) => {
             for (key, inner) in fields.iter().filter(|(key, _)| *key != "load") {
-                let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                let path = if path.is_empty() {
+                    key.clone()
+                } else {
+                    format!("{path}.{key}")
+                };
                 figures(text, head, &path, inner);
             }
         }
@@ -100,7 +112,13 @@ pub fn folder(folder: &Path, document: &Document<'_>, scenario: &str) -> io::Res
         let plain: String = result
             .discipline
             .chars()
-            .map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' })
+            .map(|c| {
+                if c.is_ascii_alphanumeric() || c == '_' {
+                    c
+                } else {
+                    '-'
+                }
+            })
             .collect();
         let run = folder.join(format!("{number:03}-{plain}-seed{}", result.seed));
         std::fs::create_dir_all(&run)?;
@@ -151,7 +169,12 @@ fn classes(series: &Series, links: &[&str]) -> String {
     let mut text = String::from("time_s,link,flow,class\n");
     for &(time, link, flow, class) in &series.moves {
         let name = &series.classes[link][usize::from(class)];
-        _ = writeln!(text, "{time},{},{},{name}", quoted(links[link]), quoted(&series.flows[flow]));
+        _ = writeln!(
+            text,
+            "{time},{},{},{name}",
+            quoted(links[link]),
+            quoted(&series.flows[flow])
+        );
     }
     text
 }

@@ -6,8 +6,8 @@
 #![deny(missing_docs)]
 
 pub mod export;
-pub mod report;
 mod plan;
+pub mod report;
 mod summary;
 
 pub use plan::{Plan, Progress, Run, run};

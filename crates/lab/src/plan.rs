@@ -44,8 +44,7 @@ pub fn run(
     progress: &dyn Progress,
 ) -> Result<Vec<RunResult>, EngineError> {
     let one = |run: &Run| {
-        let result =
-            scenario::run(engine, &run.scenario, &run.discipline, run.seed, run.series);
+        let result = scenario::run(engine, &run.scenario, &run.discipline, run.seed, run.series);
         progress.done();
         result.map(|result| RunResult {
             variant: run.variant.clone(),

@@ -53,7 +53,10 @@ pub fn summarize(results: &[RunResult]) -> Vec<Summary> {
         }
     }
     let of = |name: &str| -> Vec<&RunResult> {
-        results.iter().filter(|result| result.discipline == name).collect()
+        results
+            .iter()
+            .filter(|result| result.discipline == name)
+            .collect()
     };
     names.into_iter().map(|name| one(name, &of(name))).collect()
 }
@@ -71,7 +74,9 @@ fn one(name: &str, runs: &[&RunResult]) -> Summary {
         stall_s: mean(calls().map(|call| call.stall_s)),
         stall_per_load_ms: mean(pages().filter(|_| has_calls).map(|page| page.stall_s * 1e3)),
         frame_p95_ms: mean(calls().filter_map(|call| call.frame_delay_ms.p95)),
-        frame_max_ms: calls().filter_map(|call| call.frame_delay_ms.max).reduce(f64::max),
+        frame_max_ms: calls()
+            .filter_map(|call| call.frame_delay_ms.max)
+            .reduce(f64::max),
         plt_ms: mean(pages().filter_map(|page| page.plt_ms)),
         call_mbps: mean(calls().map(|call| call.goodput_mbps)),
         bulk_mbps: mean(bulk.map(|run| run.flows.iter().map(|flow| flow.goodput_mbps).sum())),
@@ -101,7 +106,13 @@ mod tests {
     #[test]
     fn means_and_intervals() {
         assert_eq!(mean([].into_iter()), None);
-        assert_eq!(mean([2.0].into_iter()), Some(Mean { mean: 2.0, ci95: None }));
+        assert_eq!(
+            mean([2.0].into_iter()),
+            Some(Mean {
+                mean: 2.0,
+                ci95: None
+            })
+        );
         // Deviations ±1: variance 2/1, standard error sqrt(2/2) = 1.
         let pair = mean([1.0, 3.0].into_iter()).unwrap();
         assert_eq!((pair.mean, pair.ci95), (2.0, Some(1.96)));

@@ -43,6 +43,7 @@ struct Flow {
 struct Load {
     traffic: TrafficId,
     number: u32,
+    site: u32,
     started: Instant,
     done: Option<Instant>,
     requests: u64,
@@ -79,7 +80,14 @@ impl Collector {
         self.loads.iter_mut().rev().find(this)
     }
 
-    fn dequeued(&mut self, now: Instant, link: LinkId, flow: FlowId, bytes: u32, sojourn: Duration) {
+    fn dequeued(
+        &mut self,
+        now: Instant,
+        link: LinkId,
+        flow: FlowId,
+        bytes: u32,
+        sojourn: Duration,
+    ) {
         let measured = now >= self.from;
         self.link(link).dequeued(now, measured, bytes, sojourn);
         if self.keep_series
@@ -96,8 +104,9 @@ impl Collector {
 
     fn page_event(&mut self, now: Instant, event: Event) {
         match event {
-            Event::PageStarted { page, load } => self.loads.push(Load {
+            Event::PageStarted { page, load, site } => self.loads.push(Load {
                 traffic: page,
+                site,
                 number: load,
                 started: now,
                 done: None,
@@ -111,7 +120,9 @@ impl Collector {
                     load.connections += 1;
                 }
             }
-            Event::RequestDone { page, load, bytes, .. } => {
+            Event::RequestDone {
+                page, load, bytes, ..
+            } => {
                 if let Some(load) = self.load(page, load) {
                     load.requests += 1;
                     load.bytes += bytes;
@@ -145,7 +156,12 @@ impl Collector {
             variant: Default::default(),
             jfi: self.fairness(),
             pages: self.pages(&measured),
-            links: self.links.iter().zip(links).map(|(meter, link)| meter.result(link)).collect(),
+            links: self
+                .links
+                .iter()
+                .zip(links)
+                .map(|(meter, link)| meter.result(link))
+                .collect(),
             notes: self.notes(&calls, &flows),
             series: self.keep_series.then(|| self.series(links)),
             calls,
@@ -189,10 +205,15 @@ impl Collector {
                 let until = load.done.map_or(self.end, |done| done + AFTERMATH);
                 let stall = |video: &Measured| video.stall_within_s(load.started, until);
                 PageResult {
-                    name: self.scenario.traffic[usize::from(load.traffic.0)].name.clone(),
+                    name: self.scenario.traffic[usize::from(load.traffic.0)]
+                        .name
+                        .clone(),
                     load: load.number,
+                    site: self.site(load),
                     start_s: load.started.as_secs_f64(),
-                    plt_ms: load.done.map(|done| done.since(load.started).as_millis_f64()),
+                    plt_ms: load
+                        .done
+                        .map(|done| done.since(load.started).as_millis_f64()),
                     requests: load.requests,
                     bytes: load.bytes,
                     connections: load.connections,
@@ -202,16 +223,27 @@ impl Collector {
             .collect()
     }
 
+    fn site(&self, load: &Load) -> String {
+        match &self.scenario.traffic[usize::from(load.traffic.0)].kind {
+            Kind::Page { pages, .. } => pages[load.site as usize].name().to_owned(),
+            Kind::Call(..) | Kind::Bulk(_) => String::new(),
+        }
+    }
+
     fn transfers(&self) -> Vec<FlowResult> {
         self.entries("bulk")
             .flat_map(|(index, entry)| {
-                (1..).zip(self.flows_of(index)).map(move |(number, flow)| FlowResult {
-                    name: numbered(&entry.name, entry.count, number),
-                    control: entry.control.to_string(),
-                    goodput_mbps: self.goodput(flow).as_mbit_f64(),
-                    fct_ms: flow.done.map(|done| done.since(flow.started).as_millis_f64()),
-                    bytes: flow.delivered,
-                })
+                (1..)
+                    .zip(self.flows_of(index))
+                    .map(move |(number, flow)| FlowResult {
+                        name: numbered(&entry.name, entry.count, number),
+                        control: entry.control.to_string(),
+                        goodput_mbps: self.goodput(flow).as_mbit_f64(),
+                        fct_ms: flow
+                            .done
+                            .map(|done| done.since(flow.started).as_millis_f64()),
+                        bytes: flow.delivered,
+                    })
             })
             .collect()
     }
@@ -258,7 +290,10 @@ impl Collector {
             let about = format!("pages.{name}.{}.plt_ms", load.number);
             note(about, "the run ended before the page was complete");
         }
-        for call in calls.iter().filter(|call| call.frame_delay_ms.p50.is_none()) {
+        for call in calls
+            .iter()
+            .filter(|call| call.frame_delay_ms.p50.is_none())
+        {
             let about = format!("calls.{}.frame_delay_ms", call.name);
             note(about, "no frame of the measured time arrived");
         }
@@ -283,7 +318,9 @@ impl Collector {
             .map(|(index, entry)| (index, entry.name.clone()))
             .collect();
         let frames = (0..).zip(&calls).flat_map(|(call, (index, _))| {
-            self.videos[*index].delays().map(move |(at, delay)| (call, at, delay))
+            self.videos[*index]
+                .delays()
+                .map(move |(at, delay)| (call, at, delay))
         });
         Series {
             flows: flows.collect(),
@@ -311,7 +348,12 @@ impl Sink for Collector {
     fn event(&mut self, now: Instant, event: Event) {
         match event {
             Event::Enqueued { .. } | Event::RequestStarted { .. } => {}
-            Event::Dequeued { link, flow, bytes, sojourn } => {
+            Event::Dequeued {
+                link,
+                flow,
+                bytes,
+                sojourn,
+            } => {
                 self.dequeued(now, link, flow, bytes, sojourn);
             }
             Event::Dropped { link, .. } => {

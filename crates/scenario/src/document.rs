@@ -95,7 +95,8 @@ impl Document {
         };
         let node = Node::List(choices.iter().map(item).collect());
         self.root.retain(|(key, _)| key != "disciplines");
-        self.root.push(("disciplines".to_owned(), Item { node, origin }));
+        self.root
+            .push(("disciplines".to_owned(), Item { node, origin }));
     }
 
     /// The value at `path`, if there is one.
@@ -226,22 +227,43 @@ fn set_in_list(items: &mut [Item], keys: &[&str], item: &Item) -> Result<(), Str
             _ => None,
         })
         .collect();
-    let names: Vec<String> = tables.iter().filter_map(|table| name_of(table)).map(str::to_owned).collect();
-    if let Some(place) = tables.iter().position(|table| name_of(table) == Some(keys[0]))
+    let names: Vec<String> = tables
+        .iter()
+        .filter_map(|table| name_of(table))
+        .map(str::to_owned)
+        .collect();
+    if let Some(place) = tables
+        .iter()
+        .position(|table| name_of(table) == Some(keys[0]))
         && keys.len() > 1
     {
         return set(tables[place], &keys[1..], item);
     }
-    if keys.len() > 1 && tables.iter().all(|table| !table.iter().any(|(key, _)| key == keys[0])) {
-        return Err(format!("no entry is called {:?}; there are: {}", keys[0], names.join(", ")));
+    if keys.len() > 1
+        && tables
+            .iter()
+            .all(|table| !table.iter().any(|(key, _)| key == keys[0]))
+    {
+        return Err(format!(
+            "no entry is called {:?}; there are: {}",
+            keys[0],
+            names.join(", ")
+        ));
     }
-    tables.iter_mut().try_for_each(|table| set(table, keys, item))
+    tables
+        .iter_mut()
+        .try_for_each(|table| set(table, keys, item))
 }
 
 fn table(from: &DeTable<'_>, depth: usize) -> Option<Table> {
     let entries = from.iter();
     entries
-        .map(|(key, value)| Some((key.get_ref().to_string(), item(value, depth.checked_sub(1)?)?)))
+        .map(|(key, value)| {
+            Some((
+                key.get_ref().to_string(),
+                item(value, depth.checked_sub(1)?)?,
+            ))
+        })
         .collect()
 }
 
@@ -254,7 +276,12 @@ fn item(from: &Spanned<DeValue<'_>>, depth: usize) -> Option<Item> {
         DeValue::Datetime(date) => Node::Leaf(date.to_string()),
         DeValue::Array(items) => {
             let depth = depth.checked_sub(1)?;
-            Node::List(items.iter().map(|value| item(value, depth)).collect::<Option<_>>()?)
+            Node::List(
+                items
+                    .iter()
+                    .map(|value| item(value, depth))
+                    .collect::<Option<_>>()?,
+            )
         }
         DeValue::Table(inner) => Node::Table(table(inner, depth)?),
     };
@@ -269,7 +296,10 @@ fn json(node: &Node) -> serde_json::Value {
         Node::Leaf(text) => text.clone().into(),
         Node::List(items) => items.iter().map(|item| json(&item.node)).collect(),
         Node::Table(table) => serde_json::Value::Object(
-            table.iter().map(|(key, item)| (key.clone(), json(&item.node))).collect(),
+            table
+                .iter()
+                .map(|(key, item)| (key.clone(), json(&item.node)))
+                .collect(),
         ),
     }
 }

@@ -116,6 +116,8 @@ pub enum Event {
         page: TrafficId,
         /// Which load, from 0.
         load: u32,
+        /// Which of the entry's pages.
+        site: u32,
     },
     /// A page opened a connection.
     ConnectionOpened {

@@ -4,6 +4,7 @@ use crate::error::ScenarioError;
 use crate::section::Text;
 use crate::trace::Trace;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use workload::page::Page;
 
 /// Larger files are refused unread.
@@ -14,13 +15,20 @@ const MAX_FILE: u64 = 256 << 20;
 /// # Errors
 /// A sentence that says why it cannot be read.
 pub fn read(path: &Path) -> Result<String, String> {
-    let size = std::fs::metadata(path).map_err(|error| error.to_string())?.len();
+    let size = std::fs::metadata(path)
+        .map_err(|error| error.to_string())?
+        .len();
     if size > MAX_FILE {
-        return Err(format!("it has {size} bytes; {MAX_FILE} are the most that is read"));
+        return Err(format!(
+            "it has {size} bytes; {MAX_FILE} are the most that is read"
+        ));
     }
     let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
     String::from_utf8(bytes).map_err(|error| {
-        format!("byte {} is not UTF-8 text", error.utf8_error().valid_up_to() + 1)
+        format!(
+            "byte {} is not UTF-8 text",
+            error.utf8_error().valid_up_to() + 1
+        )
     })
 }
 
@@ -32,23 +40,31 @@ pub fn read(path: &Path) -> Result<String, String> {
 /// A sentence that says why there are none.
 pub fn expand(pattern: &str) -> Result<Vec<PathBuf>, String> {
     let path = Path::new(pattern);
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let name = path
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned());
     let (folder, matching) = match name {
         Some(name) if name.contains('*') => (path.parent().unwrap_or(Path::new(".")), name),
         _ if path.is_dir() => (path, "*".to_owned()),
         _ if path.exists() => return Ok(vec![path.to_owned()]),
         _ => return Err(format!("there is no {pattern:?}")),
     };
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let folder = if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    };
     let entries = std::fs::read_dir(folder).map_err(|error| format!("{folder:?}: {error}"))?;
     let mut files: Vec<PathBuf> = entries
         .filter_map(Result::ok)
         .map(|entry| entry.path())
         .filter(|path| path.is_file())
-        .filter(|path| path.file_name().is_some_and(|name| {
-            let name = name.to_string_lossy();
-            !name.starts_with('.') && !name.starts_with("README") && matches(&matching, &name)
-        }))
+        .filter(|path| {
+            path.file_name().is_some_and(|name| {
+                let name = name.to_string_lossy();
+                !name.starts_with('.') && !name.starts_with("README") && matches(&matching, &name)
+            })
+        })
         .collect();
     files.sort_by_cached_key(|path| natural(&path.to_string_lossy()));
     if files.is_empty() {
@@ -73,7 +89,7 @@ fn matches(pattern: &str, name: &str) -> bool {
 
 /// A key that sorts `9.txt` before `10.txt`.
 fn natural(name: &str) -> Vec<(u64, String)> {
-    let mut parts = vec![(0, String::new())];
+    let mut parts = vec![(0u64, String::new())];
     for c in name.chars() {
         let last = parts.len() - 1;
         match c.to_digit(10) {
@@ -82,7 +98,10 @@ fn natural(name: &str) -> Vec<(u64, String)> {
                     parts.push((0, String::new()));
                 }
                 let place = parts.len() - 1;
-                parts[place].0 = parts[place].0.saturating_mul(10).saturating_add(digit.into());
+                parts[place].0 = parts[place]
+                    .0
+                    .saturating_mul(10)
+                    .saturating_add(digit.into());
             }
             None => parts[last].1.push(c),
         }
@@ -95,7 +114,10 @@ pub(crate) fn trace(text: &Text<'_>) -> Result<Trace, ScenarioError> {
     let path = Path::new(&text.value);
     let content = read(path).map_err(|reason| {
         let message = format!("{}: {:?} cannot be read: {reason}", text.key, text.value);
-        text.error(&message, "name a file with `seconds megabits_per_second` a line")
+        text.error(
+            &message,
+            "name a file with `seconds megabits_per_second` a line",
+        )
     })?;
     Trace::parse(&content).map_err(|error| ScenarioError {
         file: text.value.clone(),
@@ -108,7 +130,7 @@ pub(crate) fn trace(text: &Text<'_>) -> Result<Trace, ScenarioError> {
 }
 
 /// The pages that `source` names: HAR files, or `generated:N` sites of the generator.
-pub(crate) fn pages(source: Option<Text<'_>>) -> Result<Vec<Page>, ScenarioError> {
+pub(crate) fn pages(source: Option<Text<'_>>) -> Result<Vec<Arc<Page>>, ScenarioError> {
     let Some(text) = source else {
         return Ok(generated(workload::generator::SITES));
     };
@@ -123,12 +145,18 @@ pub(crate) fn pages(source: Option<Text<'_>>) -> Result<Vec<Page>, ScenarioError
             Some(number) => Ok(generated(number)),
             None => {
                 let message = format!("{}: {:?} names no sites", text.key, text.value);
-                Err(text.error(&message, &format!("write generated:N with N from 1 to {most}")))
+                Err(text.error(
+                    &message,
+                    &format!("write generated:N with N from 1 to {most}"),
+                ))
             }
         };
     }
     let files = expand(&text.value).map_err(|reason| {
-        text.error(&format!("{}: {reason}", text.key), "name a HAR file or a folder of them")
+        text.error(
+            &format!("{}: {reason}", text.key),
+            "name a HAR file or a folder of them",
+        )
     })?;
     let mut pages = Vec::new();
     for path in files {
@@ -143,14 +171,22 @@ pub(crate) fn pages(source: Option<Text<'_>>) -> Result<Vec<Page>, ScenarioError
         };
         let help = "name a HAR file (export one from a browser's developer tools)";
         let content = read(&path).map_err(|reason| refuse(reason, help))?;
-        let read = workload::har::parse(&content).map_err(|error| refuse(error.to_string(), help))?;
-        pages.extend(read);
+        let read = workload::har::read(
+            &file,
+            content.as_bytes(),
+            &workload::har::Options::default(),
+        );
+        let har =
+            read.map_err(|error| refuse(format!("{}: {}", error.place, error.problem), help))?;
+        pages.extend(har.pages.into_iter().map(Arc::new));
     }
     Ok(pages)
 }
 
-fn generated(number: u32) -> Vec<Page> {
-    (0..number).map(workload::generator::site).collect()
+fn generated(number: u32) -> Vec<Arc<Page>> {
+    (0..number)
+        .map(|index| Arc::new(workload::generator::site(index)))
+        .collect()
 }
 
 #[cfg(test)]

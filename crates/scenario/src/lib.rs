@@ -26,9 +26,9 @@ pub use engine::{Engine, EngineError, Link as BuiltLink, Unsupported, run};
 pub use error::ScenarioError;
 pub use event::{Event, LinkId, Sink, TrafficId};
 pub use model::{Buffer, Capacity, Choice, Kind, Link, Scenario, Stack, Traffic, Uplink};
+pub use resolve::{Judge, Names};
 pub use result::{
     CallResult, FlowResult, FrameDelay, LinkResult, Note, PageResult, RunResult, Series, Sojourn,
 };
-pub use resolve::{Judge, Names};
 pub use trace::Trace;
 pub use video::quantile;

@@ -1,7 +1,7 @@
 //! What is measured of one queue.
 
-use crate::result::{LinkResult, Sojourn};
 use crate::engine::Link;
+use crate::result::{LinkResult, Sojourn};
 use hdrhistogram::Histogram;
 use units::{Duration, Instant};
 
@@ -79,7 +79,9 @@ impl LinkMeter {
                 .then(|| self.bytes as f64 / link.capacity_bytes),
             sojourn_ms: Sojourn {
                 mean: some.then(|| self.total.as_millis_f64() / self.packets as f64),
-                p95: ms(Duration::from_micros(self.histogram.value_at_quantile(0.95))),
+                p95: ms(Duration::from_micros(
+                    self.histogram.value_at_quantile(0.95),
+                )),
                 max: ms(self.max),
             },
             drops: self.drops,

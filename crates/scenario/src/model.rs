@@ -3,6 +3,7 @@
 use crate::trace::Trace;
 use qdisc::Limit;
 use std::sync::Arc;
+use transport::media::MediaParams;
 use units::{Duration, Rate};
 use workload::bulk::BulkParams;
 use workload::call::CallParams;
@@ -206,14 +207,14 @@ pub struct Traffic {
 /// What a traffic entry is.
 #[derive(Debug, Clone)]
 pub enum Kind {
-    /// A video call.
-    Call(CallParams),
+    /// A video call, and the session that carries it.
+    Call(CallParams, MediaParams),
     /// Web pages, loaded one after another.
     Page {
         /// How.
         params: PageParams,
         /// Which.
-        pages: Arc<Vec<Page>>,
+        pages: Vec<Arc<Page>>,
     },
     /// A transfer.
     Bulk(BulkParams),
@@ -223,7 +224,7 @@ impl Kind {
     /// The name in scenarios.
     pub const fn name(&self) -> &'static str {
         match self {
-            Kind::Call(_) => "call",
+            Kind::Call(..) => "call",
             Kind::Page { .. } => "page",
             Kind::Bulk(_) => "bulk",
         }

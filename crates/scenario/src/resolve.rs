@@ -6,6 +6,7 @@ use crate::files;
 use crate::model::{Buffer, Capacity, Choice, Kind, Link, Scenario, Stack, Traffic, Uplink};
 use crate::section::{Section, Text};
 use std::sync::Arc;
+use transport::media::MediaParams;
 use units::param::Value;
 use units::{Bytes, Duration, ParseError, Rate};
 use workload::bulk::BulkParams;
@@ -40,12 +41,21 @@ impl Document {
     /// that it names cannot be read.
     pub fn resolve(&self, names: &Names<'_>) -> Result<Scenario> {
         let mut root = Section::root(self);
-        let name = root.text("name")?.map_or_else(|| "unnamed".to_owned(), |text| text.value);
-        let summary = root.text("summary")?.map(|text| text.value).unwrap_or_default();
+        let name = root
+            .text("name")?
+            .map_or_else(|| "unnamed".to_owned(), |text| text.value);
+        let summary = root
+            .text("summary")?
+            .map(|text| text.value)
+            .unwrap_or_default();
         let duration = limited(&mut root, "duration", Duration::from_secs(60), MAX_DURATION)?;
         let warmup = limited(&mut root, "warmup", Duration::ZERO, MAX_DURATION)?;
-        let stall_threshold =
-            limited(&mut root, "stall_threshold", Duration::from_millis(190), MAX_DURATION)?;
+        let stall_threshold = limited(
+            &mut root,
+            "stall_threshold",
+            Duration::from_millis(190),
+            MAX_DURATION,
+        )?;
         let stack = match root.text("stack")? {
             None => Stack::Linux,
             Some(text) => match text.value.as_str() {
@@ -107,7 +117,11 @@ fn links(root: &mut Section<'_>, names: &Names<'_>) -> Result<(Vec<Link>, Durati
     let mut rtt = Duration::ZERO;
     let mut links = Vec::new();
     for (number, mut section) in (1..).zip(sections) {
-        let default_name = if many { format!("link-{number}") } else { "link".to_owned() };
+        let default_name = if many {
+            format!("link-{number}")
+        } else {
+            "link".to_owned()
+        };
         rtt += limited(&mut section, "rtt", Duration::ZERO, Duration::from_secs(60))?;
         let up = match section.table("up")? {
             None => None,
@@ -122,10 +136,15 @@ fn links(root: &mut Section<'_>, names: &Names<'_>) -> Result<(Vec<Link>, Durati
             }
         };
         links.push(Link {
-            name: section.text("name")?.map_or(default_name, |text| text.value),
+            name: section
+                .text("name")?
+                .map_or(default_name, |text| text.value),
             capacity: capacity(&mut section)?,
             buffer: buffer(&mut section)?,
-            overhead: section.value_or("overhead", Bytes::new(0))?.get().min(10_000) as u32,
+            overhead: section
+                .value_or("overhead", Bytes::new(0))?
+                .get()
+                .min(10_000) as u32,
             discipline: choice(&mut section, "discipline", names.discipline)?,
             up,
         });
@@ -156,7 +175,10 @@ fn capacity(section: &mut Section<'_>) -> Result<Capacity> {
 }
 
 fn buffer(section: &mut Section<'_>) -> Result<Option<Buffer>> {
-    section.text("buffer")?.map(|text| parse_buffer(&text)).transpose()
+    section
+        .text("buffer")?
+        .map(|text| parse_buffer(&text))
+        .transpose()
 }
 
 fn parse_buffer(text: &Text<'_>) -> Result<Buffer> {
@@ -168,14 +190,21 @@ fn parse_buffer(text: &Text<'_>) -> Result<Buffer> {
         number.map(|number| Buffer::MilliBdp((number * 1000.0) as u64))
     } else if let Some(number) = lower.strip_suffix("packets").or(lower.strip_suffix('p')) {
         let number: Option<u32> = number.trim().parse().ok();
-        number.filter(|number| (1..=1_000_000).contains(number)).map(Buffer::Packets)
+        number
+            .filter(|number| (1..=1_000_000).contains(number))
+            .map(Buffer::Packets)
     } else {
         let bytes = Bytes::parse(&lower).ok().map(Bytes::get);
-        bytes.filter(|bytes| (1500..=10_000_000_000).contains(bytes)).map(Buffer::Bytes)
+        bytes
+            .filter(|bytes| (1500..=10_000_000_000).contains(bytes))
+            .map(Buffer::Bytes)
     };
     parsed.ok_or_else(|| {
         let error = ParseError::new(&text.value, EXPECTED);
-        text.error(&format!("{}: {error}", text.key), &format!("write {EXPECTED}"))
+        text.error(
+            &format!("{}: {error}", text.key),
+            &format!("write {EXPECTED}"),
+        )
     })
 }
 
@@ -184,7 +213,10 @@ fn choice(
     key: &'static str,
     judge: Judge<'_>,
 ) -> Result<Option<Choice>> {
-    section.text(key)?.map(|text| judged(&text, judge)).transpose()
+    section
+        .text(key)?
+        .map(|text| judged(&text, judge))
+        .transpose()
 }
 
 fn judged(text: &Text<'_>, judge: Judge<'_>) -> Result<Choice> {
@@ -204,7 +236,10 @@ fn disciplines(root: &mut Section<'_>, names: &Names<'_>) -> Result<Vec<Choice>>
         let help = "write disciplines = [\"fq_codel\", \"confucius\"]";
         return Err(root.error("there is no discipline to run", help));
     }
-    texts.iter().map(|text| judged(text, names.discipline)).collect()
+    texts
+        .iter()
+        .map(|text| judged(text, names.discipline))
+        .collect()
 }
 
 fn traffic(root: &mut Section<'_>, names: &Names<'_>) -> Result<Vec<Traffic>> {
@@ -253,10 +288,19 @@ fn entry(mut section: Section<'_>, name: String, names: &Names<'_>) -> Result<Ve
     };
     traffic.control = control.unwrap_or_else(|| Choice::plain(default_control));
     traffic.kind = match kind.value.as_str() {
-        "call" => Kind::Call(section.settings(CallParams::SPECS, CallParams::parse)?),
+        "call" => {
+            let media = match section.table("session")? {
+                None => MediaParams::default(),
+                Some(table) => table.settings(MediaParams::SPECS, MediaParams::parse)?,
+            };
+            Kind::Call(
+                section.settings(CallParams::SPECS, CallParams::parse)?,
+                media,
+            )
+        }
         "bulk" => Kind::Bulk(section.settings(BulkParams::SPECS, BulkParams::parse)?),
         "page" => {
-            let pages = Arc::new(files::pages(section.text("source")?)?);
+            let pages = files::pages(section.text("source")?)?;
             let params = section.settings(PageParams::SPECS, PageParams::parse)?;
             Kind::Page { params, pages }
         }
@@ -265,7 +309,7 @@ fn entry(mut section: Section<'_>, name: String, names: &Names<'_>) -> Result<Ve
             return Err(kind.error(&message, "write \"call\", \"page\" or \"bulk\""));
         }
     };
-    if traffic.count == 1 || !matches!(traffic.kind, Kind::Call(_)) {
+    if traffic.count == 1 || !matches!(traffic.kind, Kind::Call(..)) {
         return Ok(vec![traffic]);
     }
     let expanded = (0..traffic.count).map(|number| Traffic {
@@ -296,6 +340,9 @@ fn up(section: &mut Section<'_>) -> Result<bool> {
     match text.value.as_str() {
         "down" => Ok(false),
         "up" => Ok(true),
-        other => Err(text.error(&format!("{other:?} is no direction"), "write \"down\" or \"up\"")),
+        other => Err(text.error(
+            &format!("{other:?} is no direction"),
+            "write \"down\" or \"up\"",
+        )),
     }
 }

@@ -76,6 +76,8 @@ pub struct PageResult {
     pub name: String,
     /// Which load, from 0.
     pub load: u32,
+    /// The page's name.
+    pub site: String,
     /// When navigation started, seconds since the start of the run.
     pub start_s: f64,
     /// Page load time; null if the run ended before.

@@ -139,7 +139,11 @@ impl<'a> Section<'a> {
                 origin: item.origin,
                 document,
             }),
-            _ => Err(self.error_at(&item, &format!("{path} holds names"), "write a list of them")),
+            _ => Err(self.error_at(
+                &item,
+                &format!("{path} holds names"),
+                "write a list of them",
+            )),
         };
         items.into_iter().map(text).collect()
     }

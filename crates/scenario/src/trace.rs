@@ -97,7 +97,7 @@ impl Trace {
                 return Err(error(line, extra, "two columns"));
             }
             let nanos = Duration::from_secs_f64(seconds).as_nanos();
-            let start = nanos - origin.get_or_insert(nanos).min(nanos);
+            let start = nanos.saturating_sub(*origin.get_or_insert(nanos));
             if starts.last().is_some_and(|&last| start <= last) {
                 return Err(error(line, text, "a time later than the line before"));
             }
@@ -211,7 +211,12 @@ impl Trace {
         let periods = now.as_nanos() / self.period;
         let rest = now.as_nanos() % self.period;
         let mut carried = u128::from(periods) * self.carried;
-        for (piece, &start) in self.starts.iter().enumerate().take_while(|(_, s)| **s < rest) {
+        for (piece, &start) in self
+            .starts
+            .iter()
+            .enumerate()
+            .take_while(|(_, s)| **s < rest)
+        {
             let end = self.starts.get(piece + 1).copied().unwrap_or(self.period);
             carried += u128::from(end.min(rest) - start) * u128::from(self.rates[piece].as_bits());
         }
@@ -249,8 +254,16 @@ mod tests {
         assert_eq!(trace.mean().as_bits(), 12_000_000);
         assert_eq!(trace.finish(at(0), 1000), at(1));
         assert_eq!(trace.finish(at(999), 3000), at(1001), "across a border");
-        assert_eq!(trace.finish(at(2000), 1000), at(2001), "again from the start");
-        assert_eq!(trace.finish(at(0), 3_000_000 + 1000), at(2001), "a whole period");
+        assert_eq!(
+            trace.finish(at(2000), 1000),
+            at(2001),
+            "again from the start"
+        );
+        assert_eq!(
+            trace.finish(at(0), 3_000_000 + 1000),
+            at(2001),
+            "a whole period"
+        );
         assert_eq!(trace.capacity_until(at(1500)), 2_000_000.0);
     }
 

@@ -76,7 +76,10 @@ impl Video {
     }
 
     fn settle(&mut self, number: u64, fate: Fate) {
-        if let Ok(index) = self.frames.binary_search_by_key(&number, |frame| frame.number) {
+        if let Ok(index) = self
+            .frames
+            .binary_search_by_key(&number, |frame| frame.number)
+        {
             self.frames[index].fate = fate;
         }
     }
@@ -173,7 +176,10 @@ impl Video {
 impl Measured {
     /// Time for which frames were late, in seconds.
     pub fn stall_s(&self) -> f64 {
-        self.stalls.iter().map(|(from, to)| to.since(*from).as_secs_f64()).sum()
+        self.stalls
+            .iter()
+            .map(|(from, to)| to.since(*from).as_secs_f64())
+            .sum()
     }
 
     /// The part of the stall whose frames were handed over from `from` until `to`.
@@ -198,7 +204,7 @@ impl Measured {
 
 /// The smallest value that at least the share `q` of the ascending `values` does not exceed.
 pub fn quantile(values: &[f64], q: f64) -> Option<f64> {
-    let rank = libm::ceil(q * values.len() as f64) as usize;
+    let rank = (q * values.len() as f64).ceil() as usize;
     values.get(rank.max(1) - 1).copied()
 }
 
@@ -246,7 +252,10 @@ mod tests {
         let measured = video.measure(at(0), at(150), STALL);
         assert_eq!(measured.late, 0, "not yet");
         let measured = video.measure(at(0), at(400), STALL);
-        assert!((measured.stall_s() - 0.4).abs() < 1e-9, "no other turn comes");
+        assert!(
+            (measured.stall_s() - 0.4).abs() < 1e-9,
+            "no other turn comes"
+        );
     }
 
     #[test]

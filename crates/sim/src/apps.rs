@@ -8,13 +8,15 @@ use crate::world::World;
 use qdisc::{FlowId, Label};
 use scenario::{Choice, Event, Kind, Scenario, TrafficId};
 use std::collections::BTreeMap;
-use transport::quic::Quic;
+
+use transport::media::MediaParams;
 use transport::tcp::Tcp;
 use transport::{Connection, media};
 use units::random::Stream;
 use units::{Duration, Instant};
-use workload::call::Encoder;
-use workload::page::{PageClient, PageServer};
+use workload::bulk::Bulk;
+use workload::call::{CallParams, Conditions, Encoder};
+use workload::page::{PageClient, PageServer, PageSetup};
 use workload::{App, Carrier, ConnId, Input, Message, Output, Report};
 
 /// Applications and calls of a run.
@@ -37,6 +39,8 @@ struct Slot {
 struct Call {
     encoder: Encoder,
     sender: u32,
+    /// Lengths of its frames.
+    frames: Vec<u32>,
 }
 
 impl Apps {
@@ -108,7 +112,7 @@ impl Spawner<'_> {
         let control = self.control(choice, setup);
         match carrier {
             Carrier::Tcp => Box::new(Tcp::new(config, control, opens)),
-            Carrier::Quic => Box::new(Quic::new(config, control, opens)),
+            Carrier::Quic => todo!(),
         }
     }
 
@@ -118,19 +122,27 @@ impl Spawner<'_> {
         let rtt = traffic.rtt.unwrap_or(self.scenario.rtt) + extra;
         let sends_most = up == traffic.up;
         let label = match traffic.kind {
-            Kind::Call(_) => Label::RealTime,
+            Kind::Call(..) => Label::RealTime,
             _ => Label::Bulk,
         };
-        let (first, hops) = if up { self.uplinks } else { (0, self.scenario.links.len() as u8) };
+        let (first, hops) = if up {
+            self.uplinks
+        } else {
+            (0, self.scenario.links.len() as u8)
+        };
         Route {
             flow,
             hash: (Stream::new(self.seed ^ u64::from(flow.0), "hash").bits() >> 32) as u32,
             label,
+            entry,
             to,
             first,
             hops,
             delay: rtt / 2,
-            access: traffic.access.filter(|_| sends_most).map(|rate| (rate, Instant::ZERO)),
+            access: traffic
+                .access
+                .filter(|_| sends_most)
+                .map(|rate| (rate, Instant::ZERO)),
         }
     }
 }
@@ -142,25 +154,32 @@ impl World<'_> {
         let traffic = &scenario.traffic[usize::from(entry)];
         match &traffic.kind {
             Kind::Bulk(params) => {
-                let carrier = Carrier::Tcp;
-                let owners = (Owner::Transfer, Owner::Transfer);
-                let sender = self.connect(now, entry, carrier, owners, Duration::ZERO, traffic.up);
-                let bytes = params.bytes();
-                self.give(now, sender, 0, bytes, Message::Bulk);
+                let app = self.apps.add(Box::new(Bulk::new(params)), entry);
+                self.tell(now, app, Input::Start);
             }
             Kind::Page { params, pages } => {
                 let seed = Stream::new(self.spawner.seed, &traffic.name).bits();
-                let client = PageClient::new(params, pages.clone(), seed);
+                let setup = PageSetup {
+                    seed,
+                    rtt: traffic.rtt.unwrap_or(scenario.rtt),
+                };
+                let client = PageClient::new(pages.clone(), params.clone(), setup)
+                    .expect("a scenario's page entry has pages");
                 let app = self.apps.add(Box::new(client), entry);
                 self.tell(now, app, Input::Start);
             }
-            Kind::Call(params) => {
-                let seed = Stream::new(self.spawner.seed, &traffic.name).bits();
-                let encoder = Encoder::new(params, seed, now);
-                let sender = self.media(now, entry, params);
-                let next = encoder.next_frame_at();
-                self.apps.calls.insert(entry, Call { encoder, sender });
-                self.network.agenda.push(next, Due::Frame(entry));
+            Kind::Call(params, session) => {
+                let chance = Stream::new(self.spawner.seed, &traffic.name);
+                let encoder = Encoder::new(params, now, chance)
+                    .expect("the engine checked every call before it started");
+                let sender = self.session(now, entry, params, session);
+                let call = Call {
+                    encoder,
+                    sender,
+                    frames: Vec::new(),
+                };
+                self.apps.calls.insert(entry, call);
+                self.network.agenda.push(now, Due::Frame(entry));
             }
         }
     }
@@ -178,7 +197,9 @@ impl World<'_> {
         let flow = FlowId(self.spawner.flows);
         self.spawner.flows += 1;
         let traffic = TrafficId(entry);
-        self.network.sink.event(now, Event::FlowStarted { flow, traffic });
+        self.network
+            .sink
+            .event(now, Event::FlowStarted { flow, traffic });
         let first = self.ends.len() as u32;
         let down_counts = !self.spawner.scenario.traffic[usize::from(entry)].up;
         let both = [(kinds.0, owners.0, up), (kinds.1, owners.1, !up)];
@@ -191,6 +212,7 @@ impl World<'_> {
                 peer,
                 owner,
                 outgoing: Ledger::default(),
+                received: 0,
                 // An end that sends up is at home: what arrives there came down.
                 counts: sends_up == down_counts,
                 scheduled: Instant::NEVER,
@@ -219,22 +241,29 @@ impl World<'_> {
         first
     }
 
-    fn media(&mut self, now: Instant, entry: u16, params: &workload::call::CallParams) -> u32 {
+    fn session(
+        &mut self,
+        now: Instant,
+        entry: u16,
+        call: &CallParams,
+        params: &MediaParams,
+    ) -> u32 {
         let traffic = &self.spawner.scenario.traffic[usize::from(entry)];
-        let config = media::Config::default();
-        let setup = cca::Setup {
-            mss: u64::from(config.payload),
-            initial_window: u64::from(config.payload) * 10,
-            initial_rate: params.start_rate,
-            media_bounds: (params.min_rate, params.max_rate),
-            ..cca::Setup::default()
-        };
+        let bounds = (call.min_rate, call.max_rate);
+        let setup = params.setup(call.start_rate, bounds, self.spawner.seed);
         let control = self.spawner.control(&traffic.control, setup);
-        let feedback = control.feedback();
-        let sender = EndKind::Sender(Box::new(media::Sender::new(config.clone(), control, now)));
-        let receiver = EndKind::Receiver(Box::new(media::Receiver::new(config, feedback, now)));
+        let receiver = media::Receiver::new(params, control.feedback());
+        let sender = EndKind::Sender(Box::new(media::Sender::new(params, control)));
+        let receiver = EndKind::Receiver(Box::new(receiver));
         let owner = Owner::Call(entry);
-        self.pair(now, entry, (sender, receiver), (owner, owner), Duration::ZERO, traffic.up)
+        self.pair(
+            now,
+            entry,
+            (sender, receiver),
+            (owner, owner),
+            Duration::ZERO,
+            traffic.up,
+        )
     }
 
     /// A call's encoder takes its turn.
@@ -246,15 +275,32 @@ impl World<'_> {
         let EndKind::Sender(sender) = &mut self.ends[number as usize].kind else {
             return;
         };
-        let (rate, wanted) = (sender.media_rate(now), sender.take_keyframe_request());
-        if let Some(frame) = call.encoder.on_timer(now, rate, wanted) {
-            let event = Event::FrameSent { call: TrafficId(entry), frame: frame.id };
+        let conditions = Conditions {
+            rate: sender.media_rate(),
+            keyframe_requested: sender.take_keyframe_request(),
+            congested: sender.congested(now),
+        };
+        if let Some(frame) = call.encoder.on_timer(now, &conditions) {
+            let event = Event::FrameSent {
+                call: TrafficId(entry),
+                frame: frame.id,
+            };
             self.network.sink.event(now, event);
-            sender.push_frame(now, frame);
+            call.frames.push(frame.bytes);
+            let (id, bytes, key) = (frame.id, frame.bytes, frame.key);
+            sender.push_frame(now, media::Frame { id, bytes, key });
         }
         let next = call.encoder.next_frame_at();
         self.network.agenda.push(next, Due::Frame(entry));
         self.stir(number);
+    }
+
+    /// The length of a call's frame.
+    pub fn frame_bytes(&self, entry: u16, frame: u64) -> u64 {
+        let call = self.apps.calls.get(&entry);
+        call.and_then(|call| call.frames.get(frame as usize))
+            .copied()
+            .map_or(0, u64::from)
     }
 
     /// Tells an application what happened, and does what it wants done.
@@ -276,16 +322,19 @@ impl World<'_> {
         let slot = &self.apps.apps[app as usize];
         let traffic = slot.traffic;
         match output {
-            Output::Open { conn, carrier, extra_rtt } => {
-                let server = self.apps.add(Box::new(PageServer::default()), traffic);
-                let owners = (Owner::App(app, conn), Owner::App(server, conn));
-                let end = self.connect(now, traffic, carrier, owners, extra_rtt, true);
-                self.apps.apps[app as usize].connections.insert(conn, end);
-                self.apps.apps[server as usize].connections.insert(conn, end + 1);
-                let page = TrafficId(traffic);
-                self.network.sink.event(now, Event::ConnectionOpened { page });
+            Output::Open {
+                conn,
+                carrier,
+                extra_rtt,
+            } => {
+                self.open(now, app, conn, carrier, extra_rtt);
             }
-            Output::Send { conn, stream, bytes, message } => {
+            Output::Send {
+                conn,
+                stream,
+                bytes,
+                message,
+            } => {
                 if let Some(&end) = slot.connections.get(&conn) {
                     self.give(now, end, stream, bytes, message);
                 }
@@ -301,6 +350,36 @@ impl World<'_> {
             }
             Output::Report(report) => self.report(now, TrafficId(traffic), report),
         }
+    }
+
+    fn open(&mut self, now: Instant, app: u32, conn: ConnId, carrier: Carrier, extra: Duration) {
+        let entry = self.apps.apps[app as usize].traffic;
+        let traffic = &self.spawner.scenario.traffic[usize::from(entry)];
+        let opener = Owner::App(app, conn);
+        let end = if let Kind::Page { .. } = traffic.kind {
+            let server = self.apps.add(Box::new(PageServer::default()), entry);
+            let owners = (opener, Owner::App(server, conn));
+            // Pages are opened from home: what they send goes up, unless the entry is turned.
+            let end = self.connect(now, entry, carrier, owners, extra, !traffic.up);
+            self.apps.apps[server as usize]
+                .connections
+                .insert(conn, end + 1);
+            let page = TrafficId(entry);
+            self.network
+                .sink
+                .event(now, Event::ConnectionOpened { page });
+            end
+        } else {
+            self.connect(
+                now,
+                entry,
+                carrier,
+                (opener, Owner::Nobody),
+                extra,
+                traffic.up,
+            )
+        };
+        self.apps.apps[app as usize].connections.insert(conn, end);
     }
 
     fn give(&mut self, now: Instant, number: u32, stream: u32, bytes: u64, message: Message) {
@@ -326,13 +405,18 @@ impl World<'_> {
 
     fn report(&mut self, now: Instant, page: TrafficId, report: Report) {
         let event = match report {
-            Report::PageStarted { load } => Event::PageStarted { page, load },
-            Report::RequestStarted { load, id } => {
-                Event::RequestStarted { page, load, request: id }
-            }
-            Report::RequestDone { load, id, bytes } => {
-                Event::RequestDone { page, load, request: id, bytes }
-            }
+            Report::PageStarted { load, page: site } => Event::PageStarted { page, load, site },
+            Report::RequestStarted { load, id } => Event::RequestStarted {
+                page,
+                load,
+                request: id,
+            },
+            Report::RequestDone { load, id, bytes } => Event::RequestDone {
+                page,
+                load,
+                request: id,
+                bytes,
+            },
             Report::PageDone { load } => Event::PageDone { page, load },
         };
         self.network.sink.event(now, event);

@@ -81,7 +81,9 @@ fn build(
             Capacity::Constant(rate) => Some(*rate),
             Capacity::Trace(_) => None,
         },
-        limit: plan.buffer.map(|buffer| buffer.limit(plan.capacity.mean(), scenario.rtt)),
+        limit: plan
+            .buffer
+            .map(|buffer| buffer.limit(plan.capacity.mean(), scenario.rtt)),
         seed,
     };
     let queue = (entry.build)(&plan.choice.settings, &env);
@@ -92,7 +94,10 @@ fn build(
         classes: queue.classes(),
         capacity_bytes: capacity_bytes(plan.capacity, scenario),
     };
-    Ok((Link::new(queue, plan.capacity.clone(), plan.overhead), described))
+    Ok((
+        Link::new(queue, plan.capacity.clone(), plan.overhead),
+        described,
+    ))
 }
 
 /// Bytes that could be sent in the measured time.

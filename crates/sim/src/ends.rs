@@ -16,6 +16,8 @@ pub struct End {
     pub owner: Owner,
     /// What this end sent.
     pub outgoing: Ledger,
+    /// Bytes that arrived of a transfer.
+    pub received: u64,
     /// Whether what arrives here counts as its flow's goodput.
     pub counts: bool,
     /// When the earliest of its timers that stand in the agenda is due.
@@ -39,8 +41,8 @@ pub enum EndKind {
 pub enum Owner {
     /// An application, which calls the connection by this number.
     App(u32, ConnId),
-    /// A transfer of this many bytes, or an unlimited one, which nobody attends.
-    Transfer,
+    /// Nobody: the receiving end of a transfer.
+    Nobody,
     /// A call, by its traffic entry.
     Call(u16),
 }

@@ -42,12 +42,16 @@ impl Flights {
 
     /// The packet of this number.
     pub fn get_mut(&mut self, number: u32) -> &mut Flight {
-        self.slots[number as usize].as_mut().expect("a packet under way is in its slot")
+        self.slots[number as usize]
+            .as_mut()
+            .expect("a packet under way is in its slot")
     }
 
     /// Takes the packet of this number out.
     pub fn remove(&mut self, number: u32) -> Flight {
         self.free.push(number);
-        self.slots[number as usize].take().expect("a packet under way is in its slot")
+        self.slots[number as usize]
+            .take()
+            .expect("a packet under way is in its slot")
     }
 }

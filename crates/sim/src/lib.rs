@@ -71,7 +71,10 @@ impl Simulator {
 
 fn unknown<'a>(what: &str, name: &str, names: impl Iterator<Item = &'a str>) -> String {
     let name: String = name.chars().take(60).collect();
-    format!("no {what} {name:?}; there are: {}", names.collect::<Vec<_>>().join(", "))
+    format!(
+        "no {what} {name:?}; there are: {}",
+        names.collect::<Vec<_>>().join(", ")
+    )
 }
 
 impl Engine for Simulator {
@@ -97,7 +100,7 @@ impl Engine for Simulator {
             }
             let control = self.controls.get(&traffic.control.name);
             let media_only = control.is_some_and(|control| control.media_only);
-            if media_only && !matches!(traffic.kind, Kind::Call(_)) {
+            if media_only && !matches!(traffic.kind, Kind::Call(..)) {
                 let name = &traffic.control.name;
                 let reason = format!(
                     "{name} needs arrival times, which TCP and QUIC do not report; only a call \

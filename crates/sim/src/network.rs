@@ -51,6 +51,8 @@ pub struct Route {
     pub hash: u32,
     /// What the end host claims.
     pub label: Label,
+    /// The traffic entry that it belongs to.
+    pub entry: u16,
     /// Whom they reach.
     pub to: u32,
     /// First link; the route passes `hops` links from here on.
@@ -176,7 +178,8 @@ impl Network<'_> {
         let route = &self.routes[flight.from as usize];
         self.agenda.push(done, Due::Sent(index));
         if flight.hop == route.hops {
-            self.agenda.push(done + route.delay, Due::Deliver(packet.payload));
+            self.agenda
+                .push(done + route.delay, Due::Deliver(packet.payload));
         } else {
             self.agenda.push(done, Due::Arrive(packet.payload));
         }
@@ -194,7 +197,15 @@ impl Observer<u32> for Hook<'_> {
     fn dropped(&mut self, now: Instant, packet: Packet<u32>, reason: DropReason) {
         self.flights.remove(packet.payload);
         let (link, flow, bytes) = (self.link, packet.flow, packet.len);
-        self.sink.event(now, Event::Dropped { link, flow, bytes, reason });
+        self.sink.event(
+            now,
+            Event::Dropped {
+                link,
+                flow,
+                bytes,
+                reason,
+            },
+        );
     }
 
     fn marked(&mut self, now: Instant, packet: &Packet<u32>) {
@@ -204,6 +215,14 @@ impl Observer<u32> for Hook<'_> {
 
     fn moved(&mut self, now: Instant, flow: FlowId, from: Option<Class>, to: Class) {
         let link = self.link;
-        self.sink.event(now, Event::Moved { link, flow, from, to });
+        self.sink.event(
+            now,
+            Event::Moved {
+                link,
+                flow,
+                from,
+                to,
+            },
+        );
     }
 }

@@ -3,11 +3,11 @@
 use crate::agenda::Due;
 use crate::apps::{Apps, Spawner};
 use crate::ends::{End, EndKind, Owner};
-use crate::network::Network;
-use scenario::{Event, Scenario, TrafficId};
+use crate::network::{Network, Route};
+use scenario::{Event, Kind, Scenario, TrafficId};
 use transport::media;
 use units::Instant;
-use workload::{Input, Message};
+use workload::Input;
 
 /// Everything that a run consists of.
 pub struct World<'a> {
@@ -142,21 +142,41 @@ impl<'a> World<'a> {
                 return;
             }
         };
-        let flow = self.network.routes[number as usize].flow;
         if counts {
-            self.network.sink.event(now, Event::Delivered { flow, bytes });
+            let flow = self.network.routes[number as usize].flow;
+            self.network
+                .sink
+                .event(now, Event::Delivered { flow, bytes });
         }
         self.ends[peer as usize].outgoing.received(stream, bytes);
         while let Some(message) = self.ends[peer as usize].outgoing.take(stream) {
-            match owner {
-                Owner::App(app, conn) => {
-                    self.tell(now, app, Input::Message { conn, stream, message });
-                }
-                _ if counts && message == Message::Bulk => {
-                    self.network.sink.event(now, Event::FlowDone { flow });
-                }
-                _ => {}
+            if let Owner::App(app, conn) = owner {
+                self.tell(
+                    now,
+                    app,
+                    Input::Message {
+                        conn,
+                        stream,
+                        message,
+                    },
+                );
             }
+        }
+        if owner == Owner::Nobody {
+            self.transferred(now, number, bytes);
+        }
+    }
+
+    /// More of a transfer arrived; the last byte of one with a size completes it.
+    fn transferred(&mut self, now: Instant, number: u32, bytes: u64) {
+        let end = &mut self.ends[number as usize];
+        end.received += bytes;
+        let received = end.received;
+        let Route { flow, entry, .. } = self.network.routes[number as usize];
+        if let Kind::Bulk(params) = &self.spawner.scenario.traffic[usize::from(entry)].kind
+            && received == params.size.get()
+        {
+            self.network.sink.event(now, Event::FlowDone { flow });
         }
     }
 
@@ -165,12 +185,17 @@ impl<'a> World<'a> {
             return;
         };
         let call = TrafficId(entry);
-        let flow = self.network.routes[number as usize].flow;
         let event = match event {
-            media::Event::Delivered { bytes } => Event::Delivered { flow, bytes },
-            media::Event::Complete { frame } => Event::FrameArrived { call, frame },
-            media::Event::Shown { frame } => Event::FrameShown { call, frame },
-            media::Event::Lost { frame } => Event::FrameLost { call, frame },
+            media::Event::FrameComplete { id: frame, .. } => {
+                let flow = self.network.routes[number as usize].flow;
+                let bytes = self.frame_bytes(entry, frame);
+                self.network
+                    .sink
+                    .event(now, Event::Delivered { flow, bytes });
+                Event::FrameArrived { call, frame }
+            }
+            media::Event::FrameShown { id: frame, .. } => Event::FrameShown { call, frame },
+            media::Event::FrameLost { id: frame, .. } => Event::FrameLost { call, frame },
         };
         self.network.sink.event(now, event);
     }

@@ -1,0 +1,48 @@
+# Two commands matter: `make demo` does the main job, `make test` passes all tests.
+# Each sets up what it needs; `sh scripts/setup.sh` says what that is.
+
+CARGO ?= cargo
+ANALECTS = target/release/analects
+
+.PHONY: demo test bench reference lint fuzz man setup clean
+
+demo: setup
+	$(CARGO) build --release --locked -p analects
+	$(ANALECTS) run scenarios/page-during-call.toml --report report.html
+	@echo "The plots are in report.html."
+
+test: setup lint
+	$(CARGO) test --workspace --locked
+
+lint:
+	$(CARGO) fmt --all -- --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked --quiet
+	sh scripts/deny.sh
+
+# Speed: ours, and ns-3's where libns3-dev is installed. Writes target/bench.json.
+bench: setup
+	sh scripts/bench.sh
+
+# The table of docs/reference/ns3.md: the safe rows of ns-3, and ours beside them.
+reference: setup
+	$(CARGO) build --release --locked -p bench
+	target/release/bench reference bench/ns3
+
+# Each parser under a fuzzer for SECONDS; needs a nightly toolchain and cargo-fuzz.
+fuzz:
+	sh scripts/fuzz.sh
+
+# Man pages and completions, into target/man and target/completions.
+man:
+	$(CARGO) build --release --locked -p analects
+	$(ANALECTS) man target/man
+	mkdir -p target/completions
+	for shell in bash zsh fish; do $(ANALECTS) completions $$shell > target/completions/analects.$$shell; done
+
+setup:
+	@sh scripts/setup.sh
+
+clean:
+	$(CARGO) clean
+	rm -f report.html
