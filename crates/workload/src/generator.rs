@@ -81,14 +81,17 @@ pub fn site(index: u32) -> Page {
     let origins = origins(stream, index, servers);
     let waits = waits(stream, active, requests);
     let choice = origin_choice(stream, servers, requests);
-    let requests = waits.into_iter().zip(choice).map(|((after, delay), origin)| Request {
-        origin,
-        request: Bytes::new(draw(stream, REQUEST) as u64),
-        response: Bytes::new(size(stream, scale)),
-        think: Duration::from_secs_f64(draw(stream, THINK)),
-        after,
-        delay,
-    });
+    let requests = waits
+        .into_iter()
+        .zip(choice)
+        .map(|((after, delay), origin)| Request {
+            origin,
+            request: Bytes::new(draw(stream, REQUEST) as u64),
+            response: Bytes::new(size(stream, scale)),
+            think: Duration::from_secs_f64(draw(stream, THINK)),
+            after,
+            delay,
+        });
     let requests = requests.collect();
     Page::new(&format!("site-{index:04}"), origins, requests)
         .expect("parents come before their children, and every number is bounded above")
@@ -154,7 +157,10 @@ fn origin_choice(stream: &mut Stream, servers: usize, requests: usize) -> Vec<u3
             sums.partition_point(|&sum| sum <= point).min(servers - 1)
         }
     };
-    (0..requests).map(choose).map(|origin| origin as u32).collect()
+    (0..requests)
+        .map(choose)
+        .map(|origin| origin as u32)
+        .collect()
 }
 
 /// What each request waits for. The document's first part causes the first burst; an answer of an

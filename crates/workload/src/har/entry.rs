@@ -175,7 +175,11 @@ impl Reader {
             Some(number) if (0.0..=MAX_BYTES.get() as f64).contains(&number) => {
                 Ok(Some(number as u64))
             }
-            _ => Err(self.fault(field, leaf, "a size of 0 to 10 GB in bytes, or -1 for unknown")),
+            _ => Err(self.fault(
+                field,
+                leaf,
+                "a size of 0 to 10 GB in bytes, or -1 for unknown",
+            )),
         }
     }
 
@@ -355,7 +359,11 @@ fn times(reader: &Reader, raw: &RawTimings, time: &Leaf) -> Result<Times, Fault>
         .filter(|&connect| connect > Duration::ZERO)
         .map(|connect| connect.saturating_sub(ssl).max(connect / 3));
     Ok(Times {
-        first_byte: if first_byte > Duration::ZERO { first_byte } else { duration },
+        first_byte: if first_byte > Duration::ZERO {
+            first_byte
+        } else {
+            duration
+        },
         duration,
         wait,
         rtt,

@@ -111,10 +111,7 @@ fn waits(timed: &[Timed]) -> Vec<(After, Duration)> {
         let own = url::without_fragment(&child.entry.url);
         let initiator = child.entry.initiator.as_deref();
         let initiator = initiator.and_then(|name| urls.get(url::without_fragment(name)));
-        let (by_end, by_first) = (
-            ended.of(child.start, index),
-            heard.of(child.start, index),
-        );
+        let (by_end, by_first) = (ended.of(child.start, index), heard.of(child.start, index));
         let parent = redirects.get(own).or(initiator).copied();
         waits.push(match parent.or(by_end).or(by_first) {
             Some(parent) => wait_for(timed, parent, child),
@@ -191,11 +188,7 @@ fn without_skipped(
 
 /// The origins in the order of their first requests, and each entry's; none where it is skipped.
 /// An origin speaks what most of its entries say, the newer where that is undecided.
-fn origins(
-    timed: &[Timed],
-    kept: &[bool],
-    options: &Options,
-) -> (Vec<Origin>, Vec<Option<usize>>) {
+fn origins(timed: &[Timed], kept: &[bool], options: &Options) -> (Vec<Origin>, Vec<Option<usize>>) {
     let mut origins: Vec<Origin> = Vec::new();
     let mut votes: Vec<BTreeMap<Protocol, usize>> = Vec::new();
     let mut index_of: BTreeMap<Origin, usize> = BTreeMap::new();

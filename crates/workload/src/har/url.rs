@@ -130,7 +130,11 @@ mod tests {
         );
         assert_eq!(remote("wss://[::1]/socket"), is(true, "[::1]", 443));
         assert_eq!(remote("http://[::1]:81?x"), is(false, "[::1]", 81));
-        for local in ["data:text/plain,x", "blob:https://a.example/1", "about:blank"] {
+        for local in [
+            "data:text/plain,x",
+            "blob:https://a.example/1",
+            "about:blank",
+        ] {
             assert_eq!(Target::parse(local), Some(Target::Local), "{local}");
         }
         for none in [

@@ -6,8 +6,8 @@
 //! the results.
 
 use super::After;
-use super::connections::Pool;
 use super::Page;
+use super::connections::Pool;
 use crate::{App, ConnId, Input, Message, Output, Report};
 use std::sync::Arc;
 use units::param::ParamError;

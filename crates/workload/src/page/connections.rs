@@ -212,7 +212,11 @@ impl Pool {
                 && let Some(id) = server.waiting.pop_front()
             {
                 let request = &page.requests()[id as usize];
-                let finished = if tls && line.carried == 0 { FINISHED } else { 0 };
+                let finished = if tls && line.carried == 0 {
+                    FINISHED
+                } else {
+                    0
+                };
                 // Client-initiated bidirectional streams (RFC 9000, section 2.1).
                 let stream = match server.protocol {
                     Protocol::H3 => 4 * line.carried,

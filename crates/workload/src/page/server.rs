@@ -136,11 +136,7 @@ mod tests {
 
     fn tell(server: &mut PageServer, ms: u64, input: Input) -> Vec<Output> {
         let mut out = Vec::new();
-        server.handle(
-            Instant::ZERO + Duration::from_millis(ms),
-            input,
-            &mut out,
-        );
+        server.handle(Instant::ZERO + Duration::from_millis(ms), input, &mut out);
         out
     }
 
@@ -177,10 +173,7 @@ mod tests {
     fn it_thinks_then_interleaves_parts() {
         let mut server = PageServer::new();
         let out = tell(&mut server, 0, request(1, 40_000, 30));
-        assert_eq!(
-            out,
-            [Output::Timer(Instant::from_nanos(30_000_000), 0)]
-        );
+        assert_eq!(out, [Output::Timer(Instant::from_nanos(30_000_000), 0)]);
         tell(&mut server, 0, request(2, 20_000, 30));
         // 40,000 = 2 · 16,384 + 7,232; a batch is two parts.
         let out = tell(&mut server, 30, Input::Timer(0));
@@ -207,7 +200,11 @@ mod tests {
         let out = tell(&mut server, 0, hello);
         assert!(matches!(
             out[..],
-            [Output::Send { bytes: 3_500, message: Message::ServerHello, .. }]
+            [Output::Send {
+                bytes: 3_500,
+                message: Message::ServerHello,
+                ..
+            }]
         ));
         tell(&mut server, 0, request(3, 0, 0));
         assert_eq!(sent(&tell(&mut server, 0, Input::Timer(0))), [(3, 1, true)]);
