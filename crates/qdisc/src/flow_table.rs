@@ -81,6 +81,7 @@ impl<P> FlowTable<P> {
 
     /// The next packet in turn. `take` takes it from the bucket that it is told, by way of
     /// [`pop`](FlowTable::pop); where it finds none, the turn goes on.
+    #[inline]
     pub fn dequeue(
         &mut self,
         quantum: u32,
@@ -97,6 +98,7 @@ impl<P> FlowTable<P> {
     }
 
     /// Takes the packet at the head of `bucket`.
+    #[inline]
     pub fn pop(&mut self, bucket: u32) -> Option<Packet<P>> {
         let packet = self.pool.pop(&mut self.buckets[bucket as usize])?;
         self.backlog.remove(packet.len);
@@ -107,6 +109,7 @@ impl<P> FlowTable<P> {
     /// fattest bucket, until half of its bytes or a batch is gone, and returns that bucket and the
     /// number of packets (`fq_codel_drop`). One batch is nearly always enough; call again until
     /// there is nothing to do.
+    #[inline]
     pub fn drop_batch(
         &mut self,
         now: Instant,
@@ -117,10 +120,28 @@ impl<P> FlowTable<P> {
         if self.fits(limits) {
             return None;
         }
-        let (bucket, enough) = self.fattest();
+        let (fattest, enough) = self.fattest();
+        let drops = self.drop_from(now, fattest, enough, limits.drop_batch, newest, observer);
+        Some((fattest, drops))
+    }
+
+    /// Drops from the head of `bucket` until `enough` bytes or `batch` packets are gone, one at
+    /// least; how many it were.
+    #[cold]
+    fn drop_from(
+        &mut self,
+        now: Instant,
+        bucket: u32,
+        enough: u64,
+        batch: u32,
+        newest: u32,
+        observer: &mut dyn Observer<P>,
+    ) -> u32 {
         let (mut packets, mut bytes) = (0, 0);
-        while packets == 0 || (packets < limits.drop_batch && bytes < enough) {
-            let packet = self.pop(bucket)?;
+        while packets == 0 || (packets < batch && bytes < enough) {
+            let Some(packet) = self.pop(bucket) else {
+                break;
+            };
             packets += 1;
             bytes += u64::from(packet.len);
             // The arriving packet is the last of its bucket.
@@ -131,7 +152,7 @@ impl<P> FlowTable<P> {
             };
             observer.dropped(now, packet, reason);
         }
-        Some((bucket, packets))
+        packets
     }
 
     /// After a change of parameters: drops from the head of the fattest bucket until `limits` hold,
@@ -156,6 +177,7 @@ impl<P> FlowTable<P> {
     }
 
     /// The first of the buckets with most bytes, and half of these.
+    #[cold]
     fn fattest(&self) -> (u32, u64) {
         let mut fattest = 0;
         let mut most = None;

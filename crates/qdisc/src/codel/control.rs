@@ -103,6 +103,7 @@ pub struct Codel {
 impl Codel {
     /// The next packet to send `now`. Those that are dropped on the way, and the one that is marked,
     /// go to `observer`.
+    #[inline]
     pub fn dequeue<P>(
         &mut self,
         now: Instant,
@@ -161,6 +162,7 @@ impl Codel {
     }
 
     /// Enters the dropping state with `packet`, and returns what is to be sent instead.
+    #[cold]
     fn start_dropping<P>(
         &mut self,
         now: Instant,
@@ -203,6 +205,7 @@ impl Codel {
 
     /// In the dropping state, drops or marks whatever is due from `packet` on, and returns what is
     /// to be sent.
+    #[cold]
     fn keep_dropping<P>(
         &mut self,
         now: Instant,

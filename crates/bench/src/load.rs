@@ -1,0 +1,156 @@
+//! The load: packets in and out of a discipline, as fast as it goes.
+
+use qdisc::{
+    Discipline, DropReason, Ecn, Env, FlowId, Label, Limit, Observer, Packet, Qdisc, Registry,
+};
+use units::{Duration, Instant};
+
+/// Packets waiting in the backlogged state, whatever the number of flows: the same memory is in use
+/// with one flow and with ten thousand, three packets each.
+const BACKLOG: u32 = 30_000;
+/// Room for the backlog.
+const LIMIT: u32 = 1 << 16;
+/// Time from one packet to the next. The backlog leaves within 3 ms, below the target of any AQM:
+/// what is measured is the path of a packet that is sent.
+const GAP: Duration = Duration::from_nanos(100);
+/// A full-sized packet, bytes.
+const LEN: u32 = 1500;
+
+/// How full the discipline is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum State {
+    /// Each packet arrives at an empty discipline and leaves at once; the flows take turns.
+    NearEmpty,
+    /// Every flow has packets waiting. Whoever sent a packet gets the next one.
+    Backlogged,
+    /// The buffer is full, and two packets arrive for one that leaves: on average one is dropped.
+    Full,
+}
+
+impl State {
+    /// The name on the command line and in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            State::NearEmpty => "near-empty",
+            State::Backlogged => "backlogged",
+            State::Full => "full",
+        }
+    }
+}
+
+/// Counts what does not come out by way of the link.
+#[derive(Default)]
+struct Drops(u64);
+
+impl Observer<()> for Drops {
+    fn dropped(&mut self, _: Instant, _: Packet<()>, _: DropReason) {
+        self.0 += 1;
+    }
+}
+
+/// A discipline under load.
+pub struct Load {
+    qdisc: Box<dyn Qdisc<()>>,
+    state: State,
+    flows: u32,
+    now: Instant,
+    arrivals: u32,
+    drops: Drops,
+}
+
+impl Load {
+    /// The discipline called `name`, filled for `state`.
+    ///
+    /// # Errors
+    /// If there is no such discipline, or it does not hold what it is given.
+    pub fn new(name: &str, flows: u32, state: State) -> Result<Self, String> {
+        let registry = Registry::<()>::builtin();
+        let entry = registry
+            .get(name)
+            .ok_or_else(|| format!("no discipline {name:?}"))?;
+        let mut load = Load {
+            qdisc: build(entry, state)?,
+            state,
+            flows,
+            now: Instant::default(),
+            arrivals: 0,
+            drops: Drops::default(),
+        };
+        if state != State::NearEmpty {
+            (0..BACKLOG).for_each(|_| load.arrive());
+            if load.drops.0 > 0 {
+                return Err(format!("{name} dropped {} while filling", load.drops.0));
+            }
+        }
+        Ok(load)
+    }
+
+    /// One packet in and one out, `packets` times.
+    ///
+    /// # Errors
+    /// If packets were dropped where there was room, or none came out.
+    pub fn run(&mut self, packets: u64) -> Result<(), String> {
+        for _ in 0..packets {
+            self.now += GAP;
+            let sent = match self.state {
+                State::Backlogged => {
+                    let sent = self.qdisc.dequeue(self.now, &mut self.drops);
+                    if let Some(packet) = &sent {
+                        self.qdisc
+                            .enqueue(self.now, packet.clone(), &mut self.drops);
+                    }
+                    sent
+                }
+                State::NearEmpty => {
+                    self.arrive();
+                    self.qdisc.dequeue(self.now, &mut self.drops)
+                }
+                State::Full => {
+                    self.arrive();
+                    self.arrive();
+                    self.qdisc.dequeue(self.now, &mut self.drops)
+                }
+            };
+            if sent.is_none() {
+                return Err("nothing came out".to_owned());
+            }
+        }
+        if self.drops.0 > 0 && self.state != State::Full {
+            return Err(format!("{} packets were dropped", self.drops.0));
+        }
+        Ok(())
+    }
+
+    /// A packet of the next flow.
+    fn arrive(&mut self) {
+        let flow = self.arrivals % self.flows;
+        self.arrivals = self.arrivals.wrapping_add(1);
+        let packet = Packet {
+            len: LEN,
+            flow: FlowId(flow),
+            // An odd factor: distinct for every flow, and spread.
+            hash: flow.wrapping_mul(0x9e37_79b1),
+            ecn: Ecn::NotCapable,
+            label: Label::None,
+            arrived: self.now,
+            payload: (),
+        };
+        self.qdisc.enqueue(self.now, packet, &mut self.drops);
+    }
+}
+
+fn build(entry: &Discipline<()>, state: State) -> Result<Box<dyn Qdisc<()>>, String> {
+    let limit = if state == State::Full { BACKLOG } else { LIMIT };
+    let env = Env {
+        limit: Some(Limit::Packets(limit)),
+        ..Env::default()
+    };
+    // A limit on memory would come before the one on packets.
+    let memory = entry
+        .params
+        .iter()
+        .find(|spec| spec.name == "memory_limit")
+        .map(|spec| (spec.name.to_owned(), "1GiB".to_owned()));
+    let settings: Vec<_> = memory.into_iter().collect();
+    (entry.build)(&settings, &env).map_err(|error| error.to_string())
+}
