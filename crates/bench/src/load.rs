@@ -154,3 +154,53 @@ fn build(entry: &Discipline<()>, state: State) -> Result<Box<dyn Qdisc<()>>, Str
     let settings: Vec<_> = memory.into_iter().collect();
     (entry.build)(&settings, &env).map_err(|error| error.to_string())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STATES: [State; 3] = [State::NearEmpty, State::Backlogged, State::Full];
+
+    #[test]
+    fn every_discipline_bears_every_load() {
+        for entry in Registry::<()>::builtin().iter() {
+            for state in STATES {
+                for flows in [1, 10_000] {
+                    let run = Load::new(entry.name, flows, state).and_then(|mut l| l.run(5_000));
+                    assert_eq!(run, Ok(()), "{} {}", entry.name, state.name());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn backlogged_means_every_flow_is() {
+        for entry in Registry::<()>::builtin().iter() {
+            let mut load = Load::new(entry.name, 10_000, State::Backlogged).unwrap();
+            load.run(50_000).unwrap();
+            let mut waiting = vec![0; 10_000];
+            while let Some(packet) = load.qdisc.dequeue(load.now, &mut load.drops) {
+                waiting[packet.flow.0 as usize] += 1;
+            }
+            assert!(
+                waiting.iter().all(|&packets| packets == 3),
+                "{}",
+                entry.name
+            );
+        }
+    }
+
+    #[test]
+    fn full_means_that_packets_are_dropped() {
+        for entry in Registry::<()>::builtin().iter() {
+            let mut load = Load::new(entry.name, 100, State::Full).unwrap();
+            load.run(1_000).unwrap();
+            assert!(load.drops.0 >= 1_000 - 64, "{}", entry.name);
+        }
+    }
+
+    #[test]
+    fn an_unknown_discipline_is_an_error() {
+        assert!(Load::new("no such", 1, State::NearEmpty).is_err());
+    }
+}

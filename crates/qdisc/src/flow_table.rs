@@ -5,8 +5,9 @@
 //! robin](crate::drr), newly active ones first. When there is no room, packets go from the head of
 //! the bucket that holds most bytes, so that whoever fills the buffer pays.
 //!
-//! Which bucket that is, is found by looking at all of them: as in Linux, that is only needed when
-//! the discipline is full, and then a batch of packets goes at once.
+//! Linux finds that bucket by looking at all of them. Here each block of 32 buckets has a peak that no
+//! bucket in it exceeds: raised by arrivals, and corrected only when it is the highest and turns out
+//! to be out of date. The bucket is the same one.
 
 use crate::drr::Drr;
 use crate::pool::{Fifo, Pool};
@@ -17,6 +18,8 @@ use units::param::ParamError;
 /// Kernel memory of a packet beside its bytes: what Linux's `SKB_TRUESIZE` adds for `sk_buff` and
 /// `skb_shared_info` on a 64-bit machine.
 const OVERHEAD: u64 = 576;
+/// Buckets that have a peak together.
+const BLOCK: usize = 32;
 
 /// What may wait in a [`FlowTable`], and how it is brought back to that.
 #[derive(Debug, Clone, Copy)]
@@ -34,6 +37,8 @@ pub struct Limits {
 pub struct FlowTable<P> {
     pool: Pool<P>,
     buckets: Vec<Fifo>,
+    /// For each block of buckets, at least the weight of every one of them.
+    peaks: Vec<u64>,
     turns: Drr,
     backlog: Backlog,
 }
@@ -44,6 +49,7 @@ impl<P> FlowTable<P> {
         FlowTable {
             pool: Pool::new(),
             buckets: vec![Fifo::default(); flows as usize],
+            peaks: vec![0; (flows as usize).div_ceil(BLOCK)],
             turns: Drr::new(flows),
             backlog: Backlog::default(),
         }
@@ -73,8 +79,10 @@ impl<P> FlowTable<P> {
         // The hash as a fraction of 2^32: Linux's `reciprocal_scale`.
         let bucket = ((u64::from(packet.hash) * self.buckets.len() as u64) >> 32) as u32;
         self.backlog.add(packet.len);
-        self.pool
-            .push(&mut self.buckets[bucket as usize], now, packet);
+        let fifo = &mut self.buckets[bucket as usize];
+        self.pool.push(fifo, now, packet);
+        let peak = &mut self.peaks[bucket as usize / BLOCK];
+        *peak = (*peak).max(weight(fifo));
         self.turns.join_new(bucket, quantum);
         bucket
     }
@@ -122,7 +130,7 @@ impl<P> FlowTable<P> {
         }
         let (fattest, enough) = self.fattest();
         let drops = self.drop_from(now, fattest, enough, limits.drop_batch, newest, observer);
-        Some((fattest, drops))
+        (drops > 0).then_some((fattest, drops))
     }
 
     /// Drops from the head of `bucket` until `enough` bytes or `batch` packets are gone, one at
@@ -163,7 +171,7 @@ impl<P> FlowTable<P> {
             let mut bytes = 0;
             while bytes <= enough && !self.fits(limits) {
                 let Some(packet) = self.pop(bucket) else {
-                    break;
+                    return;
                 };
                 bytes += u64::from(packet.len);
                 observer.dropped(now, packet, DropReason::Change);
@@ -178,15 +186,65 @@ impl<P> FlowTable<P> {
 
     /// The first of the buckets with most bytes, and half of these.
     #[cold]
-    fn fattest(&self) -> (u32, u64) {
-        let mut fattest = 0;
-        let mut most = None;
-        for (bucket, fifo) in self.buckets.iter().enumerate() {
-            let bytes = fifo.backlog().bytes;
-            if !fifo.is_empty() && most.is_none_or(|most| bytes > most) {
-                (fattest, most) = (bucket as u32, Some(bytes));
+    fn fattest(&mut self) -> (u32, u64) {
+        loop {
+            let (block, peak) = first_largest(self.peaks.iter().copied());
+            let buckets = self.buckets.iter().skip(block * BLOCK).take(BLOCK);
+            let (bucket, weight) = first_largest(buckets.map(weight));
+            if weight == peak {
+                return ((block * BLOCK + bucket) as u32, weight / 2);
             }
+            self.peaks[block] = weight;
         }
-        (fattest, most.unwrap_or(0) / 2)
+    }
+}
+
+/// Bytes in a bucket; above zero wherever there is a packet, even if it claims to have no bytes.
+fn weight(bucket: &Fifo) -> u64 {
+    let backlog = bucket.backlog();
+    backlog.bytes.max(u64::from(backlog.packets))
+}
+
+/// The largest value and where it is first.
+fn first_largest(values: impl Iterator<Item = u64>) -> (usize, u64) {
+    let mut largest = (0, 0);
+    for (index, value) in values.enumerate() {
+        if value > largest.1 {
+            largest = (index, value);
+        }
+    }
+    largest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Ecn, FlowId, Label};
+    use units::random::Stream;
+
+    /// Against looking at all buckets, 100 of them, so that the last block is not full.
+    #[test]
+    fn the_fattest_bucket_is_the_first_of_those_with_most_bytes() {
+        let mut table = FlowTable::new(100);
+        let mut random = Stream::new(1, "flow table");
+        for _ in 0..20_000 {
+            if random.below(2) == 0 {
+                let packet = Packet {
+                    len: 500 * random.below(4) as u32,
+                    flow: FlowId(0),
+                    hash: random.bits() as u32,
+                    ecn: Ecn::NotCapable,
+                    label: Label::None,
+                    arrived: Instant::default(),
+                    payload: (),
+                };
+                table.push(Instant::default(), packet, 1514);
+            } else {
+                table.pop(random.below(100) as u32);
+            }
+            let most = table.buckets.iter().map(weight).max().unwrap();
+            let first = table.buckets.iter().position(|b| weight(b) == most);
+            assert_eq!(table.fattest(), (first.unwrap() as u32, most / 2));
+        }
     }
 }
