@@ -150,7 +150,7 @@ fn build(entry: &Discipline<()>, state: State) -> Result<Box<dyn Qdisc<()>>, Str
         .params
         .iter()
         .find(|spec| spec.name == "memory_limit")
-        .map(|spec| (spec.name.to_owned(), "1GiB".to_owned()));
+        .and_then(|spec| Some((spec.name.to_owned(), spec.range?.1.to_owned())));
     let settings: Vec<_> = memory.into_iter().collect();
     (entry.build)(&settings, &env).map_err(|error| error.to_string())
 }
