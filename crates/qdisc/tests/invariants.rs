@@ -246,6 +246,15 @@ struct Bench<'a> {
     witness: Witness,
 }
 
+/// A failure names the discipline.
+impl Drop for Bench<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("this was {}", self.entry.name);
+        }
+    }
+}
+
 impl Bench<'_> {
     fn check(&self) {
         assert_eq!(self.qdisc.backlog(), self.witness.inside);
