@@ -170,8 +170,9 @@ impl<P> FlowTable<P> {
             let (bucket, enough) = self.fattest();
             let mut bytes = 0;
             while bytes <= enough && !self.fits(limits) {
+                // Packets that claim to have no bytes never make up half of the bucket's.
                 let Some(packet) = self.pop(bucket) else {
-                    return;
+                    break;
                 };
                 bytes += u64::from(packet.len);
                 observer.dropped(now, packet, DropReason::Change);
@@ -219,8 +220,38 @@ fn first_largest(values: impl Iterator<Item = u64>) -> (usize, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Ecn, FlowId, Label};
+    use crate::{Ecn, FlowId, Ignore, Label};
     use units::random::Stream;
+
+    fn packet(len: u32, hash: u32) -> Packet<()> {
+        Packet {
+            len,
+            flow: FlowId(0),
+            hash,
+            ecn: Ecn::NotCapable,
+            label: Label::None,
+            arrived: Instant::default(),
+            payload: (),
+        }
+    }
+
+    #[test]
+    fn packets_without_length_are_held_to_the_limits_too() {
+        let mut table = FlowTable::new(4);
+        for hash in [0, 1 << 30, 2 << 30] {
+            table.push(Instant::default(), packet(0, hash), 1514);
+        }
+        let limits = Limits {
+            packets: 1,
+            memory: 1 << 20,
+            drop_batch: 64,
+        };
+        let drops = table.drop_batch(Instant::default(), &limits, 2, &mut Ignore);
+        assert_eq!((drops, table.backlog().packets), (Some((0, 1)), 2));
+        table.push(Instant::default(), packet(0, 0), 1514);
+        table.shrink(Instant::default(), &limits, &mut Ignore);
+        assert_eq!(table.backlog().packets, 1);
+    }
 
     /// Against looking at all buckets, 100 of them, so that the last block is not full.
     #[test]
@@ -229,15 +260,8 @@ mod tests {
         let mut random = Stream::new(1, "flow table");
         for _ in 0..20_000 {
             if random.below(2) == 0 {
-                let packet = Packet {
-                    len: 500 * random.below(4) as u32,
-                    flow: FlowId(0),
-                    hash: random.bits() as u32,
-                    ecn: Ecn::NotCapable,
-                    label: Label::None,
-                    arrived: Instant::default(),
-                    payload: (),
-                };
+                let len = 500 * random.below(4) as u32;
+                let packet = packet(len, random.bits() as u32);
                 table.push(Instant::default(), packet, 1514);
             } else {
                 table.pop(random.below(100) as u32);

@@ -294,6 +294,8 @@ impl Bench<'_> {
         let spec = &specs[param % specs.len()];
         let (before, drops) = (self.qdisc.params(), self.witness.dropped);
         self.witness.call = Call::Change;
+        // A change may bring other classes, and move flows from those before to those after it.
+        self.witness.classes = usize::MAX;
         let change = setting(spec, value(spec, choice));
         let result = self
             .qdisc
@@ -302,6 +304,7 @@ impl Bench<'_> {
             assert_eq!(self.qdisc.params(), before, "a refused change is none");
             assert_eq!(self.witness.dropped, drops);
         }
+        self.witness.classes = self.qdisc.classes().len();
         // Whatever is shown can be set again, and then nothing changes.
         let shown: Vec<_> = self
             .qdisc
@@ -366,7 +369,7 @@ fn settings_of(entry: &Discipline<usize>, choices: &[usize]) -> Vec<(String, Str
 
 fn config() -> ProptestConfig {
     ProptestConfig {
-        cases: 60,
+        cases: 150,
         rng_seed: RngSeed::Fixed(1),
         failure_persistence: None,
         ..ProptestConfig::default()
