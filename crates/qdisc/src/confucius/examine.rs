@@ -197,11 +197,14 @@ impl Rules {
     /// there is no other flow to compare with.
     ///
     /// A class of 1/alpha flows or more could never demote: the threshold of (3) is at least half
-    /// the fair share. A class that is shorter than half its target has no aggressive flow.
+    /// the fair share. A class that is shorter than half its target has no aggressive flow. And
+    /// nobody goes where the queue-level examination would send them straight back from, with the
+    /// occupancy that they have there `alone`.
     pub(super) fn by_share(
         &self,
         class: usize,
         own: u64,
+        alone: u64,
         (total, flows): (u64, u64),
     ) -> Option<Verdict> {
         if flows < 2 || total == 0 {
@@ -210,12 +213,17 @@ impl Rules {
         // own/total ≥ 1/flows + alpha/100, multiplied by 100 · flows · total.
         let share = own * 100 * flows;
         let margin = u64::from(self.alpha) * flows;
-        if share >= total * (100 + margin) && total >= self.target(class) / 2 {
-            return Some(Verdict::Up);
+        if share >= total * (100 + margin) {
+            let may_rise = class < self.classes()
+                && total >= self.target(class) / 2
+                && self.by_length(class + 1, alone) != Verdict::Down;
+            return may_rise.then_some(Verdict::Up);
         }
         // own/total ≤ max(1/flows − alpha/100, 1/(2·flows)).
         let low = 100_u64.saturating_sub(margin).max(50);
-        (share <= total * low).then_some(Verdict::Down)
+        // In the lowest class it stays, whatever the class as a whole does.
+        let may_fall = class == 1 || self.by_length(class - 1, alone) != Verdict::Up;
+        (share <= total * low && may_fall).then_some(Verdict::Down)
     }
 
     /// The queue-level examination (figure 9): whether a class with `total` is past the middle
@@ -276,7 +284,10 @@ mod tests {
     #[test]
     fn shares_against_the_fair_share() {
         let rules = rules("10/50/90", 10);
-        let says = |own, total, flows| rules.by_share(1, own * PERCENT, (total * PERCENT, flows));
+        let says = |own, total, flows| {
+            let alone = 100 * PERCENT;
+            rules.by_share(1, own * PERCENT, alone, (total * PERCENT, flows))
+        };
         // Two flows: fair is 1/2, up from 0.6, down from 0.4.
         assert_eq!(says(60, 100, 2), Some(Verdict::Up));
         assert_eq!(says(59, 100, 2), None);
@@ -292,6 +303,30 @@ mod tests {
         // A class at 4 % with a target of 10 % has no aggressive flow.
         assert_eq!(says(4, 4, 2), None);
         assert_eq!(says(5, 5, 2), Some(Verdict::Up));
+    }
+
+    #[test]
+    fn nobody_is_sent_where_they_are_sent_back_from() {
+        let rules = rules("10/50/90", 10);
+        let says = |class, share, alone: u64| {
+            rules.by_share(class, share * PERCENT, alone * PERCENT, (100 * PERCENT, 2))
+        };
+        // Class 2 alone sends down below 20 %, and up above 80 %; class 3 down below 60 %.
+        assert_eq!(
+            (says(1, 90, 19), says(1, 90, 20)),
+            (None, Some(Verdict::Up))
+        );
+        assert_eq!(
+            (says(2, 90, 59), says(2, 90, 60)),
+            (None, Some(Verdict::Up))
+        );
+        assert_eq!(
+            (says(3, 10, 81), says(3, 10, 80)),
+            (None, Some(Verdict::Down))
+        );
+        // Nothing is above class 3; in class 1 a lesser flow stays.
+        assert_eq!(says(3, 90, 500), None);
+        assert_eq!(says(1, 10, 500), Some(Verdict::Down));
     }
 
     #[test]

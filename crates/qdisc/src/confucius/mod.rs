@@ -271,7 +271,13 @@ impl<P> Confucius<P> {
         let own = window.latest();
         let rules = self.rules();
         let total = self.occupancy[class].total();
-        let verdict = match rules.by_share(class, own, total) {
+        // Alone in another class the flow has its weight to itself: the same bytes wait longer than
+        // where all flows' weights serve them together.
+        let alone = match self.params.occupancy {
+            Occupancy::Buffer => own,
+            Occupancy::Delay => own * total.1,
+        };
+        let verdict = match rules.by_share(class, own, alone, total) {
             Some(verdict) => verdict,
             None => self.occupancy[class].judge(now, self.params.interval, class, &rules),
         };

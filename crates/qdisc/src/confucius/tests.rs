@@ -286,6 +286,27 @@ fn a_lesser_flow_is_demoted() {
 }
 
 #[test]
+fn unequal_flows_of_one_kind_stay_together() {
+    // Two downloads with 120 and 60 packets, two calls with 8 and 1: shares of 2/3 and 8/9.
+    for (windows, class) in [([120, 60], 3), ([8, 1], 1)] {
+        for occupancy in ["delay", "buffer"] {
+            let mut bench = Bench::new(&[("limit", "200"), ("occupancy", occupancy)]);
+            let pair = windows.map(|window| bench.add(Source::Window(window)));
+            bench.run_until(500);
+            for flow in pair {
+                bench.put(flow, class);
+            }
+            let settled = bench.log.moves.len();
+            bench.run_until(5000);
+            let moves = &bench.log.moves[settled..];
+            // In a buffer of 200 packets, 60 are 30 %: that flow belongs to class 2.
+            let expected = usize::from(occupancy == "buffer" && class == 3);
+            assert_eq!(moves.len(), expected, "{occupancy} {moves:?}");
+        }
+    }
+}
+
+#[test]
 fn idle_flows_leave_all_counts_and_begin_anew() {
     let mut bench = Bench::new(&[]);
     bench.send(7);
