@@ -99,7 +99,7 @@ impl Window {
 }
 
 /// Where to move: one class up, one down, or nowhere.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) enum Verdict {
     /// To the class with the next lower target.
     Down,
@@ -141,13 +141,17 @@ impl ClassOccupancy {
         window.restart(now);
     }
 
-    /// Judges the class's length at most once an interval; in between the verdict stands, so that
-    /// the flows of the class follow it one by one as they are examined.
+    /// Judges the length of class number `class` at most once an interval; in between the verdict
+    /// stands, so that the flows of the class follow it one by one as they are examined.
+    ///
+    /// Of its `members` some may not have been measured here yet. They do not make the class long,
+    /// but it is short only if it were with all of them like those that have been.
     pub(super) fn judge(
         &mut self,
         now: Instant,
         interval: Duration,
         class: usize,
+        members: u64,
         rules: &Rules,
     ) -> Verdict {
         let due = self
@@ -155,7 +159,11 @@ impl ClassOccupancy {
             .is_none_or(|judged| now.since(judged) >= interval);
         if due {
             self.judged = Some(now);
-            self.verdict = rules.by_length(class, self.sum);
+            let at_most = self.sum * members / self.flows.max(1);
+            self.verdict = match rules.by_length(class, self.sum) {
+                Verdict::Down => rules.by_length(class, at_most).min(Verdict::Stay),
+                verdict => verdict,
+            };
         }
         self.verdict
     }
@@ -340,6 +348,25 @@ mod tests {
         assert_eq!((says(3, 60), says(3, 59)), (Verdict::Stay, Verdict::Down));
         // The ends have one neighbour.
         assert_eq!((says(1, 0), says(3, 900)), (Verdict::Stay, Verdict::Stay));
+    }
+
+    #[test]
+    fn a_class_half_measured_is_not_short() {
+        let interval = Duration::from_millis(100);
+        let rules = rules("10/50/90", 10);
+        // One flow of 7 % is known of a class with target 50 %. With two more like it the class
+        // has 21 %, above the 20 % at which it would be short; with one more it has 14 %.
+        for (members, verdict) in [(3, Verdict::Stay), (2, Verdict::Down)] {
+            let mut class = ClassOccupancy::default();
+            let mut window = Window::new(Instant::ZERO);
+            window.sample(7 * PERCENT);
+            assert!(window.close(Instant::ZERO + interval, interval));
+            class.count(&mut window, None);
+            assert_eq!(
+                class.judge(Instant::ZERO, interval, 2, members, &rules),
+                verdict
+            );
+        }
     }
 
     #[test]

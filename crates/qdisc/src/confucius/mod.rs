@@ -279,7 +279,10 @@ impl<P> Confucius<P> {
         };
         let verdict = match rules.by_share(class, own, alone, total) {
             Some(verdict) => verdict,
-            None => self.occupancy[class].judge(now, self.params.interval, class, &rules),
+            None => {
+                let members = self.members[class];
+                self.occupancy[class].judge(now, self.params.interval, class, members, &rules)
+            }
         };
         let to = match verdict {
             Verdict::Up => (class + 1).min(rules.classes()),
