@@ -23,6 +23,9 @@ mod examine;
 mod flow_table;
 mod heap;
 mod list;
+#[cfg(test)]
+mod model;
+mod occupancy;
 pub mod params;
 mod store;
 #[cfg(test)]
@@ -31,8 +34,9 @@ mod weights;
 
 use crate::{Backlog, Class, Discipline, DropReason, Env, Observer, Packet, Qdisc};
 use dwrr::Dwrr;
-use examine::{ClassOccupancy, Rules, Verdict, Window};
+use examine::{Rules, Verdict};
 use flow_table::{FlowTable, Found};
+use occupancy::{ClassOccupancy, Window, of_buffer, of_delay};
 use params::{ConfuciusParams, MAX_TARGETS, Occupancy};
 use store::{Popped, Store};
 use units::Instant;
@@ -115,6 +119,7 @@ impl<P> Confucius<P> {
         Rules {
             targets: self.params.targets,
             alpha: self.params.alpha,
+            occupancy: self.params.occupancy,
         }
     }
 
@@ -271,13 +276,7 @@ impl<P> Confucius<P> {
         let own = window.latest();
         let rules = self.rules();
         let total = self.occupancy[class].total();
-        // Alone in another class the flow has its weight to itself: the same bytes wait longer than
-        // where all flows' weights serve them together.
-        let alone = match self.params.occupancy {
-            Occupancy::Buffer => own,
-            Occupancy::Delay => own * total.1,
-        };
-        let verdict = match rules.by_share(class, own, alone, total) {
+        let verdict = match rules.by_share(class, own, total) {
             Some(verdict) => verdict,
             None => {
                 let members = self.members[class];
@@ -308,7 +307,7 @@ impl<P: Send> Qdisc<P> for Confucius<P> {
         }
         if self.params.occupancy == Occupancy::Buffer {
             let own = self.store.flow_backlog(flow);
-            self.windows[flow].sample(examine::of_buffer(own, self.params.limit));
+            self.windows[flow].sample(of_buffer(own, self.params.limit));
         }
         self.examine(now, flow, observer);
     }
@@ -320,6 +319,7 @@ impl<P: Send> Qdisc<P> for Confucius<P> {
         let quantum = self.params.quantum.get();
         let class = self.scheduler.pick(&backlogged, &self.weights, quantum)?;
         let in_class = self.store.class_backlog(class).bytes;
+        let waiting = self.store.class_waiting(class);
         let Popped {
             packet,
             flow,
@@ -331,8 +331,8 @@ impl<P: Send> Qdisc<P> for Confucius<P> {
         if native && self.params.occupancy == Occupancy::Delay {
             let own = self.store.flow_backlog(flow).bytes + u64::from(packet.len);
             let sojourn = now.since(packet.arrived);
-            let caused = examine::of_delay(sojourn, own, in_class, self.params.scale);
-            self.windows[flow].sample(caused);
+            let occupancy = of_delay(sojourn, own, in_class, waiting, self.params.scale);
+            self.windows[flow].sample(occupancy);
         }
         Some(packet)
     }

@@ -40,6 +40,24 @@ struct ClassQueue {
     list: List,
     migrants: Heap,
     backlog: Backlog,
+    /// Flows of which something waits.
+    waiting: u32,
+}
+
+impl ClassQueue {
+    /// A flow with packets waiting moves into the class.
+    fn join(&mut self, backlog: Backlog) {
+        self.waiting += 1;
+        self.backlog.packets += backlog.packets;
+        self.backlog.bytes += backlog.bytes;
+    }
+
+    /// A flow with packets waiting moves out of it.
+    fn leave(&mut self, backlog: Backlog) {
+        self.waiting -= 1;
+        self.backlog.packets -= backlog.packets;
+        self.backlog.bytes -= backlog.bytes;
+    }
 }
 
 /// A packet that leaves.
@@ -96,6 +114,11 @@ impl<P> Store<P> {
         self.classes[class].backlog
     }
 
+    /// How many flows of `class` have packets waiting.
+    pub(super) fn class_waiting(&self, class: usize) -> u64 {
+        u64::from(self.classes[class].waiting)
+    }
+
     /// What waits of `flow`.
     pub(super) fn flow_backlog(&self, flow: usize) -> Backlog {
         self.flows[flow].backlog
@@ -130,12 +153,14 @@ impl<P> Store<P> {
             listed_in: Some(queue.class),
         });
         self.arrivals += 1;
-        match queue.tail {
-            NIL => self.flows[flow].head = index,
-            tail => self.slots[tail as usize].next = index,
+        let class = &mut self.classes[usize::from(queue.class)];
+        if queue.tail == NIL {
+            self.flows[flow].head = index;
+            class.waiting += 1;
+        } else {
+            self.slots[queue.tail as usize].next = index;
         }
         self.flows[flow].tail = index;
-        let class = &mut self.classes[usize::from(queue.class)];
         self.nodes.push_back(&mut class.list, index);
         class.backlog.add(len);
         self.flows[flow].backlog.add(len);
@@ -161,6 +186,7 @@ impl<P> Store<P> {
         queue.head = next;
         if next == NIL {
             queue.tail = NIL;
+            self.classes[class].waiting -= 1;
         }
         if self.places.holds(flow) {
             self.classes[class].migrants.remove(&mut self.places, flow);
@@ -185,9 +211,11 @@ impl<P> Store<P> {
         }
         self.flows[flow].class = to as u8;
         self.flows[flow].native_from = self.arrivals;
-        shift(&mut self.classes[from].backlog, backlog, false);
-        shift(&mut self.classes[to].backlog, backlog, true);
-        self.note_migrant(flow);
+        if !backlog.is_empty() {
+            self.classes[from].leave(backlog);
+            self.classes[to].join(backlog);
+            self.note_migrant(flow);
+        }
     }
 
     /// Enters `flow` among the migrants of its class while its oldest packet came before it moved.
@@ -259,16 +287,6 @@ impl<P> Store<P> {
     }
 }
 
-fn shift(total: &mut Backlog, by: Backlog, into: bool) {
-    if into {
-        total.packets += by.packets;
-        total.bytes += by.bytes;
-    } else {
-        total.packets -= by.packets;
-        total.bytes -= by.bytes;
-    }
-}
-
 #[cfg(test)]
 impl<P> Store<P> {
     /// The paper's way (section 6): search all flows of `class` for the packet that came first.
@@ -283,15 +301,17 @@ impl<P> Store<P> {
         first.packet.as_ref()
     }
 
-    /// Counts every class again from its flows.
-    pub(super) fn recount(&self) -> [Backlog; MAX_CLASSES] {
-        let mut counted = [Backlog::default(); MAX_CLASSES];
+    /// Counts every class again from its flows: what waits, and how many flows it is of.
+    pub(super) fn recount(&self) -> [(Backlog, u64); MAX_CLASSES] {
+        let mut counted = [(Backlog::default(), 0); MAX_CLASSES];
         for queue in &self.flows {
+            let class = &mut counted[usize::from(queue.class)];
+            class.1 += u64::from(queue.head != NIL);
             let mut at = queue.head;
             while at != NIL {
                 let slot = &self.slots[at as usize];
                 let len = slot.packet.as_ref().map_or(0, |packet| packet.len);
-                counted[usize::from(queue.class)].add(len);
+                class.0.add(len);
                 at = slot.next;
             }
         }
