@@ -6,12 +6,12 @@
 //! Principles:
 //! - A control needs time to slow down. When a page opens twelve connections beside a call, the
 //!   call's share goes down by half, and then by half again every `doubling`, not to 1/13 at once
-//!   (section 4, [`weights`]).
+//!   (section 4, `weights.rs`).
 //! - In the long run every flow has its fair share.
 //! - Nobody is asked what kind of traffic they are. Flows that fill the buffer and flows that keep
 //!   it short are told apart by what they do, and kept in separate classes (section 5,
-//!   [`examine`]).
-//! - A flow's packets never overtake one another, also when the flow is moved ([`store`]).
+//!   `examine.rs`).
+//! - A flow's packets never overtake one another, also when the flow is moved (`store.rs`).
 //!
 //! Not for: core routers with thousands of flows; senders that fill the buffer and nevertheless
 //! expect a short delay.
