@@ -41,7 +41,9 @@ pub enum Input {
         /// What it says.
         message: Message,
     },
-    /// Fewer bytes than the transport's low mark wait to be sent: more may be given.
+    /// Fewer bytes than the transport's low mark wait to be sent: more may be given. Comes once
+    /// after an [`Output::Send`] that left the mark reached, when it no longer is; more often does
+    /// no harm.
     Writable(ConnId),
     /// The time asked for by [`Output::Timer`] has come.
     Timer(u64),
@@ -104,7 +106,7 @@ pub enum Message {
         /// How long the server thinks before the first byte.
         think: Duration,
     },
-    /// A part of an answer, on a connection that interleaves answers; or all of it.
+    /// A part of an answer.
     Response {
         /// The request's number.
         id: u32,
@@ -118,9 +120,9 @@ pub enum Message {
 /// Something that results speak of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Report {
-    /// Navigation starts: load number `load` of the page.
+    /// Navigation starts.
     PageStarted {
-        /// Counted from 0.
+        /// Which load, counted from 0.
         load: u32,
         /// Which page: an index into the entry's list.
         page: u32,

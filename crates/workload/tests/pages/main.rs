@@ -1,0 +1,5 @@
+//! Pages from their plan to their load, over a toy network.
+
+mod client;
+mod generated;
+mod toy;
