@@ -234,7 +234,10 @@ fn round_trips(
         if let Some(rtt) = timed.entry.rtt {
             least(&mut connects[origin], rtt);
         }
-        least(&mut waits[origin], timed.entry.wait);
+        // Some exporters write 0 where they do not know.
+        if timed.entry.wait > Duration::ZERO {
+            least(&mut waits[origin], timed.entry.wait);
+        }
     }
     let both = connects.into_iter().zip(waits);
     both.map(|(connect, wait)| connect.or(wait)).collect()

@@ -1,0 +1,7 @@
+//! HAR files in the dialects of their exporters, and damaged ones.
+
+mod damaged;
+mod dialects;
+mod graph;
+mod real;
+mod samples;
