@@ -11,8 +11,12 @@
 #![deny(missing_docs)]
 
 mod config;
+mod delivery;
 pub mod media;
+mod pacing;
+pub mod quic;
 pub mod tcp;
+mod usage;
 
 pub use config::Config;
 
@@ -83,6 +87,8 @@ pub struct Transmit {
 pub enum Wire {
     /// A TCP segment.
     Tcp(tcp::Segment),
+    /// A QUIC packet.
+    Quic(quic::Packet),
     /// Media, from a session's sender.
     Media(media::Packet),
     /// Feedback, from a session's receiver.

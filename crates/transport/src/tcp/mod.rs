@@ -5,10 +5,10 @@
 //! and RST (an application closes by dropping both ends), urgent data, zero windows (receivers
 //! read at once), F-RTO and the undoing of reductions.
 
-mod ranges;
+pub(crate) mod ranges;
 mod receiver;
 mod recovery;
-mod rtt;
+pub(crate) mod rtt;
 mod scoreboard;
 mod segment;
 mod sender;
@@ -19,7 +19,7 @@ use crate::{Config, Connection, Event, Stats, Transmit, Wire};
 use cca::Control;
 use receiver::Receiver;
 use sender::Sender;
-use units::{Ecn, Instant};
+use units::{Duration, Ecn, Instant};
 
 /// One end of a TCP connection.
 pub struct Tcp {
@@ -59,6 +59,21 @@ impl Tcp {
             deadline: Instant::NEVER,
             connected: false,
         }
+    }
+
+    /// Bytes of data in flight: sent, not acknowledged, not lost.
+    pub const fn in_flight(&self) -> u64 {
+        self.sender.in_flight()
+    }
+
+    /// Smoothed round trip; zero before the first sample.
+    pub const fn srtt(&self) -> Duration {
+        self.sender.srtt()
+    }
+
+    /// The congestion control.
+    pub fn control(&self) -> &dyn Control {
+        self.sender.control()
     }
 
     fn establish(&mut self, now: Instant) {

@@ -71,6 +71,29 @@ impl Ranges {
         }
     }
 
+    /// Removes up to `most` numbers from the front of the lowest range.
+    pub fn take_front(&mut self, most: u64) -> Option<(u64, u64)> {
+        let &(start, end) = self.0.front()?;
+        let end = end.min(start.saturating_add(most));
+        self.trim(end);
+        Some((start, end))
+    }
+
+    /// The lowest range.
+    pub fn first(&self) -> Option<(u64, u64)> {
+        self.0.front().copied()
+    }
+
+    /// The highest range.
+    pub fn last(&self) -> Option<(u64, u64)> {
+        self.0.back().copied()
+    }
+
+    /// How many ranges there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// The range that holds `at`.
     pub fn containing(&self, at: u64) -> Option<(u64, u64)> {
         let index = self.0.partition_point(|&(_, end)| end <= at);

@@ -51,6 +51,11 @@ impl RttEstimator {
         self.srtt = (self.srtt * 7 + rtt) / 8;
     }
 
+    /// Mean deviation (RFC 6298, RTTVAR).
+    pub const fn variance(&self) -> Duration {
+        self.variance
+    }
+
     /// The timeout, doubled for each time that it ran out since the last sample.
     pub fn rto(&self) -> Duration {
         let base = if self.srtt == Duration::ZERO {

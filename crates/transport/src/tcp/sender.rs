@@ -131,6 +131,21 @@ impl Sender {
         }
     }
 
+    /// Bytes in flight.
+    pub const fn in_flight(&self) -> u64 {
+        self.board.in_flight()
+    }
+
+    /// Smoothed round trip; zero before the first sample.
+    pub const fn srtt(&self) -> Duration {
+        self.rtt.srtt
+    }
+
+    /// The congestion control.
+    pub fn control(&self) -> &dyn Control {
+        &*self.control
+    }
+
     /// The retransmission timeout now.
     pub fn rto(&self) -> Duration {
         self.rtt.rto()

@@ -1,0 +1,288 @@
+//! QUIC's shape: one handshake round trip, streams, packet numbers, RFC 9002's recovery.
+//!
+//! Packets, streams, acknowledgements and recovery are as RFC 9000 and RFC 9002 have them. The
+//! handshake is a stream of its own: 300 bytes of ClientHello in a padded datagram, 3300 bytes from
+//! the server within three times what it has received, and the client's Finished, with which its
+//! data leaves after one round trip. Streams with something to send take turns by packet.
+//!
+//! Simplified: one space of packet numbers for three; flow control counts what is acknowledged,
+//! as receivers read at once; every control is paced (7.7). Not done: 0-RTT, HANDSHAKE_DONE and
+//! other small frames, migration, ECN validation, loss of keys, proportional rate reduction (the
+//! window drops at once, as section 7.3.2 allows), restart after idle, closing.
+
+mod acks;
+mod loss;
+mod packet;
+mod sender;
+mod streams;
+
+pub use packet::{Ack, CRYPTO, DATAGRAM, Frame, Frames, IP_UDP, MAX_FRAMES, MAX_RANGES, Packet};
+
+use crate::{Config, Connection, Event, Stats, Transmit, Wire};
+use acks::{Arrivals, MAX_ACK_DELAY};
+use cca::Control;
+use sender::Sender;
+use streams::{RecvStreams, SendStreams};
+use units::{Duration, Ecn, Instant};
+
+/// Bytes of the ClientHello.
+const HELLO: u64 = 300;
+/// Bytes from ServerHello to the server's Finished, with a chain of two ECDSA certificates.
+const SERVER_FLIGHT: u64 = 3300;
+/// Bytes of the client's Finished.
+const FINISHED: u64 = 52;
+/// A client's datagrams of the handshake are padded to this (RFC 9000, 14.1).
+const PADDED: u32 = 1200;
+/// A server sends so many times what it received until the client's address is proven
+/// (RFC 9000, 8.1).
+const AMPLIFICATION: u64 = 3;
+
+/// One end of a QUIC connection.
+pub struct Quic {
+    opens: bool,
+    started: bool,
+    connected: bool,
+    /// The application knows that.
+    told_connected: bool,
+    /// The peer's address is proven.
+    validated: bool,
+    /// UDP payload received and sent.
+    bytes: (u64, u64),
+    ecn: bool,
+    receive_window: u64,
+    unsent_low: u64,
+    /// The application gave something since it was last told that there is room.
+    gave: bool,
+    sender: Sender,
+    arrivals: Arrivals,
+    send_streams: SendStreams,
+    recv_streams: RecvStreams,
+}
+
+impl Quic {
+    /// An end that `opens`, or waits to be opened. The control's `mss` should be [`DATAGRAM`].
+    pub fn new(config: Config, control: Box<dyn Control>, opens: bool) -> Self {
+        Quic {
+            opens,
+            started: false,
+            connected: false,
+            told_connected: false,
+            validated: opens,
+            bytes: (0, 0),
+            ecn: config.ecn,
+            receive_window: config.receive_window,
+            unsent_low: config.unsent_low,
+            gave: false,
+            sender: Sender::new(&config, control),
+            arrivals: Arrivals::default(),
+            send_streams: SendStreams::default(),
+            recv_streams: RecvStreams::default(),
+        }
+    }
+
+    /// Bytes of UDP payload in flight.
+    pub fn in_flight(&self) -> u64 {
+        self.sender.in_flight()
+    }
+
+    /// Smoothed round trip; zero before the first sample.
+    pub const fn srtt(&self) -> Duration {
+        self.sender.rtt.srtt
+    }
+
+    /// The congestion control.
+    pub fn control(&self) -> &dyn Control {
+        &*self.sender.control
+    }
+
+    /// Takes the handshake as far as what arrived of it allows.
+    fn shake_hands(&mut self, now: Instant) {
+        let crypto = self.recv_streams.crypto();
+        let complete = if self.opens {
+            SERVER_FLIGHT
+        } else {
+            HELLO + FINISHED
+        };
+        if !self.opens && !self.started && crypto >= HELLO {
+            self.started = true;
+            self.send_streams.give(CRYPTO, SERVER_FLIGHT);
+        }
+        if self.connected || crypto < complete {
+            return;
+        }
+        self.connected = true;
+        self.sender.ack_delay = MAX_ACK_DELAY;
+        self.sender.keep_probing = false;
+        if self.opens {
+            self.send_streams.give(CRYPTO, FINISHED);
+        }
+        self.sender.arm_probe(now);
+    }
+
+    /// Bytes of streams that may be sent for the first time.
+    fn fresh(&self) -> u64 {
+        if !self.connected {
+            return 0;
+        }
+        self.receive_window.saturating_sub(self.send_streams.open())
+    }
+
+    /// UDP payload that the next datagram may have.
+    fn limit(&self) -> u32 {
+        if self.validated {
+            return DATAGRAM;
+        }
+        let left = (AMPLIFICATION * self.bytes.0).saturating_sub(self.bytes.1);
+        left.min(u64::from(DATAGRAM)) as u32
+    }
+
+    /// Fills a packet with what streams have to send.
+    fn fill(&mut self, packet: &mut Packet, limit: u32) {
+        while !packet.frames.is_full() {
+            let room = packet.room(limit);
+            if room == 0 {
+                break;
+            }
+            let Some(frame) = self.send_streams.take(room, self.fresh()) else {
+                return;
+            };
+            packet.frames.push(frame);
+        }
+        self.send_streams.pass_turn();
+    }
+}
+
+impl Connection for Quic {
+    fn open(&mut self, _now: Instant) {
+        if self.opens && !self.started {
+            self.started = true;
+            self.sender.keep_probing = true;
+            self.send_streams.give(CRYPTO, HELLO);
+        }
+    }
+
+    fn send(&mut self, _now: Instant, stream: u32, bytes: u64) {
+        if stream == CRYPTO {
+            return;
+        }
+        if self.send_streams.unsent() == 0 && !self.send_streams.has_work(0) {
+            self.sender.on_idle();
+        }
+        self.send_streams.give(stream, bytes);
+        self.gave = true;
+    }
+
+    fn handle(&mut self, now: Instant, ecn: Ecn, packet: &Wire) {
+        let Wire::Quic(packet) = packet else {
+            return;
+        };
+        let padded = if packet.long && !self.opens {
+            PADDED
+        } else {
+            0
+        };
+        self.bytes.0 += u64::from(packet.wire_len().max(padded));
+        let eliciting = packet.is_eliciting();
+        let (marked, hurry) = (ecn == Ecn::Ce, !self.connected);
+        let number = packet.number;
+        if !self
+            .arrivals
+            .on_packet(now, number, eliciting, marked, hurry)
+        {
+            return;
+        }
+        if let Some(ack) = &packet.ack {
+            // Who acknowledges what was sent there has the address that it was sent to.
+            self.validated = true;
+            self.sender
+                .on_ack(now, ack, &mut self.send_streams, &mut self.arrivals);
+        }
+        for frame in packet.frames.iter() {
+            self.recv_streams.on_frame(frame);
+        }
+        self.shake_hands(now);
+    }
+
+    fn transmit(&mut self, now: Instant) -> Option<Transmit> {
+        let has_work = self.send_streams.has_work(self.fresh());
+        let probe = self.sender.probe_due();
+        let data = probe || (has_work && self.sender.may_send(now));
+        if !has_work {
+            self.sender.on_quiet();
+        }
+        let limit = self.limit();
+        if !self.started || !(data || self.arrivals.is_due()) {
+            return None;
+        }
+        let mut packet = Packet {
+            number: self.sender.next_number(),
+            frames: Frames::default(),
+            ack: None,
+            ping: false,
+            long: !self.connected,
+        };
+        if packet.room(limit) == 0 {
+            // The server waits for leave to send more.
+            return None;
+        }
+        packet.ack = self.arrivals.take(now);
+        if data {
+            self.fill(&mut packet, limit);
+        }
+        let empty = packet.frames.is_empty();
+        packet.ping = empty && (probe || (self.connected && self.arrivals.wants_answer()));
+        if packet.is_eliciting() {
+            self.arrivals.will_be_answered();
+        } else if packet.ack.is_none() {
+            return None;
+        }
+        let padding = if self.opens && packet.long { PADDED } else { 0 };
+        let len = packet.wire_len().max(padding);
+        let told = packet.ack.as_ref().map_or(0, |ack| ack.largest + 1);
+        self.sender.on_sent(now, &packet, len, told);
+        self.bytes.1 += u64::from(len);
+        Some(Transmit {
+            len: len + IP_UDP,
+            ecn: if self.ecn { Ecn::Ect0 } else { Ecn::NotCapable },
+            packet: Wire::Quic(packet),
+        })
+    }
+
+    fn next_timer(&self) -> Instant {
+        self.sender.next_timer().min(self.arrivals.next_timer())
+    }
+
+    fn on_timer(&mut self, now: Instant) {
+        self.arrivals.on_timer(now);
+        self.sender.on_timer(now, &mut self.send_streams);
+    }
+
+    fn event(&mut self) -> Option<Event> {
+        if !self.connected {
+            return None;
+        }
+        if !self.told_connected {
+            self.told_connected = true;
+            return Some(Event::Connected);
+        }
+        if let Some((stream, bytes)) = self.recv_streams.read() {
+            return Some(Event::Received { stream, bytes });
+        }
+        if self.gave && self.unsent() < self.unsent_low {
+            self.gave = false;
+            return Some(Event::Writable);
+        }
+        None
+    }
+
+    fn unsent(&self) -> u64 {
+        self.send_streams.unsent()
+    }
+
+    fn stats(&self) -> Stats {
+        Stats {
+            acked: self.send_streams.acked(),
+            ..self.sender.stats
+        }
+    }
+}
