@@ -1,8 +1,8 @@
 //! `analects list` and `analects describe`.
 
 use crate::cli::Listed;
+use crate::refused::Refused;
 use crate::run::print;
-use miette::miette;
 use sim::Simulator;
 use std::fmt::Write as _;
 use units::param::Spec;
@@ -68,7 +68,7 @@ fn traffic() -> Vec<Entry> {
 }
 
 /// Lists names with a line about each.
-pub fn list(what: Listed) -> miette::Result<()> {
+pub fn list(what: Listed) -> Result<(), Refused> {
     let entries = match what {
         Listed::Disciplines => disciplines(),
         Listed::Controls => controls(),
@@ -94,13 +94,13 @@ pub fn list(what: Listed) -> miette::Result<()> {
 }
 
 /// Describes one thing.
-pub fn describe(name: &str) -> miette::Result<()> {
+pub fn describe(name: &str) -> Result<(), Refused> {
     let entries = || disciplines().into_iter().chain(controls()).chain(traffic());
     let found: Vec<Entry> = entries().filter(|entry| entry.name == name).collect();
     if found.is_empty() {
         let names: Vec<&str> = entries().map(|entry| entry.name).collect();
         let help = format!("there are: {}", names.join(", "));
-        return Err(miette!(help = help, "nothing is called {name:?}"));
+        return Err(Refused::new(&format!("nothing is called {name:?}"), &help));
     }
     let texts: Vec<String> = found.iter().map(page).collect();
     print(&texts.join("\n"))

@@ -4,45 +4,77 @@
 
 mod cli;
 mod describe;
+mod refused;
 mod run;
 mod table;
 mod variants;
 
 use clap::{CommandFactory, Parser};
 use cli::{Cli, Command};
+use refused::Refused;
+use scenario::printable;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Exit status for input that was refused.
 const REFUSED: u8 = 2;
 
 fn main() -> ExitCode {
-    let result = match Cli::parse().command {
-        Command::Run(args) => run::run(&args),
-        Command::List { what } => describe::list(what),
-        Command::Describe { name } => describe::describe(&name),
-        Command::Completions { shell } => {
-            clap_complete::generate(
-                shell,
-                &mut Cli::command(),
-                "analects",
-                &mut std::io::stdout(),
-            );
-            Ok(())
-        }
-        Command::Man { folder } => manual(&folder),
+    let result = match Cli::try_parse() {
+        Ok(cli) => execute(cli.command),
+        Err(error) => return usage(&error),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        Err(report) => {
-            eprintln!("{report:?}");
+        Err(refused) => {
+            eprintln!("{}", refused.rendered());
             ExitCode::from(REFUSED)
         }
     }
 }
 
+fn execute(command: Command) -> Result<(), Refused> {
+    match command {
+        Command::Run(args) => run::run(&args),
+        Command::List { what } => describe::list(what),
+        Command::Describe { name } => describe::describe(&name),
+        Command::Completions { shell } => {
+            let mut text = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "analects", &mut text);
+            run::print(&String::from_utf8_lossy(&text))
+        }
+        Command::Man { folder } => manual(&folder),
+    }
+}
+
 /// Writes man pages for the program and its commands.
-fn manual(folder: &std::path::Path) -> miette::Result<()> {
-    use miette::IntoDiagnostic;
-    std::fs::create_dir_all(folder).into_diagnostic()?;
-    clap_mangen::generate_to(Cli::command(), folder).into_diagnostic()
+fn manual(folder: &Path) -> Result<(), Refused> {
+    let written = std::fs::create_dir_all(folder)
+        .and_then(|()| clap_mangen::generate_to(Cli::command(), folder));
+    written.map_err(|error| run::unwritable(folder, &error))
+}
+
+/// Prints help, the version, or what is wrong with the arguments, which may hold anything.
+fn usage(error: &clap::Error) -> ExitCode {
+    const HALF: usize = 90;
+    const LINES: usize = 20;
+    let text = error.render().to_string();
+    // What is expected often stands behind what was found.
+    let cut = |line: &str| {
+        let whole = printable(line, usize::MAX);
+        let length = whole.chars().count();
+        if length <= 2 * HALF {
+            return whole;
+        }
+        let tail: String = whole.chars().skip(length - HALF).collect();
+        printable(&whole, HALF) + &tail
+    };
+    let lines: Vec<String> = text.lines().take(LINES).map(cut).collect();
+    if error.use_stderr() && !lines.iter().map(String::as_str).eq(text.lines()) {
+        eprintln!("{}", lines.join("\n"));
+        return ExitCode::from(REFUSED);
+    }
+    // A reader that has gone away is no error.
+    _ = error.print();
+    ExitCode::from(error.exit_code() as u8)
 }

@@ -1,24 +1,30 @@
 //! `analects run`.
 
 use crate::cli::{Format, RunArgs};
+use crate::refused::Refused;
 use crate::{table, variants};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab::export::{self, Document};
 use lab::{Plan, Progress, Run};
-use miette::{Context, IntoDiagnostic, LabeledSpan, NamedSource, miette};
-use scenario::{Engine, Names, Scenario, ScenarioError};
+use scenario::{Engine, Names, Scenario};
 use sim::Simulator;
+use std::fmt::Display;
+use std::path::Path;
 use std::sync::Arc;
 
 /// More runs than this are a mistake in a pattern.
 const MAX_RUNS: usize = 1_000_000;
 
+type Result<T> = std::result::Result<T, Refused>;
+
 /// Runs a scenario and prints what came of it.
-pub fn run(args: &RunArgs) -> miette::Result<()> {
+pub fn run(args: &RunArgs) -> Result<()> {
     let simulator = engine(&args.engine)?;
     let document = read(args)?;
     let plan = plan(args, &simulator, &document)?;
+    prepare(args)?;
     let results = execute(args, &simulator, &plan)?;
+    let scenario = &plan.runs[0].scenario;
     let resolved = document.to_json();
     let document_out = Document {
         version: env!("CARGO_PKG_VERSION"),
@@ -28,67 +34,82 @@ pub fn run(args: &RunArgs) -> miette::Result<()> {
     };
     if let Some(folder) = &args.out {
         let written = export::folder(folder, &document_out, &document.to_toml());
-        written
-            .into_diagnostic()
-            .wrap_err_with(|| format!("cannot write {}", folder.display()))?;
+        written.map_err(|error| unwritable(folder, &error))?;
     }
-    let scenario = &plan.runs[0].scenario;
     let in_folder = args.out.as_ref().map(|folder| folder.join("report.html"));
     for path in args.report.iter().chain(&in_folder) {
         let html = lab::report::html(scenario, &document_out);
-        let written = std::fs::write(path, html);
-        written
-            .into_diagnostic()
-            .wrap_err_with(|| format!("cannot write {}", path.display()))?;
+        std::fs::write(path, html).map_err(|error| unwritable(path, &error))?;
     }
+    let unprintable = |error: serde_json::Error| {
+        Refused::new(
+            &format!("the results cannot be printed: {error}"),
+            "report this",
+        )
+    };
     let text = match args.format {
         Format::Table => table::comparison(scenario, &results),
-        Format::Json => export::json(&document_out).into_diagnostic()?,
-        Format::Csv => export::csv(&results).into_diagnostic()?,
+        Format::Json => export::json(&document_out).map_err(unprintable)?,
+        Format::Csv => export::csv(&results).map_err(unprintable)?,
     };
     print(&text)
 }
 
 /// Prints; a reader that has gone away, such as `head`, is no error.
-pub fn print(text: &str) -> miette::Result<()> {
+pub fn print(text: &str) -> Result<()> {
     use std::io::Write;
     match std::io::stdout().write_all(text.as_bytes()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(error).into_diagnostic()
+            let message = format!("nothing can be printed: {error}");
+            Err(Refused::new(&message, "look at where the output goes"))
         }
         _ => Ok(()),
     }
 }
 
-fn engine(name: &str) -> miette::Result<Simulator> {
+/// The error for something that cannot be written.
+pub fn unwritable(path: &Path, error: &dyn Display) -> Refused {
+    let message = format!("{} cannot be written: {error}", path.display());
+    Refused::new(&message, "name another place, or make room there")
+}
+
+/// Finds out before anything runs whether the results can be written.
+fn prepare(args: &RunArgs) -> Result<()> {
+    if let Some(folder) = &args.out {
+        std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
+    }
+    if let Some(report) = &args.report {
+        let mut open = std::fs::OpenOptions::new();
+        let opened = open.create(true).append(true).open(report);
+        opened.map_err(|error| unwritable(report, &error))?;
+    }
+    Ok(())
+}
+
+fn engine(name: &str) -> Result<Simulator> {
     match name {
         "sim" => Ok(Simulator::default()),
-        other => Err(miette!(
-            help = "there are: sim",
-            "there is no engine {other:?}"
-        )),
+        other => {
+            let message = format!("--engine: there is no engine {other:?}");
+            Err(Refused::new(&message, "there are: sim"))
+        }
     }
 }
 
-fn read(args: &RunArgs) -> miette::Result<scenario::Document> {
+fn read(args: &RunArgs) -> Result<scenario::Document> {
     let file = args.scenario.display().to_string();
-    let text = scenario::files::read(&args.scenario).map_err(|reason| {
-        miette!(
-            help = "name a scenario, such as scenarios/page-during-call.toml",
-            "{file}: {reason}"
-        )
+    let read = scenario::files::read(&args.scenario, scenario::files::MAX_SCENARIO);
+    let text = read.map_err(|reason| {
+        let help = "name a scenario, such as scenarios/page-during-call.toml";
+        Refused::new(&format!("{file}: {reason}"), help)
     })?;
-    let mut document = scenario::Document::parse(&file, &text).map_err(diagnostic)?;
+    let mut document = scenario::Document::parse(&file, &text)?;
     for setting in &args.set {
         let Some((path, value)) = setting.split_once('=') else {
-            return Err(miette!(
-                help = "write --set link.rate=20mbit",
-                "--set {setting:?} sets nothing"
-            ));
+            let message = format!("--set {setting}: there is no value");
+            return Err(Refused::new(&message, "write --set link.rate=20mbit"));
         };
-        document
-            .set(path.trim(), value.trim())
-            .map_err(diagnostic)?;
+        document.set(path.trim(), value.trim())?;
     }
     if !args.disciplines.is_empty() {
         document.set_disciplines(&args.disciplines);
@@ -96,23 +117,22 @@ fn read(args: &RunArgs) -> miette::Result<scenario::Document> {
     Ok(document)
 }
 
-fn plan(
-    args: &RunArgs,
-    simulator: &Simulator,
-    document: &scenario::Document,
-) -> miette::Result<Plan> {
+fn plan(args: &RunArgs, simulator: &Simulator, document: &scenario::Document) -> Result<Plan> {
     let names = Names {
         discipline: &|choice| simulator.judge_discipline(choice),
         control: &|choice| simulator.judge_control(choice),
     };
-    let variants = variants::expand(document, &args.set).map_err(diagnostic)?;
+    let variants = variants::expand(document, &args.set)?;
     let drawn = args.out.is_some() || args.report.is_some();
     let mut plan = Plan::default();
     for (index, (variant, document)) in variants.into_iter().enumerate() {
-        let scenario: Scenario = document.resolve(&names).map_err(diagnostic)?;
+        let scenario: Scenario = document.resolve(&names)?;
         if let Some(refused) = simulator.check(&scenario).first() {
+            let message = format!("engine sim cannot run this: {}", refused.reason);
             let help = "choose another engine, or change the entry";
-            return Err(miette!(help = help, "engine sim cannot run {refused}"));
+            return Err(document
+                .error_at_path(&refused.entry, &message, help)
+                .into());
         }
         let scenario = Arc::new(scenario);
         for discipline in &scenario.disciplines {
@@ -127,7 +147,8 @@ fn plan(
                     series: drawn && index == 0 && number == 0,
                 });
                 if plan.runs.len() > MAX_RUNS {
-                    return Err(miette!("more than {MAX_RUNS} runs"));
+                    let message = format!("more than {MAX_RUNS} runs");
+                    return Err(Refused::new(&message, "repeat less often"));
                 }
             }
         }
@@ -135,21 +156,20 @@ fn plan(
     Ok(plan)
 }
 
-fn execute(
-    args: &RunArgs,
-    simulator: &Simulator,
-    plan: &Plan,
-) -> miette::Result<Vec<scenario::RunResult>> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(args.jobs.unwrap_or(0));
-    let pool = pool.build().into_diagnostic()?;
-    let bar =
-        ProgressBar::with_draw_target(Some(plan.runs.len() as u64), ProgressDrawTarget::stderr());
-    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} runs, {eta} left");
-    bar.set_style(style.into_diagnostic()?);
+fn execute(args: &RunArgs, simulator: &Simulator, plan: &Plan) -> Result<Vec<scenario::RunResult>> {
+    let jobs = args.jobs.unwrap_or(0) as usize;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build();
+    let pool = pool.map_err(|error| Refused::new(&error.to_string(), "use --jobs 1"))?;
+    let runs = plan.runs.len() as u64;
+    let bar = ProgressBar::with_draw_target(Some(runs), ProgressDrawTarget::stderr());
+    // Without a style of ours there is indicatif's own.
+    if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} runs, {eta} left") {
+        bar.set_style(style);
+    }
     bar.tick();
     let results = pool.install(|| lab::run(simulator, plan, &Bar(&bar)));
     bar.finish_and_clear();
-    results.map_err(|error| miette!("{error}"))
+    results.map_err(|error| Refused::new(&error.to_string(), "change this entry"))
 }
 
 struct Bar<'a>(&'a ProgressBar);
@@ -158,30 +178,4 @@ impl Progress for Bar<'_> {
     fn done(&self) {
         self.0.inc(1);
     }
-}
-
-/// A scenario's error with the piece of text that it is about.
-fn diagnostic(error: ScenarioError) -> miette::Report {
-    let Some(span) = error.span.clone().filter(|_| error.set.is_none()) else {
-        let place = error.set.clone().unwrap_or_else(|| error.file.clone());
-        return miette!(help = error.help, "{place}: {}", error.message);
-    };
-    let label = LabeledSpan::at(shown(&error.text, span), "here");
-    let (file, text) = (error.file.clone(), error.text.clone());
-    miette!(
-        labels = vec![label],
-        help = error.help,
-        "{}: {}",
-        error.file,
-        error.message
-    )
-    .with_source_code(NamedSource::new(file, text))
-}
-
-/// The part of a span that is shown: its first line.
-fn shown(text: &str, span: std::ops::Range<usize>) -> std::ops::Range<usize> {
-    let start = span.start.min(text.len());
-    let rest = text.get(start..span.end.min(text.len())).unwrap_or("");
-    let line = rest.lines().next().unwrap_or("");
-    start..start + line.len()
 }

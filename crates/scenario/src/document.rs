@@ -1,6 +1,7 @@
 //! A scenario's text as a tree that remembers where everything stood.
 
 use crate::error::ScenarioError;
+use std::borrow::Cow;
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -58,31 +59,41 @@ impl Document {
         };
         let parsed = DeTable::parse(text).map_err(|error| {
             let origin = error.span().map(Origin::Text);
-            document.error(origin.as_ref(), error.message(), "write it as TOML")
+            let help = "write TOML: [table], key = \"text\", key = 3, # remark";
+            let message = match error.message() {
+                message if message.contains("recurs") => "nested too deeply",
+                message => message,
+            };
+            document.error(origin.as_ref(), message, help)
         })?;
-        let Some(root) = table(parsed.get_ref(), MAX_DEPTH) else {
-            return Err(document.error(None, "nested too deeply", "eight levels suffice"));
-        };
-        document.root = root;
+        document.root = table(parsed.get_ref(), MAX_DEPTH).map_err(|place| {
+            let help = format!("{MAX_DEPTH} levels of tables suffice");
+            document.error(Some(&Origin::Text(place)), "nested too deeply", &help)
+        })?;
         Ok(document)
     }
 
     /// Sets the value at `path`, such as `link.rate`, or `traffic.NAME.control`: entries of a list
-    /// are found by their `name`. Without a name, a list's path means all its entries.
+    /// are found by their `name`. Without a name, a list's path means all its entries. Tables on the
+    /// way are made if need be.
     ///
     /// # Errors
-    /// If the path leads nowhere.
+    /// If the path leads nowhere. Whether there is such a key turns out when the document is
+    /// resolved.
     pub fn set(&mut self, path: &str, value: &str) -> Result<(), ScenarioError> {
         let keys: Vec<&str> = path.split('.').collect();
         let item = Item {
             node: Node::Leaf(value.to_owned()),
             origin: Origin::Set(format!("--set {path}")),
         };
-        let known = set(&mut self.root, &keys, &item);
-        known.map_err(|help| {
-            let origin = Origin::Set(format!("--set {path}"));
-            let message = format!("the path {path:?} leads nowhere");
-            self.error(Some(&origin), &message, &help)
+        let done = if keys.len() > MAX_DEPTH || keys.contains(&"") {
+            Err("write a path such as link.rate".to_owned())
+        } else {
+            set(&mut self.root, &keys, &item)
+        };
+        done.map_err(|help| {
+            let message = "the path leads nowhere";
+            self.error(Some(&item.origin), message, &help)
         })
     }
 
@@ -114,8 +125,11 @@ impl Document {
 
     /// The document as TOML, with everything that was set.
     pub fn to_toml(&self) -> String {
-        // What was read as TOML can be written as TOML.
-        toml::to_string_pretty(&self.to_json()).unwrap_or_default()
+        let mut root = toml::Table::new();
+        for (key, item) in &self.root {
+            root.insert(key.clone(), written(&item.node));
+        }
+        root.to_string()
     }
 
     /// An error about the value at `path`.
@@ -137,12 +151,10 @@ impl Document {
             None => (None, None),
         };
         ScenarioError {
-            file: self.file.clone(),
             text: self.text.clone(),
             span,
             set,
-            message: message.to_owned(),
-            help: help.to_owned(),
+            ..ScenarioError::about(&self.file, message, help)
         }
     }
 }
@@ -188,37 +200,40 @@ pub(crate) fn name_of(table: &Table) -> Option<&str> {
     }
 }
 
+/// Sets what stands at `keys`, of which there is at least one.
 fn set(table: &mut Table, keys: &[&str], item: &Item) -> Result<(), String> {
-    let (key, rest) = match keys {
-        [] | [""] => return Err("write a path such as link.rate".to_owned()),
-        [key, rest @ ..] => (*key, rest),
-    };
-    let found = table.iter_mut().find(|(name, _)| name == key);
+    let (&key, rest) = keys.split_first().ok_or("a key is missing")?;
     if rest.is_empty() {
-        match found {
-            Some((_, old)) => *old = item.clone(),
-            None => table.push((key.to_owned(), item.clone())),
-        }
-        return Ok(());
+        // A link's capacity is one or the other: setting one takes the other away.
+        let rival = match key {
+            "rate" => "trace",
+            "trace" => "rate",
+            _ => "",
+        };
+        table.retain(|(name, _)| name != rival);
     }
-    let names: Vec<String> = table.iter().map(|(name, _)| name.clone()).collect();
-    let found = table.iter_mut().find(|(name, _)| name == key);
-    match found.map(|(_, item)| &mut item.node) {
-        Some(Node::Table(inner)) => set(inner, rest, item),
-        Some(Node::List(items)) => set_in_list(items, rest, item),
-        Some(Node::Leaf(_)) => Err(format!("{key} is a value, not a table")),
-        None if key == "up" => {
+    let place = table.iter().position(|(name, _)| name == key);
+    let Some(place) = place else {
+        let mut made = item.clone();
+        if !rest.is_empty() {
             let mut inner = Table::new();
             set(&mut inner, rest, item)?;
-            let origin = item.origin.clone();
-            let node = Node::Table(inner);
-            table.push((key.to_owned(), Item { node, origin }));
-            Ok(())
+            made.node = Node::Table(inner);
         }
-        None => Err(format!("there are: {}", names.join(", "))),
+        table.push((key.to_owned(), made));
+        return Ok(());
+    };
+    let old = &mut table[place].1;
+    match &mut old.node {
+        _ if rest.is_empty() => *old = item.clone(),
+        Node::Table(inner) => set(inner, rest, item)?,
+        Node::List(items) => set_in_list(items, rest, item)?,
+        Node::Leaf(_) => return Err(format!("{key} is a value, not a table")),
     }
+    Ok(())
 }
 
+/// Sets what stands at `keys` in the entry that the first of them names, or else in all entries.
 fn set_in_list(items: &mut [Item], keys: &[&str], item: &Item) -> Result<(), String> {
     let mut tables: Vec<&mut Table> = items
         .iter_mut()
@@ -227,68 +242,73 @@ fn set_in_list(items: &mut [Item], keys: &[&str], item: &Item) -> Result<(), Str
             _ => None,
         })
         .collect();
-    let names: Vec<String> = tables
-        .iter()
-        .filter_map(|table| name_of(table))
-        .map(str::to_owned)
-        .collect();
-    if let Some(place) = tables
-        .iter()
-        .position(|table| name_of(table) == Some(keys[0]))
-        && keys.len() > 1
-    {
-        return set(tables[place], &keys[1..], item);
+    if tables.is_empty() {
+        return Err("it is a list of values: set it as a whole".to_owned());
     }
-    if keys.len() > 1
-        && tables
-            .iter()
-            .all(|table| !table.iter().any(|(key, _)| key == keys[0]))
-    {
-        return Err(format!(
-            "no entry is called {:?}; there are: {}",
-            keys[0],
-            names.join(", ")
-        ));
+    let (first, rest) = (keys[0], &keys[1..]);
+    if !rest.is_empty() {
+        let called = |table: &&mut Table| name_of(table) == Some(first);
+        if let Some(place) = tables.iter().position(|table| called(table)) {
+            return set(tables[place], rest, item);
+        }
+        let has_key = |table: &&mut Table| table.iter().any(|(key, _)| key == first);
+        if !tables.iter().any(|table| has_key(table)) {
+            let names: Vec<&str> = tables.iter().filter_map(|table| name_of(table)).collect();
+            let names = names.join(", ");
+            return Err(format!("no entry is called {first:?}; there are: {names}"));
+        }
     }
     tables
         .iter_mut()
         .try_for_each(|table| set(table, keys, item))
 }
 
-fn table(from: &DeTable<'_>, depth: usize) -> Option<Table> {
-    let entries = from.iter();
-    entries
-        .map(|(key, value)| {
-            Some((
-                key.get_ref().to_string(),
-                item(value, depth.checked_sub(1)?)?,
-            ))
-        })
-        .collect()
+/// Converts a table; an error is the place of what is nested too deeply.
+fn table(from: &DeTable<'_>, depth: usize) -> Result<Table, Range<usize>> {
+    let entry = |(key, value): (&Spanned<Cow<'_, str>>, &Spanned<DeValue<'_>>)| {
+        let depth = depth.checked_sub(1).ok_or(value.span())?;
+        Ok((key.get_ref().to_string(), item(value, depth)?))
+    };
+    from.iter().map(entry).collect()
 }
 
-fn item(from: &Spanned<DeValue<'_>>, depth: usize) -> Option<Item> {
+fn item(from: &Spanned<DeValue<'_>>, depth: usize) -> Result<Item, Range<usize>> {
     let node = match from.get_ref() {
         DeValue::String(text) => Node::Leaf(text.to_string()),
-        DeValue::Integer(number) => Node::Leaf(number.as_str().to_owned()),
+        DeValue::Integer(number) => {
+            // As it was written where it is beyond all reason, for the error about it.
+            let value = i128::from_str_radix(number.as_str(), number.radix());
+            Node::Leaf(value.map_or_else(|_| number.to_string(), |value| value.to_string()))
+        }
         DeValue::Float(number) => Node::Leaf(number.as_str().to_owned()),
         DeValue::Boolean(value) => Node::Leaf(value.to_string()),
         DeValue::Datetime(date) => Node::Leaf(date.to_string()),
         DeValue::Array(items) => {
-            let depth = depth.checked_sub(1)?;
-            Node::List(
-                items
-                    .iter()
-                    .map(|value| item(value, depth))
-                    .collect::<Option<_>>()?,
-            )
+            let depth = depth.checked_sub(1).ok_or(from.span())?;
+            let items = items.iter().map(|value| item(value, depth));
+            Node::List(items.collect::<Result<_, _>>()?)
         }
         DeValue::Table(inner) => Node::Table(table(inner, depth)?),
     };
-    Some(Item {
+    Ok(Item {
         node,
         origin: Origin::Text(from.span()),
     })
+}
+
+fn written(node: &Node) -> toml::Value {
+    match node {
+        Node::Leaf(text) => text.clone().into(),
+        Node::List(items) => {
+            toml::Value::Array(items.iter().map(|item| written(&item.node)).collect())
+        }
+        Node::Table(table) => toml::Value::Table(
+            table
+                .iter()
+                .map(|(key, item)| (key.clone(), written(&item.node)))
+                .collect(),
+        ),
+    }
 }
 
 fn json(node: &Node) -> serde_json::Value {

@@ -20,7 +20,22 @@ pub struct ScenarioError {
     pub help: String,
 }
 
+/// Longest message, and longest help: some lines of a terminal.
+const MOST: usize = 500;
+
 impl ScenarioError {
+    /// An error about the whole of `file`.
+    pub fn about(file: &str, message: &str, help: &str) -> Self {
+        ScenarioError {
+            file: file.to_owned(),
+            text: String::new(),
+            span: None,
+            set: None,
+            message: printable(message, MOST),
+            help: printable(help, MOST),
+        }
+    }
+
     /// Line and column of the place, from 1.
     pub fn line(&self) -> Option<(usize, usize)> {
         let start = self.span.as_ref()?.start.min(self.text.len());
@@ -29,18 +44,70 @@ impl ScenarioError {
         let line = before.matches('\n').count() + 1;
         Some((line, before[line_start..].chars().count() + 1))
     }
+
+    /// Where: `--set link.rate`, `file:line:column`, or the file.
+    pub fn place(&self) -> String {
+        let file = printable(&self.file, 200);
+        match (&self.set, self.line()) {
+            (Some(option), _) => printable(option, 200),
+            (None, Some((line, column))) => format!("{file}:{line}:{column}"),
+            (None, None) => file,
+        }
+    }
 }
 
-/// `file:line:column: what is wrong; what to write instead`.
+/// `place: what is wrong; what to write instead`.
 impl fmt::Display for ScenarioError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (&self.set, self.line()) {
-            (Some(option), _) => write!(f, "{option}: ")?,
-            (None, Some((line, column))) => write!(f, "{}:{line}:{column}: ", self.file)?,
-            (None, None) => write!(f, "{}: ", self.file)?,
-        }
-        write!(f, "{}; {}", self.message, self.help)
+        write!(f, "{}: {}; {}", self.place(), self.message, self.help)
     }
 }
 
 impl std::error::Error for ScenarioError {}
+
+/// `text` for a terminal, in at most `most` characters: control characters and others that are not
+/// to be seen are written as escapes, and what is cut away leaves three dots.
+pub fn printable(text: &str, most: usize) -> String {
+    let mut shown = String::new();
+    let mut length = 0;
+    for c in text.chars() {
+        let escaped = match c {
+            '"' | '\'' | '\\' => c.to_string(),
+            _ => c.escape_debug().to_string(),
+        };
+        length += escaped.chars().count();
+        if length > most {
+            shown += "...";
+            break;
+        }
+        shown += &escaped;
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_printed_cannot_move_the_cursor_or_flood_the_screen() {
+        assert_eq!(printable("a \"b\" \\ ü", 20), "a \"b\" \\ ü");
+        assert_eq!(
+            printable("\x1b[31mred\u{202e}\n", 30),
+            "\\u{1b}[31mred\\u{202e}\\n"
+        );
+        assert_eq!(printable("abcdef", 3), "abc...");
+    }
+
+    #[test]
+    fn the_place_is_counted_from_one_in_characters() {
+        let mut error = ScenarioError::about("s.toml", "wrong", "right");
+        assert_eq!(error.to_string(), "s.toml: wrong; right");
+        error.text = "a = 1\nü = x\n".to_owned();
+        // Bytes: line 2 begins at 6; ü has two; x stands at 6 + 2 + 3 = 11, in column 5.
+        error.span = Some(11..12);
+        assert_eq!(error.place(), "s.toml:2:5");
+        error.set = Some("--set a".to_owned());
+        assert_eq!(error.place(), "--set a");
+    }
+}

@@ -3,32 +3,52 @@
 use crate::error::ScenarioError;
 use crate::section::Text;
 use crate::trace::Trace;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use workload::page::Page;
 
-/// Larger files are refused unread.
-const MAX_FILE: u64 = 256 << 20;
+/// Largest scenario that is read. Its text is parsed as a whole, which takes many times its size.
+pub const MAX_SCENARIO: u64 = 1 << 20;
+/// Largest trace: days of a fast link in Mahimahi's format.
+const MAX_TRACE: u64 = 64 << 20;
+/// Largest HAR file.
+const MAX_HAR: u64 = workload::har::MAX_FILE as u64;
 
-/// Reads a file of text.
+/// Reads a file of text of at most `most` bytes, without a byte order mark.
 ///
 /// # Errors
 /// A sentence that says why it cannot be read.
-pub fn read(path: &Path) -> Result<String, String> {
-    let size = std::fs::metadata(path)
-        .map_err(|error| error.to_string())?
-        .len();
-    if size > MAX_FILE {
-        return Err(format!(
-            "it has {size} bytes; {MAX_FILE} are the most that is read"
-        ));
+pub fn read(path: &Path, most: u64) -> Result<String, String> {
+    let reason = |error: std::io::Error| match error.kind() {
+        ErrorKind::NotFound => "there is no such file".to_owned(),
+        ErrorKind::IsADirectory => "it is a folder".to_owned(),
+        _ => error.to_string(),
+    };
+    // What is no ordinary file tells no size before it is read.
+    let file = std::fs::File::open(path).map_err(reason)?;
+    let mut bytes = Vec::new();
+    file.take(most + 1)
+        .read_to_end(&mut bytes)
+        .map_err(reason)?;
+    if bytes.len() as u64 > most {
+        return Err(format!("it has more than {most} bytes"));
     }
-    let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
-    String::from_utf8(bytes).map_err(|error| {
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        let line = error.as_bytes()[..valid]
+            .iter()
+            .filter(|b| **b == b'\n')
+            .count()
+            + 1;
         format!(
-            "byte {} is not UTF-8 text",
-            error.utf8_error().valid_up_to() + 1
+            "line {line}, byte {} of the file: not UTF-8 text",
+            valid + 1
         )
+    })?;
+    Ok(match text.strip_prefix('\u{feff}') {
+        Some(rest) => rest.to_owned(),
+        None => text,
     })
 }
 
@@ -75,16 +95,21 @@ pub fn expand(pattern: &str) -> Result<Vec<PathBuf>, String> {
 
 /// Whether `name` matches `pattern`, where `*` stands for any characters.
 fn matches(pattern: &str, name: &str) -> bool {
-    let Some((before, after)) = pattern.split_once('*') else {
-        return pattern == name;
-    };
-    let Some(rest) = name.strip_prefix(before) else {
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else {
         return false;
     };
-    rest.char_indices()
-        .map(|(place, _)| &rest[place..])
-        .chain([""])
-        .any(|tail| matches(after, tail))
+    let Some(last) = parts.next_back() else {
+        return rest.is_empty();
+    };
+    // The earliest place of each part leaves the most for those behind it.
+    for part in parts {
+        match rest.split_once(part) {
+            Some((_, after)) => rest = after,
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
 }
 
 /// A key that sorts `9.txt` before `10.txt`.
@@ -111,21 +136,15 @@ fn natural(name: &str) -> Vec<(u64, String)> {
 
 /// The trace in the file that `text` names.
 pub(crate) fn trace(text: &Text<'_>) -> Result<Trace, ScenarioError> {
-    let path = Path::new(&text.value);
-    let content = read(path).map_err(|reason| {
+    let content = read(Path::new(&text.value), MAX_TRACE).map_err(|reason| {
         let message = format!("{}: {:?} cannot be read: {reason}", text.key, text.value);
-        text.error(
-            &message,
-            "name a file with `seconds megabits_per_second` a line",
-        )
+        let help = "name a file with `seconds megabits_per_second` a line";
+        text.error(&message, help)
     })?;
-    Trace::parse(&content).map_err(|error| ScenarioError {
-        file: text.value.clone(),
-        text: String::new(),
-        span: None,
-        set: None,
-        message: format!("line {}: found {}", error.line, error.found),
-        help: format!("expected {}", error.expected),
+    Trace::parse(&content).map_err(|error| {
+        let message = format!("line {}: found {}", error.line, error.found);
+        let help = format!("write {}", error.expected);
+        ScenarioError::about(&text.value, &message, &help)
     })
 }
 
@@ -161,23 +180,12 @@ pub(crate) fn pages(source: Option<Text<'_>>) -> Result<Vec<Arc<Page>>, Scenario
     let mut pages = Vec::new();
     for path in files {
         let file = path.display().to_string();
-        let refuse = |message: String, help: &str| ScenarioError {
-            file: file.clone(),
-            text: String::new(),
-            span: None,
-            set: None,
-            message,
-            help: help.to_owned(),
-        };
-        let help = "name a HAR file (export one from a browser's developer tools)";
-        let content = read(&path).map_err(|reason| refuse(reason, help))?;
-        let read = workload::har::read(
-            &file,
-            content.as_bytes(),
-            &workload::har::Options::default(),
-        );
-        let har =
-            read.map_err(|error| refuse(format!("{}: {}", error.place, error.problem), help))?;
+        let help = "name HAR files only; a browser's developer tools export them";
+        let refuse = |message: String| ScenarioError::about(&file, &message, help);
+        let content = read(&path, MAX_HAR).map_err(refuse)?;
+        let options = workload::har::Options::default();
+        let har = workload::har::read(&file, content.as_bytes(), &options)
+            .map_err(|error| refuse(format!("{}: {}", error.place, error.problem)))?;
         pages.extend(har.pages.into_iter().map(Arc::new));
     }
     Ok(pages)
@@ -199,6 +207,10 @@ mod tests {
         assert!(matches("a*c*e", "abcde"));
         assert!(!matches("*.har", "a.txt"));
         assert!(matches("*", ""));
+        assert!(matches("a*a", "aa") && !matches("a*a", "a"));
+        assert!(matches("*ab*ab", "abab") && !matches("*ab*ab*", "ab"));
+        // No backtracking: each star would double the work.
+        assert!(!matches(&"*a".repeat(100), &"a".repeat(99)));
     }
 
     #[test]

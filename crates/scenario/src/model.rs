@@ -1,5 +1,6 @@
 //! A scenario, resolved: every file read, every unit parsed, every default filled in.
 
+use crate::error::printable;
 use crate::trace::Trace;
 use qdisc::Limit;
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use workload::call::CallParams;
 use workload::page::{Page, PageParams};
 
 /// What to run.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Scenario {
     /// Its name.
     pub name: String,
@@ -60,14 +61,22 @@ impl core::str::FromStr for Choice {
         let mut parts = text.split(',').map(str::trim);
         let name = parts.next().unwrap_or_default().to_owned();
         if name.is_empty() {
-            return Err("a name is missing: write NAME or NAME,key=value".to_owned());
+            return Err("a name is missing; write NAME or NAME,key=value".to_owned());
         }
-        let settings = parts
-            .map(|part| match part.split_once('=') {
-                Some((key, value)) => Ok((key.trim().to_owned(), value.trim().to_owned())),
-                None => Err(format!("{part:?} is not key=value")),
-            })
-            .collect::<Result<_, _>>()?;
+        let mut settings: Vec<(String, String)> = Vec::new();
+        for part in parts {
+            let Some((key, value)) = part.split_once('=') else {
+                let part = printable(part, 60);
+                return Err(format!(
+                    "\"{part}\" is no setting; write NAME,key=value,key=value"
+                ));
+            };
+            let (key, value) = (key.trim().to_owned(), value.trim().to_owned());
+            if settings.iter().any(|(other, _)| *other == key) {
+                return Err(format!("{key:?} is set twice; write it once"));
+            }
+            settings.push((key, value));
+        }
         Ok(Choice { name, settings })
     }
 }
@@ -111,7 +120,7 @@ impl Stack {
 }
 
 /// A link towards the home, and what there is of it in the other direction.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Link {
     /// Its name.
     pub name: String,
@@ -128,7 +137,7 @@ pub struct Link {
 }
 
 /// The direction away from the home.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Uplink {
     /// What it can carry.
     pub capacity: Capacity,
@@ -139,7 +148,7 @@ pub struct Uplink {
 }
 
 /// What a link can carry.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Capacity {
     /// Always the same rate.
     Constant(Rate),
@@ -182,7 +191,7 @@ impl Buffer {
 }
 
 /// An entry of the scenario's traffic.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Traffic {
     /// Its name.
     pub name: String,
@@ -205,7 +214,7 @@ pub struct Traffic {
 }
 
 /// What a traffic entry is.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
     /// A video call, and the session that carries it.
     Call(CallParams, MediaParams),

@@ -1,7 +1,7 @@
 //! From a document to a scenario: every unit parsed, every file read, every default filled in.
 
 use crate::document::Document;
-use crate::error::ScenarioError;
+use crate::error::{ScenarioError, printable};
 use crate::files;
 use crate::model::{Buffer, Capacity, Choice, Kind, Link, Scenario, Stack, Traffic, Uplink};
 use crate::section::{Section, Text};
@@ -26,10 +26,43 @@ pub struct Names<'a> {
     pub control: Judge<'a>,
 }
 
+/// What a scenario may say outside of tables, and in `[link]` and `[link.up]`. A key that stands here
+/// is read below.
+const KEYS: &[&str] = &[
+    "name",
+    "summary",
+    "duration",
+    "warmup",
+    "stall_threshold",
+    "stack",
+    "link",
+    "disciplines",
+    "traffic",
+];
+const LINK_KEYS: &[&str] = &[
+    "name",
+    "rate",
+    "trace",
+    "rtt",
+    "buffer",
+    "overhead",
+    "discipline",
+    "up",
+];
+const UPLINK_KEYS: &[&str] = &["rate", "trace", "buffer", "discipline"];
+
 /// Longer runs are mistakes.
 const MAX_DURATION: Duration = Duration::from_secs(7 * 24 * 3600);
 /// More of one entry is a mistake, and would be allocated.
 const MAX_COUNT: u32 = 10_000;
+/// Numbers of links are passed around in a byte, and figure 28 of the Confucius paper has three.
+const MAX_LINKS: usize = 16;
+/// Longer round trips are mistakes.
+const MAX_RTT: Duration = Duration::from_secs(60);
+/// More than this beside a packet is a mistake: PPPoE over ATM adds some 40 bytes.
+const MAX_OVERHEAD: u32 = 1_000;
+/// Longer names flood tables.
+const MAX_NAME: usize = 40;
 /// Slower or faster links are mistakes.
 const RATES: (Rate, Rate) = (Rate::from_bits(1_000), Rate::from_bits(1_000_000_000_000));
 
@@ -41,13 +74,9 @@ impl Document {
     /// that it names cannot be read.
     pub fn resolve(&self, names: &Names<'_>) -> Result<Scenario> {
         let mut root = Section::root(self);
-        let name = root
-            .text("name")?
-            .map_or_else(|| "unnamed".to_owned(), |text| text.value);
-        let summary = root
-            .text("summary")?
-            .map(|text| text.value)
-            .unwrap_or_default();
+        root.only(KEYS)?;
+        let name = name(&mut root)?.map_or_else(|| "unnamed".to_owned(), |text| text.value);
+        let summary = summary(&mut root)?;
         let duration = limited(&mut root, "duration", Duration::from_secs(60), MAX_DURATION)?;
         let warmup = limited(&mut root, "warmup", Duration::ZERO, MAX_DURATION)?;
         let stall_threshold = limited(
@@ -56,24 +85,17 @@ impl Document {
             Duration::from_millis(190),
             MAX_DURATION,
         )?;
-        let stack = match root.text("stack")? {
-            None => Stack::Linux,
-            Some(text) => match text.value.as_str() {
-                "linux" => Stack::Linux,
-                "ns3" => Stack::Ns3,
-                other => {
-                    let message = format!("{other:?} is no stack");
-                    return Err(text.error(&message, "write \"linux\" or \"ns3\""));
-                }
-            },
-        };
+        let stack = stack(&mut root)?;
         let (links, rtt) = links(&mut root, names)?;
         let disciplines = disciplines(&mut root, names)?;
         let traffic = traffic(&mut root, names)?;
-        root.finish()?;
         if duration == Duration::ZERO || warmup >= duration {
             let message = format!("nothing is measured: warmup {warmup}, duration {duration}");
-            return Err(self.error(None, &message, "write a duration above the warmup"));
+            let key = ["warmup", "duration"]
+                .into_iter()
+                .find(|key| self.get(key).is_some());
+            let help = "write a duration above the warmup";
+            return Err(self.error_at_path(key.unwrap_or("duration"), &message, help));
         }
         Ok(Scenario {
             name,
@@ -87,6 +109,44 @@ impl Document {
             traffic,
             disciplines,
         })
+    }
+}
+
+/// A name that can stand in tables, file names and paths of the command line.
+fn name<'a>(section: &mut Section<'a>) -> Result<Option<Text<'a>>> {
+    let Some(text) = section.text("name")? else {
+        return Ok(None);
+    };
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | ' ');
+    let length = text.value.chars().count();
+    if !(1..=MAX_NAME).contains(&length) || !text.value.chars().all(plain) {
+        let shown = printable(&text.value, MAX_NAME);
+        let message = format!("{}: \"{shown}\" cannot be a name", text.key);
+        let help = format!("write 1 to {MAX_NAME} letters, digits, spaces, `-` and `_`");
+        return Err(text.error(&message, &help));
+    }
+    Ok(Some(text))
+}
+
+/// The scenario's summary: one line, whatever was written.
+fn summary(root: &mut Section<'_>) -> Result<String> {
+    let text = root.text("summary")?.map(|text| text.value);
+    let words = text.unwrap_or_default();
+    let words: Vec<&str> = words.split_whitespace().collect();
+    Ok(printable(&words.join(" "), 300))
+}
+
+fn stack(root: &mut Section<'_>) -> Result<Stack> {
+    let Some(text) = root.text("stack")? else {
+        return Ok(Stack::Linux);
+    };
+    match text.value.as_str() {
+        "linux" => Ok(Stack::Linux),
+        "ns3" => Ok(Stack::Ns3),
+        other => {
+            let message = format!("{}: {:?} is no stack", text.key, printable(other, MAX_NAME));
+            Err(text.error(&message, "write \"linux\" or \"ns3\""))
+        }
     }
 }
 
@@ -113,65 +173,104 @@ fn links(root: &mut Section<'_>, names: &Names<'_>) -> Result<(Vec<Link>, Durati
         let help = "write [link] with rate = \"20mbit\" and rtt = \"40ms\"";
         return Err(root.error("there is no link", help));
     }
+    if sections.len() > MAX_LINKS {
+        let message = format!("{} links in a row", sections.len());
+        return Err(sections[MAX_LINKS].error(&message, &format!("write at most {MAX_LINKS}")));
+    }
     let many = sections.len() > 1;
     let mut rtt = Duration::ZERO;
-    let mut links = Vec::new();
+    let mut links: Vec<Link> = Vec::new();
     for (number, mut section) in (1..).zip(sections) {
-        let default_name = if many {
-            format!("link-{number}")
-        } else {
-            "link".to_owned()
-        };
-        rtt += limited(&mut section, "rtt", Duration::ZERO, Duration::from_secs(60))?;
-        let up = match section.table("up")? {
-            None => None,
-            Some(mut up) => {
-                let uplink = Uplink {
-                    capacity: capacity(&mut up)?,
-                    buffer: buffer(&mut up)?,
-                    discipline: choice(&mut up, "discipline", names.discipline)?,
-                };
-                up.finish()?;
-                Some(uplink)
+        section.only(LINK_KEYS)?;
+        let name = match name(&mut section)? {
+            Some(text) if links.iter().any(|link| link.name == text.value) => {
+                let message = format!("two links are called {:?}", text.value);
+                return Err(text.error(&message, "give each its own name"));
             }
+            Some(text) => text.value,
+            None if many => format!("link-{number}"),
+            None => "link".to_owned(),
         };
-        links.push(Link {
-            name: section
-                .text("name")?
-                .map_or(default_name, |text| text.value),
-            capacity: capacity(&mut section)?,
-            buffer: buffer(&mut section)?,
-            overhead: section
-                .value_or("overhead", Bytes::new(0))?
-                .get()
-                .min(10_000) as u32,
-            discipline: choice(&mut section, "discipline", names.discipline)?,
-            up,
-        });
-        section.finish()?;
+        rtt += limited(&mut section, "rtt", Duration::ZERO, MAX_RTT)?;
+        links.push(link(section, name, names)?);
     }
     Ok((links, rtt))
+}
+
+fn link(mut section: Section<'_>, name: String, names: &Names<'_>) -> Result<Link> {
+    let up = match section.table("up")? {
+        None => None,
+        Some(mut up) => {
+            up.only(UPLINK_KEYS)?;
+            Some(Uplink {
+                capacity: capacity(&mut up)?,
+                buffer: buffer(&mut up)?,
+                discipline: choice(&mut up, "discipline", names.discipline)?,
+            })
+        }
+    };
+    Ok(Link {
+        name,
+        capacity: capacity(&mut section)?,
+        buffer: buffer(&mut section)?,
+        overhead: overhead(&mut section)?,
+        discipline: choice(&mut section, "discipline", names.discipline)?,
+        up,
+    })
+}
+
+/// Bytes on the wire beside each IP packet.
+fn overhead(section: &mut Section<'_>) -> Result<u32> {
+    let Some(text) = section.text("overhead")? else {
+        return Ok(0);
+    };
+    let bytes = text.parse_value::<Bytes>()?.get();
+    match u32::try_from(bytes) {
+        Ok(bytes) if bytes <= MAX_OVERHEAD => Ok(bytes),
+        _ => {
+            let message = format!("{}: {bytes} bytes beside each packet", text.key);
+            Err(text.error(&message, &format!("write at most {MAX_OVERHEAD}B")))
+        }
+    }
 }
 
 fn capacity(section: &mut Section<'_>) -> Result<Capacity> {
     let rate = section.text("rate")?;
     match (rate, section.text("trace")?) {
-        // A trace wins, so that `--set link.trace=FILE` works on a scenario with a rate.
-        (_, Some(text)) => files::trace(&text).map(|trace| Capacity::Trace(Arc::new(trace))),
-        (Some(text), None) => {
-            let rate: Rate = text.parse_value()?;
-            if rate < RATES.0 || rate > RATES.1 {
-                let message = format!("{}: {rate} carries nothing, or too much", text.key);
-                let help = format!("write a rate from {} to {}", RATES.0, RATES.1);
-                return Err(text.error(&message, &help));
-            }
-            Ok(Capacity::Constant(rate))
+        (Some(_), Some(trace)) => {
+            let message = format!("{}: the link has a rate as well", trace.key);
+            Err(trace.error(&message, "write one of them"))
         }
+        (None, Some(text)) => {
+            let trace = files::trace(&text)?;
+            let mean = trace.mean();
+            within(&text, "a mean of ", mean)?;
+            Ok(Capacity::Trace(Arc::new(trace)))
+        }
+        (Some(text), None) => rate_of(&text).map(Capacity::Constant),
         (None, None) => {
             let help = "write rate = \"20mbit\", or trace = \"FILE\"";
-            Err(section.error("the link has no capacity", help))
+            Err(section.error(&format!("{} has no capacity", section.path()), help))
         }
     }
+}
+
+/// The rate of a link.
+fn rate_of(text: &Text<'_>) -> Result<Rate> {
+    let rate = text.parse_value()?;
+    within(text, "", rate)?;
+    Ok(rate)
+}
+
+fn within(text: &Text<'_>, what: &str, rate: Rate) -> Result<()> {
+    if (RATES.0..=RATES.1).contains(&rate) {
+        return Ok(());
+    }
+    let message = format!("{}: {what}{rate} carries nothing, or too much", text.key);
+    Err(text.error(
+        &message,
+        &format!("write a rate from {} to {}", RATES.0, RATES.1),
+    ))
 }
 
 fn buffer(section: &mut Section<'_>) -> Result<Option<Buffer>> {
@@ -225,7 +324,8 @@ fn judged(text: &Text<'_>, judge: Judge<'_>) -> Result<Choice> {
         Ok(choice)
     });
     parsed.map_err(|error| {
-        let (message, help) = error.split_once("; ").unwrap_or((&error, "correct it"));
+        let help = "`analects describe NAME` says what it can be told";
+        let (message, help) = error.split_once("; ").unwrap_or((&error, help));
         text.error(&format!("{}: {message}", text.key), help)
     })
 }
@@ -236,24 +336,37 @@ fn disciplines(root: &mut Section<'_>, names: &Names<'_>) -> Result<Vec<Choice>>
         let help = "write disciplines = [\"fq_codel\", \"confucius\"]";
         return Err(root.error("there is no discipline to run", help));
     }
-    texts
-        .iter()
-        .map(|text| judged(text, names.discipline))
-        .collect()
+    let mut choices: Vec<Choice> = Vec::new();
+    for text in &texts {
+        let choice = judged(text, names.discipline)?;
+        if choices.contains(&choice) {
+            let message = format!("{}: {choice} stands here twice", text.key);
+            return Err(text.error(&message, "write each once"));
+        }
+        choices.push(choice);
+    }
+    Ok(choices)
 }
 
 fn traffic(root: &mut Section<'_>, names: &Names<'_>) -> Result<Vec<Traffic>> {
     let sections = root.tables("traffic")?;
+    let mut taken: Vec<String> = Vec::new();
     let mut entries: Vec<Traffic> = Vec::new();
     for mut section in sections {
-        let Some(name) = section.text("name")? else {
+        let Some(name) = name(&mut section)? else {
             return Err(section.error("traffic without a name", "write name = \"call\""));
         };
-        if entries.iter().any(|entry| entry.name == name.value) {
+        if taken.contains(&name.value) {
             let message = format!("two entries are called {:?}", name.value);
             return Err(name.error(&message, "give each its own name"));
         }
+        taken.push(name.value.clone());
         entries.extend(entry(section, name.value, names)?);
+        let all: u32 = entries.iter().map(|entry| entry.count).sum();
+        if all > MAX_COUNT {
+            let message = format!("{}: {all} flows in all", name.key);
+            return Err(root.error(&message, &format!("write at most {MAX_COUNT}")));
+        }
     }
     if entries.is_empty() {
         let help = "write [[traffic]] with name = \"call\" and kind = \"call\"";
@@ -264,61 +377,73 @@ fn traffic(root: &mut Section<'_>, names: &Names<'_>) -> Result<Vec<Traffic>> {
 
 /// One entry; several for calls, whose frames are told apart by the entry.
 fn entry(mut section: Section<'_>, name: String, names: &Names<'_>) -> Result<Vec<Traffic>> {
-    let kind = section.text("kind")?;
-    let Some(kind) = kind else {
+    let Some(kind) = section.text("kind")? else {
         let help = "write kind = \"call\", \"page\" or \"bulk\"";
         return Err(section.error(&format!("traffic {name} has no kind"), help));
     };
-    let control = choice(&mut section, "control", names.control)?;
-    let rtt = section.text("rtt")?;
-    let mut traffic = Traffic {
-        name: name.clone(),
-        start: limited(&mut section, "start", Duration::ZERO, MAX_DURATION)?,
-        count: count(&mut section)?,
-        stagger: limited(&mut section, "stagger", Duration::ZERO, MAX_DURATION)?,
-        rtt: rtt.map(|text| text.parse_value()).transpose()?,
-        access: section.value("access")?,
-        control: Choice::plain("cubic"),
-        up: up(&mut section)?,
-        kind: Kind::Bulk(BulkParams::default()),
+    let rtt = match section.has("rtt") {
+        true => Some(limited(&mut section, "rtt", Duration::ZERO, MAX_RTT)?),
+        false => None,
     };
     let default_control = match kind.value.as_str() {
         "call" => "gcc",
         _ => "cubic",
     };
-    traffic.control = control.unwrap_or_else(|| Choice::plain(default_control));
-    traffic.kind = match kind.value.as_str() {
-        "call" => {
-            let media = match section.table("session")? {
-                None => MediaParams::default(),
-                Some(table) => table.settings(MediaParams::SPECS, MediaParams::parse)?,
-            };
-            Kind::Call(
-                section.settings(CallParams::SPECS, CallParams::parse)?,
-                media,
-            )
-        }
-        "bulk" => Kind::Bulk(section.settings(BulkParams::SPECS, BulkParams::parse)?),
-        "page" => {
-            let pages = files::pages(section.text("source")?)?;
-            let params = section.settings(PageParams::SPECS, PageParams::parse)?;
-            Kind::Page { params, pages }
-        }
-        other => {
-            let message = format!("traffic {name}: {other:?} is no kind of traffic");
-            return Err(kind.error(&message, "write \"call\", \"page\" or \"bulk\""));
-        }
+    let control = choice(&mut section, "control", names.control)?;
+    let access = section.text("access")?;
+    let traffic = Traffic {
+        start: limited(&mut section, "start", Duration::ZERO, MAX_DURATION)?,
+        count: count(&mut section)?,
+        stagger: limited(&mut section, "stagger", Duration::ZERO, MAX_DURATION)?,
+        rtt,
+        access: access.map(|text| rate_of(&text)).transpose()?,
+        control: control.unwrap_or_else(|| Choice::plain(default_control)),
+        up: up(&mut section)?,
+        kind: kind_of(&kind, section)?,
+        name,
     };
     if traffic.count == 1 || !matches!(traffic.kind, Kind::Call(..)) {
         return Ok(vec![traffic]);
     }
     let expanded = (0..traffic.count).map(|number| Traffic {
-        name: format!("{name}-{}", number + 1),
+        name: format!("{}-{}", traffic.name, number + 1),
         start: traffic.start + traffic.stagger * u64::from(number),
         count: 1,
         ..traffic.clone()
     });
     Ok(expanded.collect())
+}
+
+/// What is particular to each kind of traffic.
+fn kind_of(kind: &Text<'_>, mut section: Section<'_>) -> Result<Kind> {
+    match kind.value.as_str() {
+        "call" => {
+            let media = match section.table("session")? {
+                None => MediaParams::default(),
+                Some(table) => table.settings(MediaParams::SPECS, MediaParams::parse)?,
+            };
+            let call = section.settings(CallParams::SPECS, CallParams::parse)?;
+            if call.min_rate > call.max_rate {
+                let (min, max) = (call.min_rate, call.max_rate);
+                let message = format!("{}: min_rate {min} is above max_rate {max}", kind.key);
+                return Err(kind.error(&message, "lower min_rate or raise max_rate"));
+            }
+            Ok(Kind::Call(call, media))
+        }
+        "bulk" => Ok(Kind::Bulk(
+            section.settings(BulkParams::SPECS, BulkParams::parse)?,
+        )),
+        "page" => {
+            let pages = files::pages(section.text("source")?)?;
+            let params = section.settings(PageParams::SPECS, PageParams::parse)?;
+            Ok(Kind::Page { params, pages })
+        }
+        other => {
+            let other = printable(other, MAX_NAME);
+            let message = format!("{}: \"{other}\" is no kind of traffic", kind.key);
+            Err(kind.error(&message, "write \"call\", \"page\" or \"bulk\""))
+        }
+    }
 }
 
 fn count(section: &mut Section<'_>) -> Result<u32> {
@@ -341,7 +466,11 @@ fn up(section: &mut Section<'_>) -> Result<bool> {
         "down" => Ok(false),
         "up" => Ok(true),
         other => Err(text.error(
-            &format!("{other:?} is no direction"),
+            &format!(
+                "{}: {:?} is no direction",
+                text.key,
+                printable(other, MAX_NAME)
+            ),
             "write \"down\" or \"up\"",
         )),
     }

@@ -1,7 +1,7 @@
 //! Reading a table of a document key by key, so that no key is passed over.
 
 use crate::document::{Document, Item, Node, Origin, Table};
-use crate::error::ScenarioError;
+use crate::error::{ScenarioError, printable};
 use units::param::{ParamError, Settings, Spec, Value};
 
 /// A table that is being read. What is left at the end is unknown, and refused.
@@ -34,6 +34,16 @@ impl<'a> Section<'a> {
             "" => key.to_owned(),
             path => format!("{path}.{key}"),
         }
+    }
+
+    /// Where it stands.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Whether there is something at `key`, which was not asked for yet.
+    pub fn has(&self, key: &str) -> bool {
+        self.left.iter().any(|(name, _)| name == key)
     }
 
     /// An error about this whole table.
@@ -70,16 +80,6 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// The value at `key`, parsed.
-    pub fn value<T: Value>(&mut self, key: &'static str) -> Result<Option<T>> {
-        self.text(key)?.map(|text| text.parse_value()).transpose()
-    }
-
-    /// The value at `key`, or `default`.
-    pub fn value_or<T: Value>(&mut self, key: &'static str, default: T) -> Result<T> {
-        Ok(self.value(key)?.unwrap_or(default))
-    }
-
     /// The table at `key`.
     pub fn table(&mut self, key: &'static str) -> Result<Option<Section<'a>>> {
         let mut tables = self.tables(key)?;
@@ -110,7 +110,7 @@ impl<'a> Section<'a> {
             Node::Table(left) => Ok(Section {
                 document: self.document,
                 path: match crate::document::name_of(&left) {
-                    Some(name) => format!("{path}.{name}"),
+                    Some(name) => format!("{path}.{}", printable(name, 40)),
                     None => path.clone(),
                 },
                 left,
@@ -165,19 +165,29 @@ impl<'a> Section<'a> {
             };
             let setting = (name.clone(), value.clone());
             if let Err(error) = parse(core::slice::from_ref(&setting)) {
-                let help = format!("{} (default {})", spec.help, spec.default);
-                return Err(self.error_at(&item, &error.to_string(), &help));
+                let range = spec.range.map(|(min, max)| format!(", {min} to {max}"));
+                let range = range.unwrap_or_default();
+                let (kind, default) = (spec.kind, spec.default);
+                let help = format!("write a {kind}{range}, such as {default}: {}", spec.help);
+                let message = format!("{}: {error}", self.key(&name));
+                return Err(self.error_at(&item, &message, &help));
             }
             settings.push(setting);
         }
         parse(&settings).map_err(|error| self.error(&error.to_string(), "change one of them"))
     }
 
-    /// Refuses what nobody asked for.
-    pub fn finish(mut self) -> Result<()> {
-        match self.left.pop() {
+    /// Refuses a table with other keys than these. A misspelt key is named before what is then
+    /// missing.
+    pub fn only(&mut self, keys: &[&'static str]) -> Result<()> {
+        self.known.extend(keys);
+        let unknown = self
+            .left
+            .iter()
+            .find(|(name, _)| !keys.contains(&name.as_str()));
+        match unknown {
             None => Ok(()),
-            Some((name, item)) => Err(self.unknown(&name, &item)),
+            Some((name, item)) => Err(self.unknown(name, item)),
         }
     }
 

@@ -50,13 +50,11 @@ impl Trace {
     /// # Errors
     /// If a line is not of the format, times run backwards, or nothing could ever be carried.
     pub fn parse(text: &str) -> Result<Trace, TraceError> {
-        let lines: Vec<(usize, &str)> = text
-            .lines()
-            .enumerate()
-            .map(|(index, line)| (index + 1, line.trim()))
+        let mut lines = (1..)
+            .zip(text.lines().map(str::trim))
             .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
-            .collect();
-        let Some(&(first, line)) = lines.first() else {
+            .peekable();
+        let Some(&(first, line)) = lines.peek() else {
             return Err(TraceError {
                 line: text.lines().count().max(1),
                 found: "no samples".to_owned(),
@@ -64,8 +62,8 @@ impl Trace {
             });
         };
         let trace = match line.split_whitespace().count() {
-            1 => Self::mahimahi(&lines)?,
-            _ => Self::samples(&lines)?,
+            1 => Self::mahimahi(lines)?,
+            _ => Self::samples(lines)?,
         };
         if trace.carried == 0 {
             return Err(TraceError {
@@ -77,11 +75,11 @@ impl Trace {
         Ok(trace)
     }
 
-    fn samples(lines: &[(usize, &str)]) -> Result<Trace, TraceError> {
-        let mut starts: Vec<u64> = Vec::with_capacity(lines.len());
-        let mut rates = Vec::with_capacity(lines.len());
+    fn samples<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Result<Trace, TraceError> {
+        let mut starts: Vec<u64> = Vec::new();
+        let mut rates = Vec::new();
         let mut origin = None;
-        for &(line, text) in lines {
+        for (line, text) in lines {
             let mut columns = text.split_whitespace();
             let mut number = |expected, max: f64| {
                 let column = columns.next().unwrap_or("");
@@ -112,7 +110,7 @@ impl Trace {
         Ok(Self::new(starts, rates, last + hold))
     }
 
-    fn mahimahi(lines: &[(usize, &str)]) -> Result<Trace, TraceError> {
+    fn mahimahi<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Result<Trace, TraceError> {
         const EXPECTED: &str = "a whole number of milliseconds, not below the line before";
         let mut starts = Vec::new();
         let mut rates: Vec<Rate> = Vec::new();
@@ -131,7 +129,7 @@ impl Trace {
             push(start, count);
             *end = start + 1;
         };
-        for &(line, text) in lines {
+        for (line, text) in lines {
             let moment: u64 = text
                 .parse()
                 .ok()
@@ -191,13 +189,14 @@ impl Trace {
         now = now.saturating_add(((left / self.carried) as u64).saturating_mul(self.period));
         left %= self.carried;
         let mut piece = self.piece(now % self.period);
-        while left > 0 {
+        // Beyond the end of time nothing is ever sent.
+        while left > 0 && now < u64::MAX {
             let rate = u128::from(self.rates[piece].as_bits());
             let end = self.starts.get(piece + 1).copied().unwrap_or(self.period);
             let span = end - now % self.period;
             let carries = rate * u128::from(span);
             if carries >= left {
-                return Instant::from_nanos(now + left.div_ceil(rate) as u64);
+                return Instant::from_nanos(now.saturating_add(left.div_ceil(rate) as u64));
             }
             left -= carries;
             now = now.saturating_add(span);
