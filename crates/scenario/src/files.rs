@@ -186,7 +186,20 @@ pub(crate) fn pages(source: Option<Text<'_>>) -> Result<Vec<Arc<Page>>, Scenario
         let options = workload::har::Options::default();
         let har = workload::har::read(&file, content.as_bytes(), &options)
             .map_err(|error| refuse(format!("{}: {}", error.place, error.problem)))?;
-        pages.extend(har.pages.into_iter().map(Arc::new));
+        // A HAR calls its pages page_1; the file's name says more.
+        let stem = path
+            .file_stem()
+            .map(|stem| stem.to_string_lossy())
+            .unwrap_or_default();
+        let many = har.pages.len() > 1;
+        pages.extend(har.pages.into_iter().zip(1..).map(|(page, number)| {
+            let name = if many {
+                format!("{stem}#{number}")
+            } else {
+                stem.to_string()
+            };
+            Arc::new(page.named(&name))
+        }));
     }
     Ok(pages)
 }

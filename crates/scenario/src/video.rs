@@ -176,19 +176,17 @@ impl Video {
 impl Measured {
     /// Time for which frames were late, in seconds.
     pub fn stall_s(&self) -> f64 {
-        self.stalls
-            .iter()
-            .map(|(from, to)| to.since(*from).as_secs_f64())
-            .sum()
+        let span = |(from, to): &(Instant, Instant)| to.since(*from);
+        total(self.stalls.iter().map(span))
     }
 
     /// The part of the stall whose frames were handed over from `from` until `to`.
     pub fn stall_within_s(&self, from: Instant, to: Instant) -> f64 {
-        self.stalls
+        let within = self
+            .stalls
             .iter()
-            .filter(|(start, _)| (from..=to).contains(start))
-            .map(|(start, end)| end.since(*start).as_secs_f64())
-            .sum()
+            .filter(|(start, _)| (from..=to).contains(start));
+        total(within.map(|(start, end)| end.since(*start)))
     }
 
     /// Quantiles of the delay.
@@ -200,6 +198,13 @@ impl Measured {
             max: self.delays.last().copied(),
         }
     }
+}
+
+/// The sum of spans, in seconds.
+fn total(spans: impl Iterator<Item = Duration>) -> f64 {
+    spans
+        .fold(Duration::ZERO, |sum, span| sum + span)
+        .as_secs_f64()
 }
 
 /// The smallest value that at least the share `q` of the ascending `values` does not exceed.

@@ -10,6 +10,7 @@ use scenario::{Choice, Event, Kind, Scenario, TrafficId};
 use std::collections::BTreeMap;
 
 use transport::media::MediaParams;
+use transport::quic::Quic;
 use transport::tcp::Tcp;
 use transport::{Connection, media};
 use units::random::Stream;
@@ -112,7 +113,7 @@ impl Spawner<'_> {
         let control = self.control(choice, setup);
         match carrier {
             Carrier::Tcp => Box::new(Tcp::new(config, control, opens)),
-            Carrier::Quic => todo!(),
+            Carrier::Quic => Box::new(Quic::new(config, control, opens)),
         }
     }
 

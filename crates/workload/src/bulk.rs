@@ -9,8 +9,6 @@ use units::{Bytes, Duration, Instant};
 units::params! {
     /// What a `bulk` entry can be told.
     pub struct BulkParams {
-        /// When it starts, after the start of the entry.
-        start: Duration = "0s", range "0s".."24h", source "none";
         /// How much is sent; 0 for no end.
         size: Bytes = "0B", range "0B".."1000000GB", source "none";
     }
@@ -23,7 +21,6 @@ const CONN: ConnId = ConnId(0);
 /// Sends bytes of no meaning over one TCP connection.
 #[derive(Debug)]
 pub struct Bulk {
-    start: Duration,
     /// What has not been given to the transport; none for no end.
     left: Option<u64>,
 }
@@ -33,7 +30,6 @@ impl Bulk {
     pub fn new(params: &BulkParams) -> Self {
         let size = params.size.get();
         Bulk {
-            start: params.start,
             left: (size > 0).then_some(size),
         }
     }
@@ -55,16 +51,15 @@ impl Bulk {
 }
 
 impl App for Bulk {
-    fn handle(&mut self, now: Instant, input: Input, out: &mut Vec<Output>) {
+    fn handle(&mut self, _now: Instant, input: Input, out: &mut Vec<Output>) {
         match input {
-            Input::Start => out.push(Output::Timer(now + self.start, 0)),
-            Input::Timer(_) => out.push(Output::Open {
+            Input::Start => out.push(Output::Open {
                 conn: CONN,
                 carrier: Carrier::Tcp,
                 extra_rtt: Duration::ZERO,
             }),
             Input::Opened(_) | Input::Writable(_) => self.give(out),
-            Input::Message { .. } => {}
+            Input::Message { .. } | Input::Timer(_) => {}
         }
     }
 }
@@ -97,7 +92,7 @@ mod tests {
         let mut bulk = Bulk::new(&BulkParams::default());
         let mut out = Vec::new();
         bulk.handle(Instant::ZERO, Input::Start, &mut out);
-        assert_eq!(out, [Output::Timer(Instant::ZERO, 0)]);
+        assert!(matches!(out[..], [Output::Open { conn: CONN, .. }]));
         assert_eq!(sent(&mut bulk, Input::Opened(CONN)), CHUNK);
         for _ in 0..100 {
             assert_eq!(sent(&mut bulk, Input::Writable(CONN)), CHUNK);

@@ -97,7 +97,7 @@ const fn fresh(largest: u64, at: Instant) -> Seen {
     }
 }
 
-/// Reports for a control that wants arrival times: every 50 to 250 ms, so that they take 5% of
+/// Reports for a control that wants arrival times: every 50 to 100 ms, so that they take 5% of
 /// the rate that arrives (libwebrtc `RemoteEstimatorProxy`, which takes the rate that its own end
 /// may send). A packet that arrives after the report that should have had it stays missing.
 #[derive(Debug)]

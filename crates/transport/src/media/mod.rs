@@ -50,7 +50,7 @@ units::params! {
         /// Smallest interval of transport-wide feedback.
         feedback_min: units::Duration = "50ms", range "1ms".."1s", source "libwebrtc kMinInterval";
         /// Largest interval of transport-wide feedback; in between, feedback takes 5% of the rate.
-        feedback_max: units::Duration = "250ms", range "1ms".."5s", source "libwebrtc kMaxInterval";
+        feedback_max: units::Duration = "100ms", range "1ms".."5s", source "libwebrtc kDefaultInterval";
         /// Ask for lost packets again. Otherwise any loss asks for a key frame.
         nack: bool = "yes", source "RFC 4585, 6.2.1";
         /// Ask so many times for one packet, once a round trip, then for a key frame.
@@ -66,7 +66,7 @@ units::params! {
         /// The encoder skips frames while the pacer's queue is longer than this.
         skip_queue: units::Duration = "350ms", range "10ms".."60s", source "libwebrtc congestion window QueueSize:350,DropFrame; decision 0020";
         /// The encoder is slowed so that the pacer's queue empties in this time; 0 for not at all.
-        drain: units::Duration = "500ms", range "0ms".."60s", source "decision 0020";
+        drain: units::Duration = "100ms", range "0ms".."60s", source "decision 0020";
         /// Smallest time without acknowledgements after which everything in flight counts as lost.
         min_rto: units::Duration = "200ms", range "10ms".."10s", source "Linux TCP_RTO_MIN";
     }

@@ -427,7 +427,8 @@ fn probes_are_filled_with_padding() {
 fn a_long_queue_slows_the_encoder_then_stops_it_and_is_drained_in_time() {
     let rate = Rate::from_bits(1_006_400);
     let (control, _) = Fixed::new(rate, cca::Feedback::Arrivals);
-    let mut bed = Bed::new(&MediaParams::default(), Box::new(control));
+    let slow = MediaParams::parse(&[("drain".into(), "500ms".into())]).unwrap();
+    let mut bed = Bed::new(&slow, Box::new(control));
     // Without headers 1200/1258 of the rate.
     assert_eq!(bed.sender.media_rate().as_bits(), 960_000);
     // 35 full packets take 350 ms.

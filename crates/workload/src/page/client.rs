@@ -17,8 +17,6 @@ use units::{Duration, Instant};
 units::params! {
     /// What a `page` entry can be told.
     pub struct PageParams {
-        /// When the first load starts, after the start of the entry.
-        start: Duration = "0s", range "0s".."24h", source "none";
         /// From one load's start to the next one's. A load that takes longer delays the next.
         interval: Duration = "53s", range "1ms".."24h", source "Confucius, section 7.2";
         /// How many loads; 0 for no end.
@@ -251,7 +249,7 @@ impl App for PageClient {
     fn handle(&mut self, now: Instant, input: Input, out: &mut Vec<Output>) {
         match input {
             Input::Start => {
-                self.due = now + self.params.start;
+                self.due = now;
                 self.schedule(out);
             }
             Input::Timer(token) => self.timer(now, token, out),

@@ -145,6 +145,13 @@ impl Page {
         &self.name
     }
 
+    /// The same page under another name, of which the first 60 characters are kept.
+    #[must_use]
+    pub fn named(mut self, name: &str) -> Self {
+        self.name = name.chars().take(60).collect();
+        self
+    }
+
     /// The servers.
     pub fn origins(&self) -> &[Origin] {
         &self.origins
