@@ -248,11 +248,11 @@ fn set_in_list(items: &mut [Item], keys: &[&str], item: &Item) -> Result<(), Str
     let (first, rest) = (keys[0], &keys[1..]);
     if !rest.is_empty() {
         let called = |table: &&mut Table| name_of(table) == Some(first);
-        if let Some(place) = tables.iter().position(|table| called(table)) {
+        if let Some(place) = tables.iter().position(called) {
             return set(tables[place], rest, item);
         }
         let has_key = |table: &&mut Table| table.iter().any(|(key, _)| key == first);
-        if !tables.iter().any(|table| has_key(table)) {
+        if !tables.iter().any(has_key) {
             let names: Vec<&str> = tables.iter().filter_map(|table| name_of(table)).collect();
             let names = names.join(", ");
             return Err(format!("no entry is called {first:?}; there are: {names}"));
