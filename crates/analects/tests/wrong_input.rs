@@ -598,108 +598,128 @@ fn files_that_are_no_scenarios() {
     assert_says(&run("chain"), &["chain:34:1", "17 links", "at most 16"]);
 }
 
+/// Arguments after `run s.toml`, and what the message has to say.
+const ARGUMENTS: &[(&[&str], &[&str])] = &[
+    (
+        &["--set", "link.rate"],
+        &["--set link.rate", "write --set link.rate=20mbit"],
+    ),
+    (&["--set", "=5"], &["--set", "link.rate"]),
+    (
+        &["--set", "link..rate=5"],
+        &["--set link..rate", "link.rate"],
+    ),
+    (
+        &["--set", "link.rate=soon"],
+        &["--set link.rate", "\"soon\" is no rate", "20mbit"],
+    ),
+    (
+        &["--set", "lnik.rate=5mbit"],
+        &["--set lnik.rate", "unknown key \"lnik\"", "link"],
+    ),
+    (
+        &["--set", "link.rats=5mbit"],
+        &["--set link.rats", "\"link.rats\"", "rate"],
+    ),
+    (
+        &["--set", "link.rate.x=5"],
+        &["--set link.rate.x", "rate is a value"],
+    ),
+    (&["--set", "link=5"], &["--set link", "link is not a table"]),
+    (
+        &["--set", "traffic.nobody.control=reno"],
+        &[
+            "--set traffic.nobody.control",
+            "\"nobody\"",
+            "call, page, bulk",
+        ],
+    ),
+    (
+        &["--set", "traffic.call.fps=0"],
+        &["--set traffic.call.fps", "1 to 240"],
+    ),
+    (
+        &["--set", "traffic.page.session.nack=no"],
+        &["\"traffic.page.session\""],
+    ),
+    (
+        &["--set", "disciplines.0=pfifo"],
+        &["--set disciplines.0", "a list of values"],
+    ),
+    (
+        &["-d", "nothing"],
+        &["--discipline", "no discipline \"nothing\"", "fq_codel"],
+    ),
+    (
+        &["-d", "fq_codel,tarket=1"],
+        &["--discipline", "\"tarket\"", "target"],
+    ),
+    (
+        &["-d", "fq_codel,target=1"],
+        &["--discipline", "target", "40ms"],
+    ),
+    (
+        &["-d", "fq_codel,target=5ms,target=6ms"],
+        &["--discipline", "twice"],
+    ),
+    (&["-d", ""], &["--discipline", "a name is missing"]),
+    (&["--engine", "kernel"], &["--engine", "\"kernel\"", "sim"]),
+    (&["--repeat", "0"], &["--repeat", "1..=100000"]),
+    (
+        &["--repeat", "100000000000000000000"],
+        &["--repeat", "too large"],
+    ),
+    (&["--repeat", "100001"], &["--repeat", "1..=100000"]),
+    (&["--seed=-1"], &["--seed", "-1"]),
+    (&["--seed", "1.5"], &["--seed", "1.5"]),
+    (&["--jobs", "0"], &["--jobs", "1..=1024"]),
+    (&["--format", "xml"], &["--format", "json, csv"]),
+    (&["--nonsense"], &["--nonsense"]),
+    (&["--out", "s.toml"], &["s.toml cannot be written"]),
+    (
+        &["--out", "s.toml/deeper"],
+        &["s.toml/deeper cannot be written"],
+    ),
+    (&["--report", "."], &[". cannot be written"]),
+    (
+        &["--report", "none/report.html"],
+        &["none/report.html cannot be written"],
+    ),
+];
+
 #[test]
-fn a_wrong_command_line() {
+fn wrong_arguments() {
     let folder = Folder::new("wrong-arguments");
     folder.write("s.toml", GOOD);
-    let long = "x".repeat(100_000);
-    let escape = "\u{1b}[31m\u{7}";
-    let cases: &[(&[&str], &[&str])] = &[
-        (
-            &["--set", "link.rate"],
-            &["--set link.rate", "write --set link.rate=20mbit"],
-        ),
-        (&["--set", "=5"], &["--set", "link.rate"]),
-        (
-            &["--set", "link..rate=5"],
-            &["--set link..rate", "link.rate"],
-        ),
-        (
-            &["--set", "link.rate=soon"],
-            &["--set link.rate", "\"soon\" is no rate", "20mbit"],
-        ),
-        (
-            &["--set", "lnik.rate=5mbit"],
-            &["--set lnik.rate", "unknown key \"lnik\"", "link"],
-        ),
-        (
-            &["--set", "link.rats=5mbit"],
-            &["--set link.rats", "\"link.rats\"", "rate"],
-        ),
-        (
-            &["--set", "link.rate.x=5"],
-            &["--set link.rate.x", "rate is a value"],
-        ),
-        (&["--set", "link=5"], &["--set link", "link is not a table"]),
-        (
-            &["--set", "traffic.nobody.control=reno"],
-            &[
-                "--set traffic.nobody.control",
-                "\"nobody\"",
-                "call, page, bulk",
-            ],
-        ),
-        (
-            &["--set", "traffic.call.fps=0"],
-            &["--set traffic.call.fps", "1 to 240"],
-        ),
-        (
-            &["--set", "traffic.page.session.nack=no"],
-            &["\"traffic.page.session\""],
-        ),
-        (
-            &["--set", "disciplines.0=pfifo"],
-            &["--set disciplines.0", "a list of values"],
-        ),
-        (&["--set", &long], &["--set"]),
-        (&["--set", escape], &["--set", "\\u{1b}[31m\\u{7}"]),
-        (
-            &["-d", "nothing"],
-            &["--discipline", "no discipline \"nothing\"", "fq_codel"],
-        ),
-        (
-            &["-d", "fq_codel,tarket=1"],
-            &["--discipline", "\"tarket\"", "target"],
-        ),
-        (
-            &["-d", "fq_codel,target=1"],
-            &["--discipline", "target", "40ms"],
-        ),
-        (
-            &["-d", "fq_codel,target=5ms,target=6ms"],
-            &["--discipline", "twice"],
-        ),
-        (&["-d", ""], &["--discipline", "a name is missing"]),
-        (&["--engine", "kernel"], &["--engine", "\"kernel\"", "sim"]),
-        (&["--engine", escape], &["--engine", "\\u{1b}[31m\\u{7}"]),
-        (&["--repeat", "0"], &["--repeat", "1..=100000"]),
-        (
-            &["--repeat", "100000000000000000000"],
-            &["--repeat", "too large"],
-        ),
-        (&["--repeat", "100001"], &["--repeat", "1..=100000"]),
-        (&["--seed=-1"], &["--seed", "-1"]),
-        (&["--seed", "1.5"], &["--seed", "1.5"]),
-        (&["--jobs", "0"], &["--jobs", "1..=1024"]),
-        (&["--format", "xml"], &["--format", "json, csv"]),
-        (&["--format", &long], &["--format"]),
-        (&["--format", escape], &["--format"]),
-        (&["--nonsense"], &["--nonsense"]),
-        (&["--out", "s.toml"], &["s.toml cannot be written"]),
-        (
-            &["--out", "s.toml/deeper"],
-            &["s.toml/deeper cannot be written"],
-        ),
-        (&["--report", "."], &[". cannot be written"]),
-        (
-            &["--report", "none/report.html"],
-            &["none/report.html cannot be written"],
-        ),
-    ];
-    for (args, says) in cases {
+    for (args, says) in ARGUMENTS {
         let args: Vec<&str> = ["run", "s.toml"].iter().chain(*args).copied().collect();
         assert_says(&refusal(&folder.analects(&args)), says);
     }
+}
+
+#[test]
+fn hostile_arguments() {
+    let folder = Folder::new("hostile-arguments");
+    folder.write("s.toml", GOOD);
+    let long = "x".repeat(100_000);
+    let escapes = "\u{1b}[31m\u{7}";
+    for option in ["--set", "--engine", "--format", "--discipline", "--seed"] {
+        for value in [long.as_str(), escapes] {
+            let message = refusal(&folder.analects(&["run", "s.toml", option, value]));
+            assert_says(&message, &[option]);
+        }
+    }
+    for value in [long.as_str(), escapes] {
+        refusal(&folder.analects(&["run", value]));
+        refusal(&folder.analects(&["describe", value]));
+        refusal(&folder.analects(&[value]));
+    }
+}
+
+#[test]
+fn other_commands() {
+    let folder = Folder::new("other-commands");
+    folder.write("s.toml", GOOD);
     assert_says(&refusal(&folder.analects(&["run"])), &["<SCENARIO>"]);
     assert_says(&refusal(&folder.analects(&["rnu"])), &["'rnu'", "--help"]);
     assert_says(&refusal(&folder.analects(&[])), &["Usage: analects"]);
