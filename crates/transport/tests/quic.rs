@@ -327,7 +327,7 @@ fn reno_fills_a_twenty_mbit_link() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(ProptestConfig::with_cases(120))]
     #[test]
     fn everything_arrives_once_and_in_order(
         seed: u64,

@@ -1,10 +1,12 @@
 //! TCP: a handshake, one byte stream each way, SACK-based recovery with RACK-TLP.
 //!
 //! RFC 9293 as far as bytes and acknowledgements go, RFC 2018 (SACK), RFC 5681, RFC 6298 (timer),
-//! RFC 6928 (initial window), RFC 6937 (PRR), RFC 8985 (RACK-TLP), RFC 3168 (ECN). Left out: FIN
-//! and RST (an application closes by dropping both ends), urgent data, zero windows (receivers
-//! read at once), F-RTO and the undoing of reductions.
+//! RFC 6928 (initial window), RFC 6937 (PRR), RFC 7323 (time stamps), RFC 8985 (RACK-TLP), RFC 3168
+//! (ECN). Left out: FIN and RST (an application closes by dropping both ends), giving up, urgent
+//! data, zero and autotuned windows (receivers read at once), Nagle's algorithm (applications
+//! switch it off), F-RTO and the undoing of reductions.
 
+mod rack;
 pub(crate) mod ranges;
 mod receiver;
 mod recovery;
@@ -12,6 +14,7 @@ pub(crate) mod rtt;
 mod scoreboard;
 mod segment;
 mod sender;
+mod timers;
 
 pub use segment::{Kind, MAX_SACKS, Segment};
 
@@ -20,6 +23,11 @@ use cca::Control;
 use receiver::Receiver;
 use sender::Sender;
 use units::{Duration, Ecn, Instant};
+
+/// Options of a SYN beyond the time stamps of every segment: MSS, SACK permitted, window scale.
+const SYN_OPTIONS: u32 = 8;
+/// Longest wait for an answer to one.
+const MAX_WAIT: Duration = Duration::from_secs(120);
 
 /// One end of a TCP connection.
 pub struct Tcp {
@@ -30,8 +38,12 @@ pub struct Tcp {
     sender: Sender,
     /// The handshake packet of this end is to leave.
     greet: bool,
-    /// When the handshake packet last left, and whether it left more than once.
-    greeted: Option<(Instant, bool)>,
+    /// How often it left.
+    greetings: u32,
+    initial_rto: Duration,
+    offers_ecn: bool,
+    /// Both ends understand ECN.
+    ecn: bool,
     /// When it is to leave again.
     deadline: Instant,
     connected: bool,
@@ -53,9 +65,12 @@ impl Tcp {
             header: config.header,
             opens,
             receiver: Receiver::new(&config),
+            initial_rto: config.initial_rto,
+            offers_ecn: config.ecn,
             sender: Sender::new(config, control),
             greet: false,
-            greeted: None,
+            greetings: 0,
+            ecn: false,
             deadline: Instant::NEVER,
             connected: false,
         }
@@ -76,35 +91,54 @@ impl Tcp {
         self.sender.control()
     }
 
-    fn establish(&mut self, now: Instant) {
+    fn establish(&mut self, now: Instant, segment: &Segment) {
         if self.state == State::Established {
             return;
         }
         self.state = State::Established;
         self.deadline = Instant::NEVER;
+        self.greet = false;
         self.connected = true;
-        if let Some((at, false)) = self.greeted {
-            self.sender.handshake_rtt(now.since(at));
-        }
+        self.sender.establish(now.since(segment.echo), self.ecn);
     }
 
     fn greeting(&mut self, now: Instant) -> Transmit {
         self.greet = false;
-        self.greeted = Some((now, self.greeted.is_some()));
-        self.deadline = now + self.sender.rto();
-        let kind = if self.opens { Kind::Syn } else { Kind::SynAck };
-        self.packet(
-            Segment {
-                kind,
-                ..Segment::default()
-            },
-            Ecn::NotCapable,
-        )
+        // RFC 6298, 5.5: each wait is twice as long.
+        let wait = self.initial_rto * (1 << self.greetings.min(16));
+        self.deadline = if self.state == State::Established {
+            Instant::NEVER
+        } else {
+            now + wait.min(MAX_WAIT)
+        };
+        self.greetings += 1;
+        let mut segment = Segment {
+            kind: if self.opens { Kind::Syn } else { Kind::SynAck },
+            ..Segment::default()
+        };
+        self.receiver.stamp(now, &mut segment);
+        segment.ece = if self.opens {
+            self.offers_ecn
+        } else {
+            self.ecn
+        };
+        segment.cwr = self.opens && self.offers_ecn;
+        self.packet(segment, SYN_OPTIONS, Ecn::NotCapable)
     }
 
-    fn packet(&self, segment: Segment, ecn: Ecn) -> Transmit {
+    fn acknowledgement(&mut self, now: Instant) -> Transmit {
+        let mut segment = Segment {
+            seq: self.sender.next_seq(),
+            ..Segment::default()
+        };
+        self.receiver.stamp(now, &mut segment);
+        let options = segment.sack_len();
+        self.packet(segment, options, Ecn::NotCapable)
+    }
+
+    fn packet(&self, segment: Segment, options: u32, ecn: Ecn) -> Transmit {
         Transmit {
-            len: self.header + segment.len,
+            len: self.header + options + segment.len,
             ecn,
             packet: Wire::Tcp(segment),
         }
@@ -113,12 +147,14 @@ impl Tcp {
 
 impl Connection for Tcp {
     fn open(&mut self, _now: Instant) {
-        self.state = State::Handshake;
-        self.greet = true;
+        if self.opens && self.state == State::Closed {
+            self.state = State::Handshake;
+            self.greet = true;
+        }
     }
 
-    fn send(&mut self, now: Instant, _stream: u32, bytes: u64) {
-        self.sender.give(now, bytes);
+    fn send(&mut self, _now: Instant, _stream: u32, bytes: u64) {
+        self.sender.give(bytes);
     }
 
     fn handle(&mut self, now: Instant, ecn: Ecn, packet: &Wire) {
@@ -126,27 +162,37 @@ impl Connection for Tcp {
             return;
         };
         match segment.kind {
-            Kind::Syn => {
-                if self.state != State::Established {
+            Kind::Syn if !self.opens => {
+                if self.state == State::Closed {
                     self.state = State::Handshake;
+                    self.ecn = self.offers_ecn && segment.ece && segment.cwr;
+                    self.receiver.greeted(segment);
                 }
+                // One that comes again means that the answer was lost.
                 self.greet = true;
             }
-            Kind::SynAck => {
-                // One that comes again means that the answer was lost.
-                self.establish(now);
+            Kind::SynAck if self.opens && self.state != State::Closed => {
+                if self.state == State::Handshake {
+                    self.ecn = self.offers_ecn && segment.ece;
+                    self.receiver.greeted(segment);
+                }
+                self.establish(now, segment);
                 self.receiver.acknowledge();
             }
             Kind::Ack => {
-                if self.state == State::Closed {
+                if self.state == State::Handshake && !self.opens {
+                    self.establish(now, segment);
+                }
+                if self.state != State::Established {
                     return;
                 }
-                self.establish(now);
                 if segment.len > 0 {
+                    let ecn = if self.ecn { ecn } else { Ecn::NotCapable };
                     self.receiver.data(now, ecn, segment);
                 }
                 self.sender.on_ack(now, segment);
             }
+            Kind::Syn | Kind::SynAck => {}
         }
     }
 
@@ -157,21 +203,16 @@ impl Connection for Tcp {
         if self.state != State::Established {
             return None;
         }
-        if let Some(mut segment) = self.sender.transmit(now) {
-            self.receiver.stamp(&mut segment);
-            // Retransmissions are not ECN-capable in RFC 3168; Linux marks new data only.
-            let ecn = self.sender.ecn();
-            return Some(self.packet(segment, ecn));
+        if self.receiver.urgent() && self.receiver.has_gap() {
+            return Some(self.acknowledgement(now));
         }
-        if !self.receiver.urgent() {
-            return None;
+        if let Some((mut segment, ecn)) = self.sender.transmit(now) {
+            self.receiver.stamp(now, &mut segment);
+            // A full segment has no room for them; where there is news, it was told before.
+            segment.sacks = Default::default();
+            return Some(self.packet(segment, 0, ecn));
         }
-        let mut segment = Segment {
-            seq: self.sender.next_seq(),
-            ..Segment::default()
-        };
-        self.receiver.stamp(&mut segment);
-        Some(self.packet(segment, Ecn::NotCapable))
+        self.receiver.urgent().then(|| self.acknowledgement(now))
     }
 
     fn next_timer(&self) -> Instant {
@@ -182,7 +223,7 @@ impl Connection for Tcp {
 
     fn on_timer(&mut self, now: Instant) {
         if now >= self.deadline {
-            self.sender.back_off();
+            self.deadline = Instant::NEVER;
             self.greet = true;
         }
         self.receiver.on_timer(now);

@@ -15,15 +15,20 @@ pub struct Receiver {
     recent: u64,
     /// Bytes in order that the application has not been told of.
     fresh: u64,
-    /// Segments since the last acknowledgement.
-    unacknowledged: u32,
+    /// Bytes in order since the last acknowledgement.
+    unacknowledged: u64,
+    /// More of them than this are acknowledged at once (Linux `__tcp_ack_snd_check`).
+    tolerated: u64,
+    /// What the last acknowledgement said, and the time stamp that the next one echoes.
+    acknowledged: u64,
+    stamp: Instant,
+    window: u64,
     /// An acknowledgement is to leave at once.
     urgent: bool,
     /// When a held-back acknowledgement leaves at the latest.
     deadline: Instant,
     duplicate: bool,
     quick: u32,
-    every: u32,
     delay: Duration,
     /// Congestion Experienced is echoed until the sender says that it has reduced.
     echo: bool,
@@ -38,11 +43,14 @@ impl Receiver {
             recent: 0,
             fresh: 0,
             unacknowledged: 0,
+            tolerated: u64::from(config.ack_every.saturating_sub(1)) * u64::from(config.mss),
+            acknowledged: 0,
+            stamp: Instant::ZERO,
+            window: config.receive_window,
             urgent: false,
             deadline: Instant::NEVER,
             duplicate: false,
             quick: config.quick_acks,
-            every: config.ack_every,
             delay: config.ack_delay,
             echo: false,
         }
@@ -58,7 +66,15 @@ impl Receiver {
             self.urgent |= !self.echo;
             self.echo = true;
         }
-        let end = segment.seq + u64::from(segment.len);
+        // The oldest segment that is not acknowledged is echoed (RFC 7323, 4.3).
+        if segment.seq <= self.acknowledged {
+            self.stamp = segment.sent;
+        }
+        let end = segment.seq.saturating_add(u64::from(segment.len));
+        if end > self.next.saturating_add(self.window) {
+            self.urgent = true;
+            return;
+        }
         if end <= self.next
             || self
                 .early
@@ -78,14 +94,25 @@ impl Receiver {
         // A filled gap is acknowledged at once (RFC 5681, 4.2).
         self.urgent |= !self.early.is_empty();
         let reached = self.early.advance(end).unwrap_or(end);
-        self.fresh += reached - self.next;
+        let before = self.next;
+        self.fresh += reached - before;
         self.next = reached;
-        self.unacknowledged += 1;
-        if self.unacknowledged >= self.every || self.quick > 0 {
+        self.unacknowledged += reached - before;
+        if self.unacknowledged > self.tolerated || self.quick > 0 {
             self.urgent = true;
         } else if self.deadline == Instant::NEVER {
             self.deadline = now + self.delay;
         }
+    }
+
+    /// The peer's handshake packet arrived.
+    pub fn greeted(&mut self, segment: &Segment) {
+        self.stamp = segment.sent;
+    }
+
+    /// Something is missing: an acknowledgement has to say so, and leaves no room for data.
+    pub fn has_gap(&self) -> bool {
+        !self.early.is_empty()
     }
 
     /// Asks for an acknowledgement at once.
@@ -97,8 +124,6 @@ impl Receiver {
     pub fn on_timer(&mut self, now: Instant) {
         if now >= self.deadline {
             self.urgent = true;
-            // Linux leaves quick acknowledgements for good once it has held one back in vain.
-            self.quick = 0;
         }
     }
 
@@ -113,8 +138,10 @@ impl Receiver {
     }
 
     /// Writes what has arrived into a segment that leaves now.
-    pub fn stamp(&mut self, segment: &mut Segment) {
+    pub fn stamp(&mut self, now: Instant, segment: &mut Segment) {
         segment.ack = self.next;
+        segment.sent = now;
+        segment.echo = self.stamp;
         segment.ece = self.echo;
         segment.duplicate = core::mem::take(&mut self.duplicate);
         if !self.early.is_empty() {
@@ -134,6 +161,7 @@ impl Receiver {
             .quick
             .saturating_sub(u32::from(self.unacknowledged > 0));
         self.unacknowledged = 0;
+        self.acknowledged = self.next;
         self.urgent = false;
         self.deadline = Instant::NEVER;
     }

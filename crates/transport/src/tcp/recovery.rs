@@ -1,14 +1,26 @@
-//! Rationing during recovery: Proportional Rate Reduction (RFC 6937, slow start reduction bound).
+//! Rationing while the window shrinks: Proportional Rate Reduction (RFC 6937, RFC 9937; Linux
+//! `tcp_cwnd_reduction`).
 
-/// State of one recovery. Sizes in bytes.
+/// Why the window was reduced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// Losses, which are being repaired.
+    Loss,
+    /// A mark; nothing has to be repaired.
+    Mark,
+    /// The timer: no rationing, the window grows in slow start.
+    Timeout,
+}
+
+/// State of one episode. Sizes in bytes.
 #[derive(Debug, Clone)]
 pub struct Recovery {
-    /// Recovery ends when everything sent before it is acknowledged.
+    /// It ends when everything sent before this is acknowledged.
     pub until: u64,
-    /// Entered after a timeout: no rationing, the window grows in slow start.
-    pub after_timeout: bool,
-    /// In flight when it began (RecoverFS).
-    flight: u64,
+    /// Why it began.
+    pub cause: Cause,
+    /// The window before the reduction (Linux's `prior_cwnd`, near RFC 6937's RecoverFS).
+    prior: u64,
     delivered: u64,
     sent: u64,
     /// What may be sent now.
@@ -16,38 +28,47 @@ pub struct Recovery {
 }
 
 impl Recovery {
-    /// Fast recovery begins with `flight` bytes outstanding; one retransmission leaves at once.
-    pub fn fast(until: u64, flight: u64, mss: u64) -> Self {
+    /// The window shrinks from `prior`. After a loss, one retransmission leaves at once.
+    pub fn new(cause: Cause, until: u64, prior: u64, mss: u64) -> Self {
         Recovery {
             until,
-            after_timeout: false,
-            flight: flight.max(1),
+            cause,
+            prior: prior.max(1),
             delivered: 0,
             sent: 0,
-            allowance: mss,
+            allowance: if cause == Cause::Loss { mss } else { 0 },
         }
     }
 
-    /// Everything in flight was lost.
-    pub fn timeout(until: u64) -> Self {
-        Recovery {
-            after_timeout: true,
-            ..Recovery::fast(until, 1, 0)
-        }
+    /// Sending is rationed.
+    pub fn rations(&self) -> bool {
+        self.cause != Cause::Timeout
     }
 
-    /// `bytes` were newly delivered; `target` is the window to arrive at.
-    pub fn on_delivered(&mut self, bytes: u64, in_flight: u64, target: u64, mss: u64) {
+    /// `bytes` were newly delivered; `target` is the window to arrive at. With `progress` (the
+    /// cumulative acknowledgement moved, and nothing more is lost) it goes well, and one `mss` more
+    /// may be sent than was delivered: the slow start reduction bound, otherwise the conservative.
+    pub fn on_delivered(
+        &mut self,
+        bytes: u64,
+        in_flight: u64,
+        target: u64,
+        progress: bool,
+        mss: u64,
+    ) {
         self.delivered += bytes;
         let allowed = if in_flight > target {
             let share = u128::from(self.delivered) * u128::from(target);
-            let share = share.div_ceil(u128::from(self.flight)) as u64;
-            share.saturating_sub(self.sent)
+            let share = share.div_ceil(u128::from(self.prior));
+            u64::try_from(share)
+                .unwrap_or(u64::MAX)
+                .saturating_sub(self.sent)
         } else {
-            let limit = self.delivered.saturating_sub(self.sent).max(bytes) + mss;
-            limit.min(target - in_flight)
+            let owed = self.delivered.saturating_sub(self.sent).max(bytes);
+            let extra = if progress { mss } else { 0 };
+            (owed + extra).min(target - in_flight)
         };
-        // One retransmission always leaves (Linux `tcp_cwnd_reduction`).
+        // One packet always leaves.
         let first = if self.sent == 0 { mss } else { 0 };
         self.allowance = allowed.max(first);
     }
@@ -71,13 +92,13 @@ mod tests {
     #[test]
     fn half_the_window_means_one_segment_for_two() {
         // Flight of 20 segments, target 10: for each two delivered, one may leave.
-        let mut recovery = Recovery::fast(100, 20, 1);
+        let mut recovery = Recovery::new(Cause::Loss, 100, 20, 1);
         recovery.on_sent(1);
         let mut in_flight = 18; // one lost, one sent again
         let mut sent = 0;
         for _ in 0..8 {
             in_flight -= 1;
-            recovery.on_delivered(1, in_flight, 10, 1);
+            recovery.on_delivered(1, in_flight, 10, true, 1);
             if recovery.allowance() > 0 {
                 recovery.on_sent(1);
                 in_flight += 1;
@@ -90,9 +111,15 @@ mod tests {
 
     #[test]
     fn below_the_target_it_catches_up_as_slow_start_does() {
-        let mut recovery = Recovery::fast(100, 20, 1);
+        let mut recovery = Recovery::new(Cause::Loss, 100, 20, 1);
         recovery.on_sent(1);
-        recovery.on_delivered(4, 3, 10, 1);
+        recovery.on_delivered(4, 3, 10, true, 1);
         assert_eq!(recovery.allowance(), 5, "delivered, and one more");
+        recovery.on_delivered(2, 3, 10, false, 1);
+        assert_eq!(
+            recovery.allowance(),
+            5,
+            "what was delivered and not sent, and no more"
+        );
     }
 }

@@ -73,11 +73,6 @@ impl RttEstimator {
     pub fn back_off(&mut self) {
         self.backoff += 1;
     }
-
-    /// Something new was acknowledged, though without a sample.
-    pub fn progress(&mut self) {
-        self.backoff = 0;
-    }
 }
 
 #[cfg(test)]

@@ -1,43 +1,44 @@
 //! What is in flight: sent, selectively acknowledged, lost (RFC 8985's RACK, RFC 6675's rule).
 //!
-//! Segments stand in the order of the stream; transmissions in the order of sending, so that what
-//! is presumed lost is found at the front, without walking the window.
+//! Segments stand in the order of the stream and are never split. Beside them stand two queues of
+//! segments by number, one in the order of sending for RACK and one of those to be sent again.
+//! Entries that no longer apply are skipped when they come to the front, so that nothing ever
+//! walks the window.
 
+use super::rack::Rack;
 use super::ranges::Ranges;
 use super::segment::Segment;
-use std::collections::{BTreeSet, VecDeque};
+use crate::delivery::Stamp;
+use std::collections::VecDeque;
 use units::{Duration, Instant};
 
 /// A segment that is not cumulatively acknowledged yet.
 #[derive(Debug, Clone)]
-pub struct Sent {
-    /// Offset of its first byte.
-    pub seq: u64,
-    /// Its length.
-    pub len: u32,
-    /// Last sent when.
-    pub at: Instant,
-    /// For the delivery rate: the connection's state when it was last sent.
-    pub snapshot: Snapshot,
-    /// Sent more than once.
-    pub retransmitted: bool,
-    /// Selectively acknowledged.
-    pub sacked: bool,
-    /// Counted as in flight: neither acknowledged, nor lost and not yet sent again.
-    pub in_flight: bool,
+struct Sent {
+    seq: u64,
+    /// Number of its last transmission.
+    transmission: u64,
+    stamp: Stamp,
+    len: u32,
+    fate: Fate,
+    retransmitted: bool,
 }
 
-/// The connection's delivery when a packet was sent (draft-cheng-iccrg-delivery-rate-estimation).
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Snapshot {
-    /// Delivered so far.
-    pub delivered: u64,
-    /// When that was.
-    pub delivered_at: Instant,
-    /// When the first packet of the sampled flight was sent.
-    pub first_sent: Instant,
-    /// The application limited sending.
-    pub app_limited: bool,
+impl Sent {
+    fn end(&self) -> u64 {
+        self.seq + u64::from(self.len)
+    }
+}
+
+/// Where a segment is thought to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    /// On its way, or delivered without our knowing.
+    Flying,
+    /// Selectively acknowledged.
+    Sacked,
+    /// Lost, and not sent again yet.
+    Lost,
 }
 
 /// What an acknowledgement changed.
@@ -45,45 +46,47 @@ pub struct Snapshot {
 pub struct Acked {
     /// Newly delivered bytes.
     pub bytes: u64,
-    /// The most recently sent of the newly delivered packets.
+    /// The most recently sent of the newly delivered segments.
     pub newest: Option<Newest>,
     /// The acknowledgement moved the left edge.
     pub advanced: bool,
+    /// A segment that had never been sent again arrived after a later one.
+    pub reordered: bool,
+    /// End of the highest segment that had been delivered before.
+    highest_before: u64,
 }
 
-/// The most recently sent packet that an acknowledgement delivered.
+/// The most recently sent segment that an acknowledgement delivered.
 #[derive(Debug, Clone, Copy)]
 pub struct Newest {
-    /// Sent when.
-    pub at: Instant,
-    /// Its end in the stream.
-    pub end: u64,
+    /// Number of its transmission.
+    pub transmission: u64,
+    /// When it left, and the connection's delivery then.
+    pub stamp: Stamp,
     /// Sent more than once.
     pub retransmitted: bool,
-    /// The connection's state then.
-    pub snapshot: Snapshot,
 }
 
 /// The scoreboard. Sizes in bytes.
 #[derive(Debug, Default)]
 pub struct Scoreboard {
     segments: VecDeque<Sent>,
-    /// Transmissions in the order of sending: segment and time.
-    transmissions: VecDeque<(u64, Instant)>,
+    /// Number of the first segment: they are numbered in the order of their first sending.
+    first: u64,
+    /// Segment numbers by transmission, the first of which has the number `first_transmission`.
+    transmissions: VecDeque<u64>,
+    first_transmission: u64,
+    /// Numbers of lost segments.
+    lost: VecDeque<u64>,
     sacked: Ranges,
     sacked_segments: u32,
-    lost: BTreeSet<u64>,
     in_flight: u64,
     una: u64,
-    /// The most recently sent packet that was delivered (RACK.xmit_ts, RACK.end_seq).
-    rack: Option<(Instant, u64)>,
-    rack_rtt: Duration,
-    reordering: bool,
-    highest_sacked: u64,
+    /// End of the highest segment that was delivered.
+    highest: u64,
+    /// Segments below this number were judged by [`lose_by_count`](Self::lose_by_count).
+    judged: u64,
 }
-
-/// Duplicate acknowledgements, and RACK's segments, that make a loss (RFC 5681, RFC 8985).
-const DUPLICATES: u32 = 3;
 
 impl Scoreboard {
     /// Bytes in flight: sent, not acknowledged, not lost.
@@ -101,15 +104,9 @@ impl Scoreboard {
         self.segments.is_empty()
     }
 
-    /// Something was selectively acknowledged, and waits for what is before it.
-    pub const fn has_sacked(&self) -> bool {
-        self.sacked_segments > 0
-    }
-
-    /// Length of the first segment that is lost and has not been sent again.
-    pub fn lost_len(&self) -> Option<u32> {
-        let seq = *self.lost.first()?;
-        Some(self.segments[self.index(seq)?].len)
+    /// Segments that were selectively acknowledged, and wait for what is before them.
+    pub const fn sacked_segments(&self) -> u32 {
+        self.sacked_segments
     }
 
     /// How many segments wait for an acknowledgement.
@@ -117,75 +114,88 @@ impl Scoreboard {
         self.segments.len()
     }
 
-    fn index(&self, seq: u64) -> Option<usize> {
-        let index = self.segments.partition_point(|segment| segment.seq < seq);
-        self.segments
-            .get(index)
-            .filter(|segment| segment.seq == seq)?;
-        Some(index)
+    /// Length of the next segment to be sent again.
+    pub fn lost_len(&mut self) -> Option<u32> {
+        while let Some(&number) = self.lost.front() {
+            match self.get(number) {
+                Some(segment) if segment.fate == Fate::Lost => return Some(segment.len),
+                _ => self.lost.pop_front(),
+            };
+        }
+        None
     }
 
-    /// A new segment was sent.
-    pub fn sent(&mut self, now: Instant, seq: u64, len: u32, snapshot: Snapshot) {
+    /// A new segment leaves.
+    pub fn sent(&mut self, seq: u64, len: u32, stamp: Stamp) {
+        let number = self.first + self.segments.len() as u64;
+        let transmission = self.transmission(number);
         self.segments.push_back(Sent {
             seq,
+            transmission,
+            stamp,
             len,
-            at: now,
-            snapshot,
+            fate: Fate::Flying,
             retransmitted: false,
-            sacked: false,
-            in_flight: true,
         });
-        self.transmissions.push_back((seq, now));
         self.in_flight += u64::from(len);
     }
 
-    /// Sends the first lost segment again; returns its offset and length.
-    pub fn resend_lost(&mut self, now: Instant, snapshot: Snapshot) -> Option<(u64, u32)> {
-        let seq = self.lost.pop_first()?;
-        let index = self.index(seq)?;
-        Some(self.resend(index, now, snapshot))
+    /// Sends the next lost segment again; returns its offset and length, and whether it is the
+    /// first that waits for an acknowledgement.
+    pub fn resend_lost(&mut self, stamp: Stamp) -> Option<(u64, u32, bool)> {
+        self.lost_len()?;
+        let number = self.lost.pop_front()?;
+        let (seq, len) = self.resend(number, stamp)?;
+        Some((seq, len, number == self.first))
     }
 
     /// Sends the last segment again, lost or not, as a tail loss probe does.
-    pub fn resend_last(&mut self, now: Instant, snapshot: Snapshot) -> Option<(u64, u32)> {
-        let index = self.segments.iter().rposition(|segment| !segment.sacked)?;
-        self.lost.remove(&self.segments[index].seq);
-        Some(self.resend(index, now, snapshot))
+    pub fn resend_last(&mut self, stamp: Stamp) -> Option<(u64, u32)> {
+        let last = self.segments.len().checked_sub(1)?;
+        self.resend(self.first + last as u64, stamp)
     }
 
-    fn resend(&mut self, index: usize, now: Instant, snapshot: Snapshot) -> (u64, u32) {
-        let segment = &mut self.segments[index];
-        if !segment.in_flight {
-            segment.in_flight = true;
+    fn resend(&mut self, number: u64, stamp: Stamp) -> Option<(u64, u32)> {
+        let transmission = self.transmission(number);
+        let segment = self.segments.get_mut((number - self.first) as usize)?;
+        if segment.fate == Fate::Lost {
             self.in_flight += u64::from(segment.len);
+            segment.fate = Fate::Flying;
         }
+        segment.transmission = transmission;
+        segment.stamp = stamp;
         segment.retransmitted = true;
-        segment.at = now;
-        segment.snapshot = snapshot;
-        self.transmissions.push_back((segment.seq, now));
-        (segment.seq, segment.len)
+        Some((segment.seq, segment.len))
+    }
+
+    fn transmission(&mut self, number: u64) -> u64 {
+        self.transmissions.push_back(number);
+        self.first_transmission + self.transmissions.len() as u64 - 1
     }
 
     /// An acknowledgement arrived.
     pub fn acknowledge(&mut self, ack: &Segment) -> Acked {
-        let mut acked = Acked::default();
-        while let Some(segment) = self.segments.front() {
-            let end = segment.seq + u64::from(segment.len);
-            if end > ack.ack {
-                break;
-            }
-            let segment = self.segments.pop_front().expect("there is a first segment");
+        let mut acked = Acked {
+            highest_before: self.highest,
+            ..Acked::default()
+        };
+        while let Some(segment) = self.segments.front()
+            && segment.end() <= ack.ack
+        {
             acked.advanced = true;
-            self.una = end;
-            if segment.sacked {
+            self.una = segment.end();
+            self.highest = self.highest.max(self.una);
+            if segment.fate == Fate::Sacked {
                 self.sacked_segments -= 1;
             } else {
-                self.deliver(&segment, &mut acked);
+                self.in_flight -= deliver(segment, &mut acked);
             }
+            self.segments.pop_front();
+            self.first += 1;
         }
-        if acked.advanced && !self.sacked.is_empty() {
+        if acked.advanced {
             self.sacked.trim(self.una);
+            self.forget_stale();
         }
         for &(start, end) in ack.sacks.iter().filter(|(start, end)| start < end) {
             self.selectively(start.max(self.una), end, &mut acked);
@@ -193,158 +203,147 @@ impl Scoreboard {
         acked
     }
 
+    /// What is known to have arrived already costs a search, and nothing else.
     fn selectively(&mut self, start: u64, end: u64, acked: &mut Acked) {
-        let mut parts = arrayvec::ArrayVec::<(u64, u64), 16>::new();
-        let limit = self
-            .segments
-            .back()
-            .map_or(self.una, |last| last.seq + u64::from(last.len));
-        let end = end.min(limit);
-        self.sacked.insert(start, end, |low, high| {
-            // More parts than this are named again by the next acknowledgement's blocks; but they
-            // are in the set by then. So the last part stretches over the rest.
-            if parts.try_push((low, high)).is_err() {
-                let last = parts.len() - 1;
-                parts[last].1 = high;
+        let limit = self.segments.back().map_or(self.una, Sent::end);
+        let mut sacked = core::mem::take(&mut self.sacked);
+        sacked.insert(start, end.min(limit), |low, high| {
+            let mut index = self.segments.partition_point(|segment| segment.seq < low);
+            while let Some(segment) = self.segments.get_mut(index)
+                && segment.end() <= high
+            {
+                if segment.fate != Fate::Sacked {
+                    self.in_flight -= deliver(segment, acked);
+                    segment.fate = Fate::Sacked;
+                    self.sacked_segments += 1;
+                    self.highest = self.highest.max(segment.end());
+                }
+                index += 1;
             }
         });
-        for (low, high) in parts {
-            let first = self.segments.partition_point(|segment| segment.seq < low);
-            for index in first..self.segments.len() {
-                let segment = &self.segments[index];
-                if segment.seq + u64::from(segment.len) > high {
-                    break;
-                }
-                if segment.sacked {
-                    continue;
-                }
-                let segment = segment.clone();
-                self.segments[index].sacked = true;
-                self.segments[index].in_flight = false;
-                self.sacked_segments += 1;
-                // Delivered below what was already delivered, though never sent again: reordered
-                // (RFC 8985, 6.2, step 4).
-                if segment.seq < self.highest_sacked && !segment.retransmitted {
-                    self.reordering = true;
-                }
-                self.deliver(&segment, acked);
-            }
-        }
-        self.highest_sacked = self.highest_sacked.max(end);
+        self.sacked = sacked;
     }
 
-    fn deliver(&mut self, segment: &Sent, acked: &mut Acked) {
-        acked.bytes += u64::from(segment.len);
-        if segment.in_flight {
-            self.in_flight -= u64::from(segment.len);
-        } else {
-            self.lost.remove(&segment.seq);
-        }
-        let end = segment.seq + u64::from(segment.len);
-        if acked
-            .newest
-            .is_none_or(|newest| (newest.at, newest.end) < (segment.at, end))
-        {
-            acked.newest = Some(Newest {
-                at: segment.at,
-                end,
-                retransmitted: segment.retransmitted,
-                snapshot: segment.snapshot,
-            });
-        }
-    }
-
-    /// RACK: takes note of what was delivered (RFC 8985, 6.2, step 2).
-    pub fn update_rack(&mut self, now: Instant, newest: Newest, min_rtt: Duration) {
-        let rtt = now.since(newest.at);
-        // An acknowledgement faster than the path is for the first transmission.
-        if newest.retransmitted && rtt < min_rtt {
-            return;
-        }
-        if self.rack.is_none_or(|rack| rack < (newest.at, newest.end)) {
-            self.rack = Some((newest.at, newest.end));
-            self.rack_rtt = rtt;
-        }
-    }
-
-    /// RACK: marks what is lost; returns the bytes, and when to look again (RFC 8985, 6.2, step 5).
-    pub fn detect_by_time(
+    /// RACK: marks what was sent before the newest delivered segment and is overdue; returns the
+    /// bytes, and when to look again (RFC 8985, 6.2, step 5).
+    pub fn lose_by_time(
         &mut self,
         now: Instant,
-        min_rtt: Duration,
-        recovering: bool,
+        rack: &Rack,
+        reordering: Duration,
     ) -> (u64, Instant) {
-        let Some((rack_at, rack_end)) = self.rack else {
-            return (0, Instant::NEVER);
-        };
-        let patient = self.reordering || !(recovering || self.sacked_segments >= DUPLICATES);
-        let window = if patient { min_rtt / 4 } else { Duration::ZERO };
         let mut bytes = 0;
-        while let Some(&(seq, at)) = self.transmissions.front() {
-            if seq >= self.una
-                && let Some(index) = self.index(seq)
-            {
-                let segment = &self.segments[index];
-                let current = segment.at == at && segment.in_flight;
-                if current {
-                    let end = segment.seq + u64::from(segment.len);
-                    if (at, end) >= (rack_at, rack_end) {
-                        break;
-                    }
-                    let due = at + self.rack_rtt + window;
-                    if due > now {
-                        return (bytes, due);
-                    }
-                    bytes += self.lose(index);
-                }
+        loop {
+            self.forget_stale();
+            if self.first_transmission >= rack.newest() {
+                return (bytes, Instant::NEVER);
             }
-            self.transmissions.pop_front();
+            let Some((number, segment)) = self
+                .transmissions
+                .front()
+                .and_then(|&number| Some((number, self.get(number)?)))
+            else {
+                return (bytes, Instant::NEVER);
+            };
+            let due = segment.stamp.sent + rack.rtt() + reordering;
+            if due > now {
+                return (bytes, due);
+            }
+            bytes += self.lose(number);
         }
-        (bytes, Instant::NEVER)
     }
 
-    /// RFC 6675: a segment is lost when three segments above it are selectively acknowledged.
+    /// RFC 6675, `IsLost`: three separate ranges, or more than two segments, have arrived above.
     /// One that was sent again waits for the timer.
-    pub fn detect_by_count(&mut self) -> u64 {
-        self.transmissions.clear();
-        if self.sacked_segments < DUPLICATES {
-            return 0;
-        }
-        let mut above = self.sacked_segments;
-        let mut bytes = 0;
-        for index in 0..self.segments.len() {
-            if above < DUPLICATES {
+    pub fn lose_by_count(&mut self, mss: u64) -> u64 {
+        let (mut above, mut bound) = (0, None);
+        for (index, (start, end)) in self.sacked.descending().enumerate() {
+            above += end - start;
+            if above > 2 * mss || index == 2 {
+                bound = Some(start);
                 break;
             }
-            let segment = &self.segments[index];
-            if segment.sacked {
-                above -= 1;
-            } else if segment.in_flight && !segment.retransmitted {
-                bytes += self.lose(index);
+        }
+        let Some(bound) = bound else {
+            return 0;
+        };
+        self.judged = self.judged.max(self.first);
+        let mut bytes = 0;
+        while let Some(segment) = self.get(self.judged)
+            && segment.seq < bound
+        {
+            if segment.fate == Fate::Flying && !segment.retransmitted {
+                bytes += self.lose(self.judged);
+            }
+            self.judged += 1;
+        }
+        bytes
+    }
+
+    /// The timer ran out: everything that is not selectively acknowledged is lost, except what
+    /// left less than `recent` ago (RFC 8985, 6.3); the first segment always is. Returns the bytes.
+    pub fn lose_all(&mut self, now: Instant, recent: Duration) -> u64 {
+        let mut bytes = 0;
+        let end = self.first + self.segments.len() as u64;
+        for number in self.first..end {
+            let overdue = self.get(number).is_some_and(|segment| {
+                let old = segment.stamp.sent + recent <= now || number == self.first;
+                segment.fate == Fate::Flying && old
+            });
+            if overdue {
+                bytes += self.lose(number);
             }
         }
         bytes
     }
 
-    /// The timer ran out: everything that is not selectively acknowledged is lost.
-    pub fn lose_all(&mut self) -> u64 {
-        self.transmissions.clear();
-        (0..self.segments.len())
-            .map(|index| {
-                if self.segments[index].in_flight {
-                    self.lose(index)
-                } else {
-                    0
-                }
-            })
-            .sum()
+    fn lose(&mut self, number: u64) -> u64 {
+        let Some(segment) = self.segments.get_mut((number - self.first) as usize) else {
+            return 0;
+        };
+        segment.fate = Fate::Lost;
+        let len = u64::from(segment.len);
+        self.in_flight -= len;
+        self.lost.push_back(number);
+        len
     }
 
-    fn lose(&mut self, index: usize) -> u64 {
-        let segment = &mut self.segments[index];
-        segment.in_flight = false;
-        self.in_flight -= u64::from(segment.len);
-        self.lost.insert(segment.seq);
-        u64::from(segment.len)
+    fn get(&self, number: u64) -> Option<&Sent> {
+        self.segments.get(number.checked_sub(self.first)? as usize)
     }
+
+    /// Drops transmissions from the front that are delivered, lost or repeated.
+    fn forget_stale(&mut self) {
+        while let Some(&number) = self.transmissions.front() {
+            let current = self.get(number).is_some_and(|segment| {
+                segment.fate == Fate::Flying && segment.transmission == self.first_transmission
+            });
+            if current {
+                return;
+            }
+            self.transmissions.pop_front();
+            self.first_transmission += 1;
+        }
+    }
+}
+
+/// Counts a segment as delivered; returns what it no longer adds to the bytes in flight.
+fn deliver(segment: &Sent, acked: &mut Acked) -> u64 {
+    let len = u64::from(segment.len);
+    acked.bytes += len;
+    if acked
+        .newest
+        .is_none_or(|newest| segment.transmission > newest.transmission)
+    {
+        acked.newest = Some(Newest {
+            transmission: segment.transmission,
+            stamp: segment.stamp,
+            retransmitted: segment.retransmitted,
+        });
+    }
+    // RFC 8985, 6.2, step 3.
+    if segment.end() < acked.highest_before && !segment.retransmitted {
+        acked.reordered = true;
+    }
+    if segment.fate == Fate::Flying { len } else { 0 }
 }

@@ -1,0 +1,200 @@
+//! What the sending half makes of acknowledgements: round trips, losses, marks, and what the
+//! control is told.
+
+use super::{Cause, Recovery, Segment, Sender};
+use crate::tcp::scoreboard::Acked;
+use cca::{Ack, Congestion, Signal};
+use units::Instant;
+
+impl Sender {
+    /// An acknowledgement arrived, alone or with data.
+    pub fn on_ack(&mut self, now: Instant, segment: &Segment) {
+        if segment.ack > self.next {
+            return;
+        }
+        if self.board.is_empty() {
+            self.resolve_probe(now, segment, &Acked::default());
+            return;
+        }
+        let prior_in_flight = self.board.in_flight();
+        let acked = self.board.acknowledge(segment);
+        self.measure(now, segment, &acked);
+        self.leave_recovery(now);
+        let lost = self.detect(now);
+        self.check_mark(now, segment, &acked);
+        self.resolve_probe(now, segment, &acked);
+        if let Some(recovery) = &mut self.recovery
+            && acked.bytes > 0
+        {
+            let (in_flight, target) = (self.board.in_flight(), self.control.window());
+            let progress = acked.advanced && lost == 0;
+            let mss = u64::from(self.config.mss);
+            recovery.on_delivered(acked.bytes, in_flight, target, progress, mss);
+        }
+        if acked.bytes > 0 || lost > 0 {
+            self.tell_control(now, segment, &acked, prior_in_flight);
+        }
+        if acked.bytes > 0 {
+            self.arm(now);
+        }
+    }
+
+    /// A round trip from the newest segment if it was sent once, otherwise from the time stamp.
+    fn measure(&mut self, now: Instant, segment: &Segment, acked: &Acked) {
+        if segment.duplicate && self.probe.is_none() {
+            self.rack.on_duplicate(self.board.una(), self.next);
+        }
+        let Some(newest) = &acked.newest else {
+            return;
+        };
+        let since = if newest.retransmitted {
+            segment.echo
+        } else {
+            newest.stamp.sent
+        };
+        if since >= newest.stamp.sent {
+            self.rtt.sample(now.since(since));
+        }
+        self.rack
+            .on_delivered(now, newest, self.rtt.min, acked.reordered);
+    }
+
+    /// Finds losses, and answers the first of an episode. Returns the bytes.
+    pub(super) fn detect(&mut self, now: Instant) -> u64 {
+        let lost = if self.config.rack {
+            let repairing = self
+                .recovery
+                .as_ref()
+                .is_some_and(|recovery| recovery.cause != Cause::Mark);
+            let window = self.rack.reordering_window(
+                self.board.sacked_segments(),
+                repairing,
+                self.rtt.min,
+                self.rtt.srtt,
+            );
+            let (lost, again) = self.board.lose_by_time(now, &self.rack, window);
+            self.timers.reordering = again;
+            lost
+        } else {
+            self.board.lose_by_count(self.mss())
+        };
+        self.lost_untold += lost;
+        if lost > 0 {
+            self.repair(now, lost);
+        }
+        lost
+    }
+
+    /// Fast recovery begins, unless something is being repaired already. A reduction in answer to
+    /// a mark of the same round trip counts for the loss as well (Linux `tcp_enter_recovery`).
+    fn repair(&mut self, now: Instant, lost: u64) {
+        match &mut self.recovery {
+            None => self.reduce(now, Cause::Loss, lost),
+            Some(recovery) if recovery.cause == Cause::Mark => {
+                recovery.cause = Cause::Loss;
+                recovery.until = self.next;
+            }
+            Some(_) => return,
+        }
+        self.stats.recoveries += 1;
+        self.timers.probe = Instant::NEVER;
+    }
+
+    fn reduce(&mut self, now: Instant, cause: Cause, lost: u64) {
+        let prior = self.control.window();
+        self.recovery = Some(Recovery::new(cause, self.next, prior, self.mss()));
+        self.tell_reduced = self.ecn;
+        let signal = if cause == Cause::Mark {
+            Signal::Mark
+        } else {
+            Signal::Loss
+        };
+        self.congestion(now, signal, lost);
+    }
+
+    fn congestion(&mut self, now: Instant, signal: Signal, lost: u64) {
+        let congestion = Congestion {
+            signal,
+            lost,
+            in_flight: self.board.in_flight(),
+            min_rtt: self.rtt.min,
+        };
+        self.control.on_congestion(now, &congestion);
+    }
+
+    fn check_mark(&mut self, now: Instant, segment: &Segment, acked: &Acked) {
+        if self.ecn && segment.ece && acked.bytes > 0 && self.recovery.is_none() {
+            self.reduce(now, Cause::Mark, 0);
+        }
+    }
+
+    /// RFC 8985, 7.4.2 (Linux `tcp_process_tlp_ack`): a probe that repaired a loss unseen is a
+    /// sign of congestion like any other. That it did is certain only once more than it covered is
+    /// acknowledged: the word that it arrived twice may follow the acknowledgement.
+    fn resolve_probe(&mut self, now: Instant, segment: &Segment, acked: &Acked) {
+        let Some(probe) = self.probe else {
+            return;
+        };
+        if segment.ack < probe.end {
+            return;
+        }
+        if probe.repeated && !segment.duplicate {
+            if segment.ack == probe.end && acked.bytes > 0 {
+                return;
+            }
+            if segment.ack > probe.end && self.recovery.is_none() {
+                self.congestion(now, Signal::Loss, self.mss());
+                self.control.on_recovered(now);
+                self.tell_reduced = self.ecn;
+            }
+        }
+        self.probe = None;
+    }
+
+    fn leave_recovery(&mut self, now: Instant) {
+        let una = self.board.una();
+        let over = self.recovery.as_ref().is_some_and(|recovery| {
+            // Something beyond has to be acknowledged before the peer has heard of the reduction.
+            let heard = u64::from(recovery.cause == Cause::Mark);
+            una >= recovery.until + heard
+        });
+        if !over {
+            return;
+        }
+        let cause = self.recovery.take().map(|recovery| recovery.cause);
+        if cause != Some(Cause::Mark) {
+            self.rack.on_recovered();
+            self.control.on_recovered(now);
+        }
+    }
+
+    fn tell_control(&mut self, now: Instant, segment: &Segment, acked: &Acked, prior: u64) {
+        let (mut rate, mut round_start, mut rtt, mut newest_sent) =
+            (None, false, None, Instant::ZERO);
+        if let Some(newest) = &acked.newest {
+            newest_sent = newest.stamp.sent;
+            rtt = (!newest.retransmitted).then(|| now.since(newest_sent));
+            (rate, round_start) =
+                self.delivery
+                    .on_delivered(now, acked.bytes, &newest.stamp, self.rtt.min);
+        }
+        let (window, slow_start) = (self.control.window(), self.control.in_slow_start());
+        let ack = Ack {
+            bytes: acked.bytes,
+            lost: core::mem::take(&mut self.lost_untold),
+            rtt,
+            srtt: self.rtt.srtt,
+            min_rtt: self.rtt.min,
+            prior_in_flight: prior,
+            in_flight: self.board.in_flight(),
+            delivered: self.delivery.delivered(),
+            rate,
+            round_start,
+            newest_sent,
+            in_recovery: self.recovery.as_ref().is_some_and(Recovery::rations),
+            window_limited: self.usage.is_limited(window, slow_start),
+            marked: if segment.ece { acked.bytes } else { 0 },
+        };
+        self.control.on_ack(now, &ack);
+    }
+}
