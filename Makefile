@@ -29,7 +29,7 @@ reference: setup
 	$(CARGO) build --release --locked -p bench
 	target/release/bench reference bench/ns3
 
-# Each parser under a fuzzer for SECONDS; needs a nightly toolchain and cargo-fuzz.
+# Each parser under a fuzzer for a minute; needs a nightly toolchain and cargo-fuzz.
 fuzz:
 	sh scripts/fuzz.sh
 

@@ -1,0 +1,27 @@
+#!/bin/sh
+# Each parser under a fuzzer for so many seconds, 60 by default. Needs a nightly compiler and cargo-fuzz.
+set -eu
+seconds="${1:-60}"
+PATH="$PATH:$PWD/target/tools/bin"
+missing=""
+rustup run nightly rustc --version >/dev/null 2>&1 || missing="a nightly compiler (rustup toolchain install nightly)"
+if ! command -v cargo-fuzz >/dev/null; then
+    missing="${missing:+$missing and }cargo-fuzz (cargo install cargo-fuzz --root target/tools)"
+fi
+if [ -n "$missing" ]; then
+    echo "fuzz: SKIPPED: there is no $missing"
+    exit 0
+fi
+for target in trace scenario har; do
+    seeds="fuzz/seeds/$target"
+    [ "$target" = har ] && seeds=crates/workload/tests/har/samples
+    mkdir -p "fuzz/corpus/$target"
+    echo "fuzz: $target for $seconds s"
+    cargo +nightly fuzz run "$target" "fuzz/corpus/$target" "$seeds" -- \
+        -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=10 -print_final_stats=1 2>&1 |
+        grep -E 'stat::number_of_executed_units|panicked|ERROR|SUMMARY|Test unit written|Failing input' || true
+    if ls "fuzz/artifacts/$target/"* >/dev/null 2>&1; then
+        echo "fuzz: $target failed; the inputs are in fuzz/artifacts/$target" >&2
+        exit 1
+    fi
+done
