@@ -7,6 +7,7 @@
 #![deny(missing_docs)]
 
 mod collect;
+mod complete;
 mod document;
 mod engine;
 mod error;

@@ -1,0 +1,95 @@
+//! A document with every default written out.
+
+use crate::document::{Document, Item, Node, Origin, Table, name_of};
+use crate::model::{Kind, Scenario, Stack, Traffic};
+
+impl Document {
+    /// This document with the defaults that `scenario` was resolved with, so that the same is run by
+    /// a version with other defaults. What depends on the discipline under test, a buffer that was
+    /// not given, stays open.
+    pub fn completed(&self, scenario: &Scenario) -> Document {
+        let mut document = self.clone();
+        let root = &mut document.root;
+        fill(root, "name", &scenario.name);
+        fill(root, "summary", &scenario.summary);
+        fill(root, "duration", &scenario.duration.to_string());
+        fill(root, "warmup", &scenario.warmup.to_string());
+        fill(
+            root,
+            "stall_threshold",
+            &scenario.stall_threshold.to_string(),
+        );
+        fill(root, "stack", Stack::name(scenario.stack));
+        for (table, link) in tables(root, "link").into_iter().zip(&scenario.links) {
+            fill(table, "name", &link.name);
+            fill(table, "rtt", "0s");
+            fill(table, "overhead", &format!("{}B", link.overhead));
+        }
+        for table in tables(root, "traffic") {
+            let name = name_of(table).unwrap_or_default().to_owned();
+            // Calls are told apart by numbers; what they share stands in the first.
+            let first = format!("{name}-1");
+            let called = |entry: &&Traffic| entry.name == name || entry.name == first;
+            if let Some(entry) = scenario.traffic.iter().find(called) {
+                traffic(table, entry);
+            }
+        }
+        document
+    }
+}
+
+fn traffic(table: &mut Table, entry: &Traffic) {
+    fill(table, "start", &entry.start.to_string());
+    fill(table, "count", &entry.count.to_string());
+    fill(table, "stagger", &entry.stagger.to_string());
+    fill(table, "control", &entry.control.to_string());
+    fill(table, "direction", if entry.up { "up" } else { "down" });
+    let values = match &entry.kind {
+        Kind::Call(params, session) => {
+            if !table.iter().any(|(key, _)| key == "session") {
+                table.push(("session".to_owned(), item(Node::Table(Table::new()))));
+            }
+            for inner in tables(table, "session") {
+                for (key, value) in session.values() {
+                    fill(inner, key, &value);
+                }
+            }
+            params.values()
+        }
+        Kind::Bulk(params) => params.values(),
+        Kind::Page { params, pages } => {
+            fill(table, "source", &format!("generated:{}", pages.len()));
+            params.values()
+        }
+    };
+    for (key, value) in values {
+        fill(table, key, &value);
+    }
+}
+
+/// Writes `value` where there is none.
+fn fill(table: &mut Table, key: &str, value: &str) {
+    if !table.iter().any(|(name, _)| name == key) {
+        table.push((key.to_owned(), item(Node::Leaf(value.to_owned()))));
+    }
+}
+
+fn item(node: Node) -> Item {
+    let origin = Origin::Set("the defaults".to_owned());
+    Item { node, origin }
+}
+
+/// The table or tables at `key`.
+fn tables<'a>(table: &'a mut Table, key: &str) -> Vec<&'a mut Table> {
+    let found = table.iter_mut().find(|(name, _)| name == key);
+    let items = match found.map(|(_, item)| &mut item.node) {
+        Some(Node::Table(inner)) => return vec![inner],
+        Some(Node::List(items)) => items,
+        Some(Node::Leaf(_)) | None => return Vec::new(),
+    };
+    let inner = |item: &'a mut Item| match &mut item.node {
+        Node::Table(table) => Some(table),
+        _ => None,
+    };
+    items.iter_mut().filter_map(inner).collect()
+}

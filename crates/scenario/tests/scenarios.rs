@@ -1,0 +1,402 @@
+//! Scenarios: every key, every default, every path of `--set`, and what damage does.
+
+use proptest::prelude::*;
+use qdisc::Limit;
+use scenario::{Buffer, Capacity, Choice, Document, Kind, Names, Scenario, ScenarioError, Stack};
+use units::{Bytes, Duration, Rate};
+
+/// Every key that there is outside of parameters, and some parameters.
+const FULL: &str = r#"
+name = "full"
+summary = """every
+  key"""
+duration = "2min"
+warmup = "500ms"
+stall_threshold = "100ms"
+stack = "ns3"
+disciplines = ["pfifo,limit=100", "confucius"]
+
+[[link]]
+name = "core"
+rate = "1gbit"
+rtt = "10ms"
+
+[[link]]
+rate = "20mbit"
+rtt = "30ms"
+buffer = "1.5bdp"
+overhead = "38B"
+discipline = "fq_codel,target=4ms"
+
+[link.up]
+rate = "2mbit"
+buffer = "250p"
+discipline = "pfifo"
+
+[[traffic]]
+name = "call"
+kind = "call"
+control = "copa"
+start = "1s"
+count = 2
+stagger = "3s"
+fps = 0x1e
+max_rate = "5mbit"
+
+[traffic.session]
+nack = false
+ack_every = 2
+
+[[traffic]]
+name = "page"
+kind = "page"
+source = "generated:2"
+interval = "5s"
+shuffle = "no"
+
+[[traffic]]
+name = "bulk"
+kind = "bulk"
+count = 3
+size = "1.5MB"
+rtt = "20ms"
+access = "50mbit"
+direction = "up"
+control = "cubic"
+"#;
+
+/// The least that a scenario has to say.
+const LEAST: &str = r#"
+disciplines = "pfifo"
+[link]
+rate = "8mbit"
+[[traffic]]
+name = "call"
+kind = "call"
+[[traffic]]
+name = "bulk"
+kind = "bulk"
+"#;
+
+fn judge_discipline(choice: &Choice) -> Result<(), String> {
+    let registry = qdisc::Registry::<u32>::builtin();
+    let entry = registry.get(&choice.name).ok_or("unknown; try another")?;
+    let built = (entry.build)(&choice.settings, &qdisc::Env::default());
+    built.map(drop).map_err(|error| error.to_string())
+}
+
+fn judge_control(choice: &Choice) -> Result<(), String> {
+    let registry = cca::Registry::builtin();
+    let entry = registry.get(&choice.name).ok_or("unknown; try another")?;
+    let built = (entry.build)(&choice.settings, &cca::Setup::default());
+    built.map(drop).map_err(|error| error.to_string())
+}
+
+fn resolve(document: &Document) -> Result<Scenario, ScenarioError> {
+    document.resolve(&Names {
+        discipline: &judge_discipline,
+        control: &judge_control,
+    })
+}
+
+fn parse(text: &str) -> Result<Scenario, ScenarioError> {
+    resolve(&Document::parse("s.toml", text)?)
+}
+
+/// `text` with `path` set to `value`.
+fn with(text: &str, path: &str, value: &str) -> Result<Scenario, ScenarioError> {
+    let mut document = Document::parse("s.toml", text)?;
+    document.set(path, value)?;
+    resolve(&document)
+}
+
+fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+fn mbit(mbit: u64) -> Rate {
+    Rate::from_bits(mbit * 1_000_000)
+}
+
+#[test]
+fn what_stands_outside_of_tables() {
+    let full = parse(FULL).unwrap();
+    assert_eq!(
+        (full.name.as_str(), full.summary.as_str()),
+        ("full", "every key")
+    );
+    assert_eq!((full.duration, full.warmup), (ms(120_000), ms(500)));
+    assert_eq!((full.stall_threshold, full.stack), (ms(100), Stack::Ns3));
+    let names: Vec<String> = full.disciplines.iter().map(Choice::to_string).collect();
+    assert_eq!(names, ["pfifo,limit=100", "confucius"]);
+    let least = parse(LEAST).unwrap();
+    assert_eq!(
+        (least.name.as_str(), least.summary.as_str()),
+        ("unnamed", "")
+    );
+    assert_eq!((least.duration, least.warmup), (ms(60_000), ms(0)));
+    assert_eq!(
+        (least.stall_threshold, least.stack),
+        (ms(190), Stack::Linux)
+    );
+}
+
+#[test]
+fn links() {
+    let full = parse(FULL).unwrap();
+    assert_eq!(full.rtt, ms(40), "10 ms and 30 ms");
+    let [core, home] = &full.links[..] else {
+        panic!("two links: {:?}", full.links);
+    };
+    assert_eq!((core.name.as_str(), home.name.as_str()), ("core", "link-2"));
+    assert_eq!(core.capacity, Capacity::Constant(mbit(1000)));
+    assert_eq!(
+        (core.buffer, core.overhead, &core.discipline),
+        (None, 0, &None)
+    );
+    assert!(core.up.is_none());
+    assert_eq!(
+        (home.buffer, home.overhead),
+        (Some(Buffer::MilliBdp(1500)), 38)
+    );
+    assert_eq!(
+        home.discipline,
+        Some("fq_codel,target=4ms".parse().unwrap())
+    );
+    let up = home.up.as_ref().unwrap();
+    assert_eq!(up.capacity, Capacity::Constant(mbit(2)));
+    assert_eq!(up.buffer, Some(Buffer::Packets(250)));
+    assert_eq!(up.discipline, Some(Choice::plain("pfifo")));
+    let least = parse(LEAST).unwrap();
+    assert_eq!((least.links[0].name.as_str(), least.rtt), ("link", ms(0)));
+}
+
+#[test]
+fn traffic() {
+    let full = parse(FULL).unwrap();
+    let names: Vec<&str> = full
+        .traffic
+        .iter()
+        .map(|entry| entry.name.as_str())
+        .collect();
+    assert_eq!(
+        names,
+        ["call-1", "call-2", "page", "bulk"],
+        "frames are told apart by entry"
+    );
+    let starts: Vec<Duration> = full.traffic.iter().map(|entry| entry.start).collect();
+    assert_eq!(starts, [ms(1000), ms(4000), ms(0), ms(0)]);
+    let Kind::Call(call, session) = &full.traffic[0].kind else {
+        panic!("{:?}", full.traffic[0]);
+    };
+    assert_eq!((call.fps, call.max_rate), (30, mbit(5)), "0x1e is 30");
+    assert_eq!((session.nack, session.ack_every), (false, 2));
+    let Kind::Page { params, pages } = &full.traffic[2].kind else {
+        panic!("{:?}", full.traffic[2]);
+    };
+    assert_eq!(
+        (params.interval, params.shuffle, pages.len()),
+        (ms(5000), false, 2)
+    );
+    let bulk = &full.traffic[3];
+    let Kind::Bulk(params) = &bulk.kind else {
+        panic!("{bulk:?}");
+    };
+    assert_eq!((bulk.count, params.size), (3, Bytes::new(1_500_000)));
+    assert_eq!(
+        (bulk.rtt, bulk.access, bulk.up),
+        (Some(ms(20)), Some(mbit(50)), true)
+    );
+    let least = parse(LEAST).unwrap();
+    let controls: Vec<String> = least
+        .traffic
+        .iter()
+        .map(|e| e.control.to_string())
+        .collect();
+    assert_eq!(controls, ["gcc", "cubic"]);
+    let call = &least.traffic[0];
+    assert_eq!((call.count, call.start, call.up), (1, ms(0), false));
+    assert_eq!((call.rtt, call.access), (None, None));
+}
+
+#[test]
+fn buffers() {
+    let buffer = |text: &str| with(LEAST, "link.buffer", text).map(|s| s.links[0].buffer);
+    assert_eq!(buffer("250p").unwrap(), Some(Buffer::Packets(250)));
+    assert_eq!(buffer("250 packets").unwrap(), Some(Buffer::Packets(250)));
+    assert_eq!(buffer("375kB").unwrap(), Some(Buffer::Bytes(375_000)));
+    assert_eq!(buffer("0.5 BDP").unwrap(), Some(Buffer::MilliBdp(500)));
+    for wrong in [
+        "", "p", "-1p", "1.5p", "0p", "9000000p", "nanbdp", "infbdp", "0bdp", "5B", "1e9B",
+    ] {
+        assert!(buffer(wrong).is_err(), "{wrong}");
+    }
+    // 8 Mbit/s are 1 MB/s; half of what 40 ms carry is 20 kB.
+    let half = Buffer::MilliBdp(500).limit(mbit(8), ms(40));
+    assert_eq!(half, Limit::Bytes(20_000));
+}
+
+#[test]
+fn every_kind_of_path_can_be_set() {
+    let rate = |scenario: &Scenario, link: usize| scenario.links[link].capacity.mean();
+    assert_eq!(
+        rate(&with(LEAST, "link.rate", "5mbit").unwrap(), 0),
+        mbit(5)
+    );
+    // A list's path means all its entries; a name, one of them.
+    let all = with(FULL, "link.rate", "5mbit").unwrap();
+    assert_eq!((rate(&all, 0), rate(&all, 1)), (mbit(5), mbit(5)));
+    let one = with(FULL, "link.core.rate", "5mbit").unwrap();
+    assert_eq!((rate(&one, 0), rate(&one, 1)), (mbit(5), mbit(20)));
+    let up = with(LEAST, "link.up.rate", "1mbit").unwrap();
+    assert_eq!(
+        up.links[0].up.as_ref().unwrap().capacity.mean(),
+        mbit(1),
+        "the table is made"
+    );
+    let call = with(FULL, "traffic.call.fps", "25").unwrap();
+    assert!(matches!(&call.traffic[1].kind, Kind::Call(call, _) if call.fps == 25));
+    let session = with(LEAST, "traffic.call.session.ecn", "yes").unwrap();
+    assert!(matches!(&session.traffic[0].kind, Kind::Call(_, session) if session.ecn));
+    let disciplines = with(LEAST, "disciplines", "fq_codel,target=1ms").unwrap();
+    assert_eq!(
+        disciplines.disciplines[0].to_string(),
+        "fq_codel,target=1ms"
+    );
+    assert_eq!(with(LEAST, "duration", "7s").unwrap().duration, ms(7000));
+    assert_eq!(
+        with("", "link.rate", "1mbit").unwrap_err().message,
+        "there is no discipline to run"
+    );
+}
+
+#[test]
+fn a_trace_takes_the_place_of_a_rate_and_back() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let trace = folder.join("set-trace.txt");
+    std::fs::write(&trace, "\u{feff}0 4\r\n1 8\r\n").unwrap();
+    let mut document = Document::parse("s.toml", LEAST).unwrap();
+    document.set("link.trace", trace.to_str().unwrap()).unwrap();
+    // 4 and 8 Mbit/s for a second each.
+    assert_eq!(
+        resolve(&document).unwrap().links[0].capacity.mean(),
+        mbit(6)
+    );
+    document.set("link.rate", "3mbit").unwrap();
+    assert_eq!(
+        resolve(&document).unwrap().links[0].capacity.mean(),
+        mbit(3)
+    );
+}
+
+#[test]
+fn paths_that_lead_nowhere() {
+    let error = |path: &str| with(FULL, path, "1").unwrap_err().to_string();
+    for path in [
+        "",
+        ".",
+        "link.",
+        "a.b.c.d.e.f.g.h.i",
+        "name.x",
+        "disciplines.0",
+    ] {
+        let message = error(path);
+        assert!(
+            message.starts_with(&format!("--set {path}: the path leads nowhere")),
+            "{message}"
+        );
+    }
+    assert!(error("traffic.nobody.fps").contains("there are: call, page, bulk"));
+    assert!(error("link.rats").contains("unknown key \"link.core.rats\""));
+    assert!(error("nothing").contains("unknown key \"nothing\"; there are: disciplines, duration"));
+    assert!(error("traffic.bulk.fps").contains("\"traffic.bulk.fps\""));
+}
+
+#[test]
+fn written_and_read_again_it_is_the_same() {
+    for text in [FULL, LEAST] {
+        let mut document = Document::parse("s.toml", text).unwrap();
+        document.set("link.up.rate", "3mbit").unwrap();
+        document.set_disciplines(&["pfifo".to_owned(), "fq_codel,target=1ms".to_owned()]);
+        let scenario = resolve(&document).unwrap();
+        assert_eq!(parse(&document.to_toml()).unwrap(), scenario);
+        let completed = document.completed(&scenario);
+        assert_eq!(
+            parse(&completed.to_toml()).unwrap(),
+            scenario,
+            "{}",
+            completed.to_toml()
+        );
+        for path in [
+            "stack",
+            "link.overhead",
+            "traffic.call.key_factor",
+            "traffic.bulk.size",
+        ] {
+            assert!(completed.get(path).is_some(), "{path}");
+        }
+        assert_eq!(
+            completed.get("traffic.call.session.nack_retries"),
+            Some("10")
+        );
+    }
+}
+
+/// `FULL` with a page that takes no time to make.
+fn quick() -> String {
+    FULL.replace("generated:2", "generated:1")
+}
+
+fn short(result: Result<Scenario, ScenarioError>) -> Result<(), TestCaseError> {
+    if let Err(error) = result {
+        let message = error.to_string();
+        prop_assert!(message.chars().count() < 1500, "{message}");
+        prop_assert!(!message.contains(char::is_control), "{message:?}");
+    }
+    Ok(())
+}
+
+proptest! {
+    #[test]
+    fn a_cut_scenario_is_read_or_refused(end in 0..FULL.len()) {
+        short(parse(quick().get(..end).unwrap_or("")))?;
+    }
+
+    #[test]
+    fn flipped_bytes_are_read_or_refused(flips in proptest::collection::vec((0..FULL.len(), 0u8..128), 1..8)) {
+        let mut bytes = quick().into_bytes();
+        for (place, byte) in flips {
+            bytes[place] = byte;
+        }
+        short(parse(&String::from_utf8(bytes).unwrap()))?;
+    }
+
+    #[test]
+    fn any_value_anywhere_is_read_or_refused(
+        line in 0..FULL.lines().count(),
+        value in prop_oneof![
+            "\\PC{0,30}",
+            "-?[0-9]{1,25}(\\.[0-9]{1,3})?(ms|s|B|kB|mbit|gbit|p|bdp)?",
+            Just("\u{1b}[31m".to_owned()),
+            Just("x".repeat(10_000)),
+        ],
+    ) {
+        let text = quick();
+        let Some((key, _)) = text.lines().nth(line).and_then(|line| line.split_once('=')) else {
+            return Ok(());
+        };
+        // A thousand generated sites would be made for each.
+        prop_assume!(!value.starts_with("generated"));
+        let replace = |(number, old): (usize, &str)| match number == line {
+            true => format!("{key} = {value:?}\n"),
+            false => format!("{old}\n"),
+        };
+        let text: String = text.lines().enumerate().map(replace).collect();
+        short(parse(&text))?;
+    }
+
+    #[test]
+    fn any_path_is_set_or_refused(path in "[a-z.]{0,12}|link(\\.[a-z]{1,4}){0,3}|traffic(\\.(call|bulk|session|fps)){0,3}", value in "\\PC{0,8}") {
+        short(with(&quick(), &path, &value))?;
+    }
+}
