@@ -24,7 +24,7 @@ pub enum Command {
     },
     /// Say what a discipline, control or kind of traffic is, and what it can be told.
     Describe {
-        /// Its name, as `analects list` prints it.
+        /// Its name, as `analects list` prints it; or `scenario` for all that a scenario can say.
         name: String,
     },
     /// Print completions for a shell.
@@ -46,6 +46,8 @@ pub enum Listed {
     Disciplines,
     /// Congestion controls.
     Controls,
+    /// Kinds of traffic.
+    Traffic,
     /// Engines.
     Engines,
     /// Experiments.
@@ -76,8 +78,8 @@ pub struct RunArgs {
     /// How to print the results.
     #[arg(long, default_value = "table")]
     pub format: Format,
-    /// Write everything into this folder: results as JSON and CSV, the scenario as resolved, time
-    /// series, and the report.
+    /// Write everything into this folder: results as JSON and CSV, the scenario with all defaults,
+    /// time series, and the report.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Write the report to this file.

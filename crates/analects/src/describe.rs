@@ -14,8 +14,12 @@ struct Entry {
     summary: &'static str,
     about: &'static str,
     source: &'static str,
-    params: &'static [Spec],
+    /// Parameters, under headings.
+    params: Vec<(&'static str, &'static [Spec])>,
 }
+
+/// What a scenario can say; a test runs it.
+const SCENARIO: &str = include_str!("scenario.toml");
 
 fn disciplines() -> Vec<Entry> {
     let registry = Simulator::default().disciplines;
@@ -25,7 +29,7 @@ fn disciplines() -> Vec<Entry> {
         summary: d.summary,
         about: d.about,
         source: d.source,
-        params: d.params,
+        params: vec![("Parameters", d.params)],
     };
     registry.iter().map(entry).collect()
 }
@@ -38,31 +42,50 @@ fn controls() -> Vec<Entry> {
         summary: c.summary,
         about: c.about,
         source: c.source,
-        params: c.params,
+        params: vec![("Parameters", c.params)],
     };
     registry.iter().map(entry).collect()
 }
 
 fn traffic() -> Vec<Entry> {
-    let entry = |name, summary, params| Entry {
+    let entry = |name, summary, about, source, params| Entry {
         kind: "traffic",
         name,
         summary,
-        about: summary,
-        source: "the design's definitions",
+        about,
+        source,
         params,
     };
     vec![
-        entry("call", "a video call", workload::call::CallParams::SPECS),
+        entry(
+            "call",
+            "a video call, one direction of it",
+            "An encoder makes frames at the rate that the congestion control allows; a session over \
+             UDP paces, repairs and shows them. Without `control` it is gcc.",
+            "WebRTC; RFC 8593 for the encoder",
+            vec![
+                ("Keys of the entry", workload::call::CallParams::SPECS),
+                (
+                    "Keys of its table `session`",
+                    transport::media::MediaParams::SPECS,
+                ),
+            ],
+        ),
         entry(
             "page",
             "web pages, one load after another",
-            workload::page::PageParams::SPECS,
+            "A browser opens connections to a page's servers and requests what the page consists \
+             of, each part when what it waits for has come. `source` names HAR files, or \
+             generated:N for N generated sites; by default it is all of those.",
+            "the Confucius paper, section 7.1, and browsers' behaviour",
+            vec![("Keys of the entry", workload::page::PageParams::SPECS)],
         ),
         entry(
             "bulk",
             "a transfer over TCP",
-            workload::bulk::BulkParams::SPECS,
+            "Sends `size` bytes, or without end, as fast as the congestion control allows.",
+            "common practice",
+            vec![("Keys of the entry", workload::bulk::BulkParams::SPECS)],
         ),
     ]
 }
@@ -72,6 +95,7 @@ pub fn list(what: Listed) -> Result<(), Refused> {
     let entries = match what {
         Listed::Disciplines => disciplines(),
         Listed::Controls => controls(),
+        Listed::Traffic => traffic(),
         Listed::Engines => {
             return print(
                 "sim  the simulator: virtual time, no root, the same result every time\n",
@@ -95,11 +119,14 @@ pub fn list(what: Listed) -> Result<(), Refused> {
 
 /// Describes one thing.
 pub fn describe(name: &str) -> Result<(), Refused> {
+    if name == "scenario" {
+        return print(SCENARIO);
+    }
     let entries = || disciplines().into_iter().chain(controls()).chain(traffic());
     let found: Vec<Entry> = entries().filter(|entry| entry.name == name).collect();
     if found.is_empty() {
         let names: Vec<&str> = entries().map(|entry| entry.name).collect();
-        let help = format!("there are: {}", names.join(", "));
+        let help = format!("there are: scenario, {}", names.join(", "));
         return Err(Refused::new(&format!("nothing is called {name:?}"), &help));
     }
     let texts: Vec<String> = found.iter().map(page).collect();
@@ -107,25 +134,34 @@ pub fn describe(name: &str) -> Result<(), Refused> {
 }
 
 fn page(entry: &Entry) -> String {
-    let mut text = format!("{} ({}): {}\n\n", entry.name, entry.kind, entry.summary);
+    let head = format!("{} ({}): {}", entry.name, entry.kind, entry.summary);
+    let mut text = wrapped(&head, "", 88) + "\n\n";
     for paragraph in entry.about.split("\n\n") {
         _ = writeln!(text, "{}\n", wrapped(paragraph, "", 88));
     }
-    _ = writeln!(text, "Source: {}", entry.source);
-    if entry.params.is_empty() {
-        text.push_str("\nNo parameters.\n");
-        return text;
-    }
-    text.push_str("\nParameters:\n");
-    for spec in entry.params {
-        _ = write!(text, "  {} = {}  ({}", spec.name, spec.default, spec.kind);
-        if let Some((min, max)) = spec.range {
-            _ = write!(text, ", {min} to {max}");
+    let source = format!("Source: {}", entry.source);
+    _ = writeln!(text, "{}", wrapped(&source, "", 88));
+    for (heading, specs) in &entry.params {
+        if specs.is_empty() {
+            _ = writeln!(text, "\n{heading}: none");
+        } else {
+            _ = writeln!(text, "\n{heading}:");
+            specs.iter().for_each(|spec| parameter(&mut text, spec));
         }
-        let help = format!("{} Source: {}.", spec.help, spec.source);
-        _ = writeln!(text, ")\n{}", wrapped(&help, "      ", 88));
+    }
+    if entry.kind == "traffic" {
+        text.push_str("\nKeys of every entry are in `analects describe scenario`.\n");
     }
     text
+}
+
+fn parameter(text: &mut String, spec: &Spec) {
+    _ = write!(text, "  {} = {}  ({}", spec.name, spec.default, spec.kind);
+    if let Some((min, max)) = spec.range {
+        _ = write!(text, ", {min} to {max}");
+    }
+    let help = format!("{} Source: {}.", spec.help, spec.source);
+    _ = writeln!(text, ")\n{}", wrapped(&help, "      ", 88));
 }
 
 /// Breaks a paragraph into lines of at most `width` characters, each indented.
@@ -143,4 +179,16 @@ fn wrapped(text: &str, indent: &str, width: usize) -> String {
         }
     }
     lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paragraphs_are_broken_between_words() {
+        assert_eq!(wrapped("one two three", "  ", 9), "  one two\n  three");
+        assert_eq!(wrapped("  a\n b ", "", 9), "a b");
+        assert_eq!(wrapped("longerthanaline x", "", 5), "longerthanaline\nx");
+    }
 }

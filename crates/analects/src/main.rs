@@ -5,6 +5,7 @@
 mod cli;
 mod describe;
 mod refused;
+mod resolved;
 mod run;
 mod table;
 mod variants;

@@ -2,7 +2,7 @@
 
 use crate::cli::{Format, RunArgs};
 use crate::refused::Refused;
-use crate::{table, variants};
+use crate::{resolved, table, variants};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab::export::{self, Document};
 use lab::{Plan, Progress, Run};
@@ -25,7 +25,8 @@ pub fn run(args: &RunArgs) -> Result<()> {
     prepare(args)?;
     let results = execute(args, &simulator, &plan)?;
     let scenario = &plan.runs[0].scenario;
-    let resolved = document.to_json();
+    let completed = document.completed(scenario);
+    let resolved = completed.to_json();
     let document_out = Document {
         version: env!("CARGO_PKG_VERSION"),
         engine: simulator.name(),
@@ -33,7 +34,8 @@ pub fn run(args: &RunArgs) -> Result<()> {
         results: &results,
     };
     if let Some(folder) = &args.out {
-        let written = export::folder(folder, &document_out, &document.to_toml());
+        let text = resolved::toml(&completed, &simulator, &plan);
+        let written = export::folder(folder, &document_out, &text);
         written.map_err(|error| unwritable(folder, &error))?;
     }
     let in_folder = args.out.as_ref().map(|folder| folder.join("report.html"));

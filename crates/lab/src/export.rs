@@ -88,7 +88,7 @@ fn figures(text: &mut String, head: &str, path: &str, value: &serde_json::Value)
 
 /// A CSV field (RFC 4180).
 fn quoted(field: &str) -> String {
-    if field.contains([',', '"', '\n']) {
+    if field.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", field.replace('"', "\"\""))
     } else {
         field.to_owned()

@@ -3,7 +3,7 @@
 use crate::engine::Link;
 use crate::event::{Event, LinkId, Sink, TrafficId};
 use crate::link_meter::LinkMeter;
-use crate::result::{CallResult, FlowResult, Note, PageResult, RunResult, Series};
+use crate::result::{CallResult, FlowResult, LinkResult, Note, PageResult, RunResult, Series};
 use crate::video::{Measured, Video};
 use crate::{Choice, Kind, Scenario};
 use qdisc::FlowId;
@@ -150,19 +150,16 @@ impl Collector {
             .collect();
         let calls = self.calls(&measured);
         let flows = self.transfers();
+        let queues = self.links.iter().zip(links);
+        let queues: Vec<_> = queues.map(|(meter, link)| meter.result(link)).collect();
         RunResult {
             discipline: discipline.to_string(),
             seed,
             variant: Default::default(),
             jfi: self.fairness(),
             pages: self.pages(&measured),
-            links: self
-                .links
-                .iter()
-                .zip(links)
-                .map(|(meter, link)| meter.result(link))
-                .collect(),
-            notes: self.notes(&calls, &flows),
+            notes: self.notes(&calls, &flows, &queues),
+            links: queues,
             series: self.keep_series.then(|| self.series(links)),
             calls,
             flows,
@@ -279,7 +276,7 @@ impl Collector {
         (squares > 0.0).then(|| sum * sum / (rates.len() as f64 * squares))
     }
 
-    fn notes(&self, calls: &[CallResult], flows: &[FlowResult]) -> Vec<Note> {
+    fn notes(&self, calls: &[CallResult], flows: &[FlowResult], links: &[LinkResult]) -> Vec<Note> {
         let mut notes = Vec::new();
         let mut note = |about: String, text: &str| {
             let text = text.to_owned();
@@ -300,6 +297,20 @@ impl Collector {
         for flow in flows.iter().filter(|flow| flow.fct_ms.is_none()) {
             let about = format!("flows.{}.fct_ms", flow.name);
             note(about, "unlimited, or not complete when the run ended");
+        }
+        for link in links {
+            if link.sojourn_ms.mean.is_none() {
+                let about = format!("links.{}.sojourn_ms", link.name);
+                note(about, "no packet left in the measured time");
+            }
+            if link.utilization.is_none() {
+                let about = format!("links.{}.utilization", link.name);
+                note(about, "the link could carry nothing in the measured time");
+            }
+        }
+        if self.fairness().is_none() {
+            let text = "no call or transfer lasted until the end and delivered something";
+            note("jfi".to_owned(), text);
         }
         notes
     }

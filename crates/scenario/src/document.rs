@@ -120,16 +120,12 @@ impl Document {
 
     /// The document as JSON, with everything that was set.
     pub fn to_json(&self) -> serde_json::Value {
-        json(&Node::Table(self.root.clone()))
+        json(&written(&self.root).into())
     }
 
     /// The document as TOML, with everything that was set.
     pub fn to_toml(&self) -> String {
-        let mut root = toml::Table::new();
-        for (key, item) in &self.root {
-            root.insert(key.clone(), written(&item.node));
-        }
-        root.to_string()
+        written(&self.root).to_string()
     }
 
     /// An error about the value at `path`.
@@ -296,30 +292,52 @@ fn item(from: &Spanned<DeValue<'_>>, depth: usize) -> Result<Item, Range<usize>>
     })
 }
 
-fn written(node: &Node) -> toml::Value {
+/// A table as TOML, numbers as numbers.
+fn written(table: &Table) -> toml::Table {
+    let entry = |(key, item): &(String, Item)| {
+        let value = match &item.node {
+            Node::Leaf(text) if key == "name" || key == "summary" => text.clone().into(),
+            node => value(node),
+        };
+        (key.clone(), value)
+    };
+    table.iter().map(entry).collect()
+}
+
+fn value(node: &Node) -> toml::Value {
     match node {
-        Node::Leaf(text) => text.clone().into(),
-        Node::List(items) => {
-            toml::Value::Array(items.iter().map(|item| written(&item.node)).collect())
+        Node::List(items) => items
+            .iter()
+            .map(|item| value(&item.node))
+            .collect::<Vec<_>>()
+            .into(),
+        Node::Table(table) => written(table).into(),
+        Node::Leaf(text) => {
+            let integer = text.parse::<i64>().ok();
+            let real = text.parse::<f64>().ok().filter(|real| real.is_finite());
+            let same = |number: String| number == *text;
+            match (integer, real) {
+                (Some(integer), _) if same(integer.to_string()) => integer.into(),
+                (_, Some(real)) if same(real.to_string()) => real.into(),
+                _ => text.clone().into(),
+            }
         }
-        Node::Table(table) => toml::Value::Table(
-            table
-                .iter()
-                .map(|(key, item)| (key.clone(), written(&item.node)))
-                .collect(),
-        ),
     }
 }
 
-fn json(node: &Node) -> serde_json::Value {
-    match node {
-        Node::Leaf(text) => text.clone().into(),
-        Node::List(items) => items.iter().map(|item| json(&item.node)).collect(),
-        Node::Table(table) => serde_json::Value::Object(
+/// TOML's dates, which have no like in JSON, were read as texts.
+fn json(value: &toml::Value) -> serde_json::Value {
+    match value {
+        toml::Value::Integer(number) => (*number).into(),
+        toml::Value::Float(number) => (*number).into(),
+        toml::Value::Array(items) => items.iter().map(json).collect(),
+        toml::Value::Table(table) => serde_json::Value::Object(
             table
                 .iter()
-                .map(|(key, item)| (key.clone(), json(&item.node)))
+                .map(|(key, value)| (key.clone(), json(value)))
                 .collect(),
         ),
+        toml::Value::String(text) => text.clone().into(),
+        other => other.to_string().into(),
     }
 }
