@@ -103,70 +103,78 @@ fn the_document_has_the_names_that_others_rely_on() {
             "pages",
             "flows",
             "links",
+            "jfi",
+            "notes",
         ];
         has(result, &names);
-        has(result, &["jfi", "notes"]);
-        let call = &result["calls"][0];
-        has(
-            call,
-            &[
-                "name",
-                "control",
-                "stall_s",
-                "frames",
-                "frames_late",
-                "frames_lost",
-            ],
-        );
-        has(
-            call,
-            &[
-                "frame_delay_ms",
-                "low_fps_events",
-                "freezes",
-                "goodput_mbps",
-            ],
-        );
-        assert_eq!(keys(&call["frame_delay_ms"]), ["max", "p50", "p95", "p99"]);
-        let page = &result["pages"][0];
-        has(
-            page,
-            &[
-                "name",
-                "plt_ms",
-                "requests",
-                "bytes",
-                "connections",
-                "stall_s",
-            ],
-        );
-        assert_eq!(
-            (&page["requests"], &page["connections"]),
-            (&1.into(), &1.into())
-        );
-        let flow = &result["flows"][0];
-        assert_eq!(
-            keys(flow),
-            ["bytes", "control", "fct_ms", "goodput_mbps", "name"]
-        );
-        let links = result["links"].as_array().unwrap();
-        assert_eq!(
-            (&links[0]["name"], &links[1]["name"]),
-            (&"link".into(), &"link-up".into())
-        );
-        has(
-            &links[0],
-            &[
-                "name",
-                "utilization",
-                "sojourn_ms",
-                "drops",
-                "marks",
-                "packets",
-            ],
-        );
-        assert_eq!(keys(&links[0]["sojourn_ms"]), ["max", "mean", "p95"]);
     }
+}
+
+#[test]
+fn each_kind_of_entry_has_its_figures() {
+    let folder = folder("json-figures");
+    let json: Value = serde_json::from_str(&run(&folder, &["--format", "json"])).unwrap();
+    let result = &json["results"][0];
+    let call = &result["calls"][0];
+    has(
+        call,
+        &[
+            "name",
+            "control",
+            "stall_s",
+            "frames",
+            "frames_late",
+            "frames_lost",
+        ],
+    );
+    has(
+        call,
+        &[
+            "frame_delay_ms",
+            "low_fps_events",
+            "freezes",
+            "goodput_mbps",
+        ],
+    );
+    assert_eq!(keys(&call["frame_delay_ms"]), ["max", "p50", "p95", "p99"]);
+    let page = &result["pages"][0];
+    has(
+        page,
+        &[
+            "name",
+            "plt_ms",
+            "requests",
+            "bytes",
+            "connections",
+            "stall_s",
+        ],
+    );
+    assert_eq!(
+        (&page["requests"], &page["connections"]),
+        (&1.into(), &1.into())
+    );
+    let flow = &result["flows"][0];
+    assert_eq!(
+        keys(flow),
+        ["bytes", "control", "fct_ms", "goodput_mbps", "name"]
+    );
+    let links = result["links"].as_array().unwrap();
+    assert_eq!(
+        (&links[0]["name"], &links[1]["name"]),
+        (&"link".into(), &"link-up".into())
+    );
+    has(
+        &links[0],
+        &[
+            "name",
+            "utilization",
+            "sojourn_ms",
+            "drops",
+            "marks",
+            "packets",
+        ],
+    );
+    assert_eq!(keys(&links[0]["sojourn_ms"]), ["max", "mean", "p95"]);
 }
 
 /// Paths of everything that is null, entries called by their names as notes call them.
