@@ -22,7 +22,7 @@ kind = "call"
 name = "page"
 kind = "page"
 source = "generated:1"
-start = "9s"
+start = "0s"
 
 [[traffic]]
 name = "bulk"

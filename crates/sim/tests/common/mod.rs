@@ -1,0 +1,102 @@
+//! Running a scenario and keeping every event.
+
+#![allow(dead_code, reason = "each test file uses its own part")]
+
+use qdisc::FlowId;
+use scenario::{BuiltLink, Choice, Document, Engine, Event, LinkId, Names, Scenario, Sink};
+use sim::Simulator;
+use units::{Duration, Instant};
+
+/// Everything that was said, in order.
+#[derive(Default)]
+pub struct Record(pub Vec<(Instant, Event)>);
+
+impl Sink for Record {
+    fn event(&mut self, now: Instant, event: Event) {
+        if let Some((last, _)) = self.0.last() {
+            assert!(*last <= now, "time runs backwards");
+        }
+        self.0.push((now, event));
+    }
+}
+
+/// The scenario that `text` describes; an error as it would be printed.
+pub fn resolve(text: &str) -> Result<Scenario, String> {
+    let simulator = Simulator::default();
+    let names = Names {
+        discipline: &|choice| simulator.judge_discipline(choice),
+        control: &|choice| simulator.judge_control(choice),
+    };
+    let document = Document::parse("test.toml", text).map_err(|error| error.to_string())?;
+    document.resolve(&names).map_err(|error| error.to_string())
+}
+
+/// Runs the first discipline of the scenario that `text` describes.
+pub fn run(text: &str, seed: u64) -> (Record, Vec<BuiltLink>) {
+    let scenario = resolve(text).unwrap();
+    let discipline: Choice = scenario.disciplines[0].clone();
+    let mut record = Record::default();
+    let engine = Simulator::default();
+    let links = engine
+        .run(&scenario, &discipline, seed, &mut record)
+        .unwrap();
+    (record, links)
+}
+
+/// Microseconds since the start of the run.
+pub fn us(us: u64) -> Instant {
+    Instant::ZERO + Duration::from_micros(us)
+}
+
+impl Record {
+    /// When packets left `link`, and how long they are.
+    pub fn dequeued(&self, link: u16) -> Vec<(Instant, u32)> {
+        let event = |&(now, event): &(Instant, Event)| match event {
+            Event::Dequeued {
+                link: LinkId(number),
+                bytes,
+                ..
+            } if number == link => Some((now, bytes)),
+            _ => None,
+        };
+        self.0.iter().filter_map(event).collect()
+    }
+
+    /// The longest wait at `link` of packets that left it.
+    pub fn longest_wait(&self, link: u16) -> Duration {
+        let event = |(_, event): &(Instant, Event)| match event {
+            Event::Dequeued {
+                link: LinkId(number),
+                sojourn,
+                ..
+            } if *number == link => Some(*sojourn),
+            _ => None,
+        };
+        self.0.iter().filter_map(event).max().unwrap_or_default()
+    }
+
+    /// Bytes of `flow` that reached their receiver, and when.
+    pub fn delivered(&self, flow: u32) -> Vec<(Instant, u64)> {
+        let event = |&(now, event): &(Instant, Event)| match event {
+            Event::Delivered {
+                flow: FlowId(number),
+                bytes,
+            } if number == flow => Some((now, bytes)),
+            _ => None,
+        };
+        self.0.iter().filter_map(event).collect()
+    }
+
+    /// Packets that `link` took in, gave out, dropped.
+    pub fn counts(&self, link: u16) -> (usize, usize, usize) {
+        let link = LinkId(link);
+        let count = |is: fn(&Event, LinkId) -> bool| {
+            self.0.iter().filter(|(_, event)| is(event, link)).count()
+        };
+        (
+            count(|event, this| matches!(event, Event::Enqueued { link, .. } if *link == this)),
+            count(|event, this| matches!(event, Event::Dequeued { link, .. } if *link == this)),
+            count(|event, this| matches!(event, Event::Dropped { link, .. } if *link == this)),
+        )
+    }
+}
