@@ -5,6 +5,9 @@ use crate::result::{LinkResult, Sojourn};
 use hdrhistogram::Histogram;
 use units::{Duration, Instant};
 
+/// Longest wait that is told apart from longer ones, microseconds: an hour.
+const LONGEST: u64 = 3_600_000_000;
+
 /// Counters of one queue over the measured time, and bins over all of it.
 #[derive(Debug)]
 pub struct LinkMeter {
@@ -30,7 +33,8 @@ impl LinkMeter {
             marks: 0,
             total: Duration::ZERO,
             max: Duration::ZERO,
-            histogram: Histogram::new(3).expect("three significant digits are in range"),
+            histogram: Histogram::new_with_bounds(1, LONGEST, 3)
+                .expect("three significant digits up to an hour are in range"),
             bins: bins.then(Vec::new),
         }
     }
@@ -42,9 +46,7 @@ impl LinkMeter {
             self.bytes += u64::from(bytes);
             self.total += sojourn;
             self.max = self.max.max(sojourn);
-            // An hour is far beyond any queue, and within what the histogram can hold.
-            let micros = sojourn.as_micros().min(3_600_000_000);
-            self.histogram.saturating_record(micros);
+            self.histogram.saturating_record(sojourn.as_micros());
         }
         if let Some(bins) = &mut self.bins {
             let index = (now.as_nanos() / super::collect::BIN.as_nanos()) as usize;
@@ -79,9 +81,10 @@ impl LinkMeter {
                 .then(|| self.bytes as f64 / link.capacity_bytes),
             sojourn_ms: Sojourn {
                 mean: some.then(|| self.total.as_millis_f64() / self.packets as f64),
-                p95: ms(Duration::from_micros(
-                    self.histogram.value_at_quantile(0.95),
-                )),
+                // The histogram rounds up.
+                p95: ms(
+                    Duration::from_micros(self.histogram.value_at_quantile(0.95)).min(self.max),
+                ),
                 max: ms(self.max),
             },
             drops: self.drops,
@@ -98,5 +101,36 @@ impl LinkMeter {
                 (packets > 0).then(|| (sum.as_millis_f64() / packets as f64, max.as_millis_f64()))
             })
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sojourn_of_packets() {
+        let mut meter = LinkMeter::new(true);
+        // 1 ms to 100 ms: the mean is 50.5 ms, and 95 of a hundred wait 95 ms or less.
+        for ms in 1..=100 {
+            let now = Instant::ZERO + Duration::from_millis(ms);
+            meter.dequeued(now, true, 1000, Duration::from_millis(ms));
+        }
+        meter.dequeued(Instant::ZERO, false, 1000, Duration::from_secs(9));
+        let result = meter.result(&Link {
+            name: "link".to_owned(),
+            discipline: "pfifo".to_owned(),
+            classes: Vec::new(),
+            capacity_bytes: 200_000.0,
+        });
+        assert_eq!((result.packets, result.utilization), (100, Some(0.5)));
+        let sojourn = result.sojourn_ms;
+        assert_eq!((sojourn.mean, sojourn.max), (Some(50.5), Some(100.0)));
+        let p95 = sojourn.p95.unwrap();
+        assert!((95.0..95.1).contains(&p95), "three digits: {p95}");
+        // The first bin has 1 to 99 ms and the 9 s that were not measured; the second has 100 ms.
+        let bins = meter.series();
+        assert_eq!(bins[0], Some(((4950.0 + 9000.0) / 100.0, 9000.0)));
+        assert_eq!(bins[1], Some((100.0, 100.0)));
     }
 }
