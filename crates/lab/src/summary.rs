@@ -34,6 +34,8 @@ pub struct Summary {
     pub call_mbps: Option<Mean>,
     /// Goodput of all bulk transfers of a run together, Mbit/s.
     pub bulk_mbps: Option<Mean>,
+    /// Flow completion time of bulk transfers that were complete, ms.
+    pub fct_ms: Option<Mean>,
     /// Mean sojourn in the first queue, ms.
     pub sojourn_ms: Option<Mean>,
     /// Utilization of the first link, from 0 to 1.
@@ -64,6 +66,7 @@ pub fn summarize(results: &[RunResult]) -> Vec<Summary> {
 fn one(name: &str, runs: &[&RunResult]) -> Summary {
     let calls = || runs.iter().flat_map(|run| &run.calls);
     let pages = || runs.iter().flat_map(|run| &run.pages);
+    let flows = || runs.iter().flat_map(|run| &run.flows);
     let first = || runs.iter().filter_map(|run| run.links.first());
     let has_calls = calls().next().is_some();
     let bulk = runs.iter().filter(|run| !run.flows.is_empty());
@@ -80,6 +83,7 @@ fn one(name: &str, runs: &[&RunResult]) -> Summary {
         plt_ms: mean(pages().filter_map(|page| page.plt_ms)),
         call_mbps: mean(calls().map(|call| call.goodput_mbps)),
         bulk_mbps: mean(bulk.map(|run| run.flows.iter().map(|flow| flow.goodput_mbps).sum())),
+        fct_ms: mean(flows().filter_map(|flow| flow.fct_ms)),
         sojourn_ms: mean(first().filter_map(|link| link.sojourn_ms.mean)),
         utilization: mean(first().filter_map(|link| link.utilization)),
         drops: mean(first().map(|link| link.drops as f64)),
