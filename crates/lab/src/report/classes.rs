@@ -24,7 +24,7 @@ pub fn section(report: &Report<'_>) -> String {
             }
         }
     }
-    let cards = report.cards("column", |run, series| chart(report, &names, run, series));
+    let cards = report.cards("column", |_, run, series| chart(report, &names, run, series));
     if cards.is_empty() {
         return String::new();
     }
@@ -37,8 +37,9 @@ pub fn section(report: &Report<'_>) -> String {
     };
     let legend: String = names.iter().enumerate().map(key).collect();
     let content = format!(
-        "<p class=\"legend\">{legend}</p>\n{cards}<p class=\"note\">Flows of one entry share a \
-         row; each is drawn from its first packet in the queue to its last.</p>\n"
+        "<p class=\"legend\">{legend}</p>\n{cards}<p class=\"note\">Flows that \
+         share a row are drawn below one another, each from its first packet in the queue to its \
+         last.</p>\n"
     );
     wrap("classes", "Class of each flow", &content)
 }
@@ -77,11 +78,17 @@ fn chart(
         let height = (ROW + lanes.len().saturating_sub(1) as f64 * 4.0).min(TALLEST);
         rows.row(title, height, &colours, &lanes);
     }
-    let link = run.links.get(queue).map_or("", |link| link.name.as_str());
-    let mut fact = format!("queue {link}");
+    let link = run.links.get(queue).filter(|_| queue > 0);
+    let mut facts: Vec<String> = link
+        .iter()
+        .map(|link| format!("at {}", link.name))
+        .collect();
     if hidden > 0 {
-        fact += &format!("; {hidden} flows beyond {MOST_LANES} at a time are not drawn");
+        facts.push(format!(
+            "{hidden} flows beyond {MOST_LANES} at a time are not drawn"
+        ));
     }
+    let fact = facts.join("; ");
     Some((
         fact,
         rows.finish(&format!("class of each flow with {}", run.discipline)),

@@ -30,15 +30,8 @@ pub fn section(report: &Report<'_>) -> String {
     // A trace may rise far above what is ever used; it is then cut.
     let ceiling = capacity.iter().map(|step| step.1).fold(0.0, f64::max);
     let y = Axis::from_zero("Mbit/s", top.max(ceiling.min(top * 1.5)), 5);
-    let stack_of = |series: &Series| {
-        let place = report
-            .drawn
-            .iter()
-            .position(|(.., other)| std::ptr::eq(*other, series))?;
-        stacks.get(place)
-    };
-    let card = |run: &RunResult, series: &Series| {
-        let stack = stack_of(series)?;
+    let card = |place: usize, run: &RunResult, _: &Series| {
+        let stack = stacks.get(place)?;
         let mut plot = Plot::new(480.0, 230.0, report.time_axis(), y.clone());
         // From the top of the stack down, each layer over the one above it.
         for layer in stack.iter().rev() {

@@ -10,6 +10,9 @@ use scenario::Series;
 
 /// Calls that are drawn, each in plots of its own.
 const MOST_CALLS: usize = 4;
+/// What is shown before and after the moment that is looked at more closely.
+const BEFORE_S: f64 = 1.0;
+const AFTER_S: f64 = 5.0;
 /// Height of a discipline's row among the stalls.
 const ROW: f64 = 14.0;
 
@@ -46,60 +49,121 @@ fn points(report: &Report<'_>, series: &Series, call: usize) -> Vec<Point> {
 }
 
 fn of_call(report: &Report<'_>, call: usize, name: &str, several: bool) -> String {
-    let lines: Vec<(usize, Vec<Point>)> = report
+    let lines: Vec<Line> = report
         .drawn
         .iter()
         .map(|(n, _, series)| (*n, points(report, series, call)))
         .collect();
+    let Some((plot, log)) = delays(report, report.time_axis(), &lines) else {
+        return format!(
+            "<p class=\"note\">No frame of {} arrived.</p>\n",
+            escape(name)
+        );
+    };
+    let heading = match several {
+        true => format!("<h3>{}</h3>\n", escape(name)),
+        false => String::new(),
+    };
+    format!(
+        "{heading}<figure class=\"wide\">\n{}{}<figcaption>Delay of each frame, at the time when \
+         it was handed over; gaps: lost frames.{log}</figcaption>\n</figure>\n{}{}",
+        report.legend(lines.iter().map(|line| line.0)),
+        plot.finish(&format!("frame delay of {name} over time")),
+        stalls(report, &lines, name),
+        closer(report, &lines, name)
+    )
+}
+
+/// A discipline, and the frames of a call under it.
+type Line = (usize, Vec<Point>);
+
+/// A plot of delays with the threshold, and what is to be said of its axis. None without frames.
+fn delays(report: &Report<'_>, time: Axis, lines: &[Line]) -> Option<(Plot, &'static str)> {
     let delays = || {
         lines
             .iter()
             .flat_map(|line| &line.1)
             .filter_map(|point| point.1)
     };
-    let Some(most) = delays().max_by(f64::total_cmp) else {
-        return format!(
-            "<p class=\"note\">No frame of {} arrived.</p>\n",
-            escape(name)
-        );
-    };
+    let most = delays().max_by(f64::total_cmp)?;
     let least = delays()
         .filter(|delay| *delay > 0.0)
         .fold(f64::INFINITY, f64::min);
     let threshold = report.subject.threshold_ms;
     let y = Axis::fitting("frame delay, ms", least, most.max(threshold * 1.2), 6);
     let log = if y.is_log() {
-        " The delay's axis is logarithmic."
+        " The axis of delay is logarithmic."
     } else {
         ""
     };
-    let mut plot = Plot::new(900.0, 340.0, report.time_axis(), y);
+    let mut plot = Plot::new(900.0, 340.0, time, y);
     if let Some((_, first, _)) = report.drawn.first().filter(|_| report.drawn.len() == 1) {
         report.shade(&mut plot, first);
     }
-    // The first discipline is drawn last, above the others.
-    for (n, points) in lines.iter().rev() {
+    for (n, points) in lines {
         plot.group(&format!("d{n} {}", look(*n)));
         plot.line("", points);
         plot.end();
     }
     plot.level(threshold, &format!("stall above {threshold:.0} ms"));
-    let heading = if several {
-        format!("<h3>{}</h3>\n", escape(name))
-    } else {
-        String::new()
+    Some((plot, log))
+}
+
+/// The same, seconds only: the page load with the longest stall, or the start of a transfer.
+/// Nothing where that is most of the run anyway.
+fn closer(report: &Report<'_>, lines: &[Line], name: &str) -> String {
+    let Some((from, to)) = moment(report) else {
+        return String::new();
+    };
+    let inside = |point: &&Point| (from..=to).contains(&point.0);
+    let within = |(n, points): &Line| (*n, points.iter().filter(inside).copied().collect());
+    let lines: Vec<Line> = lines.iter().map(within).collect();
+    let Some((plot, log)) = delays(report, Axis::exact("time, s", from, to, 10), &lines) else {
+        return String::new();
     };
     format!(
-        "{heading}<figure class=\"wide\">\n{}{}<figcaption>Delay of each frame, at the time when \
-         it was handed over; gaps: lost frames.{log}</figcaption>\n</figure>\n{}",
+        "<figure class=\"wide\">\n{}{}<figcaption>{}{log}</figcaption>\n</figure>\n",
         report.legend(lines.iter().map(|line| line.0)),
-        plot.finish(&format!("frame delay of {name} over time")),
-        stalls(report, &lines, name)
+        plot.finish(&format!("frame delay of {name} over a few seconds")),
+        if report.subject.has("page") {
+            "The same around the page load with the longest stall."
+        } else {
+            "The same when a transfer starts."
+        }
     )
 }
 
+/// From when to when is looked at more closely.
+fn moment(report: &Report<'_>) -> Option<(f64, f64)> {
+    let subject = &report.subject;
+    let pages = report.drawn.iter().flat_map(|(_, run, _)| &run.pages);
+    let worst = pages.reduce(|worst, page| {
+        if page.stall_s > worst.stall_s {
+            page
+        } else {
+            worst
+        }
+    });
+    let from = subject.warmup_s.max(BEFORE_S);
+    let mut starts = subject
+        .transfers
+        .iter()
+        .copied()
+        .filter(|start| *start >= from);
+    let (start, last) = match worst {
+        Some(page) => (
+            page.start_s,
+            page.start_s + page.plt_ms.unwrap_or(0.0) / 1e3,
+        ),
+        None => starts.next().map(|start| (start, start))?,
+    };
+    let from = (start - BEFORE_S).max(0.0);
+    let to = (last + AFTER_S).min(subject.duration_s);
+    (to - from < subject.duration_s / 2.0 && to > from).then_some((from, to))
+}
+
 /// When frames were late or lost: a row for each discipline.
-fn stalls(report: &Report<'_>, lines: &[(usize, Vec<Point>)], call: &str) -> String {
+fn stalls(report: &Report<'_>, lines: &[Line], call: &str) -> String {
     let name = |n: usize| short(report.name(n), SHORT_NAME);
     let names: Vec<String> = lines.iter().map(|line| name(line.0)).collect();
     let mut rows = Rows::new(900.0, report.time_axis(), names.iter().map(String::as_str));
@@ -117,7 +181,8 @@ fn stalls(report: &Report<'_>, lines: &[(usize, Vec<Point>)], call: &str) -> Str
     }
     format!(
         "<figure class=\"wide\">\n{}<figcaption>When the call stalls: frames above the threshold, \
-         until the next frame’s turn; in black or white: frames that were lost.</figcaption>\n\
+         until the next frame’s turn; in black or white: frames that \
+         were lost, or had not arrived when the run ended.</figcaption>\n\
          </figure>\n",
         rows.finish(&format!("stalls of {call} over time"))
     )
@@ -236,7 +301,7 @@ pub fn distribution(label: &str, mut lines: Vec<Values>, limit: f64) -> Option<S
     };
     let x = Axis::fitting(label, least, most, 6);
     let mut plot = Plot::new(480.0, 300.0, x, Axis::percent("share"));
-    for (n, values, total) in lines.iter_mut().rev() {
+    for (n, values, total) in &mut lines {
         plot.group(&format!("d{n} {}", look(*n)));
         plot.distribution(values, *total);
         plot.end();

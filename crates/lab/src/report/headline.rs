@@ -36,62 +36,71 @@ pub fn section(report: &Report<'_>) -> String {
     )
 }
 
-/// Who does best for the call, and who for the page.
+/// Who does best for the call, for the page, and for transfers.
 fn verdict(report: &Report<'_>) -> String {
     let summaries = &report.summaries;
     if summaries.len() < 2 {
         return String::new();
     }
-    let mut parts = Vec::new();
-    if let Some((names, least)) = best(summaries, |s| s.stall_s.map(|stall| stall.mean * 1e3)) {
-        let verb = if names.len() == 1 { "stalls" } else { "stall" };
-        let how = if time(least) == "0" {
-            "not at all".to_owned()
-        } else {
-            "least".to_owned()
-        };
-        let much = if time(least) == "0" {
-            String::new()
-        } else {
-            format!(" ({})", time(least))
-        };
-        parts.push(format!("{} {verb} {how}{much}", listed(&names)));
-    }
-    if let Some((names, least)) = best(summaries, |s| s.plt_ms.map(|plt| plt.mean)) {
-        let verb = if names.len() == 1 { "loads" } else { "load" };
-        parts.push(format!(
-            "{} {verb} pages fastest ({})",
-            listed(&names),
-            time(least)
-        ));
-    }
-    if let Some((names, least)) = best(summaries, |s| s.fct_ms.map(|fct| fct.mean)) {
-        let verb = if names.len() == 1 {
-            "completes"
-        } else {
-            "complete"
-        };
-        parts.push(format!(
-            "{} {verb} transfers fastest ({})",
-            listed(&names),
-            time(least)
-        ));
-    }
+    let stall = best(summaries, |s| s.stall_s.map(|stall| scaled(stall, 1e3)));
+    let parts: Vec<String> = [
+        stall.map(|best| best.text(["stalls", "stall"], "least")),
+        best(summaries, |s| s.plt_ms).map(|best| best.text(["loads", "load"], "pages fastest")),
+        best(summaries, |s| s.fct_ms)
+            .map(|best| best.text(["completes", "complete"], "transfers fastest")),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
     match parts.as_slice() {
         [] => String::new(),
         parts => format!("Of {} disciplines, {}.", summaries.len(), parts.join("; ")),
     }
 }
 
-/// Those with the lowest value as it is printed, and the value.
-fn best(summaries: &[Summary], value: fn(&Summary) -> Option<f64>) -> Option<(Vec<&str>, f64)> {
-    let least = summaries.iter().filter_map(value).min_by(f64::total_cmp)?;
-    let same = |summary: &&Summary| value(summary).is_some_and(|v| time(v) == time(least));
-    let names = summaries
-        .iter()
-        .filter(same)
-        .map(|summary| summary.discipline.as_str());
-    Some((names.collect(), least))
+/// Those with the lowest value as it is printed, and how many others may be as low.
+struct Best<'a> {
+    names: Vec<&'a str>,
+    least: f64,
+    close: usize,
+}
+
+fn best(summaries: &[Summary], value: fn(&Summary) -> Option<Mean>) -> Option<Best<'_>> {
+    let values = || {
+        summaries
+            .iter()
+            .filter_map(|s| Some((s.discipline.as_str(), value(s)?)))
+    };
+    let least = values()
+        .map(|of| of.1)
+        .min_by(|a, b| a.mean.total_cmp(&b.mean))?;
+    let same = |mean: &Mean| time(mean.mean) == time(least.mean);
+    let half = |mean: &Mean| mean.ci95.unwrap_or(0.0);
+    let overlaps = |mean: &Mean| mean.mean - half(mean) <= least.mean + half(&least);
+    Some(Best {
+        names: values().filter(|of| same(&of.1)).map(|of| of.0).collect(),
+        least: least.mean,
+        close: values()
+            .filter(|of| !same(&of.1) && overlaps(&of.1))
+            .count(),
+    })
+}
+
+impl Best<'_> {
+    /// That these, one or several of them, do it best.
+    fn text(&self, [one, several]: [&str; 2], best: &str) -> String {
+        let verb = if self.names.len() == 1 { one } else { several };
+        let (names, least) = (listed(&self.names), time(self.least));
+        let close = match self.close {
+            0 => String::new(),
+            1 => "; the confidence interval of one other overlaps".to_owned(),
+            n => format!("; confidence intervals of {n} others overlap"),
+        };
+        match least.as_str() {
+            "0" if best == "least" => format!("{names} {verb} not at all"),
+            least => format!("{names} {verb} {best} ({least}{close})"),
+        }
+    }
 }
 
 /// Names in a sentence.
@@ -185,7 +194,8 @@ fn dip(report: &Report<'_>, run: &RunResult, series: &Series) -> Option<(f64, f6
         windows.min_by(f64::total_cmp).unwrap_or(0.0)
     };
     let after: f64 = starts.iter().map(|&start| lowest(start)).sum();
-    (before > 0.0).then(|| (before / starts.len() as f64, after / starts.len() as f64))
+    // A rate that rises, as it may on a link that varies, is no dip.
+    (after < before).then(|| (before / starts.len() as f64, after / starts.len() as f64))
 }
 
 /// A column of the comparison.
@@ -233,9 +243,13 @@ fn alone(mean: f64) -> Mean {
 }
 
 fn percent(share: Mean) -> Mean {
+    scaled(share, 100.0)
+}
+
+fn scaled(mean: Mean, factor: f64) -> Mean {
     Mean {
-        mean: share.mean * 100.0,
-        ci95: share.ci95.map(|ci95| ci95 * 100.0),
+        mean: mean.mean * factor,
+        ci95: mean.ci95.map(|ci95| ci95 * factor),
     }
 }
 
@@ -281,6 +295,8 @@ fn cell(column: &Column, summary: &Summary, largest: f64) -> String {
     let Some(Mean { mean, ci95 }) = (column.value)(summary) else {
         return "<td>–</td>".to_owned();
     };
+    // An empty sum is a negative zero.
+    let mean = mean + 0.0;
     let decimals = column.decimals;
     let bar = match mean / largest * 100.0 {
         share if column.bar && share > 0.0 => format!(" style=\"--bar:{:.0}%\"", share.min(100.0)),
@@ -341,10 +357,16 @@ fn scatter(report: &Report<'_>) -> String {
         .iter()
         .map(|(.., stall)| stall.mean + half(stall))
         .fold(0.0, f64::max);
+    let x = Axis::round("page load time, s", from, to, 8);
+    let zero = if x.ends().0 > 0.0 {
+        " The axis of page load time does not begin at zero."
+    } else {
+        ""
+    };
     let mut plot = Plot::new(
         900.0,
         360.0,
-        Axis::round("page load time, s", from, to, 8),
+        x,
         Axis::from_zero("stall per page load, ms", top, 6),
     );
     for (n, plt, stall) in &points {
@@ -369,7 +391,7 @@ fn scatter(report: &Report<'_>) -> String {
     }
     format!(
         "<figure class=\"wide\">\n{}{}<figcaption>Means over all page loads; lines: 95 % \
-         confidence. Better is down and to the left.</figcaption>\n</figure>\n",
+         confidence. Better is down and to the left.{zero}</figcaption>\n</figure>\n",
         report.legend(points.iter().map(|point| point.0)),
         plot.finish("stall per page load against page load time")
     )

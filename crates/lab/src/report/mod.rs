@@ -166,17 +166,18 @@ impl<'a> Report<'a> {
     }
 
     /// A card for each drawn discipline, in a `column` or, where there is room, in a `grid`: what
-    /// `card` says beside the name, and its plot.
+    /// `card` says beside the name, and its plot. It is told the place among those that are drawn.
     fn cards(
         &self,
         arranged: &str,
-        card: impl Fn(&RunResult, &Series) -> Option<(String, String)>,
+        card: impl Fn(usize, &RunResult, &Series) -> Option<(String, String)>,
     ) -> String {
         let cards: String = self
             .drawn
             .iter()
-            .filter_map(|(n, result, series)| {
-                let (fact, plot) = card(result, series)?;
+            .enumerate()
+            .filter_map(|(place, (n, result, series))| {
+                let (fact, plot) = card(place, result, series)?;
                 Some(format!(
                     "<figure class=\"d{n}\"><figcaption><b class=\"{}\">{}{}</b> {}</figcaption>\n\
                      {plot}</figure>\n",

@@ -13,7 +13,7 @@ const MOST_POINTS: usize = 2000;
 
 /// Room around the drawing, in pixels: the ticks' texts left and below, the axis' name above.
 const LEFT: f64 = 50.0;
-const RIGHT: f64 = 14.0;
+const RIGHT: f64 = 18.0;
 const ABOVE: f64 = 26.0;
 const BELOW: f64 = 38.0;
 /// Width of a character, near enough to tell whether texts overlap.
@@ -211,6 +211,19 @@ impl Plot {
             path.upright(self.py(at.1 + half.1));
         }
         self.marks += &path.element("class=\"interval\"");
+        let across = (
+            self.px(at.0 - half.0),
+            y - 2.0,
+            self.px(at.0 + half.0),
+            y + 2.0,
+        );
+        let upright = (
+            x - 2.0,
+            self.py(at.1 + half.1),
+            x + 2.0,
+            self.py(at.1 - half.1),
+        );
+        self.taken.extend([across, upright]);
         self.marks += &marker(shape, x, y, about);
         self.taken.push((x - 7.0, y - 7.0, x + 7.0, y + 7.0));
     }
@@ -354,10 +367,10 @@ fn title(about: &str) -> String {
 mod tests {
     use super::*;
 
-    /// 100 pixels to each unit: 64 of margins across, 64 upright.
+    /// 100 pixels to each unit: 68 of margins across, 64 upright.
     fn plot() -> Plot {
         let axis = |to| Axis::exact("v", 0.0, to, 4);
-        Plot::new(264.0, 164.0, axis(2.0), axis(1.0))
+        Plot::new(268.0, 164.0, axis(2.0), axis(1.0))
     }
 
     #[test]

@@ -5,16 +5,16 @@ use super::plot::abscissa;
 use super::svg::{Path, coordinate as c, escape, short};
 use std::fmt::Write as _;
 
-const RIGHT: f64 = 14.0;
+const RIGHT: f64 = 18.0;
 const ABOVE: f64 = 6.0;
 const BELOW: f64 = 38.0;
 const GAP: f64 = 6.0;
 const CHARACTER: f64 = 7.0;
 /// Longer names of rows are cut.
-const NAME: usize = 22;
+const NAME: usize = 28;
 /// Intervals shorter than this many pixels are drawn this long, and one of them in each such
 /// place.
-const SHORTEST: f64 = 0.5;
+const SHORTEST: f64 = 1.0;
 
 /// A chart of rows in the making.
 #[derive(Debug)]
@@ -134,8 +134,8 @@ mod tests {
     use super::*;
 
     fn chart() -> Rows {
-        // Names of one character: 19 pixels on the left, 14 on the right, 100 for the axis.
-        Rows::new(133.0, Axis::exact("s", 0.0, 10.0, 5), ["a"].into_iter())
+        // Names of one character: 19 pixels on the left, 18 on the right, 100 for the axis.
+        Rows::new(137.0, Axis::exact("s", 0.0, 10.0, 5), ["a"].into_iter())
     }
 
     fn bar(from: f64, to: f64, class: usize) -> Bar {
@@ -173,7 +173,7 @@ mod tests {
         bars.push(bar(1.0, 1.0, 0));
         chart.row("a", 8.0, &["k0".to_owned()], &[bars]);
         assert!(
-            chart.marks.contains("d=\"M19 10H19.5M29 10H29.5\""),
+            chart.marks.contains("d=\"M19 10H20M29 10H30\""),
             "{}",
             chart.marks
         );

@@ -21,7 +21,7 @@ pub fn section(report: &Report<'_>) -> String {
         return String::new();
     }
     let y = Axis::from_zero("sojourn time, ms", most, 5);
-    let card = |run: &RunResult, series: &Series| {
+    let card = |_, run: &RunResult, series: &Series| {
         let bins = series.sojourn.first()?;
         let mut plot = Plot::new(480.0, 210.0, report.time_axis(), y.clone());
         report.shade(&mut plot, run);

@@ -63,36 +63,55 @@ impl<'a> Subject<'a> {
         })
     }
 
-    /// Flows by traffic entry, calls first, then in the scenario's order; what belongs to none, or
-    /// to one beyond the colours there are, comes last.
+    /// Flows as they are drawn: calls first, then in the scenario's order. Connections of pages
+    /// are one with their traffic entry, and so are all flows of an entry where there are not
+    /// enough colours for each; what belongs to no entry, or has no colour left, comes last.
     pub fn groups(&self, series: &Series) -> Vec<Group> {
-        let mut groups: Vec<Group> = Vec::new();
-        let rank = |entry: usize| (self.entries[entry].1 != "call", entry);
+        let entries: Vec<Option<usize>> = series
+            .flows
+            .iter()
+            .map(|flow| self.entry_of(flow))
+            .collect();
         let mut order: Vec<usize> = (0..self.entries.len()).collect();
-        order.sort_by_key(|&entry| rank(entry));
-        let colours = if order.len() > COLOURS {
-            COLOURS - 1
-        } else {
-            COLOURS
+        order.sort_by_key(|&entry| (self.entries[entry].1 != "call", entry));
+        let flows_of = |entry: usize| -> Vec<usize> {
+            let flows = entries.iter().enumerate();
+            flows
+                .filter(|of| *of.1 == Some(entry))
+                .map(|of| of.0)
+                .collect()
         };
-        order.truncate(colours);
-        for (colour, entry) in order.into_iter().enumerate() {
-            groups.push(Group::new(
-                self.entries[entry].0,
-                self.entries[entry].1,
-                colour,
-            ));
+        let mut groups: Vec<Group> = Vec::new();
+        let is_page = |entry: usize| self.entries[entry].1 == "page";
+        let alone = |entry: usize| {
+            if is_page(entry) {
+                1
+            } else {
+                flows_of(entry).len()
+            }
+        };
+        let each = order.iter().map(|&entry| alone(entry)).sum::<usize>() < COLOURS;
+        for &entry in &order {
+            let (name, kind) = self.entries[entry];
+            let flows = flows_of(entry);
+            if each && !is_page(entry) {
+                let group = |flow: usize| Group::new(&series.flows[flow], kind, vec![flow]);
+                groups.extend(flows.into_iter().map(group));
+            } else if !flows.is_empty() {
+                groups.push(Group::new(name, kind, flows));
+            }
         }
-        groups.push(Group::new("other", "", COLOURS - 1));
-        for (flow, name) in series.flows.iter().enumerate() {
-            let entry = self.entry_of(name).map(|entry| self.entries[entry].0);
-            let named = groups
-                .iter()
-                .position(|group| entry == Some(group.name.as_str()));
-            let place = named.unwrap_or(groups.len() - 1);
-            groups[place].flows.push(flow);
+        let strangers = (0..entries.len()).filter(|&flow| entries[flow].is_none());
+        let beyond = groups
+            .drain(groups.len().min(COLOURS - 1)..)
+            .flat_map(|group| group.flows);
+        let other: Vec<usize> = beyond.chain(strangers).collect();
+        if !other.is_empty() {
+            groups.push(Group::new("other", "", other));
         }
-        groups.retain(|group| !group.flows.is_empty());
+        for (colour, group) in groups.iter_mut().enumerate() {
+            group.colour = colour;
+        }
         groups
     }
 }
@@ -111,12 +130,12 @@ pub struct Group {
 }
 
 impl Group {
-    fn new(name: &str, kind: &'static str, colour: usize) -> Self {
+    fn new(name: &str, kind: &'static str, flows: Vec<usize>) -> Self {
         Group {
             name: name.to_owned(),
             kind,
-            colour,
-            flows: Vec::new(),
+            colour: 0,
+            flows,
         }
     }
 
@@ -186,15 +205,31 @@ mod tests {
             .collect()
     }
 
+    fn named(expected: &[(&str, &[usize])]) -> Vec<(String, Vec<usize>)> {
+        expected
+            .iter()
+            .map(|(name, flows)| ((*name).to_owned(), flows.to_vec()))
+            .collect()
+    }
+
     #[test]
     fn connections_belong_to_their_entry_and_calls_come_first() {
         let entries = [("page", "page"), ("call", "call"), ("call-2", "bulk")];
-        let expected = [("call", vec![0]), ("page", vec![1, 3]), ("call-2", vec![2])];
         let found = groups(&entries, &["call", "page-1", "call-2", "page-2"]);
         assert_eq!(
             found,
-            expected.map(|(name, flows)| (name.to_owned(), flows))
+            named(&[("call", &[0]), ("page", &[1, 3]), ("call-2", &[2])])
         );
+    }
+
+    #[test]
+    fn transfers_are_drawn_one_by_one_while_there_are_colours() {
+        let entries = [("a", "bulk"), ("b", "bulk")];
+        let found = groups(&entries, &["a-1", "b", "a-2"]);
+        assert_eq!(found, named(&[("a-1", &[0]), ("a-2", &[2]), ("b", &[1])]));
+        let many = ["a-1", "a-2", "a-3", "a-4", "a-5", "a-6", "a-7", "b"];
+        let found = groups(&entries, &many);
+        assert_eq!(found, named(&[("a", &[0, 1, 2, 3, 4, 5, 6]), ("b", &[7])]));
     }
 
     #[test]

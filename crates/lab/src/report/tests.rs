@@ -299,3 +299,30 @@ fn a_report_on_many_disciplines_stays_small() {
     assert!(page.len() < 2_000_000, "{} bytes", page.len());
     assert!(page.contains("16 of 20 disciplines"));
 }
+
+#[test]
+fn the_subject_is_what_the_scenario_says() {
+    let text = "name = \"n\"\nsummary = \"s\"\nduration = \"20s\"\nwarmup = \"2s\"\n\
+                disciplines = [\"fifo\"]\n[link]\nrate = \"8mbit\"\nrtt = \"40ms\"\n\
+                [[traffic]]\nname = \"late\"\nkind = \"bulk\"\nstart = \"3s\"\n";
+    let accept = |_: &scenario::Choice| Ok(());
+    let names = scenario::Names {
+        discipline: &accept,
+        control: &accept,
+    };
+    let document = scenario::Document::parse("test.toml", text).unwrap();
+    let scenario = document.resolve(&names).unwrap();
+    let subject = Subject::of(&scenario);
+    assert_eq!((subject.duration_s, subject.warmup_s), (20.0, 2.0));
+    assert_eq!(subject.entries, [("late", "bulk")]);
+    assert_eq!(subject.transfers, [3.0]);
+    assert_eq!(subject.capacity, [(0.0, 8.0)]);
+    let json = document.to_json();
+    let document = Document {
+        version: "0.1.0",
+        engine: "sim",
+        scenario: &json,
+        results: &[],
+    };
+    assert_eq!(well_formed(&html(&scenario, &document)), Ok(()));
+}
