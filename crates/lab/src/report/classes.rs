@@ -24,7 +24,9 @@ pub fn section(report: &Report<'_>) -> String {
             }
         }
     }
-    let cards = report.cards("column", |_, run, series| chart(report, &names, run, series));
+    let cards = report.cards("column", |_, run, series| {
+        chart(report, &names, run, series)
+    });
     if cards.is_empty() {
         return String::new();
     }

@@ -30,8 +30,10 @@ pub struct Plot {
     x: Axis,
     y: Axis,
     marks: String,
-    /// What labels must not cover.
+    /// What labels must not cover: markers, and other labels.
     taken: Vec<Area>,
+    /// What they should not cover if they can help it: intervals.
+    crossed: Vec<Area>,
 }
 
 impl Plot {
@@ -44,6 +46,7 @@ impl Plot {
             y,
             marks: String::new(),
             taken: Vec::new(),
+            crossed: Vec::new(),
         }
     }
 
@@ -223,13 +226,13 @@ impl Plot {
             x + 2.0,
             self.py(at.1 - half.1),
         );
-        self.taken.extend([across, upright]);
+        self.crossed.extend([across, upright]);
         self.marks += &marker(shape, x, y, about);
         self.taken.push((x - 7.0, y - 7.0, x + 7.0, y + 7.0));
     }
 
-    /// A text beside a marker, on the first side where it covers nothing; nowhere if there is
-    /// none. To be called when all markers stand.
+    /// A text beside a marker, on the first side where it covers nothing, or else only intervals;
+    /// nowhere if there is none. To be called when all markers stand.
     pub fn label(&mut self, at: (f64, f64), text: &str) {
         let (x, y) = (self.px(at.0), self.py(at.1));
         let width = text.chars().count() as f64 * CHARACTER;
@@ -245,24 +248,29 @@ impl Plot {
             ("middle", x, y - 24.0, x - width / 2.0),
             ("middle", x, y + 33.0, x - width / 2.0),
         ];
-        for (anchor, text_x, text_y, left) in sides {
-            let area = (left, text_y - 10.0, left + width, text_y + 3.0);
-            let inside = area.0 >= LEFT
-                && area.1 >= ABOVE - 12.0
-                && area.2 <= self.width
-                && area.3 <= self.height - BELOW;
-            if inside && !self.taken.iter().any(|other| overlap(area, *other)) {
-                _ = writeln!(
-                    self.marks,
-                    "<text class=\"label\" x=\"{}\" y=\"{}\" text-anchor=\"{anchor}\">{}</text>",
-                    c(text_x),
-                    c(text_y),
-                    escape(text)
-                );
-                self.taken.push(area);
-                return;
-            }
-        }
+        let area =
+            |(_, _, y, left): &(&str, f64, f64, f64)| (*left, y - 10.0, left + width, y + 3.0);
+        let inside = |area: Area| {
+            let (top, floor) = (ABOVE - 12.0, self.height - BELOW);
+            area.0 >= LEFT && area.1 >= top && area.2 <= self.width && area.3 <= floor
+        };
+        let clear = |of: &[Area], area: Area| !of.iter().any(|other| overlap(area, *other));
+        let free = sides
+            .iter()
+            .filter(|side| inside(area(side)) && clear(&self.taken, area(side)));
+        let best = free.clone().find(|side| clear(&self.crossed, area(side)));
+        let Some(side) = best.or_else(|| free.clone().next()) else {
+            return;
+        };
+        let (anchor, text_x, text_y, _) = side;
+        _ = writeln!(
+            self.marks,
+            "<text class=\"label\" x=\"{}\" y=\"{}\" text-anchor=\"{anchor}\">{}</text>",
+            c(*text_x),
+            c(*text_y),
+            escape(text)
+        );
+        self.taken.push(area(side));
     }
 
     /// The plot as an SVG element; `name` is read to those who cannot see it.

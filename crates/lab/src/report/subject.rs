@@ -148,12 +148,9 @@ impl Group {
     }
 }
 
-/// When a bulk transfer starts, s.
+/// When a bulk transfer starts, s; of several in one entry, the first.
 fn transfer_start(entry: &Traffic) -> Option<f64> {
-    match &entry.kind {
-        Kind::Bulk(params) => Some((entry.start + params.start).as_secs_f64()),
-        Kind::Call(..) | Kind::Page { .. } => None,
-    }
+    matches!(entry.kind, Kind::Bulk(_)).then(|| entry.start.as_secs_f64())
 }
 
 fn capacity(capacity: &Capacity, duration_s: f64) -> Vec<(f64, f64)> {
