@@ -66,6 +66,10 @@ pub struct RunArgs {
     /// for a trace means each file in turn, for a page's source each page in turn.
     #[arg(long = "set", short = 's', value_name = "PATH=VALUE")]
     pub set: Vec<String>,
+    /// Run everything once more without this traffic entry: the stall that it causes is then the
+    /// difference, and what the link's own changes cause is taken out.
+    #[arg(long, value_name = "NAME")]
+    pub without: Option<String>,
     /// What runs it.
     #[arg(long, default_value = "sim", value_name = "NAME")]
     pub engine: String,

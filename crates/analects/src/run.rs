@@ -136,10 +136,17 @@ fn plan(args: &RunArgs, simulator: &Simulator, document: &scenario::Document) ->
                 .error_at_path(&refused.entry, &message, help)
                 .into());
         }
+        if let Some(name) = &args.without
+            && !scenario.traffic.iter().any(|entry| entry.name == *name)
+        {
+            let names: Vec<&str> = scenario.traffic.iter().map(|e| e.name.as_str()).collect();
+            let message = format!("--without {name}: there is no such traffic");
+            return Err(Refused::new(&message, &format!("there are: {}", names.join(", "))));
+        }
         let scenario = Arc::new(scenario);
         for discipline in &scenario.disciplines {
             for number in 0..args.repeat {
-                plan.runs.push(Run {
+                let run = Run {
                     scenario: scenario.clone(),
                     discipline: discipline.clone(),
                     // Each variant has seeds of its own, so that traces do not all see the same pages.
@@ -147,7 +154,11 @@ fn plan(args: &RunArgs, simulator: &Simulator, document: &scenario::Document) ->
                     variant: variant.clone(),
                     // One drawing of each discipline says it all; thousands would fill the disk.
                     series: drawn && index == 0 && number == 0,
-                });
+                };
+                if let Some(name) = &args.without {
+                    plan.runs.push(run.without(name));
+                }
+                plan.runs.push(run);
                 if plan.runs.len() > MAX_RUNS {
                     let message = format!("more than {MAX_RUNS} runs");
                     return Err(Refused::new(&message, "repeat less often"));

@@ -15,7 +15,9 @@ const COLUMNS: &[Column] = &[
         s.frame_max_ms.map(|max| format!("{max:.0}"))
     }),
     ("call Mbit/s", |s| mean(s.call_mbps, 2)),
+    ("caused/page ms", |s| mean(s.caused_per_load_ms, 0)),
     ("PLT ms", |s| mean(s.plt_ms, 0)),
+    ("transfer ms", |s| mean(s.fct_ms, 0)),
     ("bulk Mbit/s", |s| mean(s.bulk_mbps, 2)),
     ("sojourn ms", |s| mean(s.sojourn_ms, 1)),
     ("use", |s| {

@@ -10,5 +10,5 @@ mod plan;
 pub mod report;
 mod summary;
 
-pub use plan::{Plan, Progress, Run, run};
+pub use plan::{Plan, Progress, Run, WITHOUT, run};
 pub use summary::{Mean, Summary, summarize};

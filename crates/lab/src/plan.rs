@@ -27,6 +27,22 @@ pub struct Run {
     pub series: bool,
 }
 
+/// The key of [`Run::variant`] that names the traffic entry that a control run leaves out.
+pub const WITHOUT: &str = "without";
+
+impl Run {
+    /// The same run without the traffic entry called `name`: what it leaves is not its doing.
+    #[must_use]
+    pub fn without(&self, name: &str) -> Run {
+        let mut run = self.clone();
+        let scenario = Arc::make_mut(&mut run.scenario);
+        scenario.traffic.retain(|entry| entry.name != name);
+        run.variant.insert(WITHOUT.to_owned(), name.to_owned());
+        run.series = false;
+        run
+    }
+}
+
 /// Who is told of progress.
 pub trait Progress: Sync {
     /// One more run is done.

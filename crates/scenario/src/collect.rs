@@ -35,7 +35,9 @@ struct Flow {
     done: Option<Instant>,
     /// Delivered in the measured time.
     delivered: u64,
-    /// Bytes that left the first queue, by bin.
+    /// Bytes that came to the first queue, by bin.
+    offered: Vec<u64>,
+    /// Bytes that left it.
     share: Vec<u64>,
 }
 
@@ -94,11 +96,7 @@ impl Collector {
             && link.0 == 0
             && let Some(flow) = self.flows.get_mut(flow.0 as usize)
         {
-            let index = (now.as_nanos() / BIN.as_nanos()) as usize;
-            if flow.share.len() <= index {
-                flow.share.resize(index + 1, 0);
-            }
-            flow.share[index] += u64::from(bytes);
+            count(&mut flow.share, now, bytes);
         }
     }
 
@@ -273,7 +271,8 @@ impl Collector {
             .collect();
         let sum: f64 = rates.iter().sum();
         let squares: f64 = rates.iter().map(|rate| rate * rate).sum();
-        (squares > 0.0).then(|| sum * sum / (rates.len() as f64 * squares))
+        // One flow alone shares with nobody.
+        (rates.len() > 1 && squares > 0.0).then(|| sum * sum / (rates.len() as f64 * squares))
     }
 
     fn notes(&self, calls: &[CallResult], flows: &[FlowResult], links: &[LinkResult]) -> Vec<Note> {
@@ -337,6 +336,7 @@ impl Collector {
             flows: flows.collect(),
             frames: frames.collect(),
             bin_s: BIN.as_secs_f64(),
+            offered: self.flows.iter().map(|flow| flow.offered.clone()).collect(),
             share: self.flows.iter().map(|flow| flow.share.clone()).collect(),
             sojourn: self.links.iter().map(LinkMeter::series).collect(),
             moves: self.moves.clone(),
@@ -344,6 +344,15 @@ impl Collector {
             calls: calls.iter().map(|(_, name)| name.clone()).collect(),
         }
     }
+}
+
+/// Counts bytes into the bin of `now`.
+fn count(bins: &mut Vec<u64>, now: Instant, bytes: u32) {
+    let index = (now.as_nanos() / BIN.as_nanos()) as usize;
+    if bins.len() <= index {
+        bins.resize(index + 1, 0);
+    }
+    bins[index] += u64::from(bytes);
 }
 
 /// A name, with its number where there are several of the kind.
@@ -358,7 +367,15 @@ fn numbered(name: &str, count: u32, number: usize) -> String {
 impl Sink for Collector {
     fn event(&mut self, now: Instant, event: Event) {
         match event {
-            Event::Enqueued { .. } | Event::RequestStarted { .. } => {}
+            Event::Enqueued { link, flow, bytes } => {
+                if self.keep_series
+                    && link.0 == 0
+                    && let Some(flow) = self.flows.get_mut(flow.0 as usize)
+                {
+                    count(&mut flow.offered, now, bytes);
+                }
+            }
+            Event::RequestStarted { .. } => {}
             Event::Dequeued {
                 link,
                 flow,
@@ -390,6 +407,7 @@ impl Sink for Collector {
                     started: now,
                     done: None,
                     delivered: 0,
+                    offered: Vec::new(),
                     share: Vec::new(),
                 });
             }

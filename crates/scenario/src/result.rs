@@ -153,8 +153,10 @@ pub struct Series {
     pub flows: Vec<String>,
     /// Frames: call, time handed over, delay in ms; `None` for a lost one.
     pub frames: Vec<(usize, f64, Option<f64>)>,
-    /// Width of a bin of the next two lists, seconds.
+    /// Width of a bin of the next lists, seconds.
     pub bin_s: f64,
+    /// For each flow, bytes that came to the first queue in each bin.
+    pub offered: Vec<Vec<u64>>,
     /// For each flow, bytes that left the first queue in each bin.
     pub share: Vec<Vec<u64>>,
     /// For each queue, the mean and the largest sojourn in each bin, ms; `None` where nothing left.

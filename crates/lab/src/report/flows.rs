@@ -6,6 +6,7 @@ use super::subject::Group;
 use super::svg::escape;
 use super::{Report, section as wrap};
 use scenario::{RunResult, Series};
+use std::ops::Range;
 
 /// Steps in a plot; bins are put together until there are no more.
 const MOST_STEPS: usize = 300;
@@ -113,6 +114,16 @@ pub fn mbps(series: &Series, flows: &[usize], from: usize, to: usize) -> f64 {
         .map(|bins| bins.iter().take(to).skip(from).sum::<u64>())
         .sum();
     bytes as f64 * 8e-6 / (to.saturating_sub(from).max(1) as f64 * series.bin_s)
+}
+
+/// What these flows sent into the first queue and what left it for them, from one bin to another,
+/// in bytes.
+pub fn offered_and_served(series: &Series, flows: &[usize], bins: Range<usize>) -> (u64, u64) {
+    let sum = |lists: &[Vec<u64>]| -> u64 {
+        let lists = flows.iter().filter_map(|flow| lists.get(*flow));
+        lists.flat_map(|list| list.iter().take(bins.end).skip(bins.start)).sum()
+    };
+    (sum(&series.offered), sum(&series.share))
 }
 
 /// Which colour is which entry of the traffic.

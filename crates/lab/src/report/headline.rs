@@ -1,6 +1,7 @@
 //! Who stalls, who waits and why: sentences, the comparison, and the trade-off as a plot.
 
 use super::axis::Axis;
+use super::bounds;
 use super::flows::mbps;
 use super::plot::Plot;
 use super::svg::{escape, short};
@@ -159,6 +160,7 @@ fn sentence(report: &Report<'_>, n: usize) -> String {
              Mbit/s."
         );
     }
+    why += &drawn.and_then(|(.., series)| bounds::sentence(report, series)).unwrap_or_default();
     let name = escape(report.name(n));
     let what = parts.join(", ");
     format!(

@@ -7,6 +7,7 @@
 
 mod about;
 mod axis;
+mod bounds;
 mod classes;
 mod flows;
 mod frames;
