@@ -141,7 +141,10 @@ fn plan(args: &RunArgs, simulator: &Simulator, document: &scenario::Document) ->
         {
             let names: Vec<&str> = scenario.traffic.iter().map(|e| e.name.as_str()).collect();
             let message = format!("--without {name}: there is no such traffic");
-            return Err(Refused::new(&message, &format!("there are: {}", names.join(", "))));
+            return Err(Refused::new(
+                &message,
+                &format!("there are: {}", names.join(", ")),
+            ));
         }
         let scenario = Arc::new(scenario);
         for discipline in &scenario.disciplines {

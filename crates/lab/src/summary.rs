@@ -54,8 +54,9 @@ pub struct Summary {
 pub fn summarize(results: &[RunResult]) -> Vec<Summary> {
     let mut names: Vec<&str> = Vec::new();
     // Control runs serve the others.
-    let (control, results): (Vec<&RunResult>, Vec<&RunResult>) =
-        results.iter().partition(|result| result.variant.contains_key(WITHOUT));
+    let (control, results): (Vec<&RunResult>, Vec<&RunResult>) = results
+        .iter()
+        .partition(|result| result.variant.contains_key(WITHOUT));
     for result in &results {
         if !names.contains(&result.discipline.as_str()) {
             names.push(&result.discipline);
@@ -65,7 +66,10 @@ pub fn summarize(results: &[RunResult]) -> Vec<Summary> {
         let of_name = results.iter().filter(|result| result.discipline == name);
         of_name.copied().collect()
     };
-    names.into_iter().map(|name| one(name, &of(name), &control)).collect()
+    names
+        .into_iter()
+        .map(|name| one(name, &of(name), &control))
+        .collect()
 }
 
 fn one(name: &str, runs: &[&RunResult], control: &[&RunResult]) -> Summary {
@@ -85,7 +89,10 @@ fn one(name: &str, runs: &[&RunResult], control: &[&RunResult]) -> Summary {
         loads: pages().filter(|page| page.plt_ms.is_some()).count(),
         stall_s: mean(calls().map(|call| call.stall_s)),
         stall_per_load_ms: mean(pages().filter(|_| has_calls).map(|page| page.stall_s * 1e3)),
-        caused_per_load_ms: mean(runs.iter().filter_map(|run| caused_per_load_ms(run, control))),
+        caused_per_load_ms: mean(
+            runs.iter()
+                .filter_map(|run| caused_per_load_ms(run, control)),
+        ),
         frame_p95_ms: mean(calls().filter_map(|call| call.frame_delay_ms.p95)),
         frame_max_ms: calls()
             .filter_map(|call| call.frame_delay_ms.max)

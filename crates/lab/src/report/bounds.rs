@@ -11,7 +11,10 @@ const BEFORE_S: f64 = 1.0;
 /// the call got least compared with what it sent, how much it sent, how much it got, and what
 /// therefore waited. None where the call sent no more than it got.
 pub fn sentence(report: &Report<'_>, series: &Series) -> Option<String> {
-    let frames = series.frames.iter().filter(|frame| frame.1 >= report.subject.warmup_s);
+    let frames = series
+        .frames
+        .iter()
+        .filter(|frame| frame.1 >= report.subject.warmup_s);
     let worst = frames
         .filter_map(|&(_, at, delay)| Some((at, delay?)))
         .max_by(|a, b| a.1.total_cmp(&b.1))?;

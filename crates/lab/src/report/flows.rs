@@ -121,7 +121,9 @@ pub fn mbps(series: &Series, flows: &[usize], from: usize, to: usize) -> f64 {
 pub fn offered_and_served(series: &Series, flows: &[usize], bins: Range<usize>) -> (u64, u64) {
     let sum = |lists: &[Vec<u64>]| -> u64 {
         let lists = flows.iter().filter_map(|flow| lists.get(*flow));
-        lists.flat_map(|list| list.iter().take(bins.end).skip(bins.start)).sum()
+        lists
+            .flat_map(|list| list.iter().take(bins.end).skip(bins.start))
+            .sum()
     };
     (sum(&series.offered), sum(&series.share))
 }

@@ -160,7 +160,9 @@ fn sentence(report: &Report<'_>, n: usize) -> String {
              Mbit/s."
         );
     }
-    why += &drawn.and_then(|(.., series)| bounds::sentence(report, series)).unwrap_or_default();
+    why += &drawn
+        .and_then(|(.., series)| bounds::sentence(report, series))
+        .unwrap_or_default();
     let name = escape(report.name(n));
     let what = parts.join(", ");
     format!(

@@ -126,6 +126,8 @@ fn series(classes: bool, wait: f64) -> Series {
             .collect(),
         frames: (0..1800).map(|n| frame(n, wait)).collect(),
         bin_s: BIN,
+        // While pages load, the call goes on sending 4 Mbit/s and gets 2.
+        offered: vec![vec![bytes(4.0); bins]],
         share: [call.collect()]
             .into_iter()
             .chain((0..connections).map(connection))
@@ -233,6 +235,20 @@ fn the_check_finds_faults() {
             "{bad}"
         );
     }
+}
+
+#[test]
+fn the_report_says_what_bounds_the_longest_delay() {
+    let page = page(&["confucius"], 1);
+    let bound = page
+        .split("What bounds its longest delay of ")
+        .nth(1)
+        .expect("the sentence");
+    let bound = bound.split('.').take(3).collect::<Vec<_>>().join(".");
+    assert!(
+        bound.contains("the call sent 4.0 Mbit/s and got 2.0"),
+        "{bound}"
+    );
 }
 
 #[test]
