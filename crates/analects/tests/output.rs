@@ -387,3 +387,24 @@ fn each_trace_of_a_folder_is_a_variant() {
     let of = |index: usize| json["results"][index]["variant"]["trace"].as_str().unwrap();
     assert_eq!((of(0), of(1)), ("traces/9.txt", "traces/10.txt"));
 }
+
+#[test]
+fn several_pages_at_once_are_told_apart() {
+    let folder = folder("pages");
+    let args = [
+        "--set",
+        "traffic.page.count=3",
+        "-d",
+        "pfifo",
+        "--format",
+        "json",
+    ];
+    let json: Value = serde_json::from_str(&run(&folder, &args)).unwrap();
+    let pages = json["results"][0]["pages"].as_array().unwrap();
+    for name in ["page-1", "page-2", "page-3"] {
+        let first = pages
+            .iter()
+            .find(|page| page["name"] == name && page["load"] == 0);
+        assert_eq!(first.unwrap()["requests"], 1, "{name}");
+    }
+}

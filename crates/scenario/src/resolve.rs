@@ -5,6 +5,7 @@ use crate::error::{ScenarioError, printable};
 use crate::files;
 use crate::model::{Buffer, Capacity, Choice, Kind, Link, Scenario, Stack, Traffic, Uplink};
 use crate::section::{Section, Text};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use transport::media::MediaParams;
 use units::param::Value;
@@ -350,18 +351,25 @@ fn disciplines(root: &mut Section<'_>, names: &Names<'_>) -> Result<Vec<Choice>>
 
 fn traffic(root: &mut Section<'_>, names: &Names<'_>) -> Result<Vec<Traffic>> {
     let sections = root.tables("traffic")?;
-    let mut taken: Vec<String> = Vec::new();
+    // Names in results: where there are several of an entry, they are numbered.
+    let mut taken: BTreeSet<String> = BTreeSet::new();
     let mut entries: Vec<Traffic> = Vec::new();
     for mut section in sections {
         let Some(name) = name(&mut section)? else {
             return Err(section.error("traffic without a name", "write name = \"call\""));
         };
-        if taken.contains(&name.value) {
-            let message = format!("two entries are called {:?}", name.value);
-            return Err(name.error(&message, "give each its own name"));
+        let added = entry(section, name.value.clone(), names)?;
+        let several: u32 = added.iter().map(|entry| entry.count).sum();
+        let numbered = (1..=several).map(|number| format!("{}-{number}", name.value));
+        let numbered = numbered.filter(|_| several > 1);
+        for result in core::iter::once(name.value.clone()).chain(numbered) {
+            if taken.contains(&result) {
+                let message = format!("two entries are called {result:?}");
+                return Err(name.error(&message, "give each its own name"));
+            }
+            taken.insert(result);
         }
-        taken.push(name.value.clone());
-        entries.extend(entry(section, name.value, names)?);
+        entries.extend(added);
         let all: u32 = entries.iter().map(|entry| entry.count).sum();
         if all > MAX_COUNT {
             let message = format!("{}: {all} flows in all", name.key);
@@ -375,7 +383,7 @@ fn traffic(root: &mut Section<'_>, names: &Names<'_>) -> Result<Vec<Traffic>> {
     Ok(entries)
 }
 
-/// One entry; several for calls, whose frames are told apart by the entry.
+/// One entry; several for calls and pages, whose frames and loads are told apart by the entry.
 fn entry(mut section: Section<'_>, name: String, names: &Names<'_>) -> Result<Vec<Traffic>> {
     let Some(kind) = section.text("kind")? else {
         let help = "write kind = \"call\", \"page\" or \"bulk\"";
@@ -402,7 +410,7 @@ fn entry(mut section: Section<'_>, name: String, names: &Names<'_>) -> Result<Ve
         kind: kind_of(&kind, section)?,
         name,
     };
-    if traffic.count == 1 || !matches!(traffic.kind, Kind::Call(..)) {
+    if traffic.count == 1 || matches!(traffic.kind, Kind::Bulk(_)) {
         return Ok(vec![traffic]);
     }
     let expanded = (0..traffic.count).map(|number| Traffic {

@@ -220,6 +220,22 @@ fn traffic() {
 }
 
 #[test]
+fn names_in_results_are_told_apart() {
+    let entry = |name: &str, count| {
+        format!("[[traffic]]\nname = \"{name}\"\nkind = \"bulk\"\ncount = {count}\n")
+    };
+    let two = |a: &str, b: &str| parse(&format!("{LEAST}{a}{b}")).map(|s| s.traffic.len());
+    assert_eq!(two(&entry("a", 3), &entry("a-4", 1)), Ok(4));
+    for (a, b) in [
+        (entry("a", 3), entry("a-3", 1)),
+        (entry("a-3", 1), entry("a", 3)),
+    ] {
+        let message = two(&a, &b).unwrap_err().message;
+        assert_eq!(message, "two entries are called \"a-3\"");
+    }
+}
+
+#[test]
 fn buffers() {
     let buffer = |text: &str| with(LEAST, "link.buffer", text).map(|s| s.links[0].buffer);
     assert_eq!(buffer("250p").unwrap(), Some(Buffer::Packets(250)));
