@@ -41,7 +41,6 @@ namespace
 constexpr uint32_t SEGMENT = 1448;          // 1500 B of IP with timestamps, 1502 B on the wire
 constexpr uint32_t BUFFER = 4 << 20;        // socket buffers, bytes
 constexpr uint16_t PORT = 5000;             // of flow 0; flow i has PORT + i
-constexpr double STAGGER = 0.010;           // flow i starts at i * STAGGER, seconds
 constexpr double BURST_AT = 20.0;           // start of the burst, seconds
 constexpr uint32_t BURST_FLOWS = 12;
 constexpr uint32_t BURST_BYTES = 15000;     // of each of them
@@ -70,6 +69,7 @@ struct Options
     uint32_t limit = 0; // 0: the discipline's default
     double duration = 60;
     double warmup = 10;
+    double stagger = 10; // flow i starts at i times this, in ms
     bool burst = false;
 };
 
@@ -92,6 +92,7 @@ Parse(int argc, char** argv)
     cmd.AddValue("limit", "packets that may wait; 0 for the discipline's default", o.limit);
     cmd.AddValue("duration", "simulated seconds", o.duration);
     cmd.AddValue("warmup", "seconds before goodput and sojourn count", o.warmup);
+    cmd.AddValue("stagger", "milliseconds from the start of one flow to the next", o.stagger);
     cmd.AddValue("burst", "twelve flows of 15000 B join at 20 s", o.burst);
     cmd.Parse(argc, argv);
 
@@ -110,6 +111,8 @@ Parse(int argc, char** argv)
         Refuse("flows must be 1 to 1000");
     if (!(0 <= o.warmup && o.warmup < o.duration))
         Refuse("warmup must be at least 0 and less than the duration");
+    if (!(0 <= o.stagger && o.stagger <= 1000))
+        Refuse("stagger must be 0 to 1000 ms");
     if (o.burst && !(o.warmup < BURST_AT && BURST_AT < o.duration))
         Refuse("the burst, at 20 s, must lie between warmup and duration");
     return o;
@@ -209,7 +212,7 @@ class Dumbbell
         BuildAccess();
 
         for (uint32_t i = 0; i < m_bulk.size(); ++i)
-            AddFlow(m_bulk[i], i, i * STAGGER, 0);
+            AddFlow(m_bulk[i], i, i * o.stagger / 1e3, 0);
         for (uint32_t i = 0; i < m_burst.size(); ++i)
             AddFlow(m_burst[i], m_bulk.size() + i, BURST_AT, BURST_BYTES);
     }
@@ -354,12 +357,13 @@ Dumbbell::Print(double cpu) const
     rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     std::printf("{\"simulator\":\"ns-3\",\"discipline\":\"%s\",\"limit\":%u,\"control\":\"%s\","
-                "\"flows\":%u,\"rate_mbps\":%g,\"duration_s\":%g,\"warmup_s\":%g,",
+                "\"flows\":%u,\"rate_mbps\":%g,\"stagger_ms\":%g,\"duration_s\":%g,\"warmup_s\":%g,",
                 m_options.discipline.c_str(),
                 m_options.limit,
                 m_options.control.c_str(),
                 m_options.flows,
                 m_options.rate.GetBitRate() / 1e6,
+                m_options.stagger,
                 m_options.duration,
                 m_options.warmup);
     std::printf("\"goodput_mbps\":%.3f,\"jfi\":%.4f,\"sojourn_mean_ms\":%.2f,"

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Runs ns-3 on the reference set-up (dumbbell.cc) and writes reference.csv and burst.csv beside
-# itself. ns-3 is deterministic, so on ns-3.37 the files come out the same byte for byte.
-# Takes half a minute. Needs jq. Exit code 3: there is no ns-3 here.
+# Runs ns-3 on the reference set-up (dumbbell.cc) and writes reference.csv, variants.csv and
+# burst.csv beside itself. ns-3 is deterministic, so on ns-3.37 the files come out the same byte for
+# byte. Takes two minutes. Needs jq. Exit code 3: there is no ns-3 here.
 set -eu
 cd "$(dirname "$0")/../.."
 bench/ns3/build.sh
@@ -38,11 +38,37 @@ rows='fifo     67    TcpLinuxReno 4
       fq_codel 10240 TcpVegas     4
       fq_pie   10240 TcpVegas     4'
 
+# The same with flows that start a little later, or with fewer or more of them: how much a row
+# depends on how it begins.
+# discipline, limit in packets, control, flows, ms from the start of a flow to the next
+variants='fq_codel 10240 TcpLinuxReno 4 9
+          fq_codel 10240 TcpLinuxReno 4 11
+          fq_codel 10240 TcpLinuxReno 4 13
+          fq_codel 10240 TcpLinuxReno 4 20
+          fq_codel 10240 TcpLinuxReno 4 50
+          fq_codel 10240 TcpVegas     1 10
+          fq_codel 10240 TcpVegas     2 10
+          fq_codel 10240 TcpVegas     5 10
+          fq_codel 10240 TcpVegas     4 100
+          fifo     250   TcpVegas     1 10
+          fifo     250   TcpVegas     4 50
+          fifo     250   TcpVegas     4 100'
+
+run() {
+    $dumbbell --rate=20Mbps --duration=60 --warmup=10 --discipline="$1" --limit="$2" \
+        --control="$3" --flows="$4" --stagger="$5" >target/ns3/row.json
+}
+
 header $columns >target/ns3/reference.csv
 echo "$rows" | while read -r discipline limit control flows; do
-    $dumbbell --rate=20Mbps --duration=60 --warmup=10 --discipline="$discipline" \
-        --limit="$limit" --control="$control" --flows="$flows" >target/ns3/row.json
+    run "$discipline" "$limit" "$control" "$flows" 10
     row $columns <target/ns3/row.json >>target/ns3/reference.csv
+done
+
+header $columns stagger_ms >target/ns3/variants.csv
+echo "$variants" | while read -r discipline limit control flows stagger; do
+    run "$discipline" "$limit" "$control" "$flows" "$stagger"
+    row $columns stagger_ms <target/ns3/row.json >>target/ns3/variants.csv
 done
 
 header $burst_columns >target/ns3/burst.csv
@@ -52,4 +78,4 @@ jq '. + {completion_min_ms: .completion_ms | min, completion_max_ms: .completion
          completion_mean_ms: .completion_ms | (add / length * 10 | round / 10)}' \
     target/ns3/row.json | row $burst_columns >>target/ns3/burst.csv
 
-mv target/ns3/reference.csv target/ns3/burst.csv $here/
+mv target/ns3/reference.csv target/ns3/variants.csv target/ns3/burst.csv $here/

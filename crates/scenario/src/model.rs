@@ -130,6 +130,9 @@ pub struct Link {
     pub buffer: Option<Buffer>,
     /// Bytes on the wire for every packet, beside the IP packet.
     pub overhead: u32,
+    /// Packets that the device takes from the discipline behind the one that it sends, as a driver's
+    /// ring does. They count as sent: no discipline drops or reorders them.
+    pub device: u32,
     /// Its own discipline; the one under test otherwise.
     pub discipline: Option<Choice>,
     /// The other direction; without it, that direction only delays.

@@ -47,6 +47,7 @@ const LINK_KEYS: &[&str] = &[
     "rtt",
     "buffer",
     "overhead",
+    "device",
     "discipline",
     "up",
 ];
@@ -62,6 +63,8 @@ const MAX_LINKS: usize = 16;
 const MAX_RTT: Duration = Duration::from_secs(60);
 /// More than this beside a packet is a mistake: PPPoE over ATM adds some 40 bytes.
 const MAX_OVERHEAD: u32 = 1_000;
+/// Longer rings than any driver's are mistakes.
+const MAX_DEVICE: u32 = 10_000;
 /// Longer names flood tables.
 const MAX_NAME: usize = 40;
 /// Slower or faster links are mistakes.
@@ -215,6 +218,7 @@ fn link(mut section: Section<'_>, name: String, names: &Names<'_>) -> Result<Lin
         capacity: capacity(&mut section)?,
         buffer: buffer(&mut section)?,
         overhead: overhead(&mut section)?,
+        device: device(&mut section)?,
         discipline: choice(&mut section, "discipline", names.discipline)?,
         up,
     })
@@ -233,6 +237,19 @@ fn overhead(section: &mut Section<'_>) -> Result<u32> {
             Err(text.error(&message, &format!("write at most {MAX_OVERHEAD}B")))
         }
     }
+}
+
+/// Packets that the device takes behind the one that it sends.
+fn device(section: &mut Section<'_>) -> Result<u32> {
+    let Some(text) = section.text("device")? else {
+        return Ok(0);
+    };
+    let packets = text.parse_value::<u32>()?;
+    if packets > MAX_DEVICE {
+        let message = format!("{}: {packets} packets in the device", text.key);
+        return Err(text.error(&message, &format!("write at most {MAX_DEVICE}")));
+    }
+    Ok(packets)
 }
 
 fn capacity(section: &mut Section<'_>) -> Result<Capacity> {

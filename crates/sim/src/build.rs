@@ -21,6 +21,7 @@ struct Plan<'a> {
     capacity: &'a Capacity,
     buffer: Option<Buffer>,
     overhead: u32,
+    device: u32,
     choice: &'a Choice,
 }
 
@@ -36,6 +37,7 @@ pub fn links(
         capacity: &link.capacity,
         buffer: link.buffer,
         overhead: link.overhead,
+        device: link.device,
         choice: link.discipline.as_ref().unwrap_or(discipline),
     });
     // Away from the home, the last link comes first.
@@ -46,6 +48,7 @@ pub fn links(
             capacity: &up.capacity,
             buffer: up.buffer,
             overhead: link.overhead,
+            device: link.device,
             choice: up.discipline.as_ref().unwrap_or(discipline),
         })
     });
@@ -95,7 +98,7 @@ fn build(
         capacity_bytes: capacity_bytes(plan.capacity, scenario),
     };
     Ok((
-        Link::new(queue, plan.capacity.clone(), plan.overhead),
+        Link::new(queue, plan.capacity.clone(), plan.overhead, plan.device),
         described,
     ))
 }

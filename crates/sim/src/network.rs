@@ -15,30 +15,49 @@ pub struct Link {
     pub capacity: Capacity,
     /// Bytes that the wire adds to every packet.
     pub overhead: u32,
-    /// A packet is on the wire.
-    busy: bool,
+    /// Packets that the device takes behind the one that it sends.
+    pub device: u32,
+    /// Packets in the device, the one on the wire included.
+    held: u32,
+    /// When the device has sent them.
+    free: Instant,
     /// When the queue is to be asked again.
     wake: Instant,
 }
 
 impl Link {
     /// An idle link.
-    pub fn new(queue: Box<dyn Qdisc<u32>>, capacity: Capacity, overhead: u32) -> Self {
+    pub fn new(
+        queue: Box<dyn Qdisc<u32>>,
+        capacity: Capacity,
+        overhead: u32,
+        device: u32,
+    ) -> Self {
         Link {
             queue,
             capacity,
             overhead,
-            busy: false,
+            device,
+            held: 0,
+            free: Instant::ZERO,
             wake: Instant::NEVER,
         }
     }
 
-    fn finish(&self, now: Instant, len: u32) -> Instant {
-        let bytes = u64::from(len + self.overhead);
-        match &self.capacity {
-            Capacity::Constant(rate) => now + rate.time_for(bytes),
-            Capacity::Trace(trace) => trace.finish(now, bytes),
-        }
+    /// The device takes no further packet.
+    const fn busy(&self) -> bool {
+        self.held > self.device
+    }
+
+    /// The device takes a packet of `len`; returns when it has been sent.
+    fn take(&mut self, now: Instant, len: u32) -> Instant {
+        let (start, bytes) = (now.max(self.free), u64::from(len + self.overhead));
+        self.held += 1;
+        self.free = match &self.capacity {
+            Capacity::Constant(rate) => start + rate.time_for(bytes),
+            Capacity::Trace(trace) => trace.finish(start, bytes),
+        };
+        self.free
     }
 }
 
@@ -125,14 +144,14 @@ impl Network<'_> {
         };
         let state = &mut self.links[usize::from(index)];
         state.queue.enqueue(now, packet, &mut hook);
-        if !state.busy {
+        if !state.busy() {
             self.start(now, index);
         }
     }
 
     /// The link's packet is sent; the next one follows.
     pub fn sent(&mut self, now: Instant, link: u16) {
-        self.links[usize::from(link)].busy = false;
+        self.links[usize::from(link)].held -= 1;
         self.start(now, link);
     }
 
@@ -142,7 +161,7 @@ impl Network<'_> {
         if now >= state.wake {
             state.wake = Instant::NEVER;
         }
-        if !state.busy {
+        if !state.busy() {
             self.start(now, link);
         }
     }
@@ -171,8 +190,7 @@ impl Network<'_> {
                 sojourn: now.since(packet.arrived),
             },
         );
-        link.busy = true;
-        let done = link.finish(now, packet.len);
+        let done = link.take(now, packet.len);
         let flight = self.flights.get_mut(packet.payload);
         flight.ecn = packet.ecn;
         let route = &self.routes[flight.from as usize];
