@@ -114,6 +114,12 @@ impl Scoreboard {
         self.segments.len()
     }
 
+    /// Whether `newest` left before the first segment that waits was last sent.
+    pub fn is_before_head(&self, newest: &Newest) -> bool {
+        let head = self.segments.front();
+        head.is_some_and(|head| newest.transmission < head.transmission)
+    }
+
     /// Length of the next segment to be sent again.
     pub fn lost_len(&mut self) -> Option<u32> {
         while let Some(&number) = self.lost.front() {

@@ -35,7 +35,19 @@ impl Sender {
             self.tell_control(now, segment, &acked, prior_in_flight);
         }
         if acked.bytes > 0 {
+            self.rearm(now, &acked);
+        }
+    }
+
+    /// The timeout is put off by what moves the left edge, or says nothing about it yet. Later
+    /// segments do: if they put the timeout off again and again, a lost retransmission would never
+    /// time out (Linux `tcp_clean_rtx_queue`).
+    fn rearm(&mut self, now: Instant, acked: &Acked) {
+        let newest = acked.newest.as_ref();
+        if acked.advanced || newest.is_some_and(|newest| self.board.is_before_head(newest)) {
             self.arm(now);
+        } else {
+            self.arm_probe(now);
         }
     }
 
