@@ -333,6 +333,11 @@ const CASES: &[Case] = &[
     ),
     case(
         "rtt = \"40ms\"",
+        "device = 10001",
+        &["s.toml:6:10", "link.device", "write at most 10000"],
+    ),
+    case(
+        "rtt = \"40ms\"",
         "[link.up]\nrate = \"slow\"",
         &["s.toml:7:8", "link.up.rate", "\"slow\" is no rate"],
     ),

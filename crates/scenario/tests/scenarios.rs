@@ -26,6 +26,7 @@ rate = "20mbit"
 rtt = "30ms"
 buffer = "1.5bdp"
 overhead = "38B"
+device = 3
 discipline = "fq_codel,target=4ms"
 
 [link.up]
@@ -151,13 +152,13 @@ fn links() {
     assert_eq!((core.name.as_str(), home.name.as_str()), ("core", "link-2"));
     assert_eq!(core.capacity, Capacity::Constant(mbit(1000)));
     assert_eq!(
-        (core.buffer, core.overhead, &core.discipline),
-        (None, 0, &None)
+        (core.buffer, core.overhead, core.device, &core.discipline),
+        (None, 0, 0, &None)
     );
     assert!(core.up.is_none());
     assert_eq!(
-        (home.buffer, home.overhead),
-        (Some(Buffer::MilliBdp(1500)), 38)
+        (home.buffer, home.overhead, home.device),
+        (Some(Buffer::MilliBdp(1500)), 38, 3)
     );
     assert_eq!(
         home.discipline,

@@ -27,12 +27,7 @@ pub struct Link {
 
 impl Link {
     /// An idle link.
-    pub fn new(
-        queue: Box<dyn Qdisc<u32>>,
-        capacity: Capacity,
-        overhead: u32,
-        device: u32,
-    ) -> Self {
+    pub fn new(queue: Box<dyn Qdisc<u32>>, capacity: Capacity, overhead: u32, device: u32) -> Self {
         Link {
             queue,
             capacity,
@@ -242,5 +237,77 @@ impl Observer<u32> for Hook<'_> {
                 to,
             },
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use qdisc::{Env, Registry};
+    use transport::Wire;
+    use units::Ecn;
+
+    /// When packets left the discipline, in microseconds.
+    #[derive(Default)]
+    struct Left(Vec<u64>);
+
+    impl Sink for Left {
+        fn event(&mut self, now: Instant, event: Event) {
+            if let Event::Dequeued { .. } = event {
+                self.0.push(now.as_nanos() / 1000);
+            }
+        }
+    }
+
+    /// When each of four packets of 1500 B that arrive at once on 12 Mbit/s leaves the discipline,
+    /// and when it reaches its end point, in microseconds.
+    fn times(device: u32) -> (Vec<u64>, Vec<u64>) {
+        let registry = Registry::builtin();
+        let queue = (registry.get("pfifo").unwrap().build)(&[], &Env::default()).unwrap();
+        let capacity = Capacity::Constant("12mbit".parse().unwrap());
+        let mut left = Left::default();
+        let mut network = Network {
+            links: vec![Link::new(queue, capacity, 0, device)],
+            routes: vec![Route {
+                flow: FlowId(0),
+                hash: 0,
+                label: Label::None,
+                entry: 0,
+                to: 1,
+                first: 0,
+                hops: 1,
+                delay: Duration::ZERO,
+                access: None,
+            }],
+            flights: Flights::default(),
+            agenda: Agenda::default(),
+            sink: &mut left,
+        };
+        for _ in 0..4 {
+            let transmit = Transmit {
+                len: 1500,
+                ecn: Ecn::NotCapable,
+                packet: Wire::Tcp(Default::default()),
+            };
+            network.send(Instant::ZERO, 0, transmit);
+        }
+        let mut delivered = Vec::new();
+        while let Some((now, due)) = network.agenda.pop_until(Instant::NEVER) {
+            match due {
+                Due::Sent(link) => network.sent(now, link),
+                Due::Deliver(_) => delivered.push(now.as_nanos() / 1000),
+                other => panic!("{other:?}"),
+            }
+        }
+        (left.0, delivered)
+    }
+
+    #[test]
+    fn a_device_takes_packets_early_and_sends_them_at_the_same_time() {
+        // 1500 B at 12 Mbit/s take 1 ms.
+        let sent = vec![1000, 2000, 3000, 4000];
+        assert_eq!(times(0), (vec![0, 1000, 2000, 3000], sent.clone()));
+        assert_eq!(times(1), (vec![0, 0, 1000, 2000], sent.clone()));
+        assert_eq!(times(9), (vec![0, 0, 0, 0], sent));
     }
 }
