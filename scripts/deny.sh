@@ -10,7 +10,7 @@ if ! command -v cargo-deny >/dev/null && [ ! -x target/tools/bin/cargo-deny ]; t
     cargo install cargo-deny --locked --quiet --root target/tools
 fi
 PATH="$PATH:$PWD/target/tools/bin"
-cargo deny --all-features check licenses bans sources
+cargo deny --all-features --log-level error check licenses bans sources
 if timeout 60 cargo deny check advisories >target/advisories.log 2>&1; then
     echo "deny: advisories ok"
 elif grep -qi 'failed to fetch\|unable to fetch\|failed to clone\|network\|connect\|resolve' target/advisories.log; then

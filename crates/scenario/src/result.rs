@@ -56,7 +56,8 @@ pub struct CallResult {
     pub goodput_mbps: f64,
 }
 
-/// Quantiles of the delay of frames.
+/// Quantiles of the delay of frames; a lost one counts as delayed until it was skipped, one that
+/// never came as delayed until the end.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub struct FrameDelay {
     /// Median.
