@@ -8,8 +8,13 @@ ANALECTS = target/release/analects
 
 demo: setup
 	$(CARGO) build --release --locked -p analects
-	$(ANALECTS) run scenarios/page-during-call.toml --report report.html
-	@echo "The plots are in report.html."
+	@for control in gcc copa bbr; do \
+	    echo; echo "A call under $$control:"; \
+	    $(ANALECTS) run scenarios/page-during-call.toml --set traffic.call.control=$$control \
+	        --report report-$$control.html || exit; \
+	done
+	@cp report-copa.html report.html
+	@echo "The plots of the call under copa are in report.html; the others in report-gcc.html and report-bbr.html."
 
 test: setup lint
 	$(CARGO) test --workspace --locked
