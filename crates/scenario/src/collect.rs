@@ -1,6 +1,6 @@
 //! From events to results.
 
-use crate::engine::Link;
+use crate::engine::BuiltLink;
 use crate::event::{Event, LinkId, Sink, TrafficId};
 use crate::link_meter::LinkMeter;
 use crate::result::{CallResult, FlowResult, LinkResult, Note, PageResult, RunResult, Series};
@@ -136,7 +136,7 @@ impl Collector {
     }
 
     /// The results, once the engine is done. `links` are the queues as it built them.
-    pub fn finish(mut self, discipline: &Choice, seed: u64, links: &[Link]) -> RunResult {
+    pub fn finish(mut self, discipline: &Choice, seed: u64, links: &[BuiltLink]) -> RunResult {
         while self.links.len() < links.len() {
             self.links.push(LinkMeter::new(self.keep_series));
         }
@@ -314,7 +314,7 @@ impl Collector {
         notes
     }
 
-    fn series(&self, links: &[Link]) -> Series {
+    fn series(&self, links: &[BuiltLink]) -> Series {
         let mut numbers = vec![0; self.scenario.traffic.len()];
         let flows = self.flows.iter().map(|flow| {
             let entry = usize::from(flow.traffic.0);

@@ -21,12 +21,12 @@ pub trait Engine: Sync {
         discipline: &Choice,
         seed: u64,
         sink: &mut dyn Sink,
-    ) -> Result<Vec<Link>, EngineError>;
+    ) -> Result<Vec<BuiltLink>, EngineError>;
 }
 
 /// A queue as it was built, in the order of [`LinkId`](crate::LinkId).
 #[derive(Debug, Clone)]
-pub struct Link {
+pub struct BuiltLink {
     /// The link's name; an uplink's has `-up` appended.
     pub name: String,
     /// The discipline on it.

@@ -23,7 +23,7 @@ mod video;
 
 pub use collect::Collector;
 pub use document::Document;
-pub use engine::{Engine, EngineError, Link as BuiltLink, Unsupported, run};
+pub use engine::{BuiltLink, Engine, EngineError, Unsupported, run};
 pub use error::{ScenarioError, printable};
 pub use event::{Event, LinkId, Sink, TrafficId};
 pub use model::{Buffer, Capacity, Choice, Kind, Link, Scenario, Stack, Traffic, Uplink};

@@ -1,6 +1,6 @@
 //! What is measured of one queue.
 
-use crate::engine::Link;
+use crate::engine::BuiltLink;
 use crate::result::{LinkResult, Sojourn};
 use hdrhistogram::Histogram;
 use units::{Duration, Instant};
@@ -71,7 +71,7 @@ impl LinkMeter {
     }
 
     /// The results of the queue that was built as `link`.
-    pub fn result(&self, link: &Link) -> LinkResult {
+    pub fn result(&self, link: &BuiltLink) -> LinkResult {
         let some = self.packets > 0;
         let ms = |span: Duration| some.then(|| span.as_millis_f64());
         LinkResult {
@@ -117,7 +117,7 @@ mod tests {
             meter.dequeued(now, true, 1000, Duration::from_millis(ms));
         }
         meter.dequeued(Instant::ZERO, false, 1000, Duration::from_secs(9));
-        let result = meter.result(&Link {
+        let result = meter.result(&BuiltLink {
             name: "link".to_owned(),
             discipline: "pfifo".to_owned(),
             classes: Vec::new(),

@@ -248,7 +248,11 @@ mod tests {
         assert!((measured.stall_s() - 0.2).abs() < 1e-9);
         assert!((measured.stall_within_s(at(100), at(200)) - 0.1).abs() < 1e-9);
         assert_eq!(measured.frame_delay().p50, Some(190.0));
-        assert_eq!(measured.frame_delay().max, Some(300.0), "until it was skipped");
+        assert_eq!(
+            measured.frame_delay().max,
+            Some(300.0),
+            "until it was skipped"
+        );
     }
 
     #[test]

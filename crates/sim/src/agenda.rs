@@ -19,8 +19,8 @@ pub enum Due {
     Timer(u32),
     /// An application's timer, by its place in the table of timers.
     App(u32),
-    /// A traffic entry starts its instance of this number.
-    Start(u16, u32),
+    /// A traffic entry starts one more of its instances.
+    Start(u16),
     /// A call's encoder takes its turn.
     Frame(u16),
 }

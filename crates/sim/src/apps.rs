@@ -10,7 +10,7 @@ use scenario::{Choice, Event, Kind, Scenario, TrafficId};
 use std::collections::BTreeMap;
 
 use transport::media::MediaParams;
-use transport::quic::Quic;
+use transport::quic::{self, Quic};
 use transport::tcp::Tcp;
 use transport::{Connection, media};
 use units::random::Stream;
@@ -105,9 +105,14 @@ impl Spawner<'_> {
         opens: bool,
     ) -> Box<dyn Connection> {
         let config = self.scenario.stack.config();
+        let (mss, paced) = match carrier {
+            Carrier::Tcp => (u64::from(config.mss), config.pacing),
+            Carrier::Quic => (u64::from(quic::DATAGRAM), true),
+        };
         let setup = cca::Setup {
-            mss: u64::from(config.mss),
-            initial_window: u64::from(config.mss) * u64::from(config.initial_segments),
+            mss,
+            initial_window: mss * u64::from(config.initial_segments),
+            paced,
             ..cca::Setup::default()
         };
         let control = self.control(choice, setup);

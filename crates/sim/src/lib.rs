@@ -18,6 +18,8 @@ use apps::Spawner;
 use network::Network;
 use scenario::{BuiltLink, Choice, Engine, EngineError, Kind, Scenario, Sink, Unsupported};
 use units::Instant;
+use units::random::Stream;
+use workload::call::Encoder;
 use world::World;
 
 /// The simulator, with the disciplines and controls that it knows.
@@ -97,6 +99,14 @@ impl Engine for Simulator {
             if let Err(reason) = self.judge_control(&traffic.control) {
                 refuse(entry, reason);
                 continue;
+            }
+            if let Kind::Call(params, _) = &traffic.kind
+                && let Err(error) = Encoder::new(params, Instant::ZERO, Stream::new(0, "check"))
+            {
+                refuse(
+                    format!("traffic.{}.min_rate", traffic.name),
+                    error.to_string(),
+                );
             }
             let control = self.controls.get(&traffic.control.name);
             let media_only = control.is_some_and(|control| control.media_only);

@@ -40,7 +40,7 @@ impl<'a> World<'a> {
         for (index, entry) in (0..).zip(&scenario.traffic) {
             for number in 0..entry.count {
                 let at = Instant::ZERO + entry.start + entry.stagger * u64::from(number);
-                self.network.agenda.push(at, Due::Start(index, number));
+                self.network.agenda.push(at, Due::Start(index));
             }
         }
         while let Some((now, due)) = self.network.agenda.pop_until(end) {
@@ -76,7 +76,7 @@ impl<'a> World<'a> {
                 let (app, token) = self.apps.take_timer(timer);
                 self.tell(now, app, Input::Timer(token));
             }
-            Due::Start(entry, _) => self.start(now, entry),
+            Due::Start(entry) => self.start(now, entry),
             Due::Frame(call) => self.frame(now, call),
         }
     }
