@@ -308,7 +308,7 @@ impl Collector {
             }
         }
         if self.fairness().is_none() {
-            let text = "no call or transfer lasted until the end and delivered something";
+            let text = "fewer than two calls or transfers lasted until the end, and one alone shares with nobody";
             note("jfi".to_owned(), text);
         }
         notes
