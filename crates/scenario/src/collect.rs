@@ -291,7 +291,10 @@ impl Collector {
             .filter(|call| call.frame_delay_ms.p50.is_none())
         {
             let about = format!("calls.{}.frame_delay_ms", call.name);
-            note(about, "no frame of the measured time arrived");
+            note(
+                about,
+                "no frame of the measured time arrived, was lost or is late",
+            );
         }
         for flow in flows.iter().filter(|flow| flow.fct_ms.is_none()) {
             let about = format!("flows.{}.fct_ms", flow.name);

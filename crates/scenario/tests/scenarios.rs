@@ -160,7 +160,6 @@ fn links() {
         (home.buffer, home.overhead, home.device),
         (Some(Buffer::MilliBdp(1500)), 38, 3)
     );
-    assert_eq!((core.device, home.device), (0, 2));
     assert_eq!(
         home.discipline,
         Some("fq_codel,target=4ms".parse().unwrap())
