@@ -1,4 +1,4 @@
-//! What a discipline costs per packet.
+//! What a discipline costs per packet, and how the simulator compares with ns-3.
 //!
 //! Not part of any result: this is the only crate that reads a clock.
 //!
@@ -14,11 +14,13 @@
 )]
 
 mod load;
+mod reference;
 
 use clap::{Parser, Subcommand};
 use load::{Load, State};
 use qdisc::Registry;
 use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
@@ -26,7 +28,7 @@ const FLOWS: [u32; 3] = [1, 100, 10_000];
 const STATES: [State; 3] = [State::NearEmpty, State::Backlogged, State::Full];
 
 #[derive(Parser)]
-#[command(about = "What a discipline costs per packet")]
+#[command(about = "What a discipline costs per packet, and how the simulator compares with ns-3")]
 struct Args {
     #[command(subcommand)]
     command: Task,
@@ -67,6 +69,14 @@ enum Task {
         #[arg(long, default_value_t = 100_000)]
         packets: u64,
     },
+    /// Run ns-3's rows in the simulator and write the comparison.
+    Reference {
+        /// The folder with ns-3's figures.
+        folder: PathBuf,
+        /// The document to write.
+        #[arg(long, default_value = "docs/reference/ns3.md")]
+        out: PathBuf,
+    },
 }
 
 fn main() -> ExitCode {
@@ -89,6 +99,7 @@ fn main() -> ExitCode {
         } => print_each("instructions_per_packet", discipline.as_deref(), |load| {
             instructions(load, packets)
         }),
+        Task::Reference { folder, out } => compare(&folder, &out),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -96,6 +107,22 @@ fn main() -> ExitCode {
             eprintln!("bench: {error}");
             ExitCode::FAILURE
         }
+    }
+}
+
+/// Writes the comparison with ns-3; an error if something is off that is not explained there.
+fn compare(folder: &Path, out: &Path) -> Result<(), String> {
+    let reference = reference::Reference::run(folder)?;
+    if let Some(parent) = out.parent() {
+        std::fs::create_dir_all(parent).map_err(|error| error.to_string())?;
+    }
+    std::fs::write(out, reference::document(&reference))
+        .map_err(|error| format!("{}: {error}", out.display()))?;
+    let misses = reference.rows.iter().flat_map(reference::Row::misses);
+    let unexplained = misses.filter(|(_, section)| section.is_none()).count();
+    match (unexplained, reference.burst.holds()) {
+        (0, true) => Ok(()),
+        _ => Err(format!("figures are off; see {}", out.display())),
     }
 }
 

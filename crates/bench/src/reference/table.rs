@@ -1,0 +1,139 @@
+//! The comparison as Markdown: a text with gaps, filled with tables.
+
+use super::{Burst, Figure, Figures, Reference, Row};
+use std::fmt::Write as _;
+
+/// The text around the tables.
+const TEXT: &str = include_str!("ns3.md");
+
+/// The whole document.
+pub fn document(reference: &Reference) -> String {
+    let compared = reference.rows.iter().filter(|row| row.ours.is_some());
+    let figures: usize = compared
+        .clone()
+        .map(|row| row.theirs.compared().len())
+        .sum();
+    let misses: usize = compared.clone().map(|row| row.misses().len()).sum();
+    let whole = compared.clone().filter(|row| row.misses().is_empty());
+    let count = format!(
+        "Of {figures} figures in {} rows, {} are within their tolerance, and {} rows are in all \
+         three.",
+        compared.clone().count(),
+        figures - misses,
+        whole.count(),
+    );
+    TEXT.replace("{count}", &count)
+        .replace("{rows}", rows(&reference.rows).trim_end())
+        .replace("{burst}", burst(&reference.burst).trim_end())
+        .replace("{variants}", variants(&reference.variants).trim_end())
+}
+
+fn rows(rows: &[Row]) -> String {
+    let mut text = String::from(
+        "| queue | control | flows | goodput, Mbit/s | JFI | mean sojourn, ms | p95, ms | drops | \
+         verdict |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
+    );
+    for row in rows {
+        _ = writeln!(
+            text,
+            "| {} {} | {} | {} | {} | {} |",
+            row.discipline,
+            row.limit,
+            control(row),
+            row.flows,
+            figures(&row.theirs, row.ours.as_ref()),
+            verdict(row),
+        );
+    }
+    text
+}
+
+fn variants(rows: &[Row]) -> String {
+    let mut text = String::from(
+        "| queue | control | flows | apart, ms | goodput, Mbit/s | JFI | mean sojourn, ms | p95, ms \
+         | drops |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
+    );
+    for row in rows {
+        _ = writeln!(
+            text,
+            "| {} {} | {} | {} | {} | {} |",
+            row.discipline,
+            row.limit,
+            control(row),
+            row.flows,
+            row.stagger_ms,
+            figures(&row.theirs, row.ours.as_ref()),
+        );
+    }
+    text
+}
+
+fn control(row: &Row) -> &str {
+    row.control.trim_start_matches("Tcp")
+}
+
+/// Theirs and ours of each figure, and by how much ours differs.
+fn figures(theirs: &Figures, ours: Option<&Figures>) -> String {
+    let Some(ours) = ours else {
+        let Figures {
+            goodput,
+            jfi,
+            sojourn,
+            p95,
+            drops,
+        } = theirs;
+        return format!("{goodput:.2} | {jfi:.3} | {sojourn:.1} | {p95:.1} | {drops}");
+    };
+    format!(
+        "{:.2} / {:.2}{} | {:.3} / {:.3} | {:.1} / {:.1}{} | {:.1} / {:.1} | {} / {}",
+        theirs.goodput,
+        ours.goodput,
+        percent(ours.goodput, theirs.goodput),
+        theirs.jfi,
+        ours.jfi,
+        theirs.sojourn,
+        ours.sojourn,
+        percent(ours.sojourn, theirs.sojourn),
+        theirs.p95,
+        ours.p95,
+        theirs.drops,
+        ours.drops,
+    )
+}
+
+fn percent(ours: f64, theirs: f64) -> String {
+    if theirs == 0.0 {
+        return String::new();
+    }
+    format!(" ({:+.1} %)", (ours / theirs - 1.0) * 100.0)
+}
+
+fn verdict(row: &Row) -> String {
+    if row.ours.is_none() {
+        return format!("not run: there is no {}", row.discipline);
+    }
+    let misses = row.misses();
+    let Some((_, section)) = misses.first() else {
+        return "ok".to_owned();
+    };
+    let names: Vec<&str> = misses.iter().map(|(figure, _)| figure.name()).collect();
+    let section = section.unwrap_or("unexplained");
+    format!("MISS: {} ({section})", names.join(", "))
+}
+
+fn burst(burst: &Burst) -> String {
+    let mut text = String::from("| | ns-3 | Analects | difference |\n| --- | --- | --- | --- |\n");
+    let names = ["fastest flow", "mean", "slowest flow", "longest sojourn"];
+    for (name, (theirs, ours)) in names.iter().zip(burst.theirs.iter().zip(burst.ours)) {
+        let percent = percent(ours, *theirs);
+        let percent = percent.trim_matches([' ', '(', ')']);
+        _ = writeln!(text, "| {name}, ms | {theirs:.1} | {ours:.1} | {percent} |");
+    }
+    let verdict = if burst.holds() { "ok" } else { "MISS" };
+    _ = writeln!(
+        text,
+        "\nVerdict on {}: {verdict}.",
+        Figure::Completion.name()
+    );
+    text
+}
