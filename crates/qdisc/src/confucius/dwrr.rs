@@ -18,17 +18,47 @@ pub(super) struct Dwrr {
     turn: usize,
 }
 
+/// A set of classes, a bit for each.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct ClassSet(u8);
+
+const _: () = assert!(MAX_CLASSES == 8, "one bit of a u8 for each class");
+
+impl ClassSet {
+    pub(super) fn insert(&mut self, class: usize) {
+        self.0 |= 1 << class;
+    }
+
+    pub(super) fn remove(&mut self, class: usize) {
+        self.0 &= !(1 << class);
+    }
+
+    pub(super) const fn contains(self, class: usize) -> bool {
+        self.0 >> class & 1 != 0
+    }
+
+    /// Its classes, from `first` upwards and then from 0.
+    fn from(self, first: usize) -> impl Iterator<Item = usize> {
+        let mut rest = self.0.rotate_right(first as u32);
+        core::iter::from_fn(move || {
+            let class = (rest != 0).then_some((first + rest.trailing_zeros() as usize) % 8)?;
+            rest &= rest - 1;
+            Some(class)
+        })
+    }
+}
+
 impl Dwrr {
     /// The class that sends next among those that are `backlogged`.
     pub(super) fn pick(
         &mut self,
-        backlogged: &[bool; MAX_CLASSES],
+        backlogged: ClassSet,
         weights: &[u64; MAX_CLASSES],
         quantum: u64,
     ) -> Option<usize> {
-        for (deficit, &backlogged) in self.deficit.iter_mut().zip(backlogged) {
-            if !backlogged {
-                *deficit = (*deficit).min(0);
+        for (class, deficit) in self.deficit.iter_mut().enumerate() {
+            if *deficit > 0 && !backlogged.contains(class) {
+                *deficit = 0;
             }
         }
         let class = match self.in_turn(backlogged) {
@@ -47,19 +77,19 @@ impl Dwrr {
         self.deficit[class] -= i64::from(len) << FRACTION;
     }
 
-    fn in_turn(&self, backlogged: &[bool; MAX_CLASSES]) -> Option<usize> {
-        (self.turn..self.turn + MAX_CLASSES)
-            .map(|class| class % MAX_CLASSES)
-            .find(|&class| backlogged[class] && self.deficit[class] >= 0)
+    fn in_turn(&self, backlogged: ClassSet) -> Option<usize> {
+        backlogged
+            .from(self.turn)
+            .find(|&class| self.deficit[class] >= 0)
     }
 
     fn refill(
         &mut self,
-        backlogged: &[bool; MAX_CLASSES],
+        backlogged: ClassSet,
         weights: &[u64; MAX_CLASSES],
         quantum: u64,
     ) -> Option<()> {
-        let waiting = || (0..MAX_CLASSES).filter(|&class| backlogged[class]);
+        let waiting = || backlogged.from(0);
         let heaviest = waiting().map(|class| weights[class]).max()?.max(1);
         let credit = |class: usize| {
             let credit = (quantum << FRACTION) * weights[class] / heaviest;
@@ -67,13 +97,16 @@ impl Dwrr {
         };
         let rounds = waiting()
             .map(|class| {
-                let owed = -self.deficit[class];
-                (owed + credit(class) - 1) / credit(class)
+                let credit = credit(class);
+                (credit - 1 - self.deficit[class]) / credit
             })
             .min()?;
         for (class, deficit) in self.deficit.iter_mut().enumerate() {
-            let sum = deficit.saturating_add(credit(class).saturating_mul(rounds));
-            *deficit = if backlogged[class] { sum } else { sum.min(0) };
+            let waits = backlogged.contains(class);
+            if waits || *deficit < 0 {
+                let sum = deficit.saturating_add(credit(class).saturating_mul(rounds));
+                *deficit = if waits { sum } else { sum.min(0) };
+            }
         }
         Some(())
     }
@@ -88,10 +121,10 @@ mod tests {
         let mut dwrr = Dwrr::default();
         let mut all = [0; MAX_CLASSES];
         all[..weights.len()].copy_from_slice(weights);
-        let backlogged = core::array::from_fn(|class| class < weights.len());
+        let backlogged = ClassSet(((1_u32 << weights.len()) - 1) as u8);
         let mut sent = vec![0; weights.len()];
         for _ in 0..packets {
-            let class = dwrr.pick(&backlogged, &all, 1514).unwrap();
+            let class = dwrr.pick(backlogged, &all, 1514).unwrap();
             dwrr.charge(class, lens[class]);
             sent[class] += u64::from(lens[class]);
         }
@@ -115,15 +148,15 @@ mod tests {
     fn a_class_without_debt_waits_for_one_packet_of_each_other() {
         let mut dwrr = Dwrr::default();
         let weights = [128; MAX_CLASSES];
-        let mut backlogged = [true; MAX_CLASSES];
-        backlogged[0] = false;
+        let mut backlogged = ClassSet(0xFF);
+        backlogged.remove(0);
         for _ in 0..1000 {
-            let class = dwrr.pick(&backlogged, &weights, 1514).unwrap();
+            let class = dwrr.pick(backlogged, &weights, 1514).unwrap();
             dwrr.charge(class, 1500);
         }
-        backlogged[0] = true;
+        backlogged.insert(0);
         let mut waited = 0;
-        while dwrr.pick(&backlogged, &weights, 1514) != Some(0) {
+        while dwrr.pick(backlogged, &weights, 1514) != Some(0) {
             waited += 1;
         }
         assert!(waited < MAX_CLASSES, "{waited}");
@@ -133,23 +166,23 @@ mod tests {
     fn no_credit_is_saved_and_no_debt_forgotten() {
         let mut dwrr = Dwrr::default();
         let weights: [u64; MAX_CLASSES] = core::array::from_fn(|class| [128, 1280][class.min(1)]);
-        let only = |class: usize| core::array::from_fn(|other| other == class);
-        let both = core::array::from_fn(|class| class < 2);
+        let only = |class: usize| ClassSet(1 << class);
+        let both = ClassSet(0b11);
         // Class 1 sends alone for long; class 0 has no more credit afterwards than before.
         for _ in 0..100 {
-            assert_eq!(dwrr.pick(&only(1), &weights, 1500), Some(1));
+            assert_eq!(dwrr.pick(only(1), &weights, 1500), Some(1));
             dwrr.charge(1, 1500);
         }
         // Class 0 sends a packet and then has none: it owes 1500 bytes at 150 a round, which it
         // pays while class 1 sends ten packets.
-        assert_eq!(dwrr.pick(&both, &weights, 1500), Some(0));
+        assert_eq!(dwrr.pick(both, &weights, 1500), Some(0));
         dwrr.charge(0, 1500);
         for _ in 0..5 {
-            assert_eq!(dwrr.pick(&only(1), &weights, 1500), Some(1));
+            assert_eq!(dwrr.pick(only(1), &weights, 1500), Some(1));
             dwrr.charge(1, 1500);
         }
         let mut before = 0;
-        while dwrr.pick(&both, &weights, 1500) == Some(1) {
+        while dwrr.pick(both, &weights, 1500) == Some(1) {
             dwrr.charge(1, 1500);
             before += 1;
         }

@@ -98,14 +98,14 @@ impl FlowTable {
         let index = ((u64::from(hash) * self.guests.len() as u64) >> 32) as usize;
         let first = index * WAYS;
         let set = &self.entries[first..first + WAYS];
-        let find = |wanted: &dyn Fn(&Entry) -> bool| Some(first + set.iter().position(wanted)?);
-        let pinned = self.guests[index].filter(|guests| waits(guests.host, guests.last));
-        let found = if let Some(flow) = find(&|entry| entry.used && entry.hash == hash) {
-            Found::Known(flow)
-        } else if let Some(guests) = pinned {
+        let known = |entry: &Entry| entry.used && entry.hash == hash;
+        let pinned = |guests: &Guests| waits(guests.host, guests.last);
+        let found = if let Some(way) = set.iter().position(known) {
+            Found::Known(first + way)
+        } else if let Some(guests) = self.guests[index].filter(pinned) {
             Found::Shared(guests.host)
-        } else if let Some(flow) = find(&|entry| !entry.used) {
-            Found::Fresh(flow)
+        } else if let Some(way) = set.iter().position(|entry| !entry.used) {
+            Found::Fresh(first + way)
         } else {
             let newest = (0..WAYS).max_by_key(|&way| set[way].started).unwrap_or(0);
             Found::Shared(first + newest)
@@ -137,6 +137,9 @@ impl FlowTable {
     /// A packet of `flow` came or left `now`.
     pub(super) fn touch(&mut self, now: Instant, flow: usize) {
         self.entries[flow].last_active = now;
+        if self.by_activity.tail() == flow as u32 {
+            return;
+        }
         self.nodes.remove(&mut self.by_activity, flow as u32);
         self.nodes.push_back(&mut self.by_activity, flow as u32);
     }
@@ -145,6 +148,12 @@ impl FlowTable {
     pub(super) fn idle(&self, now: Instant, idle: Duration) -> Option<usize> {
         let entry = self.entries.get(self.by_activity.head() as usize)?;
         (now.since(entry.last_active) >= idle).then_some(self.by_activity.head() as usize)
+    }
+
+    /// Since when the flow that has been inactive longest is; `now` where there is none.
+    pub(super) fn idle_since(&self, now: Instant) -> Instant {
+        let entry = self.entries.get(self.by_activity.head() as usize);
+        entry.map_or(now, |entry| entry.last_active)
     }
 
     /// Forgets `flow`.

@@ -36,6 +36,11 @@ impl List {
     pub(super) const fn head(&self) -> u32 {
         self.head
     }
+
+    /// The last node, or [`NIL`].
+    pub(super) const fn tail(&self) -> u32 {
+        self.tail
+    }
 }
 
 impl Nodes {

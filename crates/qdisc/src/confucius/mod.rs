@@ -78,6 +78,8 @@ pub struct Confucius<P> {
     /// Active flows of each class.
     members: [u64; MAX_CLASSES],
     weights: [u64; MAX_CLASSES],
+    /// No flow falls idle before this.
+    idle_due: Instant,
     /// Members or ages have changed since the weights were computed.
     stale: bool,
     scheduler: Dwrr,
@@ -105,6 +107,7 @@ impl<P> Confucius<P> {
             occupancy: Default::default(),
             members: [0; MAX_CLASSES],
             weights: [0; MAX_CLASSES],
+            idle_due: Instant::ZERO,
             stale: false,
             scheduler: Dwrr::default(),
         })
@@ -130,6 +133,9 @@ impl<P> Confucius<P> {
 
     /// Forgets flows that have been idle for long enough.
     fn expire(&mut self, now: Instant) {
+        if now < self.idle_due {
+            return;
+        }
         while let Some(flow) = self.table.idle(now, self.params.idle) {
             if !self.store.flow_backlog(flow).is_empty() {
                 // The link stands still: whoever waits is active.
@@ -140,6 +146,7 @@ impl<P> Confucius<P> {
             self.leave(now, flow, class);
             self.table.forget(flow);
         }
+        self.idle_due = self.table.idle_since(now) + self.params.idle;
     }
 
     /// The flow of an arriving packet; a flow that was not known begins as new.
@@ -189,14 +196,21 @@ impl<P> Confucius<P> {
     }
 
     /// Brings ages and weights up to date. Flows whose weight has reached 1 are classified.
+    #[inline]
     fn reweigh(&mut self, now: Instant, observer: &mut dyn Observer<P>) {
-        self.stale |= self.new_flows.advance(now, self.params.doubling);
-        if !self.stale {
-            return;
+        if self.new_flows.due(now) {
+            self.stale |= self.new_flows.advance(now, self.params.doubling);
         }
+        if self.stale {
+            self.reweigh_all(now, observer);
+        }
+    }
+
+    fn reweigh_all(&mut self, now: Instant, observer: &mut dyn Observer<P>) {
+        let head_start = self.params.head_start;
         // Whoever ages out makes the others weigh more, so that more may age out.
         loop {
-            let ripe = self.new_flows.ripe_step(self.existing());
+            let ripe = self.new_flows.ripe_step(self.existing(), head_start);
             let mut none = true;
             while let Some(flow) = self.new_flows.oldest_from(ripe) {
                 let class = self.rules().nearest(self.windows[flow].latest());
@@ -208,7 +222,7 @@ impl<P> Confucius<P> {
             }
         }
         self.weights = self.members.map(|members| UNIT * members);
-        self.weights[NEW] = self.new_flows.weight(self.existing());
+        self.weights[NEW] = self.new_flows.weight(self.existing(), head_start);
         self.stale = false;
     }
 
@@ -315,9 +329,9 @@ impl<P: Send> Qdisc<P> for Confucius<P> {
     fn dequeue(&mut self, now: Instant, observer: &mut dyn Observer<P>) -> Option<Packet<P>> {
         self.expire(now);
         self.reweigh(now, observer);
-        let backlogged = core::array::from_fn(|class| !self.store.class_backlog(class).is_empty());
         let quantum = self.params.quantum.get();
-        let class = self.scheduler.pick(&backlogged, &self.weights, quantum)?;
+        let backlogged = self.store.backlogged();
+        let class = self.scheduler.pick(backlogged, &self.weights, quantum)?;
         let in_class = self.store.class_backlog(class).bytes;
         let waiting = self.store.class_waiting(class);
         let Popped {
@@ -361,6 +375,7 @@ impl<P: Send> Qdisc<P> for Confucius<P> {
                 self.reclassify(now, flow, highest, observer);
             }
         }
+        self.idle_due = now;
         self.expire(now);
         self.stale = true;
         self.reweigh(now, observer);

@@ -109,6 +109,8 @@ units::params! {
         scale: Duration = "100ms", range "1ms".."10s", source "decision 0010";
         /// The time in which the weight of a new flow doubles, 1/lambda in the paper.
         doubling: Duration = "250ms", range "1ms".."60s", source "the paper, section 4.2";
+        /// How many doublings below equation (1) the weight of a new flow begins; 0 as in the paper.
+        head_start: u32 = "0", range "0".."6", source "decision 0011";
         /// Hysteresis of the classification, in percent: of a class's occupancy for one flow's share of it, of full occupancy for a class's length.
         alpha: u32 = "10", range "1".."50", source "the paper, section 5.1";
         /// Time between two examinations of a flow.

@@ -8,6 +8,7 @@
 //! packet of a class is the earlier of the two fronts: exactly the one a search would find.
 
 use super::MAX_CLASSES;
+use super::dwrr::ClassSet;
 use super::heap::{Heap, Places};
 use super::list::{List, NIL, Nodes};
 use crate::{Backlog, Packet};
@@ -78,6 +79,8 @@ pub(super) struct Store<P> {
     flows: Vec<FlowQueue>,
     places: Places,
     classes: [ClassQueue; MAX_CLASSES],
+    /// Classes in which something waits.
+    backlogged: ClassSet,
     arrivals: u64,
     backlog: Backlog,
 }
@@ -99,6 +102,7 @@ impl<P> Store<P> {
             flows: vec![queue; flows],
             places: Places::new(flows),
             classes: Default::default(),
+            backlogged: ClassSet::default(),
             arrivals: 0,
             backlog: Backlog::default(),
         }
@@ -107,6 +111,11 @@ impl<P> Store<P> {
     /// What waits in all.
     pub(super) const fn backlog(&self) -> Backlog {
         self.backlog
+    }
+
+    /// Classes in which something waits.
+    pub(super) const fn backlogged(&self) -> ClassSet {
+        self.backlogged
     }
 
     /// What waits in the flows of `class`.
@@ -157,6 +166,7 @@ impl<P> Store<P> {
         if queue.tail == NIL {
             self.flows[flow].head = index;
             class.waiting += 1;
+            self.backlogged.insert(usize::from(queue.class));
         } else {
             self.slots[queue.tail as usize].next = index;
         }
@@ -187,6 +197,7 @@ impl<P> Store<P> {
         if next == NIL {
             queue.tail = NIL;
             self.classes[class].waiting -= 1;
+            self.note_backlogged(class);
         }
         if self.places.holds(flow) {
             self.classes[class].migrants.remove(&mut self.places, flow);
@@ -214,7 +225,17 @@ impl<P> Store<P> {
         if !backlog.is_empty() {
             self.classes[from].leave(backlog);
             self.classes[to].join(backlog);
+            self.note_backlogged(from);
+            self.note_backlogged(to);
             self.note_migrant(flow);
+        }
+    }
+
+    fn note_backlogged(&mut self, class: usize) {
+        if self.classes[class].waiting == 0 {
+            self.backlogged.remove(class);
+        } else {
+            self.backlogged.insert(class);
         }
     }
 

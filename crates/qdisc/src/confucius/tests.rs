@@ -171,6 +171,7 @@ impl<P> Confucius<P> {
             let (backlog, waiting) = backlogs[class];
             assert_eq!(backlog, self.store.class_backlog(class));
             assert_eq!(waiting, self.store.class_waiting(class));
+            assert_eq!(self.store.backlogged().contains(class), waiting > 0);
             assert!(self.weights[class] > 0 || backlog.is_empty() || self.stale);
         }
         let total: u32 = backlogs.iter().map(|(backlog, _)| backlog.packets).sum();
@@ -201,6 +202,24 @@ fn a_page_of_twelve_flows_beside_a_call() {
     assert_eq!(sent[call], 100);
     assert!(sent.iter().all(|&sent| sent.abs_diff(100) <= 7), "{sent:?}");
     assert_eq!(bench.log.drops, []);
+}
+
+#[test]
+fn with_a_head_start_the_old_flow_gives_way_in_smaller_steps() {
+    let buffer = [("occupancy", "buffer"), ("limit", "100"), ("alpha", "1")];
+    let extra = [("targets", "2/7/90"), ("head_start", "2")];
+    let mut bench = Bench::new(&[&buffer[..], &extra].concat());
+    let call = bench.add(Source::Window(2)) as usize;
+    bench.run_until(1000);
+    for _ in 0..12 {
+        bench.add(Source::Window(7));
+    }
+    // Of 250 packets 4/5, 2/3, and then as without: 1/2, 1/3, 1/5, 1/9, 1/13.
+    let shares = [200, 167, 125, 83, 50, 28, 19];
+    for (doubling, share) in shares.into_iter().enumerate() {
+        let sent = bench.run_until(1250 + 250 * doubling as u64)[call];
+        assert!(sent.abs_diff(share) <= 2, "{doubling}: {sent}");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! New flows by age, and their weight: the paper's equation (1), in units of 1/128 (section 6).
 //!
 //! A new flow of age t weighs min(|F_ext| / |Q_new| · 2^(λt), 1), the exponent in whole steps of
-//! `doubling` = 1/λ. New flows stand in one list for each step. Older flows are never in a lower
+//! `doubling` = 1/λ, less `head_start` steps (decision 0011; 0 in the paper). New flows stand in one list for each step. Older flows are never in a lower
 //! step, so each list is in the order of the flows' start and a step costs O(1).
 
 use super::list::{List, NIL, Nodes};
@@ -63,17 +63,19 @@ impl NewFlows {
         self.nodes.push_back(&mut self.lists[step], flow as u32);
     }
 
+    /// Whether a flow may have reached its next step.
+    pub(super) fn due(&self, now: Instant) -> bool {
+        now >= self.next_due
+    }
+
     /// Takes every flow to the step of its age; whether any step changed.
     pub(super) fn advance(&mut self, now: Instant, doubling: Duration) -> bool {
-        if now < self.next_due {
-            return false;
-        }
         let mut changed = false;
         // From low to high: a flow that slept through several steps takes them all, and arrives
         // behind those that began before it.
         for step in 0..STEPS - 1 {
             while let Some(flow) = self.first_of(step) {
-                if now < self.due(flow, step, doubling) {
+                if now < self.due_at(flow, step, doubling) {
                     break;
                 }
                 self.remove(flow);
@@ -87,12 +89,12 @@ impl NewFlows {
 
     /// Finds out anew when the next step is due, also after `doubling` has changed.
     pub(super) fn reckon(&mut self, doubling: Duration) {
-        let dues =
-            (0..STEPS - 1).filter_map(|step| Some(self.due(self.first_of(step)?, step, doubling)));
+        let dues = (0..STEPS - 1)
+            .filter_map(|step| Some(self.due_at(self.first_of(step)?, step, doubling)));
         self.next_due = dues.min().unwrap_or(Instant::NEVER);
     }
 
-    fn due(&self, flow: usize, step: usize, doubling: Duration) -> Instant {
+    fn due_at(&self, flow: usize, step: usize, doubling: Duration) -> Instant {
         self.started[flow] + doubling * (step as u64 + 1)
     }
 
@@ -104,8 +106,8 @@ impl NewFlows {
     /// The step from which on new flows weigh 1 beside `existing` ones, so that they age out
     /// (section 4.2). At least 1: a flow shows for one `doubling` how it uses the buffer, even
     /// where equation (1) would give it its full weight at once.
-    pub(super) fn ripe_step(&self, existing: u64) -> usize {
-        let new = self.len();
+    pub(super) fn ripe_step(&self, existing: u64, head_start: u32) -> usize {
+        let new = self.len() << head_start;
         (1..STEPS - 1)
             .find(|&step| existing == 0 || existing << step >= new)
             .unwrap_or(STEPS - 1)
@@ -119,15 +121,17 @@ impl NewFlows {
     /// The weight of Q_new beside `existing` classified flows, in 1/128: the sum over its flows,
     /// divided once, so that many flows of little weight do not vanish one by one. At least 1 where
     /// there is a flow.
-    pub(super) fn weight(&self, existing: u64) -> u64 {
+    pub(super) fn weight(&self, existing: u64, head_start: u32) -> u64 {
         let new = self.len();
         if existing == 0 || new == 0 {
             return UNIT * new;
         }
+        // Everything but the counts is times new · 2^head_start: no more than 2^52 in all.
+        let one = (UNIT * new) << head_start;
         let sum: u64 = (0..STEPS)
-            .map(|step| self.counts[step] * (UNIT * new).min((UNIT * existing) << step))
+            .map(|step| self.counts[step] * one.min((UNIT * existing) << step))
             .sum();
-        (sum / new).max(1)
+        ((sum / new) >> head_start).max(1)
     }
 }
 
@@ -155,10 +159,10 @@ mod tests {
         // 12 flows of min(1/12 · 2^k, 1): 1, 2, 4, 8, and then 12 instead of 16, times 128.
         for (step, weight) in [128, 256, 512, 1024, 1536].into_iter().enumerate() {
             flows.advance(at(250 * step as u64), DOUBLING);
-            assert_eq!(flows.weight(1), weight);
+            assert_eq!(flows.weight(1, 0), weight);
             assert!(!flows.advance(at(250 * step as u64 + 249), DOUBLING));
         }
-        assert_eq!(flows.ripe_step(1), 4);
+        assert_eq!(flows.ripe_step(1, 0), 4);
         assert_eq!(flows.oldest_from(4), Some(0));
     }
 
@@ -168,14 +172,14 @@ mod tests {
         flows.advance(at(600), DOUBLING);
         // Ages 600, 500, 400: steps 2, 2, 1. Beside one flow min(2^k/3, 1) is 1, 1 and 2/3:
         // 128 + 128 + 85.3, and 341.3 rounds down.
-        assert_eq!(flows.weight(1), 341);
-        assert_eq!(flows.ripe_step(1), 2);
+        assert_eq!(flows.weight(1, 0), 341);
+        assert_eq!(flows.ripe_step(1, 0), 2);
         assert_eq!(flows.oldest_from(2), Some(0));
         flows.remove(0);
         assert_eq!(flows.oldest_from(2), Some(1));
         flows.remove(1);
         // One is left beside three: it weighs 1 since it began, and is past its first step.
-        assert_eq!(flows.ripe_step(3), 1);
+        assert_eq!(flows.ripe_step(3, 0), 1);
         assert_eq!(flows.oldest_from(1), Some(2));
     }
 
@@ -183,7 +187,7 @@ mod tests {
     fn a_lone_new_flow_stays_for_one_doubling() {
         let mut flows = beginning_at(&[0]);
         flows.advance(at(249), DOUBLING);
-        assert_eq!((flows.ripe_step(5), flows.weight(5)), (1, 128));
+        assert_eq!((flows.ripe_step(5, 0), flows.weight(5, 0)), (1, 128));
         assert_eq!(flows.oldest_from(1), None);
         flows.advance(at(250), DOUBLING);
         assert_eq!(flows.oldest_from(1), Some(0));
@@ -193,12 +197,12 @@ mod tests {
     fn many_new_flows_have_a_weight_together() {
         // 1000 flows of 128/1000 each would be 0 one by one.
         let mut flows = beginning_at(&[0; 1000]);
-        assert_eq!(flows.weight(1), 128);
-        assert_eq!(flows.ripe_step(1), 10);
+        assert_eq!(flows.weight(1, 0), 128);
+        assert_eq!(flows.ripe_step(1, 0), 10);
         // With nobody else there each weighs 1.
-        assert_eq!(flows.weight(0), 128_000);
+        assert_eq!(flows.weight(0, 0), 128_000);
         flows.advance(at(2500), DOUBLING);
-        assert_eq!(flows.weight(1), 128_000);
+        assert_eq!(flows.weight(1, 0), 128_000);
     }
 
     #[test]
@@ -207,5 +211,20 @@ mod tests {
         assert!(flows.advance(at(1_000_000), DOUBLING));
         assert_eq!(flows.oldest_from(STEPS - 1), Some(0));
         assert!(!flows.advance(at(2_000_000), DOUBLING));
+    }
+
+    #[test]
+    fn a_head_start_of_two_doublings() {
+        // 12 flows of min(1/12 · 2^(k − 2), 1) beside one: 1/4, 1/2, 1, 2, 4, 8, and then 12.
+        let mut flows = beginning_at(&[0; 12]);
+        for (step, weight) in [32, 64, 128, 256, 512, 1024, 1536].into_iter().enumerate() {
+            flows.advance(at(250 * step as u64), DOUBLING);
+            assert_eq!(flows.weight(1, 2), weight);
+        }
+        assert_eq!(flows.ripe_step(1, 2), 6);
+        // A lone one beside five weighs min(5/4, 1), beside one 1/4, and is ripe when it weighs 1.
+        let flows = beginning_at(&[0]);
+        assert_eq!((flows.weight(5, 2), flows.ripe_step(5, 2)), (128, 1));
+        assert_eq!((flows.weight(1, 2), flows.ripe_step(1, 2)), (32, 2));
     }
 }
