@@ -150,6 +150,11 @@ impl FlowTable {
         (now.since(entry.last_active) >= idle).then_some(self.by_activity.head() as usize)
     }
 
+    /// For how long no packet of `flow` came or left.
+    pub(super) fn silence(&self, now: Instant, flow: usize) -> Duration {
+        now.since(self.entries[flow].last_active)
+    }
+
     /// Since when the flow that has been inactive longest is; `now` where there is none.
     pub(super) fn idle_since(&self, now: Instant) -> Instant {
         let entry = self.entries.get(self.by_activity.head() as usize);

@@ -199,11 +199,32 @@ impl<P> Confucius<P> {
     #[inline]
     fn reweigh(&mut self, now: Instant, observer: &mut dyn Observer<P>) {
         if self.new_flows.due(now) {
-            self.stale |= self.new_flows.advance(now, self.params.doubling);
+            self.age(now);
         }
         if self.stale {
             self.reweigh_all(now, observer);
         }
+    }
+
+    /// New flows reach their next steps. One that did nothing for a whole doubling is forgotten: it
+    /// is over, or as good as new when it comes back. Otherwise the look-ups of a page's names, older
+    /// than the page, would bring their weight into Q_new, and then count as existing flows.
+    fn age(&mut self, now: Instant) {
+        let doubling = self.params.doubling;
+        let Self {
+            store,
+            table,
+            members,
+            ..
+        } = self;
+        self.stale |= self.new_flows.advance(now, doubling, |flow| {
+            let stays = !store.flow_backlog(flow).is_empty() || table.silence(now, flow) < doubling;
+            if !stays {
+                members[NEW] -= 1;
+                table.forget(flow);
+            }
+            stays
+        });
     }
 
     fn reweigh_all(&mut self, now: Instant, observer: &mut dyn Observer<P>) {

@@ -344,12 +344,15 @@ fn unequal_flows_of_one_kind_stay_together() {
 #[test]
 fn idle_flows_leave_all_counts_and_begin_anew() {
     let mut bench = Bench::new(&[]);
-    bench.send(7);
-    assert!(bench.qdisc.dequeue(at(0), &mut bench.log).is_some());
-    bench.ms = 999;
+    for ms in [0, 300] {
+        bench.ms = ms;
+        bench.send(7);
+        assert!(bench.qdisc.dequeue(at(ms), &mut bench.log).is_some());
+    }
+    bench.ms = 1299;
     bench.send(8);
     bench.qdisc.check();
-    // Flow 7 has been classified by now, and is active for another millisecond.
+    // Flow 7 was classified at its second packet, and is active for another millisecond.
     assert_eq!(bench.qdisc.members[..3], [1, 1, 0]);
     bench.ms = 5000;
     bench.send(7);
@@ -360,10 +363,28 @@ fn idle_flows_leave_all_counts_and_begin_anew() {
     let moves: Vec<_> = bench.log.moves.iter().filter(|m| m.1 == 7).collect();
     let expected = [
         &(at(0), 7, None, 0),
-        &(at(999), 7, Some(0), 1),
+        &(at(300), 7, Some(0), 1),
         &(at(5000), 7, None, 0),
     ];
     assert_eq!(moves, expected);
+}
+
+#[test]
+fn look_ups_do_not_count_as_old_flows() {
+    let mut bench = Bench::new(&[]);
+    bench.add(Source::Every(10));
+    bench.run_until(1000);
+    bench.sent.resize(40, 0);
+    bench.worst.resize(40, Duration::ZERO);
+    for flow in 20..40 {
+        bench.send(flow);
+        bench.run_until(bench.ms + 10);
+    }
+    assert_eq!(bench.qdisc.members[..2], [20, 1]);
+    // 500 ms after the last of them only the call is left, so that a page begins at a half.
+    bench.run_until(1700);
+    assert_eq!((bench.qdisc.members[NEW], bench.qdisc.existing()), (0, 1));
+    assert!((20..40).all(|flow| bench.route(flow) == [0]));
 }
 
 #[test]
