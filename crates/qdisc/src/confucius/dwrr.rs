@@ -16,6 +16,8 @@ const FRACTION: u32 = 10;
 pub(super) struct Dwrr {
     deficit: [i64; MAX_CLASSES],
     turn: usize,
+    /// Classes with packets at the last pick.
+    last: ClassSet,
 }
 
 /// A set of classes, a bit for each.
@@ -37,8 +39,12 @@ impl ClassSet {
         self.0 >> class & 1 != 0
     }
 
+    const fn without(self, others: ClassSet) -> ClassSet {
+        ClassSet(self.0 & !others.0)
+    }
+
     /// Its classes, from `first` upwards and then from 0.
-    fn from(self, first: usize) -> impl Iterator<Item = usize> {
+    pub(super) fn from(self, first: usize) -> impl Iterator<Item = usize> {
         let mut rest = self.0.rotate_right(first as u32);
         core::iter::from_fn(move || {
             let class = (rest != 0).then_some((first + rest.trailing_zeros() as usize) % 8)?;
@@ -56,11 +62,11 @@ impl Dwrr {
         weights: &[u64; MAX_CLASSES],
         quantum: u64,
     ) -> Option<usize> {
-        for (class, deficit) in self.deficit.iter_mut().enumerate() {
-            if *deficit > 0 && !backlogged.contains(class) {
-                *deficit = 0;
-            }
+        // Only who had packets at the last pick can have credit.
+        for class in self.last.without(backlogged).from(0) {
+            self.deficit[class] = self.deficit[class].min(0);
         }
+        self.last = backlogged;
         let class = match self.in_turn(backlogged) {
             Some(class) => class,
             None => {

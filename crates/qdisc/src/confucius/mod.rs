@@ -132,10 +132,15 @@ impl<P> Confucius<P> {
     }
 
     /// Forgets flows that have been idle for long enough.
+    #[inline]
     fn expire(&mut self, now: Instant) {
-        if now < self.idle_due {
-            return;
+        if now >= self.idle_due {
+            self.expire_idle(now);
         }
+    }
+
+    #[cold]
+    fn expire_idle(&mut self, now: Instant) {
         while let Some(flow) = self.table.idle(now, self.params.idle) {
             if !self.store.flow_backlog(flow).is_empty() {
                 // The link stands still: whoever waits is active.
@@ -209,6 +214,7 @@ impl<P> Confucius<P> {
     /// New flows reach their next steps. One that did nothing for a whole doubling is forgotten: it
     /// is over, or as good as new when it comes back. Otherwise the look-ups of a page's names, older
     /// than the page, would bring their weight into Q_new, and then count as existing flows.
+    #[cold]
     fn age(&mut self, now: Instant) {
         let doubling = self.params.doubling;
         let Self {
@@ -227,6 +233,7 @@ impl<P> Confucius<P> {
         });
     }
 
+    #[cold]
     fn reweigh_all(&mut self, now: Instant, observer: &mut dyn Observer<P>) {
         let head_start = self.params.head_start;
         // Whoever ages out makes the others weigh more, so that more may age out.
@@ -288,7 +295,7 @@ impl<P> Confucius<P> {
         // A class without flows weighs 0, and has no bytes either.
         let weight = |other: usize| self.weights[other].max(1);
         let mut longest = class;
-        for other in 0..MAX_CLASSES {
+        for other in self.store.backlogged().from(0) {
             if bytes(other) * weight(longest) > bytes(longest) * weight(other) {
                 longest = other;
             }
