@@ -24,8 +24,12 @@ pub enum Command {
     },
     /// Say what a discipline, control or kind of traffic is, and what it can be told.
     Describe {
-        /// Its name, as `analects list` prints it; or `scenario` for all that a scenario can say.
+        /// Its name, as `analects list` prints it; `disciplines`, `controls` or `traffic` for all of
+        /// them; or `scenario` for all that a scenario can say.
         name: String,
+        /// How to print it.
+        #[arg(long, default_value = "text")]
+        format: Style,
     },
     /// Print completions for a shell.
     Completions {
@@ -37,6 +41,15 @@ pub enum Command {
         /// The folder; it is made if need be.
         folder: PathBuf,
     },
+}
+
+/// How to print a description.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Style {
+    /// Lines for a terminal.
+    Text,
+    /// Markdown, as in the documentation.
+    Markdown,
 }
 
 /// What can be listed.

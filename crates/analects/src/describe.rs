@@ -1,6 +1,7 @@
 //! `analects list` and `analects describe`.
 
-use crate::cli::Listed;
+use crate::cli::{Listed, Style};
+use crate::markdown;
 use crate::refused::Refused;
 use crate::run::print;
 use sim::Simulator;
@@ -8,14 +9,18 @@ use std::fmt::Write as _;
 use units::param::Spec;
 
 /// What `describe` shows of anything.
-struct Entry {
+pub struct Entry {
     kind: &'static str,
-    name: &'static str,
-    summary: &'static str,
-    about: &'static str,
-    source: &'static str,
+    /// Its name.
+    pub name: &'static str,
+    /// One line, without a stop.
+    pub summary: &'static str,
+    /// Paragraphs, with empty lines between.
+    pub about: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
     /// Parameters, under headings.
-    params: Vec<(&'static str, &'static [Spec])>,
+    pub params: Vec<(&'static str, &'static [Spec])>,
 }
 
 /// What a scenario can say; a test runs it.
@@ -117,20 +122,41 @@ pub fn list(what: Listed) -> Result<(), Refused> {
     print(&text)
 }
 
-/// Describes one thing.
-pub fn describe(name: &str) -> Result<(), Refused> {
-    if name == "scenario" {
-        return print(SCENARIO);
-    }
+/// Describes one thing, or all of a kind.
+pub fn describe(name: &str, style: Style) -> Result<(), Refused> {
+    let (title, entries) = match name {
+        "scenario" if style == Style::Text => return print(SCENARIO),
+        "scenario" => return print(&format!("```toml\n{SCENARIO}```\n")),
+        "disciplines" => ("Disciplines", disciplines()),
+        "controls" => ("Congestion controls", controls()),
+        "traffic" => ("Traffic", traffic()),
+        name => ("", called(name)?),
+    };
+    let command = format!("analects describe {name} --format markdown");
+    let join = |text: fn(&Entry) -> String, between| {
+        let texts: Vec<String> = entries.iter().map(text).collect();
+        texts.join(between)
+    };
+    print(&match style {
+        Style::Text => join(page, "\n"),
+        Style::Markdown if title.is_empty() => join(markdown::section, ""),
+        Style::Markdown => markdown::page(title, &command, &entries),
+    })
+}
+
+/// What is called `name`.
+fn called(name: &str) -> Result<Vec<Entry>, Refused> {
     let entries = || disciplines().into_iter().chain(controls()).chain(traffic());
     let found: Vec<Entry> = entries().filter(|entry| entry.name == name).collect();
     if found.is_empty() {
         let names: Vec<&str> = entries().map(|entry| entry.name).collect();
-        let help = format!("there are: scenario, {}", names.join(", "));
+        let help = format!(
+            "there are: scenario, disciplines, controls, traffic, {}",
+            names.join(", ")
+        );
         return Err(Refused::new(&format!("nothing is called {name:?}"), &help));
     }
-    let texts: Vec<String> = found.iter().map(page).collect();
-    print(&texts.join("\n"))
+    Ok(found)
 }
 
 fn page(entry: &Entry) -> String {

@@ -4,6 +4,7 @@
 
 mod cli;
 mod describe;
+mod markdown;
 mod refused;
 mod resolved;
 mod run;
@@ -38,7 +39,7 @@ fn execute(command: Command) -> Result<(), Refused> {
     match command {
         Command::Run(args) => run::run(&args),
         Command::List { what } => describe::list(what),
-        Command::Describe { name } => describe::describe(&name),
+        Command::Describe { name, format } => describe::describe(&name, format),
         Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "analects", &mut text);
