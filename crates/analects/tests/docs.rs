@@ -25,10 +25,21 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Pages of the documentation with their texts, decisions included.
-fn pages() -> Vec<(PathBuf, String)> {
+/// The guides and the other pages beside them.
+const GUIDES: &[&str] = &["docs", "docs/decisions"];
+/// All folders with pages.
+const ALL: &[&str] = &[
+    ".",
+    "docs",
+    "docs/decisions",
+    "docs/reference",
+    "docs/reproduction",
+];
+
+/// Pages in these folders, with their texts.
+fn pages(folders: &[&str]) -> Vec<(PathBuf, String)> {
     let mut pages = Vec::new();
-    for folder in ["docs", "docs/decisions"] {
+    for folder in folders {
         for entry in std::fs::read_dir(root().join(folder)).unwrap() {
             let path = entry.unwrap().path();
             if path.extension().is_some_and(|extension| extension == "md") {
@@ -84,7 +95,7 @@ fn shell(folder: &Folder, line: &str) -> String {
 /// In blocks of `console`, a line with `$` is a command, and what follows is what it prints.
 #[test]
 fn commands_print_what_the_pages_say() {
-    for (path, page) in pages() {
+    for (path, page) in pages(GUIDES) {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let folder = Folder::new(&format!("commands-{name}"));
         std::fs::create_dir(folder.0.join("scenarios")).unwrap();
@@ -130,7 +141,7 @@ fn excerpts_of_code_stand_in_the_examples() {
     };
     let code = example("own_discipline.rs") + &example("own_control.rs");
     let mut found = 0;
-    for (path, page) in pages() {
+    for (path, page) in pages(GUIDES) {
         for block in page.split("```rust\n").skip(1) {
             let (block, _) = block.split_once("```").expect("a block ends");
             assert!(code.contains(block), "{path:?}: no example has\n{block}");
@@ -142,7 +153,7 @@ fn excerpts_of_code_stand_in_the_examples() {
 
 #[test]
 fn links_lead_somewhere() {
-    for (path, page) in pages() {
+    for (path, page) in pages(ALL) {
         for link in page.split("](").skip(1) {
             let (target, _) = link.split_once(')').expect("a link ends");
             let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
