@@ -176,6 +176,17 @@ fn links_lead_somewhere() {
     }
 }
 
+#[test]
+fn the_index_has_every_decision() {
+    let folder = root().join("docs/decisions");
+    let index = std::fs::read_to_string(folder.join("README.md")).unwrap();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let name = entry.unwrap().file_name();
+        let link = format!("]({})", name.to_string_lossy());
+        assert!(name == "README.md" || index.contains(&link), "{name:?}");
+    }
+}
+
 /// A heading's anchor, as GitHub makes it.
 fn anchor_of(heading: &str) -> String {
     let text = heading.trim_start_matches('#').trim().to_lowercase();
