@@ -26,7 +26,7 @@ fn root() -> PathBuf {
 }
 
 /// The guides and the other pages beside them.
-const GUIDES: &[&str] = &["docs", "docs/decisions"];
+const GUIDES: &[&str] = &[".", "docs", "docs/decisions", "docs/reproduction"];
 /// All folders with pages.
 const ALL: &[&str] = &[
     ".",
