@@ -20,6 +20,8 @@ impl Document {
             &scenario.stall_threshold.to_string(),
         );
         fill(root, "stack", Stack::name(scenario.stack));
+        fill(root, "ecn", &scenario.ecn.to_string());
+        fill(root, "pacing", &scenario.pacing.to_string());
         for (table, link) in tables(root, "link").into_iter().zip(&scenario.links) {
             fill(table, "name", &link.name);
             fill(table, "rtt", "0s");

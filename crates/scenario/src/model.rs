@@ -23,6 +23,10 @@ pub struct Scenario {
     pub warmup: Duration,
     /// Whose transport settings end hosts have.
     pub stack: Stack,
+    /// TCP and QUIC negotiate ECN (RFC 3168).
+    pub ecn: bool,
+    /// TCP is paced also under controls that name no rate.
+    pub pacing: bool,
     /// A frame later than this is late (design: 190 ms, ITU-T G.1070 as the Confucius paper has it).
     pub stall_threshold: Duration,
     /// Round trip of all traffic, without queueing and transmission.
@@ -33,6 +37,17 @@ pub struct Scenario {
     pub traffic: Vec<Traffic>,
     /// The disciplines to compare.
     pub disciplines: Vec<Choice>,
+}
+
+impl Scenario {
+    /// The transport settings of all end hosts.
+    pub fn transport(&self) -> transport::Config {
+        transport::Config {
+            ecn: self.ecn,
+            pacing: self.pacing,
+            ..self.stack.config()
+        }
+    }
 }
 
 /// A discipline or control by name, with settings.

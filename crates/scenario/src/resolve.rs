@@ -36,6 +36,8 @@ const KEYS: &[&str] = &[
     "warmup",
     "stall_threshold",
     "stack",
+    "ecn",
+    "pacing",
     "link",
     "disciplines",
     "traffic",
@@ -90,6 +92,8 @@ impl Document {
             MAX_DURATION,
         )?;
         let stack = stack(&mut root)?;
+        let ecn = flag(&mut root, "ecn")?;
+        let pacing = flag(&mut root, "pacing")?;
         let (links, rtt) = links(&mut root, names)?;
         let disciplines = disciplines(&mut root, names)?;
         let traffic = traffic(&mut root, names)?;
@@ -107,6 +111,8 @@ impl Document {
             duration,
             warmup,
             stack,
+            ecn,
+            pacing,
             stall_threshold,
             rtt,
             links,
@@ -138,6 +144,14 @@ fn summary(root: &mut Section<'_>) -> Result<String> {
     let words = text.unwrap_or_default();
     let words: Vec<&str> = words.split_whitespace().collect();
     Ok(printable(&words.join(" "), 300))
+}
+
+/// Yes or no; no where nothing is said.
+fn flag(root: &mut Section<'_>, key: &'static str) -> Result<bool> {
+    match root.text(key)? {
+        Some(text) => text.parse_value(),
+        None => Ok(false),
+    }
 }
 
 fn stack(root: &mut Section<'_>) -> Result<Stack> {

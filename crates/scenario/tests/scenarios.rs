@@ -14,6 +14,8 @@ duration = "2min"
 warmup = "500ms"
 stall_threshold = "100ms"
 stack = "ns3"
+ecn = true
+pacing = "yes"
 disciplines = ["pfifo,limit=100", "confucius"]
 
 [[link]]
@@ -128,6 +130,7 @@ fn what_stands_outside_of_tables() {
     );
     assert_eq!((full.duration, full.warmup), (ms(120_000), ms(500)));
     assert_eq!((full.stall_threshold, full.stack), (ms(100), Stack::Ns3));
+    assert!(full.transport().ecn && full.transport().pacing);
     let names: Vec<String> = full.disciplines.iter().map(Choice::to_string).collect();
     assert_eq!(names, ["pfifo,limit=100", "confucius"]);
     let least = parse(LEAST).unwrap();

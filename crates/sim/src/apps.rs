@@ -104,7 +104,7 @@ impl Spawner<'_> {
         choice: &Choice,
         opens: bool,
     ) -> Box<dyn Connection> {
-        let config = self.scenario.stack.config();
+        let config = self.scenario.transport();
         let (mss, paced) = match carrier {
             Carrier::Tcp => (u64::from(config.mss), config.pacing),
             Carrier::Quic => (u64::from(quic::DATAGRAM), true),

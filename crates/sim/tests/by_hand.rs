@@ -291,3 +291,33 @@ fn what_is_wrong_is_said_before_anything_runs() {
     assert_eq!(refused[0].entry, "traffic.a.control");
     assert!(refused[0].reason.contains("only a call can use it"));
 }
+
+#[test]
+fn with_ecn_an_aqm_marks_and_does_not_drop() {
+    let run = |ecn: &str| {
+        let text = format!(
+            r#"
+            disciplines = ["fq_codel"]
+            duration = "10s"
+            ecn = {ecn}
+            [link]
+            rate = "10mbit"
+            rtt = "40ms"
+            [[traffic]]
+            name = "bulk"
+            kind = "bulk"
+            control = "reno"
+            "#
+        );
+        let (record, _) = common::run(&text, 1);
+        let count =
+            |wanted: fn(&Event) -> bool| record.0.iter().filter(|(_, event)| wanted(event)).count();
+        let marks = count(|event| matches!(event, Event::Marked { .. }));
+        let drops = count(|event| matches!(event, Event::Dropped { .. }));
+        (marks, drops)
+    };
+    let (marks, drops) = run("true");
+    assert!(marks > 0 && drops == 0, "{marks} {drops}");
+    let (marks, drops) = run("false");
+    assert!(marks == 0 && drops > 0, "{marks} {drops}");
+}
