@@ -294,7 +294,7 @@ fn what_is_wrong_is_said_before_anything_runs() {
 
 #[test]
 fn with_ecn_an_aqm_marks_and_does_not_drop() {
-    let run = |ecn: &str| {
+    let marks_and_drops = |ecn: &str| {
         let text = format!(
             r#"
             disciplines = ["fq_codel"]
@@ -309,15 +309,15 @@ fn with_ecn_an_aqm_marks_and_does_not_drop() {
             control = "reno"
             "#
         );
-        let (record, _) = common::run(&text, 1);
+        let (record, _) = run(&text, 1);
         let count =
             |wanted: fn(&Event) -> bool| record.0.iter().filter(|(_, event)| wanted(event)).count();
         let marks = count(|event| matches!(event, Event::Marked { .. }));
         let drops = count(|event| matches!(event, Event::Dropped { .. }));
         (marks, drops)
     };
-    let (marks, drops) = run("true");
+    let (marks, drops) = marks_and_drops("true");
     assert!(marks > 0 && drops == 0, "{marks} {drops}");
-    let (marks, drops) = run("false");
+    let (marks, drops) = marks_and_drops("false");
     assert!(marks == 0 && drops > 0, "{marks} {drops}");
 }
