@@ -1,34 +1,36 @@
-//! What a discipline costs per packet, and how the simulator compares with ns-3.
+//! What a discipline costs per packet, how fast the simulator is, and how it compares with ns-3.
 //!
 //! Not part of any result: this is the only crate that reads a clock.
 //!
-//! - `bench qdisc` runs one load, for a profiler.
+//! - `bench all` measures everything that `make bench` writes down.
+//! - `bench speed` runs one of the scenarios for speed, also for a profiler.
+//! - `bench qdisc` runs one load on a discipline, for a profiler.
 //! - `bench qdisc-time` prints nanoseconds per packet of every discipline as JSON.
 //! - `bench qdisc-instructions` prints instructions per packet, counted by callgrind, which has to be
 //!   installed: the difference of two runs of different length, so that starting and filling do not
 //!   count.
+//! - `bench reference` compares the simulator's results with ns-3's.
 
 #![allow(
     clippy::disallowed_methods,
     reason = "measuring time is what this is for"
 )]
 
+mod all;
+mod cost;
 mod load;
 mod reference;
+mod speed;
 
 use clap::{Parser, Subcommand};
 use load::{Load, State};
-use qdisc::Registry;
 use serde_json::{Value, json};
+use speed::Workload;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
-use std::time::Instant;
-
-const FLOWS: [u32; 3] = [1, 100, 10_000];
-const STATES: [State; 3] = [State::NearEmpty, State::Backlogged, State::Full];
+use std::process::ExitCode;
 
 #[derive(Parser)]
-#[command(about = "What a discipline costs per packet, and how the simulator compares with ns-3")]
+#[command(about = "What things cost, and how the simulator compares with ns-3")]
 struct Args {
     #[command(subcommand)]
     command: Task,
@@ -69,6 +71,26 @@ enum Task {
         #[arg(long, default_value_t = 100_000)]
         packets: u64,
     },
+    /// Run a scenario for speed and print packets per CPU second.
+    Speed {
+        /// Which.
+        workload: Workload,
+        /// CPU seconds to measure for.
+        #[arg(long, default_value_t = 1.0)]
+        seconds: f64,
+    },
+    /// Measure everything, write it down as JSON, and print what it means.
+    All {
+        /// The program compiled from `bench/ns3/dumbbell.cc`, if there is one.
+        #[arg(long)]
+        ns3: Option<PathBuf>,
+        /// Measurements of speed, of which the median counts.
+        #[arg(long, default_value_t = 3)]
+        runs: usize,
+        /// The document to write.
+        #[arg(long, default_value = "target/bench.json")]
+        out: PathBuf,
+    },
     /// Run ns-3's rows in the simulator and write the comparison.
     Reference {
         /// The folder with ns-3's figures.
@@ -90,15 +112,21 @@ fn main() -> ExitCode {
         Task::QdiscTime {
             discipline,
             packets,
-        } => print_each("ns_per_packet", discipline.as_deref(), |load| {
-            nanoseconds(load, packets)
-        }),
+        } => cost::by_state(discipline.as_deref(), |case| {
+            cost::nanoseconds(case, packets)
+        })
+        .map(|figures| show(&json!({ "ns_per_packet": figures }))),
         Task::QdiscInstructions {
             discipline,
             packets,
-        } => print_each("instructions_per_packet", discipline.as_deref(), |load| {
-            instructions(load, packets)
-        }),
+        } => cost::by_state(discipline.as_deref(), |case| {
+            cost::instructions(case, packets)
+        })
+        .map(|figures| show(&json!({ "instructions_per_packet": figures }))),
+        Task::Speed { workload, seconds } => {
+            speed::measure(workload, seconds).map(|speed| show(&speed))
+        }
+        Task::All { ns3, runs, out } => everything(ns3.as_deref(), runs, &out),
         Task::Reference { folder, out } => compare(&folder, &out),
     };
     match result {
@@ -110,102 +138,35 @@ fn main() -> ExitCode {
     }
 }
 
+fn show(document: &Value) {
+    println!("{document:#}");
+}
+
+/// Writes what `make bench` measures, and prints what it means.
+fn everything(ns3: Option<&Path>, runs: usize, out: &Path) -> Result<(), String> {
+    let document = all::measure(ns3, runs)?;
+    write(out, &format!("{document:#}\n"))?;
+    for line in all::verdicts(&document) {
+        println!("{line}");
+    }
+    println!("The figures are in {}.", out.display());
+    Ok(())
+}
+
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    let folder = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+    let written = folder.and_then(|()| std::fs::write(path, text));
+    written.map_err(|error| format!("{}: {error}", path.display()))
+}
+
 /// Writes the comparison with ns-3; an error if something is off that is not explained there.
 fn compare(folder: &Path, out: &Path) -> Result<(), String> {
     let reference = reference::Reference::run(folder)?;
-    if let Some(parent) = out.parent() {
-        std::fs::create_dir_all(parent).map_err(|error| error.to_string())?;
-    }
-    std::fs::write(out, reference::document(&reference))
-        .map_err(|error| format!("{}: {error}", out.display()))?;
+    write(out, &reference::document(&reference))?;
     let misses = reference.rows.iter().flat_map(reference::Row::misses);
     let unexplained = misses.filter(|(_, section)| section.is_none()).count();
     match (unexplained, reference.burst.holds()) {
         (0, true) => Ok(()),
         _ => Err(format!("figures are off; see {}", out.display())),
     }
-}
-
-/// Which load to measure.
-struct Case<'a> {
-    discipline: &'a str,
-    flows: u32,
-    state: State,
-}
-
-/// Measures every case, or those of one discipline, and prints the figures.
-fn print_each(
-    what: &str,
-    only: Option<&str>,
-    measure: impl Fn(&Case) -> Result<f64, String>,
-) -> Result<(), String> {
-    let mut figures = json!({});
-    let registry = Registry::<()>::builtin();
-    let chosen = registry
-        .iter()
-        .map(|entry| entry.name)
-        .filter(|name| only.is_none_or(|only| only == *name));
-    for discipline in chosen {
-        for state in STATES {
-            for flows in FLOWS {
-                let case = Case {
-                    discipline,
-                    flows,
-                    state,
-                };
-                let figure = measure(&case)
-                    .map_err(|error| format!("{discipline} {} {flows}: {error}", state.name()))?;
-                figures[discipline][state.name()][flows.to_string()] =
-                    json!((figure * 10.0).round() / 10.0);
-            }
-        }
-    }
-    if figures == json!({}) {
-        return Err(format!("no discipline {:?}", only.unwrap_or_default()));
-    }
-    let document: Value = json!({ what: figures });
-    println!("{document:#}");
-    Ok(())
-}
-
-/// Nanoseconds per packet: the fastest of five runs, after one to warm up.
-fn nanoseconds(case: &Case, packets: u64) -> Result<f64, String> {
-    let mut load = Load::new(case.discipline, case.flows, case.state)?;
-    load.run(packets)?;
-    let mut fastest = f64::INFINITY;
-    for _ in 0..5 {
-        let start = Instant::now();
-        load.run(packets)?;
-        fastest = fastest.min(start.elapsed().as_nanos() as f64 / packets as f64);
-    }
-    Ok(fastest)
-}
-
-/// Instructions per packet, warm: the difference between one and two times as many packets.
-fn instructions(case: &Case, packets: u64) -> Result<f64, String> {
-    let once = callgrind(case, packets)?;
-    let twice = callgrind(case, 2 * packets)?;
-    Ok(twice.saturating_sub(once) as f64 / packets as f64)
-}
-
-/// Instructions that this program takes for a load.
-fn callgrind(case: &Case, packets: u64) -> Result<u64, String> {
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let output = Command::new("valgrind")
-        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
-        .arg(program)
-        .args(["qdisc", "--discipline", case.discipline])
-        .args(["--flows", &case.flows.to_string()])
-        .args(["--state", case.state.name()])
-        .args(["--packets", &packets.to_string()])
-        .output()
-        .map_err(|error| format!("valgrind: {error}"))?;
-    let text = String::from_utf8_lossy(&output.stderr);
-    if !output.status.success() {
-        return Err(format!("valgrind: {text}"));
-    }
-    text.lines()
-        .find_map(|line| line.split_once("Collected :"))
-        .and_then(|(_, count)| count.trim().parse().ok())
-        .ok_or_else(|| format!("valgrind printed no count: {text}"))
 }

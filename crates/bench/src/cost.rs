@@ -1,0 +1,119 @@
+//! What a discipline costs per packet, in time and in instructions.
+
+use crate::load::{Load, State};
+use qdisc::Registry;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::process::Command;
+use std::time::Instant;
+
+/// Numbers of flows.
+const FLOWS: [u32; 3] = [1, 100, 10_000];
+
+/// Which load to measure.
+pub struct Case<'a> {
+    discipline: &'a str,
+    flows: u32,
+    state: State,
+}
+
+/// What disciplines cost in one state: by discipline, and by number of flows.
+pub type Costs = BTreeMap<&'static str, BTreeMap<u32, f64>>;
+
+/// Measures all disciplines in `state`, or `only` one.
+///
+/// # Errors
+/// If there is no such discipline, or a measurement fails.
+pub fn costs(
+    state: State,
+    only: Option<&str>,
+    measure: impl Fn(&Case) -> Result<f64, String>,
+) -> Result<Costs, String> {
+    let mut costs = Costs::new();
+    for entry in Registry::<()>::builtin().iter() {
+        let discipline = entry.name;
+        if only.is_some_and(|only| only != discipline) {
+            continue;
+        }
+        for flows in FLOWS {
+            let case = Case {
+                discipline,
+                flows,
+                state,
+            };
+            let figure = measure(&case)
+                .map_err(|error| format!("{discipline} {} {flows}: {error}", state.name()))?;
+            let rounded = (figure * 10.0).round() / 10.0;
+            costs.entry(discipline).or_default().insert(flows, rounded);
+        }
+    }
+    match only {
+        Some(name) if costs.is_empty() => Err(format!("no discipline {name:?}")),
+        _ => Ok(costs),
+    }
+}
+
+/// All states: `{discipline: {state: {flows: figure}}}`.
+///
+/// # Errors
+/// As [`costs`].
+pub fn by_state(
+    only: Option<&str>,
+    measure: impl Fn(&Case) -> Result<f64, String>,
+) -> Result<Value, String> {
+    let mut document = json!({});
+    for state in [State::NearEmpty, State::Backlogged, State::Full] {
+        for (discipline, figures) in costs(state, only, &measure)? {
+            document[discipline][state.name()] = json!(figures);
+        }
+    }
+    Ok(document)
+}
+
+/// Nanoseconds per packet: the fastest of five runs, after one to warm up.
+///
+/// # Errors
+/// If the load fails.
+pub fn nanoseconds(case: &Case, packets: u64) -> Result<f64, String> {
+    let mut load = Load::new(case.discipline, case.flows, case.state)?;
+    load.run(packets)?;
+    let mut fastest = f64::INFINITY;
+    for _ in 0..5 {
+        let start = Instant::now();
+        load.run(packets)?;
+        fastest = fastest.min(start.elapsed().as_nanos() as f64 / packets as f64);
+    }
+    Ok(fastest)
+}
+
+/// Instructions per packet, warm: the difference between one and two times as many packets.
+///
+/// # Errors
+/// If valgrind is missing, or the load fails.
+pub fn instructions(case: &Case, packets: u64) -> Result<f64, String> {
+    let once = callgrind(case, packets)?;
+    let twice = callgrind(case, 2 * packets)?;
+    Ok(twice.saturating_sub(once) as f64 / packets as f64)
+}
+
+/// Instructions that this program takes for a load.
+fn callgrind(case: &Case, packets: u64) -> Result<u64, String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let output = Command::new("valgrind")
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg(program)
+        .args(["qdisc", "--discipline", case.discipline])
+        .args(["--flows", &case.flows.to_string()])
+        .args(["--state", case.state.name()])
+        .args(["--packets", &packets.to_string()])
+        .output()
+        .map_err(|error| format!("valgrind: {error}"))?;
+    let text = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() {
+        return Err(format!("valgrind: {text}"));
+    }
+    text.lines()
+        .find_map(|line| line.split_once("Collected :"))
+        .and_then(|(_, count)| count.trim().parse().ok())
+        .ok_or_else(|| format!("valgrind printed no count: {text}"))
+}

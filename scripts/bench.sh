@@ -1,0 +1,15 @@
+#!/bin/sh
+# Measures speed and cost and writes target/bench.json. Beside ns-3 where libns3-dev is installed,
+# and with instructions counted where valgrind is. Takes a few minutes.
+set -eu
+cd "$(dirname "$0")/.."
+cargo build --release --locked --quiet -p bench
+
+status=0
+bench/ns3/build.sh || status=$?
+case $status in
+    0) set -- --ns3 target/ns3/dumbbell "$@" ;;
+    3) ;; # not installed: build.sh has said so
+    *) exit "$status" ;;
+esac
+exec "${CARGO_TARGET_DIR:-target}/release/bench" all --out target/bench.json "$@"
