@@ -212,7 +212,7 @@ impl World<'_> {
         for (number, (kind, owner, sends_up)) in (first..).zip(both) {
             let peer = if number == first { first + 1 } else { first };
             let route = self.spawner.route(flow, peer, sends_up, entry, extra);
-            self.network.routes.push(route);
+            self.network.add_route(route);
             self.ends.push(End {
                 kind,
                 peer,

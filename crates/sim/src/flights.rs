@@ -47,11 +47,17 @@ impl Flights {
             .expect("a packet under way is in its slot")
     }
 
-    /// Takes the packet of this number out.
-    pub fn remove(&mut self, number: u32) -> Flight {
-        self.free.push(number);
+    /// The packet of this number.
+    pub fn get(&self, number: u32) -> &Flight {
         self.slots[number as usize]
-            .take()
+            .as_ref()
             .expect("a packet under way is in its slot")
+    }
+
+    /// The packet of this number is no longer under way.
+    pub fn remove(&mut self, number: u32) {
+        debug_assert!(self.slots[number as usize].is_some(), "it was under way");
+        self.slots[number as usize] = None;
+        self.free.push(number);
     }
 }

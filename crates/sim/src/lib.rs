@@ -134,13 +134,7 @@ impl Engine for Simulator {
         }
         let built = build::links(&self.disciplines, scenario, discipline, seed)?;
         let uplinks = built.uplinks;
-        let network = Network {
-            links: built.links,
-            routes: Vec::new(),
-            flights: Default::default(),
-            agenda: Default::default(),
-            sink,
-        };
+        let network = Network::new(built.links, sink);
         let spawner = Spawner {
             scenario,
             controls: &self.controls,

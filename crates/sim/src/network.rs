@@ -1,9 +1,10 @@
 //! Links, and the packets on them.
 
-use crate::agenda::{Agenda, Due};
+use crate::agenda::{Agenda, Due, LaneId};
 use crate::flights::{Flight, Flights};
 use qdisc::{Class, DropReason, FlowId, Label, Observer, Packet, Qdisc};
 use scenario::{Capacity, Event, LinkId, Sink};
+use std::collections::BTreeMap;
 use transport::Transmit;
 use units::{Duration, Instant, Rate};
 
@@ -85,6 +86,12 @@ pub struct Network<'a> {
     pub links: Vec<Link>,
     /// Routes by the number of the sending end point.
     pub routes: Vec<Route>,
+    /// For each route, the lane of its packets behind the last link: those that leave the same link,
+    /// or none, and have as far to go arrive in the order in which they left.
+    lanes: Vec<LaneId>,
+    wires: BTreeMap<(Option<u16>, Duration), LaneId>,
+    /// The lane of packets on senders' own links.
+    access: LaneId,
     /// Packets under way.
     pub flights: Flights,
     /// What is due.
@@ -93,7 +100,31 @@ pub struct Network<'a> {
     pub sink: &'a mut dyn Sink,
 }
 
-impl Network<'_> {
+impl<'a> Network<'a> {
+    /// Links without packets.
+    pub fn new(links: Vec<Link>, sink: &'a mut dyn Sink) -> Self {
+        let mut agenda = Agenda::default();
+        Network {
+            links,
+            routes: Vec::new(),
+            lanes: Vec::new(),
+            wires: BTreeMap::new(),
+            access: agenda.add_lane(),
+            flights: Flights::default(),
+            agenda,
+            sink,
+        }
+    }
+
+    /// How the packets of the next end point travel.
+    pub fn add_route(&mut self, route: Route) {
+        let last = (route.hops > 0).then(|| route.first + u16::from(route.hops) - 1);
+        let wire = self.wires.entry((last, route.delay));
+        let lane = *wire.or_insert_with(|| self.agenda.add_lane());
+        self.lanes.push(lane);
+        self.routes.push(route);
+    }
+
     /// End point `from` sends a packet.
     pub fn send(&mut self, now: Instant, from: u32, transmit: Transmit) {
         let flight = self.flights.insert(Flight {
@@ -108,15 +139,18 @@ impl Network<'_> {
             return self.forward(now, flight);
         };
         *free = now.max(*free) + rate.time_for(u64::from(transmit.len));
-        self.agenda.push(*free, Due::Arrive(flight));
+        self.agenda.push_in(self.access, *free, Due::Arrive(flight));
     }
 
     /// A packet goes to its next link, or to its end point.
     pub fn forward(&mut self, now: Instant, number: u32) {
         let flight = self.flights.get_mut(number);
-        let route = &self.routes[flight.from as usize];
+        let from = flight.from as usize;
+        let route = &self.routes[from];
         if flight.hop == route.hops {
-            self.agenda.push(now + route.delay, Due::Deliver(number));
+            let at = now + route.delay;
+            self.agenda
+                .push_in(self.lanes[from], at, Due::Deliver(number));
             return;
         }
         let index = route.first + u16::from(flight.hop);
@@ -188,11 +222,13 @@ impl Network<'_> {
         let done = link.take(now, packet.len);
         let flight = self.flights.get_mut(packet.payload);
         flight.ecn = packet.ecn;
-        let route = &self.routes[flight.from as usize];
+        let from = flight.from as usize;
+        let route = &self.routes[from];
         self.agenda.push(done, Due::Sent(index));
         if flight.hop == route.hops {
+            let at = done + route.delay;
             self.agenda
-                .push(done + route.delay, Due::Deliver(packet.payload));
+                .push_in(self.lanes[from], at, Due::Deliver(packet.payload));
         } else {
             self.agenda.push(done, Due::Arrive(packet.payload));
         }
@@ -266,23 +302,19 @@ mod tests {
         let queue = (registry.get("pfifo").unwrap().build)(&[], &Env::default()).unwrap();
         let capacity = Capacity::Constant("12mbit".parse().unwrap());
         let mut left = Left::default();
-        let mut network = Network {
-            links: vec![Link::new(queue, capacity, 0, device)],
-            routes: vec![Route {
-                flow: FlowId(0),
-                hash: 0,
-                label: Label::None,
-                entry: 0,
-                to: 1,
-                first: 0,
-                hops: 1,
-                delay: Duration::ZERO,
-                access: None,
-            }],
-            flights: Flights::default(),
-            agenda: Agenda::default(),
-            sink: &mut left,
-        };
+        let link = Link::new(queue, capacity, 0, device);
+        let mut network = Network::new(vec![link], &mut left);
+        network.add_route(Route {
+            flow: FlowId(0),
+            hash: 0,
+            label: Label::None,
+            entry: 0,
+            to: 1,
+            first: 0,
+            hops: 1,
+            delay: Duration::ZERO,
+            access: None,
+        });
         for _ in 0..4 {
             let transmit = Transmit {
                 len: 1500,

@@ -57,9 +57,10 @@ impl<'a> World<'a> {
             Due::Sent(link) => self.network.sent(now, link),
             Due::Wake(link) => self.network.wake(now, link),
             Due::Deliver(packet) => {
-                let flight = self.network.flights.remove(packet);
+                let flight = self.network.flights.get(packet);
                 let to = self.network.routes[flight.from as usize].to;
                 self.ends[to as usize].handle(now, flight.ecn, &flight.wire);
+                self.network.flights.remove(packet);
                 self.restless.push(to);
             }
             Due::Timer(number) => {
