@@ -362,3 +362,18 @@ proptest! {
         prop_assert_eq!(pair.next(), Instant::NEVER, "nothing is left to do");
     }
 }
+
+/// Every acknowledgement of the server's flight is lost, and its probes need leave to be sent: the
+/// client's Finished gives it.
+#[test]
+fn the_end_of_the_handshake_proves_the_address() {
+    let mut pair = linux_pair();
+    pair.keep_log = false;
+    pair.disturb(3361453008978392497, [23, 19, 3]);
+    pair.open();
+    pair.send(SERVER, 0, 350);
+    let done = |pair: &Pair<Quic>| pair.total(CLIENT) < 350;
+    assert!(pair.run_while(ms(3_000_000), done));
+    pair.run_until(pair.now + Duration::from_secs(3000));
+    assert_eq!(pair.ends[SERVER].in_flight(), 0);
+}

@@ -111,6 +111,9 @@ impl Quic {
             return;
         }
         self.connected = true;
+        // The end of a handshake proves the address as well (RFC 9000, 8.1): the packet that ends it
+        // may acknowledge nothing.
+        self.validated = true;
         self.sender.ack_delay = MAX_ACK_DELAY;
         self.sender.keep_probing = false;
         if self.opens {
