@@ -50,4 +50,4 @@ setup:
 
 clean:
 	$(CARGO) clean
-	rm -f report.html
+	rm -f report*.html

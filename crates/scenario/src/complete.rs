@@ -27,7 +27,6 @@ impl Document {
             fill(table, "rtt", "0s");
             fill(table, "overhead", &format!("{}B", link.overhead));
             fill(table, "device", &link.device.to_string());
-            fill(table, "device", &link.device.to_string());
         }
         for table in tables(root, "traffic") {
             let name = name_of(table).unwrap_or_default().to_owned();
