@@ -76,7 +76,7 @@ pub struct RunArgs {
     #[arg(long = "discipline", short = 'd', value_name = "NAME[,key=value...]")]
     pub disciplines: Vec<String>,
     /// Set a key of the scenario; traffic entries are called by their name. A folder or a pattern
-    /// for a trace means each file in turn, for a page's source each page in turn.
+    /// for a trace means each file in turn, for a page's source all the pages in it.
     #[arg(long = "set", short = 's', value_name = "PATH=VALUE")]
     pub set: Vec<String>,
     /// Run everything once more without this traffic entry: the stall that it causes is then the
