@@ -5,7 +5,7 @@ use crate::section::Text;
 use crate::trace::Trace;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use workload::page::Page;
 
 /// Largest scenario that is read. Its text is parsed as a whole, which takes many times its size.
@@ -204,10 +204,11 @@ pub(crate) fn pages(source: Option<Text<'_>>) -> Result<Vec<Arc<Page>>, Scenario
     Ok(pages)
 }
 
+/// The first `number` sites of the generator. They are made once: every variant of a scenario is
+/// resolved anew, and its thousand sites would be as well.
 fn generated(number: u32) -> Vec<Arc<Page>> {
-    (0..number)
-        .map(|index| Arc::new(workload::generator::site(index)))
-        .collect()
+    static SITES: OnceLock<Vec<Arc<Page>>> = OnceLock::new();
+    SITES.get_or_init(workload::generator::sites)[..number as usize].to_vec()
 }
 
 #[cfg(test)]
