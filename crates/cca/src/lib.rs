@@ -16,6 +16,7 @@ pub mod copa;
 pub mod cubic;
 pub mod gcc;
 pub mod hystart;
+pub mod illinois;
 pub mod registry;
 pub mod reno;
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The controls by name.
 
-use crate::{Control, bbr, copa, cubic, gcc, reno, vegas};
+use crate::{Control, bbr, copa, cubic, gcc, illinois, reno, vegas};
 use units::Rate;
 use units::param::{ParamError, Settings, Spec};
 
@@ -70,6 +70,7 @@ impl Registry {
                 reno::ENTRY,
                 cubic::ENTRY,
                 vegas::ENTRY,
+                illinois::ENTRY,
                 bbr::ENTRY,
                 copa::ENTRY,
                 gcc::ENTRY,
