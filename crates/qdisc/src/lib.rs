@@ -16,8 +16,10 @@ pub mod fifo;
 pub mod flow_table;
 pub mod fq_codel;
 pub mod fq_fifo;
+pub mod labelled;
 mod packet;
 pub mod pool;
+pub mod prio;
 pub mod registry;
 
 pub use packet::{Backlog, FlowId, Label, Packet};
@@ -29,8 +31,8 @@ use units::param::{ParamError, Settings};
 
 /// A queue discipline holding packets with payloads of type `P`.
 ///
-/// Packets of one flow leave in the order in which they came. A packet that is handed in comes out
-/// exactly once: through [`dequeue`](Qdisc::dequeue) or through [`Observer::dropped`].
+/// Packets of one flow leave in the order in which they came, unless [`order`](Qdisc::order) says
+/// otherwise. A packet that is handed in comes out exactly once: through [`dequeue`](Qdisc::dequeue) or through [`Observer::dropped`].
 pub trait Qdisc<P>: Send {
     /// Takes a packet that arrives `now`. Drops, of this packet or of others, go to `observer`.
     fn enqueue(&mut self, now: Instant, packet: Packet<P>, observer: &mut dyn Observer<P>);
@@ -66,6 +68,21 @@ pub trait Qdisc<P>: Send {
     fn classes(&self) -> Vec<String> {
         Vec::new()
     }
+
+    /// What is promised about the order of a flow's packets.
+    fn order(&self) -> Order {
+        Order::Flow
+    }
+}
+
+/// The order in which packets of one flow leave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// That in which they came.
+    Flow,
+    /// That in which they came, among those with the same [`Label`]: the label decides about the
+    /// queue, and a sender who labels some of a flow's packets only asks for them to overtake.
+    FlowAndLabel,
 }
 
 /// One of a discipline's classes: an index into [`Qdisc::classes`].

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use qdisc::{
     Backlog, Class, Discipline, DropReason, Ecn, Env, FlowId, Ignore, Label, Limit, Observer,
-    Packet, Qdisc, Registry,
+    Order, Packet, Qdisc, Registry,
 };
 use units::param::{ParamError, Spec};
 use units::{Bytes, Duration, Instant};
@@ -95,8 +95,10 @@ struct Witness {
     inside: Backlog,
     call: Call,
     now: Instant,
-    /// For each flow, the number of the packet that left last.
-    left: Vec<Option<usize>>,
+    order: Order,
+    /// For each flow and, where that is all that is promised, label: the number of the packet that
+    /// left last.
+    left: [Vec<Option<usize>>; 3],
     dropped: u32,
     classes: usize,
 }
@@ -110,7 +112,8 @@ impl Witness {
             inside: Backlog::default(),
             call: Call::Enqueue,
             now: Instant::default(),
-            left: vec![None; FLOWS],
+            order: discipline.order(),
+            left: [(); 3].map(|()| vec![None; FLOWS]),
             dropped: 0,
             classes: discipline.classes().len(),
         }
@@ -157,7 +160,11 @@ impl Witness {
 
     fn sent(&mut self, packet: &Numbered) {
         self.comes_out(packet);
-        let last = &mut self.left[packet.flow.0 as usize];
+        let stream = match self.order {
+            Order::Flow => 0,
+            Order::FlowAndLabel => packet.label as usize,
+        };
+        let last = &mut self.left[stream][packet.flow.0 as usize];
         assert!(*last < Some(packet.payload), "a flow was reordered");
         *last = Some(packet.payload);
     }
