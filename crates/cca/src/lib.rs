@@ -22,6 +22,7 @@ pub mod reno;
 #[cfg(test)]
 mod testpath;
 pub mod vegas;
+pub mod yeah;
 
 pub use registry::{ControlEntry, Registry, Setup};
 

@@ -1,6 +1,6 @@
 //! The controls by name.
 
-use crate::{Control, bbr, copa, cubic, gcc, illinois, reno, vegas};
+use crate::{Control, bbr, copa, cubic, gcc, illinois, reno, vegas, yeah};
 use units::Rate;
 use units::param::{ParamError, Settings, Spec};
 
@@ -71,6 +71,7 @@ impl Registry {
                 cubic::ENTRY,
                 vegas::ENTRY,
                 illinois::ENTRY,
+                yeah::ENTRY,
                 bbr::ENTRY,
                 copa::ENTRY,
                 gcc::ENTRY,

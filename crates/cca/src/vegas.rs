@@ -54,15 +54,55 @@ pub struct Vegas {
     threshold: u64,
     /// Acknowledged since the window last grew, where it grows as Reno's.
     credit: u64,
-    /// The smallest round trip since the sender last started: the path without queues.
-    base: Option<Duration>,
-    /// The smallest round trip of this round, and how many there were.
-    round_min: Option<Duration>,
-    samples: u32,
-    /// When this round began; it ends with a packet that was sent later.
-    round: Instant,
+    rtts: RoundTrips,
     /// What a timeout lost is being repaired.
     after_timeout: bool,
+}
+
+/// The round trips of a round, and what the path's would be without queues.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RoundTrips {
+    /// The smallest since the sender last started.
+    base: Option<Duration>,
+    /// The smallest of this round, and how many there were.
+    least: Option<Duration>,
+    samples: u32,
+    /// When this round began; it ends with a packet that was sent later.
+    start: Instant,
+}
+
+impl RoundTrips {
+    pub(crate) fn start_round(&mut self, now: Instant) {
+        self.start = now;
+        self.least = None;
+        self.samples = 0;
+    }
+
+    /// Started from nothing in flight: the path may be another one by now.
+    pub(crate) fn start_anew(&mut self, now: Instant) {
+        self.base = None;
+        self.start_round(now);
+    }
+
+    pub(crate) fn sample(&mut self, rtt: Duration) {
+        // A round trip of nothing would divide by zero (Linux adds a microsecond).
+        let rtt = rtt.max(Duration::from_nanos(1));
+        self.base = Some(self.base.map_or(rtt, |base| base.min(rtt)));
+        self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
+        self.samples += 1;
+    }
+
+    /// Whether this acknowledgement ends the round.
+    pub(crate) fn round_ends(&self, ack: &Ack) -> bool {
+        ack.newest_sent >= self.start
+    }
+
+    /// The smallest round trip ever and of this round, if there were enough to believe the latter.
+    pub(crate) fn believed(&self) -> Option<(Duration, Duration)> {
+        (self.samples >= MIN_SAMPLES)
+            .then_some(self.base.zip(self.least))
+            .flatten()
+    }
 }
 
 impl Vegas {
@@ -84,26 +124,9 @@ impl Vegas {
             window: setup.initial_window,
             threshold: u64::MAX,
             credit: 0,
-            base: None,
-            round_min: None,
-            samples: 0,
-            round: Instant::ZERO,
+            rtts: RoundTrips::default(),
             after_timeout: false,
         })
-    }
-
-    fn start_round(&mut self, now: Instant) {
-        self.round = now;
-        self.round_min = None;
-        self.samples = 0;
-    }
-
-    fn sample(&mut self, rtt: Duration) {
-        // A round trip of nothing would divide by zero (Linux adds a microsecond).
-        let rtt = rtt.max(Duration::from_nanos(1));
-        self.base = Some(self.base.map_or(rtt, |base| base.min(rtt)));
-        self.round_min = Some(self.round_min.map_or(rtt, |min| min.min(rtt)));
-        self.samples += 1;
     }
 
     /// One segment a round trip, if the window was used.
@@ -154,7 +177,7 @@ impl Vegas {
 }
 
 /// `bytes × numerator / denominator`.
-fn scale(bytes: u64, numerator: Duration, denominator: Duration) -> u64 {
+pub(crate) fn scale(bytes: u64, numerator: Duration, denominator: Duration) -> u64 {
     let (numerator, denominator) = (numerator.as_nanos(), denominator.as_nanos().max(1));
     let scaled = u128::from(bytes) * u128::from(numerator) / u128::from(denominator);
     u64::try_from(scaled).unwrap_or(u64::MAX)
@@ -162,16 +185,14 @@ fn scale(bytes: u64, numerator: Duration, denominator: Duration) -> u64 {
 
 impl Control for Vegas {
     fn on_sent(&mut self, now: Instant, bytes: u64, in_flight: u64) {
-        // Started from nothing in flight: the path may be another one by now.
         if in_flight == bytes {
-            self.base = None;
-            self.start_round(now);
+            self.rtts.start_anew(now);
         }
     }
 
     fn on_ack(&mut self, now: Instant, ack: &Ack) {
         if let Some(rtt) = ack.rtt {
-            self.sample(rtt);
+            self.rtts.sample(rtt);
         }
         if ack.in_recovery {
             if self.after_timeout {
@@ -180,30 +201,30 @@ impl Control for Vegas {
             return;
         }
         self.after_timeout = false;
-        if ack.newest_sent < self.round {
+        if !self.rtts.round_ends(ack) {
             if self.in_slow_start() {
                 slow_start(&mut self.window, self.threshold, ack.bytes);
             }
             return;
         }
-        match (self.base, self.round_min) {
-            (Some(base), Some(rtt)) if self.samples >= MIN_SAMPLES => self.judge(ack, base, rtt),
-            _ => self.grow_as_reno(ack),
+        match self.rtts.believed() {
+            Some((base, rtt)) => self.judge(ack, base, rtt),
+            None => self.grow_as_reno(ack),
         }
-        self.start_round(now);
+        self.rtts.start_round(now);
     }
 
     fn on_congestion(&mut self, now: Instant, _congestion: &Congestion) {
         self.halve();
         self.window = self.threshold;
         self.after_timeout = false;
-        self.start_round(now);
+        self.rtts.start_round(now);
     }
 
     fn on_recovered(&mut self, now: Instant) {
         // Samples from the repair say nothing about the window after it.
         self.after_timeout = false;
-        self.start_round(now);
+        self.rtts.start_round(now);
     }
 
     fn on_timeout(&mut self, now: Instant, _in_flight: u64) {
@@ -212,7 +233,7 @@ impl Control for Vegas {
         }
         self.after_timeout = true;
         self.window = self.mss;
-        self.start_round(now);
+        self.rtts.start_round(now);
     }
 
     fn on_idle_restart(&mut self, _now: Instant, _idle: Duration) {
@@ -254,8 +275,8 @@ mod tests {
         let mut vegas = Vegas::new(&[], &setup()).unwrap();
         vegas.window = window * MSS;
         vegas.threshold = threshold.saturating_mul(MSS);
-        vegas.base = Some(Duration::from_millis(40));
-        vegas.start_round(at(100));
+        vegas.rtts.base = Some(Duration::from_millis(40));
+        vegas.rtts.start_round(at(100));
         vegas
     }
 
@@ -323,7 +344,7 @@ mod tests {
         vegas.on_timeout(at(700), MSS);
         assert_eq!((vegas.window, vegas.threshold), (MSS, 5 * MSS));
         vegas.on_sent(at(900), MSS, MSS);
-        assert_eq!(vegas.base, None);
+        assert_eq!(vegas.rtts.base, None);
     }
 
     #[test]

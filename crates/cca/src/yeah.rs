@@ -1,0 +1,438 @@
+//! `yeah`: fast while the queue is short, Reno while it is not, and a queue emptied before it is
+//! lost.
+//!
+//! Principles: Vegas' smallest round trip of each round says how many packets wait. Up to `alpha`
+//! of them, and a queueing delay of up to a `phy`-th of the path's, the window grows quickly
+//! (Scalable TCP); beyond either as Reno's. Beyond `alpha` it is also cut by what waits, unless that
+//! would fall behind the Reno sender that it may be competing with, whose window it imagines.
+//! A loss takes only what waited, if the sender was alone.
+//! Not for: calls (80 packets wait on purpose); short paths: where a `phy`-th of the round trip holds
+//! fewer than `alpha` packets it is in Reno's mode most of the time, takes itself for a competitor,
+//! and fills the buffer as Reno does.
+//!
+//! Baldi, Castellani and others, PFLDnet 2007 ("the paper"); Linux `tcp_yeah.c`, with the round
+//! trips of `tcp_vegas.c`. Windows are not rounded to whole segments.
+
+use crate::reno::slow_start;
+use crate::vegas::{RoundTrips, scale};
+use crate::{Ack, Congestion, Control, ControlEntry, Setup};
+use units::param::{ParamError, Settings};
+use units::{Duration, Instant};
+
+units::params! {
+    /// Parameters of `yeah`.
+    pub struct YeahParams {
+        /// Packets that may wait before the queue is emptied.
+        alpha: u64 = "80", range "1".."100000", source "Linux net/ipv4/tcp_yeah.c: TCP_YEAH_ALPHA";
+        /// What emptying takes of the queue: its packets, divided by this.
+        gamma: u64 = "1", range "1".."1000", source "Linux net/ipv4/tcp_yeah.c: TCP_YEAH_GAMMA";
+        /// A loss takes at least the window shifted right by this: an eighth.
+        delta: u32 = "3", range "1".."30", source "Linux net/ipv4/tcp_yeah.c: TCP_YEAH_DELTA";
+        /// Emptying takes at most the window shifted right by this: half.
+        epsilon: u32 = "1", range "1".."30", source "Linux net/ipv4/tcp_yeah.c: TCP_YEAH_EPSILON";
+        /// The window grows quickly while the queueing delay is at most the smallest round trip,
+        /// divided by this.
+        phy: u64 = "8", range "1".."1000", source "Linux net/ipv4/tcp_yeah.c: TCP_YEAH_PHY";
+        /// Rounds in a row in Reno's mode after which a loss takes half: there is competition.
+        rho: u64 = "16", range "1".."100000", source "Linux net/ipv4/tcp_yeah.c: TCP_YEAH_RHO";
+        /// More quick rounds than this since the last loss: there is no competition.
+        zeta: u64 = "50", range "1".."100000", source "Linux net/ipv4/tcp_yeah.c: TCP_YEAH_ZETA";
+    }
+}
+
+/// `yeah` for the registry.
+pub const ENTRY: ControlEntry = ControlEntry {
+    name: "yeah",
+    summary: "quick growth up to 80 packets in the queue, which it then empties",
+    about: "While few packets wait the window grows by a hundredth a packet; then as Reno's, until \
+        80 wait and are taken off the window. A loss takes only what waited, unless a Reno sender \
+        seems to compete.\n\nNot for calls: 80 packets wait on purpose.",
+    source: "Baldi et al., YeAH-TCP, PFLDnet 2007; Linux net/ipv4/tcp_yeah.c",
+    params: YeahParams::SPECS,
+    media_only: false,
+    build: |settings, setup| Ok(Box::new(Yeah::new(settings, setup)?)),
+};
+
+/// Acknowledged packets for which a quick window grows by one (Linux `TCP_SCALABLE_AI_CNT`).
+const SCALABLE_SEGMENTS: u64 = 100;
+/// Linux's floor for windows: two segments.
+const MIN_SEGMENTS: u64 = 2;
+
+/// YeAH's state. Sizes in bytes, unless they are called segments.
+#[derive(Debug, Clone)]
+pub struct Yeah {
+    params: YeahParams,
+    mss: u64,
+    initial_window: u64,
+    window: u64,
+    threshold: u64,
+    /// Acknowledged since the window last grew.
+    credit: u64,
+    rtts: RoundTrips,
+    /// Segments that waited in the last round.
+    queue: u64,
+    /// Rounds in a row in Reno's mode; zero in the quick one.
+    slow_rounds: u64,
+    /// Quick rounds since the last loss.
+    quick_rounds: u64,
+    /// The window, in segments, that a competing Reno sender would have (`reno_count`).
+    rival: u64,
+    /// What a timeout lost is being repaired.
+    after_timeout: bool,
+}
+
+impl Yeah {
+    /// A sender that has not sent yet.
+    ///
+    /// # Errors
+    /// If a setting is refused.
+    pub fn new(settings: &Settings, setup: &Setup) -> Result<Self, ParamError> {
+        Ok(Yeah {
+            params: YeahParams::parse(settings)?,
+            mss: setup.mss,
+            initial_window: setup.initial_window,
+            window: setup.initial_window,
+            threshold: u64::MAX,
+            credit: 0,
+            rtts: RoundTrips::default(),
+            queue: 0,
+            slow_rounds: 0,
+            quick_rounds: 0,
+            rival: MIN_SEGMENTS,
+            after_timeout: false,
+        })
+    }
+
+    fn grow(&mut self, ack: &Ack) {
+        let mut acked = ack.bytes;
+        if self.in_slow_start() {
+            acked = slow_start(&mut self.window, self.threshold, acked);
+        }
+        if acked == 0 {
+            return;
+        }
+        let per_segment = match self.slow_rounds {
+            0 => self.window.min(SCALABLE_SEGMENTS * self.mss),
+            _ => self.window,
+        };
+        // What an earlier mode had saved counts as one segment at most (Linux
+        // `tcp_cong_avoid_ai`).
+        if self.credit >= per_segment {
+            self.credit = 0;
+            self.window += self.mss;
+        }
+        self.credit += acked;
+        self.window += self.credit / per_segment * self.mss;
+        self.credit %= per_segment;
+    }
+
+    /// The once-a-round decision on the round's smallest round trip.
+    fn judge(&mut self, base: Duration, rtt: Duration) {
+        let delay = rtt.saturating_sub(base);
+        self.queue = scale(self.window, delay, rtt) / self.mss;
+        let long = self.queue > self.params.alpha;
+        if !long && delay <= base / self.params.phy {
+            self.slow_rounds = 0;
+            self.quick_rounds += 1;
+            if self.quick_rounds > self.params.zeta {
+                (self.quick_rounds, self.rival) = (0, MIN_SEGMENTS);
+            }
+            return;
+        }
+        if long && self.window > self.rival * self.mss {
+            self.empty_queue();
+        }
+        self.rival = match self.rival {
+            ..=MIN_SEGMENTS => (self.window / self.mss / 2).max(MIN_SEGMENTS),
+            rival => rival + 1,
+        };
+        self.slow_rounds += 1;
+    }
+
+    /// Precautionary decongestion (the paper, 2.2).
+    fn empty_queue(&mut self) {
+        let waiting = self.queue / self.params.gamma * self.mss;
+        let most = self.window >> self.params.epsilon;
+        self.window = (self.window - waiting.min(most)).max(self.rival * self.mss);
+        self.threshold = self.window;
+    }
+
+    /// A loss takes what waited, between an eighth and half of the window; half if there is
+    /// competition.
+    fn cut(&mut self) {
+        let half = (self.window / 2).max(MIN_SEGMENTS * self.mss);
+        let taken = if self.slow_rounds < self.params.rho {
+            let least = self.window >> self.params.delta;
+            (self.queue * self.mss).min(half).max(least)
+        } else {
+            half
+        };
+        self.quick_rounds = 0;
+        self.rival = (self.rival / 2).max(MIN_SEGMENTS);
+        self.threshold = self
+            .window
+            .saturating_sub(taken)
+            .max(MIN_SEGMENTS * self.mss);
+        self.credit = 0;
+    }
+}
+
+impl Control for Yeah {
+    fn on_sent(&mut self, now: Instant, bytes: u64, in_flight: u64) {
+        if in_flight == bytes {
+            self.rtts.start_anew(now);
+        }
+    }
+
+    fn on_ack(&mut self, now: Instant, ack: &Ack) {
+        if let Some(rtt) = ack.rtt {
+            self.rtts.sample(rtt);
+        }
+        if ack.in_recovery || !ack.window_limited {
+            return;
+        }
+        self.grow(ack);
+        if self.rtts.round_ends(ack) {
+            if let Some((base, rtt)) = self.rtts.believed() {
+                self.judge(base, rtt);
+            }
+            self.rtts.start_round(now);
+        }
+    }
+
+    fn on_congestion(&mut self, _now: Instant, _congestion: &Congestion) {
+        self.cut();
+        self.window = self.threshold;
+        self.after_timeout = false;
+    }
+
+    fn on_recovered(&mut self, now: Instant) {
+        // Samples from the repair say nothing about the window after it.
+        self.after_timeout = false;
+        self.rtts.start_round(now);
+    }
+
+    fn on_timeout(&mut self, _now: Instant, _in_flight: u64) {
+        if !self.after_timeout {
+            self.cut();
+        }
+        self.after_timeout = true;
+        self.window = self.mss;
+    }
+
+    fn on_idle_restart(&mut self, _now: Instant, _idle: Duration) {
+        // Linux `tcp_current_ssthresh`.
+        self.threshold = self.threshold.max(self.window / 4 * 3);
+        self.window = self.window.min(self.initial_window);
+    }
+
+    fn window(&self) -> u64 {
+        self.window
+    }
+
+    fn in_slow_start(&self) -> bool {
+        self.window < self.threshold
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Signal;
+    use crate::testpath::Path;
+    use units::Rate;
+
+    const MSS: u64 = 1000;
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    fn setup() -> Setup {
+        Setup {
+            mss: MSS,
+            initial_window: 10 * MSS,
+            ..Setup::default()
+        }
+    }
+
+    /// In congestion avoidance with `window` segments on a path of 40 ms.
+    fn yeah(window: u64) -> Yeah {
+        let mut yeah = Yeah::new(&[], &setup()).unwrap();
+        yeah.window = window * MSS;
+        yeah.threshold = yeah.window;
+        yeah.rtts.sample(Duration::from_millis(40));
+        yeah.rtts.start_round(at(100));
+        yeah
+    }
+
+    fn acknowledge(yeah: &mut Yeah, rtt: u64, newest_sent: Instant) {
+        let ack = Ack {
+            bytes: MSS,
+            rtt: Some(Duration::from_millis(rtt)),
+            newest_sent,
+            window_limited: true,
+            ..Ack::default()
+        };
+        yeah.on_ack(at(100), &ack);
+    }
+
+    /// Three samples of `rtt` ms end a round.
+    fn round(yeah: &mut Yeah, rtt: u64) {
+        acknowledge(yeah, rtt, at(99));
+        acknowledge(yeah, rtt, at(99));
+        acknowledge(yeah, rtt, at(100));
+    }
+
+    fn loss() -> Congestion {
+        Congestion {
+            signal: Signal::Loss,
+            lost: MSS,
+            in_flight: 20 * MSS,
+            min_rtt: Duration::ZERO,
+        }
+    }
+
+    /// 300 acknowledgements: three segments at a hundred each, though the window is 200. In Reno's
+    /// mode one, at 200. A small window of 50 gains one a round trip in either mode.
+    #[test]
+    fn grows_as_scalable_or_as_reno() {
+        for (window, slow_rounds, acks, expected) in [
+            (200, 0, 300, 203),
+            (200, 1, 300, 201),
+            (50, 0, 50, 51),
+            (50, 1, 50, 51),
+        ] {
+            let mut yeah = yeah(window);
+            yeah.slow_rounds = slow_rounds;
+            for _ in 0..acks {
+                acknowledge(&mut yeah, 40, at(99));
+            }
+            assert_eq!(yeah.window, expected * MSS);
+        }
+    }
+
+    /// 250 acknowledgements saved in Reno's mode at 300 are one segment in the quick one.
+    #[test]
+    fn savings_of_reno_count_as_one_segment() {
+        let mut yeah = yeah(300);
+        yeah.credit = 250 * MSS;
+        acknowledge(&mut yeah, 40, at(99));
+        assert_eq!((yeah.window, yeah.credit), (301 * MSS, MSS));
+    }
+
+    /// 400 segments at 60 ms: 400 × 20 / 60 = 133 wait and go, 267 are left, and a rival would have
+    /// 133. Next round: 267 × 20 / 60 = 89 > 80 go, 178; the rival has 134. At 64 ms 178 × 24 / 64
+    /// = 66 wait: not too many, but 24 ms are more than an eighth of 40, so the rival gains and
+    /// the window stays.
+    #[test]
+    fn a_long_queue_is_taken_off_the_window() {
+        let mut yeah = yeah(400);
+        round(&mut yeah, 60);
+        assert_eq!((yeah.window / MSS, yeah.queue, yeah.rival), (267, 133, 133));
+        round(&mut yeah, 60);
+        assert_eq!((yeah.window / MSS, yeah.queue, yeah.rival), (178, 89, 134));
+        round(&mut yeah, 64);
+        assert_eq!((yeah.window / MSS, yeah.queue, yeah.rival), (178, 66, 135));
+        assert_eq!((yeah.slow_rounds, yeah.in_slow_start()), (3, false));
+    }
+
+    /// 400 segments at 120 ms: 266 wait, but half at most goes. With a rival of 390 segments ten
+    /// go, and with one of 400 none.
+    #[test]
+    fn emptying_stops_at_half_and_at_the_rivals_window() {
+        for (rival, left) in [(2, 200), (390, 390), (400, 400)] {
+            let mut yeah = yeah(400);
+            yeah.rival = rival;
+            round(&mut yeah, 120);
+            assert_eq!(yeah.window, left * MSS);
+        }
+    }
+
+    /// At 45 ms the queueing delay is an eighth of 40 ms: quick. After 51 such rounds the rival is
+    /// forgotten. At 46 ms it is Reno's mode.
+    #[test]
+    fn short_queues_make_it_quick() {
+        let mut yeah = yeah(100);
+        yeah.rival = 70;
+        for _ in 0..50 {
+            yeah.judge(Duration::from_millis(40), Duration::from_millis(45));
+        }
+        assert_eq!((yeah.rival, yeah.slow_rounds), (70, 0));
+        yeah.judge(Duration::from_millis(40), Duration::from_millis(45));
+        assert_eq!((yeah.rival, yeah.quick_rounds), (2, 0));
+        yeah.judge(Duration::from_millis(40), Duration::from_millis(46));
+        assert_eq!((yeah.rival, yeah.slow_rounds), (50, 1));
+    }
+
+    /// Of 200 segments a loss takes the queue of 40; the eighth, 25, where fewer waited; half where
+    /// more did, and after 16 rounds of Reno's mode.
+    #[test]
+    fn a_loss_takes_what_waited() {
+        for (queue, slow_rounds, left) in
+            [(40, 15, 160), (3, 0, 175), (150, 15, 100), (40, 16, 100)]
+        {
+            let mut yeah = yeah(200);
+            (yeah.queue, yeah.slow_rounds, yeah.rival) = (queue, slow_rounds, 90);
+            yeah.on_congestion(at(100), &loss());
+            assert_eq!((yeah.window / MSS, yeah.rival), (left, 45));
+        }
+    }
+
+    #[test]
+    fn a_timeout_cuts_once() {
+        let mut yeah = yeah(16);
+        yeah.on_timeout(at(400), 5 * MSS);
+        yeah.on_timeout(at(800), MSS);
+        assert_eq!((yeah.window, yeah.threshold), (MSS, 14 * MSS));
+    }
+
+    /// From 5 s to 25 s at 20 Mbit/s and 40 ms, which hold 101 segments of 0.4 ms: segments lost,
+    /// the longest queue in segments, and the share of the rate carried.
+    fn runs(alpha: &str, buffer: u64) -> (u64, u64, f64) {
+        let settings = [("alpha".to_owned(), alpha.to_owned())];
+        let mut yeah = Yeah::new(&settings, &setup()).unwrap();
+        let rate = Rate::from_bits(20_000_000);
+        let mut path = Path::new(rate, Duration::from_millis(40), buffer * MSS, MSS);
+        path.run(&mut yeah, at(5_000));
+        let (delivered, lost) = (path.delivered, path.lost);
+        path.peak_wait = Duration::ZERO;
+        path.run(&mut yeah, at(25_000));
+        (
+            (path.lost - lost) / MSS,
+            path.peak_wait.as_micros() / 400,
+            (path.delivered - delivered) as f64 / 50e6,
+        )
+    }
+
+    /// An eighth of 40 ms is 12 segments' time. An alpha of 10 comes before it: the queue is
+    /// emptied each time it has passed 10, however much fits, nothing is lost and the path is full.
+    #[test]
+    fn the_queue_is_emptied_before_it_is_lost() {
+        for buffer in [60, 300] {
+            let (lost, queue, carried) = runs("10", buffer);
+            assert_eq!(lost, 0);
+            assert!((10..=16).contains(&queue), "{queue}");
+            assert!(carried > 0.999, "{carried}");
+        }
+    }
+
+    /// An alpha of 80 comes after it: there is always a rival, which this sender will not fall
+    /// behind, and the queue grows past 80 as Reno's does.
+    #[test]
+    fn on_a_short_path_it_fills_a_deep_buffer() {
+        let (_, queue, carried) = runs("80", 300);
+        assert!(queue > 160, "{queue}");
+        assert!(carried > 0.999, "{carried}");
+    }
+
+    /// 20 segments of buffer overflow with 19 waiting, of which a loss takes about as many: of 121
+    /// segments 101 or so are left, and the path stays full, where Reno's halving leaves it at
+    /// 0.87.
+    #[test]
+    fn a_shallow_buffer_does_not_empty_the_path() {
+        let (lost, _, carried) = runs("80", 20);
+        assert!(lost > 0);
+        assert!(carried > 0.99, "{carried}");
+    }
+}
