@@ -9,6 +9,7 @@
 
 #![deny(missing_docs)]
 
+pub mod cbq;
 pub mod codel;
 pub mod confucius;
 pub mod drr;
