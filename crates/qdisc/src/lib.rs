@@ -19,6 +19,7 @@ pub mod fq_codel;
 pub mod fq_fifo;
 pub mod labelled;
 mod packet;
+pub mod pias;
 pub mod pool;
 pub mod prio;
 pub mod registry;

@@ -3,7 +3,7 @@
 //! A discipline describes itself in a [`Discipline`] beside its code; [`Registry::builtin`] has one
 //! line for each. Another crate adds its own with [`Registry::add`].
 
-use crate::{Qdisc, cbq, codel, confucius, fifo, fq_codel, fq_fifo, prio};
+use crate::{Qdisc, cbq, codel, confucius, fifo, fq_codel, fq_fifo, pias, prio};
 use units::Rate;
 use units::param::{ParamError, Settings, Spec};
 
@@ -86,6 +86,7 @@ impl<P: Send + 'static> Registry<P> {
                 fq_codel::fq_codel(),
                 prio::prio(),
                 cbq::cbq(),
+                pias::pias(),
                 confucius::confucius(),
             ],
         }

@@ -1,0 +1,396 @@
+//! `pias`: the fewer bytes a flow has sent, the sooner it goes.
+//!
+//! Principles: W. Bai et al., "Information-Agnostic Flow Scheduling for Commodity Data Centers",
+//! NSDI 2015 (PIAS), the Confucius paper's "SJF". Shortest job first without knowing any size: flows
+//! begin in the highest of up to eight priorities and sink by one with each threshold that their
+//! bytes cross (a multi-level feedback queue); a priority sends only while all higher ones are empty.
+//! Not for: a call beside pages. It is the longest job of all, and soon goes last.
+//!
+//! From the authors' software (PIAS-Software): its thresholds for eight priorities, and one limit
+//! for all queues, dropping arrivals, from its `sch_pias` (which counts bytes, here packets). What
+//! differs, since there the sender's kernel counts bytes and knows connections:
+//!
+//! - bytes are those of IP packets as they arrive, retransmissions and headers included;
+//! - flows are told apart by hash in a fixed table, and two that fall on one slot count as one;
+//! - a flow of which nothing came for `idle` and nothing waits starts anew. There a connection ends
+//!   with its FIN, and a starved one starts anew after consecutive timeouts, which are such pauses;
+//! - its ECN threshold, which is meant for DCTCP, is left out.
+//!
+//! A flow's later packets are never put before its earlier ones: priorities only sink, and while a
+//! flow's packets wait it neither starts anew nor rises because thresholds were changed.
+
+use crate::pool::{Fifo, Pool};
+use crate::{Backlog, Discipline, DropReason, Env, Observer, Packet, Qdisc};
+use core::fmt;
+use units::param::{ParamError, Settings, Value};
+use units::{Bytes, Duration, Instant, ParseError};
+
+/// Most thresholds: one less than the priorities of a switch (PIAS, section 4.2).
+const MAX_THRESHOLDS: usize = 7;
+
+/// The bytes after which a flow sinks, increasing; written `100kB/1MB`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Thresholds {
+    bytes: [u64; MAX_THRESHOLDS],
+    len: usize,
+}
+
+impl Thresholds {
+    /// The thresholds in bytes, one to seven of them.
+    pub fn bytes(&self) -> &[u64] {
+        &self.bytes[..self.len]
+    }
+
+    /// The priority of a flow that has sent `bytes`, 0 being the highest.
+    fn priority(&self, bytes: u64) -> u8 {
+        self.bytes().partition_point(|&after| after < bytes) as u8
+    }
+}
+
+impl Value for Thresholds {
+    const KIND: &'static str = "thresholds";
+    fn parse(text: &str) -> Result<Self, ParseError> {
+        let error = || ParseError::new(text, "one to seven increasing sizes, such as 100kB/1MB");
+        let mut thresholds = Thresholds {
+            bytes: [0; MAX_THRESHOLDS],
+            len: 0,
+        };
+        for part in text.trim().split('/') {
+            let bytes: Bytes = part.parse().map_err(|_| error())?;
+            let last = thresholds.bytes().last();
+            if thresholds.len == MAX_THRESHOLDS || last.is_some_and(|&last| last >= bytes.get()) {
+                return Err(error());
+            }
+            thresholds.bytes[thresholds.len] = bytes.get();
+            thresholds.len += 1;
+        }
+        Ok(thresholds)
+    }
+}
+
+impl fmt::Display for Thresholds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (position, &bytes) in self.bytes().iter().enumerate() {
+            let slash = if position == 0 { "" } else { "/" };
+            write!(f, "{slash}{}", Bytes::new(bytes))?;
+        }
+        Ok(())
+    }
+}
+
+units::params! {
+    /// Parameters of `pias`.
+    pub struct PiasParams {
+        /// Packets that may wait, in all priorities together.
+        limit: u32 = "1000", range "1".."1000000", source "Linux: tx_queue_len of an Ethernet device; sch_pias has 1 MiB, about 700 packets";
+        /// Bytes after which a flow sinks by one priority, increasing; one to seven of them.
+        thresholds: Thresholds = "1327140B/1940340B/2406080B/2861600B/3128780B/3412020B/3626640B", source "PIAS-Software pias4/params.c, web search: 909, 1329, 1648, 1960, 2143, 2337 and 2484 packets of 1460 B";
+        /// Slots that flows are hashed into. Fixed once there is a queue.
+        flows: u32 = "16384", range "1".."65536", source "with 99 others, a flow has its slot to itself in 164 of 165 cases";
+        /// A flow of which nothing waits and nothing came for so long starts anew.
+        idle: Duration = "1s", range "1ms".."1h", source "RFC 6298, 2.4: the least retransmission timeout";
+    }
+}
+
+/// `pias` for the registry.
+pub fn pias<P: Send + 'static>() -> Discipline<P> {
+    Discipline {
+        name: "pias",
+        summary: "the fewer bytes a flow has sent, the sooner it goes (shortest job first)",
+        about: "Shortest job first without knowing any size: flows begin in the highest of several \
+            priorities and sink by one with each threshold that the bytes they have sent cross. A \
+            priority sends only while all higher ones are empty.\n\nNot for a call beside pages: it \
+            is the longest job of all, and soon goes last.",
+        source: "W. Bai et al., NSDI 2015; Confucius paper, section 7.1 (\"SJF\"); the authors' PIAS-Software",
+        params: PiasParams::SPECS,
+        build: |settings, env| Ok(Box::new(Pias::new(settings, env)?)),
+    }
+}
+
+/// Flows by the bytes that they have sent.
+#[derive(Debug)]
+pub struct Pias<P> {
+    params: PiasParams,
+    pool: Pool<P>,
+    priorities: [Fifo; MAX_THRESHOLDS + 1],
+    flows: Vec<Flow>,
+    backlog: Backlog,
+}
+
+/// What is known of the flows in one slot.
+#[derive(Debug, Clone, Copy, Default)]
+struct Flow {
+    /// Bytes that arrived since it started anew.
+    bytes: u64,
+    /// When its last packet arrived.
+    seen: Instant,
+    /// Packets that wait.
+    waiting: u32,
+    /// Priority of its last packet.
+    priority: u8,
+}
+
+impl Flow {
+    /// Counts a packet in, and says which priority it has: its own bytes count (PIAS-Software
+    /// pias4/netfilter.c).
+    fn count(&mut self, now: Instant, len: u32, params: &PiasParams) -> u8 {
+        if self.waiting == 0 && now.since(self.seen) > params.idle {
+            self.bytes = 0;
+        }
+        self.seen = now;
+        self.bytes = self.bytes.saturating_add(u64::from(len));
+        let earned = params.thresholds.priority(self.bytes);
+        self.priority = match self.waiting {
+            0 => earned,
+            _ => earned.max(self.priority),
+        };
+        self.priority
+    }
+}
+
+impl<P> Pias<P> {
+    /// Empty queues with the defaults for `env` and then `settings`.
+    ///
+    /// # Errors
+    /// If a setting is refused.
+    pub fn new(settings: &Settings, env: &Env) -> Result<Self, ParamError> {
+        let mut params = PiasParams::default();
+        if let Some(limit) = env.limit {
+            params.limit = limit.packets();
+        }
+        params.apply(settings)?;
+        Ok(Pias {
+            pool: Pool::new(),
+            priorities: Default::default(),
+            flows: vec![Flow::default(); params.flows as usize],
+            backlog: Backlog::default(),
+            params,
+        })
+    }
+
+    /// The slot of a flow: its hash as a fraction of 2^32.
+    fn slot(&self, hash: u32) -> usize {
+        ((u64::from(hash) * self.flows.len() as u64) >> 32) as usize
+    }
+
+    /// Takes the oldest packet of `priority`.
+    fn pop(&mut self, priority: usize) -> Option<Packet<P>> {
+        let packet = self.pool.pop(&mut self.priorities[priority])?;
+        self.backlog.remove(packet.len);
+        let slot = self.slot(packet.hash);
+        self.flows[slot].waiting -= 1;
+        Some(packet)
+    }
+}
+
+impl<P: Send> Qdisc<P> for Pias<P> {
+    fn enqueue(&mut self, now: Instant, packet: Packet<P>, observer: &mut dyn Observer<P>) {
+        let slot = self.slot(packet.hash);
+        let flow = &mut self.flows[slot];
+        // What is refused was sent all the same: the sender's kernel counts it before any queue.
+        let priority = flow.count(now, packet.len, &self.params);
+        if self.backlog.packets >= self.params.limit {
+            observer.dropped(now, packet, DropReason::Tail);
+            return;
+        }
+        flow.waiting += 1;
+        self.backlog.add(packet.len);
+        let queue = &mut self.priorities[usize::from(priority)];
+        self.pool.push(queue, now, packet);
+    }
+
+    fn dequeue(&mut self, _now: Instant, _observer: &mut dyn Observer<P>) -> Option<Packet<P>> {
+        (0..=MAX_THRESHOLDS).find_map(|priority| self.pop(priority))
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    fn change(
+        &mut self,
+        now: Instant,
+        settings: &Settings,
+        observer: &mut dyn Observer<P>,
+    ) -> Result<(), ParamError> {
+        let mut params = self.params.clone();
+        params.apply(settings)?;
+        if params.flows != self.params.flows {
+            return Err(ParamError::Conflict(
+                "parameter flows cannot change once there is a queue".to_owned(),
+            ));
+        }
+        self.params = params;
+        // The least important packets go.
+        while self.backlog.packets > self.params.limit
+            && let Some(packet) = (0..=MAX_THRESHOLDS).rev().find_map(|p| self.pop(p))
+        {
+            observer.dropped(now, packet, DropReason::Change);
+        }
+        Ok(())
+    }
+
+    fn params(&self) -> Vec<(&'static str, String)> {
+        self.params.values()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Ecn, FlowId, Ignore, Label};
+
+    struct Bench {
+        queue: Pias<()>,
+        now: Instant,
+        dropped: String,
+    }
+
+    impl Observer<()> for String {
+        fn dropped(&mut self, _: Instant, packet: Packet<()>, _: DropReason) {
+            self.push(letter(&packet));
+        }
+    }
+
+    fn letter(packet: &Packet<()>) -> char {
+        char::from(b'A' + packet.flow.0 as u8)
+    }
+
+    fn settings(settings: &[(&str, &str)]) -> Vec<(String, String)> {
+        settings
+            .iter()
+            .map(|&(name, value)| (name.to_owned(), value.to_owned()))
+            .collect()
+    }
+
+    impl Bench {
+        fn new(set: &[(&str, &str)]) -> Self {
+            Bench {
+                queue: Pias::new(&settings(set), &Env::default()).unwrap(),
+                now: Instant::default(),
+                dropped: String::new(),
+            }
+        }
+
+        /// Packets of 1000 bytes of the flows of these letters.
+        fn put(&mut self, flows: &str) {
+            for flow in flows.bytes() {
+                let flow = u32::from(flow - b'A');
+                let packet = Packet {
+                    len: 1000,
+                    flow: FlowId(flow),
+                    hash: flow << 20,
+                    ecn: Ecn::NotCapable,
+                    label: Label::None,
+                    arrived: self.now,
+                    payload: (),
+                };
+                self.queue.enqueue(self.now, packet, &mut self.dropped);
+            }
+        }
+
+        fn take(&mut self, n: usize) -> String {
+            std::iter::from_fn(|| self.queue.dequeue(self.now, &mut Ignore))
+                .take(n)
+                .map(|packet| letter(&packet))
+                .collect()
+        }
+
+        fn wait(&mut self, ms: u64) {
+            self.now += Duration::from_millis(ms);
+        }
+    }
+
+    const THREE: [(&str, &str); 1] = [("thresholds", "2kB/4kB")];
+
+    /// Thresholds of 2000 and 4000 bytes, packets of 1000: a flow's first two packets are in priority
+    /// 0 (1000 and 2000 do not exceed 2000), the next two in 1, all others in 2.
+    ///
+    /// - 0: A A B C C; 1: A A C; 2: A A.
+    #[test]
+    fn flows_sink_with_the_bytes_they_have_sent() {
+        let mut bench = Bench::new(&THREE);
+        bench.put("AAAAAABCCC");
+        assert_eq!(bench.take(3), "AAB");
+        // D's first packet goes before everything that is lower.
+        bench.put("DCC");
+        // 0: C C D; 1: A A C C; 2: A A C.
+        assert_eq!(bench.take(20), "CCDAACCAAC");
+        assert!(bench.queue.backlog().is_empty());
+    }
+
+    /// After 6000 bytes A is at the bottom, and after a silence of 1 s it still is; after more than
+    /// that it is new, and so is C, whose third packet is in the second priority.
+    #[test]
+    fn a_flow_starts_anew_after_a_pause() {
+        let mut bench = Bench::new(&THREE);
+        bench.put("AAAAAABBBBBB");
+        assert_eq!(bench.take(20), "AABBAABBAABB");
+        bench.wait(1000);
+        bench.put("A");
+        bench.put("CCC");
+        assert_eq!(bench.take(20), "CCCA");
+        bench.wait(1001);
+        bench.put("CCCA");
+        assert_eq!(bench.take(20), "CCAC");
+    }
+
+    #[test]
+    fn a_flow_whose_packets_wait_does_not_start_anew() {
+        let mut bench = Bench::new(&THREE);
+        bench.put("AAAAA");
+        assert_eq!(bench.take(4), "AAAA");
+        bench.wait(60_000);
+        // Were A new, its packet would be first.
+        bench.put("BBBA");
+        assert_eq!(bench.take(20), "BBBAA");
+    }
+
+    /// With a threshold of 1 MB instead of 2000 and 4000 bytes, A's next packet would overtake the
+    /// one that waits in the lowest priority; C, of which none waits, does rise.
+    #[test]
+    fn new_thresholds_do_not_reorder_a_flow() {
+        let mut bench = Bench::new(&THREE);
+        bench.put("AAAAACCCCC");
+        assert_eq!(bench.take(8), "AACCAACC");
+        assert_eq!(bench.take(1), "A");
+        bench.put("A");
+        assert_eq!(bench.take(1), "C");
+        let wide = settings(&[("thresholds", "1MB")]);
+        bench.queue.change(bench.now, &wide, &mut Ignore).unwrap();
+        bench.put("ACB");
+        assert_eq!(bench.take(5), "CBAA");
+    }
+
+    /// Two of A's packets are in the lowest priority. An arrival that finds the buffer full is
+    /// refused, whoever it is; a smaller limit takes from the bottom.
+    #[test]
+    fn limits() {
+        let set = [THREE[0], ("limit", "6")];
+        let mut bench = Bench::new(&set);
+        bench.put("AAAAAAB");
+        assert_eq!(bench.dropped, "B");
+        assert_eq!(bench.take(2), "AA");
+        bench.put("CC");
+        let small = settings(&[("limit", "3")]);
+        bench
+            .queue
+            .change(bench.now, &small, &mut bench.dropped)
+            .unwrap();
+        assert_eq!(bench.dropped, "BAAA");
+        assert_eq!(bench.take(9), "CCA");
+    }
+
+    /// 909 packets of 1460 bytes are 1,327,140 bytes, and so on.
+    #[test]
+    fn thresholds_are_the_published_ones() {
+        let published = [909, 1329, 1648, 1960, 2143, 2337, 2484].map(|packets| packets * 1460);
+        let thresholds = PiasParams::default().thresholds;
+        assert_eq!(thresholds.bytes(), published);
+        let priorities = [0, 909, 910, 1329, 2484, 2485].map(|n| thresholds.priority(n * 1460));
+        assert_eq!(priorities, [0, 0, 1, 1, 6, 7]);
+        for text in ["", "1kB/1kB", "2kB/1kB", "1/2/3/4/5/6/7/8", "1kB/", "x"] {
+            assert!(Thresholds::parse(text).is_err(), "{text}");
+        }
+    }
+}
