@@ -38,7 +38,9 @@ pub trait Control: Send {
     fn on_ack(&mut self, now: Instant, ack: &Ack);
 
     /// Congestion was noticed: once per round trip at most (RFC 6675 recovery entry, RFC 3168
-    /// echo).
+    /// echo). Losses and the marks of a [`EcnMode::Scalable`] control have each their own round
+    /// trips: such a control hears of a mark also while losses are being repaired, and after a mark
+    /// nothing rations its sending: the window that it names holds at once.
     fn on_congestion(&mut self, now: Instant, congestion: &Congestion);
 
     /// Everything that was lost in the last episode has been repaired.
@@ -99,6 +101,22 @@ pub trait Control: Send {
     fn feedback(&self) -> Feedback {
         Feedback::Acks
     }
+
+    /// How the control answers marks. Must not change during a connection.
+    fn ecn(&self) -> EcnMode {
+        EcnMode::Classic
+    }
+}
+
+/// How a control answers marks, and with that how a transport sends for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EcnMode {
+    /// A mark is like a loss (RFC 3168): packets are ECT(0) where ECN is switched on, and a mark
+    /// begins a recovery in which sending is rationed.
+    Classic,
+    /// The answer follows the share of packets that are marked (L4S, RFC 9331): packets are ECT(1),
+    /// always, and [`Ack::marked`] is exact (RFC 9768 for TCP).
+    Scalable,
 }
 
 /// What a control needs to be told.
@@ -140,7 +158,8 @@ pub struct Ack {
     pub in_recovery: bool,
     /// The window, not the application, limited sending in the last round trip.
     pub window_limited: bool,
-    /// Newly delivered bytes whose packets came with Congestion Experienced.
+    /// Newly delivered bytes whose packets came with Congestion Experienced, never more than
+    /// `bytes`. Exact with accurate feedback; with RFC 3168's echo, all of `bytes` or nothing.
     pub marked: u64,
 }
 

@@ -26,7 +26,8 @@ pub struct Config {
     pub quick_acks: u32,
     /// Receive buffer, bytes.
     pub receive_window: u64,
-    /// Negotiate ECN (RFC 3168).
+    /// Negotiate ECN (RFC 3168). A scalable control ([`cca::EcnMode`]) asks for accurate feedback
+    /// and sends ECT(1) in any case.
     pub ecn: bool,
     /// Pace also with controls that name no rate, at 2 or 1.2 times window per round trip (Linux's
     /// `fq` and internal pacing). Controls that name a rate are always paced.

@@ -97,6 +97,8 @@ proptest! {
                 echo: Instant::from_nanos(numbers[1]),
                 len: if near { len % 3000 } else { len },
                 kind: [Kind::Syn, Kind::SynAck, Kind::Ack, Kind::Ack][kind],
+                ce: numbers[7] as u32,
+                accurate: flags & 8 == 0,
                 ece: flags & 1 == 0,
                 cwr: flags & 2 == 0,
                 duplicate: flags & 4 == 0,

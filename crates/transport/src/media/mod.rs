@@ -41,7 +41,8 @@ units::params! {
         /// Headers of a media packet: IPv4 20, UDP 8, RTP 12, extension with the transport-wide
         /// sequence number 8, SRTP tag 10.
         overhead: u32 = "58", range "28".."200", source "RFC 3550, RFC 8285, RFC 3711";
-        /// Send with ECT(0) and tell the control of marks.
+        /// Send with ECT(0) and tell the control of marks. A scalable control's packets are ECT(1)
+        /// in any case.
         ecn: bool = "no", source "libwebrtc sends not-ECT";
         /// Acknowledge every so many packets, for controls that want acknowledgements.
         ack_every: u32 = "1", range "1".."64", source "Copa's and BBR's UDP implementations";

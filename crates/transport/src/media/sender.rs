@@ -7,7 +7,7 @@ use super::recovery::Recovery;
 use super::rtt::Rtt;
 use super::{Acks, Arrivals, Feedback, MediaParams, Packet};
 use crate::{Transmit, Wire};
-use cca::{Ack, Arrival, Congestion, Control, Signal};
+use cca::{Ack, Arrival, Congestion, Control, EcnMode, Signal};
 use units::{Duration, Ecn, Instant, Rate};
 
 /// libwebrtc `kDefaultRtt`, before the first sample.
@@ -50,10 +50,13 @@ pub struct Sender {
     params: MediaParams,
     control: Box<dyn Control>,
     wants: cca::Feedback,
+    mode: EcnMode,
     queue: Queue,
     pacer: Pacer,
     flight: Flight,
     recovery: Recovery,
+    /// The round trips in which a scalable control was told of marks.
+    marks: Recovery,
     rtt: Rtt,
     arrivals: Vec<Arrival>,
     /// When acknowledgements have stayed away for too long.
@@ -71,11 +74,13 @@ impl Sender {
         Sender {
             params: params.clone(),
             wants: control.feedback(),
+            mode: control.ecn(),
             control,
             queue: Queue::default(),
             pacer: Pacer::default(),
             flight: Flight::default(),
             recovery: Recovery::default(),
+            marks: Recovery::default(),
             rtt: Rtt::default(),
             arrivals: Vec::new(),
             rto_due: Instant::NEVER,
@@ -151,6 +156,7 @@ impl Sender {
         if self.recovery.acknowledged(self.flight.acked()) {
             self.control.on_recovered(now);
         }
+        self.marks.acknowledged(self.flight.acked());
         let lost = self.find_losses(now);
         if delivery.marked > 0 {
             let newest = self.flight.acked().saturating_sub(1);
@@ -196,7 +202,11 @@ impl Sender {
 
     fn congestion(&mut self, now: Instant, signal: Signal, sequence: u64, lost: u64) {
         let next = self.flight.next_sequence();
-        if !self.recovery.enter(signal, sequence, next) {
+        let episode = match (self.mode, signal) {
+            (EcnMode::Scalable, Signal::Mark) => &mut self.marks,
+            _ => &mut self.recovery,
+        };
+        if !episode.enter(signal, sequence, next) {
             return;
         }
         self.stats.congestions += 1;
@@ -263,16 +273,19 @@ impl Sender {
             fragment,
         };
         self.account(now, len);
-        let ecn = if self.params.ecn {
-            Ecn::Ect0
-        } else {
-            Ecn::NotCapable
-        };
         Some(Transmit {
             len,
-            ecn,
+            ecn: self.ecn_field(),
             packet: Wire::Media(packet),
         })
+    }
+
+    fn ecn_field(&self) -> Ecn {
+        match self.mode {
+            EcnMode::Scalable => Ecn::Ect1,
+            EcnMode::Classic if self.params.ecn => Ecn::Ect0,
+            EcnMode::Classic => Ecn::NotCapable,
+        }
     }
 
     /// A packet leaves.

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use units::{Duration, Ecn, Instant};
 
 mod controls;
+mod marks;
 mod repair;
 
 fn ms(ms: u64) -> Instant {
@@ -29,6 +30,7 @@ struct Fixed {
     rate: Rate,
     window: u64,
     wants: cca::Feedback,
+    ecn: cca::EcnMode,
     probe: Option<Probe>,
     told: Arc<Mutex<Told>>,
 }
@@ -40,6 +42,7 @@ impl Fixed {
             rate,
             window: u64::MAX,
             wants,
+            ecn: cca::EcnMode::Classic,
             probe: None,
             told: Arc::clone(&told),
         };
@@ -76,6 +79,9 @@ impl Control for Fixed {
     fn feedback(&self) -> cca::Feedback {
         self.wants
     }
+    fn ecn(&self) -> cca::EcnMode {
+        self.ecn
+    }
 }
 
 /// An encoder without chance: every frame has its share of the media rate.
@@ -104,6 +110,8 @@ struct Bed {
     back: VecDeque<(Instant, Transmit)>,
     /// Whether a packet is to be lost before the link.
     drop: Box<Drops>,
+    /// Whether a packet meets congestion on the link, and is marked if it may be.
+    mark: Box<Drops>,
     /// Whether feedback is to be lost.
     drop_feedback: Box<dyn FnMut(Instant) -> bool>,
     encoder: Option<Encoder>,
@@ -134,6 +142,7 @@ impl Bed {
             forward: VecDeque::new(),
             back: VecDeque::new(),
             drop: Box::new(|_, _| false),
+            mark: Box::new(|_, _| false),
             drop_feedback: Box::new(|_| false),
             encoder: None,
             pushed: Vec::new(),
@@ -186,12 +195,15 @@ impl Bed {
     /// Lets everybody send what may be sent now.
     fn settle(&mut self) {
         self.encode();
-        while let Some(transmit) = self.sender.transmit(self.now) {
+        while let Some(mut transmit) = self.sender.transmit(self.now) {
             let Wire::Media(packet) = transmit.packet else {
                 panic!("a sender sends media")
             };
             assert_eq!(packet.len, transmit.len);
             self.sent.push((self.now, packet));
+            if (self.mark)(self.now, &packet) && transmit.ecn != Ecn::NotCapable {
+                transmit.ecn = Ecn::Ce;
+            }
             if (self.drop)(self.now, &packet) || self.queue.len() >= self.limit {
                 continue;
             }

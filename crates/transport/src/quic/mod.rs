@@ -20,7 +20,7 @@ pub use packet::{Ack, CRYPTO, DATAGRAM, Frame, Frames, IP_UDP, MAX_FRAMES, MAX_R
 
 use crate::{Config, Connection, Event, Stats, Transmit, Wire};
 use acks::{Arrivals, MAX_ACK_DELAY};
-use cca::Control;
+use cca::{Control, EcnMode};
 use sender::Sender;
 use streams::{RecvStreams, SendStreams};
 use units::{Duration, Ecn, Instant};
@@ -48,7 +48,8 @@ pub struct Quic {
     validated: bool,
     /// UDP payload received and sent.
     bytes: (u64, u64),
-    ecn: bool,
+    /// The ECN field of every packet.
+    ecn: Ecn,
     receive_window: u64,
     unsent_low: u64,
     /// The application gave something since it was last told that there is room.
@@ -69,7 +70,11 @@ impl Quic {
             told_connected: false,
             validated: opens,
             bytes: (0, 0),
-            ecn: config.ecn,
+            ecn: match control.ecn() {
+                EcnMode::Scalable => Ecn::Ect1,
+                EcnMode::Classic if config.ecn => Ecn::Ect0,
+                EcnMode::Classic => Ecn::NotCapable,
+            },
             receive_window: config.receive_window,
             unsent_low: config.unsent_low,
             gave: false,
@@ -246,7 +251,7 @@ impl Connection for Quic {
         self.bytes.1 += u64::from(len);
         Some(Transmit {
             len: len + IP_UDP,
-            ecn: if self.ecn { Ecn::Ect0 } else { Ecn::NotCapable },
+            ecn: self.ecn,
             packet: Wire::Quic(packet),
         })
     }

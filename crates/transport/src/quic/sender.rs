@@ -10,7 +10,7 @@ use crate::tcp::ranges::Ranges;
 use crate::tcp::rtt::RttEstimator;
 use crate::usage::Usage;
 use crate::{Config, Stats};
-use cca::{Congestion, Control, Signal};
+use cca::{Congestion, Control, EcnMode, Signal};
 use std::collections::VecDeque;
 use units::{Duration, Instant};
 
@@ -50,6 +50,7 @@ struct Sent {
 #[derive(Debug, Default)]
 struct News {
     bytes: u64,
+    packets: u64,
     newest: Option<(u64, Stamp)>,
 }
 
@@ -80,6 +81,9 @@ pub(super) struct Sender {
     /// The first packet of a recovery may leave whatever the window says (7.3.2).
     rescue: bool,
     marks: u32,
+    scalable: bool,
+    /// As `recovery_since`, for the marks of a scalable control.
+    marked_since: Option<Instant>,
     lost_untold: u64,
     delivery: Delivery,
     usage: Usage,
@@ -92,6 +96,7 @@ impl Sender {
     /// Nothing was sent.
     pub(super) fn new(config: &Config, control: Box<dyn Control>) -> Self {
         Sender {
+            scalable: control.ecn() == EcnMode::Scalable,
             control,
             rtt: RttEstimator::new(config),
             stats: Stats::default(),
@@ -112,6 +117,7 @@ impl Sender {
             repairing: false,
             rescue: false,
             marks: 0,
+            marked_since: None,
             lost_untold: 0,
             delivery: Delivery::default(),
             usage: Usage::default(),
@@ -294,6 +300,7 @@ impl Sender {
         let bytes = u64::from(sent.bytes);
         self.in_flight -= bytes;
         news.bytes += bytes;
+        news.packets += 1;
         if news.newest.is_none_or(|(newest, _)| newest < number) {
             news.newest = Some((number, sent.stamp));
         }
@@ -394,6 +401,10 @@ impl Sender {
     fn congest(&mut self, now: Instant, signal: Signal, lost: u64) {
         self.recovery_since = Some(now);
         self.repairing = true;
+        self.tell_congestion(now, signal, lost);
+    }
+
+    fn tell_congestion(&mut self, now: Instant, signal: Signal, lost: u64) {
         let congestion = Congestion {
             signal,
             lost,
@@ -410,9 +421,9 @@ impl Sender {
         }
     }
 
-    /// RFC 9002, 7.1: the peer's count of marks grew. Returns the bytes that were marked: the
-    /// packets' size is not known, so as many full datagrams, or what was delivered if that is
-    /// less.
+    /// RFC 9002, 7.1: the peer's count of marks grew. Returns the bytes that were marked: it is not
+    /// known which packets were, so the share of them that was, of what was delivered. A scalable
+    /// control repairs nothing after a mark, and hears of losses nonetheless.
     fn count_marks(&mut self, now: Instant, ack: &Ack, news: &News) -> u64 {
         let marks = ack.marks.saturating_sub(self.marks);
         let Some((_, stamp)) = news.newest else {
@@ -422,10 +433,15 @@ impl Sender {
             return 0;
         }
         self.marks = ack.marks;
-        if self.is_news(stamp.sent) {
-            self.congest(now, Signal::Mark, 0);
+        if !self.scalable {
+            if self.is_news(stamp.sent) {
+                self.congest(now, Signal::Mark, 0);
+            }
+        } else if self.marked_since.is_none_or(|since| stamp.sent > since) {
+            self.marked_since = Some(now);
+            self.tell_congestion(now, Signal::Mark, 0);
         }
-        (u64::from(marks) * u64::from(DATAGRAM)).min(news.bytes)
+        news.bytes * u64::from(marks).min(news.packets) / news.packets
     }
 
     fn tell_control(

@@ -2,10 +2,11 @@
 //!
 //! RFC 9293 as far as bytes and acknowledgements go, RFC 2018 (SACK), RFC 5681, RFC 6298 (timer),
 //! RFC 6928 (initial window), RFC 6937 (PRR), RFC 7323 (time stamps), RFC 8985 (RACK-TLP), RFC 3168
-//! (ECN). Left out: FIN and RST (an application closes by dropping both ends), giving up, urgent
+//! (ECN), RFC 9768 (accurate feedback, where the opener's control is scalable). Left out: FIN and RST (an application closes by dropping both ends), giving up, urgent
 //! data, zero and autotuned windows (receivers read at once), Nagle's algorithm (applications
 //! switch it off), F-RTO and the undoing of reductions.
 
+mod ecn;
 mod rack;
 pub(crate) mod ranges;
 mod receiver;
@@ -19,13 +20,16 @@ mod timers;
 pub use segment::{Kind, MAX_SACKS, Segment};
 
 use crate::{Config, Connection, Event, Stats, Transmit, Wire};
-use cca::Control;
+use cca::{Control, EcnMode};
+use ecn::Echo;
 use receiver::Receiver;
 use sender::Sender;
 use units::{Duration, Ecn, Instant};
 
 /// Options of a SYN beyond the time stamps of every segment: MSS, SACK permitted, window scale.
 const SYN_OPTIONS: u32 = 8;
+/// Most that options take beside the time stamps: 40 bytes less 12.
+const MAX_OPTIONS: u32 = 28;
 /// Longest wait for an answer to one.
 const MAX_WAIT: Duration = Duration::from_secs(120);
 
@@ -42,8 +46,10 @@ pub struct Tcp {
     greetings: u32,
     initial_rto: Duration,
     offers_ecn: bool,
-    /// Both ends understand ECN.
-    ecn: bool,
+    /// The control needs accurate feedback.
+    scalable: bool,
+    /// What both ends agreed upon.
+    echo: Echo,
     /// When it is to leave again.
     deadline: Instant,
     connected: bool,
@@ -67,10 +73,11 @@ impl Tcp {
             receiver: Receiver::new(&config),
             initial_rto: config.initial_rto,
             offers_ecn: config.ecn,
+            scalable: control.ecn() == EcnMode::Scalable,
             sender: Sender::new(config, control),
             greet: false,
             greetings: 0,
-            ecn: false,
+            echo: Echo::None,
             deadline: Instant::NEVER,
             connected: false,
         }
@@ -99,7 +106,7 @@ impl Tcp {
         self.deadline = Instant::NEVER;
         self.greet = false;
         self.connected = true;
-        self.sender.establish(now.since(segment.echo), self.ecn);
+        self.sender.establish(now.since(segment.echo), self.echo);
     }
 
     fn greeting(&mut self, now: Instant) -> Transmit {
@@ -117,13 +124,17 @@ impl Tcp {
             ..Segment::default()
         };
         self.receiver.stamp(now, &mut segment);
-        segment.ece = if self.opens {
-            self.offers_ecn
+        if self.opens {
+            segment.accurate = self.scalable;
+            segment.ece = self.offers_ecn || self.scalable;
+            segment.cwr = segment.ece;
         } else {
-            self.ecn
-        };
-        segment.cwr = self.opens && self.offers_ecn;
-        self.packet(segment, SYN_OPTIONS, Ecn::NotCapable)
+            segment.accurate = self.echo == Echo::Accurate;
+            segment.ece = self.echo == Echo::Classic;
+        }
+        // The SYN itself has no counters to tell (RFC 9768, 3.2.3.2.1).
+        let counters = if self.opens { 0 } else { self.counters_len() };
+        self.packet(segment, SYN_OPTIONS + counters, Ecn::NotCapable)
     }
 
     fn acknowledgement(&mut self, now: Instant) -> Transmit {
@@ -132,8 +143,40 @@ impl Tcp {
             ..Segment::default()
         };
         self.receiver.stamp(now, &mut segment);
-        let options = segment.sack_len();
-        self.packet(segment, options, Ecn::NotCapable)
+        // Where three ranges leave no room for the counters, ACE stands in for them.
+        let options = (segment.sack_len() + self.counters_len()).min(MAX_OPTIONS);
+        self.packet(segment, options, self.sender.ack_field())
+    }
+
+    fn counters_len(&self) -> u32 {
+        if self.echo == Echo::Accurate {
+            ecn::OPTION
+        } else {
+            0
+        }
+    }
+
+    /// What comes of a SYN's offer. Whoever is asked for accurate feedback gives it, as Linux
+    /// does; RFC 3168's is a setting.
+    fn accept(&self, syn: &Segment) -> Echo {
+        if syn.accurate {
+            Echo::Accurate
+        } else if self.offers_ecn && syn.ece && syn.cwr {
+            Echo::Classic
+        } else {
+            Echo::None
+        }
+    }
+
+    /// What the answer to this end's SYN agreed to.
+    fn agreed(&self, answer: &Segment) -> Echo {
+        if self.scalable && answer.accurate {
+            Echo::Accurate
+        } else if self.offers_ecn && answer.ece {
+            Echo::Classic
+        } else {
+            Echo::None
+        }
     }
 
     fn packet(&self, segment: Segment, options: u32, ecn: Ecn) -> Transmit {
@@ -165,16 +208,16 @@ impl Connection for Tcp {
             Kind::Syn if !self.opens => {
                 if self.state == State::Closed {
                     self.state = State::Handshake;
-                    self.ecn = self.offers_ecn && segment.ece && segment.cwr;
-                    self.receiver.greeted(segment);
+                    self.echo = self.accept(segment);
+                    self.receiver.greeted(segment, self.echo);
                 }
                 // One that comes again means that the answer was lost.
                 self.greet = true;
             }
             Kind::SynAck if self.opens && self.state != State::Closed => {
                 if self.state == State::Handshake {
-                    self.ecn = self.offers_ecn && segment.ece;
-                    self.receiver.greeted(segment);
+                    self.echo = self.agreed(segment);
+                    self.receiver.greeted(segment, self.echo);
                 }
                 self.establish(now, segment);
                 self.receiver.acknowledge();
@@ -187,7 +230,6 @@ impl Connection for Tcp {
                     return;
                 }
                 if segment.len > 0 {
-                    let ecn = if self.ecn { ecn } else { Ecn::NotCapable };
                     self.receiver.data(now, ecn, segment);
                 }
                 self.sender.on_ack(now, segment);

@@ -1,5 +1,6 @@
 //! The receiving half: putting bytes in order, and when to acknowledge (RFC 5681, 4.2).
 
+use super::ecn::Echo;
 use super::ranges::Ranges;
 use super::segment::{MAX_SACKS, Segment};
 use crate::Config;
@@ -30,8 +31,36 @@ pub struct Receiver {
     duplicate: bool,
     quick: u32,
     delay: Duration,
+    echo: Echo,
     /// Congestion Experienced is echoed until the sender says that it has reduced.
-    echo: bool,
+    classic: bool,
+    accurate: Counted,
+}
+
+/// What an accurate echo counts.
+#[derive(Debug, Default)]
+struct Counted {
+    /// Payload that came with Congestion Experienced, bytes.
+    bytes: u32,
+    /// Segments of it since the last acknowledgement.
+    untold: u32,
+    /// The last segment was one.
+    last: bool,
+}
+
+impl Counted {
+    /// A segment of `len` bytes arrived, `marked` or not; whether the sender should hear of it
+    /// at once: the first after one without a mark, and every second (RFC 9768, 3.2.2.5.1).
+    fn count(&mut self, marked: bool, len: u32) -> bool {
+        let first = marked && !self.last;
+        self.last = marked;
+        if !marked {
+            return false;
+        }
+        self.bytes = self.bytes.wrapping_add(len);
+        self.untold += 1;
+        first || self.untold >= 2
+    }
 }
 
 impl Receiver {
@@ -52,20 +81,15 @@ impl Receiver {
             duplicate: false,
             quick: config.quick_acks,
             delay: config.ack_delay,
-            echo: false,
+            echo: Echo::None,
+            classic: false,
+            accurate: Counted::default(),
         }
     }
 
     /// A segment with payload arrived.
     pub fn data(&mut self, now: Instant, ecn: Ecn, segment: &Segment) {
-        if segment.cwr {
-            self.echo = false;
-        }
-        if ecn == Ecn::Ce {
-            // The sender should know soon (RFC 8257 does so at every change).
-            self.urgent |= !self.echo;
-            self.echo = true;
-        }
+        self.note_mark(ecn == Ecn::Ce, segment);
         // The oldest segment that is not acknowledged is echoed (RFC 7323, 4.3).
         if segment.seq <= self.acknowledged {
             self.stamp = segment.sent;
@@ -105,9 +129,27 @@ impl Receiver {
         }
     }
 
-    /// The peer's handshake packet arrived.
-    pub fn greeted(&mut self, segment: &Segment) {
+    fn note_mark(&mut self, marked: bool, segment: &Segment) {
+        match self.echo {
+            Echo::None => {}
+            Echo::Classic => {
+                if segment.cwr {
+                    self.classic = false;
+                }
+                if marked {
+                    // The sender should know soon (RFC 8257 does so at every change).
+                    self.urgent |= !self.classic;
+                    self.classic = true;
+                }
+            }
+            Echo::Accurate => self.urgent |= self.accurate.count(marked, segment.len),
+        }
+    }
+
+    /// The peer's handshake packet arrived, and marks are to be echoed by `echo`.
+    pub fn greeted(&mut self, segment: &Segment, echo: Echo) {
         self.stamp = segment.sent;
+        self.echo = echo;
     }
 
     /// Something is missing: an acknowledgement has to say so, and leaves no room for data.
@@ -142,7 +184,9 @@ impl Receiver {
         segment.ack = self.next;
         segment.sent = now;
         segment.echo = self.stamp;
-        segment.ece = self.echo;
+        segment.ece = self.classic;
+        segment.ce = self.accurate.bytes;
+        self.accurate.untold = 0;
         segment.duplicate = core::mem::take(&mut self.duplicate);
         if !self.early.is_empty() {
             let recent = self.early.containing(self.recent);

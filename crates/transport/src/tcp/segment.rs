@@ -18,10 +18,15 @@ pub struct Segment {
     pub echo: Instant,
     /// Payload in bytes.
     pub len: u32,
+    /// Payload that arrived with Congestion Experienced so far, bytes modulo 2^32, where feedback
+    /// is accurate (RFC 9768, 3.2.3, ECEB, which counts modulo 2^24).
+    pub ce: u32,
     /// What kind of segment it is.
     pub kind: Kind,
     /// Congestion Experienced is echoed; on a SYN, ECN is offered, on its answer accepted (RFC 3168).
     pub ece: bool,
+    /// On a SYN, accurate feedback is offered, on its answer accepted (RFC 9768, 3.1).
+    pub accurate: bool,
     /// The sender has reduced its window; on a SYN, ECN is offered (RFC 3168).
     pub cwr: bool,
     /// This acknowledges a segment that had already arrived (in place of RFC 2883's first block).

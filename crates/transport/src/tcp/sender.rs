@@ -2,6 +2,7 @@
 
 mod acks;
 
+use super::ecn::{Echo, Marks};
 use super::rack::Rack;
 use super::recovery::{Cause, Recovery};
 use super::rtt::RttEstimator;
@@ -29,8 +30,7 @@ pub struct Sender {
     /// Given, and the application waits to be told that there is room again.
     awaited: bool,
     recovery: Option<Recovery>,
-    /// Both ends understand ECN.
-    ecn: bool,
+    marks: Marks,
     tell_reduced: bool,
     timers: Timers,
     probe: Option<Probe>,
@@ -73,6 +73,7 @@ impl Sender {
         Sender {
             rtt: RttEstimator::new(&config),
             timers: Timers::new(&config),
+            marks: Marks::new(control.ecn()),
             config,
             control,
             board: Scoreboard::default(),
@@ -81,7 +82,6 @@ impl Sender {
             next: 0,
             awaited: false,
             recovery: None,
-            ecn: false,
             tell_reduced: false,
             probe: None,
             forced: Forced::Nothing,
@@ -96,10 +96,15 @@ impl Sender {
         }
     }
 
-    /// The handshake is complete: it took `rtt`, and `ecn` was agreed upon or not.
-    pub fn establish(&mut self, rtt: Duration, ecn: bool) {
+    /// The handshake is complete: it took `rtt`, and marks come back by `echo`.
+    pub fn establish(&mut self, rtt: Duration, echo: Echo) {
         self.rtt.sample(rtt);
-        self.ecn = ecn;
+        self.marks.agree(echo);
+    }
+
+    /// The ECN field of an acknowledgement alone.
+    pub fn ack_field(&self) -> Ecn {
+        self.marks.other_field()
     }
 
     /// The application gives `bytes`.
@@ -236,8 +241,7 @@ impl Sender {
             cwr: core::mem::take(&mut self.tell_reduced),
             ..Segment::default()
         };
-        let ecn = if self.ecn { Ecn::Ect0 } else { Ecn::NotCapable };
-        (segment, ecn)
+        (segment, self.marks.field(self.config.ecn))
     }
 
     fn send_lost(&mut self, now: Instant) -> Option<(Segment, Ecn)> {
@@ -268,7 +272,6 @@ impl Sender {
         Some(sent)
     }
 
-    /// What is sent again is not ECN-capable (RFC 3168, 6.1.5).
     fn sent_again(&mut self, now: Instant, seq: u64, len: u32) -> (Segment, Ecn) {
         self.stats.retransmits += 1;
         self.count_sent(now, len);
@@ -277,7 +280,7 @@ impl Sender {
             len,
             ..Segment::default()
         };
-        (segment, Ecn::NotCapable)
+        (segment, self.marks.other_field())
     }
 
     fn count_sent(&mut self, now: Instant, len: u32) {
@@ -378,7 +381,7 @@ impl Sender {
         if !again {
             self.control.on_timeout(now, in_flight);
         }
-        self.tell_reduced = self.ecn;
+        self.tell_reduced = self.marks.wants_cwr();
         self.probe = None;
         self.forced = Forced::Repair;
         self.timers.stop();

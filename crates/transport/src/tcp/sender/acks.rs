@@ -21,7 +21,10 @@ impl Sender {
         self.measure(now, segment, &acked);
         self.leave_recovery(now);
         let lost = self.detect(now);
-        self.check_mark(now, segment, &acked);
+        let marked = self.marks.take(segment, acked.bytes);
+        if marked > 0 {
+            self.answer_mark(now);
+        }
         self.resolve_probe(now, segment, &acked);
         if let Some(recovery) = &mut self.recovery
             && acked.bytes > 0
@@ -32,7 +35,7 @@ impl Sender {
             recovery.on_delivered(acked.bytes, in_flight, target, progress, mss);
         }
         if acked.bytes > 0 || lost > 0 {
-            self.tell_control(now, segment, &acked, prior_in_flight);
+            self.tell_control(now, &acked, marked, prior_in_flight);
         }
         if acked.bytes > 0 {
             self.rearm(now, &acked);
@@ -115,7 +118,7 @@ impl Sender {
     fn reduce(&mut self, now: Instant, cause: Cause, lost: u64) {
         let prior = self.control.window();
         self.recovery = Some(Recovery::new(cause, self.next, prior, self.mss()));
-        self.tell_reduced = self.ecn;
+        self.tell_reduced = self.marks.wants_cwr();
         let signal = if cause == Cause::Mark {
             Signal::Mark
         } else {
@@ -134,9 +137,14 @@ impl Sender {
         self.control.on_congestion(now, &congestion);
     }
 
-    fn check_mark(&mut self, now: Instant, segment: &Segment, acked: &Acked) {
-        if self.ecn && segment.ece && acked.bytes > 0 && self.recovery.is_none() {
-            self.reduce(now, Cause::Mark, 0);
+    /// RFC 3168's answer is a recovery that rations sending; a scalable control is only told.
+    fn answer_mark(&mut self, now: Instant) {
+        if !self.marks.scalable() {
+            if self.recovery.is_none() {
+                self.reduce(now, Cause::Mark, 0);
+            }
+        } else if self.marks.is_news(self.board.una(), self.next) {
+            self.congestion(now, Signal::Mark, 0);
         }
     }
 
@@ -157,7 +165,7 @@ impl Sender {
             if segment.ack > probe.end && self.recovery.is_none() {
                 self.congestion(now, Signal::Loss, self.mss());
                 self.control.on_recovered(now);
-                self.tell_reduced = self.ecn;
+                self.tell_reduced = self.marks.wants_cwr();
             }
         }
         self.probe = None;
@@ -180,7 +188,7 @@ impl Sender {
         }
     }
 
-    fn tell_control(&mut self, now: Instant, segment: &Segment, acked: &Acked, prior: u64) {
+    fn tell_control(&mut self, now: Instant, acked: &Acked, marked: u64, prior: u64) {
         let (mut rate, mut round_start, mut rtt, mut newest_sent) =
             (None, false, None, Instant::ZERO);
         if let Some(newest) = &acked.newest {
@@ -205,7 +213,7 @@ impl Sender {
             newest_sent,
             in_recovery: self.recovery.as_ref().is_some_and(Recovery::rations),
             window_limited: self.usage.is_limited(window, slow_start),
-            marked: if segment.ece { acked.bytes } else { 0 },
+            marked,
         };
         self.control.on_ack(now, &ack);
     }
