@@ -172,9 +172,14 @@ fn each_kind_of_entry_has_its_figures() {
             "drops",
             "marks",
             "packets",
+            "occupancy",
         ],
     );
     assert_eq!(keys(&links[0]["sojourn_ms"]), ["max", "mean", "p95"]);
+    assert_eq!(
+        keys(&links[0]["backlog"]),
+        ["max_packets", "mean_bytes", "mean_packets"]
+    );
 }
 
 /// Paths of everything that is null, entries called by their names as notes call them.

@@ -3,7 +3,8 @@
 use crate::engine::BuiltLink;
 use crate::event::{Event, LinkId, Sink, TrafficId};
 use crate::link_meter::LinkMeter;
-use crate::result::{CallResult, FlowResult, LinkResult, Note, PageResult, RunResult, Series};
+use crate::notes::notes;
+use crate::result::{CallResult, FlowResult, PageResult, RunResult, Series};
 use crate::video::{Measured, Video};
 use crate::{Choice, Kind, Scenario};
 use qdisc::FlowId;
@@ -72,7 +73,7 @@ impl Collector {
     fn link(&mut self, link: LinkId) -> &mut LinkMeter {
         let index = usize::from(link.0);
         while self.links.len() <= index {
-            self.links.push(LinkMeter::new(self.keep_series));
+            self.links.push(LinkMeter::new(self.from, self.keep_series));
         }
         &mut self.links[index]
     }
@@ -138,7 +139,7 @@ impl Collector {
     /// The results, once the engine is done. `links` are the queues as it built them.
     pub fn finish(mut self, discipline: &Choice, seed: u64, links: &[BuiltLink]) -> RunResult {
         while self.links.len() < links.len() {
-            self.links.push(LinkMeter::new(self.keep_series));
+            self.links.push(LinkMeter::new(self.from, self.keep_series));
         }
         let threshold = self.scenario.stall_threshold;
         let measured: Vec<Measured> = self
@@ -146,22 +147,25 @@ impl Collector {
             .iter()
             .map(|video| video.measure(self.from, self.end, threshold))
             .collect();
-        let calls = self.calls(&measured);
-        let flows = self.transfers();
-        let queues = self.links.iter().zip(links);
-        let queues: Vec<_> = queues.map(|(meter, link)| meter.result(link)).collect();
-        RunResult {
+        let end = self.end;
+        let queues = self.links.iter_mut().zip(links);
+        let queues = queues
+            .map(|(meter, link)| meter.result(end, link))
+            .collect();
+        let mut result = RunResult {
             discipline: discipline.to_string(),
             seed,
             variant: Default::default(),
-            jfi: self.fairness(),
+            calls: self.calls(&measured),
             pages: self.pages(&measured),
-            notes: self.notes(&calls, &flows, &queues),
+            flows: self.transfers(),
             links: queues,
+            jfi: self.fairness(),
+            notes: Vec::new(),
             series: self.keep_series.then(|| self.series(links)),
-            calls,
-            flows,
-        }
+        };
+        result.notes = notes(&result);
+        result
     }
 
     /// Traffic entries of a kind, with their numbers.
@@ -275,48 +279,6 @@ impl Collector {
         (rates.len() > 1 && squares > 0.0).then(|| sum * sum / (rates.len() as f64 * squares))
     }
 
-    fn notes(&self, calls: &[CallResult], flows: &[FlowResult], links: &[LinkResult]) -> Vec<Note> {
-        let mut notes = Vec::new();
-        let mut note = |about: String, text: &str| {
-            let text = text.to_owned();
-            notes.push(Note { about, text });
-        };
-        for load in self.loads.iter().filter(|load| load.done.is_none()) {
-            let name = &self.scenario.traffic[usize::from(load.traffic.0)].name;
-            let about = format!("pages.{name}.{}.plt_ms", load.number);
-            note(about, "the run ended before the page was complete");
-        }
-        for call in calls
-            .iter()
-            .filter(|call| call.frame_delay_ms.p50.is_none())
-        {
-            let about = format!("calls.{}.frame_delay_ms", call.name);
-            note(
-                about,
-                "no frame of the measured time arrived, was lost or is late",
-            );
-        }
-        for flow in flows.iter().filter(|flow| flow.fct_ms.is_none()) {
-            let about = format!("flows.{}.fct_ms", flow.name);
-            note(about, "unlimited, or not complete when the run ended");
-        }
-        for link in links {
-            if link.sojourn_ms.mean.is_none() {
-                let about = format!("links.{}.sojourn_ms", link.name);
-                note(about, "no packet left in the measured time");
-            }
-            if link.utilization.is_none() {
-                let about = format!("links.{}.utilization", link.name);
-                note(about, "the link could carry nothing in the measured time");
-            }
-        }
-        if self.fairness().is_none() {
-            let text = "fewer than two calls or transfers lasted until the end, and one alone shares with nobody";
-            note("jfi".to_owned(), text);
-        }
-        notes
-    }
-
     fn series(&self, links: &[BuiltLink]) -> Series {
         let mut numbers = vec![0; self.scenario.traffic.len()];
         let flows = self.flows.iter().map(|flow| {
@@ -371,6 +333,7 @@ impl Sink for Collector {
     fn event(&mut self, now: Instant, event: Event) {
         match event {
             Event::Enqueued { link, flow, bytes } => {
+                self.link(link).enqueued(now, bytes);
                 if self.keep_series
                     && link.0 == 0
                     && let Some(flow) = self.flows.get_mut(flow.0 as usize)
@@ -387,10 +350,9 @@ impl Sink for Collector {
             } => {
                 self.dequeued(now, link, flow, bytes, sojourn);
             }
-            Event::Dropped { link, .. } => {
-                if now >= self.from {
-                    self.link(link).dropped();
-                }
+            Event::Dropped { link, bytes, .. } => {
+                let measured = now >= self.from;
+                self.link(link).dropped(now, measured, bytes);
             }
             Event::Marked { link, .. } => {
                 if now >= self.from {

@@ -33,6 +33,8 @@ pub struct BuiltLink {
     pub discipline: String,
     /// The names of its classes.
     pub classes: Vec<String>,
+    /// The room that its owner gave it.
+    pub buffer: Option<qdisc::Limit>,
     /// Bytes that its capacity could have carried over the measured time.
     pub capacity_bytes: f64,
 }

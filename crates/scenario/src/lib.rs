@@ -6,6 +6,7 @@
 
 #![deny(missing_docs)]
 
+mod backlog;
 mod collect;
 mod complete;
 mod document;
@@ -15,6 +16,7 @@ mod event;
 pub mod files;
 mod link_meter;
 mod model;
+mod notes;
 mod resolve;
 mod result;
 mod section;
@@ -29,7 +31,8 @@ pub use event::{Event, LinkId, Sink, TrafficId};
 pub use model::{Buffer, Capacity, Choice, Kind, Link, Scenario, Stack, Traffic, Uplink};
 pub use resolve::{Judge, Names};
 pub use result::{
-    CallResult, FlowResult, FrameDelay, LinkResult, Note, PageResult, RunResult, Series, Sojourn,
+    CallResult, FlowResult, FrameDelay, LinkBacklog, LinkResult, Note, PageResult, RunResult,
+    Series, Sojourn,
 };
 pub use trace::Trace;
 pub use video::quantile;

@@ -1,5 +1,6 @@
 //! What is measured of one queue.
 
+use crate::backlog::BacklogMeter;
 use crate::engine::BuiltLink;
 use crate::result::{LinkResult, Sojourn};
 use hdrhistogram::Histogram;
@@ -15,6 +16,7 @@ pub struct LinkMeter {
     bytes: u64,
     drops: u64,
     marks: u64,
+    backlog: BacklogMeter,
     total: Duration,
     max: Duration,
     /// Sojourn in microseconds.
@@ -24,13 +26,15 @@ pub struct LinkMeter {
 }
 
 impl LinkMeter {
-    /// Nothing measured yet. With `bins`, what a plot over time needs is kept.
-    pub fn new(bins: bool) -> Self {
+    /// Nothing measured yet; measured is what happens from `from` on. With `bins`, what a plot over
+    /// time needs is kept.
+    pub fn new(from: Instant, bins: bool) -> Self {
         LinkMeter {
             packets: 0,
             bytes: 0,
             drops: 0,
             marks: 0,
+            backlog: BacklogMeter::new(from),
             total: Duration::ZERO,
             max: Duration::ZERO,
             histogram: Histogram::new_with_bounds(1, LONGEST, 3)
@@ -39,8 +43,14 @@ impl LinkMeter {
         }
     }
 
+    /// A packet came.
+    pub fn enqueued(&mut self, now: Instant, bytes: u32) {
+        self.backlog.add(now, bytes);
+    }
+
     /// A packet left.
     pub fn dequeued(&mut self, now: Instant, measured: bool, bytes: u32, sojourn: Duration) {
+        self.backlog.remove(now, bytes);
         if measured {
             self.packets += 1;
             self.bytes += u64::from(bytes);
@@ -61,8 +71,9 @@ impl LinkMeter {
     }
 
     /// A packet was dropped.
-    pub fn dropped(&mut self) {
-        self.drops += 1;
+    pub fn dropped(&mut self, now: Instant, measured: bool, bytes: u32) {
+        self.backlog.remove(now, bytes);
+        self.drops += u64::from(measured);
     }
 
     /// A packet was marked.
@@ -70,8 +81,10 @@ impl LinkMeter {
         self.marks += 1;
     }
 
-    /// The results of the queue that was built as `link`.
-    pub fn result(&self, link: &BuiltLink) -> LinkResult {
+    /// The results of the queue that was built as `link`, over the measured time, which ends at
+    /// `end`.
+    pub fn result(&mut self, end: Instant, link: &BuiltLink) -> LinkResult {
+        let backlog = self.backlog.result(end);
         let some = self.packets > 0;
         let ms = |span: Duration| some.then(|| span.as_millis_f64());
         LinkResult {
@@ -90,6 +103,8 @@ impl LinkMeter {
             drops: self.drops,
             marks: self.marks,
             packets: self.packets,
+            occupancy: link.buffer.map(|buffer| backlog.occupancy(buffer)),
+            backlog,
         }
     }
 
@@ -107,27 +122,37 @@ impl LinkMeter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use qdisc::Limit;
 
     #[test]
     fn sojourn_of_packets() {
-        let mut meter = LinkMeter::new(true);
+        let mut meter = LinkMeter::new(Instant::ZERO, true);
+        let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+        for _ in 0..=100 {
+            meter.enqueued(at(0), 1000);
+        }
+        meter.dequeued(at(0), false, 1000, Duration::from_secs(9));
         // 1 ms to 100 ms: the mean is 50.5 ms, and 95 of a hundred wait 95 ms or less.
         for ms in 1..=100 {
-            let now = Instant::ZERO + Duration::from_millis(ms);
-            meter.dequeued(now, true, 1000, Duration::from_millis(ms));
+            meter.dequeued(at(ms), true, 1000, Duration::from_millis(ms));
         }
-        meter.dequeued(Instant::ZERO, false, 1000, Duration::from_secs(9));
-        let result = meter.result(&BuiltLink {
+        let link = BuiltLink {
             name: "link".to_owned(),
             discipline: "pfifo".to_owned(),
             classes: Vec::new(),
             capacity_bytes: 200_000.0,
-        });
+            buffer: Some(Limit::Bytes(202_000)),
+        };
+        let result = meter.result(at(200), &link);
         assert_eq!((result.packets, result.utilization), (100, Some(0.5)));
         let sojourn = result.sojourn_ms;
         assert_eq!((sojourn.mean, sojourn.max), (Some(50.5), Some(100.0)));
         let p95 = sojourn.p95.unwrap();
         assert!((95.0..95.1).contains(&p95), "three digits: {p95}");
+        // Little's law: 100 packets in 200 ms, each for 50.5 ms.
+        assert_eq!(result.backlog.mean_packets, 100.0 / 200.0 * 50.5);
+        assert_eq!(result.backlog.max_packets, 100);
+        assert_eq!(result.occupancy, Some(0.125), "25 250 B of 202 000 B");
         // The first bin has 1 to 99 ms and the 9 s that were not measured; the second has 100 ms.
         let bins = meter.series();
         assert_eq!(bins[0], Some(((4950.0 + 9000.0) / 100.0, 9000.0)));

@@ -125,6 +125,24 @@ pub struct LinkResult {
     pub marks: u64,
     /// Packets forwarded.
     pub packets: u64,
+    /// What waited in the queue.
+    pub backlog: LinkBacklog,
+    /// The mean backlog over the link's `buffer`, in the unit in which the buffer was given; null
+    /// without one. Above 1 only where the discipline counts in another unit, or has a larger limit
+    /// of its own.
+    pub occupancy: Option<f64>,
+}
+
+/// What waited in a queue, over the measured time. Packets in the device or on the wire wait no
+/// longer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct LinkBacklog {
+    /// Mean over time.
+    pub mean_packets: f64,
+    /// The most that waited for any time.
+    pub max_packets: u32,
+    /// Mean over time, IP lengths.
+    pub mean_bytes: f64,
 }
 
 /// Time that packets waited.

@@ -79,14 +79,14 @@ fn build(
     };
     let entry = registry.get(&plan.choice.name);
     let entry = entry.ok_or_else(|| refuse(format!("no discipline {:?}", plan.choice.name)))?;
+    let mean = plan.capacity.mean();
+    let buffer = plan.buffer.map(|buffer| buffer.limit(mean, scenario.rtt));
     let env = Env {
         rate: match plan.capacity {
             Capacity::Constant(rate) => Some(*rate),
             Capacity::Trace(_) => None,
         },
-        limit: plan
-            .buffer
-            .map(|buffer| buffer.limit(plan.capacity.mean(), scenario.rtt)),
+        limit: buffer,
         seed,
     };
     let queue = (entry.build)(&plan.choice.settings, &env);
@@ -95,6 +95,7 @@ fn build(
         name: plan.name.clone(),
         discipline: plan.choice.to_string(),
         classes: queue.classes(),
+        buffer,
         capacity_bytes: capacity_bytes(plan.capacity, scenario),
     };
     Ok((

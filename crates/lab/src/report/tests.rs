@@ -2,7 +2,9 @@
 
 use super::subject::Subject;
 use super::*;
-use scenario::{CallResult, FlowResult, FrameDelay, LinkResult, Note, PageResult, Sojourn};
+use scenario::{
+    CallResult, FlowResult, FrameDelay, LinkBacklog, LinkResult, Note, PageResult, Sojourn,
+};
 
 const DURATION: f64 = 60.0;
 const BIN: f64 = 0.1;
@@ -38,6 +40,12 @@ fn result(discipline: &str, seed: u64, wait: f64, drawn: bool) -> RunResult {
         drops: (wait * 10.0) as u64,
         marks: 0,
         packets: 100_000,
+        backlog: LinkBacklog {
+            mean_packets: wait * 40.0,
+            max_packets: 100,
+            mean_bytes: wait * 60_000.0,
+        },
+        occupancy: Some(0.4),
     };
     let note = Note {
         about: "flows.bulk.fct_ms".to_owned(),

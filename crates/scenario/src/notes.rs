@@ -1,0 +1,43 @@
+//! Why figures are null.
+
+use crate::result::{Note, RunResult};
+
+/// A note for everything in `result` that is null.
+pub fn notes(result: &RunResult) -> Vec<Note> {
+    let mut notes = Vec::new();
+    let mut note = |missing: bool, about: String, text: &str| {
+        if missing {
+            let text = text.to_owned();
+            notes.push(Note { about, text });
+        }
+    };
+    for page in &result.pages {
+        let about = |field| format!("pages.{}.{}.{field}", page.name, page.load);
+        let text = "the run ended before the page was complete";
+        note(page.plt_ms.is_none(), about("plt_ms"), text);
+    }
+    for call in &result.calls {
+        let about = |field| format!("calls.{}.{field}", call.name);
+        let text = "no frame of the measured time arrived, was lost or is late";
+        let missing = call.frame_delay_ms.p50.is_none();
+        note(missing, about("frame_delay_ms"), text);
+    }
+    for flow in &result.flows {
+        let about = |field| format!("flows.{}.{field}", flow.name);
+        let text = "unlimited, or not complete when the run ended";
+        note(flow.fct_ms.is_none(), about("fct_ms"), text);
+    }
+    for link in &result.links {
+        let about = |field| format!("links.{}.{field}", link.name);
+        let text = "no packet left in the measured time";
+        note(link.sojourn_ms.mean.is_none(), about("sojourn_ms"), text);
+        let text = "the link could carry nothing in the measured time";
+        note(link.utilization.is_none(), about("utilization"), text);
+        let text = "the link was given no buffer to compare the backlog with";
+        note(link.occupancy.is_none(), about("occupancy"), text);
+    }
+    let text = "fewer than two calls or transfers lasted until the end, and one alone shares with \
+                nobody";
+    note(result.jfi.is_none(), "jfi".to_owned(), text);
+    notes
+}

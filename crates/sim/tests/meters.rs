@@ -1,0 +1,65 @@
+//! Figures of a run that is small enough to be worked out by hand.
+
+mod common;
+
+use common::resolve;
+use scenario::RunResult;
+
+/// The first discipline's results.
+fn measure(text: &str) -> RunResult {
+    let scenario = resolve(text).unwrap();
+    let discipline = &scenario.disciplines[0];
+    scenario::run(&sim::Simulator::default(), &scenario, discipline, 1, false).unwrap()
+}
+
+fn close(found: f64, expected: f64) {
+    assert!((found - expected).abs() < 1e-9, "{found}, not {expected}");
+}
+
+/// Three full segments. At 8 Mbit/s a byte takes 1 µs. The SYN goes at once; at 40 060 µs an
+/// acknowledgement of 52 B and three packets of 1500 B come together:
+///   ACK      starts 40 060 µs
+///   data 1   starts 40 112 µs, has waited    52 µs
+///   data 2   starts 41 612 µs, has waited 1 552 µs
+///   data 3   starts 43 112 µs, has waited 3 052 µs
+/// That are 4656 µs of packets' waiting in a run of one second.
+const THREE: &str = r#"
+    duration = "1s"
+    disciplines = ["pfifo"]
+    [link]
+    rate = "8mbit"
+    rtt = "40ms"
+    buffer = "10p"
+    [[traffic]]
+    name = "bulk"
+    kind = "bulk"
+    size = "4344B"
+"#;
+
+#[test]
+fn backlog_and_occupancy() {
+    let link = &measure(THREE).links[0];
+    close(link.backlog.mean_packets, 4656e-6);
+    close(link.backlog.mean_bytes, 1500.0 * 4656e-6);
+    assert_eq!(link.backlog.max_packets, 3);
+    close(link.occupancy.unwrap(), 4656e-7);
+    let late = THREE.replace("duration", "warmup = \"42ms\"\nduration");
+    let link = &measure(&late).links[0];
+    // From 42 ms on one packet waits for 1112 µs.
+    close(link.backlog.mean_packets, 1112e-6 / 0.958);
+    assert_eq!(link.backlog.max_packets, 1);
+}
+
+#[test]
+fn occupancy_is_in_the_unit_of_the_buffer() {
+    let link = &measure(&THREE.replace("10p", "1bdp")).links[0];
+    // 8 Mbit/s times 40 ms are 40 kB.
+    close(link.occupancy.unwrap(), 1500.0 * 4656e-6 / 40_000.0);
+    let result = measure(&THREE.replace("buffer = \"10p\"", ""));
+    assert_eq!(result.links[0].occupancy, None);
+    let note = result
+        .notes
+        .iter()
+        .find(|n| n.about == "links.link.occupancy");
+    assert!(note.unwrap().text.contains("no buffer"));
+}
