@@ -19,9 +19,11 @@ pub mod fq_codel;
 pub mod fq_fifo;
 pub mod labelled;
 mod packet;
+mod periodic;
 pub mod pias;
 pub mod pool;
 pub mod prio;
+pub mod red;
 pub mod registry;
 
 pub use packet::{Backlog, FlowId, Label, Packet};
