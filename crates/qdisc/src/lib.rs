@@ -15,6 +15,7 @@ pub mod confucius;
 pub mod drr;
 pub mod fifo;
 pub mod flow_table;
+pub mod fq;
 pub mod fq_codel;
 pub mod fq_fifo;
 pub mod labelled;

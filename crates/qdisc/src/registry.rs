@@ -3,7 +3,7 @@
 //! A discipline describes itself in a [`Discipline`] beside its code; [`Registry::builtin`] has one
 //! line for each. Another crate adds its own with [`Registry::add`].
 
-use crate::{Qdisc, cbq, codel, confucius, fifo, fq_codel, fq_fifo, pias, prio, red};
+use crate::{Qdisc, cbq, codel, confucius, fifo, fq, fq_codel, fq_fifo, pias, prio, red};
 use units::Rate;
 use units::param::{ParamError, Settings, Spec};
 
@@ -88,6 +88,7 @@ impl<P: Send + 'static> Registry<P> {
                 prio::prio(),
                 cbq::cbq(),
                 pias::pias(),
+                fq::fq(),
                 confucius::confucius(),
             ],
         }
