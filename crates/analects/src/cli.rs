@@ -17,6 +17,8 @@ pub struct Cli {
 pub enum Command {
     /// Run a scenario under each discipline and compare.
     Run(RunArgs),
+    /// Run the experiments of a paper again, and check what it claims.
+    Reproduce(ReproduceArgs),
     /// List what there is.
     List {
         /// Of what.
@@ -116,4 +118,37 @@ pub enum Format {
     Json,
     /// A figure a line.
     Csv,
+}
+
+/// Which experiments to run, and how to tell of them.
+#[derive(Debug, Args)]
+pub struct ReproduceArgs {
+    /// Experiments, such as confucius/fig10; all of a paper's with confucius/all; or a file of your
+    /// own that ends in .toml. Recorded traces and pages are taken from the folder that ANALECTS_DATA
+    /// names; without it they are generated.
+    #[arg(required = true, value_name = "EXPERIMENT")]
+    pub experiments: Vec<String>,
+    /// With fewer seeds, traces and values: about a minute each.
+    #[arg(long)]
+    pub quick: bool,
+    /// How to print what came of them.
+    #[arg(long, default_value = "table")]
+    pub format: Printed,
+    /// Keep results and reports in this folder; what is there already is not run again.
+    #[arg(long, value_name = "DIR", default_value = "reproduction")]
+    pub out: PathBuf,
+    /// Runs at a time; by default one for each processor.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+}
+
+/// How to print what came of experiments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Printed {
+    /// Tables to read.
+    Table,
+    /// The claims as JSON.
+    Json,
+    /// A page of Markdown.
+    Markdown,
 }

@@ -4,6 +4,7 @@ use crate::cli::{Listed, Style};
 use crate::markdown;
 use crate::refused::Refused;
 use crate::run::print;
+use lab::reproduce::registry;
 use sim::Simulator;
 use std::fmt::Write as _;
 use units::param::Spec;
@@ -106,9 +107,7 @@ pub fn list(what: Listed) -> Result<(), Refused> {
                 "sim  the simulator: virtual time, no root, the same result every time\n",
             );
         }
-        Listed::Experiments => {
-            return print("There are none in this version: run a scenario of scenarios/.\n");
-        }
+        Listed::Experiments => return print(&experiments()?),
     };
     let width = entries
         .iter()
@@ -120,6 +119,19 @@ pub fn list(what: Listed) -> Result<(), Refused> {
         _ = writeln!(text, "{:width$}  {}", entry.name, entry.summary);
     }
     print(&text)
+}
+
+/// The experiments, with their titles.
+fn experiments() -> Result<String, Refused> {
+    let mut text = String::new();
+    for id in registry::names() {
+        let found = registry::find(id);
+        let found = found.map_err(|error| Refused::new(&error, "report this"))?;
+        for experiment in found {
+            _ = writeln!(text, "{id:28}  {}", experiment.written.title);
+        }
+    }
+    Ok(text)
 }
 
 /// Describes one thing, or all of a kind.

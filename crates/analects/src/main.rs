@@ -6,6 +6,7 @@ mod cli;
 mod describe;
 mod markdown;
 mod refused;
+mod reproduce;
 mod resolved;
 mod run;
 mod table;
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
 fn execute(command: Command) -> Result<(), Refused> {
     match command {
         Command::Run(args) => run::run(&args),
+        Command::Reproduce(args) => reproduce::run(&args),
         Command::List { what } => describe::list(what),
         Command::Describe { name, format } => describe::describe(&name, format),
         Command::Completions { shell } => {

@@ -59,6 +59,15 @@ pub fn comparison(scenario: &Scenario, results: &[RunResult]) -> String {
     format!("{head}\n\n{table}\n")
 }
 
+/// A table with a head; the columns behind the first are aligned to the right if they hold numbers.
+pub fn plain(head: &[String], rows: Vec<Vec<String>>) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(head);
+    table.add_rows(rows);
+    table
+}
+
 fn mean(value: Option<Mean>, decimals: usize) -> Option<String> {
     value.map(|Mean { mean, ci95 }| match ci95 {
         Some(ci95) => format!("{mean:.decimals$} ±{ci95:.decimals$}"),

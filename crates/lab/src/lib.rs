@@ -5,10 +5,14 @@
 
 #![deny(missing_docs)]
 
+mod estimate;
 pub mod export;
+pub mod metric;
 mod plan;
 pub mod report;
+pub mod reproduce;
 mod summary;
 
+pub use estimate::{Estimate, Statistic};
 pub use plan::{Plan, Progress, Run, WITHOUT, run};
 pub use summary::{Mean, Summary, summarize};

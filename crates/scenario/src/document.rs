@@ -73,6 +73,19 @@ impl Document {
         Ok(document)
     }
 
+    /// The table called `key` as a document of its own; errors still name places of this one's text.
+    pub fn part(&self, key: &str) -> Option<Document> {
+        let (_, item) = self.root.iter().find(|(name, _)| name == key)?;
+        let Node::Table(root) = &item.node else {
+            return None;
+        };
+        Some(Document {
+            file: self.file.clone(),
+            text: self.text.clone(),
+            root: root.clone(),
+        })
+    }
+
     /// Sets the value at `path`, such as `link.rate`, or `traffic.NAME.control`: entries of a list
     /// are found by their `name`. Without a name, a list's path means all its entries. Tables on the
     /// way are made if need be.

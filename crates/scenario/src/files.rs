@@ -2,7 +2,7 @@
 
 use crate::error::ScenarioError;
 use crate::section::Text;
-use crate::trace::Trace;
+use crate::trace::{self, Trace};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -54,12 +54,15 @@ pub fn read(path: &Path, most: u64) -> Result<String, String> {
 
 /// The files that `pattern` means: a file itself, all files of a folder that do not begin with a
 /// dot, or those whose names match a `*` in the last part. In the order of their names, numbers by
-/// value.
+/// value. The name of a generated trace stands for itself.
 ///
 /// # Errors
 /// A sentence that says why there are none.
 pub fn expand(pattern: &str) -> Result<Vec<PathBuf>, String> {
     let path = Path::new(pattern);
+    if pattern.starts_with(GENERATED) {
+        return Ok(vec![path.to_owned()]);
+    }
     let name = path
         .file_name()
         .map(|name| name.to_string_lossy().into_owned());
@@ -134,17 +137,37 @@ fn natural(name: &str) -> Vec<(u64, String)> {
     parts
 }
 
-/// The trace in the file that `text` names.
-pub(crate) fn trace(text: &Text<'_>) -> Result<Trace, ScenarioError> {
-    let content = read(Path::new(&text.value), MAX_TRACE).map_err(|reason| {
-        let message = format!("{}: {:?} cannot be read: {reason}", text.key, text.value);
+/// What a link's `trace` says before the name of a generated trace.
+const GENERATED: &str = "generated:";
+
+/// The trace that `name` names: a file, or `generated:SET:NUMBER`.
+///
+/// # Errors
+/// A message, and what to write instead.
+pub fn trace(name: &str) -> Result<Trace, ScenarioError> {
+    if let Some(generated) = name.strip_prefix(GENERATED) {
+        let help = "name a file, or a generated trace";
+        return trace::generated(generated)
+            .map_err(|error| ScenarioError::about(name, &error, help));
+    }
+    let content = read(Path::new(name), MAX_TRACE).map_err(|reason| {
+        let message = format!("{name:?} cannot be read: {reason}");
         let help = "name a file with `seconds megabits_per_second` a line";
-        text.error(&message, help)
+        ScenarioError::about("", &message, help)
     })?;
     Trace::parse(&content).map_err(|error| {
         let message = format!("line {}: found {}", error.line, error.found);
         let help = format!("write {}", error.expected);
-        ScenarioError::about(&text.value, &message, &help)
+        ScenarioError::about(name, &message, &help)
+    })
+}
+
+/// The trace that `text` names.
+pub(crate) fn trace_of(text: &Text<'_>) -> Result<Trace, ScenarioError> {
+    // An error within a trace is about that file; one about its name, about the scenario.
+    trace(&text.value).map_err(|error| match error.file.as_str() {
+        file if file == text.value && !file.starts_with(GENERATED) => error,
+        _ => text.error(&format!("{}: {}", text.key, error.message), &error.help),
     })
 }
 

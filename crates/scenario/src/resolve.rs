@@ -274,7 +274,7 @@ fn capacity(section: &mut Section<'_>) -> Result<Capacity> {
             Err(trace.error(&message, "write one of them"))
         }
         (None, Some(text)) => {
-            let trace = files::trace(&text)?;
+            let trace = files::trace_of(&text)?;
             let mean = trace.mean();
             within(&text, "a mean of ", mean)?;
             Ok(Capacity::Trace(Arc::new(trace)))

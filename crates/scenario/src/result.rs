@@ -2,11 +2,11 @@
 //!
 //! Units stand in the names. What could not be observed is `None`, with a [`Note`] that says why.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// One run's results.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RunResult {
     /// The discipline under test, with its settings.
     pub discipline: String,
@@ -32,7 +32,7 @@ pub struct RunResult {
 }
 
 /// A call.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CallResult {
     /// The traffic entry's name, numbered where there are several.
     pub name: String,
@@ -58,7 +58,7 @@ pub struct CallResult {
 
 /// Quantiles of the delay of frames; a lost one counts as delayed until it was skipped, one that
 /// never came as delayed until the end.
-#[derive(Debug, Clone, Copy, Default, Serialize)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub struct FrameDelay {
     /// Median.
     pub p50: Option<f64>,
@@ -71,7 +71,7 @@ pub struct FrameDelay {
 }
 
 /// One load of a page.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PageResult {
     /// The traffic entry's name.
     pub name: String,
@@ -94,7 +94,7 @@ pub struct PageResult {
 }
 
 /// A bulk transfer.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct FlowResult {
     /// The traffic entry's name, numbered where there are several.
     pub name: String,
@@ -109,7 +109,7 @@ pub struct FlowResult {
 }
 
 /// A queue.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct LinkResult {
     /// The link's name; an uplink's has `-up` appended.
     pub name: String,
@@ -135,7 +135,7 @@ pub struct LinkResult {
 
 /// What waited in a queue, over the measured time. Packets in the device or on the wire wait no
 /// longer.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct LinkBacklog {
     /// Mean over time.
     pub mean_packets: f64,
@@ -146,7 +146,7 @@ pub struct LinkBacklog {
 }
 
 /// Time that packets waited.
-#[derive(Debug, Clone, Copy, Default, Serialize)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub struct Sojourn {
     /// Mean.
     pub mean: Option<f64>,
@@ -157,7 +157,7 @@ pub struct Sojourn {
 }
 
 /// Something that should be known about a result.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Note {
     /// The field it is about.
     pub about: String,

@@ -8,6 +8,10 @@
 //!
 //! Empty lines and lines that begin with `#` are passed over. A trace repeats when it ends.
 
+mod generated;
+
+pub use generated::generated;
+
 use units::{Duration, Instant, Rate};
 
 /// Capacity over time, repeating.
@@ -169,6 +173,17 @@ impl Trace {
     /// The mean rate over one period.
     pub fn mean(&self) -> Rate {
         Rate::from_bits((self.carried / u128::from(self.period)) as u64)
+    }
+
+    /// Each piece's rate, and how long it holds.
+    pub fn pieces(&self) -> impl Iterator<Item = (Rate, Duration)> {
+        let ends = self.starts.iter().skip(1).chain([&self.period]);
+        let holds = self
+            .starts
+            .iter()
+            .zip(ends)
+            .map(|(start, end)| Duration::from_nanos(end - start));
+        self.rates.iter().copied().zip(holds)
     }
 
     /// The length of one period.

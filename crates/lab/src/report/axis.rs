@@ -1,5 +1,7 @@
 //! Axes: where a value has its place, and the ticks beside it.
 
+use super::svg::{escape, short};
+
 /// A labelled axis from one value to another.
 #[derive(Debug, Clone)]
 pub struct Axis {
@@ -59,6 +61,20 @@ impl Axis {
             to: 1.0,
             log: false,
             ticks: ticks.to_vec(),
+        }
+    }
+
+    /// For places that have names: 0, 1, and so on, with room on both sides.
+    pub fn places(label: &str, names: &[String]) -> Axis {
+        let ticks = (0..)
+            .zip(names)
+            .map(|(place, name)| (f64::from(place), escape(&short(name, 14))));
+        Axis {
+            label: label.to_owned(),
+            from: -0.5,
+            to: names.len() as f64 - 0.5,
+            log: false,
+            ticks: ticks.collect(),
         }
     }
 

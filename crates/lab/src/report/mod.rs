@@ -6,18 +6,18 @@
 //! disciplines are drawn, by style sheet alone.
 
 mod about;
-mod axis;
+pub(crate) mod axis;
 mod bounds;
 mod classes;
 mod flows;
 mod frames;
 mod headline;
 mod loads;
-mod plot;
+pub(crate) mod plot;
 mod rows;
 mod sojourn;
 mod subject;
-mod svg;
+pub(crate) mod svg;
 #[cfg(test)]
 mod tests;
 mod thin;
@@ -87,18 +87,7 @@ impl<'a> Report<'a> {
             sojourn::section(self),
             about::section(self),
         ];
-        let name = escape(self.subject.name);
-        format!(
-            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
-             <meta name=\"color-scheme\" content=\"light dark\"/>\n\
-             <meta http-equiv=\"Content-Security-Policy\" \
-             content=\"default-src 'none'; style-src 'unsafe-inline'\"/>\n\
-             <title>{name} – analects</title>\n<style>\n{STYLE}{}</style>\n</head>\n<body>\n\
-             <main>\n{}</main>\n</body>\n</html>\n",
-            self.toggles(),
-            sections.concat()
-        )
+        framed(self.subject.name, &self.toggles(), &sections.concat())
     }
 
     /// Rules that hide what belongs to a discipline without a tick.
@@ -212,19 +201,33 @@ impl<'a> Report<'a> {
     }
 }
 
+/// A whole page around `content`, with `style` beside the common one.
+pub(crate) fn framed(title: &str, style: &str, content: &str) -> String {
+    let title = escape(title);
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
+         <meta name=\"color-scheme\" content=\"light dark\"/>\n\
+         <meta http-equiv=\"Content-Security-Policy\" \
+         content=\"default-src 'none'; style-src 'unsafe-inline'\"/>\n\
+         <title>{title} – analects</title>\n<style>\n{STYLE}{style}</style>\n</head>\n<body>\n\
+         <main>\n{content}</main>\n</body>\n</html>\n"
+    )
+}
+
 /// Classes that give a discipline its colour and dash. Neither repeats before both have.
-fn look(discipline: usize) -> String {
+pub(crate) fn look(discipline: usize) -> String {
     let dash = (discipline + discipline / COLOURS) % DASHES;
     format!("c{} s{dash}", discipline % COLOURS)
 }
 
 /// The number of a discipline's marker.
-fn shape(discipline: usize) -> usize {
+pub(crate) fn shape(discipline: usize) -> usize {
     discipline + discipline / COLOURS
 }
 
 /// A piece of a discipline's line with its marker.
-fn swatch(discipline: usize) -> String {
+pub(crate) fn swatch(discipline: usize) -> String {
     format!(
         "<svg class=\"swatch\" viewBox=\"0 0 34 14\" aria-hidden=\"true\">\
          <path class=\"line\" d=\"M1 7H33\"/>{}</svg>",

@@ -1,0 +1,218 @@
+//! `analects reproduce`.
+
+use crate::cli::{Printed, ReproduceArgs};
+use crate::refused::Refused;
+use crate::run::{print, unwritable};
+use crate::table::plain;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use lab::Progress;
+use lab::reproduce::page::{self, Document};
+use lab::reproduce::{Data, Experiment, Options, Outcome, outcome, registry};
+use scenario::{Engine, Names};
+use sim::Simulator;
+use std::fmt::Write as _;
+use std::hash::{DefaultHasher, Hasher};
+use std::path::Path;
+
+type Result<T> = std::result::Result<T, Refused>;
+
+/// Where recorded traces and pages are.
+const DATA: &str = "ANALECTS_DATA";
+
+/// Runs experiments and prints what became of their claims.
+pub fn run(args: &ReproduceArgs) -> Result<()> {
+    let experiments = chosen(&args.experiments)?;
+    let folder = std::env::var_os(DATA);
+    let data = Data::new(folder.as_deref().map(Path::new));
+    let build = build()?;
+    // A quick run and a whole one share what they have in common.
+    let options = Options {
+        quick: args.quick,
+        data: &data,
+        folder: &args.out,
+        build: &build,
+    };
+    let jobs = args.jobs.unwrap_or(0) as usize;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build();
+    let pool = pool.map_err(|error| Refused::new(&error.to_string(), "use --jobs 1"))?;
+    let simulator = Simulator::default();
+    let mut outcomes = Vec::new();
+    for experiment in &experiments {
+        let outcome = pool.install(|| one(&simulator, experiment, options))?;
+        write_report(&args.out, &outcome)?;
+        if args.format == Printed::Table {
+            print(&table(&outcome))?;
+        }
+        outcomes.push(outcome);
+    }
+    let version = env!("CARGO_PKG_VERSION");
+    match args.format {
+        Printed::Table => print(&totals(&outcomes)),
+        Printed::Markdown => print(&markdown(args, &data, &outcomes)),
+        Printed::Json => {
+            let document = Document {
+                version,
+                data: data.described(),
+                quick: args.quick,
+                claims: outcomes
+                    .iter()
+                    .flat_map(|outcome| &outcome.claims)
+                    .collect(),
+            };
+            let text = serde_json::to_string_pretty(&document);
+            let text = text.map_err(|error| Refused::new(&error.to_string(), "report this"))?;
+            print(&(text + "\n"))
+        }
+    }
+}
+
+fn chosen(names: &[String]) -> Result<Vec<Experiment>> {
+    let mut experiments = Vec::new();
+    for name in names {
+        let help = "`analects list experiments` has them all; a file of your own ends in .toml";
+        let refused = |error: String| Refused::new(&error, help);
+        if name.ends_with(".toml") {
+            let path = Path::new(name);
+            let text = scenario::files::read(path, scenario::files::MAX_SCENARIO)
+                .map_err(|reason| refused(format!("{name}: {reason}")))?;
+            let id = path
+                .file_stem()
+                .map(|stem| stem.to_string_lossy().into_owned());
+            let id = format!("own/{}", id.unwrap_or_default());
+            experiments.push(Experiment::parse(&id, name, &text).map_err(refused)?);
+        } else {
+            experiments.extend(registry::find(name).map_err(refused)?);
+        }
+    }
+    Ok(experiments)
+}
+
+/// What distinguishes this program from others: results of another one are not taken for its own.
+fn build() -> Result<String> {
+    let unreadable = |error: std::io::Error| {
+        let message = format!("the program cannot read itself: {error}");
+        Refused::new(&message, "start it by its path")
+    };
+    let path = std::env::current_exe().map_err(unreadable)?;
+    let mut hash = DefaultHasher::new();
+    hash.write(&std::fs::read(path).map_err(unreadable)?);
+    Ok(format!("{:016x}", hash.finish()))
+}
+
+fn one<'a>(
+    simulator: &Simulator,
+    experiment: &'a Experiment,
+    options: Options<'_>,
+) -> Result<Outcome<'a>> {
+    let names = Names {
+        discipline: &|choice| simulator.judge_discipline(choice),
+        control: &|choice| simulator.judge_control(choice),
+    };
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+    let template = format!(
+        "{} {{bar:40}} {{pos}}/{{len}} runs, {{eta}} left",
+        experiment.id
+    );
+    // Without a style of ours there is indicatif's own.
+    if let Ok(style) = ProgressStyle::with_template(&template) {
+        bar.set_style(style);
+    }
+    let engine: &dyn Engine = simulator;
+    let start = |all: usize, missing: usize| {
+        if missing < all {
+            eprintln!(
+                "{}: {} of {all} runs are kept from before",
+                experiment.id,
+                all - missing
+            );
+        }
+        bar.set_length(missing as u64);
+        bar.tick();
+    };
+    let outcome = outcome(engine, &names, experiment, options, start, &Bar(&bar));
+    bar.finish_and_clear();
+    outcome.map_err(|error| {
+        Refused::new(
+            &format!("{}: {error}", experiment.id),
+            "change the experiment",
+        )
+    })
+}
+
+struct Bar<'a>(&'a ProgressBar);
+
+impl Progress for Bar<'_> {
+    fn done(&self) {
+        self.0.inc(1);
+    }
+}
+
+fn write_report(folder: &Path, outcome: &Outcome<'_>) -> Result<()> {
+    let folder = folder.join(&outcome.experiment.id);
+    let path = folder.join("report.html");
+    std::fs::create_dir_all(&folder)
+        .and_then(|()| std::fs::write(&path, page::html(outcome)))
+        .map_err(|error| unwritable(&path, &error))
+}
+
+/// The claims and figures of an experiment, for a terminal.
+fn table(outcome: &Outcome<'_>) -> String {
+    let written = &outcome.experiment.written;
+    let mut text = format!(
+        "{}: {} ({})\n",
+        outcome.experiment.id, written.title, written.paper
+    );
+    let claims = outcome.claims.iter().map(|claim| {
+        let mut statement = claim.statement.clone();
+        if !claim.note.is_empty() {
+            _ = write!(statement, "\n  {}", claim.note);
+        }
+        vec![
+            claim.verdict.name().to_owned(),
+            statement,
+            claim.published.clone(),
+            page::ours(claim),
+        ]
+    });
+    let head = ["verdict", "claim", "published", "ours (95 %)"].map(str::to_owned);
+    _ = writeln!(text, "\n{}", plain(&head, claims.collect()));
+    for shown in &outcome.figures {
+        let (head, rows) = shown.table();
+        _ = writeln!(
+            text,
+            "\n{} ({})\n{}",
+            shown.title,
+            shown.axes[1],
+            plain(&head, rows)
+        );
+    }
+    text + "\n"
+}
+
+fn totals(outcomes: &[Outcome<'_>]) -> String {
+    let claims = outcomes.iter().flat_map(|outcome| &outcome.claims);
+    let [holds, fails, untested] = page::counts(claims);
+    format!("{holds} claims hold, {fails} do not, {untested} cannot be tested\n")
+}
+
+fn markdown(args: &ReproduceArgs, data: &Data, outcomes: &[Outcome<'_>]) -> String {
+    let names = args.experiments.join(" ");
+    let quick = if args.quick { " --quick" } else { "" };
+    let mut text = format!(
+        "# What holds\nMade by `analects reproduce {names}{quick} --format markdown`, with {}. A claim \
+         holds if the 95 % interval of our value (a bootstrap over runs) lies in the range that the \
+         claim gives, does not hold if it lies outside, and cannot be tested if it reaches over the \
+         range's end.\n\n| experiment | hold | do not | cannot be tested |\n| --- | --- | --- | --- |\n",
+        data.described()
+    );
+    for outcome in outcomes {
+        let [holds, fails, untested] = page::counts(outcome.claims.iter());
+        let (id, title) = (&outcome.experiment.id, &outcome.experiment.written.title);
+        _ = writeln!(text, "| {id}: {title} | {holds} | {fails} | {untested} |");
+    }
+    for outcome in outcomes {
+        text += "\n";
+        text += &page::markdown(outcome);
+    }
+    text.trim_end().to_owned() + "\n"
+}

@@ -1,0 +1,121 @@
+//! Where recorded traces and pages come from.
+//!
+//! With a folder of recordings (`ANALECTS_DATA`: `traces/` and `pages/`) experiments use these;
+//! without, what the project generates, and they say so.
+
+use scenario::files;
+use std::path::{Path, PathBuf};
+
+/// The sets of traces of the Confucius paper (section 7.1), and the folders that they come in.
+const SETS: [(&str, &str); 5] = [
+    ("c1", "pitree4g"),
+    ("c2", "xu4g"),
+    ("c3", "xu5g"),
+    ("w1", "office-wifi"),
+    ("w2", "rest-wifi"),
+];
+/// Generated traces of a set.
+const GENERATED: usize = 12;
+/// Pages where there are no recorded ones.
+const PAGES: &str = "generated:1000";
+
+/// Where data comes from.
+#[derive(Debug, Clone, Default)]
+pub struct Data {
+    folder: Option<PathBuf>,
+}
+
+impl Data {
+    /// From `folder`, or generated.
+    pub fn new(folder: Option<&Path>) -> Self {
+        Data {
+            folder: folder.map(Path::to_owned),
+        }
+    }
+
+    /// What results have to say about where their data comes from.
+    pub fn described(&self) -> &'static str {
+        match self.folder {
+            Some(_) => "recorded traces and pages",
+            None => {
+                "generated traces and pages (set ANALECTS_DATA to a folder with traces/ and pages/)"
+            }
+        }
+    }
+
+    /// The traces of the set `name`, as a link's `trace` takes them.
+    ///
+    /// # Errors
+    /// A sentence that says which set or folder there is not.
+    pub fn traces(&self, name: &str) -> Result<Vec<String>, String> {
+        let set = SETS.iter().find(|(set, _)| *set == name);
+        let (_, folder) = set.ok_or_else(|| {
+            format!("there is no set of traces {name:?}; there are: c1, c2, c3, w1, w2")
+        })?;
+        let Some(data) = &self.folder else {
+            return Ok((1..=GENERATED)
+                .map(|n| format!("generated:{name}:{n}"))
+                .collect());
+        };
+        let folder = data.join("traces").join(folder);
+        let files = files::expand(&folder.to_string_lossy())?;
+        Ok(files
+            .iter()
+            .map(|file| file.display().to_string())
+            .collect())
+    }
+
+    /// The pages, as a page entry's `source` takes them.
+    pub fn pages(&self) -> String {
+        match &self.folder {
+            Some(data) => data.join("pages").display().to_string(),
+            None => PAGES.to_owned(),
+        }
+    }
+
+    /// `path` as it may be printed and kept: without where on this machine the data lies.
+    pub fn shown(&self, path: &str) -> String {
+        let inside = self
+            .folder
+            .as_ref()
+            .and_then(|data| Path::new(path).strip_prefix(data).ok());
+        inside.map_or_else(|| path.to_owned(), |inside| inside.display().to_string())
+    }
+}
+
+/// `of` as many as `all`, evenly spread: the first and what lies between.
+pub fn spread(all: Vec<String>, of: usize) -> Vec<String> {
+    let (n, of) = (all.len(), of.clamp(1, all.len().max(1)));
+    let taken = (0..of).map(|place| place * n / of);
+    taken.filter_map(|place| all.get(place).cloned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_folder_everything_is_generated() {
+        let data = Data::default();
+        assert_eq!(data.traces("w1").unwrap().len(), GENERATED);
+        assert_eq!(data.traces("w1").unwrap()[0], "generated:w1:1");
+        assert!(data.traces("w3").unwrap_err().contains("c1, c2"));
+        assert_eq!(data.pages(), PAGES);
+    }
+
+    #[test]
+    fn a_quick_run_takes_some_of_each_part() {
+        let all: Vec<String> = (0..12).map(|n| n.to_string()).collect();
+        assert_eq!(spread(all.clone(), 3), ["0", "4", "8"]);
+        assert_eq!(spread(all.clone(), 99), all);
+        assert_eq!(spread(all, 0), ["0"]);
+        assert!(spread(Vec::new(), 3).is_empty());
+    }
+
+    #[test]
+    fn paths_are_shown_from_the_folder_on() {
+        let data = Data::new(Some(Path::new("/a/b")));
+        assert_eq!(data.shown("/a/b/traces/x.txt"), "traces/x.txt");
+        assert_eq!(data.shown("generated:c1:1"), "generated:c1:1");
+    }
+}

@@ -1,0 +1,145 @@
+//! Experiments: what a paper claims, run again, with a verdict.
+//!
+//! An experiment is a file ([`experiment`]); [`outcome`] runs what of it has not been run yet and
+//! checks each claim; [`page`] prints what came of it for a terminal, as Markdown and as HTML.
+
+pub mod claim;
+pub mod data;
+pub mod experiment;
+mod facts;
+pub mod figure;
+mod matrix;
+pub mod page;
+pub mod records;
+pub mod registry;
+mod store;
+
+pub use data::Data;
+pub use experiment::Experiment;
+
+use crate::Progress;
+use claim::Checked;
+use figure::Shown;
+use matrix::{Planned, Wanted};
+use rayon::prelude::*;
+use records::Records;
+use scenario::{Engine, EngineError, Names, RunResult, ScenarioError};
+use std::path::Path;
+use store::Store;
+
+/// How experiments are run.
+#[derive(Debug, Clone, Copy)]
+pub struct Options<'a> {
+    /// With fewer seeds, traces and values.
+    pub quick: bool,
+    /// Where traces and pages come from.
+    pub data: &'a Data,
+    /// Where results are kept and looked for.
+    pub folder: &'a Path,
+    /// What distinguishes this program from others whose results may lie there.
+    pub build: &'a str,
+}
+
+/// What came of an experiment.
+#[derive(Debug)]
+pub struct Outcome<'a> {
+    /// The experiment.
+    pub experiment: &'a Experiment,
+    /// Its runs, without control runs.
+    pub runs: usize,
+    /// Its claims, checked.
+    pub claims: Vec<Checked>,
+    /// Its figures.
+    pub figures: Vec<Shown>,
+}
+
+/// Why an experiment was not run.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The experiment is wrong.
+    #[error("{}: {}; {}", .0.place(), .0.message, .0.help)]
+    Scenario(#[from] ScenarioError),
+    /// The engine could not run it.
+    #[error("{0}")]
+    Engine(#[from] EngineError),
+    /// Results cannot be kept.
+    #[error("{0}")]
+    Store(#[from] std::io::Error),
+    /// Something that it names does not exist.
+    #[error("{0}")]
+    Wrong(String),
+}
+
+/// Runs `experiment`, or takes what was kept of its runs, and checks its claims. `start` is told how
+/// many runs there are and how many of them are still to be made.
+///
+/// # Errors
+/// See [`Error`].
+pub fn outcome<'a>(
+    engine: &dyn Engine,
+    names: &Names<'_>,
+    experiment: &'a Experiment,
+    options: Options<'_>,
+    start: impl FnOnce(usize, usize),
+    progress: &dyn Progress,
+) -> Result<Outcome<'a>, Error> {
+    let results = results(engine, names, experiment, options, start, progress)?;
+    let records = Records::new(experiment, options.quick, options.data, &results);
+    let claims = experiment.written.claim.iter();
+    let claims = claims
+        .flat_map(|claim| claim.checked(experiment, &records))
+        .collect();
+    let figures = experiment.written.figure.iter();
+    let figures: Result<Vec<Shown>, String> = figures
+        .map(|figure| figure.shown(experiment, &records))
+        .collect();
+    Ok(Outcome {
+        experiment,
+        runs: records.runs(),
+        claims,
+        figures: figures.map_err(Error::Wrong)?,
+    })
+}
+
+fn results(
+    engine: &dyn Engine,
+    names: &Names<'_>,
+    experiment: &Experiment,
+    options: Options<'_>,
+    start: impl FnOnce(usize, usize),
+    progress: &dyn Progress,
+) -> Result<Vec<RunResult>, Error> {
+    if !experiment.has_runs() {
+        start(0, 0);
+        return Ok(Vec::new());
+    }
+    let wanted = Wanted {
+        quick: options.quick,
+        data: options.data,
+    };
+    let planned = matrix::plan(experiment, wanted, engine, names)?;
+    let store = Store::open(&options.folder.join(&experiment.id).join("runs.jsonl"))?;
+    let keys: Vec<String> = planned
+        .iter()
+        .map(|planned| planned.key(options.build))
+        .collect();
+    let missing = keys.iter().filter(|key| store.get(key).is_none()).count();
+    start(planned.len(), missing);
+    let one = |(planned, key): (&Planned, &String)| -> Result<RunResult, Error> {
+        if let Some(known) = store.get(key) {
+            return Ok(known.clone());
+        }
+        let run = &planned.run;
+        let result = scenario::run(engine, &run.scenario, &run.discipline, run.seed, false)?;
+        let result = RunResult {
+            discipline: planned.case.clone(),
+            variant: run.variant.clone(),
+            ..result
+        };
+        store.keep(key.clone(), &result)?;
+        progress.done();
+        Ok(result)
+    };
+    let results: Vec<Result<RunResult, Error>> = planned.par_iter().zip(&keys).map(one).collect();
+    results.into_iter().collect()
+}

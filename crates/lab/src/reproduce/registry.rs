@@ -1,0 +1,72 @@
+//! The experiments by name: one file and one line each.
+
+use super::Experiment;
+
+macro_rules! experiments {
+    ($($id:literal,)*) => {
+        &[$(($id, include_str!(concat!("../../../../experiments/", $id, ".toml"))),)*]
+    };
+}
+
+/// Names and texts, in the order in which `all` runs them.
+const EXPERIMENTS: &[(&str, &str)] = experiments![
+    "confucius/fig8",
+    "confucius/fig10",
+    "confucius/fig14",
+    "confucius/fig24",
+];
+
+/// All names, in order.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    EXPERIMENTS.iter().map(|(id, _)| *id)
+}
+
+/// The experiments that `name` means: one, or with `…/all` those of a folder.
+///
+/// # Errors
+/// A sentence that names what there is.
+pub fn find(name: &str) -> Result<Vec<Experiment>, String> {
+    let folder = name.strip_suffix("all");
+    let chosen = |id: &str| match folder {
+        Some(folder) => id.starts_with(folder),
+        None => id == name,
+    };
+    let found = EXPERIMENTS.iter().filter(|(id, _)| chosen(id));
+    let found: Result<Vec<Experiment>, String> = found
+        .map(|(id, text)| Experiment::parse(id, &format!("experiments/{id}.toml"), text))
+        .collect();
+    match found {
+        Ok(found) if found.is_empty() => {
+            let names: Vec<&str> = names().collect();
+            Err(format!(
+                "there is no experiment {name:?}; there are: {}; and confucius/all",
+                names.join(", ")
+            ))
+        }
+        found => found,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_experiment_can_be_read() {
+        for id in names() {
+            let found = find(id).unwrap();
+            assert_eq!(found.len(), 1, "{id}");
+            assert!(
+                !found[0].written.claim.is_empty() || !found[0].written.figure.is_empty(),
+                "{id}"
+            );
+        }
+        let all = find("confucius/all").unwrap().len();
+        assert!(all > 0 && all <= names().count());
+        assert!(
+            find("confucius/fig0")
+                .unwrap_err()
+                .contains("confucius/fig10")
+        );
+    }
+}
