@@ -173,6 +173,8 @@ fn each_kind_of_entry_has_its_figures() {
             "marks",
             "packets",
             "occupancy",
+            "moves",
+            "residence",
         ],
     );
     assert_eq!(keys(&links[0]["sojourn_ms"]), ["max", "mean", "p95"]);
@@ -300,6 +302,36 @@ fn csv_is_a_table_of_numbers() {
         figures += usize::from(line[5] == "stall_s" && line[3] == "calls");
     }
     assert_eq!(figures, 4, "two disciplines, two seeds");
+}
+
+#[test]
+fn csv_has_a_line_for_each_flow_and_class() {
+    let folder = folder("csv-classes");
+    let csv = run(
+        &folder,
+        &["--format", "csv", "-d", "confucius", "-d", "pfifo"],
+    );
+    let value = |discipline: &str, figure: &str| {
+        let line = csv.lines().map(fields).find(|line| {
+            let names = [&line[0], &line[3], &line[4], &line[5]];
+            names == [discipline, "links", "link", figure]
+        });
+        line.map(|line| line[6].clone())
+    };
+    let share = |class| value("confucius", &format!("residence.call.{class}"));
+    let shares = ["new", "1", "2", "3"].map(|class| share(class).unwrap());
+    let sum: f64 = shares
+        .iter()
+        .map(|share| share.parse::<f64>().unwrap())
+        .sum();
+    assert!((0.9..1.0 + 1e-9).contains(&sum), "{shares:?}");
+    assert!(value("confucius", "residence.long.1").is_some());
+    assert!(
+        value("confucius", "residence.short-1.1").is_none(),
+        "it ends"
+    );
+    assert!(value("confucius", "moves").unwrap().parse::<u64>().is_ok());
+    assert_eq!(value("pfifo", "moves").as_deref(), Some(""));
 }
 
 #[test]

@@ -81,6 +81,15 @@ fn figures(text: &mut String, head: &str, path: &str, value: &serde_json::Value)
         }
         // Writing to a string does not fail.
         serde_json::Value::Number(number) => _ = writeln!(text, "{head},{path},{number}"),
+        // The only list within an entry: shares by flow and class.
+        serde_json::Value::Array(items) => {
+            for item in items {
+                if let (Some(flow), Some(class)) = (item["flow"].as_str(), item["class"].as_str()) {
+                    let path = format!("{path}.{flow}.{class}");
+                    figures(text, head, &path, &item["share"]);
+                }
+            }
+        }
         serde_json::Value::Null => _ = writeln!(text, "{head},{path},"),
         _ => {}
     }

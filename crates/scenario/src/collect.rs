@@ -32,6 +32,8 @@ pub struct Collector {
 #[derive(Debug, Clone)]
 struct Flow {
     traffic: TrafficId,
+    /// It goes on until the run ends.
+    lasts: bool,
     started: Instant,
     done: Option<Instant>,
     /// Delivered in the measured time.
@@ -147,10 +149,10 @@ impl Collector {
             .iter()
             .map(|video| video.measure(self.from, self.end, threshold))
             .collect();
-        let end = self.end;
+        let (end, names) = (self.end, self.flow_names());
         let queues = self.links.iter_mut().zip(links);
         let queues = queues
-            .map(|(meter, link)| meter.result(end, link))
+            .map(|(meter, link)| meter.result(end, link, &names))
             .collect();
         let mut result = RunResult {
             discipline: discipline.to_string(),
@@ -162,7 +164,7 @@ impl Collector {
             links: queues,
             jfi: self.fairness(),
             notes: Vec::new(),
-            series: self.keep_series.then(|| self.series(links)),
+            series: self.keep_series.then(|| self.series(links, names)),
         };
         result.notes = notes(&result);
         result
@@ -279,15 +281,20 @@ impl Collector {
         (rates.len() > 1 && squares > 0.0).then(|| sum * sum / (rates.len() as f64 * squares))
     }
 
-    fn series(&self, links: &[BuiltLink]) -> Series {
+    /// Names of all flows, by their numbers.
+    fn flow_names(&self) -> Vec<String> {
         let mut numbers = vec![0; self.scenario.traffic.len()];
-        let flows = self.flows.iter().map(|flow| {
+        let name = |flow: &Flow| {
             let entry = usize::from(flow.traffic.0);
             numbers[entry] += 1;
             let traffic = &self.scenario.traffic[entry];
             let many = matches!(traffic.kind, Kind::Page { .. }) || traffic.count > 1;
             numbered(&traffic.name, if many { 2 } else { 1 }, numbers[entry])
-        });
+        };
+        self.flows.iter().map(name).collect()
+    }
+
+    fn series(&self, links: &[BuiltLink], flows: Vec<String>) -> Series {
         let calls: Vec<(usize, String)> = self
             .entries("call")
             .map(|(index, entry)| (index, entry.name.clone()))
@@ -298,7 +305,7 @@ impl Collector {
                 .map(move |(at, delay)| (call, at, delay))
         });
         Series {
-            flows: flows.collect(),
+            flows,
             frames: frames.collect(),
             bin_s: BIN.as_secs_f64(),
             offered: self.flows.iter().map(|flow| flow.offered.clone()).collect(),
@@ -359,7 +366,15 @@ impl Sink for Collector {
                     self.link(link).marked();
                 }
             }
-            Event::Moved { link, flow, to, .. } => {
+            Event::Moved {
+                link,
+                flow,
+                from,
+                to,
+            } => {
+                let lasts = self.flows[flow.0 as usize].lasts;
+                let classes = &mut self.link(link).classes;
+                classes.moved(now, flow, from, to, lasts);
                 if self.keep_series {
                     let (link, flow) = (usize::from(link.0), flow.0 as usize);
                     self.moves.push((now.as_secs_f64(), link, flow, to.0));
@@ -369,6 +384,7 @@ impl Sink for Collector {
                 debug_assert_eq!(flow.0 as usize, self.flows.len(), "flows start in order");
                 self.flows.push(Flow {
                     traffic,
+                    lasts: self.scenario.traffic[usize::from(traffic.0)].kind.lasts(),
                     started: now,
                     done: None,
                     delivered: 0,

@@ -7,6 +7,7 @@
 #![deny(missing_docs)]
 
 mod backlog;
+mod classes;
 mod collect;
 mod complete;
 mod document;
@@ -31,8 +32,8 @@ pub use event::{Event, LinkId, Sink, TrafficId};
 pub use model::{Buffer, Capacity, Choice, Kind, Link, Scenario, Stack, Traffic, Uplink};
 pub use resolve::{Judge, Names};
 pub use result::{
-    CallResult, FlowResult, FrameDelay, LinkBacklog, LinkResult, Note, PageResult, RunResult,
-    Series, Sojourn,
+    CallResult, FlowResult, FrameDelay, LinkBacklog, LinkResult, Note, PageResult, Residence,
+    RunResult, Series, Sojourn,
 };
 pub use trace::Trace;
 pub use video::quantile;

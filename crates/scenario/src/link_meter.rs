@@ -1,6 +1,7 @@
 //! What is measured of one queue.
 
 use crate::backlog::BacklogMeter;
+use crate::classes::ClassMeter;
 use crate::engine::BuiltLink;
 use crate::result::{LinkResult, Sojourn};
 use hdrhistogram::Histogram;
@@ -17,6 +18,8 @@ pub struct LinkMeter {
     drops: u64,
     marks: u64,
     backlog: BacklogMeter,
+    /// Its flows' classes.
+    pub classes: ClassMeter,
     total: Duration,
     max: Duration,
     /// Sojourn in microseconds.
@@ -35,6 +38,7 @@ impl LinkMeter {
             drops: 0,
             marks: 0,
             backlog: BacklogMeter::new(from),
+            classes: ClassMeter::new(from),
             total: Duration::ZERO,
             max: Duration::ZERO,
             histogram: Histogram::new_with_bounds(1, LONGEST, 3)
@@ -82,8 +86,8 @@ impl LinkMeter {
     }
 
     /// The results of the queue that was built as `link`, over the measured time, which ends at
-    /// `end`.
-    pub fn result(&mut self, end: Instant, link: &BuiltLink) -> LinkResult {
+    /// `end`. Flows are called `flows`.
+    pub fn result(&mut self, end: Instant, link: &BuiltLink, flows: &[String]) -> LinkResult {
         let backlog = self.backlog.result(end);
         let some = self.packets > 0;
         let ms = |span: Duration| some.then(|| span.as_millis_f64());
@@ -105,6 +109,8 @@ impl LinkMeter {
             packets: self.packets,
             occupancy: link.buffer.map(|buffer| backlog.occupancy(buffer)),
             backlog,
+            moves: self.classes.moves(&link.classes),
+            residence: self.classes.residence(end, &link.classes, flows),
         }
     }
 
@@ -143,7 +149,7 @@ mod tests {
             capacity_bytes: 200_000.0,
             buffer: Some(Limit::Bytes(202_000)),
         };
-        let result = meter.result(at(200), &link);
+        let result = meter.result(at(200), &link, &[]);
         assert_eq!((result.packets, result.utilization), (100, Some(0.5)));
         let sojourn = result.sojourn_ms;
         assert_eq!((sojourn.mean, sojourn.max), (Some(50.5), Some(100.0)));

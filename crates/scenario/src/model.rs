@@ -248,6 +248,15 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Whether a flow of it goes on until the run ends: a call, or a transfer without an end.
+    pub fn lasts(&self) -> bool {
+        match self {
+            Kind::Call(..) => true,
+            Kind::Page { .. } => false,
+            Kind::Bulk(params) => params.size.get() == 0,
+        }
+    }
+
     /// The name in scenarios.
     pub const fn name(&self) -> &'static str {
         match self {

@@ -35,6 +35,8 @@ pub fn notes(result: &RunResult) -> Vec<Note> {
         note(link.utilization.is_none(), about("utilization"), text);
         let text = "the link was given no buffer to compare the backlog with";
         note(link.occupancy.is_none(), about("occupancy"), text);
+        let text = "the discipline has no classes";
+        note(link.moves.is_none(), about("moves"), text);
     }
     let text = "fewer than two calls or transfers lasted until the end, and one alone shares with \
                 nobody";

@@ -131,6 +131,24 @@ pub struct LinkResult {
     /// without one. Above 1 only where the discipline counts in another unit, or has a larger limit
     /// of its own.
     pub occupancy: Option<f64>,
+    /// Moves of flows between classes in the measured time, of all flows. A flow's first placement is
+    /// no move, nor is its placement after the discipline forgot it, nor leaving the class "new".
+    /// Null where the discipline has no classes.
+    pub moves: Option<u64>,
+    /// Where calls and transfers without an end stayed: each that was placed, with each class.
+    pub residence: Vec<Residence>,
+}
+
+/// How long a flow was in a class.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Residence {
+    /// The call's or transfer's name.
+    pub flow: String,
+    /// The class's name.
+    pub class: String,
+    /// Share of the measured time. The shares of a flow that comes later add up to less than 1. A
+    /// flow is in its last class until it is put into another one, idle or not.
+    pub share: f64,
 }
 
 /// What waited in a queue, over the measured time. Packets in the device or on the wire wait no

@@ -63,3 +63,76 @@ fn occupancy_is_in_the_unit_of_the_buffer() {
         .find(|n| n.about == "links.link.occupancy");
     assert!(note.unwrap().text.contains("no buffer"));
 }
+
+#[test]
+fn residence_of_what_lasts() {
+    let result = measure(
+        r#"
+        duration = "8s"
+        warmup = "2s"
+        disciplines = ["confucius"]
+        link = { rate = "10mbit", rtt = "40ms", buffer = "100p" }
+        [[traffic]]
+        name = "call"
+        kind = "call"
+        max_rate = "1mbit"
+        [[traffic]]
+        name = "bulk"
+        kind = "bulk"
+        start = "5s"
+        count = 2
+        [[traffic]]
+        name = "short"
+        kind = "bulk"
+        size = "100kB"
+        "#,
+    );
+    let link = &result.links[0];
+    let classes = ["new", "1", "2", "3"];
+    let listed: Vec<(&str, &str)> = link
+        .residence
+        .iter()
+        .map(|stay| (stay.flow.as_str(), stay.class.as_str()))
+        .collect();
+    // Calls and transfers in the order in which they start; not the one that ends.
+    let expected: Vec<(&str, &str)> = ["call", "bulk-1", "bulk-2"]
+        .into_iter()
+        .flat_map(|flow| classes.map(|class| (flow, class)))
+        .collect();
+    assert_eq!(listed, expected);
+    let sum = |flow: &str| -> f64 {
+        let of = link.residence.iter().filter(|stay| stay.flow == flow);
+        of.map(|stay| stay.share).sum()
+    };
+    close(sum("call"), 1.0);
+    // The transfers come for the second half, after a round trip for the handshake at most.
+    assert!((0.48..=0.5).contains(&sum("bulk-1")), "{}", sum("bulk-1"));
+    assert!(link.moves.is_some());
+    assert_eq!(measure(THREE).links[0].moves, None);
+}
+
+#[test]
+fn a_move_is_what_confucius_changes_its_mind_about() {
+    use scenario::Event;
+    let text = r#"
+        duration = "10s"
+        disciplines = ["confucius"]
+        link = { rate = "10mbit", rtt = "40ms", buffer = "100p" }
+        [[traffic]]
+        name = "bulk"
+        kind = "bulk"
+        count = 4
+        stagger = "1s"
+    "#;
+    let (record, _) = common::run(text, 1);
+    let moved = |(_, event): &(_, Event)| match event {
+        Event::Moved { from, .. } => Some(*from),
+        _ => None,
+    };
+    // Class 0 is "new".
+    let out_of: Vec<Option<qdisc::Class>> = record.0.iter().filter_map(moved).collect();
+    let judged = out_of.iter().filter(|from| from.is_some_and(|c| c.0 > 0));
+    let moves = judged.count() as u64;
+    assert!(moves > 0 && moves < out_of.len() as u64);
+    assert_eq!(measure(text).links[0].moves, Some(moves));
+}

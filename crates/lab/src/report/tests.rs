@@ -46,6 +46,8 @@ fn result(discipline: &str, seed: u64, wait: f64, drawn: bool) -> RunResult {
             mean_bytes: wait * 60_000.0,
         },
         occupancy: Some(0.4),
+        moves: None,
+        residence: Vec::new(),
     };
     let note = Note {
         about: "flows.bulk.fct_ms".to_owned(),
