@@ -127,6 +127,31 @@ impl Drr {
         }
     }
 
+    /// As [`leave`](Drr::leave), but a new flow passes through the round even if that is empty, so
+    /// that it goes behind those that are new with it: how Linux's `sch_fq.c` does it.
+    pub fn leave_by_the_round(&mut self) {
+        if self.new.head != NIL {
+            self.rotate();
+        } else {
+            self.take_first();
+        }
+    }
+
+    /// The flow that [`next`](Drr::next) named may not send for now, and is idle at once.
+    pub fn withdraw(&mut self) {
+        self.take_first();
+    }
+
+    /// What `flow` might still send in this round is lost, and what it overdrew is forgiven.
+    pub fn settle(&mut self, flow: u32) {
+        self.flows[flow as usize].deficit = 0;
+    }
+
+    /// Bytes that `flow` may still send in this round; negative where its last packet overdrew.
+    pub fn deficit(&self, flow: u32) -> i32 {
+        self.flows[flow as usize].deficit
+    }
+
     /// The list whose head has its turn.
     fn first(&mut self) -> &mut List {
         if self.new.head == NIL {
@@ -239,6 +264,54 @@ mod tests {
         drr.leave();
         assert!(drr.is_idle(1));
         assert_eq!(drr.next(|_| 1000), None);
+    }
+
+    /// Flow 0 runs dry beside flow 1, which is new too. By the round, it waits there and comes after
+    /// flow 1 with what it had left; otherwise it is idle, and could come back as new.
+    #[test]
+    fn new_flows_that_run_dry_wait_for_others_that_are_new() {
+        for by_the_round in [true, false] {
+            let mut drr = Drr::new(2);
+            drr.join_new(0, 1000);
+            drr.join_new(1, 1000);
+            assert_eq!(turns(&mut drr, 1000, 400, 1), [0]);
+            if by_the_round {
+                drr.leave_by_the_round();
+            } else {
+                drr.leave();
+            }
+            assert_eq!(drr.is_idle(0), !by_the_round);
+            drr.join_new(0, 5000);
+            let left = if by_the_round { 600 } else { 5000 };
+            assert_eq!(drr.deficit(0), left);
+            assert_eq!(turns(&mut drr, 1000, 1000, 2), [1, 0]);
+        }
+    }
+
+    #[test]
+    fn a_flow_that_withdraws_is_idle_even_if_it_was_new() {
+        let mut drr = Drr::new(2);
+        drr.join(0, 1000);
+        drr.join_new(1, 1000);
+        assert_eq!(drr.next(|_| 1000), Some(1));
+        drr.withdraw();
+        assert!(drr.is_idle(1));
+        assert_eq!(turns(&mut drr, 1000, 1000, 2), [0, 0]);
+    }
+
+    /// Flow 0 sends 400 of 1000, or overdraws by 2000; either way the next round gives it 1000.
+    #[test]
+    fn a_flow_that_settles_starts_the_next_round_with_a_quantum() {
+        for bytes in [400, 3000] {
+            let mut drr = Drr::new(2);
+            drr.join(0, 1000);
+            drr.join(1, 1000);
+            assert_eq!(turns(&mut drr, 1000, bytes, 1), [0]);
+            drr.settle(0);
+            assert_eq!(turns(&mut drr, 1000, 1000, 1), [1]);
+            assert_eq!(drr.next(|_| 1000), Some(0));
+            assert_eq!(drr.deficit(0), 1000);
+        }
     }
 
     /// Quanta of 3000 and 1000: a round is three packets of 1000 against one.

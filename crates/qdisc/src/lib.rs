@@ -15,12 +15,14 @@ pub mod confucius;
 pub mod drr;
 pub mod fifo;
 pub mod flow_table;
+pub mod fq;
 pub mod fq_codel;
 pub mod fq_fifo;
 pub mod labelled;
 mod packet;
 mod periodic;
 pub mod pias;
+pub mod pie;
 pub mod pool;
 pub mod prio;
 pub mod red;
@@ -123,7 +125,7 @@ pub trait Observer<P> {
     /// A packet was dropped; it is handed back, so that its owner can free the payload.
     fn dropped(&mut self, _now: Instant, _packet: Packet<P>, _reason: DropReason) {}
 
-    /// A packet was marked with Congestion Experienced; it is about to leave.
+    /// A packet was marked with Congestion Experienced; it is about to leave, or to be queued.
     fn marked(&mut self, _now: Instant, _packet: &Packet<P>) {}
 
     /// A flow was put into a class: for the first time, or out of another one.

@@ -39,6 +39,13 @@ impl Periodic {
     pub fn at(&self, index: u64) -> Instant {
         self.first.unwrap_or(Instant::NEVER) + self.period * index
     }
+
+    /// From `now` on the period is another one. The next firing stays where it is, and is number 0.
+    pub fn change(&mut self, now: Instant, period: Duration) {
+        let next = self.fired(now);
+        self.first = Some(self.at(next));
+        self.period = period;
+    }
 }
 
 #[cfg(test)]
@@ -49,7 +56,7 @@ mod tests {
         Instant::ZERO + Duration::from_millis(ms)
     }
 
-    /// First called at 100 ms: fires at 600, 615, 630.
+    /// First called at 100 ms: fires at 600, 615, 630; then, every 20 ms from 631 on, at 645, 665.
     #[test]
     fn firings_are_counted_from_the_first_call() {
         let ms = Duration::from_millis;
@@ -57,6 +64,9 @@ mod tests {
         let fired = [100, 599, 600, 614, 615, 630].map(|now| timer.fired(at(now)));
         assert_eq!(fired, [0, 0, 1, 1, 2, 3]);
         assert_eq!(timer.at(2), at(630));
+        timer.change(at(631), ms(20));
+        let fired = [644, 645, 664, 665].map(|now| timer.fired(at(now)));
+        assert_eq!(fired, [0, 1, 1, 2]);
     }
 
     #[test]

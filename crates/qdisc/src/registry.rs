@@ -3,7 +3,7 @@
 //! A discipline describes itself in a [`Discipline`] beside its code; [`Registry::builtin`] has one
 //! line for each. Another crate adds its own with [`Registry::add`].
 
-use crate::{Qdisc, cbq, codel, confucius, fifo, fq_codel, fq_fifo, pias, prio, red};
+use crate::{Qdisc, cbq, codel, confucius, fifo, fq, fq_codel, fq_fifo, pias, pie, prio, red};
 use units::Rate;
 use units::param::{ParamError, Settings, Spec};
 
@@ -85,9 +85,11 @@ impl<P: Send + 'static> Registry<P> {
                 fq_fifo::fq_fifo(),
                 fq_codel::fq_codel(),
                 red::red(),
+                pie::pie(),
                 prio::prio(),
                 cbq::cbq(),
                 pias::pias(),
+                fq::fq(),
                 confucius::confucius(),
             ],
         }

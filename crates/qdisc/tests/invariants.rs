@@ -217,6 +217,8 @@ fn value(spec: &Spec, choice: usize) -> &'static str {
         (3, "count") => "17",
         (3, "size") => "9000B",
         (3, "duration" | "duration or off") => "3ms",
+        (3, "rate" | "rate or off") => "3mbit",
+        (4, "rate or off") => "100kbit",
         (3, "weights") => "3:2",
         (3, "thresholds") => "9000B/1MB",
         (3, "yes or no") => "no",
