@@ -3,7 +3,7 @@
 //! A discipline describes itself in a [`Discipline`] beside its code; [`Registry::builtin`] has one
 //! line for each. Another crate adds its own with [`Registry::add`].
 
-use crate::{Qdisc, cbq, codel, confucius, fifo, fq, fq_codel, fq_fifo, pias, pie, prio, red};
+use crate::{Qdisc, cbq, codel, confucius, fifo, fq, fq_codel, fq_fifo, hhf, pias, pie, prio, red};
 use units::Rate;
 use units::param::{ParamError, Settings, Spec};
 
@@ -90,6 +90,7 @@ impl<P: Send + 'static> Registry<P> {
                 cbq::cbq(),
                 pias::pias(),
                 fq::fq(),
+                hhf::hhf(),
                 confucius::confucius(),
             ],
         }
