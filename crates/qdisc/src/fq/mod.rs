@@ -16,8 +16,8 @@
 //! - Linux frees a flow that was idle for 3 s if its search tree is searched for another one, and
 //!   then that flow gets a first quantum once more. Of 1024 flows in 1024 trees, few ever share one:
 //!   none is freed here;
-//! - timers are exact, and a smaller limit is met by dropping from the longest flow (Linux drops
-//!   whatever it would have sent).
+//! - timers are exact, and a smaller limit is met by halving the longest flows (Linux drops whatever
+//!   it would have sent).
 
 use crate::codel::Threshold;
 use crate::drr::Drr;
@@ -260,21 +260,26 @@ impl<P> Fq<P> {
         Some(packet)
     }
 
-    /// Drops from the head of the longest flow, half of it at a time, until the limit holds.
+    /// Halves the longest flows, from their heads, until the limit holds.
     fn shrink(&mut self, now: Instant, observer: &mut dyn Observer<P>) {
-        while self.backlog.packets > self.params.limit {
-            let packets = |flow: &Flow| flow.queue.backlog().packets;
-            let longest = (0..).zip(&self.flows).max_by_key(|(_, flow)| packets(flow));
-            let Some((index, most)) = longest.map(|(index, flow)| (index, packets(flow))) else {
-                break;
-            };
-            let too_many = self.backlog.packets - self.params.limit;
-            for _ in 0..too_many.min(most.div_ceil(2).max(1)) {
-                let dropped = self.pop(index).or_else(|| self.pop_fast_path());
-                if let Some(packet) = dropped {
+        let limit = self.params.limit;
+        let packets = |flow: &Flow| flow.queue.backlog().packets;
+        let mut longest = self.flows.iter().map(packets).max().unwrap_or(0);
+        while self.backlog.packets > limit && longest > 0 {
+            longest /= 2;
+            for index in 0..self.flows.len() {
+                while self.backlog.packets > limit
+                    && packets(&self.flows[index]) > longest
+                    && let Some(packet) = self.pop(index as u32)
+                {
                     observer.dropped(now, packet, DropReason::Change);
                 }
             }
+        }
+        while self.backlog.packets > limit
+            && let Some(packet) = self.pop_fast_path()
+        {
+            observer.dropped(now, packet, DropReason::Change);
         }
     }
 }

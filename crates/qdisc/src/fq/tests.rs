@@ -135,20 +135,22 @@ fn credit_is_kept_while_idle_and_refilled_after_a_while() {
     }
 }
 
+/// Z has eight packets on the fast path, A and B two each and the third refused, C none.
 #[test]
 fn limits() {
     let mut bench = Bench::past_the_fast_path(&[("flow_limit", "2"), ("limit", "12")]);
     bench.put("AAABBBC", 100);
     assert_eq!(bench.log.dropped, "ABC");
-    assert_eq!(bench.queue.backlog().packets, 12);
-    let limit = [("limit".to_owned(), "9".to_owned())];
-    bench
-        .queue
-        .change(bench.now, &limit, &mut bench.log)
-        .unwrap();
-    assert_eq!(bench.queue.backlog().packets, 9);
-    let mut left = bench.take(9);
-    assert_eq!(left.split_off(8).len(), 1, "{left}");
+    // Of A and B, half goes: 10 packets are left. Then A, then B, and of the eight three.
+    for (limit, dropped) in [("10", "AB"), ("9", "A"), ("5", "BZZZ")] {
+        bench.log.dropped.clear();
+        let change = [("limit".to_owned(), limit.to_owned())];
+        let Bench { queue, now, log } = &mut bench;
+        queue.change(*now, &change, log).unwrap();
+        assert_eq!(log.dropped, dropped);
+    }
+    assert_eq!(bench.take(9), "ZZZZZ");
+    assert!(bench.queue.backlog().is_empty());
 }
 
 /// 3028 bytes take 2 ms at 12112 kbit/s. Ten packets are the first quantum, and only then is
