@@ -32,6 +32,13 @@ pub struct Limits {
     pub drop_batch: u32,
 }
 
+impl Limits {
+    fn allow(&self, backlog: Backlog) -> bool {
+        let memory = backlog.bytes + OVERHEAD * u64::from(backlog.packets);
+        backlog.packets <= self.packets && memory <= self.memory
+    }
+}
+
 /// Packets of many flows in buckets.
 #[derive(Debug)]
 pub struct FlowTable<P> {
@@ -73,11 +80,20 @@ impl<P> FlowTable<P> {
         self.backlog
     }
 
+    /// What waits in `bucket`.
+    pub fn waits_in(&self, bucket: u32) -> Backlog {
+        self.buckets[bucket as usize].backlog()
+    }
+
+    /// The bucket of a packet with `hash`: that as a fraction of 2^32 (Linux's `reciprocal_scale`).
+    pub fn bucket(&self, hash: u32) -> u32 {
+        ((u64::from(hash) * self.buckets.len() as u64) >> 32) as u32
+    }
+
     /// Appends a packet to the bucket of its hash, which it returns. A bucket that was idle starts
     /// with `quantum` bytes to send.
     pub fn push(&mut self, now: Instant, packet: Packet<P>, quantum: u32) -> u32 {
-        // The hash as a fraction of 2^32: Linux's `reciprocal_scale`.
-        let bucket = ((u64::from(packet.hash) * self.buckets.len() as u64) >> 32) as u32;
+        let bucket = self.bucket(packet.hash);
         self.backlog.add(packet.len);
         let fifo = &mut self.buckets[bucket as usize];
         self.pool.push(fifo, now, packet);
@@ -181,8 +197,14 @@ impl<P> FlowTable<P> {
     }
 
     fn fits(&self, limits: &Limits) -> bool {
-        let memory = self.backlog.bytes + OVERHEAD * u64::from(self.backlog.packets);
-        self.backlog.packets <= limits.packets && memory <= limits.memory
+        limits.allow(self.backlog)
+    }
+
+    /// Whether there is room for another packet of `len` bytes.
+    pub fn has_room(&self, limits: &Limits, len: u32) -> bool {
+        let mut after = self.backlog;
+        after.add(len);
+        limits.allow(after)
     }
 
     /// The first of the buckets with most bytes, and half of these.

@@ -18,6 +18,7 @@ pub mod flow_table;
 pub mod fq;
 pub mod fq_codel;
 pub mod fq_fifo;
+pub mod fq_pie;
 pub mod hhf;
 pub mod labelled;
 mod packet;

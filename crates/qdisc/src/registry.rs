@@ -3,7 +3,9 @@
 //! A discipline describes itself in a [`Discipline`] beside its code; [`Registry::builtin`] has one
 //! line for each. Another crate adds its own with [`Registry::add`].
 
-use crate::{Qdisc, cbq, codel, confucius, fifo, fq, fq_codel, fq_fifo, hhf, pias, pie, prio, red};
+use crate::{
+    Qdisc, cbq, codel, confucius, fifo, fq, fq_codel, fq_fifo, fq_pie, hhf, pias, pie, prio, red,
+};
 use units::Rate;
 use units::param::{ParamError, Settings, Spec};
 
@@ -86,6 +88,7 @@ impl<P: Send + 'static> Registry<P> {
                 fq_codel::fq_codel(),
                 red::red(),
                 pie::pie(),
+                fq_pie::fq_pie(),
                 prio::prio(),
                 cbq::cbq(),
                 pias::pias(),
