@@ -118,6 +118,11 @@ impl Path {
         self.link_free.since(self.now)
     }
 
+    /// The bottleneck is the same as `other`'s: as busy as that has left it.
+    pub fn share_link(&mut self, other: &Path) {
+        self.link_free = other.link_free;
+    }
+
     /// The bandwidth-delay product, bytes.
     pub fn bdp(&self) -> u64 {
         self.rate.bytes_in(self.rtt)

@@ -73,8 +73,11 @@ proptest! {
     #[test]
     fn no_control_panics_or_closes_its_window(calls in calls()) {
         let setup = Setup::default();
-        for entry in Registry::builtin().iter() {
-            let mut control = (entry.build)(&[], &setup).unwrap();
+        let registry = Registry::builtin();
+        let version_3 = [("version".to_owned(), "3".to_owned())];
+        let defaults = registry.iter().map(|entry| (entry, &[][..]));
+        for (entry, settings) in defaults.chain(registry.get("bbr").map(|bbr| (bbr, &version_3[..]))) {
+            let mut control = (entry.build)(settings, &setup).unwrap();
             play(control.as_mut(), &calls);
             prop_assert!(control.window() >= setup.mss, "{}: {}", entry.name, control.window());
             control.media_rate(Duration::from_millis(40));

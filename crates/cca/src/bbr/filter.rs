@@ -1,6 +1,7 @@
 //! What BBR remembers of the path: the highest rate of the last rounds, whether the pipe is full,
 //! and how much acknowledgements bunch.
 
+use crate::{Ack, RateSample};
 use std::collections::VecDeque;
 use units::{Duration, Instant, Rate};
 
@@ -70,13 +71,47 @@ impl FullPipe {
     pub(super) fn forget_rate(&mut self) {
         self.rate = Rate::default();
     }
+
+    /// Forgets everything, and looks for growth beyond `rate`.
+    pub(super) fn restart(&mut self, rate: Rate) {
+        *self = FullPipe {
+            rate,
+            ..FullPipe::default()
+        };
+    }
+}
+
+/// The packets that ProbeRtt held back, by what had been delivered when they left: their samples say
+/// nothing about the path.
+#[derive(Debug, Clone, Default)]
+pub(super) struct HeldBack(Option<(u64, u64)>);
+
+impl HeldBack {
+    /// Holding back begins.
+    pub(super) fn start(&mut self, ack: &Ack) {
+        self.0 = Some((ack.delivered, ack.delivered));
+    }
+
+    /// It goes on.
+    pub(super) fn extend(&mut self, ack: &Ack) {
+        if let Some((_, to)) = &mut self.0 {
+            *to = ack.delivered + ack.in_flight;
+        }
+    }
+
+    pub(super) fn covers(&self, sample: &RateSample) -> bool {
+        self.0
+            .is_some_and(|(from, to)| (from..=to).contains(&sample.prior_delivered))
+    }
 }
 
 /// How much more is acknowledged at once than the estimated rate explains: the window allows for
 /// it, so that the sender does not stop between bunches. The highest of the last five to ten
 /// rounds (Linux `bbr_update_ack_aggregation`; not in the draft).
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct Aggregation {
+    /// Rounds that one of the two slots covers.
+    pub(super) slot_rounds: u32,
     epoch: Instant,
     acked: u64,
     highest: [u64; 2],
@@ -85,10 +120,21 @@ pub(super) struct Aggregation {
 }
 
 impl Aggregation {
-    /// Rounds that one of the two slots covers (`bbr_extra_acked_win_rtts`).
-    const SLOT_ROUNDS: u32 = 5;
+    /// Rounds of a slot in steady state (`bbr_extra_acked_win_rtts`).
+    pub(super) const SLOT_ROUNDS: u32 = 5;
     /// The most that is allowed for, as time at the estimated rate (`bbr_extra_acked_max_us`).
     const MOST: Duration = Duration::from_millis(100);
+
+    pub(super) fn new() -> Self {
+        Aggregation {
+            slot_rounds: Self::SLOT_ROUNDS,
+            epoch: Instant::ZERO,
+            acked: 0,
+            highest: [0; 2],
+            slot: 0,
+            rounds: 0,
+        }
+    }
 
     /// Measures anew from `now` on.
     pub(super) fn restart(&mut self, now: Instant) {
@@ -106,7 +152,7 @@ impl Aggregation {
     ) {
         if round_start {
             self.rounds += 1;
-            if self.rounds >= Self::SLOT_ROUNDS {
+            if self.rounds >= self.slot_rounds {
                 self.rounds = 0;
                 self.slot = 1 - self.slot;
                 self.highest[self.slot] = 0;
@@ -180,7 +226,7 @@ mod tests {
     /// before is explained and starts an epoch, in which it is 5000 B ahead itself.
     #[test]
     fn a_bunch_is_what_the_rate_does_not_explain() {
-        let mut aggregation = Aggregation::default();
+        let mut aggregation = Aggregation::new();
         for bunch in 1..=4 {
             let now = Instant::ZERO + Duration::from_millis(5 * bunch);
             for _ in 0..5 {

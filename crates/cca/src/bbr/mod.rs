@@ -7,7 +7,7 @@
 //! Not for: shallow buffers (it loses without slowing down); calls that must never be interrupted
 //! (every ten seconds it all but stops for 200 ms if it has kept a queue).
 //!
-//! BBR version 1: draft-cardwell-iccrg-bbr-congestion-control-00 ("the draft") and Linux
+//! BBR version 1; version 3 is in [`v3`]. Sources: draft-cardwell-iccrg-bbr-congestion-control-00 ("the draft") and Linux
 //! `tcp_bbr.c`. Of what Linux adds to the draft, the allowance for bunched acknowledgements is here
 //! and the estimate of a policer's rate (`lt_bw`) is not; nor is Linux's rounding of the window to
 //! an even number of segments.
@@ -19,13 +19,16 @@ mod filter;
 mod probe_rtt;
 #[cfg(test)]
 mod tests;
+pub mod v3;
+mod version;
 mod window;
 
 use crate::{Ack, Congestion, Control, ControlEntry, Probe, Setup, Signal};
-use filter::{Aggregation, FullPipe, MaxRate};
+use filter::{Aggregation, FullPipe, HeldBack, MaxRate};
 use units::param::{ParamError, Settings};
 use units::random::Stream;
 use units::{Duration, Instant, Rate};
+pub use version::Version;
 
 units::params! {
     /// Parameters of `bbr`.
@@ -41,21 +44,39 @@ units::params! {
         encoder_share: f64 = "0.95", range "0.1".."1", source "own: 1 % pacing margin, 2 % ProbeRtt (200 ms in 10 s), 2 % to catch up";
         /// Ask a media session for padding while probing for more bandwidth.
         padding: bool = "yes", source "libwebrtc bbr_network_controller.cc: pad_window while probing";
+        /// Version of the algorithm: 1 as in Linux, or 3, which answers losses.
+        version: Version = "1", source "Linux net/ipv4/tcp_bbr.c; 3: draft-ietf-ccwg-bbr-06";
     }
 }
 
 /// `bbr` for the registry.
 pub const ENTRY: ControlEntry = ControlEntry {
     name: "bbr",
-    summary: "version 1: paces at the measured bandwidth, deaf to loss",
-    about: "Sends at the highest delivery rate of the last ten rounds, with at most twice the \
-        bandwidth-delay product in flight; probes a quarter higher one round in eight.\n\nNot for \
-        shallow buffers: it loses without slowing down.",
-    source: "draft-cardwell-iccrg-bbr-congestion-control-00, Linux net/ipv4/tcp_bbr.c",
+    summary: "paces at the measured bandwidth: version 1, deaf to loss, or 3",
+    about: "Version 1 sends at the highest delivery rate of the last ten rounds, with at most twice \
+        the bandwidth-delay product in flight; it probes a quarter higher one round in \
+        eight.\n\nVersion 3 probes every two to three seconds and bounds what is in flight by what \
+        probes have lost more than two per cent with.\n\nVersion 1 is not for shallow buffers: it \
+        loses without slowing down.",
+    source: "draft-cardwell-iccrg-bbr-congestion-control-00, Linux net/ipv4/tcp_bbr.c; version 3: \
+        draft-ietf-ccwg-bbr-06",
     params: BbrParams::SPECS,
     media_only: false,
-    build: |settings, setup| Ok(Box::new(Bbr::new(settings, setup)?)),
+    build,
 };
+
+fn build(settings: &Settings, setup: &Setup) -> Result<Box<dyn Control>, ParamError> {
+    Ok(match BbrParams::parse(settings)?.version {
+        Version::One => Box::new(Bbr::new(settings, setup)?),
+        Version::Three => Box::new(v3::Bbr3::new(settings, setup)?),
+    })
+}
+
+impl BbrParams {
+    fn encoder_share(&self) -> Gain {
+        ((self.encoder_share * 1000.0 + 0.5) as u64, 1000)
+    }
+}
 
 /// A factor, numerator and denominator.
 type Gain = (u64, u64);
@@ -102,7 +123,7 @@ enum Repair {
     Under,
 }
 
-/// BBR's state. Sizes in bytes.
+/// BBRv1's state. Sizes in bytes.
 #[derive(Debug, Clone)]
 pub struct Bbr {
     params: BbrParams,
@@ -127,8 +148,7 @@ pub struct Bbr {
     /// round has passed since.
     probe_rtt_end: Option<Instant>,
     probe_rtt_round: bool,
-    /// Packets sent when between these had been delivered were held back by ProbeRtt.
-    held_back: Option<(u64, u64)>,
+    held_back: HeldBack,
     /// The application limited what the last sample measured.
     app_limited: bool,
     /// Sending has started again from nothing in flight, and nothing was acknowledged since.
@@ -150,7 +170,7 @@ impl Bbr {
     pub fn new(settings: &Settings, setup: &Setup) -> Result<Self, ParamError> {
         let params = BbrParams::parse(settings)?;
         let mut bbr = Bbr {
-            encoder_share: ((params.encoder_share * 1000.0 + 0.5) as u64, 1000),
+            encoder_share: params.encoder_share(),
             params,
             random: Stream::new(setup.seed, "bbr"),
             mode: Mode::Startup,
@@ -158,14 +178,14 @@ impl Bbr {
             phase_start: Instant::ZERO,
             bandwidth: MaxRate::new(),
             full: FullPipe::default(),
-            aggregation: Aggregation::default(),
+            aggregation: Aggregation::new(),
             rounds: 0,
             round_end: 0,
             round_start: false,
             min_rtt: None,
             probe_rtt_end: None,
             probe_rtt_round: false,
-            held_back: None,
+            held_back: HeldBack::default(),
             app_limited: false,
             idle_restart: false,
             repair: Repair::Nothing,
@@ -224,10 +244,7 @@ impl Bbr {
                 self.repair = Repair::Under;
             }
         }
-        let held_back = self
-            .held_back
-            .is_some_and(|(from, to)| (from..=to).contains(&sample.prior_delivered));
-        self.app_limited = sample.app_limited || held_back;
+        self.app_limited = sample.app_limited || self.held_back.covers(&sample);
         let rate = sample.rate();
         if !self.app_limited || rate >= self.bandwidth.get() {
             self.bandwidth.add(self.rounds, rate);

@@ -20,7 +20,7 @@ impl Bbr {
             self.save_window();
             self.mode = Mode::ProbeRtt;
             self.probe_rtt_end = None;
-            self.held_back = Some((ack.delivered, ack.delivered));
+            self.held_back.start(ack);
         }
         if self.mode == Mode::ProbeRtt {
             self.probe_rtt(now, ack);
@@ -32,9 +32,7 @@ impl Bbr {
 
     /// Four packets in flight for 200 ms and a round (draft, 4.3.5).
     fn probe_rtt(&mut self, now: Instant, ack: &Ack) {
-        if let Some((_, to)) = &mut self.held_back {
-            *to = ack.delivered + ack.in_flight;
-        }
+        self.held_back.extend(ack);
         if self.probe_rtt_end.is_some() {
             self.probe_rtt_round |= self.round_start;
             if self.probe_rtt_round {
