@@ -236,6 +236,11 @@ const CASES: &[Case] = &[
         &["s.toml:21:10", "write a rate from 1kbit"],
     ),
     case(
+        "size = \"10kB\"",
+        "dscp = \"cs8\"",
+        &["s.toml:21:8", "traffic.bulk.dscp", "write cs0 to cs7"],
+    ),
+    case(
         "kind = \"bulk\"",
         "kind = \"balk\"",
         &["s.toml:20:8", "\"balk\" is no kind", "\"bulk\""],

@@ -134,6 +134,7 @@ impl Load {
             label: Label::None,
             arrived: self.now,
             payload: (),
+            ..Packet::default()
         };
         self.qdisc.enqueue(self.now, packet, &mut self.drops);
     }

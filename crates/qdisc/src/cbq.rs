@@ -179,6 +179,7 @@ mod tests {
                 label,
                 arrived: NOW,
                 payload: (),
+                ..Packet::default()
             };
             queue.enqueue(NOW, packet, observer);
         }

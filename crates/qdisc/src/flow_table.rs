@@ -254,6 +254,7 @@ mod tests {
             label: Label::None,
             arrived: Instant::default(),
             payload: (),
+            ..Packet::default()
         }
     }
 

@@ -180,6 +180,7 @@ mod tests {
             label: Label::None,
             arrived: Instant::default(),
             payload: (),
+            ..Packet::default()
         }
     }
 

@@ -136,6 +136,7 @@ mod tests {
             label: Label::None,
             arrived: Instant::default(),
             payload: 0,
+            ..Packet::default()
         }
     }
 

@@ -30,7 +30,7 @@ pub mod prio;
 pub mod red;
 pub mod registry;
 
-pub use packet::{Backlog, FlowId, Label, Packet};
+pub use packet::{Backlog, FlowId, Hosts, Label, Packet};
 pub use registry::{Discipline, Env, Limit, Registry};
 pub use units::Ecn;
 

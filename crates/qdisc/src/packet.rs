@@ -3,7 +3,7 @@
 use units::{Ecn, Instant};
 
 /// A packet as a discipline sees it, around a payload that it never looks into.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Packet<P> {
     /// Length in bytes, IP header included.
     pub len: u32,
@@ -11,6 +11,10 @@ pub struct Packet<P> {
     pub flow: FlowId,
     /// Hash of the flow's addresses and ports, salted by whoever made it (`skb_get_hash_perturb`).
     pub hash: u32,
+    /// Hashes of the flow's addresses, each by itself.
+    pub hosts: Hosts,
+    /// The Differentiated Services code point (RFC 2474), 0 to 63.
+    pub dscp: u8,
     /// The ECN field.
     pub ecn: Ecn,
     /// What the end host claims about the packet. Only disciplines that say so may read it.
@@ -24,6 +28,15 @@ pub struct Packet<P> {
 /// A flow's identity in results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct FlowId(pub u32);
+
+/// Hashes of a packet's two addresses, salted by whoever made them. Equal hashes are one host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Hosts {
+    /// Of the sender's address.
+    pub source: u32,
+    /// Of the receiver's address.
+    pub destination: u32,
+}
 
 /// The end host's claim about its traffic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

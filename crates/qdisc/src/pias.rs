@@ -284,6 +284,7 @@ mod tests {
                     label: Label::None,
                     arrived: self.now,
                     payload: (),
+                    ..Packet::default()
                 };
                 self.queue.enqueue(self.now, packet, &mut self.dropped);
             }

@@ -117,6 +117,7 @@ mod tests {
                 label,
                 arrived: NOW,
                 payload: number,
+                ..Packet::default()
             };
             queue.enqueue(NOW, packet, observer);
         }

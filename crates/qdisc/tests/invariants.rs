@@ -134,6 +134,7 @@ impl Witness {
             label,
             arrived: self.now,
             payload: self.known.len(),
+            ..Packet::default()
         };
         self.known.push(Known {
             packet: packet.clone(),

@@ -11,6 +11,7 @@ mod classes;
 mod collect;
 mod complete;
 mod document;
+mod dscp;
 mod engine;
 mod error;
 mod event;
@@ -26,6 +27,7 @@ mod video;
 
 pub use collect::Collector;
 pub use document::Document;
+pub use dscp::Dscp;
 pub use engine::{BuiltLink, Engine, EngineError, Unsupported, run};
 pub use error::{ScenarioError, printable};
 pub use event::{Event, LinkId, Sink, TrafficId};

@@ -1,5 +1,6 @@
 //! A scenario, resolved: every file read, every unit parsed, every default filled in.
 
+use crate::dscp::Dscp;
 use crate::error::printable;
 use crate::trace::Trace;
 use qdisc::Limit;
@@ -215,6 +216,10 @@ pub struct Traffic {
     pub name: String,
     /// What it is.
     pub kind: Kind,
+    /// The computer in the house that it runs on: entries with the same name share one.
+    pub host: String,
+    /// The code point that its packets carry, in both directions.
+    pub dscp: Dscp,
     /// When it starts.
     pub start: Duration,
     /// How many of the same there are.

@@ -1,6 +1,7 @@
 //! From a document to a scenario: every unit parsed, every file read, every default filled in.
 
 use crate::document::Document;
+use crate::dscp::Dscp;
 use crate::error::{ScenarioError, printable};
 use crate::files;
 use crate::model::{Buffer, Capacity, Choice, Kind, Link, Scenario, Stack, Traffic, Uplink};
@@ -124,7 +125,11 @@ impl Document {
 
 /// A name that can stand in tables, file names and paths of the command line.
 fn name<'a>(section: &mut Section<'a>) -> Result<Option<Text<'a>>> {
-    let Some(text) = section.text("name")? else {
+    name_at(section, "name")
+}
+
+fn name_at<'a>(section: &mut Section<'a>, key: &'static str) -> Result<Option<Text<'a>>> {
+    let Some(text) = section.text(key)? else {
         return Ok(None);
     };
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | ' ');
@@ -430,7 +435,11 @@ fn entry(mut section: Section<'_>, name: String, names: &Names<'_>) -> Result<Ve
     };
     let control = choice(&mut section, "control", names.control)?;
     let access = section.text("access")?;
+    let host = name_at(&mut section, "host")?;
+    let dscp = section.text("dscp")?;
     let traffic = Traffic {
+        host: host.map_or_else(|| name.clone(), |text| text.value),
+        dscp: dscp.map_or(Ok(Dscp::default()), |text| text.parse_value())?,
         start: limited(&mut section, "start", Duration::ZERO, MAX_DURATION)?,
         count: count(&mut section)?,
         stagger: limited(&mut section, "stagger", Duration::ZERO, MAX_DURATION)?,

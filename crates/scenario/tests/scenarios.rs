@@ -40,6 +40,8 @@ discipline = "pfifo"
 name = "call"
 kind = "call"
 control = "copa"
+host = "laptop"
+dscp = "AF41"
 start = "1s"
 count = 2
 stagger = "3s"
@@ -202,6 +204,10 @@ fn traffic() {
         (params.interval, params.shuffle, pages.len()),
         (ms(5000), false, 2)
     );
+    let hosts: Vec<&str> = full.traffic.iter().map(|e| e.host.as_str()).collect();
+    assert_eq!(hosts, ["laptop", "laptop", "page", "bulk"], "its own name");
+    let dscp: Vec<u8> = full.traffic.iter().map(|e| e.dscp.bits()).collect();
+    assert_eq!(dscp, [34, 34, 0, 0]);
     let bulk = &full.traffic[3];
     let Kind::Bulk(params) = &bulk.kind else {
         panic!("{bulk:?}");

@@ -173,6 +173,7 @@ mod tests {
             label: Label::None,
             arrived: Instant::ZERO,
             payload,
+            ..Packet::default()
         }
     }
 

@@ -5,8 +5,8 @@ use crate::ends::{End, EndKind, Owner};
 use crate::ledger::Ledger;
 use crate::network::Route;
 use crate::world::World;
-use qdisc::{FlowId, Label};
-use scenario::{Choice, Event, Kind, Scenario, TrafficId};
+use qdisc::{FlowId, Hosts, Label};
+use scenario::{Choice, Event, Kind, Scenario, Traffic, TrafficId};
 use std::collections::BTreeMap;
 
 use transport::media::MediaParams;
@@ -123,9 +123,9 @@ impl Spawner<'_> {
     }
 
     /// The route of a flow's packets away from the home or towards it.
-    fn route(&self, flow: FlowId, to: u32, up: bool, entry: u16, extra: Duration) -> Route {
+    fn route(&self, flow: FlowId, to: u32, up: bool, entry: u16, far: Far) -> Route {
         let traffic = &self.scenario.traffic[usize::from(entry)];
-        let rtt = traffic.rtt.unwrap_or(self.scenario.rtt) + extra;
+        let rtt = traffic.rtt.unwrap_or(self.scenario.rtt) + far.extra_rtt;
         let sends_most = up == traffic.up;
         let label = match traffic.kind {
             Kind::Call(..) => Label::RealTime,
@@ -139,6 +139,8 @@ impl Spawner<'_> {
         Route {
             flow,
             hash: (Stream::new(self.seed ^ u64::from(flow.0), "hash").bits() >> 32) as u32,
+            hosts: self.hosts(traffic, far.server, up),
+            dscp: traffic.dscp.bits(),
             label,
             entry,
             to,
@@ -151,6 +153,33 @@ impl Spawner<'_> {
                 .map(|rate| (rate, Instant::ZERO)),
         }
     }
+
+    /// Who speaks to whom: the entry's computer at home and one of its servers.
+    fn hosts(&self, traffic: &Traffic, server: u32, up: bool) -> Hosts {
+        let hash = |name: &str, number: u32| {
+            (Stream::new(self.seed ^ u64::from(number), name).bits() >> 32) as u32
+        };
+        let home = hash(&format!("host {}", traffic.host), 0);
+        // Sites are the same for every entry that visits them; calls and transfers have their own.
+        let away = match traffic.kind {
+            Kind::Page { .. } => hash("site", server),
+            Kind::Call(..) | Kind::Bulk(_) => hash(&format!("server {}", traffic.name), server),
+        };
+        let (source, destination) = if up { (home, away) } else { (away, home) };
+        Hosts {
+            source,
+            destination,
+        }
+    }
+}
+
+/// The far end of a connection.
+#[derive(Debug, Clone, Copy, Default)]
+struct Far {
+    /// Which of the application's servers.
+    server: u32,
+    /// How much longer the round trip to it is.
+    extra_rtt: Duration,
 }
 
 impl World<'_> {
@@ -197,7 +226,7 @@ impl World<'_> {
         entry: u16,
         kinds: (EndKind, EndKind),
         owners: (Owner, Owner),
-        extra: Duration,
+        far: Far,
         up: bool,
     ) -> u32 {
         let flow = FlowId(self.spawner.flows);
@@ -211,7 +240,7 @@ impl World<'_> {
         let both = [(kinds.0, owners.0, up), (kinds.1, owners.1, !up)];
         for (number, (kind, owner, sends_up)) in (first..).zip(both) {
             let peer = if number == first { first + 1 } else { first };
-            let route = self.spawner.route(flow, peer, sends_up, entry, extra);
+            let route = self.spawner.route(flow, peer, sends_up, entry, far);
             self.network.add_route(route);
             self.ends.push(End {
                 kind,
@@ -233,13 +262,13 @@ impl World<'_> {
         entry: u16,
         carrier: Carrier,
         owners: (Owner, Owner),
-        extra: Duration,
+        far: Far,
         up: bool,
     ) -> u32 {
         let choice = &self.spawner.scenario.traffic[usize::from(entry)].control;
         let opener = EndKind::Connection(self.spawner.connection(carrier, choice, true));
         let other = EndKind::Connection(self.spawner.connection(carrier, choice, false));
-        let first = self.pair(now, entry, (opener, other), owners, extra, up);
+        let first = self.pair(now, entry, (opener, other), owners, far, up);
         if let EndKind::Connection(connection) = &mut self.ends[first as usize].kind {
             connection.open(now);
         }
@@ -267,7 +296,7 @@ impl World<'_> {
             entry,
             (sender, receiver),
             (owner, owner),
-            Duration::ZERO,
+            Far::default(),
             traffic.up,
         )
     }
@@ -331,9 +360,11 @@ impl World<'_> {
             Output::Open {
                 conn,
                 carrier,
+                server,
                 extra_rtt,
             } => {
-                self.open(now, app, conn, carrier, extra_rtt);
+                let far = Far { server, extra_rtt };
+                self.open(now, app, conn, carrier, far);
             }
             Output::Send {
                 conn,
@@ -358,7 +389,7 @@ impl World<'_> {
         }
     }
 
-    fn open(&mut self, now: Instant, app: u32, conn: ConnId, carrier: Carrier, extra: Duration) {
+    fn open(&mut self, now: Instant, app: u32, conn: ConnId, carrier: Carrier, far: Far) {
         let entry = self.apps.apps[app as usize].traffic;
         let traffic = &self.spawner.scenario.traffic[usize::from(entry)];
         let opener = Owner::App(app, conn);
@@ -366,7 +397,7 @@ impl World<'_> {
             let server = self.apps.add(Box::new(PageServer::default()), entry);
             let owners = (opener, Owner::App(server, conn));
             // Pages are opened from home: what they send goes up, unless the entry is turned.
-            let end = self.connect(now, entry, carrier, owners, extra, !traffic.up);
+            let end = self.connect(now, entry, carrier, owners, far, !traffic.up);
             self.apps.apps[server as usize]
                 .connections
                 .insert(conn, end + 1);
@@ -381,7 +412,7 @@ impl World<'_> {
                 entry,
                 carrier,
                 (opener, Owner::Nobody),
-                extra,
+                far,
                 traffic.up,
             )
         };
@@ -426,5 +457,48 @@ impl World<'_> {
             Report::PageDone { load } => Event::PageDone { page, load },
         };
         self.network.sink.event(now, event);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scenario::{Document, Names};
+
+    #[test]
+    fn computers_at_home_are_shared_and_servers_are_told_apart() {
+        let names = Names {
+            discipline: &|_| Ok(()),
+            control: &|_| Ok(()),
+        };
+        let scenario = Document::parse(
+            "hosts",
+            r#"
+            disciplines = ["pfifo"]
+            link = { rate = "8mbit" }
+            traffic = [
+                { name = "a", kind = "bulk", host = "laptop" },
+                { name = "b", kind = "page", host = "laptop" },
+                { name = "c", kind = "page" },
+            ]
+            "#,
+        );
+        let scenario = scenario.unwrap().resolve(&names).unwrap();
+        let spawner = Spawner {
+            scenario: &scenario,
+            controls: &cca::Registry::builtin(),
+            seed: 1,
+            uplinks: (1, 0),
+            flows: 0,
+        };
+        let down = |entry: usize, server| spawner.hosts(&scenario.traffic[entry], server, false);
+        let (a, b, c) = (down(0, 0), down(1, 7), down(2, 7));
+        assert_eq!(a.destination, b.destination, "one laptop");
+        assert_ne!(b.destination, c.destination, "another computer");
+        assert_eq!(b.source, c.source, "the same site");
+        assert_ne!(b.source, down(1, 8).source, "another site");
+        assert_ne!(a.source, b.source);
+        let up = spawner.hosts(&scenario.traffic[0], 0, true);
+        assert_eq!((up.source, up.destination), (a.destination, a.source));
     }
 }

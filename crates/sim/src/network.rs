@@ -2,7 +2,7 @@
 
 use crate::agenda::{Agenda, Due, LaneId};
 use crate::flights::{Flight, Flights};
-use qdisc::{Class, DropReason, FlowId, Label, Observer, Packet, Qdisc};
+use qdisc::{Class, DropReason, FlowId, Hosts, Label, Observer, Packet, Qdisc};
 use scenario::{Capacity, Event, LinkId, Sink};
 use std::collections::BTreeMap;
 use transport::Transmit;
@@ -64,6 +64,10 @@ pub struct Route {
     pub flow: FlowId,
     /// Its hash.
     pub hash: u32,
+    /// Hashes of the end points' hosts.
+    pub hosts: Hosts,
+    /// The code point that its packets carry.
+    pub dscp: u8,
     /// What the end host claims.
     pub label: Label,
     /// The traffic entry that it belongs to.
@@ -159,6 +163,8 @@ impl<'a> Network<'a> {
             len: flight.len,
             flow: route.flow,
             hash: route.hash,
+            hosts: route.hosts,
+            dscp: route.dscp,
             ecn: flight.ecn,
             label: route.label,
             arrived: now,
@@ -307,6 +313,8 @@ mod tests {
         network.add_route(Route {
             flow: FlowId(0),
             hash: 0,
+            hosts: Hosts::default(),
+            dscp: 0,
             label: Label::None,
             entry: 0,
             to: 1,

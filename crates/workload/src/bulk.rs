@@ -56,6 +56,7 @@ impl App for Bulk {
             Input::Start => out.push(Output::Open {
                 conn: CONN,
                 carrier: Carrier::Tcp,
+                server: 0,
                 extra_rtt: Duration::ZERO,
             }),
             Input::Opened(_) | Input::Writable(_) => self.give(out),

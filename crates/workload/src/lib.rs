@@ -58,6 +58,9 @@ pub enum Output {
         conn: ConnId,
         /// What carries it.
         carrier: Carrier,
+        /// The machine it leads to: the same number for the same one. An application that speaks to
+        /// one only says 0.
+        server: u32,
         /// How much longer than the scenario's the round trip to this server is, at either end
         /// together.
         extra_rtt: Duration,

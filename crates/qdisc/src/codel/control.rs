@@ -302,6 +302,7 @@ mod tests {
                     label: crate::Label::None,
                     arrived: Instant::from_nanos(900_000_000),
                     payload: (),
+                    ..Packet::default()
                 })
             }
             fn backlog_bytes(&self) -> u64 {

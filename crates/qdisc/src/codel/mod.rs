@@ -179,6 +179,7 @@ mod tests {
             label: Label::None,
             arrived: Instant::default(),
             payload: (),
+            ..Packet::default()
         }
     }
 

@@ -15,6 +15,7 @@ pub(super) fn packet(flow: u32, number: u64) -> Packet<u64> {
         label: Label::None,
         arrived: Instant::ZERO,
         payload: number,
+        ..Packet::default()
     }
 }
 

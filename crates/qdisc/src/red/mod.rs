@@ -265,6 +265,7 @@ mod tests {
             label: Label::None,
             arrived: Instant::default(),
             payload: number,
+            ..Packet::default()
         }
     }
 

@@ -14,6 +14,7 @@ use super::{Origin, Page, Protocol};
 use crate::{Carrier, ConnId, Message, Output, Report};
 use std::collections::{BTreeMap, VecDeque};
 use units::Duration;
+use units::random::Stream;
 
 /// Length of a ClientHello as Chrome pads it (RFC 7685: servers that hang at 256 to 511 bytes),
 /// with its record header.
@@ -42,6 +43,8 @@ pub(super) struct Pool {
 struct Server {
     protocol: Protocol,
     secure: bool,
+    /// Its number: the same for the same host name, on whichever page.
+    number: u32,
     extra_rtt: Duration,
     lines: Vec<Line>,
     /// Requests that have no connection yet.
@@ -71,6 +74,7 @@ impl Server {
         Server {
             protocol: origin.protocol,
             secure: origin.secure,
+            number: (Stream::new(0, &origin.host).bits() >> 32) as u32,
             extra_rtt,
             lines: Vec::new(),
             waiting: VecDeque::new(),
@@ -147,6 +151,7 @@ impl Pool {
         out.push(Output::Open {
             conn,
             carrier: server.carrier(),
+            server: server.number,
             extra_rtt: server.extra_rtt,
         });
     }
