@@ -63,6 +63,7 @@ impl Bench {
                 label: Label::None,
                 arrived: self.now,
                 payload: (),
+                ..Packet::default()
             };
             self.queue.enqueue(self.now, packet, &mut self.log);
         }

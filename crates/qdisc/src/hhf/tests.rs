@@ -50,6 +50,7 @@ impl Bench {
                 label: Label::None,
                 arrived: self.now,
                 payload: self.arrivals,
+                ..Packet::default()
             };
             self.arrivals += 1;
             self.queue.enqueue(self.now, packet, &mut self.dropped);

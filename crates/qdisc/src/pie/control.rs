@@ -330,6 +330,7 @@ mod tests {
             label: Label::None,
             arrived,
             payload: (),
+            ..Packet::default()
         }
     }
 

@@ -210,6 +210,7 @@ mod tests {
             label: Label::None,
             arrived: Instant::default(),
             payload: number,
+            ..Packet::default()
         }
     }
 
