@@ -137,6 +137,7 @@ fn each_kind_of_entry_has_its_figures() {
         ],
     );
     assert_eq!(keys(&call["frame_delay_ms"]), ["max", "p50", "p95", "p99"]);
+    assert_eq!(keys(&call["sojourn_ms"]), ["max", "p50", "p95", "p99"]);
     let page = &result["pages"][0];
     has(
         page,
@@ -147,6 +148,7 @@ fn each_kind_of_entry_has_its_figures() {
             "bytes",
             "connections",
             "stall_s",
+            "frame_max_ms",
         ],
     );
     assert_eq!(
@@ -156,7 +158,14 @@ fn each_kind_of_entry_has_its_figures() {
     let flow = &result["flows"][0];
     assert_eq!(
         keys(flow),
-        ["bytes", "control", "fct_ms", "goodput_mbps", "name"]
+        [
+            "bytes",
+            "control",
+            "fct_ms",
+            "goodput_mbps",
+            "name",
+            "sojourn_ms"
+        ]
     );
     let links = result["links"].as_array().unwrap();
     assert_eq!(

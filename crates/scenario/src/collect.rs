@@ -6,6 +6,7 @@ use crate::link_meter::LinkMeter;
 use crate::notes::notes;
 use crate::result::{CallResult, FlowResult, PageResult, RunResult, Series};
 use crate::video::{Measured, Video};
+use crate::waits::Waits;
 use crate::{Choice, Kind, Scenario};
 use qdisc::FlowId;
 use units::{Duration, Instant, Rate};
@@ -32,8 +33,10 @@ pub struct Collector {
 #[derive(Debug, Clone)]
 struct Flow {
     traffic: TrafficId,
-    /// It goes on until the run ends.
-    lasts: bool,
+    /// The first queue in the direction in which most of its data goes.
+    queue: LinkId,
+    /// What its packets waited there in the measured time, if it goes on until the run ends.
+    waits: Option<Box<Waits>>,
     started: Instant,
     done: Option<Instant>,
     /// Delivered in the measured time.
@@ -95,10 +98,16 @@ impl Collector {
     ) {
         let measured = now >= self.from;
         self.link(link).dequeued(now, measured, bytes, sojourn);
-        if self.keep_series
-            && link.0 == 0
-            && let Some(flow) = self.flows.get_mut(flow.0 as usize)
+        let Some(flow) = self.flows.get_mut(flow.0 as usize) else {
+            return;
+        };
+        if let Some(waits) = &mut flow.waits
+            && measured
+            && link == flow.queue
         {
+            waits.record(sojourn);
+        }
+        if self.keep_series && link.0 == 0 {
             count(&mut flow.share, now, bytes);
         }
     }
@@ -182,6 +191,9 @@ impl Collector {
             .map(|(index, entry)| {
                 let video = &measured[index];
                 let rate = |flow: &Flow| self.goodput(flow).as_mbit_f64();
+                let mut waits = self
+                    .flows_of(index)
+                    .filter_map(|flow| flow.waits.as_deref());
                 CallResult {
                     name: entry.name.clone(),
                     control: entry.control.to_string(),
@@ -193,6 +205,7 @@ impl Collector {
                     low_fps_events: video.low_fps,
                     freezes: video.freezes,
                     goodput_mbps: self.flows_of(index).map(rate).sum(),
+                    sojourn_ms: waits.next().map(Waits::delay).unwrap_or_default(),
                 }
             })
             .collect()
@@ -204,6 +217,9 @@ impl Collector {
             .filter(|load| load.started >= self.from)
             .map(|load| {
                 let until = load.done.map_or(self.end, |done| done + AFTERMATH);
+                let (window, limit) = (load.started..=until, self.scenario.stall_threshold);
+                let worst = |video: &Video| video.worst_of(&window, self.end, limit);
+                let worst = self.videos.iter().filter_map(worst);
                 let stall = |video: &Measured| video.stall_within_s(load.started, until);
                 PageResult {
                     name: self.scenario.traffic[usize::from(load.traffic.0)]
@@ -219,6 +235,7 @@ impl Collector {
                     bytes: load.bytes,
                     connections: load.connections,
                     stall_s: measured.iter().map(stall).sum(),
+                    frame_max_ms: worst.max().map(Duration::as_millis_f64),
                 }
             })
             .collect()
@@ -244,6 +261,7 @@ impl Collector {
                             .done
                             .map(|done| done.since(flow.started).as_millis_f64()),
                         bytes: flow.delivered,
+                        sojourn_ms: flow.waits.as_deref().map(Waits::sojourn),
                     })
             })
             .collect()
@@ -372,7 +390,7 @@ impl Sink for Collector {
                 from,
                 to,
             } => {
-                let lasts = self.flows[flow.0 as usize].lasts;
+                let lasts = self.flows[flow.0 as usize].waits.is_some();
                 let classes = &mut self.link(link).classes;
                 classes.moved(now, flow, from, to, lasts);
                 if self.keep_series {
@@ -382,9 +400,12 @@ impl Sink for Collector {
             }
             Event::FlowStarted { flow, traffic } => {
                 debug_assert_eq!(flow.0 as usize, self.flows.len(), "flows start in order");
+                let entry = &self.scenario.traffic[usize::from(traffic.0)];
+                let first_up = self.scenario.links.len() as u16;
                 self.flows.push(Flow {
                     traffic,
-                    lasts: self.scenario.traffic[usize::from(traffic.0)].kind.lasts(),
+                    queue: LinkId(if entry.up { first_up } else { 0 }),
+                    waits: entry.kind.lasts().then(Box::default),
                     started: now,
                     done: None,
                     delivered: 0,

@@ -24,6 +24,7 @@ mod result;
 mod section;
 pub mod trace;
 mod video;
+mod waits;
 
 pub use collect::Collector;
 pub use document::Document;
@@ -34,8 +35,8 @@ pub use event::{Event, LinkId, Sink, TrafficId};
 pub use model::{Buffer, Capacity, Choice, Kind, Link, Scenario, Stack, Traffic, Uplink};
 pub use resolve::{Judge, Names};
 pub use result::{
-    CallResult, FlowResult, FrameDelay, LinkBacklog, LinkResult, Note, PageResult, Residence,
-    RunResult, Series, Sojourn,
+    CallResult, FlowResult, FrameDelay, LinkBacklog, LinkResult, Note, PacketDelay, PageResult,
+    Residence, RunResult, Series, Sojourn,
 };
 pub use trace::Trace;
 pub use video::quantile;

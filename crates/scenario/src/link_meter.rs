@@ -3,27 +3,20 @@
 use crate::backlog::BacklogMeter;
 use crate::classes::ClassMeter;
 use crate::engine::BuiltLink;
-use crate::result::{LinkResult, Sojourn};
-use hdrhistogram::Histogram;
+use crate::result::LinkResult;
+use crate::waits::Waits;
 use units::{Duration, Instant};
-
-/// Longest wait that is told apart from longer ones, microseconds: an hour.
-const LONGEST: u64 = 3_600_000_000;
 
 /// Counters of one queue over the measured time, and bins over all of it.
 #[derive(Debug)]
 pub struct LinkMeter {
-    packets: u64,
     bytes: u64,
     drops: u64,
     marks: u64,
     backlog: BacklogMeter,
     /// Its flows' classes.
     pub classes: ClassMeter,
-    total: Duration,
-    max: Duration,
-    /// Sojourn in microseconds.
-    histogram: Histogram<u32>,
+    waits: Waits,
     /// Packets, their summed sojourn and the largest, for each bin.
     bins: Option<Vec<(u64, Duration, Duration)>>,
 }
@@ -33,16 +26,12 @@ impl LinkMeter {
     /// time needs is kept.
     pub fn new(from: Instant, bins: bool) -> Self {
         LinkMeter {
-            packets: 0,
             bytes: 0,
             drops: 0,
             marks: 0,
             backlog: BacklogMeter::new(from),
             classes: ClassMeter::new(from),
-            total: Duration::ZERO,
-            max: Duration::ZERO,
-            histogram: Histogram::new_with_bounds(1, LONGEST, 3)
-                .expect("three significant digits up to an hour are in range"),
+            waits: Waits::default(),
             bins: bins.then(Vec::new),
         }
     }
@@ -56,11 +45,8 @@ impl LinkMeter {
     pub fn dequeued(&mut self, now: Instant, measured: bool, bytes: u32, sojourn: Duration) {
         self.backlog.remove(now, bytes);
         if measured {
-            self.packets += 1;
             self.bytes += u64::from(bytes);
-            self.total += sojourn;
-            self.max = self.max.max(sojourn);
-            self.histogram.saturating_record(sojourn.as_micros());
+            self.waits.record(sojourn);
         }
         if let Some(bins) = &mut self.bins {
             let index = (now.as_nanos() / super::collect::BIN.as_nanos()) as usize;
@@ -89,24 +75,15 @@ impl LinkMeter {
     /// `end`. Flows are called `flows`.
     pub fn result(&mut self, end: Instant, link: &BuiltLink, flows: &[String]) -> LinkResult {
         let backlog = self.backlog.result(end);
-        let some = self.packets > 0;
-        let ms = |span: Duration| some.then(|| span.as_millis_f64());
         LinkResult {
             name: link.name.clone(),
             discipline: link.discipline.clone(),
             utilization: (link.capacity_bytes > 0.0)
                 .then(|| self.bytes as f64 / link.capacity_bytes),
-            sojourn_ms: Sojourn {
-                mean: some.then(|| self.total.as_millis_f64() / self.packets as f64),
-                // The histogram rounds up.
-                p95: ms(
-                    Duration::from_micros(self.histogram.value_at_quantile(0.95)).min(self.max),
-                ),
-                max: ms(self.max),
-            },
+            sojourn_ms: self.waits.sojourn(),
             drops: self.drops,
             marks: self.marks,
-            packets: self.packets,
+            packets: self.waits.packets(),
             occupancy: link.buffer.map(|buffer| backlog.occupancy(buffer)),
             backlog,
             moves: self.classes.moves(&link.classes),

@@ -2,6 +2,10 @@
 
 use crate::result::{Note, RunResult};
 
+/// Of a call's or transfer's own packets.
+const NO_PACKET: &str =
+    "no packet of it left the first queue of its direction in the measured time, if there is one";
+
 /// A note for everything in `result` that is null.
 pub fn notes(result: &RunResult) -> Vec<Note> {
     let mut notes = Vec::new();
@@ -15,17 +19,27 @@ pub fn notes(result: &RunResult) -> Vec<Note> {
         let about = |field| format!("pages.{}.{}.{field}", page.name, page.load);
         let text = "the run ended before the page was complete";
         note(page.plt_ms.is_none(), about("plt_ms"), text);
+        let text = "no call handed over a frame in the page's time whose delay is known";
+        note(page.frame_max_ms.is_none(), about("frame_max_ms"), text);
     }
     for call in &result.calls {
         let about = |field| format!("calls.{}.{field}", call.name);
         let text = "no frame of the measured time arrived, was lost or is late";
         let missing = call.frame_delay_ms.p50.is_none();
         note(missing, about("frame_delay_ms"), text);
+        let missing = call.sojourn_ms.p50.is_none();
+        note(missing, about("sojourn_ms"), NO_PACKET);
     }
     for flow in &result.flows {
         let about = |field| format!("flows.{}.{field}", flow.name);
         let text = "unlimited, or not complete when the run ended";
         note(flow.fct_ms.is_none(), about("fct_ms"), text);
+        let text = "measured of transfers without an end only";
+        note(flow.sojourn_ms.is_none(), about("sojourn_ms"), text);
+        let missing = flow
+            .sojourn_ms
+            .is_some_and(|sojourn| sojourn.mean.is_none());
+        note(missing, about("sojourn_ms"), NO_PACKET);
     }
     for link in &result.links {
         let about = |field| format!("links.{}.{field}", link.name);

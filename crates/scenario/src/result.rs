@@ -54,12 +54,27 @@ pub struct CallResult {
     pub freezes: u64,
     /// Media delivered.
     pub goodput_mbps: f64,
+    /// Waiting time of the call's own packets in the first queue of its direction.
+    pub sojourn_ms: PacketDelay,
 }
 
 /// Quantiles of the delay of frames; a lost one counts as delayed until it was skipped, one that
 /// never came as delayed until the end.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub struct FrameDelay {
+    /// Median.
+    pub p50: Option<f64>,
+    /// 95th percentile.
+    pub p95: Option<f64>,
+    /// 99th percentile.
+    pub p99: Option<f64>,
+    /// Largest.
+    pub max: Option<f64>,
+}
+
+/// Quantiles of the time that packets waited in a queue; those that left in the measured time.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+pub struct PacketDelay {
     /// Median.
     pub p50: Option<f64>,
     /// 95th percentile.
@@ -91,6 +106,8 @@ pub struct PageResult {
     pub connections: u64,
     /// Stall of all calls from the start of the load to two seconds after its end.
     pub stall_s: f64,
+    /// The largest delay of a frame in that time, of all calls; null where none was handed over.
+    pub frame_max_ms: Option<f64>,
 }
 
 /// A bulk transfer.
@@ -106,6 +123,9 @@ pub struct FlowResult {
     pub fct_ms: Option<f64>,
     /// Bytes delivered in the measured time.
     pub bytes: u64,
+    /// Waiting time of its own packets in the first queue of its direction; null for a transfer with
+    /// an end.
+    pub sojourn_ms: Option<Sojourn>,
 }
 
 /// A queue.

@@ -3,6 +3,7 @@
 //! The definitions are the design's, the same for every engine.
 
 use crate::result::FrameDelay;
+use core::ops::RangeInclusive;
 use units::{Duration, Instant};
 
 /// A call's frames, in the order of sending.
@@ -24,6 +25,17 @@ enum Fate {
     Pending,
     Arrived(Instant),
     Lost(Instant),
+}
+
+impl Frame {
+    /// Its delay in a run that ended at `end`, where that is known: one that is under way and not
+    /// late yet says nothing of it.
+    fn delay(&self, end: Instant, threshold: Duration) -> Option<Duration> {
+        match self.fate {
+            Fate::Arrived(at) | Fate::Lost(at) => Some(at.since(self.sent)),
+            Fate::Pending => Some(end.since(self.sent)).filter(|delay| *delay > threshold),
+        }
+    }
 }
 
 /// A call's results over its measured frames.
@@ -95,20 +107,13 @@ impl Video {
             if frame.sent < from {
                 continue;
             }
-            let settled = match frame.fate {
-                Fate::Pending => end,
-                Fate::Arrived(at) | Fate::Lost(at) => at,
-            };
-            let delay = settled.since(frame.sent);
+            let delay = frame.delay(end, threshold);
             measured.frames += 1;
-            // One that is under way and not late yet says nothing of its delay.
-            if frame.fate != Fate::Pending || delay > threshold {
-                measured.delays.push(delay.as_millis_f64());
-            }
+            measured.delays.extend(delay.map(Duration::as_millis_f64));
             if let Fate::Lost(_) = frame.fate {
                 measured.lost += 1;
             }
-            if delay > threshold {
+            if delay.is_some_and(|delay| delay > threshold) {
                 measured.late += 1;
                 let turn_ends = self.frames.get(index + 1).map_or(end, |next| next.sent);
                 measured.stalls.push((frame.sent, turn_ends));
@@ -116,6 +121,20 @@ impl Video {
         }
         measured.delays.sort_by(f64::total_cmp);
         measured
+    }
+
+    /// The largest delay of the frames handed over in `window`, in a run that ended at `end`.
+    pub fn worst_of(
+        &self,
+        window: &RangeInclusive<Instant>,
+        end: Instant,
+        threshold: Duration,
+    ) -> Option<Duration> {
+        let first = self.frames.partition_point(|f| f.sent < *window.start());
+        let of = self.frames[first..].iter();
+        of.take_while(|frame| frame.sent <= *window.end())
+            .filter_map(|frame| frame.delay(end, threshold))
+            .max()
     }
 
     /// Time handed over in seconds, and delay in ms of those that arrived, of all frames.
@@ -253,6 +272,20 @@ mod tests {
             Some(300.0),
             "until it was skipped"
         );
+    }
+
+    #[test]
+    fn the_worst_frame_of_a_window() {
+        let mut video = video(&[Some(500), Some(50), Some(70), None, Some(900)]);
+        video.sent(at(500), 5);
+        let worst = |from, to, end| video.worst_of(&(at(from)..=at(to)), at(end), STALL);
+        let ms = |ms| Some(Duration::from_millis(ms));
+        assert_eq!(worst(100, 200, 2000), ms(70), "frames 1 and 2");
+        assert_eq!(worst(100, 300, 2000), ms(300), "until it was skipped");
+        assert_eq!(worst(450, 600, 800), ms(300), "it never comes");
+        assert_eq!(worst(450, 600, 690), None, "not late yet");
+        assert_eq!(worst(110, 190, 2000), None, "no frame's turn");
+        assert_eq!(worst(0, 1000, 2000), ms(1500));
     }
 
     #[test]

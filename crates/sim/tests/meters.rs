@@ -136,3 +136,103 @@ fn a_move_is_what_confucius_changes_its_mind_about() {
     assert!(moves > 0 && moves < out_of.len() as u64);
     assert_eq!(measure(text).links[0].moves, Some(moves));
 }
+
+/// A lasting transfer away from the home. At 800 kbit/s a byte takes 10 µs; 10 ms each way.
+///   SYN, 60 B:     leaves at once, sent at 600 µs, arrives 10 600 µs
+///   SYN-ACK:       arrives 20 600 µs
+///   ACK, 52 B:     starts 20 600 µs, and ten packets of 1500 B come with it
+///   data n:        starts 21 120 + 15 000 (n - 1) µs
+/// Data 3 starts at 51 120 µs, data 4 after the 60 ms that the run lasts.
+const UP: &str = r#"
+    duration = "60ms"
+    disciplines = ["pfifo"]
+    [link]
+    rate = "8mbit"
+    rtt = "20ms"
+    up = { rate = "800kbit" }
+    [[traffic]]
+    name = "bulk"
+    kind = "bulk"
+    direction = "up"
+"#;
+
+#[test]
+fn sojourn_of_a_transfer_in_the_queue_that_it_fills() {
+    let flow = &measure(UP).flows[0];
+    let sojourn = flow.sojourn_ms.unwrap();
+    // SYN and ACK do not wait; data waits for 0.52, 15.52 and 30.52 ms.
+    close(sojourn.mean.unwrap(), (0.52 + 15.52 + 30.52) / 5.0);
+    close(sojourn.max.unwrap(), 30.52);
+    close(sojourn.p95.unwrap(), 30.52);
+    let late = measure(&UP.replace("duration", "warmup = \"40ms\"\nduration"));
+    close(late.flows[0].sojourn_ms.unwrap().mean.unwrap(), 30.52);
+}
+
+#[test]
+fn no_queue_no_sojourn() {
+    let result = measure(&UP.replace("up = { rate = \"800kbit\" }", ""));
+    assert_eq!(result.flows[0].sojourn_ms.unwrap().mean, None);
+    let ends = measure(&UP.replace("direction", "size = \"1MB\"\ndirection"));
+    assert!(ends.flows[0].sojourn_ms.is_none());
+    for (result, text) in [
+        (result, "first queue of its direction"),
+        (ends, "without an end"),
+    ] {
+        let mut notes = result.notes.iter();
+        let note = notes.find(|note| note.about == "flows.bulk.sojourn_ms");
+        assert!(note.unwrap().text.contains(text));
+    }
+}
+
+#[test]
+fn a_call_alone_has_the_queue_s_sojourn() {
+    let call = r#"
+        duration = "5s"
+        disciplines = ["pfifo"]
+        link = { rate = "3mbit", rtt = "40ms" }
+        [[traffic]]
+        name = "call"
+        kind = "call"
+    "#;
+    let result = measure(call);
+    let (own, all) = (result.calls[0].sojourn_ms, result.links[0].sojourn_ms);
+    assert!(all.p95.is_some_and(|p95| p95 > 0.0));
+    assert_eq!((own.p95, own.max), (all.p95, all.max));
+    // Beside a transfer in a queue of its own, it is not.
+    let both = format!("{call}\n[[traffic]]\nname = \"bulk\"\nkind = \"bulk\"\n");
+    let result = measure(&both.replace("pfifo", "fq_fifo"));
+    let (own, all) = (result.calls[0].sojourn_ms, result.links[0].sojourn_ms);
+    assert!(own.p95 < all.p95, "{own:?} {all:?}");
+}
+
+#[test]
+fn a_page_s_worst_frame_is_late_where_the_page_stalls() {
+    let result = measure(
+        r#"
+        duration = "20s"
+        disciplines = ["fq_codel"]
+        link = { rate = "5mbit", rtt = "40ms" }
+        [[traffic]]
+        name = "call"
+        kind = "call"
+        [[traffic]]
+        name = "page"
+        kind = "page"
+        source = "generated:3"
+        start = "3s"
+        interval = "4s"
+        "#,
+    );
+    let worst = result.calls[0].frame_delay_ms.max.unwrap();
+    let of_page = |page: &scenario::PageResult| page.frame_max_ms.unwrap();
+    for page in &result.pages {
+        assert!(of_page(page) <= worst);
+        assert_eq!(page.stall_s > 0.0, of_page(page) > 190.0, "{page:?}");
+    }
+    let late = |page: &&scenario::PageResult| page.stall_s > 0.0;
+    let late = result.pages.iter().filter(late).count();
+    assert!(
+        (1..result.pages.len()).contains(&late),
+        "both kinds are there"
+    );
+}

@@ -3,7 +3,8 @@
 use super::subject::Subject;
 use super::*;
 use scenario::{
-    CallResult, FlowResult, FrameDelay, LinkBacklog, LinkResult, Note, PageResult, Sojourn,
+    CallResult, FlowResult, FrameDelay, LinkBacklog, LinkResult, Note, PacketDelay, PageResult,
+    Sojourn,
 };
 
 const DURATION: f64 = 60.0;
@@ -27,6 +28,7 @@ fn result(discipline: &str, seed: u64, wait: f64, drawn: bool) -> RunResult {
         goodput_mbps: 5.0,
         fct_ms: None,
         bytes: 1,
+        sojourn_ms: None,
     };
     let link = LinkResult {
         name: "last-mile".to_owned(),
@@ -84,6 +86,12 @@ fn call(wait: f64) -> CallResult {
         low_fps_events: 0,
         freezes: 0,
         goodput_mbps: 3.9,
+        sojourn_ms: PacketDelay {
+            p50: Some(wait),
+            p95: Some(wait * 10.0),
+            p99: Some(wait * 20.0),
+            max: Some(wait * 40.0),
+        },
     }
 }
 
@@ -102,6 +110,7 @@ fn pages(seed: u64, wait: f64) -> Vec<PageResult> {
         } else {
             0.0
         },
+        frame_max_ms: Some(wait * 150.0),
     };
     (0..).zip(PAGES).map(load).collect()
 }
