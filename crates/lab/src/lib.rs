@@ -12,6 +12,7 @@ mod plan;
 pub mod report;
 pub mod reproduce;
 mod summary;
+pub mod theory;
 
 pub use estimate::{Estimate, Statistic};
 pub use plan::{Plan, Progress, Run, WITHOUT, run};
