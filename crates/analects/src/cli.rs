@@ -33,6 +33,8 @@ pub enum Command {
         #[arg(long, default_value = "text")]
         format: Style,
     },
+    /// Say what the theory of the Confucius paper predicts, and what the paper prints.
+    Bound(BoundArgs),
     /// Print completions for a shell.
     Completions {
         /// Which shell.
@@ -151,4 +153,70 @@ pub enum Printed {
     Json,
     /// A page of Markdown.
     Markdown,
+}
+
+/// What the theory is told.
+#[derive(Debug, Args)]
+pub struct BoundArgs {
+    /// What schedules the link; confucius in three readings.
+    #[arg(long, default_value = "all")]
+    pub policy: Policies,
+    /// How many new flows join the real-time flow at once, 1 to 1000 [default: 12]
+    #[arg(long, value_name = "N")]
+    pub flows: Option<String>,
+    /// The round trip, which is the control's feedback delay [default: 40ms]
+    #[arg(long, value_name = "TIME")]
+    pub rtt: Option<String>,
+    /// The queue delay that the real-time flow's control aims at [default: 5ms]
+    #[arg(long, value_name = "TIME")]
+    pub q0: Option<String>,
+    /// How strongly that control reacts: copa, bbr, or a number of 1/ms² [default: copa]
+    #[arg(long, value_name = "K")]
+    pub k: Option<String>,
+    /// How often the new flows' weight doubles in a millisecond [default: 0.004]
+    #[arg(long, value_name = "PER_MS", conflicts_with = "doubling")]
+    pub lambda: Option<String>,
+    /// The same, as the time in which it doubles.
+    #[arg(long, value_name = "TIME")]
+    pub doubling: Option<String>,
+    /// The size of each new flow [default: 15kB]
+    #[arg(long, value_name = "SIZE")]
+    pub size: Option<String>,
+    /// What each new flow sends at once; for fifo [default: 14480B]
+    #[arg(long, value_name = "SIZE")]
+    pub initial_window: Option<String>,
+    /// The link's rate [default: 20mbit]
+    #[arg(long, value_name = "RATE")]
+    pub rate: Option<String>,
+    /// Integrate for so long and take the greatest delay, not the first peak; later peaks are
+    /// mostly the model's own growing oscillation.
+    #[arg(long, value_name = "TIME")]
+    pub within: Option<String>,
+    /// How to print it.
+    #[arg(long, default_value = "text")]
+    pub format: BoundFormat,
+}
+
+/// Policies of the theory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Policies {
+    /// Fair queuing.
+    Fq,
+    /// One queue.
+    Fifo,
+    /// Two classes of equal weight.
+    Cbq,
+    /// Confucius: by equations (9d) and (1), and in steps.
+    Confucius,
+    /// All of them.
+    All,
+}
+
+/// How to print bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum BoundFormat {
+    /// A table to read.
+    Text,
+    /// JSON.
+    Json,
 }

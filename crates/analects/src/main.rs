@@ -2,6 +2,7 @@
 
 #![deny(missing_docs)]
 
+mod bound;
 mod cli;
 mod describe;
 mod markdown;
@@ -42,6 +43,7 @@ fn execute(command: Command) -> Result<(), Refused> {
         Command::Reproduce(args) => reproduce::run(&args),
         Command::List { what } => describe::list(what),
         Command::Describe { name, format } => describe::describe(&name, format),
+        Command::Bound(args) => bound::run(&args),
         Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "analects", &mut text);

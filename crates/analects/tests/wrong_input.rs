@@ -747,3 +747,66 @@ fn other_commands() {
         &["s.toml cannot be written"],
     );
 }
+
+/// Arguments after `bound`, and what the message has to say.
+const BOUNDS: &[(&[&str], &[&str])] = &[
+    (
+        &["--policy", "red"],
+        &["--policy", "fq, fifo, cbq, confucius, all"],
+    ),
+    (
+        &["--flows", "0"],
+        &["--flows: 0 is outside 1 to 1000", "--flows 12"],
+    ),
+    (
+        &["--flows", "1.5"],
+        &["--flows: \"1.5\" is not a whole number"],
+    ),
+    (&["--rtt", "40"], &["--rtt: \"40\" is not a span", "40ms"]),
+    (&["--rtt", "2s"], &["--rtt: 2s is outside 1ms to 1s"]),
+    (&["--q0", "0"], &["--q0: 0 is outside 100us to 1s"]),
+    (
+        &["--k", "cubic"],
+        &["--k: \"cubic\" is not copa, bbr, or k"],
+    ),
+    (&["--k", "NaN"], &["--k: \"NaN\" is not"]),
+    (&["--k", "1"], &["--k: \"1\" is not", "0.1"]),
+    (&["--lambda=-1"], &["--lambda: -1 is outside 0 to 0.1"]),
+    (&["--lambda", "inf"], &["--lambda: \"inf\" is not a number"]),
+    (
+        &["--doubling", "0"],
+        &["--doubling: 0ns is outside 10ms to 1000s"],
+    ),
+    (
+        &["--doubling", "soon"],
+        &["--doubling: \"soon\"", "--doubling 250ms"],
+    ),
+    (
+        &["--doubling", "1s", "--lambda", "0.01"],
+        &["--lambda", "--doubling"],
+    ),
+    (&["--size", "0B"], &["--size: 0B is outside 1B to 1GB"]),
+    (
+        &["--initial-window", "2MB"],
+        &["--initial-window: 2MB is outside", "14480B"],
+    ),
+    (
+        &["--rate", "fast"],
+        &["--rate: \"fast\" is not a rate", "20mbit"],
+    ),
+    (
+        &["--within", "1h"],
+        &["--within: 3600s is outside 1ms to 10s"],
+    ),
+    (&["--format", "csv"], &["--format", "text, json"]),
+    (&["--flows", "\u{1b}[31m"], &["--flows"]),
+];
+
+#[test]
+fn wrong_bounds() {
+    let folder = Folder::new("wrong-bounds");
+    for (args, says) in BOUNDS {
+        let args: Vec<&str> = ["bound"].iter().chain(*args).copied().collect();
+        assert_says(&refusal(&folder.analects(&args)), says);
+    }
+}

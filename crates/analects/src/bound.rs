@@ -1,0 +1,246 @@
+//! `analects bound`: what the theory of the Confucius paper says.
+
+use crate::cli::{BoundArgs, BoundFormat, Policies};
+use crate::refused::Refused;
+use crate::run::print;
+use lab::theory::{Bound, Estimate, Model, Policy, bound, closed, greatest};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use units::Duration;
+use units::param::{ParamError, Settings};
+
+/// One policy's line.
+struct Row {
+    policy: Policy,
+    bound: Bound,
+    /// What the completion cannot exceed, whatever the flows' size.
+    latest: Option<f64>,
+}
+
+/// A form of a figure: its name, and how a row has it.
+type Form = (&'static str, fn(&Row) -> Option<f64>);
+
+const DELAY: [Form; 3] = [
+    ("integral", |row| row.bound.integral.delay),
+    ("corrected", |row| row.bound.corrected.delay),
+    ("printed", |row| row.bound.printed.delay),
+];
+
+const COMPLETION: [Form; 4] = [
+    ("integral", |row| row.bound.integral.completion),
+    ("corrected", |row| row.bound.corrected.completion),
+    ("limit", |row| row.latest),
+    ("printed", |row| row.bound.printed.completion),
+];
+
+/// Prints the bounds.
+pub fn run(args: &BoundArgs) -> Result<(), Refused> {
+    let model = model(args)?;
+    let within = within(args)?;
+    let rows: Vec<Row> = Policy::ALL
+        .into_iter()
+        .filter(|policy| match args.policy {
+            Policies::All => true,
+            Policies::Fq => *policy == Policy::Fq,
+            Policies::Fifo => *policy == Policy::Fifo,
+            Policies::Cbq => *policy == Policy::Cbq,
+            Policies::Confucius => matches!(policy, Policy::Confucius(_)),
+        })
+        .map(|policy| row(policy, &model, within))
+        .collect();
+    print(&match args.format {
+        BoundFormat::Text => as_text(&model, within, &rows),
+        BoundFormat::Json => as_json(&model, within, &rows),
+    })
+}
+
+fn row(policy: Policy, model: &Model, within: Option<Duration>) -> Row {
+    let mut bound = bound(policy, model);
+    if let Some(horizon) = within {
+        bound.integral = Estimate {
+            delay: Some(greatest(model, policy, horizon).delay),
+            ..bound.integral
+        };
+    }
+    Row {
+        policy,
+        bound,
+        latest: closed::latest(policy, model),
+    }
+}
+
+fn model(args: &BoundArgs) -> Result<Model, Refused> {
+    let mut model = Model::default();
+    let options = [
+        ("flows", &args.flows),
+        ("rtt", &args.rtt),
+        ("q0", &args.q0),
+        ("k", &args.k),
+        ("lambda", &args.lambda),
+        ("size", &args.size),
+        ("initial_window", &args.initial_window),
+        ("rate", &args.rate),
+    ];
+    for (name, value) in options {
+        if let Some(value) = value {
+            let setting: &Settings = &[(name.to_owned(), value.clone())];
+            let refused = |error| option_refused(name, value, &error);
+            model.apply(setting).map_err(refused)?;
+        }
+    }
+    if let Some(text) = &args.doubling {
+        model.lambda = 1.0 / span("--doubling", text, "10ms", "1000s")?.as_millis_f64();
+    }
+    Ok(model)
+}
+
+fn within(args: &BoundArgs) -> Result<Option<Duration>, Refused> {
+    let span = |text: &String| span("--within", text, "1ms", "10s");
+    args.within.as_ref().map(span).transpose()
+}
+
+/// The refusal of a parameter that was written as an option.
+fn option_refused(name: &str, value: &str, error: &ParamError) -> Refused {
+    let option = name.replace('_', "-");
+    let what = match error {
+        ParamError::Value { error, .. } => error.to_string(),
+        ParamError::Range {
+            found, min, max, ..
+        } => format!("{found} is outside {min} to {max}"),
+        other => format!("{value}: {other}"),
+    };
+    let spec = Model::SPECS.iter().find(|spec| spec.name == name);
+    let default = spec.map_or("", |spec| spec.default);
+    let help = format!("write for example --{option} {default}");
+    Refused::new(&format!("--{option}: {what}"), &help)
+}
+
+/// A span of time from `min` to `max`.
+fn span(option: &str, text: &str, min: &str, max: &str) -> Result<Duration, Refused> {
+    let help = format!("write for example {option} 250ms");
+    let parse = |text: &str| {
+        let parsed: Result<Duration, _> = text.parse();
+        parsed.map_err(|error| Refused::new(&format!("{option}: {error}"), &help))
+    };
+    let span = parse(text)?;
+    if span < parse(min)? || span > parse(max)? {
+        let message = format!("{option}: {span} is outside {min} to {max}");
+        return Err(Refused::new(&message, &help));
+    }
+    Ok(span)
+}
+
+fn name(policy: Policy) -> String {
+    match policy {
+        Policy::Confucius(share) => format!("{} {}", policy.name(), share.name()),
+        _ => policy.name().to_owned(),
+    }
+}
+
+const LEGEND: &str = "
+integral   of the fluid model: DELAY
+corrected  the closed form that follows from the model
+limit      whatever the flows' size
+printed    table 1 of the paper
+confucius  decay: equation (9d); weights: equation (1); steps: (1), changed only every 1/lambda
+";
+
+fn as_text(model: &Model, within: Option<Duration>, rows: &[Row]) -> String {
+    let mut text = format!(
+        "{} flows of {} join a real-time flow on {}:\nRTT {}, q0 {}, k {:.3e}/ms², lambda {}/ms\n\n",
+        model.flows,
+        model.size,
+        model.rate,
+        model.rtt,
+        model.q0,
+        model.k.per_ms2(model.rtt),
+        model.lambda,
+    );
+    // Writing to a string does not fail.
+    _ = writeln!(
+        text,
+        "{:18}{:>30}   {:>40}",
+        "", "greatest queue delay, ms", "completion later than under FQ, ms"
+    );
+    let heading = |forms: &[Form]| -> String {
+        let names = forms.iter().map(|(name, _)| format!("{name:>10}"));
+        names.collect()
+    };
+    let head = [heading(&DELAY), heading(&COMPLETION)].join("   ");
+    _ = writeln!(text, "{:18}{head}", "policy");
+    for row in rows {
+        let cells = |forms: &[Form]| -> String {
+            let cell = |(_, of): &Form| match of(row) {
+                // Without a minus before zeroes.
+                Some(seconds) => format!("{:>10.1}", seconds * 1e3 + 0.0),
+                None => format!("{:>10}", "-"),
+            };
+            forms.iter().map(cell).collect()
+        };
+        let line = [cells(&DELAY), cells(&COMPLETION)].join("   ");
+        _ = writeln!(text, "{:18}{line}", name(row.policy));
+    }
+    let delay = match within {
+        Some(horizon) => format!("the greatest delay within {horizon}"),
+        None => "the first peak".to_owned(),
+    };
+    text + &LEGEND.replace("DELAY", &delay)
+}
+
+fn as_json(model: &Model, within: Option<Duration>, rows: &[Row]) -> String {
+    let told: serde_json::Map<String, Value> = model
+        .values()
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), Value::from(value)))
+        .collect();
+    let in_ms = |forms: &[Form], row: &Row| -> Value {
+        let form = |(name, of): &Form| {
+            let ms = of(row).map(|seconds| seconds * 1e3);
+            ((*name).to_owned(), Value::from(ms))
+        };
+        let forms: serde_json::Map<String, Value> = forms.iter().map(form).collect();
+        Value::from(forms)
+    };
+    let bounds: Vec<Value> = rows
+        .iter()
+        .map(|row| {
+            json!({
+                "policy": row.policy.name(),
+                "share": match row.policy {
+                    Policy::Confucius(share) => Some(share.name()),
+                    _ => None,
+                },
+                "delay_ms": in_ms(&DELAY, row),
+                "completion_ms": in_ms(&COMPLETION, row),
+            })
+        })
+        .collect();
+    let document = json!({
+        "model": told,
+        "k_per_ms2": model.k.per_ms2(model.rtt),
+        "within_ms": within.map(Duration::as_millis_f64),
+        "bounds": bounds,
+    });
+    format!("{document:#}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::Cli;
+    use clap::CommandFactory;
+
+    /// Each parameter has an option, whose help says the default that was declared.
+    #[test]
+    fn the_help_says_the_declared_defaults() {
+        let mut command = Cli::command();
+        let bound = command.find_subcommand_mut("bound").unwrap();
+        for spec in Model::SPECS {
+            let mut options = bound.get_arguments();
+            let option = options.find(|option| option.get_id() == spec.name).unwrap();
+            let help = option.get_help().unwrap().to_string();
+            let default = format!("[default: {}]", spec.default);
+            assert!(help.ends_with(&default), "{}: {help}", spec.name);
+        }
+    }
+}
