@@ -19,22 +19,15 @@ pub(super) struct Cycle {
     wait: Duration,
     /// Rounds since then, and one at the start by chance.
     pub(super) rounds: u64,
-    acks: Acks,
+    /// Acknowledgements are still for packets of a probe that has ended (draft, 2.14: ack_phase is
+    /// ACKS_PROBE_STOPPING; its other values decide nothing).
+    stopping: bool,
     /// Acknowledgements are for packets of a probe that has not lost too much yet.
     pub(super) samples_probe: bool,
     /// The last probe lost too much.
     pub(super) went_too_high: bool,
     /// It ended at once when the bound was reached, because the one before had lost too much.
     pub(super) was_careful: bool,
-}
-
-/// What acknowledgements say of a probe (draft, 2.14: ack_phase, of which two names suffice here).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Acks {
-    #[default]
-    Other,
-    /// Still for packets of a probe that has ended.
-    Stopping,
 }
 
 impl Bbr3 {
@@ -56,7 +49,7 @@ impl Bbr3 {
 
     /// Samples of the probe come for one more round.
     pub(super) fn stop_probe(&mut self) {
-        self.cycle.acks = Acks::Stopping;
+        self.cycle.stopping = true;
         self.rounds.start();
     }
 
@@ -64,14 +57,14 @@ impl Bbr3 {
         self.short_term = super::ShortTerm::default();
         self.long_term.restart();
         self.cycle.was_careful = false;
-        self.cycle.acks = Acks::Other;
+        self.cycle.stopping = false;
         self.rounds.start();
         self.state = State::Refill;
     }
 
     fn start_up(&mut self) {
         self.cycle.samples_probe = true;
-        self.cycle.acks = Acks::Other;
+        self.cycle.stopping = false;
         self.rounds.start();
         self.plateau.restart(self.sample.rate);
         self.long_term.steepen(self.window, self.setup.mss);
@@ -100,11 +93,11 @@ impl Bbr3 {
     /// The last sample of a probe ends the cycle of the bandwidth. Whether to probe again at once:
     /// a careful probe has lost little.
     fn probe_has_ended(&mut self) -> bool {
-        if self.cycle.acks != Acks::Stopping || !self.rounds.ended {
+        if !self.cycle.stopping || !self.rounds.ended {
             return false;
         }
         self.cycle.samples_probe = false;
-        self.cycle.acks = Acks::Other;
+        self.cycle.stopping = false;
         if !self.state.is_probe_bw() {
             return false;
         }
