@@ -8,8 +8,8 @@
 //! **Confucius by (9d)**, with L = λ·ln 2: until τ, q = Σ (L^j/j!)·[2·q0·t^j + (2 − 1/(j+1))·t^(j+1)];
 //! s, and its integral, follow term by term. The delay p/r is greatest where s = r − L·p.
 //!
-//! Both are exact if u ≤ τ, which means that a control's reaction is no slower than its feedback:
-//! always so for Copa's k. Beyond, what the sender sees grows less than these forms continue it, so
+//! Both are exact if u ≤ τ, which means that a control's reaction is no slower than its feedback; with
+//! a constant share that is always so for Copa's k. Beyond, what the sender sees grows less than these forms continue it, so
 //! that they are lower bounds: with a constant share by 6 % at most (3/(2√2) as τ and q0 go to 0),
 //! with (9d) by 0.3 % until u = 2τ, beyond which none is given.
 

@@ -79,7 +79,7 @@ pub fn share_confucius(model: &Model, t: f64) -> Form {
 
 /// (22), (25): the sending rate under Confucius at τ + u, to second order. Printed:
 /// 1 − λ·A·u − k·B·u²/2. With s'(τ) = 0, (22) needs the term (λA/√k)·sin(√k·u), which takes the
-/// linear term away and leaves λ²A·u²/2, often left out as well: 1 − (k·B − λ²·A)·u²/2.
+/// linear term away; e^(−λu) has a second order as well: 1 − (k·B − λ²·A)·u²/2.
 pub fn rate_confucius(model: &Model, u: f64) -> Form {
     let (printed, repaired) = (Weights::new(model, 1.0), Weights::new(model, LN_2));
     Form {

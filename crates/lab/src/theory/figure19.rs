@@ -46,7 +46,7 @@ pub fn figure19(model: &Model) -> Vec<Curve> {
     let mut models = vec![model.clone()];
     models.extend([Responsiveness::Copa, Responsiveness::Bbr].map(k));
     models.extend([0.0002, 0.005].map(Responsiveness::PerMs2).map(k));
-    models.extend([10, 20, 40, 80, 160].map(rtt));
+    models.extend([10, 20, 80, 160].map(rtt));
     models.extend([1, 2, 5, 10, 20].map(q0));
     // Each once.
     let mut curves: Vec<Curve> = Vec::new();

@@ -255,9 +255,17 @@ fn completion_is_late_by_a_constant_at_most() {
         near(ms(latest), limit, 3.0);
         near(ms(found.corrected.completion.unwrap()), ms(latest), 0.01);
         near(ms(found.integral.completion.unwrap()), ms(latest), 0.05);
-        // (32): its last bound holds, the one before only for none of them.
+        // (32): its last bound holds, for every N; the one before for no curve.
         assert!(latest < found.printed.completion.unwrap());
         assert!(latest > equations::later_than_fq(&crowd).printed);
+        for flows in 1..=1000 {
+            let model = Model {
+                flows,
+                ..crowd.clone()
+            };
+            let latest = closed::latest(policy, &model).unwrap();
+            assert!(ms(latest) < 360.67, "{curve:?} {flows} {latest}");
+        }
     }
     let equation = equations::later_than_fq(&crowd).repaired;
     near(equation, closed::latest(DECAY, &crowd).unwrap(), 1e-12);
@@ -313,9 +321,8 @@ fn completion_under_constant_shares() {
 #[test]
 fn figure_19_has_each_setting_once() {
     let curves = figure19(&Model::default());
-    // The default; three more k; four more round trips, and the default's with k as a number; four
-    // more q0.
-    assert_eq!(curves.len(), 13);
+    // The default; three more k, four more round trips, four more q0.
+    assert_eq!(curves.len(), 12);
     for curve in &curves {
         assert_eq!(curve.points.len(), 21);
         assert!(curve.points.is_sorted_by(|a, b| a.integral <= b.integral));
