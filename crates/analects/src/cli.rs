@@ -19,6 +19,9 @@ pub enum Command {
     Run(RunArgs),
     /// Run the experiments of a paper again, and check what it claims.
     Reproduce(ReproduceArgs),
+    /// Say what a set of pages is like: how many flows they have at the same time, how many requests
+    /// of which sizes, which versions of HTTP; beside what the Confucius paper measured.
+    Pages(PagesArgs),
     /// List what there is.
     List {
         /// Of what.
@@ -218,5 +221,35 @@ pub enum BoundFormat {
     /// A table to read.
     Text,
     /// JSON.
+    Json,
+}
+
+/// Which pages to survey, and how to tell of them.
+#[derive(Debug, Args)]
+pub struct PagesArgs {
+    /// A HAR file, a folder of them, a pattern with `*`, or generated:N for the generator's first N
+    /// sites.
+    #[arg(default_value = "generated:1000")]
+    pub source: String,
+    /// How to print them.
+    #[arg(long, default_value = "table")]
+    pub format: PagesFormat,
+    /// How many of the pages with the most ACTIVE flows to name.
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    pub top: u16,
+    /// The rate of the link that each page is loaded over, alone; 1gbit by default.
+    #[arg(long, value_name = "RATE")]
+    pub rate: Option<String>,
+    /// The round trip; 40ms by default.
+    #[arg(long, value_name = "TIME")]
+    pub rtt: Option<String>,
+}
+
+/// How to print the survey of pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PagesFormat {
+    /// Tables to read.
+    Table,
+    /// JSON, with every page.
     Json,
 }

@@ -6,6 +6,8 @@ mod bound;
 mod cli;
 mod describe;
 mod markdown;
+mod pages;
+mod progress;
 mod refused;
 mod reproduce;
 mod resolved;
@@ -41,6 +43,7 @@ fn execute(command: Command) -> Result<(), Refused> {
     match command {
         Command::Run(args) => run::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
+        Command::Pages(args) => pages::pages(&args),
         Command::List { what } => describe::list(what),
         Command::Describe { name, format } => describe::describe(&name, format),
         Command::Bound(args) => bound::run(&args),

@@ -1,11 +1,11 @@
 //! `analects run`.
 
 use crate::cli::{Format, RunArgs};
+use crate::progress::Bar;
 use crate::refused::Refused;
 use crate::{resolved, table, variants};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab::export::{self, Document};
-use lab::{Plan, Progress, Run};
+use lab::{Plan, Run};
 use scenario::{Engine, Names, Scenario};
 use sim::Simulator;
 use std::fmt::Display;
@@ -176,22 +176,8 @@ fn execute(args: &RunArgs, simulator: &Simulator, plan: &Plan) -> Result<Vec<sce
     let jobs = args.jobs.unwrap_or(0) as usize;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build();
     let pool = pool.map_err(|error| Refused::new(&error.to_string(), "use --jobs 1"))?;
-    let runs = plan.runs.len() as u64;
-    let bar = ProgressBar::with_draw_target(Some(runs), ProgressDrawTarget::stderr());
-    // Without a style of ours there is indicatif's own.
-    if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} runs, {eta} left") {
-        bar.set_style(style);
-    }
-    bar.tick();
-    let results = pool.install(|| lab::run(simulator, plan, &Bar(&bar)));
-    bar.finish_and_clear();
+    let bar = Bar::new(plan.runs.len(), "runs");
+    let results = pool.install(|| lab::run(simulator, plan, &bar));
+    bar.clear();
     results.map_err(|error| Refused::new(&error.to_string(), "change this entry"))
-}
-
-struct Bar<'a>(&'a ProgressBar);
-
-impl Progress for Bar<'_> {
-    fn done(&self) {
-        self.0.inc(1);
-    }
 }

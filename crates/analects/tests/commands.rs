@@ -68,6 +68,7 @@ fn no_line_is_too_long_for_a_terminal() {
     for args in [
         &["--help"][..],
         &["help", "run"],
+        &["help", "pages"],
         &["run", "-h"],
         &["describe", "confucius"],
         &["describe", "gcc"],

@@ -810,3 +810,57 @@ fn wrong_bounds() {
         assert_says(&refusal(&folder.analects(&args)), says);
     }
 }
+
+#[test]
+fn wrong_pages() {
+    let folder = Folder::new("wrong-pages");
+    std::fs::create_dir(folder.0.join("empty")).unwrap();
+    folder.write("a.har", HAR);
+    folder.write("b.har", HAR.replace("5000", "-5000"));
+    folder.write("c.har", "no JSON");
+    let long = "x".repeat(100_000);
+    let cases: &[(&[&str], &[&str])] = &[
+        (
+            &["none.har"],
+            &["there is no \"none.har\"", "name a HAR file or a folder"],
+        ),
+        (&["empty"], &["no file matches \"empty\""]),
+        (&["*.txt"], &["no file matches \"*.txt\""]),
+        (&[""], &["there is no \"\""]),
+        (&["generated:0"], &["names no sites", "N from 1 to 1000"]),
+        (&["generated:1001"], &["names no sites", "N from 1 to 1000"]),
+        (&["generated:-1"], &["names no sites"]),
+        (&["generatedx"], &["names no sites"]),
+        (
+            &["*.har"],
+            &["b.har", "entries[0].response.bodySize", "developer tools"],
+        ),
+        (&["c.har"], &["c.har", "line 1 column"]),
+        (
+            &["a.har", "--rate", "fast"],
+            &["--rate", "is no rate", "20mbit"],
+        ),
+        (&["a.har", "--rate", "1bit"], &["--rate", "carries nothing"]),
+        (&["a.har", "--rtt", "40"], &["--rtt", "40ms"]),
+        (&["a.har", "--rtt", "2m"], &["--rtt"]),
+        (&["a.har", "--top=-1"], &["--top"]),
+        (&["a.har", "--top", "65536"], &["--top"]),
+        (&["a.har", "--format", "csv"], &["--format", "table, json"]),
+        (&["a.har", "b.har"], &["b.har", "unexpected argument"]),
+        (&[&long], &["there is no"]),
+        (&["\u{1b}[31m\u{7}"], &["there is no"]),
+        (&["a.har", "--rate", "\u{1b}[31m\u{7}"], &["--rate"]),
+        (&["a.har", "--rtt", &long], &["--rtt"]),
+    ];
+    for (args, says) in cases {
+        let args: Vec<&str> = ["pages"].iter().chain(*args).copied().collect();
+        assert_says(&refusal(&folder.analects(&args)), says);
+    }
+    let output = folder.analects(&["pages", "a.har"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!(
+        text(&output.stderr),
+        "",
+        "no progress bar without a terminal"
+    );
+}

@@ -8,6 +8,7 @@
 mod estimate;
 pub mod export;
 pub mod metric;
+pub mod pages;
 mod plan;
 pub mod report;
 pub mod reproduce;

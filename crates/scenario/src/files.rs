@@ -171,60 +171,91 @@ pub(crate) fn trace_of(text: &Text<'_>) -> Result<Trace, ScenarioError> {
     })
 }
 
-/// The pages that `source` names: HAR files, or `generated:N` sites of the generator.
-pub(crate) fn pages(source: Option<Text<'_>>) -> Result<Vec<Arc<Page>>, ScenarioError> {
-    let Some(text) = source else {
-        return Ok(generated(workload::generator::SITES));
-    };
-    if let Some(number) = text.value.strip_prefix("generated") {
+/// Where pages come from.
+enum Source {
+    /// The first sites of the generator.
+    Generated(u32),
+    /// HAR files.
+    Files(Vec<PathBuf>),
+}
+
+impl Source {
+    /// What `source` names; an error says what is wrong, and what to write instead.
+    fn parse(source: &str) -> Result<Self, (String, String)> {
+        let most = workload::generator::SITES;
+        let Some(number) = source.strip_prefix("generated") else {
+            let help = "name a HAR file or a folder of them";
+            let files = expand(source).map_err(|reason| (reason, help.to_owned()))?;
+            return Ok(Source::Files(files));
+        };
         let number = match number.strip_prefix(':') {
-            None if number.is_empty() => Some(workload::generator::SITES),
+            None if number.is_empty() => Some(most),
             None => None,
             Some(number) => number.parse().ok(),
         };
-        let most = workload::generator::SITES;
-        return match number.filter(|number| (1..=most).contains(number)) {
-            Some(number) => Ok(generated(number)),
-            None => {
-                let message = format!("{}: {:?} names no sites", text.key, text.value);
-                Err(text.error(
-                    &message,
-                    &format!("write generated:N with N from 1 to {most}"),
-                ))
+        let number = number.filter(|number| (1..=most).contains(number));
+        number.map(Source::Generated).ok_or_else(|| {
+            let help = format!("write generated:N with N from 1 to {most}");
+            (format!("{source:?} names no sites"), help)
+        })
+    }
+
+    fn read(self) -> Result<Vec<Arc<Page>>, ScenarioError> {
+        match self {
+            Source::Generated(number) => Ok(generated(number)),
+            Source::Files(files) => {
+                let pages: Result<Vec<_>, _> = files.iter().map(|path| recorded(path)).collect();
+                Ok(pages?.concat())
             }
+        }
+    }
+}
+
+/// The pages that `source` names: a HAR file, a folder of them, a pattern with `*` in its last
+/// part, or `generated:N` for the generator's first N sites.
+///
+/// # Errors
+/// If there are none, or a file cannot be read or is no HAR.
+pub fn pages(source: &str) -> Result<Vec<Arc<Page>>, ScenarioError> {
+    let source = Source::parse(source)
+        .map_err(|(message, help)| ScenarioError::about(source, &message, &help))?;
+    source.read()
+}
+
+/// The pages that a scenario's `source` names; all of the generator's sites where there is none.
+pub(crate) fn pages_of(source: Option<Text<'_>>) -> Result<Vec<Arc<Page>>, ScenarioError> {
+    let Some(text) = source else {
+        return Ok(generated(workload::generator::SITES));
+    };
+    let source = Source::parse(&text.value)
+        .map_err(|(message, help)| text.error(&format!("{}: {message}", text.key), &help))?;
+    source.read()
+}
+
+/// The pages of a HAR file.
+fn recorded(path: &Path) -> Result<Vec<Arc<Page>>, ScenarioError> {
+    let file = path.display().to_string();
+    let help = "name HAR files only; a browser's developer tools export them";
+    let refuse = |message: String| ScenarioError::about(&file, &message, help);
+    let content = read(path, MAX_HAR).map_err(refuse)?;
+    let options = workload::har::Options::default();
+    let har = workload::har::read(&file, content.as_bytes(), &options)
+        .map_err(|error| refuse(format!("{}: {}", error.place, error.problem)))?;
+    // A HAR calls its pages page_1; the file's name says more.
+    let stem = path
+        .file_stem()
+        .map(|stem| stem.to_string_lossy())
+        .unwrap_or_default();
+    let many = har.pages.len() > 1;
+    let named = har.pages.into_iter().zip(1..).map(|(page, number)| {
+        let name = if many {
+            format!("{stem}#{number}")
+        } else {
+            stem.to_string()
         };
-    }
-    let files = expand(&text.value).map_err(|reason| {
-        text.error(
-            &format!("{}: {reason}", text.key),
-            "name a HAR file or a folder of them",
-        )
-    })?;
-    let mut pages = Vec::new();
-    for path in files {
-        let file = path.display().to_string();
-        let help = "name HAR files only; a browser's developer tools export them";
-        let refuse = |message: String| ScenarioError::about(&file, &message, help);
-        let content = read(&path, MAX_HAR).map_err(refuse)?;
-        let options = workload::har::Options::default();
-        let har = workload::har::read(&file, content.as_bytes(), &options)
-            .map_err(|error| refuse(format!("{}: {}", error.place, error.problem)))?;
-        // A HAR calls its pages page_1; the file's name says more.
-        let stem = path
-            .file_stem()
-            .map(|stem| stem.to_string_lossy())
-            .unwrap_or_default();
-        let many = har.pages.len() > 1;
-        pages.extend(har.pages.into_iter().zip(1..).map(|(page, number)| {
-            let name = if many {
-                format!("{stem}#{number}")
-            } else {
-                stem.to_string()
-            };
-            Arc::new(page.named(&name))
-        }));
-    }
-    Ok(pages)
+        Arc::new(page.named(&name))
+    });
+    Ok(named.collect())
 }
 
 /// The first `number` sites of the generator. They are made once: every variant of a scenario is

@@ -482,7 +482,7 @@ fn kind_of(kind: &Text<'_>, mut section: Section<'_>) -> Result<Kind> {
             section.settings(BulkParams::SPECS, BulkParams::parse)?,
         )),
         "page" => {
-            let pages = files::pages(section.text("source")?)?;
+            let pages = files::pages_of(section.text("source")?)?;
             let params = section.settings(PageParams::SPECS, PageParams::parse)?;
             Ok(Kind::Page { params, pages })
         }

@@ -12,6 +12,7 @@ pub mod call;
 pub mod generator;
 pub mod har;
 pub mod page;
+pub mod statistics;
 
 use units::{Duration, Instant};
 

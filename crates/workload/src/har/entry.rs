@@ -5,6 +5,7 @@ use super::url::{self, Target};
 use super::{Fault, date};
 use crate::page::{MAX_BYTES, MAX_REQUESTS, MAX_WAIT, Protocol};
 use serde::Deserialize;
+use std::net::IpAddr;
 use units::Duration;
 
 /// Length of headers where an exporter does not tell: near the medians of recorded pages.
@@ -49,6 +50,8 @@ pub(super) struct RawEntry {
     bytes_out: Leaf,
     #[serde(rename = "_fromCache")]
     from_cache: Leaf,
+    #[serde(rename = "serverIPAddress")]
+    address: Leaf,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -121,6 +124,8 @@ pub(super) struct Entry {
     pub pageref: Option<String>,
     pub url: String,
     pub target: Target,
+    /// The server's.
+    pub address: Option<IpAddr>,
     pub protocol: Option<Protocol>,
     pub kind: Kind,
     pub request: u64,
@@ -255,6 +260,7 @@ pub(super) fn read(index: usize, raw: Node<RawEntry>) -> Result<Entry, Fault> {
             Target::Remote { .. } => kind,
         },
         target,
+        address: address(&raw.address),
         request: question(&reader, &request, &raw.bytes_out)?,
         response: response_bytes,
         start,
@@ -368,6 +374,15 @@ fn times(reader: &Reader, raw: &RawTimings, time: &Leaf) -> Result<Times, Fault>
         wait,
         rtt,
     })
+}
+
+/// The server's address, IPv6 with or without brackets. No replay needs it: anything odd is none.
+fn address(raw: &Leaf) -> Option<IpAddr> {
+    let text = raw.as_text()?.trim();
+    let bare = text
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'));
+    bare.unwrap_or(text).parse().ok()
 }
 
 /// The URL of what caused the request. It is only a hint: anything odd is no initiator.

@@ -7,7 +7,7 @@
 use super::entry::{Entry, Kind};
 use super::{Fault, Options, url};
 use crate::page::{After, MAX_WAIT, Origin, Page, Protocol, Request};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Duration};
 
 /// An entry on the page's own clock.
@@ -32,6 +32,7 @@ pub(super) fn page(
     let waits = without_skipped(&timed, &kept, waits(&timed));
     let (origins, origin_of) = origins(&timed, &kept, options);
     let rtts = round_trips(&timed, &origin_of, origins.len());
+    let addresses = addresses(&timed, &origin_of, origins.len());
     // Requests are numbered without the skipped ones.
     let number: Vec<u32> = kept
         .iter()
@@ -63,7 +64,7 @@ pub(super) fn page(
         });
     }
     Page::new(name, origins, requests)
-        .map(Some)
+        .map(|page| Some(page.with_addresses(addresses)))
         .map_err(|error| Fault::new("entries", error.to_string()))
 }
 
@@ -215,6 +216,16 @@ fn origins(timed: &[Timed], kept: &[bool], options: &Options) -> (Vec<Origin>, V
         };
     }
     (origins, origin_of)
+}
+
+/// How many addresses the origins have together, or none where that of an origin is not told.
+fn addresses(timed: &[Timed], origin_of: &[Option<usize>], origins: usize) -> Option<u32> {
+    let known = timed.iter().zip(origin_of);
+    let known = known.filter_map(|(timed, &origin)| Some((origin?, timed.entry.address?)));
+    let known: BTreeSet<_> = known.collect();
+    let told: BTreeSet<_> = known.iter().map(|&(origin, _)| origin).collect();
+    let all: BTreeSet<_> = known.iter().map(|&(_, address)| address).collect();
+    (told.len() == origins).then_some(all.len() as u32)
 }
 
 /// Each origin's round trip in the recording: the least that opening a connection took, or else the

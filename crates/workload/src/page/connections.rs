@@ -24,8 +24,6 @@ pub(super) const SERVER_HELLO: u64 = 3_500;
 /// Length of the client's change_cipher_spec and Finished records (RFC 8446, appendix D.4), which
 /// leave with the first request: 6 + 58 or 74 bytes.
 const FINISHED: u64 = 80;
-/// Connections for an HTTP/1 origin (Chrome, Firefox).
-const H1_CONNECTIONS: usize = 6;
 /// Concurrent requests on a shared connection (RFC 9113, section 6.5.2: no fewer than 100).
 const STREAMS: u32 = 100;
 
@@ -102,10 +100,7 @@ impl Server {
 
     /// Whether what waits asks for one more connection than there are and are being opened.
     fn wants_another(&self) -> bool {
-        let most = match self.protocol {
-            Protocol::H1 => H1_CONNECTIONS,
-            Protocol::H2 | Protocol::H3 => 1,
-        };
+        let most = self.protocol.most_connections();
         let opening = self.lines.iter().filter(|l| l.state != State::Ready);
         self.lines.len() < most && opening.count() < self.waiting.len()
     }

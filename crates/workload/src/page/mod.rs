@@ -35,6 +35,7 @@ pub struct Page {
     name: String,
     origins: Vec<Origin>,
     requests: Vec<Request>,
+    addresses: Option<u32>,
 }
 
 /// A server, as browsers tell servers apart (RFC 6454).
@@ -59,6 +60,17 @@ pub enum Protocol {
     H2,
     /// HTTP/3: one QUIC connection, a stream for each request.
     H3,
+}
+
+impl Protocol {
+    /// How many connections a browser opens to one origin at most: six for HTTP/1 (Chrome, Firefox),
+    /// one where requests share it.
+    pub const fn most_connections(self) -> usize {
+        match self {
+            Protocol::H1 => 6,
+            Protocol::H2 | Protocol::H3 => 1,
+        }
+    }
 }
 
 /// One request; its number is its index in [`Page::requests`].
@@ -137,6 +149,7 @@ impl Page {
             name: name.chars().take(60).collect(),
             origins,
             requests,
+            addresses: None,
         })
     }
 
@@ -150,6 +163,18 @@ impl Page {
     pub fn named(mut self, name: &str) -> Self {
         self.name = name.chars().take(60).collect();
         self
+    }
+
+    /// The same page, whose origins have so many IP addresses together.
+    #[must_use]
+    pub fn with_addresses(mut self, addresses: Option<u32>) -> Self {
+        self.addresses = addresses;
+        self
+    }
+
+    /// How many IP addresses its origins have together, where the recording tells that of each.
+    pub fn addresses(&self) -> Option<u32> {
+        self.addresses
     }
 
     /// The servers.

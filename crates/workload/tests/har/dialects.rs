@@ -164,3 +164,40 @@ fn a_byte_order_mark_is_skipped() {
 fn totals_add_up() {
     assert_eq!(only(CHROME).total_response(), Bytes::new(29_180));
 }
+
+/// How many addresses the origins of a page have, one entry for each pair of origin and address.
+fn addresses(entries: &[(&str, &str)]) -> Option<u32> {
+    let entry = |(host, address): &(&str, &str)| {
+        format!(
+            r#"{{"startedDateTime":"2024-05-01T10:00:00Z","request":{{"url":"https://{host}/"}},
+            "response":{{"status":200,"bodySize":100}},"serverIPAddress":{address}}}"#
+        )
+    };
+    let entries: Vec<String> = entries.iter().map(entry).collect();
+    let text = format!(r#"{{"log":{{"entries":[{}]}}}}"#, entries.join(","));
+    only(&text).addresses()
+}
+
+#[test]
+fn addresses_count_where_that_of_each_origin_is_told() {
+    let (one, two) = (r#""192.0.2.1""#, r#""192.0.2.2""#);
+    assert_eq!(
+        addresses(&[
+            ("a", one),
+            ("b", two),
+            ("b", one),
+            ("c", "null"),
+            ("c", two)
+        ]),
+        Some(2)
+    );
+    // IPv6 with brackets, as Chrome writes it, and without.
+    assert_eq!(
+        addresses(&[("a", r#""[2001:db8::1]""#), ("b", r#""2001:DB8:0::1""#)]),
+        Some(1)
+    );
+    for odd in ["null", "17", r#""""#, r#""localhost""#, "[]", "{}"] {
+        assert_eq!(addresses(&[("a", one), ("b", odd)]), None, "{odd}");
+    }
+    assert_eq!(only(CHROME).addresses(), None);
+}

@@ -1,0 +1,203 @@
+//! `analects pages`.
+
+use crate::cli::{PagesArgs, PagesFormat};
+use crate::progress::Bar;
+use crate::refused::Refused;
+use crate::run;
+use comfy_table::{Cell, CellAlignment, Table, presets};
+use lab::pages::{self, Access, PUBLISHED, Site, Survey, TABLE_2, published};
+use scenario::{ScenarioError, printable};
+use serde::Serialize;
+use sim::Simulator;
+use std::collections::BTreeMap;
+
+/// Longest source and site name in tables.
+const NAME: usize = 40;
+
+/// Surveys pages and prints what came of it.
+pub fn pages(args: &PagesArgs) -> Result<(), Refused> {
+    let access = Access::new(args.rate.as_deref(), args.rtt.as_deref());
+    let access = access.map_err(|error| ScenarioError {
+        set: error.set.map(|set| set.replace("--set link.", "--")),
+        ..error
+    })?;
+    let pages = scenario::files::pages(&args.source)?;
+    let bar = Bar::new(pages.len(), "pages");
+    let survey = pages::survey_over(&Simulator::default(), &access, &pages, &bar);
+    bar.clear();
+    let survey = survey.map_err(|error| Refused::new(&error.to_string(), "report this"))?;
+    run::print(&match args.format {
+        PagesFormat::Table => table(args, &access, &survey),
+        PagesFormat::Json => json(args, &access, &survey)?,
+    })
+}
+
+/// What `--format json` prints.
+#[derive(Serialize)]
+struct Document<'a> {
+    version: &'a str,
+    source: &'a str,
+    rate_mbps: f64,
+    rtt_ms: f64,
+    survey: &'a Survey,
+    top: Vec<&'a Site>,
+    published: BTreeMap<&'a str, f64>,
+    published_top: [(&'a str, [u64; 3]); 10],
+}
+
+fn json(args: &PagesArgs, access: &Access, survey: &Survey) -> Result<String, Refused> {
+    let document = Document {
+        version: env!("CARGO_PKG_VERSION"),
+        source: &args.source,
+        rate_mbps: access.rate().as_mbit_f64(),
+        rtt_ms: access.rtt().as_millis_f64(),
+        survey,
+        top: survey.top(args.top.into()),
+        published: PUBLISHED.iter().copied().collect(),
+        published_top: TABLE_2,
+    };
+    let text = serde_json::to_string_pretty(&document).map_err(|error| {
+        let message = format!("the survey cannot be printed: {error}");
+        Refused::new(&message, "report this")
+    })?;
+    Ok(text + "\n")
+}
+
+fn table(args: &PagesArgs, access: &Access, survey: &Survey) -> String {
+    let (count, source) = (survey.sites.len(), printable(&args.source, NAME));
+    let (rate, rtt) = (access.rate(), access.rtt());
+    let each = match count {
+        1 => "1 page",
+        _ => &format!("{count} pages, each"),
+    };
+    let mut text = format!("{source}: {each} loaded alone over {rate}, round trip {rtt}\n");
+    if survey.incomplete > 0 {
+        let incomplete = survey.incomplete;
+        text += &format!("{incomplete} not complete within ten minutes: counted until then\n");
+    }
+    text += &format!("\n{}\n\n{}\n", distributions(survey), versions(survey));
+    if args.top > 0 {
+        text += &format!("\n{}\n", top(survey, args.top.into()));
+    }
+    text
+}
+
+/// The rows of the table of distributions: the figure, how it is called there, and the unit.
+const ROWS: &[(&str, &str, f64)] = &[
+    ("active", "ACTIVE flows", 1.0),
+    ("in_use", "IN_USE flows", 1.0),
+    ("open", "OPEN flows", 1.0),
+    ("connections", "connections", 1.0),
+    ("connection_limit", "connection limit", 1.0),
+    ("requests", "requests", 1.0),
+    ("origins", "origins", 1.0),
+    ("addresses", "IP addresses", 1.0),
+    ("page_bytes", "page kB", 1e3),
+    ("flow_bytes", "flow kB", 1e3),
+    ("request_bytes", "answer kB", 1e3),
+];
+
+/// The values of a distribution that are printed.
+const VALUES: [&str; 6] = ["min", "p10", "p50", "p90", "max", "mean"];
+
+fn distributions(survey: &Survey) -> Table {
+    let mut table = plain();
+    let headings = VALUES.iter().map(|name| right(name));
+    table.set_header(
+        std::iter::once(Cell::new(""))
+            .chain(headings)
+            .chain([Cell::new("Confucius paper")]),
+    );
+    for &(figure, title, unit) in ROWS {
+        let distribution = survey.figures.get(figure);
+        let value = |name: &&str| match distribution.and_then(|of| of.get(name)) {
+            Some(value) => right(&number(value / unit)),
+            None => right("-"),
+        };
+        let told = |name: &&str| {
+            let value = published(&format!("{figure}.{name}"))?;
+            Some(format!("{name} {}", number(value / unit)))
+        };
+        let told: Vec<String> = VALUES.iter().filter_map(told).collect();
+        let cells = std::iter::once(Cell::new(title)).chain(VALUES.iter().map(value));
+        table.add_row(cells.chain([Cell::new(told.join(", "))]));
+    }
+    table
+}
+
+fn versions(survey: &Survey) -> Table {
+    let mut table = plain();
+    let headings = ["websites", "%", "paper %", "requests", "%", "paper %"];
+    table.set_header(std::iter::once(Cell::new("")).chain(headings.map(right)));
+    let versions = survey.versions;
+    let websites = versions.websites.named();
+    let rows = websites.into_iter().zip(versions.requests.named());
+    for ((version, websites), (_, requests)) in rows {
+        let percent = |of: Option<f64>| right(&of.map_or("-".to_owned(), |p| format!("{p:.2}")));
+        let shares = |by: &str| {
+            let name = format!("protocol.{by}.{version}");
+            [percent(survey.figure(&name)), percent(published(&name))]
+        };
+        let title = match version {
+            "h1" => "HTTP/1",
+            "h2" => "HTTP/2",
+            _ => "HTTP/3",
+        };
+        let websites = std::iter::once(right(&websites.to_string())).chain(shares("website"));
+        let requests = std::iter::once(right(&requests.to_string())).chain(shares("request"));
+        table.add_row(
+            std::iter::once(Cell::new(title))
+                .chain(websites)
+                .chain(requests),
+        );
+    }
+    table
+}
+
+/// Table 2 of the paper beside that of these pages.
+fn top(survey: &Survey, most: usize) -> Table {
+    let mut table = plain();
+    let flows = ["ACTIVE", "IN_USE", "OPEN"];
+    let heading = |title: &str| std::iter::once(Cell::new(title)).chain(flows.map(right));
+    table.set_header(
+        std::iter::once(right("rank"))
+            .chain(heading("page"))
+            .chain(heading("Confucius paper")),
+    );
+    let row = |name: &str, flows: [u64; 3]| {
+        let flows = flows.map(|flows| right(&flows.to_string()));
+        std::iter::once(Cell::new(name)).chain(flows)
+    };
+    for (index, site) in survey.top(most).into_iter().enumerate() {
+        let ours = row(
+            &printable(&site.name, NAME),
+            [site.active, site.in_use, site.open],
+        );
+        let rank = right(&(index + 1).to_string());
+        let cells = std::iter::once(rank).chain(ours);
+        match TABLE_2.get(index) {
+            Some(&(name, flows)) => table.add_row(cells.chain(row(name, flows))),
+            None => table.add_row(cells),
+        };
+    }
+    table
+}
+
+fn plain() -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table
+}
+
+fn right(text: &str) -> Cell {
+    Cell::new(text).set_alignment(CellAlignment::Right)
+}
+
+/// Whole numbers as they are, others with one decimal.
+fn number(value: f64) -> String {
+    if value.fract() == 0.0 {
+        format!("{value:.0}")
+    } else {
+        format!("{value:.1}")
+    }
+}

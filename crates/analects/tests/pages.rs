@@ -1,0 +1,130 @@
+//! `analects pages`: figures that can be worked out by hand, and the generator's sites beside what
+//! was published.
+
+mod common;
+
+use common::{Folder, text};
+use serde_json::Value;
+
+fn pages(folder: &Folder, args: &[&str]) -> String {
+    let args: Vec<&str> = ["pages"].iter().chain(args).copied().collect();
+    let output = folder.analects(&args);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stderr), "");
+    text(&output.stdout)
+}
+
+fn json(folder: &Folder, args: &[&str]) -> Value {
+    let args = [args, &["--format", "json"]].concat();
+    serde_json::from_str(&pages(folder, &args)).unwrap()
+}
+
+/// A document, and eight images that start when it is complete, all of 5 kB. The images come from
+/// the document's server at `version`.
+fn har(version: &str) -> String {
+    let entry = |number: u32| {
+        let start = if number == 0 { "00.000" } else { "00.010" };
+        format!(
+            r#"{{"startedDateTime": "2024-01-01T00:00:{start}Z", "time": 10,
+            "request": {{"url": "https://a.example/{number}", "httpVersion": "{version}"}},
+            "response": {{"status": 200, "headersSize": 0, "bodySize": 5000}},
+            "serverIPAddress": "192.0.2.1"}}"#
+        )
+    };
+    let entries: Vec<String> = (0..9).map(entry).collect();
+    format!(r#"{{"log": {{"entries": [{}]}}}}"#, entries.join(","))
+}
+
+#[test]
+fn two_pages_worked_out_by_hand() {
+    let folder = Folder::new("pages-by-hand");
+    std::fs::create_dir(folder.0.join("two")).unwrap();
+    folder.write("two/six.har", har("HTTP/1.1"));
+    folder.write("two/one.har", har("h3"));
+    let document = json(&folder, &["two"]);
+    assert_eq!(document["rate_mbps"], 1000.0);
+    assert_eq!(document["rtt_ms"], 40.0);
+    let survey = &document["survey"];
+    assert_eq!(survey["incomplete"], 0);
+    let [one, six] = [0, 1].map(|index| &survey["sites"][index]);
+    assert_eq!((&one["name"], &six["name"]), (&"one".into(), &"six".into()));
+    // HTTP/1: the document comes 120 ms after navigation (TCP, TLS, request). The first image then
+    // takes its connection, and comes at 160; five more connections are opened, on which TLS comes
+    // at 200 ms, as the second image does on the first: six flows within 10 ms. From 200 ms on
+    // requests are outstanding on all six: two of eight images are sent on the first connection at
+    // 120 and 160, another one at 200, the others on the five.
+    for (figure, h1, h3) in [
+        ("active", 6, 1),
+        ("in_use", 6, 1),
+        ("open", 6, 1),
+        ("connections", 6, 1),
+        ("connection_limit", 6, 1),
+        ("requests", 9, 9),
+        ("origins", 1, 1),
+        ("addresses", 1, 1),
+        ("page_bytes", 45_000, 45_000),
+    ] {
+        assert_eq!(six[figure], h1, "{figure}");
+        assert_eq!(one[figure], h3, "{figure}");
+        assert_eq!(survey["figures"][figure]["max"], f64::from(h1), "{figure}");
+    }
+    let answers = &survey["figures"]["request_bytes"];
+    assert_eq!(
+        (&answers["min"], &answers["max"]),
+        (&5e3.into(), &5e3.into())
+    );
+    // 5 kB beside 3.5 kB of TLS on the least used of six; 9 · 5 kB over QUIC.
+    let flows = &survey["figures"]["flow_bytes"];
+    assert_eq!((&flows["count"], &flows["max"]), (&7.into(), &45e3.into()));
+    assert_eq!(flows["min"], 8_500.0);
+    let versions = &survey["versions"];
+    for by in ["websites", "requests"] {
+        let each = if by == "websites" { 1 } else { 9 };
+        assert_eq!(versions[by]["h1"], each);
+        assert_eq!(versions[by]["h2"], 0);
+        assert_eq!(versions[by]["h3"], each);
+    }
+    assert_eq!(document["top"][0]["name"], "six");
+    assert_eq!(document["top"].as_array().unwrap().len(), 2);
+    assert_eq!(document["published"]["active.p50"], 8.0);
+}
+
+#[test]
+fn tables_name_as_many_pages_as_asked_for() {
+    let folder = Folder::new("pages-tables");
+    folder.write("a\u{202e}.har", har("h2"));
+    let lines = |args: &[&str]| pages(&folder, args).lines().count();
+    let none = lines(&["generated:3", "--top", "0"]);
+    // A blank line, headings, and a page a line; there are only three.
+    assert_eq!(lines(&["generated:3", "--top", "2"]), none + 4);
+    assert_eq!(lines(&["generated:3", "--top", "50"]), none + 5);
+    let table = pages(&folder, &["*.har", "--rate", "100mbit", "--rtt", "20ms"]);
+    assert!(table.starts_with("*.har: 1 page loaded alone over 100mbit, round trip 20ms\n"));
+    assert!(
+        !table.contains('\u{202e}') && table.contains("a\\u{202e}"),
+        "{table}"
+    );
+    for line in table.lines() {
+        assert!(line.chars().count() <= 100, "{line}");
+    }
+}
+
+/// Decision 0031 compares loads over an ideal network of 100 Mbit/s and 20 ms; the simulator's TCP
+/// and QUIC agree.
+#[test]
+fn generated_sites_are_active_as_published() {
+    let folder = Folder::new("pages-generated");
+    let document = json(&folder, &["--rate", "100mbit", "--rtt", "20ms"]);
+    let figures = &document["survey"]["figures"];
+    let near = |figure: &str, value: &str, published: f64| {
+        let is = figures[figure][value].as_f64().unwrap();
+        let off = is / published - 1.0;
+        assert!(off.abs() <= 0.15, "{figure}.{value}: {is}, {published}");
+    };
+    near("active", "p50", 8.0);
+    near("active", "p90", 19.0);
+    near("active", "mean", 9.0);
+    near("connections", "p50", 30.0);
+    near("request_bytes", "p50", 15_000.0);
+    assert_eq!(document["survey"]["incomplete"], 0);
+}
