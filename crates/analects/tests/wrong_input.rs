@@ -156,13 +156,77 @@ const CASES: &[Case] = &[
         &[
             "s.toml:4:1",
             "link has no capacity",
-            "rate = \"20mbit\", or trace = \"FILE\"",
+            "rate = \"20mbit\", or trace = \"FILE\", or steps = \"0s 20mbit; 20s 5mbit\"",
         ],
     ),
     case(
         "rate = \"10mbit\"",
         "rate = \"1mbit\"\ntrace = \"s.toml\"",
         &["s.toml:6:9", "write one of them"],
+    ),
+    case(
+        "rate = \"10mbit\"",
+        "rate = \"1mbit\"\nsteps = \"0s 1mbit\"",
+        &["s.toml:6:9", "link.steps", "a rate as well", "one of them"],
+    ),
+    case(
+        "rate = \"10mbit\"",
+        "trace = \"s.toml\"\nsteps = [\"0s 1mbit\"]",
+        &[
+            "s.toml:6:10",
+            "link.steps",
+            "a trace as well",
+            "one of them",
+        ],
+    ),
+    case(
+        "rate = \"10mbit\"",
+        "steps = []",
+        &["s.toml:4:1", "link.steps is empty", "0s 20mbit; 20s 5mbit"],
+    ),
+    case(
+        "rate = \"10mbit\"",
+        "steps = [\"0s 1mbit\", \"5s fast\"]",
+        &["s.toml:5:22", "\"5s fast\" is no step", "a time and a rate"],
+    ),
+    case(
+        "rate = \"10mbit\"",
+        "steps = \"0s 1mbit, 5s 2mbit\"",
+        &["s.toml:5:9", "is no step", "0s 20mbit; 20s 5mbit"],
+    ),
+    case(
+        "rate = \"10mbit\"",
+        "steps = \"0s 1mbit;\"",
+        &["s.toml:5:9", "\"\" is no step"],
+    ),
+    case(
+        "rate = \"10mbit\"",
+        "steps = \"1mbit\"",
+        &["s.toml:5:9", "\"1mbit\" is no step"],
+    ),
+    case(
+        "rate = \"10mbit\"",
+        "steps = \"1s 1mbit; 2s 3mbit\"",
+        &["s.toml:5:9", "\"1s 1mbit\" is the first step", "from 0s on"],
+    ),
+    case(
+        "rate = \"10mbit\"",
+        "steps = [\"0s 1mbit\", \"2s 3mbit\", \"2000ms 1mbit\"]",
+        &[
+            "s.toml:5:34",
+            "\"2000ms 1mbit\" does not come after 2s",
+            "each once",
+        ],
+    ),
+    case(
+        "rate = \"10mbit\"",
+        "steps = \"0s 1mbit; 2s 2000gbit\"",
+        &["s.toml:5:9", "too much", "to 1000gbit"],
+    ),
+    case(
+        "rate = \"10mbit\"",
+        "steps = \"0s 0mbit\"",
+        &["s.toml:5:9", "carries nothing", "above 0mbit"],
     ),
     case(
         "rate = \"10mbit\"",

@@ -126,7 +126,7 @@ mod tests {
             let (rate, flows, seconds) = workload.size();
             assert_eq!(scenario.duration.as_secs_f64(), f64::from(seconds));
             assert_eq!(scenario.traffic[0].count, flows);
-            let capacity = scenario.links[0].capacity.mean();
+            let capacity = scenario.links[0].capacity.nominal();
             assert_eq!(capacity.as_mbit_f64(), f64::from(rate));
         }
     }

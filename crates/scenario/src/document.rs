@@ -213,13 +213,11 @@ pub(crate) fn name_of(table: &Table) -> Option<&str> {
 fn set(table: &mut Table, keys: &[&str], item: &Item) -> Result<(), String> {
     let (&key, rest) = keys.split_first().ok_or("a key is missing")?;
     if rest.is_empty() {
-        // A link's capacity is one or the other: setting one takes the other away.
-        let rival = match key {
-            "rate" => "trace",
-            "trace" => "rate",
-            _ => "",
-        };
-        table.retain(|(name, _)| name != rival);
+        // A link's capacity is one of these: setting one takes the others away.
+        const RIVALS: [&str; 3] = ["rate", "trace", "steps"];
+        if RIVALS.contains(&key) {
+            table.retain(|(name, _)| name == key || !RIVALS.contains(&name.as_str()));
+        }
     }
     let place = table.iter().position(|(name, _)| name == key);
     let Some(place) = place else {

@@ -7,6 +7,7 @@
 #![deny(missing_docs)]
 
 mod backlog;
+mod capacity;
 mod classes;
 mod collect;
 mod complete;

@@ -171,16 +171,17 @@ pub struct Uplink {
 pub enum Capacity {
     /// Always the same rate.
     Constant(Rate),
-    /// A recorded capacity, repeated when it ends.
+    /// A recorded capacity, repeated when it ends, or steps from one rate to another.
     Trace(Arc<Trace>),
 }
 
 impl Capacity {
-    /// The mean rate.
-    pub fn mean(&self) -> Rate {
+    /// The rate by which a buffer in bandwidth-delay products goes: the mean of a recorded capacity,
+    /// and the first rate of steps.
+    pub fn nominal(&self) -> Rate {
         match self {
             Capacity::Constant(rate) => *rate,
-            Capacity::Trace(trace) => trace.mean(),
+            Capacity::Trace(trace) => trace.nominal(),
         }
     }
 }
@@ -192,7 +193,7 @@ pub enum Buffer {
     Packets(u32),
     /// So many bytes.
     Bytes(u64),
-    /// So many thousandths of mean rate times round trip.
+    /// So many thousandths of nominal rate times round trip.
     MilliBdp(u64),
 }
 

@@ -1,16 +1,15 @@
 //! From a document to a scenario: every unit parsed, every file read, every default filled in.
 
+use crate::capacity::{buffer, capacity, rate_of};
 use crate::document::Document;
 use crate::dscp::Dscp;
 use crate::error::{ScenarioError, printable};
 use crate::files;
-use crate::model::{Buffer, Capacity, Choice, Kind, Link, Scenario, Stack, Traffic, Uplink};
+use crate::model::{Choice, Kind, Link, Scenario, Stack, Traffic, Uplink};
 use crate::section::{Section, Text};
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use transport::media::MediaParams;
-use units::param::Value;
-use units::{Bytes, Duration, ParseError, Rate};
+use units::{Bytes, Duration};
 use workload::bulk::BulkParams;
 use workload::call::CallParams;
 use workload::page::PageParams;
@@ -47,6 +46,7 @@ const LINK_KEYS: &[&str] = &[
     "name",
     "rate",
     "trace",
+    "steps",
     "rtt",
     "buffer",
     "overhead",
@@ -54,7 +54,7 @@ const LINK_KEYS: &[&str] = &[
     "discipline",
     "up",
 ];
-const UPLINK_KEYS: &[&str] = &["rate", "trace", "buffer", "discipline"];
+const UPLINK_KEYS: &[&str] = &["rate", "trace", "steps", "buffer", "discipline"];
 
 /// Longer runs are mistakes.
 const MAX_DURATION: Duration = Duration::from_secs(7 * 24 * 3600);
@@ -70,8 +70,6 @@ const MAX_OVERHEAD: u32 = 1_000;
 const MAX_DEVICE: u32 = 10_000;
 /// Longer names flood tables.
 const MAX_NAME: usize = 40;
-/// Slower or faster links are mistakes.
-const RATES: (Rate, Rate) = (Rate::from_bits(1_000), Rate::from_bits(1_000_000_000_000));
 
 impl Document {
     /// The scenario that this document describes.
@@ -269,79 +267,6 @@ fn device(section: &mut Section<'_>) -> Result<u32> {
         return Err(text.error(&message, &format!("write at most {MAX_DEVICE}")));
     }
     Ok(packets)
-}
-
-fn capacity(section: &mut Section<'_>) -> Result<Capacity> {
-    let rate = section.text("rate")?;
-    match (rate, section.text("trace")?) {
-        (Some(_), Some(trace)) => {
-            let message = format!("{}: the link has a rate as well", trace.key);
-            Err(trace.error(&message, "write one of them"))
-        }
-        (None, Some(text)) => {
-            let trace = files::trace_of(&text)?;
-            let mean = trace.mean();
-            within(&text, "a mean of ", mean)?;
-            Ok(Capacity::Trace(Arc::new(trace)))
-        }
-        (Some(text), None) => rate_of(&text).map(Capacity::Constant),
-        (None, None) => {
-            let help = "write rate = \"20mbit\", or trace = \"FILE\"";
-            Err(section.error(&format!("{} has no capacity", section.path()), help))
-        }
-    }
-}
-
-/// The rate of a link.
-fn rate_of(text: &Text<'_>) -> Result<Rate> {
-    let rate = text.parse_value()?;
-    within(text, "", rate)?;
-    Ok(rate)
-}
-
-fn within(text: &Text<'_>, what: &str, rate: Rate) -> Result<()> {
-    if (RATES.0..=RATES.1).contains(&rate) {
-        return Ok(());
-    }
-    let message = format!("{}: {what}{rate} carries nothing, or too much", text.key);
-    Err(text.error(
-        &message,
-        &format!("write a rate from {} to {}", RATES.0, RATES.1),
-    ))
-}
-
-fn buffer(section: &mut Section<'_>) -> Result<Option<Buffer>> {
-    section
-        .text("buffer")?
-        .map(|text| parse_buffer(&text))
-        .transpose()
-}
-
-fn parse_buffer(text: &Text<'_>) -> Result<Buffer> {
-    const EXPECTED: &str = "packets such as \"250p\", a size such as \"375kB\", or \"1.5bdp\"";
-    let lower = text.value.trim().to_ascii_lowercase();
-    let parsed = if let Some(number) = lower.strip_suffix("bdp") {
-        let number: Option<f64> = number.trim().parse().ok();
-        let number = number.filter(|number| (0.01..=1000.0).contains(number));
-        number.map(|number| Buffer::MilliBdp((number * 1000.0) as u64))
-    } else if let Some(number) = lower.strip_suffix("packets").or(lower.strip_suffix('p')) {
-        let number: Option<u32> = number.trim().parse().ok();
-        number
-            .filter(|number| (1..=1_000_000).contains(number))
-            .map(Buffer::Packets)
-    } else {
-        let bytes = Bytes::parse(&lower).ok().map(Bytes::get);
-        bytes
-            .filter(|bytes| (1500..=10_000_000_000).contains(bytes))
-            .map(Buffer::Bytes)
-    };
-    parsed.ok_or_else(|| {
-        let error = ParseError::new(&text.value, EXPECTED);
-        text.error(
-            &format!("{}: {error}", text.key),
-            &format!("write {EXPECTED}"),
-        )
-    })
 }
 
 fn choice(

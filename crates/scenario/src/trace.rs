@@ -6,6 +6,8 @@
 //! - Mahimahi's: a whole number of milliseconds a line, not decreasing, each the moment at which
 //!   1500 bytes could be delivered. The opportunities of a millisecond are spread evenly over it.
 //!
+//! Steps that a scenario states itself are a trace too, which never ends and so never repeats.
+//!
 //! Empty lines and lines that begin with `#` are passed over. A trace repeats when it ends.
 
 mod generated;
@@ -14,7 +16,7 @@ pub use generated::generated;
 
 use units::{Duration, Instant, Rate};
 
-/// Capacity over time, repeating.
+/// Capacity over time, repeating unless it consists of steps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trace {
     /// Starts of the pieces, in nanoseconds; the first is 0.
@@ -23,6 +25,8 @@ pub struct Trace {
     rates: Vec<Rate>,
     /// Length in nanoseconds.
     period: u64,
+    /// The rate that stands for it.
+    nominal: Rate,
     /// What one period carries, in bit-nanoseconds (bits per second times nanoseconds).
     carried: u128,
 }
@@ -154,15 +158,27 @@ impl Trace {
         Ok(Self::new(starts, rates, end * MILLISECOND))
     }
 
+    /// A rate from each of these times on; the last one for ever. The first time is zero, each other
+    /// is later than the one before, and not all rates are zero.
+    pub(crate) fn steps(steps: &[(Duration, Rate)]) -> Trace {
+        let starts = steps.iter().map(|(at, _)| at.as_nanos()).collect();
+        let rates = steps.iter().map(|(_, rate)| *rate).collect();
+        Trace {
+            nominal: steps[0].1,
+            ..Self::new(starts, rates, u64::MAX)
+        }
+    }
+
     fn new(starts: Vec<u64>, rates: Vec<Rate>, period: u64) -> Trace {
         let ends = starts.iter().skip(1).chain([&period]);
-        let carried = starts
+        let carried: u128 = starts
             .iter()
             .zip(ends)
             .zip(&rates)
             .map(|((start, end), rate)| u128::from(end - start) * u128::from(rate.as_bits()))
             .sum();
         Trace {
+            nominal: Rate::from_bits((carried / u128::from(period)) as u64),
             starts,
             rates,
             period,
@@ -170,9 +186,9 @@ impl Trace {
         }
     }
 
-    /// The mean rate over one period.
-    pub fn mean(&self) -> Rate {
-        Rate::from_bits((self.carried / u128::from(self.period)) as u64)
+    /// The rate that stands for it: the mean over one period, and the first of steps.
+    pub fn nominal(&self) -> Rate {
+        self.nominal
     }
 
     /// Each piece's rate, and how long it holds.
@@ -186,7 +202,7 @@ impl Trace {
         self.rates.iter().copied().zip(holds)
     }
 
-    /// The length of one period.
+    /// The length of one period; [`Duration::MAX`] for steps.
     pub fn period(&self) -> Duration {
         Duration::from_nanos(self.period)
     }
@@ -265,7 +281,7 @@ mod tests {
         // 8 Mbit/s are 1000 B/ms; 16 Mbit/s twice that. The last sample holds for 1 s.
         let trace = Trace::parse("300.0 8\n301.0 16\n").unwrap();
         assert_eq!(trace.period(), Duration::from_secs(2));
-        assert_eq!(trace.mean().as_bits(), 12_000_000);
+        assert_eq!(trace.nominal().as_bits(), 12_000_000);
         assert_eq!(trace.finish(at(0), 1000), at(1));
         assert_eq!(trace.finish(at(999), 3000), at(1001), "across a border");
         assert_eq!(
@@ -279,6 +295,33 @@ mod tests {
             "a whole period"
         );
         assert_eq!(trace.capacity_until(at(1500)), 2_000_000.0);
+    }
+
+    #[test]
+    fn steps_do_not_repeat() {
+        let mbit = |mbit: u64| Rate::from_bits(mbit * 1_000_000);
+        let s = Duration::from_secs;
+        let trace = Trace::steps(&[(s(0), mbit(8)), (s(2), mbit(16)), (s(5), mbit(4))]);
+        assert_eq!((trace.nominal(), trace.period()), (mbit(8), Duration::MAX));
+        // 1000 B at 8 Mbit/s until 2 s, then 2000 B at 16 Mbit/s.
+        assert_eq!(trace.finish(at(1999), 3000), at(2001));
+        // 500 B a millisecond from 5 s on, also a year later.
+        assert_eq!(trace.finish(at(5000), 1000), at(5002));
+        let year = 365 * 24 * 3600 * 1000;
+        assert_eq!(trace.finish(at(year), 1000), at(year + 2));
+        // 2 MB, 6 MB and 0.5 MB.
+        assert_eq!(trace.capacity_until(at(6000)), 8_500_000.0);
+    }
+
+    #[test]
+    fn after_a_last_step_to_zero_nothing_is_ever_sent() {
+        let steps = [(0, 8_000_000), (1, 0)];
+        let steps = steps.map(|(s, bits)| (Duration::from_secs(s), Rate::from_bits(bits)));
+        let trace = Trace::steps(&steps);
+        assert_eq!(trace.finish(at(999), 1000), at(1000));
+        assert_eq!(trace.finish(at(999), 1001), Instant::NEVER);
+        assert_eq!(trace.finish(at(2000), 1), Instant::NEVER);
+        assert_eq!(trace.capacity_until(at(9000)), 1_000_000.0);
     }
 
     #[test]

@@ -264,7 +264,7 @@ fn buffers() {
 
 #[test]
 fn every_kind_of_path_can_be_set() {
-    let rate = |scenario: &Scenario, link: usize| scenario.links[link].capacity.mean();
+    let rate = |scenario: &Scenario, link: usize| scenario.links[link].capacity.nominal();
     assert_eq!(
         rate(&with(LEAST, "link.rate", "5mbit").unwrap(), 0),
         mbit(5)
@@ -276,7 +276,7 @@ fn every_kind_of_path_can_be_set() {
     assert_eq!((rate(&one, 0), rate(&one, 1)), (mbit(5), mbit(20)));
     let up = with(LEAST, "link.up.rate", "1mbit").unwrap();
     assert_eq!(
-        up.links[0].up.as_ref().unwrap().capacity.mean(),
+        up.links[0].up.as_ref().unwrap().capacity.nominal(),
         mbit(1),
         "the table is made"
     );
@@ -305,14 +305,46 @@ fn a_trace_takes_the_place_of_a_rate_and_back() {
     document.set("link.trace", trace.to_str().unwrap()).unwrap();
     // 4 and 8 Mbit/s for a second each.
     assert_eq!(
-        resolve(&document).unwrap().links[0].capacity.mean(),
+        resolve(&document).unwrap().links[0].capacity.nominal(),
         mbit(6)
     );
     document.set("link.rate", "3mbit").unwrap();
     assert_eq!(
-        resolve(&document).unwrap().links[0].capacity.mean(),
+        resolve(&document).unwrap().links[0].capacity.nominal(),
         mbit(3)
     );
+}
+
+#[test]
+fn steps_in_a_list_and_in_one_text() {
+    let list = LEAST.replace(
+        "rate = \"8mbit\"",
+        "steps = [\"0s 20mbit\", \"20s  1250kbit\"]\nup.steps = \"0s 5mbit\"",
+    );
+    let scenario = parse(&list).unwrap();
+    let Capacity::Trace(trace) = &scenario.links[0].capacity else {
+        panic!("{:?}", scenario.links[0]);
+    };
+    let at = |ms: u64| trace.rate_at(units::Instant::ZERO + Duration::from_millis(ms));
+    assert_eq!((at(0), at(19_999)), (mbit(20), mbit(20)));
+    let slow = Rate::from_bits(1_250_000);
+    assert_eq!((at(20_000), at(60_000_000)), (slow, slow));
+    assert_eq!(scenario.links[0].capacity.nominal(), mbit(20), "the first");
+    // On the command line, in place of the rate; and a rate in place of them.
+    let mut document = Document::parse("s.toml", LEAST).unwrap();
+    let text = "0s 20mbit; 20s 1250kbit";
+    document.set("link.steps", text).unwrap();
+    document.set("link.up.steps", "0s 5mbit").unwrap();
+    assert_eq!(resolve(&document).unwrap(), scenario);
+    for document in [&document, &Document::parse("s.toml", &list).unwrap()] {
+        let completed = document.completed(&scenario).to_toml();
+        assert!(completed.contains("1250kbit"), "{completed}");
+        assert_eq!(parse(&completed).unwrap(), scenario);
+    }
+    document.set("link.rate", "3mbit").unwrap();
+    document.set("link.up.trace", "none").unwrap();
+    assert_eq!(document.get("link.steps"), None);
+    assert_eq!(document.get("link.up.steps"), None);
 }
 
 #[test]

@@ -79,8 +79,8 @@ fn build(
     };
     let entry = registry.get(&plan.choice.name);
     let entry = entry.ok_or_else(|| refuse(format!("no discipline {:?}", plan.choice.name)))?;
-    let mean = plan.capacity.mean();
-    let buffer = plan.buffer.map(|buffer| buffer.limit(mean, scenario.rtt));
+    let rate = plan.capacity.nominal();
+    let buffer = plan.buffer.map(|buffer| buffer.limit(rate, scenario.rtt));
     let env = Env {
         rate: match plan.capacity {
             Capacity::Constant(rate) => Some(*rate),

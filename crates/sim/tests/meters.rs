@@ -236,3 +236,40 @@ fn a_page_s_worst_frame_is_late_where_the_page_stalls() {
         "both kinds are there"
     );
 }
+
+#[test]
+fn a_link_that_steps_down_and_then_goes_away() {
+    let text = r#"
+        duration = "4s"
+        disciplines = ["pfifo"]
+        [link]
+        steps = ["0s 16mbit", "1s 8mbit", "2s 0mbit"]
+        rtt = "10ms"
+        buffer = "2bdp"
+        [[traffic]]
+        name = "bulk"
+        kind = "bulk"
+    "#;
+    let (record, built) = common::run(text, 1);
+    // Twice 16 Mbit/s times 10 ms are 40 kB.
+    assert_eq!(built[0].buffer, Some(qdisc::Limit::Bytes(40_000)));
+    // 2 MB in the first second, 1 MB in the second one, and nothing after that.
+    assert_eq!(built[0].capacity_bytes, 3_000_000.0);
+    let left = record.dequeued(0);
+    let within = |from: u64, to: u64| -> u32 {
+        let (from, to) = (common::us(from * 1000), common::us(to * 1000));
+        let of = left.iter().filter(|(at, _)| (from..to).contains(at));
+        of.map(|(_, bytes)| bytes).sum()
+    };
+    assert!((1_500_000..=2_001_500).contains(&within(0, 1000)));
+    let second = within(1000, 2000);
+    assert!(
+        (998_500..=1_001_500).contains(&second),
+        "{second}: it is never idle"
+    );
+    assert_eq!(within(2000, 4000), 0);
+    let result = measure(text);
+    assert!(result.links[0].utilization.unwrap() < 1.001);
+    // What waits at 2 s waits until the end.
+    assert!(result.links[0].backlog.mean_packets > 2.0);
+}

@@ -58,7 +58,7 @@ impl Access {
 
     /// The link's rate.
     pub fn rate(&self) -> Rate {
-        self.0.links[0].capacity.mean()
+        self.0.links[0].capacity.nominal()
     }
 
     /// The round trip without queueing and transmission.

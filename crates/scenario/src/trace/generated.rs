@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn a_set_has_its_level_and_each_trace_its_own() {
-        let mean = |name: &str| generated(name).unwrap().mean().as_bits() as f64 / 1e6;
+        let mean = |name: &str| generated(name).unwrap().nominal().as_bits() as f64 / 1e6;
         let means: Vec<f64> = (1..=100).map(|n| mean(&format!("w1:{n}"))).collect();
         // A log-normal's mean is its median times e^(s²/2), s² = 0.25² + 0.4²: 27 · 1.118 = 30.2.
         let all = means.iter().sum::<f64>() / 100.0;

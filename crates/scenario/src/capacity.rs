@@ -1,0 +1,154 @@
+//! What a scenario says of a link's capacity, and of the room before it.
+
+use crate::error::{ScenarioError, printable};
+use crate::files;
+use crate::model::{Buffer, Capacity};
+use crate::section::{Section, Text};
+use crate::trace::Trace;
+use std::sync::Arc;
+use units::param::Value;
+use units::{Bytes, Duration, ParseError, Rate};
+
+type Result<T> = core::result::Result<T, ScenarioError>;
+
+/// Slower or faster links are mistakes.
+const RATES: (Rate, Rate) = (Rate::from_bits(1_000), Rate::from_bits(1_000_000_000_000));
+/// A capacity that changes, as in messages.
+const STEPS: &str = "steps = \"0s 20mbit; 20s 5mbit\"";
+
+/// A rate, a trace or steps.
+pub fn capacity(section: &mut Section<'_>) -> Result<Capacity> {
+    let (rate, trace) = (section.text("rate")?, section.text("trace")?);
+    let stepped = section.has("steps");
+    let steps = section.texts("steps")?;
+    if stepped && steps.is_empty() {
+        let message = format!("{}.steps is empty", section.path());
+        return Err(section.error(&message, &format!("write {STEPS}")));
+    }
+    let rival = |text: &Text<'_>, what: &str| {
+        let message = format!("{}: the link has a {what} as well", text.key);
+        Err(text.error(&message, "write one of them"))
+    };
+    match (rate, trace, steps.first()) {
+        (Some(_), Some(other), _) => rival(&other, "rate"),
+        (Some(_), None, Some(other)) => rival(other, "rate"),
+        (None, Some(_), Some(other)) => rival(other, "trace"),
+        (Some(text), None, None) => rate_of(&text).map(Capacity::Constant),
+        (None, Some(text), None) => recorded(&text),
+        (None, None, Some(_)) => stepwise(&steps),
+        (None, None, None) => {
+            let help = format!("write rate = \"20mbit\", or trace = \"FILE\", or {STEPS}");
+            Err(section.error(&format!("{} has no capacity", section.path()), &help))
+        }
+    }
+}
+
+/// A trace from a file.
+fn recorded(text: &Text<'_>) -> Result<Capacity> {
+    let trace = files::trace_of(text)?;
+    within(text, "a mean of ", trace.nominal())?;
+    Ok(Capacity::Trace(Arc::new(trace)))
+}
+
+/// `TIME RATE`, and more of them in a list or behind semicolons.
+fn stepwise(texts: &[Text<'_>]) -> Result<Capacity> {
+    let mut steps: Vec<(Duration, Rate)> = Vec::new();
+    for text in texts {
+        for written in text.value.split(';').map(str::trim) {
+            let (at, rate) = step(text, written)?;
+            let refuse = |message: &str, help: &str| {
+                let written = printable(written, 40);
+                Err(text.error(&format!("{}: \"{written}\" {message}", text.key), help))
+            };
+            match steps.last() {
+                None if at > Duration::ZERO => {
+                    return refuse("is the first step", "say what there is from 0s on");
+                }
+                Some((last, _)) if at <= *last => {
+                    let message = format!("does not come after {last}");
+                    return refuse(
+                        &message,
+                        "write steps in the order of their times, each once",
+                    );
+                }
+                _ => steps.push((at, rate)),
+            }
+        }
+    }
+    if steps.iter().all(|(_, rate)| *rate == Rate::default()) {
+        let message = format!("{}: the link carries nothing", texts[0].key);
+        return Err(texts[0].error(&message, "write a rate above 0mbit in one of the steps"));
+    }
+    Ok(Capacity::Trace(Arc::new(Trace::steps(&steps))))
+}
+
+/// One step: from when on, and which rate. A rate of zero is an outage.
+fn step(text: &Text<'_>, written: &str) -> Result<(Duration, Rate)> {
+    let parsed = written.split_once(char::is_whitespace).map(|(at, rate)| {
+        let (at, rate) = (Duration::parse(at), Rate::parse(rate.trim()));
+        (at.ok(), rate.ok())
+    });
+    let Some((Some(at), Some(rate))) = parsed else {
+        let written = printable(written, 40);
+        let message = format!("{}: \"{written}\" is no step", text.key);
+        let help = format!("write a time and a rate for each, such as {STEPS}");
+        return Err(text.error(&message, &help));
+    };
+    if rate != Rate::default() {
+        within(text, "", rate)?;
+    }
+    Ok((at, rate))
+}
+
+/// The rate of a link.
+pub fn rate_of(text: &Text<'_>) -> Result<Rate> {
+    let rate = text.parse_value()?;
+    within(text, "", rate)?;
+    Ok(rate)
+}
+
+fn within(text: &Text<'_>, what: &str, rate: Rate) -> Result<()> {
+    if (RATES.0..=RATES.1).contains(&rate) {
+        return Ok(());
+    }
+    let message = format!("{}: {what}{rate} carries nothing, or too much", text.key);
+    Err(text.error(
+        &message,
+        &format!("write a rate from {} to {}", RATES.0, RATES.1),
+    ))
+}
+
+/// The room that a link's owner gave its queue.
+pub fn buffer(section: &mut Section<'_>) -> Result<Option<Buffer>> {
+    section
+        .text("buffer")?
+        .map(|text| parse_buffer(&text))
+        .transpose()
+}
+
+fn parse_buffer(text: &Text<'_>) -> Result<Buffer> {
+    const EXPECTED: &str = "packets such as \"250p\", a size such as \"375kB\", or \"1.5bdp\"";
+    let lower = text.value.trim().to_ascii_lowercase();
+    let parsed = if let Some(number) = lower.strip_suffix("bdp") {
+        let number: Option<f64> = number.trim().parse().ok();
+        let number = number.filter(|number| (0.01..=1000.0).contains(number));
+        number.map(|number| Buffer::MilliBdp((number * 1000.0) as u64))
+    } else if let Some(number) = lower.strip_suffix("packets").or(lower.strip_suffix('p')) {
+        let number: Option<u32> = number.trim().parse().ok();
+        number
+            .filter(|number| (1..=1_000_000).contains(number))
+            .map(Buffer::Packets)
+    } else {
+        let bytes = Bytes::parse(&lower).ok().map(Bytes::get);
+        bytes
+            .filter(|bytes| (1500..=10_000_000_000).contains(bytes))
+            .map(Buffer::Bytes)
+    };
+    parsed.ok_or_else(|| {
+        let error = ParseError::new(&text.value, EXPECTED);
+        text.error(
+            &format!("{}: {error}", text.key),
+            &format!("write {EXPECTED}"),
+        )
+    })
+}
