@@ -17,7 +17,7 @@ use units::param::ParamError;
 
 /// Kernel memory of a packet beside its bytes: what Linux's `SKB_TRUESIZE` adds for `sk_buff` and
 /// `skb_shared_info` on a 64-bit machine.
-const OVERHEAD: u64 = 576;
+pub(crate) const OVERHEAD: u64 = 576;
 /// Buckets that have a peak together.
 const BLOCK: usize = 32;
 

@@ -13,6 +13,7 @@ pub mod cbq;
 pub mod codel;
 pub mod confucius;
 pub mod drr;
+pub mod dualpi2;
 pub mod fifo;
 pub mod flow_table;
 pub mod fq;
@@ -91,6 +92,9 @@ pub enum Order {
     /// That in which they came, among those with the same [`Label`]: the label decides about the
     /// queue, and a sender who labels some of a flow's packets only asks for them to overtake.
     FlowAndLabel,
+    /// That in which they came, among those with the same [`Label`] and [`Ecn`] field: these decide
+    /// about the queue.
+    FlowLabelAndEcn,
 }
 
 /// One of a discipline's classes: an index into [`Qdisc::classes`].

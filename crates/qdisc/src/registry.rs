@@ -4,7 +4,8 @@
 //! line for each. Another crate adds its own with [`Registry::add`].
 
 use crate::{
-    Qdisc, cbq, codel, confucius, fifo, fq, fq_codel, fq_fifo, fq_pie, hhf, pias, pie, prio, red,
+    Qdisc, cbq, codel, confucius, dualpi2, fifo, fq, fq_codel, fq_fifo, fq_pie, hhf, pias, pie,
+    prio, red,
 };
 use units::Rate;
 use units::param::{ParamError, Settings, Spec};
@@ -89,6 +90,7 @@ impl<P: Send + 'static> Registry<P> {
                 red::red(),
                 pie::pie(),
                 fq_pie::fq_pie(),
+                dualpi2::dualpi2(),
                 prio::prio(),
                 cbq::cbq(),
                 pias::pias(),

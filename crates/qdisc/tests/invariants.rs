@@ -96,9 +96,9 @@ struct Witness {
     call: Call,
     now: Instant,
     order: Order,
-    /// For each flow and, where that is all that is promised, label: the number of the packet that
-    /// left last.
-    left: [Vec<Option<usize>>; 3],
+    /// For each flow and, where that is all that is promised, label and ECN field: the number of the
+    /// packet that left last.
+    left: [Vec<Option<usize>>; 12],
     dropped: u32,
     classes: usize,
 }
@@ -113,7 +113,7 @@ impl Witness {
             call: Call::Enqueue,
             now: Instant::default(),
             order: discipline.order(),
-            left: [(); 3].map(|()| vec![None; FLOWS]),
+            left: [(); 12].map(|()| vec![None; FLOWS]),
             dropped: 0,
             classes: discipline.classes().len(),
         }
@@ -164,6 +164,10 @@ impl Witness {
         let stream = match self.order {
             Order::Flow => 0,
             Order::FlowAndLabel => packet.label as usize,
+            Order::FlowLabelAndEcn => {
+                let ecn = self.known[packet.payload].packet.ecn;
+                packet.label as usize * 4 + ecn as usize
+            }
         };
         let last = &mut self.left[stream][packet.flow.0 as usize];
         assert!(*last < Some(packet.payload), "a flow was reordered");
@@ -220,6 +224,8 @@ fn value(spec: &Spec, choice: usize) -> &'static str {
         (3, "duration" | "duration or off") => "3ms",
         (3, "rate" | "rate or off") => "3mbit",
         (4, "rate or off") => "100kbit",
+        (3, "duration or packets") => "3p",
+        (3, "size or auto") => "9000B",
         (3, "weights") => "3:2",
         (3, "thresholds") => "9000B/1MB",
         (3, "yes or no") => "no",

@@ -111,7 +111,7 @@ impl Pie {
     /// waited. To be called before anything else in the queue changes.
     #[inline]
     pub fn catch_up(&mut self, config: &Config, fired: u64, backlog: u64) {
-        if self.updates != fired {
+        if self.updates < fired {
             self.catch_up_from(config, fired, backlog);
         }
     }
