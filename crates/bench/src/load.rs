@@ -146,13 +146,19 @@ fn build(entry: &Discipline<()>, state: State) -> Result<Box<dyn Qdisc<()>>, Str
         limit: Some(Limit::Packets(limit)),
         ..Env::default()
     };
-    // A limit on memory would come before the one on packets.
-    let memory = entry
+    // Limits on memory, or on a flow's packets, would come before the one on packets.
+    let others = ["memory_limit", "flow_limit"];
+    let mut settings: Vec<_> = entry
         .params
         .iter()
-        .find(|spec| spec.name == "memory_limit")
-        .and_then(|spec| Some((spec.name.to_owned(), spec.range?.1.to_owned())));
-    let settings: Vec<_> = memory.into_iter().collect();
+        .filter(|spec| others.contains(&spec.name))
+        .filter_map(|spec| Some((spec.name.to_owned(), spec.range?.1.to_owned())))
+        .collect();
+    if entry.name == "red" {
+        // Its thresholds are lengths, not delays: above the whole backlog.
+        let above = [("min", "200MB"), ("max", "200MB"), ("burst", "133334")];
+        settings.extend(above.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    }
     (entry.build)(&settings, &env).map_err(|error| error.to_string())
 }
 

@@ -56,6 +56,7 @@ pub const KNOWN: &[(&str, u32, &str, Figure, &str)] = &[
     ("codel", 1000, "TcpVegas", Figure::Sojourn, VEGAS),
     ("fq_codel", 10240, "TcpVegas", Figure::Sojourn, VEGAS),
     ("fq_codel", 10240, "TcpLinuxReno", Figure::Goodput, RENO),
+    ("fq_pie", 10240, "TcpVegas", Figure::Sojourn, VEGAS),
 ];
 const VEGAS: &str = "Vegas";
 const RENO: &str = "Reno in step";
@@ -381,7 +382,7 @@ mod tests {
                 .iter()
                 .filter(|row| row.ours.is_some())
                 .count()
-                >= 12
+                >= 13
         );
     }
 
