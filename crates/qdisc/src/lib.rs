@@ -22,6 +22,7 @@ pub mod fq_fifo;
 pub mod fq_pie;
 pub mod hhf;
 pub mod labelled;
+mod list;
 mod packet;
 mod periodic;
 pub mod pias;

@@ -4,8 +4,8 @@
 //! the table knows active flows only. They are kept in the order of their last activity, so that
 //! those that fell idle are at the front and are forgotten in O(1) each.
 
-use super::list::{List, NIL, Nodes};
 use crate::FlowId;
+use crate::list::{List, NIL, Nodes};
 use units::{Duration, Instant};
 
 /// Entries that one hash may use.

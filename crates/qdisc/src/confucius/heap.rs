@@ -3,7 +3,7 @@
 //! A flow is in at most one heap, so that one array of places serves the heaps of all classes and
 //! no heap ever holds more entries than there are flows.
 
-use super::list::NIL;
+use crate::list::NIL;
 
 /// Where each flow stands in the heap that holds it, or [`NIL`].
 #[derive(Debug)]

@@ -22,7 +22,6 @@ mod dwrr;
 mod examine;
 mod flow_table;
 mod heap;
-mod list;
 #[cfg(test)]
 mod model;
 mod occupancy;

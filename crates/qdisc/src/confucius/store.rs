@@ -10,7 +10,7 @@
 use super::MAX_CLASSES;
 use super::dwrr::ClassSet;
 use super::heap::{Heap, Places};
-use super::list::{List, NIL, Nodes};
+use crate::list::{List, NIL, Nodes};
 use crate::{Backlog, Packet};
 use units::Instant;
 

@@ -4,7 +4,7 @@
 //! `doubling` = 1/λ, less `head_start` steps (decision 0011; 0 in the paper). New flows stand in one list for each step. Older flows are never in a lower
 //! step, so each list is in the order of the flows' start and a step costs O(1).
 
-use super::list::{List, NIL, Nodes};
+use crate::list::{List, NIL, Nodes};
 use units::{Duration, Instant};
 
 /// The weight of an existing flow.

@@ -3,7 +3,7 @@
 //! A node is an index; it can be in one list at a time, and leaves it in O(1).
 
 /// No node.
-pub(super) const NIL: u32 = u32::MAX;
+pub(crate) const NIL: u32 = u32::MAX;
 
 #[derive(Debug, Clone, Copy)]
 struct Node {
@@ -13,11 +13,11 @@ struct Node {
 
 /// The nodes that lists run through.
 #[derive(Debug, Default)]
-pub(super) struct Nodes(Vec<Node>);
+pub(crate) struct Nodes(Vec<Node>);
 
 /// One list: its ends.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct List {
+pub(crate) struct List {
     head: u32,
     tail: u32,
 }
@@ -33,19 +33,19 @@ impl Default for List {
 
 impl List {
     /// The first node, or [`NIL`].
-    pub(super) const fn head(&self) -> u32 {
+    pub(crate) const fn head(&self) -> u32 {
         self.head
     }
 
     /// The last node, or [`NIL`].
-    pub(super) const fn tail(&self) -> u32 {
+    pub(crate) const fn tail(&self) -> u32 {
         self.tail
     }
 }
 
 impl Nodes {
     /// `len` nodes, in no list.
-    pub(super) fn with_len(len: usize) -> Self {
+    pub(crate) fn with_len(len: usize) -> Self {
         let node = Node {
             prev: NIL,
             next: NIL,
@@ -54,7 +54,7 @@ impl Nodes {
     }
 
     /// One more node.
-    pub(super) fn grow(&mut self) {
+    pub(crate) fn grow(&mut self) {
         self.0.push(Node {
             prev: NIL,
             next: NIL,
@@ -62,7 +62,7 @@ impl Nodes {
     }
 
     /// Appends `node`, which is in no list.
-    pub(super) fn push_back(&mut self, list: &mut List, node: u32) {
+    pub(crate) fn push_back(&mut self, list: &mut List, node: u32) {
         self.0[node as usize] = Node {
             prev: list.tail,
             next: NIL,
@@ -75,7 +75,7 @@ impl Nodes {
     }
 
     /// Takes `node` out of `list`, in which it is.
-    pub(super) fn remove(&mut self, list: &mut List, node: u32) {
+    pub(crate) fn remove(&mut self, list: &mut List, node: u32) {
         let Node { prev, next } = self.0[node as usize];
         match prev {
             NIL => list.head = next,
