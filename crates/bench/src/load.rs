@@ -1,7 +1,8 @@
 //! The load: packets in and out of a discipline, as fast as it goes.
 
 use qdisc::{
-    Discipline, DropReason, Ecn, Env, FlowId, Label, Limit, Observer, Packet, Qdisc, Registry,
+    Discipline, DropReason, Ecn, Env, FlowId, Hosts, Label, Limit, Observer, Packet, Qdisc,
+    Registry,
 };
 use units::{Duration, Instant};
 
@@ -130,6 +131,11 @@ impl Load {
             flow: FlowId(flow),
             // An odd factor: distinct for every flow, and spread.
             hash: flow.wrapping_mul(0x9e37_79b1),
+            // Sixteen computers at home, and for each flow another server.
+            hosts: Hosts {
+                source: flow.wrapping_mul(0x85eb_ca6b),
+                destination: flow % 16,
+            },
             ecn: Ecn::NotCapable,
             label: Label::None,
             arrived: self.now,

@@ -9,6 +9,7 @@
 
 #![deny(missing_docs)]
 
+pub mod cake;
 pub mod cbq;
 pub mod codel;
 pub mod confucius;
@@ -96,6 +97,8 @@ pub enum Order {
     /// That in which they came, among those with the same [`Label`] and [`Ecn`] field: these decide
     /// about the queue.
     FlowLabelAndEcn,
+    /// That in which they came, among those with the same code point, for the same reason.
+    FlowAndDscp,
 }
 
 /// One of a discipline's classes: an index into [`Qdisc::classes`].

@@ -4,8 +4,8 @@
 //! line for each. Another crate adds its own with [`Registry::add`].
 
 use crate::{
-    Qdisc, cbq, codel, confucius, dualpi2, fifo, fq, fq_codel, fq_fifo, fq_pie, hhf, pias, pie,
-    prio, red,
+    Qdisc, cake, cbq, codel, confucius, dualpi2, fifo, fq, fq_codel, fq_fifo, fq_pie, hhf, pias,
+    pie, prio, red,
 };
 use units::Rate;
 use units::param::{ParamError, Settings, Spec};
@@ -87,6 +87,7 @@ impl<P: Send + 'static> Registry<P> {
                 codel::codel(),
                 fq_fifo::fq_fifo(),
                 fq_codel::fq_codel(),
+                cake::cake(),
                 red::red(),
                 pie::pie(),
                 fq_pie::fq_pie(),

@@ -7,8 +7,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use qdisc::{
-    Backlog, Class, Discipline, DropReason, Ecn, Env, FlowId, Ignore, Label, Limit, Observer,
-    Order, Packet, Qdisc, Registry,
+    Backlog, Class, Discipline, DropReason, Ecn, Env, FlowId, Hosts, Ignore, Label, Limit,
+    Observer, Order, Packet, Qdisc, Registry,
 };
 use units::param::{ParamError, Spec};
 use units::{Bytes, Duration, Instant};
@@ -27,6 +27,7 @@ enum Step {
         len: u32,
         ecn: Ecn,
         label: Label,
+        dscp: u8,
     },
     /// One packet of each of so many flows arrives.
     Flock { flows: u32, len: u32 },
@@ -54,6 +55,7 @@ fn step() -> impl Strategy<Value = Step> {
         Just(Ecn::Ce)
     ];
     let label = prop_oneof![Just(Label::None), Just(Label::RealTime), Just(Label::Bulk)];
+    let dscp = prop_oneof![3 => Just(0u8), 1 => Just(8), 1 => Just(46), 1 => 0..64u8];
     let burst = prop_oneof![Just(1u32), 1..8u32, 20..120u32];
     let every = prop_oneof![Just(0u64), 1_000..2_000_000u64, 10_000_000..400_000_000u64];
     let idle = prop_oneof![
@@ -63,8 +65,10 @@ fn step() -> impl Strategy<Value = Step> {
         Just(1 << 56)
     ];
     prop_oneof![
-        6 => (0..12u32, burst, len.clone(), ecn, label).prop_map(
-            |(flow, packets, len, ecn, label)| Step::Arrive { flow, packets, len, ecn, label }
+        6 => (0..12u32, burst, len.clone(), ecn, label, dscp).prop_map(
+            |(flow, packets, len, ecn, label, dscp)| {
+                Step::Arrive { flow, packets, len, ecn, label, dscp }
+            }
         ),
         1 => (1..300u32, len).prop_map(|(flows, len)| Step::Flock { flows, len }),
         6 => (1..100u32, every).prop_map(|(packets, every)| Step::Send { packets, every }),
@@ -96,9 +100,9 @@ struct Witness {
     call: Call,
     now: Instant,
     order: Order,
-    /// For each flow and, where that is all that is promised, label and ECN field: the number of the
-    /// packet that left last.
-    left: [Vec<Option<usize>>; 12],
+    /// For each label, ECN field or code point, where order is promised only among those, and each flow: the
+    /// number of the packet that left last.
+    left: [Vec<Option<usize>>; 64],
     dropped: u32,
     classes: usize,
 }
@@ -113,28 +117,35 @@ impl Witness {
             call: Call::Enqueue,
             now: Instant::default(),
             order: discipline.order(),
-            left: [(); 12].map(|()| vec![None; FLOWS]),
+            left: [(); 64].map(|()| vec![None; FLOWS]),
             dropped: 0,
             classes: discipline.classes().len(),
         }
     }
 
-    /// A new packet. Flows 0 to 3 have hashes next to each other; 4 and 5 have the same one.
-    fn packet(&mut self, flow: u32, len: u32, ecn: Ecn, label: Label) -> Numbered {
+    /// A new packet. Flows 0 to 3 have hashes next to each other; 4 and 5 have the same one; 200 to
+    /// 219 agree in all bits that a table's index is made of. There are seven hosts on one side and
+    /// three on the other.
+    fn packet(&mut self, flow: u32, len: u32, ecn: Ecn, label: Label, dscp: u8) -> Numbered {
         let hash = match flow {
             0..=3 => flow,
             4 | 5 => u32::MAX,
+            200..220 => flow << 16,
             _ => flow.wrapping_mul(0x9e37_79b1),
         };
         let packet = Packet {
             len,
             flow: FlowId(flow),
             hash,
+            hosts: Hosts {
+                source: (flow % 7).wrapping_mul(0x9e37_79b1),
+                destination: flow % 3,
+            },
+            dscp,
             ecn,
             label,
             arrived: self.now,
             payload: self.known.len(),
-            ..Packet::default()
         };
         self.known.push(Known {
             packet: packet.clone(),
@@ -168,6 +179,7 @@ impl Witness {
                 let ecn = self.known[packet.payload].packet.ecn;
                 packet.label as usize * 4 + ecn as usize
             }
+            Order::FlowAndDscp => packet.dscp.into(),
         };
         let last = &mut self.left[stream][packet.flow.0 as usize];
         assert!(*last < Some(packet.payload), "a flow was reordered");
@@ -226,6 +238,15 @@ fn value(spec: &Spec, choice: usize) -> &'static str {
         (4, "rate or off") => "100kbit",
         (3, "duration or packets") => "3p",
         (3, "size or auto") => "9000B",
+        (3, "rate or unlimited") => "5mbit",
+        (4, "rate or unlimited") => "100kbit",
+        (3, "tins") => "diffserv4",
+        (4, "tins") => "besteffort",
+        (3, "flow mode") => "dual-srchost",
+        (4, "flow mode") => "hosts",
+        (3, "framing") => "atm",
+        (4, "framing") => "ptm",
+        (3, "signed count") => "17",
         (3, "weights") => "3:2",
         (3, "thresholds") => "9000B/1MB",
         (3, "yes or no") => "no",
@@ -279,8 +300,8 @@ impl Bench<'_> {
         check_limit(self.entry, &self.qdisc);
     }
 
-    fn arrive(&mut self, flow: u32, len: u32, ecn: Ecn, label: Label) {
-        let packet = self.witness.packet(flow, len, ecn, label);
+    fn arrive(&mut self, flow: u32, len: u32, ecn: Ecn, label: Label, dscp: u8) {
+        let packet = self.witness.packet(flow, len, ecn, label, dscp);
         self.witness.call = Call::Enqueue;
         self.qdisc
             .enqueue(self.witness.now, packet, &mut self.witness);
@@ -346,9 +367,10 @@ impl Bench<'_> {
                 len,
                 ecn,
                 label,
-            } => (0..packets).for_each(|_| self.arrive(flow, len, ecn, label)),
+                dscp,
+            } => (0..packets).for_each(|_| self.arrive(flow, len, ecn, label, dscp)),
             Step::Flock { flows, len } => {
-                (0..flows).for_each(|flow| self.arrive(flow, len, Ecn::Ect0, Label::None));
+                (0..flows).for_each(|flow| self.arrive(flow, len, Ecn::Ect0, Label::None, 0));
             }
             Step::Send { packets, every } => {
                 for _ in 0..packets {
@@ -497,7 +519,7 @@ fn the_end_of_time() {
         for ns in [u64::MAX - 1_000_000_000, u64::MAX - 1, u64::MAX] {
             witness.now = Instant::from_nanos(ns);
             for flow in 0..100 {
-                let packet = witness.packet(flow, 1500, Ecn::Ect0, Label::None);
+                let packet = witness.packet(flow, 1500, Ecn::Ect0, Label::None, 0);
                 witness.call = Call::Enqueue;
                 qdisc.enqueue(witness.now, packet, &mut witness);
             }
@@ -523,7 +545,7 @@ fn two_runs_agree() {
             for n in 0..5_000u64 {
                 witness.now = Instant::from_nanos(n * 700_000);
                 for flow in 0..3 {
-                    let packet = witness.packet(flow, 1000, Ecn::NotCapable, Label::None);
+                    let packet = witness.packet(flow, 1000, Ecn::NotCapable, Label::None, 0);
                     witness.call = Call::Enqueue;
                     qdisc.enqueue(witness.now, packet, &mut witness);
                 }

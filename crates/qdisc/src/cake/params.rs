@@ -1,0 +1,322 @@
+//! What `cake` can be told, under the names that `tc` shows.
+
+use std::fmt;
+use units::param::Value;
+use units::{Bytes, Duration, ParseError, Rate};
+
+units::params! {
+    /// Parameters of `cake`.
+    pub struct CakeParams {
+        /// The shaper's rate, or unlimited: packets then leave whenever the link takes them.
+        bandwidth: Bandwidth = "unlimited", source "Linux sch_cake.c";
+        /// Priority tins: besteffort, precedence, diffserv3, diffserv4 or diffserv8.
+        diffserv: Diffserv = "diffserv3", source "Linux sch_cake.c";
+        /// Between whom the link is shared: flowblind, srchost, dsthost, hosts, flows, dual-srchost,
+        /// dual-dsthost or triple-isolate.
+        flowmode: FlowMode = "triple-isolate", source "Linux sch_cake.c";
+        /// Cobalt's interval; its target is a twentieth of it. Both grow where a full-sized packet takes long.
+        rtt: Duration = "100ms", range "1us".."1h", source "tc-cake(8): internet";
+        /// Count drops against the bandwidth, and keep the queue longer the more flows there are: for
+        /// shaping behind the bottleneck.
+        ingress: bool = "no", source "tc-cake(8): egress";
+        /// Bytes that the link behind the shaper adds to each packet.
+        overhead: Overhead = "0", range "-64".."256", source "tc-cake(8)";
+        /// The least that a packet takes of the link behind the shaper, bytes.
+        mpu: u32 = "0", range "0".."256", source "tc-cake(8)";
+        /// How that link cuts packets: noatm, atm (cells of 48 bytes in 53) or ptm (64 bytes in 65).
+        atm: Atm = "noatm", source "tc-cake(8)";
+        /// Bytes that may wait, or auto: four times bandwidth times rtt, from 4 MiB to 15.5 MB.
+        memlimit: MemLimit = "auto", source "Linux sch_cake.c, cake_reconfigure";
+    }
+}
+
+/// Declares an enumeration whose values are written as in `tc-cake(8)`.
+macro_rules! keywords {
+    (
+        $(#[$meta:meta])*
+        pub enum $name:ident, $kind:literal, $expected:literal {$(
+            $(#[$doc:meta])* $variant:ident = $text:literal,
+        )*}
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
+        pub enum $name {$( $(#[$doc])* $variant, )*}
+
+        impl Value for $name {
+            const KIND: &'static str = $kind;
+            fn parse(text: &str) -> Result<Self, ParseError> {
+                match text.trim() {
+                    $( $text => Ok($name::$variant), )*
+                    _ => Err(ParseError::new(text, $expected)),
+                }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(match self { $( $name::$variant => $text, )* })
+            }
+        }
+    };
+}
+
+keywords! {
+    /// What the priority tins are.
+    pub enum Diffserv, "tins", "besteffort, precedence, diffserv3, diffserv4 or diffserv8" {
+        /// One tin.
+        BestEffort = "besteffort",
+        /// Eight tins by the first three bits of the code point.
+        Precedence = "precedence",
+        /// Three tins: background, everything else, low latency.
+        Diffserv3 = "diffserv3",
+        /// Four tins: as three, and one for streaming.
+        Diffserv4 = "diffserv4",
+        /// Eight tins.
+        Diffserv8 = "diffserv8",
+    }
+}
+
+keywords! {
+    /// Between whom the link is shared.
+    pub enum FlowMode, "flow mode",
+        "flowblind, srchost, dsthost, hosts, flows, dual-srchost, dual-dsthost or triple-isolate" {
+        /// Nobody: one queue for each tin.
+        FlowBlind = "flowblind",
+        /// Sending hosts.
+        SrcHost = "srchost",
+        /// Receiving hosts.
+        DstHost = "dsthost",
+        /// Pairs of hosts.
+        Hosts = "hosts",
+        /// Flows.
+        Flows = "flows",
+        /// Sending hosts, and then their flows.
+        DualSrcHost = "dual-srchost",
+        /// Receiving hosts, and then their flows.
+        DualDstHost = "dual-dsthost",
+        /// Hosts on both sides, and then their flows.
+        TripleIsolate = "triple-isolate",
+    }
+}
+
+keywords! {
+    /// How a DSL link cuts packets.
+    pub enum Atm, "framing", "noatm, atm or ptm" {
+        /// Not at all.
+        NoAtm = "noatm",
+        /// Into cells of 48 bytes, with 5 of header.
+        Atm = "atm",
+        /// 64 bytes in 65.
+        Ptm = "ptm",
+    }
+}
+
+impl FlowMode {
+    /// The kernel's bits: source 1, destination 2, flows 4.
+    const fn bits(self) -> u8 {
+        match self {
+            FlowMode::FlowBlind => 0,
+            FlowMode::SrcHost => 1,
+            FlowMode::DstHost => 2,
+            FlowMode::Hosts => 3,
+            FlowMode::Flows => 4,
+            FlowMode::DualSrcHost => 5,
+            FlowMode::DualDstHost => 6,
+            FlowMode::TripleIsolate => 7,
+        }
+    }
+
+    /// Queues are by source.
+    pub(super) const fn source(self) -> bool {
+        self.bits() & 1 != 0
+    }
+
+    /// Queues are by destination.
+    pub(super) const fn destination(self) -> bool {
+        self.bits() & 2 != 0
+    }
+
+    /// Queues are by flow, and not by host.
+    pub(super) const fn flows(self) -> bool {
+        self.bits() & 4 != 0
+    }
+
+    /// Flows of one source share its part of the link.
+    pub(super) const fn fair_to_sources(self) -> bool {
+        self.flows() && self.source()
+    }
+
+    /// Flows of one destination share its part of the link.
+    pub(super) const fn fair_to_destinations(self) -> bool {
+        self.flows() && self.destination()
+    }
+}
+
+/// The shaper's rate, or unlimited.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub struct Bandwidth(pub Option<Rate>);
+
+/// Slower than this, the thresholds of tins are nothing; faster is a mistake.
+const BANDWIDTHS: (Rate, Rate) = (Rate::from_bits(8_000), Rate::from_bits(1_000_000_000_000));
+
+impl Value for Bandwidth {
+    const KIND: &'static str = "rate or unlimited";
+    fn parse(text: &str) -> Result<Self, ParseError> {
+        if text.trim() == "unlimited" {
+            return Ok(Bandwidth(None));
+        }
+        let rate = text.parse().ok();
+        rate.filter(|rate| (BANDWIDTHS.0..=BANDWIDTHS.1).contains(rate))
+            .map(|rate| Bandwidth(Some(rate)))
+            .ok_or_else(|| ParseError::new(text, "unlimited, or a rate from 8kbit to 1000gbit"))
+    }
+}
+
+impl fmt::Display for Bandwidth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(rate) => rate.fmt(f),
+            None => f.write_str("unlimited"),
+        }
+    }
+}
+
+impl Bandwidth {
+    /// Bytes per second; 0 for unlimited, as in the kernel.
+    pub(super) fn bytes(self) -> u64 {
+        self.0.map_or(0, |rate| rate.as_bits() / 8)
+    }
+}
+
+/// Bytes for each packet, or off it.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub struct Overhead(pub i32);
+
+impl Value for Overhead {
+    const KIND: &'static str = "signed count";
+    fn parse(text: &str) -> Result<Self, ParseError> {
+        let bytes = text.trim().parse();
+        bytes
+            .map(Overhead)
+            .map_err(|_| ParseError::new(text, "a whole number such as 18 or -4"))
+    }
+}
+
+impl fmt::Display for Overhead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A limit on what waits, or none of the user's.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub struct MemLimit(pub Option<Bytes>);
+
+impl Value for MemLimit {
+    const KIND: &'static str = "size or auto";
+    fn parse(text: &str) -> Result<Self, ParseError> {
+        if text.trim() == "auto" {
+            return Ok(MemLimit(None));
+        }
+        let bytes: Option<Bytes> = text.parse().ok();
+        bytes
+            .filter(|bytes| (1..=u64::from(u32::MAX)).contains(&bytes.get()))
+            .map(|bytes| MemLimit(Some(bytes)))
+            .ok_or_else(|| ParseError::new(text, "auto, or a size from 1B to 4GB"))
+    }
+}
+
+impl fmt::Display for MemLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(bytes) => bytes.fmt(f),
+            None => f.write_str("auto"),
+        }
+    }
+}
+
+/// A full-sized packet on Ethernet, header included (`psched_mtu`), bytes.
+pub(super) const MTU: u64 = 1514;
+/// Packets of that size that wait at most where nobody said how much may (`cake_init`).
+const MOST_PACKETS: u64 = 10_240;
+
+impl CakeParams {
+    /// Cobalt's target, before tins adjust it to their rates (`q_cake.c`).
+    pub(super) fn target(&self) -> Duration {
+        (self.rtt / 20).max(Duration::from_micros(1))
+    }
+
+    /// Bytes that may wait (`cake_reconfigure`).
+    pub(super) fn limit(&self) -> u64 {
+        let most = MOST_PACKETS * MTU;
+        match (self.memlimit.0, self.bandwidth.0) {
+            (Some(bytes), _) => bytes.get(),
+            (None, None) => most,
+            (None, Some(rate)) => (rate.bytes_in(self.rtt))
+                .saturating_mul(4)
+                .clamp(4 << 20, most),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn params(settings: &[(&str, &str)]) -> CakeParams {
+        let owned: Vec<_> = (settings.iter())
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect();
+        CakeParams::parse(&owned).unwrap()
+    }
+
+    #[test]
+    fn how_much_may_wait() {
+        // 10 240 packets of 1514 B are 15 503 360 B, where the rate is unknown.
+        assert_eq!(params(&[]).limit(), 15_503_360);
+        // 20 Mbit/s × 100 ms = 250 kB, four times that is 1 MB: raised to 4 MiB.
+        assert_eq!(params(&[("bandwidth", "20mbit")]).limit(), 4_194_304);
+        // 200 Mbit/s × 100 ms × 4 = 10 MB.
+        assert_eq!(params(&[("bandwidth", "200mbit")]).limit(), 10_000_000);
+        assert_eq!(params(&[("bandwidth", "1gbit")]).limit(), 15_503_360);
+        // What a user says is taken as it is.
+        let said = params(&[("bandwidth", "20mbit"), ("memlimit", "40kB")]);
+        assert_eq!(said.limit(), 40_000);
+    }
+
+    #[test]
+    fn targets_are_a_twentieth_of_the_round_trip() {
+        assert_eq!(params(&[]).target(), Duration::from_millis(5));
+        let metro = params(&[("rtt", "10ms")]);
+        assert_eq!(metro.target(), Duration::from_micros(500));
+        let shortest = params(&[("rtt", "1us")]);
+        assert_eq!(shortest.target(), Duration::from_micros(1));
+    }
+
+    #[test]
+    fn what_is_written_is_what_is_shown() {
+        for (name, value) in [
+            ("bandwidth", "20mbit"),
+            ("bandwidth", "unlimited"),
+            ("diffserv", "precedence"),
+            ("flowmode", "dual-dsthost"),
+            ("overhead", "-4"),
+            ("atm", "ptm"),
+            ("memlimit", "4MB"),
+            ("memlimit", "auto"),
+        ] {
+            let shown = params(&[(name, value)]).values();
+            assert!(shown.contains(&(name, value.to_owned())), "{shown:?}");
+        }
+        for (name, value) in [
+            ("bandwidth", "1kbit"),
+            ("diffserv", "diffserv5"),
+            ("flowmode", "triple"),
+            ("overhead", "257"),
+            ("memlimit", "0B"),
+        ] {
+            let setting = [(name.to_owned(), value.to_owned())];
+            assert!(CakeParams::parse(&setting).is_err(), "{name} {value}");
+        }
+    }
+}
