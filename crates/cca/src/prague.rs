@@ -257,6 +257,8 @@ impl Prague {
 impl Control for Prague {
     fn on_ack(&mut self, now: Instant, ack: &Ack) {
         self.srtt = ack.srtt;
+        // Nobody says that what a timeout gave up is repaired.
+        self.repairing &= ack.in_recovery;
         if let (Some(classic), Some(rtt)) = (&mut self.classic, ack.rtt) {
             classic.sample(rtt);
         }

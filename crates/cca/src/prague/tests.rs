@@ -204,6 +204,9 @@ fn a_timeout_starts_from_one_segment() {
     assert_eq!(prague.window(), 21 * MSS);
     give(&mut prague, 540, 40, 9, 0);
     assert!(!prague.in_slow_start());
+    prague.alpha = 1.0;
+    prague.on_congestion(at(541), &MARK);
+    assert_eq!(prague.window(), 15 * MSS, "marks count again");
 }
 
 /// Two segments are kept; an unused window neither grows nor counts as full; idle time leaves the
