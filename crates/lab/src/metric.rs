@@ -137,6 +137,20 @@ fn all_done(observed: &Observed<'_>, entry: &str) -> Vec<f64> {
     last.into_iter().collect()
 }
 
+/// Of FLOW/CLASS; none where the discipline has no classes, or the flow was in none.
+fn class_share(observed: &Observed<'_>, entry: &str) -> Vec<f64> {
+    let (flow, class) = entry.split_once('/').unwrap_or((entry, ""));
+    let first = observed.run.links.first();
+    let of_flow: Vec<_> = first
+        .into_iter()
+        .flat_map(|link| &link.residence)
+        .filter(|residence| residence.flow == flow)
+        .collect();
+    let there = of_flow.iter().filter(|residence| residence.class == class);
+    let share = 100.0 * there.map(|residence| residence.share).sum::<f64>();
+    (!of_flow.is_empty()).then_some(share).into_iter().collect()
+}
+
 /// What can be asked for, in the order in which it is listed.
 pub const KINDS: &[Kind] = &[
     Kind {
@@ -156,6 +170,12 @@ pub const KINDS: &[Kind] = &[
         unit: "ms",
         about: "stall that a page causes: a run's less that of the run without pages, for each load",
         take: |o, _| caused(o),
+    },
+    Kind {
+        name: "page_delay",
+        unit: "ms",
+        about: "largest frame delay while a page loads",
+        take: |o, entry| pages(o, entry, |page| page.frame_max_ms),
     },
     Kind {
         name: "frame_p50",
@@ -202,6 +222,12 @@ pub const KINDS: &[Kind] = &[
         unit: "Mbit/s",
         about: "media that a call delivered",
         take: |o, entry| calls(o, entry, |call| Some(call.goodput_mbps)),
+    },
+    Kind {
+        name: "call_delay",
+        unit: "ms",
+        about: "95th percentile of the time that a call's packets waited in their first queue",
+        take: |o, entry| calls(o, entry, |call| call.sojourn_ms.p95),
     },
     Kind {
         name: "plt",
@@ -262,6 +288,18 @@ pub const KINDS: &[Kind] = &[
         unit: "",
         about: "packets marked at the first queue, or at that of the link named",
         take: |o, entry| link(o, entry, |link| Some(link.marks as f64)),
+    },
+    Kind {
+        name: "moves",
+        unit: "",
+        about: "moves of flows between classes of the first queue",
+        take: |o, entry| link(o, entry, |link| link.moves.map(|moves| moves as f64)),
+    },
+    Kind {
+        name: "class_share",
+        unit: "%",
+        about: "share of the time that a flow was in a class of the first queue: class_share:FLOW/CLASS",
+        take: class_share,
     },
     Kind {
         name: "jfi",

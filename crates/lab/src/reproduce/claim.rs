@@ -43,7 +43,7 @@ pub struct Claim {
     /// One claim for each value of this axis.
     #[serde(default)]
     pub each: Option<String>,
-    /// A figure of [`facts`](super::facts) instead of a metric: `theory…`, `pages…`, `traces…`.
+    /// A figure that needs no run instead of a metric: `theory …`, `pages …`, `traces …`.
     #[serde(default)]
     pub fact: Option<String>,
     /// Why it cannot be tested here.

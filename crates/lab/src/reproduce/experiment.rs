@@ -51,6 +51,9 @@ pub struct Written {
     /// The page entry that loads the recorded pages, where there are any.
     #[serde(default)]
     pub pages: Option<String>,
+    /// Where its runs are kept, if not under its own name: with another experiment that has the same.
+    #[serde(default)]
+    pub store: Option<String>,
     /// What a quick run does otherwise.
     #[serde(default)]
     pub quick: Quick,

@@ -118,7 +118,8 @@ fn results(
         data: options.data,
     };
     let planned = matrix::plan(experiment, wanted, engine, names)?;
-    let store = Store::open(&options.folder.join(&experiment.id).join("runs.jsonl"))?;
+    let kept = experiment.written.store.as_ref().unwrap_or(&experiment.id);
+    let store = Store::open(&options.folder.join(kept).join("runs.jsonl"))?;
     let keys: Vec<String> = planned
         .iter()
         .map(|planned| planned.key(options.build))

@@ -10,10 +10,26 @@ macro_rules! experiments {
 
 /// Names and texts, in the order in which `all` runs them.
 const EXPERIMENTS: &[(&str, &str)] = experiments![
+    "confucius/fig2",
+    "confucius/fig4",
+    "confucius/fig7",
     "confucius/fig8",
     "confucius/fig10",
+    "confucius/fig11",
+    "confucius/fig12",
+    "confucius/fig13",
     "confucius/fig14",
+    "confucius/fig15",
+    "confucius/fig16",
+    "confucius/fig20",
+    "confucius/fig21",
+    "confucius/fig22",
+    "confucius/fig23",
     "confucius/fig24",
+    "confucius/fig25",
+    "confucius/fig26",
+    "confucius/fig27",
+    "confucius/fig29",
 ];
 
 /// All names, in order.
