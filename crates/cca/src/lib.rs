@@ -17,6 +17,7 @@ pub mod cubic;
 pub mod gcc;
 pub mod hystart;
 pub mod illinois;
+pub mod prague;
 pub mod registry;
 pub mod reno;
 #[cfg(test)]

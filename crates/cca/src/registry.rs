@@ -1,6 +1,6 @@
 //! The controls by name.
 
-use crate::{Control, bbr, copa, cubic, gcc, illinois, reno, vegas, yeah};
+use crate::{Control, bbr, copa, cubic, gcc, illinois, prague, reno, vegas, yeah};
 use units::Rate;
 use units::param::{ParamError, Settings, Spec};
 
@@ -73,6 +73,7 @@ impl Registry {
                 illinois::ENTRY,
                 yeah::ENTRY,
                 bbr::ENTRY,
+                prague::ENTRY,
                 copa::ENTRY,
                 gcc::ENTRY,
             ],

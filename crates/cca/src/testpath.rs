@@ -3,6 +3,7 @@
 //!
 //! The sender repairs nothing: what was lost is sent anew as if it were other data. A packet is
 //! found lost when one that was sent three later is acknowledged (RFC 6675), or by a timeout.
+//! Packets that wait longer than a threshold may be marked, as an L4S queue with a step does.
 
 use crate::{Ack, Congestion, Control, RateSample, Signal};
 use std::collections::VecDeque;
@@ -24,6 +25,7 @@ struct InFlight {
     sent: Instant,
     /// When its acknowledgement reaches the sender; `None` for a dropped one.
     acked: Option<Instant>,
+    marked: bool,
     /// The connection's state at sending, for the rate sample.
     delivered: u64,
     delivered_time: Instant,
@@ -40,6 +42,8 @@ pub struct Path {
     pub rtt: Duration,
     /// Bytes that may wait, the packet in transmission included.
     pub limit: u64,
+    /// Packets that wait longer than this are marked, and those alone.
+    pub mark_over: Duration,
     /// Bytes of every packet.
     pub mss: u64,
     /// What there is to send.
@@ -50,6 +54,8 @@ pub struct Path {
     pub delivered: u64,
     /// Lost so far, bytes.
     pub lost: u64,
+    /// Delivered with a mark so far, bytes.
+    pub marked: u64,
     /// Largest wait in the queue since a test last set it to zero.
     pub peak_wait: Duration,
     /// Packet-timed round trips so far.
@@ -65,6 +71,7 @@ pub struct Path {
     next_sequence: u64,
     round_end: u64,
     recovery_end: Option<u64>,
+    mark_end: u64,
     limited_end: u64,
     next_send: Instant,
     next_frame: Instant,
@@ -82,11 +89,13 @@ impl Path {
             rate,
             rtt,
             limit,
+            mark_over: Duration::MAX,
             mss,
             source: Source::Bulk,
             now: Instant::ZERO,
             delivered: 0,
             lost: 0,
+            marked: 0,
             peak_wait: Duration::ZERO,
             rounds: 0,
             waiting: 0,
@@ -97,6 +106,7 @@ impl Path {
             next_sequence: 0,
             round_end: 0,
             recovery_end: None,
+            mark_end: 0,
             limited_end: 0,
             next_send: Instant::ZERO,
             next_frame: Instant::ZERO,
@@ -215,6 +225,7 @@ impl Path {
             sequence: self.next_sequence,
             sent: self.now,
             acked,
+            marked: wait > self.mark_over,
             delivered: self.delivered,
             delivered_time: self.delivered_time,
             first_sent: self.first_sent,
@@ -261,6 +272,7 @@ impl Path {
             self.rounds += 1;
         }
         self.congest(control, lost);
+        let marked = self.mark(control, &packet);
         control.on_ack(
             self.now,
             &Ack {
@@ -282,7 +294,7 @@ impl Path {
                 newest_sent: packet.sent,
                 in_recovery: self.recovery_end.is_some(),
                 window_limited: packet.sequence < self.limited_end,
-                marked: 0,
+                marked,
             },
         );
         let oldest = self
@@ -306,6 +318,25 @@ impl Path {
             };
             control.on_congestion(self.now, &congestion);
         }
+    }
+
+    /// A mark is told once a round trip; returns the bytes that were marked.
+    fn mark(&mut self, control: &mut dyn Control, packet: &InFlight) -> u64 {
+        if !packet.marked {
+            return 0;
+        }
+        self.marked += self.mss;
+        if packet.sequence >= self.mark_end {
+            self.mark_end = self.next_sequence;
+            let congestion = Congestion {
+                signal: Signal::Mark,
+                lost: 0,
+                in_flight: self.in_flight(),
+                min_rtt: self.min_rtt,
+            };
+            control.on_congestion(self.now, &congestion);
+        }
+        self.mss
     }
 
     fn time_out(&mut self, control: &mut dyn Control) {

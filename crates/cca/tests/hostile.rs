@@ -60,7 +60,7 @@ fn play(control: &mut dyn Control, calls: &[Call]) {
                         newest_sent: now - span,
                         in_recovery: kind == 7,
                         window_limited: c % 3 > 0,
-                        marked: 0,
+                        marked: if b % 7 > 4 { a } else { a / 3 },
                     },
                 );
             }

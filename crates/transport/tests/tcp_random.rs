@@ -47,7 +47,7 @@ proptest! {
         rack: bool,
         pacing: bool,
         ecn: bool,
-        name in prop::sample::select(vec!["reno", "cubic", "bbr", "vegas", "copa"]),
+        name in prop::sample::select(vec!["reno", "cubic", "bbr", "vegas", "copa", "prague"]),
         sends in prop::collection::vec((0usize..2, 1u64..80_000, 0u64..400), 1..10),
     ) {
         let config = Config { rack, pacing, ecn, ..Config::linux() };

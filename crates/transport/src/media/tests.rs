@@ -110,8 +110,8 @@ struct Bed {
     back: VecDeque<(Instant, Transmit)>,
     /// Whether a packet is to be lost before the link.
     drop: Box<Drops>,
-    /// Whether a packet meets congestion on the link, and is marked if it may be.
-    mark: Box<Drops>,
+    /// Whether a packet that finds so many in the queue is marked, if it may be.
+    mark: Box<dyn FnMut(Instant, usize) -> bool>,
     /// Whether feedback is to be lost.
     drop_feedback: Box<dyn FnMut(Instant) -> bool>,
     encoder: Option<Encoder>,
@@ -201,7 +201,7 @@ impl Bed {
             };
             assert_eq!(packet.len, transmit.len);
             self.sent.push((self.now, packet));
-            if (self.mark)(self.now, &packet) && transmit.ecn != Ecn::NotCapable {
+            if (self.mark)(self.now, self.queue.len()) && transmit.ecn != Ecn::NotCapable {
                 transmit.ecn = Ecn::Ce;
             }
             if (self.drop)(self.now, &packet) || self.queue.len() >= self.limit {

@@ -108,3 +108,23 @@ fn bbr_ramps_up_and_gives_way() {
     // spare rate needs. So the median has to do.
     ramps_up_and_gives_way("bbr", 90, 20, 50);
 }
+
+/// A queue that marks from four packets on, 2 ms at 20 Mbit/s: a call takes most of the link, and
+/// its frames hardly wait. On a quarter of the rate four packets are 8 ms.
+#[test]
+fn prague_fills_a_marking_link_without_a_queue() {
+    let mut bed = bed("prague");
+    bed.mark = Box::new(|_, queued| queued >= 4);
+    bed.call(ms(30_000));
+    bed.run(ms(12_000));
+    let rate = goodput(&mut bed, Duration::from_secs(3));
+    assert!(rate > Rate::from_bits(16_000_000), "{rate}");
+    let (late, worst) = late_and_percentile(&bed, ms(10_000), 95);
+    assert!(late == 0 && worst < 100, "{late} late, {worst} ms");
+    bed.rate = Rate::from_bits(5_000_000);
+    bed.run(ms(20_000));
+    let rate = goodput(&mut bed, Duration::from_secs(5));
+    assert!(rate > Rate::from_bits(4_000_000), "{rate}");
+    let (late, worst) = late_and_percentile(&bed, ms(20_000), 95);
+    assert!(late == 0 && worst < 100, "{late} late, {worst} ms");
+}
