@@ -174,13 +174,11 @@ impl Tin {
 
     /// Whose turn it is. One decaying flow a time may go first, so that their end comes.
     pub(super) fn next(&self, decaying_first: bool) -> Option<usize> {
-        let order = if decaying_first {
-            [&self.decaying, &self.sparse, &self.bulk]
-        } else {
-            [&self.sparse, &self.bulk, &self.decaying]
-        };
-        let head = order.into_iter().map(List::head).find(|&head| head != NIL);
-        head.map(|flow| flow as usize)
+        let head = |list: &List| (list.head() != NIL).then_some(list.head() as usize);
+        let decaying = head(&self.decaying).filter(|_| decaying_first);
+        decaying
+            .or_else(|| head(&self.sparse))
+            .or_else(|| head(&self.bulk))
     }
 
     /// Whether `flow` has used up its turn: then it has got its next quantum, and others go before.

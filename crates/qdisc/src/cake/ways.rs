@@ -58,6 +58,9 @@ impl Flows {
         has_guests: impl Fn(usize) -> bool,
     ) -> Place {
         let direct = hash as usize % PLACES;
+        if self.tags[direct] == hash && active(direct) {
+            return Place::Known(direct);
+        }
         if let Some(place) = set_of(hash).find(|&place| self.tags[place] == hash) {
             return if active(place) {
                 Place::Known(place)
