@@ -129,9 +129,12 @@ fn bootstrap(runs: usize, figure: impl Fn(&[usize]) -> Option<f64>) -> Option<Es
     let enough = draws.len() >= DRAWS / 2;
     // Drawn from few runs, the figure varies too little, by this factor for a mean.
     let widen = libm::sqrt(runs as f64 / (runs - 1) as f64);
+    let (least, most) = (draws.first().copied(), draws.last().copied());
     let at = |share: f64| {
         let drawn = draws[((draws.len() - 1) as f64 * share) as usize];
-        value + widen * (drawn - value)
+        let wide = value + widen * (drawn - value);
+        // Never beyond what any draw came to: no share above 100 %, no time below zero.
+        wide.clamp(least.unwrap_or(wide), most.unwrap_or(wide))
     };
     Some(Estimate {
         value,
