@@ -4,7 +4,7 @@
 CARGO ?= cargo
 ANALECTS = target/release/analects
 
-.PHONY: demo test bench reference lint fuzz man setup clean
+.PHONY: demo test bench reference reproduction lint fuzz man setup clean
 
 demo: setup
 	$(CARGO) build --release --locked -p analects
@@ -34,6 +34,14 @@ reference: setup
 	$(CARGO) build --release --locked -p bench
 	target/release/bench reference bench/ns3
 
+# The pages of docs/reproduction on what holds: quick runs, of the recordings in ANALECTS_DATA if set.
+reproduction: setup
+	$(CARGO) build --release --locked -p analects
+	@for paper in confucius confucius-beyond; do \
+	    $(ANALECTS) reproduce $$paper/all --quick --format markdown > target/$$paper.md && \
+	    mv target/$$paper.md docs/reproduction/$$paper.md || exit; \
+	done
+
 # Each parser under a fuzzer for a minute; needs a nightly toolchain and cargo-fuzz.
 fuzz:
 	sh scripts/fuzz.sh
@@ -50,4 +58,4 @@ setup:
 
 clean:
 	$(CARGO) clean
-	rm -f report*.html
+	rm -rf report*.html reproduction

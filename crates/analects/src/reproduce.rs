@@ -149,10 +149,15 @@ impl Progress for Bar<'_> {
 
 fn write_report(folder: &Path, outcome: &Outcome<'_>) -> Result<()> {
     let folder = folder.join(&outcome.experiment.id);
-    let path = folder.join("report.html");
-    std::fs::create_dir_all(&folder)
-        .and_then(|()| std::fs::write(&path, page::html(outcome)))
-        .map_err(|error| unwritable(&path, &error))
+    let write = |name: &str, text: &str| {
+        let path = folder.join(name);
+        let written = std::fs::create_dir_all(&folder).and_then(|()| std::fs::write(&path, text));
+        written.map_err(|error| unwritable(&path, &error))
+    };
+    if let Some(mechanism) = &outcome.mechanism {
+        write("mechanism.html", mechanism)?;
+    }
+    write("report.html", &page::html(outcome))
 }
 
 /// The claims and figures of an experiment, for a terminal.

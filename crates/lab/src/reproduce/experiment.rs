@@ -54,6 +54,9 @@ pub struct Written {
     /// Where its runs are kept, if not under its own name: with another experiment that has the same.
     #[serde(default)]
     pub store: Option<String>,
+    /// Values of axes of the runs that are drawn over time; the first ones if not said.
+    #[serde(default)]
+    pub mechanism: Settings,
     /// What a quick run does otherwise.
     #[serde(default)]
     pub quick: Quick,
@@ -241,6 +244,7 @@ impl Experiment {
                 }
             }
         }
+        self.check_selection(&self.written.mechanism)?;
         for claim in &self.written.claim {
             let refused = |error| format!("claim {:?}: {error}", claim.id);
             claim.check(self).map_err(refused)?;

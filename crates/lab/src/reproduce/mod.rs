@@ -51,6 +51,8 @@ pub struct Outcome<'a> {
     pub claims: Vec<Checked>,
     /// Its figures.
     pub figures: Vec<Shown>,
+    /// A report on one run of each case over time: who waits, and why.
+    pub mechanism: Option<String>,
 }
 
 /// Why an experiment was not run.
@@ -83,7 +85,15 @@ pub fn outcome<'a>(
     start: impl FnOnce(usize, usize),
     progress: &dyn Progress,
 ) -> Result<Outcome<'a>, Error> {
-    let results = results(engine, names, experiment, options, start, progress)?;
+    let wanted = Wanted {
+        quick: options.quick,
+        data: options.data,
+    };
+    let planned = match experiment.has_runs() {
+        true => matrix::plan(experiment, wanted, engine, names)?,
+        false => Vec::new(),
+    };
+    let results = results(engine, experiment, &planned, options, start, progress)?;
     let records = Records::new(experiment, options.quick, options.data, &results);
     let claims = experiment.written.claim.iter();
     let claims = claims
@@ -98,26 +108,62 @@ pub fn outcome<'a>(
         runs: records.runs(),
         claims,
         figures: figures.map_err(Error::Wrong)?,
+        mechanism: mechanism(engine, experiment, &planned)?,
     })
+}
+
+/// Runs one run of each case again, keeping what is needed to draw it.
+fn mechanism(
+    engine: &dyn Engine,
+    experiment: &Experiment,
+    planned: &[Planned],
+) -> Result<Option<String>, Error> {
+    let chosen = &experiment.written.mechanism;
+    let here = |planned: &&Planned| {
+        let variant = &planned.run.variant;
+        let at = |(name, label)| variant.get(name) == Some(label);
+        !variant.contains_key(crate::WITHOUT) && chosen.iter().all(at)
+    };
+    let mut runs = planned.iter().filter(here);
+    let Some(first) = runs.next() else {
+        return Ok(None);
+    };
+    let alike = |planned: &&Planned| {
+        (planned.run.seed, &planned.run.variant) == (first.run.seed, &first.run.variant)
+    };
+    let drawn: Vec<&Planned> = planned.iter().filter(alike).collect();
+    let one = |planned: &&Planned| {
+        let run = &planned.run;
+        let result = scenario::run(engine, &run.scenario, &run.discipline, run.seed, true);
+        result.map(|result| RunResult {
+            discipline: planned.case.clone(),
+            variant: run.variant.clone(),
+            ..result
+        })
+    };
+    let results: Vec<Result<RunResult, EngineError>> = drawn.par_iter().map(one).collect();
+    let results: Result<Vec<RunResult>, EngineError> = results.into_iter().collect();
+    let document = crate::export::Document {
+        version: env!("CARGO_PKG_VERSION"),
+        engine: engine.name(),
+        scenario: &experiment.scenario.to_json(),
+        results: &results?,
+    };
+    Ok(Some(crate::report::html(&first.run.scenario, &document)))
 }
 
 fn results(
     engine: &dyn Engine,
-    names: &Names<'_>,
     experiment: &Experiment,
+    planned: &[Planned],
     options: Options<'_>,
     start: impl FnOnce(usize, usize),
     progress: &dyn Progress,
 ) -> Result<Vec<RunResult>, Error> {
-    if !experiment.has_runs() {
+    if planned.is_empty() {
         start(0, 0);
         return Ok(Vec::new());
     }
-    let wanted = Wanted {
-        quick: options.quick,
-        data: options.data,
-    };
-    let planned = matrix::plan(experiment, wanted, engine, names)?;
     let kept = experiment.written.store.as_ref().unwrap_or(&experiment.id);
     let store = Store::open(&options.folder.join(kept).join("runs.jsonl"))?;
     let keys: Vec<String> = planned

@@ -118,6 +118,9 @@ pub fn html(outcome: &Outcome<'_>) -> String {
         escape(&written.paper),
         escape(&written.about)
     );
+    if outcome.mechanism.is_some() {
+        body += "<p><a href=\"mechanism.html\">One run of each, over time</a>: who waits, and why.</p>\n";
+    }
     if !outcome.claims.is_empty() {
         body += "<section>\n<h2>Claims</h2>\n<div class=\"wide\">\n<table class=\"claims\">\n<thead><tr>\
                  <th>claim</th><th>published</th><th>ours (95 %)</th><th>verdict</th><th>note</th></tr></thead>\n<tbody>\n";
