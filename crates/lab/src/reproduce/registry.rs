@@ -30,6 +30,15 @@ const EXPERIMENTS: &[(&str, &str)] = experiments![
     "confucius/fig26",
     "confucius/fig27",
     "confucius/fig29",
+    "confucius-beyond/controls",
+    "confucius-beyond/rtts",
+    "confucius-beyond/big-pages",
+    "confucius-beyond/uplink",
+    "confucius-beyond/capped",
+    "confucius-beyond/sfu",
+    "confucius-beyond/torrents",
+    "confucius-beyond/slow-links",
+    "confucius-beyond/sensitivity",
 ];
 
 /// All names, in order.
