@@ -17,6 +17,8 @@ pub struct Cli {
 pub enum Command {
     /// Run a scenario under each discipline and compare.
     Run(RunArgs),
+    /// Run a scenario on a grid of values, and draw a metric over them.
+    Sweep(SweepArgs),
     /// Run the experiments of a paper again, and check what it claims.
     Reproduce(ReproduceArgs),
     /// Say what a set of pages is like: how many flows they have at the same time, how many requests
@@ -72,6 +74,8 @@ pub enum Listed {
     Engines,
     /// Experiments.
     Experiments,
+    /// Metrics.
+    Metrics,
 }
 
 /// What to run, and how to tell of it.
@@ -107,6 +111,53 @@ pub struct RunArgs {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Write the report to this file.
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+    /// Runs at a time; by default one for each processor.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+}
+
+/// What to run over which values, and what to draw.
+#[derive(Debug, Args)]
+pub struct SweepArgs {
+    /// The scenario, a TOML file.
+    pub scenario: PathBuf,
+    /// Run with each of these values of a key of the scenario, as with --set; disciplines.NAME.KEY is
+    /// a setting of the disciplines of that name. May be repeated: all combinations are run. Lines
+    /// are drawn over the first, in a panel for each combination of the others. A value cannot have
+    /// a comma.
+    #[arg(long = "over", required = true, value_name = "PATH=VALUE,VALUE...")]
+    pub over: Vec<String>,
+    /// What to draw: a metric of `analects list metrics`, of all traffic or of one entry.
+    #[arg(long, default_value = "stall", value_name = "NAME[:ENTRY]")]
+    pub metric: String,
+    /// Draw it against this metric: a point for each discipline and value.
+    #[arg(long, value_name = "NAME[:ENTRY]")]
+    pub against: Option<String>,
+    /// What becomes of the values of all runs: mean, max, p95 or any other percentile, or above:190
+    /// for how many percent exceed that.
+    #[arg(long, default_value = "mean", value_name = "STATISTIC")]
+    pub statistic: String,
+    /// Compare this discipline instead of the scenario's; may be repeated.
+    #[arg(long = "discipline", short = 'd', value_name = "NAME[,key=value...]")]
+    pub disciplines: Vec<String>,
+    /// Set a key of the scenario; traffic entries are called by their name.
+    #[arg(long = "set", short = 's', value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+    /// Run everything once more without this traffic entry, for the metric `caused`.
+    #[arg(long, value_name = "NAME")]
+    pub without: Option<String>,
+    /// The seed of the first run of each combination.
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub seed: u64,
+    /// Runs of each combination, with seeds one after another; the same for all combinations.
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    pub repeat: u64,
+    /// How to print the results.
+    #[arg(long, default_value = "table")]
+    pub format: Format,
+    /// Write a page with plots to this file.
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
     /// Runs at a time; by default one for each processor.

@@ -108,6 +108,7 @@ pub fn list(what: Listed) -> Result<(), Refused> {
             );
         }
         Listed::Experiments => return print(&experiments()?),
+        Listed::Metrics => return print(&metrics()),
     };
     let width = entries
         .iter()
@@ -119,6 +120,18 @@ pub fn list(what: Listed) -> Result<(), Refused> {
         _ = writeln!(text, "{:width$}  {}", entry.name, entry.summary);
     }
     print(&text)
+}
+
+/// Metrics, with their units.
+fn metrics() -> String {
+    let mut text = String::new();
+    for kind in lab::metric::KINDS {
+        let head = format!("{:12} {:7} ", kind.name, kind.unit);
+        let indent = " ".repeat(head.len());
+        let about = wrapped(kind.about, &indent, 96);
+        _ = writeln!(text, "{head}{}", about.trim_start());
+    }
+    text
 }
 
 /// The experiments, with their titles.

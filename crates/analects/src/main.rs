@@ -12,6 +12,7 @@ mod refused;
 mod reproduce;
 mod resolved;
 mod run;
+mod sweep;
 mod table;
 mod variants;
 
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
 fn execute(command: Command) -> Result<(), Refused> {
     match command {
         Command::Run(args) => run::run(&args),
+        Command::Sweep(args) => sweep::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
         Command::Pages(args) => pages::pages(&args),
         Command::List { what } => describe::list(what),

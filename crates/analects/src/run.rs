@@ -13,14 +13,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// More runs than this are a mistake in a pattern.
-const MAX_RUNS: usize = 1_000_000;
+pub const MAX_RUNS: usize = 1_000_000;
 
 type Result<T> = std::result::Result<T, Refused>;
 
 /// Runs a scenario and prints what came of it.
 pub fn run(args: &RunArgs) -> Result<()> {
     let simulator = engine(&args.engine)?;
-    let document = read(args)?;
+    let document = read(&args.scenario, &args.set, &args.disciplines)?;
     let plan = plan(args, &simulator, &document)?;
     prepare(args)?;
     let results = execute(args, &simulator, &plan)?;
@@ -80,12 +80,16 @@ fn prepare(args: &RunArgs) -> Result<()> {
     if let Some(folder) = &args.out {
         std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
     }
-    if let Some(report) = &args.report {
-        let mut open = std::fs::OpenOptions::new();
-        let opened = open.create(true).append(true).open(report);
-        opened.map_err(|error| unwritable(report, &error))?;
-    }
-    Ok(())
+    args.report.as_deref().map_or(Ok(()), writable)
+}
+
+/// Finds out whether the file can be written.
+pub fn writable(report: &Path) -> Result<()> {
+    let mut open = std::fs::OpenOptions::new();
+    let opened = open.create(true).append(true).open(report);
+    opened
+        .map(|_| ())
+        .map_err(|error| unwritable(report, &error))
 }
 
 fn engine(name: &str) -> Result<Simulator> {
@@ -98,25 +102,33 @@ fn engine(name: &str) -> Result<Simulator> {
     }
 }
 
-fn read(args: &RunArgs) -> Result<scenario::Document> {
-    let file = args.scenario.display().to_string();
-    let read = scenario::files::read(&args.scenario, scenario::files::MAX_SCENARIO);
+/// Reads a scenario, with what the command line sets.
+pub fn read(path: &Path, set: &[String], disciplines: &[String]) -> Result<scenario::Document> {
+    let file = path.display().to_string();
+    let read = scenario::files::read(path, scenario::files::MAX_SCENARIO);
     let text = read.map_err(|reason| {
         let help = "name a scenario, such as scenarios/page-during-call.toml";
         Refused::new(&format!("{file}: {reason}"), help)
     })?;
     let mut document = scenario::Document::parse(&file, &text)?;
-    for setting in &args.set {
+    for setting in set {
         let Some((path, value)) = setting.split_once('=') else {
             let message = format!("--set {setting}: there is no value");
             return Err(Refused::new(&message, "write --set link.rate=20mbit"));
         };
         document.set(path.trim(), value.trim())?;
     }
-    if !args.disciplines.is_empty() {
-        document.set_disciplines(&args.disciplines);
+    if !disciplines.is_empty() {
+        document.set_disciplines(disciplines);
     }
     Ok(document)
+}
+
+/// The refusal of a `--without` that is not in the scenario.
+pub fn no_traffic(scenario: &Scenario, name: &str) -> Refused {
+    let names: Vec<&str> = scenario.traffic.iter().map(|e| e.name.as_str()).collect();
+    let message = format!("--without {name}: there is no such traffic");
+    Refused::new(&message, &format!("there are: {}", names.join(", ")))
 }
 
 fn plan(args: &RunArgs, simulator: &Simulator, document: &scenario::Document) -> Result<Plan> {
@@ -139,12 +151,7 @@ fn plan(args: &RunArgs, simulator: &Simulator, document: &scenario::Document) ->
         if let Some(name) = &args.without
             && !scenario.traffic.iter().any(|entry| entry.name == *name)
         {
-            let names: Vec<&str> = scenario.traffic.iter().map(|e| e.name.as_str()).collect();
-            let message = format!("--without {name}: there is no such traffic");
-            return Err(Refused::new(
-                &message,
-                &format!("there are: {}", names.join(", ")),
-            ));
+            return Err(no_traffic(&scenario, name));
         }
         let scenario = Arc::new(scenario);
         for discipline in &scenario.disciplines {
@@ -172,10 +179,15 @@ fn plan(args: &RunArgs, simulator: &Simulator, document: &scenario::Document) ->
     Ok(plan)
 }
 
+/// Threads for so many runs at a time.
+pub fn pool(jobs: Option<u16>) -> Result<rayon::ThreadPool> {
+    let threads = rayon::ThreadPoolBuilder::new().num_threads(jobs.unwrap_or(0) as usize);
+    let pool = threads.build();
+    pool.map_err(|error| Refused::new(&error.to_string(), "use --jobs 1"))
+}
+
 fn execute(args: &RunArgs, simulator: &Simulator, plan: &Plan) -> Result<Vec<scenario::RunResult>> {
-    let jobs = args.jobs.unwrap_or(0) as usize;
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build();
-    let pool = pool.map_err(|error| Refused::new(&error.to_string(), "use --jobs 1"))?;
+    let pool = pool(args.jobs)?;
     let bar = Bar::new(plan.runs.len(), "runs");
     let results = pool.install(|| lab::run(simulator, plan, &bar));
     bar.clear();

@@ -30,8 +30,8 @@ impl core::str::FromStr for Statistic {
         let refused =
             || format!("{text:?} is no statistic; write mean, max, p50, p95 or above:190");
         if let Some(threshold) = text.strip_prefix("above:") {
-            let threshold: f64 = threshold.parse().map_err(|_| refused())?;
-            return Ok(Statistic::ShareAbove(threshold));
+            let threshold = threshold.parse().ok().filter(|t: &f64| t.is_finite());
+            return threshold.map(Statistic::ShareAbove).ok_or_else(refused);
         }
         if let Some(percent) = text.strip_prefix('p') {
             let percent: f64 = percent.parse().map_err(|_| refused())?;

@@ -96,7 +96,7 @@ fn figures(text: &mut String, head: &str, path: &str, value: &serde_json::Value)
 }
 
 /// A CSV field (RFC 4180).
-fn quoted(field: &str) -> String {
+pub fn quoted(field: &str) -> String {
     if field.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", field.replace('"', "\"\""))
     } else {

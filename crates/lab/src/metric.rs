@@ -63,6 +63,11 @@ impl Metric {
         self.kind
     }
 
+    /// The traffic entry or link that it is of; empty for all.
+    pub fn entry(&self) -> &str {
+        &self.entry
+    }
+
     /// The values in a run; none where it has nothing of the sort.
     pub fn of(&self, observed: &Observed<'_>) -> Vec<f64> {
         (self.kind.take)(observed, &self.entry)

@@ -42,6 +42,9 @@ pub struct Written {
     /// Runs of each combination, with seeds one after another.
     #[serde(default = "one")]
     pub seeds: u64,
+    /// The first of these seeds: 1 in a file.
+    #[serde(skip, default = "one")]
+    pub first_seed: u64,
     /// Every run is made a second time without this traffic.
     #[serde(default)]
     pub without: Option<String>,
@@ -69,6 +72,37 @@ pub struct Written {
     /// Read as a [`Document`]; here only so that it is known.
     #[serde(default, rename = "scenario")]
     _scenario: serde::de::IgnoredAny,
+}
+
+impl Written {
+    /// Runs alone, without claims and figures: of `disciplines`, over `vary`, with so many seeds from
+    /// the first one on, with control runs without the traffic named.
+    pub(super) fn of_runs(
+        disciplines: &[String],
+        vary: Vec<Axis>,
+        (first_seed, seeds): (u64, u64),
+        without: Option<String>,
+    ) -> Self {
+        let plain = |name: &String| Case::from(CaseWritten::Plain(name.clone()));
+        Written {
+            title: String::new(),
+            paper: String::new(),
+            about: String::new(),
+            cases: disciplines.iter().map(plain).collect(),
+            vary,
+            seeds,
+            first_seed,
+            without,
+            mechanism: Settings::new(),
+            traces: None,
+            pages: None,
+            store: None,
+            quick: Quick::default(),
+            claim: Vec::new(),
+            figure: Vec::new(),
+            _scenario: serde::de::IgnoredAny,
+        }
+    }
 }
 
 fn one() -> u64 {
@@ -212,12 +246,20 @@ impl Experiment {
             .map_err(|error| format!("{}: {}", error.place(), error.message))?;
         // An experiment without runs (a theorem, page statistics) needs no scenario.
         let scenario = document.part("scenario").unwrap_or(document);
+        Experiment::new(id, written, scenario).map_err(|error| about(&error))
+    }
+
+    /// The experiment `id` of what is `written`, from `scenario`.
+    ///
+    /// # Errors
+    /// What was found and what there is.
+    pub(super) fn new(id: &str, written: Written, scenario: Document) -> Result<Self, String> {
         let experiment = Experiment {
             id: id.to_owned(),
             written,
             scenario,
         };
-        experiment.check().map_err(|error| about(&error))?;
+        experiment.check()?;
         Ok(experiment)
     }
 

@@ -230,7 +230,7 @@ impl Figure {
 }
 
 /// A metric's name with its unit.
-fn named(metric: &Metric, statistic: Option<&str>) -> String {
+pub(super) fn named(metric: &Metric, statistic: Option<&str>) -> String {
     let of = statistic.map_or_else(String::new, |statistic| format!("{statistic} "));
     let percent = statistic.is_some_and(|statistic| statistic.starts_with("above"));
     match metric.kind().unit {

@@ -10,7 +10,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 /// Which discipline settings an axis may change: `disciplines.NAME.KEY`.
-const SETTING: &str = "disciplines.";
+pub const SETTING: &str = "disciplines.";
 
 /// What is run how.
 #[derive(Debug, Clone, Copy)]
@@ -92,7 +92,7 @@ pub fn plan(
                         scenario: scenario.clone(),
                         discipline: choice.clone(),
                         // Traces have seeds of their own, so that they do not all see the same pages.
-                        seed: 1 + place as u64 * seeds + seed,
+                        seed: written.first_seed.wrapping_add(place as u64 * seeds + seed),
                         variant: variant.clone(),
                         series: false,
                     };

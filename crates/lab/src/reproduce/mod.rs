@@ -13,6 +13,7 @@ pub mod page;
 pub mod records;
 pub mod registry;
 mod store;
+pub mod sweep;
 
 pub use data::Data;
 pub use experiment::Experiment;
@@ -172,8 +173,20 @@ fn results(
         .collect();
     let missing = keys.iter().filter(|key| store.get(key).is_none()).count();
     start(planned.len(), missing);
-    let one = |(planned, key): (&Planned, &String)| -> Result<RunResult, Error> {
-        if let Some(known) = store.get(key) {
+    made(engine, planned, Some((&store, &keys)), progress)
+}
+
+/// The results of `planned`, in that order: taken from the store, or run and kept there, if there is
+/// one; it comes with each run's key.
+fn made(
+    engine: &dyn Engine,
+    planned: &[Planned],
+    kept: Option<(&Store, &[String])>,
+    progress: &dyn Progress,
+) -> Result<Vec<RunResult>, Error> {
+    let one = |(place, planned): (usize, &Planned)| -> Result<RunResult, Error> {
+        let kept = kept.map(|(store, keys)| (store, &keys[place]));
+        if let Some(known) = kept.and_then(|(store, key)| store.get(key)) {
             return Ok(known.clone());
         }
         let run = &planned.run;
@@ -183,10 +196,12 @@ fn results(
             variant: run.variant.clone(),
             ..result
         };
-        store.keep(key.clone(), &result)?;
+        if let Some((store, key)) = kept {
+            store.keep(key.clone(), &result)?;
+        }
         progress.done();
         Ok(result)
     };
-    let results: Vec<Result<RunResult, Error>> = planned.par_iter().zip(&keys).map(one).collect();
+    let results: Vec<Result<RunResult, Error>> = planned.par_iter().enumerate().map(one).collect();
     results.into_iter().collect()
 }

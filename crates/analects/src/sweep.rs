@@ -1,0 +1,298 @@
+//! `analects sweep`.
+
+use crate::cli::{Format, SweepArgs};
+use crate::progress::Bar;
+use crate::refused::Refused;
+use crate::run::{self, MAX_RUNS, print, unwritable};
+use crate::table::plain;
+use lab::export::quoted;
+use lab::metric::Metric;
+use lab::reproduce::Error;
+use lab::reproduce::sweep::{self, Point, Runs, Sweep};
+use lab::{Estimate, Statistic};
+use scenario::{Document, Names, Scenario};
+use serde::Serialize;
+use sim::Simulator;
+use std::fmt::Write as _;
+
+type Result<T> = std::result::Result<T, Refused>;
+
+/// A path and its values.
+type Axis = (String, Vec<String>);
+
+/// Runs a scenario on a grid and prints what came of it.
+pub fn run(args: &SweepArgs) -> Result<()> {
+    let simulator = Simulator::default();
+    let names = Names {
+        discipline: &|choice| simulator.judge_discipline(choice),
+        control: &|choice| simulator.judge_control(choice),
+    };
+    let document = run::read(&args.scenario, &args.set, &args.disciplines)?;
+    let axes = axes(&args.over)?;
+    let scenario = at_first(&document, &axes, &names)?;
+    if let Some(name) = &args.without
+        && !scenario.traffic.iter().any(|entry| entry.name == *name)
+    {
+        return Err(run::no_traffic(&scenario, name));
+    }
+    check_settings(&axes, &scenario)?;
+    let sweep = asked(args, &document, &axes, &scenario)?;
+    if sweep.runs() > MAX_RUNS as u64 {
+        let message = format!("{} runs are more than {MAX_RUNS}", sweep.runs());
+        return Err(Refused::new(&message, "give fewer values, or repeat less"));
+    }
+    args.report.as_deref().map_or(Ok(()), run::writable)?;
+    let points = made(args, &simulator, &sweep)?;
+    if let Some(path) = &args.report {
+        let html = sweep.html(&points, &scenario.name, &about(&scenario, args));
+        std::fs::write(path, html).map_err(|error| unwritable(path, &error))?;
+    }
+    print(&match args.format {
+        Format::Table => table(&sweep, &points, &scenario, args),
+        Format::Json => json(&sweep, &points, &document, args)?,
+        Format::Csv => csv(&sweep, &points),
+    })
+}
+
+fn made(args: &SweepArgs, simulator: &Simulator, sweep: &Sweep) -> Result<Vec<Point>> {
+    let pool = run::pool(args.jobs)?;
+    let bar = Bar::new(sweep.runs() as usize, "runs");
+    let points = pool.install(|| {
+        let names = Names {
+            discipline: &|choice| simulator.judge_discipline(choice),
+            control: &|choice| simulator.judge_control(choice),
+        };
+        sweep.run(simulator, &names, &bar)
+    });
+    bar.clear();
+    points.map_err(|error| match error {
+        Error::Scenario(error) => Refused::from(error),
+        other => Refused::new(&other.to_string(), "change this entry"),
+    })
+}
+
+/// What `--over` says.
+fn axes(over: &[String]) -> Result<Vec<Axis>> {
+    let help = "write --over link.buffer=0.5bdp,1bdp,2bdp; a value cannot have a comma";
+    let mut axes: Vec<Axis> = Vec::new();
+    for text in over {
+        let refused = |what: &str| Refused::new(&format!("--over {text}: {what}"), help);
+        let (path, values) = text
+            .split_once('=')
+            .ok_or_else(|| refused("there are no values"))?;
+        let path = path.trim();
+        if axes.iter().any(|(other, _)| other == path) {
+            return Err(refused("this path varies already"));
+        }
+        let mut kept: Vec<String> = Vec::new();
+        for value in values.split(',').map(str::trim) {
+            if value.is_empty() {
+                return Err(refused("a value is empty"));
+            }
+            if kept.iter().any(|other| other == value) {
+                return Err(refused(&format!("{value} is there twice")));
+            }
+            kept.push(value.to_owned());
+        }
+        axes.push((path.to_owned(), kept));
+    }
+    Ok(axes)
+}
+
+/// The scenario with the first value of each axis: it may be that the file alone is not complete.
+fn at_first(document: &Document, axes: &[Axis], names: &Names<'_>) -> Result<Scenario> {
+    let mut document = document.clone();
+    for (path, value) in sweep::first(axes) {
+        if path == "disciplines" {
+            let help = "compare them with --discipline, which may be repeated";
+            return Err(Refused::new("--over disciplines: no axis", help));
+        }
+        document.set(&path, &value)?;
+    }
+    Ok(document.resolve(names)?)
+}
+
+/// Checks that an axis `disciplines.NAME.KEY` changes something, and nothing that was set otherwise.
+fn check_settings(axes: &[Axis], scenario: &Scenario) -> Result<()> {
+    let choices = &scenario.disciplines;
+    let listed: Vec<String> = choices.iter().map(ToString::to_string).collect();
+    for (path, _) in axes {
+        let Some(setting) = path.strip_prefix("disciplines.") else {
+            continue;
+        };
+        let refused = |what: &str, help: &str| {
+            let message = format!("--over {path}: {what}");
+            Err(Refused::new(&message, help))
+        };
+        let Some((name, key)) = setting.split_once('.') else {
+            return refused("a key is missing", "write disciplines.confucius.doubling");
+        };
+        let mut named = choices.iter().filter(|choice| choice.name == name);
+        let Some(first) = named.next() else {
+            let help = format!("there are: {}", listed.join("; "));
+            return refused("no such discipline is compared", &help);
+        };
+        let sets = |choice: &&scenario::Choice| choice.settings.iter().any(|(k, _)| k == key);
+        if let Some(choice) = std::iter::once(first).chain(named).find(sets) {
+            let help = format!("compare --discipline {name} without it");
+            return refused(&format!("{choice} sets it already"), &help);
+        }
+    }
+    Ok(())
+}
+
+/// The sweep that is asked for.
+fn asked(
+    args: &SweepArgs,
+    document: &Document,
+    axes: &[Axis],
+    scenario: &Scenario,
+) -> Result<Sweep> {
+    let metric = |option: &str, text: &str| -> Result<Metric> {
+        let refused = |error: &str, help: &str| Refused::new(&format!("{option}: {error}"), help);
+        let metric =
+            Metric::parse(text).map_err(|error| refused(&error, "see `analects list metrics`"))?;
+        if metric.kind().name == "caused" && args.without.is_none() {
+            let help = "add --without NAME of the traffic that causes it";
+            return Err(refused("caused compares with runs without a traffic", help));
+        }
+        known(&metric, scenario)
+            .map_err(|help| refused(&format!("{text}: no such entry"), &help))?;
+        Ok(metric)
+    };
+    let y = metric("--metric", &args.metric)?;
+    let x = args.against.as_ref();
+    let x = x.map(|text| metric("--against", text)).transpose()?;
+    let statistic: std::result::Result<Statistic, String> = args.statistic.parse();
+    let statistic = statistic.map_err(|error| {
+        let message = format!("--statistic: {error}");
+        Refused::new(&message, "a threshold is in the metric's unit")
+    })?;
+    let runs = Runs {
+        seed: args.seed,
+        repeat: args.repeat,
+        without: args.without.clone(),
+    };
+    let listed = scenario.disciplines.iter().map(ToString::to_string);
+    let listed: Vec<String> = listed.collect();
+    let statistic = (args.statistic.clone(), statistic);
+    Sweep::new(document.clone(), axes, &listed, runs, (y, x), statistic)
+        .map_err(|error| Refused::new(&error, "name another discipline"))
+}
+
+/// Whether the scenario has what a metric is of; an error says what there is.
+fn known(metric: &Metric, scenario: &Scenario) -> std::result::Result<(), String> {
+    let entry = metric.entry().split('/').next().unwrap_or_default();
+    let traffic = scenario.traffic.iter().map(|entry| entry.name.as_str());
+    let links = scenario.links.iter().map(|link| link.name.as_str());
+    let names: Vec<&str> = traffic.chain(links).collect();
+    // NAME-2 is one of several of an entry with a `count`.
+    let stem = match entry.rsplit_once('-') {
+        Some((stem, number)) if number.parse::<u64>().is_ok() => stem,
+        _ => entry,
+    };
+    if entry.is_empty() || names.contains(&entry) || names.contains(&stem) {
+        return Ok(());
+    }
+    Err(format!("there are: {}", names.join(", ")))
+}
+
+/// What it is, in a line.
+fn about(scenario: &Scenario, args: &SweepArgs) -> String {
+    match args.repeat {
+        1 => scenario.summary.clone(),
+        n => format!("{}\n{n} runs each; 95 % intervals", scenario.summary),
+    }
+}
+
+fn table(sweep: &Sweep, points: &[Point], scenario: &Scenario, args: &SweepArgs) -> String {
+    let shown = sweep.shown(points);
+    let (head, rows) = shown.table();
+    let what = match sweep.against {
+        Some(_) => format!("{} against {}", shown.axes[1], shown.axes[0]),
+        None => shown.axes[1].clone(),
+    };
+    let table = plain(&head, rows);
+    let about = about(scenario, args);
+    format!("{}: {about}\n{what}\n\n{table}\n", scenario.name)
+}
+
+/// The JSON document.
+#[derive(Serialize)]
+struct Printed<'a> {
+    version: &'a str,
+    engine: &'a str,
+    scenario: serde_json::Value,
+    seed: u64,
+    repeat: u64,
+    without: Option<&'a str>,
+    statistic: &'a str,
+    metric: Named,
+    against: Option<Named>,
+    axes: Vec<&'a str>,
+    points: &'a [Point],
+}
+
+#[derive(Serialize)]
+struct Named {
+    name: String,
+    unit: &'static str,
+}
+
+fn json(sweep: &Sweep, points: &[Point], document: &Document, args: &SweepArgs) -> Result<String> {
+    let named = |metric: &Metric| Named {
+        name: metric.to_string(),
+        unit: sweep::unit(metric, sweep.statistic.1),
+    };
+    let document = Printed {
+        version: env!("CARGO_PKG_VERSION"),
+        engine: "sim",
+        scenario: document.to_json(),
+        seed: args.seed,
+        repeat: args.repeat,
+        without: args.without.as_deref(),
+        statistic: &sweep.statistic.0,
+        metric: named(&sweep.metric),
+        against: sweep.against.as_ref().map(named),
+        axes: sweep.axes(),
+        points,
+    };
+    let text = serde_json::to_string_pretty(&document);
+    let text = text.map_err(|error| Refused::new(&error.to_string(), "report this"))?;
+    Ok(text + "\n")
+}
+
+/// A line for each point and metric; without a value, its last three fields are empty.
+fn csv(sweep: &Sweep, points: &[Point]) -> String {
+    let axes: String = sweep.axes().iter().map(|axis| quoted(axis) + ",").collect();
+    let mut text = format!("discipline,{axes}metric,statistic,unit,value,low,high\n");
+    for point in points {
+        let at: String = point.at.iter().map(|at| quoted(at) + ",").collect();
+        let against = sweep.against.as_ref().map(|metric| (metric, point.against));
+        let both = std::iter::once((&sweep.metric, point.value)).chain(against);
+        for (metric, value) in both {
+            let unit = sweep::unit(metric, sweep.statistic.1);
+            let metric = quoted(&metric.to_string());
+            // Writing to a string does not fail.
+            _ = writeln!(
+                text,
+                "{},{at}{metric},{},{unit},{}",
+                quoted(&point.discipline),
+                sweep.statistic.0,
+                fields(value)
+            );
+        }
+    }
+    text
+}
+
+fn fields(value: Option<Estimate>) -> String {
+    match value {
+        None => ",,".to_owned(),
+        Some(Estimate { value, ci95: None }) => format!("{value},,"),
+        Some(Estimate {
+            value,
+            ci95: Some((low, high)),
+        }) => format!("{value},{low},{high}"),
+    }
+}
