@@ -150,7 +150,12 @@ impl Survey {
     /// The `most` sites with the most ACTIVE flows, then the most IN_USE and OPEN ones; among equals
     /// those that were given first.
     pub fn top(&self, most: usize) -> Vec<&Site> {
-        let mut sites: Vec<&Site> = self.sites.iter().collect();
+        self.top_of_first(self.sites.len(), most)
+    }
+
+    /// As [`Survey::top`], among the `first` sites; table 2 is about the first 200.
+    pub fn top_of_first(&self, first: usize, most: usize) -> Vec<&Site> {
+        let mut sites: Vec<&Site> = self.sites.iter().take(first).collect();
         sites.sort_by_key(|site| core::cmp::Reverse((site.active, site.in_use, site.open)));
         sites.truncate(most);
         sites

@@ -1,6 +1,8 @@
 //! A sentence of a paper as a check, and what came of it.
 
-use super::experiment::{Experiment, Settings};
+use super::experiment::{AxisValue, Experiment, Settings};
+use super::facts::{self, Fact, Facts};
+use super::figure::number;
 use super::records::Records;
 use crate::estimate::{self, Estimate, Statistic};
 use crate::metric::Metric;
@@ -31,7 +33,8 @@ pub struct Claim {
     /// The case that the claim is about; for a spread, the cases.
     #[serde(default)]
     pub of: Names,
-    /// The case that it is compared with; of several, the one that is worst for the claim.
+    /// The case that it is compared with, or with `fact` the fact; of several, the one that is worst
+    /// for the claim.
     #[serde(default)]
     pub to: Names,
     /// How it is compared.
@@ -46,6 +49,10 @@ pub struct Claim {
     /// A figure that needs no run instead of a metric: `theory …`, `pages …`, `traces …`.
     #[serde(default)]
     pub fact: Option<String>,
+    /// A policy of the theory, whose delay the note says beside what was measured: `confucius steps
+    /// flows={flows}`, where `{flows}` is the value of an axis that the claim is restricted to.
+    #[serde(default)]
+    pub bound: Option<String>,
     /// Why it cannot be tested here.
     #[serde(default)]
     pub untestable: Option<String>,
@@ -197,8 +204,8 @@ impl Claim {
         if self.untestable.is_none() && self.expect.is_none() {
             return Err("expect is missing".to_owned());
         }
-        if let Some(fact) = &self.fact {
-            super::facts::Fact::parse(fact)?;
+        for fact in self.facts() {
+            Fact::parse(fact)?;
         }
         if let Some(metric) = &self.metric {
             Metric::parse(metric)?;
@@ -207,13 +214,58 @@ impl Claim {
             }
         }
         self.statistic()?;
-        for name in self.of.0.iter().chain(&self.to.0) {
+        let others = self.to.0.iter().filter(|_| self.fact.is_none());
+        for name in self.of.0.iter().chain(others) {
             experiment.case(name)?;
         }
+        let mut places = vec![self.place.clone()];
         if let Some(axis) = &self.each {
-            experiment.axis(axis)?;
+            let label = |value: &AxisValue| (axis.clone(), value.label().to_owned());
+            let with = |value| self.place.clone().into_iter().chain([label(value)]);
+            let values = experiment.axis(axis)?.values.iter();
+            places = values.map(|value| with(value).collect()).collect();
+        }
+        for place in places {
+            for fact in self.bounds(&place) {
+                Fact::parse(&fact)?;
+            }
         }
         experiment.check_selection(&self.place)
+    }
+
+    /// The facts that the claim is about: none, one, or one and what it is compared with.
+    fn facts(&self) -> impl Iterator<Item = &String> {
+        let others = self.to.0.iter().filter(|_| self.fact.is_some());
+        self.fact.iter().chain(others)
+    }
+
+    /// The bound's delay, integrated and as printed; nothing without a bound.
+    fn bounds(&self, place: &Settings) -> Vec<String> {
+        let Some(bound) = &self.bound else {
+            return Vec::new();
+        };
+        let fill = |text: String, (axis, label): (&String, &String)| {
+            text.replace(&format!("{{{axis}}}"), label)
+        };
+        let filled = place.iter().fold(bound.clone(), fill);
+        let forms = ["integral", "printed"].iter();
+        forms
+            .map(|form| format!("theory {filled} of delay {form}"))
+            .collect()
+    }
+
+    /// What the theory says beside what was measured.
+    fn theory(&self, records: &Records<'_>, place: &Settings) -> Option<String> {
+        let facts = self.bounds(place).into_iter();
+        let values = facts.map(|fact| records.facts().value(&fact).ok().flatten());
+        let values: Vec<f64> = values.collect::<Option<_>>()?;
+        let [integral, printed] = values[..] else {
+            return None;
+        };
+        let [integral, printed] = [integral, printed].map(number);
+        Some(format!(
+            "theory: a queue delay of {integral} ms in the fluid model, {printed} ms by table 1"
+        ))
     }
 
     fn statistic(&self) -> Result<Statistic, String> {
@@ -275,9 +327,10 @@ impl Claim {
             ),
         };
         checked.verdict = verdict;
-        checked.note = format!("{note}{}", self.why.as_deref().unwrap_or(""))
-            .trim()
-            .to_owned();
+        let theory = self.theory(records, &place);
+        let why = self.why.iter().chain(&theory).map(String::as_str);
+        let why = why.collect::<Vec<_>>().join(". ");
+        checked.note = format!("{note}{why}").trim().to_owned();
         checked
     }
 
@@ -288,11 +341,8 @@ impl Claim {
         match metric {
             Some(Ok(_)) if relative || share => "%".to_owned(),
             Some(Ok(metric)) => metric.kind().unit.to_owned(),
-            _ => self
-                .fact
-                .as_deref()
-                .map_or("", super::facts::unit)
-                .to_owned(),
+            _ if relative => "%".to_owned(),
+            _ => self.fact.as_deref().map_or("", facts::unit).to_owned(),
         }
     }
 
@@ -300,20 +350,11 @@ impl Claim {
         if let Some(reason) = &self.untestable {
             return Err(reason.clone());
         }
-        if let Some(fact) = &self.fact {
-            let value = super::facts::Fact::parse(fact)?.value(records.data())?;
-            return Ok(Estimate { value, ci95: None });
-        }
-        let metric = Metric::parse(self.metric.as_deref().unwrap_or_default())?;
         let statistic = self.statistic()?;
-        let mut sides = Vec::new();
-        for name in self.of.0.iter().chain(&self.to.0) {
-            let side = records.values(&metric, name, place);
-            if side.iter().all(Vec::is_empty) {
-                return Err(format!("{name} has no value of {metric} here"));
-            }
-            sides.push(side);
-        }
+        let sides = match &self.metric {
+            Some(metric) => self.of_runs(&Metric::parse(metric)?, records, place)?,
+            None => self.of_facts(records.facts())?,
+        };
         let others = !self.to.0.is_empty();
         let how = self.how;
         // Of several comparisons the one that is worst for the claim counts.
@@ -338,4 +379,34 @@ impl Claim {
         let combined = estimate::combine(statistic, &sides, figure);
         combined.ok_or_else(|| "the change is from nothing".to_owned())
     }
+
+    /// The metric's values in each run, of each case.
+    fn of_runs(
+        &self,
+        metric: &Metric,
+        records: &Records<'_>,
+        place: &Settings,
+    ) -> Result<Vec<Vec<Vec<f64>>>, String> {
+        let side = |name: &String| {
+            let side = records.values(metric, name, place);
+            if side.iter().all(Vec::is_empty) {
+                return Err(format!("{name} has no value of {metric} here"));
+            }
+            Ok(side)
+        };
+        self.of.0.iter().chain(&self.to.0).map(side).collect()
+    }
+
+    /// The value of each fact, as that of a single run.
+    fn of_facts(&self, facts: &Facts<'_>) -> Result<Vec<Vec<Vec<f64>>>, String> {
+        let side = |fact: &String| {
+            let value = facts.value(fact)?;
+            let value = value.ok_or_else(|| format!("there is no {fact} in these data"))?;
+            Ok(vec![vec![value]])
+        };
+        self.facts().map(side).collect()
+    }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,6 +4,7 @@
 //! key, metric, case or axis is an error that names the file and what there is.
 
 use super::claim::Claim;
+use super::curves::Curves;
 use super::figure::Figure;
 use scenario::{Choice, Document};
 use serde::Deserialize;
@@ -69,6 +70,9 @@ pub struct Written {
     /// How it is drawn.
     #[serde(default)]
     pub figure: Vec<Figure>,
+    /// Figures of facts, which need no run.
+    #[serde(default)]
+    pub curves: Vec<Curves>,
     /// Read as a [`Document`]; here only so that it is known.
     #[serde(default, rename = "scenario")]
     _scenario: serde::de::IgnoredAny,
@@ -294,6 +298,10 @@ impl Experiment {
         for figure in &self.written.figure {
             let refused = |error| format!("figure {:?}: {error}", figure.title);
             figure.check(self).map_err(refused)?;
+        }
+        for curves in &self.written.curves {
+            let refused = |error| format!("curves {:?}: {error}", curves.title);
+            curves.check().map_err(refused)?;
         }
         Ok(())
     }

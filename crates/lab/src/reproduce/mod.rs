@@ -4,9 +4,10 @@
 //! checks each claim; [`page`] prints what came of it for a terminal, as Markdown and as HTML.
 
 pub mod claim;
+pub mod curves;
 pub mod data;
 pub mod experiment;
-mod facts;
+pub mod facts;
 pub mod figure;
 mod matrix;
 pub mod page;
@@ -20,6 +21,7 @@ pub use experiment::Experiment;
 
 use crate::Progress;
 use claim::Checked;
+use facts::Facts;
 use figure::Shown;
 use matrix::{Planned, Wanted};
 use rayon::prelude::*;
@@ -95,15 +97,17 @@ pub fn outcome<'a>(
         false => Vec::new(),
     };
     let results = results(engine, experiment, &planned, options, start, progress)?;
-    let records = Records::new(experiment, options.quick, options.data, &results);
+    let facts = Facts::new(engine, options.data);
+    let records = Records::new(experiment, options.quick, &facts, &results);
     let claims = experiment.written.claim.iter();
     let claims = claims
         .flat_map(|claim| claim.checked(experiment, &records))
         .collect();
     let figures = experiment.written.figure.iter();
-    let figures: Result<Vec<Shown>, String> = figures
-        .map(|figure| figure.shown(experiment, &records))
-        .collect();
+    let figures = figures.map(|figure| figure.shown(experiment, &records));
+    let curves = experiment.written.curves.iter();
+    let curves = curves.map(|curves| curves.shown(&facts));
+    let figures: Result<Vec<Shown>, String> = figures.chain(curves).collect();
     Ok(Outcome {
         experiment,
         runs: records.runs(),

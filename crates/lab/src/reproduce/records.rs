@@ -1,7 +1,7 @@
 //! The runs of an experiment, found by what distinguishes them.
 
-use super::data::Data;
 use super::experiment::{Experiment, Settings};
+use super::facts::Facts;
 use crate::WITHOUT;
 use crate::metric::{Metric, Observed};
 use scenario::RunResult;
@@ -11,7 +11,7 @@ use scenario::RunResult;
 pub struct Records<'a> {
     experiment: &'a Experiment,
     quick: bool,
-    data: &'a Data,
+    facts: &'a Facts<'a>,
     observed: Vec<Observed<'a>>,
 }
 
@@ -21,7 +21,7 @@ impl<'a> Records<'a> {
     pub fn new(
         experiment: &'a Experiment,
         quick: bool,
-        data: &'a Data,
+        facts: &'a Facts<'a>,
         results: &'a [RunResult],
     ) -> Self {
         let is_control = |run: &&RunResult| run.variant.contains_key(WITHOUT);
@@ -45,14 +45,14 @@ impl<'a> Records<'a> {
         Records {
             experiment,
             quick,
-            data,
+            facts,
             observed: observed.collect(),
         }
     }
 
     /// What is known beside the runs.
-    pub fn data(&self) -> &Data {
-        self.data
+    pub fn facts(&self) -> &Facts<'a> {
+        self.facts
     }
 
     /// How many runs there are, without control runs.

@@ -11,6 +11,7 @@ macro_rules! experiments {
 /// Names and texts, in the order in which `all` runs them.
 const EXPERIMENTS: &[(&str, &str)] = experiments![
     "confucius/fig2",
+    "confucius/fig3",
     "confucius/fig4",
     "confucius/fig7",
     "confucius/fig8",
@@ -21,6 +22,8 @@ const EXPERIMENTS: &[(&str, &str)] = experiments![
     "confucius/fig14",
     "confucius/fig15",
     "confucius/fig16",
+    "confucius/fig18",
+    "confucius/fig19",
     "confucius/fig20",
     "confucius/fig21",
     "confucius/fig22",
@@ -30,6 +33,9 @@ const EXPERIMENTS: &[(&str, &str)] = experiments![
     "confucius/fig26",
     "confucius/fig27",
     "confucius/fig29",
+    "confucius/table1",
+    "confucius/table2",
+    "confucius/table3",
     "confucius-beyond/controls",
     "confucius-beyond/rtts",
     "confucius-beyond/big-pages",
