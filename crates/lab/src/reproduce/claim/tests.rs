@@ -102,12 +102,12 @@ fn the_theory_stands_beside_a_measurement() {
         let place = Settings::from([("flows".to_owned(), flows.to_owned())]);
         written.written.claim[0].theory(&records, &place).unwrap()
     };
-    // 12 · (29.99 + 5 + 40) = 900 as printed, and 60 times 75.
+    // 12 · (30.01 + 5 + 40) = 900 as printed, and 60 · 75.01 = 4501.
     assert_eq!(
         at("12"),
         "theory: a queue delay of 603 ms in the fluid model, 900 ms by table 1"
     );
-    assert!(at("60").contains(", 4500 ms by"), "{}", at("60"));
+    assert!(at("60").contains(", 4501 ms by"), "{}", at("60"));
     for (bound, part) in [
         ("drr flows={flows}", "\"drr\""),
         ("fq flows={size}", "flows"),
