@@ -104,6 +104,7 @@ impl Written {
             quick: Quick::default(),
             claim: Vec::new(),
             figure: Vec::new(),
+            curves: Vec::new(),
             _scenario: serde::de::IgnoredAny,
         }
     }
