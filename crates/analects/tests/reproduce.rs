@@ -216,7 +216,7 @@ fn wrong_experiments_are_refused() {
     ];
     for (number, (good, bad, says)) in cases.into_iter().enumerate() {
         let folder = Folder::new(&format!("wrong-{number}"));
-        folder.write("e.toml", &EXPERIMENT.replace(good, bad));
+        folder.write("e.toml", EXPERIMENT.replace(good, bad));
         let output = folder.analects(&["reproduce", "e.toml"]);
         let stderr = text(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{bad}: {stderr}");
