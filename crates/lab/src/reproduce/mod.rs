@@ -189,17 +189,19 @@ fn made(
     progress: &dyn Progress,
 ) -> Result<Vec<RunResult>, Error> {
     let one = |(place, planned): (usize, &Planned)| -> Result<RunResult, Error> {
-        let kept = kept.map(|(store, keys)| (store, &keys[place]));
-        if let Some(known) = kept.and_then(|(store, key)| store.get(key)) {
-            return Ok(known.clone());
-        }
         let run = &planned.run;
-        let result = scenario::run(engine, &run.scenario, &run.discipline, run.seed, false)?;
-        let result = RunResult {
+        // The same run may serve two cases, or two values of an axis that a case overrides.
+        let called = |result: RunResult| RunResult {
             discipline: planned.case.clone(),
             variant: run.variant.clone(),
             ..result
         };
+        let kept = kept.map(|(store, keys)| (store, &keys[place]));
+        if let Some(known) = kept.and_then(|(store, key)| store.get(key)) {
+            return Ok(called(known.clone()));
+        }
+        let result = scenario::run(engine, &run.scenario, &run.discipline, run.seed, false)?;
+        let result = called(result);
         if let Some((store, key)) = kept {
             store.keep(key.clone(), &result)?;
         }
