@@ -67,6 +67,8 @@ impl<P> Pool<P> {
     }
 
     /// Appends `packet` to `fifo`, stamping it with its arrival.
+    // In place: calls and copies are some percent of what a packet costs.
+    #[inline]
     pub fn push(&mut self, fifo: &mut Fifo, now: Instant, mut packet: Packet<P>) {
         packet.arrived = now;
         fifo.backlog.add(packet.len);
@@ -80,6 +82,8 @@ impl<P> Pool<P> {
     }
 
     /// Takes the oldest packet of `fifo`.
+    // In place: calls and copies are some percent of what a packet costs.
+    #[inline]
     pub fn pop(&mut self, fifo: &mut Fifo) -> Option<Packet<P>> {
         let slot = self.slots.get_mut(fifo.head as usize)?;
         let packet = slot.packet.take()?;

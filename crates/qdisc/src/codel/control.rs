@@ -111,19 +111,17 @@ impl Codel {
         queue: &mut impl Queue<P>,
         observer: &mut dyn Observer<P>,
     ) -> Option<Packet<P>> {
-        let Some(packet) = queue.pop() else {
+        let Some(mut packet) = queue.pop() else {
             self.dropping = false;
             return None;
         };
-        let ok_to_drop = self.ok_to_drop(now, config, Some(&packet), queue);
-        let mut packet = if !ok_to_drop {
+        if !self.ok_to_drop(now, config, Some(&packet), queue) {
             self.dropping = false;
-            packet
         } else if self.dropping {
-            self.keep_dropping(now, config, packet, queue, observer)?
+            packet = self.keep_dropping(now, config, packet, queue, observer)?;
         } else {
-            self.start_dropping(now, config, packet, queue, observer)?
-        };
+            packet = self.start_dropping(now, config, packet, queue, observer)?;
+        }
         let waited = ticks(now).wrapping_sub(ticks(packet.arrived));
         if after(waited, config.ce_threshold) && packet.ecn != Ecn::Ce && packet.mark() {
             observer.marked(now, &packet);

@@ -150,6 +150,8 @@ impl<P> Store<P> {
     }
 
     /// Appends a packet to `flow`.
+    // In place: calls and copies are some percent of what a packet costs.
+    #[inline]
     pub(super) fn push(&mut self, now: Instant, flow: usize, mut packet: Packet<P>) {
         packet.arrived = now;
         let len = packet.len;
@@ -178,6 +180,8 @@ impl<P> Store<P> {
     }
 
     /// Takes the packet of `class` that arrived first.
+    // In place: calls and copies are some percent of what a packet costs.
+    #[inline]
     pub(super) fn pop(&mut self, class: usize) -> Option<Popped<P>> {
         let index = self.front(class)?;
         self.unlist(index);
