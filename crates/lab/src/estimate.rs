@@ -80,9 +80,9 @@ pub struct Estimate {
     pub ci95: Option<(f64, f64)>,
 }
 
-/// `ours` less `theirs`, in percent of `theirs`; none where that is nothing.
+/// `ours` less `theirs`, in percent of `theirs`; none where that is nothing, or less.
 pub fn change(ours: f64, theirs: f64) -> Option<f64> {
-    (theirs != 0.0).then(|| 100.0 * (ours - theirs) / theirs)
+    (theirs > 0.0).then(|| 100.0 * (ours - theirs) / theirs)
 }
 
 /// The statistic over the values of all `runs`.
