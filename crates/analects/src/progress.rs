@@ -18,6 +18,12 @@ impl Bar {
         Bar(bar)
     }
 
+    /// There turn out to be so many things.
+    pub fn expect(&self, count: usize) {
+        self.0.set_length(count as u64);
+        self.0.tick();
+    }
+
     /// Takes the bar away.
     pub fn clear(&self) {
         self.0.finish_and_clear();

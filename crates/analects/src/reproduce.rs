@@ -1,11 +1,10 @@
 //! `analects reproduce`.
 
 use crate::cli::{Printed, ReproduceArgs};
+use crate::progress::Bar;
 use crate::refused::Refused;
-use crate::run::{print, unwritable};
+use crate::run::{pool, print, unwritable};
 use crate::table::plain;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lab::Progress;
 use lab::reproduce::page::{self, Document};
 use lab::reproduce::{Data, Experiment, Options, Outcome, outcome, registry};
 use scenario::{Engine, Names};
@@ -32,9 +31,7 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
         folder: &args.out,
         build: &build,
     };
-    let jobs = args.jobs.unwrap_or(0) as usize;
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build();
-    let pool = pool.map_err(|error| Refused::new(&error.to_string(), "use --jobs 1"))?;
+    let pool = pool(args.jobs)?;
     let simulator = Simulator::default();
     let mut outcomes = Vec::new();
     for experiment in &experiments {
@@ -108,15 +105,7 @@ fn one<'a>(
         discipline: &|choice| simulator.judge_discipline(choice),
         control: &|choice| simulator.judge_control(choice),
     };
-    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-    let template = format!(
-        "{} {{bar:40}} {{pos}}/{{len}} runs, {{eta}} left",
-        experiment.id
-    );
-    // Without a style of ours there is indicatif's own.
-    if let Ok(style) = ProgressStyle::with_template(&template) {
-        bar.set_style(style);
-    }
+    let bar = Bar::new(0, &format!("runs of {}", experiment.id));
     let engine: &dyn Engine = simulator;
     let start = |all: usize, missing: usize| {
         if missing < all {
@@ -126,25 +115,16 @@ fn one<'a>(
                 all - missing
             );
         }
-        bar.set_length(missing as u64);
-        bar.tick();
+        bar.expect(missing);
     };
-    let outcome = outcome(engine, &names, experiment, options, start, &Bar(&bar));
-    bar.finish_and_clear();
+    let outcome = outcome(engine, &names, experiment, options, start, &bar);
+    bar.clear();
     outcome.map_err(|error| {
         Refused::new(
             &format!("{}: {error}", experiment.id),
             "change the experiment",
         )
     })
-}
-
-struct Bar<'a>(&'a ProgressBar);
-
-impl Progress for Bar<'_> {
-    fn done(&self) {
-        self.0.inc(1);
-    }
 }
 
 fn write_report(folder: &Path, outcome: &Outcome<'_>) -> Result<()> {

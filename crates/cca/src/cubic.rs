@@ -269,8 +269,7 @@ impl Control for Cubic {
 
     fn on_idle_restart(&mut self, _now: Instant, _idle: Duration) {
         // What was known of the path is kept in the threshold (Linux `tcp_cwnd_restart`).
-        self.threshold = self.threshold.max(self.window / 4 * 3);
-        self.window = self.window.min(self.initial_window);
+        crate::restart_after_idle(&mut self.window, &mut self.threshold, self.initial_window);
     }
 
     fn window(&self) -> u64 {

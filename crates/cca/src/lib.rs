@@ -233,3 +233,11 @@ pub struct Probe {
     /// Packets that it has at least.
     pub packets: u32,
 }
+
+/// What Linux does to a window-based control that sends again after idling: it remembers three
+/// quarters of its window (`tcp_current_ssthresh`) and starts from the initial one
+/// (`tcp_cwnd_restart`). Bytes.
+pub(crate) fn restart_after_idle(window: &mut u64, threshold: &mut u64, initial: u64) {
+    *threshold = (*threshold).max(*window / 4 * 3);
+    *window = (*window).min(initial);
+}

@@ -221,9 +221,7 @@ impl Control for Yeah {
     }
 
     fn on_idle_restart(&mut self, _now: Instant, _idle: Duration) {
-        // Linux `tcp_current_ssthresh`.
-        self.threshold = self.threshold.max(self.window / 4 * 3);
-        self.window = self.window.min(self.initial_window);
+        crate::restart_after_idle(&mut self.window, &mut self.threshold, self.initial_window);
     }
 
     fn window(&self) -> u64 {

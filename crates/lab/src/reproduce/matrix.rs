@@ -3,7 +3,7 @@
 use super::data::{self, Data};
 use super::experiment::{Case, Experiment, Settings};
 use crate::{Run, WITHOUT};
-use scenario::{Choice, Document, Engine, Names, ScenarioError};
+use scenario::{Choice, Document, Engine, Names, RunResult, ScenarioError};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -33,6 +33,16 @@ pub struct Planned {
 }
 
 impl Planned {
+    /// The result under this run's names. The same run may serve two cases, or two values of an axis
+    /// that a case overrides.
+    pub fn called(&self, result: RunResult) -> RunResult {
+        RunResult {
+            discipline: self.case.clone(),
+            variant: self.run.variant.clone(),
+            ..result
+        }
+    }
+
     /// What distinguishes its result from all others that may be kept beside it.
     pub fn key(&self, build: &str) -> String {
         let without = self.run.variant.get(WITHOUT).map_or("", String::as_str);

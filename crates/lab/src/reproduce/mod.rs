@@ -140,11 +140,7 @@ fn mechanism(
     let one = |planned: &&Planned| {
         let run = &planned.run;
         let result = scenario::run(engine, &run.scenario, &run.discipline, run.seed, true);
-        result.map(|result| RunResult {
-            discipline: planned.case.clone(),
-            variant: run.variant.clone(),
-            ..result
-        })
+        result.map(|result| planned.called(result))
     };
     let results: Vec<Result<RunResult, EngineError>> = drawn.par_iter().map(one).collect();
     let results: Result<Vec<RunResult>, EngineError> = results.into_iter().collect();
@@ -190,18 +186,12 @@ fn made(
 ) -> Result<Vec<RunResult>, Error> {
     let one = |(place, planned): (usize, &Planned)| -> Result<RunResult, Error> {
         let run = &planned.run;
-        // The same run may serve two cases, or two values of an axis that a case overrides.
-        let called = |result: RunResult| RunResult {
-            discipline: planned.case.clone(),
-            variant: run.variant.clone(),
-            ..result
-        };
         let kept = kept.map(|(store, keys)| (store, &keys[place]));
         if let Some(known) = kept.and_then(|(store, key)| store.get(key)) {
-            return Ok(called(known.clone()));
+            return Ok(planned.called(known.clone()));
         }
         let result = scenario::run(engine, &run.scenario, &run.discipline, run.seed, false)?;
-        let result = called(result);
+        let result = planned.called(result);
         if let Some((store, key)) = kept {
             store.keep(key.clone(), &result)?;
         }
