@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What tc gives a plugin. iproute2 installs no header for this, so it is declared here
+ * as tc/tc_util.h, include/libnetlink.h and include/json_print.h of iproute2 declare it;
+ * the layout is the same from 4.14 on. The symbols come from the tc program itself.
+ */
+#ifndef TC_PLUGIN_H
+#define TC_PLUGIN_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+
+struct qdisc_util {
+	struct qdisc_util *next;
+	const char *id;
+	int (*parse_qopt)(const struct qdisc_util *qu, int argc, char **argv,
+			  struct nlmsghdr *n, const char *dev);
+	int (*print_qopt)(const struct qdisc_util *qu, FILE *f, struct rtattr *opt);
+	int (*print_xstats)(const struct qdisc_util *qu, FILE *f, struct rtattr *xstats);
+	int (*parse_copt)(const struct qdisc_util *qu, int argc, char **argv,
+			  struct nlmsghdr *n, const char *dev);
+	int (*print_copt)(const struct qdisc_util *qu, FILE *f, struct rtattr *opt);
+	int (*has_block)(const struct qdisc_util *qu, struct rtattr *opt, __u32 block_idx,
+			 bool *p_has);
+};
+
+int addattr_l(struct nlmsghdr *n, int maxlen, int type, const void *data, int alen);
+struct rtattr *addattr_nest(struct nlmsghdr *n, int maxlen, int type);
+int addattr_nest_end(struct nlmsghdr *n, struct rtattr *nest);
+
+/* Text only, JSON only, or whichever the user asked for. */
+enum output_type { PRINT_FP = 1, PRINT_JSON = 2, PRINT_ANY = 4 };
+enum { COLOR_NONE = 6 };
+
+void open_json_object(const char *name);
+void close_json_object(void);
+void open_json_array(enum output_type type, const char *name);
+void close_json_array(enum output_type type, const char *delim);
+void print_nl(void);
+int print_color_string(enum output_type type, int color, const char *key, const char *fmt,
+		       const char *value);
+int print_color_uint(enum output_type type, int color, const char *key, const char *fmt,
+		     unsigned int value);
+int print_color_u64(enum output_type type, int color, const char *key, const char *fmt,
+		    __u64 value);
+int print_color_float(enum output_type type, int color, const char *key, const char *fmt,
+		      double value);
+int print_color_bool(enum output_type type, int color, const char *key, const char *fmt,
+		     bool value);
+
+#endif
