@@ -4,6 +4,7 @@
 #define Q_CONFUCIUS_H
 
 #include "tc_plugin.h"
+#include "tc_print.h"
 #include "pkt_sched_confucius.h"
 
 enum confucius_kind { NUMBER, PACKETS, SIZE, TIME, PERCENT };

@@ -10,26 +10,29 @@
 /* One figure of the statistics, in text with its name. */
 static void print_count(const char *key, __u64 value)
 {
-	print_color_string(PRINT_FP, COLOR_NONE, NULL, " %s", key);
-	print_color_u64(PRINT_ANY, COLOR_NONE, key, " %llu", value);
+	char text[64];
+
+	snprintf(text, sizeof(text), " %s %llu", key, (unsigned long long)value);
+	put_text(text);
+	put_json_u64(key, value);
 }
 
 static void print_totals(const struct tc_confucius_xstats *st)
 {
-	print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s", " ");
+	put_text(" ");
 	print_count("flows", st->flows);
 	print_count("new_flows", st->new_flows);
 	print_count("forgotten", st->forgotten);
 	print_count("shared", st->shared);
-	print_nl();
-	print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s", " ");
+	put_newline();
+	put_text(" ");
 	print_count("aged", st->aged);
 	print_count("moved_up", st->moved_up);
 	print_count("moved_down", st->moved_down);
 	print_count("marks", st->marks);
 	print_count("gso_split", st->gso_split);
-	print_nl();
-	print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s", " ");
+	put_newline();
+	put_text(" ");
 	print_count("drop_tail", st->drop_tail);
 	print_count("drop_overlimit", st->drop_overlimit);
 	print_count("drop_change", st->drop_change);
@@ -44,7 +47,7 @@ static void print_class_header(void)
 	snprintf(line, sizeof(line), "  %-5s %6s %6s %9s %7s %12s %10s %7s %7s %9s %9s %7s",
 		 "class", "target", "flows", "backlog", "pkts", "sent", "pkts", "drops", "marks",
 		 "delay", "peak", "weight");
-	print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s", line);
+	put_text(line);
 }
 
 /* Weights have 32 bits after the point; 1 is that of one old flow. */
@@ -65,21 +68,21 @@ static void print_class_text(const char *name, const char *target,
 		 class->drops, class->marks,
 		 confucius_value_text(TIME, class->delay_us, delay, sizeof(delay)),
 		 confucius_value_text(TIME, class->peak_us, peak, sizeof(peak)), weight(class));
-	print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s", line);
+	put_text(line);
 }
 
 static void print_class_json(const struct tc_confucius_class *class)
 {
-	print_color_uint(PRINT_JSON, COLOR_NONE, "flows", NULL, class->flows);
-	print_color_u64(PRINT_JSON, COLOR_NONE, "backlog", NULL, class->backlog_bytes);
-	print_color_uint(PRINT_JSON, COLOR_NONE, "backlog_packets", NULL, class->backlog_packets);
-	print_color_u64(PRINT_JSON, COLOR_NONE, "sent", NULL, class->sent_bytes);
-	print_color_u64(PRINT_JSON, COLOR_NONE, "sent_packets", NULL, class->sent_packets);
-	print_color_uint(PRINT_JSON, COLOR_NONE, "drops", NULL, class->drops);
-	print_color_uint(PRINT_JSON, COLOR_NONE, "marks", NULL, class->marks);
-	print_color_uint(PRINT_JSON, COLOR_NONE, "delay_us", NULL, class->delay_us);
-	print_color_uint(PRINT_JSON, COLOR_NONE, "peak_us", NULL, class->peak_us);
-	print_color_float(PRINT_JSON, COLOR_NONE, "weight", NULL, weight(class));
+	put_json_u64("flows", class->flows);
+	put_json_u64("backlog", class->backlog_bytes);
+	put_json_u64("backlog_packets", class->backlog_packets);
+	put_json_u64("sent", class->sent_bytes);
+	put_json_u64("sent_packets", class->sent_packets);
+	put_json_u64("drops", class->drops);
+	put_json_u64("marks", class->marks);
+	put_json_u64("delay_us", class->delay_us);
+	put_json_u64("peak_us", class->peak_us);
+	put_json_float("weight", weight(class));
 }
 
 /* Class 0 is that of the new flows and has no target. */
@@ -92,15 +95,15 @@ static void print_class(size_t index, const struct tc_confucius_class *class)
 		snprintf(name, sizeof(name), "%zu", index);
 	if (known)
 		snprintf(target, sizeof(target), "%u%%", confucius_shown_targets[index - 1]);
-	print_nl();
+	put_newline();
 	print_class_text(name, target, class);
 
-	open_json_object(NULL);
-	print_color_string(PRINT_JSON, COLOR_NONE, "class", NULL, name);
+	put_json_object();
+	put_json_string("class", name);
 	if (known)
-		print_color_uint(PRINT_JSON, COLOR_NONE, "target", NULL, confucius_shown_targets[index - 1]);
+		put_json_u64("target", confucius_shown_targets[index - 1]);
 	print_class_json(class);
-	close_json_object();
+	put_json_object_end();
 }
 
 int confucius_print_xstats(const struct qdisc_util *qu, FILE *f, struct rtattr *xstats)
@@ -126,11 +129,11 @@ int confucius_print_xstats(const struct qdisc_util *qu, FILE *f, struct rtattr *
 		classes = TC_CONFUCIUS_CLASSES;
 	if (!classes)
 		return 0;
-	print_nl();
+	put_newline();
 	print_class_header();
-	open_json_array(PRINT_JSON, "classes");
+	put_json_array("classes");
 	for (size_t i = 0; i < classes; i++)
 		print_class(i, &st.class[i]);
-	close_json_array(PRINT_JSON, NULL);
+	put_json_array_end();
 	return 0;
 }

@@ -30,24 +30,4 @@ int addattr_l(struct nlmsghdr *n, int maxlen, int type, const void *data, int al
 struct rtattr *addattr_nest(struct nlmsghdr *n, int maxlen, int type);
 int addattr_nest_end(struct nlmsghdr *n, struct rtattr *nest);
 
-/* Text only, JSON only, or whichever the user asked for. */
-enum output_type { PRINT_FP = 1, PRINT_JSON = 2, PRINT_ANY = 4 };
-enum { COLOR_NONE = 6 };
-
-void open_json_object(const char *name);
-void close_json_object(void);
-void open_json_array(enum output_type type, const char *name);
-void close_json_array(enum output_type type, const char *delim);
-void print_nl(void);
-int print_color_string(enum output_type type, int color, const char *key, const char *fmt,
-		       const char *value);
-int print_color_uint(enum output_type type, int color, const char *key, const char *fmt,
-		     unsigned int value);
-int print_color_u64(enum output_type type, int color, const char *key, const char *fmt,
-		    __u64 value);
-int print_color_float(enum output_type type, int color, const char *key, const char *fmt,
-		      double value);
-int print_color_bool(enum output_type type, int color, const char *key, const char *fmt,
-		     bool value);
-
 #endif

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "../q_confucius.h"
+#include "addattr.h"
 
 extern struct qdisc_util confucius_qdisc_util;
 
@@ -26,35 +27,6 @@ static void append(const char *fmt, ...)
 	out_len += vsnprintf(out + out_len, sizeof(out) - out_len, fmt, args);
 	va_end(args);
 	assert(out_len < sizeof(out));
-}
-
-int addattr_l(struct nlmsghdr *n, int maxlen, int type, const void *data, int alen)
-{
-	struct rtattr *attr = (struct rtattr *)((char *)n + NLMSG_ALIGN(n->nlmsg_len));
-	int len = RTA_LENGTH(alen);
-
-	if (NLMSG_ALIGN(n->nlmsg_len) + RTA_ALIGN(len) > (unsigned int)maxlen)
-		return -1;
-	attr->rta_type = type;
-	attr->rta_len = len;
-	if (alen)
-		memcpy(RTA_DATA(attr), data, alen);
-	n->nlmsg_len = NLMSG_ALIGN(n->nlmsg_len) + RTA_ALIGN(len);
-	return 0;
-}
-
-struct rtattr *addattr_nest(struct nlmsghdr *n, int maxlen, int type)
-{
-	struct rtattr *nest = (struct rtattr *)((char *)n + NLMSG_ALIGN(n->nlmsg_len));
-
-	addattr_l(n, maxlen, type, NULL, 0);
-	return nest;
-}
-
-int addattr_nest_end(struct nlmsghdr *n, struct rtattr *nest)
-{
-	nest->rta_len = (char *)n + NLMSG_ALIGN(n->nlmsg_len) - (char *)nest;
-	return n->nlmsg_len;
 }
 
 void open_json_object(const char *name) { (void)name; depth++; }

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What every tc exports, for programs that take its place in a test. */
+#ifndef TEST_ADDATTR_H
+#define TEST_ADDATTR_H
+
+#include <string.h>
+
+#include "../tc_plugin.h"
+
+int addattr_l(struct nlmsghdr *n, int maxlen, int type, const void *data, int alen)
+{
+	struct rtattr *attr = (struct rtattr *)((char *)n + NLMSG_ALIGN(n->nlmsg_len));
+	int len = RTA_LENGTH(alen);
+
+	if (NLMSG_ALIGN(n->nlmsg_len) + RTA_ALIGN(len) > (unsigned int)maxlen)
+		return -1;
+	attr->rta_type = type;
+	attr->rta_len = len;
+	if (alen)
+		memcpy(RTA_DATA(attr), data, alen);
+	n->nlmsg_len = NLMSG_ALIGN(n->nlmsg_len) + RTA_ALIGN(len);
+	return 0;
+}
+
+struct rtattr *addattr_nest(struct nlmsghdr *n, int maxlen, int type)
+{
+	struct rtattr *nest = (struct rtattr *)((char *)n + NLMSG_ALIGN(n->nlmsg_len));
+
+	addattr_l(n, maxlen, type, NULL, 0);
+	return nest;
+}
+
+int addattr_nest_end(struct nlmsghdr *n, struct rtattr *nest)
+{
+	nest->rta_len = (char *)n + NLMSG_ALIGN(n->nlmsg_len) - (char *)nest;
+	return n->nlmsg_len;
+}
+
+#endif
