@@ -1,7 +1,9 @@
 //! Which class a flow belongs to, from how it uses the buffer: the rules of section 5.1.
 
-use super::occupancy::PERCENT;
+use super::NEW;
+use super::occupancy::{FULL, PERCENT};
 use super::params::{Occupancy, Targets};
+use units::Duration;
 
 /// Where to move: one class up, one down, or nowhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -34,6 +36,16 @@ impl Rules {
     /// The highest class.
     pub(super) fn classes(&self) -> usize {
         self.targets.percent().len()
+    }
+
+    /// What a packet of `class` may wait before it is marked: its target in percent of `scale`.
+    /// Nobody knows yet what the class of new flows aims at, so it is given the most.
+    pub(super) fn target_delay(&self, class: usize, scale: Duration) -> Duration {
+        let target = match class {
+            NEW => self.target(self.classes()),
+            class => self.target(class),
+        };
+        scale.scale(target, FULL)
     }
 
     /// What is compared with a class's target, given the sum over its flows: packets in the buffer
@@ -161,6 +173,15 @@ mod tests {
         // Nothing is above class 3; in class 1 a lesser flow stays.
         assert_eq!(most(3, 500), None);
         assert_eq!(least(1, 80), Some(Verdict::Down));
+    }
+
+    #[test]
+    fn what_a_packet_may_wait_before_it_is_marked() {
+        let rules = rules(Occupancy::Delay);
+        let ms = Duration::from_millis;
+        for (class, target) in [(1, 10), (2, 50), (3, 90), (NEW, 90)] {
+            assert_eq!(rules.target_delay(class, ms(100)), ms(target));
+        }
     }
 
     #[test]

@@ -16,7 +16,8 @@
 //! Not for: core routers with thousands of flows; senders that fill the buffer and nevertheless
 //! expect a short delay.
 //!
-//! The same decisions, to the packet, are to be had from C in a kernel: only integers in here.
+//! The same decisions, to the packet, are made by C in a kernel, `kernel/confucius.h`: only integers
+//! in here.
 
 mod dwrr;
 mod examine;
@@ -38,8 +39,8 @@ use flow_table::{FlowTable, Found};
 use occupancy::{ClassOccupancy, Window, of_buffer, of_delay};
 use params::{ConfuciusParams, MAX_TARGETS, Occupancy};
 use store::{Popped, Store};
-use units::Instant;
 use units::param::{ParamError, Settings};
+use units::{Duration, Instant};
 use weights::{NewFlows, UNIT};
 
 /// Q_new and the classes of old flows.
@@ -56,8 +57,8 @@ pub fn confucius<P: Send + 'static>() -> Discipline<P> {
         about: "A new flow starts with little weight, which doubles every 250 ms until it has its \
             fair share, so that a call beside it can slow down in time. Old flows are put into \
             classes by how much of the buffer they occupy, so that a call does not wait behind a \
-            download. Nobody has to label anything, and nothing is dropped or marked before the \
-            buffer is full.\n\nNot for core routers, and no help for a sender that fills the \
+            download. Nobody has to label anything, and nothing is dropped before the buffer is \
+            full, nor marked unless `ecn` says so.\n\nNot for core routers, and no help for a sender that fills the \
             buffer itself.",
         source: "Confucius paper, sections 3 to 6; decision 0010",
         params: ConfuciusParams::SPECS,
@@ -302,6 +303,11 @@ impl<P> Confucius<P> {
         longest
     }
 
+    /// Whether a packet of `class` that waited for `sojourn` is to be marked.
+    fn too_long(&self, class: usize, sojourn: Duration) -> bool {
+        sojourn > self.rules().target_delay(class, self.params.scale)
+    }
+
     /// Ends the flow's interval if it is over, and moves the flow if it is among strangers.
     fn examine(&mut self, now: Instant, flow: usize, observer: &mut dyn Observer<P>) {
         let window = &mut self.windows[flow];
@@ -362,16 +368,19 @@ impl<P: Send> Qdisc<P> for Confucius<P> {
         let in_class = self.store.class_backlog(class).bytes;
         let waiting = self.store.class_waiting(class);
         let Popped {
-            packet,
+            mut packet,
             flow,
             native,
         } = self.store.pop(class)?;
         self.scheduler.charge(class, packet.len);
         self.table.touch(now, flow);
+        let sojourn = now.since(packet.arrived);
+        if self.params.ecn && self.too_long(class, sojourn) && packet.mark() {
+            observer.marked(now, &packet);
+        }
         // What waited in another class says nothing about this one.
         if native && self.params.occupancy == Occupancy::Delay {
             let own = self.store.flow_backlog(flow).bytes + u64::from(packet.len);
-            let sojourn = now.since(packet.arrived);
             let occupancy = of_delay(sojourn, own, in_class, waiting, self.params.scale);
             self.windows[flow].sample(occupancy);
         }

@@ -117,6 +117,8 @@ units::params! {
         interval: Duration = "100ms", range "1ms".."10s", source "the paper, section 6";
         /// A flow of which nothing waits, came or left for so long is forgotten.
         idle: Duration = "1s", range "10ms".."1h", source "decision 0010";
+        /// Mark packets, where the sender allows it, that waited longer than the target of their class, in percent of `scale`; new flows' longer than the highest.
+        ecn: bool = "no", source "decision 0012";
     }
 }
 

@@ -1,4 +1,6 @@
-//! The discipline as a whole: shares, classes, limits.
+//! The discipline as a whole: shares and classes.
+
+mod limits;
 
 use super::*;
 use crate::{Ecn, FlowId, Label};
@@ -28,11 +30,16 @@ pub(super) fn at(ms: u64) -> Instant {
 pub(super) struct Log {
     pub(super) drops: Vec<(FlowId, DropReason)>,
     moves: Vec<(Instant, u32, Option<u8>, u8)>,
+    marks: Vec<u64>,
 }
 
 impl Observer<u64> for Log {
     fn dropped(&mut self, _now: Instant, packet: Packet<u64>, reason: DropReason) {
         self.drops.push((packet.flow, reason));
+    }
+    fn marked(&mut self, _now: Instant, packet: &Packet<u64>) {
+        assert_eq!(packet.ecn, Ecn::Ce);
+        self.marks.push(packet.payload);
     }
     fn moved(&mut self, now: Instant, flow: FlowId, from: Option<Class>, to: Class) {
         let from = from.map(|class| class.0);
@@ -403,86 +410,4 @@ fn many_flows_of_one_packet_do_not_starve_a_call() {
     assert!(bench.worst[call as usize] <= Duration::from_millis(2));
     bench.run_until(4000);
     assert_eq!(bench.qdisc.members, [0, 1, 0, 0, 0, 0, 0, 0]);
-}
-
-#[test]
-fn overflow_falls_on_the_longest_class() {
-    let mut bench = Bench::new(&[("limit", "100")]);
-    let call = bench.add(Source::Every(20));
-    let bulk = bench.add(Source::Window(95));
-    bench.run_until(1000);
-    assert_eq!((bench.class(call), bench.class(bulk)), (1, 3));
-    bench.log.drops.clear();
-    while bench.qdisc.backlog().packets < 100 {
-        bench.send(bulk);
-    }
-    // The download's own packet is refused; for the call's it gives up its oldest.
-    let oldest = bench.qdisc.store.front_by_search(3).unwrap().arrived;
-    bench.send(bulk);
-    bench.send(call);
-    let expected = [
-        (FlowId(bulk), DropReason::Tail),
-        (FlowId(bulk), DropReason::Overlimit),
-    ];
-    assert_eq!(bench.log.drops, expected);
-    assert_eq!(bench.qdisc.backlog().packets, 100);
-    assert!(bench.qdisc.store.front_by_search(3).unwrap().arrived > oldest);
-}
-
-#[test]
-fn memory_is_limited_too() {
-    let mut bench = Bench::new(&[("memory_limit", "4kB")]);
-    // Two packets of 1500 bytes fit into 4000.
-    bench.send(0);
-    bench.send(1);
-    bench.send(2);
-    assert_eq!(bench.log.drops, [(FlowId(2), DropReason::Tail)]);
-    assert_eq!(bench.qdisc.backlog().bytes, 3000);
-}
-
-#[test]
-fn a_smaller_limit_holds_for_packets_without_length_too() {
-    let mut bench = Bench::new(&[]);
-    for flow in [3, 3, 4, 4, 4] {
-        let empty = Packet {
-            len: 0,
-            ..packet(flow, 0)
-        };
-        bench.qdisc.enqueue(at(0), empty, &mut bench.log);
-    }
-    // Classified, so that Q_new, which stands first, is empty.
-    bench.qdisc.reweigh(at(500), &mut bench.log);
-    let settings = [("limit".to_owned(), "2".to_owned())];
-    bench
-        .qdisc
-        .change(at(500), &settings, &mut bench.log)
-        .unwrap();
-    assert_eq!(bench.qdisc.backlog().packets, 2);
-}
-
-#[test]
-fn parameters_change_while_packets_wait() {
-    let mut bench = Bench::new(&[]);
-    let call = bench.add(Source::Every(20));
-    let bulk = bench.add(Source::Window(100));
-    bench.run_until(1000);
-    assert_eq!(bench.qdisc.classes(), ["new", "1", "2", "3"]);
-    let mut change = |name: &str, value: &str| {
-        let settings = [(name.to_owned(), value.to_owned())];
-        bench.qdisc.change(at(1000), &settings, &mut bench.log)
-    };
-    assert!(matches!(
-        change("flows", "2048"),
-        Err(ParamError::Conflict(_))
-    ));
-    assert!(change("flows", "1024").is_ok());
-    change("targets", "10/50").unwrap();
-    change("limit", "30").unwrap();
-    bench.qdisc.check();
-    assert_eq!(bench.qdisc.classes(), ["new", "1", "2"]);
-    assert_eq!((bench.class(call), bench.class(bulk)), (1, 2));
-    assert_eq!(bench.qdisc.backlog().packets, 30);
-    assert!(!bench.log.drops.is_empty());
-    let by_change = |drop: &(FlowId, DropReason)| *drop == (FlowId(bulk), DropReason::Change);
-    assert!(bench.log.drops.iter().all(by_change));
 }

@@ -1,0 +1,186 @@
+//! The discipline in `kernel/confucius.h` against the one in Rust: for thousands of random traces
+//! both make the same decisions, to the packet.
+//!
+//! `ANALECTS_TRACES=100000` tries more of them, `CFLAGS=-fsanitize=address,undefined` watches the C.
+
+#[path = "kernel_c/trace.rs"]
+mod trace;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use trace::Trace;
+
+/// Traces that one process of the C program is given.
+const BATCH: u64 = 100;
+
+fn kernel() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernel")
+}
+
+/// Compiles the C program with `$CC`, or `cc`, and `$CFLAGS` for the test of this name.
+fn compile(test: &str) -> PathBuf {
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("confucius-{test}"));
+    let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
+    let status = Command::new(&compiler)
+        .args(["-O2", "-Wall", "-Wextra", "-Werror"])
+        .args(
+            std::env::var("CFLAGS")
+                .unwrap_or_default()
+                .split_whitespace(),
+        )
+        .arg("-o")
+        .arg(&program)
+        .arg(kernel().join("test/replay.c"))
+        .status()
+        .unwrap_or_else(|error| panic!("cannot run {compiler}: {error}"));
+    assert!(status.success(), "{compiler} refused kernel/test/replay.c");
+    program
+}
+
+/// What the C program prints about `operations`.
+fn replay(program: &Path, operations: String) -> String {
+    let mut child = Command::new(program)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let writer = std::thread::spawn(move || stdin.write_all(operations.as_bytes()));
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "the C program gave up");
+    writer.join().unwrap().unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Fails with the first line in which the two differ.
+fn compare(seed: u64, rust: &str, c: &str) {
+    if rust == c {
+        return;
+    }
+    let same = rust.lines().zip(c.lines()).take_while(|(a, b)| a == b);
+    let line = same.count();
+    let of = |text: &str| text.lines().nth(line).unwrap_or("nothing").to_owned();
+    panic!(
+        "trace {seed}, decision {}: Rust says {:?}, C says {:?}",
+        line + 1,
+        of(rust),
+        of(c)
+    );
+}
+
+fn number(name: &str, default: u64) -> u64 {
+    match std::env::var(name) {
+        Ok(text) => text
+            .parse()
+            .unwrap_or_else(|_| panic!("{name}={text}: expected a number")),
+        Err(_) => default,
+    }
+}
+
+#[test]
+fn rust_and_c_decide_alike() {
+    let program = compile("replay");
+    let traces = number("ANALECTS_TRACES", 5000);
+    for first in (0..traces).step_by(BATCH as usize) {
+        let seeds = first..traces.min(first + BATCH);
+        let batch: Vec<_> = seeds.clone().map(Trace::random).collect();
+        let operations = batch
+            .iter()
+            .map(|trace| trace.operations.as_str())
+            .collect();
+        let decisions = replay(&program, operations);
+        let mut rest = decisions.as_str();
+        for (seed, trace) in seeds.zip(&batch) {
+            let end = rest.find("end ").map_or(rest.len(), |at| {
+                at + rest[at..]
+                    .find('\n')
+                    .map_or(rest.len() - at, |newline| newline + 1)
+            });
+            let (decided, later) = rest.split_at(end);
+            compare(seed, &trace.decisions, decided);
+            rest = later;
+        }
+        assert_eq!(rest, "");
+    }
+}
+
+/// Writes some traces down, as `NUMBER.trace` and `NUMBER.expected`, into the folder that
+/// `ANALECTS_TRACE_DIR` names: what `kernel/test/in-kernel.sh` replays inside a kernel.
+#[test]
+#[ignore = "writes files"]
+fn write_traces_down() {
+    let folder = std::env::var("ANALECTS_TRACE_DIR").expect("ANALECTS_TRACE_DIR names a folder");
+    std::fs::create_dir_all(&folder).unwrap();
+    for seed in 0..number("ANALECTS_TRACES", 100) {
+        let trace = Trace::random(seed);
+        let path = |kind: &str| Path::new(&folder).join(format!("{seed}.{kind}"));
+        std::fs::write(path("trace"), trace.operations).unwrap();
+        std::fs::write(path("expected"), trace.decisions).unwrap();
+    }
+}
+
+/// The traces have to lead everywhere, or their agreement says little.
+#[test]
+fn traces_show_every_kind_of_decision() {
+    let traces: Vec<_> = (0..300).map(Trace::random).collect();
+    let count = |says: &dyn Fn(&str) -> bool| {
+        let lines = traces.iter().flat_map(|trace| trace.decisions.lines());
+        lines.filter(|line| says(line)).count()
+    };
+    for start in ["tx ", "mark "] {
+        let found = count(&|line| line.starts_with(start));
+        assert!(found > 1000, "only {found} of {start:?}");
+    }
+    let drops = [" tail", " overlimit", " change"];
+    let moves = [
+        " - 0", " 0 1", " 0 2", " 0 3", " 1 2", " 2 3", " 2 1", " 3 2",
+    ];
+    for end in drops.into_iter().chain(moves) {
+        let found = count(&|line| line.ends_with(end) && !line.starts_with("tx"));
+        println!("{found} of {end:?}");
+        assert!(found > 10, "only {found} of {end:?}");
+    }
+    let shared = traces
+        .iter()
+        .filter(|trace| !trace.decisions.contains("\nend 0 "));
+    assert!(shared.count() > 10, "flows hardly ever share");
+}
+
+#[test]
+fn the_c_program_refuses_what_it_cannot_read() {
+    let program = compile("refuse");
+    let new = "new 10 4000 8 1514 0 100000 250000 0 10 100000 1000000 0 10 50 90\n";
+    let cases = [
+        "d 0\n",
+        "end\n",
+        "x\n",
+        "\n",
+        "new 0 4000 8 1514 0 100000 250000 0 10 100000 1000000 0 10\n",
+        "new 10 4000 8 1514 0 100000 250000 0 10 100000 1000000 0\n",
+        "new 10 4000 8 1514 0 100000 250000 0 10 100000 1000000 0 50 50\n",
+        "new 10 4000 8 1514 0 100000 250000 0 10 100000 1000000 0 1 2 3 4 5 6 7 8\n",
+        "new 10 4000 99999999 1514 0 100000 250000 0 10 100000 1000000 0 10\n",
+        &format!("{new}e 5 0 0 100\n"),
+        &format!("{new}e 5 0 0 100 4\n"),
+        &format!("{new}d 5\nd 4\n"),
+        &format!("{new}d 99999999999999999999\n"),
+        &format!("{new}change 5 10 4000 16 1514 0 100000 250000 0 10 100000 1000000 0 10\n"),
+        &format!("{}\n", "d 1 ".repeat(1000)),
+        "d 1",
+    ];
+    for case in cases {
+        let mut child = Command::new(&program)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // It may have given up before it was told everything.
+        let _ = child.stdin.take().unwrap().write_all(case.as_bytes());
+        let output = child.wait_with_output().unwrap();
+        let says = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{case:?}: {says}");
+        assert!(says.starts_with("line "), "{case:?}: {says}");
+    }
+}

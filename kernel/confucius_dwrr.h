@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Deficit-weighted round robin between the classes.
+ *
+ * A class may send while its deficit is not negative, one packet in turn, and
+ * pays the packet's length. When nobody with packets may send, everybody gets
+ * the credit of as many rounds as the first of them needs; in a round the
+ * heaviest gets a quantum, and the others in proportion. A class without
+ * packets keeps no credit, but pays its debt.
+ */
+#ifndef __CONFUCIUS_DWRR_H
+#define __CONFUCIUS_DWRR_H
+
+#define CF_FRACTION	10		/* bits, so that a small weight is not rounded away */
+#define CF_MAX_LEN	(1U << 24)	/* no device sends more at once */
+
+/* Runs the statement after it for each class of the set. */
+#define cf_for_each(class, set, rest) \
+	for (rest = (set); rest && ((class) = __builtin_ctz(rest), true); rest &= rest - 1)
+
+/* What a class of @weight gets in a round: at most 2^26, or 2^49 if it only has debt. */
+static u64 cf_credit(const struct confucius *c, u32 weight, u32 heaviest)
+{
+	u64 credit = (u64)c->params.quantum << CF_FRACTION;
+
+	if (weight != heaviest)
+		credit = div_u64(credit * weight, heaviest);
+	return credit ? credit : 1;
+}
+
+/*
+ * Rounds until a class that gets @credit in each owes nothing. The least of them
+ * is that of the heaviest class or less: at most CF_MAX_LEN by a quantum, 2^16,
+ * so that no product with a credit overflows.
+ */
+static u64 cf_rounds(const struct cf_class *class, u64 credit)
+{
+	u64 need = (u64)-class->deficit;
+
+	return need <= credit ? 1 : div64_u64(need + credit - 1, credit);
+}
+
+static noinline void cf_refill(struct confucius *c)
+{
+	u32 rest, number, heaviest = 1;
+	u64 rounds = CF_NEVER;
+
+	cf_for_each(number, c->backlogged, rest)
+		heaviest = max(heaviest, c->classes[number].weight);
+	cf_for_each(number, c->backlogged, rest) {
+		struct cf_class *class = &c->classes[number];
+
+		rounds = min(rounds, cf_rounds(class, cf_credit(c, class->weight, heaviest)));
+	}
+	cf_for_each(number, c->backlogged | c->owing, rest) {
+		struct cf_class *class = &c->classes[number];
+
+		class->deficit += (s64)(cf_credit(c, class->weight, heaviest) * rounds);
+		if (class->deficit < 0)
+			continue;
+		c->owing &= ~(1 << number);
+		if (!(c->backlogged >> number & 1))
+			class->deficit = 0;
+	}
+}
+
+/* Takes what they may have saved from classes that have no packets any more. */
+static noinline void cf_settle(struct confucius *c, u32 gone)
+{
+	u32 rest, number;
+
+	cf_for_each(number, gone, rest)
+		if (c->classes[number].deficit > 0)
+			c->classes[number].deficit = 0;
+}
+
+/* The class that sends next; CF_NIL where nothing waits. */
+static __always_inline u32 cf_pick(struct confucius *c)
+{
+	u32 ready, class;
+
+	if (c->last & ~c->backlogged)
+		cf_settle(c, c->last & ~c->backlogged);
+	c->last = c->backlogged;
+	if (!c->backlogged)
+		return CF_NIL;
+	if (!(c->backlogged & ~c->owing))
+		cf_refill(c);
+	ready = c->backlogged & ~c->owing;
+	/* From the one in turn upwards, and then from the first. */
+	class = __builtin_ctz(ready >> c->turn ? ready >> c->turn << c->turn : ready);
+	c->turn = (class + 1) % CF_CLASSES;
+	return class;
+}
+
+/* A class sent a packet. */
+static __always_inline void cf_charge(struct confucius *c, u32 number, u32 len)
+{
+	struct cf_class *class = &c->classes[number];
+
+	class->deficit -= (s64)min(len, CF_MAX_LEN) << CF_FRACTION;
+	if (class->deficit < 0)
+		c->owing |= 1 << number;
+}
+
+#endif

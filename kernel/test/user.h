@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The kernel's words that confucius.h is written in, for user space.
+ */
+#ifndef __CONFUCIUS_USER_H
+#define __CONFUCIUS_USER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32;
+typedef uint64_t u64;
+typedef int64_t s64;
+
+#define U32_MAX			UINT32_MAX
+#define likely(x)		__builtin_expect(!!(x), 1)
+#define unlikely(x)		__builtin_expect(!!(x), 0)
+#define noinline		__attribute__((noinline))
+#undef __always_inline
+#define __always_inline		inline __attribute__((always_inline))
+#define min(a, b)		({ __typeof__(a) _a = (a); __typeof__(b) _b = (b); _a < _b ? _a : _b; })
+#define max(a, b)		({ __typeof__(a) _a = (a); __typeof__(b) _b = (b); _a > _b ? _a : _b; })
+#define div_u64(a, b)		((u64)(a) / (u32)(b))
+#define div64_u64(a, b)		((u64)(a) / (u64)(b))
+
+#endif
