@@ -4,7 +4,7 @@
 CARGO ?= cargo
 ANALECTS = target/release/analects
 
-.PHONY: demo test bench reference reproduction lint fuzz man setup clean
+.PHONY: demo test bench reference reproduction lint fuzz man deb cross setup clean
 
 demo: setup
 	$(CARGO) build --release --locked -p analects
@@ -52,6 +52,14 @@ man:
 	$(ANALECTS) man target/man
 	mkdir -p target/completions
 	for shell in bash zsh fish; do $(ANALECTS) completions $$shell > target/completions/analects.$$shell; done
+
+# The Debian packages of the module and of tc's side, into target/deb.
+deb:
+	sh scripts/deb.sh --check
+
+# The module, its core and tc's side for other processors, tried under qemu.
+cross:
+	sh scripts/cross.sh
 
 setup:
 	@sh scripts/setup.sh

@@ -1,0 +1,15 @@
+#!/bin/sh
+# Installs those of the Debian packages named that are missing; asks for root only then.
+set -eu
+missing=
+for package in "$@"; do
+    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
+        missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+echo "apt: installing$missing"
+if [ "$(id -u)" = 0 ]; then root=; else root=sudo; fi
+$root apt-get update -qq
+# The names are words.
+# shellcheck disable=SC2086
+DEBIAN_FRONTEND=noninteractive $root apt-get install -y -qq --no-install-recommends $missing
