@@ -4,7 +4,7 @@
 CARGO ?= cargo
 ANALECTS = target/release/analects
 
-.PHONY: demo test bench reference reproduction lint fuzz man deb cross setup clean
+.PHONY: demo test test-kernel-sanitizers bench reference reproduction lint fuzz man deb cross setup clean
 
 demo: setup
 	$(CARGO) build --release --locked -p analects
@@ -41,6 +41,10 @@ reproduction: setup
 	    $(ANALECTS) reproduce $$paper/all --quick --format markdown > target/$$paper.md && \
 	    mv target/$$paper.md docs/reproduction/$$paper.md || exit; \
 	done
+
+# The qdisc in a kernel full of sanitizers: churn, hostile netlink, a scanner. Builds that kernel once.
+test-kernel-sanitizers:
+	sh scripts/kernel-sanitizers.sh
 
 # Each parser under a fuzzer for a minute; needs a nightly toolchain and cargo-fuzz.
 fuzz:

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Failing allocations. First one at a time: each operation is repeated with its
+ * first allocation failing, its second …, until none is left to fail
+ * (Documentation/fault-injection). Then at random, of those that have the module
+ * on their stack, while everything else goes on.
+ */
+#include "bed.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DEBUGFS		"/sys/kernel/debug/"
+#define MODULE		"sch_confucius"
+#define NTH_MAX		500
+
+struct fault {
+	struct bed	*b;
+	int		fd;		/* fail-nth of this thread */
+	unsigned int	injected;
+};
+
+static void put(const char *dir, const char *file, const char *value)
+{
+	char path[128];
+	int fd;
+
+	snprintf(path, sizeof(path), DEBUGFS "%s/%s", dir, file);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || write(fd, value, strlen(value)) < 0) {
+		fprintf(stderr, "churn: %s: %s\n", path, strerror(errno));
+		exit(2);
+	}
+	close(fd);
+}
+
+static void both(const char *file, const char *value)
+{
+	put("failslab", file, value);
+	put("fail_page_alloc", file, value);
+}
+
+static void arm(struct fault *f, unsigned int nth)
+{
+	char text[16];
+	int len = snprintf(text, sizeof(text), "%u", nth);
+
+	if (pwrite(f->fd, text, len, 0) != len) {
+		perror("churn: fail-nth");
+		exit(2);
+	}
+}
+
+/* Whether the allocation that was to fail came to pass. */
+static bool disarm(struct fault *f)
+{
+	char text[16] = "";
+	bool fired;
+
+	if (pread(f->fd, text, sizeof(text) - 1, 0) <= 0) {
+		perror("churn: fail-nth");
+		exit(2);
+	}
+	fired = !atoi(text);
+	if (!fired)
+		arm(f, 0);
+	f->injected += fired;
+	return fired;
+}
+
+static bool excused(int error)
+{
+	return !error || error == ENOMEM || error == ENOBUFS;
+}
+
+/* An add that fails leaves nothing behind. */
+static void adding(struct fault *f)
+{
+	struct nl_answer answer;
+	struct settings s;
+	struct view v;
+	bool fired;
+
+	bed_settings(f->b, &s);
+	for (unsigned int nth = 1; nth < NTH_MAX; nth++) {
+		arm(f, nth);
+		answer = bed_leaf(f->b, f->b->kind, NLM_F_CREATE | NLM_F_EXCL, &s);
+		fired = disarm(f);
+		if (!excused(answer.error) || (answer.error && !fired))
+			bed_fail(f->b, "add, allocation %u failing: %s (%s)", nth,
+				 strerror(answer.error), answer.text);
+		if (bed_look(f->b, &v))
+			bed_fail(f->b, "dump after an add with allocation %u failing", nth);
+		/* ENOBUFS may mean that only the answer could not be had. */
+		if (answer.error == ENOMEM && v.present)
+			bed_fail(f->b, "add said ENOMEM, yet the qdisc is there");
+		if (!fired)
+			return;
+		if (v.present)
+			bed_leaf_del(f->b);
+	}
+}
+
+/* A change that fails leaves everything as it was. */
+static void changing(struct fault *f)
+{
+	struct view before, after;
+	struct nl_answer answer;
+	struct settings s;
+	bool fired = true;
+
+	for (unsigned int nth = 1; fired && nth < NTH_MAX; nth++) {
+		bed_settings(f->b, &s);
+		s.set[TCA_CONFUCIUS_FLOWS] = false;
+		bed_look(f->b, &before);
+		arm(f, nth);
+		answer = bed_leaf(f->b, f->b->kind, 0, &s);
+		fired = disarm(f);
+		if (!excused(answer.error) || (answer.error && !fired))
+			bed_fail(f->b, "change, allocation %u failing: %s (%s)", nth,
+				 strerror(answer.error), answer.text);
+		if (bed_look(f->b, &after))
+			bed_fail(f->b, "dump after a change with allocation %u failing", nth);
+		if (answer.error == ENOMEM && f->b->ours &&
+		    memcmp(&before.settings, &after.settings, sizeof(after.settings)))
+			bed_fail(f->b, "change said ENOMEM, yet changed something");
+	}
+}
+
+static void dumping(struct fault *f)
+{
+	bool fired = true;
+	struct view v;
+	int error;
+
+	for (unsigned int nth = 1; fired && nth < NTH_MAX; nth++) {
+		arm(f, nth);
+		error = bed_look(f->b, &v);
+		fired = disarm(f);
+		/* Without the large buffer, one qdisc may not fit into the small one. */
+		if (!excused(error) && error != EMSGSIZE)
+			bed_fail(f->b, "dump, allocation %u failing: %s", nth,
+				 strerror(error));
+	}
+}
+
+/* Frames, GSO ones above all: their segments are allocated inside the discipline. */
+static void sending(struct fault *f)
+{
+	uint32_t flows = 100;
+	struct view v;
+
+	for (unsigned int nth = 1; nth < 100; nth++) {
+		arm(f, nth);
+		bed_send(f->b, 20, any_frame, &flows);
+		disarm(f);
+	}
+	bed_look(f->b, &v);
+}
+
+/* Where the module's text is, for the filter of back traces. */
+static bool module_range(char *start, char *end, size_t size)
+{
+	FILE *file = fopen("/proc/modules", "re");
+	unsigned long long at, len;
+	char line[256], name[64];
+	bool found = false;
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%63s %llu %*s %*s %*s %llx", name, &len, &at) != 3 ||
+		    strcmp(name, MODULE))
+			continue;
+		snprintf(start, size, "%llu", at);
+		snprintf(end, size, "%llu", at + len);
+		found = at;
+	}
+	if (file)
+		fclose(file);
+	return found;
+}
+
+static void at_random(struct bed *b, unsigned int seconds)
+{
+	char start[32], end[32];
+
+	if (!b->ours || !module_range(start, end, sizeof(start))) {
+		printf("  SKIPPED: random failures: %s is not a module here\n", b->kind);
+		return;
+	}
+	both("require-start", start);
+	both("require-end", end);
+	both("probability", "20");
+	both("times", "-1");
+	b->faulty = true;
+	churn_mix(b, seconds);
+	b->faulty = false;
+	both("probability", "0");
+}
+
+int churn_faults(struct bed *b, unsigned int rounds)
+{
+	struct fault f = { .b = b };
+
+	f.fd = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
+	if (f.fd < 0) {
+		perror("churn: fail-nth");
+		return 2;
+	}
+	both("verbose", "0");
+	both("ignore-gfp-wait", "N");
+	put("fail_page_alloc", "min-order", "0");
+	for (unsigned int i = 0; i < rounds; i++) {
+		bed_root(b, i % ROOTS);
+		adding(&f);
+		changing(&f);
+		dumping(&f);
+		sending(&f);
+		bed_clear(b);
+	}
+	printf("  %u allocations failed in %u rounds\n", f.injected, rounds);
+	if (f.injected < rounds * 10)
+		bed_fail(b, "hardly an allocation failed: the injection is dead");
+	at_random(b, rounds);
+	return b->failures != 0;
+}

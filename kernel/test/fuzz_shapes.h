@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The shapes of hostile messages: one function for each way to be wrong. */
+#ifndef CONFUCIUS_TEST_FUZZ_SHAPES_H
+#define CONFUCIUS_TEST_FUZZ_SHAPES_H
+
+#include "settings.h"
+
+enum expect { EITHER, REJECT, ACCEPT };
+enum op { ADD, REPLACE, CHANGE };
+
+struct fuzz {
+	struct nl_socket nl;
+	uint64_t	rng;
+	const char	*kind;
+	bool		ours;		/* the discipline is Confucius: its rules are checked */
+	int		ifindex;
+	enum op		op;
+	enum expect	expect;
+	bool		about_options;	/* a rejection is the discipline's: it owes a text */
+	struct settings	legal;		/* what a wholly legal message set */
+};
+
+/* Completes a message that nl_begin() began, and says what must come of it. */
+struct shape {
+	const char *name;
+	void (*build)(struct fuzz *f, struct nl_msg *m);
+};
+
+#define SHAPES	21
+extern const struct shape shapes[SHAPES];
+
+#endif

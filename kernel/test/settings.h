@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The parameters of Confucius as its netlink header states them, for the tests. */
+#ifndef CONFUCIUS_TEST_SETTINGS_H
+#define CONFUCIUS_TEST_SETTINGS_H
+
+#include "../pkt_sched_confucius.h"
+#include "nl.h"
+
+#include <stdbool.h>
+
+#define TARGET_MAX	1000
+
+/* One number; the targets, which are a list, are apart. */
+struct option {
+	int		type;
+	const char	*name;
+	size_t		size;		/* bytes: 4 or 1 */
+	uint32_t	min, max;
+};
+
+#define OPTIONS	14
+extern const struct option options[OPTIONS];
+
+/* What a message sets, or a dump shows: a parameter may be absent. */
+struct settings {
+	bool		set[TCA_CONFUCIUS_MAX + 1];
+	uint32_t	value[TCA_CONFUCIUS_MAX + 1];
+	unsigned int	targets;
+	uint16_t	target[TC_CONFUCIUS_TARGETS];
+};
+
+/* Appends a number in the option's size. */
+void option_put(struct nl_msg *m, const struct option *o, uint32_t value);
+
+/* Every parameter with probability one half, and legal. */
+void settings_random(struct settings *s, uint64_t *rng);
+void settings_put(struct nl_msg *m, const struct settings *s);
+
+/* What a dump's TCA_OPTIONS holds; NULL, or what is absent or out of its range. */
+const char *settings_read(struct settings *s, struct rtattr *opts);
+
+/* NULL, or the first parameter that `want` sets and `have` shows otherwise. */
+const char *settings_differ(const struct settings *want, const struct settings *have);
+
+#endif

@@ -1,0 +1,34 @@
+# What the scripts that run as init of the sanitizer kernel share. The root file
+# system is the host's, read only; `work` is the build directory on the host.
+
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root
+mount -t proc none /proc
+mount -t sysfs none /sys
+mount -t debugfs none /sys/kernel/debug
+mount -t tmpfs none /run
+mount -t tmpfs none /mnt
+echo >/proc/sys/kernel/modprobe
+leaks=/sys/kernel/debug/kmemleak
+
+say() { echo "[$(cut -d' ' -f1 /proc/uptime)] $*"; }
+
+# What the kernel has to report, but for the leaks, of which it says only how many.
+reports() {
+    dmesg | grep -E 'BUG:|KASAN|WARNING:|UBSAN|Oops|possible (recursive|circular|irq)|INFO: (task|rcu|suspicious|trying)|suspicious RCU|bad unlock|inconsistent lock|sleeping function|general protection|refcount_t|Kernel panic' || true
+}
+
+# An object is reported in the second scan that finds it unreferenced and unchanged,
+# if it is five seconds old; the first may still take a stale word for a reference.
+scan_leaks() {
+    for _ in 1 2 3; do
+        sleep 10
+        echo scan >$leaks
+    done
+    sleep 1
+}
+
+# The host looks for this line: a kernel that died has not printed it.
+finish() {
+    echo "verdict: $1"
+    "$work/poweroff"
+}

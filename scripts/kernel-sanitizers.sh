@@ -1,0 +1,179 @@
+#!/bin/sh
+# The qdisc under KASAN, UBSAN, lockdep, kmemleak and failing allocations, in a user-mode
+# Linux in virtual time: churn, hostile netlink, a scanner (kernel/test/README.md).
+# usage: scripts/kernel-sanitizers.sh [--long] [--seed N] [--kind QDISC]
+# Builds the kernel once, in about 6 minutes on two cores, and keeps it. Needs root only to
+# install what is missing.
+set -eu
+cd "$(dirname "$0")/.."
+project=$PWD
+uml=${ANALECTS_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/analects}/kernel/uml
+mirror=${ANALECTS_DEBIAN_MIRROR:-http://deb.debian.org}
+keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+logs=$project/target/kernel-sanitizers
+length=short
+seed=1
+kind=confucius
+
+say() { echo "kernel-sanitizers: $*"; }
+fail() {
+    echo "kernel-sanitizers: error: $*" >&2
+    exit 1
+}
+
+while [ $# -gt 0 ]; do
+    case $1 in
+    --long) length=long ;;
+    --seed) seed=${2:?--seed wants a number} && shift ;;
+    --kind) kind=${2:?--kind wants a qdisc} && shift ;;
+    *) fail "unknown argument $1: expected --long, --seed N or --kind QDISC" ;;
+    esac
+    shift
+done
+[ "$(uname -m)" = x86_64 ] || fail "KASAN in user-mode Linux is for x86-64, this machine is $(uname -m)"
+
+# Our own apt beside the host's: sources, lists and state under $uml/apt.
+private_apt() { # SUITE
+    rm -rf "$uml/apt"
+    mkdir -p "$uml/apt/etc/apt.conf.d" "$uml/apt/etc/preferences.d" \
+        "$uml/apt/state/lists/partial" "$uml/apt/cache/archives/partial"
+    : >"$uml/apt/status"
+    echo "deb [signed-by=$keyring] $mirror/debian $1 main" >"$uml/apt/etc/sources.list"
+    cat >"$uml/apt/conf" <<CONF
+Dir::Etc "$uml/apt/etc";
+Dir::State "$uml/apt/state";
+Dir::State::status "$uml/apt/status";
+Dir::Cache "$uml/apt/cache";
+APT::Sandbox::User "";
+Acquire::Languages "none";
+Acquire::Retries "3";
+CONF
+    export APT_CONFIG="$uml/apt/conf"
+    apt-get -qq update
+}
+
+# 7.2, on which all this was proven; the newest 7.x where that is gone.
+source_package() {
+    apt-cache pkgnames linux-source-7 | sort -V | awk '
+        /^linux-source-7\.[0-9]+$/ { last = $0; if ($0 == "linux-source-7.2") found = $0 }
+        END { print found ? found : last }'
+}
+
+fetch_source() {
+    [ -f "$uml/package" ] && return
+    for suite in trixie-backports forky sid; do
+        say "looking for Debian's kernel sources in $suite"
+        private_apt "$suite" || continue
+        package=$(source_package)
+        [ -z "$package" ] || break
+    done
+    [ -n "${package:-}" ] || fail "no linux-source-7.x in trixie-backports, forky or sid at $mirror"
+    say "fetching $package (160 MB) from $suite"
+    rm -rf "$uml/src" "$uml/build" "$uml/debs"
+    mkdir -p "$uml/debs" "$uml/src"
+    (cd "$uml/debs" && apt-get -qq download "$package") || fail "$package cannot be fetched"
+    say "unpacking it"
+    dpkg-deb --fsys-tarfile "$uml/debs/$package"_*.deb | tar -xO --wildcards '*.tar.xz' |
+        tar -xJ -C "$uml/src" --strip-components=1
+    patch -s -p1 -d "$uml/src" <kernel/test/uml-stacktrace.patch
+    (cd "$uml/debs" && ls) >"$uml/package.new"
+    rm -rf "$uml/debs" "$uml/apt"
+    mv "$uml/package.new" "$uml/package"
+    unset APT_CONFIG
+}
+
+# Fails if the kernel's configuration lacks a line of ours.
+check_config() {
+    lost=0
+    while read -r line; do
+        case $line in
+        CONFIG_*) grep -qxF -- "$line" "$uml/build/.config" || { say "lost: $line"; lost=1; } ;;
+        "# CONFIG_"*" is not set")
+            option=${line#\# }
+            ! grep -q "^${option%% *}=" "$uml/build/.config" || { say "lost: $line"; lost=1; } ;;
+        esac
+    done <kernel/test/uml.config
+    [ $lost = 0 ] || fail "the kernel's configuration is not what kernel/test/uml.config says"
+}
+
+stamp() { cat "$@" | sha256sum | cut -c1-64; }
+stamped() { [ -f "$1" ] && [ "$(cat "$1")" = "$2" ]; }
+
+build_kernel() {
+    want=$(stamp "$uml/package" kernel/test/uml.config kernel/test/uml-stacktrace.patch)
+    if stamped "$uml/built" "$want"; then return; fi
+    rm -f "$uml/built" "$uml/proven"
+    mkdir -p "$uml/build"
+    make -s -C "$uml/src" ARCH=um O="$uml/build" KCONFIG_ALLCONFIG="$project/kernel/test/uml.config" \
+        alldefconfig >"$logs/config.log" 2>&1 || fail "configuring failed: $logs/config.log"
+    check_config
+    say "building user-mode Linux with the sanitizers ($(cat "$uml/package")); about 6 minutes on two cores"
+    make -C "$uml/src" ARCH=um O="$uml/build" -j"$(nproc)" linux modules >"$logs/build.log" 2>&1 &
+    job=$!
+    while kill -0 $job 2>/dev/null; do
+        sleep 20
+        say "  $(grep -c '^  CC' "$logs/build.log" || true) files compiled"
+    done
+    wait $job || { tail -n 20 "$logs/build.log" >&2; fail "the kernel does not build: $logs/build.log"; }
+    check_config
+    echo "$want" >"$uml/built"
+}
+
+# build_module NAME SOURCES...: into $uml/NAME, with a copy of the sources, so that nothing is
+# written beside them. A warning is an error.
+build_module() {
+    name=$1
+    shift
+    rm -rf "${uml:?}/$name"
+    mkdir -p "$uml/$name"
+    cp "$@" "$uml/$name/"
+    [ -f "$uml/$name/Kbuild" ] || echo "obj-m := $name.o" >"$uml/$name/Kbuild"
+    make -s -C "$uml/build" ARCH=um M="$uml/$name" modules >"$logs/$name.log" 2>&1 ||
+        { cat "$logs/$name.log" >&2; fail "the module $name does not build"; }
+    ! grep -q 'warning:' "$logs/$name.log" || { cat "$logs/$name.log" >&2; fail "the module $name has warnings"; }
+}
+
+# boot NAME SECONDS TIME SCRIPT ARGUMENTS...: runs the script as init of the kernel and shows what
+# it says; all of the console goes to a log. Fails without the verdict "ok".
+boot() {
+    log=$logs/$1.log limit=$2 time=$3 script=$4
+    shift 4
+    mkdir -p "$uml/tmp"
+    TMPDIR=$uml/tmp timeout -k 10 "$limit" "$uml/build/linux" mem=1G rootfstype=hostfs rootflags=/ ro \
+        "init=$project/kernel/test/$script" "work=$uml" con=null con0=null,fd:1 "$time" \
+        kasan_multi_shot log_buf_len=8M "uml_dir=$uml/tmp" "$@" </dev/null 2>&1 | tr -d '\r' |
+        tee "$log" | grep --line-buffered -aE '^(\[[0-9.]+\] |  +[a-z0-9]+.*(frames|flows|fail|SKIP|memory|rounds)|FAIL|netlink_fuzz|verdict|BUG:|WARNING:|UBSAN:)' ||
+        true
+    grep -aqx 'verdict: ok' "$log"
+}
+
+prove_detectors() {
+    want=$(stamp "$uml/built" kernel/test/broken.c kernel/test/uml-detectors.sh kernel/test/uml-lib.sh)
+    if stamped "$uml/proven" "$want"; then return; fi
+    say "proving that every detector fires on kernel/test/broken.c"
+    build_module broken kernel/test/broken.c
+    boot detectors 300 time-travel=inf-cpu uml-detectors.sh || fail "a detector is dead: $logs/detectors.log"
+    echo "$want" >"$uml/proven"
+}
+
+sh scripts/apt.sh gcc libc6-dev make flex bison bc xz-utils iproute2 kmod patch debian-archive-keyring
+mkdir -p "$uml" "$logs"
+uml=$(cd "$uml" && pwd)
+exec 9>"$uml/lock"
+flock -n 9 || { say "waiting for another run to finish"; flock 9; }
+fetch_source
+build_kernel
+sh scripts/kernel-test-programs.sh "$uml"
+prove_detectors
+if [ "$kind" = confucius ]; then
+    say "building the module"
+    build_module module kernel/*.c kernel/*.h kernel/Kbuild
+fi
+[ $length = long ] && limit=10800 || limit=1800
+for part in exact races; do
+    [ $part = exact ] && time=time-travel=inf-cpu || time=time-travel
+    say "the tests, part $part ($length form)"
+    boot "$part" $limit "$time" uml-churn.sh "kind=$kind" "part=$part" "length=$length" "seed=$seed" ||
+        fail "part $part: see $logs/$part.log"
+done
+say "ok"

@@ -1,0 +1,16 @@
+#!/bin/sh
+# Builds the static programs that test the qdisc inside a test kernel into a directory.
+# usage: scripts/kernel-test-programs.sh DIRECTORY
+set -eu
+to=$1
+cd "$(dirname "$0")/../kernel/test"
+mkdir -p "$to"
+build() { # PROGRAM SOURCES...
+    program=$1
+    shift
+    "${CC:-cc}" -static -O2 -Wall -Wextra -Werror -o "$to/$program.new" "$@"
+    mv "$to/$program.new" "$to/$program"
+}
+build netlink_fuzz netlink_fuzz.c fuzz_shapes.c nl.c settings.c
+build churn churn.c churn_faults.c churn_scan.c bed.c frames.c nl.c settings.c
+build poweroff poweroff.c
