@@ -150,7 +150,7 @@ boot() {
 prove_detectors() {
     want=$(stamp "$uml/built" kernel/test/broken.c kernel/test/uml-detectors.sh kernel/test/uml-lib.sh)
     if stamped "$uml/proven" "$want"; then return; fi
-    say "proving that every detector fires on kernel/test/broken.c"
+    say "proving that every detector fires on kernel/test/broken.c (these reports are wanted)"
     build_module broken kernel/test/broken.c
     boot detectors 300 time-travel=inf-cpu uml-detectors.sh || fail "a detector is dead: $logs/detectors.log"
     echo "$want" >"$uml/proven"
@@ -171,9 +171,9 @@ if [ "$kind" = confucius ]; then
 fi
 [ $length = long ] && limit=10800 || limit=1800
 for part in exact races; do
-    [ $part = exact ] && time=time-travel=inf-cpu || time=time-travel
+    [ $part = exact ] && time="time-travel=inf-cpu" || time="time-travel"
     say "the tests, part $part ($length form)"
-    boot "$part" $limit "$time" uml-churn.sh "kind=$kind" "part=$part" "length=$length" "seed=$seed" ||
+    boot "$part" "$limit" "$time" uml-churn.sh "kind=$kind" "part=$part" "length=$length" "seed=$seed" ||
         fail "part $part: see $logs/$part.log"
 done
 say "ok"

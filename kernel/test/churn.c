@@ -223,12 +223,23 @@ int main(int argc, char **argv)
 
 	while ((c = getopt(argc, argv, "k:o:d:s:x")) != -1) {
 		switch (c) {
-		case 'k': b.kind = optarg; break;
-		case 'o': out = optarg; break;
-		case 'd': dev = optarg; break;
-		case 's': b.rng = strtoull(optarg, NULL, 0); break;
-		case 'x': b.exact = true; break;
-		default: usage();
+		case 'k':
+			b.kind = optarg;
+			break;
+		case 'o':
+			out = optarg;
+			break;
+		case 'd':
+			dev = optarg;
+			break;
+		case 's':
+			b.rng = strtoull(optarg, NULL, 0);
+			break;
+		case 'x':
+			b.exact = true;
+			break;
+		default:
+			usage();
 		}
 	}
 	if (argc - optind < 2)

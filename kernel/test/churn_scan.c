@@ -139,12 +139,12 @@ static void judge(struct scan *s)
 	/* KASAN keeps a thirty-second of memory of freed objects in quarantine. */
 	long allowed = 2 * 32 * 1024 + 32 * 1024;
 
-	printf("  %u flows; the call: %u packets, %u lost, delay %u ms median, %u ms p99, %u ms most\n",
+	printf("  %u flows; the call: %u packets, %u lost, %u ms median, %u ms p99, %u ms most\n",
 	       s->next, s->calls, lost, percentile(s, 50), late, percentile(s, 100));
 	printf("  memory_used at most %u bytes; the kernel grew by %ld kB\n", s->memory_peak,
 	       s->slab_peak - s->slab_start);
 	if (!s->b->ours) {
-		printf("  no memory limit and no service to the call are claimed of %s\n", s->b->kind);
+		printf("  no memory limit and no served call are claimed of %s\n", s->b->kind);
 		return;
 	}
 	if (lost * 1000 > s->calls * LOSS_PER_MILLE)

@@ -206,12 +206,23 @@ int main(int argc, char **argv)
 
 	while ((c = getopt(argc, argv, "k:n:s:m:v")) != -1) {
 		switch (c) {
-		case 'k': f.kind = optarg; break;
-		case 'n': count = strtoul(optarg, NULL, 0); break;
-		case 's': f.rng = strtoull(optarg, NULL, 0); break;
-		case 'm': module = optarg; break;
-		case 'v': verbose = true; break;
-		default: usage();
+		case 'k':
+			f.kind = optarg;
+			break;
+		case 'n':
+			count = strtoul(optarg, NULL, 0);
+			break;
+		case 's':
+			f.rng = strtoull(optarg, NULL, 0);
+			break;
+		case 'm':
+			module = optarg;
+			break;
+		case 'v':
+			verbose = true;
+			break;
+		default:
+			usage();
 		}
 	}
 	c = module ? module_load(module) : 0;

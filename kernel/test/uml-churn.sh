@@ -1,19 +1,23 @@
 #!/bin/sh
+# shellcheck disable=SC2154
 # Init of the sanitizer kernel: the hostile tests of a queue discipline. From the
 # kernel's command line: work (the build directory), kind (the discipline), part
 # (exact: in a time that only sleeping spends; races: in one that computing spends
 # too, so that timers interrupt), length (short or long), seed.
 set -u
+# shellcheck source=kernel/test/uml-lib.sh
 . "${0%/*}/uml-lib.sh"
 failed=0
 module=$work/module/sch_$kind.ko
 
 run() { # PROGRAM ARGUMENTS...
-    say "$(basename "$1") ${*##*/}"
-    "$@" || { say "FAIL: $* returned $?"; failed=1; }
+    program=$1
+    shift
+    say "$program $*"
+    "$work/$program" "$@" || { say "FAIL: $program $* returned $?"; failed=1; }
 }
 
-churn() { run "$work/churn" -k "$kind" -s "$seed" "$@"; }
+churn() { run churn -k "$kind" -s "$seed" "$@"; }
 
 # A pair of devices, and an IFB behind the far end of it.
 ip link add a0 type veth peer name b0
@@ -34,7 +38,7 @@ fi
 exact() {
     if [ "$length" = long ]; then mix=2400 ifb=1200 faults=40 unload=200
     else mix=60 ifb=20 faults=8 unload=40; fi
-    run "$work/netlink_fuzz" -k "$kind" -s "$seed" -n 10000
+    run netlink_fuzz -k "$kind" -s "$seed" -n 10000
     churn -x mix $mix
     redirect
     churn -x -d i0 mix $ifb
@@ -61,9 +65,9 @@ for left in with without; do
         rmmod "sch_$kind" || { say "FAIL: the module cannot be unloaded"; failed=1; }
     fi
     scan_leaks
-    if [ -s $leaks ]; then
+    if [ -s "$leaks" ]; then
         say "FAIL: leaks, $left the module:"
-        head -n 60 $leaks
+        head -n 60 "$leaks"
         failed=1
     fi
 done

@@ -1,7 +1,9 @@
 #!/bin/sh
+# shellcheck disable=SC2154
 # Init of the sanitizer kernel, once per build of it: every detector must report
 # what broken.ko does wrong, and none must report when it does nothing.
 set -u
+# shellcheck source=kernel/test/uml-lib.sh
 . "${0%/*}/uml-lib.sh"
 failed=0
 
@@ -20,10 +22,10 @@ expect() { # WHAT-BROKEN-DOES PATTERN
 
 insmod "$work/broken/broken.ko" what=none && rmmod broken
 scan_leaks
-if [ -n "$(reports)" ] || [ -s $leaks ]; then
+if [ -n "$(reports)" ] || [ -s "$leaks" ]; then
     say "FAIL: reports where nothing was broken:"
     reports
-    cat $leaks
+    cat "$leaks"
     failed=1
 fi
 
@@ -31,10 +33,10 @@ fi
 expect order 'possible circular locking'
 expect atomic 'sleeping function called from invalid context'
 expect shift 'UBSAN: shift-out-of-bounds'
-echo clear >$leaks
+echo clear >"$leaks"
 insmod "$work/broken/broken.ko" what=leak
 scan_leaks
-if grep -q 'unreferenced object' $leaks; then
+if grep -q 'unreferenced object' "$leaks"; then
     say "ok: leak is detected"
 else
     say "FAIL: leak is not detected"

@@ -1,3 +1,4 @@
+# shellcheck shell=sh disable=SC2154
 # What the scripts that run as init of the sanitizer kernel share. The root file
 # system is the host's, read only; `work` is the build directory on the host.
 
@@ -22,7 +23,7 @@ reports() {
 scan_leaks() {
     for _ in 1 2 3; do
         sleep 10
-        echo scan >$leaks
+        echo scan >"$leaks"
     done
     sleep 1
 }
