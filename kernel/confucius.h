@@ -9,7 +9,7 @@
  * This is the discipline without a kernel around it: it calls nothing, and
  * makes the same decisions, to the packet, as the one in Rust. Time is in ns and
  * only goes forward. Whoever includes this supplies the kernel's integer types,
- * min, max, likely, unlikely, noinline, __always_inline, div_u64, div64_u64,
+ * min, min_t, max, max_t, likely, unlikely, noinline, __always_inline, div_u64, div64_u64,
  * memset, memcpy and the two hooks below; allocates; and calls one function at a
  * time.
  */
@@ -165,9 +165,10 @@ static __always_inline bool cf_fits(const struct confucius *c, u32 packets, u32 
 static u32 cf_longest(const struct confucius *c, u32 mine, u32 extra)
 {
 	u64 most = c->classes[mine].bytes + extra;
-	u32 longest = mine, number, rest;
+	u32 longest = mine, rest;
 
-	cf_for_each(number, c->backlogged, rest) {
+	for (rest = c->backlogged; rest; rest &= rest - 1) {
+		u32 number = __builtin_ctz(rest);
 		const struct cf_class *class = &c->classes[number];
 		u64 bytes = class->bytes + (number == mine ? extra : 0);
 

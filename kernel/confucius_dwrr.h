@@ -12,11 +12,7 @@
 #define __CONFUCIUS_DWRR_H
 
 #define CF_FRACTION	10		/* bits, so that a small weight is not rounded away */
-#define CF_MAX_LEN	(1U << 24)	/* no device sends more at once */
-
-/* Runs the statement after it for each class of the set. */
-#define cf_for_each(class, set, rest) \
-	for (rest = (set); rest && ((class) = __builtin_ctz(rest), true); rest &= rest - 1)
+#define CF_MAX_LEN	0x1000000U	/* no device sends more at once */
 
 /* What a class of @weight gets in a round: at most 2^26, or 2^49 if it only has debt. */
 static u64 cf_credit(const struct confucius *c, u32 weight, u32 heaviest)
@@ -42,17 +38,19 @@ static u64 cf_rounds(const struct cf_class *class, u64 credit)
 
 static noinline void cf_refill(struct confucius *c)
 {
-	u32 rest, number, heaviest = 1;
 	u64 rounds = CF_NEVER;
+	u32 heaviest = 1;
+	u32 rest;
 
-	cf_for_each(number, c->backlogged, rest)
-		heaviest = max(heaviest, c->classes[number].weight);
-	cf_for_each(number, c->backlogged, rest) {
-		struct cf_class *class = &c->classes[number];
+	for (rest = c->backlogged; rest; rest &= rest - 1)
+		heaviest = max(heaviest, c->classes[__builtin_ctz(rest)].weight);
+	for (rest = c->backlogged; rest; rest &= rest - 1) {
+		struct cf_class *class = &c->classes[__builtin_ctz(rest)];
 
 		rounds = min(rounds, cf_rounds(class, cf_credit(c, class->weight, heaviest)));
 	}
-	cf_for_each(number, c->backlogged | c->owing, rest) {
+	for (rest = c->backlogged | c->owing; rest; rest &= rest - 1) {
+		u32 number = __builtin_ctz(rest);
 		struct cf_class *class = &c->classes[number];
 
 		class->deficit += (s64)(cf_credit(c, class->weight, heaviest) * rounds);
@@ -67,11 +65,11 @@ static noinline void cf_refill(struct confucius *c)
 /* Takes what they may have saved from classes that have no packets any more. */
 static noinline void cf_settle(struct confucius *c, u32 gone)
 {
-	u32 rest, number;
+	for (; gone; gone &= gone - 1) {
+		struct cf_class *class = &c->classes[__builtin_ctz(gone)];
 
-	cf_for_each(number, gone, rest)
-		if (c->classes[number].deficit > 0)
-			c->classes[number].deficit = 0;
+		class->deficit = min_t(s64, class->deficit, 0);
+	}
 }
 
 /* The class that sends next; CF_NIL where nothing waits. */

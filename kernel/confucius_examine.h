@@ -26,7 +26,7 @@ static inline u32 cf_of_buffer(const struct confucius *c, const struct cf_flow *
 {
 	u64 own = (u64)flow->packets * CF_FULL;
 
-	return min(cf_div(own, c->params.limit), (u64)CF_MOST);
+	return min_t(u64, cf_div(own, c->params.limit), CF_MOST);
 }
 
 /*
@@ -38,13 +38,14 @@ static inline u32 cf_of_buffer(const struct confucius *c, const struct cf_flow *
 static __always_inline u32 cf_of_delay(const struct confucius *c, u64 sojourn, u32 own, u64 all,
 				       u32 waiting)
 {
-	u64 us = min(div_u64(sojourn, 1000), (u64)U32_MAX);
+	u64 us = min_t(u64, div_u64(sojourn, 1000), U32_MAX);
 
-	all = max(min(all, (u64)1 << 30), (u64)1);
+	all = max_t(u64, min_t(u64, all, 1 << 30), 1);
 	/* Times 2^30 bytes; then 2^32 us times 2^16 flows times 10^4. */
 	if (own < all)
 		us = cf_div(us * own, (u32)all);
-	return min(cf_div(us * waiting * c->occupancy_num, c->occupancy_den), (u64)CF_MOST);
+	us = cf_div(us * waiting * c->occupancy_num, c->occupancy_den);
+	return min_t(u64, us, CF_MOST);
 }
 
 static __always_inline void cf_sample(struct cf_flow *flow, u32 occupancy)

@@ -147,7 +147,7 @@ static __always_inline void cf_push(struct confucius *c, u64 now, u32 at, void *
 		c->slots[flow->tail].next = index;
 	}
 	flow->tail = index;
-	cf_append(&class->list, CF_SLOT_LINKS(c), index);
+	cf_append(&class->list, cf_slot_nodes(c), index);
 	flow->packets++;
 	flow->bytes += len;
 	class->packets++;
@@ -160,7 +160,7 @@ static __always_inline void cf_unlist(struct confucius *c, u32 index)
 {
 	struct cf_slot *slot = &c->slots[index];
 
-	cf_unlink(&c->classes[slot->listed_in].list, CF_SLOT_LINKS(c), index);
+	cf_unlink(&c->classes[slot->listed_in].list, cf_slot_nodes(c), index);
 	slot->listed_in = CF_UNLISTED;
 }
 

@@ -15,14 +15,14 @@ static __always_inline void cf_touch(struct confucius *c, u64 now, u32 at)
 	c->flows[at].last_active = now;
 	if (c->activity.tail == at)
 		return;
-	cf_unlink(&c->activity, CF_ACTIVITY_LINKS(c), at);
-	cf_append(&c->activity, CF_ACTIVITY_LINKS(c), at);
+	cf_unlink(&c->activity, cf_activity_nodes(c), at);
+	cf_append(&c->activity, cf_activity_nodes(c), at);
 }
 
 static void cf_forget(struct confucius *c, u32 at)
 {
 	c->sets[at / CF_WAYS].used &= ~(1 << at % CF_WAYS);
-	cf_unlink(&c->activity, CF_ACTIVITY_LINKS(c), at);
+	cf_unlink(&c->activity, cf_activity_nodes(c), at);
 	c->counts.forgotten++;
 }
 
@@ -43,7 +43,7 @@ static u32 cf_occupy(struct confucius *c, struct cf_set *set, u64 now, u32 hash)
 	set->hash[way] = hash;
 	c->ages[first + way].started = now;
 	c->flows[first + way].last_active = now;
-	cf_append(&c->activity, CF_ACTIVITY_LINKS(c), first + way);
+	cf_append(&c->activity, cf_activity_nodes(c), first + way);
 	return first + way;
 }
 

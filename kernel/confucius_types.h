@@ -293,41 +293,44 @@ static __always_inline u64 cf_div(u64 a, u32 b)
 	return likely(!(a >> 32)) ? (u32)a / b : div_u64(a, b);
 }
 
-/* The links of number @at of an array whose elements take @size bytes, @first being number 0's. */
-static __always_inline struct cf_links *cf_links_at(struct cf_links *first, u32 size, u32 at)
+/* The links of the elements of an array: those of number 0, and how far it is to the next. */
+struct cf_nodes {
+	struct cf_links	*first;
+	u32		size;
+};
+
+static __always_inline struct cf_links *cf_links_at(struct cf_nodes nodes, u32 at)
 {
-	return (struct cf_links *)((char *)first + (size_t)size * at);
+	return (struct cf_links *)((char *)nodes.first + (size_t)nodes.size * at);
 }
 
 /* Appends number @at, which is in no list. */
-static __always_inline void cf_append(struct cf_list *list, struct cf_links *first, u32 size,
-				      u32 at)
+static __always_inline void cf_append(struct cf_list *list, struct cf_nodes nodes, u32 at)
 {
-	struct cf_links *links = cf_links_at(first, size, at);
+	struct cf_links *links = cf_links_at(nodes, at);
 
 	links->prev = list->tail;
 	links->next = CF_NIL;
 	if (list->tail == CF_NIL)
 		list->head = at;
 	else
-		cf_links_at(first, size, list->tail)->next = at;
+		cf_links_at(nodes, list->tail)->next = at;
 	list->tail = at;
 }
 
 /* Takes number @at out of @list, in which it is. */
-static __always_inline void cf_unlink(struct cf_list *list, struct cf_links *first, u32 size,
-				      u32 at)
+static __always_inline void cf_unlink(struct cf_list *list, struct cf_nodes nodes, u32 at)
 {
-	struct cf_links *links = cf_links_at(first, size, at);
+	struct cf_links *links = cf_links_at(nodes, at);
 
 	if (links->prev == CF_NIL)
 		list->head = links->next;
 	else
-		cf_links_at(first, size, links->prev)->next = links->next;
+		cf_links_at(nodes, links->prev)->next = links->next;
 	if (links->next == CF_NIL)
 		list->tail = links->prev;
 	else
-		cf_links_at(first, size, links->next)->prev = links->prev;
+		cf_links_at(nodes, links->next)->prev = links->prev;
 }
 
 static inline void cf_list_init(struct cf_list *list)
@@ -336,8 +339,19 @@ static inline void cf_list_init(struct cf_list *list)
 	list->tail = CF_NIL;
 }
 
-#define CF_SLOT_LINKS(c)	(&(c)->slots->links), sizeof(*(c)->slots)
-#define CF_ACTIVITY_LINKS(c)	(&(c)->flows->by_activity), sizeof(*(c)->flows)
-#define CF_STEP_LINKS(c)	(&(c)->ages->links), sizeof(*(c)->ages)
+static __always_inline struct cf_nodes cf_slot_nodes(const struct confucius *c)
+{
+	return (struct cf_nodes){ &c->slots->links, sizeof(*c->slots) };
+}
+
+static __always_inline struct cf_nodes cf_activity_nodes(const struct confucius *c)
+{
+	return (struct cf_nodes){ &c->flows->by_activity, sizeof(*c->flows) };
+}
+
+static __always_inline struct cf_nodes cf_step_nodes(const struct confucius *c)
+{
+	return (struct cf_nodes){ &c->ages->links, sizeof(*c->ages) };
+}
 
 #endif

@@ -33,7 +33,7 @@ static void cf_step_enter(struct confucius *c, u32 at, u32 step)
 {
 	c->flows[at].step = step;
 	c->step_flows[step]++;
-	cf_append(&c->steps[step], CF_STEP_LINKS(c), at);
+	cf_append(&c->steps[step], cf_step_nodes(c), at);
 }
 
 static void cf_step_leave(struct confucius *c, u32 at)
@@ -41,7 +41,7 @@ static void cf_step_leave(struct confucius *c, u32 at)
 	u32 step = c->flows[at].step;
 
 	c->step_flows[step]--;
-	cf_unlink(&c->steps[step], CF_STEP_LINKS(c), at);
+	cf_unlink(&c->steps[step], cf_step_nodes(c), at);
 }
 
 /* A flow that did nothing for a whole doubling is over, or as good as new when it comes back. */

@@ -40,7 +40,10 @@ enum {
 #define TC_CONFUCIUS_TARGETS	7
 #define TC_CONFUCIUS_CLASSES	(TC_CONFUCIUS_TARGETS + 1)
 
-/* A class; the first is that of the new flows. Counters since the start, the rest is now. */
+/*
+ * A class; the first is that of the new flows. Counters since the start, the
+ * rest is now. The xstats of class MAJOR:N are one of these, the N-th.
+ */
 struct tc_confucius_class {
 	__u64	sent_bytes;
 	__u64	sent_packets;
@@ -54,6 +57,7 @@ struct tc_confucius_class {
 	__u32	peak_us;		/* the same, quick to rise and slow to fall */
 };
 
+/* The xstats of the qdisc. */
 struct tc_confucius_xstats {
 	__u32	classes;		/* in use, that of the new flows included */
 	__u32	flows;			/* active ones */

@@ -22,8 +22,10 @@ typedef int64_t s64;
 #define noinline		__attribute__((noinline))
 #undef __always_inline
 #define __always_inline		inline __attribute__((always_inline))
-#define min(a, b)		({ __typeof__(a) _a = (a); __typeof__(b) _b = (b); _a < _b ? _a : _b; })
-#define max(a, b)		({ __typeof__(a) _a = (a); __typeof__(b) _b = (b); _a > _b ? _a : _b; })
+#define min_t(type, a, b)	({ type _a = (a), _b = (b); _a < _b ? _a : _b; })
+#define max_t(type, a, b)	({ type _a = (a), _b = (b); _a > _b ? _a : _b; })
+#define min(a, b)		min_t(__typeof__(a), a, b)
+#define max(a, b)		max_t(__typeof__(a), a, b)
 #define div_u64(a, b)		((u64)(a) / (u32)(b))
 #define div64_u64(a, b)		((u64)(a) / (u64)(b))
 

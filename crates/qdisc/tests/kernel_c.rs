@@ -81,7 +81,7 @@ fn number(name: &str, default: u64) -> u64 {
 #[test]
 fn rust_and_c_decide_alike() {
     let program = compile("replay");
-    let traces = number("ANALECTS_TRACES", 5000);
+    let traces = number("ANALECTS_TRACES", 3000);
     for first in (0..traces).step_by(BATCH as usize) {
         let seeds = first..traces.min(first + BATCH);
         let batch: Vec<_> = seeds.clone().map(Trace::random).collect();
