@@ -25,6 +25,12 @@ lint:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked --quiet
 	sh scripts/deny.sh
 
+# The kernels that the engine `kernel` boots, fetched and built once; KERNEL=6.12, 7.x or all for others.
+KERNEL ?= 6.1
+.PHONY: kernel-engine
+kernel-engine:
+	@sh scripts/kernel-engine.sh $(KERNEL)
+
 # Speed: ours, and ns-3's where libns3-dev is installed. Writes target/bench.json.
 bench: setup
 	sh scripts/bench.sh

@@ -1,0 +1,26 @@
+#!/bin/sh
+# The host's programs that fetching, building and booting need. Asks for root only if some are missing.
+set -eu
+. scripts/kernel/common.sh
+
+missing=
+need() { # PROGRAM PACKAGE
+    command -v "$1" >/dev/null || [ -x "/usr/sbin/$1" ] || missing="$missing $2"
+}
+need qemu-system-x86_64 qemu-system-x86
+need mmdebstrap mmdebstrap
+need cpio cpio
+need depmod kmod
+need xz xz-utils
+need zstd zstd
+need setpriv util-linux
+[ -f "$keyring" ] || missing="$missing debian-archive-keyring"
+[ -n "$missing" ] || exit 0
+
+command -v apt-get >/dev/null || fail "these packages are missing, and this is no Debian:$missing"
+say "installing$missing"
+export DEBIAN_FRONTEND=noninteractive
+as_root apt-get update -qq || fail "apt-get update failed; these packages are missing:$missing"
+# shellcheck disable=SC2086
+as_root apt-get install -y -qq --no-install-recommends $missing ||
+    fail "cannot install$missing"
