@@ -437,7 +437,7 @@ static void *confucius_grow(struct confucius *c, void *slots, u32 slot_count)
 }
 
 /* Takes out any packet, in no particular order; NULL where none is left. */
-static void *confucius_purge(struct confucius *c)
+static inline void *confucius_purge(struct confucius *c)
 {
 	struct cf_popped popped;
 
