@@ -36,11 +36,25 @@ static u64 cf_rounds(const struct cf_class *class, u64 credit)
 	return need <= credit ? 1 : div64_u64(need + credit - 1, credit);
 }
 
+/* Nobody else waits or owes anything: it has the heaviest weight. */
+static void cf_refill_only(struct confucius *c, struct cf_class *class)
+{
+	u64 credit = (u64)c->params.quantum << CF_FRACTION;
+
+	class->deficit += (s64)(credit * cf_rounds(class, credit));
+	c->owing = 0;
+}
+
 static noinline void cf_refill(struct confucius *c)
 {
+	u32 rest = c->backlogged | c->owing;
 	u64 rounds = CF_NEVER;
 	u32 heaviest = 1;
-	u32 rest;
+
+	if (!(rest & (rest - 1))) {
+		cf_refill_only(c, &c->classes[__builtin_ctz(rest)]);
+		return;
+	}
 
 	for (rest = c->backlogged; rest; rest &= rest - 1)
 		heaviest = max(heaviest, c->classes[__builtin_ctz(rest)].weight);
@@ -70,6 +84,20 @@ static noinline void cf_settle(struct confucius *c, u32 gone)
 
 		class->deficit = min_t(s64, class->deficit, 0);
 	}
+}
+
+/*
+ * Whether nothing waits. confucius_dequeue() finds that out too, but a qdisc is
+ * asked after each packet whether there is another, and here no clock is read.
+ */
+static __always_inline bool confucius_is_empty(struct confucius *c)
+{
+	if (c->backlogged)
+		return false;
+	if (c->last)
+		cf_settle(c, c->last);
+	c->last = 0;
+	return true;
 }
 
 /* The class that sends next; CF_NIL where nothing waits. */

@@ -225,6 +225,8 @@ static struct sk_buff *confucius_qdisc_dequeue(struct Qdisc *sch)
 	struct confucius_packet packet;
 	struct sk_buff *skb;
 
+	if (confucius_is_empty(&q->core))
+		return NULL;
 	if (!confucius_dequeue(&q->core, ktime_get_ns(), &packet))
 		return NULL;
 	skb = packet.packet;
