@@ -40,6 +40,12 @@ pub enum Command {
     },
     /// Say what the theory of the Confucius paper predicts, and what the paper prints.
     Bound(BoundArgs),
+    /// Put a discipline on a device of this host, behind a shaper; show what is there; take it back.
+    Tc {
+        /// What to do.
+        #[command(subcommand)]
+        command: TcCommand,
+    },
     /// Print completions for a shell.
     Completions {
         /// Which shell.
@@ -303,4 +309,79 @@ pub enum PagesFormat {
     Table,
     /// JSON, with every page.
     Json,
+}
+
+/// What to do with a device.
+#[derive(Debug, Subcommand)]
+pub enum TcCommand {
+    /// Print the commands that shape a device's traffic, and run them; if one fails, everything is
+    /// put back. Applied again, it changes what is there.
+    Apply(TcApply),
+    /// Say what is applied, whether it still stands, and what it counted.
+    Show(TcShow),
+    /// Put a device back to what it was before anything was applied to it.
+    Clear(TcClear),
+}
+
+/// What a device is to get.
+#[derive(Debug, Args)]
+pub struct TcApply {
+    /// The device towards the slow place, such as eth0.
+    #[arg(long, value_name = "DEVICE")]
+    pub dev: String,
+    /// The rate at which it sends: 85 to 95 % of what a speed test shows.
+    #[arg(long, value_name = "RATE")]
+    pub rate: String,
+    /// The rate at which it receives; without, what it receives is left alone.
+    #[arg(long, value_name = "RATE")]
+    pub ingress: Option<String>,
+    /// What the line adds to each IP packet: bytes, or a keyword of tc-cake(8) such as docsis,
+    /// pppoe-ptm, bridged-ptm, ethernet or conservative. Without, what the kernel counts.
+    #[arg(long, value_name = "BYTES|LINE", allow_hyphen_values = true)]
+    pub overhead: Option<String>,
+    /// The discipline: confucius, cake, fq_codel, codel, fq, pie, fq_pie, pfifo or bfifo.
+    #[arg(
+        long,
+        short = 'd',
+        default_value = "confucius",
+        value_name = "NAME[,key=value...]"
+    )]
+    pub discipline: String,
+    /// Do it even if what the device has cannot be put back exactly: that is then lost.
+    #[arg(long)]
+    pub replace: bool,
+    /// Only print the commands. A device that is not there is taken for an ordinary one.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// The folder that remembers what was changed.
+    #[arg(long, value_name = "DIR", default_value = netcfg::STATE)]
+    pub state: PathBuf,
+}
+
+/// What to show.
+#[derive(Debug, Args)]
+pub struct TcShow {
+    /// Only this device.
+    #[arg(long, value_name = "DEVICE")]
+    pub dev: Option<String>,
+    /// As JSON, with everything that tc says about the queues.
+    #[arg(long)]
+    pub json: bool,
+    /// The folder that remembers what was changed.
+    #[arg(long, value_name = "DIR", default_value = netcfg::STATE)]
+    pub state: PathBuf,
+}
+
+/// What to take back.
+#[derive(Debug, Args)]
+pub struct TcClear {
+    /// The device.
+    #[arg(long, value_name = "DEVICE")]
+    pub dev: String,
+    /// Only print the commands.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// The folder that remembers what was changed.
+    #[arg(long, value_name = "DIR", default_value = netcfg::STATE)]
+    pub state: PathBuf,
 }

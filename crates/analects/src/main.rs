@@ -14,6 +14,7 @@ mod resolved;
 mod run;
 mod sweep;
 mod table;
+mod tc;
 mod variants;
 
 use clap::{CommandFactory, Parser};
@@ -25,6 +26,8 @@ use std::process::ExitCode;
 
 /// Exit status for input that was refused.
 const REFUSED: u8 = 2;
+/// Exit status for what was tried and failed.
+const FAILED: u8 = 1;
 
 fn main() -> ExitCode {
     let result = match Cli::try_parse() {
@@ -34,8 +37,9 @@ fn main() -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(refused) => {
+            let status = if refused.tried() { FAILED } else { REFUSED };
             eprintln!("{}", refused.rendered());
-            ExitCode::from(REFUSED)
+            ExitCode::from(status)
         }
     }
 }
@@ -49,6 +53,7 @@ fn execute(command: Command) -> Result<(), Refused> {
         Command::List { what } => describe::list(what),
         Command::Describe { name, format } => describe::describe(&name, format),
         Command::Bound(args) => bound::run(&args),
+        Command::Tc { command } => tc::tc(&command),
         Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "analects", &mut text);

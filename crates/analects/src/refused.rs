@@ -26,6 +26,7 @@ pub struct Refused {
     message: String,
     help: String,
     excerpt: Option<Excerpt>,
+    tried: bool,
 }
 
 impl Refused {
@@ -35,7 +36,21 @@ impl Refused {
             message: printable(message, MOST),
             help: printable(help, MOST),
             excerpt: None,
+            tried: false,
         }
+    }
+
+    /// The same of something that was tried and failed, not refused.
+    pub fn failed(message: &str, help: &str) -> Self {
+        Refused {
+            tried: true,
+            ..Refused::new(message, help)
+        }
+    }
+
+    /// Whether something was tried.
+    pub fn tried(&self) -> bool {
+        self.tried
     }
 
     /// The refusal as it is printed to standard error: with colours and box-drawing characters
@@ -80,7 +95,7 @@ impl std::error::Error for Refused {}
 
 impl Diagnostic for Refused {
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        Some(Box::new(&self.help))
+        (!self.help.is_empty()).then(|| Box::new(&self.help) as Box<dyn fmt::Display>)
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {

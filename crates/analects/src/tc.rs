@@ -1,0 +1,211 @@
+//! `analects tc`: a shaper with a discipline on a device of this host, and back.
+
+use crate::cli::{TcApply, TcClear, TcCommand, TcShow};
+use crate::refused::Refused;
+use crate::run::print;
+use core::fmt::Display;
+use netcfg::{Device, Discipline, Error, Host, Kind, Overhead, Settings, ShapedRate, Store};
+use scenario::Choice;
+use units::Rate;
+
+type Result<T> = core::result::Result<T, Refused>;
+
+/// Runs one of the subcommands.
+pub fn tc(command: &TcCommand) -> Result<()> {
+    match command {
+        TcCommand::Apply(args) => apply(args),
+        TcCommand::Show(args) => show(args),
+        TcCommand::Clear(args) => clear(args),
+    }
+}
+
+/// What was tried ends with another status than what was refused.
+impl From<Error> for Refused {
+    fn from(error: Error) -> Self {
+        match error.kind {
+            Kind::Refused => Refused::new(&error.message, &error.help),
+            Kind::Failed | Kind::Interrupted => Refused::failed(&error.message, &error.help),
+        }
+    }
+}
+
+fn apply(args: &TcApply) -> Result<()> {
+    let device = device(&args.dev)?;
+    let settings = settings(args)?;
+    let mut host = host(args.dry_run)?;
+    let store = if args.dry_run {
+        Store::look(&args.state)
+    } else {
+        Store::open(&args.state)?
+    };
+    let (replace, assume) = (args.replace, args.dry_run);
+    let prepared = netcfg::prepare(&mut host, &store, &device, &settings, replace, assume)?;
+    for note in prepared.notes() {
+        eprintln!("{}", scenario::printable(note, 500));
+    }
+    let commands = prepared.commands();
+    if commands.is_empty() {
+        eprintln!("{device} has all of this already");
+    }
+    print(&lines(&commands))?;
+    if args.dry_run {
+        return Ok(());
+    }
+    Ok(netcfg::apply(&mut host, &store, &prepared)?)
+}
+
+fn clear(args: &TcClear) -> Result<()> {
+    let device = device(&args.dev)?;
+    let mut host = host(args.dry_run)?;
+    let nothing = || eprintln!("nothing is applied to {device}");
+    if Store::look(&args.state).load(&device)?.is_none() {
+        nothing();
+        return Ok(());
+    }
+    let store = if args.dry_run {
+        Store::look(&args.state)
+    } else {
+        Store::open(&args.state)?
+    };
+    match netcfg::undoing(&mut host, &store, &device)? {
+        Some(commands) => print(&lines(&commands))?,
+        None => nothing(),
+    }
+    if !args.dry_run {
+        netcfg::clear(&mut host, &store, &device)?;
+    }
+    Ok(())
+}
+
+fn show(args: &TcShow) -> Result<()> {
+    let store = Store::look(&args.state);
+    let devices = match &args.dev {
+        Some(name) => vec![device(name)?],
+        None => store.devices()?,
+    };
+    let mut host = host(true)?;
+    let mut all = Vec::new();
+    for device in &devices {
+        match netcfg::status(&mut host, &store, device)? {
+            Some(status) => all.push(status),
+            None => eprintln!("nothing is applied to {device}"),
+        }
+    }
+    if args.json {
+        let text = serde_json::to_string_pretty(&all);
+        let text = text.map_err(|error| Refused::failed(&error.to_string(), "report this"))?;
+        return print(&format!("{text}\n"));
+    }
+    if devices.is_empty() {
+        eprintln!("nothing is applied to any device");
+    }
+    let texts: Vec<String> = all.iter().map(described).collect();
+    print(&texts.join("\n"))
+}
+
+/// A status as text.
+fn described(status: &netcfg::Status) -> String {
+    let settings = &status.settings;
+    let mut text = format!("{}: sends at {}", status.device, settings.rate);
+    if let Some(rate) = settings.ingress {
+        text += &format!(", receives at {rate}");
+    }
+    text += &format!(", {}", settings.discipline);
+    if let Some(overhead) = settings.overhead {
+        text += &format!(", {overhead}");
+    }
+    text += "\n";
+    if !status.complete {
+        text += "  it was interrupted: `analects tc clear` takes back what was done\n";
+    } else if status.differences.is_empty() {
+        text += "  as it was applied\n";
+    }
+    for difference in &status.differences {
+        text += &format!("  {}\n", scenario::printable(difference, 200));
+    }
+    for queue in &status.queues {
+        text += &counted(queue);
+    }
+    text
+}
+
+/// What a queue counted; what tc does not say is a dash.
+fn counted(queue: &netcfg::Queue) -> String {
+    let number = |number: Option<u64>| number.map_or("-".to_owned(), |number| number.to_string());
+    let name = scenario::printable(&format!("{} {}", queue.kind, queue.handle), 40);
+    format!(
+        "  {}: {name} sent {} packets, {} bytes; dropped {}, waited {} times; {} packets, {} bytes wait\n",
+        queue.device,
+        number(queue.packets),
+        number(queue.bytes),
+        number(queue.drops),
+        number(queue.overlimits),
+        number(queue.qlen),
+        number(queue.backlog),
+    )
+}
+
+fn lines(commands: &[netcfg::Command]) -> String {
+    commands
+        .iter()
+        .map(|command| format!("{command}\n"))
+        .collect()
+}
+
+/// This host; where something is changed, a signal does not end this process in the middle of it.
+fn host(only_looks: bool) -> Result<Host> {
+    if only_looks {
+        return Ok(Host::default());
+    }
+    Host::catching_signals().map_err(|error| {
+        let message = format!("signals cannot be caught: {error}");
+        Refused::failed(&message, "nothing was changed")
+    })
+}
+
+fn device(text: &str) -> Result<Device> {
+    let help = "`ip link` lists what there is";
+    text.parse().map_err(|error| refused("--dev", &error, help))
+}
+
+fn settings(args: &TcApply) -> Result<Settings> {
+    let discipline = discipline(&args.discipline)?;
+    let overhead: Option<core::result::Result<Overhead, _>> =
+        args.overhead.as_deref().map(str::parse);
+    let help = "tc-cake(8), \"Overhead compensation parameters\", says which is whose";
+    let overhead = overhead.transpose();
+    Ok(Settings {
+        rate: rate("--rate", &args.rate)?,
+        ingress: args
+            .ingress
+            .as_deref()
+            .map(|text| rate("--ingress", text))
+            .transpose()?,
+        overhead: overhead.map_err(|error| refused("--overhead", &error, help))?,
+        discipline,
+    })
+}
+
+fn rate(option: &str, text: &str) -> Result<ShapedRate> {
+    let help = "write 85 to 95 % of what a speed test shows, such as 45mbit";
+    let rate: Rate = text
+        .parse()
+        .map_err(|error| refused(option, &error, help))?;
+    rate.try_into()
+        .map_err(|error| refused(option, &error, help))
+}
+
+fn discipline(text: &str) -> Result<Discipline> {
+    let refuse = |error: &dyn Display| {
+        let error = error.to_string();
+        let help = "`analects describe NAME` says what it can be told";
+        let (message, help) = error.split_once("; ").unwrap_or((&error, help));
+        Refused::new(&format!("--discipline: {message}"), help)
+    };
+    let choice: Choice = text.parse().map_err(|error: String| refuse(&error))?;
+    Discipline::new(&choice.name, &choice.settings).map_err(|error| refuse(&error))
+}
+
+fn refused(option: &str, error: &dyn Display, help: &str) -> Refused {
+    Refused::new(&format!("{option}: {error}"), help)
+}

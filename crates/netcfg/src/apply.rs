@@ -1,0 +1,270 @@
+//! Making changes one at a time, and undoing them.
+
+use crate::error::Kind;
+use crate::observe::{Observed, Snapshot};
+use crate::plan::{self, Places};
+use crate::{Change, Command, Device, Error, Journal, Plan, Runner, Settings, Store};
+
+/// What is going to be done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prepared {
+    device: Device,
+    settings: Settings,
+    /// What is undone first.
+    undo: Vec<Change>,
+    /// What of the former changes stays.
+    keep: Vec<Change>,
+    plan: Plan,
+    now: Snapshot,
+}
+
+impl Prepared {
+    /// The commands, in their order.
+    pub fn commands(&self) -> Vec<Command> {
+        let undo = self.undo.iter().rev();
+        let undo = undo.filter_map(|change| change.undo(&self.now));
+        undo.chain(self.plan.changes.iter().map(Change::command))
+            .collect()
+    }
+
+    /// What the user ought to know.
+    pub fn notes(&self) -> &[String] {
+        &self.plan.notes
+    }
+}
+
+/// Plans to give `device` what `settings` say; looks, and changes nothing.
+///
+/// What a former application left is changed in place where that can be done, and undone first
+/// where not. Where `assume`, a host that cannot be asked, or a device that is not there, is taken
+/// for an Ethernet device with the kernel's default queue.
+///
+/// # Errors
+/// If there is no such device, or it has what could not be put back exactly and `replace` does not
+/// say that this may go.
+pub fn prepare(
+    runner: &mut dyn Runner,
+    store: &Store,
+    device: &Device,
+    settings: &Settings,
+    replace: bool,
+    assume: bool,
+) -> Result<Prepared, Error> {
+    let former = store.load(device)?;
+    let mut looked = look(runner, device);
+    if assume && former.is_none() && !matches!(&looked, Ok(now) if now.of(device).is_some()) {
+        let mut supposed = Snapshot::default();
+        supposed.suppose(device, Observed::assumed());
+        let mut prepared = prepare_fresh(device, settings, replace, supposed)?;
+        let why = match &mut looked {
+            Ok(_) => format!("there is no device {device} here"),
+            Err(error) => std::mem::take(&mut error.message),
+        };
+        let note = format!("{why}: an Ethernet device with the default queue is assumed");
+        prepared.plan.notes.insert(0, note);
+        return Ok(prepared);
+    }
+    let now = looked?;
+    if now.of(device).is_none() {
+        let message = format!("there is no device {device}");
+        return Err(Error::refused(message, "`ip link` lists what there is"));
+    }
+    match former {
+        None => prepare_fresh(device, settings, replace, now),
+        Some(former) => prepare_again(device, settings, replace, now, former),
+    }
+}
+
+fn look(runner: &mut dyn Runner, device: &Device) -> Result<Snapshot, Error> {
+    let ifb = device.shaped_ingress();
+    let devices: Vec<&Device> = [device].into_iter().chain(ifb.as_ref().ok()).collect();
+    Snapshot::take(runner, &devices)
+}
+
+fn prepare_fresh(
+    device: &Device,
+    settings: &Settings,
+    replace: bool,
+    now: Snapshot,
+) -> Result<Prepared, Error> {
+    let assumed = Observed::assumed();
+    let places = Places::of(device, now.of(device).unwrap_or(&assumed), replace)?;
+    let plan = plan::fresh(device, settings, &places, &now, replace)?;
+    Ok(Prepared {
+        device: device.clone(),
+        settings: settings.clone(),
+        undo: Vec::new(),
+        keep: Vec::new(),
+        plan,
+        now,
+    })
+}
+
+/// Where a journal says that something was applied before.
+fn prepare_again(
+    device: &Device,
+    settings: &Settings,
+    replace: bool,
+    now: Snapshot,
+    former: Journal,
+) -> Result<Prepared, Error> {
+    // What undoing it will leave behind: what the journal remembers where ours still stands, and
+    // what is there where somebody else changed it.
+    let mut after = now.clone();
+    let root = former.changes.iter().find_map(|change| match change {
+        Change::Root {
+            device: of, before, ..
+        } if of == device && change.undo(&now).is_some() => Some(before.clone()),
+        _ => None,
+    });
+    for change in &former.changes {
+        change.suppose_undone(&now, &mut after);
+    }
+    let observed = after.of(device).cloned().unwrap_or_default();
+    let mut places = Places::of(device, &observed, replace)?;
+    if let Some(before) = root {
+        places.root = before;
+    }
+    let mut plan = plan::fresh(device, settings, &places, &after, replace)?;
+    let mut undo = former.changes.clone();
+    let mut keep = Vec::new();
+    let whole = former.complete && crate::show::differences(&former, &now).is_empty();
+    if let Some(updates) = plan::in_place(&former.changes, &plan).filter(|_| whole) {
+        plan.changes = updates;
+        keep = std::mem::take(&mut undo);
+    }
+    Ok(Prepared {
+        device: device.clone(),
+        settings: settings.clone(),
+        undo,
+        keep,
+        plan,
+        now,
+    })
+}
+
+/// Does what was prepared: journals each change, and makes it. At the first that fails, or when the
+/// user asks to stop, those that were made are undone.
+///
+/// # Errors
+/// What failed, and whether everything is again as it was.
+pub fn apply(runner: &mut dyn Runner, store: &Store, prepared: &Prepared) -> Result<(), Error> {
+    if !prepared.undo.is_empty() {
+        undo(runner, &prepared.device, &prepared.undo)?;
+        store.remove(&prepared.device)?;
+    }
+    let mut journal = Journal::new(&prepared.device, &prepared.settings);
+    let kept = prepared.keep.len();
+    journal.changes = prepared.keep.clone();
+    let former = store.load(&prepared.device)?;
+    for change in &prepared.plan.changes {
+        journal.changes.push(change.clone());
+        let made = store.save(&journal).and_then(|()| make(runner, change));
+        if let Err(error) = made {
+            let undone = undo(runner, &prepared.device, &journal.changes[kept..]);
+            let undone = undone.and_then(|()| match &former {
+                Some(former) => store.save(former),
+                None => store.remove(&prepared.device),
+            });
+            return Err(failed(error, undone, prepared));
+        }
+    }
+    journal.changes = plan::merged(&prepared.keep, &prepared.plan.changes);
+    if kept == 0 {
+        journal.changes = prepared.plan.changes.clone();
+    }
+    journal.complete = true;
+    store.save(&journal)
+}
+
+fn make(runner: &mut dyn Runner, change: &Change) -> Result<(), Error> {
+    if runner.interrupted() {
+        return Err(Error {
+            kind: Kind::Interrupted,
+            ..Error::failed("interrupted", "")
+        });
+    }
+    let command = change.command();
+    match runner.run(&command) {
+        Ok(output) if output.success => Ok(()),
+        Ok(output) => Err(Error::command(&command, &output.stderr)),
+        Err(error) => Err(Error::command(&command, &error.to_string())),
+    }
+}
+
+/// `error`, with what became of what had been done before.
+fn failed(error: Error, undone: Result<(), Error>, prepared: &Prepared) -> Error {
+    let device = &prepared.device;
+    let state = match undone {
+        Ok(()) if !prepared.keep.is_empty() => {
+            "; what was applied before stands again as it was".to_owned()
+        }
+        Ok(()) if !prepared.undo.is_empty() => {
+            format!("; {device} is as it was before anything was applied to it")
+        }
+        Ok(()) => "; everything is as it was".to_owned(),
+        Err(second) => format!(
+            "; undoing what had been done failed too: {second}; `analects tc clear --dev {device}` tries again"
+        ),
+    };
+    Error {
+        message: error.message + &state,
+        ..error
+    }
+}
+
+/// Undoes `changes`, the last one first. What is not there any more needs no undoing.
+///
+/// It stops at the first that cannot be undone: what packets are redirected to must not go before
+/// the filter that redirects them.
+fn undo(runner: &mut dyn Runner, device: &Device, changes: &[Change]) -> Result<(), Error> {
+    let mut now = look(runner, device)?;
+    for change in changes.iter().rev() {
+        let Some(command) = change.undo(&now) else {
+            continue;
+        };
+        let complaint = match runner.run(&command) {
+            Ok(output) if output.success => continue,
+            Ok(output) => output.stderr,
+            Err(error) => error.to_string(),
+        };
+        // It may have gone between the look and the command.
+        now = look(runner, device)?;
+        if change.undo(&now).is_some() {
+            return Err(Error::command(&command, &complaint));
+        }
+    }
+    Ok(())
+}
+
+/// The commands that would undo what was applied to `device`; None if nothing was.
+///
+/// # Errors
+/// If the journal or the device cannot be read.
+pub fn undoing(
+    runner: &mut dyn Runner,
+    store: &Store,
+    device: &Device,
+) -> Result<Option<Vec<Command>>, Error> {
+    let Some(journal) = store.load(device)? else {
+        return Ok(None);
+    };
+    let now = look(runner, device)?;
+    let changes = journal.changes.iter().rev();
+    Ok(Some(
+        changes.filter_map(|change| change.undo(&now)).collect(),
+    ))
+}
+
+/// Undoes what was applied to `device`, and forgets it. Says whether there was anything.
+///
+/// # Errors
+/// If something cannot be undone; the journal then stays.
+pub fn clear(runner: &mut dyn Runner, store: &Store, device: &Device) -> Result<bool, Error> {
+    let Some(journal) = store.load(device)? else {
+        return Ok(false);
+    };
+    undo(runner, device, &journal.changes)?;
+    store.remove(device)?;
+    Ok(true)
+}

@@ -1,0 +1,148 @@
+//! Commands that are run, and what runs them.
+
+use core::fmt;
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A program of iproute2.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Program {
+    /// Queue disciplines, classes and filters.
+    Tc,
+    /// Devices.
+    Ip,
+}
+
+impl Program {
+    /// The file's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Program::Tc => "tc",
+            Program::Ip => "ip",
+        }
+    }
+}
+
+/// A program with its arguments; no shell reads them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Command {
+    /// What is run.
+    pub program: Program,
+    /// Its arguments.
+    pub args: Vec<String>,
+}
+
+impl Command {
+    /// `tc` with these words, separated by spaces. Values that are put into them are typed ones,
+    /// whose text has no space.
+    pub fn tc(words: &str) -> Self {
+        Command::new(Program::Tc, words)
+    }
+
+    /// `ip` with these words, separated by spaces.
+    pub fn ip(words: &str) -> Self {
+        Command::new(Program::Ip, words)
+    }
+
+    fn new(program: Program, words: &str) -> Self {
+        let args = words.split_ascii_whitespace().map(str::to_owned).collect();
+        Command { program, args }
+    }
+}
+
+/// As it would be typed.
+impl fmt::Display for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.program.name(), self.args.join(" "))
+    }
+}
+
+/// What a command left behind.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Output {
+    /// Whether it succeeded.
+    pub success: bool,
+    /// What it printed.
+    pub stdout: String,
+    /// What it complained about.
+    pub stderr: String,
+}
+
+/// What runs commands: the host, or a test's model of one.
+pub trait Runner {
+    /// Runs a command to its end.
+    ///
+    /// # Errors
+    /// If it cannot be started. A command that fails is an [`Output`].
+    fn run(&mut self, command: &Command) -> io::Result<Output>;
+
+    /// Whether the user asked to stop: no further change is begun, and those that were made are
+    /// undone.
+    fn interrupted(&self) -> bool {
+        false
+    }
+}
+
+/// This host.
+#[derive(Debug, Default)]
+pub struct Host {
+    interrupted: Arc<AtomicBool>,
+}
+
+/// Where programs are that a user's `PATH` may lack.
+const SYSTEM_FOLDERS: [&str; 2] = ["/usr/sbin", "/sbin"];
+
+impl Host {
+    /// This host; from here on SIGINT, SIGTERM and SIGHUP no longer end this process, but are told
+    /// by [`Runner::interrupted`].
+    ///
+    /// # Errors
+    /// If signals cannot be caught.
+    pub fn catching_signals() -> io::Result<Self> {
+        use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+        let host = Host::default();
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            signal_hook::flag::register(signal, Arc::clone(&host.interrupted))?;
+        }
+        Ok(host)
+    }
+}
+
+impl Runner for Host {
+    fn run(&mut self, command: &Command) -> io::Result<Output> {
+        let name = command.program.name();
+        let mut found = start(name, &command.args);
+        for folder in SYSTEM_FOLDERS {
+            if !matches!(&found, Err(error) if error.kind() == io::ErrorKind::NotFound) {
+                break;
+            }
+            found = start(&format!("{folder}/{name}"), &command.args);
+        }
+        let output = found.map_err(|error| {
+            io::Error::new(error.kind(), format!("{name} cannot be run: {error}"))
+        })?;
+        Ok(Output {
+            success: output.status.success(),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        })
+    }
+
+    fn interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+}
+
+/// In a process group of its own: Ctrl-C in a terminal would otherwise reach it too, in the middle of
+/// a change.
+fn start(program: &str, args: &[String]) -> io::Result<std::process::Output> {
+    std::process::Command::new(program)
+        .args(args)
+        .env("LC_ALL", "C")
+        .stdin(Stdio::null())
+        .process_group(0)
+        .output()
+}

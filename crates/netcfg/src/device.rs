@@ -1,0 +1,117 @@
+//! Names of network devices.
+
+use core::fmt;
+use serde::{Deserialize, Serialize};
+
+/// Longest name: IFNAMSIZ of include/uapi/linux/if.h, without the terminating zero.
+const LONGEST: usize = 15;
+
+/// What [`Device::shaped_ingress`] puts in front of a device's name.
+const IFB_PREFIX: &str = "ifb-";
+
+/// The name of a network device: 1 to 15 letters, digits, `.`, `_` and `-`, the first of them no `-`.
+///
+/// The kernel takes more (`dev_valid_name` of net/core/dev.c); a name that could be read as an
+/// option or as two words is not taken here.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Device(String);
+
+impl Device {
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The name of the ifb device through which what `self` receives is shaped.
+    ///
+    /// # Errors
+    /// If that name would be too long for the kernel.
+    pub fn shaped_ingress(&self) -> Result<Device, BadDevice> {
+        format!("{IFB_PREFIX}{}", self.0).parse()
+    }
+}
+
+/// A text that is no name of a device.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{0:?} is no name of a network device: expected 1 to {LONGEST} letters, digits, \".\", \"_\" and \"-\", not beginning with \"-\""
+)]
+pub struct BadDevice(String);
+
+impl core::str::FromStr for Device {
+    type Err = BadDevice;
+    fn from_str(text: &str) -> Result<Self, BadDevice> {
+        let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+        let good = (1..=LONGEST).contains(&text.len())
+            && text.chars().all(allowed)
+            && !text.starts_with('-')
+            && !matches!(text, "." | "..");
+        if good {
+            Ok(Device(text.to_owned()))
+        } else {
+            Err(BadDevice(text.chars().take(60).collect()))
+        }
+    }
+}
+
+impl TryFrom<String> for Device {
+    type Error = BadDevice;
+    fn try_from(text: String) -> Result<Self, BadDevice> {
+        text.parse()
+    }
+}
+
+impl From<Device> for String {
+    fn from(device: Device) -> String {
+        device.0
+    }
+}
+
+impl fmt::Display for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names() {
+        for good in [
+            "eth0",
+            "eth0.100",
+            "br-lan",
+            "wlan_0",
+            "a",
+            "123456789012345",
+        ] {
+            assert_eq!(good.parse::<Device>().unwrap().as_str(), good);
+        }
+        for bad in [
+            "",
+            "1234567890123456",
+            "-h",
+            "eth0 root",
+            "eth0/1",
+            "eth0:1",
+            "..",
+            ".",
+            "eth\u{e9}",
+            "eth0\n",
+            "$(reboot)",
+        ] {
+            assert!(bad.parse::<Device>().is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn an_ifb_is_called_after_its_device() {
+        let name = |text: &str| text.parse::<Device>().unwrap().shaped_ingress();
+        assert_eq!(name("eth0").unwrap().as_str(), "ifb-eth0");
+        assert!(name("enp0s31f6").is_ok());
+        assert!(name("enx00e04c3b16d2").is_err());
+    }
+}

@@ -1,0 +1,134 @@
+//! What went wrong, and what to do about it.
+
+use crate::Command;
+use core::fmt;
+
+/// Whether anything was tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Nothing was changed: it cannot be done, or must not be.
+    Refused,
+    /// A change, or a look at the host, failed.
+    Failed,
+    /// The user asked to stop.
+    Interrupted,
+}
+
+/// What went wrong, and what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub struct Error {
+    /// Whether anything was tried.
+    pub kind: Kind,
+    /// What was found.
+    pub message: String,
+    /// What to do about it.
+    pub help: String,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl Error {
+    /// Nothing was changed.
+    pub fn refused(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Error {
+            kind: Kind::Refused,
+            message: message.into(),
+            help: help.into(),
+        }
+    }
+
+    /// Something was tried.
+    pub fn failed(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Error {
+            kind: Kind::Failed,
+            ..Error::refused(message, help)
+        }
+    }
+
+    /// A command failed, with what it complained about.
+    pub(crate) fn command(command: &Command, complaint: &str) -> Self {
+        let complaint = complaint.trim();
+        Error::failed(format!("{command}: {complaint}"), advice(complaint))
+    }
+}
+
+/// What helps against a complaint of tc, ip or the kernel.
+fn advice(complaint: &str) -> String {
+    let quoted = |before: &str| {
+        let (_, rest) = complaint.split_once(before)?;
+        rest.split('"').next().filter(|name| !name.is_empty())
+    };
+    // net/sched/sch_api.c, qdisc_create(): neither built in, nor could modprobe load it.
+    if complaint.contains("qdisc kind is unknown") {
+        return "the kernel has no such discipline, and modprobe found no module sch_NAME for it. \
+                confucius: build and load the module in kernel/. The others: on Debian and Ubuntu \
+                linux-modules-extra, on OpenWrt the package kmod-sched or kmod-sched-NAME"
+            .to_owned();
+    }
+    // iproute2, tc/tc_qdisc.c: no code of tc's own, and no plugin in its library folder.
+    if let Some(name) = quoted("Unknown qdisc \"") {
+        return match name {
+            "confucius" => "tc does not know confucius: build and install q_confucius.so from \
+                            kernel/tc; this tc's plugins are in its library folder, or in the one \
+                            that TC_LIB_DIR names"
+                .to_owned(),
+            _ => format!(
+                "this tc does not know {name}: install a newer iproute2, on OpenWrt tc-full"
+            ),
+        };
+    }
+    let pairs = [
+        (
+            "Unknown device type",
+            "what is received is shaped on a device of type ifb: install the kernel's module ifb, \
+             on OpenWrt kmod-ifb; or leave --ingress out",
+        ),
+        (
+            "TC classifier not found",
+            "install the kernel's module cls_u32, on OpenWrt kmod-sched-core; or leave --ingress out",
+        ),
+        (
+            "Failed to load TC action",
+            "install the kernel's module act_mirred, on OpenWrt kmod-sched-core; or leave --ingress out",
+        ),
+        (
+            "Operation not permitted",
+            "only root changes the network: run it with sudo; --dry-run needs no root",
+        ),
+        (
+            "cannot be run",
+            "install iproute2, on OpenWrt tc-full and ip-full",
+        ),
+    ];
+    let found = pairs.iter().find(|(part, _)| complaint.contains(part));
+    found.map_or("", |(_, help)| help).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_named() {
+        for (complaint, part) in [
+            ("Error: Specified qdisc kind is unknown.\n", "modprobe"),
+            (
+                "Unknown qdisc \"confucius\", hence option \"limit\" is unparsable",
+                "q_confucius.so",
+            ),
+            ("Unknown qdisc \"cake\", hence option", "not know cake"),
+            ("Error: Unknown device type.", "ifb"),
+            ("RTNETLINK answers: Operation not permitted", "root"),
+            ("tc cannot be run: No such file", "iproute2"),
+        ] {
+            let error = Error::command(&Command::tc("qdisc show"), complaint);
+            assert!(error.help.contains(part), "{complaint}: {}", error.help);
+            assert!(error.message.contains(complaint.trim()));
+        }
+        assert_eq!(advice("Exclusivity flag on, cannot modify."), "");
+    }
+}

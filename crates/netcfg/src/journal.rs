@@ -1,0 +1,288 @@
+//! What was changed, on disk, before it is changed.
+
+use crate::{Change, Device, Error, Settings};
+use rustix::fs::{FlockOperation, flock};
+use serde::{Deserialize, Serialize};
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// Where journals are: like what they tell of, it does not survive a reboot.
+pub const STATE: &str = "/run/analects";
+
+/// The form of the files.
+const VERSION: u32 = 1;
+/// Most bytes of a journal; a real one has about 2,000.
+const LARGEST: u64 = 64 * 1024;
+/// Most changes in a journal; two applications have about twenty.
+const MOST_CHANGES: usize = 100;
+
+/// What was changed for a device, and what for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Journal {
+    /// The form of this file.
+    version: u32,
+    /// The device.
+    pub device: Device,
+    /// What the user wanted.
+    pub settings: Settings,
+    /// Whether everything was done; otherwise the last change may not have been made.
+    pub complete: bool,
+    /// The changes, in order.
+    pub changes: Vec<Change>,
+}
+
+impl Journal {
+    /// A journal without changes.
+    pub(crate) fn new(device: &Device, settings: &Settings) -> Self {
+        Journal {
+            version: VERSION,
+            device: device.clone(),
+            settings: settings.clone(),
+            complete: false,
+            changes: Vec::new(),
+        }
+    }
+
+    /// The devices that it can name: its own, and the one through which that one receives.
+    pub(crate) fn devices(&self) -> Vec<Device> {
+        let mut devices = vec![self.device.clone()];
+        devices.extend(self.device.shaped_ingress().ok());
+        devices
+    }
+
+    /// Reads a journal; whatever the file holds, an error is all that can come of it.
+    fn read(device: &Device, text: &str) -> Result<Self, String> {
+        #[derive(Deserialize)]
+        struct Versioned {
+            version: u32,
+        }
+        let version: Versioned = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        if version.version != VERSION {
+            let found = version.version;
+            return Err(format!(
+                "version {found}, where version {VERSION} was expected"
+            ));
+        }
+        let journal: Journal = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        if journal.device != *device {
+            return Err(format!(
+                "it is about {}, not about {device}",
+                journal.device
+            ));
+        }
+        if journal.changes.len() > MOST_CHANGES {
+            let count = journal.changes.len();
+            return Err(format!(
+                "{count} changes, where at most {MOST_CHANGES} were expected"
+            ));
+        }
+        let devices = journal.devices();
+        let named = journal.changes.iter().flat_map(Change::devices);
+        for other in named.chain(journal.changes.iter().filter_map(made)) {
+            if !devices.contains(other) {
+                return Err(format!(
+                    "it changes {other}, which has nothing to do with {device}"
+                ));
+            }
+        }
+        let alien = journal.changes.iter().filter_map(made);
+        if alien.into_iter().any(|name| name == device) {
+            return Err(format!(
+                "it says that {device} itself is an ifb device of ours"
+            ));
+        }
+        Ok(journal)
+    }
+}
+
+/// The device that a change makes, and that is deleted when it is undone.
+fn made(change: &Change) -> Option<&Device> {
+    match change {
+        Change::AddIfb { name } | Change::SetUp { name } => Some(name),
+        _ => None,
+    }
+}
+
+/// The folder of the journals, which is ours alone while this lives.
+#[derive(Debug)]
+pub struct Store {
+    folder: PathBuf,
+    /// Devices of other network namespaces can have the same names.
+    namespace: u64,
+    _lock: Option<File>,
+}
+
+impl Store {
+    /// Opens the folder to change something; it is made if need be.
+    ///
+    /// # Errors
+    /// If it cannot be written, or another process changes something now.
+    pub fn open(folder: &Path) -> Result<Self, Error> {
+        let mut builder = DirBuilder::new();
+        let made = builder.recursive(true).mode(0o755).create(folder);
+        made.map_err(|error| unusable(folder, &error))?;
+        let path = folder.join("lock");
+        let lock = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .mode(0o644)
+            .open(&path)
+            .map_err(|error| unusable(&path, &error))?;
+        flock(&lock, FlockOperation::NonBlockingLockExclusive).map_err(|error| {
+            if error == rustix::io::Errno::WOULDBLOCK {
+                let message = format!("{}: another analects is changing something", path.display());
+                return Error::refused(message, "wait until it is done, and try again");
+            }
+            unusable(&path, &error.into())
+        })?;
+        Ok(Store {
+            folder: folder.to_owned(),
+            namespace: namespace(),
+            _lock: Some(lock),
+        })
+    }
+
+    /// Opens the folder only to look; it need not be there.
+    pub fn look(folder: &Path) -> Self {
+        Store {
+            folder: folder.to_owned(),
+            namespace: namespace(),
+            _lock: None,
+        }
+    }
+
+    fn prefix(&self) -> String {
+        format!("tc-{}-", self.namespace)
+    }
+
+    fn path(&self, device: &Device) -> PathBuf {
+        self.folder.join(format!("{}{device}.json", self.prefix()))
+    }
+
+    /// The journal of `device`, if there is one.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is none.
+    pub fn load(&self, device: &Device) -> Result<Option<Journal>, Error> {
+        let path = self.path(device);
+        let file = match File::open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(unusable(&path, &error)),
+        };
+        let mut text = String::new();
+        let read = file.take(LARGEST + 1).read_to_string(&mut text);
+        let bad = |message: &str| {
+            let message = format!("{}: no journal of ours: {message}", path.display());
+            let help = format!(
+                "nothing was run. See what {device} has with `tc qdisc show dev {device}`, undo it by hand (`tc qdisc del dev {device} root`, `tc qdisc del dev {device} ingress`, `ip link del dev ifb-{device}`), and delete the file"
+            );
+            Error::refused(message, help)
+        };
+        match read {
+            Ok(_) if text.len() as u64 > LARGEST => {
+                Err(bad(&format!("it has more than {LARGEST} bytes")))
+            }
+            Ok(_) => Journal::read(device, &text)
+                .map(Some)
+                .map_err(|error| bad(&error)),
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(bad("it is no text")),
+            Err(error) => Err(unusable(&path, &error)),
+        }
+    }
+
+    /// The devices that have a journal, by name.
+    ///
+    /// # Errors
+    /// If the folder cannot be read.
+    pub fn devices(&self) -> Result<Vec<Device>, Error> {
+        let entries = match std::fs::read_dir(&self.folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(unusable(&self.folder, &error)),
+        };
+        let mut devices = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(|error| unusable(&self.folder, &error))?;
+            let name = entry.file_name();
+            let name = name
+                .to_str()
+                .and_then(|name| name.strip_prefix(&self.prefix()));
+            let name = name.and_then(|name| name.strip_suffix(".json"));
+            devices.extend(name.and_then(|name| name.parse().ok()));
+        }
+        devices.sort();
+        Ok(devices)
+    }
+
+    /// Writes a journal so that it is on disk, whole, when this returns.
+    ///
+    /// # Errors
+    /// If it cannot be written; then the former one stands.
+    pub(crate) fn save(&self, journal: &Journal) -> Result<(), Error> {
+        let path = self.path(&journal.device);
+        self.replace(&path, journal)
+            .map_err(|error| unusable(&path, &error))
+    }
+
+    fn replace(&self, path: &Path, journal: &Journal) -> io::Result<()> {
+        let new = path.with_extension("new");
+        // What an interrupted write left there is of no use.
+        match std::fs::remove_file(&new) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => (),
+        }
+        let mut open = OpenOptions::new();
+        let mut file = open.create_new(true).write(true).mode(0o644).open(&new)?;
+        file.write_all(&serde_json::to_vec_pretty(journal)?)?;
+        file.write_all(b"\n")?;
+        file.sync_all()?;
+        std::fs::rename(&new, path)?;
+        self.sync_folder()
+    }
+
+    /// Removes the journal of `device`.
+    ///
+    /// # Errors
+    /// If it cannot be removed.
+    pub(crate) fn remove(&self, device: &Device) -> Result<(), Error> {
+        let path = self.path(device);
+        let removed = match std::fs::remove_file(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            removed => removed,
+        };
+        removed
+            .and_then(|()| self.sync_folder())
+            .map_err(|error| unusable(&path, &error))
+    }
+
+    fn sync_folder(&self) -> io::Result<()> {
+        File::open(&self.folder)?.sync_all()
+    }
+}
+
+fn unusable(path: &Path, error: &io::Error) -> Error {
+    let help = match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            "only root changes the network: run it with sudo; --dry-run needs no root"
+        }
+        _ => {
+            "journals have to be on disk before anything is changed: name another folder with --state"
+        }
+    };
+    Error::refused(format!("{}: {error}", path.display()), help)
+}
+
+/// The network namespace of this process, `net:[4026531840]`; 0 where that cannot be told.
+fn namespace() -> u64 {
+    let link = std::fs::read_link("/proc/self/ns/net").ok();
+    let text = link.as_deref().and_then(Path::to_str).unwrap_or_default();
+    let number = text
+        .strip_prefix("net:[")
+        .and_then(|text| text.strip_suffix(']'));
+    number.and_then(|number| number.parse().ok()).unwrap_or(0)
+}

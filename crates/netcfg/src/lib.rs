@@ -1,0 +1,35 @@
+//! Plans, shows, applies, journals and undoes changes of a host's network.
+//!
+//! This is the only place that changes a host's network. A change is a typed [`Change`], from which
+//! its command and its undoing are made; a journal on disk names a change before it is made, and
+//! undoing looks at what is there, so that it can be repeated, after a crash too.
+
+#![deny(missing_docs)]
+
+mod apply;
+mod before;
+mod change;
+mod command;
+mod device;
+mod discipline;
+mod error;
+mod journal;
+mod observe;
+mod overhead;
+mod plan;
+mod shaper;
+mod show;
+
+pub use apply::{Prepared, apply, clear, prepare, undoing};
+pub use before::{Before, Simple};
+pub use change::Change;
+pub use command::{Command, Host, Output, Program, Runner};
+pub use device::{BadDevice, Device};
+pub use discipline::{BadDiscipline, Discipline};
+pub use error::{Error, Kind};
+pub use journal::{Journal, STATE, Store};
+pub use observe::{Filters, Observed, Qdisc, Snapshot};
+pub use overhead::{BadOverhead, Cells, ClassOverhead, Overhead};
+pub use plan::{Plan, Settings};
+pub use shaper::{BadRate, Class, Leaf, RootQdisc, ShapedRate, Slot};
+pub use show::{Queue, Status, status};

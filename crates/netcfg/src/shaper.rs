@@ -1,0 +1,269 @@
+//! The shaper of one direction: an htb class with a discipline in it, or cake with its own.
+
+use crate::{Command, Device, Discipline, Overhead};
+use core::fmt;
+use serde::{Deserialize, Serialize};
+use units::Rate;
+
+/// The rate of a shaper.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "u64", into = "u64")]
+pub struct ShapedRate(Rate);
+
+/// Below, a full packet takes longer than disciplines reckon with; above, htb's burst is beyond sense.
+const SLOWEST: Rate = Rate::from_bits(64_000);
+const FASTEST: Rate = Rate::from_bits(100_000_000_000);
+
+/// A rate that is not shaped.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0} is outside {SLOWEST} to {FASTEST}")]
+pub struct BadRate(Rate);
+
+impl ShapedRate {
+    /// The rate.
+    pub fn get(self) -> Rate {
+        self.0
+    }
+}
+
+impl TryFrom<Rate> for ShapedRate {
+    type Error = BadRate;
+    fn try_from(rate: Rate) -> Result<Self, BadRate> {
+        if (SLOWEST..=FASTEST).contains(&rate) {
+            Ok(ShapedRate(rate))
+        } else {
+            Err(BadRate(rate))
+        }
+    }
+}
+
+impl TryFrom<u64> for ShapedRate {
+    type Error = BadRate;
+    fn try_from(bits: u64) -> Result<Self, BadRate> {
+        Rate::from_bits(bits).try_into()
+    }
+}
+
+impl From<ShapedRate> for u64 {
+    fn from(rate: ShapedRate) -> u64 {
+        rate.0.as_bits()
+    }
+}
+
+impl fmt::Display for ShapedRate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Two handles for one place: a new queue is made with the one that the old queue has not, and the
+/// kernel changes from one to the other at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Slot {
+    /// The one of the first queue.
+    First,
+    /// The other one.
+    Second,
+}
+
+impl Slot {
+    /// The one that this is not.
+    pub fn other(self) -> Slot {
+        match self {
+            Slot::First => Slot::Second,
+            Slot::Second => Slot::First,
+        }
+    }
+}
+
+/// The class that everything goes to.
+const CLASS: &str = "a1:1";
+
+/// What stands at the root of a device. Its handle, a1: or a2:, is how it is known again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+pub enum RootQdisc {
+    /// htb, whose one class shapes.
+    Htb {},
+    /// cake, which shapes itself.
+    Cake {
+        /// Which handle it has.
+        slot: Slot,
+        /// Its bandwidth.
+        rate: ShapedRate,
+        /// What the line adds; without, cake counts as the kernel does.
+        overhead: Option<Overhead>,
+        /// Its settings.
+        discipline: Discipline,
+        /// Whether it stands behind the slow place, and so counts what it drops (tc-cake(8)).
+        ingress: bool,
+    },
+}
+
+impl RootQdisc {
+    /// The kernel's name of its kind.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            RootQdisc::Htb {} => "htb",
+            RootQdisc::Cake { .. } => "cake",
+        }
+    }
+
+    /// Its handle as tc prints it.
+    pub fn handle(&self) -> &'static str {
+        match self {
+            RootQdisc::Cake {
+                slot: Slot::Second, ..
+            } => "a2:",
+            _ => "a1:",
+        }
+    }
+
+    /// Makes it the root of `device`.
+    pub fn command(&self, device: &Device) -> Command {
+        let handle = self.handle();
+        let words = match self {
+            RootQdisc::Htb {} => "htb default 1".to_owned(),
+            RootQdisc::Cake {
+                rate,
+                overhead,
+                discipline,
+                ingress,
+                ..
+            } => {
+                let settings = discipline.settings_words();
+                let ingress = if *ingress { "ingress" } else { "" };
+                let overhead = overhead.map_or("raw".to_owned(), |it| it.to_string());
+                format!("cake bandwidth {rate} {settings} {ingress} {overhead}")
+            }
+        };
+        Command::tc(&format!(
+            "qdisc replace dev {device} root handle {handle} {words}"
+        ))
+    }
+}
+
+/// An htb class that shapes all there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Class {
+    /// bit/s.
+    pub rate: u64,
+    /// Bytes added to what the kernel counts for a packet.
+    pub overhead: u16,
+    /// The least that a packet takes, bytes.
+    pub mpu: u16,
+    /// Whether packets are cut into ATM cells.
+    pub atm: bool,
+}
+
+/// A burst is what may leave at once. As much as passes in this time makes one timer a millisecond
+/// enough, and adds a millisecond of delay behind the shaper at most.
+const BURST: units::Duration = units::Duration::from_millis(1);
+/// Two full packets: with less, a class waits for tokens in the middle of one.
+const LEAST_BURST: u64 = 2 * QUANTUM;
+/// A full packet with its Ethernet header. A quantum divides what classes lend one another, of which
+/// there is nothing here; without it htb guesses, and warns of what it guessed.
+const QUANTUM: u64 = 1514;
+
+impl Class {
+    /// Makes it below the htb of `device`, or changes it.
+    pub fn command(&self, device: &Device, change: bool) -> Command {
+        let verb = if change { "change" } else { "add" };
+        let rate = Rate::from_bits(self.rate);
+        let burst = rate.bytes_in(BURST).max(LEAST_BURST);
+        let mut words = format!(
+            "class {verb} dev {device} parent a1: classid {CLASS} htb rate {rate} ceil {rate} \
+             burst {burst} cburst {burst} quantum {QUANTUM}"
+        );
+        if self.overhead > 0 || self.mpu > 0 {
+            words += &format!(" overhead {} mpu {}", self.overhead, self.mpu);
+        }
+        if self.atm {
+            words += " linklayer atm";
+        }
+        Command::tc(&words)
+    }
+}
+
+/// The discipline in the class.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Leaf {
+    /// Which handle it has.
+    pub slot: Slot,
+    /// What it is.
+    pub discipline: Discipline,
+}
+
+impl Leaf {
+    /// Its handle as tc prints it.
+    pub fn handle(&self) -> &'static str {
+        match self.slot {
+            Slot::First => "b1:",
+            Slot::Second => "b2:",
+        }
+    }
+
+    /// The class that it is in, as tc prints it.
+    pub const PARENT: &str = CLASS;
+
+    /// Puts it into the class, or changes it there.
+    pub fn command(&self, device: &Device) -> Command {
+        let (handle, words) = (self.handle(), self.discipline.words());
+        Command::tc(&format!(
+            "qdisc replace dev {device} parent {CLASS} handle {handle} {words}"
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn device() -> Device {
+        "eth0".parse().unwrap()
+    }
+
+    #[test]
+    fn cake_has_its_rate_and_overhead_in_its_own_words() {
+        let settings = [("rtt".to_owned(), "30ms".to_owned())];
+        let cake = RootQdisc::Cake {
+            slot: Slot::Second,
+            rate: 45_000_000.try_into().unwrap(),
+            overhead: Some("docsis".parse().unwrap()),
+            discipline: Discipline::new("cake", &settings).unwrap(),
+            ingress: true,
+        };
+        assert_eq!(
+            cake.command(&device()).to_string(),
+            "tc qdisc replace dev eth0 root handle a2: cake bandwidth 45mbit rtt 30ms ingress \
+             overhead 18 mpu 64 noatm"
+        );
+    }
+
+    #[test]
+    fn a_class_bursts_for_a_millisecond_but_no_less_than_two_packets() {
+        let class = |rate| Class {
+            rate,
+            overhead: 4,
+            mpu: 64,
+            atm: false,
+        };
+        assert_eq!(
+            class(100_000_000).command(&device(), true).to_string(),
+            "tc class change dev eth0 parent a1: classid a1:1 htb rate 100mbit ceil 100mbit \
+             burst 12500 cburst 12500 quantum 1514 overhead 4 mpu 64"
+        );
+        let slow = class(1_000_000).command(&device(), false).to_string();
+        assert!(slow.contains("burst 3028 "), "{slow}");
+    }
+
+    #[test]
+    fn rates_have_limits() {
+        assert!(ShapedRate::try_from(63_999).is_err());
+        assert!(ShapedRate::try_from(64_000).is_ok());
+        assert!(ShapedRate::try_from(100_000_000_001).is_err());
+    }
+}

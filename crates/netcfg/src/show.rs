@@ -1,0 +1,180 @@
+//! What is applied, whether it still stands, and what it did.
+
+use crate::observe::{Observed, Snapshot, look, objects};
+use crate::{Change, Command, Device, Error, Journal, Leaf, Runner, Settings, Store};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use units::Rate;
+
+/// What is applied to a device.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Status {
+    /// The device.
+    pub device: Device,
+    /// What the user wanted.
+    pub settings: Settings,
+    /// Whether all of it was done; otherwise it was interrupted.
+    pub complete: bool,
+    /// What is not as it was applied; empty if all is.
+    pub differences: Vec<String>,
+    /// The queues of the device, and of the one through which it receives.
+    pub queues: Vec<Queue>,
+}
+
+/// A queue discipline and what it counted since it was made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Queue {
+    /// The device that it belongs to.
+    pub device: Device,
+    /// Its kind.
+    pub kind: String,
+    /// Its handle.
+    pub handle: String,
+    /// Bytes that left.
+    pub bytes: Option<u64>,
+    /// Packets that left.
+    pub packets: Option<u64>,
+    /// Packets that were dropped.
+    pub drops: Option<u64>,
+    /// How often a packet had to wait for the rate.
+    pub overlimits: Option<u64>,
+    /// Bytes that wait.
+    pub backlog: Option<u64>,
+    /// Packets that wait.
+    pub qlen: Option<u64>,
+    /// Everything else that tc prints of it.
+    pub details: Map<String, Value>,
+}
+
+/// What is applied to `device`; None if nothing is.
+///
+/// # Errors
+/// If the journal or the device cannot be read.
+pub fn status(
+    runner: &mut dyn Runner,
+    store: &Store,
+    device: &Device,
+) -> Result<Option<Status>, Error> {
+    let Some(journal) = store.load(device)? else {
+        return Ok(None);
+    };
+    let devices = journal.devices();
+    let now = Snapshot::take(runner, &devices.iter().collect::<Vec<_>>())?;
+    let mut queues = Vec::new();
+    for name in devices.iter().filter(|name| now.of(name).is_some()) {
+        queues.extend(counted(runner, name)?);
+    }
+    Ok(Some(Status {
+        device: device.clone(),
+        differences: differences(&journal, &now),
+        settings: journal.settings,
+        complete: journal.complete,
+        queues,
+    }))
+}
+
+/// The queues of `device` with what they counted.
+fn counted(runner: &mut dyn Runner, device: &Device) -> Result<Vec<Queue>, Error> {
+    let words = format!("-s -j qdisc show dev {device}");
+    let command = Command::tc(&words);
+    let output = look(runner, &command)?;
+    if !output.success {
+        return Err(Error::command(&command, &output.stderr));
+    }
+    let list = objects(&words, &output.stdout)?;
+    Ok(list
+        .into_iter()
+        .map(|fields| queue(device, fields))
+        .collect())
+}
+
+fn queue(device: &Device, mut fields: Map<String, Value>) -> Queue {
+    let mut number = |key: &str| fields.remove(key).and_then(|value| value.as_u64());
+    let (bytes, packets, drops) = (number("bytes"), number("packets"), number("drops"));
+    let (overlimits, backlog, qlen) = (number("overlimits"), number("backlog"), number("qlen"));
+    let mut text = |key: &str| match fields.remove(key) {
+        Some(Value::String(text)) => text,
+        _ => String::new(),
+    };
+    Queue {
+        device: device.clone(),
+        kind: text("kind"),
+        handle: text("handle"),
+        bytes,
+        packets,
+        drops,
+        overlimits,
+        backlog,
+        qlen,
+        details: fields,
+    }
+}
+
+/// What of `journal` does not stand `now`: kinds, handles and rates are compared.
+pub(crate) fn differences(journal: &Journal, now: &Snapshot) -> Vec<String> {
+    let gone = |device: &&Device| now.of(device).is_none();
+    if gone(&&journal.device) {
+        return vec![format!("there is no device {} any more", journal.device)];
+    }
+    let changes = journal.changes.iter();
+    changes
+        .filter_map(|change| difference(change, now))
+        .collect()
+}
+
+fn difference(change: &Change, now: &Snapshot) -> Option<String> {
+    let of = |device: &Device| now.of(device).cloned().unwrap_or_default();
+    match change {
+        Change::AddIfb { name } => {
+            let there = now.of(name).is_some();
+            (!there).then(|| format!("there is no device {name} any more"))
+        }
+        Change::Root { device, root, .. } => {
+            let observed = of(device);
+            let found = observed.root();
+            let found = found.map(|qdisc| (qdisc.kind.as_str(), qdisc.handle.as_str()));
+            changed(
+                &format!("the root of {device}"),
+                (root.kind(), root.handle()),
+                found,
+            )
+        }
+        Change::Class { device, class, .. } => rate_difference(device, class.rate, &of(device)),
+        Change::Leaf { device, leaf, .. } => {
+            let observed = of(device);
+            let found = observed.child(Leaf::PARENT);
+            let found = found.map(|qdisc| (qdisc.kind.as_str(), qdisc.handle.as_str()));
+            changed(
+                &format!("the discipline of {device}"),
+                (leaf.discipline.name(), leaf.handle()),
+                found,
+            )
+        }
+        Change::Ingress { device } => {
+            let there = of(device).ingress().is_some();
+            (!there).then(|| format!("the hook for what {device} receives is gone"))
+        }
+        Change::Redirect { device, through } => {
+            let redirects = of(device).ingress_filters.redirects;
+            let there = redirects.iter().any(|to| to == through.as_str());
+            (!there).then(|| format!("{device} does not receive through {through} any more"))
+        }
+        Change::SetUp { .. } | Change::DropIngress { .. } => None,
+    }
+}
+
+fn changed(what: &str, ours: (&str, &str), found: Option<(&str, &str)>) -> Option<String> {
+    let name = |(kind, handle): (&str, &str)| format!("{kind} {handle}");
+    let found_text = found.map_or("nothing".to_owned(), name);
+    (found != Some(ours)).then(|| format!("{what} is {found_text}, not {}", name(ours)))
+}
+
+/// tc prints a rate with four or five digits.
+fn rate_difference(device: &Device, bits: u64, observed: &Observed) -> Option<String> {
+    let ours = Rate::from_bits(bits);
+    match observed.class_rate {
+        Some(found) if found.as_bits().abs_diff(bits) <= bits / 1000 => None,
+        Some(found) => Some(format!("the rate of {device} is {found}, not {ours}")),
+        None => Some(format!("the class of {device} is gone")),
+    }
+}
