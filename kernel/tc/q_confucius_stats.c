@@ -106,6 +106,25 @@ static void print_class(size_t index, const struct tc_confucius_class *class)
 	put_json_object_end();
 }
 
+/* `tc -s class show` has bytes, packets, drops and backlog from tc itself. */
+static int print_class_xstats(const struct rtattr *xstats)
+{
+	char line[128], delay[32], peak[32];
+	struct tc_confucius_class class;
+
+	memcpy(&class, RTA_DATA(xstats), sizeof(class));
+	snprintf(line, sizeof(line), "  flows %u marks %u delay %s peak %s weight %.3f", class.flows,
+		 class.marks, confucius_value_text(TIME, class.delay_us, delay, sizeof(delay)),
+		 confucius_value_text(TIME, class.peak_us, peak, sizeof(peak)), weight(&class));
+	put_text(line);
+	put_json_u64("flows", class.flows);
+	put_json_u64("marks", class.marks);
+	put_json_u64("delay_us", class.delay_us);
+	put_json_u64("peak_us", class.peak_us);
+	put_json_float("weight", weight(&class));
+	return 0;
+}
+
 int confucius_print_xstats(const struct qdisc_util *qu, FILE *f, struct rtattr *xstats)
 {
 	const size_t totals = offsetof(struct tc_confucius_xstats, class);
@@ -117,6 +136,9 @@ int confucius_print_xstats(const struct qdisc_util *qu, FILE *f, struct rtattr *
 	if (!xstats)
 		return 0;
 	len = RTA_PAYLOAD(xstats);
+	/* A qdisc and its classes give theirs by the same attribute, of different sizes. */
+	if (len == sizeof(struct tc_confucius_class))
+		return print_class_xstats(xstats);
 	if (len < totals)
 		return 0;
 	memcpy(&st, RTA_DATA(xstats), len < sizeof(st) ? len : sizeof(st));

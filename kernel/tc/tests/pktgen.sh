@@ -1,7 +1,7 @@
 #!/bin/sh
 # Sends UDP packets out of a device, through its qdisc, as fast as it takes them:
 #   sh pktgen.sh DEVICE COUNT [BYTES [FLOWS]]
-# Returns when all have been handed over. See Documentation/networking/pktgen.rst.
+# Returns when the last has left the device: for one that drops or keeps packets there is send.c. See Documentation/networking/pktgen.rst.
 set -eu
 device=$1 count=$2 bytes=${3:-500} flows=${4:-1}
 

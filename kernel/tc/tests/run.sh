@@ -1,7 +1,8 @@
 #!/bin/sh
 # Runs the compiled cases, each in a network namespace of its own, and prints TAP.
 #   sh run.sh cases.sh [ID...]
-# Needs root, ip, tc (TC names another), unshare, grep; the module loaded or loadable.
+# Needs root, ip, tc (TC names another), unshare, grep, send.c built as ./send; the module loaded
+# or loadable.
 # A case finds a dummy device $DUMMY and a veth pair $DEV0 and $DEV1, all up.
 set -u
 
@@ -10,7 +11,10 @@ cases=$(realpath "$1")
 . "$cases"
 cd "$(dirname "$0")" || exit 1
 
-export TC="${TC:-tc}" IP="${IP:-ip}" DUMMY=dummy1 DEV0=v0p0 DEV1=v0p1
+# By their paths: busybox would take its own.
+TC=${TC:-$(which tc)}
+IP=${IP:-$(which ip)}
+export TC IP DUMMY=dummy1 DEV0=v0p0 DEV1=v0p1
 
 wrong() {
     printf '%s\n' "$1" | sed 's/^/# /'
