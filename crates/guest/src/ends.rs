@@ -1,0 +1,367 @@
+//! End points: one end of a connection or of a media session, and its socket.
+
+use crate::error::{Failure, Tried};
+use crate::ledger::Ledger;
+use crate::socket::{self, Came, Marking};
+use nix::sys::epoll::{Epoll, EpollEvent, EpollFlags};
+use qdisc::FlowId;
+use std::collections::VecDeque;
+use std::net::TcpListener;
+use std::os::fd::OwnedFd;
+use transport::{Connection, Transmit, Wire, media};
+use units::{Ecn, Instant};
+use workload::ConnId;
+
+/// One end point.
+pub struct End {
+    /// What it is.
+    pub kind: EndKind,
+    /// The other end.
+    pub peer: u32,
+    /// Who is told of what happens at this end.
+    pub owner: Owner,
+    /// Its flow.
+    pub flow: FlowId,
+    /// Its traffic entry.
+    pub entry: u16,
+    /// What this end sent.
+    pub outgoing: Ledger,
+    /// Bytes that arrived of a transfer.
+    pub received: u64,
+    /// Whether what arrives here counts as its flow's goodput.
+    pub counts: bool,
+    /// When the earliest of its timers that stand in the agenda is due.
+    pub scheduled: Instant,
+}
+
+/// What an end point is.
+pub enum EndKind {
+    /// The end of a TCP connection that has not come yet.
+    Listener(TcpListener),
+    /// An end of a TCP connection.
+    Stream(Stream),
+    /// Datagrams, and who makes them.
+    Datagrams(Datagrams),
+    /// Closed.
+    Closed,
+}
+
+/// Who is told of what happens at an end point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owner {
+    /// An application, which calls the connection by this number.
+    App(u32, ConnId),
+    /// Nobody: the receiving end of a transfer.
+    Nobody,
+    /// A call, by its traffic entry.
+    Call(u16),
+}
+
+/// An end of a TCP connection.
+pub struct Stream {
+    fd: OwnedFd,
+    /// The handshake is complete.
+    pub connected: bool,
+    /// Bytes that the socket has not taken yet.
+    pending: u64,
+    /// The application gave something since it was last told that there is room.
+    gave: bool,
+    /// The socket is watched for room.
+    watched: bool,
+}
+
+/// What a socket's readiness meant.
+pub enum Ready {
+    /// So many bytes came.
+    Came(u64),
+    /// The handshake is complete.
+    Connected,
+    /// There is room for more.
+    Room,
+    /// Nothing to speak of.
+    Nothing,
+}
+
+impl Stream {
+    /// A connection, whose handshake is complete if `connected`.
+    pub fn new(fd: OwnedFd, connected: bool, epoll: &Epoll, number: u32) -> Result<Self, Failure> {
+        let mut flags = EpollFlags::EPOLLIN;
+        if !connected {
+            flags |= EpollFlags::EPOLLOUT;
+        }
+        epoll
+            .add(&fd, EpollEvent::new(flags, u64::from(number)))
+            .tried("epoll")?;
+        Ok(Stream {
+            fd,
+            connected,
+            pending: 0,
+            gave: false,
+            watched: !connected,
+        })
+    }
+
+    fn watch(&mut self, epoll: &Epoll, number: u32, room: bool) -> Result<(), Failure> {
+        if self.watched == room {
+            return Ok(());
+        }
+        self.watched = room;
+        let mut flags = EpollFlags::EPOLLIN;
+        if room {
+            flags |= EpollFlags::EPOLLOUT;
+        }
+        let mut event = EpollEvent::new(flags, u64::from(number));
+        epoll.modify(&self.fd, &mut event).tried("epoll")
+    }
+
+    /// The application gives `bytes` more.
+    pub fn send(
+        &mut self,
+        epoll: &Epoll,
+        number: u32,
+        filler: &[u8],
+        bytes: u64,
+    ) -> Result<(), Failure> {
+        let waits = self.pending > 0;
+        self.pending += bytes;
+        self.gave = true;
+        if self.connected && !waits {
+            self.pending -= socket::give(&self.fd, filler, self.pending)?;
+            self.watch(epoll, number, true)?;
+        }
+        Ok(())
+    }
+
+    /// The socket is ready.
+    pub fn ready(
+        &mut self,
+        epoll: &Epoll,
+        number: u32,
+        flags: EpollFlags,
+        (filler, room): (&[u8], &mut [u8]),
+    ) -> Result<Ready, Failure> {
+        if flags.intersects(EpollFlags::EPOLLERR) {
+            socket::state(&self.fd)?;
+        }
+        if flags.contains(EpollFlags::EPOLLIN) {
+            return match socket::take(&self.fd, room)? {
+                Came::Bytes(bytes) => Ok(Ready::Came(bytes)),
+                Came::Nothing => Ok(Ready::Nothing),
+                Came::End => {
+                    // Both ends are closed together, so the other one broke down.
+                    Err(Failure::new("a connection", "its peer has gone away"))
+                }
+            };
+        }
+        if !self.connected {
+            self.connected = true;
+            self.watch(epoll, number, self.gave)?;
+            return Ok(Ready::Connected);
+        }
+        if self.pending > 0 {
+            self.pending -= socket::give(&self.fd, filler, self.pending)?;
+            return Ok(Ready::Nothing);
+        }
+        self.watch(epoll, number, false)?;
+        let gave = core::mem::take(&mut self.gave);
+        Ok(if gave { Ready::Room } else { Ready::Nothing })
+    }
+}
+
+/// Who makes datagrams.
+pub enum Maker {
+    /// An end of a QUIC connection.
+    Connection(Box<dyn Connection>),
+    /// The sending end of a media session.
+    Sender(Box<media::Sender>),
+    /// The receiving end of a media session.
+    Receiver(Box<media::Receiver>),
+}
+
+/// An end of a flow of datagrams.
+pub struct Datagrams {
+    fd: OwnedFd,
+    /// Who makes and reads them.
+    pub maker: Maker,
+    marking: Marking,
+    /// What is under way from here.
+    outbox: Outbox,
+}
+
+/// Datagrams under way, by number; those lost on the way are forgotten in time.
+#[derive(Default)]
+struct Outbox {
+    /// The number of the first.
+    first: u64,
+    wires: VecDeque<Option<Wire>>,
+}
+
+/// More are never under way: at a full packet each, a minute of 13 Mbit/s.
+const MOST_UNDER_WAY: usize = 1 << 16;
+
+impl Outbox {
+    /// Takes in what a datagram says; returns its number.
+    fn put(&mut self, wire: Wire) -> u64 {
+        if self.wires.len() == MOST_UNDER_WAY {
+            self.wires.pop_front();
+            self.first += 1;
+        }
+        self.wires.push_back(Some(wire));
+        self.first + self.wires.len() as u64 - 1
+    }
+
+    /// What the datagram of this number says, once.
+    fn take(&mut self, number: u64) -> Option<Wire> {
+        let place = usize::try_from(number.checked_sub(self.first)?).ok()?;
+        let wire = self.wires.get_mut(place)?.take();
+        while let Some(None) = self.wires.front() {
+            self.wires.pop_front();
+            self.first += 1;
+        }
+        wire
+    }
+}
+
+/// The ECN field of a TOS byte (RFC 3168, section 5).
+const fn ecn_of(tos: u8) -> Ecn {
+    match tos & 3 {
+        0 => Ecn::NotCapable,
+        1 => Ecn::Ect1,
+        2 => Ecn::Ect0,
+        _ => Ecn::Ce,
+    }
+}
+
+/// The same, the other way.
+const fn bits_of(ecn: Ecn) -> u8 {
+    match ecn {
+        Ecn::NotCapable => 0,
+        Ecn::Ect1 => 1,
+        Ecn::Ect0 => 2,
+        Ecn::Ce => 3,
+    }
+}
+
+/// IPv4 and UDP headers.
+const HEADERS: u32 = 28;
+
+impl Datagrams {
+    /// An end of a flow of datagrams.
+    pub fn new(
+        fd: OwnedFd,
+        maker: Maker,
+        marking: Marking,
+        epoll: &Epoll,
+        number: u32,
+    ) -> Result<Self, Failure> {
+        let event = EpollEvent::new(EpollFlags::EPOLLIN, u64::from(number));
+        epoll.add(&fd, event).tried("epoll")?;
+        Ok(Datagrams {
+            fd,
+            maker,
+            marking,
+            outbox: Outbox::default(),
+        })
+    }
+
+    /// A datagram that has come: its number and its ECN field.
+    pub fn receive(&mut self, control: &mut Vec<u8>) -> Result<Option<(u64, Ecn)>, Failure> {
+        let mut head = [0; 8];
+        let received = socket::receive_datagram(&self.fd, &mut head, control)?;
+        Ok(received.and_then(|(length, tos)| {
+            let whole = length == head.len();
+            whole.then(|| (u64::from_be_bytes(head), ecn_of(tos)))
+        }))
+    }
+
+    /// What a datagram from here said.
+    pub fn said(&mut self, number: u64) -> Option<Wire> {
+        self.outbox.take(number)
+    }
+
+    /// Puts a packet on the wire, in its full length.
+    pub fn send(&mut self, transmit: Transmit, room: &mut [u8]) -> Result<(), Failure> {
+        let tos = self.marking.tos & !3 | bits_of(transmit.ecn);
+        if tos != self.marking.tos {
+            self.marking.tos = tos;
+            socket::mark(&self.fd, self.marking)?;
+        }
+        let length = transmit.len.saturating_sub(HEADERS).max(8) as usize;
+        let Some(payload) = room.get_mut(..length) else {
+            let reason = format!("{length} bytes are more than a datagram can have");
+            return Err(Failure::new("sending a datagram", reason));
+        };
+        let number = self.outbox.put(transmit.packet);
+        payload[..8].copy_from_slice(&number.to_be_bytes());
+        socket::send_datagram(&self.fd, payload)
+    }
+
+    /// A packet arrived.
+    pub fn handle(&mut self, now: Instant, ecn: Ecn, wire: &Wire) {
+        match &mut self.maker {
+            Maker::Connection(connection) => connection.handle(now, ecn, wire),
+            Maker::Sender(sender) => sender.handle(now, ecn, wire),
+            Maker::Receiver(receiver) => receiver.handle(now, ecn, wire),
+        }
+    }
+
+    /// The next packet to send.
+    pub fn transmit(&mut self, now: Instant) -> Option<Transmit> {
+        match &mut self.maker {
+            Maker::Connection(connection) => connection.transmit(now),
+            Maker::Sender(sender) => sender.transmit(now),
+            Maker::Receiver(receiver) => receiver.transmit(now),
+        }
+    }
+
+    /// When [`on_timer`](Self::on_timer) wants to be called.
+    pub fn next_timer(&self) -> Instant {
+        match &self.maker {
+            Maker::Connection(connection) => connection.next_timer(),
+            Maker::Sender(sender) => sender.next_timer(),
+            Maker::Receiver(receiver) => receiver.next_timer(),
+        }
+    }
+
+    /// Time has passed.
+    pub fn on_timer(&mut self, now: Instant) {
+        match &mut self.maker {
+            Maker::Connection(connection) => connection.on_timer(now),
+            Maker::Sender(sender) => sender.on_timer(now),
+            Maker::Receiver(receiver) => receiver.on_timer(now),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(frame: u64) -> Wire {
+        Wire::Feedback(media::Feedback::Nack(vec![frame].into()))
+    }
+
+    #[test]
+    fn datagrams_say_what_they_said_once_in_any_order() {
+        let mut outbox = Outbox::default();
+        let numbers: Vec<u64> = (0..5).map(|frame| outbox.put(said(frame))).collect();
+        assert_eq!(outbox.take(numbers[2]), Some(said(2)));
+        assert_eq!(outbox.take(numbers[2]), None, "a copy says nothing");
+        assert_eq!(outbox.take(numbers[0]), Some(said(0)));
+        assert_eq!(outbox.take(numbers[1]), Some(said(1)));
+        assert_eq!(outbox.take(99), None);
+        assert_eq!(outbox.wires.len(), 2, "3 and 4 are under way");
+    }
+
+    #[test]
+    fn lost_datagrams_are_forgotten() {
+        let mut outbox = Outbox::default();
+        let lost = outbox.put(said(0));
+        for frame in 1..=MOST_UNDER_WAY as u64 {
+            outbox.put(said(frame));
+        }
+        assert_eq!(outbox.wires.len(), MOST_UNDER_WAY);
+        assert_eq!(outbox.take(lost), None);
+        assert_eq!(outbox.take(1), Some(said(1)));
+    }
+}

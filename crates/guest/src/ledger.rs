@@ -1,0 +1,62 @@
+//! What the bytes of a connection mean: messages in the order of sending, handed over when their
+//! last byte has arrived.
+
+use std::collections::{BTreeMap, VecDeque};
+use workload::Message;
+
+/// Messages sent by one end of a connection.
+#[derive(Debug, Default)]
+pub struct Ledger {
+    streams: BTreeMap<u32, Stream>,
+}
+
+#[derive(Debug, Default)]
+struct Stream {
+    sent: u64,
+    received: u64,
+    /// Messages with the offset of their end.
+    messages: VecDeque<(u64, Message)>,
+}
+
+impl Ledger {
+    /// A message of `bytes` was given to the transport.
+    pub fn sent(&mut self, stream: u32, bytes: u64, message: Message) {
+        let stream = self.streams.entry(stream).or_default();
+        stream.sent += bytes;
+        stream.messages.push_back((stream.sent, message));
+    }
+
+    /// `bytes` more arrived at the other end.
+    pub fn received(&mut self, stream: u32, bytes: u64) {
+        self.streams.entry(stream).or_default().received += bytes;
+    }
+
+    /// The next message that has arrived completely.
+    pub fn take(&mut self, stream: u32) -> Option<Message> {
+        let entry = self.streams.get_mut(&stream)?;
+        let &(end, message) = entry.messages.front()?;
+        if end > entry.received {
+            return None;
+        }
+        entry.messages.pop_front();
+        Some(message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_arrives_with_its_last_byte() {
+        let mut ledger = Ledger::default();
+        ledger.sent(0, 100, Message::ClientHello);
+        ledger.sent(0, 50, Message::Bulk);
+        ledger.received(0, 99);
+        assert_eq!(ledger.take(0), None);
+        ledger.received(0, 51);
+        assert_eq!(ledger.take(0), Some(Message::ClientHello));
+        assert_eq!(ledger.take(0), Some(Message::Bulk));
+        assert_eq!(ledger.take(0), None);
+    }
+}

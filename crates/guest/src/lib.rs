@@ -1,0 +1,34 @@
+//! The end points of the kernel engine: applications, calls and their servers over real sockets.
+//!
+//! One process, one thread, both ends of everything. It is started inside a virtual machine (or in
+//! namespaces of the host) with a [`Plan`]: it runs the commands that build the network, opens
+//! sockets in the namespaces of servers and of the home, drives the same state machines as the
+//! simulator does, and writes down what happened. As both ends live in one process they share a
+//! clock, and what the bytes of a connection mean need not be written on the wire: packets have the
+//! length and the timing that they should have, and no content.
+//!
+//! What it costs matters: where instructions are the clock, a copy or an allocation is a delay. So
+//! nothing is parsed, formatted or written to disk while traffic runs.
+
+#![deny(missing_docs)]
+
+mod agenda;
+mod apps;
+mod btf;
+mod command;
+mod ends;
+mod error;
+mod ledger;
+pub mod log;
+mod place;
+pub mod plan;
+pub mod ports;
+mod rates;
+mod run;
+mod socket;
+mod tap;
+mod world;
+
+pub use error::Failure;
+pub use plan::Plan;
+pub use run::{Report, run};

@@ -1,0 +1,76 @@
+//! A run from the plan to what is written down of it.
+
+use crate::command;
+use crate::error::{Failure, Tried};
+use crate::place::Namespaces;
+use crate::plan::Plan;
+use crate::rates::Rates;
+use crate::tap;
+use crate::world::{Setup, World};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+use std::time::Duration as Wait;
+use units::Duration;
+
+/// What there is to say of a run beside its events.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Report {
+    /// When traffic started, nanoseconds on the kernel's monotonic clock, as records have them.
+    pub origin: u64,
+    /// Clock ticks of the processor while traffic ran, and how many of them it was idle.
+    pub ticks: (u64, u64),
+    /// Connections and sessions.
+    pub flows: u32,
+}
+
+/// After the network is built: what that set off comes to rest. In virtual time it takes none.
+const REST: Wait = Wait::from_secs(1);
+
+/// Runs `plan` and leaves `events`, `packets`, `report` and what its last commands print in the
+/// folder `out`.
+///
+/// # Errors
+/// If the network cannot be built, or a socket behaves as it should not.
+pub fn run(plan: &Plan, out: &Path) -> Result<Report, Failure> {
+    command::build(plan)?;
+    let mut namespaces = Namespaces::open(&plan.places)?;
+    let rates = Rates::new(&plan.rates, &mut namespaces)?;
+    let mut world = World::new(Setup::new(plan)?, namespaces, rates)?;
+    std::thread::sleep(REST);
+    if let Some(tap) = &plan.tap {
+        tap::start(tap)?;
+    }
+    let before = ticks()?;
+    let origin = world.run(Duration::from_nanos(plan.duration))?;
+    let after = ticks()?;
+    if plan.tap.is_some() {
+        tap::stop(&out.join("packets"))?;
+    }
+    for (file, words) in &plan.finish {
+        let path = out.join(file);
+        std::fs::write(&path, command::execute(words)?).tried(&path.display().to_string())?;
+    }
+    let path = out.join("events");
+    std::fs::write(&path, world.log.text()).tried(&path.display().to_string())?;
+    let report = Report {
+        origin,
+        ticks: (after.0 - before.0, after.1 - before.1),
+        flows: world.flows,
+    };
+    let text = serde_json::to_string(&report).tried("the report")?;
+    let path = out.join("report");
+    std::fs::write(&path, text).tried(&path.display().to_string())?;
+    Ok(report)
+}
+
+/// The processor's time so far, and its idle time (proc_stat(5)).
+fn ticks() -> Result<(u64, u64), Failure> {
+    let text = std::fs::read_to_string("/proc/stat").tried("/proc/stat")?;
+    let line = text.lines().next().unwrap_or_default();
+    let numbers: Vec<u64> = line
+        .split_whitespace()
+        .filter_map(|word| word.parse().ok())
+        .collect();
+    let idle = numbers.iter().skip(3).take(2).sum();
+    Ok((numbers.iter().take(8).sum(), idle))
+}
