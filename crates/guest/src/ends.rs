@@ -265,7 +265,7 @@ impl Datagrams {
     }
 
     /// A datagram that has come: its number and its ECN field.
-    pub fn receive(&mut self, control: &mut Vec<u8>) -> Result<Option<(u64, Ecn)>, Failure> {
+    pub fn receive(&mut self, control: &mut [u8]) -> Result<Option<(u64, Ecn)>, Failure> {
         let mut head = [0; 8];
         let received = socket::receive_datagram(&self.fd, &mut head, control)?;
         Ok(received.and_then(|(length, tos)| {

@@ -24,8 +24,12 @@
 
 mod cache;
 mod cpio;
+mod disciplines;
 mod machine;
+mod network;
 mod outcome;
+mod packets;
+mod plan;
 
 pub use cache::{Cache, CacheError, DEFAULT_KERNEL, KERNELS, Kernel};
 pub use machine::{Machine, MachineError};

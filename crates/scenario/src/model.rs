@@ -6,7 +6,7 @@ use crate::trace::Trace;
 use qdisc::Limit;
 use std::sync::Arc;
 use transport::media::MediaParams;
-use units::{Duration, Rate};
+use units::{Duration, Instant, Rate};
 use workload::bulk::BulkParams;
 use workload::call::CallParams;
 use workload::page::{Page, PageParams};
@@ -182,6 +182,19 @@ impl Capacity {
         match self {
             Capacity::Constant(rate) => *rate,
             Capacity::Trace(trace) => trace.nominal(),
+        }
+    }
+
+    /// Bytes that it could carry from `from` until `until`, both counted from the start.
+    pub fn bytes_between(&self, from: Duration, until: Duration) -> f64 {
+        match self {
+            Capacity::Constant(rate) => {
+                rate.as_bits() as f64 / 8.0 * until.saturating_sub(from).as_secs_f64()
+            }
+            Capacity::Trace(trace) => {
+                let carried = |span| trace.capacity_until(Instant::ZERO + span);
+                carried(until) - carried(from)
+            }
         }
     }
 }

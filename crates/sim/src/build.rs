@@ -3,7 +3,6 @@
 use crate::network::Link;
 use qdisc::{Env, Registry};
 use scenario::{Buffer, BuiltLink, Capacity, Choice, EngineError, Scenario};
-use units::Instant;
 
 /// The network's links.
 pub struct Built {
@@ -96,24 +95,12 @@ fn build(
         discipline: plan.choice.to_string(),
         classes: queue.classes(),
         buffer,
-        capacity_bytes: capacity_bytes(plan.capacity, scenario),
+        capacity_bytes: plan
+            .capacity
+            .bytes_between(scenario.warmup, scenario.duration),
     };
     Ok((
         Link::new(queue, plan.capacity.clone(), plan.overhead, plan.device),
         described,
     ))
-}
-
-/// Bytes that could be sent in the measured time.
-fn capacity_bytes(capacity: &Capacity, scenario: &Scenario) -> f64 {
-    match capacity {
-        Capacity::Constant(rate) => {
-            let span = scenario.duration.saturating_sub(scenario.warmup);
-            rate.as_bits() as f64 / 8.0 * span.as_secs_f64()
-        }
-        Capacity::Trace(trace) => {
-            let until = |span| trace.capacity_until(Instant::ZERO + span);
-            until(scenario.duration) - until(scenario.warmup)
-        }
-    }
 }
