@@ -35,3 +35,4 @@ for kernel in $kernels; do
     fi
     say "$kernel: ready, $(cat "$cache/$kernel/release") in $cache/$kernel"
 done
+sh scripts/kernel/guest.sh

@@ -100,9 +100,13 @@ pub struct RunArgs {
     /// difference, and what the link's own changes cause is taken out.
     #[arg(long, value_name = "NAME")]
     pub without: Option<String>,
-    /// What runs it.
+    /// What runs it: the simulator, or Linux itself in a virtual machine (`kernel`, once `make
+    /// kernel-engine` has fetched it).
     #[arg(long, default_value = "sim", value_name = "NAME")]
     pub engine: String,
+    /// Which Linux the engine `kernel` boots: 6.1, 6.12 or 7.x.
+    #[arg(long, default_value = kernel_vm::DEFAULT_KERNEL, value_name = "NAME")]
+    pub kernel: String,
     /// The seed of the first run.
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub seed: u64,

@@ -1,6 +1,7 @@
 //! `analects list` and `analects describe`.
 
 use crate::cli::{Listed, Style};
+use crate::engines::ENGINES;
 use crate::markdown;
 use crate::refused::Refused;
 use crate::run::print;
@@ -103,9 +104,8 @@ pub fn list(what: Listed) -> Result<(), Refused> {
         Listed::Controls => controls(),
         Listed::Traffic => traffic(),
         Listed::Engines => {
-            return print(
-                "sim  the simulator: virtual time, no root, the same result every time\n",
-            );
+            let lines = ENGINES.map(|(name, about)| format!("{name:<6}  {about}\n"));
+            return print(&lines.concat());
         }
         Listed::Experiments => return print(&experiments()?),
         Listed::Metrics => return print(&metrics()),

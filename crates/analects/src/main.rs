@@ -5,6 +5,7 @@
 mod bound;
 mod cli;
 mod describe;
+mod engines;
 mod markdown;
 mod pages;
 mod progress;

@@ -1,7 +1,7 @@
 //! The scenario as it was run, for `--out`: a file that can be run again.
 
 use lab::Plan;
-use scenario::{Choice, Document, Engine};
+use scenario::{Choice, Document};
 use sim::Simulator;
 use std::fmt::Write as _;
 use units::param::Spec;
@@ -9,13 +9,12 @@ use units::param::Spec;
 /// `completed` as TOML, with remarks: version, seeds, and what disciplines and controls used of what
 /// nobody set. These stay remarks because a default may follow from the link: a buffer is the
 /// default of a limit.
-pub fn toml(completed: &Document, simulator: &Simulator, plan: &Plan) -> String {
+pub fn toml(completed: &Document, (simulator, engine): (&Simulator, &str), plan: &Plan) -> String {
     let version = env!("CARGO_PKG_VERSION");
     let seeds = plan.runs.iter().map(|run| run.seed);
     let (first, last) = (seeds.clone().min(), seeds.max());
     let mut text = format!(
-        "# analects {version}, engine {}, seeds {} to {}\n\n{}",
-        simulator.name(),
+        "# analects {version}, engine {engine}, seeds {} to {}\n\n{}",
         first.unwrap_or_default(),
         last.unwrap_or_default(),
         completed.to_toml()

@@ -3,7 +3,7 @@
 use crate::cli::{Format, RunArgs};
 use crate::progress::Bar;
 use crate::refused::Refused;
-use crate::{resolved, table, variants};
+use crate::{engines, resolved, table, variants};
 use lab::export::{self, Document};
 use lab::{Plan, Run};
 use scenario::{Engine, Names, Scenario};
@@ -19,22 +19,24 @@ type Result<T> = std::result::Result<T, Refused>;
 
 /// Runs a scenario and prints what came of it.
 pub fn run(args: &RunArgs) -> Result<()> {
-    let simulator = engine(&args.engine)?;
+    // The simulator also knows the names, parameters and defaults that scenarios may use.
+    let simulator = Simulator::default();
+    let engine = engines::named(&args.engine, &args.kernel)?;
     let document = read(&args.scenario, &args.set, &args.disciplines)?;
-    let plan = plan(args, &simulator, &document)?;
+    let plan = plan(args, (&simulator, &*engine), &document)?;
     prepare(args)?;
-    let results = execute(args, &simulator, &plan)?;
+    let results = execute(args, &*engine, &plan)?;
     let scenario = &plan.runs[0].scenario;
     let completed = document.completed(scenario);
     let resolved = completed.to_json();
     let document_out = Document {
         version: env!("CARGO_PKG_VERSION"),
-        engine: simulator.name(),
+        engine: engine.name(),
         scenario: &resolved,
         results: &results,
     };
     if let Some(folder) = &args.out {
-        let text = resolved::toml(&completed, &simulator, &plan);
+        let text = resolved::toml(&completed, (&simulator, engine.name()), &plan);
         let written = export::folder(folder, &document_out, &text);
         written.map_err(|error| unwritable(folder, &error))?;
     }
@@ -92,16 +94,6 @@ pub fn writable(report: &Path) -> Result<()> {
         .map_err(|error| unwritable(report, &error))
 }
 
-fn engine(name: &str) -> Result<Simulator> {
-    match name {
-        "sim" => Ok(Simulator::default()),
-        other => {
-            let message = format!("--engine: there is no engine {other:?}");
-            Err(Refused::new(&message, "there are: sim"))
-        }
-    }
-}
-
 /// Reads a scenario, with what the command line sets.
 pub fn read(path: &Path, set: &[String], disciplines: &[String]) -> Result<scenario::Document> {
     let file = path.display().to_string();
@@ -131,7 +123,11 @@ pub fn no_traffic(scenario: &Scenario, name: &str) -> Refused {
     Refused::new(&message, &format!("there are: {}", names.join(", ")))
 }
 
-fn plan(args: &RunArgs, simulator: &Simulator, document: &scenario::Document) -> Result<Plan> {
+fn plan(
+    args: &RunArgs,
+    (simulator, engine): (&Simulator, &dyn Engine),
+    document: &scenario::Document,
+) -> Result<Plan> {
     let names = Names {
         discipline: &|choice| simulator.judge_discipline(choice),
         control: &|choice| simulator.judge_control(choice),
@@ -141,8 +137,12 @@ fn plan(args: &RunArgs, simulator: &Simulator, document: &scenario::Document) ->
     let mut plan = Plan::default();
     for (index, (variant, document)) in variants.into_iter().enumerate() {
         let scenario: Scenario = document.resolve(&names)?;
-        if let Some(refused) = simulator.check(&scenario).first() {
-            let message = format!("engine sim cannot run this: {}", refused.reason);
+        if let Some(refused) = engine.check(&scenario).first() {
+            let message = format!(
+                "engine {} cannot run this: {}",
+                engine.name(),
+                refused.reason
+            );
             let help = "choose another engine, or change the entry";
             return Err(document
                 .error_at_path(&refused.entry, &message, help)
@@ -186,10 +186,10 @@ pub fn pool(jobs: Option<u16>) -> Result<rayon::ThreadPool> {
     pool.map_err(|error| Refused::new(&error.to_string(), "use --jobs 1"))
 }
 
-fn execute(args: &RunArgs, simulator: &Simulator, plan: &Plan) -> Result<Vec<scenario::RunResult>> {
+fn execute(args: &RunArgs, engine: &dyn Engine, plan: &Plan) -> Result<Vec<scenario::RunResult>> {
     let pool = pool(args.jobs)?;
     let bar = Bar::new(plan.runs.len(), "runs");
-    let results = pool.install(|| lab::run(simulator, plan, &bar));
+    let results = pool.install(|| lab::run(engine, plan, &bar));
     bar.clear();
     results.map_err(|error| Refused::new(&error.to_string(), "change this entry"))
 }

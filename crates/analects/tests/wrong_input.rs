@@ -737,7 +737,10 @@ const ARGUMENTS: &[(&[&str], &[&str])] = &[
         &["--discipline", "twice"],
     ),
     (&["-d", ""], &["--discipline", "a name is missing"]),
-    (&["--engine", "kernel"], &["--engine", "\"kernel\"", "sim"]),
+    (
+        &["--engine", "live"],
+        &["--engine", "\"live\"", "sim, kernel"],
+    ),
     (&["--repeat", "0"], &["--repeat", "1..=100000"]),
     (
         &["--repeat", "100000000000000000000"],

@@ -57,6 +57,12 @@ impl Cache {
         Self(dir.into())
     }
 
+    /// The directory.
+    #[must_use]
+    pub fn dir(&self) -> &Path {
+        &self.0
+    }
+
     /// The kernel called `name`, one of [`KERNELS`].
     ///
     /// # Errors

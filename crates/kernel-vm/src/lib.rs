@@ -25,6 +25,7 @@
 mod cache;
 mod cpio;
 mod disciplines;
+mod engine;
 mod machine;
 mod network;
 mod outcome;
@@ -32,5 +33,6 @@ mod packets;
 mod plan;
 
 pub use cache::{Cache, CacheError, DEFAULT_KERNEL, KERNELS, Kernel};
+pub use engine::{KernelEngine, SetupError};
 pub use machine::{Machine, MachineError};
 pub use outcome::Outcome;

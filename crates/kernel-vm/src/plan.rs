@@ -5,6 +5,7 @@ use crate::network::{self, BURST, CLASS, DOWN, Shaped, UP};
 use crate::packets::Queue;
 use guest::plan::{Entry, Places, RateStep, Step, TapPlan};
 use guest::ports;
+use qdisc::{Env, Registry};
 use scenario::{BuiltLink, Capacity, Choice, Kind, Link, Scenario, Stack, Traffic, Unsupported};
 use units::random::Stream;
 use units::{Duration, Instant, Rate};
@@ -37,6 +38,8 @@ pub struct Prepared {
     pub links: Vec<BuiltLink>,
     /// The same, as the kernel's records name them.
     pub queues: Vec<Queue>,
+    /// Our module is among the disciplines.
+    pub needs_module: bool,
 }
 
 /// Where a run takes place.
@@ -219,6 +222,7 @@ pub fn prepare(
         plan,
         links,
         queues,
+        needs_module: shaped.iter().any(is_ours),
     })
 }
 
@@ -272,6 +276,7 @@ fn shape(
         classes: Vec::new(),
         buffer: limit,
         capacity_bytes: capacity.bytes_between(scenario.warmup, scenario.duration),
+        remarks: remarks(direction.choice),
     };
     let shaped = Shaped {
         rate,
@@ -279,6 +284,20 @@ fn shape(
         discipline,
     };
     Ok((shaped, built))
+}
+
+/// What the kernel's records do not tell.
+fn remarks(choice: &Choice) -> Vec<(&'static str, String)> {
+    let ours = Registry::<u32>::builtin();
+    let entry = ours.get(&choice.name);
+    let built = entry.and_then(|entry| (entry.build)(&choice.settings, &Env::default()).ok());
+    if built.is_none_or(|queue| queue.classes().is_empty()) {
+        return Vec::new();
+    }
+    let text = "the kernel's records of packets do not tell the discipline's classes";
+    ["moves", "residence"]
+        .map(|field| (field, text.to_owned()))
+        .to_vec()
 }
 
 /// Loads what is not part of every kernel, before there is any traffic that would wait for it.
@@ -306,6 +325,10 @@ fn modules(scenario: &Scenario, shaped: &[Shaped]) -> Vec<Step> {
         steps.push(run(&["insmod", "sch_confucius.ko"]));
     }
     steps
+}
+
+fn is_ours(one: &Shaped) -> bool {
+    one.discipline.module == Some(CONFUCIUS)
 }
 
 /// Steps of the rates of both directions.
@@ -378,4 +401,175 @@ fn statistics(places: &Places) -> Vec<String> {
     let router = &places.router;
     let line = format!("tc -n {router} -s -j qdisc show");
     line.split(' ').map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+    use scenario::{Document, Names};
+
+    /// A scenario on 20 Mbit/s and 40 ms with one transfer, which is told `more`.
+    pub fn scenario(more: &str) -> Scenario {
+        let text = format!(
+            r#"
+            disciplines = ["pfifo"]
+            duration = "10s"
+            link = {{ rate = "20mbit", rtt = "40ms", buffer = "100p" }}
+            traffic = [{{ name = "bulk", kind = "bulk", {more} }}]
+            "#
+        );
+        read(&text)
+    }
+
+    fn read(text: &str) -> Scenario {
+        let names = Names {
+            discipline: &|_| Ok(()),
+            control: &|_| Ok(()),
+        };
+        let document = Document::parse("test", text).unwrap();
+        document.resolve(&names).unwrap()
+    }
+
+    fn site() -> Site {
+        Site {
+            kernel: "6.1".to_owned(),
+            places: Places {
+                net: "net".to_owned(),
+                router: "router".to_owned(),
+                home: "home".to_owned(),
+            },
+            load: true,
+        }
+    }
+
+    /// A run of `scenario`, ready for the guest.
+    pub fn prepared(scenario: &Scenario, discipline: &str) -> Prepared {
+        prepare(scenario, &discipline.parse().unwrap(), 1, &site()).unwrap()
+    }
+
+    fn lines(prepared: &Prepared) -> String {
+        let line = |step: &Step| match step {
+            Step::Run(words) => words.join(" "),
+            Step::Set {
+                namespace,
+                path,
+                value,
+            } => format!("{namespace}: {path} = {value}"),
+        };
+        let lines: Vec<String> = prepared.plan.commands.iter().map(line).collect();
+        lines.join("\n") + "\n"
+    }
+
+    #[test]
+    fn a_plan_is_what_was_reviewed() {
+        let scenario = read(
+            r#"
+            disciplines = ["pfifo"]
+            ecn = true
+            [link]
+            rate = "20mbit"
+            rtt = "40ms"
+            buffer = "100p"
+            overhead = "38B"
+            up = { rate = "5mbit", discipline = "fq_codel" }
+            [[traffic]]
+            name = "near"
+            kind = "bulk"
+            control = "bbr"
+            rtt = "15.000001ms"
+            [[traffic]]
+            name = "far"
+            kind = "bulk"
+            control = "cubic"
+            "#,
+        );
+        let prepared = prepared(&scenario, "confucius,doubling=1s");
+        assert_eq!(lines(&prepared), include_str!("plan.snapshot"));
+        assert_eq!((prepared.links.len(), prepared.needs_module), (2, true));
+        assert_eq!(prepared.links[1].name, "link-up");
+        let classes: Vec<_> = prepared
+            .plan
+            .delays
+            .iter()
+            .map(|d| (d.rtt, d.net))
+            .collect();
+        assert_eq!(classes, [(15_000_001, 0x11_0001), (40_000_000, 0x11_0002)]);
+    }
+
+    #[test]
+    fn what_cannot_be_run_is_listed_with_its_reason() {
+        let scenario = read(
+            r#"
+            disciplines = ["pfifo", "fq_fifo", "pie,tarket=1"]
+            stack = "ns3"
+            [[link]]
+            name = "a"
+            rate = "20mbit"
+            device = 3
+            [[link]]
+            name = "b"
+            rate = "20mbit"
+            discipline = "cbq"
+            [[traffic]]
+            name = "x"
+            kind = "bulk"
+            control = "prague"
+            access = "1gbit"
+            [[traffic]]
+            name = "y"
+            kind = "page"
+            control = "bbr,version=9"
+            rtt_spread = 0.5
+            [[traffic]]
+            name = "z"
+            kind = "call"
+            control = "gcc"
+            session = { payload = 8000 }
+            "#,
+        );
+        let found: Vec<String> = unsupported(&scenario, "6.1")
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        let entries: Vec<&str> = found.iter().map(|f| f.split(':').next().unwrap()).collect();
+        assert_eq!(
+            entries,
+            [
+                "stack",
+                "links",
+                "link.a.device",
+                "link.b.discipline",
+                "disciplines",
+                "disciplines",
+                "traffic.x.access",
+                "traffic.x.control",
+                "traffic.y.control",
+                "traffic.y.rtt_spread",
+                "traffic.z.session",
+            ],
+            "{found:#?}"
+        );
+        assert!(prepare(&scenario, &Choice::plain("pfifo"), 1, &site()).is_err());
+        assert!(unsupported(&self::scenario("control = \"cubic\""), "6.1").is_empty());
+    }
+
+    #[test]
+    fn rates_change_in_steps_that_are_not_too_short() {
+        let capacity = |text: &str| {
+            let trace = scenario::Trace::parse(text).unwrap();
+            Capacity::Trace(std::sync::Arc::new(trace))
+        };
+        let ms = Duration::from_millis;
+        // Mahimahi: a packet in each of the milliseconds 1 to 40, and then none until 100.
+        let text: String = (1..=40).map(|n| format!("{n}\n")).collect::<String>() + "100\n";
+        let windows = windows(&capacity(&text), ms(130));
+        let starts: Vec<_> = windows.iter().map(|(at, ..)| at.as_millis()).collect();
+        assert_eq!(starts, [0, 20, 40, 99, 119]);
+        let rates: Vec<_> = windows.iter().map(|(.., r)| r.as_mbit_f64()).collect();
+        assert_eq!(rates[0], 12.0);
+        assert_eq!(rates[2], 0.0);
+        let spans: u64 = windows.iter().map(|(_, span, _)| span.as_millis()).sum();
+        assert_eq!(spans, 130);
+        assert!(super::windows(&Capacity::Constant(Rate::from_bits(1)), ms(9)).is_empty());
+    }
 }

@@ -4,7 +4,7 @@ use crate::engine::BuiltLink;
 use crate::event::{Event, LinkId, Sink, TrafficId};
 use crate::link_meter::LinkMeter;
 use crate::notes::notes;
-use crate::result::{CallResult, FlowResult, PageResult, RunResult, Series};
+use crate::result::{CallResult, FlowResult, Note, PageResult, RunResult, Series};
 use crate::video::{Measured, Video};
 use crate::waits::Waits;
 use crate::{Choice, Kind, Scenario};
@@ -176,6 +176,14 @@ impl Collector {
             series: self.keep_series.then(|| self.series(links, names)),
         };
         result.notes = notes(&result);
+        for link in links {
+            for (field, text) in &link.remarks {
+                let about = format!("links.{}.{field}", link.name);
+                result.notes.retain(|note| note.about != about);
+                let text = text.clone();
+                result.notes.push(Note { about, text });
+            }
+        }
         result
     }
 

@@ -37,6 +37,9 @@ pub struct BuiltLink {
     pub buffer: Option<qdisc::Limit>,
     /// Bytes that its capacity could have carried over the measured time.
     pub capacity_bytes: f64,
+    /// What should be known of its results: a field of [`LinkResult`](crate::LinkResult), and what
+    /// there is to say of it. Where the field is null, that is the reason.
+    pub remarks: Vec<(&'static str, String)>,
 }
 
 /// Something that an engine cannot run.

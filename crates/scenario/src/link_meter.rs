@@ -124,6 +124,7 @@ mod tests {
             discipline: "pfifo".to_owned(),
             classes: Vec::new(),
             capacity_bytes: 200_000.0,
+            remarks: Vec::new(),
             buffer: Some(Limit::Bytes(202_000)),
         };
         let result = meter.result(at(200), &link, &[]);

@@ -98,6 +98,7 @@ fn build(
         capacity_bytes: plan
             .capacity
             .bytes_between(scenario.warmup, scenario.duration),
+        remarks: Vec::new(),
     };
     Ok((
         Link::new(queue, plan.capacity.clone(), plan.overhead, plan.device),

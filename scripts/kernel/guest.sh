@@ -1,0 +1,30 @@
+#!/bin/sh
+# guest.sh: what the engine `kernel` runs inside its machines, into the cache: the static binary
+# analects-guest, and the tc plugin of our discipline. cargo and cc know what has changed.
+set -eu
+. scripts/kernel/common.sh
+target=x86_64-unknown-linux-gnu
+folder=${CARGO_TARGET_DIR:-target}/guest
+
+# Code for any x86-64, whatever this host has, with the C library inside.
+say "building the guest"
+CARGO_TARGET_DIR=$folder RUSTFLAGS="-C target-feature=+crt-static" \
+    ${CARGO:-cargo} build --release --locked --quiet --target "$target" -p guest ||
+    fail "the guest does not build"
+built=$folder/$target/release/analects-guest
+cmp -s "$built" "$cache/analects-guest" || {
+    cp "$built" "$cache/analects-guest.part"
+    mv "$cache/analects-guest.part" "$cache/analects-guest"
+}
+
+# With the C library of the machines' tc, which may be older than this host's.
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/tc"
+cp kernel/pkt_sched_confucius.h "$work/"
+cp kernel/tc/Makefile kernel/tc/*.[ch] "$work/tc/"
+kernel=$(basename "$(dirname "$(ls "$cache"/*/release | head -n 1)")")
+in_chroot bookworm "$work" "$kernel" make -s -C /build/tc q_confucius.so ||
+    fail "the tc plugin does not build"
+cp "$work/tc/q_confucius.so" "$cache/q_confucius.so.part"
+mv "$cache/q_confucius.so.part" "$cache/q_confucius.so"
