@@ -141,7 +141,7 @@ static void dumping(struct fault *f)
 		arm(f, nth);
 		error = bed_look(f->b, &v);
 		fired = disarm(f);
-		/* Without the large buffer, one qdisc may not fit into the small one. */
+		/* gnet_stats_copy_app() had no memory to copy statistics to. */
 		if (!excused(error) && error != EMSGSIZE)
 			bed_fail(f->b, "dump, allocation %u failing: %s", nth,
 				 strerror(error));

@@ -126,8 +126,8 @@ static void bad_targets(struct fuzz *f, struct nl_msg *m)
 		target[2] = rnd_between(&f->rng, TARGET_MAX + 1, UINT16_MAX);
 		break;
 	}
+	company(f, m);		/* before: of legal and wrong targets the last count */
 	nl_put(m, TCA_CONFUCIUS_TARGETS, target, len);
-	company(f, m);
 	nl_nest_end(m, nest);
 	f->expect = REJECT;
 }

@@ -123,8 +123,11 @@ const char *settings_differ(const struct settings *want, const struct settings *
 {
 	for (int i = 0; i < OPTIONS; i++) {
 		int type = options[i].type;
+		uint32_t value = want->value[type];
 
-		if (want->set[type] && want->value[type] != have->value[type])
+		if (type == TCA_CONFUCIUS_FLOWS)	/* sets of eight */
+			value = (value + 7) / 8 * 8;
+		if (want->set[type] && value != have->value[type])
 			return options[i].name;
 	}
 	if (want->set[TCA_CONFUCIUS_TARGETS] &&
