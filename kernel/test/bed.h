@@ -25,7 +25,7 @@ struct bed {
 	int		raw;		/* packet socket on `out` */
 	enum root	root;
 	uint32_t	parent;		/* of the discipline, as the root wants it */
-	uint64_t	sent, refused;	/* frames, the latter for want of memory */
+	uint64_t	sent, refused;	/* frames; the latter by the qdisc, or as senseless */
 	unsigned int	failures;
 	bool		exact;		/* no time passes but while the test sleeps */
 	bool		faulty;		/* allocations fail: so may what needs one */
