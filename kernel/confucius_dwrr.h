@@ -19,6 +19,9 @@ static u64 cf_credit(const struct confucius *c, u32 weight, u32 heaviest)
 {
 	u64 credit = (u64)c->params.quantum << CF_FRACTION;
 
+	/* Where all flows are old, the new ones' class may still owe something. */
+	if (!weight)
+		return 1;
 	if (weight != heaviest)
 		credit = div_u64(credit * weight, heaviest);
 	return credit ? credit : 1;
