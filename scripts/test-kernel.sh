@@ -1,0 +1,82 @@
+#!/bin/sh
+# The qdisc in stock kernels: `make test-kernel`. On 6.1, 6.12 and 7.x: builds without a warning,
+# loads, carries traffic, decides as in Rust, answers tc as the tdc cases say, survives hostile
+# netlink; and the same seed gives the same bytes twice. Root is asked for only to make chroots.
+#
+# usage: scripts/test-kernel.sh [6.1|6.12|7.x]...     (all where none is named)
+set -eu
+cd "$(dirname "$0")/.."
+. scripts/kernel/common.sh
+target=${CARGO_TARGET_DIR:-target}
+results=target/test-kernel
+failed=
+
+say() { echo "test-kernel: $*"; }
+
+if [ "$(uname -m)" != x86_64 ]; then
+    say "SKIPPED: the kernels are for x86-64, this machine is $(uname -m)"
+    exit 0
+fi
+if ! sh scripts/kernel/packages.sh; then
+    [ "${CI:-}" != true ] || exit 1
+    say "SKIPPED: QEMU and what else is named above cannot be installed here"
+    exit 0
+fi
+[ $# != 0 ] || set -- 6.1 6.12 7.x
+say "1 of 3: kernels (slow the first time only: 5 to 10 minutes of fetching, unpacking and chroots)"
+sh scripts/kernel-engine.sh "$@"
+
+say "2 of 3: what runs in them"
+cargo build --quiet --locked -p kernel-vm
+rm -rf "$results"
+mkdir -p "$results/tc" "$results/traces"
+sh scripts/kernel-test-programs.sh "$results/programs"
+cp kernel/tc/*.[ch] kernel/tc/Makefile kernel/pkt_sched_confucius.h "$results/tc/"
+sed -i 's,\.\./pkt_sched,pkt_sched,' "$results/tc/Makefile"
+# The plugin by bookworm's compiler: the tc in the guests is bookworm's.
+in_chroot bookworm "$PWD/$results/tc" "$1" make -s -C /build CC=gcc CPPFLAGS=-I/build
+python3 kernel/tc/tests/compile.py kernel/tc/tests/confucius.json >"$results/cases.sh"
+ANALECTS_TRACE_DIR=$PWD/$results/traces cargo test --quiet --locked -p qdisc --test kernel_c -- --ignored
+
+vm() { "$target/debug/vm" --limit 1200 "$@"; }
+
+# check KERNEL NAME ARGUMENTS...: a machine whose command must succeed; what it says is kept.
+check() {
+    log=$results/$1-$2.log kernel=$1 name=$2
+    shift 2
+    if vm --kernel "$kernel" "$@" >"$log" 2>&1; then
+        say "$kernel: $name ok: $(tail -n 2 "$log" | head -n 1)"
+    else
+        say "$kernel: $name FAILED, see $log:"
+        tail -n 30 "$log"
+        failed="$failed $kernel/$name"
+    fi
+}
+
+say "3 of 3: the tests, about a minute for each kernel"
+for kernel in "$@"; do
+    for run in smoke smoke-again; do
+        check "$kernel" $run --module --file kernel/test/smoke-in-guest.sh --file kernel/tc/tests/pktgen.sh \
+            --file "$results/tc/q_confucius.so:/usr/lib/x86_64-linux-gnu/tc/q_confucius.so" -- \
+            sh smoke-in-guest.sh sch_confucius.ko pktgen.sh
+    done
+    if ! cmp "$results/$kernel-smoke.log" "$results/$kernel-smoke-again.log"; then
+        say "$kernel: the same seed gave different runs"
+        failed="$failed $kernel/determinism"
+    fi
+    check "$kernel" tdc --module --file kernel/tc/tests/run.sh --file "$results/cases.sh" \
+        --file kernel/tc/tests/pktgen.sh \
+        --file "$results/tc/q_confucius.so:/usr/lib/x86_64-linux-gnu/tc/q_confucius.so" -- \
+        'insmod sch_confucius.ko && sh run.sh cases.sh'
+    check "$kernel" netlink --module --file kernel/test/fuzz-in-guest.sh \
+        --file "$results/programs/netlink_fuzz" -- sh fuzz-in-guest.sh ./netlink_fuzz sch_confucius.ko
+    sh scripts/kernel-module.sh "$kernel" kernel "$results/replay-$kernel" test
+    check "$kernel" replay --file kernel/test/in-kernel.sh --file "$results/traces:/job" \
+        --file "$results/replay-$kernel/test/confucius_replay.ko" -- sh in-kernel.sh /job
+done
+
+if [ -n "$failed" ]; then
+    say "FAILED:$failed"
+    exit 1
+fi
+say "all passed on $*"
