@@ -8,7 +8,7 @@ root=$cache/chroot-$suite
 
 case $suite in
 bookworm) packages="gcc-12 libelf1 busybox-static iproute2 nftables ethtool" ;;
-trixie) packages="gcc-14 libelf1t64" ;;
+trixie) packages="gcc-14 libelf1t64 pahole" ;;
 *) fail "no such suite: $suite" ;;
 esac
 packages="$packages gcc libc6-dev make"

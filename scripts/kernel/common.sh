@@ -60,7 +60,7 @@ in_chroot() {
         shift 3
         mount --bind "$build" "$root/build"
         mount --bind "$headers" "$root/headers"
-        mount --rbind /dev "$root/dev"
+        for d in dev proc; do mount --rbind "/$d" "$root/$d"; done
         exec chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C HOME=/ "$@"
     ' sh "$root" "$build" "$headers" "$@"
 }

@@ -38,15 +38,19 @@ case $kernel in
 6.12) pattern='6\.12\.[0-9.]*+deb12' ;;
 7.x) pattern='7\.[0-9.]*+deb13' ;;
 esac
-release=$(apt-cache pkgnames linux-headers- | sed -n "s/^linux-headers-\(${pattern}-amd64\)$/\1/p" |
-    sort -V | tail -n 1)
-[ -n "$release" ] || fail "$kernel: no package linux-headers-${pattern}-amd64 there"
+exists() { for package in "$@"; do apt-cache show "$package" >/dev/null 2>&1 || return 1; done; }
 
-# Since 6.19 the image is only a name for two packages: the kernel and its modules.
-parts="linux-image-$release"
-if apt-cache pkgnames "linux-binary-$release" | grep -q .; then
-    parts="linux-binary-$release linux-modules-$release"
-fi
+# The newest release of which everything is there: an archive may have new headers before the image.
+# Since 6.19 the image is only a name for three packages.
+release= parts=
+for candidate in $(apt-cache search --names-only '^linux-headers-[0-9].*-amd64$' |
+    sed -n "s/^linux-headers-\(${pattern}-amd64\) .*/\1/p" | sort -rV); do
+    for parts in "linux-base-$candidate linux-binary-$candidate linux-modules-$candidate" "linux-image-$candidate"; do
+        # shellcheck disable=SC2086
+        if exists $parts; then release=$candidate && break 2; fi
+    done
+done
+[ -n "$release" ] || fail "$kernel: no linux-headers-${pattern}-amd64 with its image there"
 kbuild=$(apt-cache depends "linux-headers-$release" | sed -n 's/.*Depends: \(linux-kbuild-[^ ]*\)/\1/p' | head -n 1)
 headers="linux-headers-$release linux-headers-${release%-amd64}-common $kbuild"
 
