@@ -48,6 +48,11 @@ reproduction: setup
 	    mv target/$$paper.md docs/reproduction/$$paper.md || exit; \
 	done
 
+# The qdisc in Debian's stock kernels 6.1, 6.12 and 7.x; KERNELS=6.1 for fewer.
+.PHONY: test-kernel
+test-kernel:
+	sh scripts/test-kernel.sh $(KERNELS)
+
 # The qdisc in a kernel full of sanitizers: churn, hostile netlink, a scanner. Builds that kernel once.
 test-kernel-sanitizers:
 	sh scripts/kernel-sanitizers.sh

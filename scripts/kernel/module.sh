@@ -4,7 +4,7 @@ set -eu
 . scripts/kernel/common.sh
 kernel=$1
 dir=$cache/$kernel
-stamp="$(checksum kernel/Kbuild kernel/*.mk kernel/*.[ch]) $(cat "$dir/release")"
+stamp="$(checksum kernel/Kbuild kernel/*.[ch]) $(cat "$dir/release")"
 [ ! -f "$dir/sch_confucius.ko" ] || ! stamped "$dir/module.stamp" "$stamp" || exit 0
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
