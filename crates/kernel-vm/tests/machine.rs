@@ -37,22 +37,32 @@ fn virtual_time_is_the_guests_and_the_same_seed_gives_the_same_random_numbers() 
     let (one, again, other) = (run(1), run(1), run(2));
     assert_eq!(one, again);
     assert_ne!(one.console, other.console);
-    assert!(one.uptime.as_millis() > 3_600_000, "an hour of sleep takes no hour");
+    assert!(
+        one.uptime.as_millis() > 3_600_000,
+        "an hour of sleep takes no hour"
+    );
 }
 
 #[test]
 #[ignore = "needs `make kernel-engine`"]
 fn a_panic_is_an_error_with_what_the_kernel_said() {
     let error = machine().run("echo c > /proc/sysrq-trigger").unwrap_err();
-    let MachineError::Kernel(said) = &error else { panic!("{error}") };
+    let MachineError::Kernel(said) = &error else {
+        panic!("{error}")
+    };
     assert!(said.contains("sysrq"), "{said}");
 }
 
 #[test]
 #[ignore = "needs `make kernel-engine`"]
 fn a_machine_that_never_ends_is_stopped_at_the_limit() {
-    let endless = machine().time_limit(Duration::from_secs(1)).run("while :; do :; done");
-    assert!(matches!(endless, Err(MachineError::Limit { seconds: 1, .. })), "{endless:?}");
+    let endless = machine()
+        .time_limit(Duration::from_secs(1))
+        .run("while :; do :; done");
+    assert!(
+        matches!(endless, Err(MachineError::Limit { seconds: 1, .. })),
+        "{endless:?}"
+    );
 }
 
 #[test]
