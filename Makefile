@@ -4,7 +4,7 @@
 CARGO ?= cargo
 ANALECTS = target/release/analects
 
-.PHONY: demo test test-kernel-sanitizers bench reference reproduction lint fuzz man deb cross setup clean
+.PHONY: demo test test-kernel-sanitizers bench reference reproduction lint fuzz man deb test-deb test-tc cross setup clean
 
 demo: setup
 	$(CARGO) build --release --locked -p analects
@@ -71,6 +71,14 @@ man:
 # The Debian packages of the module and of tc's side, into target/deb.
 deb:
 	sh scripts/deb.sh --check
+
+# They are installed in a fresh Debian 12 in a chroot, tried, and removed.
+test-deb: deb
+	sh scripts/test-deb.sh
+
+# tc's side under the tc of Debian 13 and of unstable, in a virtual machine.
+test-tc: kernel-engine
+	sh scripts/tc-versions.sh
 
 # The module, its core and tc's side for other processors, tried under qemu.
 cross:

@@ -60,7 +60,7 @@ module() {
     build=$headers/usr/src/$(cat "$headers/$1.name")
     source=$out/$3/module
     mkdir -p "$source"
-    cp kernel/*.[ch] kernel/*.mk kernel/Kbuild "$source/"
+    cp kernel/*.[ch] kernel/Kbuild "$source/"
     make -C "$build" M="$source" ARCH="$2" CROSS_COMPILE="$3-" W=1 modules \
         > "$source/log" 2>&1 || { tail -n 20 "$source/log"; exit 1; }
     if grep -i 'warning' "$source/log"; then

@@ -18,7 +18,7 @@ out=$PWD/target/deb
 source=$out/confucius-$version
 rm -rf "$out"
 mkdir -p "$source/tc/tests"
-cp kernel/*.[ch] kernel/*.mk kernel/Kbuild "$source/"
+cp kernel/*.[ch] kernel/Kbuild "$source/"
 cp kernel/tc/*.[ch] kernel/tc/Makefile kernel/tc/tc-confucius.8 "$source/tc/"
 cp kernel/tc/tests/*.[ch] "$source/tc/tests/"
 cp -r packaging/debian "$source/debian"

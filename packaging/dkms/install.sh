@@ -19,7 +19,7 @@ if [ -d "$source" ]; then
     rm -r "$source"
 fi
 mkdir -p "$source"
-cp "$top"/kernel/*.[ch] "$top"/kernel/*.mk "$top/kernel/Kbuild" "$source/"
+cp "$top"/kernel/*.[ch] "$top/kernel/Kbuild" "$source/"
 sed "s/#MODULE_VERSION#/$version/" "$top/packaging/dkms/dkms.conf" > "$source/dkms.conf"
 dkms install "confucius/$version"
 echo "dkms: try it with: modprobe sch_confucius"
