@@ -2,9 +2,9 @@
 # Builds the static programs that test the qdisc inside a test kernel into a directory.
 # usage: scripts/kernel-test-programs.sh DIRECTORY
 set -eu
-to=$1
+mkdir -p "$1"
+to=$(cd "$1" && pwd)
 cd "$(dirname "$0")/../kernel/test"
-mkdir -p "$to"
 build() { # PROGRAM SOURCES...
     program=$1
     shift
