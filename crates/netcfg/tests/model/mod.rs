@@ -1,0 +1,407 @@
+//! A model of a host's devices and queues, as far as `tc` and `ip` are used here, with the kernel's
+//! rules on what can be replaced by what; it can fail, or die, at any command.
+
+use netcfg::{Command, Output, Program, Runner};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::io;
+
+/// Options by name: what is not named in a change stays as it is.
+pub type Options = BTreeMap<String, String>;
+
+/// A queue discipline.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Queue {
+    pub kind: String,
+    pub handle: String,
+    pub options: Options,
+}
+
+/// A device.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Link {
+    pub up: bool,
+    /// None is what the kernel chose.
+    pub root: Option<Queue>,
+    /// The class a1:1 with what was said of it.
+    pub class: Option<Vec<String>>,
+    pub leaf: Option<Queue>,
+    /// `ingress` or `clsact`.
+    pub hook: Option<String>,
+    /// Where filters redirect to.
+    pub filters: Vec<String>,
+}
+
+/// How a command goes wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// It has no effect, and says so.
+    Fails,
+    /// It has its effect, and says that it failed.
+    FailsAfterwards,
+    /// The process that runs it dies before it.
+    DiesBefore,
+    /// The process that runs it dies after it.
+    DiesAfter,
+    /// The user presses Ctrl-C while it runs.
+    Interrupted,
+}
+
+pub const FAULTS: [Fault; 5] = [
+    Fault::Fails,
+    Fault::FailsAfterwards,
+    Fault::DiesBefore,
+    Fault::DiesAfter,
+    Fault::Interrupted,
+];
+
+/// The host.
+#[derive(Debug, Clone, Default)]
+pub struct Model {
+    pub links: BTreeMap<String, Link>,
+    /// Commands so far.
+    pub calls: usize,
+    /// What goes wrong at which command, counted from the last [`Model::revive`].
+    pub faults: Vec<(usize, Fault)>,
+    dead: bool,
+    interrupted: bool,
+}
+
+impl Model {
+    pub fn with(name: &str, link: Link) -> Self {
+        let mut model = Model::default();
+        model.links.insert(name.to_owned(), link);
+        model
+    }
+
+    /// A new process, for which nothing goes wrong.
+    pub fn revive(&mut self) {
+        self.calls = 0;
+        self.faults.clear();
+        self.dead = false;
+        self.interrupted = false;
+    }
+}
+
+impl Runner for Model {
+    fn run(&mut self, command: &Command) -> io::Result<Output> {
+        let died = || Err(io::Error::other("this process is dead"));
+        if self.dead {
+            return died();
+        }
+        let fault = self.faults.iter().find(|(at, _)| *at == self.calls);
+        let fault = fault.map(|(_, fault)| *fault);
+        self.calls += 1;
+        match fault {
+            Some(Fault::DiesBefore) => {
+                self.dead = true;
+                return died();
+            }
+            Some(Fault::Fails) => return Ok(complaint("made to fail")),
+            _ => (),
+        }
+        let words: Vec<&str> = command.args.iter().map(String::as_str).collect();
+        let result = match command.program {
+            Program::Ip => self.ip(&words),
+            Program::Tc => self.tc(&words),
+        };
+        match fault {
+            Some(Fault::FailsAfterwards) => return Ok(complaint("made to fail")),
+            Some(Fault::DiesAfter) => {
+                self.dead = true;
+                return died();
+            }
+            Some(Fault::Interrupted) => self.interrupted = true,
+            _ => (),
+        }
+        Ok(match result {
+            Ok(stdout) => Output {
+                success: true,
+                stdout,
+                stderr: String::new(),
+            },
+            Err(text) => complaint(&text),
+        })
+    }
+
+    fn interrupted(&self) -> bool {
+        self.interrupted
+    }
+}
+
+fn complaint(text: &str) -> Output {
+    Output {
+        stderr: text.to_owned(),
+        ..Output::default()
+    }
+}
+
+type Result<T> = std::result::Result<T, String>;
+
+impl Model {
+    fn link(&mut self, name: &str) -> Result<&mut Link> {
+        let missing = || format!("Cannot find device \"{name}\"");
+        self.links.get_mut(name).ok_or_else(missing)
+    }
+
+    fn ip(&mut self, words: &[&str]) -> Result<String> {
+        match words {
+            ["link", "show", "dev", name] => {
+                self.link(name)?;
+                Ok("    link/ether 02:00:00:00:00:01".to_owned())
+            }
+            ["link", "add", "name", name, "type", "ifb"] => {
+                if self.links.contains_key(*name) {
+                    return Err("RTNETLINK answers: File exists".to_owned());
+                }
+                self.links.insert((*name).to_owned(), Link::default());
+                Ok(String::new())
+            }
+            ["link", "del", "dev", name] => {
+                self.link(name)?;
+                let lost = self
+                    .links
+                    .values()
+                    .any(|link| link.filters.iter().any(|to| to == name));
+                assert!(!lost, "{name} goes while packets are redirected to it");
+                self.links.remove(*name);
+                Ok(String::new())
+            }
+            ["link", "set", "dev", name, "up"] => {
+                assert!(
+                    name.starts_with("ifb-"),
+                    "the link state of {name} is not ours"
+                );
+                self.link(name)?.up = true;
+                Ok(String::new())
+            }
+            _ => panic!("ip {words:?}"),
+        }
+    }
+
+    fn tc(&mut self, words: &[&str]) -> Result<String> {
+        match words {
+            ["-d", "-j", "qdisc", "show", "dev", name] => Ok(self.link(name)?.queues()),
+            ["class", "show", "dev", name] => Ok(self.link(name)?.classes()),
+            ["-j", "filter", "show", "dev", name, "ingress"] => Ok(self.link(name)?.redirects()),
+            ["-j", "filter", "show", "dev", name, "parent", _] => {
+                self.link(name)?;
+                Ok("[]".to_owned())
+            }
+            [
+                "qdisc",
+                "replace",
+                "dev",
+                name,
+                "root",
+                "handle",
+                handle,
+                kind,
+                rest @ ..,
+            ] => self.link(name)?.replace_root(handle, kind, rest),
+            [
+                "qdisc",
+                "replace",
+                "dev",
+                name,
+                "parent",
+                "a1:1",
+                "handle",
+                handle,
+                kind,
+                rest @ ..,
+            ] => {
+                let link = self.link(name)?;
+                link.class.as_ref().ok_or("no such class")?;
+                let new = replaced(link.leaf.as_ref(), handle, kind, rest)?;
+                link.leaf = Some(new);
+                Ok(String::new())
+            }
+            ["qdisc", "del", "dev", name, "root"] => {
+                let link = self.link(name)?;
+                link.root
+                    .take()
+                    .ok_or("Cannot delete qdisc with handle of zero.")?;
+                (link.class, link.leaf) = (None, None);
+                Ok(String::new())
+            }
+            ["qdisc", "add", "dev", name, "handle", "ffff:", "ingress"] => {
+                let link = self.link(name)?;
+                if link.hook.is_some() {
+                    return Err("Exclusivity flag on, cannot modify.".to_owned());
+                }
+                link.hook = Some("ingress".to_owned());
+                Ok(String::new())
+            }
+            ["qdisc", "del", "dev", name, kind @ ("ingress" | "clsact")] => {
+                let link = self.link(name)?;
+                if link.hook.as_deref() != Some(kind) {
+                    return Err("Cannot find specified qdisc".to_owned());
+                }
+                (link.hook, link.filters) = (None, Vec::new());
+                Ok(String::new())
+            }
+            _ => self.class_or_filter(words),
+        }
+    }
+
+    fn class_or_filter(&mut self, words: &[&str]) -> Result<String> {
+        match words {
+            [
+                "class",
+                verb,
+                "dev",
+                name,
+                "parent",
+                "a1:",
+                "classid",
+                "a1:1",
+                "htb",
+                rest @ ..,
+            ] => {
+                let link = self.link(name)?;
+                let root = link.root.as_ref().ok_or("no htb")?;
+                if root.kind != "htb" || link.class.is_some() != (*verb == "change") {
+                    return Err("RTNETLINK answers: no".to_owned());
+                }
+                link.class = Some(rest.iter().map(|word| (*word).to_owned()).collect());
+                Ok(String::new())
+            }
+            [
+                "filter",
+                "add",
+                "dev",
+                name,
+                "ingress",
+                ..,
+                "redirect",
+                "dev",
+                to,
+            ] => {
+                if !self.links.get(*to).is_some_and(|link| link.up) {
+                    return Err(format!("{to} is not up"));
+                }
+                let link = self.link(name)?;
+                link.hook.as_ref().ok_or("no ingress")?;
+                link.filters.push((*to).to_owned());
+                Ok(String::new())
+            }
+            [
+                "filter",
+                "del",
+                "dev",
+                name,
+                "ingress",
+                "protocol",
+                "all",
+                "pref",
+                "10",
+                "u32",
+            ] => {
+                let link = self.link(name)?;
+                let ours = link.filters.iter().position(|to| to.starts_with("ifb-"));
+                link.filters.remove(ours.ok_or("no filter")?);
+                Ok(String::new())
+            }
+            _ => panic!("tc {words:?}"),
+        }
+    }
+}
+
+impl Link {
+    fn replace_root(&mut self, handle: &str, kind: &str, rest: &[&str]) -> Result<String> {
+        let new = replaced(self.root.as_ref(), handle, kind, rest)?;
+        if self
+            .root
+            .as_ref()
+            .is_none_or(|old| old.handle != new.handle)
+        {
+            (self.class, self.leaf) = (None, None);
+        }
+        self.root = Some(new);
+        Ok(String::new())
+    }
+
+    fn queues(&self) -> String {
+        let mut list = Vec::new();
+        match &self.root {
+            Some(root) => list.push(printed(root, json!({"root": true}))),
+            None => list.push(json!({"kind": "noqueue", "handle": "0:", "root": true})),
+        }
+        list.extend(
+            self.leaf
+                .as_ref()
+                .map(|leaf| printed(leaf, json!({"parent": "a1:1"}))),
+        );
+        if let Some(kind) = &self.hook {
+            list.push(json!({"kind": kind, "handle": "ffff:", "parent": "ffff:fff1"}));
+        }
+        Value::from(list).to_string()
+    }
+
+    fn classes(&self) -> String {
+        let line = |words: &Vec<String>| format!("class htb a1:1 root prio 0 {}", words.join(" "));
+        self.class.as_ref().map(line).unwrap_or_default()
+    }
+
+    fn redirects(&self) -> String {
+        let filter = |to: &String| json!({"kind": "u32", "options": {"actions": [{"kind": "mirred", "to_dev": to}]}});
+        Value::from(self.filters.iter().map(filter).collect::<Vec<_>>()).to_string()
+    }
+}
+
+fn printed(queue: &Queue, place: Value) -> Value {
+    let options: serde_json::Map<String, Value> = queue
+        .options
+        .iter()
+        .map(|(key, value)| match value.parse::<u64>() {
+            Ok(number) => (key.clone(), number.into()),
+            Err(_) => (key.clone(), value.clone().into()),
+        })
+        .collect();
+    let mut it = json!({"kind": queue.kind, "handle": queue.handle, "options": options});
+    let fields = it.as_object_mut().unwrap();
+    fields.extend(place.as_object().unwrap().clone());
+    it
+}
+
+/// Words that stand alone, and what they set.
+const ALONE: &[(&str, &str)] = &[
+    ("ecn", "ecn"),
+    ("noecn", "ecn"),
+    ("nat", "nat"),
+    ("nonat", "nat"),
+    ("raw", "framing"),
+    ("noatm", "framing"),
+    ("atm", "framing"),
+    ("ptm", "framing"),
+    ("ingress", "ingress"),
+];
+
+/// What net/sched/sch_api.c, tc_modify_qdisc(), makes of a replacement.
+fn replaced(old: Option<&Queue>, handle: &str, kind: &str, words: &[&str]) -> Result<Queue> {
+    let mut queue = Queue {
+        kind: kind.to_owned(),
+        handle: handle.to_owned(),
+        options: Options::new(),
+    };
+    if let Some(old) = old.filter(|old| old.handle == handle) {
+        if old.kind != kind {
+            return Err("Error: Invalid qdisc name: must match existing qdisc.".to_owned());
+        }
+        if kind == "htb" {
+            return Err("Error: Change operation not supported by specified qdisc.".to_owned());
+        }
+        queue.options = old.options.clone();
+    }
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let alone = ALONE.iter().find(|(name, _)| name == word);
+        let (key, value) = match alone {
+            Some((name, key)) => (*key, *name),
+            None => (*word, *words.next().ok_or("a value is missing")?),
+        };
+        queue.options.insert(key.to_owned(), value.to_owned());
+    }
+    Ok(queue)
+}

@@ -1,0 +1,391 @@
+//! Whatever fails, and wherever a process dies: what is left is what was there, or `clear` makes it so.
+
+mod model;
+
+use model::{FAULTS, Fault, Link, Model, Queue};
+use netcfg::{Device, Discipline, Error, Settings, Store, apply, clear, prepare};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// A state folder of a test's own.
+struct Folder(PathBuf);
+
+impl Folder {
+    /// In memory where that can be had: each journal is synced to disk, and here are thousands.
+    fn new(name: &str) -> Self {
+        let memory = PathBuf::from("/dev/shm");
+        let parent = if memory.is_dir() {
+            memory
+        } else {
+            env!("CARGO_TARGET_TMPDIR").into()
+        };
+        let folder = parent.join(format!("analects-{}-{name}", std::process::id()));
+        _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        Folder(folder)
+    }
+
+    fn open(&self) -> Store {
+        Store::open(&self.0).unwrap()
+    }
+
+    fn is_empty(&self) -> bool {
+        Store::look(&self.0).devices().unwrap().is_empty()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn eth0() -> Device {
+    "eth0".parse().unwrap()
+}
+
+fn settings(rate: u64, ingress: Option<u64>, overhead: Option<&str>, choice: &str) -> Settings {
+    let mut parts = choice.split(',');
+    let name = parts.next().unwrap();
+    let pairs: Vec<_> = parts
+        .map(|part| part.split_once('=').unwrap())
+        .map(|(key, value)| (key.to_owned(), value.to_owned()))
+        .collect();
+    Settings {
+        rate: (rate * 1_000_000).try_into().unwrap(),
+        ingress: ingress.map(|rate| (rate * 1_000_000).try_into().unwrap()),
+        overhead: overhead.map(|text| text.parse().unwrap()),
+        discipline: Discipline::new(name, &pairs).unwrap(),
+    }
+}
+
+/// Settings any of which may follow any other.
+fn all_settings() -> Vec<Settings> {
+    vec![
+        settings(9, Some(45), Some("docsis"), "confucius"),
+        settings(8, Some(45), None, "confucius,limit=500"),
+        settings(9, Some(45), None, "confucius,limit=600"),
+        settings(9, None, None, "fq_codel,flows=64"),
+        settings(9, Some(45), None, "fq_codel,flows=128"),
+        settings(9, Some(45), Some("pppoe-ptm"), "cake"),
+        settings(7, Some(40), Some("docsis"), "cake,rtt=30ms"),
+        settings(7, Some(40), None, "cake,rtt=50ms"),
+    ]
+}
+
+fn queue(kind: &str, handle: &str, options: &[(&str, &str)]) -> Queue {
+    let owned = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
+    Queue {
+        kind: kind.to_owned(),
+        handle: handle.to_owned(),
+        options: options.iter().map(owned).collect(),
+    }
+}
+
+/// What a device may have before.
+fn initials() -> Vec<Link> {
+    let up = Link {
+        up: true,
+        ..Link::default()
+    };
+    vec![
+        up.clone(),
+        Link {
+            root: Some(queue("pfifo", "8001:", &[("limit", "77")])),
+            ..up.clone()
+        },
+        Link {
+            hook: Some("clsact".to_owned()),
+            ..up.clone()
+        },
+        Link {
+            hook: Some("ingress".to_owned()),
+            ..up
+        },
+    ]
+}
+
+fn applied(model: &mut Model, folder: &Folder, settings: &Settings) -> Result<(), Error> {
+    let store = folder.open();
+    let prepared = prepare(model, &store, &eth0(), settings, false, false)?;
+    let announced: Vec<_> = prepared.commands();
+    assert!(announced.len() < 30, "{announced:?}");
+    apply(model, &store, &prepared)
+}
+
+fn cleared(model: &mut Model, folder: &Folder) -> Result<bool, Error> {
+    clear(model, &folder.open(), &eth0())
+}
+
+/// After whatever went wrong: `clear` in a new process leaves what was there at first.
+fn recovers(model: &mut Model, folder: &Folder, initial: &BTreeMap<String, Link>, why: &str) {
+    model.revive();
+    cleared(model, folder).unwrap_or_else(|error| panic!("{why}: {error}"));
+    assert_eq!(&model.links, initial, "{why}");
+    assert!(folder.is_empty(), "{why}");
+    assert!(!cleared(model, folder).unwrap(), "{why}");
+}
+
+#[test]
+fn applied_and_cleared() {
+    let folder = Folder::new("applied");
+    for initial in initials() {
+        for settings in all_settings() {
+            let mut model = Model::with("eth0", initial.clone());
+            let before = model.links.clone();
+            applied(&mut model, &folder, &settings).unwrap();
+            assert_ne!(model.links, before);
+            let filters = &model.links["eth0"].filters;
+            assert_eq!(filters.len(), usize::from(settings.ingress.is_some()));
+            recovers(&mut model, &folder, &before, "");
+        }
+    }
+}
+
+/// A fault at every command of a first application.
+#[test]
+fn every_fault_of_a_first_application() {
+    let folder = Folder::new("first");
+    for initial in initials() {
+        for settings in [&all_settings()[0], &all_settings()[6]] {
+            for fault in FAULTS {
+                for at in 0.. {
+                    let mut model = Model::with("eth0", initial.clone());
+                    let before = model.links.clone();
+                    model.faults = vec![(at, fault)];
+                    let result = applied(&mut model, &folder, settings);
+                    let why = format!("{fault:?} at {at}: {result:?}");
+                    let reached = model.calls > at;
+                    let died = matches!(fault, Fault::DiesBefore | Fault::DiesAfter);
+                    if result.is_err() && !died {
+                        assert_eq!(model.links, before, "{why}");
+                        assert!(folder.is_empty(), "{why}");
+                    }
+                    // An interruption at the very last command comes too late.
+                    assert!(
+                        result.is_err() || !reached || fault == Fault::Interrupted,
+                        "{why}"
+                    );
+                    recovers(&mut model, &folder, &before, &why);
+                    if !reached {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A fault at every command of a second application: what the first one made stands again, or all is
+/// as it was before both.
+#[test]
+fn every_fault_of_a_second_application() {
+    let folder = Folder::new("second");
+    let all = all_settings();
+    for (position, first) in all.iter().enumerate() {
+        for step in [0, 1, 3] {
+            let second = &all[(position + step) % all.len()];
+            for fault in FAULTS {
+                for at in 0.. {
+                    let mut model = Model::with("eth0", initials()[1].clone());
+                    let before = model.links.clone();
+                    applied(&mut model, &folder, first).unwrap();
+                    model.revive();
+                    model.faults = vec![(at, fault)];
+                    let result = applied(&mut model, &folder, second);
+                    let why = format!("{first:?} {second:?} {fault:?} at {at}: {result:?}");
+                    let reached = model.calls > at;
+                    // Nothing of ours is there without a journal.
+                    assert!(!folder.is_empty() || model.links == before, "{why}");
+                    recovers(&mut model, &folder, &before, &why);
+                    if !reached {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What the second application leaves is what it would have left alone.
+#[test]
+fn a_second_application_is_as_good_as_a_first() {
+    let folder = Folder::new("as-good");
+    let alone = |settings: &Settings| {
+        let mut model = Model::with("eth0", initials()[0].clone());
+        applied(&mut model, &folder, settings).unwrap();
+        let links = without_handles(&model.links);
+        cleared(&mut model, &folder).unwrap();
+        links
+    };
+    for first in all_settings() {
+        for second in all_settings() {
+            let mut model = Model::with("eth0", initials()[0].clone());
+            applied(&mut model, &folder, &first).unwrap();
+            applied(&mut model, &folder, &second).unwrap();
+            let links = without_handles(&model.links);
+            cleared(&mut model, &folder).unwrap();
+            assert_eq!(links, alone(&second));
+        }
+    }
+}
+
+/// The second of two handles is as good as the first.
+fn without_handles(links: &BTreeMap<String, Link>) -> BTreeMap<String, Link> {
+    let mut links = links.clone();
+    for link in links.values_mut() {
+        for queue in [&mut link.root, &mut link.leaf].into_iter().flatten() {
+            queue.handle.clear();
+        }
+    }
+    links
+}
+
+#[test]
+fn a_failed_change_in_place_leaves_the_former_one() {
+    let folder = Folder::new("in-place");
+    let all = all_settings();
+    for (first, second) in [(&all[1], &all[2]), (&all[2], &all[1]), (&all[0], &all[1])] {
+        for at in 0.. {
+            let mut model = Model::with("eth0", initials()[0].clone());
+            applied(&mut model, &folder, first).unwrap();
+            let between = model.links.clone();
+            model.revive();
+            model.faults = vec![(at, Fault::Fails)];
+            let result = applied(&mut model, &folder, second);
+            let reached = model.calls > at;
+            if reached {
+                assert_eq!(model.links, between, "at {at}: {result:?}");
+            }
+            model.revive();
+            cleared(&mut model, &folder).unwrap();
+            if !reached {
+                break;
+            }
+        }
+    }
+}
+
+/// A process that dies while it undoes.
+#[test]
+fn every_fault_of_clearing() {
+    let folder = Folder::new("clearing");
+    for fault in FAULTS {
+        for at in 0.. {
+            let mut model = Model::with("eth0", initials()[1].clone());
+            let before = model.links.clone();
+            applied(&mut model, &folder, &all_settings()[0]).unwrap();
+            model.revive();
+            model.faults = vec![(at, fault)];
+            _ = cleared(&mut model, &folder);
+            let reached = model.calls > at;
+            recovers(&mut model, &folder, &before, &format!("{fault:?} at {at}"));
+            if !reached {
+                break;
+            }
+        }
+    }
+}
+
+#[test]
+fn a_device_that_vanished_takes_nothing_with_it() {
+    let folder = Folder::new("vanished");
+    let mut model = Model::with("eth0", initials()[0].clone());
+    applied(&mut model, &folder, &all_settings()[0]).unwrap();
+    model.links.remove("eth0");
+    assert!(cleared(&mut model, &folder).unwrap());
+    assert_eq!(model.links, BTreeMap::new());
+    assert!(folder.is_empty());
+}
+
+#[test]
+fn what_others_put_there_meanwhile_stays() {
+    let folder = Folder::new("others");
+    let mut model = Model::with("eth0", initials()[0].clone());
+    applied(&mut model, &folder, &all_settings()[0]).unwrap();
+    let link = model.links.get_mut("eth0").unwrap();
+    let theirs = queue("pfifo", "1:", &[("limit", "5")]);
+    link.root = Some(theirs.clone());
+    (link.class, link.leaf) = (None, None);
+    link.filters.push("elsewhere".to_owned());
+    assert!(cleared(&mut model, &folder).unwrap());
+    let link = &model.links["eth0"];
+    assert_eq!(link.root, Some(theirs));
+    assert_eq!(link.filters, ["elsewhere"]);
+    assert!(!model.links.contains_key("ifb-eth0"));
+}
+
+#[test]
+fn what_cannot_be_put_back_is_not_taken_away() {
+    let folder = Folder::new("refused");
+    let tbf = Link {
+        root: Some(queue("tbf", "1:", &[("rate", "5")])),
+        ..initials()[0].clone()
+    };
+    let filtered = Link {
+        hook: Some("clsact".to_owned()),
+        filters: vec!["elsewhere".to_owned()],
+        ..initials()[0].clone()
+    };
+    for (link, says) in [
+        (tbf, "its root is tbf 1:"),
+        (filtered, "filters on what it receives"),
+    ] {
+        let mut model = Model::with("eth0", link);
+        let before = model.links.clone();
+        let error = applied(&mut model, &folder, &all_settings()[0]).unwrap_err();
+        assert!(error.message.contains(says), "{error}");
+        assert_eq!(model.links, before);
+        let store = folder.open();
+        let all = &all_settings()[0];
+        let prepared = prepare(&mut model, &store, &eth0(), all, true, false).unwrap();
+        assert_eq!(prepared.notes().len(), 1);
+        apply(&mut model, &store, &prepared).unwrap();
+        assert_eq!(model.links["eth0"].filters, ["ifb-eth0"]);
+        drop(store);
+        assert!(cleared(&mut model, &folder).unwrap());
+        assert_eq!(model.links["eth0"], initials()[0]);
+    }
+}
+
+#[test]
+fn an_ifb_device_of_somebody_elses_is_in_the_way() {
+    let folder = Folder::new("ifb");
+    let mut model = Model::with("eth0", initials()[0].clone());
+    model.links.insert("ifb-eth0".to_owned(), Link::default());
+    let error = applied(&mut model, &folder, &all_settings()[0]).unwrap_err();
+    assert!(error.message.contains("ifb-eth0 already"), "{error}");
+}
+
+#[test]
+fn only_one_at_a_time() {
+    let folder = Folder::new("lock");
+    let _held = folder.open();
+    let error = Store::open(&folder.0).unwrap_err();
+    assert!(error.message.contains("another analects"), "{error}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Applications and clearings in any order, most of which go wrong somewhere.
+    #[test]
+    fn any_history_can_be_undone(
+        initial in 0..4usize,
+        steps in prop::collection::vec((0..9usize, 0..40usize, 0..5usize), 1..6),
+    ) {
+        let folder = Folder::new("history");
+        let mut model = Model::with("eth0", initials()[initial].clone());
+        let before = model.links.clone();
+        for (choice, at, fault) in &steps {
+            model.revive();
+            model.faults = vec![(*at, FAULTS[*fault])];
+            _ = match all_settings().get(*choice) {
+                Some(settings) => applied(&mut model, &folder, settings),
+                None => cleared(&mut model, &folder).map(|_| ()),
+            };
+        }
+        recovers(&mut model, &folder, &before, &format!("{steps:?}"));
+    }
+}
