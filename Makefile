@@ -31,6 +31,11 @@ KERNEL ?= 6.1
 kernel-engine:
 	@sh scripts/kernel-engine.sh $(KERNEL)
 
+# `analects tc` with the real tc, in a network namespace of its own; no root is needed.
+.PHONY: test-live
+test-live: setup
+	sh scripts/test-live.sh
+
 # Speed: ours, and ns-3's where libns3-dev is installed. Writes target/bench.json.
 bench: setup
 	sh scripts/bench.sh

@@ -931,3 +931,135 @@ fn wrong_pages() {
         "no progress bar without a terminal"
     );
 }
+
+/// What is wrong with a shaper, and what the message has to say.
+const SHAPERS: &[(&[&str], &[&str])] = &[
+    (
+        &["--dev", "", "--rate", "9mbit"],
+        &["--dev: \"\" is no name", "ip link"],
+    ),
+    (
+        &["--dev", "eth0 root", "--rate", "9mbit"],
+        &["--dev", "is no name", "1 to 15"],
+    ),
+    (&["--dev=-h", "--rate", "9mbit"], &["--dev", "is no name"]),
+    (&["--dev", "eth0"], &["--rate"]),
+    (&["--rate", "9mbit"], &["--dev"]),
+    (
+        &["--dev", "eth0", "--rate", "fast"],
+        &["--rate: \"fast\" is not a rate", "45mbit"],
+    ),
+    (&["--dev", "eth0", "--rate", "\u{1b}[31m"], &["--rate"]),
+    (
+        &["--dev", "eth0", "--rate", "63kbit"],
+        &["--rate: 63kbit is outside 64kbit to 100gbit"],
+    ),
+    (
+        &["--dev", "eth0", "--rate", "101gbit"],
+        &["--rate: 101gbit is outside"],
+    ),
+];
+
+/// The same, each after a device and a rate that are right.
+const SHAPER_OPTIONS: &[(&[&str], &[&str])] = &[
+    (&["--ingress", "0bit"], &["--ingress: 0bit is outside"]),
+    (
+        &["--overhead", "docsi"],
+        &["--overhead", "\"docsi\"", "docsis", "pppoe-ptm"],
+    ),
+    (&["--overhead", "257"], &["--overhead", "-64 to 256"]),
+    (&["--overhead", "-65"], &["--overhead", "-64 to 256"]),
+    (&["-d", ""], &["--discipline", "a name is missing"]),
+    (
+        &["-d", "fair"],
+        &["--discipline: there is no discipline \"fair\"", "confucius"],
+    ),
+    (
+        &["-d", "red"],
+        &["--discipline: red is simulated only", "fq_codel"],
+    ),
+    (
+        &["-d", "confucius,lambda=1"],
+        &["no parameter \"lambda\"", "doubling"],
+    ),
+    (&["-d", "confucius,doubling=soon"], &["doubling", "250us"]),
+    (&["-d", "confucius,doubling=2m"], &["doubling"]),
+    (
+        &["-d", "confucius,doubling=61s"],
+        &["doubling", "outside 1ms to 60s"],
+    ),
+    (
+        &["-d", "confucius,targets=90/10"],
+        &["targets", "increasing"],
+    ),
+    (&["-d", "confucius,targets"], &["\"targets\" is no setting"]),
+    (&["-d", "confucius,nat=perhaps"], &["nat", "yes or no"]),
+    (
+        &["-d", "cake,bandwidth=1mbit"],
+        &["bandwidth cannot be set here", "--rate"],
+    ),
+    (&["-d", "pfifo,limit=1 root"], &["limit"]),
+    (&["-d", "pfifo,limit=\u{1b}[31m"], &["limit"]),
+];
+
+#[test]
+fn wrong_shapers() {
+    let folder = Folder::new("wrong-shapers");
+    let refused = |first: &[&str], args: &[&str], says: &[&str]| {
+        let apply: &[&str] = &["tc", "apply", "--dry-run"];
+        assert_says(
+            &refusal(&folder.analects(&[apply, first, args].concat())),
+            says,
+        );
+    };
+    for (args, says) in SHAPERS {
+        refused(&[], args, says);
+    }
+    let good = &["--dev", "wan", "--rate", "9mbit"];
+    for (args, says) in SHAPER_OPTIONS {
+        refused(good, args, says);
+    }
+    let long = "x".repeat(100_000);
+    refused(
+        &["--rate", "9mbit"],
+        &["--dev", &long],
+        &["--dev", "is no name"],
+    );
+    refused(good, &["--overhead", &long], &["--overhead"]);
+    refused(
+        &["--dev", "enx00e04c3b16d2", "--rate", "9mbit"],
+        &["--ingress", "9mbit"],
+        &["too long for an ifb", "--ingress"],
+    );
+}
+
+#[test]
+fn a_journal_that_is_none() {
+    let folder = Folder::new("wrong-journal");
+    let namespace = std::fs::read_link("/proc/self/ns/net").unwrap_or_default();
+    let namespace = namespace.to_string_lossy();
+    let number: String = namespace.chars().filter(char::is_ascii_digit).collect();
+    let number = if number.is_empty() { "0" } else { &number };
+    folder.write(&format!("tc-{number}-wan.json"), "{\"version\": 7}");
+    for command in [
+        &["tc", "show", "--state", "."][..],
+        &["tc", "clear", "--dev", "wan", "--dry-run", "--state", "."],
+        &[
+            "tc",
+            "apply",
+            "--dev",
+            "wan",
+            "--rate",
+            "9mbit",
+            "--dry-run",
+            "--state",
+            ".",
+        ],
+    ] {
+        let message = refusal(&folder.analects(command));
+        assert_says(
+            &message,
+            &["wan.json", "version 7", "nothing was run", "tc qdisc del"],
+        );
+    }
+}

@@ -64,17 +64,17 @@ fn advice(complaint: &str) -> String {
     };
     // net/sched/sch_api.c, qdisc_create(): neither built in, nor could modprobe load it.
     if complaint.contains("qdisc kind is unknown") {
-        return "the kernel has no such discipline, and modprobe found no module sch_NAME for it. \
-                confucius: build and load the module in kernel/. The others: on Debian and Ubuntu \
-                linux-modules-extra, on OpenWrt the package kmod-sched or kmod-sched-NAME"
+        return "the kernel has no such discipline, and modprobe found no module for it. confucius: \
+                install confucius-dkms, or kmod-sched-confucius on OpenWrt (docs/packaging.md). \
+                Others: linux-modules-extra on Ubuntu, kmod-sched or kmod-sched-NAME on OpenWrt"
             .to_owned();
     }
     // iproute2, tc/tc_qdisc.c: no code of tc's own, and no plugin in its library folder.
     if let Some(name) = quoted("Unknown qdisc \"") {
         return match name {
-            "confucius" => "tc does not know confucius: build and install q_confucius.so from \
-                            kernel/tc; this tc's plugins are in its library folder, or in the one \
-                            that TC_LIB_DIR names"
+            "confucius" => "tc has no plugin for confucius: install iproute2-confucius, or \
+                            tc-full and tc-mod-confucius on OpenWrt (docs/packaging.md); where the \
+                            plugin is in another folder, TC_LIB_DIR names that"
                 .to_owned(),
             _ => format!(
                 "this tc does not know {name}: install a newer iproute2, on OpenWrt tc-full"
@@ -118,7 +118,7 @@ mod tests {
             ("Error: Specified qdisc kind is unknown.\n", "modprobe"),
             (
                 "Unknown qdisc \"confucius\", hence option \"limit\" is unparsable",
-                "q_confucius.so",
+                "iproute2-confucius",
             ),
             ("Unknown qdisc \"cake\", hence option", "not know cake"),
             ("Error: Unknown device type.", "ifb"),
