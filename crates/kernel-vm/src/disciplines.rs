@@ -24,17 +24,10 @@ struct Known {
     room: Room,
     /// The module; none if it is always there.
     module: Option<&'static str>,
-    /// The kernel that has it first.
-    since: Option<&'static str>,
 }
 
 const fn known(name: &'static str, room: Room, module: Option<&'static str>) -> Known {
-    Known {
-        name,
-        room,
-        module,
-        since: None,
-    }
+    Known { name, room, module }
 }
 
 const KNOWN: &[Known] = &[
@@ -50,12 +43,6 @@ const KNOWN: &[Known] = &[
     known("hhf", Room::Packets, Some("sch_hhf")),
     known("prio", Room::Device, Some("sch_prio")),
     known("confucius", Room::Packets, Some(CONFUCIUS)),
-    Known {
-        name: "dualpi2",
-        room: Room::Packets,
-        module: Some("sch_dualpi2"),
-        since: Some("7.x"),
-    },
 ];
 
 /// The module of this project.
@@ -72,46 +59,31 @@ pub struct Told {
     pub device_queue: Option<u32>,
 }
 
-/// What `tc` of `kernel` is told for `choice`, on a link whose owner gave it `limit`.
+/// What `tc` is told for `choice`, on a link whose owner gave it `limit`.
 ///
 /// # Errors
 /// If Linux has no such discipline or setting; the error says so.
-pub fn told(choice: &Choice, limit: Option<Limit>, kernel: &str) -> Result<Told, String> {
+pub fn told(choice: &Choice, limit: Option<Limit>) -> Result<Told, String> {
     let name = choice.name.as_str();
-    let Some(known) = KNOWN.iter().find(|known| known.name == name) else {
-        let names: Vec<&str> = KNOWN.iter().map(|known| known.name).collect();
-        return Err(format!(
-            "Linux has no qdisc {name}; it has {}",
-            names.join(", ")
-        ));
-    };
-    if let Some(since) = known.since
-        && since != kernel
-    {
-        return Err(format!("{name} is in kernel {since}, and not in {kernel}"));
-    }
+    let known = KNOWN.iter().find(|known| known.name == name);
+    let known = known.ok_or_else(|| unknown(name))?;
     let mut told = Told {
         words: vec![name.to_owned()],
         module: known.module,
         device_queue: None,
     };
     let is_set = |key: &str| choice.settings.iter().any(|(other, _)| other == key);
-    if let Some(limit) = limit
-        && !is_set("limit")
-        && !is_set("memlimit")
-    {
-        let (key, value) = match known.room {
-            Room::Packets => ("limit", limit.packets().to_string()),
-            Room::Bytes => ("limit", format!("{}b", limit.bytes())),
-            Room::Memory => ("memlimit", format!("{}b", limit.bytes())),
+    if let Some(limit) = limit.filter(|_| !is_set("limit") && !is_set("memlimit")) {
+        let words = match known.room {
+            Room::Packets => vec!["limit".to_owned(), limit.packets().to_string()],
+            Room::Bytes => vec!["limit".to_owned(), format!("{}b", limit.bytes())],
+            Room::Memory => vec!["memlimit".to_owned(), format!("{}b", limit.bytes())],
             Room::Device => {
                 told.device_queue = Some(limit.packets());
-                ("", String::new())
+                Vec::new()
             }
         };
-        if !key.is_empty() {
-            told.words.extend([key.to_owned(), value]);
-        }
+        told.words.extend(words);
     }
     let registry = Registry::<u32>::builtin();
     let specs = registry.get(name).map_or(&[][..], |entry| entry.params);
@@ -125,6 +97,14 @@ pub fn told(choice: &Choice, limit: Option<Limit>, kernel: &str) -> Result<Told,
         told.words.extend(setting(name, spec, &value)?);
     }
     Ok(told)
+}
+
+fn unknown(name: &str) -> String {
+    if name == "dualpi2" {
+        return "the tc of the machines does not know dualpi2".to_owned();
+    }
+    let names: Vec<&str> = KNOWN.iter().map(|known| known.name).collect();
+    format!("Linux has no qdisc {name}; it has {}", names.join(", "))
 }
 
 /// What has to be said: what the user set, and for `red` what `tc` insists on.
@@ -174,7 +154,6 @@ fn setting(name: &str, spec: &Spec, value: &str) -> Result<Vec<String>, String> 
         ("confucius", "memory_limit" | "quantum") => return one(size(key, value)?),
         ("fq", "maxrate") if off => return Ok(Vec::new()),
         ("fq", "maxrate") => return one(rate(key, value)?),
-        ("dualpi2", _) => return Err(format!("dualpi2's {key} is not passed on")),
         (_, "ce_threshold") if off => return Ok(Vec::new()),
         (_, "ce_threshold") => return one(time(key, value)?),
         ("red", "ecn" | "harddrop" | "nodrop" | "adaptive") => {
@@ -225,7 +204,7 @@ mod tests {
 
     fn words(choice: &str, limit: Option<Limit>) -> Result<String, String> {
         let choice: Choice = choice.parse().unwrap();
-        told(&choice, limit, "6.1").map(|told| told.words.join(" "))
+        told(&choice, limit).map(|told| told.words.join(" "))
     }
 
     #[test]
@@ -269,7 +248,7 @@ mod tests {
     #[test]
     fn prio_goes_by_the_device() {
         let choice = Choice::plain("prio");
-        let told = told(&choice, Some(Limit::Bytes(30_000)), "6.1").unwrap();
+        let told = told(&choice, Some(Limit::Bytes(30_000))).unwrap();
         assert_eq!(
             (told.words, told.device_queue),
             (vec!["prio".to_owned()], Some(20))
@@ -284,7 +263,7 @@ mod tests {
             ("red,gentle=yes", "not gentle"),
             ("codel,target=1500ns", "no whole number of microseconds"),
             ("codel,tarket=1ms", "has no \"tarket\""),
-            ("dualpi2", "in kernel 7.x, and not in 6.1"),
+            ("dualpi2", "the tc of the machines does not know dualpi2"),
         ] {
             let error = words(choice, None).unwrap_err();
             assert!(error.contains(reason), "{error}");

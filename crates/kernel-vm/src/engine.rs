@@ -59,7 +59,6 @@ impl KernelEngine {
 
     fn site(&self) -> Site {
         Site {
-            kernel: self.kernel.name().to_owned(),
             places: Places {
                 net: "net".to_owned(),
                 router: "router".to_owned(),
@@ -126,7 +125,7 @@ impl Engine for KernelEngine {
     }
 
     fn check(&self, scenario: &Scenario) -> Vec<Unsupported> {
-        plan::unsupported(scenario, self.kernel.name())
+        plan::unsupported(scenario)
     }
 
     fn run(

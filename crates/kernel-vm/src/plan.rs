@@ -22,6 +22,8 @@ const CONTROLS: &[(&str, &str)] = &[
 ];
 /// Changes of rate closer together than this are one, of their mean: each takes the guest's time.
 const CLOSEST: Duration = Duration::from_millis(20);
+/// An outage is over by this much later than it should be, at most.
+const MARGIN: Duration = Duration::from_millis(1);
 /// Largest datagram that is one packet.
 const MTU: u32 = 1500;
 /// Bytes of packets that one record is kept for, and of the two records of a packet that passes,
@@ -45,8 +47,6 @@ pub struct Prepared {
 /// Where a run takes place.
 #[derive(Debug, Clone)]
 pub struct Site {
-    /// `6.1`, `6.12` or `7.x`.
-    pub kernel: String,
     /// The namespaces.
     pub places: Places,
     /// Modules are loaded by the plan; otherwise they have to be there.
@@ -54,7 +54,7 @@ pub struct Site {
 }
 
 /// What of `scenario` the kernel engine cannot run, whatever the discipline.
-pub fn unsupported(scenario: &Scenario, kernel: &str) -> Vec<Unsupported> {
+pub fn unsupported(scenario: &Scenario) -> Vec<Unsupported> {
     let mut found = Vec::new();
     let mut refuse = |entry: String, reason: &str| {
         let reason = reason.to_owned();
@@ -81,13 +81,13 @@ pub fn unsupported(scenario: &Scenario, kernel: &str) -> Vec<Unsupported> {
         let own = link.discipline.iter();
         let own = own.chain(link.up.iter().filter_map(|up| up.discipline.as_ref()));
         for choice in own {
-            if let Err(reason) = disciplines::told(choice, None, kernel) {
+            if let Err(reason) = disciplines::told(choice, None) {
                 refuse(format!("link.{}.discipline", link.name), &reason);
             }
         }
     }
     for choice in &scenario.disciplines {
-        if let Err(reason) = disciplines::told(choice, None, kernel) {
+        if let Err(reason) = disciplines::told(choice, None) {
             refuse("disciplines".to_owned(), &reason);
         }
     }
@@ -169,7 +169,7 @@ pub fn prepare(
     seed: u64,
     site: &Site,
 ) -> Result<Prepared, Unsupported> {
-    if let Some(found) = unsupported(scenario, &site.kernel).into_iter().next() {
+    if let Some(found) = unsupported(scenario).into_iter().next() {
         return Err(found);
     }
     // One link, as was checked.
@@ -177,7 +177,7 @@ pub fn prepare(
     let mut shaped = Vec::new();
     let mut links = Vec::new();
     for direction in directions(link, discipline) {
-        let (one, built) = shape(scenario, link, &direction, site)?;
+        let (one, built) = shape(scenario, link, &direction)?;
         shaped.push(one);
         links.push(built);
     }
@@ -255,12 +255,11 @@ fn shape(
     scenario: &Scenario,
     link: &Link,
     direction: &Direction<'_>,
-    site: &Site,
 ) -> Result<(Shaped, BuiltLink), Unsupported> {
     let limit = direction
         .buffer
         .map(|buffer| buffer.limit(direction.capacity.nominal(), scenario.rtt));
-    let told = disciplines::told(direction.choice, limit, &site.kernel);
+    let told = disciplines::told(direction.choice, limit);
     let discipline = told.map_err(|reason| Unsupported {
         entry: format!("link.{}.discipline", direction.name),
         reason,
@@ -337,8 +336,10 @@ fn rates(scenario: &Scenario, link: &Link) -> Vec<RateStep> {
     let mut steps = Vec::new();
     for (capacity, (device, handle)) in [(&link.capacity, DOWN)].into_iter().chain(up) {
         for (at, hold, rate) in windows(capacity, scenario.duration) {
-            // One packet takes as long as an outage; it is on the wire meanwhile.
-            let least = Rate::from_bytes_over(u64::from(BURST), hold);
+            // A full packet takes a little longer than an outage: it is on the wire meanwhile, and
+            // no second one leaves just before the end.
+            let packet = u64::from(MTU + link.overhead);
+            let least = Rate::from_bytes_over(packet, hold + MARGIN);
             steps.push(RateStep {
                 at: at.as_nanos(),
                 device: device.to_owned(),
@@ -432,7 +433,6 @@ pub mod tests {
 
     fn site() -> Site {
         Site {
-            kernel: "6.1".to_owned(),
             places: Places {
                 net: "net".to_owned(),
                 router: "router".to_owned(),
@@ -527,7 +527,7 @@ pub mod tests {
             session = { payload = 8000 }
             "#,
         );
-        let found: Vec<String> = unsupported(&scenario, "6.1")
+        let found: Vec<String> = unsupported(&scenario)
             .iter()
             .map(ToString::to_string)
             .collect();
@@ -550,7 +550,7 @@ pub mod tests {
             "{found:#?}"
         );
         assert!(prepare(&scenario, &Choice::plain("pfifo"), 1, &site()).is_err());
-        assert!(unsupported(&self::scenario("control = \"cubic\""), "6.1").is_empty());
+        assert!(unsupported(&self::scenario("control = \"cubic\"")).is_empty());
     }
 
     #[test]
