@@ -80,6 +80,14 @@ for kernel in "$@"; do
     sh scripts/kernel-module.sh "$kernel" kernel "$results/replay-$kernel" test
     check "$kernel" replay --file kernel/test/in-kernel.sh --file "$results/traces:/job" \
         --file "$results/replay-$kernel/test/confucius_replay.ko" -- sh in-kernel.sh /job
+    log=$results/$kernel-engine.log
+    if sh scripts/kernel/test-engine.sh "$kernel" >"$log" 2>&1; then
+        say "$kernel: engine ok: $(tail -n 1 "$log")"
+    else
+        say "$kernel: engine FAILED, see $log:"
+        tail -n 30 "$log"
+        failed="$failed $kernel/engine"
+    fi
 done
 
 if [ -n "$failed" ]; then
