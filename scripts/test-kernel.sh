@@ -60,8 +60,13 @@ esac
 
 say "3 of 3: the tests, a few minutes for each kernel"
 for kernel in "$@"; do
+    # Built here and now: the cache may be shared with another version of these sources.
+    built=$results/$kernel
+    sh scripts/kernel-module.sh "$kernel" kernel "$built"
+    sh scripts/kernel-module.sh "$kernel" kernel "$built" test
+    module=$built/sch_confucius.ko
     for run in smoke smoke-again; do
-        check "$kernel" $run --module --file kernel/test/smoke-in-guest.sh --file "$results/programs/send" \
+        check "$kernel" $run --file "$module" --file kernel/test/smoke-in-guest.sh --file "$results/programs/send" \
             --file "$results/tc/q_confucius.so:/usr/lib/x86_64-linux-gnu/tc/q_confucius.so" -- \
             sh smoke-in-guest.sh sch_confucius.ko ./send
     done
@@ -69,17 +74,16 @@ for kernel in "$@"; do
         say "$kernel: the same seed gave different runs"
         failed="$failed $kernel/determinism"
     fi
-    check "$kernel" tdc --module --file kernel/tc/tests/run.sh --file "$results/cases.sh" \
+    check "$kernel" tdc --file "$module" --file kernel/tc/tests/run.sh --file "$results/cases.sh" \
         --file "$results/programs/send" \
         --file "$results/tc/q_confucius.so:/usr/lib/x86_64-linux-gnu/tc/q_confucius.so" -- \
         'insmod sch_confucius.ko && sh run.sh cases.sh'
-    check "$kernel" traffic --module --file kernel/test/traffic.sh --file "$results/tc/q_confucius.so" -- \
+    check "$kernel" traffic --file "$module" --file kernel/test/traffic.sh --file "$results/tc/q_confucius.so" -- \
         sh traffic.sh
-    check "$kernel" netlink --module --file kernel/test/fuzz-in-guest.sh \
+    check "$kernel" netlink --file "$module" --file kernel/test/fuzz-in-guest.sh \
         --file "$results/programs/netlink_fuzz" -- sh fuzz-in-guest.sh ./netlink_fuzz sch_confucius.ko
-    sh scripts/kernel-module.sh "$kernel" kernel "$results/replay-$kernel" test
     check "$kernel" replay --file kernel/test/in-kernel.sh --file "$results/traces:/job" \
-        --file "$results/replay-$kernel/test/confucius_replay.ko" -- sh in-kernel.sh /job
+        --file "$built/test/confucius_replay.ko" -- sh in-kernel.sh /job
     log=$results/$kernel-engine.log
     if sh scripts/kernel/test-engine.sh "$kernel" >"$log" 2>&1; then
         say "$kernel: engine ok: $(tail -n 1 "$log")"

@@ -14,8 +14,10 @@ esac
 packages="$packages gcc libc6-dev make"
 stamped "$root/.made" "$packages" && exit 0
 
-say "$suite: making a chroot with$(printf ' %s' $packages) (about a minute; needs root)"
+say "$suite: making a chroot with $packages (about a minute; needs root)"
 as_root rm -rf --one-file-system "$root" "$root.part"
+# The hooks' words are mmdebstrap's to expand.
+# shellcheck disable=SC2016
 sources_of "$suite" | as_root mmdebstrap --quiet --variant=essential --architectures=amd64 \
     --include="$(echo "$packages" | tr ' ' ,)" \
     --customize-hook='mkdir -p "$1/build" "$1/headers" "$1/dev"' \

@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # Shared by the scripts here; sourced with the project's root as the current directory.
 
 cache=${ANALECTS_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/analects}/kernel

@@ -42,7 +42,8 @@ exists() { for package in "$@"; do apt-cache show "$package" >/dev/null 2>&1 || 
 
 # The newest release of which everything is there: an archive may have new headers before the image.
 # Since 6.19 the image is only a name for three packages.
-release= parts=
+release=''
+parts=''
 for candidate in $(apt-cache search --names-only '^linux-headers-[0-9].*-amd64$' |
     sed -n "s/^linux-headers-\(${pattern}-amd64\) .*/\1/p" | sort -rV); do
     for parts in "linux-base-$candidate linux-binary-$candidate linux-modules-$candidate" "linux-image-$candidate"; do

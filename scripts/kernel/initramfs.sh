@@ -29,9 +29,7 @@ echo '127.0.0.1 localhost' >"$top/etc/hosts"
 # busybox under each of its names, then the real programs over them, with their libraries.
 cp "$chroot/bin/busybox" "$top/usr/bin/busybox"
 for applet in $("$chroot/bin/busybox" --list); do
-    ln -sf busybox "$top/usr/bin/$applet.new"
-    [ -e "$top/usr/bin/$applet" ] && rm "$top/usr/bin/$applet.new" ||
-        mv "$top/usr/bin/$applet.new" "$top/usr/bin/$applet"
+    [ -e "$top/usr/bin/$applet" ] || ln -s busybox "$top/usr/bin/$applet"
 done
 # shellcheck disable=SC2086
 libraries=$(in_chroot bookworm "$work" "$kernel" ldd $programs | grep -o '/[^ )]*' | sed 's/:$//' | sort -u)

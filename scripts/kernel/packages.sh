@@ -14,6 +14,7 @@ need depmod kmod
 need xz xz-utils
 need zstd zstd
 need setpriv util-linux
+need python3 python3
 [ -f "$keyring" ] || missing="$missing debian-archive-keyring"
 [ -n "$missing" ] || exit 0
 
