@@ -36,6 +36,10 @@ sed -i 's,\.\./pkt_sched,pkt_sched,' "$results/tc/Makefile"
 # The plugin by bookworm's compiler: the tc in the guests is bookworm's.
 in_chroot bookworm "$PWD/$results/tc" "$1" make -s -C /build CC=gcc CPPFLAGS=-I/build
 python3 kernel/tc/tests/compile.py kernel/tc/tests/confucius.json >"$results/cases.sh"
+# The program for a guest: without libraries, and stripped, since the guest boots with it in memory.
+CARGO_TARGET_DIR=$target/guest RUSTFLAGS="-C target-feature=+crt-static" cargo build --quiet --locked \
+    --config 'profile.dev.strip=true' --config 'profile.dev.debug=false' \
+    --target x86_64-unknown-linux-gnu -p analects
 ANALECTS_TRACE_DIR=$PWD/$results/traces cargo test --quiet --locked -p qdisc --test kernel_c -- --ignored
 
 vm() { "$target/debug/vm" --limit 1200 "$@"; }
@@ -80,6 +84,10 @@ for kernel in "$@"; do
         'insmod sch_confucius.ko && sh run.sh cases.sh'
     check "$kernel" traffic --file "$module" --file kernel/test/traffic.sh --file "$results/tc/q_confucius.so" -- \
         sh traffic.sh
+    check "$kernel" analects-tc --file "$module" --file kernel/test/analects-tc.sh \
+        --file "$target/guest/x86_64-unknown-linux-gnu/debug/analects" \
+        --file "$results/tc/q_confucius.so:/usr/lib/x86_64-linux-gnu/tc/q_confucius.so" -- \
+        sh analects-tc.sh sch_confucius.ko ./analects
     check "$kernel" netlink --file "$module" --file kernel/test/fuzz-in-guest.sh \
         --file "$results/programs/netlink_fuzz" -- sh fuzz-in-guest.sh ./netlink_fuzz sch_confucius.ko
     check "$kernel" replay --file kernel/test/in-kernel.sh --file "$results/traces:/job" \

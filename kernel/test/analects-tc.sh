@@ -1,0 +1,134 @@
+#!/bin/sh
+# In a guest: `analects tc` with the real module and plugin, and with what stock kernels have beside
+# them. Without the module it says what is missing; with it, shapers are made, changed in place, and
+# every queue that was there before comes back exactly.
+#   sh analects-tc.sh SCH_CONFUCIUS.ko ANALECTS
+# q_confucius.so is in tc's library folder, or where TC_LIB_DIR says. ANALECTS is static.
+set -eu
+module=$1 analects=$2
+work=$(mktemp -d)
+count=0
+
+wrong() {
+    echo "analects-tc: FAIL: $*"
+    cat "$work/out" "$work/err" 2>/dev/null || true
+    exit 1
+}
+ok() {
+    count=$((count + 1))
+    echo "ok $count - $*"
+}
+tc_() {
+    "$analects" tc "$@" --state "$work/state" >"$work/out" 2>"$work/err"
+}
+network() {
+    for device in v0 v1; do
+        tc -d -j qdisc show dev $device | sed 's/"refcnt":[0-9]*,//g'
+        tc class show dev $device
+        tc filter show dev $device ingress
+    done
+    ip -o link | sed 's/^[0-9]*: \([^:@]*\).*/\1/'
+}
+before() {
+    network >"$work/before"
+}
+unchanged() {
+    network >"$work/now"
+    cmp -s "$work/before" "$work/now" || {
+        diff "$work/before" "$work/now" || true
+        wrong "$*: the network is not what it was"
+    }
+}
+# What is received and sent, with and without a limit of the discipline's.
+both="--dev v0 --rate 9mbit --ingress 45mbit --overhead docsis"
+
+# Loaded by itself, it brings two devices that stay (decision 0060).
+modprobe ifb numifbs=0
+echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6
+ip link add v0 type veth peer name v1
+ip link set v0 up
+ip link set v1 up
+before
+
+# $both is several words.
+# shellcheck disable=SC2086
+if tc_ apply $both; then wrong "applied without the module"; fi
+tr -d '| \n' <"$work/err" | grep -q 'qdisckindisunknown.*everythingisasitwas.*confucius-dkms' ||
+    wrong "no word on the missing module"
+unchanged "without the module"
+ok "without the module: $(tr -d '|\n' <"$work/err" | tr -s ' ' | cut -c 1-100)"
+
+insmod "$module"
+# shellcheck disable=SC2086
+tc_ apply $both || wrong "apply"
+tc qdisc show dev v0 | grep -q '^qdisc confucius b1: parent a1:1' || wrong "no confucius at v0"
+tc qdisc show dev ifb-v0 | grep -q '^qdisc confucius b1: parent a1:1' || wrong "no confucius at ifb-v0"
+ip addr add 192.0.2.1/24 dev v1
+ip neigh add 192.0.2.2 lladdr 02:00:00:00:00:02 dev v1
+ping -c 2 -W 1 192.0.2.2 >/dev/null || true
+ip addr del 192.0.2.1/24 dev v1
+tc_ show || wrong "show"
+grep -q '^  as it was applied' "$work/out" || wrong "show finds differences"
+grep -q 'ifb-v0: confucius b1: sent [1-9]' "$work/out" || wrong "nothing came through the ifb"
+tc_ show --json || wrong "show --json"
+ok "with it: packets pass confucius on the ifb device"
+
+all="limit=500,memory_limit=4MiB,flows=64,quantum=1514B,targets=20/80,occupancy=delay,scale=80ms"
+all="$all,doubling=500ms,head_start=1,alpha=20,interval=50ms,idle=2s,nat=no,split_gso=yes"
+# shellcheck disable=SC2086
+tc_ apply $both --discipline "confucius,$all" || wrong "apply with every setting"
+tc qdisc show dev v0 | grep -q 'confucius b2: .*targets 20/80 ' || wrong "the settings do not show"
+# shellcheck disable=SC2086
+tc_ apply $both --discipline "confucius,$(echo "$all" | sed 's/=500,/=400,/')" || wrong "apply in place"
+tc qdisc show dev v0 | grep -q 'confucius b2: .*limit 400p' || wrong "the limit was not changed in place"
+tc_ clear --dev v0 || wrong "clear"
+unchanged "confucius"
+ok "every setting is taken, and changed in place"
+
+for discipline in cake cake,rtt=50ms,nat=yes fq_codel fq_codel,target=10ms,ecn=no fq codel pie fq_pie; do
+    # shellcheck disable=SC2086
+    tc_ apply $both --discipline $discipline || wrong "$discipline"
+    tc_ show || wrong "show $discipline"
+    grep -q '^  as it was applied' "$work/out" || wrong "$discipline: show finds differences"
+done
+tc_ clear --dev v0 || wrong "clear"
+unchanged "one after another"
+ok "cake, fq_codel, fq, codel, pie and fq_pie, one after another"
+
+for root in "fq_codel" "fq_codel target 7ms interval 90ms noecn limit 500 flows 256" "pfifo limit 7" \
+    "bfifo limit 70000"; do
+    # shellcheck disable=SC2086
+    tc qdisc replace dev v0 root handle 8001: $root
+    before
+    # shellcheck disable=SC2086
+    tc_ apply $both || wrong "apply over $root"
+    tc_ clear --dev v0 || wrong "clear over $root"
+    unchanged "over $root"
+    tc qdisc del dev v0 root
+done
+ok "fq_codel, pfifo and bfifo come back as they were"
+
+tc qdisc add dev v0 clsact
+before
+# shellcheck disable=SC2086
+tc_ apply $both || wrong "apply beside a clsact"
+tc_ clear --dev v0 || wrong "clear beside a clsact"
+unchanged "beside a clsact"
+tc filter add dev v0 ingress protocol all pref 1 matchall action mirred egress redirect dev v1
+before
+# shellcheck disable=SC2086
+if tc_ apply $both; then wrong "applied over a filter"; fi
+unchanged "over a filter"
+for root in "htb default 1" "cake bandwidth 5mbit" "tbf rate 1mbit burst 2000 limit 9000"; do
+    # shellcheck disable=SC2086
+    tc qdisc replace dev v0 root handle 1: $root
+    before
+    if tc_ apply --dev v0 --rate 9mbit; then wrong "applied over $root"; fi
+    unchanged "over $root"
+    tc qdisc del dev v0 root
+done
+ok "an empty clsact is used and left; filters, htb, cake and tbf of others are left alone"
+
+ip link del v0
+rmmod sch_confucius
+echo "analects-tc: $count passed"
