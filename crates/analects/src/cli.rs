@@ -84,6 +84,18 @@ pub enum Listed {
     Metrics,
 }
 
+/// What runs scenarios.
+#[derive(Debug, Args)]
+pub struct EngineArgs {
+    /// What runs it: the simulator, or Linux itself in a virtual machine (`kernel`, once `make
+    /// kernel-engine` has fetched it).
+    #[arg(long = "engine", default_value = "sim", value_name = "NAME")]
+    pub name: String,
+    /// Which Linux the engine `kernel` boots: 6.1, 6.12 or 7.x.
+    #[arg(long, default_value = kernel_vm::DEFAULT_KERNEL, value_name = "NAME")]
+    pub kernel: String,
+}
+
 /// What to run, and how to tell of it.
 #[derive(Debug, Args)]
 pub struct RunArgs {
@@ -100,13 +112,9 @@ pub struct RunArgs {
     /// difference, and what the link's own changes cause is taken out.
     #[arg(long, value_name = "NAME")]
     pub without: Option<String>,
-    /// What runs it: the simulator, or Linux itself in a virtual machine (`kernel`, once `make
-    /// kernel-engine` has fetched it).
-    #[arg(long, default_value = "sim", value_name = "NAME")]
-    pub engine: String,
-    /// Which Linux the engine `kernel` boots: 6.1, 6.12 or 7.x.
-    #[arg(long, default_value = kernel_vm::DEFAULT_KERNEL, value_name = "NAME")]
-    pub kernel: String,
+    /// What runs it.
+    #[command(flatten)]
+    pub engine: EngineArgs,
     /// The seed of the first run.
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub seed: u64,
@@ -158,6 +166,9 @@ pub struct SweepArgs {
     /// Run everything once more without this traffic entry, for the metric `caused`.
     #[arg(long, value_name = "NAME")]
     pub without: Option<String>,
+    /// What runs it.
+    #[command(flatten)]
+    pub engine: EngineArgs,
     /// The seed of the first run of each combination.
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub seed: u64,
@@ -194,6 +205,9 @@ pub struct ReproduceArgs {
     /// names; without it they are generated.
     #[arg(required = true, value_name = "EXPERIMENT")]
     pub experiments: Vec<String>,
+    /// What runs them.
+    #[command(flatten)]
+    pub engine: EngineArgs,
     /// With fewer seeds, traces and values: about a minute each.
     #[arg(long)]
     pub quick: bool,

@@ -1,9 +1,11 @@
 //! Engines by name.
 
+use crate::cli::EngineArgs;
 use crate::refused::Refused;
 use kernel_vm::KernelEngine;
 use scenario::Engine;
 use sim::Simulator;
+use std::path::PathBuf;
 
 /// Names of the engines, and what each is.
 pub const ENGINES: [(&str, &str); 2] = [
@@ -17,21 +19,30 @@ pub const ENGINES: [(&str, &str); 2] = [
     ),
 ];
 
-/// The engine called `name`; `kernel` says which Linux, for the engine that boots one.
-pub fn named(name: &str, kernel: &str) -> Result<Box<dyn Engine>, Refused> {
-    match name {
+/// The engine that was asked for.
+pub fn chosen(args: &EngineArgs) -> Result<Box<dyn Engine>, Refused> {
+    match args.name.as_str() {
         "sim" => Ok(Box::new(Simulator::default())),
-        "kernel" => match KernelEngine::new(kernel) {
-            Ok(engine) => Ok(Box::new(engine)),
-            Err(error) => {
-                let message = format!("--engine kernel: {error}");
-                Err(Refused::new(&message, "or use --engine sim"))
-            }
-        },
+        "kernel" => Ok(Box::new(kernel(args)?)),
         other => {
             let message = format!("--engine: there is no engine {other:?}");
             let names = ENGINES.map(|(name, _)| name).join(", ");
             Err(Refused::new(&message, &format!("there are: {names}")))
         }
+    }
+}
+
+fn kernel(args: &EngineArgs) -> Result<KernelEngine, Refused> {
+    KernelEngine::new(&args.kernel).map_err(|error| {
+        let message = format!("--engine kernel: {error}");
+        Refused::new(&message, "or use --engine sim")
+    })
+}
+
+/// The files that results depend on, beside this program.
+pub fn files(args: &EngineArgs) -> Result<Vec<PathBuf>, Refused> {
+    match args.name.as_str() {
+        "kernel" => Ok(kernel(args)?.files()),
+        _ => Ok(Vec::new()),
     }
 }

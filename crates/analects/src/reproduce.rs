@@ -1,6 +1,7 @@
 //! `analects reproduce`.
 
-use crate::cli::{Printed, ReproduceArgs};
+use crate::cli::{EngineArgs, Printed, ReproduceArgs};
+use crate::engines;
 use crate::progress::Bar;
 use crate::refused::Refused;
 use crate::run::{pool, print, unwritable};
@@ -23,7 +24,7 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
     let experiments = chosen(&args.experiments)?;
     let folder = std::env::var_os(DATA);
     let data = Data::new(folder.as_deref().map(Path::new));
-    let build = build()?;
+    let build = build(&args.engine)?;
     // A quick run and a whole one share what they have in common.
     let options = Options {
         quick: args.quick,
@@ -32,10 +33,10 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
         build: &build,
     };
     let pool = pool(args.jobs)?;
-    let simulator = Simulator::default();
+    let engine = engines::chosen(&args.engine)?;
     let mut outcomes = Vec::new();
     for experiment in &experiments {
-        let outcome = pool.install(|| one(&simulator, experiment, options))?;
+        let outcome = pool.install(|| one(&*engine, experiment, options))?;
         write_report(&args.out, &outcome)?;
         if args.format == Printed::Table {
             print(&table(&outcome))?;
@@ -85,28 +86,30 @@ fn chosen(names: &[String]) -> Result<Vec<Experiment>> {
 }
 
 /// What distinguishes this program from others: results of another one are not taken for its own.
-fn build() -> Result<String> {
+fn build(engine: &EngineArgs) -> Result<String> {
     let unreadable = |error: std::io::Error| {
-        let message = format!("the program cannot read itself: {error}");
+        let message = format!("what results depend on cannot be read: {error}");
         Refused::new(&message, "start it by its path")
     };
     let path = std::env::current_exe().map_err(unreadable)?;
     let mut hash = DefaultHasher::new();
-    hash.write(&std::fs::read(path).map_err(unreadable)?);
+    for file in [path].into_iter().chain(engines::files(engine)?) {
+        hash.write(&std::fs::read(file).map_err(unreadable)?);
+    }
     Ok(format!("{:016x}", hash.finish()))
 }
 
 fn one<'a>(
-    simulator: &Simulator,
+    engine: &dyn Engine,
     experiment: &'a Experiment,
     options: Options<'_>,
 ) -> Result<Outcome<'a>> {
+    let simulator = Simulator::default();
     let names = Names {
         discipline: &|choice| simulator.judge_discipline(choice),
         control: &|choice| simulator.judge_control(choice),
     };
     let bar = Bar::new(0, &format!("runs of {}", experiment.id));
-    let engine: &dyn Engine = simulator;
     let start = |all: usize, missing: usize| {
         if missing < all {
             eprintln!(

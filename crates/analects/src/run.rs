@@ -21,7 +21,7 @@ type Result<T> = std::result::Result<T, Refused>;
 pub fn run(args: &RunArgs) -> Result<()> {
     // The simulator also knows the names, parameters and defaults that scenarios may use.
     let simulator = Simulator::default();
-    let engine = engines::named(&args.engine, &args.kernel)?;
+    let engine = engines::chosen(&args.engine)?;
     let document = read(&args.scenario, &args.set, &args.disciplines)?;
     let plan = plan(args, (&simulator, &*engine), &document)?;
     prepare(args)?;

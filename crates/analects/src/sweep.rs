@@ -1,6 +1,7 @@
 //! `analects sweep`.
 
 use crate::cli::{Format, SweepArgs};
+use crate::engines;
 use crate::progress::Bar;
 use crate::refused::Refused;
 use crate::run::{self, MAX_RUNS, print, unwritable};
@@ -10,7 +11,7 @@ use lab::metric::Metric;
 use lab::reproduce::Error;
 use lab::reproduce::sweep::{self, Point, Runs, Sweep};
 use lab::{Estimate, Statistic};
-use scenario::{Document, Names, Scenario};
+use scenario::{Document, Engine, Names, Scenario};
 use serde::Serialize;
 use sim::Simulator;
 use std::fmt::Write as _;
@@ -42,7 +43,8 @@ pub fn run(args: &SweepArgs) -> Result<()> {
         return Err(Refused::new(&message, "give fewer values, or repeat less"));
     }
     args.report.as_deref().map_or(Ok(()), run::writable)?;
-    let points = made(args, &simulator, &sweep)?;
+    let engine = engines::chosen(&args.engine)?;
+    let points = made(args, (&simulator, &*engine), &sweep)?;
     if let Some(path) = &args.report {
         let html = sweep.html(&points, &scenario.name, &about(&scenario, args));
         std::fs::write(path, html).map_err(|error| unwritable(path, &error))?;
@@ -54,7 +56,11 @@ pub fn run(args: &SweepArgs) -> Result<()> {
     })
 }
 
-fn made(args: &SweepArgs, simulator: &Simulator, sweep: &Sweep) -> Result<Vec<Point>> {
+fn made(
+    args: &SweepArgs,
+    (simulator, engine): (&Simulator, &dyn Engine),
+    sweep: &Sweep,
+) -> Result<Vec<Point>> {
     let pool = run::pool(args.jobs)?;
     let bar = Bar::new(sweep.runs() as usize, "runs");
     let points = pool.install(|| {
@@ -62,7 +68,7 @@ fn made(args: &SweepArgs, simulator: &Simulator, sweep: &Sweep) -> Result<Vec<Po
             discipline: &|choice| simulator.judge_discipline(choice),
             control: &|choice| simulator.judge_control(choice),
         };
-        sweep.run(simulator, &names, &bar)
+        sweep.run(engine, &names, &bar)
     });
     bar.clear();
     points.map_err(|error| match error {
@@ -246,7 +252,7 @@ fn json(sweep: &Sweep, points: &[Point], document: &Document, args: &SweepArgs) 
     };
     let document = Printed {
         version: env!("CARGO_PKG_VERSION"),
-        engine: "sim",
+        engine: &args.engine.name,
         scenario: document.to_json(),
         seed: args.seed,
         repeat: args.repeat,

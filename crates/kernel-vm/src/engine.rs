@@ -57,6 +57,18 @@ impl KernelEngine {
         })
     }
 
+    /// The files that results depend on: kernel, initramfs, guest, and what is there of our module.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let always = [
+            self.kernel.vmlinux(),
+            self.kernel.base(),
+            self.guest.clone(),
+        ];
+        let plugin = Some(self.plugin.clone()).filter(|file| file.is_file());
+        let ours = self.kernel.module().into_iter().chain(plugin);
+        always.into_iter().chain(ours).collect()
+    }
+
     fn site(&self) -> Site {
         Site {
             places: Places {
