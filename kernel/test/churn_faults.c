@@ -44,11 +44,14 @@ static void both(const char *file, const char *value)
 	put("fail_page_alloc", file, value);
 }
 
+/* First lets the kernel's workers run, who give back what vfree() left to them. */
 static void arm(struct fault *f, unsigned int nth)
 {
 	char text[16];
 	int len = snprintf(text, sizeof(text), "%u", nth);
 
+	if (nth)
+		sleep_until(now_ns() + MS);
 	if (pwrite(f->fd, text, len, 0) != len) {
 		perror("churn: fail-nth");
 		exit(2);
