@@ -3,6 +3,7 @@
 //! An experiment is a file ([`experiment`]); [`outcome`] runs what of it has not been run yet and
 //! checks each claim; [`page`] prints what came of it for a terminal, as Markdown and as HTML.
 
+pub mod agreement;
 pub mod claim;
 pub mod curves;
 pub mod data;

@@ -47,6 +47,20 @@ const EXPERIMENTS: &[(&str, &str)] = experiments![
     "confucius-beyond/sensitivity",
 ];
 
+/// What engines are compared on.
+const ENGINES: &[(&str, &str)] = experiments![
+    "engines/cubic",
+    "engines/cubics",
+    "engines/reno",
+    "engines/bbr",
+    "engines/rtts",
+    "engines/call",
+    "engines/call-bulk",
+    "engines/burst",
+    "engines/page",
+    "engines/slow",
+];
+
 /// All names, in order.
 pub fn names() -> impl Iterator<Item = &'static str> {
     EXPERIMENTS.iter().map(|(id, _)| *id)
@@ -57,20 +71,33 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// # Errors
 /// A sentence that names what there is.
 pub fn find(name: &str) -> Result<Vec<Experiment>, String> {
+    find_in(EXPERIMENTS, name)
+}
+
+/// The scenarios that `name` means on which engines are compared: `engines/cubic`, or `engines/all`.
+///
+/// # Errors
+/// A sentence that names what there is.
+pub fn find_for_engines(name: &str) -> Result<Vec<Experiment>, String> {
+    find_in(ENGINES, name)
+}
+
+fn find_in(all: &[(&str, &str)], name: &str) -> Result<Vec<Experiment>, String> {
     let folder = name.strip_suffix("all");
     let chosen = |id: &str| match folder {
         Some(folder) => id.starts_with(folder),
         None => id == name,
     };
-    let found = EXPERIMENTS.iter().filter(|(id, _)| chosen(id));
+    let found = all.iter().filter(|(id, _)| chosen(id));
     let found: Result<Vec<Experiment>, String> = found
         .map(|(id, text)| Experiment::parse(id, &format!("experiments/{id}.toml"), text))
         .collect();
     match found {
         Ok(found) if found.is_empty() => {
-            let names: Vec<&str> = names().collect();
+            let names: Vec<&str> = all.iter().map(|(id, _)| *id).collect();
+            let folder = names[0].split_once('/').map_or("", |(folder, _)| folder);
             Err(format!(
-                "there is no experiment {name:?}; there are: {}; and confucius/all",
+                "there is no experiment {name:?}; there are: {}; and {folder}/all",
                 names.join(", ")
             ))
         }
@@ -92,6 +119,7 @@ mod tests {
                 "{id}"
             );
         }
+        assert_eq!(find_for_engines("engines/all").unwrap().len(), 10);
         let all = find("confucius/all").unwrap().len();
         assert!(all > 0 && all <= names().count());
         assert!(

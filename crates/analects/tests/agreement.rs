@@ -1,0 +1,108 @@
+//! Engines that say the same agree, and one that is told of another link does not.
+
+mod common;
+
+use common::Folder;
+use lab::Progress;
+use lab::reproduce::agreement::{Engines, compare};
+use lab::reproduce::{Data, Experiment, Options};
+use scenario::{
+    BuiltLink, Capacity, Choice, Engine, EngineError, Names, Scenario, Sink, Unsupported,
+};
+use sim::Simulator;
+use units::Rate;
+
+const EXPERIMENT: &str = r#"
+title = "a transfer"
+paper = "none"
+about = "small"
+cases = ["pfifo", "fq_codel"]
+seeds = 2
+
+[scenario]
+name = "small"
+duration = "4s"
+warmup = "1s"
+
+[scenario.link]
+rate = "10mbit"
+rtt = "40ms"
+buffer = "100p"
+
+[[scenario.traffic]]
+name = "bulk"
+kind = "bulk"
+control = "cubic"
+"#;
+
+/// The simulator with a link of 12 Mbit/s, whatever the scenario says.
+struct Faster(Simulator);
+
+impl Engine for Faster {
+    fn name(&self) -> &'static str {
+        "faster"
+    }
+
+    fn check(&self, scenario: &Scenario) -> Vec<Unsupported> {
+        self.0.check(scenario)
+    }
+
+    fn run(
+        &self,
+        scenario: &Scenario,
+        discipline: &Choice,
+        seed: u64,
+        sink: &mut dyn Sink,
+    ) -> Result<Vec<BuiltLink>, EngineError> {
+        let mut scenario = scenario.clone();
+        scenario.links[0].capacity = Capacity::Constant(Rate::from_bits(12_000_000));
+        self.0.run(&scenario, discipline, seed, sink)
+    }
+}
+
+struct Silent;
+
+impl Progress for Silent {
+    fn done(&self) {}
+}
+
+fn rows(folder: &Folder, witness: &dyn Engine) -> Vec<(String, &'static str, bool)> {
+    let simulator = Simulator::default();
+    let names = Names {
+        discipline: &|choice| simulator.judge_discipline(choice),
+        control: &|choice| simulator.judge_control(choice),
+    };
+    let experiment = Experiment::parse("engines/small", "small.toml", EXPERIMENT).unwrap();
+    let options = Options {
+        quick: false,
+        data: &Data::default(),
+        folder: &folder.0,
+        build: "",
+    };
+    let engines = Engines {
+        ours: (&simulator, "a"),
+        witness: (witness, "b"),
+    };
+    let rows = compare(engines, &names, &experiment, options, |_, _| (), &Silent).unwrap();
+    let rows = rows.into_iter();
+    rows.map(|row| (row.case, row.metric, row.agrees)).collect()
+}
+
+#[test]
+fn the_same_engine_agrees_with_itself_and_another_link_is_noticed() {
+    let folder = Folder::new("agreement");
+    let same = rows(&folder, &Simulator::default());
+    let compared: Vec<(&str, &str)> = same.iter().map(|(c, m, _)| (c.as_str(), *m)).collect();
+    let expected = [
+        ("pfifo", "flow_rate"),
+        ("pfifo", "sojourn"),
+        ("fq_codel", "flow_rate"),
+        ("fq_codel", "sojourn"),
+    ];
+    assert_eq!(compared, expected);
+    assert!(same.iter().all(|(_, _, agrees)| *agrees));
+    let other = rows(&folder, &Faster(Simulator::default()));
+    let rates = other.iter().filter(|(_, metric, _)| *metric == "flow_rate");
+    let agree: Vec<bool> = rates.map(|(_, _, agrees)| *agrees).collect();
+    assert_eq!(agree, [false, false]);
+}
