@@ -34,6 +34,9 @@ pub struct Written {
     pub paper: String,
     /// What is measured, and what differs from the paper.
     pub about: String,
+    /// What runs it.
+    #[serde(default)]
+    pub engine: Wants,
     /// What is compared.
     #[serde(default)]
     pub cases: Vec<Case>,
@@ -92,6 +95,7 @@ impl Written {
             title: String::new(),
             paper: String::new(),
             about: String::new(),
+            engine: Wants::Sim,
             cases: disciplines.iter().map(plain).collect(),
             vary,
             seeds,
@@ -112,6 +116,17 @@ impl Written {
 
 fn one() -> u64 {
     1
+}
+
+/// Which engine an experiment wants.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Wants {
+    /// The simulator.
+    #[default]
+    Sim,
+    /// Linux in virtual time.
+    Kernel,
 }
 
 /// What a quick run does otherwise.

@@ -18,7 +18,7 @@ mod store;
 pub mod sweep;
 
 pub use data::Data;
-pub use experiment::Experiment;
+pub use experiment::{Experiment, Wants};
 
 use crate::Progress;
 use claim::Checked;
@@ -124,6 +124,10 @@ fn mechanism(
     experiment: &Experiment,
     planned: &[Planned],
 ) -> Result<Option<String>, Error> {
+    if experiment.written.engine != Wants::Sim {
+        // Linux does not tell of each packet what drawings of queues need.
+        return Ok(None);
+    }
     let chosen = &experiment.written.mechanism;
     let here = |planned: &&Planned| {
         let variant = &planned.run.variant;

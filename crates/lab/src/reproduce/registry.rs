@@ -22,6 +22,7 @@ const EXPERIMENTS: &[(&str, &str)] = experiments![
     "confucius/fig14",
     "confucius/fig15",
     "confucius/fig16",
+    "confucius/fig16-simulated",
     "confucius/fig18",
     "confucius/fig19",
     "confucius/fig20",

@@ -1,0 +1,110 @@
+//! `analects agree`.
+
+use crate::cli::{AgreeArgs, Printed};
+use crate::progress::Bar;
+use crate::refused::Refused;
+use crate::reproduce::build;
+use crate::run::{pool, print};
+use crate::table::plain;
+use lab::reproduce::agreement::{Engines, Row, compare};
+use lab::reproduce::{Data, Options, registry};
+use scenario::Names;
+use sim::Simulator;
+use std::path::Path;
+
+type Result<T> = std::result::Result<T, Refused>;
+
+/// Runs scenarios through the simulator and through Linux, and says where they differ.
+pub fn run(args: &AgreeArgs) -> Result<()> {
+    let mut experiments = Vec::new();
+    for name in &args.scenarios {
+        let help = "name scenarios of that list, or a folder's with /all";
+        let found = registry::find_for_engines(name).map_err(|e| Refused::new(&e, help))?;
+        experiments.extend(found);
+    }
+    let simulator = Simulator::default();
+    let kernel = crate::run::kernel(&args.linux)?;
+    let names = Names {
+        discipline: &|choice| simulator.judge_discipline(choice),
+        control: &|choice| simulator.judge_control(choice),
+    };
+    let data = Data::new(std::env::var_os("ANALECTS_DATA").as_deref().map(Path::new));
+    let build = build()?;
+    let kernels = format!("{build}-{}", kernel.fingerprint());
+    let options = Options {
+        quick: args.quick,
+        data: &data,
+        folder: &args.out,
+        build: &build,
+    };
+    let engines = Engines {
+        ours: (&simulator, &build),
+        witness: (&kernel, &kernels),
+    };
+    let pool = pool(args.jobs)?;
+    let mut rows = Vec::new();
+    for experiment in &experiments {
+        let bar = Bar::new(0, &format!("runs of {}", experiment.id));
+        let start = |_: usize, missing: usize| bar.expect(missing);
+        let compared =
+            pool.install(|| compare(engines, &names, experiment, options, start, &bar));
+        bar.clear();
+        let compared = compared.map_err(|error| {
+            let message = format!("{}: {error}", experiment.id);
+            Refused::new(&message, "change the scenario, or the engine")
+        })?;
+        eprintln!("{}: {}", experiment.id, totals(&compared));
+        rows.extend(compared);
+    }
+    match args.format {
+        Printed::Table => print(&format!("{}\n\n{}\n", table(&rows), totals(&rows))),
+        Printed::Markdown => print(&markdown(&rows)),
+        Printed::Json => {
+            let text = serde_json::to_string_pretty(&rows);
+            let text = text.map_err(|error| Refused::new(&error.to_string(), "report this"))?;
+            print(&(text + "\n"))
+        }
+    }
+}
+
+fn totals(rows: &[Row]) -> String {
+    let agree = rows.iter().filter(|row| row.agrees).count();
+    format!("{agree} of {} figures agree", rows.len())
+}
+
+const HEAD: [&str; 7] = [
+    "", "scenario", "discipline", "metric", "sim", "Linux (95 %)", "within",
+];
+
+fn cells(row: &Row) -> [String; 7] {
+    let number = |value: f64| match value.abs() {
+        size if size >= 100.0 => format!("{value:.0}"),
+        size if size >= 10.0 => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    };
+    let interval = row.witness_ci95.map_or_else(String::new, |(low, high)| {
+        format!(" ({} to {})", number(low), number(high))
+    });
+    let unit = row.unit;
+    [
+        if row.agrees { "agrees" } else { "DIFFERS" }.to_owned(),
+        row.scenario.clone(),
+        row.case.clone(),
+        row.metric.to_owned(),
+        format!("{} {unit}", number(row.ours)),
+        format!("{} {unit}{interval}", number(row.witness)),
+        row.near.clone(),
+    ]
+}
+
+fn table(rows: &[Row]) -> comfy_table::Table {
+    let rows = rows.iter().map(|row| cells(row).to_vec());
+    plain(&HEAD.map(str::to_owned), rows.collect())
+}
+
+fn markdown(rows: &[Row]) -> String {
+    let line = |cells: [String; 7]| format!("| {} |\n", cells.join(" | "));
+    let mut text = line(HEAD.map(str::to_owned)) + &line(HEAD.map(|_| "---".to_owned()));
+    text.extend(rows.iter().map(|row| line(cells(row))));
+    format!("{text}\n{}\n", totals(rows))
+}
