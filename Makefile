@@ -4,7 +4,7 @@
 CARGO ?= cargo
 ANALECTS = target/release/analects
 
-.PHONY: demo test test-kernel-sanitizers bench reference reproduction lint fuzz man deb test-deb test-tc cross setup clean
+.PHONY: demo test test-kernel-sanitizers bench bench-kernel reference reproduction lint fuzz man deb test-deb test-tc cross setup clean
 
 demo: setup
 	$(CARGO) build --release --locked -p analects
@@ -57,6 +57,10 @@ reproduction: setup
 .PHONY: test-kernel
 test-kernel:
 	sh scripts/test-kernel.sh $(KERNELS)
+
+# Instructions per packet of qdiscs in a real kernel. Writes target/bench-kernel.json.
+bench-kernel:
+	sh scripts/bench-kernel.sh $(KERNEL)
 
 # The qdisc in a kernel full of sanitizers: churn, hostile netlink, a scanner. Builds that kernel once.
 test-kernel-sanitizers:

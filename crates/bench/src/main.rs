@@ -9,6 +9,7 @@
 //! - `bench qdisc-instructions` prints instructions per packet, counted by callgrind, which has to be
 //!   installed: the difference of two runs of different length, so that starting and filling do not
 //!   count.
+//! - `bench kernel` counts instructions per packet in a real kernel; see `scripts/bench-kernel.sh`.
 //! - `bench reference` compares the simulator's results with ns-3's.
 
 #![allow(
@@ -18,6 +19,7 @@
 
 mod all;
 mod cost;
+mod kernel;
 mod load;
 mod reference;
 mod speed;
@@ -71,6 +73,21 @@ enum Task {
         #[arg(long, default_value_t = 100_000)]
         packets: u64,
     },
+    /// Count instructions per packet of qdiscs in a real kernel.
+    Kernel {
+        /// Which kernel.
+        #[arg(long, default_value = kernel_vm::DEFAULT_KERNEL)]
+        kernel: String,
+        /// The module `sch_gate`, built for it.
+        #[arg(long)]
+        gate: PathBuf,
+        /// The tc plugin.
+        #[arg(long)]
+        plugin: PathBuf,
+        /// Where to write the JSON.
+        #[arg(long)]
+        out: PathBuf,
+    },
     /// Run a scenario for speed and print packets per CPU second.
     Speed {
         /// Which.
@@ -123,6 +140,12 @@ fn main() -> ExitCode {
             cost::instructions(case, packets)
         })
         .map(|figures| show(&json!({ "instructions_per_packet": figures }))),
+        Task::Kernel {
+            kernel,
+            gate,
+            plugin,
+            out,
+        } => kernel::measure(&kernel, &gate, &plugin, &out).map(|table| print!("{table}")),
         Task::Speed { workload, seconds } => {
             speed::measure(workload, seconds).map(|speed| show(&speed))
         }

@@ -1,0 +1,141 @@
+//! What a packet costs in a real kernel, in instructions.
+//!
+//! `kernel/bench/run.sh` runs in a virtual machine whose clock counts instructions; here its lines
+//! become a table and a JSON document. What a packet costs without any queue is subtracted.
+
+use kernel_vm::{Cache, Machine};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// How many flows there are.
+const FLOWS: [u32; 5] = [1, 10, 100, 1000, 10_000];
+/// The discipline whose cost the others are compared with.
+const MEASURE: &str = "fq_codel";
+/// Two runs of the same may differ by this share.
+const REPEATS: f64 = 0.003;
+
+/// Instructions per packet: by state, discipline and flows.
+type Costs = BTreeMap<String, BTreeMap<String, BTreeMap<u32, f64>>>;
+
+/// Measures in the kernel of that name, with the built `gate` module and tc `plugin`, and writes the
+/// costs to `out`. Gives the table.
+///
+/// # Errors
+/// A sentence that says what is missing, what failed, or which two runs differ.
+pub fn measure(name: &str, gate: &Path, plugin: &Path, out: &Path) -> Result<String, String> {
+    let kernel = Cache::find().and_then(|cache| cache.kernel(name));
+    let kernel = kernel.map_err(|error| error.to_string())?;
+    let module = kernel.module();
+    let module = module.ok_or("sch_confucius.ko is missing: run `make kernel-engine`")?;
+    let release = kernel.release();
+    let mut costs = Costs::new();
+    for flows in FLOWS {
+        eprintln!("bench: {release}: {flows} flows");
+        let machine = Machine::new(kernel.clone())
+            .file("/job/run.sh", "kernel/bench/run.sh")
+            .file("/job/sch_gate.ko", gate)
+            .file("/job/sch_confucius.ko", &module)
+            .file("/job/q_confucius.so", plugin)
+            .on_line(|line| eprintln!("  {line}"));
+        let outcome = machine.run(&format!("sh ./run.sh {flows}"));
+        let outcome = outcome.map_err(|error| error.to_string())?;
+        if outcome.exit != 0 {
+            return Err(format!("run.sh failed: {}", outcome.console));
+        }
+        add(&mut costs, &outcome.console)?;
+    }
+    let document = json!({ "kernel": release, "instructions_per_packet": costs });
+    let written = std::fs::write(out, format!("{document:#}\n"));
+    written.map_err(|error| format!("{}: {error}", out.display()))?;
+    Ok(table(&costs))
+}
+
+/// Adds what `run.sh` printed for one number of flows.
+fn add(costs: &mut Costs, console: &str) -> Result<(), String> {
+    let mut bare = None;
+    for line in console.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [state, discipline, flows, first, second] = words[..] else {
+            return Err(format!("run.sh said {line:?}"));
+        };
+        if state == "drops" {
+            return Err(format!("{line}: dropped packets are not what is measured"));
+        }
+        let number = |text: &str| text.parse::<f64>().map_err(|_| format!("{line}: {text}"));
+        let (first, second) = (number(first)?, number(second)?);
+        if (first - second).abs() > REPEATS * first {
+            return Err(format!("{line}: two runs of the same differ"));
+        }
+        if discipline == "noqueue" {
+            bare = Some(second);
+            continue;
+        }
+        let bare = bare.ok_or("run.sh did not begin with noqueue")?;
+        let flows = flows.parse().map_err(|_| format!("{line}: {flows}"))?;
+        let of_state = costs.entry(state.to_owned()).or_default();
+        let of_discipline = of_state.entry(discipline.to_owned()).or_default();
+        of_discipline.insert(flows, second - bare);
+    }
+    Ok(())
+}
+
+fn table(costs: &Costs) -> String {
+    let mut text = String::new();
+    for (state, disciplines) in costs {
+        _ = write!(text, "\n{state:<16}");
+        for flows in FLOWS {
+            _ = write!(text, "{flows:>8}");
+        }
+        _ = writeln!(text, "    of {MEASURE}  growth");
+        for (name, by_flows) in disciplines {
+            _ = write!(text, "{name:<16}");
+            for flows in FLOWS {
+                match by_flows.get(&flows) {
+                    Some(cost) => _ = write!(text, "{cost:>8.0}"),
+                    None => _ = write!(text, "{:>8}", "-"),
+                }
+            }
+            let ratios = by_flows.iter().filter_map(|(flows, cost)| {
+                let measure = disciplines.get(MEASURE)?.get(flows)?;
+                Some(cost / measure)
+            });
+            let most = ratios.fold(0.0, f64::max);
+            let growth = match (by_flows.get(&1), by_flows.get(&10_000)) {
+                (Some(one), Some(many)) => format!("{:+.0} %", 100.0 * (many - one) / one),
+                _ => "-".to_owned(),
+            };
+            _ = writeln!(text, "  up to {most:.2}{growth:>8}");
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_packet_costs_without_a_queue_is_subtracted() {
+        let mut costs = Costs::new();
+        let console = "near_empty noqueue 1 1740 1739\nnear_empty fq_codel 1 3043 3043\n\
+                       near_empty confucius 1 3317 3316\n";
+        add(&mut costs, console).unwrap();
+        let near_empty = &costs["near_empty"];
+        assert_eq!(near_empty["fq_codel"][&1], 1304.0);
+        assert_eq!(near_empty["confucius"][&1], 1577.0);
+        let text = table(&costs);
+        assert!(text.contains("up to 1.21"), "{text}");
+    }
+
+    #[test]
+    fn runs_that_differ_or_drop_are_refused() {
+        let refused = |console: &str| add(&mut Costs::new(), console).unwrap_err();
+        let bare = "near_empty noqueue 1 1740 1739\n";
+        assert!(refused(&format!("{bare}near_empty fq 1 3043 3063\n")).contains("differ"));
+        assert!(refused(&format!("{bare}drops near_empty fq 1 12\n")).contains("dropped"));
+        assert!(refused("near_empty fq 1 3043 3043\n").contains("noqueue"));
+        assert!(refused("Unknown qdisc\n").contains("Unknown"));
+    }
+}
