@@ -1,14 +1,15 @@
 //! `analects agree`.
 
-use crate::cli::{AgreeArgs, Printed};
+use crate::cli::{AgreeArgs, EngineArgs, Printed};
+use crate::engines;
 use crate::progress::Bar;
 use crate::refused::Refused;
 use crate::reproduce::build;
 use crate::run::{pool, print};
 use crate::table::plain;
-use lab::reproduce::agreement::{Engines, Row, compare};
-use lab::reproduce::{Data, Options, registry};
-use scenario::Names;
+use lab::reproduce::agreement::{Row, compare};
+use lab::reproduce::{Data, Experiment, Options, registry};
+use scenario::{Engine, Names};
 use sim::Simulator;
 use std::path::Path;
 
@@ -23,36 +24,23 @@ pub fn run(args: &AgreeArgs) -> Result<()> {
         experiments.extend(found);
     }
     let simulator = Simulator::default();
-    let kernel = crate::run::kernel(&args.linux)?;
-    let names = Names {
-        discipline: &|choice| simulator.judge_discipline(choice),
-        control: &|choice| simulator.judge_control(choice),
-    };
+    let [sim, linux] = ["sim", "kernel"].map(|name| EngineArgs {
+        name: name.to_owned(),
+        kernel: args.kernel.clone(),
+    });
+    let kernel = engines::chosen(&linux)?;
     let data = Data::new(std::env::var_os("ANALECTS_DATA").as_deref().map(Path::new));
-    let build = build()?;
-    let kernels = format!("{build}-{}", kernel.fingerprint());
+    let (sim, linux) = (build(&sim)?, build(&linux)?);
     let options = Options {
         quick: args.quick,
         data: &data,
         folder: &args.out,
-        build: &build,
-    };
-    let engines = Engines {
-        ours: (&simulator, &build),
-        witness: (&kernel, &kernels),
+        build: &sim,
     };
     let pool = pool(args.jobs)?;
     let mut rows = Vec::new();
     for experiment in &experiments {
-        let bar = Bar::new(0, &format!("runs of {}", experiment.id));
-        let start = |_: usize, missing: usize| bar.expect(missing);
-        let compared =
-            pool.install(|| compare(engines, &names, experiment, options, start, &bar));
-        bar.clear();
-        let compared = compared.map_err(|error| {
-            let message = format!("{}: {error}", experiment.id);
-            Refused::new(&message, "change the scenario, or the engine")
-        })?;
+        let compared = pool.install(|| one(&simulator, (&*kernel, &linux), experiment, options))?;
         eprintln!("{}: {}", experiment.id, totals(&compared));
         rows.extend(compared);
     }
@@ -67,13 +55,40 @@ pub fn run(args: &AgreeArgs) -> Result<()> {
     }
 }
 
+fn one(
+    simulator: &Simulator,
+    linux: (&dyn Engine, &str),
+    experiment: &Experiment,
+    options: Options<'_>,
+) -> Result<Vec<Row>> {
+    let names = Names {
+        discipline: &|choice| simulator.judge_discipline(choice),
+        control: &|choice| simulator.judge_control(choice),
+    };
+    let bar = Bar::new(0, &format!("runs of {}", experiment.id));
+    let start = |_: usize, missing: usize| bar.expect(missing);
+    let engines: [(&dyn Engine, &str); 2] = [(simulator, options.build), linux];
+    let compared = compare(engines, &names, experiment, options, start, &bar);
+    bar.clear();
+    compared.map_err(|error| {
+        let message = format!("{}: {error}", experiment.id);
+        Refused::new(&message, "change the scenario, or the engine")
+    })
+}
+
 fn totals(rows: &[Row]) -> String {
     let agree = rows.iter().filter(|row| row.agrees).count();
     format!("{agree} of {} figures agree", rows.len())
 }
 
 const HEAD: [&str; 7] = [
-    "", "scenario", "discipline", "metric", "sim", "Linux (95 %)", "within",
+    "",
+    "scenario",
+    "discipline",
+    "metric",
+    "sim",
+    "Linux (95 %)",
+    "within",
 ];
 
 fn cells(row: &Row) -> [String; 7] {

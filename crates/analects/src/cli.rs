@@ -21,6 +21,8 @@ pub enum Command {
     Sweep(SweepArgs),
     /// Run the experiments of a paper again, and check what it claims.
     Reproduce(ReproduceArgs),
+    /// Run small scenarios through the simulator and through Linux, and say where they differ.
+    Agree(AgreeArgs),
     /// Say what a set of pages is like: how many flows they have at the same time, how many requests
     /// of which sizes, which versions of HTTP; beside what the Confucius paper measured.
     Pages(PagesArgs),
@@ -85,7 +87,7 @@ pub enum Listed {
 }
 
 /// What runs scenarios.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct EngineArgs {
     /// What runs it: the simulator, or Linux itself in a virtual machine (`kernel`, once `make
     /// kernel-engine` has fetched it).
@@ -205,7 +207,7 @@ pub struct ReproduceArgs {
     /// names; without it they are generated.
     #[arg(required = true, value_name = "EXPERIMENT")]
     pub experiments: Vec<String>,
-    /// What runs them.
+    /// What runs them, but for those that want Linux.
     #[command(flatten)]
     pub engine: EngineArgs,
     /// With fewer seeds, traces and values: about a minute each.
@@ -215,6 +217,29 @@ pub struct ReproduceArgs {
     #[arg(long, default_value = "table")]
     pub format: Printed,
     /// Keep results and reports in this folder; what is there already is not run again.
+    #[arg(long, value_name = "DIR", default_value = "reproduction")]
+    pub out: PathBuf,
+    /// Runs at a time; by default one for each processor.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+}
+
+/// What to run through both engines, and how to tell of it.
+#[derive(Debug, Args)]
+pub struct AgreeArgs {
+    /// Scenarios, such as engines/cubic; all of them with engines/all.
+    #[arg(default_value = "engines/all", value_name = "SCENARIO")]
+    pub scenarios: Vec<String>,
+    /// With three seeds instead of ten.
+    #[arg(long)]
+    pub quick: bool,
+    /// Which Linux is booted: 6.1, 6.12 or 7.x.
+    #[arg(long, default_value = kernel_vm::DEFAULT_KERNEL, value_name = "NAME")]
+    pub kernel: String,
+    /// How to print what came of them.
+    #[arg(long, default_value = "table")]
+    pub format: Printed,
+    /// Keep results in this folder; what is there already is not run again.
     #[arg(long, value_name = "DIR", default_value = "reproduction")]
     pub out: PathBuf,
     /// Runs at a time; by default one for each processor.

@@ -2,6 +2,7 @@
 
 #![deny(missing_docs)]
 
+mod agree;
 mod bound;
 mod cli;
 mod describe;
@@ -50,6 +51,7 @@ fn execute(command: Command) -> Result<(), Refused> {
         Command::Run(args) => run::run(&args),
         Command::Sweep(args) => sweep::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
+        Command::Agree(args) => agree::run(&args),
         Command::Pages(args) => pages::pages(&args),
         Command::List { what } => describe::list(what),
         Command::Describe { name, format } => describe::describe(&name, format),

@@ -7,7 +7,7 @@ use crate::refused::Refused;
 use crate::run::{pool, print, unwritable};
 use crate::table::plain;
 use lab::reproduce::page::{self, Document};
-use lab::reproduce::{Data, Experiment, Options, Outcome, outcome, registry};
+use lab::reproduce::{Data, Experiment, Options, Outcome, Wants, outcome, registry};
 use scenario::{Engine, Names};
 use sim::Simulator;
 use std::fmt::Write as _;
@@ -24,18 +24,26 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
     let experiments = chosen(&args.experiments)?;
     let folder = std::env::var_os(DATA);
     let data = Data::new(folder.as_deref().map(Path::new));
-    let build = build(&args.engine)?;
-    // A quick run and a whole one share what they have in common.
-    let options = Options {
-        quick: args.quick,
-        data: &data,
-        folder: &args.out,
-        build: &build,
-    };
     let pool = pool(args.jobs)?;
-    let engine = engines::chosen(&args.engine)?;
     let mut outcomes = Vec::new();
     for experiment in &experiments {
+        let wanted = wanted(&args.engine, experiment);
+        let engine = match engines::chosen(&wanted) {
+            // Among many, one that cannot be run here is passed over, loudly.
+            Err(refused) if experiments.len() > 1 => {
+                eprintln!("{} is left out:\n{}", experiment.id, refused.rendered());
+                continue;
+            }
+            engine => engine?,
+        };
+        let build = build(&wanted)?;
+        // A quick run and a whole one share what they have in common.
+        let options = Options {
+            quick: args.quick,
+            data: &data,
+            folder: &args.out,
+            build: &build,
+        };
         let outcome = pool.install(|| one(&*engine, experiment, options))?;
         write_report(&args.out, &outcome)?;
         if args.format == Printed::Table {
@@ -85,8 +93,17 @@ fn chosen(names: &[String]) -> Result<Vec<Experiment>> {
     Ok(experiments)
 }
 
+/// The engine that was asked for, unless the experiment wants Linux.
+fn wanted(asked: &EngineArgs, experiment: &Experiment) -> EngineArgs {
+    let mut wanted = asked.clone();
+    if experiment.written.engine == Wants::Kernel {
+        "kernel".clone_into(&mut wanted.name);
+    }
+    wanted
+}
+
 /// What distinguishes this program from others: results of another one are not taken for its own.
-fn build(engine: &EngineArgs) -> Result<String> {
+pub fn build(engine: &EngineArgs) -> Result<String> {
     let unreadable = |error: std::io::Error| {
         let message = format!("what results depend on cannot be read: {error}");
         Refused::new(&message, "start it by its path")

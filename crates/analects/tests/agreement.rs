@@ -4,7 +4,7 @@ mod common;
 
 use common::Folder;
 use lab::Progress;
-use lab::reproduce::agreement::{Engines, compare};
+use lab::reproduce::agreement::compare;
 use lab::reproduce::{Data, Experiment, Options};
 use scenario::{
     BuiltLink, Capacity, Choice, Engine, EngineError, Names, Scenario, Sink, Unsupported,
@@ -79,11 +79,15 @@ fn rows(folder: &Folder, witness: &dyn Engine) -> Vec<(String, &'static str, boo
         folder: &folder.0,
         build: "",
     };
-    let engines = Engines {
-        ours: (&simulator, "a"),
-        witness: (witness, "b"),
-    };
-    let rows = compare(engines, &names, &experiment, options, |_, _| (), &Silent).unwrap();
+    let rows = compare(
+        [(&simulator, "a"), (witness, "b")],
+        &names,
+        &experiment,
+        options,
+        |_, _| (),
+        &Silent,
+    )
+    .unwrap();
     let rows = rows.into_iter();
     rows.map(|row| (row.case, row.metric, row.agrees)).collect()
 }

@@ -13,8 +13,8 @@ use std::path::Path;
 const FLOWS: [u32; 5] = [1, 10, 100, 1000, 10_000];
 /// The discipline whose cost the others are compared with.
 const MEASURE: &str = "fq_codel";
-/// Two runs of the same may differ by this share.
-const REPEATS: f64 = 0.003;
+/// Two runs of the same may differ by this share: rounds of flows end where they happen to.
+const REPEATS: f64 = 0.02;
 
 /// Instructions per packet: by state, discipline and flows.
 type Costs = BTreeMap<String, BTreeMap<String, BTreeMap<u32, f64>>>;
@@ -68,15 +68,16 @@ fn add(costs: &mut Costs, console: &str) -> Result<(), String> {
         if (first - second).abs() > REPEATS * first {
             return Err(format!("{line}: two runs of the same differ"));
         }
+        let mean = f64::midpoint(first, second);
         if discipline == "noqueue" {
-            bare = Some(second);
+            bare = Some(mean);
             continue;
         }
         let bare = bare.ok_or("run.sh did not begin with noqueue")?;
         let flows = flows.parse().map_err(|_| format!("{line}: {flows}"))?;
         let of_state = costs.entry(state.to_owned()).or_default();
         let of_discipline = of_state.entry(discipline.to_owned()).or_default();
-        of_discipline.insert(flows, second - bare);
+        of_discipline.insert(flows, mean - bare);
     }
     Ok(())
 }
@@ -123,7 +124,7 @@ mod tests {
                        near_empty confucius 1 3317 3316\n";
         add(&mut costs, console).unwrap();
         let near_empty = &costs["near_empty"];
-        assert_eq!(near_empty["fq_codel"][&1], 1304.0);
+        assert_eq!(near_empty["fq_codel"][&1], 1303.5);
         assert_eq!(near_empty["confucius"][&1], 1577.0);
         let text = table(&costs);
         assert!(text.contains("up to 1.21"), "{text}");
@@ -133,7 +134,7 @@ mod tests {
     fn runs_that_differ_or_drop_are_refused() {
         let refused = |console: &str| add(&mut Costs::new(), console).unwrap_err();
         let bare = "near_empty noqueue 1 1740 1739\n";
-        assert!(refused(&format!("{bare}near_empty fq 1 3043 3063\n")).contains("differ"));
+        assert!(refused(&format!("{bare}near_empty fq 1 3043 3143\n")).contains("differ"));
         assert!(refused(&format!("{bare}drops near_empty fq 1 12\n")).contains("dropped"));
         assert!(refused("near_empty fq 1 3043 3043\n").contains("noqueue"));
         assert!(refused("Unknown qdisc\n").contains("Unknown"));

@@ -77,22 +77,14 @@ pub struct Row {
     pub agrees: bool,
 }
 
-/// The two engines of a comparison.
-#[derive(Clone, Copy)]
-pub struct Engines<'a> {
-    /// The one that is judged.
-    pub ours: (&'a dyn Engine, &'a str),
-    /// The one that is believed; beside each what distinguishes its results from others kept.
-    pub witness: (&'a dyn Engine, &'a str),
-}
-
-/// Runs `experiment` through both engines, or takes what was kept of their runs, and compares. A
-/// metric that one of them does not observe is left out.
+/// Runs `experiment` through both `engines`, or takes what was kept of their runs, and compares: the
+/// first is judged, the second is believed; beside each stands what distinguishes its results from
+/// others that are kept. A metric that one of them does not observe is left out.
 ///
 /// # Errors
 /// See [`Error`].
 pub fn compare(
-    engines: Engines<'_>,
+    engines: [(&dyn Engine, &str); 2],
     names: &Names<'_>,
     experiment: &Experiment,
     options: Options<'_>,
@@ -113,7 +105,7 @@ pub fn compare(
         };
         results(engine, experiment, &planned, options, &mut start, progress)
     };
-    let (ours, witness) = (of(engines.ours)?, of(engines.witness)?);
+    let (ours, witness) = (of(engines[0])?, of(engines[1])?);
     let cases = experiment.written.cases.iter();
     let rows = cases.flat_map(|case| {
         COMPARED
