@@ -41,7 +41,8 @@ cost() {
 }
 
 # attach DISCIPLINE FLOWS: below the gate, with room for the backlog and nobody who drops for delay:
-# packets that are dropped would not be measured.
+# packets that are dropped would not be measured. All flows are of one host, whose quantum cake would
+# divide by their number, and then go round its flows hundreds of times for a packet: hence `flows`.
 attach() {
     tc qdisc delete dev d0 root 2>/dev/null || true
     if [ "$1" = noqueue ]; then
@@ -55,7 +56,7 @@ attach() {
     confucius-64k) set -- confucius limit 40000 flows 65536 ;;
     fq_codel) set -- fq_codel limit 40000 target 9s interval 9s ;;
     fq) set -- fq limit 40000 flow_limit 40000 ;;
-    cake) set -- cake unlimited besteffort rtt 20s memlimit 256mb ;;
+    cake) set -- cake unlimited besteffort flows rtt 20s memlimit 256mb ;;
     esac
     tc qdisc add dev d0 parent 1:1 handle 10: "$@"
 }
