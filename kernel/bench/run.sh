@@ -52,9 +52,9 @@ attach() {
     tc qdisc add dev d0 root handle 1: gate
     case $1 in
     pfifo) set -- pfifo limit 40000 ;;
-    confucius) set -- confucius limit 40000 ;;
-    confucius-64k) set -- confucius limit 40000 flows 65536 ;;
-    fq_codel) set -- fq_codel limit 40000 target 9s interval 9s ;;
+    confucius) set -- confucius limit 40000 memory_limit 128mb ;;
+    confucius-64k) set -- confucius limit 40000 memory_limit 128mb flows 65536 ;;
+    fq_codel) set -- fq_codel limit 40000 memory_limit 128mb target 9s interval 9s ;;
     fq) set -- fq limit 40000 flow_limit 40000 ;;
     cake) set -- cake unlimited besteffort flows rtt 20s memlimit 256mb ;;
     esac
