@@ -12,7 +12,7 @@ pub struct Outcome {
     pub exit: i32,
     /// What the command printed, standard output and error as they came.
     pub console: String,
-    /// What the kernel printed.
+    /// What the kernel printed. Lines from after the command's end have the host's timing.
     pub kernel_log: String,
     /// Virtual time from the kernel's start to the command's end, to 10 ms.
     pub uptime: Duration,

@@ -32,13 +32,15 @@ fn files_go_in_and_come_out_and_the_exit_code_is_the_commands() {
 fn virtual_time_is_the_guests_and_the_same_seed_gives_the_same_random_numbers() {
     let run = |seed| {
         let command = "sleep 3600; cat /proc/sys/kernel/random/uuid; cat /proc/uptime; ip -V";
-        machine().seed(seed).run(command).unwrap()
+        let outcome = machine().seed(seed).run(command).unwrap();
+        // The end of the kernel's log comes after the disk, whose pace is the host's.
+        (outcome.console, outcome.uptime, outcome.busy, outcome.files)
     };
     let (one, again, other) = (run(1), run(1), run(2));
     assert_eq!(one, again);
-    assert_ne!(one.console, other.console);
+    assert_ne!(one.0, other.0);
     assert!(
-        one.uptime.as_millis() > 3_600_000,
+        one.1.as_millis() > 3_600_000,
         "an hour of sleep takes no hour"
     );
 }
