@@ -43,7 +43,8 @@ all, again = (json.load(open(path))["results"] for path in sys.argv[1:])
 for result in all:
     name = result["discipline"]
     call, bulk, link = result["calls"][0], result["flows"][0], result["links"][0]
-    assert call["frames"] > 100 and call["goodput_mbps"] > 0.1, (name, call)
+    # Its encoder skips frames while its queue is long.
+    assert call["frames"] > 60 and call["goodput_mbps"] > 0.1, (name, call)
     assert bulk["goodput_mbps"] > 1, (name, bulk)
     assert len(result["pages"]) == 1 and result["pages"][0]["requests"] > 0, (name, result["pages"])
     assert 0.6 < link["utilization"] < 1.01 and link["sojourn_ms"]["mean"] > 0, (name, link)
