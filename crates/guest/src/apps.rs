@@ -3,7 +3,6 @@
 use crate::agenda::Due;
 use crate::ends::{Datagrams, End, EndKind, Maker, Owner, Stream};
 use crate::error::{Failure, Tried};
-use crate::ledger::Ledger;
 use crate::place::Place;
 use crate::ports;
 use crate::socket::{self, Marking};
@@ -18,6 +17,7 @@ use units::random::Stream as Random;
 use units::{Duration, Instant};
 use workload::bulk::Bulk;
 use workload::call::{Conditions, Encoder};
+use workload::ledger::Ledger;
 use workload::page::{PageClient, PageServer, PageSetup};
 use workload::{App, Carrier, ConnId, Input, Message, Output, Report};
 
@@ -414,21 +414,6 @@ impl World {
     }
 
     fn report(&mut self, now: Instant, page: TrafficId, report: Report) {
-        let event = match report {
-            Report::PageStarted { load, page: site } => Event::PageStarted { page, load, site },
-            Report::RequestStarted { load, id } => Event::RequestStarted {
-                page,
-                load,
-                request: id,
-            },
-            Report::RequestDone { load, id, bytes } => Event::RequestDone {
-                page,
-                load,
-                request: id,
-                bytes,
-            },
-            Report::PageDone { load } => Event::PageDone { page, load },
-        };
-        self.log.event(now, event);
+        self.log.event(now, Event::of_page(page, report));
     }
 }

@@ -1,7 +1,6 @@
 //! End points: one end of a connection or of a media session, and its socket.
 
 use crate::error::{Failure, Tried};
-use crate::ledger::Ledger;
 use crate::socket::{self, Came, Marking};
 use nix::sys::epoll::{Epoll, EpollEvent, EpollFlags};
 use qdisc::FlowId;
@@ -11,6 +10,7 @@ use std::os::fd::OwnedFd;
 use transport::{Connection, Transmit, Wire, media};
 use units::{Ecn, Instant};
 use workload::ConnId;
+use workload::ledger::Ledger;
 
 /// One end point.
 pub struct End {

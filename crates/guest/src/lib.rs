@@ -18,7 +18,6 @@ mod btf;
 mod command;
 mod ends;
 mod error;
-mod ledger;
 pub mod log;
 mod place;
 pub mod plan;

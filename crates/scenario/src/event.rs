@@ -2,6 +2,7 @@
 
 use qdisc::{Class, DropReason, FlowId};
 use units::{Duration, Instant};
+use workload::Report;
 
 /// A queue: the links of the scenario in order towards the home, then their uplinks in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -151,6 +152,27 @@ pub enum Event {
         /// Which load.
         load: u32,
     },
+}
+
+impl Event {
+    /// What the client of `page` reports.
+    pub const fn of_page(page: TrafficId, report: Report) -> Self {
+        match report {
+            Report::PageStarted { load, page: site } => Event::PageStarted { page, load, site },
+            Report::RequestStarted { load, id } => Event::RequestStarted {
+                page,
+                load,
+                request: id,
+            },
+            Report::RequestDone { load, id, bytes } => Event::RequestDone {
+                page,
+                load,
+                request: id,
+                bytes,
+            },
+            Report::PageDone { load } => Event::PageDone { page, load },
+        }
+    }
 }
 
 /// Who is told.

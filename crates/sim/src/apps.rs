@@ -2,7 +2,6 @@
 
 use crate::agenda::Due;
 use crate::ends::{End, EndKind, Owner};
-use crate::ledger::Ledger;
 use crate::network::Route;
 use crate::world::World;
 use qdisc::{FlowId, Hosts, Label};
@@ -17,6 +16,7 @@ use units::random::Stream;
 use units::{Duration, Instant};
 use workload::bulk::Bulk;
 use workload::call::{CallParams, Conditions, Encoder};
+use workload::ledger::Ledger;
 use workload::page::{PageClient, PageServer, PageSetup};
 use workload::{App, Carrier, ConnId, Input, Message, Output, Report};
 
@@ -441,21 +441,7 @@ impl World<'_> {
     }
 
     fn report(&mut self, now: Instant, page: TrafficId, report: Report) {
-        let event = match report {
-            Report::PageStarted { load, page: site } => Event::PageStarted { page, load, site },
-            Report::RequestStarted { load, id } => Event::RequestStarted {
-                page,
-                load,
-                request: id,
-            },
-            Report::RequestDone { load, id, bytes } => Event::RequestDone {
-                page,
-                load,
-                request: id,
-                bytes,
-            },
-            Report::PageDone { load } => Event::PageDone { page, load },
-        };
+        let event = Event::of_page(page, report);
         self.network.sink.event(now, event);
     }
 }

@@ -1,10 +1,10 @@
 //! End points: one end of a connection or of a media session.
 
-use crate::ledger::Ledger;
 use transport::media;
 use transport::{Connection, Transmit, Wire};
 use units::{Ecn, Instant};
 use workload::ConnId;
+use workload::ledger::Ledger;
 
 /// One end point.
 pub struct End {

@@ -10,7 +10,6 @@ mod apps;
 mod build;
 mod ends;
 mod flights;
-mod ledger;
 mod network;
 mod world;
 

@@ -11,6 +11,7 @@ pub mod bulk;
 pub mod call;
 pub mod generator;
 pub mod har;
+pub mod ledger;
 pub mod page;
 pub mod statistics;
 

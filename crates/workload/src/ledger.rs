@@ -1,8 +1,10 @@
-//! What the bytes of a connection mean: messages in the order of sending, handed over when their
-//! last byte has arrived.
+//! What the bytes of a connection mean.
+//!
+//! Transports and sockets carry bytes; the messages that those bytes are stand here, in the order of
+//! sending, and are handed over when their last byte has arrived.
 
+use crate::Message;
 use std::collections::{BTreeMap, VecDeque};
-use workload::Message;
 
 /// Messages sent by one end of a connection.
 #[derive(Debug, Default)]
@@ -28,7 +30,9 @@ impl Ledger {
 
     /// `bytes` more arrived at the other end.
     pub fn received(&mut self, stream: u32, bytes: u64) {
-        self.streams.entry(stream).or_default().received += bytes;
+        let entry = self.streams.entry(stream).or_default();
+        entry.received += bytes;
+        debug_assert!(entry.received <= entry.sent, "more arrives than was sent");
     }
 
     /// The next message that has arrived completely.
