@@ -22,7 +22,8 @@ const GLANCE: HostTime = HostTime::from_millis(20);
 /// The kernel's command line. Addresses, mitigations and clock checks are what would differ
 /// between hosts or boots; an oops is made a panic, and a panic ends the machine.
 const COMMAND_LINE: &str = "console=ttyS0 quiet panic=-1 oops=panic nokaslr norandmaps \
-    mitigations=off nowatchdog random.trust_cpu=on tsc=reliable no_timer_check audit=0";
+    mitigations=off nowatchdog random.trust_cpu=on tsc=reliable no_timer_check audit=0 \
+    cryptomgr.notests";
 
 /// Why a machine gave no outcome.
 #[derive(Debug, thiserror::Error)]
@@ -267,7 +268,7 @@ impl<'a> Machine<'a> {
                 "none",
                 "-no-reboot",
             ])
-            .args(["-machine", "q35", "-cpu", "qemu64", "-smp", "1"])
+            .args(["-machine", "q35", "-cpu", "qemu64,+rdrand", "-smp", "1"])
             .args(["-m", &self.memory_mib.to_string()])
             // Recording, into nothing, makes QEMU's main loop wait while instructions run. Without, it
             // may see the processor halted before its last instructions are counted, and skip too
