@@ -31,6 +31,7 @@ mod network;
 mod outcome;
 mod packets;
 mod plan;
+mod written;
 
 pub use cache::{Cache, CacheError, DEFAULT_KERNEL, KERNELS, Kernel};
 pub use engine::{KernelEngine, SetupError};

@@ -49,8 +49,22 @@ pub struct Prepared {
 pub struct Site {
     /// The namespaces.
     pub places: Places,
-    /// Modules are loaded by the plan; otherwise they have to be there.
+    /// Modules are loaded by the plan; otherwise the kernel finds them.
     pub load: bool,
+}
+
+impl Site {
+    /// A site whose namespaces are nobody else's.
+    pub fn new(load: bool) -> Site {
+        Site {
+            places: Places {
+                net: "net".to_owned(),
+                router: "router".to_owned(),
+                home: "home".to_owned(),
+            },
+            load,
+        }
+    }
 }
 
 /// What of `scenario` the kernel engine cannot run, whatever the discipline.
@@ -431,20 +445,9 @@ pub mod tests {
         document.resolve(&names).unwrap()
     }
 
-    fn site() -> Site {
-        Site {
-            places: Places {
-                net: "net".to_owned(),
-                router: "router".to_owned(),
-                home: "home".to_owned(),
-            },
-            load: true,
-        }
-    }
-
     /// A run of `scenario`, ready for the guest.
     pub fn prepared(scenario: &Scenario, discipline: &str) -> Prepared {
-        prepare(scenario, &discipline.parse().unwrap(), 1, &site()).unwrap()
+        prepare(scenario, &discipline.parse().unwrap(), 1, &Site::new(true)).unwrap()
     }
 
     fn lines(prepared: &Prepared) -> String {
@@ -549,7 +552,7 @@ pub mod tests {
             ],
             "{found:#?}"
         );
-        assert!(prepare(&scenario, &Choice::plain("pfifo"), 1, &site()).is_err());
+        assert!(prepare(&scenario, &Choice::plain("pfifo"), 1, &Site::new(true)).is_err());
         assert!(unsupported(&self::scenario("control = \"cubic\"")).is_empty());
     }
 
