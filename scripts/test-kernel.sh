@@ -88,6 +88,13 @@ for kernel in "$@"; do
         --file "$target/guest/x86_64-unknown-linux-gnu/debug/analects" \
         --file "$results/tc/q_confucius.so:/usr/lib/x86_64-linux-gnu/tc/q_confucius.so" -- \
         sh analects-tc.sh sch_confucius.ko ./analects
+    system=$cache/chroot-bookworm/usr
+    check "$kernel" analects-real --file "$module" --file kernel/test/analects-real.sh \
+        --file "$target/guest/x86_64-unknown-linux-gnu/debug/analects" \
+        --file "$system/bin/unshare:/job/bin/unshare" --file "$system/bin/setpriv:/job/bin/setpriv" \
+        --file "$system/lib/x86_64-linux-gnu/libcap-ng.so.0:/usr/lib/libcap-ng.so.0" \
+        --file "$results/tc/q_confucius.so:/usr/lib/x86_64-linux-gnu/tc/q_confucius.so" -- \
+        'PATH=/job/bin:$PATH sh analects-real.sh sch_confucius.ko ./analects'
     check "$kernel" netlink --file "$module" --file kernel/test/fuzz-in-guest.sh \
         --file "$results/programs/netlink_fuzz" -- sh fuzz-in-guest.sh ./netlink_fuzz sch_confucius.ko
     check "$kernel" replay --file kernel/test/in-kernel.sh --file "$results/traces:/job" \

@@ -1,6 +1,6 @@
 //! `analects agree`.
 
-use crate::cli::{AgreeArgs, EngineArgs, Printed};
+use crate::cli::{AgreeArgs, Clock, EngineArgs, Printed};
 use crate::engines;
 use crate::progress::Bar;
 use crate::refused::Refused;
@@ -27,6 +27,7 @@ pub fn run(args: &AgreeArgs) -> Result<()> {
     let [sim, linux] = ["sim", "kernel"].map(|name| EngineArgs {
         name: name.to_owned(),
         kernel: args.kernel.clone(),
+        clock: Clock::Virtual,
     });
     let kernel = engines::chosen(&linux)?;
     let data = Data::new(std::env::var_os("ANALECTS_DATA").as_deref().map(Path::new));

@@ -58,6 +58,14 @@ pub enum Command {
         /// The folder; it is made if need be.
         folder: PathBuf,
     },
+    /// The end points of a run in real time: what `--clock real` starts in namespaces.
+    #[command(name = crate::engines::GUEST, hide = true)]
+    Guest {
+        /// The plan.
+        plan: PathBuf,
+        /// Where to leave what happened.
+        out: PathBuf,
+    },
 }
 
 /// How to print a description.
@@ -93,9 +101,22 @@ pub struct EngineArgs {
     /// kernel-engine` has fetched it).
     #[arg(long = "engine", default_value = "sim", value_name = "NAME")]
     pub name: String,
-    /// Which Linux the engine `kernel` boots: 6.1, 6.12 or 7.x.
-    #[arg(long, default_value = kernel_vm::DEFAULT_KERNEL, value_name = "NAME")]
-    pub kernel: String,
+    /// Which Linux the engine `kernel` boots: 6.1 (the default), 6.12 or 7.x.
+    #[arg(long, value_name = "NAME")]
+    pub kernel: Option<String>,
+    /// Whose time the engine `kernel` runs in: a virtual machine's, or this host's, in namespaces
+    /// of its own under the host's kernel, as root.
+    #[arg(long, value_enum, default_value_t = Clock::Virtual)]
+    pub clock: Clock,
+}
+
+/// Whose time Linux runs in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Clock {
+    /// A virtual machine's: the same bytes every time, whatever else the host does.
+    Virtual,
+    /// This host's, with its kernel and modules: each run takes as long as the scenario lasts.
+    Real,
 }
 
 /// What to run, and how to tell of it.
@@ -233,9 +254,9 @@ pub struct AgreeArgs {
     /// With three seeds instead of ten.
     #[arg(long)]
     pub quick: bool,
-    /// Which Linux is booted: 6.1, 6.12 or 7.x.
-    #[arg(long, default_value = kernel_vm::DEFAULT_KERNEL, value_name = "NAME")]
-    pub kernel: String,
+    /// Which Linux is booted: 6.1 (the default), 6.12 or 7.x.
+    #[arg(long, value_name = "NAME")]
+    pub kernel: Option<String>,
     /// How to print what came of them.
     #[arg(long, default_value = "table")]
     pub format: Printed,

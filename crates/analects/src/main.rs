@@ -63,7 +63,19 @@ fn execute(command: Command) -> Result<(), Refused> {
             run::print(&String::from_utf8_lossy(&text))
         }
         Command::Man { folder } => manual(&folder),
+        Command::Guest { plan, out } => guest(&plan, &out),
     }
+}
+
+/// Runs a plan; the engine that started it says what a failure was part of.
+fn guest(plan: &Path, out: &Path) -> Result<(), Refused> {
+    let ran = guest::run_file(plan, out);
+    ran.map(|_| ()).map_err(|failure| {
+        Refused::failed(
+            &failure.to_string(),
+            "`analects run --engine kernel --clock real` makes plans",
+        )
+    })
 }
 
 /// Writes man pages for the program and its commands.

@@ -110,9 +110,11 @@ pub fn build(engine: &EngineArgs) -> Result<String> {
     };
     let path = std::env::current_exe().map_err(unreadable)?;
     let mut hash = DefaultHasher::new();
-    for file in [path].into_iter().chain(engines::files(engine)?) {
+    let basis = engines::basis(engine)?;
+    for file in [path].into_iter().chain(basis.files) {
         hash.write(&std::fs::read(file).map_err(unreadable)?);
     }
+    hash.write(basis.name.as_bytes());
     Ok(format!("{:016x}", hash.finish()))
 }
 

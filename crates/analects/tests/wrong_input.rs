@@ -741,6 +741,11 @@ const ARGUMENTS: &[(&[&str], &[&str])] = &[
         &["--engine", "live"],
         &["--engine", "\"live\"", "sim, kernel"],
     ),
+    (&["--clock", "real"], &["--clock real", "--engine kernel"]),
+    (
+        &["--clock", "real", "--engine", "kernel", "--kernel", "6.1"],
+        &["--kernel 6.1", "this host's kernel"],
+    ),
     (&["--repeat", "0"], &["--repeat", "1..=100000"]),
     (
         &["--repeat", "100000000000000000000"],

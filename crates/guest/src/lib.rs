@@ -25,9 +25,9 @@ pub mod ports;
 mod rates;
 mod run;
 mod socket;
-mod tap;
+pub mod tap;
 mod world;
 
 pub use error::Failure;
 pub use plan::Plan;
-pub use run::{Report, run};
+pub use run::{Report, run, run_file};

@@ -103,8 +103,11 @@ pub struct TapPlan {
     pub devices: Vec<String>,
     /// The handles of their root qdiscs.
     pub handles: Vec<u32>,
-    /// Room for records, KiB.
+    /// Room for records, KiB, on each processor.
     pub buffer_kib: u64,
+    /// Whose records and probes they are, where others may have some: a name for C, which tracefs
+    /// takes for the probes' group and for an instance.
+    pub owner: Option<String>,
 }
 
 /// A traffic entry.

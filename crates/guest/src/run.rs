@@ -5,7 +5,7 @@ use crate::error::{Failure, Tried};
 use crate::place::Namespaces;
 use crate::plan::Plan;
 use crate::rates::Rates;
-use crate::tap;
+use crate::tap::Tap;
 use crate::world::{Setup, World};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -26,6 +26,16 @@ pub struct Report {
 /// After the network is built: what that set off comes to rest. In virtual time it takes none.
 const REST: Wait = Wait::from_secs(1);
 
+/// Reads a plan from its file, and runs it.
+///
+/// # Errors
+/// If the file is not a plan, and those of [`run`].
+pub fn run_file(plan: &Path, out: &Path) -> Result<Report, Failure> {
+    let at = plan.display().to_string();
+    let text = std::fs::read_to_string(plan).tried(&at)?;
+    run(&serde_json::from_str(&text).tried(&at)?, out)
+}
+
 /// Runs `plan` and leaves `events`, `packets`, `report` and what its last commands print in the
 /// folder `out`.
 ///
@@ -37,14 +47,12 @@ pub fn run(plan: &Plan, out: &Path) -> Result<Report, Failure> {
     let rates = Rates::new(&plan.rates, &mut namespaces)?;
     let mut world = World::new(Setup::new(plan)?, namespaces, rates)?;
     std::thread::sleep(REST);
-    if let Some(tap) = &plan.tap {
-        tap::start(tap)?;
-    }
+    let tap = plan.tap.as_ref().map(Tap::start).transpose()?;
     let before = ticks()?;
     let origin = world.run(Duration::from_nanos(plan.duration))?;
     let after = ticks()?;
-    if plan.tap.is_some() {
-        tap::stop(&out.join("packets"))?;
+    if let Some(tap) = tap {
+        tap.stop(&out.join("packets"))?;
     }
     for (file, words) in &plan.finish {
         let path = out.join(file);

@@ -11,80 +11,145 @@ use crate::btf;
 use crate::command;
 use crate::error::{Failure, Tried};
 use crate::plan::TapPlan;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-const TRACING: &str = "/sys/kernel/tracing";
+/// Where the kernel shows its tracing.
+pub const TRACING: &str = "/sys/kernel/tracing";
+/// The group of the probes where nobody else can have any.
+const ALONE: &str = "analects";
 /// From the start of a packet on a device: Ethernet's header, then IPv4's.
 const TOS: u32 = 14 + 1;
 const PORTS: u32 = 14 + 20;
+const EVENTS: [&str; 3] = ["come", "leave", "free"];
 
-/// Starts to record.
-pub fn start(plan: &TapPlan) -> Result<(), Failure> {
-    if !Path::new(TRACING).join("trace").exists() {
-        let words = ["mount", "-t", "tracefs", "tracefs", TRACING].map(str::to_owned);
-        command::execute(&words)?;
+/// Records, from when they are asked for until they are taken away.
+pub struct Tap {
+    group: String,
+    /// The folder of tracefs in which they are ours alone.
+    own: PathBuf,
+}
+
+impl Tap {
+    /// Starts to record.
+    pub fn start(plan: &TapPlan) -> Result<Tap, Failure> {
+        let top = Path::new(TRACING);
+        if !top.join("trace").exists() {
+            let words = ["mount", "-t", "tracefs", "tracefs", TRACING].map(str::to_owned);
+            command::execute(&words)?;
+        }
+        let own = match &plan.owner {
+            None => top.to_owned(),
+            Some(name) => instance(name)?,
+        };
+        let group = plan.owner.clone().unwrap_or_else(|| ALONE.to_owned());
+        let tap = Tap { group, own };
+        tap.probe(plan)?;
+        Ok(tap)
     }
+
+    fn probe(&self, plan: &TapPlan) -> Result<(), Failure> {
+        self.write("trace_clock", "mono")?;
+        self.write("buffer_size_kb", &plan.buffer_kib.to_string())?;
+        self.write("options/overwrite", "0")?;
+        self.write("options/irq-info", "0")?;
+        for probe in probes(&self.group)? {
+            append("dynamic_events", &probe)?;
+        }
+        let any = |field: &str, values: Vec<String>| {
+            let terms = values.iter().map(|value| format!("{field} == {value}"));
+            terms.collect::<Vec<_>>().join(" || ")
+        };
+        let devices = plan.devices.iter().map(|name| format!("{name:?}"));
+        let handles = plan.handles.iter().map(|handle| format!("{handle:#x}"));
+        self.write(&self.event("come", "filter"), &any("dev", devices.collect()))?;
+        let filter = format!("skb != 0 && ({})", any("handle", handles.collect()));
+        self.write(&self.event("leave", "filter"), &filter)?;
+        for event in EVENTS {
+            self.write(&self.event(event, "enable"), "1")?;
+        }
+        self.write("tracing_on", "1")
+    }
+
+    /// Ends recording, and writes all records to `file`.
+    pub fn stop(self, file: &Path) -> Result<(), Failure> {
+        self.write("tracing_on", "0")?;
+        let processors = self.own.join("per_cpu");
+        let folder = std::fs::read_dir(&processors).tried("the records' statistics")?;
+        for processor in folder {
+            let stats = processor.tried("the records' statistics")?.path();
+            let stats = std::fs::read_to_string(stats.join("stats"));
+            complete(&stats.tried("the records' statistics")?)?;
+        }
+        let mut from = std::fs::File::open(self.own.join("trace")).tried("the records")?;
+        let mut to = std::fs::File::create(file).tried(&file.display().to_string())?;
+        std::io::copy(&mut from, &mut to).tried("the records")?;
+        Ok(())
+    }
+
+    fn event(&self, name: &str, file: &str) -> String {
+        format!("events/{}/{name}/{file}", self.group)
+    }
+
+    fn write(&self, file: &str, text: &str) -> Result<(), Failure> {
+        let path = self.own.join(file);
+        std::fs::write(&path, text).tried(&format!("{} = {text}", path.display()))
+    }
+}
+
+/// Takes away what a run with `owner` left in tracefs, however it ended; what is not there is no
+/// error.
+///
+/// # Errors
+/// If something is there and stays.
+pub fn clear(owner: &str) -> Result<(), Failure> {
+    let own = Path::new(TRACING).join("instances").join(owner);
+    if own.exists() {
+        // With its events, which then can go as well.
+        std::fs::remove_dir(&own).tried(&own.display().to_string())?;
+    }
+    for event in EVENTS {
+        let there = Path::new(TRACING).join("events").join(owner).join(event);
+        if there.exists() {
+            append("dynamic_events", &format!("-:{owner}/{event}"))?;
+        }
+    }
+    Ok(())
+}
+
+fn instance(name: &str) -> Result<PathBuf, Failure> {
+    let own = Path::new(TRACING).join("instances").join(name);
+    std::fs::create_dir(&own).tried(&own.display().to_string())?;
+    Ok(own)
+}
+
+/// The probes' definitions.
+fn probes(group: &str) -> Result<[String; 3], Failure> {
     let btf = std::fs::read("/sys/kernel/btf/vmlinux").tried("/sys/kernel/btf/vmlinux")?;
     let data = btf::offset(&btf, "sk_buff", "data");
     let data = data.ok_or_else(|| Failure::new("BTF of the kernel", "no sk_buff.data in it"))?;
-    write("trace_clock", "mono")?;
-    write("buffer_size_kb", &plan.buffer_kib.to_string())?;
-    write("options/overwrite", "0")?;
-    write("options/irq-info", "0")?;
     let read = |at: u32, kind: &str| format!("+{at}(+{data}($skbaddr)):{kind}");
     let (tos, ports) = (read(TOS, "u8"), read(PORTS, "x32"));
-    let probes = [
+    Ok([
         format!(
-            "e:analects/come net.net_dev_queue skb=$skbaddr:x64 len=$len:u32 dev=$name:string tos={tos} ports={ports}"
+            "e:{group}/come net.net_dev_queue skb=$skbaddr:x64 len=$len:u32 dev=$name:string tos={tos} ports={ports}"
         ),
         format!(
-            "e:analects/leave qdisc.qdisc_dequeue skb=$skbaddr:x64 handle=$handle:x32 tos={tos}"
+            "e:{group}/leave qdisc.qdisc_dequeue skb=$skbaddr:x64 handle=$handle:x32 tos={tos}"
         ),
-        "e:analects/free skb.kfree_skb skb=$skbaddr:x64".to_owned(),
-    ];
-    for probe in probes {
-        append("dynamic_events", &probe)?;
-    }
-    let any = |field: &str, values: Vec<String>| {
-        let terms = values.iter().map(|value| format!("{field} == {value}"));
-        terms.collect::<Vec<_>>().join(" || ")
-    };
-    let devices = plan.devices.iter().map(|name| format!("{name:?}"));
-    let handles = plan.handles.iter().map(|handle| format!("{handle:#x}"));
-    write(
-        "events/analects/come/filter",
-        &any("dev", devices.collect()),
-    )?;
-    let filter = format!("skb != 0 && ({})", any("handle", handles.collect()));
-    write("events/analects/leave/filter", &filter)?;
-    for event in ["come", "leave", "free"] {
-        write(&format!("events/analects/{event}/enable"), "1")?;
-    }
-    write("tracing_on", "1")
+        format!("e:{group}/free skb.kfree_skb skb=$skbaddr:x64"),
+    ])
 }
 
-/// Ends recording, and writes all records to `file`.
-pub fn stop(file: &Path) -> Result<(), Failure> {
-    write("tracing_on", "0")?;
-    let lost = std::fs::read_to_string(Path::new(TRACING).join("per_cpu/cpu0/stats"));
-    let lost = lost.tried("the records' statistics")?;
-    for line in lost.lines() {
+/// Fails if `stats` of a processor tell of a record that was lost.
+fn complete(stats: &str) -> Result<(), Failure> {
+    for line in stats.lines() {
         let (name, value) = line.split_once(": ").unwrap_or((line, "0"));
         if matches!(name, "overrun" | "commit overrun" | "dropped events") && value.trim() != "0" {
             let reason = format!("{name} is {value}: there was no room for all of them");
             return Err(Failure::new("records of packets", reason));
         }
     }
-    let from = Path::new(TRACING).join("trace");
-    let mut from = std::fs::File::open(&from).tried("the records")?;
-    let mut to = std::fs::File::create(file).tried(&file.display().to_string())?;
-    std::io::copy(&mut from, &mut to).tried("the records")?;
     Ok(())
-}
-
-fn write(file: &str, text: &str) -> Result<(), Failure> {
-    let path = Path::new(TRACING).join(file);
-    std::fs::write(&path, text).tried(&format!("{} = {text}", path.display()))
 }
 
 fn append(file: &str, text: &str) -> Result<(), Failure> {

@@ -26,6 +26,7 @@ mod cache;
 mod cpio;
 mod disciplines;
 mod engine;
+mod host;
 mod machine;
 mod network;
 mod outcome;
@@ -35,5 +36,6 @@ mod written;
 
 pub use cache::{Cache, CacheError, DEFAULT_KERNEL, KERNELS, Kernel};
 pub use engine::{KernelEngine, SetupError};
+pub use host::{HostEngine, HostError};
 pub use machine::{Machine, MachineError};
 pub use outcome::Outcome;

@@ -408,6 +408,7 @@ fn tap(scenario: &Scenario, link: &Link, queues: &[Queue]) -> TapPlan {
         devices: queues.iter().map(|queue| queue.device.clone()).collect(),
         handles: queues.iter().map(|queue| queue.handle).collect(),
         buffer_kib: 4096 + (bytes / BYTES_A_PACKET * RECORD_BYTES / 1024.0) as u64,
+        owner: None,
     }
 }
 

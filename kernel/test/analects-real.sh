@@ -1,0 +1,111 @@
+#!/bin/sh
+# In a guest: `analects run --engine kernel --clock real`, for which the guest is the host. It tells
+# why it cannot run, runs where it can, and leaves nothing, however it ends.
+#   sh analects-real.sh SCH_CONFUCIUS.ko ANALECTS
+# q_confucius.so is in tc's library folder, or where TC_LIB_DIR says. ANALECTS is static.
+set -eu
+module=$1 analects=$2
+tracing=/sys/kernel/tracing
+work=$(mktemp -d)
+count=0
+
+wrong() {
+    echo "analects-real: FAIL: $*"
+    cat "$work/out" "$work/err" 2>/dev/null || true
+    exit 1
+}
+ok() {
+    count=$((count + 1))
+    echo "ok $count - $*"
+}
+# In the background, where $! has to be the program and not a shell around it.
+start() { exec "$analects" run "$work/s.toml" --engine kernel --clock real >"$work/out" 2>"$work/err"; }
+run() { "$analects" run "$work/s.toml" --engine kernel --clock real "$@" >"$work/out" 2>"$work/err"; }
+# What a run could leave, where the host can see it.
+left() {
+    ip -o link | sed 's/^[0-9]*: \([^:@]*\).*/\1/'
+    ls /run/netns $tracing/instances
+    grep analects $tracing/dynamic_events || true
+    for process in /proc/[0-9]*; do
+        tr '\0' ' ' <"$process/cmdline" 2>/dev/null | grep "analects guest" || true
+    done
+    mount
+}
+clean() {
+    left >"$work/after"
+    cmp -s "$work/before" "$work/after" || { diff "$work/before" "$work/after"; wrong "$1: something is left"; }
+}
+# Waits until traffic runs: its records are then asked for.
+await() {
+    tries=0
+    until [ "$(cat $tracing/instances/analects_*/events/*/come/enable 2>/dev/null)" = 1 ]; do
+        tries=$((tries + 1))
+        [ $tries -lt 100 ] || wrong "traffic does not start"
+        sleep 0.2
+    done
+}
+
+cat >"$work/s.toml" <<'EOF'
+name = "real"
+duration = "4s"
+warmup = "1s"
+disciplines = ["fq_codel", "confucius"]
+[link]
+rate = "20mbit"
+rtt = "40ms"
+buffer = "200p"
+[[traffic]]
+name = "call"
+kind = "call"
+control = "copa"
+[[traffic]]
+name = "bulk"
+kind = "bulk"
+control = "cubic"
+EOF
+left >"$work/before"
+
+! run --kernel 6.1 && grep -q "only this host's kernel" "$work/err" || wrong "--kernel"
+! setpriv --reuid 1000 "$analects" run "$work/s.toml" --engine kernel --clock real 2>"$work/err" &&
+    grep -q "needs root" "$work/err" || wrong "a user"
+ok "says whose kernel it is, and that it needs root"
+
+! run -d confucius && grep -q "tc .*confucius" "$work/err" || wrong "without the module"
+clean "without the module"
+ok "names the command that the kernel refuses"
+
+insmod "$module"
+run --format json || wrong "a run"
+clean "a run"
+for name in fq_codel confucius; do
+    grep -q "\"discipline\": \"$name\"" "$work/out" || wrong "no result of $name"
+done
+rates=$(grep -c '"goodput_mbps": [1-9]' "$work/out") || true
+[ "$rates" -ge 4 ] || wrong "$rates of 4 flows got anything"
+grep -q "in real time" "$work/out" || wrong "it does not say that its time was real"
+ok "runs, and leaves nothing"
+
+for signal in INT TERM; do
+    start &
+    process=$!
+    await
+    kill -$signal $process
+    ! wait $process || wrong "SIG$signal: success"
+    grep -q "interrupted" "$work/err" || wrong "SIG$signal: it does not say so"
+    clean "SIG$signal"
+done
+ok "stops at a signal, and leaves nothing"
+
+start &
+process=$!
+await
+kill -KILL $process
+! wait $process 2>/dev/null || wrong "SIGKILL: success"
+sleep 1
+left | grep -v analects_ >"$work/after"
+cmp -s "$work/before" "$work/after" || { diff "$work/before" "$work/after"; wrong "SIGKILL: more than records is left"; }
+[ -n "$(ls $tracing/instances)" ] || wrong "SIGKILL: there are no records that a next run could take away"
+run -d fq_codel || wrong "after SIGKILL"
+clean "after SIGKILL"
+ok "killed, its namespaces go; its records with the next run"
+echo "analects-real: $count ok"
