@@ -120,6 +120,7 @@ pub struct Entry {
     start: u64,
     count: u32,
     stagger: u64,
+    jitter: u64,
     rtt: Option<u64>,
     control: (String, Vec<(String, String)>),
     up: bool,
@@ -179,6 +180,7 @@ impl From<&Traffic> for Entry {
             start: traffic.start.as_nanos(),
             count: traffic.count,
             stagger: traffic.stagger.as_nanos(),
+            jitter: traffic.jitter.as_nanos(),
             rtt: traffic.rtt.map(Duration::as_nanos),
             control: (
                 traffic.control.name.clone(),
@@ -219,6 +221,7 @@ impl Entry {
             start: Duration::from_nanos(self.start),
             count: self.count,
             stagger: Duration::from_nanos(self.stagger),
+            jitter: Duration::from_nanos(self.jitter),
             rtt: self.rtt.map(Duration::from_nanos),
             access: None::<Rate>,
             control: Choice {
@@ -300,7 +303,7 @@ mod tests {
         link = { rate = "8mbit", rtt = "37.5ms" }
         traffic = [
             { name = "call", kind = "call", control = "copa,delta=0.25", dscp = "ef", fps = 25, session = { payload = 1111 } },
-            { name = "bulk", kind = "bulk", size = "1.234567MB", count = 3, stagger = "10us", direction = "up", rtt = "7ms" },
+            { name = "bulk", kind = "bulk", size = "1.234567MB", count = 3, stagger = "10us", jitter = "3ms", direction = "up", rtt = "7ms" },
             { name = "page", kind = "page", source = "generated:3", think_scale = 0.3, host = "tv", start = "1s" },
         ]
     "#;
@@ -325,7 +328,7 @@ mod tests {
     #[test]
     fn a_plan_that_cannot_be_is_refused() {
         let bad = r#"{"name":"x","kind":{"Bulk":[["size","much"]]},"host":"x","dscp":0,"start":0,
-            "count":1,"stagger":0,"rtt":null,"control":["cubic",[]],"up":false}"#;
+            "count":1,"stagger":0,"jitter":0,"rtt":null,"control":["cubic",[]],"up":false}"#;
         let entry: Entry = serde_json::from_str(bad).unwrap();
         let failure = entry.traffic().unwrap_err().to_string();
         assert!(failure.contains("entry \"x\" of the plan") && failure.contains("size"));

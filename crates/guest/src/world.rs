@@ -143,9 +143,8 @@ impl World {
     /// Lets everything happen for `duration`; returns when that began, on the kernel's clock.
     pub fn run(&mut self, duration: Duration) -> Result<u64> {
         for (index, entry) in (0..).zip(&self.setup.traffic) {
-            for number in 0..entry.count {
-                let at = Instant::ZERO + entry.start + entry.stagger * u64::from(number);
-                self.agenda.push(at, Due::Start(index));
+            for start in entry.starts(self.setup.seed) {
+                self.agenda.push(Instant::ZERO + start, Due::Start(index));
             }
         }
         for (number, at) in (0..).zip(self.rates.times()) {

@@ -45,6 +45,7 @@ fn traffic(table: &mut Table, entry: &Traffic) {
     fill(table, "start", &entry.start.to_string());
     fill(table, "count", &entry.count.to_string());
     fill(table, "stagger", &entry.stagger.to_string());
+    fill(table, "jitter", &entry.jitter.to_string());
     fill(table, "host", &entry.host);
     fill(table, "dscp", &entry.dscp.to_string());
     fill(table, "control", &entry.control.to_string());

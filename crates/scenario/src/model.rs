@@ -6,6 +6,7 @@ use crate::trace::Trace;
 use qdisc::Limit;
 use std::sync::Arc;
 use transport::media::MediaParams;
+use units::random::Stream;
 use units::{Duration, Instant, Rate};
 use workload::bulk::BulkParams;
 use workload::call::CallParams;
@@ -240,6 +241,8 @@ pub struct Traffic {
     pub count: u32,
     /// How much later each of them starts than the one before.
     pub stagger: Duration,
+    /// Each starts up to this much later than that: how much, the seed says.
+    pub jitter: Duration,
     /// Its round trip, where it differs from the scenario's.
     pub rtt: Option<Duration>,
     /// The sender's own link, where that matters: bursts leave at this rate.
@@ -248,6 +251,17 @@ pub struct Traffic {
     pub control: Choice,
     /// It sends away from the home.
     pub up: bool,
+}
+
+impl Traffic {
+    /// When each of them starts in the run of `seed`.
+    pub fn starts(&self, seed: u64) -> impl Iterator<Item = Duration> {
+        let mut chance = Stream::new(seed, &format!("{} start", self.name));
+        (0..self.count).map(move |number| {
+            let late = chance.below(self.jitter.as_nanos());
+            self.start + self.stagger * u64::from(number) + Duration::from_nanos(late)
+        })
+    }
 }
 
 /// What a traffic entry is.

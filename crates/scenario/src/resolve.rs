@@ -368,6 +368,7 @@ fn entry(mut section: Section<'_>, name: String, names: &Names<'_>) -> Result<Ve
         start: limited(&mut section, "start", Duration::ZERO, MAX_DURATION)?,
         count: count(&mut section)?,
         stagger: limited(&mut section, "stagger", Duration::ZERO, MAX_DURATION)?,
+        jitter: limited(&mut section, "jitter", Duration::ZERO, MAX_DURATION)?,
         rtt,
         access: access.map(|text| rate_of(&text)).transpose()?,
         control: control.unwrap_or_else(|| Choice::plain(default_control)),

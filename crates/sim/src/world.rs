@@ -38,8 +38,8 @@ impl<'a> World<'a> {
     /// Lets everything happen until `end`.
     pub fn run(&mut self, scenario: &Scenario, end: Instant) {
         for (index, entry) in (0..).zip(&scenario.traffic) {
-            for number in 0..entry.count {
-                let at = Instant::ZERO + entry.start + entry.stagger * u64::from(number);
+            for start in entry.starts(self.spawner.seed) {
+                let at = Instant::ZERO + start;
                 self.network.agenda.push(at, Due::Start(index));
             }
         }

@@ -5,7 +5,7 @@ mod common;
 use common::{resolve, run, us};
 use proptest::prelude::*;
 use scenario::{Event, LinkId};
-use units::Duration;
+use units::{Duration, Instant};
 
 #[test]
 fn one_transfer_to_the_microsecond() {
@@ -277,6 +277,29 @@ proptest! {
             let bytes: u64 = record.delivered(flow).iter().map(|(_, bytes)| bytes).sum();
             prop_assert_eq!(bytes, 60_000, "flow {}", flow);
         }
+    }
+}
+
+#[test]
+fn jitter_moves_starts_by_the_seed_and_no_further() {
+    let text = "disciplines = [\"pfifo\"]\nlink.rate = \"100mbit\"\nlink.rtt = \"20ms\"\n\
+                [[traffic]]\nname = \"a\"\nkind = \"bulk\"\nsize = \"1kB\"\ncount = 30\n\
+                start = \"1s\"\nstagger = \"100ms\"\njitter = \"50ms\"\n";
+    let scenario = resolve(text).unwrap();
+    let of = |seed| scenario.traffic[0].starts(seed).collect::<Vec<_>>();
+    assert_eq!(of(7), of(7));
+    assert_ne!(of(7), of(8));
+    let ms = Duration::from_millis;
+    let drawn = |(number, at): (u64, Duration)| at.saturating_sub(ms(1000) + ms(100) * number);
+    let late: Vec<_> = (0..).zip(of(7)).map(drawn).collect();
+    assert!(late.iter().all(|&late| late < ms(50)), "{late:?}");
+    assert!(late.iter().any(|&late| late < ms(15)) && late.iter().any(|&late| late > ms(35)));
+    // And that is when they start: what they have delivered comes a round trip and a half later.
+    let (record, _) = run(text, 7);
+    for (flow, start) in (0..).zip(of(7)) {
+        let first = record.delivered(flow)[0].0;
+        let after = first.since(Instant::ZERO + start);
+        assert!(after > ms(20) && after < ms(40), "{flow}: {after}");
     }
 }
 
