@@ -7,8 +7,8 @@ use crate::refused::Refused;
 use crate::reproduce::build;
 use crate::run::{pool, print};
 use crate::table::plain;
-use lab::reproduce::agreement::{Row, compare};
-use lab::reproduce::{Data, Experiment, Options, registry};
+use lab::reproduce::agreement::{Row, Verdict, check, compare};
+use lab::reproduce::{Data, Error, Experiment, Options, registry};
 use scenario::{Engine, Names};
 use sim::Simulator;
 use std::path::Path;
@@ -38,6 +38,11 @@ pub fn run(args: &AgreeArgs) -> Result<()> {
         folder: &args.out,
         build: &sim,
     };
+    // All of them, before an hour is spent on the first.
+    for experiment in &experiments {
+        let possible = judged(&simulator, |names| check(&*kernel, names, experiment, options));
+        possible.map_err(|error| refused(experiment, &error))?;
+    }
     let pool = pool(args.jobs)?;
     let mut rows = Vec::new();
     for experiment in &experiments {
@@ -56,30 +61,43 @@ pub fn run(args: &AgreeArgs) -> Result<()> {
     }
 }
 
+/// The names that scenarios may use.
+fn judged<T>(simulator: &Simulator, use_names: impl FnOnce(&Names<'_>) -> T) -> T {
+    use_names(&Names {
+        discipline: &|choice| simulator.judge_discipline(choice),
+        control: &|choice| simulator.judge_control(choice),
+    })
+}
+
+fn refused(experiment: &Experiment, error: &Error) -> Refused {
+    let message = format!("{}: {error}", experiment.id);
+    Refused::new(&message, "change the scenario, or the engine")
+}
+
 fn one(
     simulator: &Simulator,
     linux: (&dyn Engine, &str),
     experiment: &Experiment,
     options: Options<'_>,
 ) -> Result<Vec<Row>> {
-    let names = Names {
-        discipline: &|choice| simulator.judge_discipline(choice),
-        control: &|choice| simulator.judge_control(choice),
-    };
     let bar = Bar::new(0, &format!("runs of {}", experiment.id));
     let start = |_: usize, missing: usize| bar.expect(missing);
     let engines: [(&dyn Engine, &str); 2] = [(simulator, options.build), linux];
-    let compared = compare(engines, &names, experiment, options, start, &bar);
+    let compared = judged(simulator, |names| {
+        compare(engines, names, experiment, options, start, &bar)
+    });
     bar.clear();
-    compared.map_err(|error| {
-        let message = format!("{}: {error}", experiment.id);
-        Refused::new(&message, "change the scenario, or the engine")
-    })
+    compared.map_err(|error| refused(experiment, &error))
 }
 
 fn totals(rows: &[Row]) -> String {
-    let agree = rows.iter().filter(|row| row.agrees).count();
-    format!("{agree} of {} figures agree", rows.len())
+    let count = |wanted| rows.iter().filter(|row| row.verdict == wanted).count();
+    let (agree, open) = (count(Verdict::Agrees), count(Verdict::Undecided));
+    let all = rows.len();
+    match open {
+        0 => format!("{agree} of {all} figures agree"),
+        _ => format!("{agree} of {all} figures agree, and {open} are inside Linux's own interval"),
+    }
 }
 
 const HEAD: [&str; 7] = [
@@ -103,7 +121,12 @@ fn cells(row: &Row) -> [String; 7] {
     });
     let unit = row.unit;
     [
-        if row.agrees { "agrees" } else { "DIFFERS" }.to_owned(),
+        match row.verdict {
+            Verdict::Agrees => "agrees",
+            Verdict::Undecided => "in its interval",
+            Verdict::Differs => "DIFFERS",
+        }
+        .to_owned(),
         row.scenario.clone(),
         row.case.clone(),
         row.metric.to_owned(),

@@ -4,8 +4,8 @@ mod common;
 
 use common::Folder;
 use lab::Progress;
-use lab::reproduce::agreement::compare;
-use lab::reproduce::{Data, Experiment, Options};
+use lab::reproduce::agreement::{Verdict, check, compare};
+use lab::reproduce::{Data, Experiment, Options, registry};
 use scenario::{
     BuiltLink, Capacity, Choice, Engine, EngineError, Names, Scenario, Sink, Unsupported,
 };
@@ -66,7 +66,7 @@ impl Progress for Silent {
     fn done(&self) {}
 }
 
-fn rows(folder: &Folder, witness: &dyn Engine) -> Vec<(String, &'static str, bool)> {
+fn rows(folder: &Folder, witness: &dyn Engine) -> Vec<(String, &'static str, Verdict)> {
     let simulator = Simulator::default();
     let names = Names {
         discipline: &|choice| simulator.judge_discipline(choice),
@@ -89,7 +89,50 @@ fn rows(folder: &Folder, witness: &dyn Engine) -> Vec<(String, &'static str, boo
     )
     .unwrap();
     let rows = rows.into_iter();
-    rows.map(|row| (row.case, row.metric, row.agrees)).collect()
+    rows.map(|row| (row.case, row.metric, row.verdict)).collect()
+}
+
+/// What Linux can run, without one.
+struct Linux;
+
+impl Engine for Linux {
+    fn name(&self) -> &'static str {
+        "kernel"
+    }
+
+    fn check(&self, scenario: &Scenario) -> Vec<Unsupported> {
+        kernel_vm::unsupported(scenario)
+    }
+
+    fn run(
+        &self,
+        _: &Scenario,
+        _: &Choice,
+        _: u64,
+        _: &mut dyn Sink,
+    ) -> Result<Vec<BuiltLink>, EngineError> {
+        unreachable!("nothing is run")
+    }
+}
+
+#[test]
+fn linux_can_run_what_it_is_asked_to_confirm() {
+    let simulator = Simulator::default();
+    let names = Names {
+        discipline: &|choice| simulator.judge_discipline(choice),
+        control: &|choice| simulator.judge_control(choice),
+    };
+    let options = Options {
+        quick: false,
+        data: &Data::default(),
+        folder: std::path::Path::new(""),
+        build: "",
+    };
+    let experiments = registry::find_for_engines("engines/all").unwrap();
+    assert_eq!(experiments.len(), 10);
+    for experiment in &experiments {
+        check(&Linux, &names, experiment, options).unwrap();
+    }
 }
 
 #[test]
@@ -104,9 +147,9 @@ fn the_same_engine_agrees_with_itself_and_another_link_is_noticed() {
         ("fq_codel", "sojourn"),
     ];
     assert_eq!(compared, expected);
-    assert!(same.iter().all(|(_, _, agrees)| *agrees));
+    assert!(same.iter().all(|(_, _, verdict)| *verdict == Verdict::Agrees));
     let other = rows(&folder, &Faster(Simulator::default()));
     let rates = other.iter().filter(|(_, metric, _)| *metric == "flow_rate");
-    let agree: Vec<bool> = rates.map(|(_, _, agrees)| *agrees).collect();
-    assert_eq!(agree, [false, false]);
+    let verdicts: Vec<Verdict> = rates.map(|(_, _, verdict)| *verdict).collect();
+    assert_eq!(verdicts, [Verdict::Differs; 2]);
 }

@@ -39,3 +39,4 @@ pub use engine::{KernelEngine, SetupError};
 pub use host::{HostEngine, HostError};
 pub use machine::{Machine, MachineError};
 pub use outcome::Outcome;
+pub use plan::unsupported;

@@ -22,17 +22,32 @@ enum Near {
     ShareOrDistance(f64, f64),
 }
 
+/// What came of a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// As near as it has to be.
+    Agrees,
+    /// Not so near, but inside the witness's 95 % interval: more runs would tell.
+    Undecided,
+    /// Neither.
+    Differs,
+}
+
 impl Near {
-    fn holds(self, ours: f64, witness: &Estimate) -> bool {
+    fn verdict(self, ours: f64, witness: &Estimate) -> Verdict {
         let distance = (ours - witness.value).abs();
         let share = |share: f64| distance <= share * witness.value.abs();
-        match self {
+        let inside = witness.ci95.is_some_and(|(low, high)| low <= ours && ours <= high);
+        let near = match self {
             Near::Share(of) => share(of),
-            Near::ShareOrInterval(of) => {
-                let inside = |(low, high): (f64, f64)| (low..=high).contains(&ours);
-                share(of) || witness.ci95.is_some_and(inside)
-            }
+            Near::ShareOrInterval(of) => share(of) || inside,
             Near::ShareOrDistance(of, far) => share(of) || distance <= far,
+        };
+        match (near, inside) {
+            (true, _) => Verdict::Agrees,
+            (false, true) => Verdict::Undecided,
+            (false, false) => Verdict::Differs,
         }
     }
 
@@ -74,7 +89,25 @@ pub struct Row {
     /// How near they have to be.
     pub near: String,
     /// Whether they are.
-    pub agrees: bool,
+    pub verdict: Verdict,
+}
+
+/// Says why `engine` cannot run `experiment`, before anything runs.
+///
+/// # Errors
+/// See [`Error`].
+pub fn check(
+    engine: &dyn Engine,
+    names: &Names<'_>,
+    experiment: &Experiment,
+    options: Options<'_>,
+) -> Result<(), Error> {
+    let wanted = matrix::Wanted {
+        quick: options.quick,
+        data: options.data,
+    };
+    matrix::plan(experiment, wanted, engine, names)?;
+    Ok(())
 }
 
 /// Runs `experiment` through both `engines`, or takes what was kept of their runs, and compares: the
@@ -140,7 +173,7 @@ fn row(
         witness: witness.value,
         witness_ci95: witness.ci95,
         near: near.said(),
-        agrees: near.holds(ours.value, &witness),
+        verdict: near.verdict(ours.value, &witness),
     })
 }
 
@@ -154,17 +187,21 @@ mod tests {
             value: 10.0,
             ci95: Some((7.0, 12.0)),
         };
-        assert!(Near::Share(0.03).holds(10.29, &witness));
-        assert!(!Near::Share(0.03).holds(10.31, &witness));
-        assert!(Near::ShareOrInterval(0.15).holds(7.0, &witness));
-        assert!(Near::ShareOrInterval(0.15).holds(11.5, &witness));
-        assert!(!Near::ShareOrInterval(0.15).holds(12.1, &witness));
-        let none = Estimate {
+        use Verdict::{Agrees, Differs, Undecided};
+        let of = |near: Near, ours: f64| near.verdict(ours, &witness);
+        assert_eq!(of(Near::Share(0.03), 10.29), Agrees);
+        assert_eq!(of(Near::Share(0.03), 10.31), Undecided);
+        assert_eq!(of(Near::Share(0.03), 12.1), Differs);
+        assert_eq!(of(Near::ShareOrInterval(0.15), 7.0), Agrees);
+        assert_eq!(of(Near::ShareOrInterval(0.15), 11.5), Agrees);
+        assert_eq!(of(Near::ShareOrInterval(0.15), 12.1), Differs);
+        let witness = Estimate {
             value: 0.0,
             ci95: None,
         };
-        assert!(Near::ShareOrDistance(0.15, 0.1).holds(0.1, &none));
-        assert!(!Near::ShareOrDistance(0.15, 0.1).holds(0.11, &none));
-        assert!(!Near::ShareOrInterval(0.15).holds(0.11, &none));
+        let of = |near: Near, ours: f64| near.verdict(ours, &witness);
+        assert_eq!(of(Near::ShareOrDistance(0.15, 0.1), 0.1), Agrees);
+        assert_eq!(of(Near::ShareOrDistance(0.15, 0.1), 0.11), Differs);
+        assert_eq!(of(Near::ShareOrInterval(0.15), 0.11), Differs);
     }
 }
