@@ -53,6 +53,15 @@ reproduction: setup
 	    mv target/$$paper.md docs/reproduction/$$paper.md || exit; \
 	done
 
+# The pages of docs/reproduction that need Linux: two to three hours of two processors.
+.PHONY: reproduction-linux
+reproduction-linux: setup
+	$(CARGO) build --release --locked -p analects
+	sh scripts/kernel-engine.sh 6.1
+	$(ANALECTS) agree --format markdown > target/linux.md && mv target/linux.md docs/reproduction/linux.md
+	$(ANALECTS) reproduce confucius/fig16 --quick --format markdown > target/fig16.md && \
+	    mv target/fig16.md docs/reproduction/confucius-fig16.md
+
 # The qdisc in Debian's stock kernels 6.1, 6.12 and 7.x; KERNELS=6.1 for fewer.
 .PHONY: test-kernel
 test-kernel:

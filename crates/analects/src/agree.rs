@@ -52,7 +52,7 @@ pub fn run(args: &AgreeArgs) -> Result<()> {
     }
     match args.format {
         Printed::Table => print(&format!("{}\n\n{}\n", table(&rows), totals(&rows))),
-        Printed::Markdown => print(&markdown(&rows)),
+        Printed::Markdown => print(&markdown(args, &experiments, &rows)),
         Printed::Json => {
             let text = serde_json::to_string_pretty(&rows);
             let text = text.map_err(|error| Refused::new(&error.to_string(), "report this"))?;
@@ -141,9 +141,30 @@ fn table(rows: &[Row]) -> comfy_table::Table {
     plain(&HEAD.map(str::to_owned), rows.collect())
 }
 
-fn markdown(rows: &[Row]) -> String {
-    let line = |cells: [String; 7]| format!("| {} |\n", cells.join(" | "));
-    let mut text = line(HEAD.map(str::to_owned)) + &line(HEAD.map(|_| "---".to_owned()));
-    text.extend(rows.iter().map(|row| line(cells(row))));
-    format!("{text}\n{}\n", totals(rows))
+/// A page: what each scenario is and what was found, with its figures.
+fn markdown(args: &AgreeArgs, experiments: &[Experiment], rows: &[Row]) -> String {
+    let names = args.scenarios.join(" ");
+    let quick = if args.quick { " --quick" } else { "" };
+    let all = totals(rows);
+    let mut text = format!(
+        "# The simulator beside Linux\nMade by `analects agree {names}{quick} --format markdown`: \
+         the same scenarios, seeds and disciplines through both engines. Means over seeds; in \
+         brackets Linux's own 95 % interval (a bootstrap over runs). {all}.\n"
+    );
+    let line = |cells: &[String]| format!("| {} |\n", cells[..].join(" | "));
+    let head = [&HEAD[..1], &HEAD[2..]].concat();
+    for experiment in experiments {
+        let own = rows.iter().filter(|row| row.scenario == experiment.id);
+        let own: Vec<Row> = own.cloned().collect();
+        let (written, seeds) = (&experiment.written, experiment.seeds(args.quick));
+        text += &format!("\n## {}: {}\n{}", experiment.id, written.title, written.about);
+        text += &format!(" {seeds} seeds: {}.\n\n", totals(&own));
+        text += &line(&head.iter().map(|&cell| cell.to_owned()).collect::<Vec<_>>());
+        text += &line(&head.iter().map(|_| "---".to_owned()).collect::<Vec<_>>());
+        for row in &own {
+            let cells = cells(row);
+            text += &line(&[&cells[..1], &cells[2..]].concat());
+        }
+    }
+    text
 }

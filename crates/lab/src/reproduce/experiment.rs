@@ -255,6 +255,12 @@ impl Axis {
 }
 
 impl Experiment {
+    /// How many runs of each combination there are.
+    pub fn seeds(&self, quick: bool) -> u64 {
+        let fewer = self.written.quick.seeds.filter(|_| quick);
+        fewer.unwrap_or(self.written.seeds)
+    }
+
     /// Reads the experiment `id` from `text`, found in `file`.
     ///
     /// # Errors

@@ -71,11 +71,7 @@ pub fn plan(
     if wanted.quick {
         apply(&mut base, &written.quick.set)?;
     }
-    let seeds = written
-        .quick
-        .seeds
-        .filter(|_| wanted.quick)
-        .unwrap_or(written.seeds);
+    let seeds = experiment.seeds(wanted.quick);
     let traces = traces(experiment, wanted)
         .map_err(|reason| base.error_at_path("link.trace", &reason, "see ANALECTS_DATA"))?;
     let mut planned = Vec::new();
