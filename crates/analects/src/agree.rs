@@ -40,7 +40,9 @@ pub fn run(args: &AgreeArgs) -> Result<()> {
     };
     // All of them, before an hour is spent on the first.
     for experiment in &experiments {
-        let possible = judged(&simulator, |names| check(&*kernel, names, experiment, options));
+        let possible = judged(&simulator, |names| {
+            check(&*kernel, names, experiment, options)
+        });
         possible.map_err(|error| refused(experiment, &error))?;
     }
     let pool = pool(args.jobs)?;
@@ -157,7 +159,10 @@ fn markdown(args: &AgreeArgs, experiments: &[Experiment], rows: &[Row]) -> Strin
         let own = rows.iter().filter(|row| row.scenario == experiment.id);
         let own: Vec<Row> = own.cloned().collect();
         let (written, seeds) = (&experiment.written, experiment.seeds(args.quick));
-        text += &format!("\n## {}: {}\n{}", experiment.id, written.title, written.about);
+        text += &format!(
+            "\n## {}: {}\n{}",
+            experiment.id, written.title, written.about
+        );
         text += &format!(" {seeds} seeds: {}.\n\n", totals(&own));
         text += &line(&head.iter().map(|&cell| cell.to_owned()).collect::<Vec<_>>());
         text += &line(&head.iter().map(|_| "---".to_owned()).collect::<Vec<_>>());

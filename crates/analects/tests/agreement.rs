@@ -89,7 +89,8 @@ fn rows(folder: &Folder, witness: &dyn Engine) -> Vec<(String, &'static str, Ver
     )
     .unwrap();
     let rows = rows.into_iter();
-    rows.map(|row| (row.case, row.metric, row.verdict)).collect()
+    rows.map(|row| (row.case, row.metric, row.verdict))
+        .collect()
 }
 
 /// What Linux can run, without one.
@@ -147,7 +148,10 @@ fn the_same_engine_agrees_with_itself_and_another_link_is_noticed() {
         ("fq_codel", "sojourn"),
     ];
     assert_eq!(compared, expected);
-    assert!(same.iter().all(|(_, _, verdict)| *verdict == Verdict::Agrees));
+    assert!(
+        same.iter()
+            .all(|(_, _, verdict)| *verdict == Verdict::Agrees)
+    );
     let other = rows(&folder, &Faster(Simulator::default()));
     let rates = other.iter().filter(|(_, metric, _)| *metric == "flow_rate");
     let verdicts: Vec<Verdict> = rates.map(|(_, _, verdict)| *verdict).collect();

@@ -61,7 +61,10 @@ impl Tap {
         };
         let devices = plan.devices.iter().map(|name| format!("{name:?}"));
         let handles = plan.handles.iter().map(|handle| format!("{handle:#x}"));
-        self.write(&self.event("come", "filter"), &any("dev", devices.collect()))?;
+        self.write(
+            &self.event("come", "filter"),
+            &any("dev", devices.collect()),
+        )?;
         let filter = format!("skb != 0 && ({})", any("handle", handles.collect()));
         self.write(&self.event("leave", "filter"), &filter)?;
         for event in EVENTS {

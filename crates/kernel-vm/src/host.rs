@@ -229,7 +229,9 @@ fn sweep() -> Result<(), HostError> {
     for folder in ["instances", "events"] {
         let entries = std::fs::read_dir(Path::new(tap::TRACING).join(folder))?;
         for name in entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()) {
-            let process = name.strip_prefix(OWNER).and_then(|id| id.parse::<u32>().ok());
+            let process = name
+                .strip_prefix(OWNER)
+                .and_then(|id| id.parse::<u32>().ok());
             let gone = process.is_some_and(|id| !Path::new(&format!("/proc/{id}")).exists());
             if gone {
                 tap::clear(&name)?;
@@ -269,7 +271,10 @@ fn needed() -> Result<(), HostError> {
         return missing("tracefs with dynamic events", remedy);
     }
     if !Path::new("/sys/kernel/btf/vmlinux").exists() {
-        return missing("the kernel's BTF", "take a kernel with CONFIG_DEBUG_INFO_BTF");
+        return missing(
+            "the kernel's BTF",
+            "take a kernel with CONFIG_DEBUG_INFO_BTF",
+        );
     }
     for (system, option) in [("net", "CONFIG_NET"), ("qdisc", "CONFIG_NET_SCHED")] {
         if !tracing.join("events").join(system).exists() {

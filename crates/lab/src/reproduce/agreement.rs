@@ -38,7 +38,9 @@ impl Near {
     fn verdict(self, ours: f64, witness: &Estimate) -> Verdict {
         let distance = (ours - witness.value).abs();
         let share = |share: f64| distance <= share * witness.value.abs();
-        let inside = witness.ci95.is_some_and(|(low, high)| low <= ours && ours <= high);
+        let inside = witness
+            .ci95
+            .is_some_and(|(low, high)| low <= ours && ours <= high);
         let near = match self {
             Near::Share(of) => share(of),
             Near::ShareOrInterval(of) => share(of) || inside,
