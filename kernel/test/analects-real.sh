@@ -19,7 +19,11 @@ ok() {
     echo "ok $count - $*"
 }
 # In the background, where $! has to be the program and not a shell around it.
-start() { exec "$analects" run "$work/s.toml" --engine kernel --clock real >"$work/out" 2>"$work/err"; }
+start() {
+    command=$1
+    shift
+    exec "$analects" "$command" "$work/s.toml" --engine kernel --clock real "$@" >"$work/out" 2>"$work/err"
+}
 run() { "$analects" run "$work/s.toml" --engine kernel --clock real "$@" >"$work/out" 2>"$work/err"; }
 # What a run could leave, where the host can see it.
 left() {
@@ -85,18 +89,22 @@ rates=$(grep -c '"goodput_mbps": [1-9]' "$work/out") || true
 grep -q "in real time" "$work/out" || wrong "it does not say that its time was real"
 ok "runs, and leaves nothing"
 
-for signal in INT TERM; do
-    start &
-    process=$!
+interrupt() {
     await
-    kill -$signal $process
-    ! wait $process || wrong "SIG$signal: success"
-    grep -q "interrupted" "$work/err" || wrong "SIG$signal: it does not say so"
-    clean "SIG$signal"
-done
+    kill "-$1" $process
+    ! wait $process || wrong "SIG$1: success"
+    grep -q "interrupted" "$work/err" || wrong "SIG$1: it does not say so"
+    clean "SIG$1"
+}
+start run &
+process=$!
+interrupt INT
+start sweep --over link.rate=10mbit,20mbit &
+process=$!
+interrupt TERM
 ok "stops at a signal, and leaves nothing"
 
-start &
+start run &
 process=$!
 await
 kill -KILL $process

@@ -41,9 +41,9 @@ pub enum HostError {
         /// Where it comes from.
         remedy: &'static str,
     },
-    /// Signals cannot be caught.
-    #[error("signals cannot be caught: {0}")]
-    Signals(#[from] io::Error),
+    /// The system refuses something that it refuses nobody.
+    #[error("this system cannot be read: {0}")]
+    System(#[from] io::Error),
     /// What a former run left cannot be taken away.
     #[error("what a former run left cannot be taken away: {0}")]
     Left(#[from] guest::Failure),
@@ -58,9 +58,34 @@ pub struct HostEngine {
     /// [`guest::run_file`].
     guest: Vec<PathBuf>,
     running: Mutex<()>,
-    stop: Arc<AtomicBool>,
-    /// Nothing runs: a signal ends the process.
+    signals: Signals,
+}
+
+/// What signals do: end the process while nothing runs, and end the run otherwise.
+#[derive(Debug, Clone)]
+struct Signals {
     idle: Arc<AtomicBool>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Signals {
+    /// Those of this process: one set for all engines, since handlers stay.
+    fn caught() -> io::Result<Signals> {
+        static CAUGHT: Mutex<Option<Signals>> = Mutex::new(None);
+        let mut caught = CAUGHT.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(signals) = &*caught {
+            return Ok(signals.clone());
+        }
+        let signals = Signals {
+            idle: Arc::new(AtomicBool::new(true)),
+            stop: Arc::default(),
+        };
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            signal_hook::flag::register_conditional_default(signal, Arc::clone(&signals.idle))?;
+            signal_hook::flag::register(signal, Arc::clone(&signals.stop))?;
+        }
+        Ok(caught.insert(signals).clone())
+    }
 }
 
 impl HostEngine {
@@ -76,25 +101,21 @@ impl HostEngine {
         }
         needed()?;
         sweep()?;
-        let (stop, idle) = (Arc::default(), Arc::new(AtomicBool::new(true)));
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
-            signal_hook::flag::register_conditional_default(signal, Arc::clone(&idle))?;
-            signal_hook::flag::register(signal, Arc::clone(&stop))?;
-        }
-        let release = std::fs::read_to_string("/proc/sys/kernel/osrelease")?;
         Ok(HostEngine {
-            release: release.trim().to_owned(),
+            release: HostEngine::release()?,
             guest,
             running: Mutex::default(),
-            stop,
-            idle,
+            signals: Signals::caught()?,
         })
     }
 
     /// This host's kernel, as `uname -r` prints it.
-    #[must_use]
-    pub fn release(&self) -> &str {
-        &self.release
+    ///
+    /// # Errors
+    /// If there is no `/proc`.
+    pub fn release() -> io::Result<String> {
+        let release = std::fs::read_to_string("/proc/sys/kernel/osrelease")?;
+        Ok(release.trim().to_owned())
     }
 
     /// Runs the plan in namespaces of its own; returns what the guest's program left.
@@ -133,7 +154,7 @@ impl HostEngine {
     /// Waits for the end, or for a signal. Says whether it ended well, and what it said.
     fn watch(&self, mut running: Running) -> Result<(bool, String), String> {
         loop {
-            if self.stop.load(Ordering::Relaxed) {
+            if self.signals.stop.load(Ordering::Relaxed) {
                 return Err("interrupted; everything is as it was".to_owned());
             }
             let ended = running.0.try_wait().map_err(|error| error.to_string())?;
@@ -180,9 +201,9 @@ impl Engine for HostEngine {
             tap.owner = Some(owner(std::process::id()));
         }
         let alone = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        self.idle.store(false, Ordering::Relaxed);
+        self.signals.idle.store(false, Ordering::Relaxed);
         let files = self.in_namespaces(&prepared);
-        self.idle.store(true, Ordering::Relaxed);
+        self.signals.idle.store(true, Ordering::Relaxed);
         drop(alone);
         let run = format!("kernel {} in real time", self.release);
         files
