@@ -14,8 +14,6 @@ const GUEST: &str = "analects-guest";
 const PLUGIN: &str = "q_confucius.so";
 /// Memory of a machine beside what its records of packets take, MiB.
 const MEMORY_MIB: u64 = 768;
-/// Results of one run beyond this are refused before it starts, MiB: the host has to hold them.
-const MOST_RECORDS_MIB: u64 = 4096;
 
 /// Why the engine cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -70,13 +68,6 @@ impl KernelEngine {
     /// Boots a machine that runs the plan.
     fn boot(&self, prepared: &Prepared, seed: u64) -> Result<Outcome, EngineError> {
         let records = prepared.plan.tap.as_ref().map_or(0, |tap| tap.buffer_kib) / 1024;
-        if records > MOST_RECORDS_MIB {
-            let reason = format!(
-                "its packets would take {records} MiB of records; shorten the run, or take a \
-                 slower link"
-            );
-            return Err(error("duration", reason));
-        }
         let plan = serde_json::to_vec(&prepared.plan);
         let plan = plan.map_err(|e| error("engine", e.to_string()))?;
         // Records are there twice when they are written out as text.

@@ -30,6 +30,8 @@ const MTU: u32 = 1500;
 /// in the kernel's ring buffer. Small packets take as much as large ones.
 const BYTES_A_PACKET: f64 = 500.0;
 const RECORD_BYTES: f64 = 192.0;
+/// More records of one run are refused before it starts, MiB: the host has to hold them.
+const MOST_RECORDS_MIB: u64 = 4096;
 
 /// A run, ready for the guest.
 #[derive(Debug, Clone)]
@@ -224,7 +226,7 @@ pub fn prepare(
         places: site.places.clone(),
         delays,
         rates: rates(scenario, link),
-        tap: Some(tap(scenario, link, &queues)),
+        tap: Some(tap(scenario, link, &queues)?),
         finish: vec![("queues".to_owned(), statistics(&site.places))],
         seed,
         duration: scenario.duration.as_nanos(),
@@ -397,19 +399,29 @@ fn windows(capacity: &Capacity, end: Duration) -> Vec<(Duration, Duration, Rate)
     starts.iter().copied().zip(ends).map(window).collect()
 }
 
-fn tap(scenario: &Scenario, link: &Link, queues: &[Queue]) -> TapPlan {
+/// What is recorded; refused where it would be more than the host can hold.
+fn tap(scenario: &Scenario, link: &Link, queues: &[Queue]) -> Result<TapPlan, Unsupported> {
     let up = link.up.as_ref().map(|up| &up.capacity);
     let bytes: f64 = [&link.capacity]
         .into_iter()
         .chain(up)
         .map(|capacity| capacity.bytes_between(Duration::ZERO, scenario.duration))
         .sum();
-    TapPlan {
+    let buffer_kib = 4096 + (bytes / BYTES_A_PACKET * RECORD_BYTES / 1024.0) as u64;
+    let records = buffer_kib / 1024;
+    if records > MOST_RECORDS_MIB {
+        let reason = format!(
+            "its packets would take {records} MiB of records; shorten the run, or take a slower link"
+        );
+        let entry = "duration".to_owned();
+        return Err(Unsupported { entry, reason });
+    }
+    Ok(TapPlan {
         devices: queues.iter().map(|queue| queue.device.clone()).collect(),
         handles: queues.iter().map(|queue| queue.handle).collect(),
-        buffer_kib: 4096 + (bytes / BYTES_A_PACKET * RECORD_BYTES / 1024.0) as u64,
+        buffer_kib,
         owner: None,
-    }
+    })
 }
 
 /// Prints what the qdiscs counted.
