@@ -46,6 +46,8 @@ reference: setup
 	target/release/bench reference bench/ns3
 
 # The pages of docs/reproduction on what holds: quick runs, of the recordings in ANALECTS_DATA if set.
+# What needs Linux has pages of its own, below: no kernel is looked for here.
+reproduction: export ANALECTS_CACHE = target/without-kernel
 reproduction: setup
 	$(CARGO) build --release --locked -p analects
 	@for paper in confucius confucius-beyond; do \

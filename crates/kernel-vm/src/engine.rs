@@ -125,9 +125,7 @@ impl Engine for KernelEngine {
         seed: u64,
         sink: &mut dyn Sink,
     ) -> Result<Vec<BuiltLink>, EngineError> {
-        let prepared = plan::prepare(scenario, discipline, seed, &Site::new(true));
-        let prepared =
-            prepared.map_err(|Unsupported { entry, reason }| EngineError { entry, reason })?;
+        let prepared = plan::prepare(scenario, discipline, seed, &Site::new(true))?;
         let outcome = self.boot(&prepared, seed)?;
         let run = format!("kernel {} in virtual time", self.kernel.name());
         Written::of(&outcome.files)

@@ -191,9 +191,7 @@ impl Engine for HostEngine {
         seed: u64,
         sink: &mut dyn Sink,
     ) -> Result<Vec<BuiltLink>, EngineError> {
-        let prepared = plan::prepare(scenario, discipline, seed, &Site::new(false));
-        let mut prepared =
-            prepared.map_err(|Unsupported { entry, reason }| EngineError { entry, reason })?;
+        let mut prepared = plan::prepare(scenario, discipline, seed, &Site::new(false))?;
         // `ip netns` names namespaces by mounts in /run, which here are nobody else's.
         let mount = ["mount", "-t", "tmpfs", "tmpfs", "/run"].map(str::to_owned);
         prepared.plan.commands.insert(0, Step::Run(mount.to_vec()));

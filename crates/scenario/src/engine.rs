@@ -62,6 +62,12 @@ pub struct EngineError {
     pub reason: String,
 }
 
+impl From<Unsupported> for EngineError {
+    fn from(Unsupported { entry, reason }: Unsupported) -> EngineError {
+        EngineError { entry, reason }
+    }
+}
+
 /// Runs `scenario` on `engine` and measures it. With `series`, what is needed to draw it is kept.
 ///
 /// # Errors

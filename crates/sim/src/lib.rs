@@ -128,8 +128,8 @@ impl Engine for Simulator {
         seed: u64,
         sink: &mut dyn Sink,
     ) -> Result<Vec<BuiltLink>, EngineError> {
-        if let Some(Unsupported { entry, reason }) = self.check(scenario).into_iter().next() {
-            return Err(EngineError { entry, reason });
+        if let Some(unsupported) = self.check(scenario).into_iter().next() {
+            return Err(unsupported.into());
         }
         let built = build::links(&self.disciplines, scenario, discipline, seed)?;
         let uplinks = built.uplinks;
