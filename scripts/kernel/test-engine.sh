@@ -1,6 +1,7 @@
 #!/bin/sh
 # test-engine.sh KERNEL: `analects run --engine kernel` with KERNEL: pages against a call and a
-# transfer, under each discipline; every result is there, and the same seed gives the same bytes.
+# transfer, under each discipline; every result is there, and the same seed gives the same bytes. A
+# flow with a round trip of its own has it at both ends.
 set -eu
 . scripts/kernel/common.sh
 kernel=$1
@@ -51,4 +52,40 @@ for result in all:
 first, second = ([json.dumps(r) for r in results if r["discipline"] == "confucius"] for results in (all, again))
 assert first == second, "the same seed gave another result"
 print(f"{len(all)} disciplines; the same seed, the same bytes")
+EOF
+
+# Two flights of a transfer and its handshake: three round trips of 200 ms.
+cat >"$work/far.toml" <<'EOF'
+name = "far"
+duration = "3s"
+warmup = "0s"
+disciplines = ["pfifo"]
+[link]
+rate = "20mbit"
+rtt = "40ms"
+buffer = "100p"
+[[traffic]]
+name = "near"
+kind = "bulk"
+control = "reno"
+size = "30kB"
+start = "2s"
+[[traffic]]
+name = "far"
+kind = "bulk"
+control = "reno"
+size = "30kB"
+rtt = "200ms"
+EOF
+for engine in sim "kernel --kernel $kernel"; do
+    # shellcheck disable=SC2086 # two words
+    "$analects" run "$work/far.toml" --engine $engine --format json >"$work/far-${engine%% *}.json"
+done
+python3 - "$work/far-sim.json" "$work/far-kernel.json" <<'EOF'
+import json, sys
+sim, kernel = (json.load(open(path))["results"][0]["flows"] for path in sys.argv[1:])
+for ours, linux, rtt in zip(sim, kernel, (40, 200)):
+    times = (ours["name"], ours["fct_ms"], linux["fct_ms"])
+    assert 2 * rtt < linux["fct_ms"] and abs(linux["fct_ms"] - ours["fct_ms"]) < rtt / 10, times
+print("round trips of their own")
 EOF

@@ -224,7 +224,7 @@ impl World {
         let near = socket::open(own, far_own, marking, control)?;
         let near = Stream::new(near, false, &self.epoll, number)?;
         self.push(&pair, false, EndKind::Stream(near));
-        self.push(&pair, true, EndKind::Listener(listener));
+        self.push(&pair, true, EndKind::Listener(listener, far_marking));
         Ok(number)
     }
 
@@ -396,7 +396,7 @@ impl World {
                 }
                 self.stir(number);
             }
-            EndKind::Listener(_) | EndKind::Closed => {}
+            EndKind::Listener(..) | EndKind::Closed => {}
         }
         Ok(())
     }

@@ -36,8 +36,8 @@ pub struct End {
 
 /// What an end point is.
 pub enum EndKind {
-    /// The end of a TCP connection that has not come yet.
-    Listener(TcpListener),
+    /// The end of a TCP connection that has not come yet, and what its packets are to carry.
+    Listener(TcpListener, Marking),
     /// An end of a TCP connection.
     Stream(Stream),
     /// Datagrams, and who makes them.

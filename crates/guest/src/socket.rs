@@ -51,11 +51,14 @@ pub fn listener(own: SockaddrIn, marking: Marking, control: &str) -> Result<TcpL
     Ok(TcpListener::from(fd))
 }
 
-/// Takes the connection that a listener waited for. It has the listener's settings.
-pub fn accept(listener: &TcpListener) -> Result<OwnedFd, Failure> {
+/// Takes the connection that a listener waited for. It has the listener's settings, except for the
+/// priority, which Linux sets to 0 (`sk_clone_lock`).
+pub fn accept(listener: &TcpListener, marking: Marking) -> Result<OwnedFd, Failure> {
     let (stream, _) = listener.accept().tried("accepting")?;
     stream.set_nonblocking(true).tried("accepting")?;
-    Ok(OwnedFd::from(stream))
+    let fd = OwnedFd::from(stream);
+    mark(&fd, marking)?;
+    Ok(fd)
 }
 
 /// Starts to connect.

@@ -223,8 +223,8 @@ impl World {
         let number = token as u32;
         let end = &mut self.ends[number as usize];
         match &mut end.kind {
-            EndKind::Listener(listener) => {
-                let fd = socket::accept(listener)?;
+            EndKind::Listener(listener, marking) => {
+                let fd = socket::accept(listener, *marking)?;
                 let stream = Stream::new(fd, true, &self.epoll, number)?;
                 end.kind = EndKind::Stream(stream);
                 self.opened(now, number)
