@@ -54,7 +54,7 @@ assert first == second, "the same seed gave another result"
 print(f"{len(all)} disciplines; the same seed, the same bytes")
 EOF
 
-# Two flights of a transfer and its handshake: three round trips of 200 ms.
+# A handshake and two flights, up to the last one's arrival: two and a half round trips.
 cat >"$work/far.toml" <<'EOF'
 name = "far"
 duration = "3s"
