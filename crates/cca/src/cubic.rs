@@ -12,7 +12,7 @@
 //! the rounding to jiffies inside the formula, and the undoing of spurious losses.
 
 use crate::hystart::{Advice, Hystart, HystartKind, View};
-use crate::reno::slow_start;
+use crate::reno::{avoid, slow_start};
 use crate::{Ack, Congestion, Control, ControlEntry, Setup, Signal};
 use units::param::{ParamError, Settings};
 use units::{Duration, Instant};
@@ -187,17 +187,10 @@ impl Cubic {
     }
 
     /// Congestion avoidance: grows towards the curve, or towards Reno where that is ahead. What was
-    /// acknowledged while there was nothing to grow to is credit, and counts at once when there is
-    /// (Linux `tcp_cong_avoid_ai`).
+    /// acknowledged while there was nothing to grow to is credit, and counts at once when there is.
     fn avoid(&mut self, now: Instant, acked: u64) {
         let price = self.price(now, acked);
-        if self.credit >= price {
-            self.credit = 0;
-            self.window += self.mss;
-        }
-        self.credit += acked;
-        self.window += self.credit / price * self.mss;
-        self.credit %= price;
+        avoid(&mut self.window, &mut self.credit, acked, price, self.mss);
     }
 
     /// Bytes that have to be acknowledged for each segment that the window grows (Linux

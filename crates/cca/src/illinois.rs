@@ -261,21 +261,11 @@ mod tests {
     use super::*;
     use crate::Signal;
     use crate::reno::Reno;
-    use crate::testpath::Path;
+    use crate::testpath::{MSS, Path, setup};
     use units::Rate;
-
-    const MSS: u64 = 1000;
 
     fn at(ms: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(ms)
-    }
-
-    fn setup() -> Setup {
-        Setup {
-            mss: MSS,
-            initial_window: 10 * MSS,
-            ..Setup::default()
-        }
     }
 
     /// In congestion avoidance with `window` segments, and round trips of 40 to 50 ms seen.

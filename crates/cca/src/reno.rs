@@ -67,6 +67,19 @@ pub(crate) fn slow_start(window: &mut u64, threshold: u64, acked: u64) -> u64 {
     acked - used
 }
 
+/// Grows a window in congestion avoidance by a segment for every `price` acknowledged bytes, with
+/// what was saved in `credit`. What was saved for a higher price buys one segment at most (Linux
+/// `tcp_cong_avoid_ai`).
+pub(crate) fn avoid(window: &mut u64, credit: &mut u64, acked: u64, price: u64, mss: u64) {
+    if *credit >= price {
+        *credit = 0;
+        *window += mss;
+    }
+    *credit += acked;
+    *window += *credit / price * mss;
+    *credit %= price;
+}
+
 impl Control for Reno {
     fn on_ack(&mut self, _now: Instant, ack: &Ack) {
         if ack.in_recovery || !ack.window_limited {

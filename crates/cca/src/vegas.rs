@@ -253,21 +253,11 @@ impl Control for Vegas {
 mod tests {
     use super::*;
     use crate::Signal;
-    use crate::testpath::Path;
+    use crate::testpath::{MSS, Path, setup};
     use units::Rate;
-
-    const MSS: u64 = 1000;
 
     fn at(ms: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(ms)
-    }
-
-    fn setup() -> Setup {
-        Setup {
-            mss: MSS,
-            initial_window: 10 * MSS,
-            ..Setup::default()
-        }
     }
 
     fn vegas(window: u64, threshold: u64) -> Vegas {

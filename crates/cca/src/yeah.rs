@@ -13,7 +13,7 @@
 //! Baldi, Castellani and others, PFLDnet 2007 ("the paper"); Linux `tcp_yeah.c`, with the round
 //! trips of `tcp_vegas.c`. Windows are not rounded to whole segments.
 
-use crate::reno::slow_start;
+use crate::reno::{avoid, slow_start};
 use crate::vegas::{RoundTrips, scale};
 use crate::{Ack, Congestion, Control, ControlEntry, Setup};
 use units::param::{ParamError, Settings};
@@ -115,15 +115,13 @@ impl Yeah {
             0 => self.window.min(SCALABLE_SEGMENTS * self.mss),
             _ => self.window,
         };
-        // What an earlier mode had saved counts as one segment at most (Linux
-        // `tcp_cong_avoid_ai`).
-        if self.credit >= per_segment {
-            self.credit = 0;
-            self.window += self.mss;
-        }
-        self.credit += acked;
-        self.window += self.credit / per_segment * self.mss;
-        self.credit %= per_segment;
+        avoid(
+            &mut self.window,
+            &mut self.credit,
+            acked,
+            per_segment,
+            self.mss,
+        );
     }
 
     /// The once-a-round decision on the round's smallest round trip.
@@ -237,21 +235,11 @@ impl Control for Yeah {
 mod tests {
     use super::*;
     use crate::Signal;
-    use crate::testpath::Path;
+    use crate::testpath::{MSS, Path, setup};
     use units::Rate;
-
-    const MSS: u64 = 1000;
 
     fn at(ms: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(ms)
-    }
-
-    fn setup() -> Setup {
-        Setup {
-            mss: MSS,
-            initial_window: 10 * MSS,
-            ..Setup::default()
-        }
     }
 
     /// In congestion avoidance with `window` segments on a path of 40 ms.

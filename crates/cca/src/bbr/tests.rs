@@ -1,15 +1,5 @@
 use super::*;
-use crate::testpath::{Path, Source};
-
-const MSS: u64 = 1000;
-
-fn setup() -> Setup {
-    Setup {
-        mss: MSS,
-        initial_window: 10 * MSS,
-        ..Setup::default()
-    }
-}
+use crate::testpath::{MSS, Path, Source, setup};
 
 fn at(ms: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(ms)

@@ -1,25 +1,12 @@
 //! Steps by hand, and flows behind one queue.
 
 use super::*;
+use crate::Signal;
 use crate::reno::Reno;
-use crate::{Signal, testpath};
-
-const MSS: u64 = 1000;
+use crate::testpath::{self, MSS, setup};
 
 fn copa(settings: &[(&str, &str)]) -> Copa {
-    let owned: Vec<_> = settings
-        .iter()
-        .map(|&(name, value)| (name.to_owned(), value.to_owned()))
-        .collect();
-    Copa::new(&owned, &setup()).unwrap()
-}
-
-fn setup() -> Setup {
-    Setup {
-        mss: MSS,
-        initial_window: 10 * MSS,
-        ..Setup::default()
-    }
+    Copa::new(&testpath::settings(settings), &setup()).unwrap()
 }
 
 fn at(ms: u64) -> Instant {

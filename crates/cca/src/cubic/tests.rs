@@ -1,23 +1,9 @@
 use super::*;
-use crate::testpath::Path;
+use crate::testpath::{self, MSS, Path, setup};
 use units::Rate;
 
-const MSS: u64 = 1000;
-
-fn setup() -> Setup {
-    Setup {
-        mss: MSS,
-        initial_window: 10 * MSS,
-        ..Setup::default()
-    }
-}
-
 fn cubic(settings: &[(&str, &str)]) -> Cubic {
-    let settings: Vec<_> = settings
-        .iter()
-        .map(|&(name, value)| (name.to_owned(), value.to_owned()))
-        .collect();
-    Cubic::new(&settings, &setup()).unwrap()
+    Cubic::new(&testpath::settings(settings), &setup()).unwrap()
 }
 
 fn at(seconds: f64) -> Instant {

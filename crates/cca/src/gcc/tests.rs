@@ -1,6 +1,7 @@
 //! Calls over a path of fixed rate with one FIFO queue.
 
 use super::*;
+use crate::testpath;
 use std::collections::VecDeque;
 
 /// The receiver's clock is ahead by this much.
@@ -13,10 +14,6 @@ fn at(ms: u64) -> Instant {
 }
 
 fn gcc(settings: &[(&str, &str)], most_mbit: u64) -> Gcc {
-    let owned: Vec<_> = settings
-        .iter()
-        .map(|&(name, value)| (name.to_owned(), value.to_owned()))
-        .collect();
     let setup = Setup {
         media_bounds: (
             Rate::from_bits(150_000),
@@ -24,7 +21,7 @@ fn gcc(settings: &[(&str, &str)], most_mbit: u64) -> Gcc {
         ),
         ..Setup::default()
     };
-    Gcc::new(&owned, &setup).unwrap()
+    Gcc::new(&testpath::settings(settings), &setup).unwrap()
 }
 
 /// A call: 30 frames a second at the control's rate, a pacer, padding for probes, feedback every

@@ -1,25 +1,11 @@
 //! Steps by hand, and flows behind a queue that marks at a threshold.
 
 use super::*;
-use crate::testpath::Path;
+use crate::testpath::{self, MSS, Path, setup};
 use crate::{RateSample, reno::Reno};
 
-const MSS: u64 = 1000;
-
-fn setup() -> Setup {
-    Setup {
-        mss: MSS,
-        initial_window: 10 * MSS,
-        ..Setup::default()
-    }
-}
-
 fn prague(settings: &[(&str, &str)]) -> Prague {
-    let settings: Vec<_> = settings
-        .iter()
-        .map(|&(name, value)| (name.to_owned(), value.to_owned()))
-        .collect();
-    Prague::new(&settings, &setup()).unwrap()
+    Prague::new(&testpath::settings(settings), &setup()).unwrap()
 }
 
 /// A flow out of slow start with a window of so many segments, and alpha where it starts.

@@ -1,17 +1,8 @@
 mod paths;
 
 use super::*;
+use crate::testpath::{MSS, setup};
 use crate::{RateSample, Signal};
-
-const MSS: u64 = 1000;
-
-fn setup() -> Setup {
-    Setup {
-        mss: MSS,
-        initial_window: 10 * MSS,
-        ..Setup::default()
-    }
-}
 
 fn at(ms: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(ms)
