@@ -53,13 +53,13 @@ fn host(args: &EngineArgs) -> Result<HostEngine, Refused> {
         let message = format!("--kernel {kernel}: in real time there is only this host's kernel");
         return Err(Refused::new(&message, "leave it out, or --clock real"));
     }
+    let program = std::env::current_exe().map_err(|error| refused_host(&error))?;
+    HostEngine::new(vec![program, GUEST.into()]).map_err(|error| refused_host(&error))
+}
+
+fn refused_host(error: &dyn std::error::Error) -> Refused {
     let help = "or leave out --clock real: a virtual machine needs none of it";
-    let program = std::env::current_exe();
-    let program = program.map_err(|error| Refused::new(&error.to_string(), help))?;
-    HostEngine::new(vec![program, GUEST.into()]).map_err(|error| {
-        let message = format!("--clock real: {error}");
-        Refused::new(&message, help)
-    })
+    Refused::new(&format!("--clock real: {error}"), help)
 }
 
 /// What results depend on, beside this program.
@@ -75,7 +75,9 @@ pub fn basis(args: &EngineArgs) -> Result<Basis, Refused> {
     let (mut files, mut name) = (Vec::new(), String::new());
     match (args.name.as_str(), args.clock) {
         ("kernel", Clock::Virtual) => files = machine(args)?.files(),
-        ("kernel", Clock::Real) => name = HostEngine::release().unwrap_or_default(),
+        ("kernel", Clock::Real) => {
+            name = HostEngine::release().map_err(|error| refused_host(&error))?;
+        }
         _ => {}
     }
     Ok(Basis { files, name })
