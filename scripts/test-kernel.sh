@@ -27,7 +27,7 @@ say "1 of 3: kernels (slow the first time only: 5 to 10 minutes of fetching, unp
 sh scripts/kernel-engine.sh "$@"
 
 say "2 of 3: what runs in them"
-cargo build --quiet --locked -p kernel-vm
+cargo build --quiet --locked -p linux
 rm -rf "$results"
 mkdir -p "$results/tc" "$results/traces"
 sh scripts/kernel-test-programs.sh "$PWD/$results/programs"
@@ -58,7 +58,7 @@ check() {
 }
 
 case " $* " in *" 6.1 "*)
-    cargo test --quiet --locked -p kernel-vm --test machine -- --ignored --test-threads 2
+    cargo test --quiet --locked -p linux --test machine -- --ignored --test-threads 2
     ;;
 esac
 

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use scenario::Trace;
+use link::Trace;
 use units::{Duration, Instant};
 
 fuzz_target!(|text: &str| {

@@ -7,9 +7,10 @@ use crate::refused::Refused;
 use crate::reproduce::build;
 use crate::run::{pool, print};
 use crate::table::plain;
-use lab::reproduce::agreement::{Row, Verdict, check, compare};
-use lab::reproduce::{Data, Error, Experiment, Options, registry};
-use scenario::{Engine, Names};
+use measure::Engine;
+use reproduce::agreement::{Row, Verdict, check, compare};
+use reproduce::{Data, Error, Experiment, Options, registry};
+use scenario::Names;
 use sim::Simulator;
 use std::path::Path;
 

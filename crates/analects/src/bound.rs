@@ -3,9 +3,9 @@
 use crate::cli::{BoundArgs, BoundFormat, Policies};
 use crate::refused::Refused;
 use crate::run::print;
-use lab::theory::{Bound, Estimate, Model, Policy, bound, closed, greatest};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
+use theory::{Bound, Estimate, Model, Policy, bound, closed, greatest};
 use units::Duration;
 use units::param::{ParamError, Settings};
 

@@ -5,7 +5,7 @@ use crate::engines::ENGINES;
 use crate::markdown;
 use crate::refused::Refused;
 use crate::run::print;
-use lab::reproduce::registry;
+use reproduce::registry;
 use sim::Simulator;
 use std::fmt::Write as _;
 use units::param::Spec;
@@ -125,7 +125,7 @@ pub fn list(what: Listed) -> Result<(), Refused> {
 /// Metrics, with their units.
 fn metrics() -> String {
     let mut text = String::new();
-    for kind in lab::metric::KINDS {
+    for kind in measure::metric::KINDS {
         let head = format!("{:12} {:7} ", kind.name, kind.unit);
         let indent = " ".repeat(head.len());
         let about = wrapped(kind.about, &indent, 96);

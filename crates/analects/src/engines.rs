@@ -2,8 +2,8 @@
 
 use crate::cli::{Clock, EngineArgs};
 use crate::refused::Refused;
-use kernel_vm::{DEFAULT_KERNEL, HostEngine, KernelEngine};
-use scenario::Engine;
+use linux::{DEFAULT_KERNEL, HostEngine, KernelEngine};
+use measure::Engine;
 use sim::Simulator;
 use std::path::PathBuf;
 

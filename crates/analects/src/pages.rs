@@ -5,7 +5,7 @@ use crate::progress::Bar;
 use crate::refused::Refused;
 use crate::run;
 use comfy_table::{Cell, CellAlignment, Table, presets};
-use lab::pages::{self, Access, PUBLISHED, Site, Survey, TABLE_2, published};
+use reproduce::pages::{self, Access, PUBLISHED, Site, Survey, TABLE_2, published};
 use scenario::{ScenarioError, printable};
 use serde::Serialize;
 use sim::Simulator;

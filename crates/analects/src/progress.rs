@@ -30,7 +30,7 @@ impl Bar {
     }
 }
 
-impl lab::Progress for Bar {
+impl reproduce::Progress for Bar {
     fn done(&self) {
         self.0.inc(1);
     }

@@ -1,6 +1,6 @@
 //! The scenario as it was run, for `--out`: a file that can be run again.
 
-use lab::Plan;
+use reproduce::Plan;
 use scenario::{Choice, Document};
 use sim::Simulator;
 use std::fmt::Write as _;

@@ -4,9 +4,10 @@ use crate::cli::{Format, RunArgs};
 use crate::progress::Bar;
 use crate::refused::Refused;
 use crate::{engines, resolved, table, variants};
-use lab::export::{self, Document};
-use lab::{Plan, Run};
-use scenario::{Engine, Names, Scenario};
+use measure::Engine;
+use report::export::{self, Document};
+use reproduce::{Plan, Run};
+use scenario::{Names, Scenario};
 use sim::Simulator;
 use std::fmt::Display;
 use std::path::Path;
@@ -42,7 +43,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
     }
     let in_folder = args.out.as_ref().map(|folder| folder.join("report.html"));
     for path in args.report.iter().chain(&in_folder) {
-        let html = lab::report::html(scenario, &document_out);
+        let html = report::html(scenario, &document_out);
         std::fs::write(path, html).map_err(|error| unwritable(path, &error))?;
     }
     let unprintable = |error: serde_json::Error| {
@@ -186,10 +187,10 @@ pub fn pool(jobs: Option<u16>) -> Result<rayon::ThreadPool> {
     pool.map_err(|error| Refused::new(&error.to_string(), "use --jobs 1"))
 }
 
-fn execute(args: &RunArgs, engine: &dyn Engine, plan: &Plan) -> Result<Vec<scenario::RunResult>> {
+fn execute(args: &RunArgs, engine: &dyn Engine, plan: &Plan) -> Result<Vec<measure::RunResult>> {
     let pool = pool(args.jobs)?;
     let bar = Bar::new(plan.runs.len(), "runs");
-    let results = pool.install(|| lab::run(engine, plan, &bar));
+    let results = pool.install(|| reproduce::run(engine, plan, &bar));
     bar.clear();
     results.map_err(|error| Refused::new(&error.to_string(), "change this entry"))
 }

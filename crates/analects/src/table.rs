@@ -1,8 +1,9 @@
 //! Results as a table to read.
 
 use comfy_table::{Cell, CellAlignment, Table, presets};
-use lab::{Mean, Summary, summarize};
-use scenario::{RunResult, Scenario};
+use measure::RunResult;
+use report::{Mean, Summary, summarize};
+use scenario::Scenario;
 
 /// A column: its heading, and its cell for a discipline.
 type Column = (&'static str, fn(&Summary) -> Option<String>);

@@ -3,12 +3,12 @@
 mod common;
 
 use common::Folder;
-use lab::Progress;
-use lab::reproduce::agreement::{Verdict, check, compare};
-use lab::reproduce::{Data, Experiment, Options, registry};
-use scenario::{
-    BuiltLink, Capacity, Choice, Engine, EngineError, Names, Scenario, Sink, Unsupported,
-};
+use link::Capacity;
+use measure::{BuiltLink, Engine, EngineError, Sink, Unsupported};
+use reproduce::Progress;
+use reproduce::agreement::{Verdict, check, compare};
+use reproduce::{Data, Experiment, Options, registry};
+use scenario::{Choice, Names, Scenario};
 use sim::Simulator;
 use units::Rate;
 
@@ -102,7 +102,7 @@ impl Engine for Linux {
     }
 
     fn check(&self, scenario: &Scenario) -> Vec<Unsupported> {
-        kernel_vm::unsupported(scenario)
+        linux::unsupported(scenario)
     }
 
     fn run(

@@ -340,7 +340,7 @@ fn wrong_sweeps() {
 fn metrics_are_listed_with_their_units() {
     let folder = Folder::new("list-metrics");
     let list = text(&folder.analects(&["list", "metrics"]).stdout);
-    for kind in lab::metric::KINDS {
+    for kind in measure::metric::KINDS {
         let line = list
             .lines()
             .find(|line| line.split(' ').next() == Some(kind.name));

@@ -3,7 +3,7 @@
 //! `kernel/bench/run.sh` runs in a virtual machine whose clock counts instructions; here its lines
 //! become a table and a JSON document. What a packet costs without any queue is subtracted.
 
-use kernel_vm::{Cache, Machine};
+use linux::{Cache, Machine};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -77,7 +77,7 @@ pub fn measure(workload: Workload, seconds: f64) -> Result<Value, String> {
     let start = cpu_seconds()?;
     let (mut packets, mut runs, mut cpu) = (0, 0, 0.0);
     while cpu < seconds || runs == 0 {
-        let result = scenario::run(&simulator, &scenario, &discipline, 1, false);
+        let result = measure::run(&simulator, &scenario, &discipline, 1, false);
         packets += result.map_err(|error| error.to_string())?.links[0].packets;
         runs += 1;
         cpu = cpu_seconds()? - start;

@@ -3,8 +3,8 @@
 
 use crate::error::Failure;
 use core::fmt::Write as _;
+use measure::{Event, TrafficId};
 use qdisc::FlowId;
-use scenario::{Event, TrafficId};
 use units::Instant;
 
 /// Events in the order in which they happened. Room is taken in pieces, so that what was written is

@@ -2,9 +2,10 @@
 
 use crate::error::{ScenarioError, printable};
 use crate::files;
-use crate::model::{Buffer, Capacity};
+use crate::model::Buffer;
 use crate::section::{Section, Text};
-use crate::trace::Trace;
+use link::Capacity;
+use link::trace::Trace;
 use std::sync::Arc;
 use units::param::Value;
 use units::{Bytes, Duration, ParseError, Rate};

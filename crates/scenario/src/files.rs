@@ -2,7 +2,7 @@
 
 use crate::error::ScenarioError;
 use crate::section::Text;
-use crate::trace::{self, Trace};
+use link::trace::{self, Trace};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};

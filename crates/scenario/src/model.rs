@@ -2,12 +2,12 @@
 
 use crate::dscp::Dscp;
 use crate::error::printable;
-use crate::trace::Trace;
+use link::Capacity;
 use qdisc::Limit;
 use std::sync::Arc;
 use transport::media::MediaParams;
 use units::random::Stream;
-use units::{Duration, Instant, Rate};
+use units::{Duration, Rate};
 use workload::bulk::BulkParams;
 use workload::call::CallParams;
 use workload::page::{Page, PageParams};
@@ -165,39 +165,6 @@ pub struct Uplink {
     pub buffer: Option<Buffer>,
     /// Its own discipline; the one under test otherwise.
     pub discipline: Option<Choice>,
-}
-
-/// What a link can carry.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Capacity {
-    /// Always the same rate.
-    Constant(Rate),
-    /// A recorded capacity, repeated when it ends, or steps from one rate to another.
-    Trace(Arc<Trace>),
-}
-
-impl Capacity {
-    /// The rate by which a buffer in bandwidth-delay products goes: the mean of a recorded capacity,
-    /// and the first rate of steps.
-    pub fn nominal(&self) -> Rate {
-        match self {
-            Capacity::Constant(rate) => *rate,
-            Capacity::Trace(trace) => trace.nominal(),
-        }
-    }
-
-    /// Bytes that it could carry from `from` until `until`, both counted from the start.
-    pub fn bytes_between(&self, from: Duration, until: Duration) -> f64 {
-        match self {
-            Capacity::Constant(rate) => {
-                rate.as_bits() as f64 / 8.0 * until.saturating_sub(from).as_secs_f64()
-            }
-            Capacity::Trace(trace) => {
-                let carried = |span| trace.capacity_until(Instant::ZERO + span);
-                carried(until) - carried(from)
-            }
-        }
-    }
 }
 
 /// Room for packets.

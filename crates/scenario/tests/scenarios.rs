@@ -1,8 +1,9 @@
 //! Scenarios: every key, every default, every path of `--set`, and what damage does.
 
+use link::Capacity;
 use proptest::prelude::*;
 use qdisc::Limit;
-use scenario::{Buffer, Capacity, Choice, Document, Kind, Names, Scenario, ScenarioError, Stack};
+use scenario::{Buffer, Choice, Document, Kind, Names, Scenario, ScenarioError, Stack};
 use units::{Bytes, Duration, Rate};
 
 /// Every key that there is outside of parameters, and some parameters.

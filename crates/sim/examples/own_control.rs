@@ -115,7 +115,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let scenario = document.resolve(&names)?;
         for discipline in ["pfifo", "fq_codel"] {
             let choice = Choice::plain(discipline);
-            let result = scenario::run(&simulator, &scenario, &choice, 1, false)?;
+            let result = measure::run(&simulator, &scenario, &choice, 1, false)?;
             let call = &result.calls[0];
             println!(
                 "{:20}  {:10}  {:7.2}  {:12.1}  {:11.2}",

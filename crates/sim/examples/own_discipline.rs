@@ -146,7 +146,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "discipline", "stall s", "download Mb/s", "drops"
     );
     for choice in &scenario.disciplines {
-        let result = scenario::run(&simulator, &scenario, choice, 1, false)?;
+        let result = measure::run(&simulator, &scenario, choice, 1, false)?;
         println!(
             "{:20}  {:7.2}  {:13.2}  {:5}",
             result.discipline,

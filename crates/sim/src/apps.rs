@@ -4,8 +4,9 @@ use crate::agenda::Due;
 use crate::ends::{End, EndKind, Owner};
 use crate::network::Route;
 use crate::world::World;
+use measure::{Event, TrafficId};
 use qdisc::{FlowId, Hosts, Label};
-use scenario::{Choice, Event, Kind, Scenario, Traffic, TrafficId};
+use scenario::{Choice, Kind, Scenario, Traffic};
 use std::collections::BTreeMap;
 
 use transport::media::MediaParams;

@@ -1,8 +1,10 @@
 //! From the scenario's links to queues with their disciplines.
 
 use crate::network::Link;
+use link::Capacity;
+use measure::{BuiltLink, EngineError};
 use qdisc::{Env, Registry};
-use scenario::{Buffer, BuiltLink, Capacity, Choice, EngineError, Scenario};
+use scenario::{Buffer, Choice, Scenario};
 
 /// The network's links.
 pub struct Built {

@@ -14,8 +14,9 @@ mod network;
 mod world;
 
 use apps::Spawner;
+use measure::{BuiltLink, Engine, EngineError, Sink, Unsupported};
 use network::Network;
-use scenario::{BuiltLink, Choice, Engine, EngineError, Kind, Scenario, Sink, Unsupported};
+use scenario::{Choice, Kind, Scenario};
 use units::Instant;
 use units::random::Stream;
 use workload::call::Encoder;

@@ -2,8 +2,9 @@
 
 use crate::agenda::{Agenda, Due, LaneId};
 use crate::flights::{Flight, Flights};
+use link::Capacity;
+use measure::{Event, LinkId, Sink};
 use qdisc::{Class, DropReason, FlowId, Hosts, Label, Observer, Packet, Qdisc};
-use scenario::{Capacity, Event, LinkId, Sink};
 use std::collections::BTreeMap;
 use transport::Transmit;
 use units::{Duration, Instant, Rate};

@@ -3,8 +3,8 @@
 mod common;
 
 use common::{resolve, run, us};
+use measure::{Event, LinkId};
 use proptest::prelude::*;
-use scenario::{Event, LinkId};
 use units::{Duration, Instant};
 
 #[test]
@@ -308,7 +308,7 @@ fn what_is_wrong_is_said_before_anything_runs() {
     let text = "disciplines = [\"pfifo\"]\nlink.rate = \"1mbit\"\n[[traffic]]\nname = \"a\"\n\
                 kind = \"bulk\"\ncontrol = \"gcc\"\n";
     let scenario = resolve(text).unwrap();
-    use scenario::Engine;
+    use measure::Engine;
     let refused = sim::Simulator::default().check(&scenario);
     assert_eq!(refused.len(), 1);
     assert_eq!(refused[0].entry, "traffic.a.control");

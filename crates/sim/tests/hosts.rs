@@ -3,7 +3,7 @@
 mod common;
 
 use common::run;
-use scenario::{Event, LinkId, TrafficId};
+use measure::{Event, LinkId, TrafficId};
 
 /// What part of the second half of the run the second entry gets of the link, where the first one
 /// has four transfers.

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Record, resolve};
-use scenario::Engine;
+use measure::Engine;
 use sim::Simulator;
 use units::param::Spec;
 

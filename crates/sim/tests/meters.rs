@@ -3,13 +3,13 @@
 mod common;
 
 use common::resolve;
-use scenario::RunResult;
+use measure::RunResult;
 
 /// The first discipline's results.
 fn measure(text: &str) -> RunResult {
     let scenario = resolve(text).unwrap();
     let discipline = &scenario.disciplines[0];
-    scenario::run(&sim::Simulator::default(), &scenario, discipline, 1, false).unwrap()
+    measure::run(&sim::Simulator::default(), &scenario, discipline, 1, false).unwrap()
 }
 
 fn close(found: f64, expected: f64) {
@@ -113,7 +113,7 @@ fn residence_of_what_lasts() {
 
 #[test]
 fn a_move_is_what_confucius_changes_its_mind_about() {
-    use scenario::Event;
+    use measure::Event;
     let text = r#"
         duration = "10s"
         disciplines = ["confucius"]
@@ -224,12 +224,12 @@ fn a_page_s_worst_frame_is_late_where_the_page_stalls() {
         "#,
     );
     let worst = result.calls[0].frame_delay_ms.max.unwrap();
-    let of_page = |page: &scenario::PageResult| page.frame_max_ms.unwrap();
+    let of_page = |page: &measure::PageResult| page.frame_max_ms.unwrap();
     for page in &result.pages {
         assert!(of_page(page) <= worst);
         assert_eq!(page.stall_s > 0.0, of_page(page) > 190.0, "{page:?}");
     }
-    let late = |page: &&scenario::PageResult| page.stall_s > 0.0;
+    let late = |page: &&measure::PageResult| page.stall_s > 0.0;
     let late = result.pages.iter().filter(late).count();
     assert!(
         (1..result.pages.len()).contains(&late),

@@ -6,7 +6,8 @@
 
 mod table;
 
-use scenario::{Choice, Document, Names, RunResult};
+use measure::RunResult;
+use scenario::{Choice, Document, Names};
 use sim::Simulator;
 use std::path::Path;
 
@@ -305,7 +306,7 @@ fn run(simulator: &Simulator, text: &str, choice: &Choice) -> Result<RunResult, 
     };
     let scenario = Document::parse("reference", text).and_then(|read| read.resolve(&names));
     let scenario = scenario.map_err(|error| error.to_string())?;
-    scenario::run(simulator, &scenario, choice, 1, false).map_err(|error| error.to_string())
+    measure::run(simulator, &scenario, choice, 1, false).map_err(|error| error.to_string())
 }
 
 type Line<'a> = Vec<(&'a str, &'a str)>;

@@ -2,8 +2,9 @@
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 
+use measure::{BuiltLink, Engine, Event, LinkId, Sink};
 use qdisc::FlowId;
-use scenario::{BuiltLink, Choice, Document, Engine, Event, LinkId, Names, Scenario, Sink};
+use scenario::{Choice, Document, Names, Scenario};
 use sim::Simulator;
 use units::{Duration, Instant};
 

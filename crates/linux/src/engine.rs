@@ -1,0 +1,136 @@
+//! The engine `kernel`: Linux's own TCP and queue disciplines in a virtual machine.
+
+use crate::cache::{Cache, CacheError, Kernel};
+use crate::machine::{Machine, MachineError};
+use crate::outcome::Outcome;
+use crate::plan::{self, Prepared, Site};
+use crate::written::Written;
+use measure::{BuiltLink, Engine, EngineError, Sink, Unsupported};
+use scenario::{Choice, Scenario};
+use std::path::PathBuf;
+
+/// The guest's program, in the cache.
+const GUEST: &str = "analects-guest";
+/// The plugin that `tc` reads our discipline's parameters with, in the cache.
+const PLUGIN: &str = "q_confucius.so";
+/// Memory of a machine beside what its records of packets take, MiB.
+const MEMORY_MIB: u64 = 768;
+
+/// Why the engine cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum SetupError {
+    /// The kernel is not there.
+    #[error(transparent)]
+    Cache(#[from] CacheError),
+    /// Something that `make kernel-engine` builds is not there.
+    #[error("{} is missing: run `make kernel-engine`", .0.display())]
+    Missing(PathBuf),
+}
+
+/// The engine.
+#[derive(Debug, Clone)]
+pub struct KernelEngine {
+    kernel: Kernel,
+    guest: PathBuf,
+    plugin: PathBuf,
+}
+
+impl KernelEngine {
+    /// The engine with the kernel called `name`: `6.1`, `6.12` or `7.x`.
+    ///
+    /// # Errors
+    /// If `make kernel-engine` has not been run for it.
+    pub fn new(name: &str) -> Result<KernelEngine, SetupError> {
+        let cache = Cache::find()?;
+        let kernel = cache.kernel(name)?;
+        let guest = cache.dir().join(GUEST);
+        if !guest.is_file() {
+            return Err(SetupError::Missing(guest));
+        }
+        Ok(KernelEngine {
+            kernel,
+            guest,
+            plugin: cache.dir().join(PLUGIN),
+        })
+    }
+
+    /// The files that results depend on: kernel, initramfs, guest, and what is there of our module.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let always = [
+            self.kernel.vmlinux(),
+            self.kernel.base(),
+            self.guest.clone(),
+        ];
+        let plugin = Some(self.plugin.clone()).filter(|file| file.is_file());
+        let ours = self.kernel.module().into_iter().chain(plugin);
+        always.into_iter().chain(ours).collect()
+    }
+
+    /// Boots a machine that runs the plan.
+    fn boot(&self, prepared: &Prepared, seed: u64) -> Result<Outcome, EngineError> {
+        let records = prepared.plan.tap.as_ref().map_or(0, |tap| tap.buffer_kib) / 1024;
+        let plan = serde_json::to_vec(&prepared.plan);
+        let plan = plan.map_err(|e| error("engine", e.to_string()))?;
+        // Records are there twice when they are written out as text.
+        let memory = MEMORY_MIB + 4 * records;
+        let mut machine = Machine::new(self.kernel.clone())
+            .seed(seed)
+            .memory_mib(memory as u32)
+            .file(&format!("/job/{GUEST}"), &self.guest)
+            .bytes("/job/plan", plan);
+        if prepared.needs_module {
+            let module = self.kernel.module().filter(|_| self.plugin.is_file());
+            let module = module.ok_or_else(|| {
+                let reason = "the module or the tc plugin is missing: run `make kernel-engine`";
+                error("disciplines", reason.to_owned())
+            })?;
+            machine = machine
+                .file("/job/sch_confucius.ko", module)
+                .file(&format!("/job/{PLUGIN}"), &self.plugin);
+        }
+        let command = format!("TC_LIB_DIR=/job ./{GUEST} plan /out");
+        let outcome = machine
+            .run(&command)
+            .map_err(|e: MachineError| error("engine", e.to_string()))?;
+        if outcome.exit != 0 {
+            let said = outcome.console.trim().to_owned();
+            return Err(error(
+                "engine",
+                format!("kernel {}: {said}", self.kernel.name()),
+            ));
+        }
+        Ok(outcome)
+    }
+}
+
+fn error(entry: &str, reason: String) -> EngineError {
+    EngineError {
+        entry: entry.to_owned(),
+        reason,
+    }
+}
+
+impl Engine for KernelEngine {
+    fn name(&self) -> &'static str {
+        "kernel"
+    }
+
+    fn check(&self, scenario: &Scenario) -> Vec<Unsupported> {
+        plan::unsupported(scenario)
+    }
+
+    fn run(
+        &self,
+        scenario: &Scenario,
+        discipline: &Choice,
+        seed: u64,
+        sink: &mut dyn Sink,
+    ) -> Result<Vec<BuiltLink>, EngineError> {
+        let prepared = plan::prepare(scenario, discipline, seed, &Site::new(true))?;
+        let outcome = self.boot(&prepared, seed)?;
+        let run = format!("kernel {} in virtual time", self.kernel.name());
+        Written::of(&outcome.files)
+            .and_then(|written| written.tell(prepared, &run, sink))
+            .map_err(|reason| error("engine", reason))
+    }
+}

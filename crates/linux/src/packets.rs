@@ -1,0 +1,335 @@
+//! The kernel's records of packets, as events of queues.
+//!
+//! A record is a line of the trace (Documentation/trace/ftrace.rst), made by the guest's probes:
+//!
+//! ```text
+//! guest-71 [000] 12.345678: come: (net.net_dev_queue) skb=0x..a0 len=1514 dev="r1" tos=2 ports=0x4000400
+//! guest-71 [000] 12.345690: leave: (qdisc.qdisc_dequeue) skb=0x..a0 handle=0x10000 tos=3
+//! guest-71 [000] 12.345699: free: (skb.kfree_skb) skb=0x..b0
+//! ```
+//!
+//! A packet comes, waits under its address, and leaves or is freed.
+
+use measure::{Event, LinkId};
+use qdisc::{DropReason, FlowId};
+use std::collections::BTreeMap;
+use units::{Duration, Instant};
+
+/// Why records cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("records of packets, line {line}: found {found:?}, expected {expected}")]
+pub struct RecordError {
+    /// The line, from 1.
+    pub line: usize,
+    /// What stands there.
+    pub found: String,
+    /// What should.
+    pub expected: &'static str,
+}
+
+/// A queue as the records call it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Queue {
+    /// The device.
+    pub device: String,
+    /// The handle of its root qdisc.
+    pub handle: u32,
+}
+
+/// A packet that waits.
+#[derive(Debug, Clone, Copy)]
+struct Waiting {
+    link: LinkId,
+    flow: FlowId,
+    bytes: u32,
+    came: Instant,
+    marked: bool,
+    /// How many had come before it.
+    number: u64,
+}
+
+/// Ethernet's header, which is not counted.
+const ETHERNET: u32 = 14;
+/// The flow of packets that are not ours, such as the kernel's own answers.
+const FOREIGN: FlowId = FlowId(u32::MAX);
+
+/// Reads records; `queues` in the order of links, `origin` the moment at which traffic started, in
+/// nanoseconds on the records' clock. Events come in their order, none before the start.
+///
+/// # Errors
+/// If a line of the probes is not of their form.
+pub fn read(
+    text: &str,
+    queues: &[Queue],
+    origin: u64,
+) -> Result<Vec<(Instant, Event)>, RecordError> {
+    let mut reader = Reader {
+        queues,
+        waiting: BTreeMap::new(),
+        came: 0,
+        events: Vec::new(),
+    };
+    for (line, text) in (1..).zip(text.lines()) {
+        let Some((before, name, record)) = probed(text) else {
+            continue;
+        };
+        let refuse = |expected| RecordError {
+            line,
+            found: text.trim().chars().take(120).collect(),
+            expected,
+        };
+        let at = moment(before).ok_or_else(|| refuse("a time such as 12.345678"))?;
+        let now = Instant::from_nanos(at.saturating_sub(origin));
+        match name {
+            "come" => reader.come(now, record),
+            "leave" => reader.leave(now, record),
+            _ => reader.free(now, record),
+        }
+        .ok_or_else(|| refuse("the fields of a probe"))?;
+    }
+    Ok(reader.events)
+}
+
+/// A probe's line: what stands before its name, the name, its fields.
+fn probed(text: &str) -> Option<(&str, &str, &str)> {
+    ["come", "leave", "free"].into_iter().find_map(|name| {
+        let (before, rest) = text.split_once(name)?;
+        let before = before.strip_suffix(": ")?;
+        Some((before, name, rest.strip_prefix(": (")?))
+    })
+}
+
+/// Seconds with six digits behind the point, in nanoseconds.
+fn moment(before: &str) -> Option<u64> {
+    let word = before.rsplit(' ').next()?;
+    let (seconds, micros) = word.split_once('.')?;
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if micros.len() != 6 || !digits(micros) || !digits(seconds) {
+        return None;
+    }
+    let seconds: u64 = seconds.parse().ok()?;
+    let micros: u64 = micros.parse().ok()?;
+    seconds
+        .checked_mul(1_000_000_000)?
+        .checked_add(micros * 1000)
+}
+
+/// The field `name=` of a record.
+fn field<'a>(record: &'a str, name: &str) -> Option<&'a str> {
+    let mut words = record.split(' ');
+    words.find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
+}
+
+fn number(record: &str, name: &str) -> Option<u64> {
+    let text = field(record, name)?;
+    match text.strip_prefix("0x") {
+        Some(hex) => u64::from_str_radix(hex, 16).ok(),
+        None => text.parse().ok(),
+    }
+}
+
+struct Reader<'a> {
+    queues: &'a [Queue],
+    /// By address.
+    waiting: BTreeMap<u64, Waiting>,
+    came: u64,
+    events: Vec<(Instant, Event)>,
+}
+
+impl Reader<'_> {
+    fn come(&mut self, now: Instant, record: &str) -> Option<()> {
+        let device = field(record, "dev")?.trim_matches('"');
+        let place = self.queues.iter().position(|q| q.device == device)?;
+        let link = LinkId(place as u16);
+        // The ports as they stand in the packet: source and destination, most significant first.
+        let ports = u32::try_from(number(record, "ports")?).ok()?.to_le_bytes();
+        let source = u16::from_be_bytes([ports[0], ports[1]]);
+        let destination = u16::from_be_bytes([ports[2], ports[3]]);
+        let ours = guest::ports::flow_of(source).filter(|_| source == destination);
+        let length = u32::try_from(number(record, "len")?).ok()?;
+        let (flow, bytes) = (ours.unwrap_or(FOREIGN), length.saturating_sub(ETHERNET));
+        self.came += 1;
+        let packet = Waiting {
+            link,
+            flow,
+            bytes,
+            came: now,
+            marked: number(record, "tos")? & 3 == 3,
+            number: self.came,
+        };
+        self.events
+            .push((now, Event::Enqueued { link, flow, bytes }));
+        let address = number(record, "skb")?;
+        if let Some(gone) = self.waiting.insert(address, packet) {
+            // Its memory is used again, so it was given up without a record.
+            self.drop(now, gone, DropReason::Congestion);
+        }
+        Some(())
+    }
+
+    fn leave(&mut self, now: Instant, record: &str) -> Option<()> {
+        let handle = number(record, "handle")?;
+        let place = self
+            .queues
+            .iter()
+            .position(|q| u64::from(q.handle) == handle)?;
+        let address = number(record, "skb")?;
+        let marked = number(record, "tos")? & 3 == 3;
+        let Some(packet) = self.waiting.remove(&address) else {
+            // It came before there were records.
+            return Some(());
+        };
+        let Waiting { flow, bytes, .. } = packet;
+        let link = LinkId(place as u16);
+        if marked && !packet.marked {
+            self.events.push((now, Event::Marked { link, flow }));
+        }
+        let sojourn: Duration = now.since(packet.came);
+        let event = Event::Dequeued {
+            link,
+            flow,
+            bytes,
+            sojourn,
+        };
+        self.events.push((now, event));
+        Some(())
+    }
+
+    fn free(&mut self, now: Instant, record: &str) -> Option<()> {
+        let address = number(record, "skb")?;
+        if let Some(packet) = self.waiting.remove(&address) {
+            // The kernel does not say who decided: the last to come was refused, others were
+            // chosen.
+            let reason = match packet.number == self.came {
+                true => DropReason::Tail,
+                false => DropReason::Congestion,
+            };
+            self.drop(now, packet, reason);
+        }
+        Some(())
+    }
+
+    fn drop(&mut self, now: Instant, packet: Waiting, reason: DropReason) {
+        let Waiting {
+            link, flow, bytes, ..
+        } = packet;
+        let event = Event::Dropped {
+            link,
+            flow,
+            bytes,
+            reason,
+        };
+        self.events.push((now, event));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const HEAD: &str = "# tracer: nop\n#\n#   TASK-PID  CPU#  TIMESTAMP  FUNCTION\n";
+
+    fn queues() -> [Queue; 2] {
+        [("r1", 0x10000), ("r0", 0x20000)].map(|(device, handle)| Queue {
+            device: device.to_owned(),
+            handle,
+        })
+    }
+
+    fn come(micros: u64, skb: u64, len: u32, device: &str, tos: u8) -> String {
+        // Flow 3 has port 1027, 0x0403, whose bytes the probe reads in the order of this machine.
+        format!(
+            " analects-guest-71 [000] 5.{micros:06}: come: (net.net_dev_queue) skb={skb:#x} \
+             len={len} dev=\"{device}\" tos={tos} ports=0x3040304\n"
+        )
+    }
+
+    fn leave(micros: u64, skb: u64, handle: u32, tos: u8) -> String {
+        format!(
+            " <idle>-0 [000] 5.{micros:06}: leave: (qdisc.qdisc_dequeue) skb={skb:#x} \
+             handle={handle:#x} tos={tos}\n"
+        )
+    }
+
+    fn free(micros: u64, skb: u64) -> String {
+        format!(" <idle>-0 [000] 5.{micros:06}: free: (skb.kfree_skb) skb={skb:#x}\n")
+    }
+
+    #[test]
+    fn a_packet_waits_is_marked_and_leaves_another_is_refused() {
+        let text = HEAD.to_owned()
+            + &come(100, 0xffff_8880_0000_00a0, 1514, "r1", 2)
+            + &come(110, 0xb0, 54, "r0", 0)
+            + &come(150, 0xc0, 1514, "r1", 0)
+            + &free(151, 0xc0)
+            + &free(152, 0xdead)
+            + &leave(700, 0xffff_8880_0000_00a0, 0x10000, 3)
+            + &leave(800, 0xb0, 0x20000, 0);
+        let events = read(&text, &queues(), 5_000_000_000).unwrap();
+        let at = |micros: u64| Instant::from_nanos(micros * 1000);
+        let (flow, down, up) = (FlowId(3), LinkId(0), LinkId(1));
+        let queued = |link, bytes| Event::Enqueued { link, flow, bytes };
+        let left = |link, bytes, micros| Event::Dequeued {
+            link,
+            flow,
+            bytes,
+            sojourn: Duration::from_micros(micros),
+        };
+        let expected = [
+            (at(100), queued(down, 1500)),
+            (at(110), queued(up, 40)),
+            (at(150), queued(down, 1500)),
+            (
+                at(151),
+                Event::Dropped {
+                    link: down,
+                    flow,
+                    bytes: 1500,
+                    reason: DropReason::Tail,
+                },
+            ),
+            (at(700), Event::Marked { link: down, flow }),
+            (at(700), left(down, 1500, 600)),
+            (at(800), left(up, 40, 690)),
+        ];
+        assert_eq!(events, expected);
+    }
+
+    #[test]
+    fn memory_that_is_used_again_held_a_packet_that_was_given_up() {
+        let text = come(1, 0xa0, 1514, "r1", 0) + &come(2, 0xa0, 114, "r1", 0);
+        let events = read(&text, &queues(), 5_000_000_000).unwrap();
+        assert!(matches!(events[2].1, Event::Dropped { bytes: 1500, .. }));
+    }
+
+    #[test]
+    fn a_line_that_is_no_record_is_named() {
+        for bad in [
+            " x-1 [000] 5.1: leave: (q) skb=0xa0 handle=0x10000 tos=3\n",
+            " x-1 [000] 5.000001: leave: (q) skb=0xa0 handle=0x30000 tos=3\n",
+            " x-1 [000] 5.000001: come: (q) skb=0xa0 len=9 dev=\"eth0\" tos=0 ports=0x1\n",
+            " x-1 [000] 5.000001: come: (q) skb=(fault) len=9 dev=\"r1\" tos=0 ports=0x1\n",
+            " x-1 [000] 99999999999999999999.000001: free: (q) skb=0xa0\n",
+        ] {
+            let text = HEAD.to_owned() + bad;
+            let error = read(&text, &queues(), 0).unwrap_err();
+            assert_eq!(error.line, 4, "{error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_breaks_the_reader(
+            cut in 0usize..300,
+            place in 0usize..300,
+            new in "[ -~]",
+        ) {
+            let mut text = come(1, 0xa0, 1514, "r1", 0) + &leave(2, 0xa0, 0x10000, 0) + &free(3, 1);
+            let place = place.min(text.len() - 1);
+            text.replace_range(place..=place, &new);
+            text.truncate(cut.min(text.len()));
+            _ = read(&text, &queues(), 0);
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! What an engine is.
+
+use crate::{Collector, RunResult, Sink};
+use scenario::{Choice, Scenario};
+
+/// Something that can run a scenario.
+pub trait Engine: Sync {
+    /// Its name, as users write it.
+    fn name(&self) -> &'static str;
+
+    /// What of the scenario it cannot run, and why. Empty if it can run it all.
+    fn check(&self, scenario: &Scenario) -> Vec<Unsupported>;
+
+    /// Runs the scenario with `discipline` under test and tells `sink` what happens.
+    ///
+    /// # Errors
+    /// If something that [`check`](Engine::check) does not look at goes wrong, such as a refused
+    /// parameter of a discipline.
+    fn run(
+        &self,
+        scenario: &Scenario,
+        discipline: &Choice,
+        seed: u64,
+        sink: &mut dyn Sink,
+    ) -> Result<Vec<BuiltLink>, EngineError>;
+}
+
+/// A queue as it was built, in the order of [`LinkId`](crate::LinkId).
+#[derive(Debug, Clone)]
+pub struct BuiltLink {
+    /// The link's name; an uplink's has `-up` appended.
+    pub name: String,
+    /// The discipline on it.
+    pub discipline: String,
+    /// The names of its classes.
+    pub classes: Vec<String>,
+    /// The room that its owner gave it.
+    pub buffer: Option<qdisc::Limit>,
+    /// Bytes that its capacity could have carried over the measured time.
+    pub capacity_bytes: f64,
+    /// What should be known of its results: a field of [`LinkResult`](crate::LinkResult), and what
+    /// there is to say of it. Where the field is null, that is the reason.
+    pub remarks: Vec<(&'static str, String)>,
+}
+
+/// Something that an engine cannot run.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{entry}: {reason}")]
+pub struct Unsupported {
+    /// The entry of the scenario, as a path such as `traffic.call.control`.
+    pub entry: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// Why a run failed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{entry}: {reason}")]
+pub struct EngineError {
+    /// The entry of the scenario that is at fault.
+    pub entry: String,
+    /// What is wrong.
+    pub reason: String,
+}
+
+impl From<Unsupported> for EngineError {
+    fn from(Unsupported { entry, reason }: Unsupported) -> EngineError {
+        EngineError { entry, reason }
+    }
+}
+
+/// Runs `scenario` on `engine` and measures it. With `series`, what is needed to draw it is kept.
+///
+/// # Errors
+/// What [`Engine::run`] returns.
+pub fn run(
+    engine: &dyn Engine,
+    scenario: &Scenario,
+    discipline: &Choice,
+    seed: u64,
+    series: bool,
+) -> Result<RunResult, EngineError> {
+    let mut collector = Collector::new(scenario, series);
+    let links = engine.run(scenario, discipline, seed, &mut collector)?;
+    Ok(collector.finish(discipline, seed, &links))
+}

@@ -1,0 +1,32 @@
+//! What came of a run: events, taps, metrics, estimates.
+//!
+//! An [`Engine`] runs a scenario and tells a [`Sink`] what happens, [`Event`] by event. The
+//! [`Collector`] turns events into a [`RunResult`], once, the same for every engine. [`metric`] names
+//! the figures that results hold; [`Estimate`] says how sure a figure over several runs is.
+//!
+//! Not for: what to run (`scenario`), how to show it (`report`).
+
+#![deny(missing_docs)]
+
+mod backlog;
+mod classes;
+mod collect;
+mod engine;
+pub mod estimate;
+mod event;
+mod link_meter;
+pub mod metric;
+mod notes;
+mod result;
+mod video;
+mod waits;
+
+pub use collect::Collector;
+pub use engine::{BuiltLink, Engine, EngineError, Unsupported, run};
+pub use estimate::{Estimate, Statistic};
+pub use event::{Event, LinkId, Sink, TrafficId};
+pub use result::{
+    CallResult, FlowResult, FrameDelay, LinkBacklog, LinkResult, Note, PacketDelay, PageResult,
+    Residence, RunResult, Series, Sojourn, WITHOUT,
+};
+pub use video::quantile;

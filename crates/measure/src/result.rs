@@ -1,0 +1,230 @@
+//! What came of a run, as results are written and read.
+//!
+//! Units stand in the names. What could not be observed is `None`, with a [`Note`] that says why.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The key of [`RunResult::variant`] that names the traffic entry that a control run leaves out.
+pub const WITHOUT: &str = "without";
+
+/// One run's results.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct RunResult {
+    /// The discipline under test, with its settings.
+    pub discipline: String,
+    /// The seed.
+    pub seed: u64,
+    /// What the command line and folders chose: `trace`, `source`, and every path that was set.
+    pub variant: BTreeMap<String, String>,
+    /// Calls.
+    pub calls: Vec<CallResult>,
+    /// Page loads, in order.
+    pub pages: Vec<PageResult>,
+    /// Bulk transfers.
+    pub flows: Vec<FlowResult>,
+    /// Queues.
+    pub links: Vec<LinkResult>,
+    /// Jain's fairness index over the goodput of calls and unlimited transfers.
+    pub jfi: Option<f64>,
+    /// Why something is null, and what else should be known.
+    pub notes: Vec<Note>,
+    /// What is needed to draw the run, where it was kept.
+    #[serde(skip)]
+    pub series: Option<Series>,
+}
+
+/// A call.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct CallResult {
+    /// The traffic entry's name, numbered where there are several.
+    pub name: String,
+    /// Its congestion control.
+    pub control: String,
+    /// Time for which frames were late.
+    pub stall_s: f64,
+    /// Frames handed over by the encoder.
+    pub frames: u64,
+    /// Of these, how many were late, lost ones included where they were waited for that long.
+    pub frames_late: u64,
+    /// Of these, how many were never shown.
+    pub frames_lost: u64,
+    /// Delay of frames.
+    pub frame_delay_ms: FrameDelay,
+    /// Windows of one second with fewer than ten frames shown.
+    pub low_fps_events: u64,
+    /// Freezes by WebRTC's rule.
+    pub freezes: u64,
+    /// Media delivered.
+    pub goodput_mbps: f64,
+    /// Waiting time of the call's own packets in the first queue of its direction.
+    pub sojourn_ms: PacketDelay,
+}
+
+/// Quantiles of the delay of frames; a lost one counts as delayed until it was skipped, one that
+/// never came as delayed until the end.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+pub struct FrameDelay {
+    /// Median.
+    pub p50: Option<f64>,
+    /// 95th percentile.
+    pub p95: Option<f64>,
+    /// 99th percentile.
+    pub p99: Option<f64>,
+    /// Largest.
+    pub max: Option<f64>,
+}
+
+/// Quantiles of the time that packets waited in a queue; those that left in the measured time.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+pub struct PacketDelay {
+    /// Median.
+    pub p50: Option<f64>,
+    /// 95th percentile.
+    pub p95: Option<f64>,
+    /// 99th percentile.
+    pub p99: Option<f64>,
+    /// Largest.
+    pub max: Option<f64>,
+}
+
+/// One load of a page.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PageResult {
+    /// The traffic entry's name.
+    pub name: String,
+    /// Which load, from 0.
+    pub load: u32,
+    /// The page's name.
+    pub site: String,
+    /// When navigation started, seconds since the start of the run.
+    pub start_s: f64,
+    /// Page load time; null if the run ended before.
+    pub plt_ms: Option<f64>,
+    /// Requests that were completed.
+    pub requests: u64,
+    /// Bytes of their answers.
+    pub bytes: u64,
+    /// Connections that were opened.
+    pub connections: u64,
+    /// Stall of all calls from the start of the load to two seconds after its end.
+    pub stall_s: f64,
+    /// The largest delay of a frame in that time, of all calls; null where none was handed over.
+    pub frame_max_ms: Option<f64>,
+}
+
+/// A bulk transfer.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct FlowResult {
+    /// The traffic entry's name, numbered where there are several.
+    pub name: String,
+    /// Its congestion control.
+    pub control: String,
+    /// Bytes delivered in the measured time, or until it was complete, over that time.
+    pub goodput_mbps: f64,
+    /// Time from its first packet to its last byte; null for an unlimited or unfinished transfer.
+    pub fct_ms: Option<f64>,
+    /// Bytes delivered in the measured time.
+    pub bytes: u64,
+    /// Waiting time of its own packets in the first queue of its direction; null for a transfer with
+    /// an end.
+    pub sojourn_ms: Option<Sojourn>,
+}
+
+/// A queue.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct LinkResult {
+    /// The link's name; an uplink's has `-up` appended.
+    pub name: String,
+    /// The discipline on it.
+    pub discipline: String,
+    /// Share of its capacity that was used.
+    pub utilization: Option<f64>,
+    /// Time that packets waited.
+    pub sojourn_ms: Sojourn,
+    /// Packets dropped.
+    pub drops: u64,
+    /// Packets marked.
+    pub marks: u64,
+    /// Packets forwarded.
+    pub packets: u64,
+    /// What waited in the queue.
+    pub backlog: LinkBacklog,
+    /// The mean backlog over the link's `buffer`, in the unit in which the buffer was given; null
+    /// without one. Above 1 only where the discipline counts in another unit, or has a larger limit
+    /// of its own.
+    pub occupancy: Option<f64>,
+    /// Moves of flows between classes in the measured time, of all flows. A flow's first placement is
+    /// no move, nor is its placement after the discipline forgot it, nor leaving the class "new".
+    /// Null where the discipline has no classes.
+    pub moves: Option<u64>,
+    /// Where calls and transfers without an end stayed: each that was placed, with each class.
+    pub residence: Vec<Residence>,
+}
+
+/// How long a flow was in a class.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Residence {
+    /// The call's or transfer's name.
+    pub flow: String,
+    /// The class's name.
+    pub class: String,
+    /// Share of the measured time. The shares of a flow that comes later add up to less than 1. A
+    /// flow is in its last class until it is put into another one, idle or not.
+    pub share: f64,
+}
+
+/// What waited in a queue, over the measured time. Packets in the device or on the wire wait no
+/// longer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct LinkBacklog {
+    /// Mean over time.
+    pub mean_packets: f64,
+    /// The most that waited for any time.
+    pub max_packets: u32,
+    /// Mean over time, IP lengths.
+    pub mean_bytes: f64,
+}
+
+/// Time that packets waited.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+pub struct Sojourn {
+    /// Mean.
+    pub mean: Option<f64>,
+    /// 95th percentile.
+    pub p95: Option<f64>,
+    /// Largest.
+    pub max: Option<f64>,
+}
+
+/// Something that should be known about a result.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Note {
+    /// The field it is about.
+    pub about: String,
+    /// What there is to say.
+    pub text: String,
+}
+
+/// What is needed to draw a run. Times in seconds since its start.
+#[derive(Debug, Clone, Default)]
+pub struct Series {
+    /// Names of the flows that the other lists speak of, by their place.
+    pub flows: Vec<String>,
+    /// Frames: call, time handed over, delay in ms; `None` for a lost one.
+    pub frames: Vec<(usize, f64, Option<f64>)>,
+    /// Width of a bin of the next lists, seconds.
+    pub bin_s: f64,
+    /// For each flow, bytes that came to the first queue in each bin.
+    pub offered: Vec<Vec<u64>>,
+    /// For each flow, bytes that left the first queue in each bin.
+    pub share: Vec<Vec<u64>>,
+    /// For each queue, the mean and the largest sojourn in each bin, ms; `None` where nothing left.
+    pub sojourn: Vec<Vec<Option<(f64, f64)>>>,
+    /// Class moves: time, queue, flow, and the class it went to.
+    pub moves: Vec<(f64, usize, usize, u8)>,
+    /// For each queue, the names of its classes.
+    pub classes: Vec<Vec<String>>,
+    /// Names of the calls.
+    pub calls: Vec<String>,
+}

@@ -1,0 +1,191 @@
+//! Which class each flow is in over time, for disciplines with classes.
+
+use super::rows::{Bar, Rows};
+use super::{Report, section as wrap};
+use crate::draw::svg::escape;
+use measure::{RunResult, Series};
+
+/// Classes that are told apart by colour.
+const COLOURS: usize = 8;
+/// Height of the row of a single flow, and the most that a row of many may have.
+const ROW: f64 = 16.0;
+const TALLEST: f64 = 72.0;
+/// Flows at the same time that are drawn below one another in a row.
+const MOST_LANES: usize = 24;
+
+/// A chart for each discipline with classes.
+pub fn section(report: &Report<'_>) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for (.., series) in &report.drawn {
+        let classes = queue(series).map(|queue| &series.classes[queue]);
+        for class in classes.into_iter().flatten() {
+            if !names.contains(&class.as_str()) {
+                names.push(class);
+            }
+        }
+    }
+    let cards = report.cards("column", |_, run, series| {
+        chart(report, &names, run, series)
+    });
+    if cards.is_empty() {
+        return String::new();
+    }
+    let key = |(number, name): (usize, &&str)| {
+        let colour = number % COLOURS;
+        format!(
+            "<span class=\"k{colour}\"><i class=\"patch\"></i>{}</span>\n",
+            escape(name)
+        )
+    };
+    let legend: String = names.iter().enumerate().map(key).collect();
+    let content = format!(
+        "<p class=\"legend\">{legend}</p>\n{cards}<p class=\"note\">Flows that \
+         share a row are drawn below one another, each from its first packet in the queue to its \
+         last.</p>\n"
+    );
+    wrap("classes", "Class of each flow", &content)
+}
+
+/// The first queue that has put a flow into a class.
+fn queue(series: &Series) -> Option<usize> {
+    let moved = |queue: &usize| series.moves.iter().any(|(_, at, ..)| at == queue);
+    (0..series.classes.len()).find(|queue| !series.classes[*queue].is_empty() && moved(queue))
+}
+
+fn chart(
+    report: &Report<'_>,
+    names: &[&str],
+    run: &RunResult,
+    series: &Series,
+) -> Option<(String, String)> {
+    let queue = queue(series)?;
+    let groups = report.subject.groups(series);
+    let titles: Vec<String> = groups.iter().map(|group| group.title()).collect();
+    let mut rows = Rows::new(900.0, report.time_axis(), titles.iter().map(String::as_str));
+    let colours: Vec<String> = (0..names.len())
+        .map(|k| format!("bar k{}", k % COLOURS))
+        .collect();
+    // A class by its name, so that it has the same colour in every chart.
+    let place = |class: u8| {
+        let name = series.classes[queue].get(usize::from(class))?;
+        names.iter().position(|other| other == name)
+    };
+    let mut hidden = 0;
+    for (group, title) in groups.iter().zip(&titles) {
+        let mut lanes: Vec<Vec<Bar>> = Vec::new();
+        for &flow in &group.flows {
+            let bars = bars(series, queue, flow, report.subject.duration_s, place);
+            hidden += usize::from(!settle(&mut lanes, bars));
+        }
+        let height = (ROW + lanes.len().saturating_sub(1) as f64 * 4.0).min(TALLEST);
+        rows.row(title, height, &colours, &lanes);
+    }
+    let link = run.links.get(queue).filter(|_| queue > 0);
+    let mut facts: Vec<String> = link
+        .iter()
+        .map(|link| format!("at {}", link.name))
+        .collect();
+    if hidden > 0 {
+        facts.push(format!(
+            "{hidden} flows beyond {MOST_LANES} at a time are not drawn"
+        ));
+    }
+    let fact = facts.join("; ");
+    Some((
+        fact,
+        rows.finish(&format!("class of each flow with {}", run.discipline)),
+    ))
+}
+
+/// A flow's classes, from its first packet to its last.
+fn bars(
+    series: &Series,
+    queue: usize,
+    flow: usize,
+    end_s: f64,
+    place: impl Fn(u8) -> Option<usize>,
+) -> Vec<Bar> {
+    let moves: Vec<(f64, u8)> = series
+        .moves
+        .iter()
+        .filter(|(_, at, of, _)| (*at, *of) == (queue, flow))
+        .map(|(time, .., class)| (*time, *class))
+        .collect();
+    let last_bin = series
+        .share
+        .get(flow)
+        .and_then(|bins| bins.iter().rposition(|bytes| *bytes > 0));
+    let last = last_bin
+        .map_or(end_s, |bin| (bin + 1) as f64 * series.bin_s)
+        .min(end_s);
+    moves
+        .iter()
+        .enumerate()
+        .filter_map(|(number, (from, class))| {
+            let to = moves.get(number + 1).map_or(last.max(*from), |next| next.0);
+            Some(Bar {
+                from: *from,
+                to,
+                class: place(*class)?,
+            })
+        })
+        .collect()
+}
+
+/// Puts a flow's bars on the first lane that is free by then. Whether there was one.
+fn settle(lanes: &mut Vec<Vec<Bar>>, bars: Vec<Bar>) -> bool {
+    let Some(from) = bars.first().map(|bar| bar.from) else {
+        return true;
+    };
+    let free = |lane: &Vec<Bar>| lane.last().is_none_or(|last| last.to <= from);
+    match lanes.iter().position(free) {
+        Some(lane) => lanes[lane].extend(bars),
+        None if lanes.len() < MOST_LANES => lanes.push(bars),
+        None => return false,
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bar(from: f64, to: f64, class: usize) -> Bar {
+        Bar { from, to, class }
+    }
+
+    #[test]
+    fn a_flow_is_in_a_class_until_it_moves_or_ends() {
+        let series = Series {
+            bin_s: 0.5,
+            // Flow 1 sends in bins 0 to 3, that is until 2 s.
+            share: vec![vec![], vec![9, 9, 9, 9, 0]],
+            moves: vec![
+                (0.1, 0, 1, 0),
+                (0.2, 1, 1, 2),
+                (0.3, 0, 0, 1),
+                (1.5, 0, 1, 2),
+            ],
+            ..Series::default()
+        };
+        let found = bars(&series, 0, 1, 10.0, |class| Some(usize::from(class)));
+        assert_eq!(found, [bar(0.1, 1.5, 0), bar(1.5, 2.0, 2)]);
+    }
+
+    #[test]
+    fn flows_after_one_another_share_a_lane() {
+        let mut lanes = Vec::new();
+        for (from, to) in [(0.0, 2.0), (1.0, 3.0), (2.0, 4.0)] {
+            assert!(settle(&mut lanes, vec![bar(from, to, 0)]));
+        }
+        assert_eq!(
+            lanes,
+            [
+                vec![bar(0.0, 2.0, 0), bar(2.0, 4.0, 0)],
+                vec![bar(1.0, 3.0, 0)]
+            ]
+        );
+        let mut full = vec![vec![bar(0.0, 9.0, 0)]; MOST_LANES];
+        assert!(!settle(&mut full, vec![bar(1.0, 2.0, 0)]));
+    }
+}

@@ -1,0 +1,150 @@
+//! What each flow gets of the first link over time.
+
+use super::subject::Group;
+use super::{Report, section as wrap};
+use crate::draw::axis::Axis;
+use crate::draw::plot::Plot;
+use crate::draw::svg::escape;
+use measure::{RunResult, Series};
+use std::ops::Range;
+
+/// Steps in a plot; bins are put together until there are no more.
+const MOST_STEPS: usize = 300;
+
+/// A stack for each discipline.
+pub fn section(report: &Report<'_>) -> String {
+    let duration = report.subject.duration_s;
+    let stacks: Vec<Vec<Layer>> = report
+        .drawn
+        .iter()
+        .map(|(.., series)| layers(report, series))
+        .collect();
+    let tops = stacks
+        .iter()
+        .filter_map(|stack| stack.last())
+        .flat_map(|layer| &layer.steps);
+    let top = tops.map(|step| step.1).fold(0.0, f64::max);
+    if top <= 0.0 {
+        return String::new();
+    }
+    let capacity = &report.subject.capacity;
+    // A trace may rise far above what is ever used; it is then cut.
+    let ceiling = capacity.iter().map(|step| step.1).fold(0.0, f64::max);
+    let y = Axis::from_zero("Mbit/s", top.max(ceiling.min(top * 1.5)), 5);
+    let card = |place: usize, run: &RunResult, _: &Series| {
+        let stack = stacks.get(place)?;
+        let mut plot = Plot::new(480.0, 230.0, report.time_axis(), y.clone());
+        // From the top of the stack down, each layer over the one above it.
+        for layer in stack.iter().rev() {
+            plot.group(&format!("f{}", layer.group.colour));
+            plot.area("", &layer.steps, duration);
+            plot.end();
+        }
+        report.shade(&mut plot, run);
+        if !capacity.is_empty() {
+            plot.steps("capacity", capacity, duration);
+        }
+        Some((
+            fact(run),
+            plot.finish(&format!("share of flows with {}", run.discipline)),
+        ))
+    };
+    let cards = report.cards("grid", card);
+    let content = format!(
+        "{}{cards}<p class=\"note\">What left the first queue, stacked, means over {:.2} s. Dashed: \
+         what the link can carry. {}</p>\n",
+        legend(&stacks),
+        step_bins(report) as f64 * bin(report),
+        report.shades()
+    );
+    wrap("flows", "Share of each flow", &content)
+}
+
+fn fact(run: &RunResult) -> String {
+    let used = run.links.first().and_then(|link| link.utilization);
+    used.map(|used| format!("{:.0} % used", used * 100.0))
+        .unwrap_or_default()
+}
+
+/// A group of flows, and how high the stack reaches with it.
+struct Layer {
+    group: Group,
+    /// From when on, s, and how high, Mbit/s.
+    steps: Vec<(f64, f64)>,
+}
+
+fn bin(report: &Report<'_>) -> f64 {
+    report
+        .drawn
+        .first()
+        .map_or(0.1, |(.., series)| series.bin_s)
+}
+
+/// How many bins make a step.
+fn step_bins(report: &Report<'_>) -> usize {
+    let bins = (report.subject.duration_s / bin(report)).ceil() as usize;
+    bins.div_ceil(MOST_STEPS).max(1)
+}
+
+/// The stack of a run, from its lowest layer on.
+fn layers(report: &Report<'_>, series: &Series) -> Vec<Layer> {
+    let width = step_bins(report);
+    let bins = (report.subject.duration_s / series.bin_s).ceil() as usize;
+    let mut heights = vec![0.0; bins.div_ceil(width)];
+    let groups = report.subject.groups(series).into_iter();
+    groups
+        .map(|group| {
+            for (step, height) in heights.iter_mut().enumerate() {
+                let (from, to) = (step * width, ((step + 1) * width).min(bins));
+                *height += mbps(series, &group.flows, from, to);
+            }
+            let starts = (0..).map(|step| (step * width) as f64 * series.bin_s);
+            Layer {
+                group,
+                steps: starts.zip(heights.iter().copied()).collect(),
+            }
+        })
+        .collect()
+}
+
+/// Rate of `flows` out of the first queue between two bins, Mbit/s.
+pub fn mbps(series: &Series, flows: &[usize], from: usize, to: usize) -> f64 {
+    let shares = flows.iter().filter_map(|flow| series.share.get(*flow));
+    let bytes: u64 = shares
+        .map(|bins| bins.iter().take(to).skip(from).sum::<u64>())
+        .sum();
+    bytes as f64 * 8e-6 / (to.saturating_sub(from).max(1) as f64 * series.bin_s)
+}
+
+/// What these flows sent into the first queue and what left it for them, from one bin to another,
+/// in bytes.
+pub fn offered_and_served(series: &Series, flows: &[usize], bins: Range<usize>) -> (u64, u64) {
+    let sum = |lists: &[Vec<u64>]| -> u64 {
+        let lists = flows.iter().filter_map(|flow| lists.get(*flow));
+        lists
+            .flat_map(|list| list.iter().take(bins.end).skip(bins.start))
+            .sum()
+    };
+    (sum(&series.offered), sum(&series.share))
+}
+
+/// Which colour is which entry of the traffic.
+fn legend(stacks: &[Vec<Layer>]) -> String {
+    let mut groups: Vec<&Group> = Vec::new();
+    for layer in stacks.iter().flatten() {
+        if !groups.iter().any(|group| group.name == layer.group.name) {
+            groups.push(&layer.group);
+        }
+    }
+    let key = |group: &&Group| {
+        format!(
+            "<span class=\"f{}\"><i class=\"patch\"></i>{}</span>\n",
+            group.colour,
+            escape(&group.title())
+        )
+    };
+    format!(
+        "<p class=\"legend\">{}</p>\n",
+        groups.iter().map(key).collect::<String>()
+    )
+}

@@ -1,0 +1,181 @@
+//! Bars over time: a row for each subject, in it one or more lanes, on them intervals.
+
+use crate::draw::axis::Axis;
+use crate::draw::plot::abscissa;
+use crate::draw::svg::{Path, coordinate as c, escape, short};
+use std::fmt::Write as _;
+
+const RIGHT: f64 = 18.0;
+const ABOVE: f64 = 6.0;
+const BELOW: f64 = 38.0;
+const GAP: f64 = 6.0;
+const CHARACTER: f64 = 7.0;
+/// Longer names of rows are cut.
+const NAME: usize = 28;
+/// Intervals shorter than this many pixels are drawn this long, and one of them in each such
+/// place.
+const SHORTEST: f64 = 1.0;
+
+/// A chart of rows in the making.
+#[derive(Debug)]
+pub struct Rows {
+    width: f64,
+    left: f64,
+    axis: Axis,
+    floor: f64,
+    marks: String,
+}
+
+impl Rows {
+    /// An empty chart of so many pixels in width, for rows of these names.
+    pub fn new<'a>(width: f64, axis: Axis, names: impl Iterator<Item = &'a str>) -> Self {
+        let longest = names
+            .map(|name| name.chars().count().min(NAME))
+            .max()
+            .unwrap_or(0);
+        Rows {
+            width,
+            left: longest as f64 * CHARACTER + 12.0,
+            axis,
+            floor: ABOVE,
+            marks: String::new(),
+        }
+    }
+
+    fn px(&self, x: f64) -> f64 {
+        self.left + self.axis.place(x) * (self.width - RIGHT - self.left)
+    }
+
+    /// Puts what follows, until [`end`](Rows::end), into a group of these classes.
+    pub fn group(&mut self, classes: &str) {
+        _ = write!(self.marks, "<g class=\"{classes}\">");
+    }
+
+    /// Ends a group.
+    pub fn end(&mut self) {
+        self.marks.push_str("</g>\n");
+    }
+
+    /// Adds a row of so many pixels in height; its lanes share it. On each lane are intervals:
+    /// from when to when, and which of `classes` they are drawn in.
+    pub fn row(&mut self, name: &str, height: f64, classes: &[String], lanes: &[Vec<Bar>]) {
+        let top = self.floor;
+        self.floor += height + GAP;
+        _ = writeln!(
+            self.marks,
+            "<rect class=\"lane\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>\
+             <text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>",
+            c(self.left),
+            c(top),
+            c(self.width - RIGHT - self.left),
+            c(height),
+            c(self.left - 6.0),
+            c(top + height / 2.0 + 4.0),
+            escape(&short(name, NAME))
+        );
+        let lane_height = height / lanes.len().max(1) as f64;
+        for (number, class) in classes.iter().enumerate() {
+            let mut path = Path::default();
+            for (lane, bars) in lanes.iter().enumerate() {
+                let y = top + (lane as f64 + 0.5) * lane_height;
+                self.bars(&mut path, y, bars.iter().filter(|bar| bar.class == number));
+            }
+            let stroke = c((lane_height - 0.4).max(0.4));
+            self.marks += &path.element(&format!("class=\"{class}\" stroke-width=\"{stroke}\""));
+        }
+    }
+
+    fn bars<'a>(&self, path: &mut Path, y: f64, bars: impl Iterator<Item = &'a Bar>) {
+        let mut drawn_to = f64::NEG_INFINITY;
+        for bar in bars {
+            let (from, to) = (self.px(bar.from), self.px(bar.to));
+            if to <= drawn_to {
+                continue;
+            }
+            let to = to.max(from + SHORTEST);
+            path.start(from, y);
+            path.across(to);
+            drawn_to = to;
+        }
+    }
+
+    /// The chart as an SVG element; `name` is read to those who cannot see it.
+    pub fn finish(self, name: &str) -> String {
+        let height = self.floor + BELOW;
+        let axis = abscissa(
+            &self.axis,
+            (self.left, self.width - RIGHT),
+            self.floor,
+            height,
+        );
+        format!(
+            "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n{}{axis}</svg>\n",
+            c(self.width),
+            c(height),
+            escape(name),
+            self.marks
+        )
+    }
+}
+
+/// An interval on a lane.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bar {
+    /// Its start.
+    pub from: f64,
+    /// Its end.
+    pub to: f64,
+    /// Which of the row's classes it is drawn in.
+    pub class: usize,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chart() -> Rows {
+        // Names of one character: 19 pixels on the left, 18 on the right, 100 for the axis.
+        Rows::new(137.0, Axis::exact("s", 0.0, 10.0, 5), ["a"].into_iter())
+    }
+
+    fn bar(from: f64, to: f64, class: usize) -> Bar {
+        Bar { from, to, class }
+    }
+
+    #[test]
+    fn bars_stand_on_their_lane_in_their_class() {
+        let mut chart = chart();
+        let lanes = [
+            vec![bar(0.0, 5.0, 0), bar(5.0, 10.0, 1)],
+            vec![bar(1.0, 2.0, 1)],
+        ];
+        chart.row("a", 8.0, &["k0".to_owned(), "k1".to_owned()], &lanes);
+        // Lanes of 4 pixels each from 6 on: centres at 8 and 12.
+        assert!(
+            chart
+                .marks
+                .contains("class=\"k0\" stroke-width=\"3.6\" d=\"M19 8H69\"")
+        );
+        assert!(
+            chart
+                .marks
+                .contains("class=\"k1\" stroke-width=\"3.6\" d=\"M69 8H119M29 12H39\"")
+        );
+    }
+
+    #[test]
+    fn many_short_bars_are_drawn_once_in_each_place() {
+        let mut chart = chart();
+        // A hundred bars within 1/100 of a pixel, and one 10 pixels on.
+        let mut bars: Vec<Bar> = (0..100)
+            .map(|n| bar(f64::from(n) * 1e-5, f64::from(n) * 1e-5 + 5e-6, 0))
+            .collect();
+        bars.push(bar(1.0, 1.0, 0));
+        chart.row("a", 8.0, &["k0".to_owned()], &[bars]);
+        assert!(
+            chart.marks.contains("d=\"M19 10H20M29 10H30\""),
+            "{}",
+            chart.marks
+        );
+    }
+}

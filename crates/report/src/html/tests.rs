@@ -1,0 +1,363 @@
+//! The whole page, from results made up here.
+
+use super::subject::Subject;
+use super::*;
+use measure::{
+    CallResult, FlowResult, FrameDelay, LinkBacklog, LinkResult, Note, PacketDelay, PageResult,
+    Sojourn,
+};
+
+const DURATION: f64 = 60.0;
+const BIN: f64 = 0.1;
+/// Pages start at these times.
+const PAGES: [f64; 2] = [15.0, 40.0];
+const CONNECTIONS: usize = 6;
+
+/// Whether a page is loading: for `wait` seconds from its start.
+fn busy(at: f64, wait: f64) -> bool {
+    PAGES
+        .iter()
+        .any(|start| (*start..start + wait).contains(&at))
+}
+
+/// A run in which a page takes `wait` seconds of the queue, and half of the call's rate.
+fn result(discipline: &str, seed: u64, wait: f64, drawn: bool) -> RunResult {
+    let flow = FlowResult {
+        name: "bulk".to_owned(),
+        control: "cubic".to_owned(),
+        goodput_mbps: 5.0,
+        fct_ms: None,
+        bytes: 1,
+        sojourn_ms: None,
+    };
+    let link = LinkResult {
+        name: "last-mile".to_owned(),
+        discipline: discipline.to_owned(),
+        utilization: Some(0.8),
+        sojourn_ms: Sojourn {
+            mean: Some(wait * 30.0),
+            p95: Some(wait * 90.0),
+            max: Some(wait * 120.0),
+        },
+        drops: (wait * 10.0) as u64,
+        marks: 0,
+        packets: 100_000,
+        backlog: LinkBacklog {
+            mean_packets: wait * 40.0,
+            max_packets: 100,
+            mean_bytes: wait * 60_000.0,
+        },
+        occupancy: Some(0.4),
+        moves: None,
+        residence: Vec::new(),
+    };
+    let note = Note {
+        about: "flows.bulk.fct_ms".to_owned(),
+        text: "unlimited, or not complete when the run ended".to_owned(),
+    };
+    RunResult {
+        discipline: discipline.to_owned(),
+        seed,
+        variant: [("trace".to_owned(), "a <b>.txt".to_owned())].into(),
+        calls: vec![call(wait)],
+        pages: pages(seed, wait),
+        flows: vec![flow],
+        links: vec![link],
+        jfi: Some(0.9),
+        notes: vec![note],
+        series: drawn.then(|| series(discipline.starts_with("confucius"), wait)),
+    }
+}
+
+fn call(wait: f64) -> CallResult {
+    CallResult {
+        name: "call".to_owned(),
+        control: "gcc".to_owned(),
+        stall_s: if wait > 1.0 { wait * 2.0 } else { 0.0 },
+        frames: 1800,
+        frames_late: 60,
+        frames_lost: 1,
+        frame_delay_ms: FrameDelay {
+            p50: Some(45.0),
+            p95: Some(50.0 + wait * 100.0),
+            p99: Some(50.0 + wait * 140.0),
+            max: Some(53.0 + wait * 150.0),
+        },
+        low_fps_events: 0,
+        freezes: 0,
+        goodput_mbps: 3.9,
+        sojourn_ms: PacketDelay {
+            p50: Some(wait),
+            p95: Some(wait * 10.0),
+            p99: Some(wait * 20.0),
+            max: Some(wait * 40.0),
+        },
+    }
+}
+
+fn pages(seed: u64, wait: f64) -> Vec<PageResult> {
+    let load = |(load, start_s)| PageResult {
+        name: "page".to_owned(),
+        site: "a site".to_owned(),
+        load,
+        start_s,
+        plt_ms: Some(3000.0 - wait * 800.0 + seed as f64 * 40.0),
+        requests: 80,
+        bytes: 2_000_000,
+        connections: CONNECTIONS as u64,
+        stall_s: if wait > 1.0 {
+            wait + seed as f64 * 0.1
+        } else {
+            0.0
+        },
+        frame_max_ms: Some(wait * 150.0),
+    };
+    (0..).zip(PAGES).map(load).collect()
+}
+
+/// The call is flow 0, then come the connections of both pages, then the bulk transfer.
+fn series(classes: bool, wait: f64) -> Series {
+    let bins = (DURATION / BIN) as usize;
+    let at = |bin: usize| bin as f64 * BIN;
+    let bytes = |mbps: f64| (mbps * BIN / 8e-6) as u64;
+    let call = (0..bins).map(|bin| bytes(if busy(at(bin), wait) { 2.0 } else { 4.0 }));
+    let connection = |n: usize| -> Vec<u64> {
+        let on = |at: f64| busy(at, wait) && (at > 30.0) == (n >= CONNECTIONS);
+        (0..bins)
+            .map(|bin| bytes(if on(at(bin)) { 2.0 } else { 0.0 }))
+            .collect()
+    };
+    let connections = 2 * CONNECTIONS;
+    let names = (1..=connections).map(|n| format!("page-{n}"));
+    let waited = |bin: usize| {
+        if busy(at(bin), wait) {
+            wait * 100.0
+        } else {
+            4.0
+        }
+    };
+    let sojourn = (0..bins).map(|bin| Some((waited(bin), waited(bin) * 2.0)));
+    Series {
+        flows: ["call".to_owned()]
+            .into_iter()
+            .chain(names)
+            .chain(["bulk".to_owned()])
+            .collect(),
+        frames: (0..1800).map(|n| frame(n, wait)).collect(),
+        bin_s: BIN,
+        // While pages load, the call goes on sending 4 Mbit/s and gets 2.
+        offered: vec![vec![bytes(4.0); bins]],
+        share: [call.collect()]
+            .into_iter()
+            .chain((0..connections).map(connection))
+            .chain([vec![bytes(5.0); bins]])
+            .collect(),
+        sojourn: vec![sojourn.collect(), vec![None; bins]],
+        moves: if classes { moves() } else { Vec::new() },
+        classes: match classes {
+            true => vec![
+                ["low", "medium", "high"].map(str::to_owned).to_vec(),
+                Vec::new(),
+            ],
+            false => vec![Vec::new(); 2],
+        },
+        calls: vec!["call".to_owned()],
+    }
+}
+
+fn frame(number: u32, wait: f64) -> (usize, f64, Option<f64>) {
+    let at = f64::from(number) / 30.0;
+    let least = 40.0 + f64::from(number * 7919 % 13);
+    let delay = match (busy(at, wait), number % 97) {
+        (true, 0) => None,
+        (true, _) => Some(least + wait * 150.0),
+        (false, _) => Some(least),
+    };
+    (0, at, delay)
+}
+
+/// Connections go through all three classes; the call and the transfer stay where they are.
+fn moves() -> Vec<(f64, usize, usize, u8)> {
+    let connections = (0..2 * CONNECTIONS).flat_map(|n| {
+        let start = PAGES[n / CONNECTIONS] + n as f64 * 0.01;
+        [(0.0, 0), (0.3, 1), (0.5, 2)].map(|(later, class)| (start + later, 0, n + 1, class))
+    });
+    let lasting = [(0.0, 0, 0, 0), (0.0, 0, 2 * CONNECTIONS + 1, 2)];
+    lasting.into_iter().chain(connections).collect()
+}
+
+/// A report on made-up runs of `disciplines`.
+pub fn page(disciplines: &[&str], seeds: u64) -> String {
+    let one = |(n, discipline): (usize, &&str)| -> Vec<RunResult> {
+        let wait = 0.4 + n as f64 * 3.0 / disciplines.len() as f64;
+        (0..seeds)
+            .map(|seed| result(discipline, seed, wait, seed == 0))
+            .collect()
+    };
+    let results: Vec<RunResult> = disciplines.iter().enumerate().flat_map(one).collect();
+    let scenario = serde_json::json!({ "name": "sample", "link": { "rate": "20mbit" } });
+    let document = Document {
+        version: "0.1.0",
+        engine: "sim",
+        scenario: &scenario,
+        results: &results,
+    };
+    let subject = Subject {
+        name: "Page during a call",
+        summary: "A video call over a last mile of 20 Mbit/s while web pages are loaded.",
+        duration_s: DURATION,
+        warmup_s: 5.0,
+        threshold_ms: 190.0,
+        entries: vec![("page", "page"), ("call", "call"), ("bulk", "bulk")],
+        transfers: vec![0.0],
+        capacity: vec![(0.0, 20.0)],
+    };
+    Report::new(subject, &document).page()
+}
+
+/// Whether every element is closed, in order, and no attribute or text has a stray bracket.
+fn well_formed(page: &str) -> Result<(), String> {
+    let mut open: Vec<&str> = Vec::new();
+    let body = page.strip_prefix("<!DOCTYPE html>").ok_or("no doctype")?;
+    let mut rest = body;
+    while let Some(start) = rest.find('<') {
+        if rest[..start].contains('>') && open.last() != Some(&"style") {
+            return Err(format!("a stray > in {:?}", &rest[..start]));
+        }
+        let end = rest[start..].find('>').ok_or("a tag without end")? + start;
+        let tag = &rest[start + 1..end];
+        if let Some(closed) = tag.strip_prefix('/') {
+            if open.pop() != Some(closed) {
+                return Err(format!("</{closed}> closes nothing"));
+            }
+        } else if !tag.ends_with('/') {
+            open.push(tag.split_whitespace().next().unwrap_or_default());
+        }
+        if tag.matches('"').count() % 2 != 0 || tag.contains('<') {
+            return Err(format!("quotes in <{tag}>"));
+        }
+        rest = &rest[end + 1..];
+    }
+    if open.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("not closed: {open:?}"))
+    }
+}
+
+#[test]
+fn the_check_finds_faults() {
+    assert_eq!(well_formed("<!DOCTYPE html><a b=\"c\"><d/></a>"), Ok(()));
+    for bad in ["<a>", "<a><b></a></b>", "<a b=\"></a>", "<a>></a>"] {
+        assert!(
+            well_formed(&format!("<!DOCTYPE html>{bad}")).is_err(),
+            "{bad}"
+        );
+    }
+}
+
+#[test]
+fn the_report_says_what_bounds_the_longest_delay() {
+    let page = page(&["confucius"], 1);
+    let bound = page
+        .split("What bounds its longest delay of ")
+        .nth(1)
+        .expect("the sentence");
+    let bound = bound.split('.').take(3).collect::<Vec<_>>().join(".");
+    assert!(
+        bound.contains("the call sent 4.0 Mbit/s and got 2.0"),
+        "{bound}"
+    );
+}
+
+#[test]
+fn a_page_is_well_formed_whole_and_alone() {
+    let disciplines = ["confucius", "fq_codel,target=5ms", "fifo"];
+    for seeds in [1, 3] {
+        let page = page(&disciplines, seeds);
+        assert_eq!(well_formed(&page), Ok(()));
+        for discipline in disciplines {
+            // At least: sentence, table, three legends, two cards.
+            assert!(page.matches(discipline).count() >= 7, "{discipline}");
+        }
+        for id in [
+            "comparison",
+            "tradeoff",
+            "frames",
+            "flows",
+            "classes",
+            "sojourn",
+            "about",
+        ] {
+            assert!(page.contains(&format!("id=\"{id}\"")), "{id}");
+        }
+        for elsewhere in ["http://", "https://", "url(", "<script", "<img", "<link"] {
+            assert!(!page.contains(elsewhere), "{elsewhere}");
+        }
+        assert!(
+            !page.contains("NaN") && !page.contains("inf "),
+            "only numbers are drawn"
+        );
+    }
+}
+
+#[test]
+fn sentences_follow_from_the_summary() {
+    let page = page(&["confucius", "fifo"], 1);
+    // The first waits 0.4 s: no stall, PLT 3000 - 0.4 * 800. The second waits 1.9 s.
+    assert!(page.contains("<b>confucius</b> stalls not at all; <b>fifo</b> loads pages fastest"));
+    assert!(page.contains("confucius</b>: no stall, pages in 2.68 s"));
+    assert!(page.contains("fifo</b>: stalls 3.80 s, pages in 1.48 s"));
+    assert!(page.contains("the call goes from 4.00 down to 2.00 Mbit/s"));
+}
+
+#[test]
+fn hostile_names_stay_text() {
+    let hostile = "</svg></title><script>alert(1)</script>\"'";
+    let page = page(&[hostile, "fifo"], 2);
+    assert_eq!(well_formed(&page), Ok(()));
+    assert!(!page.contains("<script"));
+}
+
+#[test]
+fn nothing_to_show_is_no_error() {
+    let page = page(&[], 1);
+    assert_eq!(well_formed(&page), Ok(()));
+    assert!(page.contains("There are no results."));
+}
+
+#[test]
+fn a_report_on_many_disciplines_stays_small() {
+    let names: Vec<String> = (0..20).map(|n| format!("confucius,k={n}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let page = page(&names, 2);
+    assert!(page.len() < 2_000_000, "{} bytes", page.len());
+    assert!(page.contains("16 of 20 disciplines"));
+}
+
+#[test]
+fn the_subject_is_what_the_scenario_says() {
+    let text = "name = \"n\"\nsummary = \"s\"\nduration = \"20s\"\nwarmup = \"2s\"\n\
+                disciplines = [\"fifo\"]\n[link]\nrate = \"8mbit\"\nrtt = \"40ms\"\n\
+                [[traffic]]\nname = \"late\"\nkind = \"bulk\"\nstart = \"3s\"\n";
+    let accept = |_: &scenario::Choice| Ok(());
+    let names = scenario::Names {
+        discipline: &accept,
+        control: &accept,
+    };
+    let document = scenario::Document::parse("test.toml", text).unwrap();
+    let scenario = document.resolve(&names).unwrap();
+    let subject = Subject::of(&scenario);
+    assert_eq!((subject.duration_s, subject.warmup_s), (20.0, 2.0));
+    assert_eq!(subject.entries, [("late", "bulk")]);
+    assert_eq!(subject.transfers, [3.0]);
+    assert_eq!(subject.capacity, [(0.0, 8.0)]);
+    let json = document.to_json();
+    let document = Document {
+        version: "0.1.0",
+        engine: "sim",
+        scenario: &json,
+        results: &[],
+    };
+    assert_eq!(well_formed(&html(&scenario, &document)), Ok(()));
+}

@@ -1,0 +1,16 @@
+//! Tables, plots and pages: what came of runs, for people and for other programs.
+//!
+//! [`summarize`] puts one line under each discipline; [`html`] draws a report; [`export`] writes JSON,
+//! CSV and a folder with everything. It knows results, and no engine.
+//!
+//! Not for: deciding what to run, or whether a claim holds (`reproduce`).
+
+#![deny(missing_docs)]
+
+pub mod draw;
+pub mod export;
+mod html;
+mod summary;
+
+pub use html::{framed, html, look, shape, swatch};
+pub use summary::{Mean, Summary, summarize};

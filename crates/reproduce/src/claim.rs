@@ -1,0 +1,412 @@
+//! A sentence of a paper as a check, and what came of it.
+
+use crate::experiment::{AxisValue, Experiment, Settings};
+use crate::facts::{self, Fact, Facts};
+use crate::figure::number;
+use crate::records::Records;
+use measure::estimate::{self, Estimate, Statistic};
+use measure::metric::Metric;
+use serde::{Deserialize, Serialize};
+
+/// A claim as it is written.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// Its name within the experiment.
+    pub id: String,
+    /// Where the paper says it; otherwise where it has the experiment.
+    #[serde(default)]
+    pub paper: Option<String>,
+    /// What is claimed.
+    pub statement: String,
+    /// The published value, in words.
+    pub published: String,
+    /// The range in which our value has to lie: `at most -50`, `at least 0.5`, `40 to 60`.
+    #[serde(default)]
+    pub expect: Option<Range>,
+    /// The metric of the runs.
+    #[serde(default)]
+    pub metric: Option<String>,
+    /// What becomes of its values; the mean if not said.
+    #[serde(default)]
+    pub statistic: Option<String>,
+    /// The case that the claim is about; for a spread, the cases.
+    #[serde(default)]
+    pub of: Names,
+    /// The case that it is compared with, or with `fact` the fact; of several, the one that is worst
+    /// for the claim.
+    #[serde(default)]
+    pub to: Names,
+    /// How it is compared.
+    #[serde(default, rename = "as")]
+    pub how: How,
+    /// Values of axes that the claim is restricted to.
+    #[serde(default, rename = "where")]
+    pub place: Settings,
+    /// One claim for each value of this axis.
+    #[serde(default)]
+    pub each: Option<String>,
+    /// A figure that needs no run instead of a metric: `theory …`, `pages …`, `traces …`.
+    #[serde(default)]
+    pub fact: Option<String>,
+    /// A policy of the theory, whose delay the note says beside what was measured: `confucius steps
+    /// flows={flows}`, where `{flows}` is the value of an axis that the claim is restricted to.
+    #[serde(default)]
+    pub bound: Option<String>,
+    /// Why it cannot be tested here.
+    #[serde(default)]
+    pub untestable: Option<String>,
+    /// What explains our value.
+    #[serde(default)]
+    pub why: Option<String>,
+}
+
+/// One name or several.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(from = "NamesWritten")]
+pub struct Names(pub Vec<String>);
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum NamesWritten {
+    One(String),
+    Several(Vec<String>),
+}
+
+impl From<NamesWritten> for Names {
+    fn from(written: NamesWritten) -> Self {
+        Names(match written {
+            NamesWritten::One(name) => vec![name],
+            NamesWritten::Several(names) => names,
+        })
+    }
+}
+
+/// How a case is compared.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum How {
+    /// By the difference in percent of the other; without another, not at all.
+    #[default]
+    Change,
+    /// By the difference.
+    Difference,
+    /// The largest of several less the smallest, in percent of the largest.
+    Spread,
+}
+
+/// A range of values.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Range {
+    /// The least.
+    pub low: f64,
+    /// The most.
+    pub high: f64,
+}
+
+impl TryFrom<String> for Range {
+    type Error = String;
+    fn try_from(text: String) -> Result<Self, String> {
+        let refused =
+            || format!("{text:?} is no range; write \"at most 5\", \"at least 5\" or \"3 to 5\"");
+        let number = |text: &str| {
+            let number: f64 = text.trim().parse().map_err(|_| refused())?;
+            number.is_finite().then_some(number).ok_or_else(refused)
+        };
+        let (low, high) = if let Some(most) = text.strip_prefix("at most ") {
+            (f64::NEG_INFINITY, number(most)?)
+        } else if let Some(least) = text.strip_prefix("at least ") {
+            (number(least)?, f64::INFINITY)
+        } else {
+            let (low, high) = text.split_once(" to ").ok_or_else(refused)?;
+            (number(low)?, number(high)?)
+        };
+        Ok(Range { low, high })
+    }
+}
+
+impl Range {
+    fn contains(&self, value: f64) -> bool {
+        (self.low..=self.high).contains(&value)
+    }
+
+    /// What an estimate says about whether the true value is in the range.
+    fn judge(&self, estimate: &Estimate) -> Option<bool> {
+        let Some((low, high)) = estimate.ci95 else {
+            return Some(self.contains(estimate.value));
+        };
+        if low >= self.low && high <= self.high {
+            Some(true)
+        } else if high < self.low || low > self.high {
+            Some(false)
+        } else {
+            None
+        }
+    }
+}
+
+/// What came of a claim.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub enum Verdict {
+    /// Our value is in the range, with 95 % confidence where there are several runs.
+    #[serde(rename = "holds")]
+    Holds,
+    /// It is outside.
+    #[serde(rename = "does not hold")]
+    Fails,
+    /// The interval reaches over the range's end, or there is nothing to test it with.
+    #[serde(rename = "cannot be tested")]
+    Untested,
+}
+
+impl Verdict {
+    /// As it is printed.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Verdict::Holds => "holds",
+            Verdict::Fails => "does not hold",
+            Verdict::Untested => "cannot be tested",
+        }
+    }
+}
+
+/// A claim beside what was measured.
+#[derive(Debug, Clone, Serialize)]
+pub struct Checked {
+    /// Its name: experiment, claim, and the values it is restricted to.
+    pub id: String,
+    /// Where the paper says it.
+    pub paper: String,
+    /// What is claimed.
+    pub statement: String,
+    /// The published value, in words.
+    pub published: String,
+    /// Our value, in `unit`; null where there is none.
+    pub ours: Option<f64>,
+    /// Its 95 % interval; null for a single run.
+    pub ci95: Option<(f64, f64)>,
+    /// The unit.
+    pub unit: String,
+    /// Whether it holds.
+    pub verdict: Verdict,
+    /// Why.
+    pub note: String,
+}
+
+impl Claim {
+    /// Checks that everything that the claim names exists.
+    pub(super) fn check(&self, experiment: &Experiment) -> Result<(), String> {
+        let sources = [&self.metric, &self.fact, &self.untestable];
+        if sources.into_iter().flatten().count() != 1 {
+            return Err("one of metric, fact and untestable is needed".to_owned());
+        }
+        if self.untestable.is_none() && self.expect.is_none() {
+            return Err("expect is missing".to_owned());
+        }
+        for fact in self.facts() {
+            Fact::parse(fact)?;
+        }
+        if let Some(metric) = &self.metric {
+            Metric::parse(metric)?;
+            if self.of.0.is_empty() {
+                return Err("of is missing".to_owned());
+            }
+        }
+        self.statistic()?;
+        let others = self.to.0.iter().filter(|_| self.fact.is_none());
+        for name in self.of.0.iter().chain(others) {
+            experiment.case(name)?;
+        }
+        let mut places = vec![self.place.clone()];
+        if let Some(axis) = &self.each {
+            let label = |value: &AxisValue| (axis.clone(), value.label().to_owned());
+            let with = |value| self.place.clone().into_iter().chain([label(value)]);
+            let values = experiment.axis(axis)?.values.iter();
+            places = values.map(|value| with(value).collect()).collect();
+        }
+        for place in places {
+            for fact in self.bounds(&place) {
+                Fact::parse(&fact)?;
+            }
+        }
+        experiment.check_selection(&self.place)
+    }
+
+    /// The facts that the claim is about: none, one, or one and what it is compared with.
+    fn facts(&self) -> impl Iterator<Item = &String> {
+        let others = self.to.0.iter().filter(|_| self.fact.is_some());
+        self.fact.iter().chain(others)
+    }
+
+    /// The bound's delay, integrated and as printed; nothing without a bound.
+    fn bounds(&self, place: &Settings) -> Vec<String> {
+        let Some(bound) = &self.bound else {
+            return Vec::new();
+        };
+        let fill = |text: String, (axis, label): (&String, &String)| {
+            text.replace(&format!("{{{axis}}}"), label)
+        };
+        let filled = place.iter().fold(bound.clone(), fill);
+        let forms = ["integral", "printed"].iter();
+        forms
+            .map(|form| format!("theory {filled} of delay {form}"))
+            .collect()
+    }
+
+    /// What the theory says beside what was measured.
+    fn theory(&self, records: &Records<'_>, place: &Settings) -> Option<String> {
+        let facts = self.bounds(place).into_iter();
+        let values = facts.map(|fact| records.facts().value(&fact).ok().flatten());
+        let values: Vec<f64> = values.collect::<Option<_>>()?;
+        let [integral, printed] = values[..] else {
+            return None;
+        };
+        let [integral, printed] = [integral, printed].map(number);
+        Some(format!(
+            "theory: a queue delay of {integral} ms in the fluid model, {printed} ms by table 1"
+        ))
+    }
+
+    fn statistic(&self) -> Result<Statistic, String> {
+        self.statistic.as_deref().unwrap_or("mean").parse()
+    }
+
+    /// What `records` say of the claim, once for each value of the axis that it is made for.
+    pub(super) fn checked(&self, experiment: &Experiment, records: &Records<'_>) -> Vec<Checked> {
+        let Some(axis) = &self.each else {
+            return vec![self.one(experiment, records, None)];
+        };
+        let labels = records.labels(axis);
+        let one = |label: &String| self.one(experiment, records, Some((axis, label)));
+        labels.iter().map(one).collect()
+    }
+
+    fn one(
+        &self,
+        experiment: &Experiment,
+        records: &Records<'_>,
+        only: Option<(&String, &String)>,
+    ) -> Checked {
+        let mut place = self.place.clone();
+        let mut checked = Checked {
+            id: format!("{}/{}", experiment.id, self.id),
+            paper: self
+                .paper
+                .clone()
+                .unwrap_or_else(|| experiment.written.paper.clone()),
+            statement: self.statement.clone(),
+            published: self.published.clone(),
+            ours: None,
+            ci95: None,
+            unit: self.unit(),
+            verdict: Verdict::Untested,
+            note: String::new(),
+        };
+        if let Some((axis, label)) = only {
+            place.insert(axis.clone(), label.clone());
+            checked.id += &format!("/{label}");
+            checked.statement += &format!(" ({axis} {label})");
+        }
+        let estimate = match self.measured(records, &place) {
+            Ok(estimate) => estimate,
+            Err(reason) => {
+                checked.note = reason;
+                return checked;
+            }
+        };
+        checked.ours = Some(estimate.value);
+        checked.ci95 = estimate.ci95;
+        let held = self.expect.and_then(|range| range.judge(&estimate));
+        let (verdict, note) = match held {
+            Some(true) => (Verdict::Holds, ""),
+            Some(false) => (Verdict::Fails, ""),
+            None => (
+                Verdict::Untested,
+                "the interval covers both: more runs are needed. ",
+            ),
+        };
+        checked.verdict = verdict;
+        let theory = self.theory(records, &place);
+        let why = self.why.iter().chain(&theory).map(String::as_str);
+        let why = why.collect::<Vec<_>>().join(". ");
+        checked.note = format!("{note}{why}").trim().to_owned();
+        checked
+    }
+
+    fn unit(&self) -> String {
+        let relative = !self.to.0.is_empty() && self.how == How::Change || self.how == How::Spread;
+        let share = matches!(self.statistic(), Ok(Statistic::ShareAbove(_)));
+        let metric = self.metric.as_deref().map(Metric::parse);
+        match metric {
+            Some(Ok(_)) if relative || share => "%".to_owned(),
+            Some(Ok(metric)) => metric.kind().unit.to_owned(),
+            _ if relative => "%".to_owned(),
+            _ => self.fact.as_deref().map_or("", facts::unit).to_owned(),
+        }
+    }
+
+    fn measured(&self, records: &Records<'_>, place: &Settings) -> Result<Estimate, String> {
+        if let Some(reason) = &self.untestable {
+            return Err(reason.clone());
+        }
+        let statistic = self.statistic()?;
+        let sides = match &self.metric {
+            Some(metric) => self.of_runs(&Metric::parse(metric)?, records, place)?,
+            None => self.of_facts(records.facts())?,
+        };
+        let others = !self.to.0.is_empty();
+        let how = self.how;
+        // Of several comparisons the one that is worst for the claim counts.
+        let least = self.expect.is_some_and(|range| range.high == f64::INFINITY);
+        let worst = |values: Vec<f64>| {
+            let pick = if least { f64::min } else { f64::max };
+            values.into_iter().reduce(pick)
+        };
+        let figure = |values: &[f64]| match how {
+            How::Spread => {
+                let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+                estimate::change(least, most).map(f64::abs)
+            }
+            _ if !others => worst(values.to_vec()),
+            How::Difference => worst(values[1..].iter().map(|v| values[0] - v).collect()),
+            How::Change => {
+                let all = values[1..].iter().map(|v| estimate::change(values[0], *v));
+                worst(all.collect::<Option<Vec<f64>>>()?)
+            }
+        };
+        let combined = estimate::combine(statistic, &sides, figure);
+        combined.ok_or_else(|| "the change is from nothing".to_owned())
+    }
+
+    /// The metric's values in each run, of each case.
+    fn of_runs(
+        &self,
+        metric: &Metric,
+        records: &Records<'_>,
+        place: &Settings,
+    ) -> Result<Vec<Vec<Vec<f64>>>, String> {
+        let side = |name: &String| {
+            let side = records.values(metric, name, place);
+            if side.iter().all(Vec::is_empty) {
+                return Err(format!("{name} has no value of {metric} here"));
+            }
+            Ok(side)
+        };
+        self.of.0.iter().chain(&self.to.0).map(side).collect()
+    }
+
+    /// The value of each fact, as that of a single run.
+    fn of_facts(&self, facts: &Facts<'_>) -> Result<Vec<Vec<Vec<f64>>>, String> {
+        let side = |fact: &String| {
+            let value = facts.value(fact)?;
+            let value = value.ok_or_else(|| format!("there is no {fact} in these data"))?;
+            Ok(vec![vec![value]])
+        };
+        self.facts().map(side).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,122 @@
+//! Claims about facts, and what the theory says beside a measurement.
+
+use super::*;
+use crate::Data;
+use measure::{BuiltLink, Engine, EngineError, Sink};
+use scenario::{Choice, Scenario};
+
+/// The theory needs none.
+struct NoEngine;
+
+impl Engine for NoEngine {
+    fn name(&self) -> &'static str {
+        "none"
+    }
+
+    fn check(&self, _: &Scenario) -> Vec<measure::Unsupported> {
+        Vec::new()
+    }
+
+    fn run(
+        &self,
+        _: &Scenario,
+        _: &Choice,
+        _: u64,
+        _: &mut dyn Sink,
+    ) -> Result<Vec<BuiltLink>, EngineError> {
+        panic!("nothing is to be run")
+    }
+}
+
+fn experiment(claim: &str) -> Result<Experiment, String> {
+    let text = format!(
+        r#"
+        title = "t"
+        paper = "p"
+        about = "a"
+        cases = ["pfifo"]
+        [scenario]
+        name = "s"
+        [[vary]]
+        name = "flows"
+        path = "traffic.web.count"
+        values = ["12", "60"]
+        [[claim]]
+        id = "c"
+        statement = "s"
+        published = "p"
+        {claim}"#
+    );
+    Experiment::parse("test", "test.toml", &text)
+}
+
+fn checked(claim: &str) -> Checked {
+    let experiment = experiment(claim).unwrap();
+    let data = Data::default();
+    let facts = Facts::new(&NoEngine, &data);
+    let records = Records::new(&experiment, false, &facts, &[]);
+    let claim = &experiment.written.claim[0];
+    claim.checked(&experiment, &records).remove(0)
+}
+
+#[test]
+fn facts_are_compared() {
+    // 11 · 15 kB at 20 Mbit/s are 66 ms; 99 of them are 594: 800 % more.
+    let many = "fact = \"theory cbq flows=100 of completion integral\"\n";
+    let few = "to = \"theory cbq flows=12 of completion integral\"\n";
+    let of = |rest: &str| checked(&format!("{many}{rest}"));
+    let alone = of("expect = \"590 to 600\"");
+    assert_eq!((alone.verdict, alone.unit.as_str()), (Verdict::Holds, "ms"));
+    let change = of(&format!("{few}expect = \"799 to 801\""));
+    assert_eq!(
+        (change.verdict, change.unit.as_str()),
+        (Verdict::Holds, "%")
+    );
+    let less = of(&format!(
+        "{few}as = \"difference\"\nexpect = \"at most 527\""
+    ));
+    assert_eq!((less.verdict, less.unit.as_str()), (Verdict::Fails, "ms"));
+    // 528 of 594.
+    let spread = of(&format!("{few}as = \"spread\"\nexpect = \"88.8 to 88.9\""));
+    assert_eq!(
+        (spread.verdict, spread.unit.as_str()),
+        (Verdict::Holds, "%")
+    );
+    let none =
+        checked("fact = \"theory confucius weights of delay corrected\"\nexpect = \"at least 0\"");
+    assert_eq!(none.verdict, Verdict::Untested);
+    assert!(none.note.contains("there is no theory"), "{}", none.note);
+}
+
+#[test]
+fn the_theory_stands_beside_a_measurement() {
+    let claim = |bound: &str| {
+        format!(
+            "metric = \"stall\"\nof = \"pfifo\"\neach = \"flows\"\nexpect = \"at most 1\"\nbound = \"{bound}\""
+        )
+    };
+    let written = experiment(&claim("fq flows={flows}")).unwrap();
+    let data = Data::default();
+    let facts = Facts::new(&NoEngine, &data);
+    let records = Records::new(&written, false, &facts, &[]);
+    let at = |flows: &str| {
+        let place = Settings::from([("flows".to_owned(), flows.to_owned())]);
+        written.written.claim[0].theory(&records, &place).unwrap()
+    };
+    // 12 · (30.01 + 5 + 40) = 900 as printed, and 60 · 75.01 = 4501.
+    assert_eq!(
+        at("12"),
+        "theory: a queue delay of 603 ms in the fluid model, 900 ms by table 1"
+    );
+    assert!(at("60").contains(", 4501 ms by"), "{}", at("60"));
+    for (bound, part) in [
+        ("drr flows={flows}", "\"drr\""),
+        ("fq flows={size}", "flows"),
+    ] {
+        let error = experiment(&claim(bound)).unwrap_err();
+        assert!(
+            error.contains("claim \"c\"") && error.contains(part),
+            "{error}"
+        );
+    }
+}

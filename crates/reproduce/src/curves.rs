@@ -1,0 +1,85 @@
+//! A figure of facts: a line for each, over values that stand for `{x}` in it.
+
+use crate::facts::{Fact, Facts, unit};
+use crate::figure::{Form, Panel, Series, Shown};
+use measure::estimate::Estimate;
+use serde::Deserialize;
+
+/// Lines as they are written.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Curves {
+    /// A line.
+    pub title: String,
+    /// What varies.
+    pub x: String,
+    /// Its values.
+    pub values: Vec<String>,
+    /// What the facts are.
+    pub y: String,
+    /// The lines.
+    pub line: Vec<Line>,
+}
+
+/// One of them.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Line {
+    /// Its name.
+    pub name: String,
+    /// A fact, with `{x}` where the value goes.
+    pub fact: String,
+}
+
+impl Line {
+    fn at(&self, x: &str) -> String {
+        self.fact.replace("{x}", x)
+    }
+}
+
+impl Curves {
+    /// Checks that each line is a fact for each value.
+    pub(super) fn check(&self) -> Result<(), String> {
+        for line in &self.line {
+            for x in &self.values {
+                Fact::parse(&line.at(x))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The figure.
+    ///
+    /// # Errors
+    /// If what the facts are of cannot be read.
+    pub fn shown(&self, facts: &Facts<'_>) -> Result<Shown, String> {
+        let mut series = Vec::new();
+        for (number, line) in self.line.iter().enumerate() {
+            let value = |x: &String| {
+                let value = facts.value(&line.at(x))?;
+                Ok(value.map(|value| Estimate { value, ci95: None }))
+            };
+            let values: Result<Vec<_>, String> = self.values.iter().map(value).collect();
+            series.push(Series {
+                case: line.name.clone(),
+                number,
+                values: values?,
+                all: Vec::new(),
+            });
+        }
+        let unit = self.line.first().map_or("", |line| unit(&line.fact));
+        let y = [self.y.as_str(), unit];
+        let y: Vec<&str> = y.into_iter().filter(|part| !part.is_empty()).collect();
+        Ok(Shown {
+            title: self.title.clone(),
+            kind: Form::Lines,
+            axes: [self.x.clone(), y.join(", ")],
+            limit: None,
+            panels: vec![Panel {
+                title: String::new(),
+                columns: self.values.clone(),
+                series,
+            }],
+        })
+    }
+}

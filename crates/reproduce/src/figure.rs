@@ -1,0 +1,365 @@
+//! A figure in the paper's form: as a table, and as a plot.
+
+use crate::experiment::{Experiment, Settings};
+use crate::records::Records;
+use measure::estimate::{self, Estimate, Statistic};
+use measure::metric::Metric;
+use serde::Deserialize;
+
+/// A figure as it is written.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Figure {
+    /// A line.
+    pub title: String,
+    /// What kind it is.
+    pub kind: Form,
+    /// An axis of the experiment (lines), or a metric (scatter).
+    #[serde(default)]
+    pub x: Option<String>,
+    /// The metric.
+    pub y: String,
+    /// What becomes of the metrics' values; the mean if not said.
+    #[serde(default)]
+    pub statistic: Option<String>,
+    /// One panel for each value of this axis.
+    #[serde(default)]
+    pub panel: Option<String>,
+    /// Values of axes that the figure is restricted to.
+    #[serde(default, rename = "where")]
+    pub place: Settings,
+    /// The cases that it shows; all of them if none is named.
+    #[serde(default)]
+    pub cases: Vec<String>,
+    /// The case less which, in percent of which, everything is shown.
+    #[serde(default)]
+    pub relative_to: Option<String>,
+    /// A value of y to draw a line at.
+    #[serde(default)]
+    pub limit: Option<f64>,
+}
+
+/// A kind of figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Form {
+    /// A line for each case, over an axis of the experiment.
+    Lines,
+    /// A point for each case, one metric against another.
+    Scatter,
+    /// A value for each case.
+    Bars,
+    /// The distribution of a metric's values, a line for each case.
+    Distribution,
+}
+
+/// A figure with its values.
+#[derive(Debug, Clone)]
+pub struct Shown {
+    /// A line.
+    pub title: String,
+    /// What kind it is.
+    pub kind: Form,
+    /// What stands on the axes.
+    pub axes: [String; 2],
+    /// A value of y to draw a line at.
+    pub limit: Option<f64>,
+    /// Its panels.
+    pub panels: Vec<Panel>,
+}
+
+/// A panel of a figure.
+#[derive(Debug, Clone)]
+pub struct Panel {
+    /// The value of the axis that it is for; empty where there is only one.
+    pub title: String,
+    /// Names of the values of x: labels of an axis, or none.
+    pub columns: Vec<String>,
+    /// For each case what there is.
+    pub series: Vec<Series>,
+}
+
+/// What a panel shows of a case.
+#[derive(Debug, Clone)]
+pub struct Series {
+    /// The case.
+    pub case: String,
+    /// Its place among the experiment's cases.
+    pub number: usize,
+    /// For each column a value; for a scatter plot x and y.
+    pub values: Vec<Option<Estimate>>,
+    /// All values, for a distribution.
+    pub all: Vec<f64>,
+}
+
+impl Figure {
+    /// Checks that everything that the figure names exists.
+    pub(super) fn check(&self, experiment: &Experiment) -> Result<(), String> {
+        Metric::parse(&self.y)?;
+        self.statistic()?;
+        match (self.kind, &self.x) {
+            (Form::Lines, Some(axis)) => _ = experiment.axis(axis)?,
+            (Form::Scatter, Some(metric)) => _ = Metric::parse(metric)?,
+            (Form::Bars | Form::Distribution, None) => {}
+            _ => return Err("x is for lines (an axis) and for scatter (a metric)".to_owned()),
+        }
+        for name in self.cases.iter().chain(&self.relative_to) {
+            experiment.case(name)?;
+        }
+        if let Some(axis) = &self.panel {
+            experiment.axis(axis)?;
+        }
+        experiment.check_selection(&self.place)
+    }
+
+    fn statistic(&self) -> Result<Statistic, String> {
+        self.statistic.as_deref().unwrap_or("mean").parse()
+    }
+
+    /// The figure from `records`.
+    ///
+    /// # Errors
+    /// If something that it names does not exist.
+    pub fn shown(&self, experiment: &Experiment, records: &Records<'_>) -> Result<Shown, String> {
+        let metric = Metric::parse(&self.y)?;
+        let labels = self.panel.as_ref().map(|axis| (axis, records.labels(axis)));
+        let mut panels = Vec::new();
+        match labels {
+            None => panels.push(self.panel(experiment, records, "", &self.place)?),
+            Some((axis, labels)) => {
+                for label in labels {
+                    let mut place = self.place.clone();
+                    place.insert(axis.clone(), label.clone());
+                    panels.push(self.panel(experiment, records, &label, &place)?);
+                }
+            }
+        }
+        let x = match (&self.x, self.kind) {
+            (Some(x), Form::Scatter) => named(&Metric::parse(x)?, None),
+            (Some(x), _) => x.clone(),
+            (None, Form::Distribution) => named(&metric, None),
+            (None, _) => String::new(),
+        };
+        let statistic = self
+            .statistic
+            .as_deref()
+            .filter(|_| self.kind != Form::Distribution);
+        let y = match &self.relative_to {
+            Some(case) => format!("{metric}, % against {case}"),
+            None => named(&metric, statistic),
+        };
+        Ok(Shown {
+            title: self.title.clone(),
+            kind: self.kind,
+            axes: [x, y],
+            limit: self.limit,
+            panels,
+        })
+    }
+
+    fn panel(
+        &self,
+        experiment: &Experiment,
+        records: &Records<'_>,
+        title: &str,
+        place: &Settings,
+    ) -> Result<Panel, String> {
+        let metric = Metric::parse(&self.y)?;
+        let columns = match (&self.x, self.kind) {
+            (Some(axis), Form::Lines) => records.labels(axis),
+            _ => Vec::new(),
+        };
+        let mut series = Vec::new();
+        for (number, case) in experiment.written.cases.iter().enumerate() {
+            let name = &case.name;
+            let listed = self.cases.is_empty() || self.cases.contains(name);
+            if !listed || self.relative_to.as_ref() == Some(name) {
+                continue;
+            }
+            let value =
+                |metric: &Metric, place: &Settings| self.value(records, metric, name, place);
+            let values = match (&self.x, self.kind) {
+                (Some(axis), Form::Lines) => {
+                    let at = |label: &String| {
+                        let mut place = place.clone();
+                        place.insert(axis.clone(), label.clone());
+                        value(&metric, &place)
+                    };
+                    columns.iter().map(at).collect::<Result<_, _>>()?
+                }
+                (Some(x), Form::Scatter) => {
+                    vec![value(&Metric::parse(x)?, place)?, value(&metric, place)?]
+                }
+                (_, Form::Bars) => vec![value(&metric, place)?],
+                _ => Vec::new(),
+            };
+            let all = match self.kind {
+                Form::Distribution => records.values(&metric, name, place).concat(),
+                _ => Vec::new(),
+            };
+            series.push(Series {
+                case: name.clone(),
+                number,
+                values,
+                all,
+            });
+        }
+        Ok(Panel {
+            title: title.to_owned(),
+            columns,
+            series,
+        })
+    }
+
+    fn value(
+        &self,
+        records: &Records<'_>,
+        metric: &Metric,
+        case: &str,
+        place: &Settings,
+    ) -> Result<Option<Estimate>, String> {
+        let statistic = self.statistic()?;
+        let ours = records.values(metric, case, place);
+        let Some(other) = &self.relative_to else {
+            return Ok(estimate::estimate(statistic, &ours));
+        };
+        let sides = [ours, records.values(metric, other, place)];
+        let relative = |values: &[f64]| estimate::change(values[0], values[1]);
+        Ok(estimate::combine(statistic, &sides, relative))
+    }
+}
+
+/// A metric's name with its unit.
+pub(super) fn named(metric: &Metric, statistic: Option<&str>) -> String {
+    let of = statistic.map_or_else(String::new, |statistic| format!("{statistic} "));
+    let percent = statistic.is_some_and(|statistic| statistic.starts_with("above"));
+    match metric.kind().unit {
+        _ if percent => format!("{metric} {of}%"),
+        "" => format!("{of}{metric}"),
+        unit => format!("{of}{metric}, {unit}"),
+    }
+}
+
+impl Shown {
+    /// The figure as a table: a head, and a row for each case and panel.
+    pub fn table(&self) -> (Vec<String>, Vec<Vec<String>>) {
+        let mut head = vec!["case".to_owned()];
+        let paneled = self.panels.len() > 1;
+        let first = self.panels.first();
+        match self.kind {
+            Form::Lines => {
+                head.extend(paneled.then(String::new));
+                let columns = first.map(|panel| panel.columns.iter());
+                head.extend(
+                    columns
+                        .into_iter()
+                        .flatten()
+                        .map(|x| format!("{} {x}", self.axes[0])),
+                );
+            }
+            Form::Scatter | Form::Bars => {
+                let axes = if self.kind == Form::Bars {
+                    &self.axes[1..]
+                } else {
+                    &self.axes[..]
+                };
+                for panel in &self.panels {
+                    head.extend(
+                        axes.iter()
+                            .map(|axis| format!("{} {axis}", panel.title).trim().to_owned()),
+                    );
+                }
+            }
+            Form::Distribution => {
+                head.extend(paneled.then(String::new));
+                head.extend(["p50", "p90", "p95", "p99", "max"].map(str::to_owned));
+            }
+        }
+        let rows = match self.kind {
+            Form::Scatter | Form::Bars => first.map_or_else(Vec::new, |first| {
+                let row = |at: usize| {
+                    let values = self
+                        .panels
+                        .iter()
+                        .flat_map(move |panel| &panel.series[at].values);
+                    let cells = values.map(|value| value.as_ref().map_or("–".to_owned(), text));
+                    [first.series[at].case.clone()]
+                        .into_iter()
+                        .chain(cells)
+                        .collect()
+                };
+                (0..first.series.len()).map(row).collect()
+            }),
+            Form::Lines | Form::Distribution => {
+                let rows = self.panels.iter().flat_map(|panel| {
+                    panel.series.iter().map(move |series| {
+                        let mut row = vec![series.case.clone()];
+                        row.extend(paneled.then(|| panel.title.clone()));
+                        row.extend(self.cells(series));
+                        row
+                    })
+                });
+                rows.collect()
+            }
+        };
+        (head, rows)
+    }
+
+    fn cells(&self, series: &Series) -> Vec<String> {
+        if self.kind != Form::Distribution {
+            let values = series.values.iter();
+            return values
+                .map(|value| value.as_ref().map_or("–".to_owned(), text))
+                .collect();
+        }
+        let at = |share: f64| {
+            let value = Statistic::Quantile(share).of(&mut series.all.clone());
+            value.map_or("–".to_owned(), number)
+        };
+        [0.5, 0.9, 0.95, 0.99, 1.0].map(at).to_vec()
+    }
+}
+
+/// An estimate as it is printed: with its interval where there is one.
+pub fn text(estimate: &Estimate) -> String {
+    match estimate.ci95 {
+        Some((low, high)) => {
+            format!(
+                "{} ({} to {})",
+                number(estimate.value),
+                number(low),
+                number(high)
+            )
+        }
+        None => number(estimate.value),
+    }
+}
+
+/// A number with three digits that count.
+pub fn number(value: f64) -> String {
+    let size = value.abs();
+    let decimals = match size {
+        _ if size >= 99.95 => 0,
+        _ if size >= 9.995 => 1,
+        _ if size >= 0.0005 => 2,
+        _ => 0,
+    };
+    let text = format!("{value:.decimals$}");
+    // No minus before a zero.
+    if text.trim_start_matches(['-', '0', '.']).is_empty() {
+        "0".to_owned()
+    } else {
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_as_many_digits_as_count() {
+        let texts = [0.0, -0.0001, 0.034, 1.0, 12.34, 123.4, -1234.5].map(number);
+        assert_eq!(texts, ["0", "0", "0.03", "1.00", "12.3", "123", "-1234"]);
+    }
+}

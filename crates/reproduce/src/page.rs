@@ -1,0 +1,290 @@
+//! What came of experiments, for readers: Markdown, HTML, JSON.
+
+use crate::Outcome;
+use crate::claim::{Checked, Verdict};
+use crate::figure::{self, Form, Panel, Series, Shown};
+use measure::estimate::Estimate;
+use report::draw::axis::Axis;
+use report::draw::plot::Plot;
+use report::draw::svg::escape;
+use report::{look, shape, swatch};
+use serde::Serialize;
+use std::fmt::Write as _;
+
+/// The JSON document of `analects reproduce`.
+#[derive(Debug, Serialize)]
+pub struct Document<'a> {
+    /// The program's version.
+    pub version: &'a str,
+    /// Where traces and pages come from.
+    pub data: &'a str,
+    /// Whether it was a quick run.
+    pub quick: bool,
+    /// All claims of all experiments that were run.
+    pub claims: Vec<&'a Checked>,
+}
+
+/// Our value with its interval and unit, as it is printed.
+pub fn ours(claim: &Checked) -> String {
+    let Some(value) = claim.ours else {
+        return "–".to_owned();
+    };
+    let estimate = Estimate {
+        value,
+        ci95: claim.ci95,
+    };
+    format!("{} {}", figure::text(&estimate), claim.unit)
+        .trim()
+        .to_owned()
+}
+
+/// A section of Markdown for an experiment.
+pub fn markdown(outcome: &Outcome<'_>) -> String {
+    let written = &outcome.experiment.written;
+    let mut text = format!("## {}: {}\n", outcome.experiment.id, written.title);
+    _ = writeln!(text, "{}. {}\n", written.paper, written.about.trim());
+    if outcome.runs > 0 {
+        _ = writeln!(
+            text,
+            "`analects reproduce {}`: {} runs.\n",
+            outcome.experiment.id, outcome.runs
+        );
+    }
+    if !outcome.claims.is_empty() {
+        text += "| claim | published | ours (95 %) | verdict | note |\n| --- | --- | --- | --- | --- |\n";
+        for claim in &outcome.claims {
+            let cells = [
+                &claim.statement,
+                &claim.published,
+                &ours(claim),
+                &verdict(claim),
+                &claim.note,
+            ];
+            text += &row(cells.map(|cell| cell.as_str()));
+        }
+        text.push('\n');
+    }
+    for shown in &outcome.figures {
+        let (head, rows) = shown.table();
+        let of = if shown.kind == Form::Scatter {
+            String::new()
+        } else {
+            format!(" ({})", shown.axes[1])
+        };
+        _ = writeln!(text, "{}{of}:\n", shown.title);
+        text += &row(head.iter().map(String::as_str));
+        text += &row(head.iter().map(|_| "---"));
+        for cells in &rows {
+            text += &row(cells.iter().map(String::as_str));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn verdict(claim: &Checked) -> String {
+    match claim.verdict {
+        Verdict::Fails => format!("**{}**", claim.verdict.name()),
+        _ => claim.verdict.name().to_owned(),
+    }
+}
+
+fn row<'a>(cells: impl IntoIterator<Item = &'a str>) -> String {
+    let cells = cells
+        .into_iter()
+        .map(|cell| cell.replace('|', "\\|").replace('\n', " "));
+    format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
+}
+
+/// How many claims hold, do not, and cannot be tested.
+pub fn counts<'a>(claims: impl Iterator<Item = &'a Checked>) -> [usize; 3] {
+    let mut counts = [0; 3];
+    for claim in claims {
+        counts[match claim.verdict {
+            Verdict::Holds => 0,
+            Verdict::Fails => 1,
+            Verdict::Untested => 2,
+        }] += 1;
+    }
+    counts
+}
+
+/// A page of HTML for an experiment: claims, and figures in the paper's form.
+pub fn html(outcome: &Outcome<'_>) -> String {
+    let written = &outcome.experiment.written;
+    let mut body = format!(
+        "<header>\n<h1>{}</h1>\n<p>{}. {}</p>\n</header>\n",
+        escape(&written.title),
+        escape(&written.paper),
+        escape(&written.about)
+    );
+    if outcome.mechanism.is_some() {
+        body += "<p><a href=\"mechanism.html\">One run of each, over time</a>: who waits, and why.</p>\n";
+    }
+    if !outcome.claims.is_empty() {
+        body += "<section>\n<h2>Claims</h2>\n<div class=\"wide\">\n<table class=\"claims\">\n<thead><tr>\
+                 <th>claim</th><th>published</th><th>ours (95 %)</th><th>verdict</th><th>note</th></tr></thead>\n<tbody>\n";
+        for claim in &outcome.claims {
+            let cells = [
+                &claim.published,
+                &ours(claim),
+                claim.verdict.name(),
+                &claim.note,
+            ];
+            let cells: String = cells
+                .map(|cell| format!("<td>{}</td>", escape(cell)))
+                .concat();
+            _ = writeln!(
+                body,
+                "<tr><th>{}</th>{cells}</tr>",
+                escape(&claim.statement)
+            );
+        }
+        body += "</tbody>\n</table>\n</div>\n</section>\n";
+    }
+    for shown in &outcome.figures {
+        body += &drawn(shown);
+    }
+    report::framed(&written.title, "", &body)
+}
+
+fn drawn(shown: &Shown) -> String {
+    let mut text = format!("<section>\n<h2>{}</h2>\n", escape(&shown.title));
+    let cases = shown.panels.first().map(|panel| panel.series.iter());
+    let keys = cases.into_iter().flatten().map(|series| {
+        let name = escape(&series.case);
+        format!(
+            "<span class=\"{}\">{}{name}</span>\n",
+            look(series.number),
+            swatch(series.number)
+        )
+    });
+    _ = writeln!(text, "<p class=\"legend\">{}</p>", keys.collect::<String>());
+    text += "<div class=\"grid\">\n";
+    for panel in &shown.panels {
+        let plot = plot(shown, panel);
+        _ = writeln!(
+            text,
+            "<figure><figcaption><b>{}</b></figcaption>\n{plot}</figure>",
+            escape(&panel.title)
+        );
+    }
+    text += "</div>\n<div class=\"wide\">\n<table>\n<thead><tr>";
+    let (head, rows) = shown.table();
+    text.extend(head.iter().map(|cell| format!("<th>{}</th>", escape(cell))));
+    text += "</tr></thead>\n<tbody>\n";
+    for cells in &rows {
+        text += "<tr>";
+        text.extend(
+            cells
+                .iter()
+                .map(|cell| format!("<td>{}</td>", escape(cell))),
+        );
+        text += "</tr>\n";
+    }
+    text + "</tbody>\n</table>\n</div>\n</section>\n"
+}
+
+/// Size of a panel in pixels.
+const SIZE: (f64, f64) = (520.0, 300.0);
+const TICKS: usize = 6;
+
+fn plot(shown: &Shown, panel: &Panel) -> String {
+    let values = || {
+        panel
+            .series
+            .iter()
+            .flat_map(|series| &series.values)
+            .flatten()
+    };
+    let most = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
+    let label = &shown.axes;
+    let mut plot = match shown.kind {
+        Form::Lines | Form::Bars => {
+            let places = match shown.kind {
+                Form::Lines => panel.columns.clone(),
+                _ => panel
+                    .series
+                    .iter()
+                    .map(|series| series.case.clone())
+                    .collect(),
+            };
+            let y = value_axis(&label[1], values().map(|e| e.value));
+            Plot::new(SIZE.0, SIZE.1, Axis::places(&label[0], &places), y)
+        }
+        Form::Scatter => {
+            let at = |place: usize| {
+                panel
+                    .series
+                    .iter()
+                    .filter_map(move |s| s.values[place].map(|e| e.value))
+            };
+            let [x, y] = [0, 1].map(|place| value_axis(&label[place], at(place)));
+            Plot::new(SIZE.0, SIZE.1, x, y)
+        }
+        Form::Distribution => {
+            let most = most(&mut panel.series.iter().flat_map(|s| &s.all).copied());
+            let x = Axis::from_zero(&label[0], most, TICKS);
+            Plot::new(SIZE.0, SIZE.1, x, Axis::percent("share of them"))
+        }
+    };
+    if let Some(limit) = shown.limit {
+        plot.level(limit, &figure::number(limit));
+    }
+    for (place, series) in (0..).zip(&panel.series) {
+        plot.group(&look(series.number));
+        draw(&mut plot, shown.kind, place, series);
+        plot.end();
+    }
+    if shown.kind == Form::Scatter {
+        for series in &panel.series {
+            if let [Some(x), Some(y)] = series.values[..] {
+                plot.label((x.value, y.value), &series.case);
+            }
+        }
+    }
+    plot.finish(&format!("{} {}", shown.title, panel.title))
+}
+
+fn value_axis(label: &str, values: impl Iterator<Item = f64> + Clone) -> Axis {
+    let least = values.clone().fold(0.0, f64::min);
+    Axis::round(label, least, values.fold(0.0, f64::max), TICKS)
+}
+
+fn draw(plot: &mut Plot, kind: Form, place: u32, series: &Series) {
+    let half = |e: &Estimate| e.ci95.map_or(0.0, |(low, high)| (high - low) / 2.0);
+    let marker = |plot: &mut Plot, x: f64, y: &Estimate| {
+        plot.marker(
+            shape(series.number),
+            (x, y.value),
+            (0.0, half(y)),
+            &series.case,
+        );
+    };
+    match kind {
+        Form::Lines => {
+            let points: Vec<(f64, Option<f64>)> = (0..)
+                .zip(&series.values)
+                .map(|(place, value)| (f64::from(place), value.map(|e| e.value)))
+                .collect();
+            plot.line("", &points);
+            for (place, value) in (0..).zip(&series.values) {
+                if let Some(value) = value {
+                    marker(plot, f64::from(place), value);
+                }
+            }
+        }
+        Form::Bars => {
+            if let Some(Some(value)) = series.values.first() {
+                marker(plot, f64::from(place), value);
+            }
+        }
+        Form::Scatter => {
+            if let [Some(x), Some(y)] = &series.values[..] {
+                let half = (half(x), half(y));
+                plot.marker(shape(series.number), (x.value, y.value), half, &series.case);
+            }
+        }
+        Form::Distribution => plot.distribution(&mut series.all.clone(), series.all.len()),
+    }
+}

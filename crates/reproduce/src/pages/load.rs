@@ -1,0 +1,303 @@
+//! One load of a page, alone on a link, and how many flows it has at the same time.
+
+use measure::Sink;
+use measure::{Engine, EngineError, Event};
+use scenario::{Document, Kind, Scenario};
+use scenario::{Names, ScenarioError};
+use std::sync::Arc;
+use units::{Duration, Instant, Rate};
+use workload::page::{ActiveFlows, Page, Protocol};
+
+/// The link is no bottleneck and its queue drops nothing. The paper does not say what its access
+/// was. Ten minutes are more than any page takes here.
+const ALONE: &str = r#"
+name = "alone"
+duration = "600s"
+disciplines = ["pfifo"]
+
+[link]
+rate = "1gbit"
+rtt = "40ms"
+buffer = "1000000p"
+
+[[traffic]]
+name = "page"
+kind = "page"
+source = "generated:1"
+loads = 1
+shuffle = "no"
+"#;
+
+/// What pages are loaded over: 1 Gbit/s and a round trip of 40 ms unless it is said otherwise.
+#[derive(Debug, Clone)]
+pub struct Access(Scenario);
+
+impl Default for Access {
+    fn default() -> Self {
+        Access::new(None, None).expect("tests resolve the scenario as it stands above")
+    }
+}
+
+impl Access {
+    /// A link with this rate and round trip, where they are given: `100mbit`, `20ms`.
+    ///
+    /// # Errors
+    /// If one of them is no rate or time, or out of a scenario's ranges.
+    pub fn new(rate: Option<&str>, rtt: Option<&str>) -> Result<Self, ScenarioError> {
+        let mut document = Document::parse("alone", ALONE)?;
+        for (key, value) in [("link.rate", rate), ("link.rtt", rtt)] {
+            if let Some(value) = value {
+                document.set(key, value)?;
+            }
+        }
+        // Whoever runs it judges the names.
+        let names = Names {
+            discipline: &|_| Ok(()),
+            control: &|_| Ok(()),
+        };
+        document.resolve(&names).map(Access)
+    }
+
+    /// The link's rate.
+    pub fn rate(&self) -> Rate {
+        self.0.links[0].capacity.nominal()
+    }
+
+    /// The round trip without queueing and transmission.
+    pub fn rtt(&self) -> Duration {
+        self.0.rtt
+    }
+
+    /// Loads `page` once on `engine`, with nothing else on the link.
+    ///
+    /// # Errors
+    /// What [`Engine::run`] returns.
+    pub fn load(&self, engine: &dyn Engine, page: &Arc<Page>) -> Result<Load, EngineError> {
+        let mut scenario = self.0.clone();
+        for traffic in &mut scenario.traffic {
+            if let Kind::Page { pages, .. } = &mut traffic.kind {
+                *pages = vec![Arc::clone(page)];
+            }
+        }
+        let mut meter = Meter::new(page);
+        engine.run(&scenario, &scenario.disciplines[0], 1, &mut meter)?;
+        Ok(meter.load)
+    }
+}
+
+/// What a load showed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Load {
+    /// Most flows that receive bytes within the same 10 ms: application bytes at the home side, TLS
+    /// handshakes over TCP included, bare acknowledgements and QUIC handshakes not.
+    pub active: u64,
+    /// Most connections with a request outstanding at the same time. A socket of Chrome is IN_USE
+    /// also while an HTTP/2 session is idle on it.
+    pub in_use: u64,
+    /// Most connections that are open at the same time, handshakes included. The page client closes
+    /// none before the page is complete, so that these are all that it opens.
+    pub open: u64,
+    /// Connections opened.
+    pub connections: u64,
+    /// Bytes that came home on each of them.
+    pub flow_bytes: Vec<u64>,
+    /// Whether all requests are complete.
+    pub complete: bool,
+}
+
+/// Counts the flows of the one load that an engine tells of.
+struct Meter<'a> {
+    page: &'a Page,
+    active: ActiveFlows,
+    /// Requests that are outstanding, by origin.
+    outstanding: Vec<u32>,
+    in_use: u64,
+    open: u64,
+    load: Load,
+}
+
+impl<'a> Meter<'a> {
+    fn new(page: &'a Page) -> Self {
+        Meter {
+            page,
+            active: ActiveFlows::default(),
+            outstanding: vec![0; page.origins().len()],
+            in_use: 0,
+            open: 0,
+            load: Load::default(),
+        }
+    }
+
+    /// The origin of a request, and whether its requests share one connection.
+    fn origin(&self, request: u32) -> (usize, bool) {
+        let origin = self.page.requests()[request as usize].origin as usize;
+        (origin, self.page.origins()[origin].protocol != Protocol::H1)
+    }
+
+    /// Each outstanding request of an HTTP/1 origin has a connection of its own; those of any other
+    /// have one together. So events need not say which connection carries a request.
+    fn started(&mut self, request: u32) {
+        let (origin, shared) = self.origin(request);
+        self.outstanding[origin] += 1;
+        self.in_use += u64::from(!shared || self.outstanding[origin] == 1);
+        self.load.in_use = self.load.in_use.max(self.in_use);
+    }
+
+    fn done(&mut self, request: u32) {
+        let (origin, shared) = self.origin(request);
+        self.outstanding[origin] -= 1;
+        self.in_use -= u64::from(!shared || self.outstanding[origin] == 0);
+    }
+}
+
+impl Sink for Meter<'_> {
+    fn event(&mut self, now: Instant, event: Event) {
+        match event {
+            Event::Delivered { flow, bytes } => {
+                self.active.arrived(now, flow.0);
+                self.load.active = self.active.peak() as u64;
+                if let Some(sum) = self.load.flow_bytes.get_mut(flow.0 as usize) {
+                    *sum += bytes;
+                }
+            }
+            // Flows are numbered in the order of their starts.
+            Event::FlowStarted { .. } => self.load.flow_bytes.push(0),
+            Event::ConnectionOpened { .. } => {
+                self.load.connections += 1;
+                self.open += 1;
+                self.load.open = self.load.open.max(self.open);
+            }
+            Event::RequestStarted { request, .. } => self.started(request),
+            Event::RequestDone { request, .. } => self.done(request),
+            Event::PageDone { .. } => {
+                self.open = 0;
+                self.load.complete = true;
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use measure::TrafficId;
+    use qdisc::FlowId;
+    use units::Bytes;
+    use workload::page::{After, Origin, Request};
+
+    const PAGE: TrafficId = TrafficId(0);
+
+    /// Requests 0 to 2 over HTTP/1, 3 and 4 over HTTP/2.
+    fn page() -> Page {
+        let origin = |host: &str, protocol| Origin {
+            secure: true,
+            host: host.to_owned(),
+            port: 443,
+            protocol,
+        };
+        let request = |origin| Request {
+            origin,
+            request: Bytes::new(400),
+            response: Bytes::new(1_000),
+            think: Duration::ZERO,
+            after: After::Navigation,
+            delay: Duration::ZERO,
+        };
+        let origins = vec![
+            origin("a.example", Protocol::H1),
+            origin("b.example", Protocol::H2),
+        ];
+        Page::new("test", origins, [0, 0, 0, 1, 1].map(request).to_vec()).unwrap()
+    }
+
+    fn opened(flow: u32) -> [Event; 2] {
+        let flow = FlowId(flow);
+        let traffic = PAGE;
+        let page = PAGE;
+        [
+            Event::FlowStarted { flow, traffic },
+            Event::ConnectionOpened { page },
+        ]
+    }
+
+    fn started(request: u32) -> Event {
+        let (page, load) = (PAGE, 0);
+        Event::RequestStarted {
+            page,
+            load,
+            request,
+        }
+    }
+
+    fn done(request: u32) -> Event {
+        Event::RequestDone {
+            page: PAGE,
+            load: 0,
+            request,
+            bytes: 1_000,
+        }
+    }
+
+    fn came(flow: u32, bytes: u64) -> Event {
+        let flow = FlowId(flow);
+        Event::Delivered { flow, bytes }
+    }
+
+    #[test]
+    fn a_load_counted_by_hand() {
+        let page = page();
+        let mut meter = Meter::new(&page);
+        let mut at = |ms, events: &[Event]| {
+            for &event in events {
+                meter.event(Instant::ZERO + Duration::from_millis(ms), event);
+            }
+            meter.load.clone()
+        };
+        // Two HTTP/1 connections and one HTTP/2 connection; handshakes come home on all of them,
+        // on two within the first 10 ms.
+        at(0, &[opened(0), opened(1), opened(2)].concat());
+        at(8, &[came(0, 50), came(1, 50)]);
+        let load = at(10, &[came(2, 50)]);
+        assert_eq!((load.open, load.in_use, load.active), (3, 0, 2));
+        // Two requests share the HTTP/2 connection: 1 in use, and 2 with one over HTTP/1.
+        let load = at(20, &[started(3), started(4), started(0)]);
+        assert_eq!(load.in_use, 2);
+        // The first of the two is done: its connection is still in use, and with another one over
+        // HTTP/1 there are 3. What is idle in between counts no longer.
+        let load = at(30, &[done(3), started(1)]);
+        assert_eq!(load.in_use, 3);
+        let load = at(40, &[done(4), done(0), started(2)]);
+        assert_eq!(load.in_use, 3);
+        // From 50 ms on three flows receive: 50, 52, 59; the one at 60 falls into the next window.
+        at(50, &[came(0, 500)]);
+        at(52, &[came(1, 900), came(1, 50)]);
+        let load = at(59, &[came(2, 7)]);
+        assert_eq!(load.active, 3);
+        at(60, &[came(0, 450)]);
+        assert!(!load.complete);
+        let (page, load) = (PAGE, 0);
+        let load = at(70, &[done(1), done(2), Event::PageDone { page, load }]);
+        let expected = Load {
+            active: 3,
+            in_use: 3,
+            open: 3,
+            connections: 3,
+            flow_bytes: vec![1_000, 1_000, 57],
+            complete: true,
+        };
+        assert_eq!(load, expected);
+    }
+
+    #[test]
+    fn the_access_is_what_was_said() {
+        let usual = Access::default();
+        assert_eq!(usual.rate(), Rate::from_bits(1_000_000_000));
+        assert_eq!(usual.rtt(), Duration::from_millis(40));
+        let other = Access::new(Some("100mbit"), Some("20ms")).unwrap();
+        assert_eq!(other.rate(), Rate::from_bits(100_000_000));
+        assert_eq!(other.rtt(), Duration::from_millis(20));
+        let error = Access::new(Some("fast"), None).unwrap_err();
+        assert_eq!(error.place(), "--set link.rate");
+    }
+}

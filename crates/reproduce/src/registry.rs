@@ -1,0 +1,132 @@
+//! The experiments by name: one file and one line each.
+
+use crate::Experiment;
+
+macro_rules! experiments {
+    ($($id:literal,)*) => {
+        &[$(($id, include_str!(concat!("../../../experiments/", $id, ".toml"))),)*]
+    };
+}
+
+/// Names and texts, in the order in which `all` runs them.
+const EXPERIMENTS: &[(&str, &str)] = experiments![
+    "confucius/fig2",
+    "confucius/fig3",
+    "confucius/fig4",
+    "confucius/fig7",
+    "confucius/fig8",
+    "confucius/fig10",
+    "confucius/fig11",
+    "confucius/fig12",
+    "confucius/fig13",
+    "confucius/fig14",
+    "confucius/fig15",
+    "confucius/fig16",
+    "confucius/fig16-simulated",
+    "confucius/fig18",
+    "confucius/fig19",
+    "confucius/fig20",
+    "confucius/fig21",
+    "confucius/fig22",
+    "confucius/fig23",
+    "confucius/fig24",
+    "confucius/fig25",
+    "confucius/fig26",
+    "confucius/fig27",
+    "confucius/fig29",
+    "confucius/table1",
+    "confucius/table2",
+    "confucius/table3",
+    "confucius-beyond/controls",
+    "confucius-beyond/rtts",
+    "confucius-beyond/big-pages",
+    "confucius-beyond/uplink",
+    "confucius-beyond/capped",
+    "confucius-beyond/sfu",
+    "confucius-beyond/torrents",
+    "confucius-beyond/slow-links",
+    "confucius-beyond/sensitivity",
+];
+
+/// What engines are compared on.
+const ENGINES: &[(&str, &str)] = experiments![
+    "engines/cubic",
+    "engines/cubics",
+    "engines/reno",
+    "engines/bbr",
+    "engines/rtts",
+    "engines/call",
+    "engines/call-bulk",
+    "engines/burst",
+    "engines/page",
+    "engines/slow",
+];
+
+/// All names, in order.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    EXPERIMENTS.iter().map(|(id, _)| *id)
+}
+
+/// The experiments that `name` means: one, or with `…/all` those of a folder.
+///
+/// # Errors
+/// A sentence that names what there is.
+pub fn find(name: &str) -> Result<Vec<Experiment>, String> {
+    find_in(EXPERIMENTS, name)
+}
+
+/// The scenarios that `name` means on which engines are compared: `engines/cubic`, or `engines/all`.
+///
+/// # Errors
+/// A sentence that names what there is.
+pub fn find_for_engines(name: &str) -> Result<Vec<Experiment>, String> {
+    find_in(ENGINES, name)
+}
+
+fn find_in(all: &[(&str, &str)], name: &str) -> Result<Vec<Experiment>, String> {
+    let folder = name.strip_suffix("all");
+    let chosen = |id: &str| match folder {
+        Some(folder) => id.starts_with(folder),
+        None => id == name,
+    };
+    let found = all.iter().filter(|(id, _)| chosen(id));
+    let found: Result<Vec<Experiment>, String> = found
+        .map(|(id, text)| Experiment::parse(id, &format!("experiments/{id}.toml"), text))
+        .collect();
+    match found {
+        Ok(found) if found.is_empty() => {
+            let names: Vec<&str> = all.iter().map(|(id, _)| *id).collect();
+            let folder = names[0].split_once('/').map_or("", |(folder, _)| folder);
+            Err(format!(
+                "there is no experiment {name:?}; there are: {}; and {folder}/all",
+                names.join(", ")
+            ))
+        }
+        found => found,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_experiment_can_be_read() {
+        for id in names() {
+            let found = find(id).unwrap();
+            assert_eq!(found.len(), 1, "{id}");
+            assert!(
+                !found[0].written.claim.is_empty() || !found[0].written.figure.is_empty(),
+                "{id}"
+            );
+        }
+        assert_eq!(find_for_engines("engines/all").unwrap().len(), 10);
+        let all = find("confucius/all").unwrap().len();
+        assert!(all > 0 && all <= names().count());
+        assert!(
+            find("confucius/fig0")
+                .unwrap_err()
+                .contains("confucius/fig10")
+        );
+    }
+}

@@ -1,0 +1,263 @@
+//! A sweep: a scenario on the grid of all combinations of values, with a figure for each.
+//!
+//! It is an experiment without claims that is written on the command line instead of in a file.
+
+use crate::Progress;
+use crate::experiment::{Axis, AxisValue, Experiment, Written};
+use crate::figure::{self, Form, Panel, Series, Shown};
+use crate::{Data, Error, Outcome, Wanted, matrix};
+use measure::estimate::{Estimate, Statistic, estimate};
+use measure::metric::{Metric, Observed};
+use measure::{Engine, RunResult};
+use scenario::{Document, Names};
+use serde::{Serialize, Serializer};
+use std::collections::BTreeMap;
+
+/// What varies, and what is asked for.
+#[derive(Debug, Clone)]
+pub struct Sweep {
+    experiment: Experiment,
+    /// What is drawn.
+    pub metric: Metric,
+    /// What it is drawn against, if not the first axis.
+    pub against: Option<Metric>,
+    /// What becomes of the metrics' values, as it was written and as it is meant.
+    pub statistic: (String, Statistic),
+}
+
+/// A combination of values, and what came of it.
+#[derive(Debug, Clone, Serialize)]
+pub struct Point {
+    /// The discipline, with settings.
+    pub discipline: String,
+    /// The value of each axis, in the order of the axes.
+    pub at: Vec<String>,
+    /// The metric; none where no run has a value.
+    #[serde(serialize_with = "written")]
+    pub value: Option<Estimate>,
+    /// The metric that it is drawn against.
+    #[serde(serialize_with = "written")]
+    pub against: Option<Estimate>,
+}
+
+#[derive(Serialize)]
+struct Interval {
+    value: f64,
+    ci95: Option<(f64, f64)>,
+}
+
+// `serialize_with` hands over a reference to the field.
+#[allow(clippy::ref_option)]
+fn written<S: Serializer>(estimate: &Option<Estimate>, to: S) -> Result<S::Ok, S::Error> {
+    let interval = |e: Estimate| Interval {
+        value: e.value,
+        ci95: e.ci95,
+    };
+    estimate.map(interval).serialize(to)
+}
+
+/// How often each combination is run.
+#[derive(Debug, Clone)]
+pub struct Runs {
+    /// The first seed.
+    pub seed: u64,
+    /// Seeds one after another.
+    pub repeat: u64,
+    /// Every run is made a second time without this traffic.
+    pub without: Option<String>,
+}
+
+impl Sweep {
+    /// A sweep of `scenario` over `axes`, each a path and its values, for each of `disciplines`.
+    /// Paths are those of `--set`, or `disciplines.NAME.KEY` for a setting of the disciplines of
+    /// that name.
+    ///
+    /// # Errors
+    /// If a discipline cannot be read.
+    pub fn new(
+        scenario: Document,
+        axes: &[(String, Vec<String>)],
+        disciplines: &[String],
+        runs: Runs,
+        metrics: (Metric, Option<Metric>),
+        statistic: (String, Statistic),
+    ) -> Result<Self, String> {
+        let axis = |(path, values): &(String, Vec<String>)| Axis {
+            name: path.clone(),
+            path: Some(path.clone()),
+            values: values.iter().cloned().map(AxisValue::Plain).collect(),
+            quick: Vec::new(),
+        };
+        let written = Written::of_runs(
+            disciplines,
+            axes.iter().map(axis).collect(),
+            (runs.seed, runs.repeat),
+            runs.without,
+        );
+        Ok(Sweep {
+            experiment: Experiment::new("sweep", written, scenario)?,
+            metric: metrics.0,
+            against: metrics.1,
+            statistic,
+        })
+    }
+
+    /// How many runs it takes, control runs included; saturates.
+    pub fn runs(&self) -> u64 {
+        let written = &self.experiment.written;
+        let axes = written.vary.iter().map(|axis| axis.values.len() as u64);
+        let others = [written.cases.len() as u64, self.each() as u64];
+        axes.chain(others).fold(1, u64::saturating_mul)
+    }
+
+    /// Runs of each combination, control runs included.
+    fn each(&self) -> usize {
+        let written = &self.experiment.written;
+        let sides = if written.without.is_some() { 2 } else { 1 };
+        usize::try_from(written.seeds.saturating_mul(sides)).unwrap_or(usize::MAX)
+    }
+
+    /// Makes all runs; nothing is kept on disk. The last axis changes fastest, and for each
+    /// combination disciplines come in their order.
+    ///
+    /// # Errors
+    /// If a combination is no scenario, before anything runs; or if the engine fails.
+    pub fn run(
+        &self,
+        engine: &dyn Engine,
+        names: &Names<'_>,
+        progress: &dyn Progress,
+    ) -> Result<Vec<Point>, Error> {
+        let data = Data::default();
+        let wanted = Wanted {
+            quick: false,
+            data: &data,
+        };
+        let planned = matrix::plan(&self.experiment, wanted, engine, names)?;
+        let results = super::made(engine, &planned, None, progress)?;
+        // The plan has all runs of a combination one after another.
+        let points = results.chunks(self.each()).map(|runs| self.point(runs));
+        Ok(points.collect())
+    }
+
+    fn point(&self, runs: &[RunResult]) -> Point {
+        let written = &self.experiment.written;
+        let observed = |runs: &'_ [RunResult]| -> Vec<usize> {
+            let step = if written.without.is_some() { 2 } else { 1 };
+            (step - 1..runs.len()).step_by(step).collect()
+        };
+        let of = |metric: &Metric| {
+            let values = observed(runs).into_iter().map(|place| {
+                // A control run stands just before the run that it serves.
+                let control = written.without.as_ref().map(|_| &runs[place - 1]);
+                let run = &runs[place];
+                metric.of(&Observed { run, control })
+            });
+            estimate(self.statistic.1, &values.collect::<Vec<_>>())
+        };
+        let first = &runs[0];
+        let label = |axis: &Axis| first.variant.get(&axis.name).cloned().unwrap_or_default();
+        Point {
+            discipline: first.discipline.clone(),
+            at: written.vary.iter().map(label).collect(),
+            value: of(&self.metric),
+            against: self.against.as_ref().and_then(of),
+        }
+    }
+
+    /// The axes' paths.
+    pub fn axes(&self) -> Vec<&str> {
+        let axes = self.experiment.written.vary.iter();
+        axes.map(|axis| axis.name.as_str()).collect()
+    }
+
+    /// The figure of `points`, which [`run`](Self::run) made: lines over the first axis, or points
+    /// of one metric against the other; a panel for each combination of the further axes.
+    pub fn shown(&self, points: &[Point]) -> Shown {
+        let written = &self.experiment.written;
+        let cases = written.cases.len();
+        let columns = written.vary.first().map_or(0, |axis| axis.values.len());
+        let panels = points.len() / (cases * columns).max(1);
+        let at = |column: usize, panel: usize, case: usize| {
+            &points[(column * panels + panel) * cases + case]
+        };
+        let panel = |place: usize| {
+            let labels = at(0, place, 0).at.iter().zip(self.axes()).skip(1);
+            let title: Vec<String> = labels.map(|(at, axis)| format!("{axis} {at}")).collect();
+            let line = |case: usize| Series {
+                case: at(0, place, case).discipline.clone(),
+                number: case,
+                values: (0..columns).map(|x| at(x, place, case).value).collect(),
+                all: Vec::new(),
+            };
+            let dot = |case: usize, x: usize| {
+                let point = at(x, place, case);
+                Series {
+                    case: format!("{} {}", point.discipline, point.at[0]),
+                    number: case,
+                    values: vec![point.against, point.value],
+                    all: Vec::new(),
+                }
+            };
+            let dots = |case: usize| (0..columns).map(move |x| dot(case, x));
+            Panel {
+                title: title.join(", "),
+                columns: (0..columns)
+                    .map(|x| at(x, place, 0).at[0].clone())
+                    .collect(),
+                series: match self.against {
+                    Some(_) => (0..cases).flat_map(dots).collect(),
+                    None => (0..cases).map(line).collect(),
+                },
+            }
+        };
+        let named = |metric| figure::named(metric, Some(&self.statistic.0));
+        let first = self.axes().first().copied().unwrap_or_default().to_owned();
+        Shown {
+            title: format!("over {}", self.axes().join(", ")),
+            kind: match self.against {
+                Some(_) => Form::Scatter,
+                None => Form::Lines,
+            },
+            axes: [
+                self.against.as_ref().map_or(first, named),
+                named(&self.metric),
+            ],
+            limit: None,
+            panels: (0..panels).map(panel).collect(),
+        }
+    }
+
+    /// A page of HTML under a title, with a line about it.
+    pub fn html(&self, points: &[Point], title: &str, about: &str) -> String {
+        let mut experiment = self.experiment.clone();
+        experiment.written.title = title.to_owned();
+        experiment.written.paper = format!("A sweep over {}", self.axes().join(", "));
+        experiment.written.about = about.to_owned();
+        super::page::html(&Outcome {
+            experiment: &experiment,
+            runs: points.len() * self.each(),
+            claims: Vec::new(),
+            figures: vec![self.shown(points)],
+            mechanism: None,
+        })
+    }
+}
+
+/// The unit of a metric after a statistic: a share above a threshold is in percent.
+pub fn unit(metric: &Metric, statistic: Statistic) -> &'static str {
+    match statistic {
+        Statistic::ShareAbove(_) => "%",
+        _ => metric.kind().unit,
+    }
+}
+
+/// What is set for the first combination of `axes`, but for settings of disciplines.
+pub fn first(axes: &[(String, Vec<String>)]) -> BTreeMap<String, String> {
+    let settings = axes
+        .iter()
+        .filter(|(path, _)| !path.starts_with(matrix::SETTING));
+    settings
+        .filter_map(|(path, values)| Some((path.clone(), values.first()?.clone())))
+        .collect()
+}
