@@ -23,16 +23,13 @@ fuzz_target!(|text: &str| {
 
 fn check(text: &str, set: Option<(&str, &str)>) -> Result<(), ScenarioError> {
     let simulator = Simulator::default();
-    let names = Names {
-        discipline: &|choice| simulator.judge_discipline(choice),
-        control: &|choice| simulator.judge_control(choice),
-    };
+    let names: &dyn Names = &simulator;
     let mut document = Document::parse("fuzz.toml", text)?;
     if let Some((path, value)) = set {
         document.set(path, value)?;
     }
-    let resolved = document.resolve(&names)?;
+    let resolved = document.resolve(names)?;
     let again = Document::parse("again.toml", &document.to_toml())?;
-    assert_eq!(again.resolve(&names)?, resolved);
+    assert_eq!(again.resolve(names)?, resolved);
     Ok(())
 }

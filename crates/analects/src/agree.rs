@@ -10,7 +10,6 @@ use crate::table::plain;
 use measure::Engine;
 use reproduce::agreement::{Row, Verdict, check, compare};
 use reproduce::{Data, Error, Experiment, Options, registry};
-use scenario::Names;
 use sim::Simulator;
 use std::path::Path;
 
@@ -41,9 +40,7 @@ pub fn run(args: &AgreeArgs) -> Result<()> {
     };
     // All of them, before an hour is spent on the first.
     for experiment in &experiments {
-        let possible = judged(&simulator, |names| {
-            check(&*kernel, names, experiment, options)
-        });
+        let possible = check(&*kernel, &simulator, experiment, options);
         possible.map_err(|error| refused(experiment, &error))?;
     }
     let pool = pool(args.jobs)?;
@@ -64,14 +61,6 @@ pub fn run(args: &AgreeArgs) -> Result<()> {
     }
 }
 
-/// The names that scenarios may use.
-fn judged<T>(simulator: &Simulator, use_names: impl FnOnce(&Names<'_>) -> T) -> T {
-    use_names(&Names {
-        discipline: &|choice| simulator.judge_discipline(choice),
-        control: &|choice| simulator.judge_control(choice),
-    })
-}
-
 fn refused(experiment: &Experiment, error: &Error) -> Refused {
     let message = format!("{}: {error}", experiment.id);
     Refused::new(&message, "change the scenario, or the engine")
@@ -86,9 +75,7 @@ fn one(
     let bar = Bar::new(0, &format!("runs of {}", experiment.id));
     let start = |_: usize, missing: usize| bar.expect(missing);
     let engines: [(&dyn Engine, &str); 2] = [(simulator, options.build), linux];
-    let compared = judged(simulator, |names| {
-        compare(engines, names, experiment, options, start, &bar)
-    });
+    let compared = compare(engines, simulator, experiment, options, start, &bar);
     bar.clear();
     compared.map_err(|error| refused(experiment, &error))
 }

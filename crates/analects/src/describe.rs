@@ -8,7 +8,9 @@ use crate::run::print;
 use reproduce::registry;
 use sim::Simulator;
 use std::fmt::Write as _;
+use transport::media::MediaParams;
 use units::param::Spec;
+use workload::Carrier;
 
 /// What `describe` shows of anything.
 pub struct Entry {
@@ -55,46 +57,22 @@ fn controls() -> Vec<Entry> {
 }
 
 fn traffic() -> Vec<Entry> {
-    let entry = |name, summary, about, source, params| Entry {
-        kind: "traffic",
-        name,
-        summary,
-        about,
-        source,
-        params,
+    let registry = Simulator::default().workloads;
+    let entry = |w: &workload::registry::Entry| {
+        let mut params = vec![("Keys of the entry", w.params)];
+        if w.carriers.contains(&Carrier::Media) {
+            params.push(("Keys of its table `session`", MediaParams::SPECS));
+        }
+        Entry {
+            kind: "traffic",
+            name: w.name,
+            summary: w.summary,
+            about: w.about,
+            source: w.source,
+            params,
+        }
     };
-    vec![
-        entry(
-            "call",
-            "a video call, one direction of it",
-            "An encoder makes frames at the rate that the congestion control allows; a session over \
-             UDP paces, repairs and shows them. Without `control` it is gcc.",
-            "WebRTC; RFC 8593 for the encoder",
-            vec![
-                ("Keys of the entry", workload::call::CallParams::SPECS),
-                (
-                    "Keys of its table `session`",
-                    transport::media::MediaParams::SPECS,
-                ),
-            ],
-        ),
-        entry(
-            "page",
-            "web pages, one load after another",
-            "A browser opens connections to a page's servers and requests what the page consists \
-             of, each part when what it waits for has come. `source` names HAR files, or \
-             generated:N for N generated sites; by default it is all of those.",
-            "the Confucius paper, section 7.1, and browsers' behaviour",
-            vec![("Keys of the entry", workload::page::PageParams::SPECS)],
-        ),
-        entry(
-            "bulk",
-            "a transfer over TCP",
-            "Sends `size` bytes, or without end, as fast as the congestion control allows.",
-            "common practice",
-            vec![("Keys of the entry", workload::bulk::BulkParams::SPECS)],
-        ),
-    ]
+    registry.iter().map(entry).collect()
 }
 
 /// Lists names with a line about each.

@@ -125,10 +125,7 @@ fn one<'a>(
     options: Options<'_>,
 ) -> Result<Outcome<'a>> {
     let simulator = Simulator::default();
-    let names = Names {
-        discipline: &|choice| simulator.judge_discipline(choice),
-        control: &|choice| simulator.judge_control(choice),
-    };
+    let names: &dyn Names = &simulator;
     let bar = Bar::new(0, &format!("runs of {}", experiment.id));
     let start = |all: usize, missing: usize| {
         if missing < all {
@@ -140,7 +137,7 @@ fn one<'a>(
         }
         bar.expect(missing);
     };
-    let outcome = outcome(engine, &names, experiment, options, start, &bar);
+    let outcome = outcome(engine, names, experiment, options, start, &bar);
     bar.clear();
     outcome.map_err(|error| {
         Refused::new(

@@ -36,8 +36,7 @@ pub fn toml(completed: &Document, (simulator, engine): (&Simulator, &str), plan:
             remark(&mut text, "Discipline", choice, entry.params);
         }
     }
-    for traffic in &scenario.traffic {
-        let choice = &traffic.control;
+    for choice in scenario.traffic.iter().filter_map(|traffic| traffic.control.as_ref()) {
         if let Some(entry) = simulator.controls.get(&choice.name)
             && !seen.contains(&choice)
         {

@@ -129,15 +129,12 @@ fn plan(
     (simulator, engine): (&Simulator, &dyn Engine),
     document: &scenario::Document,
 ) -> Result<Plan> {
-    let names = Names {
-        discipline: &|choice| simulator.judge_discipline(choice),
-        control: &|choice| simulator.judge_control(choice),
-    };
+    let names: &dyn Names = simulator;
     let variants = variants::expand(document, &args.set)?;
     let drawn = args.out.is_some() || args.report.is_some();
     let mut plan = Plan::default();
     for (index, (variant, document)) in variants.into_iter().enumerate() {
-        let scenario: Scenario = document.resolve(&names)?;
+        let scenario: Scenario = document.resolve(names)?;
         if let Some(refused) = engine.check(&scenario).first() {
             let message = format!(
                 "engine {} cannot run this: {}",

@@ -25,13 +25,10 @@ type Axis = (String, Vec<String>);
 /// Runs a scenario on a grid and prints what came of it.
 pub fn run(args: &SweepArgs) -> Result<()> {
     let simulator = Simulator::default();
-    let names = Names {
-        discipline: &|choice| simulator.judge_discipline(choice),
-        control: &|choice| simulator.judge_control(choice),
-    };
+    let names: &dyn Names = &simulator;
     let document = run::read(&args.scenario, &args.set, &args.disciplines)?;
     let axes = axes(&args.over)?;
-    let scenario = at_first(&document, &axes, &names)?;
+    let scenario = at_first(&document, &axes, names)?;
     if let Some(name) = &args.without
         && !scenario.traffic.iter().any(|entry| entry.name == *name)
     {
@@ -65,11 +62,8 @@ fn made(
     let pool = run::pool(args.jobs)?;
     let bar = Bar::new(sweep.runs() as usize, "runs");
     let points = pool.install(|| {
-        let names = Names {
-            discipline: &|choice| simulator.judge_discipline(choice),
-            control: &|choice| simulator.judge_control(choice),
-        };
-        sweep.run(engine, &names, &bar)
+        let names: &dyn Names = simulator;
+        sweep.run(engine, names, &bar)
     });
     bar.clear();
     points.map_err(|error| match error {
@@ -107,7 +101,7 @@ fn axes(over: &[String]) -> Result<Vec<Axis>> {
 }
 
 /// The scenario with the first value of each axis: it may be that the file alone is not complete.
-fn at_first(document: &Document, axes: &[Axis], names: &Names<'_>) -> Result<Scenario> {
+fn at_first(document: &Document, axes: &[Axis], names: &dyn Names) -> Result<Scenario> {
     let mut document = document.clone();
     for (path, value) in sweep::first(axes) {
         if path == "disciplines" {

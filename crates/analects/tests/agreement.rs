@@ -68,10 +68,7 @@ impl Progress for Silent {
 
 fn rows(folder: &Folder, witness: &dyn Engine) -> Vec<(String, &'static str, Verdict)> {
     let simulator = Simulator::default();
-    let names = Names {
-        discipline: &|choice| simulator.judge_discipline(choice),
-        control: &|choice| simulator.judge_control(choice),
-    };
+    let names: &dyn Names = &simulator;
     let experiment = Experiment::parse("engines/small", "small.toml", EXPERIMENT).unwrap();
     let options = Options {
         quick: false,
@@ -81,7 +78,7 @@ fn rows(folder: &Folder, witness: &dyn Engine) -> Vec<(String, &'static str, Ver
     };
     let rows = compare(
         [(&simulator, "a"), (witness, "b")],
-        &names,
+        names,
         &experiment,
         options,
         |_, _| (),
@@ -119,10 +116,7 @@ impl Engine for Linux {
 #[test]
 fn linux_can_run_what_it_is_asked_to_confirm() {
     let simulator = Simulator::default();
-    let names = Names {
-        discipline: &|choice| simulator.judge_discipline(choice),
-        control: &|choice| simulator.judge_control(choice),
-    };
+    let names: &dyn Names = &simulator;
     let options = Options {
         quick: false,
         data: &Data::default(),
@@ -132,7 +126,7 @@ fn linux_can_run_what_it_is_asked_to_confirm() {
     let experiments = registry::find_for_engines("engines/all").unwrap();
     assert_eq!(experiments.len(), 10);
     for experiment in &experiments {
-        check(&Linux, &names, experiment, options).unwrap();
+        check(&Linux, names, experiment, options).unwrap();
     }
 }
 

@@ -57,11 +57,8 @@ impl Workload {
             access = "1gbit"
             "#
         );
-        let names = Names {
-            discipline: &|choice| simulator.judge_discipline(choice),
-            control: &|choice| simulator.judge_control(choice),
-        };
-        let scenario = Document::parse("speed", &text).and_then(|text| text.resolve(&names));
+        let names: &dyn Names = simulator;
+        let scenario = Document::parse("speed", &text).and_then(|text| text.resolve(names));
         scenario.map_err(|error| error.to_string())
     }
 }

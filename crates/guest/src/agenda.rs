@@ -9,12 +9,15 @@ use units::Instant;
 pub enum Due {
     /// A traffic entry starts one more of its instances.
     Start(u16),
-    /// A call's encoder takes its turn.
-    Frame(u16),
-    /// An application's timer, with its token.
-    App(u32, u64),
+    /// An application's timer, by its number.
+    App(u32),
     /// The timer of an end point.
-    End(u32),
+    End {
+        /// The end point's number.
+        end: u32,
+        /// How often that number had been used before.
+        used: u32,
+    },
     /// The link's rate changes: which step.
     Rate(u32),
 }
@@ -58,13 +61,13 @@ mod tests {
     fn in_order_of_time_then_of_arrival() {
         let mut agenda = Agenda::default();
         let at = Instant::from_nanos;
-        agenda.push(at(5), Due::Frame(9));
-        agenda.push(at(3), Due::End(2));
+        agenda.push(at(5), Due::App(9));
+        agenda.push(at(3), Due::Rate(2));
         agenda.push(at(5), Due::Start(3));
-        agenda.push(at(9), Due::End(4));
+        agenda.push(at(9), Due::Rate(4));
         assert_eq!(agenda.next(), at(3));
         let order: Vec<Due> = std::iter::from_fn(|| agenda.pop_until(at(5))).collect();
-        assert_eq!(order, [Due::End(2), Due::Frame(9), Due::Start(3)]);
+        assert_eq!(order, [Due::Rate(2), Due::App(9), Due::Start(3)]);
         assert_eq!(agenda.next(), at(9));
     }
 }

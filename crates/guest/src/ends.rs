@@ -3,35 +3,20 @@
 use crate::error::{Failure, Tried};
 use crate::socket::{self, Came, Marking};
 use nix::sys::epoll::{Epoll, EpollEvent, EpollFlags};
-use qdisc::FlowId;
 use std::collections::VecDeque;
 use std::net::TcpListener;
 use std::os::fd::OwnedFd;
-use transport::{Connection, Transmit, Wire, media};
+use transport::{Endpoint, Transmit, Wire};
 use units::{Ecn, Instant};
-use workload::ConnId;
-use workload::ledger::Ledger;
 
 /// One end point.
 pub struct End {
     /// What it is.
     pub kind: EndKind,
-    /// The other end.
-    pub peer: u32,
-    /// Who is told of what happens at this end.
-    pub owner: Owner,
-    /// Its flow.
-    pub flow: FlowId,
-    /// Its traffic entry.
-    pub entry: u16,
-    /// What this end sent.
-    pub outgoing: Ledger,
-    /// Bytes that arrived of a transfer.
-    pub received: u64,
-    /// Whether what arrives here counts as its flow's goodput.
-    pub counts: bool,
     /// When the earliest of its timers that stand in the agenda is due.
     pub scheduled: Instant,
+    /// How often its number was used before.
+    pub used: u32,
 }
 
 /// What an end point is.
@@ -41,20 +26,9 @@ pub enum EndKind {
     /// An end of a TCP connection.
     Stream(Stream),
     /// Datagrams, and who makes them.
-    Datagrams(Datagrams),
+    Datagrams(Box<Datagrams>),
     /// Closed.
     Closed,
-}
-
-/// Who is told of what happens at an end point.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Owner {
-    /// An application, which calls the connection by this number.
-    App(u32, ConnId),
-    /// Nobody: the receiving end of a transfer.
-    Nobody,
-    /// A call, by its traffic entry.
-    Call(u16),
 }
 
 /// An end of a TCP connection.
@@ -84,13 +58,13 @@ pub enum Ready {
 
 impl Stream {
     /// A connection, whose handshake is complete if `connected`.
-    pub fn new(fd: OwnedFd, connected: bool, epoll: &Epoll, number: u32) -> Result<Self, Failure> {
+    pub fn new(fd: OwnedFd, connected: bool, epoll: &Epoll, token: u64) -> Result<Self, Failure> {
         let mut flags = EpollFlags::EPOLLIN;
         if !connected {
             flags |= EpollFlags::EPOLLOUT;
         }
         epoll
-            .add(&fd, EpollEvent::new(flags, u64::from(number)))
+            .add(&fd, EpollEvent::new(flags, token))
             .tried("epoll")?;
         Ok(Stream {
             fd,
@@ -101,7 +75,7 @@ impl Stream {
         })
     }
 
-    fn watch(&mut self, epoll: &Epoll, number: u32, room: bool) -> Result<(), Failure> {
+    fn watch(&mut self, epoll: &Epoll, token: u64, room: bool) -> Result<(), Failure> {
         if self.watched == room {
             return Ok(());
         }
@@ -110,7 +84,7 @@ impl Stream {
         if room {
             flags |= EpollFlags::EPOLLOUT;
         }
-        let mut event = EpollEvent::new(flags, u64::from(number));
+        let mut event = EpollEvent::new(flags, token);
         epoll.modify(&self.fd, &mut event).tried("epoll")
     }
 
@@ -118,7 +92,7 @@ impl Stream {
     pub fn send(
         &mut self,
         epoll: &Epoll,
-        number: u32,
+        token: u64,
         filler: &[u8],
         bytes: u64,
     ) -> Result<(), Failure> {
@@ -127,7 +101,7 @@ impl Stream {
         self.gave = true;
         if self.connected && !waits {
             self.pending -= socket::give(&self.fd, filler, self.pending)?;
-            self.watch(epoll, number, true)?;
+            self.watch(epoll, token, true)?;
         }
         Ok(())
     }
@@ -136,7 +110,7 @@ impl Stream {
     pub fn ready(
         &mut self,
         epoll: &Epoll,
-        number: u32,
+        token: u64,
         flags: EpollFlags,
         (filler, room): (&[u8], &mut [u8]),
     ) -> Result<Ready, Failure> {
@@ -155,34 +129,24 @@ impl Stream {
         }
         if !self.connected {
             self.connected = true;
-            self.watch(epoll, number, self.gave)?;
+            self.watch(epoll, token, self.gave)?;
             return Ok(Ready::Connected);
         }
         if self.pending > 0 {
             self.pending -= socket::give(&self.fd, filler, self.pending)?;
             return Ok(Ready::Nothing);
         }
-        self.watch(epoll, number, false)?;
+        self.watch(epoll, token, false)?;
         let gave = core::mem::take(&mut self.gave);
         Ok(if gave { Ready::Room } else { Ready::Nothing })
     }
-}
-
-/// Who makes datagrams.
-pub enum Maker {
-    /// An end of a QUIC connection.
-    Connection(Box<dyn Connection>),
-    /// The sending end of a media session.
-    Sender(Box<media::Sender>),
-    /// The receiving end of a media session.
-    Receiver(Box<media::Receiver>),
 }
 
 /// An end of a flow of datagrams.
 pub struct Datagrams {
     fd: OwnedFd,
     /// Who makes and reads them.
-    pub maker: Maker,
+    pub maker: Endpoint,
     marking: Marking,
     /// What is under way from here.
     outbox: Outbox,
@@ -249,12 +213,12 @@ impl Datagrams {
     /// An end of a flow of datagrams.
     pub fn new(
         fd: OwnedFd,
-        maker: Maker,
+        maker: Endpoint,
         marking: Marking,
         epoll: &Epoll,
-        number: u32,
+        token: u64,
     ) -> Result<Self, Failure> {
-        let event = EpollEvent::new(EpollFlags::EPOLLIN, u64::from(number));
+        let event = EpollEvent::new(EpollFlags::EPOLLIN, token);
         epoll.add(&fd, event).tried("epoll")?;
         Ok(Datagrams {
             fd,
@@ -295,47 +259,12 @@ impl Datagrams {
         payload[..8].copy_from_slice(&number.to_be_bytes());
         socket::send_datagram(&self.fd, payload)
     }
-
-    /// A packet arrived.
-    pub fn handle(&mut self, now: Instant, ecn: Ecn, wire: &Wire) {
-        match &mut self.maker {
-            Maker::Connection(connection) => connection.handle(now, ecn, wire),
-            Maker::Sender(sender) => sender.handle(now, ecn, wire),
-            Maker::Receiver(receiver) => receiver.handle(now, ecn, wire),
-        }
-    }
-
-    /// The next packet to send.
-    pub fn transmit(&mut self, now: Instant) -> Option<Transmit> {
-        match &mut self.maker {
-            Maker::Connection(connection) => connection.transmit(now),
-            Maker::Sender(sender) => sender.transmit(now),
-            Maker::Receiver(receiver) => receiver.transmit(now),
-        }
-    }
-
-    /// When [`on_timer`](Self::on_timer) wants to be called.
-    pub fn next_timer(&self) -> Instant {
-        match &self.maker {
-            Maker::Connection(connection) => connection.next_timer(),
-            Maker::Sender(sender) => sender.next_timer(),
-            Maker::Receiver(receiver) => receiver.next_timer(),
-        }
-    }
-
-    /// Time has passed.
-    pub fn on_timer(&mut self, now: Instant) {
-        match &mut self.maker {
-            Maker::Connection(connection) => connection.on_timer(now),
-            Maker::Sender(sender) => sender.on_timer(now),
-            Maker::Receiver(receiver) => receiver.on_timer(now),
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use transport::media;
 
     fn said(frame: u64) -> Wire {
         Wire::Feedback(media::Feedback::Nack(vec![frame].into()))

@@ -13,7 +13,6 @@
 #![deny(missing_docs)]
 
 mod agenda;
-mod apps;
 mod btf;
 mod command;
 mod ends;
@@ -24,7 +23,9 @@ pub mod plan;
 pub mod ports;
 mod rates;
 mod run;
+mod setup;
 mod socket;
+mod sockets;
 pub mod tap;
 mod world;
 

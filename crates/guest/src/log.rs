@@ -1,11 +1,9 @@
-//! What happened, as the guest writes it down and the host reads it again: a line for each event,
-//! `nanoseconds name numbers`.
+//! What applications did, as the guest writes it down and the host reads it again: a line of JSON for
+//! each event, with its time in nanoseconds.
 
 use crate::error::Failure;
-use core::fmt::Write as _;
-use measure::{Event, TrafficId};
-use qdisc::FlowId;
 use units::Instant;
+use workload::Event;
 
 /// Events in the order in which they happened. Room is taken in pieces, so that what was written is
 /// never copied.
@@ -31,57 +29,17 @@ impl Log {
     }
 
     /// All events as text.
-    pub fn text(&self) -> String {
-        let mut text = String::new();
-        for (now, event) in self.pieces.iter().flatten() {
-            line(&mut text, *now, event);
+    ///
+    /// # Errors
+    /// None in practice: every event can be written.
+    pub fn text(&self) -> serde_json::Result<Vec<u8>> {
+        let mut text = Vec::new();
+        for event in self.pieces.iter().flatten() {
+            serde_json::to_writer(&mut text, event)?;
+            text.push(b'\n');
         }
-        text
+        Ok(text)
     }
-}
-
-fn line(text: &mut String, now: Instant, event: &Event) {
-    let at = now.as_nanos();
-    // Writing to a string does not fail.
-    _ = match *event {
-        Event::FlowStarted { flow, traffic } => {
-            writeln!(text, "{at} flow-started {} {}", flow.0, traffic.0)
-        }
-        Event::Delivered { flow, bytes } => writeln!(text, "{at} delivered {} {bytes}", flow.0),
-        Event::FlowDone { flow } => writeln!(text, "{at} flow-done {}", flow.0),
-        Event::FrameSent { call, frame } => writeln!(text, "{at} frame-sent {} {frame}", call.0),
-        Event::FrameArrived { call, frame } => {
-            writeln!(text, "{at} frame-arrived {} {frame}", call.0)
-        }
-        Event::FrameShown { call, frame } => writeln!(text, "{at} frame-shown {} {frame}", call.0),
-        Event::FrameLost { call, frame } => writeln!(text, "{at} frame-lost {} {frame}", call.0),
-        Event::PageStarted { page, load, site } => {
-            writeln!(text, "{at} page-started {} {load} {site}", page.0)
-        }
-        Event::ConnectionOpened { page } => writeln!(text, "{at} connection-opened {}", page.0),
-        Event::RequestStarted {
-            page,
-            load,
-            request,
-        } => writeln!(text, "{at} request-started {} {load} {request}", page.0),
-        Event::RequestDone {
-            page,
-            load,
-            request,
-            bytes,
-        } => writeln!(
-            text,
-            "{at} request-done {} {load} {request} {bytes}",
-            page.0
-        ),
-        Event::PageDone { page, load } => writeln!(text, "{at} page-done {} {load}", page.0),
-        // Of queues the host learns from the kernel's own records.
-        Event::Enqueued { .. }
-        | Event::Dequeued { .. }
-        | Event::Dropped { .. }
-        | Event::Marked { .. }
-        | Event::Moved { .. } => Ok(()),
-    };
 }
 
 /// Reads the events of a [`Log`].
@@ -92,86 +50,23 @@ pub fn read(text: &str) -> Result<Vec<(Instant, Event)>, Failure> {
     (1..)
         .zip(text.lines())
         .map(|(number, line)| {
-            parse(line).ok_or_else(|| {
+            serde_json::from_str(line).map_err(|error| {
                 let found: String = line.chars().take(60).collect();
-                let expected = "expected nanoseconds, an event's name and its numbers";
                 Failure::new(
                     format!("events, line {number}"),
-                    format!("found {found:?}, {expected}"),
+                    format!("found {found:?}: {error}"),
                 )
             })
         })
         .collect()
 }
 
-fn parse(line: &str) -> Option<(Instant, Event)> {
-    let mut words = line.split(' ');
-    let at = Instant::from_nanos(words.next()?.parse().ok()?);
-    let name = words.next()?;
-    let mut number = || words.next()?.parse::<u64>().ok();
-    let small = |number: u64| u32::try_from(number).ok();
-    let traffic = |number: u64| u16::try_from(number).ok().map(TrafficId);
-    let flow = |number: u64| small(number).map(FlowId);
-    let event = match name {
-        "flow-started" => Event::FlowStarted {
-            flow: flow(number()?)?,
-            traffic: traffic(number()?)?,
-        },
-        "delivered" => Event::Delivered {
-            flow: flow(number()?)?,
-            bytes: number()?,
-        },
-        "flow-done" => Event::FlowDone {
-            flow: flow(number()?)?,
-        },
-        "frame-sent" => Event::FrameSent {
-            call: traffic(number()?)?,
-            frame: number()?,
-        },
-        "frame-arrived" => Event::FrameArrived {
-            call: traffic(number()?)?,
-            frame: number()?,
-        },
-        "frame-shown" => Event::FrameShown {
-            call: traffic(number()?)?,
-            frame: number()?,
-        },
-        "frame-lost" => Event::FrameLost {
-            call: traffic(number()?)?,
-            frame: number()?,
-        },
-        "page-started" => Event::PageStarted {
-            page: traffic(number()?)?,
-            load: small(number()?)?,
-            site: small(number()?)?,
-        },
-        "connection-opened" => Event::ConnectionOpened {
-            page: traffic(number()?)?,
-        },
-        "request-started" => Event::RequestStarted {
-            page: traffic(number()?)?,
-            load: small(number()?)?,
-            request: small(number()?)?,
-        },
-        "request-done" => Event::RequestDone {
-            page: traffic(number()?)?,
-            load: small(number()?)?,
-            request: small(number()?)?,
-            bytes: number()?,
-        },
-        "page-done" => Event::PageDone {
-            page: traffic(number()?)?,
-            load: small(number()?)?,
-        },
-        _ => return None,
-    };
-    words.next().is_none().then_some((at, event))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use units::FlowId;
+    use workload::{Carrier, TrafficId};
 
     fn every_event() -> Vec<Event> {
         let (flow, call, page) = (FlowId(7), TrafficId(2), TrafficId(3));
@@ -180,9 +75,11 @@ mod tests {
             Event::FlowStarted {
                 flow,
                 traffic: TrafficId(u16::MAX),
+                carrier: Carrier::Quic,
             },
             Event::Delivered { flow, bytes },
             Event::FlowDone { flow },
+            Event::FlowEnded { flow },
             Event::FrameSent { call, frame },
             Event::FrameArrived { call, frame },
             Event::FrameShown { call, frame },
@@ -205,6 +102,12 @@ mod tests {
                 bytes,
             },
             Event::PageDone { page, load },
+            Event::Observed {
+                traffic: page,
+                figure: 3,
+                value: 0.1 + 0.2,
+                began: Instant::from_nanos(u64::MAX),
+            },
         ]
     }
 
@@ -219,23 +122,23 @@ mod tests {
         for &(now, event) in &events {
             log.event(now, event);
         }
-        assert_eq!(read(&log.text()).unwrap(), events);
+        let text = String::from_utf8(log.text().unwrap()).unwrap();
+        assert_eq!(read(&text).unwrap(), events);
     }
 
     #[test]
     fn a_line_that_is_no_event_is_named() {
+        let first = r#"[1,{"FlowDone":{"flow":0}}]"#;
         for bad in [
             "",
             "12",
-            "12 delivered 1",
-            "12 delivered 1 2 3",
-            "x delivered 1 2",
-            "12 frame-sent 65536 0",
-            "12 enqueued 1",
-            "12 delivered -1 2",
+            r#"[12,{"Delivered":{"flow":1}}]"#,
+            r#"[12,{"Delivered":{"flow":1,"bytes":-1}}]"#,
+            r#"["x",{"FlowDone":{"flow":1}}]"#,
+            r#"[12,{"FrameSent":{"call":65536,"frame":0}}]"#,
+            r#"[12,{"Enqueued":{}}]"#,
         ] {
-            let text = format!("1 flow-done 0\n{bad}\n");
-            let error = read(&text).unwrap_err().to_string();
+            let error = read(&format!("{first}\n{bad}\n")).unwrap_err().to_string();
             assert!(error.starts_with("events, line 2"), "{error}");
         }
     }

@@ -4,15 +4,14 @@
 //! Traffic is the scenario's, written out: parameters as users write them, pages as lists of requests.
 
 use crate::error::{Failure, Tried};
-use scenario::{Choice, Dscp, Kind, Traffic};
+use scenario::{Choice, Dscp, Scenario, Traffic};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use transport::media::MediaParams;
 use units::param::Value;
-use units::{Bytes, Duration, Rate};
-use workload::bulk::BulkParams;
-use workload::call::CallParams;
-use workload::page::{After, Origin, Page, PageParams, Protocol, Request};
+use units::{Duration, Rate};
+use workload::page::Page;
+use workload::registry::{Kind, Library, LibraryError, Registry};
 
 /// Everything that the guest has to know.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,10 +30,8 @@ pub struct Plan {
     pub finish: Vec<(String, Vec<String>)>,
     /// The run's seed.
     pub seed: u64,
-    /// How long traffic runs, nanoseconds.
-    pub duration: u64,
-    /// The scenario's round trip, nanoseconds.
-    pub rtt: u64,
+    /// How long traffic runs.
+    pub duration: Duration,
     /// QUIC negotiates ECN; TCP is told by a sysctl.
     pub ecn: bool,
     /// Who sends what.
@@ -114,189 +111,96 @@ pub struct TapPlan {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
     name: String,
-    kind: EntryKind,
+    kind: String,
+    settings: Settings,
+    session: Settings,
+    /// The pages that it loads.
+    pages: Vec<Arc<Page>>,
     host: String,
     dscp: u8,
-    start: u64,
+    start: Duration,
     count: u32,
-    stagger: u64,
-    jitter: u64,
-    rtt: Option<u64>,
-    control: (String, Vec<(String, String)>),
+    stagger: Duration,
+    jitter: Duration,
+    /// Round trip without queueing and transmission.
+    pub rtt: Duration,
+    /// The nominal rate of the link in the direction of most of its data.
+    pub rate: Rate,
+    control: Option<(String, Settings)>,
     up: bool,
 }
 
 type Settings = Vec<(String, String)>;
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-enum EntryKind {
-    Call(Settings, Settings),
-    Page(Settings, Vec<WrittenPage>),
-    Bulk(Settings),
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct WrittenPage {
-    name: String,
-    /// Secure, host, port, version of HTTP.
-    origins: Vec<(bool, String, u16, u8)>,
-    requests: Vec<WrittenRequest>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct WrittenRequest {
-    origin: u32,
-    request: u64,
-    response: u64,
-    think: u64,
-    delay: u64,
-    /// The request that it waits for, and whether for all of it.
-    after: Option<(u32, bool)>,
-}
 
 fn owned(values: Vec<(&'static str, String)>) -> Settings {
     let own = |(name, value): (&str, String)| (name.to_owned(), value);
     values.into_iter().map(own).collect()
 }
 
-impl From<&Traffic> for Entry {
-    fn from(traffic: &Traffic) -> Entry {
-        let kind = match &traffic.kind {
-            Kind::Call(call, media) => EntryKind::Call(owned(call.values()), owned(media.values())),
-            Kind::Page { params, pages } => EntryKind::Page(
-                owned(params.values()),
-                pages
-                    .iter()
-                    .map(|page| WrittenPage::from(&**page))
-                    .collect(),
-            ),
-            Kind::Bulk(params) => EntryKind::Bulk(owned(params.values())),
-        };
-        Entry {
-            name: traffic.name.clone(),
-            kind,
-            host: traffic.host.clone(),
-            dscp: traffic.dscp.bits(),
-            start: traffic.start.as_nanos(),
-            count: traffic.count,
-            stagger: traffic.stagger.as_nanos(),
-            jitter: traffic.jitter.as_nanos(),
-            rtt: traffic.rtt.map(Duration::as_nanos),
-            control: (
-                traffic.control.name.clone(),
-                traffic.control.settings.clone(),
-            ),
-            up: traffic.up,
-        }
+/// The pages that came with the plan, whatever they are called.
+struct Carried<'a>(&'a [Arc<Page>]);
+
+impl Library for Carried<'_> {
+    fn pages(&self, _: &str) -> Result<Vec<Arc<Page>>, LibraryError> {
+        Ok(self.0.to_vec())
     }
 }
 
 impl Entry {
+    /// What the guest is told of `traffic` in `scenario`.
+    pub fn of(traffic: &Traffic, scenario: &Scenario) -> Entry {
+        let control = traffic.control.as_ref();
+        Entry {
+            name: traffic.name.clone(),
+            kind: traffic.kind.name().to_owned(),
+            settings: owned(traffic.kind.workload.values()),
+            session: owned(traffic.session.values()),
+            pages: traffic.kind.workload.pages().to_vec(),
+            host: traffic.host.clone(),
+            dscp: traffic.dscp.bits(),
+            start: traffic.start,
+            count: traffic.count,
+            stagger: traffic.stagger,
+            jitter: traffic.jitter,
+            rtt: scenario.paths(traffic)[0].rtt,
+            rate: scenario.first_rate(traffic),
+            control: control.map(|choice| (choice.name.clone(), choice.settings.clone())),
+            up: traffic.up,
+        }
+    }
+
     /// The entry as scenarios have it.
     ///
     /// # Errors
     /// If a parameter or page is refused, which a plan that was made from a scenario never is.
-    pub fn traffic(&self) -> Result<Traffic, Failure> {
+    pub fn traffic(&self, registry: &Registry) -> Result<Traffic, Failure> {
         let what = format!("entry {:?} of the plan", self.name);
-        let kind = match &self.kind {
-            EntryKind::Call(call, media) => Kind::Call(
-                CallParams::parse(call).tried(&what)?,
-                MediaParams::parse(media).tried(&what)?,
-            ),
-            EntryKind::Page(params, pages) => Kind::Page {
-                params: PageParams::parse(params).tried(&what)?,
-                pages: pages
-                    .iter()
-                    .map(|page| page.page().map(Arc::new))
-                    .collect::<Result<_, _>>()
-                    .tried(&what)?,
-            },
-            EntryKind::Bulk(params) => Kind::Bulk(BulkParams::parse(params).tried(&what)?),
-        };
+        let entry = registry.get(&self.kind).copied();
+        let entry = entry.ok_or_else(|| Failure::new(&what, format!("no kind {:?}", self.kind)))?;
+        let workload = (entry.build)(&self.settings, &Carried(&self.pages)).tried(&what)?;
         Ok(Traffic {
             name: self.name.clone(),
-            kind,
+            kind: Kind { entry, workload },
             host: self.host.clone(),
             dscp: Dscp::parse(&self.dscp.to_string()).tried(&what)?,
-            start: Duration::from_nanos(self.start),
+            start: self.start,
             count: self.count,
-            stagger: Duration::from_nanos(self.stagger),
-            jitter: Duration::from_nanos(self.jitter),
-            rtt: self.rtt.map(Duration::from_nanos),
-            access: None::<Rate>,
-            control: Choice {
-                name: self.control.0.clone(),
-                settings: self.control.1.clone(),
-            },
+            stagger: self.stagger,
+            jitter: self.jitter,
+            rtt: Some(self.rtt),
+            via: Vec::new(),
+            access: None,
+            control: self.control.clone().map(|(name, settings)| Choice { name, settings }),
+            session: MediaParams::parse(&self.session).tried(&what)?,
             up: self.up,
         })
-    }
-}
-
-impl From<&Page> for WrittenPage {
-    fn from(page: &Page) -> WrittenPage {
-        let origin = |origin: &Origin| {
-            let protocol = match origin.protocol {
-                Protocol::H1 => 1,
-                Protocol::H2 => 2,
-                Protocol::H3 => 3,
-            };
-            (origin.secure, origin.host.clone(), origin.port, protocol)
-        };
-        let request = |request: &Request| WrittenRequest {
-            origin: request.origin,
-            request: request.request.get(),
-            response: request.response.get(),
-            think: request.think.as_nanos(),
-            delay: request.delay.as_nanos(),
-            after: match request.after {
-                After::Navigation => None,
-                After::FirstPart(parent) => Some((parent, false)),
-                After::Done(parent) => Some((parent, true)),
-            },
-        };
-        WrittenPage {
-            name: page.name().to_owned(),
-            origins: page.origins().iter().map(origin).collect(),
-            requests: page.requests().iter().map(request).collect(),
-        }
-    }
-}
-
-impl WrittenPage {
-    fn page(&self) -> Result<Page, workload::page::PageError> {
-        let origin = |(secure, host, port, protocol): &(bool, String, u16, u8)| Origin {
-            secure: *secure,
-            host: host.clone(),
-            port: *port,
-            protocol: match protocol {
-                1 => Protocol::H1,
-                2 => Protocol::H2,
-                _ => Protocol::H3,
-            },
-        };
-        let request = |request: &WrittenRequest| Request {
-            origin: request.origin,
-            request: Bytes::new(request.request),
-            response: Bytes::new(request.response),
-            think: Duration::from_nanos(request.think),
-            delay: Duration::from_nanos(request.delay),
-            after: match request.after {
-                None => After::Navigation,
-                Some((parent, false)) => After::FirstPart(parent),
-                Some((parent, true)) => After::Done(parent),
-            },
-        };
-        let origins = self.origins.iter().map(origin).collect();
-        let requests = self.requests.iter().map(request).collect();
-        Page::new(&self.name, origins, requests)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scenario::{Document, Names};
+    use scenario::{Document, AnyNames};
 
     const SCENARIO: &str = r#"
         disciplines = ["pfifo"]
@@ -310,27 +214,30 @@ mod tests {
 
     #[test]
     fn traffic_comes_out_as_it_went_in() {
-        let names = Names {
-            discipline: &|_| Ok(()),
-            control: &|_| Ok(()),
-        };
+        let names = AnyNames::default();
         let document = Document::parse("test", SCENARIO).unwrap();
         let scenario = document.resolve(&names).unwrap();
         for traffic in &scenario.traffic {
-            let entry = Entry::from(traffic);
+            let entry = Entry::of(traffic, &scenario);
             let text = serde_json::to_string(&entry).unwrap();
             let read: Entry = serde_json::from_str(&text).unwrap();
             // Addresses of pages are of the survey's, not of a run's, concern.
-            assert_eq!(read.traffic().unwrap(), *traffic);
+            let rtt = Some(scenario.paths(traffic)[0].rtt);
+            let expected = Traffic {
+                rtt,
+                ..traffic.clone()
+            };
+            assert_eq!(read.traffic(&Registry::builtin()).unwrap(), expected);
         }
     }
 
     #[test]
     fn a_plan_that_cannot_be_is_refused() {
-        let bad = r#"{"name":"x","kind":{"Bulk":[["size","much"]]},"host":"x","dscp":0,"start":0,
-            "count":1,"stagger":0,"jitter":0,"rtt":null,"control":["cubic",[]],"up":false}"#;
+        let bad = r#"{"name":"x","kind":"bulk","settings":[["size","much"]],"session":[],"pages":[],
+            "host":"x","dscp":0,"start":0,"count":1,"stagger":0,"jitter":0,"rtt":0,"rate":0,
+            "control":["cubic",[]],"up":false}"#;
         let entry: Entry = serde_json::from_str(bad).unwrap();
-        let failure = entry.traffic().unwrap_err().to_string();
+        let failure = entry.traffic(&Registry::builtin()).unwrap_err().to_string();
         assert!(failure.contains("entry \"x\" of the plan") && failure.contains("size"));
     }
 }

@@ -4,9 +4,8 @@
 use crate::error::Failure;
 use nix::sys::socket::SockaddrIn;
 use qdisc::FlowId;
-use scenario::{Kind, Traffic};
+use scenario::Traffic;
 use std::net::Ipv4Addr;
-use std::sync::Arc;
 use units::random::Stream;
 
 /// The port of flow 0.
@@ -30,7 +29,7 @@ pub fn address(host: Ipv4Addr, flow: FlowId) -> Result<SockaddrIn, Failure> {
 }
 
 /// The computer at home that `entry` runs on; entries with the same host share it.
-pub fn home(traffic: &[Arc<Traffic>], entry: u16) -> Ipv4Addr {
+pub fn home(traffic: &[Traffic], entry: u16) -> Ipv4Addr {
     let host = &traffic[usize::from(entry)].host;
     let first = traffic.iter().position(|other| other.host == *host);
     let [high, low] = (first.unwrap_or_default() as u16 + 1).to_be_bytes();
@@ -40,9 +39,9 @@ pub fn home(traffic: &[Arc<Traffic>], entry: u16) -> Ipv4Addr {
 /// Server `number` of an entry. Sites are the same for every entry that visits them; calls and
 /// transfers have their own.
 pub fn server(traffic: &Traffic, number: u32) -> Ipv4Addr {
-    let name = match traffic.kind {
-        Kind::Page { .. } => "site".to_owned(),
-        Kind::Call(..) | Kind::Bulk(_) => format!("server {}", traffic.name),
+    let name = match traffic.kind.workload.shares_servers() {
+        true => "site".to_owned(),
+        false => format!("server {}", traffic.name),
     };
     let bits = Stream::new(u64::from(number), &name).bits();
     // Neither the network's own address nor its broadcast address.

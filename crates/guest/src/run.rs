@@ -6,11 +6,11 @@ use crate::place::Namespaces;
 use crate::plan::Plan;
 use crate::rates::Rates;
 use crate::tap::Tap;
-use crate::world::{Setup, World};
+use crate::setup::Setup;
+use crate::world::World;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::time::Duration as Wait;
-use units::Duration;
 
 /// What there is to say of a run beside its events.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,7 +49,7 @@ pub fn run(plan: &Plan, out: &Path) -> Result<Report, Failure> {
     std::thread::sleep(REST);
     let tap = plan.tap.as_ref().map(Tap::start).transpose()?;
     let before = ticks()?;
-    let origin = world.run(Duration::from_nanos(plan.duration))?;
+    let origin = world.run(plan.duration)?;
     let after = ticks()?;
     if let Some(tap) = tap {
         tap.stop(&out.join("packets"))?;
@@ -59,11 +59,12 @@ pub fn run(plan: &Plan, out: &Path) -> Result<Report, Failure> {
         std::fs::write(&path, command::execute(words)?).tried(&path.display().to_string())?;
     }
     let path = out.join("events");
-    std::fs::write(&path, world.log.text()).tried(&path.display().to_string())?;
+    let text = world.sockets.log.text().tried("the events")?;
+    std::fs::write(&path, text).tried(&path.display().to_string())?;
     let report = Report {
         origin,
         ticks: (after.0 - before.0, after.1 - before.1),
-        flows: world.flows,
+        flows: world.flows(),
     };
     let text = serde_json::to_string(&report).tried("the report")?;
     let path = out.join("report");

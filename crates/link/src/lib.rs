@@ -1,11 +1,17 @@
 //! The bottleneck of a path, as a state machine.
 //!
-//! Not for: where packets come from and go to, and what time it is: whoever runs a link says.
+//! A [`Link`] is a discipline and the wire behind it: what it can carry ([`Capacity`], constant or a
+//! [`Trace`]), what it adds to each packet, the ring of its device, its delay and its loss. It has no
+//! clock: a simulator, a live link, a gateway or a pacer tells it what time it is.
+//!
+//! Not for: where packets come from and where they go, which is for whoever runs it to know.
 
 #![deny(missing_docs)]
 
 mod capacity;
+mod link;
 pub mod trace;
 
 pub use capacity::Capacity;
+pub use link::{Departure, Line, Link};
 pub use trace::Trace;

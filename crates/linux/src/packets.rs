@@ -10,8 +10,8 @@
 //!
 //! A packet comes, waits under its address, and leaves or is freed.
 
-use measure::{Event, LinkId};
-use qdisc::{DropReason, FlowId};
+use measure::{Event, LinkId, PacketId};
+use qdisc::DropReason;
 use std::collections::BTreeMap;
 use units::{Duration, Instant};
 
@@ -40,18 +40,13 @@ pub struct Queue {
 #[derive(Debug, Clone, Copy)]
 struct Waiting {
     link: LinkId,
-    flow: FlowId,
-    bytes: u32,
+    packet: PacketId,
     came: Instant,
     marked: bool,
-    /// How many had come before it.
-    number: u64,
 }
 
 /// Ethernet's header, which is not counted.
 const ETHERNET: u32 = 14;
-/// The flow of packets that are not ours, such as the kernel's own answers.
-const FOREIGN: FlowId = FlowId(u32::MAX);
 
 /// Reads records; `queues` in the order of links, `origin` the moment at which traffic started, in
 /// nanoseconds on the records' clock. Events come in their order, none before the start.
@@ -147,20 +142,22 @@ impl Reader<'_> {
         let destination = u16::from_be_bytes([ports[2], ports[3]]);
         let ours = guest::ports::flow_of(source).filter(|_| source == destination);
         let length = u32::try_from(number(record, "len")?).ok()?;
-        let (flow, bytes) = (ours.unwrap_or(FOREIGN), length.saturating_sub(ETHERNET));
         self.came += 1;
-        let packet = Waiting {
+        let packet = PacketId {
+            number: self.came,
+            // Other packets are nobody's, such as the kernel's own answers.
+            flow: ours,
+            bytes: length.saturating_sub(ETHERNET),
+        };
+        let waiting = Waiting {
             link,
-            flow,
-            bytes,
+            packet,
             came: now,
             marked: number(record, "tos")? & 3 == 3,
-            number: self.came,
         };
-        self.events
-            .push((now, Event::Enqueued { link, flow, bytes }));
+        self.events.push((now, Event::Enqueued { link, packet }));
         let address = number(record, "skb")?;
-        if let Some(gone) = self.waiting.insert(address, packet) {
+        if let Some(gone) = self.waiting.insert(address, waiting) {
             // Its memory is used again, so it was given up without a record.
             self.drop(now, gone, DropReason::Congestion);
         }
@@ -175,20 +172,18 @@ impl Reader<'_> {
             .position(|q| u64::from(q.handle) == handle)?;
         let address = number(record, "skb")?;
         let marked = number(record, "tos")? & 3 == 3;
-        let Some(packet) = self.waiting.remove(&address) else {
+        let Some(waiting) = self.waiting.remove(&address) else {
             // It came before there were records.
             return Some(());
         };
-        let Waiting { flow, bytes, .. } = packet;
-        let link = LinkId(place as u16);
-        if marked && !packet.marked {
-            self.events.push((now, Event::Marked { link, flow }));
+        let (packet, link) = (waiting.packet, LinkId(place as u16));
+        if marked && !waiting.marked {
+            self.events.push((now, Event::Marked { link, packet }));
         }
-        let sojourn: Duration = now.since(packet.came);
+        let sojourn: Duration = now.since(waiting.came);
         let event = Event::Dequeued {
             link,
-            flow,
-            bytes,
+            packet,
             sojourn,
         };
         self.events.push((now, event));
@@ -200,7 +195,7 @@ impl Reader<'_> {
         if let Some(packet) = self.waiting.remove(&address) {
             // The kernel does not say who decided: the last to come was refused, others were
             // chosen.
-            let reason = match packet.number == self.came {
+            let reason = match packet.packet.number == self.came {
                 true => DropReason::Tail,
                 false => DropReason::Congestion,
             };
@@ -210,13 +205,10 @@ impl Reader<'_> {
     }
 
     fn drop(&mut self, now: Instant, packet: Waiting, reason: DropReason) {
-        let Waiting {
-            link, flow, bytes, ..
-        } = packet;
+        let Waiting { link, packet, .. } = packet;
         let event = Event::Dropped {
             link,
-            flow,
-            bytes,
+            packet,
             reason,
         };
         self.events.push((now, event));
@@ -268,30 +260,36 @@ mod tests {
             + &leave(800, 0xb0, 0x20000, 0);
         let events = read(&text, &queues(), 5_000_000_000).unwrap();
         let at = |micros: u64| Instant::from_nanos(micros * 1000);
-        let (flow, down, up) = (FlowId(3), LinkId(0), LinkId(1));
-        let queued = |link, bytes| Event::Enqueued { link, flow, bytes };
-        let left = |link, bytes, micros| Event::Dequeued {
-            link,
-            flow,
+        let (down, up) = (LinkId(0), LinkId(1));
+        let packet = |number, bytes| PacketId {
+            number,
+            flow: Some(qdisc::FlowId(3)),
             bytes,
+        };
+        let (first, second, third) = (packet(1, 1500), packet(2, 40), packet(3, 1500));
+        let queued = |link, packet| Event::Enqueued { link, packet };
+        let left = |link, packet, micros| Event::Dequeued {
+            link,
+            packet,
             sojourn: Duration::from_micros(micros),
         };
+        let dropped = Event::Dropped {
+            link: down,
+            packet: third,
+            reason: DropReason::Tail,
+        };
+        let marked = Event::Marked {
+            link: down,
+            packet: first,
+        };
         let expected = [
-            (at(100), queued(down, 1500)),
-            (at(110), queued(up, 40)),
-            (at(150), queued(down, 1500)),
-            (
-                at(151),
-                Event::Dropped {
-                    link: down,
-                    flow,
-                    bytes: 1500,
-                    reason: DropReason::Tail,
-                },
-            ),
-            (at(700), Event::Marked { link: down, flow }),
-            (at(700), left(down, 1500, 600)),
-            (at(800), left(up, 40, 690)),
+            (at(100), queued(down, first)),
+            (at(110), queued(up, second)),
+            (at(150), queued(down, third)),
+            (at(151), dropped),
+            (at(700), marked),
+            (at(700), left(down, first, 600)),
+            (at(800), left(up, second, 690)),
         ];
         assert_eq!(events, expected);
     }
@@ -300,7 +298,20 @@ mod tests {
     fn memory_that_is_used_again_held_a_packet_that_was_given_up() {
         let text = come(1, 0xa0, 1514, "r1", 0) + &come(2, 0xa0, 114, "r1", 0);
         let events = read(&text, &queues(), 5_000_000_000).unwrap();
-        assert!(matches!(events[2].1, Event::Dropped { bytes: 1500, .. }));
+        let Event::Dropped { packet, .. } = events[2].1 else {
+            panic!("{events:?}")
+        };
+        assert_eq!((packet.number, packet.bytes), (1, 1500));
+    }
+
+    #[test]
+    fn a_packet_of_nobody_has_no_flow() {
+        let text = come(1, 0xa0, 98, "r1", 0).replace("0x3040304", "0x0");
+        let events = read(&text, &queues(), 5_000_000_000).unwrap();
+        let Event::Enqueued { packet, .. } = events[0].1 else {
+            panic!("{events:?}")
+        };
+        assert_eq!(packet.flow, None);
     }
 
     #[test]

@@ -8,10 +8,9 @@ use guest::ports;
 use link::Capacity;
 use measure::{BuiltLink, Unsupported};
 use qdisc::{Env, Registry};
-use scenario::{Choice, Kind, Link, Scenario, Stack, Traffic};
-use units::random::Stream;
-use units::{Duration, Instant, Rate};
-use workload::call::Encoder;
+use scenario::{Choice, Link, Scenario, Stack, Traffic};
+use units::{Duration, Rate};
+use workload::Carrier;
 
 /// Controls of Linux's TCP, by the names that we have for them, and the module of each.
 const CONTROLS: &[(&str, &str)] = &[
@@ -96,6 +95,10 @@ pub fn unsupported(scenario: &Scenario) -> Vec<Unsupported> {
             let reason = "packets leave the discipline one by one; there is no device behind it";
             refuse(format!("link.{}.device", link.name), reason);
         }
+        if link.delay > Duration::ZERO || link.loss > 0.0 {
+            let reason = "the wire behind the link neither delays nor loses packets";
+            refuse(format!("link.{}.delay", link.name), reason);
+        }
         let own = link.discipline.iter();
         let own = own.chain(link.up.iter().filter_map(|up| up.discipline.as_ref()));
         for choice in own {
@@ -127,29 +130,28 @@ fn unsupported_traffic(traffic: &Traffic) -> Vec<(&'static str, String)> {
     if traffic.count > ports::FLOWS {
         found.push(("count", format!("there are {} ports", ports::FLOWS)));
     }
-    match &traffic.kind {
-        Kind::Call(call, media) => {
-            if let Err(reason) = judge_ours(&traffic.control) {
-                found.push(("control", reason));
-            }
-            let encoder = Encoder::new(call, Instant::ZERO, Stream::new(0, "check"));
-            if let Err(error) = encoder {
-                found.push(("min_rate", error.to_string()));
-            }
-            if media.packet() > MTU {
-                found.push(("session", format!("a packet has at most {MTU} B here")));
-            }
+    let kind = &traffic.kind;
+    if workload::Registry::builtin().get(kind.name()).is_none() {
+        let reason = format!("the guest knows no {}", kind.name());
+        found.push(("kind", reason));
+    }
+    let control = traffic.control.as_ref();
+    if kind.uses(Carrier::Media) {
+        let refused = control.and_then(|control| judge_ours(control).err());
+        found.extend(refused.map(|reason| ("control", reason)));
+        if traffic.session.packet() > MTU {
+            found.push(("session", format!("a packet has at most {MTU} B here")));
         }
-        Kind::Page { params, .. } => {
-            found.extend(judge_linux(&traffic.control).map(|reason| ("control", reason)));
-            if params.rtt_spread > 0.0 {
-                let reason = "all origins are as far away as the scenario says";
-                found.push(("rtt_spread", reason.to_owned()));
-            }
-        }
-        Kind::Bulk(_) => {
-            found.extend(judge_linux(&traffic.control).map(|reason| ("control", reason)));
-        }
+    } else {
+        let refused = control.and_then(judge_linux);
+        found.extend(refused.map(|reason| ("control", reason)));
+    }
+    if kind.workload.rtt_spread() > 0.0 {
+        let reason = "all origins are as far away as the scenario says";
+        found.push(("rtt_spread", reason.to_owned()));
+    }
+    if !traffic.via.is_empty() {
+        found.push(("via", "there is one link, and one way".to_owned()));
     }
     found
 }
@@ -202,7 +204,7 @@ pub fn prepare(
     let rtts = scenario
         .traffic
         .iter()
-        .map(|t| t.rtt.unwrap_or(scenario.rtt));
+        .map(|traffic| scenario.paths(traffic)[0].rtt);
     let delays = network::delays(&rtts.collect::<Vec<_>>());
     let mut commands = Vec::new();
     if site.load {
@@ -231,10 +233,9 @@ pub fn prepare(
         tap: Some(tap(scenario, link, &queues)?),
         finish: vec![("queues".to_owned(), statistics(&site.places))],
         seed,
-        duration: scenario.duration.as_nanos(),
-        rtt: scenario.rtt.as_nanos(),
+        duration: scenario.duration,
         ecn: scenario.ecn,
-        traffic: scenario.traffic.iter().map(Entry::from).collect(),
+        traffic: scenario.traffic.iter().map(|t| Entry::of(t, scenario)).collect(),
     };
     Ok(Prepared {
         plan,
@@ -323,12 +324,10 @@ fn modules(scenario: &Scenario, shaped: &[Shaped]) -> Vec<Step> {
     let of = |told: &Told| told.module.filter(|module| *module != CONFUCIUS);
     names.extend(shaped.iter().filter_map(|one| of(&one.discipline)));
     for traffic in &scenario.traffic {
-        let control = CONTROLS
-            .iter()
-            .find(|(name, _)| *name == traffic.control.name);
-        if let (Some((_, module)), false) = (control, matches!(traffic.kind, Kind::Call(..))) {
-            names.push(module);
-        }
+        let choice = traffic.control.as_ref();
+        let choice = choice.filter(|_| !traffic.kind.uses(Carrier::Media));
+        let known = |choice: &Choice| CONTROLS.iter().find(|(name, _)| *name == choice.name);
+        names.extend(choice.and_then(known).map(|(_, module)| *module));
     }
     names.retain(|name| !name.is_empty());
     names.sort_unstable();
@@ -436,7 +435,7 @@ fn statistics(places: &Places) -> Vec<String> {
 #[cfg(test)]
 pub mod tests {
     use super::*;
-    use scenario::{Document, Names};
+    use scenario::{Document, AnyNames};
 
     /// A scenario on 20 Mbit/s and 40 ms with one transfer, which is told `more`.
     pub fn scenario(more: &str) -> Scenario {
@@ -452,10 +451,7 @@ pub mod tests {
     }
 
     fn read(text: &str) -> Scenario {
-        let names = Names {
-            discipline: &|_| Ok(()),
-            control: &|_| Ok(()),
-        };
+        let names = AnyNames::default();
         let document = Document::parse("test", text).unwrap();
         document.resolve(&names).unwrap()
     }

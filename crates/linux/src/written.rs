@@ -32,7 +32,10 @@ impl<'a> Written<'a> {
     /// What applications and queues did, in order; of what happened at the same moment, the
     /// applications' part first.
     fn events(&self, prepared: &Prepared) -> Result<Vec<(Instant, Event)>, String> {
-        let mut events = guest::log::read(self.events).map_err(|error| error.to_string())?;
+        let told = guest::log::read(self.events).map_err(|error| error.to_string())?;
+        let told = told.into_iter();
+        let mut events: Vec<(Instant, Event)> =
+            told.map(|(now, event)| (now, Event::Traffic(event))).collect();
         let packets = packets::read(self.packets, &prepared.queues, self.report.origin);
         events.extend(packets.map_err(|error| error.to_string())?);
         events.sort_by_key(|(now, _)| *now);
@@ -80,7 +83,11 @@ mod tests {
             ),
             (
                 "events",
-                "100 flow-started 0 0\n21700000 delivered 0 3000\n21700000 flow-done 0\n",
+                concat!(
+                    "[100,{\"FlowStarted\":{\"flow\":0,\"traffic\":0,\"carrier\":\"tcp\"}}]\n",
+                    "[21700000,{\"Delivered\":{\"flow\":0,\"bytes\":3000}}]\n",
+                    "[21700000,{\"FlowDone\":{\"flow\":0}}]\n",
+                ),
             ),
             (
                 "packets",

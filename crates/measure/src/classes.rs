@@ -73,7 +73,7 @@ impl ClassMeter {
         &mut self,
         end: Instant,
         names: &[String],
-        flows: &[String],
+        name: &dyn Fn(FlowId) -> String,
     ) -> Vec<Residence> {
         let measured = end.since(self.from).as_nanos() as f64;
         let mut residence = Vec::new();
@@ -82,7 +82,7 @@ impl ClassMeter {
             let spans = stay.spans.iter().copied();
             let spans = spans.chain(core::iter::repeat(Duration::ZERO));
             residence.extend(names.iter().zip(spans).map(|(class, span)| Residence {
-                flow: flows[flow.0 as usize].clone(),
+                flow: name(*flow),
                 class: class.clone(),
                 share: span.as_nanos() as f64 / measured,
             }));
@@ -137,7 +137,7 @@ mod tests {
         meter.moved(ms(280), bulk, Some(new), two, true); // ageing
         assert_eq!(meter.moves(&names), Some(2));
         assert_eq!(meter.moves(&[]), None);
-        let found = meter.residence(ms(300), &names, &flows);
+        let found = meter.residence(ms(300), &names, &|flow| flows[flow.0 as usize].clone());
         let found: Vec<_> = found
             .iter()
             .map(|stay| (stay.flow.as_str(), stay.class.as_str(), stay.share))

@@ -1,76 +1,92 @@
 //! From events to results.
 
 use crate::engine::BuiltLink;
-use crate::event::{Event, LinkId, Sink, TrafficId};
+use crate::event::{Event, LinkId, PacketId, Sink};
+use crate::figures::Figures;
+use crate::flows::Flows;
 use crate::link_meter::LinkMeter;
+use crate::loads::Loads;
 use crate::notes::notes;
-use crate::result::{CallResult, FlowResult, Note, PageResult, RunResult, Series};
-use crate::video::{Measured, Video};
+use crate::result::{CallResult, FlowResult, Note, RunResult, Series};
+use crate::series::{Lines, Width, bin, numbered};
+use crate::video::{Measured, Turn, Video};
 use crate::waits::Waits;
-use qdisc::FlowId;
-use scenario::{Choice, Kind, Scenario};
-use units::{Duration, Instant, Rate};
+use scenario::{Choice, Scenario, Traffic};
+use units::{Duration, FlowId, Instant, Rate};
+use workload::{Event as Application, Rows, TrafficId};
 
-/// Width of a bin of a time series.
-pub(crate) const BIN: Duration = Duration::from_millis(100);
-/// A load's stalls are counted until this long after its end (design, "stall per page load").
-const AFTERMATH: Duration = Duration::from_secs(2);
-
-/// Listens to an engine and measures.
+/// Listens to an engine and measures. It keeps what is active: flows that are open, frames that are
+/// under way, loads that run; the rest is counted and forgotten.
 #[derive(Debug)]
 pub struct Collector {
     scenario: Scenario,
     from: Instant,
     end: Instant,
-    keep_series: bool,
+    width: Width,
     links: Vec<LinkMeter>,
-    flows: Vec<Flow>,
-    videos: Vec<Video>,
-    loads: Vec<Load>,
-    moves: Vec<(f64, usize, usize, u8)>,
+    flows: Flows<Flow>,
+    /// Flows that have a row in results and have ended, with their numbers.
+    ended: Vec<(FlowId, Flow)>,
+    /// Flows so far, by traffic entry.
+    started: Vec<u32>,
+    /// The first queue in the direction in which most of an entry's data goes.
+    queues: Vec<Option<LinkId>>,
+    /// The calls among the traffic entries.
+    videos: Vec<Option<Video>>,
+    loads: Loads,
+    figures: Figures,
+    /// What is needed to draw the run, if that is kept.
+    lines: Option<Lines>,
+    /// The line of traffic entries whose flows are too many to be told apart.
+    shared: Vec<Option<usize>>,
 }
 
 #[derive(Debug, Clone)]
 struct Flow {
     traffic: TrafficId,
+    /// Its number among the entry's, from 1.
+    number: u32,
     /// The first queue in the direction in which most of its data goes.
-    queue: LinkId,
+    queue: Option<LinkId>,
+    /// It goes on until the run ends.
+    lasts: bool,
     /// What its packets waited there in the measured time, if it goes on until the run ends.
     waits: Option<Box<Waits>>,
     started: Instant,
     done: Option<Instant>,
     /// Delivered in the measured time.
     delivered: u64,
-    /// Bytes that came to the first queue, by bin.
-    offered: Vec<u64>,
-    /// Bytes that left it.
-    share: Vec<u64>,
-}
-
-#[derive(Debug, Clone)]
-struct Load {
-    traffic: TrafficId,
-    number: u32,
-    site: u32,
-    started: Instant,
-    done: Option<Instant>,
-    requests: u64,
-    bytes: u64,
-    connections: u64,
+    /// Its line in plots.
+    line: Option<usize>,
 }
 
 impl Collector {
     /// Listens to a run of `scenario`. With `series`, what a plot needs is kept.
     pub fn new(scenario: &Scenario, series: bool) -> Self {
+        let from = Instant::ZERO + scenario.warmup;
+        let video = |entry: &Traffic| {
+            let is_call = entry.kind.entry.rows == Rows::Call;
+            is_call.then(|| Video::new(from, scenario.stall_threshold))
+        };
+        let queue = |entry: &Traffic| {
+            let path = &scenario.paths(entry)[0];
+            let queues = scenario.queues(&path.links, entry.up);
+            queues.first().copied().map(LinkId)
+        };
         Collector {
-            from: Instant::ZERO + scenario.warmup,
+            queues: scenario.traffic.iter().map(queue).collect(),
+            from,
             end: Instant::ZERO + scenario.duration,
-            keep_series: series,
+            width: Width::default(),
             links: Vec::new(),
-            flows: Vec::new(),
-            videos: scenario.traffic.iter().map(|_| Video::default()).collect(),
-            loads: Vec::new(),
-            moves: Vec::new(),
+            flows: Flows::default(),
+            ended: Vec::new(),
+            started: vec![0; scenario.traffic.len()],
+            videos: scenario.traffic.iter().map(video).collect(),
+            loads: Loads::default(),
+            figures: Figures::new(scenario),
+            lines: series.then(Lines::default),
+            shared: vec![None; scenario.traffic.len()],
             scenario: scenario.clone(),
         }
     }
@@ -78,102 +94,227 @@ impl Collector {
     fn link(&mut self, link: LinkId) -> &mut LinkMeter {
         let index = usize::from(link.0);
         while self.links.len() <= index {
-            self.links.push(LinkMeter::new(self.from, self.keep_series));
+            let bins = self.lines.is_some();
+            self.links.push(LinkMeter::new(self.from, bins));
         }
         &mut self.links[index]
     }
 
-    fn load(&mut self, traffic: TrafficId, number: u32) -> Option<&mut Load> {
-        let this = |load: &&mut Load| load.traffic == traffic && load.number == number;
-        self.loads.iter_mut().rev().find(this)
+    /// The bin of `now` where something is drawn.
+    fn bin(&mut self, now: Instant) -> Option<usize> {
+        let lines = self.lines.as_mut()?;
+        loop {
+            if let Some(place) = self.width.place(now) {
+                return Some(place);
+            }
+            self.width.double();
+            lines.halve();
+            self.links.iter_mut().for_each(LinkMeter::halve);
+        }
     }
 
-    fn dequeued(
-        &mut self,
-        now: Instant,
-        link: LinkId,
-        flow: FlowId,
-        bytes: u32,
-        sojourn: Duration,
-    ) {
+    fn enqueued(&mut self, now: Instant, link: LinkId, packet: PacketId) {
+        self.link(link).enqueued(now, packet.bytes);
+        if link.0 == 0
+            && let Some(place) = self.bin(now)
+            && let Some(line) = self.line_of(packet)
+        {
+            *bin(&mut line.offered, place) += u64::from(packet.bytes);
+        }
+    }
+
+    fn line_of(&mut self, packet: PacketId) -> Option<&mut crate::series::Line> {
+        let line = self.flows.get_mut(packet.flow?)?.line?;
+        self.lines.as_mut()?.lines.get_mut(line)
+    }
+
+    fn dequeued(&mut self, now: Instant, link: LinkId, packet: PacketId, sojourn: Duration) {
         let measured = now >= self.from;
-        self.link(link).dequeued(now, measured, bytes, sojourn);
-        let Some(flow) = self.flows.get_mut(flow.0 as usize) else {
+        let place = self.bin(now);
+        self.link(link)
+            .dequeued(now, measured, packet.bytes, sojourn, place);
+        let Some(flow) = packet.flow.and_then(|flow| self.flows.get_mut(flow)) else {
             return;
         };
         if let Some(waits) = &mut flow.waits
             && measured
-            && link == flow.queue
+            && Some(link) == flow.queue
         {
             waits.record(sojourn);
         }
-        if self.keep_series && link.0 == 0 {
-            count(&mut flow.share, now, bytes);
+        if link.0 == 0
+            && let Some(place) = place
+            && let Some(line) = self.line_of(packet)
+        {
+            *bin(&mut line.share, place) += u64::from(packet.bytes);
         }
     }
 
-    fn page_event(&mut self, now: Instant, event: Event) {
+    fn moved(&mut self, now: Instant, link: LinkId, flow: FlowId, event: &Event) {
+        let Event::Moved { from, to, .. } = *event else {
+            return;
+        };
+        let found = self.flows.get_mut(flow);
+        let (lasts, line) = found.map_or((false, None), |flow| (flow.lasts, flow.line));
+        self.link(link).classes.moved(now, flow, from, to, lasts);
+        if let (Some(lines), Some(line)) = (&mut self.lines, line) {
+            lines.moved(now, link, line, to.0);
+        }
+    }
+
+    fn flow_started(&mut self, now: Instant, flow: FlowId, traffic: TrafficId) {
+        let place = usize::from(traffic.0);
+        let Some(entry) = self.scenario.traffic.get(place) else {
+            return;
+        };
+        self.started[place] += 1;
+        let (number, rows) = (self.started[place], entry.kind.entry.rows);
+        let lasts = entry.kind.workload.lasts();
+        let line = self.lines.as_mut().map(|lines| {
+            let name = || numbered(&entry.name, is_several(entry), number);
+            match rows {
+                Rows::Figures => *self.shared[place]
+                    .get_or_insert_with(|| lines.add(entry.name.clone())),
+                Rows::Call | Rows::Loads | Rows::Flows => lines.add(name()),
+            }
+        });
+        let started = Flow {
+            traffic,
+            number,
+            queue: self.queues[place],
+            lasts,
+            waits: (lasts && has_row(rows)).then(Box::default),
+            started: now,
+            done: None,
+            delivered: 0,
+            line,
+        };
+        self.flows.insert(flow, started);
+    }
+
+    fn application(&mut self, now: Instant, event: Application) {
+        let measured = now >= self.from;
         match event {
-            Event::PageStarted { page, load, site } => self.loads.push(Load {
-                traffic: page,
-                site,
-                number: load,
-                started: now,
-                done: None,
-                requests: 0,
-                bytes: 0,
-                connections: 0,
-            }),
-            Event::ConnectionOpened { page } => {
-                let this = |load: &&mut Load| load.traffic == page;
-                if let Some(load) = self.loads.iter_mut().rev().find(this) {
-                    load.connections += 1;
+            Application::FlowStarted { flow, traffic, .. } => {
+                self.flow_started(now, flow, traffic);
+            }
+            Application::Delivered { flow, bytes } => {
+                if let Some(flow) = self.flows.get_mut(flow).filter(|_| measured) {
+                    flow.delivered += bytes;
                 }
             }
-            Event::RequestDone {
-                page, load, bytes, ..
+            Application::FlowDone { flow } => {
+                if let Some(flow) = self.flows.get_mut(flow) {
+                    flow.done = Some(now);
+                }
+            }
+            Application::FlowEnded { flow } => {
+                let ended = self.flows.remove(flow);
+                let kept = ended.filter(|ended| has_row(self.rows(ended.traffic)));
+                self.ended.extend(kept.map(|ended| (flow, ended)));
+            }
+            Application::FrameSent { call, frame } => {
+                self.frame(call, |video| video.sent(now, frame));
+            }
+            Application::FrameArrived { call, frame } => {
+                self.frame(call, |video| video.arrived(now, frame));
+            }
+            Application::FrameShown { call, frame } => {
+                self.frame(call, |video| video.shown(now, frame));
+            }
+            Application::FrameLost { call, frame } => {
+                self.frame(call, |video| video.lost(now, frame));
+            }
+            Application::PageStarted { .. } => {
+                self.settle_loads(now);
+                self.loads.event(now, measured, &event);
+            }
+            Application::ConnectionOpened { .. }
+            | Application::RequestStarted { .. }
+            | Application::RequestDone { .. }
+            | Application::PageDone { .. } => self.loads.event(now, measured, &event),
+            Application::Observed {
+                traffic,
+                figure,
+                value,
+                began,
             } => {
-                if let Some(load) = self.load(page, load) {
-                    load.requests += 1;
-                    load.bytes += bytes;
+                if began >= self.from {
+                    self.figures.observed(traffic, figure, value);
                 }
             }
-            Event::PageDone { page, load } => {
-                if let Some(load) = self.load(page, load) {
-                    load.done = Some(now);
-                }
-            }
-            _ => {}
+        }
+    }
+
+    fn rows(&self, traffic: TrafficId) -> Rows {
+        self.scenario.traffic[usize::from(traffic.0)].kind.entry.rows
+    }
+
+    /// Something became of a call's frame; turns that are over with that are counted.
+    fn frame(&mut self, call: TrafficId, what: impl FnOnce(&mut Video)) {
+        let place = usize::from(call.0);
+        let Some(Some(video)) = self.videos.get_mut(place) else {
+            return;
+        };
+        what(video);
+        while let Some(Some(turn)) = self.videos[place].as_mut().map(Video::turn) {
+            self.turn(place, &turn);
+        }
+    }
+
+    fn turn(&mut self, place: usize, turn: &Turn) {
+        self.loads.turn(place, turn, self.end);
+        if let Some(lines) = &mut self.lines {
+            let calls = self.videos[..place].iter().flatten().count();
+            let delay = turn.arrived.map(|at| at.since(turn.sent).as_millis_f64());
+            lines.frames.push((calls, turn.sent.as_secs_f64(), delay));
+        }
+    }
+
+    /// Loads whose time is over, as far as frames are concerned as well, become results.
+    fn settle_loads(&mut self, now: Instant) {
+        if self.loads.is_open() {
+            let oldest = self.videos.iter().flatten().filter_map(Video::oldest);
+            let settled = oldest.min().unwrap_or(now);
+            self.loads.settle(settled, &self.scenario);
         }
     }
 
     /// The results, once the engine is done. `links` are the queues as it built them.
     pub fn finish(mut self, discipline: &Choice, seed: u64, links: &[BuiltLink]) -> RunResult {
         while self.links.len() < links.len() {
-            self.links.push(LinkMeter::new(self.from, self.keep_series));
+            let bins = self.lines.is_some();
+            self.links.push(LinkMeter::new(self.from, bins));
         }
-        let threshold = self.scenario.stall_threshold;
-        let measured: Vec<Measured> = self
-            .videos
-            .iter()
-            .map(|video| video.measure(self.from, self.end, threshold))
-            .collect();
-        let (end, names) = (self.end, self.flow_names());
+        for place in 0..self.videos.len() {
+            let end = self.end;
+            while let Some(Some(turn)) = self.videos[place].as_mut().map(|v| v.last_turn(end)) {
+                self.turn(place, &turn);
+            }
+        }
+        let open = core::mem::take(&mut self.flows);
+        let mut flows = core::mem::take(&mut self.ended);
+        let open = open.iter().map(|(number, flow)| (number, flow.clone()));
+        flows.extend(open);
+        flows.sort_by_key(|(number, _)| *number);
+        let (end, scenario) = (self.end, &self.scenario);
         let queues = self.links.iter_mut().zip(links);
         let queues = queues
-            .map(|(meter, link)| meter.result(end, link, &names))
+            .map(|(meter, link)| meter.result(end, link, &|flow| name_of(scenario, &flows, flow)))
             .collect();
         let mut result = RunResult {
             discipline: discipline.to_string(),
             seed,
             variant: Default::default(),
-            calls: self.calls(&measured),
-            pages: self.pages(&measured),
-            flows: self.transfers(),
+            calls: self.calls(&flows),
+            pages: core::mem::take(&mut self.loads).results(&self.scenario),
+            flows: self.transfers(&flows),
             links: queues,
-            jfi: self.fairness(),
+            jfi: self.fairness(&flows),
+            figures: self.figures.results(&self.scenario),
+            measured: Default::default(),
             notes: Vec::new(),
-            series: self.keep_series.then(|| self.series(links, names)),
+            series: self.lines.take().map(|lines| self.series(lines, links)),
         };
         result.notes = notes(&result);
         for link in links {
@@ -187,97 +328,51 @@ impl Collector {
         result
     }
 
-    /// Traffic entries of a kind, with their numbers.
-    fn entries(&self, kind: &str) -> impl Iterator<Item = (usize, &scenario::Traffic)> {
-        let kind = kind.to_owned();
+    /// Traffic entries with these rows, with their numbers.
+    fn entries(&self, rows: Rows) -> impl Iterator<Item = (usize, &Traffic)> {
         let entries = self.scenario.traffic.iter().enumerate();
-        entries.filter(move |(_, entry)| entry.kind.name() == kind)
+        entries.filter(move |(_, entry)| entry.kind.entry.rows == rows)
     }
 
-    fn calls(&self, measured: &[Measured]) -> Vec<CallResult> {
-        self.entries("call")
+    fn calls(&self, flows: &[(FlowId, Flow)]) -> Vec<CallResult> {
+        self.entries(Rows::Call)
             .map(|(index, entry)| {
-                let video = &measured[index];
+                let video = self.videos[index].as_ref();
+                let video = video.map_or_else(Measured::default, |v| v.measured(self.end));
                 let rate = |flow: &Flow| self.goodput(flow).as_mbit_f64();
-                let mut waits = self
-                    .flows_of(index)
-                    .filter_map(|flow| flow.waits.as_deref());
+                let mut waits = of(flows, index).filter_map(|flow| flow.waits.as_deref());
                 CallResult {
                     name: entry.name.clone(),
-                    control: entry.control.to_string(),
-                    stall_s: video.stall_s(),
+                    control: control(entry),
+                    stall_s: video.stall_s,
                     frames: video.frames,
                     frames_late: video.late,
                     frames_lost: video.lost,
-                    frame_delay_ms: video.frame_delay(),
+                    frame_delay_ms: video.delay,
                     low_fps_events: video.low_fps,
                     freezes: video.freezes,
-                    goodput_mbps: self.flows_of(index).map(rate).sum(),
+                    goodput_mbps: of(flows, index).map(rate).fold(0.0, |sum, rate| sum + rate),
                     sojourn_ms: waits.next().map(Waits::delay).unwrap_or_default(),
                 }
             })
             .collect()
     }
 
-    fn pages(&self, measured: &[Measured]) -> Vec<PageResult> {
-        self.loads
-            .iter()
-            .filter(|load| load.started >= self.from)
-            .map(|load| {
-                let until = load.done.map_or(self.end, |done| done + AFTERMATH);
-                let (window, limit) = (load.started..=until, self.scenario.stall_threshold);
-                let worst = |video: &Video| video.worst_of(&window, self.end, limit);
-                let worst = self.videos.iter().filter_map(worst);
-                let stall = |video: &Measured| video.stall_within_s(load.started, until);
-                PageResult {
-                    name: self.scenario.traffic[usize::from(load.traffic.0)]
-                        .name
-                        .clone(),
-                    load: load.number,
-                    site: self.site(load),
-                    start_s: load.started.as_secs_f64(),
-                    plt_ms: load
-                        .done
-                        .map(|done| done.since(load.started).as_millis_f64()),
-                    requests: load.requests,
-                    bytes: load.bytes,
-                    connections: load.connections,
-                    stall_s: measured.iter().map(stall).sum(),
-                    frame_max_ms: worst.max().map(Duration::as_millis_f64),
-                }
-            })
-            .collect()
-    }
-
-    fn site(&self, load: &Load) -> String {
-        match &self.scenario.traffic[usize::from(load.traffic.0)].kind {
-            Kind::Page { pages, .. } => pages[load.site as usize].name().to_owned(),
-            Kind::Call(..) | Kind::Bulk(_) => String::new(),
-        }
-    }
-
-    fn transfers(&self) -> Vec<FlowResult> {
-        self.entries("bulk")
+    fn transfers(&self, flows: &[(FlowId, Flow)]) -> Vec<FlowResult> {
+        self.entries(Rows::Flows)
             .flat_map(|(index, entry)| {
-                (1..)
-                    .zip(self.flows_of(index))
-                    .map(move |(number, flow)| FlowResult {
-                        name: numbered(&entry.name, entry.count, number),
-                        control: entry.control.to_string(),
-                        goodput_mbps: self.goodput(flow).as_mbit_f64(),
-                        fct_ms: flow
-                            .done
-                            .map(|done| done.since(flow.started).as_millis_f64()),
-                        bytes: flow.delivered,
-                        sojourn_ms: flow.waits.as_deref().map(Waits::sojourn),
-                    })
+                of(flows, index).map(move |flow| FlowResult {
+                    name: numbered(&entry.name, entry.count > 1, flow.number),
+                    control: control(entry),
+                    goodput_mbps: self.goodput(flow).as_mbit_f64(),
+                    fct_ms: flow
+                        .done
+                        .map(|done| done.since(flow.started).as_millis_f64()),
+                    bytes: flow.delivered,
+                    sojourn_ms: flow.waits.as_deref().map(Waits::sojourn),
+                })
             })
             .collect()
-    }
-
-    fn flows_of(&self, traffic: usize) -> impl Iterator<Item = &Flow> {
-        let this = move |flow: &&Flow| usize::from(flow.traffic.0) == traffic;
-        self.flows.iter().filter(this)
     }
 
     fn goodput(&self, flow: &Flow) -> Rate {
@@ -290,14 +385,11 @@ impl Collector {
     }
 
     /// Jain's index over calls and transfers that last as long as the run.
-    fn fairness(&self) -> Option<f64> {
-        let lasting = |flow: &&Flow| {
-            let kind = &self.scenario.traffic[usize::from(flow.traffic.0)].kind;
-            !matches!(kind, Kind::Page { .. }) && flow.done.is_none()
-        };
-        let rates: Vec<f64> = self
-            .flows
+    fn fairness(&self, flows: &[(FlowId, Flow)]) -> Option<f64> {
+        let lasting = |flow: &&Flow| has_row(self.rows(flow.traffic)) && flow.done.is_none();
+        let rates: Vec<f64> = flows
             .iter()
+            .map(|(_, flow)| flow)
             .filter(lasting)
             .map(|flow| self.goodput(flow).as_mbit_f64())
             .collect();
@@ -307,136 +399,83 @@ impl Collector {
         (rates.len() > 1 && squares > 0.0).then(|| sum * sum / (rates.len() as f64 * squares))
     }
 
-    /// Names of all flows, by their numbers.
-    fn flow_names(&self) -> Vec<String> {
-        let mut numbers = vec![0; self.scenario.traffic.len()];
-        let name = |flow: &Flow| {
-            let entry = usize::from(flow.traffic.0);
-            numbers[entry] += 1;
-            let traffic = &self.scenario.traffic[entry];
-            let many = matches!(traffic.kind, Kind::Page { .. }) || traffic.count > 1;
-            numbered(&traffic.name, if many { 2 } else { 1 }, numbers[entry])
-        };
-        self.flows.iter().map(name).collect()
-    }
-
-    fn series(&self, links: &[BuiltLink], flows: Vec<String>) -> Series {
-        let calls: Vec<(usize, String)> = self
-            .entries("call")
-            .map(|(index, entry)| (index, entry.name.clone()))
-            .collect();
-        let frames = (0..).zip(&calls).flat_map(|(call, (index, _))| {
-            self.videos[*index]
-                .delays()
-                .map(move |(at, delay)| (call, at, delay))
-        });
-        Series {
-            flows,
-            frames: frames.collect(),
-            bin_s: BIN.as_secs_f64(),
-            offered: self.flows.iter().map(|flow| flow.offered.clone()).collect(),
-            share: self.flows.iter().map(|flow| flow.share.clone()).collect(),
+    fn series(&self, mut lines: Lines, links: &[BuiltLink]) -> Series {
+        lines.frames.sort_by_key(|frame| frame.0);
+        let calls = self.entries(Rows::Call);
+        let mut series = Series {
+            frames: lines.frames,
+            bin_s: self.width.as_secs_f64(),
             sojourn: self.links.iter().map(LinkMeter::series).collect(),
-            moves: self.moves.clone(),
+            moves: lines.moves,
             classes: links.iter().map(|link| link.classes.clone()).collect(),
-            calls: calls.iter().map(|(_, name)| name.clone()).collect(),
+            calls: calls.map(|(_, entry)| entry.name.clone()).collect(),
+            ..Series::default()
+        };
+        for line in lines.lines {
+            series.flows.push(line.name);
+            series.offered.push(line.offered);
+            series.share.push(line.share);
         }
+        series
     }
 }
 
-/// Counts bytes into the bin of `now`.
-fn count(bins: &mut Vec<u64>, now: Instant, bytes: u32) {
-    let index = (now.as_nanos() / BIN.as_nanos()) as usize;
-    if bins.len() <= index {
-        bins.resize(index + 1, 0);
-    }
-    bins[index] += u64::from(bytes);
+/// Whether results have a row for each call or transfer of an entry.
+const fn has_row(rows: Rows) -> bool {
+    matches!(rows, Rows::Call | Rows::Flows)
 }
 
-/// A name, with its number where there are several of the kind.
-fn numbered(name: &str, count: u32, number: usize) -> String {
-    if count > 1 {
-        format!("{name}-{number}")
-    } else {
-        name.to_owned()
-    }
+/// Whether an entry's flows are told apart by numbers.
+fn is_several(entry: &Traffic) -> bool {
+    entry.kind.entry.rows == Rows::Loads || entry.count > 1
+}
+
+/// A flow's name.
+fn name_of(scenario: &Scenario, flows: &[(FlowId, Flow)], flow: FlowId) -> String {
+    let place = flows.binary_search_by_key(&flow, |(number, _)| *number);
+    let found = place.ok().map(|place| &flows[place].1);
+    found.map_or_else(String::new, |flow| {
+        let entry = &scenario.traffic[usize::from(flow.traffic.0)];
+        numbered(&entry.name, is_several(entry), flow.number)
+    })
+}
+
+fn control(entry: &Traffic) -> String {
+    let control = entry.control.as_ref();
+    control.map(ToString::to_string).unwrap_or_default()
+}
+
+/// The flows of a traffic entry.
+fn of(flows: &[(FlowId, Flow)], traffic: usize) -> impl Iterator<Item = &Flow> {
+    let this = move |flow: &&Flow| usize::from(flow.traffic.0) == traffic;
+    flows.iter().map(|(_, flow)| flow).filter(this)
 }
 
 impl Sink for Collector {
     fn event(&mut self, now: Instant, event: Event) {
         match event {
-            Event::Enqueued { link, flow, bytes } => {
-                self.link(link).enqueued(now, bytes);
-                if self.keep_series
-                    && link.0 == 0
-                    && let Some(flow) = self.flows.get_mut(flow.0 as usize)
-                {
-                    count(&mut flow.offered, now, bytes);
-                }
-            }
-            Event::RequestStarted { .. } => {}
+            Event::Enqueued { link, packet } => self.enqueued(now, link, packet),
             Event::Dequeued {
                 link,
-                flow,
-                bytes,
+                packet,
                 sojourn,
-            } => {
-                self.dequeued(now, link, flow, bytes, sojourn);
-            }
-            Event::Dropped { link, bytes, .. } => {
+            } => self.dequeued(now, link, packet, sojourn),
+            Event::Dropped { link, packet, .. } => {
                 let measured = now >= self.from;
-                self.link(link).dropped(now, measured, bytes);
+                self.link(link).dropped(now, measured, packet.bytes);
             }
             Event::Marked { link, .. } => {
                 if now >= self.from {
                     self.link(link).marked();
                 }
             }
-            Event::Moved {
-                link,
-                flow,
-                from,
-                to,
-            } => {
-                let lasts = self.flows[flow.0 as usize].waits.is_some();
-                let classes = &mut self.link(link).classes;
-                classes.moved(now, flow, from, to, lasts);
-                if self.keep_series {
-                    let (link, flow) = (usize::from(link.0), flow.0 as usize);
-                    self.moves.push((now.as_secs_f64(), link, flow, to.0));
-                }
-            }
-            Event::FlowStarted { flow, traffic } => {
-                debug_assert_eq!(flow.0 as usize, self.flows.len(), "flows start in order");
-                let entry = &self.scenario.traffic[usize::from(traffic.0)];
-                let first_up = self.scenario.links.len() as u16;
-                self.flows.push(Flow {
-                    traffic,
-                    queue: LinkId(if entry.up { first_up } else { 0 }),
-                    waits: entry.kind.lasts().then(Box::default),
-                    started: now,
-                    done: None,
-                    delivered: 0,
-                    offered: Vec::new(),
-                    share: Vec::new(),
-                });
-            }
-            Event::Delivered { flow, bytes } => {
+            Event::Lost { link, .. } => {
                 if now >= self.from {
-                    self.flows[flow.0 as usize].delivered += bytes;
+                    self.link(link).lost();
                 }
             }
-            Event::FlowDone { flow } => self.flows[flow.0 as usize].done = Some(now),
-            Event::FrameSent { call, frame } => self.videos[usize::from(call.0)].sent(now, frame),
-            Event::FrameArrived { call, frame } => {
-                self.videos[usize::from(call.0)].arrived(now, frame);
-            }
-            Event::FrameShown { call, .. } => self.videos[usize::from(call.0)].shown(now),
-            Event::FrameLost { call, frame } => self.videos[usize::from(call.0)].lost(now, frame),
-            Event::PageStarted { .. }
-            | Event::ConnectionOpened { .. }
-            | Event::RequestDone { .. }
-            | Event::PageDone { .. } => self.page_event(now, event),
+            Event::Moved { link, flow, .. } => self.moved(now, link, flow, &event),
+            Event::Traffic(event) => self.application(now, event),
         }
     }
 }

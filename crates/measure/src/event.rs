@@ -1,37 +1,44 @@
 //! What an engine says while it runs.
 
-use qdisc::{Class, DropReason, FlowId};
-use units::{Duration, Instant};
-use workload::Report;
+use qdisc::{Class, DropReason};
+use serde::{Deserialize, Serialize};
+use units::{Duration, FlowId, Instant};
+
+pub use workload::TrafficId;
 
 /// A queue: the links of the scenario in order towards the home, then their uplinks in order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct LinkId(pub u16);
 
-/// An entry of the scenario's traffic, by its place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TrafficId(pub u16);
+/// A packet, as events speak of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PacketId {
+    /// Its number: no other packet of the run has it, and it keeps it from queue to queue.
+    pub number: u64,
+    /// Whose packet it is; none of a flow that the scenario has no part in, such as a kernel's own
+    /// messages.
+    pub flow: Option<FlowId>,
+    /// IP length in bytes.
+    pub bytes: u32,
+}
 
-/// Something that happened. Sizes in bytes.
+/// Something that happened.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Event {
     /// A packet was handed to a queue.
     Enqueued {
         /// Which queue.
         link: LinkId,
-        /// Whose packet.
-        flow: FlowId,
-        /// IP length.
-        bytes: u32,
+        /// Which packet.
+        packet: PacketId,
     },
     /// A packet left a queue for the wire.
     Dequeued {
         /// Which queue.
         link: LinkId,
-        /// Whose packet.
-        flow: FlowId,
-        /// IP length.
-        bytes: u32,
+        /// Which packet.
+        packet: PacketId,
         /// How long it waited.
         sojourn: Duration,
     },
@@ -39,10 +46,8 @@ pub enum Event {
     Dropped {
         /// Which queue.
         link: LinkId,
-        /// Whose packet.
-        flow: FlowId,
-        /// IP length.
-        bytes: u32,
+        /// Which packet.
+        packet: PacketId,
         /// Why.
         reason: DropReason,
     },
@@ -50,8 +55,15 @@ pub enum Event {
     Marked {
         /// Which queue.
         link: LinkId,
-        /// Whose packet.
-        flow: FlowId,
+        /// Which packet.
+        packet: PacketId,
+    },
+    /// A packet was lost on the wire behind a queue.
+    Lost {
+        /// Which queue.
+        link: LinkId,
+        /// Which packet.
+        packet: PacketId,
     },
     /// A flow was put into a class.
     Moved {
@@ -64,119 +76,47 @@ pub enum Event {
         /// Into which.
         to: Class,
     },
-    /// A flow starts: its first packet is about to be sent.
-    FlowStarted {
-        /// The flow.
-        flow: FlowId,
-        /// The traffic entry that it belongs to.
-        traffic: TrafficId,
-    },
-    /// Application bytes of a flow reached their receiver, in order.
-    Delivered {
-        /// The flow.
-        flow: FlowId,
-        /// How many.
-        bytes: u64,
-    },
-    /// The last byte of a transfer of known size reached its receiver.
-    FlowDone {
-        /// The flow.
-        flow: FlowId,
-    },
-    /// An encoder handed over a frame.
-    FrameSent {
-        /// The call.
-        call: TrafficId,
-        /// Its number, from 0.
-        frame: u64,
-    },
-    /// The last packet of a frame reached the receiver.
-    FrameArrived {
-        /// The call.
-        call: TrafficId,
-        /// Its number.
-        frame: u64,
-    },
-    /// A frame was shown.
-    FrameShown {
-        /// The call.
-        call: TrafficId,
-        /// Its number.
-        frame: u64,
-    },
-    /// A frame was skipped; it will never be shown.
-    FrameLost {
-        /// The call.
-        call: TrafficId,
-        /// Its number.
-        frame: u64,
-    },
-    /// Navigation to a page started.
-    PageStarted {
-        /// The traffic entry.
-        page: TrafficId,
-        /// Which load, from 0.
-        load: u32,
-        /// Which of the entry's pages.
-        site: u32,
-    },
-    /// A page opened a connection.
-    ConnectionOpened {
-        /// The traffic entry.
-        page: TrafficId,
-    },
-    /// A request of a page was sent.
-    RequestStarted {
-        /// The traffic entry.
-        page: TrafficId,
-        /// Which load.
-        load: u32,
-        /// The request's number within the page.
-        request: u32,
-    },
-    /// A request of a page is complete.
-    RequestDone {
-        /// The traffic entry.
-        page: TrafficId,
-        /// Which load.
-        load: u32,
-        /// The request's number within the page.
-        request: u32,
-        /// Length of the answer.
-        bytes: u64,
-    },
-    /// The last request of a page is complete.
-    PageDone {
-        /// The traffic entry.
-        page: TrafficId,
-        /// Which load.
-        load: u32,
-    },
+    /// An application did something, or something reached it.
+    Traffic(workload::Event),
 }
 
-impl Event {
-    /// What the client of `page` reports.
-    pub const fn of_page(page: TrafficId, report: Report) -> Self {
-        match report {
-            Report::PageStarted { load, page: site } => Event::PageStarted { page, load, site },
-            Report::RequestStarted { load, id } => Event::RequestStarted {
-                page,
-                load,
-                request: id,
-            },
-            Report::RequestDone { load, id, bytes } => Event::RequestDone {
-                page,
-                load,
-                request: id,
-                bytes,
-            },
-            Report::PageDone { load } => Event::PageDone { page, load },
+/// Who is told: a tap on a run's events.
+///
+/// Taps compose: a pair of taps is a tap, and so is a list of them.
+pub trait Sink {
+    /// `event` happened `now`. Time never runs backwards.
+    fn event(&mut self, now: Instant, event: Event);
+}
+
+impl<A: Sink, B: Sink> Sink for (A, B) {
+    fn event(&mut self, now: Instant, event: Event) {
+        self.0.event(now, event);
+        self.1.event(now, event);
+    }
+}
+
+impl<S: Sink + ?Sized> Sink for &mut S {
+    fn event(&mut self, now: Instant, event: Event) {
+        (**self).event(now, event);
+    }
+}
+
+impl<S: Sink + ?Sized> Sink for Box<S> {
+    fn event(&mut self, now: Instant, event: Event) {
+        (**self).event(now, event);
+    }
+}
+
+impl<S: Sink> Sink for [S] {
+    fn event(&mut self, now: Instant, event: Event) {
+        for sink in self {
+            sink.event(now, event);
         }
     }
 }
 
-/// Who is told.
-pub trait Sink {
-    /// `event` happened `now`. Time never runs backwards.
-    fn event(&mut self, now: Instant, event: Event);
+impl<S: Sink> Sink for Vec<S> {
+    fn event(&mut self, now: Instant, event: Event) {
+        self.as_mut_slice().event(now, event);
+    }
 }

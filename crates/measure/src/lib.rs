@@ -14,19 +14,24 @@ mod collect;
 mod engine;
 pub mod estimate;
 mod event;
+mod figures;
+mod flows;
 mod link_meter;
+mod loads;
 pub mod metric;
 mod notes;
 mod result;
+mod samples;
+mod series;
 mod video;
 mod waits;
 
 pub use collect::Collector;
 pub use engine::{BuiltLink, Engine, EngineError, Unsupported, run};
 pub use estimate::{Estimate, Statistic};
-pub use event::{Event, LinkId, Sink, TrafficId};
+pub use event::{Event, LinkId, PacketId, Sink, TrafficId};
 pub use result::{
-    CallResult, FlowResult, FrameDelay, LinkBacklog, LinkResult, Note, PacketDelay, PageResult,
+    CallResult, FigureResult, FlowResult, FrameDelay, LinkBacklog, LinkResult, MeasuredValue, Note, PacketDelay, PageResult,
     Residence, RunResult, Series, Sojourn, WITHOUT,
 };
 pub use video::quantile;

@@ -5,7 +5,8 @@ use crate::classes::ClassMeter;
 use crate::engine::BuiltLink;
 use crate::result::LinkResult;
 use crate::waits::Waits;
-use units::{Duration, Instant};
+use crate::series::{Merge, bin, halve};
+use units::{Duration, FlowId, Instant};
 
 /// Counters of one queue over the measured time, and bins over all of it.
 #[derive(Debug)]
@@ -13,12 +14,29 @@ pub struct LinkMeter {
     bytes: u64,
     drops: u64,
     marks: u64,
+    lost: u64,
     backlog: BacklogMeter,
     /// Its flows' classes.
     pub classes: ClassMeter,
     waits: Waits,
-    /// Packets, their summed sojourn and the largest, for each bin.
-    bins: Option<Vec<(u64, Duration, Duration)>>,
+    /// What left, for each bin of the run's series.
+    bins: Option<Vec<Bin>>,
+}
+
+/// Packets that left in a span of time, their summed sojourn and the largest.
+#[derive(Debug, Clone, Copy, Default)]
+struct Bin {
+    packets: u64,
+    sum: Duration,
+    max: Duration,
+}
+
+impl Merge for Bin {
+    fn merge(&mut self, other: &Self) {
+        self.packets += other.packets;
+        self.sum += other.sum;
+        self.max = self.max.max(other.max);
+    }
 }
 
 impl LinkMeter {
@@ -29,6 +47,7 @@ impl LinkMeter {
             bytes: 0,
             drops: 0,
             marks: 0,
+            lost: 0,
             backlog: BacklogMeter::new(from),
             classes: ClassMeter::new(from),
             waits: Waits::default(),
@@ -41,23 +60,37 @@ impl LinkMeter {
         self.backlog.add(now, bytes);
     }
 
-    /// A packet left.
-    pub fn dequeued(&mut self, now: Instant, measured: bool, bytes: u32, sojourn: Duration) {
+    /// A packet left, in the bin `place` if that is drawn.
+    pub fn dequeued(
+        &mut self,
+        now: Instant,
+        measured: bool,
+        bytes: u32,
+        sojourn: Duration,
+        place: Option<usize>,
+    ) {
         self.backlog.remove(now, bytes);
         if measured {
             self.bytes += u64::from(bytes);
             self.waits.record(sojourn);
         }
-        if let Some(bins) = &mut self.bins {
-            let index = (now.as_nanos() / super::collect::BIN.as_nanos()) as usize;
-            if bins.len() <= index {
-                bins.resize(index + 1, Default::default());
-            }
-            let (packets, sum, max) = &mut bins[index];
-            *packets += 1;
-            *sum += sojourn;
-            *max = (*max).max(sojourn);
+        if let (Some(bins), Some(place)) = (&mut self.bins, place) {
+            bin(bins, place).merge(&Bin {
+                packets: 1,
+                sum: sojourn,
+                max: sojourn,
+            });
         }
+    }
+
+    /// Every two bins become one.
+    pub fn halve(&mut self) {
+        self.bins.iter_mut().for_each(halve);
+    }
+
+    /// A packet was lost on the wire.
+    pub fn lost(&mut self) {
+        self.lost += 1;
     }
 
     /// A packet was dropped.
@@ -72,8 +105,13 @@ impl LinkMeter {
     }
 
     /// The results of the queue that was built as `link`, over the measured time, which ends at
-    /// `end`. Flows are called `flows`.
-    pub fn result(&mut self, end: Instant, link: &BuiltLink, flows: &[String]) -> LinkResult {
+    /// `end`. `name` says what flows are called.
+    pub fn result(
+        &mut self,
+        end: Instant,
+        link: &BuiltLink,
+        name: &dyn Fn(FlowId) -> String,
+    ) -> LinkResult {
         let backlog = self.backlog.result(end);
         LinkResult {
             name: link.name.clone(),
@@ -83,11 +121,12 @@ impl LinkMeter {
             sojourn_ms: self.waits.sojourn(),
             drops: self.drops,
             marks: self.marks,
+            lost: self.lost,
             packets: self.waits.packets(),
             occupancy: link.buffer.map(|buffer| backlog.occupancy(buffer)),
             backlog,
             moves: self.classes.moves(&link.classes),
-            residence: self.classes.residence(end, &link.classes, flows),
+            residence: self.classes.residence(end, &link.classes, name),
         }
     }
 
@@ -95,7 +134,7 @@ impl LinkMeter {
     pub fn series(&self) -> Vec<Option<(f64, f64)>> {
         let bins = self.bins.as_deref().unwrap_or_default();
         bins.iter()
-            .map(|&(packets, sum, max)| {
+            .map(|&Bin { packets, sum, max }| {
                 (packets > 0).then(|| (sum.as_millis_f64() / packets as f64, max.as_millis_f64()))
             })
             .collect()
@@ -114,10 +153,11 @@ mod tests {
         for _ in 0..=100 {
             meter.enqueued(at(0), 1000);
         }
-        meter.dequeued(at(0), false, 1000, Duration::from_secs(9));
+        meter.dequeued(at(0), false, 1000, Duration::from_secs(9), Some(0));
         // 1 ms to 100 ms: the mean is 50.5 ms, and 95 of a hundred wait 95 ms or less.
         for ms in 1..=100 {
-            meter.dequeued(at(ms), true, 1000, Duration::from_millis(ms));
+            let bin = Some((ms / 100) as usize);
+            meter.dequeued(at(ms), true, 1000, Duration::from_millis(ms), bin);
         }
         let link = BuiltLink {
             name: "link".to_owned(),
@@ -127,7 +167,7 @@ mod tests {
             remarks: Vec::new(),
             buffer: Some(Limit::Bytes(202_000)),
         };
-        let result = meter.result(at(200), &link, &[]);
+        let result = meter.result(at(200), &link, &|_| String::new());
         assert_eq!((result.packets, result.utilization), (100, Some(0.5)));
         let sojourn = result.sojourn_ms;
         assert_eq!((sojourn.mean, sojourn.max), (Some(50.5), Some(100.0)));

@@ -27,6 +27,12 @@ pub struct RunResult {
     pub links: Vec<LinkResult>,
     /// Jain's fairness index over the goodput of calls and unlimited transfers.
     pub jfi: Option<f64>,
+    /// What workloads observed themselves: a row for each figure that one declares.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub figures: Vec<FigureResult>,
+    /// What metrics with a meter of their own found, by their names.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub measured: BTreeMap<String, Vec<MeasuredValue>>,
     /// Why something is null, and what else should be known.
     pub notes: Vec<Note>,
     /// What is needed to draw the run, where it was kept.
@@ -113,6 +119,40 @@ pub struct PageResult {
     pub frame_max_ms: Option<f64>,
 }
 
+/// A figure that a workload declares and observes itself.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct FigureResult {
+    /// The traffic entry's name.
+    pub name: String,
+    /// The workload's name and the figure's, with `_` in between.
+    pub figure: String,
+    /// Its unit.
+    pub unit: String,
+    /// How many values were observed.
+    pub count: u64,
+    /// The mean of samples, or the sum or share that the figure is; null where there is no value.
+    pub value: Option<f64>,
+    /// Median of samples.
+    pub p50: Option<f64>,
+    /// 95th percentile of samples.
+    pub p95: Option<f64>,
+    /// 99th percentile of samples.
+    pub p99: Option<f64>,
+    /// Largest sample.
+    pub max: Option<f64>,
+}
+
+/// A value that a metric's own meter found.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct MeasuredValue {
+    /// What it is of: a traffic entry, a link; empty for the run.
+    pub of: String,
+    /// Where on the metric's axis, for a metric that is a curve.
+    pub at: Option<f64>,
+    /// The value.
+    pub value: f64,
+}
+
 /// A bulk transfer.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct FlowResult {
@@ -146,6 +186,9 @@ pub struct LinkResult {
     pub drops: u64,
     /// Packets marked.
     pub marks: u64,
+    /// Packets lost on the wire behind it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub lost: u64,
     /// Packets forwarded.
     pub packets: u64,
     /// What waited in the queue.
@@ -160,6 +203,12 @@ pub struct LinkResult {
     pub moves: Option<u64>,
     /// Where calls and transfers without an end stayed: each that was placed, with each class.
     pub residence: Vec<Residence>,
+}
+
+// serde hands over a reference.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// How long a flow was in a class.

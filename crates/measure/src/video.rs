@@ -1,45 +1,194 @@
 //! What is measured of one call: delay of frames, stalls, low-FPS events, freezes.
 //!
-//! The definitions are the design's, the same for every engine.
+//! The definitions are the design's, the same for every engine. A frame is kept until its fate is
+//! known and the next one's turn has come; then it is counted and forgotten, so that a call of any
+//! length keeps the frames that are under way.
 
 use crate::result::FrameDelay;
-use core::ops::RangeInclusive;
+use crate::waits::Waits;
+use std::collections::VecDeque;
 use units::{Duration, Instant};
 
-/// A call's frames, in the order of sending.
-#[derive(Debug, Default)]
+/// A call's frames.
+#[derive(Debug)]
 pub struct Video {
-    frames: Vec<Frame>,
-    shown: Vec<Instant>,
+    /// Where the measured time begins.
+    from: Instant,
+    /// A frame later than this is late.
+    threshold: Duration,
+    /// Frames whose fate or whose turn's end is open, in the order of sending.
+    open: VecDeque<Frame>,
+    shown: Shown,
+    frames: u64,
+    late: u64,
+    lost: u64,
+    stall: Duration,
+    delays: Waits,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Frame {
     number: u64,
     sent: Instant,
-    fate: Fate,
+    arrived: Option<Instant>,
+    fate: Option<Fate>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Fate {
-    Pending,
-    Arrived(Instant),
+    Shown,
     Lost(Instant),
 }
 
-impl Frame {
-    /// Its delay in a run that ended at `end`, where that is known: one that is under way and not
-    /// late yet says nothing of it.
-    fn delay(&self, end: Instant, threshold: Duration) -> Option<Duration> {
-        match self.fate {
-            Fate::Arrived(at) | Fate::Lost(at) => Some(at.since(self.sent)),
-            Fate::Pending => Some(end.since(self.sent)).filter(|delay| *delay > threshold),
+/// A frame's turn: what became of it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Turn {
+    /// When it was handed over.
+    pub sent: Instant,
+    /// Its delay, where that is known; a lost one counts until it was skipped.
+    pub delay: Option<Duration>,
+    /// How long the picture stood still for it: until the next frame's turn, if it was late.
+    pub stall: Duration,
+    /// When it arrived, unless it was lost.
+    pub arrived: Option<Instant>,
+}
+
+/// Fewer frames than this shown in a second are a low-FPS event.
+const LOW_FPS: u64 = 10;
+/// Gaps over which WebRTC takes the mean for its freeze rule.
+const FREEZE_WINDOW: usize = 30;
+const SECOND: Duration = Duration::from_secs(1);
+
+impl Video {
+    /// A call of which what is handed over from `from` on is measured, and frames later than
+    /// `threshold` are late.
+    pub fn new(from: Instant, threshold: Duration) -> Self {
+        Video {
+            from,
+            threshold,
+            open: VecDeque::new(),
+            shown: Shown::default(),
+            frames: 0,
+            late: 0,
+            lost: 0,
+            stall: Duration::ZERO,
+            delays: Waits::default(),
+        }
+    }
+
+    /// A frame was handed over.
+    pub fn sent(&mut self, now: Instant, number: u64) {
+        if now >= self.from {
+            self.shown.begin(now);
+        }
+        self.open.push_back(Frame {
+            number,
+            sent: now,
+            arrived: None,
+            fate: None,
+        });
+    }
+
+    /// A frame's last packet arrived.
+    pub fn arrived(&mut self, now: Instant, number: u64) {
+        if let Some(frame) = self.frame(number) {
+            frame.arrived = Some(now);
+        }
+    }
+
+    /// A frame was skipped. One that arrived, but could not be shown, is lost all the same.
+    pub fn lost(&mut self, now: Instant, number: u64) {
+        if let Some(frame) = self.frame(number) {
+            frame.fate = Some(Fate::Lost(now));
+        }
+    }
+
+    /// A frame was shown.
+    pub fn shown(&mut self, now: Instant, number: u64) {
+        if let Some(frame) = self.frame(number) {
+            frame.fate = Some(Fate::Shown);
+        }
+        self.shown.shown(now, self.from);
+    }
+
+    fn frame(&mut self, number: u64) -> Option<&mut Frame> {
+        let place = self.open.binary_search_by_key(&number, |frame| frame.number);
+        self.open.get_mut(place.ok()?)
+    }
+
+    /// When the first frame was handed over whose turn is still open.
+    pub fn oldest(&self) -> Option<Instant> {
+        self.open.front().map(|frame| frame.sent)
+    }
+
+    /// The next turn that is over, in the order of sending.
+    pub fn turn(&mut self) -> Option<Turn> {
+        let frame = *self.open.front()?;
+        frame.fate?;
+        let ends = self.open.get(1)?.sent;
+        self.open.pop_front();
+        Some(self.count(frame, ends, ends))
+    }
+
+    /// The next of the turns that are open when the run ends.
+    pub fn last_turn(&mut self, end: Instant) -> Option<Turn> {
+        let frame = self.open.pop_front()?;
+        let ends = self.open.front().map_or(end, |next| next.sent);
+        Some(self.count(frame, ends, end))
+    }
+
+    /// Counts a frame whose turn ends at `ends`, as it is at `now`.
+    fn count(&mut self, frame: Frame, ends: Instant, now: Instant) -> Turn {
+        let delay = match (frame.fate, frame.arrived) {
+            (Some(Fate::Lost(at)), _) | (_, Some(at)) => Some(at.since(frame.sent)),
+            // One that is under way and not late yet says nothing of its delay.
+            _ => Some(now.since(frame.sent)).filter(|delay| *delay > self.threshold),
+        };
+        let lost = matches!(frame.fate, Some(Fate::Lost(_)));
+        let late = delay.is_some_and(|delay| delay > self.threshold);
+        let stall = match late {
+            true => ends.since(frame.sent),
+            false => Duration::ZERO,
+        };
+        if frame.sent >= self.from {
+            self.frames += 1;
+            self.late += u64::from(late);
+            self.lost += u64::from(lost);
+            self.stall += stall;
+            if let Some(delay) = delay {
+                self.delays.record(delay);
+            }
+        }
+        Turn {
+            sent: frame.sent,
+            delay,
+            stall,
+            arrived: frame.arrived.filter(|_| !lost),
+        }
+    }
+
+    /// The results, once every turn of a run that ended at `end` is over.
+    pub fn measured(&self, end: Instant) -> Measured {
+        let delays = self.delays.delay();
+        Measured {
+            frames: self.frames,
+            late: self.late,
+            lost: self.lost,
+            low_fps: self.shown.low_fps(end),
+            freezes: self.shown.freezes,
+            stall_s: self.stall.as_secs_f64(),
+            delay: FrameDelay {
+                p50: delays.p50,
+                p95: delays.p95,
+                p99: delays.p99,
+                max: delays.max,
+            },
         }
     }
 }
 
 /// A call's results over its measured frames.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default)]
 pub struct Measured {
     /// Frames handed over.
     pub frames: u64,
@@ -51,180 +200,84 @@ pub struct Measured {
     pub low_fps: u64,
     /// Freezes by WebRTC's rule.
     pub freezes: u64,
-    /// Each late frame's turn: from when to when.
-    pub stalls: Vec<(Instant, Instant)>,
-    /// Delays of frames, ascending, in ms; a lost one counts until it was skipped.
-    pub delays: Vec<f64>,
+    /// Time for which frames were late, in seconds.
+    pub stall_s: f64,
+    /// Quantiles of the delay.
+    pub delay: FrameDelay,
 }
 
-/// Fewer frames than this shown in a second are a low-FPS event.
-const LOW_FPS: usize = 10;
-/// Gaps over which WebRTC takes the mean for its freeze rule.
-const FREEZE_WINDOW: usize = 30;
+/// What there is to say of the moments at which frames are shown.
+#[derive(Debug, Default)]
+struct Shown {
+    /// Start of the second that is being counted, once a measured frame was handed over.
+    second: Option<Instant>,
+    /// Frames shown in it.
+    count: u64,
+    low: u64,
+    last: Option<Instant>,
+    /// The latest gaps, and their sum.
+    gaps: VecDeque<Duration>,
+    sum: Duration,
+    freezes: u64,
+}
 
-impl Video {
-    /// A frame was handed over.
-    pub fn sent(&mut self, now: Instant, number: u64) {
-        self.frames.push(Frame {
-            number,
-            sent: now,
-            fate: Fate::Pending,
-        });
-    }
-
-    /// A frame's last packet arrived.
-    pub fn arrived(&mut self, now: Instant, number: u64) {
-        self.settle(number, Fate::Arrived(now));
-    }
-
-    /// A frame was skipped. One that arrived, but could not be shown, is lost all the same.
-    pub fn lost(&mut self, now: Instant, number: u64) {
-        self.settle(number, Fate::Lost(now));
-    }
-
-    /// A frame was shown.
-    pub fn shown(&mut self, now: Instant) {
-        self.shown.push(now);
-    }
-
-    fn settle(&mut self, number: u64, fate: Fate) {
-        if let Ok(index) = self
-            .frames
-            .binary_search_by_key(&number, |frame| frame.number)
-        {
-            self.frames[index].fate = fate;
+impl Shown {
+    fn begin(&mut self, now: Instant) {
+        if self.second.is_none() {
+            self.second = Some(now);
+            self.count = 0;
         }
     }
 
-    /// Results over frames handed over from `from` on, in a run that ended at `end`.
-    pub fn measure(&self, from: Instant, end: Instant, threshold: Duration) -> Measured {
-        let mut measured = Measured {
-            low_fps: self.low_fps_events(from, end),
-            freezes: self.freezes(from),
-            ..Measured::default()
+    fn shown(&mut self, now: Instant, from: Instant) {
+        self.pass(now);
+        self.count += 1;
+        if let Some(last) = self.last.replace(now) {
+            self.gap(now.since(last), now >= from);
+        }
+    }
+
+    /// Closes the seconds that are over.
+    fn pass(&mut self, now: Instant) {
+        let Some(second) = &mut self.second else {
+            return;
         };
-        for (index, frame) in self.frames.iter().enumerate() {
-            if frame.sent < from {
-                continue;
-            }
-            let delay = frame.delay(end, threshold);
-            measured.frames += 1;
-            measured.delays.extend(delay.map(Duration::as_millis_f64));
-            if let Fate::Lost(_) = frame.fate {
-                measured.lost += 1;
-            }
-            if delay.is_some_and(|delay| delay > threshold) {
-                measured.late += 1;
-                let turn_ends = self.frames.get(index + 1).map_or(end, |next| next.sent);
-                measured.stalls.push((frame.sent, turn_ends));
-            }
+        while *second + SECOND <= now {
+            self.low += u64::from(self.count < LOW_FPS);
+            self.count = 0;
+            *second += SECOND;
         }
-        measured.delays.sort_by(f64::total_cmp);
-        measured
     }
 
-    /// The largest delay of the frames handed over in `window`, in a run that ended at `end`.
-    pub fn worst_of(
-        &self,
-        window: &RangeInclusive<Instant>,
-        end: Instant,
-        threshold: Duration,
-    ) -> Option<Duration> {
-        let first = self.frames.partition_point(|f| f.sent < *window.start());
-        let of = self.frames[first..].iter();
-        of.take_while(|frame| frame.sent <= *window.end())
-            .filter_map(|frame| frame.delay(end, threshold))
-            .max()
+    /// A freeze is a gap of at least max(3δ, δ + 150 ms), δ the mean of the last thirty gaps (WebRTC's
+    /// `freezeCount`).
+    fn gap(&mut self, gap: Duration, measured: bool) {
+        if !self.gaps.is_empty() {
+            let mean = self.sum / self.gaps.len() as u64;
+            let limit = (mean * 3).max(mean + Duration::from_millis(150));
+            self.freezes += u64::from(gap >= limit && measured);
+        }
+        self.gaps.push_back(gap);
+        self.sum += gap;
+        if self.gaps.len() > FREEZE_WINDOW {
+            let oldest = self.gaps.pop_front().unwrap_or_default();
+            self.sum = self.sum.saturating_sub(oldest);
+        }
     }
 
-    /// Time handed over in seconds, and delay in ms of those that arrived, of all frames.
-    pub fn delays(&self) -> impl Iterator<Item = (f64, Option<f64>)> {
-        self.frames.iter().map(|frame| {
-            let delay = match frame.fate {
-                Fate::Arrived(at) => Some(at.since(frame.sent).as_millis_f64()),
-                Fate::Pending | Fate::Lost(_) => None,
-            };
-            (frame.sent.as_secs_f64(), delay)
-        })
-    }
-
-    fn low_fps_events(&self, from: Instant, end: Instant) -> u64 {
-        let Some(first) = self.frames.iter().find(|frame| frame.sent >= from) else {
+    /// Low-FPS events of a run that ended at `end`.
+    fn low_fps(&self, end: Instant) -> u64 {
+        let Some(mut second) = self.second else {
             return 0;
         };
-        let second = Duration::from_secs(1);
-        let mut events = 0;
-        let mut window = first.sent;
-        while window + second <= end {
-            let before = |limit| self.shown.partition_point(|&at| at < limit);
-            if before(window + second) - before(window) < LOW_FPS {
-                events += 1;
-            }
-            window += second;
+        let (mut low, mut count) = (self.low, self.count);
+        while second + SECOND <= end {
+            low += u64::from(count < LOW_FPS);
+            count = 0;
+            second += SECOND;
         }
-        events
+        low
     }
-
-    /// Gaps of at least max(3δ, δ + 150 ms), δ the mean of the last thirty gaps (WebRTC's
-    /// `freezeCount`).
-    fn freezes(&self, from: Instant) -> u64 {
-        let gaps: Vec<(Instant, Duration)> = self
-            .shown
-            .windows(2)
-            .map(|pair| (pair[1], pair[1].since(pair[0])))
-            .collect();
-        let mut freezes = 0;
-        let mut sum = Duration::ZERO;
-        for (index, &(at, gap)) in gaps.iter().enumerate() {
-            let count = index.min(FREEZE_WINDOW) as u64;
-            if count > 0 {
-                let mean = sum / count;
-                let limit = (mean * 3).max(mean + Duration::from_millis(150));
-                if gap >= limit && at >= from {
-                    freezes += 1;
-                }
-            }
-            sum += gap;
-            if index >= FREEZE_WINDOW {
-                sum = sum.saturating_sub(gaps[index - FREEZE_WINDOW].1);
-            }
-        }
-        freezes
-    }
-}
-
-impl Measured {
-    /// Time for which frames were late, in seconds.
-    pub fn stall_s(&self) -> f64 {
-        let span = |(from, to): &(Instant, Instant)| to.since(*from);
-        total(self.stalls.iter().map(span))
-    }
-
-    /// The part of the stall whose frames were handed over from `from` until `to`.
-    pub fn stall_within_s(&self, from: Instant, to: Instant) -> f64 {
-        let within = self
-            .stalls
-            .iter()
-            .filter(|(start, _)| (from..=to).contains(start));
-        total(within.map(|(start, end)| end.since(*start)))
-    }
-
-    /// Quantiles of the delay.
-    pub fn frame_delay(&self) -> FrameDelay {
-        FrameDelay {
-            p50: quantile(&self.delays, 0.50),
-            p95: quantile(&self.delays, 0.95),
-            p99: quantile(&self.delays, 0.99),
-            max: self.delays.last().copied(),
-        }
-    }
-}
-
-/// The sum of spans, in seconds.
-fn total(spans: impl Iterator<Item = Duration>) -> f64 {
-    spans
-        .fold(Duration::ZERO, |sum, span| sum + span)
-        .as_secs_f64()
 }
 
 /// The smallest value that at least the share `q` of the ascending `values` does not exceed.
@@ -245,13 +298,13 @@ mod tests {
 
     /// Frames every 100 ms; `delays[i]` in ms, or `None` for lost 300 ms after it was sent.
     fn video(delays: &[Option<u64>]) -> Video {
-        let mut video = Video::default();
+        let mut video = Video::new(at(0), STALL);
         for (i, delay) in (0..).zip(delays) {
             video.sent(at(100 * i), i);
             match delay {
                 Some(delay) => {
                     video.arrived(at(100 * i + delay), i);
-                    video.shown(at(100 * i + delay));
+                    video.shown(at(100 * i + delay), i);
                 }
                 None => video.lost(at(100 * i + 300), i),
             }
@@ -259,59 +312,79 @@ mod tests {
         video
     }
 
-    #[test]
-    fn late_frames_cover_the_time_until_the_next_ones_turn() {
-        let video = video(&[Some(50), Some(191), Some(190), None, Some(50)]);
-        let measured = video.measure(at(0), at(1000), STALL);
-        assert_eq!((measured.frames, measured.late, measured.lost), (5, 2, 1));
-        assert!((measured.stall_s() - 0.2).abs() < 1e-9);
-        assert!((measured.stall_within_s(at(100), at(200)) - 0.1).abs() < 1e-9);
-        assert_eq!(measured.frame_delay().p50, Some(190.0));
-        assert_eq!(
-            measured.frame_delay().max,
-            Some(300.0),
-            "until it was skipped"
-        );
+    fn turns(video: &mut Video, end: u64) -> Vec<Turn> {
+        let mut turns: Vec<Turn> = std::iter::from_fn(|| video.turn()).collect();
+        turns.extend(std::iter::from_fn(|| video.last_turn(at(end))));
+        turns
     }
 
     #[test]
-    fn the_worst_frame_of_a_window() {
-        let mut video = video(&[Some(500), Some(50), Some(70), None, Some(900)]);
-        video.sent(at(500), 5);
-        let worst = |from, to, end| video.worst_of(&(at(from)..=at(to)), at(end), STALL);
-        let ms = |ms| Some(Duration::from_millis(ms));
-        assert_eq!(worst(100, 200, 2000), ms(70), "frames 1 and 2");
-        assert_eq!(worst(100, 300, 2000), ms(300), "until it was skipped");
-        assert_eq!(worst(450, 600, 800), ms(300), "it never comes");
-        assert_eq!(worst(450, 600, 690), None, "not late yet");
-        assert_eq!(worst(110, 190, 2000), None, "no frame's turn");
-        assert_eq!(worst(0, 1000, 2000), ms(1500));
+    fn late_frames_cover_the_time_until_the_next_ones_turn() {
+        let mut video = video(&[Some(50), Some(191), Some(190), None, Some(50)]);
+        let turns = turns(&mut video, 1000);
+        let stalls: Vec<f64> = turns.iter().map(|turn| turn.stall.as_millis_f64()).collect();
+        assert_eq!(stalls, [0.0, 100.0, 0.0, 100.0, 0.0]);
+        let measured = video.measured(at(1000));
+        assert_eq!((measured.frames, measured.late, measured.lost), (5, 2, 1));
+        assert_eq!(measured.stall_s, 0.2);
+        let (p50, max) = (measured.delay.p50.unwrap(), measured.delay.max);
+        assert!((190.0..190.2).contains(&p50), "three digits: {p50}");
+        assert_eq!(max, Some(300.0), "until it was skipped");
+    }
+
+    #[test]
+    fn a_frame_is_kept_until_its_turn_is_over() {
+        let mut video = Video::new(at(0), STALL);
+        video.sent(at(0), 0);
+        video.arrived(at(40), 0);
+        assert_eq!(video.turn(), None, "it may still be lost");
+        video.shown(at(50), 0);
+        assert_eq!(video.turn(), None, "its turn goes on");
+        video.sent(at(100), 1);
+        let turn = video.turn().unwrap();
+        assert_eq!(turn.delay, Some(Duration::from_millis(40)));
+        assert_eq!((video.oldest(), video.turn()), (Some(at(100)), None));
     }
 
     #[test]
     fn a_frame_that_never_comes_is_late_until_the_end() {
-        let mut video = Video::default();
-        video.sent(at(0), 0);
-        let measured = video.measure(at(0), at(150), STALL);
-        assert_eq!(measured.late, 0, "not yet");
-        let measured = video.measure(at(0), at(400), STALL);
-        assert!(
-            (measured.stall_s() - 0.4).abs() < 1e-9,
-            "no other turn comes"
-        );
+        for (end, late, stall) in [(150, 0, 0.0), (400, 1, 0.4)] {
+            let mut video = Video::new(at(0), STALL);
+            video.sent(at(0), 0);
+            turns(&mut video, end);
+            let measured = video.measured(at(end));
+            assert_eq!((measured.late, measured.stall_s), (late, stall));
+        }
     }
 
     #[test]
     fn low_fps_and_freezes() {
         // 40 frames a second for one second, then a gap of 400 ms, then one frame.
-        let mut video = Video::default();
+        let mut video = Video::new(at(0), STALL);
         for i in 0..40 {
             video.sent(at(25 * i), i);
-            video.shown(at(25 * i));
+            video.shown(at(25 * i), i);
         }
-        video.shown(at(975 + 400));
+        video.sent(at(1300), 40);
+        video.shown(at(975 + 400), 40);
         // Mean gap 25 ms: a freeze begins at 175 ms. The second second shows one frame.
-        assert_eq!(video.freezes(at(0)), 1);
-        assert_eq!(video.low_fps_events(at(0), at(2000)), 1);
+        let measured = video.measured(at(2000));
+        assert_eq!((measured.freezes, measured.low_fps), (1, 1));
+        assert_eq!(video.measured(at(1900)).low_fps, 0, "the second is not over");
+    }
+
+    #[test]
+    fn the_warm_up_is_not_measured() {
+        let mut video = Video::new(at(1000), STALL);
+        for (number, sent) in [(0, 0), (1, 900), (2, 1000)] {
+            video.sent(at(sent), number);
+            video.arrived(at(sent + 500), number);
+            video.shown(at(sent + 500), number);
+        }
+        let turns = turns(&mut video, 2000);
+        assert_eq!(turns.len(), 3, "loads see all of them");
+        let measured = video.measured(at(2000));
+        assert_eq!((measured.frames, measured.late), (1, 1));
+        assert_eq!(measured.low_fps, 1, "one frame from 1 s to 2 s");
     }
 }

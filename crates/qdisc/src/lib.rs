@@ -33,9 +33,9 @@ pub mod prio;
 pub mod red;
 pub mod registry;
 
-pub use packet::{Backlog, FlowId, Hosts, Label, Packet};
+pub use packet::{Backlog, Hosts, Label, Packet};
 pub use registry::{Discipline, Env, Limit, Registry};
-pub use units::Ecn;
+pub use units::{Ecn, FlowId};
 
 use units::Instant;
 use units::param::{ParamError, Settings};

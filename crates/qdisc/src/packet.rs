@@ -1,6 +1,6 @@
 //! What a discipline can see of a packet.
 
-use units::{Ecn, Instant};
+use units::{Ecn, FlowId, Instant};
 
 /// A packet as a discipline sees it, around a payload that it never looks into.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -24,10 +24,6 @@ pub struct Packet<P> {
     /// The packet itself.
     pub payload: P,
 }
-
-/// A flow's identity in results.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct FlowId(pub u32);
 
 /// Hashes of a packet's two addresses, salted by whoever made them. Equal hashes are one host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

@@ -101,7 +101,7 @@ pub struct Row {
 /// See [`Error`].
 pub fn check(
     engine: &dyn Engine,
-    names: &Names<'_>,
+    names: &dyn Names,
     experiment: &Experiment,
     options: Options<'_>,
 ) -> Result<(), Error> {
@@ -121,7 +121,7 @@ pub fn check(
 /// See [`Error`].
 pub fn compare(
     engines: [(&dyn Engine, &str); 2],
-    names: &Names<'_>,
+    names: &dyn Names,
     experiment: &Experiment,
     options: Options<'_>,
     mut start: impl FnMut(usize, usize),

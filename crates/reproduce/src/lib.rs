@@ -88,7 +88,7 @@ pub enum Error {
 /// See [`Error`].
 pub fn outcome<'a>(
     engine: &dyn Engine,
-    names: &Names<'_>,
+    names: &dyn Names,
     experiment: &'a Experiment,
     options: Options<'_>,
     start: impl FnOnce(usize, usize),

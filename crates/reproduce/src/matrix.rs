@@ -63,7 +63,7 @@ pub fn plan(
     experiment: &Experiment,
     wanted: Wanted<'_>,
     engine: &dyn Engine,
-    names: &Names<'_>,
+    names: &dyn Names,
 ) -> Result<Vec<Planned>, ScenarioError> {
     let written = &experiment.written;
     let mut base = experiment.scenario.clone();

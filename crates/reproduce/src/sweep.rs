@@ -125,7 +125,7 @@ impl Sweep {
     pub fn run(
         &self,
         engine: &dyn Engine,
-        names: &Names<'_>,
+        names: &dyn Names,
         progress: &dyn Progress,
     ) -> Result<Vec<Point>, Error> {
         let data = Data::default();

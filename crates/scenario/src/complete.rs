@@ -1,7 +1,8 @@
 //! A document with every default written out.
 
 use crate::document::{Document, Item, Node, Origin, Table, name_of};
-use crate::model::{Kind, Scenario, Stack, Traffic};
+use crate::model::{Scenario, Stack, Traffic};
+use workload::Carrier;
 
 impl Document {
     /// This document with the defaults that `scenario` was resolved with, so that the same is run by
@@ -27,6 +28,8 @@ impl Document {
             fill(table, "rtt", "0s");
             fill(table, "overhead", &format!("{}B", link.overhead));
             fill(table, "device", &link.device.to_string());
+            fill(table, "delay", &link.delay.to_string());
+            fill(table, "loss", &link.loss.to_string());
         }
         for table in tables(root, "traffic") {
             let name = name_of(table).unwrap_or_default().to_owned();
@@ -48,27 +51,21 @@ fn traffic(table: &mut Table, entry: &Traffic) {
     fill(table, "jitter", &entry.jitter.to_string());
     fill(table, "host", &entry.host);
     fill(table, "dscp", &entry.dscp.to_string());
-    fill(table, "control", &entry.control.to_string());
+    if let Some(control) = &entry.control {
+        fill(table, "control", &control.to_string());
+    }
     fill(table, "direction", if entry.up { "up" } else { "down" });
-    let values = match &entry.kind {
-        Kind::Call(params, session) => {
-            if !table.iter().any(|(key, _)| key == "session") {
-                table.push(("session".to_owned(), item(Node::Table(Table::new()))));
-            }
-            for inner in tables(table, "session") {
-                for (key, value) in session.values() {
-                    fill(inner, key, &value);
-                }
-            }
-            params.values()
+    if entry.kind.uses(Carrier::Media) {
+        if !table.iter().any(|(key, _)| key == "session") {
+            table.push(("session".to_owned(), item(Node::Table(Table::new()))));
         }
-        Kind::Bulk(params) => params.values(),
-        Kind::Page { params, pages } => {
-            fill(table, "source", &format!("generated:{}", pages.len()));
-            params.values()
+        for inner in tables(table, "session") {
+            for (key, value) in entry.session.values() {
+                fill(inner, key, &value);
+            }
         }
-    };
-    for (key, value) in values {
+    }
+    for (key, value) in entry.kind.workload.values() {
         fill(table, key, &value);
     }
 }

@@ -7,6 +7,7 @@ use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use workload::page::Page;
+use workload::registry::LibraryError;
 
 /// Largest scenario that is read. Its text is parsed as a whole, which takes many times its size.
 pub const MAX_SCENARIO: u64 = 1 << 20;
@@ -222,14 +223,18 @@ pub fn pages(source: &str) -> Result<Vec<Arc<Page>>, ScenarioError> {
     source.read()
 }
 
-/// The pages that a scenario's `source` names; all of the generator's sites where there is none.
-pub(crate) fn pages_of(source: Option<Text<'_>>) -> Result<Vec<Arc<Page>>, ScenarioError> {
-    let Some(text) = source else {
-        return Ok(generated(workload::generator::SITES));
-    };
-    let source = Source::parse(&text.value)
-        .map_err(|(message, help)| text.error(&format!("{}: {message}", text.key), &help))?;
-    source.read()
+/// The pages that a workload's `source` names.
+pub(crate) fn named_pages(source: &str) -> Result<Vec<Arc<Page>>, LibraryError> {
+    let source = Source::parse(source).map_err(|(message, help)| LibraryError {
+        file: None,
+        message,
+        help,
+    })?;
+    source.read().map_err(|error| LibraryError {
+        file: Some(error.file),
+        message: error.message,
+        help: error.help,
+    })
 }
 
 /// The pages of a HAR file.

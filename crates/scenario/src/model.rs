@@ -4,13 +4,10 @@ use crate::dscp::Dscp;
 use crate::error::printable;
 use link::Capacity;
 use qdisc::Limit;
-use std::sync::Arc;
 use transport::media::MediaParams;
 use units::random::Stream;
 use units::{Duration, Rate};
-use workload::bulk::BulkParams;
-use workload::call::CallParams;
-use workload::page::{Page, PageParams};
+use workload::Kind;
 
 /// What to run.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,7 +38,77 @@ pub struct Scenario {
     pub disciplines: Vec<Choice>,
 }
 
+/// A way through a scenario's links.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Path {
+    /// From when on.
+    pub at: Duration,
+    /// The links, by their places, towards the home.
+    pub links: Vec<u16>,
+    /// Round trip without queueing and transmission.
+    pub rtt: Duration,
+    /// The part of one way that links take themselves.
+    pub delay: Duration,
+}
+
 impl Scenario {
+    /// The paths of a traffic entry's packets, the first from the start on.
+    pub fn paths(&self, traffic: &Traffic) -> Vec<Path> {
+        let all = Via {
+            at: Duration::ZERO,
+            links: (0..self.links.len() as u16).collect(),
+        };
+        let vias = match traffic.via.as_slice() {
+            [] => core::slice::from_ref(&all),
+            some => some,
+        };
+        let path = |via: &Via| {
+            let links = || via.links.iter().map(|link| &self.links[usize::from(*link)]);
+            let sum = |of: fn(&Link) -> Duration| links().map(of).fold(Duration::ZERO, |a, b| a + b);
+            let delay = sum(|link| link.delay);
+            let own = sum(|link| link.rtt) + delay * 2;
+            Path {
+                at: via.at,
+                links: via.links.clone(),
+                rtt: traffic.rtt.unwrap_or(own),
+                delay,
+            }
+        };
+        vias.iter().map(path).collect()
+    }
+
+    /// The nominal rate of the first link that most of a traffic entry's data passes.
+    pub fn first_rate(&self, traffic: &Traffic) -> Rate {
+        let path = &self.paths(traffic)[0];
+        let links = path.links.iter().map(|link| &self.links[usize::from(*link)]);
+        let capacity = match traffic.up {
+            true => links.rev().find_map(|link| Some(&link.up.as_ref()?.capacity)),
+            false => links.map(|link| &link.capacity).next(),
+        };
+        capacity.map(Capacity::nominal).unwrap_or_default()
+    }
+
+    /// The queues that a packet on a path over `links` passes in the direction `up`, as results number
+    /// queues: the links of the scenario in order, then their uplinks, the one nearest to the home
+    /// first.
+    pub fn queues(&self, links: &[u16], up: bool) -> Vec<u16> {
+        if !up {
+            return links.to_vec();
+        }
+        let mut next = self.links.len() as u16;
+        let mut queues = Vec::new();
+        for (place, link) in self.links.iter().enumerate().rev() {
+            let place = place as u16;
+            if link.up.is_some() {
+                if links.contains(&place) {
+                    queues.push(next);
+                }
+                next += 1;
+            }
+        }
+        queues
+    }
+
     /// The transport settings of all end hosts.
     pub fn transport(&self) -> transport::Config {
         transport::Config {
@@ -141,6 +208,12 @@ impl Stack {
 pub struct Link {
     /// Its name.
     pub name: String,
+    /// Round trip that it adds, behind the last link of a path.
+    pub rtt: Duration,
+    /// How long a packet is under way behind this link, in each direction: what the next link sees.
+    pub delay: Duration,
+    /// Share of packets that the wire loses, in each direction.
+    pub loss: f64,
     /// What it can carry.
     pub capacity: Capacity,
     /// The room that its owner gave the queue; the discipline's own default otherwise.
@@ -212,12 +285,25 @@ pub struct Traffic {
     pub jitter: Duration,
     /// Its round trip, where it differs from the scenario's.
     pub rtt: Option<Duration>,
+    /// The links that its packets pass from a time on; all of them, in a row, where it is empty.
+    pub via: Vec<Via>,
     /// The sender's own link, where that matters: bursts leave at this rate.
     pub access: Option<Rate>,
-    /// The congestion control of whoever sends most.
-    pub control: Choice,
+    /// The congestion control of whoever sends most; none where nothing is controlled.
+    pub control: Option<Choice>,
+    /// The media session that carries it, where one does.
+    pub session: MediaParams,
     /// It sends away from the home.
     pub up: bool,
+}
+
+/// A path from a time on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Via {
+    /// From when on.
+    pub at: Duration,
+    /// The links, by their places, towards the home.
+    pub links: Vec<u16>,
 }
 
 impl Traffic {
@@ -228,41 +314,5 @@ impl Traffic {
             let late = chance.below(self.jitter.as_nanos());
             self.start + self.stagger * u64::from(number) + Duration::from_nanos(late)
         })
-    }
-}
-
-/// What a traffic entry is.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Kind {
-    /// A video call, and the session that carries it.
-    Call(CallParams, MediaParams),
-    /// Web pages, loaded one after another.
-    Page {
-        /// How.
-        params: PageParams,
-        /// Which.
-        pages: Vec<Arc<Page>>,
-    },
-    /// A transfer.
-    Bulk(BulkParams),
-}
-
-impl Kind {
-    /// Whether a flow of it goes on until the run ends: a call, or a transfer without an end.
-    pub fn lasts(&self) -> bool {
-        match self {
-            Kind::Call(..) => true,
-            Kind::Page { .. } => false,
-            Kind::Bulk(params) => params.size.get() == 0,
-        }
-    }
-
-    /// The name in scenarios.
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Kind::Call(..) => "call",
-            Kind::Page { .. } => "page",
-            Kind::Bulk(_) => "bulk",
-        }
     }
 }

@@ -1,31 +1,18 @@
 //! From a document to a scenario: every unit parsed, every file read, every default filled in.
 
-use crate::capacity::{buffer, capacity, rate_of};
+use crate::capacity::{buffer, capacity};
 use crate::document::Document;
-use crate::dscp::Dscp;
 use crate::error::{ScenarioError, printable};
-use crate::files;
-use crate::model::{Choice, Kind, Link, Scenario, Stack, Traffic, Uplink};
+use crate::model::{Choice, Link, Scenario, Stack, Uplink};
+use crate::names::Names;
 use crate::section::{Section, Text};
-use std::collections::BTreeSet;
-use transport::media::MediaParams;
+use crate::traffic;
 use units::{Bytes, Duration};
-use workload::bulk::BulkParams;
-use workload::call::CallParams;
-use workload::page::PageParams;
 
-type Result<T> = core::result::Result<T, ScenarioError>;
+pub(crate) type Result<T> = core::result::Result<T, ScenarioError>;
 
 /// Judges a choice: `Err` says what is wrong with it, and what there is instead.
-pub type Judge<'a> = &'a dyn Fn(&Choice) -> core::result::Result<(), String>;
-
-/// What names a scenario may use.
-pub struct Names<'a> {
-    /// Judges disciplines.
-    pub discipline: Judge<'a>,
-    /// Judges controls.
-    pub control: Judge<'a>,
-}
+type Judge<'a> = &'a dyn Fn(&Choice) -> core::result::Result<(), String>;
 
 /// What a scenario may say outside of tables, and in `[link]` and `[link.up]`. A key that stands here
 /// is read below.
@@ -48,6 +35,8 @@ const LINK_KEYS: &[&str] = &[
     "trace",
     "steps",
     "rtt",
+    "delay",
+    "loss",
     "buffer",
     "overhead",
     "device",
@@ -57,19 +46,17 @@ const LINK_KEYS: &[&str] = &[
 const UPLINK_KEYS: &[&str] = &["rate", "trace", "steps", "buffer", "discipline"];
 
 /// Longer runs are mistakes.
-const MAX_DURATION: Duration = Duration::from_secs(7 * 24 * 3600);
-/// More of one entry is a mistake, and would be allocated.
-const MAX_COUNT: u32 = 10_000;
+pub(crate) const MAX_DURATION: Duration = Duration::from_secs(7 * 24 * 3600);
 /// Numbers of links are passed around in a byte, and figure 28 of the Confucius paper has three.
 const MAX_LINKS: usize = 16;
 /// Longer round trips are mistakes.
-const MAX_RTT: Duration = Duration::from_secs(60);
+pub(crate) const MAX_RTT: Duration = Duration::from_secs(60);
 /// More than this beside a packet is a mistake: PPPoE over ATM adds some 40 bytes.
 const MAX_OVERHEAD: u32 = 1_000;
 /// Longer rings than any driver's are mistakes.
 const MAX_DEVICE: u32 = 10_000;
 /// Longer names flood tables.
-const MAX_NAME: usize = 40;
+pub(crate) const MAX_NAME: usize = 40;
 
 impl Document {
     /// The scenario that this document describes.
@@ -77,7 +64,7 @@ impl Document {
     /// # Errors
     /// If anything in it is unknown, missing, of the wrong form or outside its range, or a file
     /// that it names cannot be read.
-    pub fn resolve(&self, names: &Names<'_>) -> Result<Scenario> {
+    pub fn resolve(&self, names: &dyn Names) -> Result<Scenario> {
         let mut root = Section::root(self);
         root.only(KEYS)?;
         let name = name(&mut root)?.map_or_else(|| "unnamed".to_owned(), |text| text.value);
@@ -95,7 +82,7 @@ impl Document {
         let pacing = flag(&mut root, "pacing")?;
         let (links, rtt) = links(&mut root, names)?;
         let disciplines = disciplines(&mut root, names)?;
-        let traffic = traffic(&mut root, names)?;
+        let traffic = traffic::traffic(&mut root, &links, names)?;
         if duration == Duration::ZERO || warmup >= duration {
             let message = format!("nothing is measured: warmup {warmup}, duration {duration}");
             let key = ["warmup", "duration"]
@@ -122,11 +109,11 @@ impl Document {
 }
 
 /// A name that can stand in tables, file names and paths of the command line.
-fn name<'a>(section: &mut Section<'a>) -> Result<Option<Text<'a>>> {
+pub(crate) fn name<'a>(section: &mut Section<'a>) -> Result<Option<Text<'a>>> {
     name_at(section, "name")
 }
 
-fn name_at<'a>(section: &mut Section<'a>, key: &'static str) -> Result<Option<Text<'a>>> {
+pub(crate) fn name_at<'a>(section: &mut Section<'a>, key: &'static str) -> Result<Option<Text<'a>>> {
     let Some(text) = section.text(key)? else {
         return Ok(None);
     };
@@ -171,7 +158,7 @@ fn stack(root: &mut Section<'_>) -> Result<Stack> {
     }
 }
 
-fn limited(
+pub(crate) fn limited(
     section: &mut Section<'_>,
     key: &'static str,
     default: Duration,
@@ -188,7 +175,7 @@ fn limited(
     Ok(value)
 }
 
-fn links(root: &mut Section<'_>, names: &Names<'_>) -> Result<(Vec<Link>, Duration)> {
+fn links(root: &mut Section<'_>, names: &dyn Names) -> Result<(Vec<Link>, Duration)> {
     let sections = root.tables("link")?;
     if sections.is_empty() {
         let help = "write [link] with rate = \"20mbit\" and rtt = \"40ms\"";
@@ -212,13 +199,14 @@ fn links(root: &mut Section<'_>, names: &Names<'_>) -> Result<(Vec<Link>, Durati
             None if many => format!("link-{number}"),
             None => "link".to_owned(),
         };
-        rtt += limited(&mut section, "rtt", Duration::ZERO, MAX_RTT)?;
-        links.push(link(section, name, names)?);
+        let link = link(section, name, names)?;
+        rtt += link.rtt + link.delay * 2;
+        links.push(link);
     }
     Ok((links, rtt))
 }
 
-fn link(mut section: Section<'_>, name: String, names: &Names<'_>) -> Result<Link> {
+fn link(mut section: Section<'_>, name: String, names: &dyn Names) -> Result<Link> {
     let up = match section.table("up")? {
         None => None,
         Some(mut up) => {
@@ -226,17 +214,20 @@ fn link(mut section: Section<'_>, name: String, names: &Names<'_>) -> Result<Lin
             Some(Uplink {
                 capacity: capacity(&mut up)?,
                 buffer: buffer(&mut up)?,
-                discipline: choice(&mut up, "discipline", names.discipline)?,
+                discipline: choice(&mut up, "discipline", &|choice| names.discipline(choice))?,
             })
         }
     };
     Ok(Link {
         name,
+        rtt: limited(&mut section, "rtt", Duration::ZERO, MAX_RTT)?,
+        delay: limited(&mut section, "delay", Duration::ZERO, MAX_RTT)?,
+        loss: loss(&mut section)?,
         capacity: capacity(&mut section)?,
         buffer: buffer(&mut section)?,
         overhead: overhead(&mut section)?,
         device: device(&mut section)?,
-        discipline: choice(&mut section, "discipline", names.discipline)?,
+        discipline: choice(&mut section, "discipline", &|choice| names.discipline(choice))?,
         up,
     })
 }
@@ -256,6 +247,20 @@ fn overhead(section: &mut Section<'_>) -> Result<u32> {
     }
 }
 
+/// The share of packets that the wire loses.
+fn loss(section: &mut Section<'_>) -> Result<f64> {
+    let Some(text) = section.text("loss")? else {
+        return Ok(0.0);
+    };
+    let percent = text.value.trim().strip_suffix('%').map(str::trim_end);
+    let number = percent.unwrap_or(&text.value).trim().parse::<f64>().ok();
+    let share = number.map(|number| if percent.is_some() { number / 100.0 } else { number });
+    share.filter(|share| (0.0..1.0).contains(share)).ok_or_else(|| {
+        let message = format!("{}: {:?} is no share", text.key, printable(&text.value, MAX_NAME));
+        text.error(&message, "write a share such as 0.1% or 0.001, below 1")
+    })
+}
+
 /// Packets that the device takes behind the one that it sends.
 fn device(section: &mut Section<'_>) -> Result<u32> {
     let Some(text) = section.text("device")? else {
@@ -269,7 +274,7 @@ fn device(section: &mut Section<'_>) -> Result<u32> {
     Ok(packets)
 }
 
-fn choice(
+pub(crate) fn choice(
     section: &mut Section<'_>,
     key: &'static str,
     judge: Judge<'_>,
@@ -292,7 +297,7 @@ fn judged(text: &Text<'_>, judge: Judge<'_>) -> Result<Choice> {
     })
 }
 
-fn disciplines(root: &mut Section<'_>, names: &Names<'_>) -> Result<Vec<Choice>> {
+fn disciplines(root: &mut Section<'_>, names: &dyn Names) -> Result<Vec<Choice>> {
     let texts = root.texts("disciplines")?;
     if texts.is_empty() {
         let help = "write disciplines = [\"fq_codel\", \"confucius\"]";
@@ -300,7 +305,7 @@ fn disciplines(root: &mut Section<'_>, names: &Names<'_>) -> Result<Vec<Choice>>
     }
     let mut choices: Vec<Choice> = Vec::new();
     for text in &texts {
-        let choice = judged(text, names.discipline)?;
+        let choice = judged(text, &|choice| names.discipline(choice))?;
         if choices.contains(&choice) {
             let message = format!("{}: {choice} stands here twice", text.key);
             return Err(text.error(&message, "write each once"));
@@ -308,144 +313,4 @@ fn disciplines(root: &mut Section<'_>, names: &Names<'_>) -> Result<Vec<Choice>>
         choices.push(choice);
     }
     Ok(choices)
-}
-
-fn traffic(root: &mut Section<'_>, names: &Names<'_>) -> Result<Vec<Traffic>> {
-    let sections = root.tables("traffic")?;
-    // Names in results: where there are several of an entry, they are numbered.
-    let mut taken: BTreeSet<String> = BTreeSet::new();
-    let mut entries: Vec<Traffic> = Vec::new();
-    for mut section in sections {
-        let Some(name) = name(&mut section)? else {
-            return Err(section.error("traffic without a name", "write name = \"call\""));
-        };
-        let added = entry(section, name.value.clone(), names)?;
-        let several: u32 = added.iter().map(|entry| entry.count).sum();
-        let numbered = (1..=several).map(|number| format!("{}-{number}", name.value));
-        let numbered = numbered.filter(|_| several > 1);
-        for result in core::iter::once(name.value.clone()).chain(numbered) {
-            if taken.contains(&result) {
-                let message = format!("two entries are called {result:?}");
-                return Err(name.error(&message, "give each its own name"));
-            }
-            taken.insert(result);
-        }
-        entries.extend(added);
-        let all: u32 = entries.iter().map(|entry| entry.count).sum();
-        if all > MAX_COUNT {
-            let message = format!("{}: {all} flows in all", name.key);
-            return Err(root.error(&message, &format!("write at most {MAX_COUNT}")));
-        }
-    }
-    if entries.is_empty() {
-        let help = "write [[traffic]] with name = \"call\" and kind = \"call\"";
-        return Err(root.error("there is no traffic", help));
-    }
-    Ok(entries)
-}
-
-/// One entry; several for calls and pages, whose frames and loads are told apart by the entry.
-fn entry(mut section: Section<'_>, name: String, names: &Names<'_>) -> Result<Vec<Traffic>> {
-    let Some(kind) = section.text("kind")? else {
-        let help = "write kind = \"call\", \"page\" or \"bulk\"";
-        return Err(section.error(&format!("traffic {name} has no kind"), help));
-    };
-    let rtt = match section.has("rtt") {
-        true => Some(limited(&mut section, "rtt", Duration::ZERO, MAX_RTT)?),
-        false => None,
-    };
-    let default_control = match kind.value.as_str() {
-        "call" => "gcc",
-        _ => "cubic",
-    };
-    let control = choice(&mut section, "control", names.control)?;
-    let access = section.text("access")?;
-    let host = name_at(&mut section, "host")?;
-    let dscp = section.text("dscp")?;
-    let traffic = Traffic {
-        host: host.map_or_else(|| name.clone(), |text| text.value),
-        dscp: dscp.map_or(Ok(Dscp::default()), |text| text.parse_value())?,
-        start: limited(&mut section, "start", Duration::ZERO, MAX_DURATION)?,
-        count: count(&mut section)?,
-        stagger: limited(&mut section, "stagger", Duration::ZERO, MAX_DURATION)?,
-        jitter: limited(&mut section, "jitter", Duration::ZERO, MAX_DURATION)?,
-        rtt,
-        access: access.map(|text| rate_of(&text)).transpose()?,
-        control: control.unwrap_or_else(|| Choice::plain(default_control)),
-        up: up(&mut section)?,
-        kind: kind_of(&kind, section)?,
-        name,
-    };
-    if traffic.count == 1 || matches!(traffic.kind, Kind::Bulk(_)) {
-        return Ok(vec![traffic]);
-    }
-    let expanded = (0..traffic.count).map(|number| Traffic {
-        name: format!("{}-{}", traffic.name, number + 1),
-        start: traffic.start + traffic.stagger * u64::from(number),
-        count: 1,
-        ..traffic.clone()
-    });
-    Ok(expanded.collect())
-}
-
-/// What is particular to each kind of traffic.
-fn kind_of(kind: &Text<'_>, mut section: Section<'_>) -> Result<Kind> {
-    match kind.value.as_str() {
-        "call" => {
-            let media = match section.table("session")? {
-                None => MediaParams::default(),
-                Some(table) => table.settings(MediaParams::SPECS, MediaParams::parse)?,
-            };
-            let call = section.settings(CallParams::SPECS, CallParams::parse)?;
-            if call.min_rate > call.max_rate {
-                let (min, max) = (call.min_rate, call.max_rate);
-                let message = format!("{}: min_rate {min} is above max_rate {max}", kind.key);
-                return Err(kind.error(&message, "lower min_rate or raise max_rate"));
-            }
-            Ok(Kind::Call(call, media))
-        }
-        "bulk" => Ok(Kind::Bulk(
-            section.settings(BulkParams::SPECS, BulkParams::parse)?,
-        )),
-        "page" => {
-            let pages = files::pages_of(section.text("source")?)?;
-            let params = section.settings(PageParams::SPECS, PageParams::parse)?;
-            Ok(Kind::Page { params, pages })
-        }
-        other => {
-            let other = printable(other, MAX_NAME);
-            let message = format!("{}: \"{other}\" is no kind of traffic", kind.key);
-            Err(kind.error(&message, "write \"call\", \"page\" or \"bulk\""))
-        }
-    }
-}
-
-fn count(section: &mut Section<'_>) -> Result<u32> {
-    let Some(text) = section.text("count")? else {
-        return Ok(1);
-    };
-    let value: u32 = text.parse_value()?;
-    if !(1..=MAX_COUNT).contains(&value) {
-        let message = format!("{}: {value} of a kind", text.key);
-        return Err(text.error(&message, &format!("write a number from 1 to {MAX_COUNT}")));
-    }
-    Ok(value)
-}
-
-fn up(section: &mut Section<'_>) -> Result<bool> {
-    let Some(text) = section.text("direction")? else {
-        return Ok(false);
-    };
-    match text.value.as_str() {
-        "down" => Ok(false),
-        "up" => Ok(true),
-        other => Err(text.error(
-            &format!(
-                "{}: {:?} is no direction",
-                text.key,
-                printable(other, MAX_NAME)
-            ),
-            "write \"down\" or \"up\"",
-        )),
-    }
 }

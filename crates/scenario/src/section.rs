@@ -2,7 +2,8 @@
 
 use crate::document::{Document, Item, Node, Origin, Table};
 use crate::error::{ScenarioError, printable};
-use units::param::{ParamError, Settings, Spec, Value};
+use units::param::{Settings, Spec, Value};
+use workload::registry::BuildError;
 
 /// A table that is being read. What is left at the end is unknown, and refused.
 pub struct Section<'a> {
@@ -148,13 +149,14 @@ impl<'a> Section<'a> {
         items.into_iter().map(text).collect()
     }
 
-    /// Hands all keys that are left to `parse`, which knows parameters `specs`.
+    /// Hands all keys that are left to `build`, which knows parameters `specs`.
     pub fn settings<T>(
         mut self,
         specs: &'static [Spec],
-        parse: impl Fn(&Settings) -> core::result::Result<T, ParamError>,
+        build: impl Fn(&Settings) -> core::result::Result<T, BuildError>,
     ) -> Result<T> {
         let mut settings = Vec::new();
+        let mut items = Vec::new();
         for (name, item) in core::mem::take(&mut self.left) {
             let Some(spec) = specs.iter().find(|spec| spec.name == name) else {
                 self.known.extend(specs.iter().map(|spec| spec.name));
@@ -163,18 +165,36 @@ impl<'a> Section<'a> {
             let Node::Leaf(value) = &item.node else {
                 return Err(self.error_at(&item, &format!("{name} is not a value"), spec.help));
             };
-            let setting = (name.clone(), value.clone());
-            if let Err(error) = parse(core::slice::from_ref(&setting)) {
-                let range = spec.range.map(|(min, max)| format!(", {min} to {max}"));
-                let range = range.unwrap_or_default();
-                let (kind, default) = (spec.kind, spec.default);
-                let help = format!("write a {kind}{range}, such as {default}: {}", spec.help);
-                let message = format!("{}: {error}", self.key(&name));
-                return Err(self.error_at(&item, &message, &help));
-            }
-            settings.push(setting);
+            settings.push((name, value.clone()));
+            items.push((spec, item));
         }
-        parse(&settings).map_err(|error| self.error(&error.to_string(), "change one of them"))
+        build(&settings).map_err(|error| self.refused(&error, &items))
+    }
+
+    /// The error for settings that were not taken, at the place of the one that is at fault.
+    fn refused(&self, error: &BuildError, items: &[(&Spec, Item)]) -> ScenarioError {
+        let item = |name: &str| items.iter().find(|(spec, _)| spec.name == name);
+        match error {
+            BuildError::Library { key, error } => match (&error.file, item(key)) {
+                (Some(file), _) => ScenarioError::about(file, &error.message, &error.help),
+                (None, Some((_, item))) => {
+                    let message = format!("{}: {}", self.key(key), error.message);
+                    self.error_at(item, &message, &error.help)
+                }
+                (None, None) => self.error(&error.message, &error.help),
+            },
+            BuildError::Param(error) => match error.parameter().and_then(item) {
+                Some((spec, item)) => {
+                    let range = spec.range.map(|(min, max)| format!(", {min} to {max}"));
+                    let range = range.unwrap_or_default();
+                    let (kind, default) = (spec.kind, spec.default);
+                    let help = format!("write a {kind}{range}, such as {default}: {}", spec.help);
+                    let message = format!("{}: {error}", self.key(spec.name));
+                    self.error_at(item, &message, &help)
+                }
+                None => self.error(&error.to_string(), "change one of them"),
+            },
+        }
     }
 
     /// Refuses a table with other keys than these. A misspelt key is named before what is then

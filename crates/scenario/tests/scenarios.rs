@@ -3,8 +3,9 @@
 use link::Capacity;
 use proptest::prelude::*;
 use qdisc::Limit;
-use scenario::{Buffer, Choice, Document, Kind, Names, Scenario, ScenarioError, Stack};
-use units::{Bytes, Duration, Rate};
+use workload::Registry;
+use scenario::{Buffer, Choice, Document, Names, Traffic, Scenario, ScenarioError, Stack};
+use units::{Duration, Rate};
 
 /// Every key that there is outside of parameters, and some parameters.
 const FULL: &str = r#"
@@ -98,11 +99,32 @@ fn judge_control(choice: &Choice) -> Result<(), String> {
     built.map(drop).map_err(|error| error.to_string())
 }
 
+/// The names that are judged here, and the built-in workloads.
+struct Known(Registry);
+
+impl Names for Known {
+    fn discipline(&self, choice: &Choice) -> Result<(), String> {
+        judge_discipline(choice)
+    }
+
+    fn control(&self, choice: &Choice) -> Result<(), String> {
+        judge_control(choice)
+    }
+
+    fn workloads(&self) -> &Registry {
+        &self.0
+    }
+}
+
 fn resolve(document: &Document) -> Result<Scenario, ScenarioError> {
-    document.resolve(&Names {
-        discipline: &judge_discipline,
-        control: &judge_control,
-    })
+    document.resolve(&Known(Registry::builtin()))
+}
+
+/// What an entry's workload has for `key`.
+fn setting(traffic: &Traffic, key: &str) -> String {
+    let values = traffic.kind.workload.values();
+    let found = values.into_iter().find(|(name, _)| *name == key);
+    found.unwrap_or_else(|| panic!("no {key}")).1
 }
 
 fn parse(text: &str) -> Result<Scenario, ScenarioError> {
@@ -193,27 +215,18 @@ fn traffic() {
     );
     let starts: Vec<Duration> = full.traffic.iter().map(|entry| entry.start).collect();
     assert_eq!(starts, [ms(1000), ms(4000), ms(0), ms(0)]);
-    let Kind::Call(call, session) = &full.traffic[0].kind else {
-        panic!("{:?}", full.traffic[0]);
-    };
-    assert_eq!((call.fps, call.max_rate), (30, mbit(5)), "0x1e is 30");
+    let set = |entry: usize, key: &str| setting(&full.traffic[entry], key);
+    assert_eq!((set(0, "fps"), set(0, "max_rate")), ("30".into(), "5mbit".into()));
+    let session = &full.traffic[0].session;
     assert_eq!((session.nack, session.ack_every), (false, 2));
-    let Kind::Page { params, pages } = &full.traffic[2].kind else {
-        panic!("{:?}", full.traffic[2]);
-    };
-    assert_eq!(
-        (params.interval, params.shuffle, pages.len()),
-        (ms(5000), false, 2)
-    );
+    assert_eq!((set(2, "interval"), set(2, "shuffle")), ("5s".into(), "no".into()));
+    assert_eq!(full.traffic[2].kind.workload.pages().len(), 2);
     let hosts: Vec<&str> = full.traffic.iter().map(|e| e.host.as_str()).collect();
     assert_eq!(hosts, ["laptop", "laptop", "page", "bulk"], "its own name");
     let dscp: Vec<u8> = full.traffic.iter().map(|e| e.dscp.bits()).collect();
     assert_eq!(dscp, [34, 34, 0, 0]);
     let bulk = &full.traffic[3];
-    let Kind::Bulk(params) = &bulk.kind else {
-        panic!("{bulk:?}");
-    };
-    assert_eq!((bulk.count, params.size), (3, Bytes::new(1_500_000)));
+    assert_eq!((bulk.count, set(3, "size")), (3, "1500kB".into()));
     assert_eq!(
         (bulk.rtt, bulk.access, bulk.up),
         (Some(ms(20)), Some(mbit(50)), true)
@@ -222,7 +235,7 @@ fn traffic() {
     let controls: Vec<String> = least
         .traffic
         .iter()
-        .map(|e| e.control.to_string())
+        .filter_map(|e| e.control.as_ref().map(ToString::to_string))
         .collect();
     assert_eq!(controls, ["gcc", "cubic"]);
     let call = &least.traffic[0];
@@ -282,9 +295,9 @@ fn every_kind_of_path_can_be_set() {
         "the table is made"
     );
     let call = with(FULL, "traffic.call.fps", "25").unwrap();
-    assert!(matches!(&call.traffic[1].kind, Kind::Call(call, _) if call.fps == 25));
+    assert_eq!(setting(&call.traffic[1], "fps"), "25");
     let session = with(LEAST, "traffic.call.session.ecn", "yes").unwrap();
-    assert!(matches!(&session.traffic[0].kind, Kind::Call(_, session) if session.ecn));
+    assert!(session.traffic[0].session.ecn);
     let disciplines = with(LEAST, "disciplines", "fq_codel,target=1ms").unwrap();
     assert_eq!(
         disciplines.disciplines[0].to_string(),

@@ -101,10 +101,7 @@ const SCENARIO: &str = include_str!("../../../scenarios/page-during-call.toml");
 fn main() -> Result<(), Box<dyn Error>> {
     let mut simulator = Simulator::default();
     simulator.controls.add(ENTRY);
-    let names = Names {
-        discipline: &|choice| simulator.judge_discipline(choice),
-        control: &|choice| simulator.judge_control(choice),
-    };
+    let names: &dyn Names = &simulator;
     println!(
         "{:20}  {:10}  {:>7}  {:>12}  {:>11}",
         "control", "discipline", "stall s", "frame p95 ms", "call Mbit/s"
@@ -112,7 +109,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for control in ["gcc", "copa", "steady", "steady,target=30ms"] {
         let mut document = Document::parse("page-during-call.toml", SCENARIO)?;
         document.set("traffic.call.control", control)?;
-        let scenario = document.resolve(&names)?;
+        let scenario = document.resolve(names)?;
         for discipline in ["pfifo", "fq_codel"] {
             let choice = Choice::plain(discipline);
             let result = measure::run(&simulator, &scenario, &choice, 1, false)?;

@@ -136,11 +136,8 @@ start = "10s"
 fn main() -> Result<(), Box<dyn Error>> {
     let mut simulator = Simulator::default();
     simulator.disciplines.add(stale());
-    let names = Names {
-        discipline: &|choice| simulator.judge_discipline(choice),
-        control: &|choice| simulator.judge_control(choice),
-    };
-    let scenario = Document::parse("own_discipline", SCENARIO)?.resolve(&names)?;
+    let names: &dyn Names = &simulator;
+    let scenario = Document::parse("own_discipline", SCENARIO)?.resolve(names)?;
     println!(
         "{:20}  {:>7}  {:>13}  {:>5}",
         "discipline", "stall s", "download Mb/s", "drops"

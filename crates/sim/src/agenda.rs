@@ -17,13 +17,23 @@ pub enum Due {
     /// A queue wants to be asked again.
     Wake(u16),
     /// An end point's timer.
-    Timer(u32),
-    /// An application's timer, by its place in the table of timers.
+    Timer {
+        /// The end point's number.
+        end: u32,
+        /// How often that number had been used before.
+        generation: u16,
+    },
+    /// An application's timer, by its number.
     App(u32),
     /// A traffic entry starts one more of its instances.
     Start(u16),
-    /// A call's encoder takes its turn.
-    Frame(u16),
+    /// A traffic entry takes another path.
+    Move {
+        /// The entry.
+        entry: u16,
+        /// Which of its paths.
+        step: u16,
+    },
 }
 
 /// A queue of things that are due. Equal times come out in the order in which they went in.
@@ -147,14 +157,14 @@ mod tests {
     fn in_order_of_time_then_of_arrival() {
         let mut agenda = Agenda::default();
         let at = Instant::from_nanos;
-        agenda.push(at(5), Due::Timer(1));
-        agenda.push(at(3), Due::Timer(2));
+        agenda.push(at(5), Due::App(1));
+        agenda.push(at(3), Due::App(2));
         agenda.push(at(5), Due::Deliver(3));
-        agenda.push(at(9), Due::Timer(4));
+        agenda.push(at(9), Due::App(4));
         let order: Vec<Due> = std::iter::from_fn(|| agenda.pop_until(at(5)))
             .map(|(_, due)| due)
             .collect();
-        assert_eq!(order, [Due::Timer(2), Due::Timer(1), Due::Deliver(3)]);
+        assert_eq!(order, [Due::App(2), Due::App(1), Due::Deliver(3)]);
     }
 
     proptest! {
@@ -169,8 +179,8 @@ mod tests {
             for (number, (later, lane, pops)) in (0..).zip(entries) {
                 let at = Instant::from_nanos(now + later);
                 match lanes.get(lane as usize) {
-                    Some(&lane) => agenda.push_in(lane, at, Due::Timer(number)),
-                    None => agenda.push(at, Due::Timer(number)),
+                    Some(&lane) => agenda.push_in(lane, at, Due::App(number)),
+                    None => agenda.push(at, Due::App(number)),
                 }
                 noted.push((at, number));
                 for _ in 0..pops {
@@ -180,13 +190,13 @@ mod tests {
                     now = at.as_nanos();
                     let (first, &expected) = noted.iter().enumerate().min_by_key(|e| e.1).unwrap();
                     noted.remove(first);
-                    prop_assert_eq!((at, due), (expected.0, Due::Timer(expected.1)));
+                    prop_assert_eq!((at, due), (expected.0, Due::App(expected.1)));
                     order.push(at);
                 }
             }
             noted.sort_unstable();
             let rest = std::iter::from_fn(|| agenda.pop_until(Instant::NEVER));
-            let noted = noted.into_iter().map(|(at, number)| (at, Due::Timer(number)));
+            let noted = noted.into_iter().map(|(at, number)| (at, Due::App(number)));
             prop_assert!(rest.eq(noted));
             prop_assert!(order.is_sorted());
         }

@@ -1,28 +1,26 @@
 //! From the scenario's links to queues with their disciplines.
 
-use crate::network::Link;
-use link::Capacity;
+use link::{Capacity, Line, Link};
 use measure::{BuiltLink, EngineError};
 use qdisc::{Env, Registry};
 use scenario::{Buffer, Choice, Scenario};
+use units::random::Stream;
 
 /// The network's links.
+#[derive(Default)]
 pub struct Built {
     /// Links towards the home in order, then uplinks in the order in which packets pass them.
-    pub links: Vec<Link>,
+    pub links: Vec<Link<u32>>,
     /// The same, described.
     pub described: Vec<BuiltLink>,
-    /// Place of the first uplink in `links`, and how many there are.
-    pub uplinks: (u16, u8),
 }
 
 /// What one queue is built from.
 struct Plan<'a> {
     name: String,
+    of: &'a scenario::Link,
     capacity: &'a Capacity,
     buffer: Option<Buffer>,
-    overhead: u32,
-    device: u32,
     choice: &'a Choice,
 }
 
@@ -35,10 +33,9 @@ pub fn links(
 ) -> Result<Built, EngineError> {
     let down = scenario.links.iter().map(|link| Plan {
         name: link.name.clone(),
+        of: link,
         capacity: &link.capacity,
         buffer: link.buffer,
-        overhead: link.overhead,
-        device: link.device,
         choice: link.discipline.as_ref().unwrap_or(discipline),
     });
     // Away from the home, the last link comes first.
@@ -46,21 +43,14 @@ pub fn links(
         let up = link.up.as_ref()?;
         Some(Plan {
             name: format!("{}-up", link.name),
+            of: link,
             capacity: &up.capacity,
             buffer: up.buffer,
-            overhead: link.overhead,
-            device: link.device,
             choice: up.discipline.as_ref().unwrap_or(discipline),
         })
     });
-    let plans: Vec<Plan<'_>> = down.chain(up).collect();
-    let first_up = scenario.links.len();
-    let mut built = Built {
-        uplinks: (first_up as u16, (plans.len() - first_up) as u8),
-        links: Vec::new(),
-        described: Vec::new(),
-    };
-    for plan in plans {
+    let mut built = Built::default();
+    for plan in down.chain(up) {
         let (link, described) = build(registry, scenario, &plan, seed)?;
         built.links.push(link);
         built.described.push(described);
@@ -73,7 +63,7 @@ fn build(
     scenario: &Scenario,
     plan: &Plan<'_>,
     seed: u64,
-) -> Result<(Link, BuiltLink), EngineError> {
+) -> Result<(Link<u32>, BuiltLink), EngineError> {
     let refuse = |reason: String| EngineError {
         entry: format!("link.{}.discipline", plan.name),
         reason,
@@ -102,8 +92,13 @@ fn build(
             .bytes_between(scenario.warmup, scenario.duration),
         remarks: Vec::new(),
     };
-    Ok((
-        Link::new(queue, plan.capacity.clone(), plan.overhead, plan.device),
-        described,
-    ))
+    let chance = || Stream::new(seed, &format!("loss {}", plan.name));
+    let line = Line {
+        overhead: plan.of.overhead,
+        device: plan.of.device,
+        delay: plan.of.delay,
+        loss: (plan.of.loss > 0.0).then(|| (plan.of.loss, chance())),
+        ..Line::new(plan.capacity.clone())
+    };
+    Ok((Link::new(queue, line), described))
 }

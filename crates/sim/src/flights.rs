@@ -6,19 +6,23 @@ use units::Ecn;
 /// A packet under way.
 #[derive(Debug)]
 pub struct Flight {
+    /// Its number: no other packet of the run has it.
+    pub number: u64,
     /// The end point that sent it; its route is the packet's.
     pub from: u32,
-    /// Links that it has passed.
+    /// IP length in bytes.
+    pub len: u32,
+    /// The path that it takes.
+    pub path: u16,
+    /// Links of the path that it has passed.
     pub hop: u8,
     /// Its ECN field.
     pub ecn: Ecn,
-    /// IP length in bytes.
-    pub len: u32,
     /// What it carries.
     pub wire: Wire,
 }
 
-/// All packets under way, by number. Numbers are used again.
+/// All packets under way, by place. Places are used again.
 #[derive(Debug, Default)]
 pub struct Flights {
     slots: Vec<Option<Flight>>,
@@ -26,12 +30,12 @@ pub struct Flights {
 }
 
 impl Flights {
-    /// Takes in a packet and gives it a number.
+    /// Takes in a packet and gives it a place.
     pub fn insert(&mut self, flight: Flight) -> u32 {
         match self.free.pop() {
-            Some(number) => {
-                self.slots[number as usize] = Some(flight);
-                number
+            Some(place) => {
+                self.slots[place as usize] = Some(flight);
+                place
             }
             None => {
                 self.slots.push(Some(flight));
@@ -40,24 +44,24 @@ impl Flights {
         }
     }
 
-    /// The packet of this number.
-    pub fn get_mut(&mut self, number: u32) -> &mut Flight {
-        self.slots[number as usize]
+    /// The packet at this place.
+    pub fn get_mut(&mut self, place: u32) -> &mut Flight {
+        self.slots[place as usize]
             .as_mut()
             .expect("a packet under way is in its slot")
     }
 
-    /// The packet of this number.
-    pub fn get(&self, number: u32) -> &Flight {
-        self.slots[number as usize]
+    /// The packet at this place.
+    pub fn get(&self, place: u32) -> &Flight {
+        self.slots[place as usize]
             .as_ref()
             .expect("a packet under way is in its slot")
     }
 
-    /// The packet of this number is no longer under way.
-    pub fn remove(&mut self, number: u32) {
-        debug_assert!(self.slots[number as usize].is_some(), "it was under way");
-        self.slots[number as usize] = None;
-        self.free.push(number);
+    /// The packet at this place is no longer under way.
+    pub fn remove(&mut self, place: u32) {
+        debug_assert!(self.slots[place as usize].is_some(), "it was under way");
+        self.slots[place as usize] = None;
+        self.free.push(place);
     }
 }

@@ -6,20 +6,20 @@
 #![deny(missing_docs)]
 
 mod agenda;
-mod apps;
 mod build;
 mod ends;
 mod flights;
 mod network;
+mod pairs;
+mod sockets;
 mod world;
 
-use apps::Spawner;
 use measure::{BuiltLink, Engine, EngineError, Sink, Unsupported};
 use network::Network;
-use scenario::{Choice, Kind, Scenario};
+use scenario::{Choice, Names, Scenario};
+use sockets::Ends;
 use units::Instant;
-use units::random::Stream;
-use workload::call::Encoder;
+use workload::Carrier;
 use world::World;
 
 /// The simulator, with the disciplines and controls that it knows.
@@ -28,6 +28,8 @@ pub struct Simulator {
     pub disciplines: qdisc::Registry<u32>,
     /// Known controls.
     pub controls: cca::Registry,
+    /// Known workloads.
+    pub workloads: workload::Registry,
 }
 
 impl Default for Simulator {
@@ -35,6 +37,7 @@ impl Default for Simulator {
         Simulator {
             disciplines: qdisc::Registry::builtin(),
             controls: cca::Registry::builtin(),
+            workloads: workload::Registry::builtin(),
         }
     }
 }
@@ -71,6 +74,21 @@ impl Simulator {
     }
 }
 
+/// The names that scenarios may use.
+impl Names for Simulator {
+    fn discipline(&self, choice: &Choice) -> Result<(), String> {
+        self.judge_discipline(choice)
+    }
+
+    fn control(&self, choice: &Choice) -> Result<(), String> {
+        self.judge_control(choice)
+    }
+
+    fn workloads(&self) -> &workload::Registry {
+        &self.workloads
+    }
+}
+
 fn unknown<'a>(what: &str, name: &str, names: impl Iterator<Item = &'a str>) -> String {
     let name: String = name.chars().take(60).collect();
     format!(
@@ -95,23 +113,18 @@ impl Engine for Simulator {
             }
         }
         for traffic in &scenario.traffic {
+            let Some(choice) = &traffic.control else {
+                continue;
+            };
             let entry = format!("traffic.{}.control", traffic.name);
-            if let Err(reason) = self.judge_control(&traffic.control) {
+            if let Err(reason) = self.judge_control(choice) {
                 refuse(entry, reason);
                 continue;
             }
-            if let Kind::Call(params, _) = &traffic.kind
-                && let Err(error) = Encoder::new(params, Instant::ZERO, Stream::new(0, "check"))
-            {
-                refuse(
-                    format!("traffic.{}.min_rate", traffic.name),
-                    error.to_string(),
-                );
-            }
-            let control = self.controls.get(&traffic.control.name);
+            let control = self.controls.get(&choice.name);
             let media_only = control.is_some_and(|control| control.media_only);
-            if media_only && !matches!(traffic.kind, Kind::Call(..)) {
-                let name = &traffic.control.name;
+            if media_only && !traffic.kind.uses(Carrier::Media) {
+                let name = &choice.name;
                 let reason = format!(
                     "{name} needs arrival times, which TCP and QUIC do not report; only a call \
                      can use it"
@@ -133,16 +146,10 @@ impl Engine for Simulator {
             return Err(unsupported.into());
         }
         let built = build::links(&self.disciplines, scenario, discipline, seed)?;
-        let uplinks = built.uplinks;
         let network = Network::new(built.links, sink);
-        let spawner = Spawner {
-            scenario,
-            controls: &self.controls,
-            seed,
-            uplinks,
-            flows: 0,
-        };
-        World::new(network, spawner).run(scenario, Instant::ZERO + scenario.duration);
+        let ends = Ends::new(network, scenario, &self.controls, seed);
+        let end = Instant::ZERO + scenario.duration;
+        World::new(ends, scenario, seed).run(scenario, seed, end);
         Ok(built.described)
     }
 }

@@ -2,61 +2,13 @@
 
 use crate::agenda::{Agenda, Due, LaneId};
 use crate::flights::{Flight, Flights};
-use link::Capacity;
-use measure::{Event, LinkId, Sink};
-use qdisc::{Class, DropReason, FlowId, Hosts, Label, Observer, Packet, Qdisc};
+use crate::pairs::Pairs;
+use link::Link;
+use measure::{Event, LinkId, PacketId, Sink};
+use qdisc::{Class, DropReason, FlowId, Hosts, Label, Observer, Packet};
 use std::collections::BTreeMap;
 use transport::Transmit;
 use units::{Duration, Instant, Rate};
-
-/// A queue and the wire behind it.
-pub struct Link {
-    /// The discipline; its packets are numbers of [`Flights`].
-    pub queue: Box<dyn Qdisc<u32>>,
-    /// What the wire can carry.
-    pub capacity: Capacity,
-    /// Bytes that the wire adds to every packet.
-    pub overhead: u32,
-    /// Packets that the device takes behind the one that it sends.
-    pub device: u32,
-    /// Packets in the device, the one on the wire included.
-    held: u32,
-    /// When the device has sent them.
-    free: Instant,
-    /// When the queue is to be asked again.
-    wake: Instant,
-}
-
-impl Link {
-    /// An idle link.
-    pub fn new(queue: Box<dyn Qdisc<u32>>, capacity: Capacity, overhead: u32, device: u32) -> Self {
-        Link {
-            queue,
-            capacity,
-            overhead,
-            device,
-            held: 0,
-            free: Instant::ZERO,
-            wake: Instant::NEVER,
-        }
-    }
-
-    /// The device takes no further packet.
-    const fn busy(&self) -> bool {
-        self.held > self.device
-    }
-
-    /// The device takes a packet of `len`; returns when it has been sent.
-    fn take(&mut self, now: Instant, len: u32) -> Instant {
-        let (start, bytes) = (now.max(self.free), u64::from(len + self.overhead));
-        self.held += 1;
-        self.free = match &self.capacity {
-            Capacity::Constant(rate) => start + rate.time_for(bytes),
-            Capacity::Trace(trace) => trace.finish(start, bytes),
-        };
-        self.free
-    }
-}
 
 /// How the packets of one end point travel.
 #[derive(Debug, Clone)]
@@ -73,12 +25,12 @@ pub struct Route {
     pub label: Label,
     /// The traffic entry that it belongs to.
     pub entry: u16,
-    /// Whom they reach.
-    pub to: u32,
-    /// First link; the route passes `hops` links from here on.
-    pub first: u16,
-    /// How many links it passes.
-    pub hops: u8,
+    /// They go away from the home.
+    pub up: bool,
+    /// The path that they take, among the network's.
+    pub path: u16,
+    /// How much longer than the entry's round trip this flow's is.
+    pub extra_rtt: Duration,
     /// Propagation, behind the last link.
     pub delay: Duration,
     /// Rate of the sender's own link, and when that is free again.
@@ -88,17 +40,23 @@ pub struct Route {
 /// Links, routes, packets under way, and what is due.
 pub struct Network<'a> {
     /// Links towards the home in order, then uplinks in the order in which packets pass them.
-    pub links: Vec<Link>,
+    pub links: Vec<Link<u32>>,
+    /// Paths: the places of links in the order in which packets pass them.
+    paths: Vec<Box<[u16]>>,
     /// Routes by the number of the sending end point.
-    pub routes: Vec<Route>,
+    routes: Vec<Route>,
     /// For each route, the lane of its packets behind the last link: those that leave the same link,
     /// or none, and have as far to go arrive in the order in which they left.
     lanes: Vec<LaneId>,
     wires: BTreeMap<(Option<u16>, Duration), LaneId>,
     /// The lane of packets on senders' own links.
     access: LaneId,
+    /// Packets so far.
+    packets: u64,
     /// Packets under way.
     pub flights: Flights,
+    /// How many of them each flow has.
+    pub pairs: Pairs,
     /// What is due.
     pub agenda: Agenda,
     /// Who is told.
@@ -107,39 +65,71 @@ pub struct Network<'a> {
 
 impl<'a> Network<'a> {
     /// Links without packets.
-    pub fn new(links: Vec<Link>, sink: &'a mut dyn Sink) -> Self {
+    pub fn new(links: Vec<Link<u32>>, sink: &'a mut dyn Sink) -> Self {
         let mut agenda = Agenda::default();
         Network {
             links,
+            paths: Vec::new(),
             routes: Vec::new(),
             lanes: Vec::new(),
             wires: BTreeMap::new(),
             access: agenda.add_lane(),
+            packets: 0,
             flights: Flights::default(),
+            pairs: Pairs::default(),
             agenda,
             sink,
         }
     }
 
-    /// How the packets of the next end point travel.
-    pub fn add_route(&mut self, route: Route) {
-        let last = (route.hops > 0).then(|| route.first + u16::from(route.hops) - 1);
+    /// The number of a path over these links.
+    pub fn path(&mut self, links: &[u16]) -> u16 {
+        let found = self.paths.iter().position(|path| **path == *links);
+        let place = found.unwrap_or_else(|| {
+            self.paths.push(links.into());
+            self.paths.len() - 1
+        });
+        place as u16
+    }
+
+    fn lane(&mut self, route: &Route) -> LaneId {
+        let last = self.paths[usize::from(route.path)].last().copied();
         let wire = self.wires.entry((last, route.delay));
-        let lane = *wire.or_insert_with(|| self.agenda.add_lane());
-        self.lanes.push(lane);
-        self.routes.push(route);
+        *wire.or_insert_with(|| self.agenda.add_lane())
+    }
+
+    /// How the packets of end point `end` travel from now on.
+    pub fn set_route(&mut self, end: u32, route: Route) {
+        let lane = self.lane(&route);
+        let place = end as usize;
+        if place == self.routes.len() {
+            self.routes.push(route);
+            self.lanes.push(lane);
+        } else {
+            self.routes[place] = route;
+            self.lanes[place] = lane;
+        }
+    }
+
+    /// The routes there are, by the number of the sending end point.
+    pub fn routes(&self) -> &[Route] {
+        &self.routes
     }
 
     /// End point `from` sends a packet.
     pub fn send(&mut self, now: Instant, from: u32, transmit: Transmit) {
+        let route = &mut self.routes[from as usize];
+        self.packets += 1;
+        self.pairs.sent(from);
         let flight = self.flights.insert(Flight {
+            number: self.packets,
             from,
+            len: transmit.len,
+            path: route.path,
             hop: 0,
             ecn: transmit.ecn,
-            len: transmit.len,
             wire: transmit.packet,
         });
-        let route = &mut self.routes[from as usize];
         let Some((rate, free)) = &mut route.access else {
             return self.forward(now, flight);
         };
@@ -148,17 +138,17 @@ impl<'a> Network<'a> {
     }
 
     /// A packet goes to its next link, or to its end point.
-    pub fn forward(&mut self, now: Instant, number: u32) {
-        let flight = self.flights.get_mut(number);
+    pub fn forward(&mut self, now: Instant, place: u32) {
+        let flight = self.flights.get_mut(place);
         let from = flight.from as usize;
         let route = &self.routes[from];
-        if flight.hop == route.hops {
+        let path = &self.paths[usize::from(flight.path)];
+        let Some(&index) = path.get(usize::from(flight.hop)) else {
             let at = now + route.delay;
             self.agenda
-                .push_in(self.lanes[from], at, Due::Deliver(number));
+                .push_in(self.lanes[from], at, Due::Deliver(place));
             return;
-        }
-        let index = route.first + u16::from(flight.hop);
+        };
         flight.hop += 1;
         let packet = Packet {
             len: flight.len,
@@ -169,75 +159,88 @@ impl<'a> Network<'a> {
             ecn: flight.ecn,
             label: route.label,
             arrived: now,
-            payload: number,
+            payload: place,
         };
-        let (link, bytes, flow) = (LinkId(index), packet.len, packet.flow);
-        self.sink.event(now, Event::Enqueued { link, flow, bytes });
+        let link = LinkId(index);
+        let id = PacketId {
+            number: flight.number,
+            flow: Some(packet.flow),
+            bytes: packet.len,
+        };
+        self.sink.event(now, Event::Enqueued { link, packet: id });
         let mut hook = Hook {
             link,
             sink: self.sink,
             flights: &mut self.flights,
+            pairs: &mut self.pairs,
         };
-        let state = &mut self.links[usize::from(index)];
-        state.queue.enqueue(now, packet, &mut hook);
-        if !state.busy() {
-            self.start(now, index);
-        }
+        self.links[usize::from(index)].enqueue(now, packet, &mut hook);
+        self.start(now, index);
+    }
+
+    /// A packet has reached its end point: whose it was.
+    pub fn delivered(&mut self, place: u32) {
+        let from = self.flights.get(place).from;
+        self.flights.remove(place);
+        self.pairs.ended(from);
     }
 
     /// The link's packet is sent; the next one follows.
     pub fn sent(&mut self, now: Instant, link: u16) {
-        self.links[usize::from(link)].held -= 1;
+        self.links[usize::from(link)].sent();
         self.start(now, link);
     }
 
     /// A queue that had held its packets back is asked again.
     pub fn wake(&mut self, now: Instant, link: u16) {
-        let state = &mut self.links[usize::from(link)];
-        if now >= state.wake {
-            state.wake = Instant::NEVER;
-        }
-        if !state.busy() {
-            self.start(now, link);
-        }
+        self.links[usize::from(link)].woken(now);
+        self.start(now, link);
     }
 
-    /// Puts the next packet of an idle link onto its wire.
+    /// Puts the next packet of a link that has room in its device onto the wire.
     fn start(&mut self, now: Instant, index: u16) {
         let link = &mut self.links[usize::from(index)];
         let mut hook = Hook {
             link: LinkId(index),
             sink: self.sink,
             flights: &mut self.flights,
+            pairs: &mut self.pairs,
         };
-        let Some(packet) = link.queue.dequeue(now, &mut hook) else {
-            if let Some(at) = link.queue.next_wake(now).filter(|&at| at < link.wake) {
-                link.wake = at;
+        let Some(departure) = link.next(now, &mut hook) else {
+            if let Some(at) = link.wake_at(now) {
                 self.agenda.push(at, Due::Wake(index));
             }
             return;
         };
-        self.sink.event(
-            now,
-            Event::Dequeued {
-                link: LinkId(index),
-                flow: packet.flow,
-                bytes: packet.len,
-                sojourn: now.since(packet.arrived),
-            },
-        );
-        let done = link.take(now, packet.len);
+        let packet = departure.packet;
         let flight = self.flights.get_mut(packet.payload);
         flight.ecn = packet.ecn;
+        let id = PacketId {
+            number: flight.number,
+            flow: Some(packet.flow),
+            bytes: packet.len,
+        };
+        let link = LinkId(index);
+        let sojourn = now.since(packet.arrived);
+        let event = Event::Dequeued {
+            link,
+            packet: id,
+            sojourn,
+        };
+        self.sink.event(now, event);
+        self.agenda.push(departure.sent, Due::Sent(index));
+        let Some(arrives) = departure.arrives else {
+            self.sink.event(now, Event::Lost { link, packet: id });
+            self.delivered(packet.payload);
+            return;
+        };
         let from = flight.from as usize;
-        let route = &self.routes[from];
-        self.agenda.push(done, Due::Sent(index));
-        if flight.hop == route.hops {
-            let at = done + route.delay;
+        if usize::from(flight.hop) == self.paths[usize::from(flight.path)].len() {
+            let at = arrives + self.routes[from].delay;
             self.agenda
                 .push_in(self.lanes[from], at, Due::Deliver(packet.payload));
         } else {
-            self.agenda.push(done, Due::Arrive(packet.payload));
+            self.agenda.push(arrives, Due::Arrive(packet.payload));
         }
     }
 }
@@ -247,108 +250,45 @@ struct Hook<'a> {
     link: LinkId,
     sink: &'a mut dyn Sink,
     flights: &'a mut Flights,
+    pairs: &'a mut Pairs,
+}
+
+impl Hook<'_> {
+    fn id(&self, packet: &Packet<u32>) -> PacketId {
+        PacketId {
+            number: self.flights.get(packet.payload).number,
+            flow: Some(packet.flow),
+            bytes: packet.len,
+        }
+    }
 }
 
 impl Observer<u32> for Hook<'_> {
     fn dropped(&mut self, now: Instant, packet: Packet<u32>, reason: DropReason) {
+        let (link, id) = (self.link, self.id(&packet));
+        self.pairs.ended(self.flights.get(packet.payload).from);
         self.flights.remove(packet.payload);
-        let (link, flow, bytes) = (self.link, packet.flow, packet.len);
-        self.sink.event(
-            now,
-            Event::Dropped {
-                link,
-                flow,
-                bytes,
-                reason,
-            },
-        );
+        let event = Event::Dropped {
+            link,
+            packet: id,
+            reason,
+        };
+        self.sink.event(now, event);
     }
 
     fn marked(&mut self, now: Instant, packet: &Packet<u32>) {
-        let (link, flow) = (self.link, packet.flow);
-        self.sink.event(now, Event::Marked { link, flow });
+        let (link, packet) = (self.link, self.id(packet));
+        self.sink.event(now, Event::Marked { link, packet });
     }
 
     fn moved(&mut self, now: Instant, flow: FlowId, from: Option<Class>, to: Class) {
         let link = self.link;
-        self.sink.event(
-            now,
-            Event::Moved {
-                link,
-                flow,
-                from,
-                to,
-            },
-        );
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use qdisc::{Env, Registry};
-    use transport::Wire;
-    use units::Ecn;
-
-    /// When packets left the discipline, in microseconds.
-    #[derive(Default)]
-    struct Left(Vec<u64>);
-
-    impl Sink for Left {
-        fn event(&mut self, now: Instant, event: Event) {
-            if let Event::Dequeued { .. } = event {
-                self.0.push(now.as_nanos() / 1000);
-            }
-        }
-    }
-
-    /// When each of four packets of 1500 B that arrive at once on 12 Mbit/s leaves the discipline,
-    /// and when it reaches its end point, in microseconds.
-    fn times(device: u32) -> (Vec<u64>, Vec<u64>) {
-        let registry = Registry::builtin();
-        let queue = (registry.get("pfifo").unwrap().build)(&[], &Env::default()).unwrap();
-        let capacity = Capacity::Constant("12mbit".parse().unwrap());
-        let mut left = Left::default();
-        let link = Link::new(queue, capacity, 0, device);
-        let mut network = Network::new(vec![link], &mut left);
-        network.add_route(Route {
-            flow: FlowId(0),
-            hash: 0,
-            hosts: Hosts::default(),
-            dscp: 0,
-            label: Label::None,
-            entry: 0,
-            to: 1,
-            first: 0,
-            hops: 1,
-            delay: Duration::ZERO,
-            access: None,
-        });
-        for _ in 0..4 {
-            let transmit = Transmit {
-                len: 1500,
-                ecn: Ecn::NotCapable,
-                packet: Wire::Tcp(Default::default()),
-            };
-            network.send(Instant::ZERO, 0, transmit);
-        }
-        let mut delivered = Vec::new();
-        while let Some((now, due)) = network.agenda.pop_until(Instant::NEVER) {
-            match due {
-                Due::Sent(link) => network.sent(now, link),
-                Due::Deliver(_) => delivered.push(now.as_nanos() / 1000),
-                other => panic!("{other:?}"),
-            }
-        }
-        (left.0, delivered)
-    }
-
-    #[test]
-    fn a_device_takes_packets_early_and_sends_them_at_the_same_time() {
-        // 1500 B at 12 Mbit/s take 1 ms.
-        let sent = vec![1000, 2000, 3000, 4000];
-        assert_eq!(times(0), (vec![0, 1000, 2000, 3000], sent.clone()));
-        assert_eq!(times(1), (vec![0, 0, 1000, 2000], sent.clone()));
-        assert_eq!(times(9), (vec![0, 0, 0, 0], sent));
+        let event = Event::Moved {
+            link,
+            flow,
+            from,
+            to,
+        };
+        self.sink.event(now, event);
     }
 }

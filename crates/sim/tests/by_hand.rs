@@ -6,6 +6,7 @@ use common::{resolve, run, us};
 use measure::{Event, LinkId};
 use proptest::prelude::*;
 use units::{Duration, Instant};
+use workload::Event as Application;
 
 #[test]
 fn one_transfer_to_the_microsecond() {
@@ -39,7 +40,7 @@ fn one_transfer_to_the_microsecond() {
     let done = record
         .0
         .iter()
-        .find(|(_, event)| matches!(event, Event::FlowDone { .. }));
+        .find(|(_, event)| matches!(event, Event::Traffic(Application::FlowDone { .. })));
     assert_eq!(done.unwrap().0, us(62_216));
 }
 
@@ -211,11 +212,11 @@ fn two_calls_both_get_through() {
             events.filter(|number| *number == call).count()
         };
         let sent = count(|event| match event {
-            Event::FrameSent { call, .. } => Some(call.0),
+            Event::Traffic(Application::FrameSent { call, .. }) => Some(call.0),
             _ => None,
         });
         let shown = count(|event| match event {
-            Event::FrameShown { call, .. } => Some(call.0),
+            Event::Traffic(Application::FrameShown { call, .. }) => Some(call.0),
             _ => None,
         });
         // 30 a second for 10 s, and for 9 s: the first at once, the last at the very end.

@@ -4,6 +4,7 @@ mod common;
 
 use common::run;
 use measure::{Event, LinkId, TrafficId};
+use workload::Event as Application;
 
 /// What part of the second half of the run the second entry gets of the link, where the first one
 /// has four transfers.
@@ -25,18 +26,19 @@ fn share_of_one(discipline: &str, keys_of_many: &str, keys_of_one: &str) -> f64 
     let (mut entries, mut bytes) = (Vec::new(), [0u64; 2]);
     for (now, event) in &record.0 {
         match *event {
-            Event::FlowStarted { flow, traffic } => entries.push((flow, traffic)),
+            Event::Traffic(Application::FlowStarted { flow, traffic, .. }) => {
+                entries.push((flow, traffic));
+            }
             Event::Dequeued {
                 link: LinkId(0),
-                flow,
-                bytes: len,
+                packet,
                 ..
             } if now.as_secs_f64() > 10.0 => {
-                let entry = entries.iter().find(|(other, _)| *other == flow);
+                let entry = entries.iter().find(|(other, _)| Some(*other) == packet.flow);
                 let Some((_, TrafficId(entry))) = entry else {
                     panic!("a packet of no flow");
                 };
-                bytes[usize::from(*entry)] += u64::from(len);
+                bytes[usize::from(*entry)] += u64::from(packet.bytes);
             }
             _ => {}
         }

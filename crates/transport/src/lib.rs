@@ -12,6 +12,7 @@
 
 mod config;
 mod delivery;
+pub mod endpoint;
 pub mod media;
 mod pacing;
 pub mod quic;
@@ -19,6 +20,7 @@ pub mod tcp;
 mod usage;
 
 pub use config::Config;
+pub use endpoint::Endpoint;
 
 use units::{Ecn, Instant};
 
@@ -93,6 +95,19 @@ pub enum Wire {
     Media(media::Packet),
     /// Feedback, from a session's receiver.
     Feedback(media::Feedback),
+    /// An application's datagram.
+    Datagram(Datagram),
+}
+
+/// An application's datagram, over UDP without anything else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Datagram {
+    /// The number that its sender gave it.
+    pub id: u64,
+    /// Length in bytes, IP header included.
+    pub len: u32,
+    /// When it was sent.
+    pub sent: Instant,
 }
 
 /// What a connection counted.

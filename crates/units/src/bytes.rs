@@ -1,10 +1,14 @@
 //! Sizes in bytes.
 
+use serde::{Deserialize, Serialize};
 use crate::text::{ParseError, in_units, scaled};
 use core::fmt;
 
 /// A number of bytes. `kB`, `MB`, `GB` are powers of ten; `KiB`, `MiB`, `GiB` powers of two.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
+#[serde(transparent)]
 pub struct Bytes(u64);
 
 const PRINTED: &[(&str, u64)] = &[

@@ -9,6 +9,7 @@
 
 mod bytes;
 mod ecn;
+mod flow;
 pub mod param;
 pub mod random;
 mod rate;
@@ -17,6 +18,7 @@ mod time;
 
 pub use bytes::Bytes;
 pub use ecn::Ecn;
+pub use flow::FlowId;
 pub use rate::Rate;
 pub use text::ParseError;
 pub use time::{Duration, Instant};

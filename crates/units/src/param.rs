@@ -78,6 +78,15 @@ pub enum ParamError {
 }
 
 impl ParamError {
+    /// The parameter whose value was refused; none where several do not go together, or there is none of
+    /// that name.
+    pub const fn parameter(&self) -> Option<&'static str> {
+        match self {
+            ParamError::Value { name, .. } | ParamError::Range { name, .. } => Some(name),
+            ParamError::Unknown { .. } | ParamError::Conflict(_) => None,
+        }
+    }
+
     /// The error for a name that is not among `specs`.
     pub fn unknown(name: &str, specs: &[Spec]) -> Self {
         let known = if specs.is_empty() {
@@ -132,6 +141,14 @@ impl Value for bool {
             "no" | "false" | "off" | "0" => Ok(false),
             _ => Err(ParseError::new(text, "yes or no")),
         }
+    }
+}
+
+/// A name, such as a file's.
+impl Value for String {
+    const KIND: &'static str = "name";
+    fn parse(text: &str) -> Result<Self, ParseError> {
+        Ok(text.to_owned())
     }
 }
 

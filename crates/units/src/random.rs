@@ -37,6 +37,11 @@ impl Stream {
         radius * libm::cos(core::f64::consts::TAU * self.unit())
     }
 
+    /// Exponential with the given mean.
+    pub fn exponential(&mut self, mean: f64) -> f64 {
+        -mean * libm::log(1.0 - self.unit())
+    }
+
     /// Log-normal with the given median and the standard deviation `sigma` of its logarithm.
     pub fn log_normal(&mut self, median: f64, sigma: f64) -> f64 {
         median * libm::exp(sigma * self.normal())

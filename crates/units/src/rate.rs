@@ -1,11 +1,15 @@
 //! Rates in bits per second.
 
+use serde::{Deserialize, Serialize};
 use crate::Duration;
 use crate::text::{ParseError, in_units, scaled};
 use core::fmt;
 
 /// Bits per second.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
+#[serde(transparent)]
 pub struct Rate(u64);
 
 const PRINTED: &[(&str, u64)] = &[

@@ -1,15 +1,22 @@
 //! Virtual time in nanoseconds.
 
+use serde::{Deserialize, Serialize};
 use crate::text::{ParseError, in_units, scaled};
 use core::fmt;
 use core::ops::{Add, AddAssign, Div, Mul, Sub};
 
 /// A moment: nanoseconds since the start of a run (or since boot, in a kernel).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
+#[serde(transparent)]
 pub struct Instant(u64);
 
 /// A span of time in nanoseconds, never negative.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
+#[serde(transparent)]
 pub struct Duration(u64);
 
 const UNITS: &[(&str, u64)] = &[

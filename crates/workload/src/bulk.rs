@@ -1,9 +1,12 @@
 //! Bulk transfers: as many bytes as the transport takes.
 //!
-//! [`Bulk`] runs at the sending side, which also opens the connection. It reports nothing: goodput
-//! and completion time are what the receiver's transport sees.
+//! [`Bulk`] runs at the sending side, which also opens the connection; [`BulkReceiver`] at the other
+//! side says when everything has arrived.
 
-use crate::{App, Carrier, ConnId, Input, Message, Output};
+use crate::registry::{BuildError, Entry, Library, Rows, Start, Workload};
+use crate::{App, Carrier, ConnId, Input, Message, Output, Report};
+use std::sync::Arc;
+use units::param::Settings;
 use units::{Bytes, Duration, Instant};
 
 units::params! {
@@ -11,6 +14,46 @@ units::params! {
     pub struct BulkParams {
         /// How much is sent; 0 for no end.
         size: Bytes = "0B", range "0B".."1000000GB", source "none";
+    }
+}
+
+/// `bulk` for the registry.
+pub const ENTRY: Entry = Entry {
+    name: "bulk",
+    summary: "a transfer over TCP",
+    about: "Sends `size` bytes, or without end, as fast as the congestion control allows.",
+    source: "common practice",
+    params: BulkParams::SPECS,
+    carriers: &[Carrier::Tcp],
+    control: Some("cubic"),
+    rows: Rows::Flows,
+    figures: &[],
+    build,
+};
+
+fn build(settings: &Settings, _: &dyn Library) -> Result<Arc<dyn Workload>, BuildError> {
+    Ok(Arc::new(BulkParams::parse(settings)?))
+}
+
+impl Workload for BulkParams {
+    fn values(&self) -> Vec<(&'static str, String)> {
+        BulkParams::values(self)
+    }
+
+    fn client(&self, _: &Start<'_>) -> Box<dyn App> {
+        Box::new(Bulk::new(self))
+    }
+
+    fn server(&self) -> Option<Box<dyn App>> {
+        Some(Box::new(BulkReceiver))
+    }
+
+    fn client_sends(&self) -> bool {
+        true
+    }
+
+    fn lasts(&self) -> bool {
+        self.size.get() == 0
     }
 }
 
@@ -44,7 +87,9 @@ impl Bulk {
                 conn: CONN,
                 stream: 0,
                 bytes,
-                message: Message::Bulk,
+                message: Message::Bulk {
+                    last: self.left == Some(0),
+                },
             });
         }
     }
@@ -60,7 +105,27 @@ impl App for Bulk {
                 extra_rtt: Duration::ZERO,
             }),
             Input::Opened(_) | Input::Writable(_) => self.give(out),
-            Input::Message { .. } | Input::Timer(_) => {}
+            Input::Message { .. }
+            | Input::Timer(_)
+            | Input::Datagram { .. }
+            | Input::Session { .. } => {}
+        }
+    }
+}
+
+/// The receiving side: says when the last byte has arrived.
+#[derive(Debug)]
+pub struct BulkReceiver;
+
+impl App for BulkReceiver {
+    fn handle(&mut self, _now: Instant, input: Input, out: &mut Vec<Output>) {
+        if let Input::Message {
+            conn,
+            message: Message::Bulk { last: true },
+            ..
+        } = input
+        {
+            out.push(Output::Report(Report::Done(conn)));
         }
     }
 }

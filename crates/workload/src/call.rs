@@ -1,6 +1,6 @@
-//! The encoder of a call: frames at a fixed beat, of a size that follows a rate.
+//! A video call: an encoder, and the application that hands its frames to a media session.
 //!
-//! Principles: a delta frame has its share of the rate, with chance from frame to frame; a key
+//! The encoder makes frames at a fixed beat, of a size that follows a rate. Principles: a delta frame has its share of the rate, with chance from frame to frame; a key
 //! frame has several shares, and what it took beyond its own the following frames give back, as a
 //! real encoder's rate control does. The first frame is a key frame, and so is the next one after
 //! the receiver asked for one.
@@ -10,7 +10,10 @@
 //! that no frame is negative, and without its delayed reaction: the encoders of calls follow a new
 //! rate from the next frame on.
 
-use units::param::ParamError;
+use crate::registry::{BuildError, Entry, Library, Rows, Start, Workload};
+use crate::{App, Carrier, ConnId, Input, Output};
+use std::sync::Arc;
+use units::param::{ParamError, Settings};
 use units::random::Stream;
 use units::{Duration, Instant, Rate};
 
@@ -31,6 +34,103 @@ units::params! {
         key_factor: f64 = "4", range "1".."50", source "decision 0020";
         /// Time in which what frames took beyond their share is given back.
         repay: Duration = "500ms", range "1ms".."1min", source "libwebrtc FrameDropper kLeakyBucketSizeSeconds";
+    }
+}
+
+/// `call` for the registry.
+pub const ENTRY: Entry = Entry {
+    name: "call",
+    summary: "a video call, one direction of it",
+    about: "An encoder makes frames at the rate that the congestion control allows; a session over \
+        UDP paces, repairs and shows them. Without `control` it is gcc.",
+    source: "WebRTC; RFC 8593 for the encoder",
+    params: CallParams::SPECS,
+    carriers: &[Carrier::Media],
+    control: Some("gcc"),
+    rows: Rows::Call,
+    figures: &[],
+    build,
+};
+
+fn build(settings: &Settings, _: &dyn Library) -> Result<Arc<dyn Workload>, BuildError> {
+    let params = CallParams::parse(settings)?;
+    params.check()?;
+    Ok(Arc::new(params))
+}
+
+impl CallParams {
+    /// Checks that the least rate is not above the greatest.
+    fn check(&self) -> Result<(), ParamError> {
+        if self.min_rate <= self.max_rate {
+            return Ok(());
+        }
+        let (min, max) = (self.min_rate, self.max_rate);
+        let message = format!("min_rate {min} is above max_rate {max}");
+        Err(ParamError::Conflict(message))
+    }
+}
+
+impl Workload for CallParams {
+    fn values(&self) -> Vec<(&'static str, String)> {
+        CallParams::values(self)
+    }
+
+    fn client(&self, start: &Start<'_>) -> Box<dyn App> {
+        Box::new(Call(Encoder::new(self, start.now, start.chance())))
+    }
+
+    fn server(&self) -> Option<Box<dyn App>> {
+        None
+    }
+
+    fn client_sends(&self) -> bool {
+        true
+    }
+
+    fn lasts(&self) -> bool {
+        true
+    }
+
+    fn real_time(&self) -> bool {
+        true
+    }
+
+    fn media(&self) -> Option<(Rate, (Rate, Rate))> {
+        Some((self.start_rate, (self.min_rate, self.max_rate)))
+    }
+}
+
+/// Hands an encoder's frames to a media session.
+#[derive(Debug)]
+struct Call(Encoder);
+
+/// The session that it sends over.
+const SESSION: ConnId = ConnId(0);
+
+impl App for Call {
+    fn handle(&mut self, now: Instant, input: Input, out: &mut Vec<Output>) {
+        match input {
+            Input::Start => {
+                out.push(Output::Open {
+                    conn: SESSION,
+                    carrier: Carrier::Media,
+                    server: 0,
+                    extra_rtt: Duration::ZERO,
+                });
+                out.push(Output::Timer(now, 0));
+            }
+            Input::Timer(_) => out.push(Output::Ask(SESSION)),
+            Input::Session { conn, conditions } => {
+                if let Some(frame) = self.0.on_timer(now, &conditions) {
+                    out.push(Output::Frame { conn, frame });
+                }
+                out.push(Output::Timer(self.0.next_frame_at(), 0));
+            }
+            Input::Opened(_)
+            | Input::Message { .. }
+            | Input::Writable(_)
+            | Input::Datagram { .. } => {}
+        }
     }
 }
 
@@ -78,18 +178,10 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// An encoder whose first frame's turn is at `start`.
-    ///
-    /// # Errors
-    /// If the least rate is above the greatest.
-    pub fn new(params: &CallParams, start: Instant, chance: Stream) -> Result<Self, ParamError> {
-        if params.min_rate > params.max_rate {
-            return Err(ParamError::Conflict(format!(
-                "min_rate {} is above max_rate {}",
-                params.min_rate, params.max_rate
-            )));
-        }
-        Ok(Encoder {
+    /// An encoder whose first frame's turn is at `start`. Where the least rate is above the greatest,
+    /// the least rate holds.
+    pub fn new(params: &CallParams, start: Instant, chance: Stream) -> Self {
+        Encoder {
             params: params.clone(),
             chance,
             start,
@@ -98,7 +190,7 @@ impl Encoder {
             skipped: 0,
             key_due: true,
             owed: 0.0,
-        })
+        }
     }
 
     /// When the next frame's turn is. The beat does not drift: turn `n` is `n / fps` seconds after
@@ -123,9 +215,8 @@ impl Encoder {
             self.skipped += 1;
             return None;
         }
-        let rate = conditions
-            .rate
-            .clamp(self.params.min_rate, self.params.max_rate);
+        let rate = conditions.rate.min(self.params.max_rate);
+        let rate = rate.max(self.params.min_rate);
         let key = core::mem::take(&mut self.key_due);
         let id = self.frames;
         self.frames += 1;
@@ -164,7 +255,7 @@ mod tests {
     use super::*;
 
     fn encoder(params: CallParams) -> Encoder {
-        Encoder::new(&params, Instant::ZERO, Stream::new(1, "encoder")).unwrap()
+        Encoder::new(&params, Instant::ZERO, Stream::new(1, "encoder"))
     }
 
     fn plain() -> CallParams {
@@ -238,7 +329,8 @@ mod tests {
             min_rate: Rate::from_bits(200_000_000),
             ..CallParams::default()
         };
-        assert!(Encoder::new(&crossed, Instant::ZERO, Stream::new(1, "encoder")).is_err());
+        let error = crossed.check().unwrap_err().to_string();
+        assert_eq!(error, "min_rate 200mbit is above max_rate 100mbit");
     }
 
     #[test]

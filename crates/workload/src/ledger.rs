@@ -55,12 +55,12 @@ mod tests {
     fn a_message_arrives_with_its_last_byte() {
         let mut ledger = Ledger::default();
         ledger.sent(0, 100, Message::ClientHello);
-        ledger.sent(0, 50, Message::Bulk);
+        ledger.sent(0, 50, Message::Bulk { last: true });
         ledger.received(0, 99);
         assert_eq!(ledger.take(0), None);
         ledger.received(0, 51);
         assert_eq!(ledger.take(0), Some(Message::ClientHello));
-        assert_eq!(ledger.take(0), Some(Message::Bulk));
+        assert_eq!(ledger.take(0), Some(Message::Bulk { last: true }));
         assert_eq!(ledger.take(0), None);
     }
 }

@@ -1,19 +1,33 @@
-//! Sans-I/O applications: calls, web pages, bulk transfers.
+//! Sans-I/O applications: calls, web pages, transfers, datagrams.
 //!
 //! An [`App`] is a state machine: it is told what happened and answers with what to do. It knows
-//! nothing of packets; whoever runs it opens the connections and carries the messages. A message's
-//! content stands in a [`Message`]: a simulator keeps it beside the byte stream, a socket writes it
-//! in front of that many bytes.
+//! nothing of packets; whoever runs it opens the connections and carries the messages. The
+//! [`Driver`] runs all applications of a scenario over any engine's [`Sockets`]. A message's content
+//! stands in a [`Message`]: the driver keeps it beside the byte stream.
+//!
+//! Not for: transports and congestion control, which engines bring.
 
 #![deny(missing_docs)]
 
+pub mod actors;
 pub mod bulk;
 pub mod call;
+mod carrier;
+pub mod driver;
+mod event;
 pub mod generator;
 pub mod har;
-pub mod ledger;
+mod ledger;
 pub mod page;
+pub mod registry;
+pub mod sizes;
 pub mod statistics;
+pub mod udp;
+
+pub use carrier::Carrier;
+pub use driver::{Driver, Sockets};
+pub use event::{Event, TrafficId};
+pub use registry::{Figure, Kept, Kind, Registry, Rows, Start, Workload};
 
 use units::{Duration, Instant};
 
@@ -24,7 +38,7 @@ pub trait App: Send {
 }
 
 /// A connection's number, chosen by the end that opens it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct ConnId(pub u32);
 
 /// What happened.
@@ -47,12 +61,26 @@ pub enum Input {
     /// after an [`Output::Send`] that left the mark reached, when it no longer is; more often does
     /// no harm.
     Writable(ConnId),
+    /// A datagram arrived.
+    Datagram {
+        /// On which connection.
+        conn: ConnId,
+        /// Which one.
+        datagram: Datagram,
+    },
+    /// The state of a media session, as [`Output::Ask`] asked for it.
+    Session {
+        /// Which one.
+        conn: ConnId,
+        /// Its state.
+        conditions: call::Conditions,
+    },
     /// The time asked for by [`Output::Timer`] has come.
     Timer(u64),
 }
 
 /// What to do.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Output {
     /// Open a connection.
     Open {
@@ -78,21 +106,39 @@ pub enum Output {
         /// What it says.
         message: Message,
     },
+    /// Send a datagram.
+    Datagram {
+        /// On which connection.
+        conn: ConnId,
+        /// Which one.
+        datagram: Datagram,
+    },
+    /// Say how a media session is, with [`Input::Session`].
+    Ask(ConnId),
+    /// Send a frame over a media session.
+    Frame {
+        /// Which session.
+        conn: ConnId,
+        /// The frame.
+        frame: call::Frame,
+    },
     /// Call with [`Input::Timer`] and this token at this moment.
     Timer(Instant, u64),
-    /// The connection is no longer needed.
+    /// The connection is no longer needed: both ends go, and the application at the far end.
     Close(ConnId),
     /// Something that results speak of.
     Report(Report),
 }
 
-/// What carries a connection.
+/// A datagram, as applications see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Carrier {
-    /// TCP.
-    Tcp,
-    /// QUIC.
-    Quic,
+pub struct Datagram {
+    /// Its number.
+    pub id: u64,
+    /// Length of the IP packet in bytes.
+    pub bytes: u32,
+    /// When it was sent.
+    pub sent: Instant,
 }
 
 /// What a message says.
@@ -119,11 +165,14 @@ pub enum Message {
         last: bool,
     },
     /// Bytes of no meaning.
-    Bulk,
+    Bulk {
+        /// Nothing comes after these.
+        last: bool,
+    },
 }
 
 /// Something that results speak of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Report {
     /// Navigation starts.
     PageStarted {
@@ -152,5 +201,16 @@ pub enum Report {
     PageDone {
         /// Which load.
         load: u32,
+    },
+    /// All that the connection was opened for has arrived.
+    Done(ConnId),
+    /// A value of one of the workload's [figures](Figure).
+    Figure {
+        /// Which figure, by its place.
+        figure: u8,
+        /// The value, in the figure's unit.
+        value: f64,
+        /// When what was observed began; whether it is measured goes by that.
+        began: Instant,
     },
 }

@@ -300,11 +300,8 @@ fn ours_of(name: &str) -> &str {
 }
 
 fn run(simulator: &Simulator, text: &str, choice: &Choice) -> Result<RunResult, String> {
-    let names = Names {
-        discipline: &|choice| simulator.judge_discipline(choice),
-        control: &|choice| simulator.judge_control(choice),
-    };
-    let scenario = Document::parse("reference", text).and_then(|read| read.resolve(&names));
+    let names: &dyn Names = simulator;
+    let scenario = Document::parse("reference", text).and_then(|read| read.resolve(names));
     let scenario = scenario.map_err(|error| error.to_string())?;
     measure::run(simulator, &scenario, choice, 1, false).map_err(|error| error.to_string())
 }

@@ -2,8 +2,9 @@
 
 use link::Capacity;
 use measure::Series;
-use scenario::{Kind, Scenario, Traffic};
+use scenario::{Scenario, Traffic};
 use units::Instant;
+use workload::Rows;
 
 /// Pieces into which a trace's capacity is cut.
 const PIECES: u32 = 300;
@@ -152,7 +153,7 @@ impl Group {
 
 /// When a bulk transfer starts, s; of several in one entry, the first.
 fn transfer_start(entry: &Traffic) -> Option<f64> {
-    matches!(entry.kind, Kind::Bulk(_)).then(|| entry.start.as_secs_f64())
+    (entry.kind.entry.rows == Rows::Flows).then(|| entry.start.as_secs_f64())
 }
 
 fn capacity(capacity: &Capacity, duration_s: f64) -> Vec<(f64, f64)> {

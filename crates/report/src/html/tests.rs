@@ -41,6 +41,7 @@ fn result(discipline: &str, seed: u64, wait: f64, drawn: bool) -> RunResult {
         },
         drops: (wait * 10.0) as u64,
         marks: 0,
+        lost: 0,
         packets: 100_000,
         backlog: LinkBacklog {
             mean_packets: wait * 40.0,
@@ -63,6 +64,8 @@ fn result(discipline: &str, seed: u64, wait: f64, drawn: bool) -> RunResult {
         pages: pages(seed, wait),
         flows: vec![flow],
         links: vec![link],
+        figures: Vec::new(),
+        measured: Default::default(),
         jfi: Some(0.9),
         notes: vec![note],
         series: drawn.then(|| series(discipline.starts_with("confucius"), wait)),
@@ -340,11 +343,7 @@ fn the_subject_is_what_the_scenario_says() {
     let text = "name = \"n\"\nsummary = \"s\"\nduration = \"20s\"\nwarmup = \"2s\"\n\
                 disciplines = [\"fifo\"]\n[link]\nrate = \"8mbit\"\nrtt = \"40ms\"\n\
                 [[traffic]]\nname = \"late\"\nkind = \"bulk\"\nstart = \"3s\"\n";
-    let accept = |_: &scenario::Choice| Ok(());
-    let names = scenario::Names {
-        discipline: &accept,
-        control: &accept,
-    };
+    let names = scenario::AnyNames::default();
     let document = scenario::Document::parse("test.toml", text).unwrap();
     let scenario = document.resolve(&names).unwrap();
     let subject = Subject::of(&scenario);

@@ -1,12 +1,11 @@
 //! One load of a page, alone on a link, and how many flows it has at the same time.
 
-use measure::Sink;
-use measure::{Engine, EngineError, Event};
-use scenario::{Document, Kind, Scenario};
-use scenario::{Names, ScenarioError};
+use measure::{Engine, EngineError, Event, Sink};
+use scenario::{AnyNames, Document, Scenario, ScenarioError};
 use std::sync::Arc;
 use units::{Duration, Instant, Rate};
-use workload::page::{ActiveFlows, Page, Protocol};
+use workload::Event as Application;
+use workload::page::{ActiveFlows, Page, PageLoads, PageParams, Protocol};
 
 /// The link is no bottleneck and its queue drops nothing. The paper does not say what its access
 /// was. Ten minutes are more than any page takes here.
@@ -24,8 +23,6 @@ buffer = "1000000p"
 name = "page"
 kind = "page"
 source = "generated:1"
-loads = 1
-shuffle = "no"
 "#;
 
 /// What pages are loaded over: 1 Gbit/s and a round trip of 40 ms unless it is said otherwise.
@@ -51,10 +48,7 @@ impl Access {
             }
         }
         // Whoever runs it judges the names.
-        let names = Names {
-            discipline: &|_| Ok(()),
-            control: &|_| Ok(()),
-        };
+        let names = AnyNames::default();
         document.resolve(&names).map(Access)
     }
 
@@ -75,9 +69,14 @@ impl Access {
     pub fn load(&self, engine: &dyn Engine, page: &Arc<Page>) -> Result<Load, EngineError> {
         let mut scenario = self.0.clone();
         for traffic in &mut scenario.traffic {
-            if let Kind::Page { pages, .. } = &mut traffic.kind {
-                *pages = vec![Arc::clone(page)];
-            }
+            traffic.kind.workload = Arc::new(PageLoads {
+                params: PageParams {
+                    loads: 1,
+                    shuffle: false,
+                    ..PageParams::default()
+                },
+                pages: vec![Arc::clone(page)],
+            });
         }
         let mut meter = Meter::new(page);
         engine.run(&scenario, &scenario.disciplines[0], 1, &mut meter)?;
@@ -152,8 +151,11 @@ impl<'a> Meter<'a> {
 
 impl Sink for Meter<'_> {
     fn event(&mut self, now: Instant, event: Event) {
+        let Event::Traffic(event) = event else {
+            return;
+        };
         match event {
-            Event::Delivered { flow, bytes } => {
+            Application::Delivered { flow, bytes } => {
                 self.active.arrived(now, flow.0);
                 self.load.active = self.active.peak() as u64;
                 if let Some(sum) = self.load.flow_bytes.get_mut(flow.0 as usize) {
@@ -161,15 +163,15 @@ impl Sink for Meter<'_> {
                 }
             }
             // Flows are numbered in the order of their starts.
-            Event::FlowStarted { .. } => self.load.flow_bytes.push(0),
-            Event::ConnectionOpened { .. } => {
+            Application::FlowStarted { .. } => self.load.flow_bytes.push(0),
+            Application::ConnectionOpened { .. } => {
                 self.load.connections += 1;
                 self.open += 1;
                 self.load.open = self.load.open.max(self.open);
             }
-            Event::RequestStarted { request, .. } => self.started(request),
-            Event::RequestDone { request, .. } => self.done(request),
-            Event::PageDone { .. } => {
+            Application::RequestStarted { request, .. } => self.started(request),
+            Application::RequestDone { request, .. } => self.done(request),
+            Application::PageDone { .. } => {
                 self.open = 0;
                 self.load.complete = true;
             }
@@ -211,27 +213,31 @@ mod tests {
         Page::new("test", origins, [0, 0, 0, 1, 1].map(request).to_vec()).unwrap()
     }
 
-    fn opened(flow: u32) -> [Event; 2] {
+    fn opened(flow: u32) -> [Application; 2] {
         let flow = FlowId(flow);
         let traffic = PAGE;
         let page = PAGE;
         [
-            Event::FlowStarted { flow, traffic },
-            Event::ConnectionOpened { page },
+            Application::FlowStarted {
+                flow,
+                traffic,
+                carrier: workload::Carrier::Tcp,
+            },
+            Application::ConnectionOpened { page },
         ]
     }
 
-    fn started(request: u32) -> Event {
+    fn started(request: u32) -> Application {
         let (page, load) = (PAGE, 0);
-        Event::RequestStarted {
+        Application::RequestStarted {
             page,
             load,
             request,
         }
     }
 
-    fn done(request: u32) -> Event {
-        Event::RequestDone {
+    fn done(request: u32) -> Application {
+        Application::RequestDone {
             page: PAGE,
             load: 0,
             request,
@@ -239,18 +245,19 @@ mod tests {
         }
     }
 
-    fn came(flow: u32, bytes: u64) -> Event {
+    fn came(flow: u32, bytes: u64) -> Application {
         let flow = FlowId(flow);
-        Event::Delivered { flow, bytes }
+        Application::Delivered { flow, bytes }
     }
 
     #[test]
     fn a_load_counted_by_hand() {
         let page = page();
         let mut meter = Meter::new(&page);
-        let mut at = |ms, events: &[Event]| {
+        let mut at = |ms, events: &[Application]| {
             for &event in events {
-                meter.event(Instant::ZERO + Duration::from_millis(ms), event);
+                let now = Instant::ZERO + Duration::from_millis(ms);
+                meter.event(now, Event::Traffic(event));
             }
             meter.load.clone()
         };
@@ -277,7 +284,7 @@ mod tests {
         at(60, &[came(0, 450)]);
         assert!(!load.complete);
         let (page, load) = (PAGE, 0);
-        let load = at(70, &[done(1), done(2), Event::PageDone { page, load }]);
+        let load = at(70, &[done(1), done(2), Application::PageDone { page, load }]);
         let expected = Load {
             active: 3,
             in_use: 3,

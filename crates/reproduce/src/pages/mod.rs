@@ -248,7 +248,8 @@ mod tests {
     use super::*;
     use measure::{BuiltLink, Event, Sink, TrafficId, Unsupported};
     use qdisc::FlowId;
-    use scenario::{Choice, Kind, Scenario};
+    use scenario::{Choice, Scenario};
+    use workload::Event as Application;
     use units::{Bytes, Duration, Instant};
     use workload::page::{After, Origin, Protocol, Request};
 
@@ -272,32 +273,31 @@ mod tests {
             _: u64,
             sink: &mut dyn Sink,
         ) -> Result<Vec<BuiltLink>, EngineError> {
-            let Kind::Page { pages, .. } = &scenario.traffic[0].kind else {
-                panic!("no page")
-            };
+            let pages = scenario.traffic[0].kind.workload.pages();
             if pages[0].name() == "broken" {
                 let (entry, reason) = ("traffic.page".to_owned(), "broken".to_owned());
                 return Err(EngineError { entry, reason });
             }
-            let (page, load) = (TrafficId(0), 0);
-            let traffic = page;
-            let now = Instant::ZERO;
+            let (page, load, now) = (TrafficId(0), 0, Instant::ZERO);
+            let (traffic, carrier) = (page, workload::Carrier::Tcp);
+            let mut tell = |event| sink.event(now, Event::Traffic(event));
             for (request, plan) in (0..).zip(pages[0].requests()) {
                 let (flow, bytes) = (FlowId(request), plan.response.get());
-                sink.event(now, Event::FlowStarted { flow, traffic });
-                sink.event(now, Event::ConnectionOpened { page });
-                sink.event(
-                    now,
-                    Event::RequestStarted {
-                        page,
-                        load,
-                        request,
-                    },
-                );
-                sink.event(now, Event::Delivered { flow, bytes });
+                tell(Application::FlowStarted {
+                    flow,
+                    traffic,
+                    carrier,
+                });
+                tell(Application::ConnectionOpened { page });
+                tell(Application::RequestStarted {
+                    page,
+                    load,
+                    request,
+                });
+                tell(Application::Delivered { flow, bytes });
             }
             if pages[0].name() != "slow" {
-                sink.event(now, Event::PageDone { page, load });
+                tell(Application::PageDone { page, load });
             }
             Ok(Vec::new())
         }

@@ -6,6 +6,7 @@ use measure::{BuiltLink, Engine, Event, LinkId, Sink};
 use qdisc::FlowId;
 use scenario::{Choice, Document, Names, Scenario};
 use sim::Simulator;
+use workload::Event as Application;
 use units::{Duration, Instant};
 
 /// Everything that was said, in order.
@@ -24,12 +25,9 @@ impl Sink for Record {
 /// The scenario that `text` describes; an error as it would be printed.
 pub fn resolve(text: &str) -> Result<Scenario, String> {
     let simulator = Simulator::default();
-    let names = Names {
-        discipline: &|choice| simulator.judge_discipline(choice),
-        control: &|choice| simulator.judge_control(choice),
-    };
+    let names: &dyn Names = &simulator;
     let document = Document::parse("test.toml", text).map_err(|error| error.to_string())?;
-    document.resolve(&names).map_err(|error| error.to_string())
+    document.resolve(names).map_err(|error| error.to_string())
 }
 
 /// Runs the first discipline of the scenario that `text` describes.
@@ -55,9 +53,9 @@ impl Record {
         let event = |&(now, event): &(Instant, Event)| match event {
             Event::Dequeued {
                 link: LinkId(number),
-                bytes,
+                packet,
                 ..
-            } if number == link => Some((now, bytes)),
+            } if number == link => Some((now, packet.bytes)),
             _ => None,
         };
         self.0.iter().filter_map(event).collect()
@@ -79,10 +77,10 @@ impl Record {
     /// Bytes of `flow` that reached their receiver, and when.
     pub fn delivered(&self, flow: u32) -> Vec<(Instant, u64)> {
         let event = |&(now, event): &(Instant, Event)| match event {
-            Event::Delivered {
+            Event::Traffic(Application::Delivered {
                 flow: FlowId(number),
                 bytes,
-            } if number == flow => Some((now, bytes)),
+            }) if number == flow => Some((now, bytes)),
             _ => None,
         };
         self.0.iter().filter_map(event).collect()

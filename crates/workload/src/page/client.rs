@@ -10,13 +10,15 @@ use super::Page;
 use super::connections::Pool;
 use crate::{App, ConnId, Input, Message, Output, Report};
 use std::sync::Arc;
-use units::param::ParamError;
 use units::random::Stream;
 use units::{Duration, Instant};
 
 units::params! {
     /// What a `page` entry can be told.
     pub struct PageParams {
+        /// Which pages: a HAR file, a folder of them, a pattern with `*`, or `generated:N` for the first
+        /// N generated sites.
+        source: String = "generated:1000", source "decision 0031";
         /// From one load's start to the next one's. A load that takes longer delays the next.
         interval: Duration = "53s", range "1ms".."24h", source "Confucius, section 7.2";
         /// How many loads; 0 for no end.
@@ -79,19 +81,9 @@ enum Progress {
 }
 
 impl PageClient {
-    /// A client that loads `pages`.
-    ///
-    /// # Errors
-    /// If there are no pages.
-    pub fn new(
-        pages: Vec<Arc<Page>>,
-        params: PageParams,
-        setup: PageSetup,
-    ) -> Result<Self, ParamError> {
-        if pages.is_empty() {
-            return Err(ParamError::Conflict("there is no page to load".into()));
-        }
-        Ok(PageClient {
+    /// A client that loads `pages`; without any it loads none.
+    pub fn new(pages: Vec<Arc<Page>>, params: PageParams, setup: PageSetup) -> Self {
+        PageClient {
             pages,
             params,
             setup,
@@ -100,11 +92,12 @@ impl PageClient {
             next_conn: 0,
             due: Instant::ZERO,
             load: None,
-        })
+        }
     }
 
     fn schedule(&self, out: &mut Vec<Output>) {
-        if self.params.loads == 0 || self.begun < self.params.loads {
+        let more = self.params.loads == 0 || self.begun < self.params.loads;
+        if more && !self.pages.is_empty() {
             out.push(Output::Timer(self.due, token(self.begun, NEXT)));
         }
     }
@@ -267,7 +260,7 @@ impl App for PageClient {
                 Message::Response { id, last } => self.response(now, (conn, id, last), out),
                 _ => {}
             },
-            Input::Writable(_) => {}
+            Input::Writable(_) | Input::Datagram { .. } | Input::Session { .. } => {}
         }
     }
 }

@@ -9,11 +9,14 @@ mod active;
 mod client;
 mod connections;
 mod server;
+mod workload;
 
 pub use active::ActiveFlows;
 pub use client::{PageClient, PageParams, PageSetup};
 pub use server::PageServer;
+pub use workload::{ENTRY, PageLoads};
 
+use serde::{Deserialize, Serialize};
 use units::random::Stream;
 use units::{Bytes, Duration};
 
@@ -30,7 +33,8 @@ pub const PART: u64 = 16_384;
 const MAX_EXTRA_RTT: Duration = Duration::from_secs(1);
 
 /// A page to load. Its invariants are checked by [`Page::new`].
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Written")]
 pub struct Page {
     name: String,
     origins: Vec<Origin>,
@@ -39,7 +43,7 @@ pub struct Page {
 }
 
 /// A server, as browsers tell servers apart (RFC 6454).
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Origin {
     /// Whether the scheme is https (or wss).
     pub secure: bool,
@@ -52,7 +56,7 @@ pub struct Origin {
 }
 
 /// How requests share connections.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Protocol {
     /// HTTP/1.x: up to six TCP connections, one request at a time on each.
     H1,
@@ -74,7 +78,7 @@ impl Protocol {
 }
 
 /// One request; its number is its index in [`Page::requests`].
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Request {
     /// Index into [`Page::origins`].
     pub origin: u32,
@@ -91,7 +95,7 @@ pub struct Request {
 }
 
 /// What a request waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum After {
     /// The start of the page.
     Navigation,
@@ -203,6 +207,23 @@ impl Page {
             Duration::from_secs_f64(rtt.as_secs_f64() * far.max(0.0)).min(MAX_EXTRA_RTT)
         };
         self.origins.iter().map(draw).collect()
+    }
+}
+
+/// A page as it is read, before its invariants are checked.
+#[derive(Deserialize)]
+struct Written {
+    name: String,
+    origins: Vec<Origin>,
+    requests: Vec<Request>,
+    addresses: Option<u32>,
+}
+
+impl TryFrom<Written> for Page {
+    type Error = PageError;
+    fn try_from(written: Written) -> Result<Page, PageError> {
+        let page = Page::new(&written.name, written.origins, written.requests)?;
+        Ok(page.with_addresses(written.addresses))
     }
 }
 

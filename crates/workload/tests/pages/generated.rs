@@ -30,7 +30,7 @@ fn load(page: &Arc<Page>) -> Run {
         ..PageParams::default()
     };
     let setup = PageSetup { seed: 1, rtt: RTT };
-    let client = PageClient::new(vec![Arc::clone(page)], params, setup).unwrap();
+    let client = PageClient::new(vec![Arc::clone(page)], params, setup);
     Toy::new(RTT, RATE).run(client, Duration::from_secs(120))
 }
 

@@ -1,0 +1,217 @@
+//! What applications see of the kernel: sockets at both ends of flows.
+
+use crate::agenda::{Agenda, Due};
+use crate::ends::{Datagrams, End, EndKind, Stream};
+use crate::error::{Failure, Tried};
+use crate::log::Log;
+use crate::place::{Namespaces, Place};
+use crate::ports;
+use crate::setup::Setup;
+use crate::socket::{self, Marking};
+use nix::sys::epoll::{Epoll, EpollEvent, EpollFlags};
+use nix::sys::socket::SockaddrIn;
+use transport::Endpoint;
+use units::Instant;
+use workload::call::{Conditions, Frame};
+use workload::driver::{self, Flow, TimerId};
+use workload::{Carrier, Datagram, Event, Sockets};
+
+type Result<T> = core::result::Result<T, Failure>;
+
+/// More than a socket takes or has at a time.
+const ROOM: usize = 1 << 18;
+
+/// Sockets, by the numbers of the ends that they serve.
+pub struct Ends {
+    /// What the plan says.
+    pub setup: Setup,
+    controls: cca::Registry,
+    namespaces: Namespaces,
+    /// What is due.
+    pub agenda: Agenda,
+    /// End points.
+    pub ends: Vec<End>,
+    /// End points that may have something to send or to say.
+    pub ready: Vec<u32>,
+    /// Flows that were closed since the driver was last told.
+    pub closed: Vec<driver::End>,
+    /// What happened.
+    pub log: Log,
+    /// Who watches the sockets.
+    pub epoll: Epoll,
+    /// Bytes of no meaning.
+    pub filler: Vec<u8>,
+    /// Room for what is received, and for datagrams; their content is of no concern.
+    pub room: Vec<u8>,
+}
+
+/// Where a socket is made, its address, and what its packets carry.
+type Site = (Place, SockaddrIn, Marking);
+
+impl Ends {
+    /// No sockets yet.
+    pub fn new(setup: Setup, namespaces: Namespaces, epoll: Epoll) -> Self {
+        Ends {
+            setup,
+            controls: cca::Registry::builtin(),
+            namespaces,
+            agenda: Agenda::default(),
+            ends: Vec::new(),
+            ready: Vec::new(),
+            closed: Vec::new(),
+            log: Log::default(),
+            epoll,
+            filler: vec![0; ROOM],
+            room: vec![0; ROOM],
+        }
+    }
+
+    /// Place, address and marking of a flow's ends, the opening one first.
+    fn sites(&self, flow: &Flow) -> Result<[Site; 2]> {
+        let traffic = self.setup.traffic(flow.entry);
+        let home = ports::home(&self.setup.traffic, flow.entry);
+        let server = ports::server(traffic, flow.server);
+        let delay = self.setup.delay(flow.entry, flow.extra_rtt)?;
+        let tos = traffic.dscp.bits() << 2;
+        let marking = |priority| Marking { priority, tos };
+        let home = (
+            Place::Home,
+            ports::address(home, flow.flow)?,
+            marking(delay.home),
+        );
+        let net = (
+            Place::Net,
+            ports::address(server, flow.flow)?,
+            marking(delay.net),
+        );
+        Ok(if flow.up { [home, net] } else { [net, home] })
+    }
+
+    /// An end's number among the watched sockets: with how often it was used, so that what became
+    /// ready of a socket that is closed is not taken for its successor's.
+    pub fn token(&self, end: u32) -> u64 {
+        let used = self.ends.get(end as usize).map_or(0, |end| end.used);
+        u64::from(used) << 32 | u64::from(end)
+    }
+
+    fn put(&mut self, end: driver::End, kind: EndKind) {
+        let place = end.0 as usize;
+        let end = End {
+            kind,
+            scheduled: Instant::NEVER,
+            used: self.ends.get(place).map_or(0, |end| end.used),
+        };
+        match self.ends.get_mut(place) {
+            Some(slot) => *slot = end,
+            None => self.ends.push(end),
+        }
+    }
+
+    /// Makes both ends of a flow of datagrams.
+    fn datagrams(&mut self, now: Instant, flow: &Flow) -> Result<()> {
+        let [(place, own, marking), (far_place, far_own, far_marking)] = self.sites(flow)?;
+        let traffic = self.setup.traffic(flow.entry);
+        let (config, seed) = (self.setup.config(), self.setup.seed);
+        let makers = scenario::ends::endpoints(now, traffic, flow, &config, &self.controls, seed);
+        let [near_maker, far_maker] = makers.tried(&traffic.name)?;
+        let (first, second) = (flow.first, flow.first.peer());
+        let tokens = [self.token(first.0), self.token(second.0)];
+        self.namespaces.enter(far_place)?;
+        let far = socket::datagrams(far_own, own, far_marking)?;
+        let far = Datagrams::new(far, far_maker, far_marking, &self.epoll, tokens[1])?;
+        self.namespaces.enter(place)?;
+        let near = socket::datagrams(own, far_own, marking)?;
+        let near = Datagrams::new(near, near_maker, marking, &self.epoll, tokens[0])?;
+        self.put(first, EndKind::Datagrams(Box::new(near)));
+        self.put(second, EndKind::Datagrams(Box::new(far)));
+        if flow.carrier == Carrier::Quic {
+            self.ready.push(first.0);
+        }
+        Ok(())
+    }
+
+    /// Opens a TCP connection.
+    fn stream(&mut self, flow: &Flow) -> Result<()> {
+        let [(place, own, marking), (far_place, far_own, far_marking)] = self.sites(flow)?;
+        let control = self.setup.traffic(flow.entry).control.clone();
+        let control = control.map(|choice| choice.name).unwrap_or_default();
+        let (first, second) = (flow.first, flow.first.peer());
+        self.namespaces.enter(far_place)?;
+        let listener = socket::listener(far_own, far_marking, &control)?;
+        let event = EpollEvent::new(EpollFlags::EPOLLIN, self.token(second.0));
+        self.epoll.add(&listener, event).tried("epoll")?;
+        self.namespaces.enter(place)?;
+        let near = socket::open(own, far_own, marking, &control)?;
+        let near = Stream::new(near, false, &self.epoll, self.token(first.0))?;
+        self.put(first, EndKind::Stream(near));
+        self.put(second, EndKind::Listener(listener, far_marking));
+        Ok(())
+    }
+
+    fn maker(&mut self, end: driver::End) -> Option<&mut Endpoint> {
+        match &mut self.ends.get_mut(end.0 as usize)?.kind {
+            EndKind::Datagrams(datagrams) => Some(&mut datagrams.maker),
+            EndKind::Stream(_) | EndKind::Listener(..) | EndKind::Closed => None,
+        }
+    }
+}
+
+impl Sockets for Ends {
+    type Error = Failure;
+
+    fn open(&mut self, now: Instant, flow: &Flow) -> Result<()> {
+        match flow.carrier {
+            Carrier::Tcp => self.stream(flow),
+            Carrier::Quic | Carrier::Udp | Carrier::Media => self.datagrams(now, flow),
+        }
+    }
+
+    fn send(&mut self, now: Instant, end: driver::End, stream: u32, bytes: u64) -> Result<()> {
+        let token = self.token(end.0);
+        if let EndKind::Stream(stream) = &mut self.ends[end.0 as usize].kind {
+            return stream.send(&self.epoll, token, &self.filler, bytes);
+        }
+        if let Some(maker) = self.maker(end) {
+            scenario::ends::send(maker, now, stream, bytes);
+            self.ready.push(end.0);
+        }
+        Ok(())
+    }
+
+    fn datagram(&mut self, _now: Instant, end: driver::End, datagram: Datagram) -> Result<()> {
+        if let Some(maker) = self.maker(end) {
+            scenario::ends::datagram(maker, datagram);
+            self.ready.push(end.0);
+        }
+        Ok(())
+    }
+
+    fn conditions(&mut self, now: Instant, end: driver::End) -> Option<Conditions> {
+        self.ready.push(end.0);
+        scenario::ends::conditions(self.maker(end)?, now)
+    }
+
+    fn frame(&mut self, now: Instant, end: driver::End, frame: Frame) {
+        if let Some(maker) = self.maker(end) {
+            scenario::ends::frame(maker, now, frame);
+        }
+    }
+
+    fn close(&mut self, first: driver::End) {
+        for end in [first, first.peer()] {
+            if let Some(end) = self.ends.get_mut(end.0 as usize) {
+                end.kind = EndKind::Closed;
+                end.used = end.used.wrapping_add(1);
+            }
+        }
+        self.closed.push(first);
+    }
+
+    fn wake(&mut self, at: Instant, timer: TimerId) {
+        self.agenda.push(at, Due::App(timer.0));
+    }
+
+    fn tell(&mut self, now: Instant, event: Event) {
+        self.log.event(now, event);
+    }
+}

@@ -1,0 +1,220 @@
+//! A queue and the wire behind it.
+//!
+//! The machine is told when a packet comes and when the device has sent one; it says which packet
+//! leaves the discipline, when its last bit is on the wire, and when it is at the other end. It keeps
+//! no packets but those in the discipline: one that left is the caller's.
+
+use crate::Capacity;
+use qdisc::{Observer, Packet, Qdisc};
+use units::random::Stream;
+use units::{Duration, Instant};
+
+/// What there is of a link beside its discipline.
+#[derive(Debug, Clone)]
+pub struct Line {
+    /// What the wire can carry.
+    pub capacity: Capacity,
+    /// Bytes that the wire adds to every packet.
+    pub overhead: u32,
+    /// Packets that the device takes from the discipline behind the one that it sends, as a driver's
+    /// ring does.
+    pub device: u32,
+    /// How long a packet is under way behind the device.
+    pub delay: Duration,
+    /// The share of packets that the wire loses, from 0 to 1, and whose chance decides.
+    pub loss: Option<(f64, Stream)>,
+}
+
+impl Line {
+    /// A wire without overhead, ring, delay or loss.
+    pub fn new(capacity: Capacity) -> Self {
+        Line {
+            capacity,
+            overhead: 0,
+            device: 0,
+            delay: Duration::ZERO,
+            loss: None,
+        }
+    }
+}
+
+/// A packet that left the discipline.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Departure<P> {
+    /// The packet.
+    pub packet: Packet<P>,
+    /// When the device has sent it: [`Link::sent`] is to be called then.
+    pub sent: Instant,
+    /// When its last bit is at the other end; never where the wire loses it.
+    pub arrives: Option<Instant>,
+}
+
+/// A queue and the wire behind it.
+pub struct Link<P> {
+    queue: Box<dyn Qdisc<P>>,
+    line: Line,
+    /// Packets in the device, the one on the wire included.
+    held: u32,
+    /// When the device has sent them.
+    free: Instant,
+    /// When the discipline is to be asked again, if somebody was told so.
+    wake: Instant,
+}
+
+impl<P> Link<P> {
+    /// An idle link.
+    pub fn new(queue: Box<dyn Qdisc<P>>, line: Line) -> Self {
+        Link {
+            queue,
+            line,
+            held: 0,
+            free: Instant::ZERO,
+            wake: Instant::NEVER,
+        }
+    }
+
+    /// The discipline.
+    pub fn queue(&self) -> &dyn Qdisc<P> {
+        &*self.queue
+    }
+
+    /// The discipline, for changes while packets wait.
+    pub fn queue_mut(&mut self) -> &mut dyn Qdisc<P> {
+        &mut *self.queue
+    }
+
+    /// A packet comes. Afterwards [`next`](Self::next) may have one to send.
+    pub fn enqueue(&mut self, now: Instant, packet: Packet<P>, observer: &mut dyn Observer<P>) {
+        self.queue.enqueue(now, packet, observer);
+    }
+
+    /// The device has sent a packet. Afterwards [`next`](Self::next) may have one to send.
+    pub fn sent(&mut self) {
+        self.held = self.held.saturating_sub(1);
+    }
+
+    /// The moment that [`wake_at`](Self::wake_at) named has come.
+    pub fn woken(&mut self, now: Instant) {
+        if now >= self.wake {
+            self.wake = Instant::NEVER;
+        }
+    }
+
+    /// The next packet that the device takes `now`, if it takes one and there is one.
+    pub fn next(&mut self, now: Instant, observer: &mut dyn Observer<P>) -> Option<Departure<P>> {
+        if self.held > self.line.device {
+            return None;
+        }
+        let packet = self.queue.dequeue(now, observer)?;
+        let sent = self.take(now, packet.len);
+        let lost = match &mut self.line.loss {
+            Some((share, chance)) => chance.unit() < *share,
+            None => false,
+        };
+        Some(Departure {
+            packet,
+            sent,
+            arrives: (!lost).then(|| sent + self.line.delay),
+        })
+    }
+
+    /// When [`next`](Self::next) is to be called again although nothing happened: a discipline holds
+    /// packets back. Asked after `next` had none; a moment that was told before is not told again.
+    pub fn wake_at(&mut self, now: Instant) -> Option<Instant> {
+        if self.held > self.line.device {
+            return None;
+        }
+        let at = self.queue.next_wake(now).filter(|&at| at < self.wake)?;
+        self.wake = at;
+        Some(at)
+    }
+
+    /// The device takes a packet of `len`; returns when it has been sent.
+    fn take(&mut self, now: Instant, len: u32) -> Instant {
+        let start = now.max(self.free);
+        let bytes = u64::from(len) + u64::from(self.line.overhead);
+        self.held += 1;
+        self.free = match &self.line.capacity {
+            Capacity::Constant(rate) => start + rate.time_for(bytes),
+            Capacity::Trace(trace) => trace.finish(start, bytes),
+        };
+        self.free
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use qdisc::{Env, Ignore, Registry};
+
+    fn link(device: u32, loss: f64) -> Link<u32> {
+        let registry = Registry::builtin();
+        let queue = (registry.get("pfifo").unwrap().build)(&[], &Env::default()).unwrap();
+        let capacity = Capacity::Constant("12mbit".parse().unwrap());
+        Link::new(
+            queue,
+            Line {
+                device,
+                delay: Duration::from_millis(5),
+                loss: Some((loss, Stream::new(1, "loss"))),
+                ..Line::new(capacity)
+            },
+        )
+    }
+
+    fn packet(number: u32) -> Packet<u32> {
+        Packet {
+            len: 1500,
+            payload: number,
+            ..Packet::default()
+        }
+    }
+
+    /// When each of four packets of 1500 B that come at once to 12 Mbit/s leaves the discipline, and
+    /// when it is at the other end, in ms.
+    fn times(device: u32) -> (Vec<u64>, Vec<u64>) {
+        let mut link = link(device, 0.0);
+        for number in 0..4 {
+            link.enqueue(Instant::ZERO, packet(number), &mut Ignore);
+        }
+        let ms = |at: Instant| at.as_nanos() / 1_000_000;
+        let (mut left, mut arrived, mut sent) = (Vec::new(), Vec::new(), Vec::new());
+        let mut now = Instant::ZERO;
+        loop {
+            while let Some(departure) = link.next(now, &mut Ignore) {
+                left.push(ms(now));
+                arrived.push(ms(departure.arrives.unwrap()));
+                sent.push(departure.sent);
+            }
+            if sent.is_empty() {
+                return (left, arrived);
+            }
+            now = sent.remove(0);
+            link.sent();
+        }
+    }
+
+    #[test]
+    fn a_device_takes_packets_early_and_sends_them_at_the_same_time() {
+        // 1500 B at 12 Mbit/s take 1 ms; then they are under way for 5 ms.
+        let arrived = vec![6, 7, 8, 9];
+        assert_eq!(times(0), (vec![0, 1, 2, 3], arrived.clone()));
+        assert_eq!(times(1), (vec![0, 0, 1, 2], arrived.clone()));
+        assert_eq!(times(9), (vec![0, 0, 0, 0], arrived));
+    }
+
+    #[test]
+    fn the_wire_loses_its_share_and_no_time() {
+        let mut link = link(u32::MAX - 1, 0.1);
+        let mut lost = 0;
+        for number in 0..10_000 {
+            let now = Instant::from_nanos(u64::from(number) * 1_000_000);
+            link.enqueue(now, packet(number), &mut Ignore);
+            let departure = link.next(now, &mut Ignore).unwrap();
+            assert_eq!(departure.sent, now + Duration::from_millis(1));
+            lost += u32::from(departure.arrives.is_none());
+            link.sent();
+        }
+        assert!((910..1090).contains(&lost), "{lost}");
+    }
+}

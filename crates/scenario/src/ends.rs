@@ -1,0 +1,157 @@
+//! From a traffic entry to the ends of its flows, the same in every engine.
+
+use crate::model::Traffic;
+use transport::endpoint::{Datagrams, EndEvent, Endpoint};
+use transport::quic::{self, Quic};
+use transport::tcp::Tcp;
+use transport::{Config, Connection, media};
+use units::Instant;
+use units::random::Stream;
+use workload::call::{Conditions, Frame};
+use workload::driver::{End, Fate, Flow};
+use workload::{Carrier, Datagram, Driver, Sockets};
+
+/// Both ends of `flow`, the opening one first; a connection's has begun its handshake.
+///
+/// # Errors
+/// If the entry's control is not among `controls`, or refuses a setting.
+pub fn endpoints(
+    now: Instant,
+    traffic: &Traffic,
+    flow: &Flow,
+    config: &Config,
+    controls: &cca::Registry,
+    seed: u64,
+) -> Result<[Endpoint; 2], String> {
+    let control = |setup: cca::Setup| control(traffic, flow, controls, seed, setup);
+    match flow.carrier {
+        Carrier::Tcp | Carrier::Quic => {
+            let setup = setup(config, flow.carrier);
+            let end = |opens| -> Result<Box<dyn Connection>, String> {
+                let (control, config) = (control(setup.clone())?, config.clone());
+                Ok(match flow.carrier {
+                    Carrier::Tcp => Box::new(Tcp::new(config, control, opens)),
+                    _ => Box::new(Quic::new(config, control, opens)),
+                })
+            };
+            let (mut opener, other) = (end(true)?, end(false)?);
+            opener.open(now);
+            Ok([opener, other].map(Endpoint::Connection))
+        }
+        Carrier::Media => {
+            let rates = traffic.kind.workload.media();
+            let (start, bounds) = rates.ok_or("a media session needs its encoder's rates")?;
+            let params = &traffic.session;
+            let control = control(params.setup(start, bounds, seed))?;
+            let receiver = media::Receiver::new(params, control.feedback());
+            let sender = media::Sender::new(params, control);
+            let receiver = Endpoint::Receiver(Box::new(receiver));
+            Ok([Endpoint::Sender(Box::new(sender)), receiver])
+        }
+        Carrier::Udp => Ok([(); 2].map(|()| Endpoint::Datagrams(Box::default()))),
+    }
+}
+
+/// What a connection's control is told.
+fn setup(config: &Config, carrier: Carrier) -> cca::Setup {
+    let (mss, paced) = match carrier {
+        Carrier::Tcp => (u64::from(config.mss), config.pacing),
+        _ => (u64::from(quic::DATAGRAM), true),
+    };
+    cca::Setup {
+        mss,
+        initial_window: mss * u64::from(config.initial_segments),
+        paced,
+        ..cca::Setup::default()
+    }
+}
+
+fn control(
+    traffic: &Traffic,
+    flow: &Flow,
+    controls: &cca::Registry,
+    seed: u64,
+    setup: cca::Setup,
+) -> Result<Box<dyn cca::Control>, String> {
+    let name = format!("control-{}", flow.flow.0);
+    let seed = Stream::new(seed, &name).bits();
+    let setup = cca::Setup { seed, ..setup };
+    let choice = traffic.control.as_ref();
+    let choice = choice.ok_or_else(|| format!("{} has no control", traffic.name))?;
+    let entry = controls.get(&choice.name);
+    let entry = entry.ok_or_else(|| format!("no control {:?}", choice.name))?;
+    (entry.build)(&choice.settings, &setup).map_err(|error| format!("{}: {error}", choice.name))
+}
+
+/// Gives `bytes` of `stream` to an end of a connection.
+pub fn send(end: &mut Endpoint, now: Instant, stream: u32, bytes: u64) {
+    if let Endpoint::Connection(connection) = end {
+        connection.send(now, stream, bytes);
+    }
+}
+
+/// Gives a datagram to an end that sends datagrams.
+pub fn datagram(end: &mut Endpoint, datagram: Datagram) {
+    if let Endpoint::Datagrams(datagrams) = end {
+        let Datagram { id, bytes, sent } = datagram;
+        let len = bytes;
+        Datagrams::send(datagrams, transport::Datagram { id, len, sent });
+    }
+}
+
+/// The state of the media session that sends from an end.
+pub fn conditions(end: &mut Endpoint, now: Instant) -> Option<Conditions> {
+    let Endpoint::Sender(sender) = end else {
+        return None;
+    };
+    Some(Conditions {
+        rate: sender.media_rate(),
+        keyframe_requested: sender.take_keyframe_request(),
+        congested: sender.congested(now),
+    })
+}
+
+/// Gives a frame to the media session that sends from an end.
+pub fn frame(end: &mut Endpoint, now: Instant, frame: Frame) {
+    if let Endpoint::Sender(sender) = end {
+        let Frame { id, bytes, key } = frame;
+        sender.push_frame(now, media::Frame { id, bytes, key });
+    }
+}
+
+/// Tells applications what an end had to say.
+///
+/// # Errors
+/// If a socket fails.
+pub fn tell<S: Sockets>(
+    driver: &mut Driver,
+    now: Instant,
+    end: End,
+    event: EndEvent,
+    sockets: &mut S,
+) -> Result<(), S::Error> {
+    match event {
+        EndEvent::Connection(transport::Event::Received { stream, bytes }) => {
+            driver.received(now, end, stream, bytes, sockets)
+        }
+        EndEvent::Connection(transport::Event::Connected) => driver.opened(now, end, sockets),
+        EndEvent::Connection(transport::Event::Writable) => driver.writable(now, end, sockets),
+        EndEvent::Media(event) => {
+            driver.frame(now, end, fate(event), sockets);
+            Ok(())
+        }
+        EndEvent::Datagram(came) => {
+            let transport::Datagram { id, len, sent } = came;
+            let bytes = len;
+            driver.arrived(now, end, Datagram { id, bytes, sent }, sockets)
+        }
+    }
+}
+
+fn fate(event: media::Event) -> Fate {
+    match event {
+        media::Event::FrameComplete { id, .. } => Fate::Complete(id),
+        media::Event::FrameShown { id, .. } => Fate::Shown(id),
+        media::Event::FrameLost { id, .. } => Fate::Lost(id),
+    }
+}

@@ -1,0 +1,47 @@
+//! What a scenario may name.
+
+use crate::model::Choice;
+use workload::Registry;
+
+/// Judges what a scenario names: `Err` says what is wrong with it, and what there is instead.
+pub trait Names {
+    /// Judges a discipline and its settings.
+    ///
+    /// # Errors
+    /// If it is not known, or refuses a setting.
+    fn discipline(&self, choice: &Choice) -> Result<(), String>;
+
+    /// Judges a control and its settings.
+    ///
+    /// # Errors
+    /// If it is not known, or refuses a setting.
+    fn control(&self, choice: &Choice) -> Result<(), String>;
+
+    /// The known workloads.
+    fn workloads(&self) -> &Registry;
+}
+
+/// Takes any discipline and any control, and knows the built-in workloads: for who reads scenarios
+/// without running them.
+#[derive(Debug)]
+pub struct AnyNames(Registry);
+
+impl Default for AnyNames {
+    fn default() -> Self {
+        AnyNames(Registry::builtin())
+    }
+}
+
+impl Names for AnyNames {
+    fn discipline(&self, _: &Choice) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn control(&self, _: &Choice) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn workloads(&self) -> &Registry {
+        &self.0
+    }
+}

@@ -1,0 +1,191 @@
+//! A scenario's `[[traffic]]`.
+
+use crate::capacity::rate_of;
+use crate::dscp::Dscp;
+use crate::error::{ScenarioError, printable};
+use crate::files;
+use crate::model::{Choice, Link, Traffic};
+use crate::names::Names;
+use crate::resolve::{MAX_DURATION, MAX_NAME, MAX_RTT, Result, choice, limited, name, name_at};
+use crate::section::{Section, Text};
+use crate::via;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use transport::media::MediaParams;
+use units::Duration;
+use workload::page::Page;
+use workload::registry::{Entry, Library, LibraryError};
+use workload::{Carrier, Kind, Rows};
+
+/// More of one entry is a mistake, and would be allocated.
+const MAX_COUNT: u32 = 10_000;
+
+/// The traffic of a scenario with these `links`.
+pub fn traffic(root: &mut Section<'_>, links: &[Link], names: &dyn Names) -> Result<Vec<Traffic>> {
+    let sections = root.tables("traffic")?;
+    // Names in results: where there are several of an entry, they are numbered.
+    let mut taken: BTreeSet<String> = BTreeSet::new();
+    let mut entries: Vec<Traffic> = Vec::new();
+    for mut section in sections {
+        let Some(name) = name(&mut section)? else {
+            return Err(section.error("traffic without a name", "write name = \"call\""));
+        };
+        let added = entry(section, name.value.clone(), links, names)?;
+        let several: u32 = added.iter().map(|entry| entry.count).sum();
+        let numbered = (1..=several).map(|number| format!("{}-{number}", name.value));
+        let numbered = numbered.filter(|_| several > 1);
+        for result in core::iter::once(name.value.clone()).chain(numbered) {
+            if taken.contains(&result) {
+                let message = format!("two entries are called {result:?}");
+                return Err(name.error(&message, "give each its own name"));
+            }
+            taken.insert(result);
+        }
+        entries.extend(added);
+        let all: u32 = entries.iter().map(|entry| entry.count).sum();
+        if all > MAX_COUNT {
+            let message = format!("{}: {all} flows in all", name.key);
+            return Err(root.error(&message, &format!("write at most {MAX_COUNT}")));
+        }
+    }
+    if entries.is_empty() {
+        let help = "write [[traffic]] with name = \"call\" and kind = \"call\"";
+        return Err(root.error("there is no traffic", help));
+    }
+    Ok(entries)
+}
+
+/// One entry; several for calls and pages, whose frames and loads are told apart by the entry.
+fn entry(
+    mut section: Section<'_>,
+    name: String,
+    links: &[Link],
+    names: &dyn Names,
+) -> Result<Vec<Traffic>> {
+    let known = workload(&mut section, &name, names)?;
+    let rtt = match section.has("rtt") {
+        true => Some(limited(&mut section, "rtt", Duration::ZERO, MAX_RTT)?),
+        false => None,
+    };
+    let access = section.text("access")?;
+    let host = name_at(&mut section, "host")?;
+    let dscp = section.text("dscp")?;
+    let traffic = Traffic {
+        host: host.map_or_else(|| name.clone(), |text| text.value),
+        dscp: dscp.map_or(Ok(Dscp::default()), |text| text.parse_value())?,
+        start: limited(&mut section, "start", Duration::ZERO, MAX_DURATION)?,
+        count: count(&mut section)?,
+        stagger: limited(&mut section, "stagger", Duration::ZERO, MAX_DURATION)?,
+        jitter: limited(&mut section, "jitter", Duration::ZERO, MAX_DURATION)?,
+        rtt,
+        via: via::via(&mut section, links)?,
+        access: access.map(|text| rate_of(&text)).transpose()?,
+        control: control(&mut section, &known, names)?,
+        session: session(&mut section, &known)?,
+        up: up(&mut section)?,
+        kind: built(known, section)?,
+        name,
+    };
+    let rows = traffic.kind.entry.rows;
+    if traffic.count == 1 || matches!(rows, Rows::Flows | Rows::Figures) {
+        return Ok(vec![traffic]);
+    }
+    let expanded = (0..traffic.count).map(|number| Traffic {
+        name: format!("{}-{}", traffic.name, number + 1),
+        start: traffic.start + traffic.stagger * u64::from(number),
+        count: 1,
+        ..traffic.clone()
+    });
+    Ok(expanded.collect())
+}
+
+/// The workload that `kind` names.
+fn workload(section: &mut Section<'_>, name: &str, names: &dyn Names) -> Result<Entry> {
+    let listed = || {
+        let names: Vec<&str> = names.workloads().iter().map(|entry| entry.name).collect();
+        format!("write kind = one of {}", names.join(", "))
+    };
+    let Some(kind) = section.text("kind")? else {
+        return Err(section.error(&format!("traffic {name} has no kind"), &listed()));
+    };
+    names.workloads().get(&kind.value).copied().ok_or_else(|| {
+        let other = printable(&kind.value, MAX_NAME);
+        let message = format!("{}: \"{other}\" is no kind of traffic", kind.key);
+        kind.error(&message, &listed())
+    })
+}
+
+/// The congestion control, where the workload has one.
+fn control(
+    section: &mut Section<'_>,
+    known: &Entry,
+    names: &dyn Names,
+) -> Result<Option<Choice>> {
+    let Some(default) = known.control else {
+        return match section.text("control")? {
+            None => Ok(None),
+            Some(text) => {
+                let message = format!("{}: {} has no congestion control", text.key, known.name);
+                Err(text.error(&message, "leave it out"))
+            }
+        };
+    };
+    let chosen = choice(section, "control", &|choice| names.control(choice))?;
+    Ok(Some(chosen.unwrap_or_else(|| Choice::plain(default))))
+}
+
+/// The media session, where one carries the workload.
+fn session(section: &mut Section<'_>, known: &Entry) -> Result<MediaParams> {
+    if !known.carriers.contains(&Carrier::Media) {
+        return Ok(MediaParams::default());
+    }
+    match section.table("session")? {
+        None => Ok(MediaParams::default()),
+        Some(table) => table.settings(MediaParams::SPECS, |settings| {
+            MediaParams::parse(settings).map_err(Into::into)
+        }),
+    }
+}
+
+/// The workload with the settings that are left in the section.
+fn built(entry: Entry, section: Section<'_>) -> Result<Kind> {
+    let workload = section.settings(entry.params, |settings| (entry.build)(settings, &Shelf))?;
+    Ok(Kind { entry, workload })
+}
+
+/// Loads what workloads name from files.
+struct Shelf;
+
+impl Library for Shelf {
+    fn pages(&self, source: &str) -> core::result::Result<Vec<Arc<Page>>, LibraryError> {
+        files::named_pages(source)
+    }
+}
+
+fn count(section: &mut Section<'_>) -> Result<u32> {
+    let Some(text) = section.text("count")? else {
+        return Ok(1);
+    };
+    let value: u32 = text.parse_value()?;
+    if !(1..=MAX_COUNT).contains(&value) {
+        let message = format!("{}: {value} of a kind", text.key);
+        return Err(text.error(&message, &format!("write a number from 1 to {MAX_COUNT}")));
+    }
+    Ok(value)
+}
+
+fn up(section: &mut Section<'_>) -> Result<bool> {
+    let Some(text) = section.text("direction")? else {
+        return Ok(false);
+    };
+    let refuse = |text: &Text<'_>, other: &str| -> ScenarioError {
+        let other = printable(other, MAX_NAME);
+        let message = format!("{}: {other:?} is no direction", text.key);
+        text.error(&message, "write \"down\" or \"up\"")
+    };
+    match text.value.as_str() {
+        "down" => Ok(false),
+        "up" => Ok(true),
+        other => Err(refuse(&text, other)),
+    }
+}

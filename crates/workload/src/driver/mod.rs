@@ -1,0 +1,540 @@
+//! One driver of applications for every engine.
+//!
+//! The driver starts the applications of a scenario, tells them what happened, and does what they
+//! want done, over whatever [`Sockets`] an engine has: simulated transports, a kernel's, real ones. It
+//! knows which application owns which end of a flow, keeps what the bytes under way mean, and tells
+//! results what applications did. An engine knows packets, clocks and sockets, and no application.
+//!
+//! Applications, flows and timers are slots that are used again: memory is that of what is active.
+
+mod flows;
+mod frames;
+mod slots;
+
+pub use flows::{End, Flow};
+
+use crate::call::{Conditions, Frame};
+use crate::registry::{Kind, Rows, Start};
+use crate::{App, ConnId, Datagram, Event, Input, Output, Report, TrafficId};
+use flows::{Flows, Owner, Opening};
+use slots::{SlotId, Slots};
+use std::collections::BTreeMap;
+use units::{Duration, FlowId, Instant, Rate};
+
+/// What an engine's sockets can do.
+///
+/// An engine in turn calls [`Driver::opened`], [`writable`](Driver::writable),
+/// [`received`](Driver::received), [`arrived`](Driver::arrived) and [`frame`](Driver::frame) when
+/// something happens at an end, and [`Driver::timer`] when a moment that it was told has come.
+pub trait Sockets {
+    /// Why a socket fails.
+    type Error;
+
+    /// Makes both ends of a flow, [`Flow::first`] and its [peer](End::peer), and starts the
+    /// handshake of the first.
+    ///
+    /// # Errors
+    /// If the engine cannot.
+    fn open(&mut self, now: Instant, flow: &Flow) -> Result<(), Self::Error>;
+
+    /// Appends `bytes` to what `end` has to send on `stream`.
+    ///
+    /// # Errors
+    /// If the socket fails.
+    fn send(
+        &mut self,
+        now: Instant,
+        end: End,
+        stream: u32,
+        bytes: u64,
+    ) -> Result<(), Self::Error>;
+
+    /// Sends a datagram from `end`.
+    ///
+    /// # Errors
+    /// If the socket fails.
+    fn datagram(&mut self, now: Instant, end: End, datagram: Datagram) -> Result<(), Self::Error>;
+
+    /// The state of the media session that sends from `end`; none where there is no such session.
+    fn conditions(&mut self, now: Instant, end: End) -> Option<Conditions>;
+
+    /// Hands a frame to the media session that sends from `end`.
+    fn frame(&mut self, now: Instant, end: End, frame: Frame);
+
+    /// Closes both ends. The numbers of both stay taken until the engine gives them back with
+    /// [`Driver::release`], once nothing of the flow is under way.
+    fn close(&mut self, first: End);
+
+    /// Asks for a call of [`Driver::timer`] at `at`.
+    fn wake(&mut self, at: Instant, timer: TimerId);
+
+    /// Something happened that results speak of.
+    fn tell(&mut self, now: Instant, event: Event);
+}
+
+/// A moment that an application asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TimerId(pub u32);
+
+/// What the driver has to know of a traffic entry.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub kind: Kind,
+    /// Most of its data goes away from the home.
+    pub up: bool,
+    /// Its round trip without queueing and transmission.
+    pub rtt: Duration,
+    /// The nominal rate of the first link that its data passes.
+    pub rate: Rate,
+}
+
+/// An application that runs.
+struct Running {
+    /// Taken out while it is told something.
+    app: Option<Box<dyn App>>,
+    entry: u16,
+    instance: u32,
+    /// Its connections' ends, by its own numbers.
+    connections: BTreeMap<ConnId, End>,
+}
+
+/// A timer that runs.
+#[derive(Debug, Clone, Copy)]
+struct Timer {
+    app: SlotId,
+    token: u64,
+}
+
+/// The applications of a run.
+pub struct Driver {
+    entries: Vec<Entry>,
+    seed: u64,
+    apps: Slots<Running>,
+    timers: Slots<Timer>,
+    flows: Flows,
+    /// Instances started so far, by entry.
+    started: Vec<u32>,
+    /// Flows so far.
+    numbers: u32,
+}
+
+impl Driver {
+    /// The applications of `entries` in the run of `seed`; none has started.
+    pub fn new(entries: Vec<Entry>, seed: u64) -> Self {
+        Driver {
+            started: vec![0; entries.len()],
+            entries,
+            seed,
+            apps: Slots::default(),
+            timers: Slots::default(),
+            flows: Flows::default(),
+            numbers: 0,
+        }
+    }
+
+    /// Flows so far.
+    pub fn flows(&self) -> u32 {
+        self.numbers
+    }
+
+    /// The next instance of a traffic entry starts.
+    ///
+    /// # Errors
+    /// If a socket fails.
+    pub fn start<S: Sockets>(
+        &mut self,
+        now: Instant,
+        entry: u16,
+        sockets: &mut S,
+    ) -> Result<(), S::Error> {
+        let of = &self.entries[usize::from(entry)];
+        let instance = self.started[usize::from(entry)];
+        let start = Start {
+            now,
+            name: &of.name,
+            instance,
+            seed: self.seed,
+            rtt: of.rtt,
+            rate: of.rate,
+        };
+        let client = of.kind.workload.client(&start);
+        self.started[usize::from(entry)] += 1;
+        let app = self.add(client, entry, instance);
+        self.say(now, app, Input::Start, sockets)
+    }
+
+    fn add(&mut self, app: Box<dyn App>, entry: u16, instance: u32) -> SlotId {
+        self.apps.insert(Running {
+            app: Some(app),
+            entry,
+            instance,
+            connections: BTreeMap::new(),
+        })
+    }
+
+    /// A moment that was asked for has come.
+    ///
+    /// # Errors
+    /// If a socket fails.
+    pub fn timer<S: Sockets>(
+        &mut self,
+        now: Instant,
+        timer: TimerId,
+        sockets: &mut S,
+    ) -> Result<(), S::Error> {
+        match self.timers.take_place(timer.0) {
+            Some(Timer { app, token }) => self.say(now, app, Input::Timer(token), sockets),
+            None => Ok(()),
+        }
+    }
+
+    /// The handshake of `end` is complete.
+    ///
+    /// # Errors
+    /// If a socket fails.
+    pub fn opened<S: Sockets>(
+        &mut self,
+        now: Instant,
+        end: End,
+        sockets: &mut S,
+    ) -> Result<(), S::Error> {
+        match self.flows.owner(end) {
+            Some(Owner { app, conn }) => self.say(now, app, Input::Opened(conn), sockets),
+            None => Ok(()),
+        }
+    }
+
+    /// The transport of `end` has room for more.
+    ///
+    /// # Errors
+    /// If a socket fails.
+    pub fn writable<S: Sockets>(
+        &mut self,
+        now: Instant,
+        end: End,
+        sockets: &mut S,
+    ) -> Result<(), S::Error> {
+        match self.flows.owner(end) {
+            Some(Owner { app, conn }) => self.say(now, app, Input::Writable(conn), sockets),
+            None => Ok(()),
+        }
+    }
+
+    /// `bytes` more of `stream` arrived in order at `end`.
+    ///
+    /// # Errors
+    /// If a socket fails.
+    pub fn received<S: Sockets>(
+        &mut self,
+        now: Instant,
+        end: End,
+        stream: u32,
+        bytes: u64,
+        sockets: &mut S,
+    ) -> Result<(), S::Error> {
+        let Some((flow, owner)) = self.flows.received(end, stream, bytes) else {
+            return Ok(());
+        };
+        if let Some(flow) = flow {
+            sockets.tell(now, Event::Delivered { flow, bytes });
+        }
+        let Some(Owner { app, conn }) = owner else {
+            return Ok(());
+        };
+        while let Some(message) = self.flows.message(end, stream) {
+            let input = Input::Message {
+                conn,
+                stream,
+                message,
+            };
+            self.say(now, app, input, sockets)?;
+        }
+        Ok(())
+    }
+
+    /// A datagram arrived at `end`.
+    ///
+    /// # Errors
+    /// If a socket fails.
+    pub fn arrived<S: Sockets>(
+        &mut self,
+        now: Instant,
+        end: End,
+        datagram: Datagram,
+        sockets: &mut S,
+    ) -> Result<(), S::Error> {
+        let Some((flow, owner)) = self.flows.arrived(end) else {
+            return Ok(());
+        };
+        if let Some(flow) = flow {
+            let bytes = u64::from(datagram.bytes);
+            sockets.tell(now, Event::Delivered { flow, bytes });
+        }
+        match owner {
+            Some(Owner { app, conn }) => {
+                self.say(now, app, Input::Datagram { conn, datagram }, sockets)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Something became of a frame that arrives at `end`.
+    pub fn frame<S: Sockets>(&mut self, now: Instant, end: End, fate: Fate, sockets: &mut S) {
+        let Some(open) = self.flows.get_mut(end) else {
+            return;
+        };
+        let (call, flow) = (TrafficId(open.entry), open.flow);
+        let event = match fate {
+            Fate::Complete(frame) => {
+                let bytes = open.frames.length(frame);
+                sockets.tell(now, Event::Delivered { flow, bytes });
+                Event::FrameArrived { call, frame }
+            }
+            Fate::Shown(frame) => {
+                open.frames.settled(frame);
+                Event::FrameShown { call, frame }
+            }
+            Fate::Lost(frame) => {
+                open.frames.settled(frame);
+                Event::FrameLost { call, frame }
+            }
+        };
+        sockets.tell(now, event);
+    }
+
+    /// Nothing of a closed flow is under way: its ends may be used again.
+    pub fn release(&mut self, first: End) {
+        self.flows.release(first);
+    }
+
+    /// Tells an application what happened, and does what it wants done.
+    fn say<S: Sockets>(
+        &mut self,
+        now: Instant,
+        app: SlotId,
+        input: Input,
+        sockets: &mut S,
+    ) -> Result<(), S::Error> {
+        // An application that is being told something is not told anything else meanwhile.
+        let Some(mut taken) = self.apps.get_mut(app).and_then(|running| running.app.take()) else {
+            return Ok(());
+        };
+        let mut out = Vec::new();
+        taken.handle(now, input, &mut out);
+        if let Some(running) = self.apps.get_mut(app) {
+            running.app = Some(taken);
+        }
+        for output in out {
+            self.act(now, app, output, sockets)?;
+        }
+        Ok(())
+    }
+
+    fn act<S: Sockets>(
+        &mut self,
+        now: Instant,
+        app: SlotId,
+        output: Output,
+        sockets: &mut S,
+    ) -> Result<(), S::Error> {
+        let Some(running) = self.apps.get_mut(app) else {
+            return Ok(());
+        };
+        let end = |conn: &ConnId| running.connections.get(conn).copied();
+        match output {
+            Output::Open { .. } => self.open(now, app, &output, sockets),
+            Output::Send {
+                conn,
+                stream,
+                bytes,
+                message,
+            } => match end(&conn) {
+                Some(end) => {
+                    self.flows.sent(end, stream, bytes, message);
+                    sockets.send(now, end, stream, bytes)
+                }
+                None => Ok(()),
+            },
+            Output::Datagram { conn, datagram } => match end(&conn) {
+                Some(end) => sockets.datagram(now, end, datagram),
+                None => Ok(()),
+            },
+            Output::Ask(conn) => {
+                match end(&conn).and_then(|end| sockets.conditions(now, end)) {
+                    Some(conditions) => {
+                        self.say(now, app, Input::Session { conn, conditions }, sockets)
+                    }
+                    None => Ok(()),
+                }
+            }
+            Output::Frame { conn, frame } => {
+                if let Some(end) = end(&conn) {
+                    self.hand_over(now, end, frame, sockets);
+                }
+                Ok(())
+            }
+            Output::Timer(at, token) => {
+                let timer = self.timers.insert(Timer { app, token });
+                sockets.wake(at.max(now), TimerId(timer.place()));
+                Ok(())
+            }
+            Output::Close(conn) => {
+                self.close(now, app, conn, sockets);
+                Ok(())
+            }
+            Output::Report(report) => {
+                self.report(now, app, report, sockets);
+                Ok(())
+            }
+        }
+    }
+
+    fn open<S: Sockets>(
+        &mut self,
+        now: Instant,
+        app: SlotId,
+        output: &Output,
+        sockets: &mut S,
+    ) -> Result<(), S::Error> {
+        let (
+            &Output::Open {
+                conn,
+                carrier,
+                server,
+                extra_rtt,
+            },
+            Some(running),
+        ) = (output, self.apps.get_mut(app))
+        else {
+            return Ok(());
+        };
+        let (entry, instance) = (running.entry, running.instance);
+        let of = &self.entries[usize::from(entry)];
+        let workload = &of.kind.workload;
+        // Whoever asks for data sits at the other end than who sends it.
+        let up = of.up == workload.client_sends();
+        let (loads, counts_up) = (of.kind.entry.rows == Rows::Loads, of.up);
+        let far = workload.server();
+        let far = far.map(|app| self.add(app, entry, instance));
+        let flow = FlowId(self.numbers);
+        self.numbers = self.numbers.wrapping_add(1);
+        let owner = |app| Owner { app, conn };
+        let first = self.flows.insert(Opening {
+            flow,
+            entry,
+            owners: [Some(owner(app)), far.map(owner)],
+            // An end that sends up is at home: what arrives there came down.
+            counting: usize::from(up == counts_up),
+        });
+        let connections = [Some(app), far].into_iter().zip([first, first.peer()]);
+        for (app, end) in connections {
+            let running = app.and_then(|app| self.apps.get_mut(app));
+            running.map(|running| running.connections.insert(conn, end));
+        }
+        let traffic = TrafficId(entry);
+        let event = Event::FlowStarted {
+            flow,
+            traffic,
+            carrier,
+        };
+        sockets.tell(now, event);
+        let flow = Flow {
+            first,
+            flow,
+            entry,
+            instance,
+            conn,
+            carrier,
+            up,
+            server,
+            extra_rtt,
+        };
+        sockets.open(now, &flow)?;
+        if loads {
+            sockets.tell(now, Event::ConnectionOpened { page: traffic });
+        }
+        Ok(())
+    }
+
+    fn hand_over<S: Sockets>(&mut self, now: Instant, end: End, frame: Frame, sockets: &mut S) {
+        if let Some(open) = self.flows.get_mut(end) {
+            open.frames.sent(frame.id, frame.bytes);
+            let event = Event::FrameSent {
+                call: TrafficId(open.entry),
+                frame: frame.id,
+            };
+            sockets.tell(now, event);
+            sockets.frame(now, end, frame);
+        }
+    }
+
+    /// Closes both ends of a connection; the application at the far end goes with its only one.
+    fn close<S: Sockets>(&mut self, now: Instant, app: SlotId, conn: ConnId, sockets: &mut S) {
+        let running = self.apps.get_mut(app);
+        let Some(end) = running.and_then(|running| running.connections.remove(&conn)) else {
+            return;
+        };
+        let Some((flow, owners)) = self.flows.close(end) else {
+            return;
+        };
+        for owner in owners.into_iter().flatten().filter(|owner| owner.app != app) {
+            self.apps.remove(owner.app);
+        }
+        sockets.close(end.first());
+        sockets.tell(now, Event::FlowEnded { flow });
+    }
+
+    fn report<S: Sockets>(&mut self, now: Instant, app: SlotId, report: Report, sockets: &mut S) {
+        let Some(running) = self.apps.get_mut(app) else {
+            return;
+        };
+        let page = TrafficId(running.entry);
+        let event = match report {
+            Report::PageStarted { load, page: site } => Event::PageStarted { page, load, site },
+            Report::RequestStarted { load, id: request } => Event::RequestStarted {
+                page,
+                load,
+                request,
+            },
+            Report::RequestDone { load, id, bytes } => Event::RequestDone {
+                page,
+                load,
+                request: id,
+                bytes,
+            },
+            Report::PageDone { load } => Event::PageDone { page, load },
+            Report::Figure {
+                figure,
+                value,
+                began,
+            } => Event::Observed {
+                traffic: page,
+                figure,
+                value,
+                began,
+            },
+            Report::Done(conn) => {
+                let end = running.connections.get(&conn).copied();
+                match end.and_then(|end| self.flows.get_mut(end)) {
+                    Some(open) => Event::FlowDone { flow: open.flow },
+                    None => return,
+                }
+            }
+        };
+        sockets.tell(now, event);
+    }
+}
+
+/// What became of a frame at the receiving end of a media session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// Its last missing packet arrived.
+    Complete(u64),
+    /// It was shown.
+    Shown(u64),
+    /// It will never be shown.
+    Lost(u64),
+}

@@ -1,0 +1,121 @@
+//! What applications do, as results hear of it.
+
+use serde::{Deserialize, Serialize};
+use units::{FlowId, Instant};
+
+/// An entry of the scenario's traffic, by its place.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
+pub struct TrafficId(pub u16);
+
+/// Something that an application did, or that reached it. Sizes in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub enum Event {
+    /// A flow starts: its first packet is about to be sent.
+    FlowStarted {
+        /// The flow.
+        flow: FlowId,
+        /// The traffic entry that it belongs to.
+        traffic: TrafficId,
+        /// What carries it.
+        carrier: crate::Carrier,
+    },
+    /// Application bytes of a flow reached their receiver, in order.
+    Delivered {
+        /// The flow.
+        flow: FlowId,
+        /// How many.
+        bytes: u64,
+    },
+    /// The last byte of a transfer of known size reached its receiver.
+    FlowDone {
+        /// The flow.
+        flow: FlowId,
+    },
+    /// Both ends are closed. Packets of the flow may still be under way; nothing else comes of it.
+    FlowEnded {
+        /// The flow.
+        flow: FlowId,
+    },
+    /// An encoder handed over a frame.
+    FrameSent {
+        /// The call.
+        call: TrafficId,
+        /// Its number, from 0.
+        frame: u64,
+    },
+    /// The last packet of a frame reached the receiver.
+    FrameArrived {
+        /// The call.
+        call: TrafficId,
+        /// Its number.
+        frame: u64,
+    },
+    /// A frame was shown.
+    FrameShown {
+        /// The call.
+        call: TrafficId,
+        /// Its number.
+        frame: u64,
+    },
+    /// A frame was skipped; it will never be shown.
+    FrameLost {
+        /// The call.
+        call: TrafficId,
+        /// Its number.
+        frame: u64,
+    },
+    /// Navigation to a page started.
+    PageStarted {
+        /// The traffic entry.
+        page: TrafficId,
+        /// Which load, from 0.
+        load: u32,
+        /// Which of the entry's pages.
+        site: u32,
+    },
+    /// A page opened a connection.
+    ConnectionOpened {
+        /// The traffic entry.
+        page: TrafficId,
+    },
+    /// A request of a page was sent.
+    RequestStarted {
+        /// The traffic entry.
+        page: TrafficId,
+        /// Which load.
+        load: u32,
+        /// The request's number within the page.
+        request: u32,
+    },
+    /// A request of a page is complete.
+    RequestDone {
+        /// The traffic entry.
+        page: TrafficId,
+        /// Which load.
+        load: u32,
+        /// The request's number within the page.
+        request: u32,
+        /// Length of the answer.
+        bytes: u64,
+    },
+    /// The last request of a page is complete.
+    PageDone {
+        /// The traffic entry.
+        page: TrafficId,
+        /// Which load.
+        load: u32,
+    },
+    /// An application observed one of the figures that its workload declares.
+    Observed {
+        /// The traffic entry.
+        traffic: TrafficId,
+        /// Which of the workload's [figures](crate::Figure), by its place.
+        figure: u8,
+        /// The value, in the figure's unit.
+        value: f64,
+        /// When what was observed began; whether it is measured goes by that.
+        began: Instant,
+    },
+}

@@ -1,0 +1,410 @@
+//! Datagrams without congestion control: games, name look-ups, voice, bursts.
+//!
+//! Principles: what is sent does not depend on what arrives. Datagrams leave at a constant beat, at
+//! random moments (Poisson), or in bursts: silent for a while, then at the beat. With `answer` the far
+//! end answers each with a datagram, as a name server does.
+//! Not for: real-time video, which adapts (`call`).
+
+use crate::registry::{BuildError, Entry, Figure, Kept, Library, Rows, Start, Workload};
+use crate::{App, Carrier, ConnId, Datagram, Input, Output, Report};
+use core::fmt;
+use std::sync::Arc;
+use units::param::{ParamError, Settings, Value};
+use units::random::Stream;
+use units::{Bytes, Duration, Instant, ParseError, Rate};
+
+/// When datagrams leave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Pattern {
+    /// At a constant beat.
+    Constant,
+    /// At random moments: gaps are exponential.
+    Poisson,
+    /// At the beat for `on`, then silent for `off`.
+    Bursts,
+}
+
+impl Pattern {
+    const ALL: [Pattern; 3] = [Pattern::Constant, Pattern::Poisson, Pattern::Bursts];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Pattern::Constant => "constant",
+            Pattern::Poisson => "poisson",
+            Pattern::Bursts => "bursts",
+        }
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Value for Pattern {
+    const KIND: &'static str = "pattern";
+    fn parse(text: &str) -> Result<Self, ParseError> {
+        let found = Pattern::ALL.into_iter().find(|p| p.name() == text.trim());
+        found.ok_or_else(|| ParseError::new(text, "constant, poisson or bursts"))
+    }
+}
+
+units::params! {
+    /// What a `udp` entry can be told.
+    pub struct UdpParams {
+        /// How much is sent while it sends, IP headers included.
+        rate: Rate = "1mbit", range "1kbit".."100gbit", source "none";
+        /// The same as a share of the rate of the first link on the way, instead of `rate`; 0 for
+        /// `rate`.
+        share: f64 = "0", range "0".."10", source "none";
+        /// Length of a datagram, IP header included.
+        packet: Bytes = "1200B", range "29B".."9000B", source "common practice: below the least MTU of IPv6";
+        /// When datagrams leave: constant, poisson or bursts.
+        pattern: Pattern = "constant", source "none";
+        /// How long a burst is.
+        on: Duration = "1s", range "1us".."24h", source "none";
+        /// How long it is silent after a burst.
+        off: Duration = "1s", range "0ms".."24h", source "none";
+        /// The far end answers each datagram with one of this length; 0 for no answer.
+        answer: Bytes = "0B", range "0B".."9000B", source "none";
+        /// The end host claims that it is delay-sensitive.
+        real_time: bool = "no", source "none";
+    }
+}
+
+/// `udp` for the registry.
+pub const ENTRY: Entry = Entry {
+    name: "udp",
+    summary: "datagrams at a rate of their own: games, look-ups, bursts",
+    about: "Sends datagrams at a constant beat, at random moments or in bursts, whatever the network \
+        does. With `answer` it is a client that asks and waits, as for names: each datagram \
+        is answered by one.\n\nNot for video, which adapts to the network: that is a call.",
+    source: "common practice; bursts as FLOQ's evaluation has them",
+    params: UdpParams::SPECS,
+    carriers: &[Carrier::Udp],
+    control: None,
+    rows: Rows::Figures,
+    figures: &[
+        Figure {
+            name: "delay",
+            unit: "ms",
+            about: "time from a datagram's sending to its arrival",
+            kept: Kept::Samples,
+        },
+        Figure {
+            name: "answered",
+            unit: "ms",
+            about: "time from a datagram's sending to the arrival of its answer",
+            kept: Kept::Samples,
+        },
+        Figure {
+            name: "sent",
+            unit: "",
+            about: "datagrams sent",
+            kept: Kept::Sum,
+        },
+        Figure {
+            name: "arrived",
+            unit: "",
+            about: "datagrams that arrived",
+            kept: Kept::Sum,
+        },
+        Figure {
+            name: "lost",
+            unit: "%",
+            about: "datagrams that did not arrive before the run ended",
+            kept: Kept::Missing(SENT, ARRIVED),
+        },
+    ],
+    build,
+};
+
+/// Places in the list of figures.
+const DELAY: u8 = 0;
+const ANSWERED: u8 = 1;
+const SENT: u8 = 2;
+const ARRIVED: u8 = 3;
+
+fn build(settings: &Settings, _: &dyn Library) -> Result<Arc<dyn Workload>, BuildError> {
+    let params = UdpParams::parse(settings)?;
+    let answer = params.answer.get();
+    if (1..29).contains(&answer) {
+        let message = format!("answer {answer}B is shorter than its headers, 29B at least");
+        return Err(ParamError::Conflict(message).into());
+    }
+    Ok(Arc::new(params))
+}
+
+impl Workload for UdpParams {
+    fn values(&self) -> Vec<(&'static str, String)> {
+        UdpParams::values(self)
+    }
+
+    fn client(&self, start: &Start<'_>) -> Box<dyn App> {
+        let rate = match self.share {
+            0.0 => self.rate,
+            share => Rate::from_mbit_f64(start.rate.as_mbit_f64() * share),
+        };
+        // A rate that rounds to nothing would never send.
+        let beat = rate.max(Rate::from_bits(1)).time_for(self.packet.get());
+        Box::new(Sender {
+            params: self.clone(),
+            beat: beat.max(Duration::from_nanos(1)),
+            chance: start.chance(),
+            burst: start.now,
+            next: start.now,
+            sent: 0,
+        })
+    }
+
+    fn server(&self) -> Option<Box<dyn App>> {
+        Some(Box::new(Receiver {
+            answer: self.answer.get() as u32,
+        }))
+    }
+
+    fn client_sends(&self) -> bool {
+        self.answer.get() == 0
+    }
+
+    fn lasts(&self) -> bool {
+        true
+    }
+
+    fn real_time(&self) -> bool {
+        self.real_time
+    }
+}
+
+const CONN: ConnId = ConnId(0);
+
+fn observed(figure: u8, value: f64, began: Instant) -> Output {
+    Output::Report(Report::Figure {
+        figure,
+        value,
+        began,
+    })
+}
+
+/// The end that sends.
+#[derive(Debug)]
+struct Sender {
+    params: UdpParams,
+    /// From one datagram to the next.
+    beat: Duration,
+    chance: Stream,
+    /// When the burst began.
+    burst: Instant,
+    /// When the next datagram leaves.
+    next: Instant,
+    sent: u64,
+}
+
+impl Sender {
+    fn schedule(&mut self, out: &mut Vec<Output>) {
+        self.next = match self.params.pattern {
+            Pattern::Constant => self.next + self.beat,
+            Pattern::Poisson => {
+                let gap = self.chance.exponential(self.beat.as_secs_f64());
+                self.next + Duration::from_secs_f64(gap)
+            }
+            Pattern::Bursts => {
+                let next = self.next + self.beat;
+                if next >= self.burst + self.params.on {
+                    self.burst = self.burst + self.params.on + self.params.off;
+                    self.burst.max(next)
+                } else {
+                    next
+                }
+            }
+        };
+        out.push(Output::Timer(self.next, 0));
+    }
+}
+
+impl App for Sender {
+    fn handle(&mut self, now: Instant, input: Input, out: &mut Vec<Output>) {
+        match input {
+            Input::Start => {
+                out.push(Output::Open {
+                    conn: CONN,
+                    carrier: Carrier::Udp,
+                    server: 0,
+                    extra_rtt: Duration::ZERO,
+                });
+                out.push(Output::Timer(now, 0));
+            }
+            Input::Timer(_) => {
+                let datagram = Datagram {
+                    id: self.sent,
+                    bytes: self.params.packet.get() as u32,
+                    sent: now,
+                };
+                self.sent += 1;
+                out.push(observed(SENT, 1.0, now));
+                out.push(Output::Datagram {
+                    conn: CONN,
+                    datagram,
+                });
+                self.schedule(out);
+            }
+            // An answer carries the time at which its question was sent.
+            Input::Datagram { datagram, .. } => {
+                let waited = now.since(datagram.sent).as_millis_f64();
+                out.push(observed(ANSWERED, waited, datagram.sent));
+            }
+            Input::Opened(_)
+            | Input::Message { .. }
+            | Input::Writable(_)
+            | Input::Session { .. } => {}
+        }
+    }
+}
+
+/// The end that receives.
+#[derive(Debug)]
+struct Receiver {
+    /// Length of an answer; 0 for none.
+    answer: u32,
+}
+
+impl App for Receiver {
+    fn handle(&mut self, now: Instant, input: Input, out: &mut Vec<Output>) {
+        let Input::Datagram { conn, datagram } = input else {
+            return;
+        };
+        let waited = now.since(datagram.sent).as_millis_f64();
+        out.push(observed(DELAY, waited, datagram.sent));
+        out.push(observed(ARRIVED, 1.0, datagram.sent));
+        if self.answer > 0 {
+            let datagram = Datagram {
+                bytes: self.answer,
+                ..datagram
+            };
+            out.push(Output::Datagram { conn, datagram });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn params(settings: &[(&str, &str)]) -> UdpParams {
+        let settings: Vec<(String, String)> = settings
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+            .collect();
+        UdpParams::parse(&settings).unwrap()
+    }
+
+    fn client(settings: &[(&str, &str)]) -> Box<dyn App> {
+        params(settings).client(&Start {
+            now: Instant::ZERO,
+            name: "udp",
+            instance: 0,
+            seed: 1,
+            rtt: Duration::from_millis(40),
+            rate: Rate::from_bits(9_600_000),
+        })
+    }
+
+    /// When the first datagrams leave, in microseconds.
+    fn moments(app: &mut dyn App, n: usize) -> Vec<u64> {
+        let mut out = Vec::new();
+        app.handle(Instant::ZERO, Input::Start, &mut out);
+        let mut moments = Vec::new();
+        while moments.len() < n {
+            let Some(&Output::Timer(at, token)) = out.last() else {
+                panic!("{out:?}")
+            };
+            moments.push(at.as_nanos() / 1000);
+            out.clear();
+            app.handle(at, Input::Timer(token), &mut out);
+            assert!(matches!(out[1], Output::Datagram { .. }));
+        }
+        moments
+    }
+
+    #[test]
+    fn the_beat_is_that_of_the_rate() {
+        // 1200 B at 9.6 Mbit/s take 1 ms; at half the link's rate 2 ms.
+        let mut app = client(&[("rate", "9.6mbit")]);
+        assert_eq!(moments(&mut *app, 4), [0, 1000, 2000, 3000]);
+        let mut app = client(&[("share", "0.5")]);
+        assert_eq!(moments(&mut *app, 3), [0, 2000, 4000]);
+    }
+
+    #[test]
+    fn bursts_are_silent_in_between() {
+        let mut app = client(&[
+            ("rate", "9.6mbit"),
+            ("pattern", "bursts"),
+            ("on", "2500us"),
+            ("off", "10ms"),
+        ]);
+        // Three in 2.5 ms, then nothing until 12.5 ms.
+        let expected = [0, 1000, 2000, 12_500, 13_500, 14_500, 25_000];
+        assert_eq!(moments(&mut *app, 7), expected);
+    }
+
+    #[test]
+    fn random_moments_have_the_rate() {
+        let mut app = client(&[("rate", "9.6mbit"), ("pattern", "poisson")]);
+        let moments = moments(&mut *app, 20_001);
+        let mean = moments[20_000] as f64 / 20_000.0;
+        assert!((mean - 1000.0).abs() < 25.0, "{mean}");
+        let gaps = moments.windows(2).map(|pair| pair[1] - pair[0]);
+        let longer = gaps.filter(|&gap| gap > 1000).count();
+        assert!((7100..7600).contains(&longer), "1/e of them: {longer}");
+    }
+
+    #[test]
+    fn answers_tell_when_the_question_was_sent() {
+        let params = params(&[("answer", "300B")]);
+        let mut server = params.server().unwrap();
+        let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+        let datagram = Datagram {
+            id: 4,
+            bytes: 80,
+            sent: at(10),
+        };
+        let input = |datagram| Input::Datagram {
+            conn: CONN,
+            datagram,
+        };
+        let mut out = Vec::new();
+        server.handle(at(30), input(datagram), &mut out);
+        let answer = Datagram {
+            bytes: 300,
+            ..datagram
+        };
+        let answered = Output::Datagram {
+            conn: CONN,
+            datagram: answer,
+        };
+        let arrived = [observed(DELAY, 20.0, at(10)), observed(ARRIVED, 1.0, at(10)), answered];
+        assert_eq!(out, arrived);
+        let mut client = client(&[("answer", "300B")]);
+        out.clear();
+        client.handle(at(55), input(answer), &mut out);
+        assert_eq!(out, [observed(ANSWERED, 45.0, at(10))]);
+    }
+
+    #[test]
+    fn an_answer_has_room_for_its_headers() {
+        struct Nothing;
+        impl Library for Nothing {
+            fn pages(
+                &self,
+                _: &str,
+            ) -> Result<Vec<Arc<crate::page::Page>>, crate::registry::LibraryError> {
+                Ok(Vec::new())
+            }
+        }
+        let short = [("answer".to_owned(), "12B".to_owned())];
+        let error = build(&short, &Nothing).unwrap_err().to_string();
+        assert!(error.contains("29B at least"), "{error}");
+    }
+}
