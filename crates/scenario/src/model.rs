@@ -2,6 +2,7 @@
 
 use crate::dscp::Dscp;
 use crate::error::printable;
+use crate::files::Incomplete;
 use link::Capacity;
 use qdisc::Limit;
 use std::sync::Arc;
@@ -39,6 +40,8 @@ pub struct Scenario {
     pub traffic: Vec<Traffic>,
     /// The disciplines to compare.
     pub disciplines: Vec<Choice>,
+    /// The recorded pages' files that are not replayed as a whole.
+    pub incomplete: Vec<Incomplete>,
 }
 
 impl Scenario {

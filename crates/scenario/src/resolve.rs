@@ -4,7 +4,7 @@ use crate::capacity::{buffer, capacity, rate_of};
 use crate::document::Document;
 use crate::dscp::Dscp;
 use crate::error::{ScenarioError, printable};
-use crate::files;
+use crate::files::{self, Incomplete, Pages};
 use crate::model::{Choice, Kind, Link, Scenario, Stack, Traffic, Uplink};
 use crate::section::{Section, Text};
 use std::collections::BTreeSet;
@@ -95,7 +95,8 @@ impl Document {
         let pacing = flag(&mut root, "pacing")?;
         let (links, rtt) = links(&mut root, names)?;
         let disciplines = disciplines(&mut root, names)?;
-        let traffic = traffic(&mut root, names)?;
+        let mut incomplete = Vec::new();
+        let traffic = traffic(&mut root, names, &mut incomplete)?;
         if duration == Duration::ZERO || warmup >= duration {
             let message = format!("nothing is measured: warmup {warmup}, duration {duration}");
             let key = ["warmup", "duration"]
@@ -117,6 +118,7 @@ impl Document {
             links,
             traffic,
             disciplines,
+            incomplete,
         })
     }
 }
@@ -310,7 +312,11 @@ fn disciplines(root: &mut Section<'_>, names: &Names<'_>) -> Result<Vec<Choice>>
     Ok(choices)
 }
 
-fn traffic(root: &mut Section<'_>, names: &Names<'_>) -> Result<Vec<Traffic>> {
+fn traffic(
+    root: &mut Section<'_>,
+    names: &Names<'_>,
+    incomplete: &mut Vec<Incomplete>,
+) -> Result<Vec<Traffic>> {
     let sections = root.tables("traffic")?;
     // Names in results: where there are several of an entry, they are numbered.
     let mut taken: BTreeSet<String> = BTreeSet::new();
@@ -319,7 +325,7 @@ fn traffic(root: &mut Section<'_>, names: &Names<'_>) -> Result<Vec<Traffic>> {
         let Some(name) = name(&mut section)? else {
             return Err(section.error("traffic without a name", "write name = \"call\""));
         };
-        let added = entry(section, name.value.clone(), names)?;
+        let added = entry(section, name.value.clone(), names, incomplete)?;
         let several: u32 = added.iter().map(|entry| entry.count).sum();
         let numbered = (1..=several).map(|number| format!("{}-{number}", name.value));
         let numbered = numbered.filter(|_| several > 1);
@@ -345,7 +351,12 @@ fn traffic(root: &mut Section<'_>, names: &Names<'_>) -> Result<Vec<Traffic>> {
 }
 
 /// One entry; several for calls and pages, whose frames and loads are told apart by the entry.
-fn entry(mut section: Section<'_>, name: String, names: &Names<'_>) -> Result<Vec<Traffic>> {
+fn entry(
+    mut section: Section<'_>,
+    name: String,
+    names: &Names<'_>,
+    incomplete: &mut Vec<Incomplete>,
+) -> Result<Vec<Traffic>> {
     let Some(kind) = section.text("kind")? else {
         let help = "write kind = \"call\", \"page\" or \"bulk\"";
         return Err(section.error(&format!("traffic {name} has no kind"), help));
@@ -373,7 +384,7 @@ fn entry(mut section: Section<'_>, name: String, names: &Names<'_>) -> Result<Ve
         access: access.map(|text| rate_of(&text)).transpose()?,
         control: control.unwrap_or_else(|| Choice::plain(default_control)),
         up: up(&mut section)?,
-        kind: kind_of(&kind, section)?,
+        kind: kind_of(&kind, section, incomplete)?,
         name,
     };
     if traffic.count == 1 || matches!(traffic.kind, Kind::Bulk(_)) {
@@ -388,8 +399,13 @@ fn entry(mut section: Section<'_>, name: String, names: &Names<'_>) -> Result<Ve
     Ok(expanded.collect())
 }
 
-/// What is particular to each kind of traffic.
-fn kind_of(kind: &Text<'_>, mut section: Section<'_>) -> Result<Kind> {
+/// What is particular to each kind of traffic. Files of pages that are not replayed as a whole are
+/// added to `incomplete`.
+fn kind_of(
+    kind: &Text<'_>,
+    mut section: Section<'_>,
+    incomplete: &mut Vec<Incomplete>,
+) -> Result<Kind> {
     match kind.value.as_str() {
         "call" => {
             let media = match section.table("session")? {
@@ -408,7 +424,11 @@ fn kind_of(kind: &Text<'_>, mut section: Section<'_>) -> Result<Kind> {
             section.settings(BulkParams::SPECS, BulkParams::parse)?,
         )),
         "page" => {
-            let pages = files::pages_of(section.text("source")?)?;
+            let Pages {
+                pages,
+                incomplete: more,
+            } = files::pages_of(section.text("source")?)?;
+            incomplete.extend(more);
             let params = section.settings(PageParams::SPECS, PageParams::parse)?;
             Ok(Kind::Page { params, pages })
         }
