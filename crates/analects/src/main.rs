@@ -7,6 +7,7 @@ mod bound;
 mod cli;
 mod describe;
 mod engines;
+mod left_out;
 mod markdown;
 mod pages;
 mod progress;

@@ -3,13 +3,14 @@
 use crate::cli::{PagesArgs, PagesFormat};
 use crate::progress::Bar;
 use crate::refused::Refused;
-use crate::run;
+use crate::{left_out, run};
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use reproduce::pages::{self, Access, PUBLISHED, Site, Survey, TABLE_2, published};
+use scenario::files::Pages;
 use scenario::{ScenarioError, printable};
 use serde::Serialize;
 use sim::Simulator;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Longest source and site name in tables.
 const NAME: usize = 40;
@@ -21,7 +22,8 @@ pub fn pages(args: &PagesArgs) -> Result<(), Refused> {
         set: error.set.map(|set| set.replace("--set link.", "--")),
         ..error
     })?;
-    let pages = scenario::files::pages(&args.source)?;
+    let Pages { pages, incomplete } = scenario::files::pages(&args.source)?;
+    left_out::tell(&incomplete, &mut BTreeSet::new());
     let bar = Bar::new(pages.len(), "pages");
     let survey = pages::survey_over(&Simulator::default(), &access, &pages, &bar);
     bar.clear();

@@ -3,12 +3,13 @@
 use crate::cli::{Format, RunArgs};
 use crate::progress::Bar;
 use crate::refused::Refused;
-use crate::{engines, resolved, table, variants};
+use crate::{engines, left_out, resolved, table, variants};
 use measure::Engine;
 use report::export::{self, Document};
 use reproduce::{Plan, Run};
 use scenario::{Names, Scenario};
 use sim::Simulator;
+use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::path::Path;
 use std::sync::Arc;
@@ -133,8 +134,10 @@ fn plan(
     let variants = variants::expand(document, &args.set)?;
     let drawn = args.out.is_some() || args.report.is_some();
     let mut plan = Plan::default();
+    let mut told = BTreeSet::new();
     for (index, (variant, document)) in variants.into_iter().enumerate() {
         let scenario: Scenario = document.resolve(names)?;
+        left_out::tell(&scenario.incomplete, &mut told);
         if let Some(refused) = engine.check(&scenario).first() {
             let message = format!(
                 "engine {} cannot run this: {}",

@@ -1,11 +1,11 @@
 //! `analects sweep`.
 
 use crate::cli::{Format, SweepArgs};
-use crate::engines;
 use crate::progress::Bar;
 use crate::refused::Refused;
 use crate::run::{self, MAX_RUNS, print, unwritable};
 use crate::table::plain;
+use crate::{engines, left_out};
 use measure::Engine;
 use measure::metric::Metric;
 use measure::{Estimate, Statistic};
@@ -15,6 +15,7 @@ use reproduce::sweep::{self, Point, Runs, Sweep};
 use scenario::{Document, Names, Scenario};
 use serde::Serialize;
 use sim::Simulator;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 type Result<T> = std::result::Result<T, Refused>;
@@ -29,6 +30,7 @@ pub fn run(args: &SweepArgs) -> Result<()> {
     let document = run::read(&args.scenario, &args.set, &args.disciplines)?;
     let axes = axes(&args.over)?;
     let scenario = at_first(&document, &axes, names)?;
+    left_out::tell(&scenario.incomplete, &mut BTreeSet::new());
     if let Some(name) = &args.without
         && !scenario.traffic.iter().any(|entry| entry.name == *name)
     {

@@ -89,6 +89,69 @@ fn two_pages_worked_out_by_hand() {
     assert_eq!(document["published"]["active.p50"], 8.0);
 }
 
+/// The page above, with an entry that cannot be read, one that says too little and a `data:` URL.
+fn damaged() -> String {
+    let odd = r#"{"log": {"entries": [{"time": 1, "time": 2},
+        {"request": {"url": "https://a.example/\u001b"}, "response": {}},
+        {"request": {"url": "data:,x"}},"#;
+    har("h2").replacen(r#"{"log": {"entries": ["#, odd, 1)
+}
+
+#[test]
+fn what_is_left_out_of_a_file_is_said_once_on_standard_error() {
+    let folder = Folder::new("pages-left-out");
+    std::fs::create_dir(folder.0.join("two")).unwrap();
+    folder.write("two/odd\u{202e}.har", damaged());
+    folder.write("two/whole.har", har("h2"));
+    let said = "two/odd\\u{202e}.har: 3 of 12 entries are left out: 1 cannot be read, 1 has no \
+         startedDateTime that can be read, 1 is a data: URL\n  entries[0] cannot be read; entries[1] \
+         https://a.example/\\u{1b} has no startedDateTime that can be read\n";
+    let output = folder.analects(&["pages", "two", "--format", "json"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stderr), said);
+    let document: Value = serde_json::from_str(&text(&output.stdout)).unwrap();
+    assert_eq!(document["survey"]["sites"].as_array().unwrap().len(), 2);
+    let requests = &document["survey"]["figures"]["requests"];
+    assert_eq!(
+        (&requests["min"], &requests["max"]),
+        (&9.0.into(), &9.0.into())
+    );
+
+    // Two traces, two disciplines, two seeds, and two entries that load the same pages.
+    folder.write("1.trace", "0 20\n");
+    folder.write("2.trace", "0 10\n");
+    let entry =
+        |name: &str| format!("[[traffic]]\nname = \"{name}\"\nkind = \"page\"\nsource = \"two\"\n");
+    let scenario = format!(
+        "duration = \"2s\"\ndisciplines = [\"pfifo\", \"fq_codel\"]\n[link]\ntrace = \"*.trace\"\n{}{}",
+        entry("a"),
+        entry("b")
+    );
+    folder.write("s.toml", scenario);
+    let args = ["run", "s.toml", "--repeat", "2", "--format", "json"];
+    let output = folder.analects(&args);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stderr), said);
+    let document: Value = serde_json::from_str(&text(&output.stdout)).unwrap();
+    assert_eq!(document["results"].as_array().unwrap().len(), 8);
+    let over = [
+        "sweep",
+        "s.toml",
+        "--over",
+        "warmup=0s,1s",
+        "--format",
+        "csv",
+    ];
+    let over = [
+        &over[..],
+        &["--metric", "utilization", "-s", "link.trace=1.trace"],
+    ]
+    .concat();
+    let output = folder.analects(&over);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stderr), said);
+}
+
 #[test]
 fn tables_name_as_many_pages_as_asked_for() {
     let folder = Folder::new("pages-tables");

@@ -608,12 +608,15 @@ fn a_wrong_har() {
     assert!(output.status.success(), "{}", text(&output.stderr));
     let cases = [
         (HAR[..HAR.len() / 2].to_owned(), "line 2 column"),
-        (HAR.replace("5000", "-5000"), "entries[0].response.bodySize"),
-        (HAR.replace("5000", "1e20"), "entries[0].response.bodySize"),
         (
             HAR.replace("2024-01-01", "yesterday"),
-            "entries[0].startedDateTime",
+            "found 1 entry, all left out: 1 has no startedDateTime",
         ),
+        (
+            HAR.replace("\"response\"", "\"answer\""),
+            "(entries[0] https://example.org/ has no response)",
+        ),
+        (HAR.replace("https:", "data:"), "1 is a data: URL"),
         ("[".repeat(100_000), "line 1 column 100000"),
         (String::new(), "line 1 column 0"),
         ("{}".to_owned(), "log"),
@@ -888,7 +891,7 @@ fn wrong_pages() {
     let folder = Folder::new("wrong-pages");
     std::fs::create_dir(folder.0.join("empty")).unwrap();
     folder.write("a.har", HAR);
-    folder.write("b.har", HAR.replace("5000", "-5000"));
+    folder.write("b.har", HAR.replace("2024-01-01", "yesterday"));
     folder.write("c.har", "no JSON");
     let long = "x".repeat(100_000);
     let cases: &[(&[&str], &[&str])] = &[
@@ -905,7 +908,7 @@ fn wrong_pages() {
         (&["generatedx"], &["names no sites"]),
         (
             &["*.har"],
-            &["b.har", "entries[0].response.bodySize", "developer tools"],
+            &["b.har", "1 has no startedDateTime", "developer tools"],
         ),
         (&["c.har"], &["c.har", "line 1 column"]),
         (

@@ -63,7 +63,7 @@ impl<'a> Facts<'a> {
 
     fn surveyed(&self) -> Result<Survey, String> {
         let pages = scenario::files::pages(&self.data.pages()).map_err(|error| error.message)?;
-        survey(self.engine, &pages).map_err(|error| error.to_string())
+        survey(self.engine, &pages.pages).map_err(|error| error.to_string())
     }
 }
 

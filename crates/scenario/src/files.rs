@@ -6,6 +6,7 @@ use link::trace::{self, Trace};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+use workload::har::{Har, LeftOut};
 use workload::page::Page;
 use workload::registry::LibraryError;
 
@@ -21,21 +22,7 @@ const MAX_HAR: u64 = workload::har::MAX_FILE as u64;
 /// # Errors
 /// A sentence that says why it cannot be read.
 pub fn read(path: &Path, most: u64) -> Result<String, String> {
-    let reason = |error: std::io::Error| match error.kind() {
-        ErrorKind::NotFound => "there is no such file".to_owned(),
-        ErrorKind::IsADirectory => "it is a folder".to_owned(),
-        _ => error.to_string(),
-    };
-    // What is no ordinary file tells no size before it is read.
-    let file = std::fs::File::open(path).map_err(reason)?;
-    let mut bytes = Vec::new();
-    file.take(most + 1)
-        .read_to_end(&mut bytes)
-        .map_err(reason)?;
-    if bytes.len() as u64 > most {
-        return Err(format!("it has more than {most} bytes"));
-    }
-    let text = String::from_utf8(bytes).map_err(|error| {
+    let text = String::from_utf8(bytes(path, most)?).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
         let line = error.as_bytes()[..valid]
             .iter()
@@ -51,6 +38,25 @@ pub fn read(path: &Path, most: u64) -> Result<String, String> {
         Some(rest) => rest.to_owned(),
         None => text,
     })
+}
+
+/// Reads a file of at most `most` bytes.
+fn bytes(path: &Path, most: u64) -> Result<Vec<u8>, String> {
+    let reason = |error: std::io::Error| match error.kind() {
+        ErrorKind::NotFound => "there is no such file".to_owned(),
+        ErrorKind::IsADirectory => "it is a folder".to_owned(),
+        _ => error.to_string(),
+    };
+    // What is no ordinary file tells no size before it is read.
+    let file = std::fs::File::open(path).map_err(reason)?;
+    let mut bytes = Vec::new();
+    file.take(most + 1)
+        .read_to_end(&mut bytes)
+        .map_err(reason)?;
+    if bytes.len() as u64 > most {
+        return Err(format!("it has more than {most} bytes"));
+    }
+    Ok(bytes)
 }
 
 /// The files that `pattern` means: a file itself, all files of a folder that do not begin with a
@@ -201,15 +207,36 @@ impl Source {
         })
     }
 
-    fn read(self) -> Result<Vec<Arc<Page>>, ScenarioError> {
+    fn read(self) -> Result<Pages, ScenarioError> {
         match self {
-            Source::Generated(number) => Ok(generated(number)),
+            Source::Generated(number) => Ok(Pages::generated(number)),
             Source::Files(files) => {
-                let pages: Result<Vec<_>, _> = files.iter().map(|path| recorded(path)).collect();
-                Ok(pages?.concat())
+                let mut all = Pages::default();
+                for path in &files {
+                    all.add(path)?;
+                }
+                Ok(all)
             }
         }
     }
+}
+
+/// What a source of pages holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Pages {
+    /// The pages.
+    pub pages: Vec<Arc<Page>>,
+    /// The files that are not replayed as a whole.
+    pub incomplete: Vec<Incomplete>,
+}
+
+/// A HAR file of which something is not replayed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Incomplete {
+    /// The file.
+    pub file: String,
+    /// What is left out of it.
+    pub left_out: LeftOut,
 }
 
 /// The pages that `source` names: a HAR file, a folder of them, a pattern with `*` in its last
@@ -217,14 +244,14 @@ impl Source {
 ///
 /// # Errors
 /// If there are none, or a file cannot be read or is no HAR.
-pub fn pages(source: &str) -> Result<Vec<Arc<Page>>, ScenarioError> {
+pub fn pages(source: &str) -> Result<Pages, ScenarioError> {
     let source = Source::parse(source)
         .map_err(|(message, help)| ScenarioError::about(source, &message, &help))?;
     source.read()
 }
 
 /// The pages that a workload's `source` names.
-pub(crate) fn named_pages(source: &str) -> Result<Vec<Arc<Page>>, LibraryError> {
+pub(crate) fn named_pages(source: &str) -> Result<Pages, LibraryError> {
     let source = Source::parse(source).map_err(|(message, help)| LibraryError {
         file: None,
         message,
@@ -237,30 +264,48 @@ pub(crate) fn named_pages(source: &str) -> Result<Vec<Arc<Page>>, LibraryError> 
     })
 }
 
-/// The pages of a HAR file.
-fn recorded(path: &Path) -> Result<Vec<Arc<Page>>, ScenarioError> {
-    let file = path.display().to_string();
+impl Pages {
+    fn generated(number: u32) -> Self {
+        Pages {
+            pages: generated(number),
+            incomplete: Vec::new(),
+        }
+    }
+
+    /// Adds those of a HAR file.
+    fn add(&mut self, path: &Path) -> Result<(), ScenarioError> {
+        let file = path.display().to_string();
+        let Har { pages, left_out } = recorded(path, &file)?;
+        // A HAR calls its pages page_1; the file's name says more.
+        let stem = path
+            .file_stem()
+            .map(|stem| stem.to_string_lossy())
+            .unwrap_or_default();
+        let many = pages.len() > 1;
+        let named = pages.into_iter().zip(1..).map(|(page, number)| {
+            let name = if many {
+                format!("{stem}#{number}")
+            } else {
+                stem.to_string()
+            };
+            Arc::new(page.named(&name))
+        });
+        self.pages.extend(named);
+        if !left_out.is_empty() {
+            self.incomplete.push(Incomplete { file, left_out });
+        }
+        Ok(())
+    }
+}
+
+/// What a HAR file holds.
+fn recorded(path: &Path, file: &str) -> Result<Har, ScenarioError> {
     let help = "name HAR files only; a browser's developer tools export them";
-    let refuse = |message: String| ScenarioError::about(&file, &message, help);
-    let content = read(path, MAX_HAR).map_err(refuse)?;
+    let refuse = |message: String| ScenarioError::about(file, &message, help);
+    let content = bytes(path, MAX_HAR).map_err(refuse)?;
     let options = workload::har::Options::default();
-    let har = workload::har::read(&file, content.as_bytes(), &options)
-        .map_err(|error| refuse(format!("{}: {}", error.place, error.problem)))?;
-    // A HAR calls its pages page_1; the file's name says more.
-    let stem = path
-        .file_stem()
-        .map(|stem| stem.to_string_lossy())
-        .unwrap_or_default();
-    let many = har.pages.len() > 1;
-    let named = har.pages.into_iter().zip(1..).map(|(page, number)| {
-        let name = if many {
-            format!("{stem}#{number}")
-        } else {
-            stem.to_string()
-        };
-        Arc::new(page.named(&name))
-    });
-    Ok(named.collect())
+    workload::har::read(file, &content, &options)
+        .map_err(|error| refuse(format!("{}: {}", error.place, error.problem)))
 }
 
 /// The first `number` sites of the generator. They are made once: every variant of a scenario is

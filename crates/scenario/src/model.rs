@@ -2,6 +2,7 @@
 
 use crate::dscp::Dscp;
 use crate::error::printable;
+use crate::files::Incomplete;
 use link::Capacity;
 use qdisc::Limit;
 use transport::media::MediaParams;
@@ -36,6 +37,8 @@ pub struct Scenario {
     pub traffic: Vec<Traffic>,
     /// The disciplines to compare.
     pub disciplines: Vec<Choice>,
+    /// The recorded pages' files that are not replayed as a whole.
+    pub incomplete: Vec<Incomplete>,
 }
 
 /// A way through a scenario's links.

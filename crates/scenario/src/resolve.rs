@@ -82,7 +82,7 @@ impl Document {
         let pacing = flag(&mut root, "pacing")?;
         let (links, rtt) = links(&mut root, names)?;
         let disciplines = disciplines(&mut root, names)?;
-        let traffic = traffic::traffic(&mut root, &links, names)?;
+        let (traffic, incomplete) = traffic::traffic(&mut root, &links, names)?;
         if duration == Duration::ZERO || warmup >= duration {
             let message = format!("nothing is measured: warmup {warmup}, duration {duration}");
             let key = ["warmup", "duration"]
@@ -104,6 +104,7 @@ impl Document {
             links,
             traffic,
             disciplines,
+            incomplete,
         })
     }
 }

@@ -3,12 +3,13 @@
 use crate::capacity::rate_of;
 use crate::dscp::Dscp;
 use crate::error::{ScenarioError, printable};
-use crate::files;
+use crate::files::{self, Incomplete, Pages};
 use crate::model::{Choice, Link, Traffic};
 use crate::names::Names;
 use crate::resolve::{MAX_DURATION, MAX_NAME, MAX_RTT, Result, choice, limited, name, name_at};
 use crate::section::{Section, Text};
 use crate::via;
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use transport::media::MediaParams;
@@ -17,11 +18,28 @@ use workload::page::Page;
 use workload::registry::{Entry, Library, LibraryError};
 use workload::{Carrier, Kind, Rows};
 
+/// What an entry may refer to.
+struct Known<'a> {
+    links: &'a [Link],
+    names: &'a dyn Names,
+    shelf: &'a Shelf,
+}
+
 /// More of one entry is a mistake, and would be allocated.
 const MAX_COUNT: u32 = 10_000;
 
-/// The traffic of a scenario with these `links`.
-pub fn traffic(root: &mut Section<'_>, links: &[Link], names: &dyn Names) -> Result<Vec<Traffic>> {
+/// The traffic of a scenario with these `links`, and the files of pages that are not replayed as a whole.
+pub fn traffic(
+    root: &mut Section<'_>,
+    links: &[Link],
+    names: &dyn Names,
+) -> Result<(Vec<Traffic>, Vec<Incomplete>)> {
+    let shelf = Shelf::default();
+    let known = Known {
+        links,
+        names,
+        shelf: &shelf,
+    };
     let sections = root.tables("traffic")?;
     // Names in results: where there are several of an entry, they are numbered.
     let mut taken: BTreeSet<String> = BTreeSet::new();
@@ -30,7 +48,7 @@ pub fn traffic(root: &mut Section<'_>, links: &[Link], names: &dyn Names) -> Res
         let Some(name) = name(&mut section)? else {
             return Err(section.error("traffic without a name", "write name = \"call\""));
         };
-        let added = entry(section, name.value.clone(), links, names)?;
+        let added = entry(section, name.value.clone(), &known)?;
         let several: u32 = added.iter().map(|entry| entry.count).sum();
         let numbered = (1..=several).map(|number| format!("{}-{number}", name.value));
         let numbered = numbered.filter(|_| several > 1);
@@ -52,17 +70,12 @@ pub fn traffic(root: &mut Section<'_>, links: &[Link], names: &dyn Names) -> Res
         let help = "write [[traffic]] with name = \"call\" and kind = \"call\"";
         return Err(root.error("there is no traffic", help));
     }
-    Ok(entries)
+    Ok((entries, shelf.0.into_inner()))
 }
 
 /// One entry; several for calls and pages, whose frames and loads are told apart by the entry.
-fn entry(
-    mut section: Section<'_>,
-    name: String,
-    links: &[Link],
-    names: &dyn Names,
-) -> Result<Vec<Traffic>> {
-    let known = workload(&mut section, &name, names)?;
+fn entry(mut section: Section<'_>, name: String, known: &Known<'_>) -> Result<Vec<Traffic>> {
+    let entry = workload(&mut section, &name, known.names)?;
     let rtt = match section.has("rtt") {
         true => Some(limited(&mut section, "rtt", Duration::ZERO, MAX_RTT)?),
         false => None,
@@ -78,12 +91,12 @@ fn entry(
         stagger: limited(&mut section, "stagger", Duration::ZERO, MAX_DURATION)?,
         jitter: limited(&mut section, "jitter", Duration::ZERO, MAX_DURATION)?,
         rtt,
-        via: via::via(&mut section, links)?,
+        via: via::via(&mut section, known.links)?,
         access: access.map(|text| rate_of(&text)).transpose()?,
-        control: control(&mut section, &known, names)?,
-        session: session(&mut section, &known)?,
+        control: control(&mut section, &entry, known.names)?,
+        session: session(&mut section, &entry)?,
         up: up(&mut section)?,
-        kind: built(known, section)?,
+        kind: built(entry, section, known.shelf)?,
         name,
     };
     let rows = traffic.kind.entry.rows;
@@ -148,17 +161,20 @@ fn session(section: &mut Section<'_>, known: &Entry) -> Result<MediaParams> {
 }
 
 /// The workload with the settings that are left in the section.
-fn built(entry: Entry, section: Section<'_>) -> Result<Kind> {
-    let workload = section.settings(entry.params, |settings| (entry.build)(settings, &Shelf))?;
+fn built(entry: Entry, section: Section<'_>, shelf: &Shelf) -> Result<Kind> {
+    let workload = section.settings(entry.params, |settings| (entry.build)(settings, shelf))?;
     Ok(Kind { entry, workload })
 }
 
-/// Loads what workloads name from files.
-struct Shelf;
+/// Loads what workloads name from files, and keeps which of them are not replayed as a whole.
+#[derive(Default)]
+struct Shelf(RefCell<Vec<Incomplete>>);
 
 impl Library for Shelf {
     fn pages(&self, source: &str) -> core::result::Result<Vec<Arc<Page>>, LibraryError> {
-        files::named_pages(source)
+        let Pages { pages, incomplete } = files::named_pages(source)?;
+        self.0.borrow_mut().extend(incomplete);
+        Ok(pages)
     }
 }
 

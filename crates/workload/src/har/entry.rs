@@ -1,120 +1,24 @@
 //! One entry of a HAR file: which of its fields mean what, whoever exported it.
+//!
+//! A value that cannot be is read as one that is not there: a size of -7 is unknown, as -1 is.
 
+use super::left_out::Reason;
 use super::node::{Leaf, List, Node};
-use super::url::{self, Target};
-use super::{Fault, date};
-use crate::page::{MAX_BYTES, MAX_REQUESTS, MAX_WAIT, Protocol};
-use serde::Deserialize;
+use super::protocol;
+use super::raw::{
+    RawContent, RawEntry, RawInitiator, RawRequest, RawResponse, RawStack, RawTimings,
+};
+use crate::page::{MAX_BYTES, MAX_WAIT, Origin, Protocol};
+use jiff::{Timestamp, civil, tz::Offset};
 use std::net::IpAddr;
 use units::Duration;
+use url::Url;
 
 /// Length of headers where an exporter does not tell: near the medians of recorded pages.
 const REQUEST_HEADERS: u64 = 450;
 const RESPONSE_HEADERS: u64 = 360;
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Root {
-    pub log: Node<Log>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Log {
-    pub pages: List<Node<RawPage>, MAX_REQUESTS>,
-    pub entries: List<Node<RawEntry>, MAX_REQUESTS>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct RawPage {
-    pub id: Leaf,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct RawEntry {
-    pageref: Leaf,
-    started_date_time: Leaf,
-    time: Leaf,
-    request: Node<RawRequest>,
-    response: Node<RawResponse>,
-    timings: Node<RawTimings>,
-    #[serde(rename = "_initiator")]
-    initiator: Node<RawInitiator>,
-    #[serde(rename = "_protocol")]
-    protocol: Leaf,
-    #[serde(rename = "_bytesIn")]
-    bytes_in: Leaf,
-    #[serde(rename = "_bytesOut")]
-    bytes_out: Leaf,
-    #[serde(rename = "_fromCache")]
-    from_cache: Leaf,
-    #[serde(rename = "serverIPAddress")]
-    address: Leaf,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct RawRequest {
-    url: Leaf,
-    http_version: Leaf,
-    headers_size: Leaf,
-    body_size: Leaf,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct RawResponse {
-    status: Leaf,
-    http_version: Leaf,
-    headers_size: Leaf,
-    body_size: Leaf,
-    #[serde(rename = "redirectURL")]
-    redirect_url: Leaf,
-    content: Node<RawContent>,
-    #[serde(rename = "_transferSize")]
-    transfer_size: Leaf,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct RawContent {
-    size: Leaf,
-    compression: Leaf,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct RawTimings {
-    blocked: Leaf,
-    dns: Leaf,
-    connect: Leaf,
-    ssl: Leaf,
-    send: Leaf,
-    wait: Leaf,
-    receive: Leaf,
-}
-
-/// Chrome's initiator; others write the URL alone.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct RawInitiator {
-    url: Leaf,
-    stack: Node<RawStack>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct RawStack {
-    call_frames: List<Node<RawFrame>, 100_000>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct RawFrame {
-    url: Leaf,
-}
+/// Longest host name (RFC 1035, section 2.3.4).
+const MAX_HOST: usize = 255;
 
 /// What an entry says, in one form for all exporters.
 #[derive(Debug)]
@@ -122,12 +26,13 @@ pub(super) struct Entry {
     /// Its index in the file.
     pub index: usize,
     pub pageref: Option<String>,
-    pub url: String,
-    pub target: Target,
+    /// Without a fragment, which is not sent, and which initiators leave out.
+    pub url: Url,
     /// The server's.
     pub address: Option<IpAddr>,
     pub protocol: Option<Protocol>,
-    pub kind: Kind,
+    /// Why it is not replayed; none where it went over the network.
+    pub skipped: Option<Reason>,
     pub request: u64,
     pub response: u64,
     /// Nanoseconds since 1970.
@@ -139,197 +44,218 @@ pub(super) struct Entry {
     pub wait: Duration,
     /// What opening the connection says about the round trip.
     pub rtt: Option<Duration>,
-    pub initiator: Option<String>,
-    pub redirect: Option<String>,
+    pub initiator: Option<Url>,
+    pub redirect: Option<Url>,
 }
 
-/// What became of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// It went over the network.
-    Sent,
-    /// It was answered from the browser's cache, without asking.
-    Cached,
-    /// There was no answer, or no network.
-    Nothing,
-}
-
-/// Values of one entry, with their places for errors.
-struct Reader {
-    index: usize,
-}
-
-impl Reader {
-    fn fault(&self, field: &str, found: &Leaf, expected: &str) -> Fault {
-        Fault {
-            place: format!("entries[{}].{field}", self.index),
-            problem: format!("found {found}, expected {expected}"),
-        }
-    }
-
-    /// A size in bytes; none where it is -1, null or missing. WebPageTest writes some as text.
-    fn size(&self, field: &str, leaf: &Leaf) -> Result<Option<u64>, Fault> {
-        let number = match leaf {
-            Leaf::Missing | Leaf::Null => return Ok(None),
-            Leaf::Number(number) => Some(*number),
-            Leaf::Text(text) if field.contains('_') => text.parse().ok(),
-            _ => None,
+impl Entry {
+    /// The server that it was sent to, if it was.
+    pub fn origin(&self, protocol: Protocol) -> Option<Origin> {
+        let secure = match self.url.scheme() {
+            "http" | "ws" => false,
+            "https" | "wss" => true,
+            _ => return None,
         };
-        match number {
-            Some(-1.0) => Ok(None),
-            Some(number) if (0.0..=MAX_BYTES.get() as f64).contains(&number) => {
-                Ok(Some(number as u64))
-            }
-            _ => Err(self.fault(
-                field,
-                leaf,
-                "a size of 0 to 10 GB in bytes, or -1 for unknown",
-            )),
-        }
-    }
-
-    /// A time in milliseconds; none where it is -1, null or missing. Chrome rounds some to just
-    /// below zero.
-    fn time(&self, field: &str, leaf: &Leaf) -> Result<Option<Duration>, Fault> {
-        match leaf {
-            Leaf::Missing | Leaf::Null => Ok(None),
-            Leaf::Number(ms) if (-1.0..0.0).contains(ms) => Ok(None),
-            Leaf::Number(ms) if (0.0..=MAX_WAIT.as_millis_f64()).contains(ms) => {
-                Ok(Some(Duration::from_secs_f64(ms / 1e3)))
-            }
-            _ => Err(self.fault(
-                field,
-                leaf,
-                "a time of 0 to a day in milliseconds, or -1 for none",
-            )),
-        }
-    }
-
-    fn object<T: Default>(&self, field: &str, node: Node<T>, required: bool) -> Result<T, Fault> {
-        match node {
-            Node::Is(object) => Ok(object),
-            Node::Not(Leaf::Missing | Leaf::Null) if !required => Ok(T::default()),
-            Node::Not(found) => Err(self.fault(field, &found, "an object")),
-        }
-    }
-
-    /// A text; none where it is empty or missing.
-    fn text(&self, field: &str, leaf: Leaf) -> Result<Option<String>, Fault> {
-        match leaf {
-            Leaf::Missing | Leaf::Null => Ok(None),
-            Leaf::Text(text) => Ok(Some(text).filter(|text| !text.is_empty())),
-            found => Err(self.fault(field, &found, "a text")),
-        }
+        Some(Origin {
+            secure,
+            host: self.url.host_str()?.to_owned(),
+            port: self.url.port_or_known_default()?,
+            protocol,
+        })
     }
 }
 
-/// Reads entry `index` of a file.
-pub(super) fn read(index: usize, raw: Node<RawEntry>) -> Result<Entry, Fault> {
-    let reader = Reader { index };
-    let raw = match raw {
-        Node::Is(raw) => raw,
-        Node::Not(found) => {
-            return Err(Fault {
-                place: format!("entries[{index}]"),
-                problem: format!("found {found}, expected an object"),
-            });
-        }
+/// An entry that has no place among the others: too little of it can be read, or it is a tunnel.
+#[derive(Debug)]
+pub(super) struct Unplaced {
+    /// Its URL, as far as it has one.
+    pub url: String,
+    pub reason: Reason,
+}
+
+/// Reads entry `index` of a file from its JSON.
+pub(super) fn read(index: usize, json: &str) -> Result<Entry, Unplaced> {
+    let unplaced = |url: &str, reason| Unplaced {
+        url: url.to_owned(),
+        reason,
     };
-    let request = reader.object("request", raw.request, true)?;
-    let response = reader.object("response", raw.response, true)?;
-    let timings = reader.object("timings", raw.timings, false)?;
-    let url = request.url.as_text().unwrap_or_default().to_owned();
-    let target = Target::parse(&url)
-        .ok_or_else(|| reader.fault("request.url", &request.url, "an absolute URL"))?;
-    let start = raw.started_date_time.as_text().and_then(date::parse);
-    let start = start.ok_or_else(|| {
-        let expected = "a moment such as 2009-07-24T19:20:30.45+01:00";
-        reader.fault("startedDateTime", &raw.started_date_time, expected)
-    })?;
-    let times = times(&reader, &timings, &raw.time)?;
-    let (response_bytes, kind) = answer(&reader, &response, &raw.bytes_in, &raw.from_cache)?;
+    let raw: RawEntry = match serde_json::from_str(json) {
+        Ok(Node::Is(raw)) => raw,
+        Ok(Node::Not(_)) => return Err(unplaced("", Reason::NoObject)),
+        Err(_) => return Err(unplaced("", Reason::Unreadable)),
+    };
+    let Node::Is(request) = raw.request else {
+        return Err(unplaced("", Reason::NoRequest));
+    };
+    let written = request.url.as_text().unwrap_or_default();
+    let url = url(written).ok_or_else(|| unplaced(written, Reason::NoUrl))?;
+    // A replay takes the time to connect anew.
+    if request.method.as_text() == Some("CONNECT") {
+        return Err(unplaced(written, Reason::Tunnel));
+    }
+    let local = local(&url);
+    let start = raw.started_date_time.as_text().and_then(moment);
+    let start = start.ok_or_else(|| unplaced(written, local.unwrap_or(Reason::NoStart)))?;
+    let (response, missing) = match raw.response {
+        Node::Is(response) => (response, None),
+        Node::Not(_) => (RawResponse::default(), Some(Reason::NoResponse)),
+    };
+    let times = times(&object(raw.timings), &raw.time);
+    let from_cache = from_cache(&raw.from_cache, &raw.fetch_type, &response);
+    let (bytes, unsent) = answer(&response, &raw.bytes_in, from_cache);
     let versions = [&raw.protocol, &response.http_version, &request.http_version];
     Ok(Entry {
         index,
-        pageref: reader.text("pageref", raw.pageref)?,
+        pageref: name(raw.pageref),
         protocol: versions
             .into_iter()
-            .find_map(|version| version.as_text().and_then(url::protocol)),
-        kind: match target {
-            Target::Local => Kind::Nothing,
-            Target::Remote { .. } => kind,
-        },
-        target,
+            .find_map(|version| version.as_text().and_then(protocol::named)),
+        skipped: local.or(missing).or(unsent),
         address: address(&raw.address),
-        request: question(&reader, &request, &raw.bytes_out)?,
-        response: response_bytes,
+        request: question(&request, &raw.bytes_out),
+        response: bytes,
         start,
         first_byte: times.first_byte,
         duration: times.duration,
         wait: times.wait,
         rtt: times.rtt,
         initiator: initiator(raw.initiator),
-        redirect: reader
-            .text("response.redirectURL", response.redirect_url)?
-            .and_then(|location| url::join(&url, &location)),
+        redirect: redirect(&url, &response.redirect_url),
         url,
     })
 }
 
+/// Why nothing is sent for `url`, if nothing is.
+fn local(url: &Url) -> Option<Reason> {
+    match url.scheme() {
+        "http" | "https" | "ws" | "wss" => None,
+        "data" => Some(Reason::Data),
+        "blob" => Some(Reason::Blob),
+        _ => Some(Reason::Scheme),
+    }
+}
+
+/// An absolute URL without its fragment.
+fn url(text: &str) -> Option<Url> {
+    let mut url = Url::parse(text).ok()?;
+    url.set_fragment(None);
+    let host = url.host_str().map_or(0, str::len);
+    (host <= MAX_HOST).then_some(url)
+}
+
+/// Where an answer from `from` leads on to.
+fn redirect(from: &Url, location: &Leaf) -> Option<Url> {
+    let location = location.as_text().filter(|text| !text.is_empty())?;
+    let mut to = from.join(location).ok()?;
+    to.set_fragment(None);
+    Some(to)
+}
+
+/// Nanoseconds since 1970 of an ISO 8601 moment, as HAR 1.2 has it:
+/// `2009-07-24T19:20:30.45+01:00`. Without a zone it counts as one of UTC: only differences matter.
+fn moment(text: &str) -> Option<i128> {
+    let text = text.trim();
+    // A date alone is midnight to jiff, and would be hours before the rest of its page.
+    let of_utc = || match text.contains(':') {
+        true => Offset::UTC
+            .to_timestamp(text.parse::<civil::DateTime>().ok()?)
+            .ok(),
+        false => None,
+    };
+    let moment: Option<Timestamp> = text.parse().ok().or_else(of_utc);
+    moment.map(Timestamp::as_nanosecond)
+}
+
+/// A page's name: a text, or a number as some write it.
+pub(super) fn name(leaf: Leaf) -> Option<String> {
+    match leaf {
+        Leaf::Text(text) => Some(text).filter(|text| !text.is_empty()),
+        Leaf::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+/// An object, or an empty one where something else stands.
+fn object<T: Default>(node: Node<T>) -> T {
+    match node {
+        Node::Is(object) => object,
+        Node::Not(_) => T::default(),
+    }
+}
+
+/// A number; WebPageTest writes some as text.
+fn number(leaf: &Leaf) -> Option<f64> {
+    match leaf {
+        Leaf::Number(number) => Some(*number),
+        Leaf::Text(text) => text.trim().parse().ok(),
+        _ => None,
+    }
+}
+
+/// A size in bytes; none where it is below zero or more than an answer can have. Chrome takes the
+/// headers from what came, and writes -197 where nothing came.
+fn size(leaf: &Leaf) -> Option<u64> {
+    let size = number(leaf).filter(|size| (0.0..=MAX_BYTES.get() as f64).contains(size));
+    size.map(|size| size as u64)
+}
+
+/// A time in milliseconds; none where it is below zero or more than a day. Chrome's and Safari's
+/// can be negative where two clocks were read.
+fn time(leaf: &Leaf) -> Option<Duration> {
+    let ms = number(leaf).filter(|ms| (0.0..=MAX_WAIT.as_millis_f64()).contains(ms));
+    ms.map(|ms| Duration::from_secs_f64(ms / 1e3))
+}
+
 /// Length of the request. Headers of HTTP/2 are compressed, and then often not given.
-fn question(reader: &Reader, request: &RawRequest, bytes_out: &Leaf) -> Result<u64, Fault> {
-    let out = reader.size("_bytesOut", bytes_out)?.filter(|&out| out > 0);
-    let headers = reader.size("request.headersSize", &request.headers_size)?;
-    let body = reader.size("request.bodySize", &request.body_size)?;
-    let sum = headers.unwrap_or(REQUEST_HEADERS) + body.unwrap_or(0);
-    Ok(out.unwrap_or(sum).min(MAX_BYTES.get()))
+fn question(request: &RawRequest, bytes_out: &Leaf) -> u64 {
+    let out = size(bytes_out).filter(|&out| out > 0);
+    let headers = size(&request.headers_size).unwrap_or(REQUEST_HEADERS);
+    let sum = headers + size(&request.body_size).unwrap_or(0);
+    out.unwrap_or(sum).min(MAX_BYTES.get())
+}
+
+/// Whether the exporter says that the answer came from the browser's cache or a service worker:
+/// what that one asks the network for is an entry of its own.
+fn from_cache(from_cache: &Leaf, fetch_type: &Leaf, response: &RawResponse) -> bool {
+    // Safari's.
+    let kept = ["Memory Cache", "Disk Cache", "Service Worker"];
+    let says = |leaf: &Leaf| !matches!(leaf, Leaf::Missing | Leaf::Null | Leaf::Bool(false));
+    says(from_cache)
+        || fetch_type
+            .as_text()
+            .is_some_and(|text| kept.contains(&text))
+        || response.via_service_worker == Leaf::Bool(true)
 }
 
 /// Length of the answer on the wire, from the first of these that is given: `_transferSize`
 /// (Chrome, chrome-har), `_bytesIn` (WebPageTest), `headersSize` and `bodySize` (HAR 1.2, Firefox),
-/// `content.size` less `content.compression`. An answer with content of which nothing came over the
-/// network is from the cache; one with no content and no status did not come at all.
-fn answer(
-    reader: &Reader,
-    response: &RawResponse,
-    bytes_in: &Leaf,
-    from_cache: &Leaf,
-) -> Result<(u64, Kind), Fault> {
-    let status = match response.status {
-        Leaf::Number(status) if (-1.0..=999.0).contains(&status) => status,
-        ref found => return Err(reader.fault("response.status", found, "a status of 0 to 999")),
-    };
+/// `content.size` less `content.compression`. An answer of which nothing came over the network is
+/// the browser's own: `_transferSize` has the headers, the others show it where there is content.
+/// One without bytes and without a status of HTTP did not come at all.
+fn answer(response: &RawResponse, bytes_in: &Leaf, from_cache: bool) -> (u64, Option<Reason>) {
     let content = match &response.content {
         Node::Is(content) => content,
-        Node::Not(Leaf::Missing | Leaf::Null) => &RawContent::default(),
-        Node::Not(found) => return Err(reader.fault("response.content", found, "an object")),
+        Node::Not(_) => &RawContent::default(),
     };
-    let transfer = reader.size("response._transferSize", &response.transfer_size)?;
-    let bytes_in = reader.size("_bytesIn", bytes_in)?;
-    let headers = reader.size("response.headersSize", &response.headers_size)?;
-    let body = reader.size("response.bodySize", &response.body_size)?;
-    let unpacked = reader.size("response.content.size", &content.size)?;
+    let (transfer, bytes_in) = (size(&response.transfer_size), size(bytes_in));
+    let (headers, body) = (size(&response.headers_size), size(&response.body_size));
+    let unpacked = size(&content.size);
     // Negative where compression made it longer.
-    let saved = match content.compression {
-        Leaf::Missing | Leaf::Null => 0.0,
-        Leaf::Number(saved) if saved.abs() <= MAX_BYTES.get() as f64 => saved,
-        ref found => {
-            return Err(reader.fault("response.content.compression", found, "a size in bytes"));
-        }
-    };
-    let from_cache = !matches!(from_cache, Leaf::Missing | Leaf::Null | Leaf::Bool(false));
-    let packed = (unpacked.unwrap_or(0) as f64 - saved).max(0.0) as u64;
+    let saved = number(&content.compression).filter(|saved| saved.abs() <= MAX_BYTES.get() as f64);
+    let packed = (unpacked.unwrap_or(0) as f64 - saved.unwrap_or(0.0)).max(0.0) as u64;
     let came = transfer.or(bytes_in).or(body);
-    let kind = if status <= 0.0 && came.unwrap_or(0) == 0 {
-        Kind::Nothing
-    } else if from_cache || (came == Some(0) && unpacked > Some(0)) {
-        Kind::Cached
+    // Some tools write -2 or 12029 for errors of their own.
+    let status = number(&response.status).filter(|status| (100.0..1000.0).contains(status));
+    let unsent = if status.is_none() && came.unwrap_or(0) == 0 {
+        Some(Reason::Unanswered)
+    } else if from_cache || transfer == Some(0) || (came == Some(0) && unpacked > Some(0)) {
+        Some(Reason::Cached)
     } else {
-        Kind::Sent
+        None
     };
     let sum = headers.unwrap_or(RESPONSE_HEADERS) + body.filter(|&b| b > 0).unwrap_or(packed);
     let known = transfer.filter(|&n| n > 0).or(bytes_in.filter(|&n| n > 0));
-    Ok((known.unwrap_or(sum).min(MAX_BYTES.get()), kind))
+    (known.unwrap_or(sum).min(MAX_BYTES.get()), unsent)
 }
 
 struct Times {
@@ -341,30 +267,24 @@ struct Times {
 
 /// HAR 1.2: `connect` includes `ssl`, and all but `ssl` add up to the entry's `time`, which Firefox
 /// leaves out.
-fn times(reader: &Reader, raw: &RawTimings, time: &Leaf) -> Result<Times, Fault> {
-    let read = |field: &str, leaf| reader.time(field, leaf);
-    let connect = read("timings.connect", &raw.connect)?;
-    let ssl = read("timings.ssl", &raw.ssl)?.unwrap_or_default();
-    let wait = read("timings.wait", &raw.wait)?.unwrap_or_default();
-    let before = [
-        read("timings.blocked", &raw.blocked)?,
-        read("timings.dns", &raw.dns)?,
-        connect,
-        read("timings.send", &raw.send)?,
-    ];
+fn times(raw: &RawTimings, whole: &Leaf) -> Times {
+    let connect = time(&raw.connect);
+    let ssl = time(&raw.ssl).unwrap_or_default();
+    let wait = time(&raw.wait).unwrap_or_default();
+    let before = [time(&raw.blocked), time(&raw.dns), connect, time(&raw.send)];
     let first_byte = before
         .into_iter()
         .flatten()
         .fold(wait, |sum, span| sum + span);
-    let receive = read("timings.receive", &raw.receive)?.unwrap_or_default();
-    let whole = read("time", time)?.unwrap_or_default();
+    let receive = time(&raw.receive).unwrap_or_default();
+    let whole = time(whole).unwrap_or_default();
     let duration = whole.max(first_byte + receive);
     // TCP's handshake is one round trip, and at least a third of it with TLS 1.2: some exporters
     // count it into `ssl`.
     let rtt = connect
         .filter(|&connect| connect > Duration::ZERO)
         .map(|connect| connect.saturating_sub(ssl).max(connect / 3));
-    Ok(Times {
+    Times {
         first_byte: if first_byte > Duration::ZERO {
             first_byte
         } else {
@@ -373,7 +293,7 @@ fn times(reader: &Reader, raw: &RawTimings, time: &Leaf) -> Result<Times, Fault>
         duration,
         wait,
         rtt,
-    })
+    }
 }
 
 /// The server's address, IPv6 with or without brackets. No replay needs it: anything odd is none.
@@ -386,21 +306,136 @@ fn address(raw: &Leaf) -> Option<IpAddr> {
 }
 
 /// The URL of what caused the request. It is only a hint: anything odd is no initiator.
-fn initiator(raw: Node<RawInitiator>) -> Option<String> {
-    let text = |leaf| match leaf {
-        Leaf::Text(url) if !url.is_empty() => Some(url),
-        _ => None,
-    };
+fn initiator(raw: Node<RawInitiator>) -> Option<Url> {
+    let read = |leaf: &Leaf| leaf.as_text().and_then(url);
     match raw {
-        Node::Not(leaf) => text(leaf),
-        Node::Is(raw) => text(raw.url).or_else(|| match raw.stack {
+        Node::Not(leaf) => read(&leaf),
+        Node::Is(raw) => read(&raw.url).or_else(|| match raw.stack {
             Node::Is(RawStack {
                 call_frames: List::Is(frames),
             }) => frames.into_iter().find_map(|frame| match frame {
-                Node::Is(frame) => text(frame.url),
+                Node::Is(frame) => read(&frame.url),
                 Node::Not(_) => None,
             }),
             _ => None,
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Scheme behind TLS, host and port.
+    fn origin(text: &str) -> Option<(bool, String, u16)> {
+        let json = format!(
+            r#"{{"startedDateTime":"2024-05-01T10:00:00Z","response":{{}},"request":{{"url":{text:?}}}}}"#
+        );
+        let origin = read(0, &json).ok()?.origin(Protocol::H1)?;
+        Some((origin.secure, origin.host, origin.port))
+    }
+
+    #[test]
+    fn origins() {
+        let is = |secure, host: &str, port| Some((secure, host.to_owned(), port));
+        for (text, server) in [
+            ("http://A.example", is(false, "a.example", 80)),
+            (
+                "https://me:pw@a.example:8443/x?u=http://b.example",
+                is(true, "a.example", 8443),
+            ),
+            ("wss://[::1]/socket", is(true, "[::1]", 443)),
+            ("http://[::1]:81?x", is(false, "[::1]", 81)),
+            ("http://a_b.example:", is(false, "a_b.example", 80)),
+            (
+                "https://b\u{fc}cher.example/",
+                is(true, "xn--bcher-kva.example", 443),
+            ),
+            ("data:text/plain,x", None),
+            ("blob:https://a.example/1", None),
+            ("about:blank", None),
+        ] {
+            assert_eq!(origin(text), server, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_url() {
+        let long = format!("https://{}/", "a.".repeat(200));
+        for text in [
+            "",
+            "/path",
+            "https:",
+            "https://",
+            "https://:80/",
+            "https://a.example:x/",
+            "https://a.example:99999/",
+            "https://a b/",
+            "1http://a.example/",
+            &long,
+        ] {
+            assert_eq!(url(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn redirects() {
+        let from = url("https://a.example:8443/x/?y").unwrap();
+        for (location, to) in [
+            ("/z#top", Some("https://a.example:8443/z")),
+            ("//b.example/z", Some("https://b.example/z")),
+            ("http://b.example", Some("http://b.example/")),
+            ("z", Some("https://a.example:8443/x/z")),
+            ("", None),
+            ("https://", None),
+        ] {
+            let to = to.map(|to| Url::parse(to).unwrap());
+            assert_eq!(redirect(&from, &Leaf::Text(location.to_owned())), to);
+        }
+        assert_eq!(redirect(&from, &Leaf::Null), None);
+    }
+
+    #[test]
+    fn moments() {
+        // date -u -d '2017-06-26T12:45:04Z' +%s
+        const S: i128 = 1_498_481_104;
+        for (text, seconds, nanos) in [
+            ("1970-01-01T00:00:00Z", 0, 0),
+            ("2017-06-26T21:45:04.598+09:00", S, 598_000_000),
+            ("2017-06-26T12:45:04Z", S, 0),
+            // Fiddler's seven decimals.
+            ("2017-06-26T09:15:04.0000001-03:30", S, 100),
+            ("2017-06-26T09:15:04.000000001-0330", S, 1),
+            ("2017-06-26 13:45:04.5+01", S, 500_000_000),
+            ("2017-06-26T12:45:04.5", S, 500_000_000),
+            // date -u -d '2000-03-01' +%s; 2000 was a leap year, 1900 was none.
+            ("2000-03-01T00:00:00Z", 951_868_800, 0),
+            ("1900-03-01T00:00:00Z", -2_203_891_200, 0),
+        ] {
+            assert_eq!(
+                moment(text),
+                Some(seconds * 1_000_000_000 + nanos),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_no_moment() {
+        for text in [
+            "",
+            "T",
+            "2017-06-26",
+            "2017-13-01T00:00:00Z",
+            "2017-02-29T00:00:00Z",
+            "2017-06-26T25:00:00Z",
+            "2017-06-26T12:45:04.Z",
+            "2017-06-26T12:45:04+\u{e9}",
+            "-017-06-26T12:45:04Z",
+            "99999-06-26T12:45:04Z",
+            "1498481104",
+        ] {
+            assert_eq!(moment(text), None, "{text}");
+        }
     }
 }

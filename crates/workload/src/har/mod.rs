@@ -1,19 +1,26 @@
 //! HTTP Archive files: recordings of page loads that every browser's developer tools export.
 //!
 //! HAR 1.2 (<http://www.softwareishard.com/blog/har-12-spec/>) leaves much to exporters; this
-//! reads Chrome's, Firefox's, WebPageTest's and chrome-har's (Browsertime's) dialects. What is
-//! unknown is skipped; what matters and is wrong is an error that names its place. How a recording
-//! becomes a plan is written down in `docs/decisions/0030-page-plans.md`.
+//! reads the dialects of browsers (Chrome, Edge, Firefox, Safari), of what drives them (WebPageTest,
+//! Browsertime with chrome-har, Playwright) and of proxies (Charles, Fiddler, mitmproxy). What is
+//! unknown is skipped; a value that cannot be counts as missing; an entry that still says too little
+//! is left out and named in [`LeftOut`]. How a recording becomes a plan is written down in
+//! `docs/decisions/0030-page-plans.md`.
 
-mod date;
 mod entry;
+mod left_out;
 mod node;
 mod plan;
-mod url;
+mod protocol;
+mod raw;
+
+pub use left_out::{LeftOut, Omitted, Reason};
 
 use crate::page::{MAX_REQUESTS, Page, Protocol};
-use entry::{Entry, Root};
+use entry::Entry;
 use node::{Leaf, List, Node};
+use raw::{Log, RawPage, Root};
+use serde_json::value::RawValue;
 
 /// Largest file that is read: 256 MiB.
 pub const MAX_FILE: usize = 256 << 20;
@@ -43,8 +50,8 @@ impl Default for Options {
 pub struct Har {
     /// Its pages, in the file's order; at least one.
     pub pages: Vec<Page>,
-    /// Pages without a request that goes over the network.
-    pub left_out: Vec<String>,
+    /// What of the file is not in them.
+    pub left_out: LeftOut,
 }
 
 /// Why a file was refused.
@@ -53,7 +60,7 @@ pub struct Har {
 pub struct HarError {
     /// The file, as [`read`] was told.
     pub file: String,
-    /// Where in it: `line 3 column 9`, or `entries[17].response.bodySize` (within `log`).
+    /// Where in it: `line 3 column 9`, or `entries` (within `log`).
     pub place: String,
     /// What was found and what was expected.
     pub problem: String,
@@ -83,8 +90,7 @@ impl Fault {
 ///
 /// # Errors
 /// If the text is no JSON or no HAR; if it is larger than [`MAX_FILE`] or has more entries than
-/// [`MAX_REQUESTS`]; if a field that matters is missing, of the wrong type or out of range; if no
-/// entry goes over the network.
+/// [`MAX_REQUESTS`]; if nothing is left of it that goes over the network.
 pub fn read(file: &str, text: &[u8], options: &Options) -> Result<Har, HarError> {
     parse(text, options).map_err(|fault| HarError {
         file: file.chars().take(200).collect(),
@@ -98,17 +104,15 @@ fn parse(text: &[u8], options: &Options) -> Result<Har, Fault> {
         let problem = format!("found {} bytes, expected at most {MAX_FILE}", text.len());
         return Err(Fault::new("size", problem));
     }
-    // Windows programs put a byte order mark in front.
-    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-    let root: Node<Root> = serde_json::from_slice(text).map_err(|error| json_fault(&error))?;
-    let log = match root {
-        Node::Is(root) => root.log,
-        Node::Not(found) => return Err(Fault::found("top level", &found, "an object")),
-    };
-    let log = match log {
-        Node::Is(log) => log,
-        Node::Not(found) => return Err(Fault::found("log", &found, "an object")),
-    };
+    if text.starts_with(b"\xff\xfe") || text.starts_with(b"\xfe\xff") {
+        let problem = "found UTF-16, expected UTF-8";
+        return Err(Fault::new("line 1 column 1", problem));
+    }
+    // Recorded content may hold broken characters; no text that matters here does.
+    let text = String::from_utf8_lossy(text);
+    // Windows programs put a byte order mark in front; zeros fill a file that was not closed.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let log = log(text.trim_end_matches('\0'))?;
     let raw = match log.entries {
         List::Is(raw) => raw,
         List::Not(found) => return Err(Fault::found("entries", &found, "a list")),
@@ -116,11 +120,30 @@ fn parse(text: &[u8], options: &Options) -> Result<Har, Fault> {
     if raw.is_empty() {
         return Err(Fault::new("entries", "found none, expected at least one"));
     }
-    let names = page_names(log.pages)?;
-    let entries = raw.into_iter().enumerate();
-    let entries = entries.map(|(index, raw)| entry::read(index, raw));
-    let entries: Vec<Entry> = entries.collect::<Result<_, _>>()?;
-    pages(names, entries, options)
+    let mut left_out = LeftOut {
+        of: raw.len(),
+        ..LeftOut::default()
+    };
+    let mut entries = Vec::new();
+    for (index, json) in raw.into_iter().enumerate() {
+        match entry::read(index, json.get()) {
+            Ok(entry) => entries.push(entry),
+            Err(unplaced) => left_out.add(index, &unplaced.url, unplaced.reason),
+        }
+    }
+    pages(page_names(log.pages), entries, left_out, options)
+}
+
+fn log(text: &str) -> Result<Log<'_>, Fault> {
+    let root: Node<Root<'_>> = serde_json::from_str(text).map_err(|error| json_fault(&error))?;
+    let log = match root {
+        Node::Is(root) => root.log,
+        Node::Not(found) => return Err(Fault::found("top level", &found, "an object")),
+    };
+    match log {
+        Node::Is(log) => Ok(log),
+        Node::Not(found) => Err(Fault::found("log", &found, "an object")),
+    }
 }
 
 /// serde_json's message ends with the place; here it comes first.
@@ -132,29 +155,29 @@ fn json_fault(error: &serde_json::Error) -> Fault {
     Fault { place, problem }
 }
 
-fn page_names(pages: List<Node<entry::RawPage>, MAX_REQUESTS>) -> Result<Vec<String>, Fault> {
-    let pages = match pages {
-        List::Is(pages) => pages,
-        List::Not(Leaf::Missing | Leaf::Null) => return Ok(Vec::new()),
-        List::Not(found) => return Err(Fault::found("pages", &found, "a list")),
+/// The names of the pages that are declared. Charles writes no `pages`, Fiddler null.
+fn page_names(pages: List<&RawValue, MAX_REQUESTS>) -> Vec<String> {
+    let List::Is(pages) = pages else {
+        return Vec::new();
     };
-    let name = |(index, page)| {
-        let found = match page {
-            Node::Is(entry::RawPage { id }) => match id {
-                Leaf::Text(id) => return Ok(id),
-                found => found,
-            },
-            Node::Not(found) => found,
-        };
-        let place = format!("pages[{index}].id");
-        Err(Fault::found(&place, &found, "a text"))
+    let name = |page: &RawValue| match serde_json::from_str(page.get()) {
+        Ok(Node::Is(RawPage { id })) => entry::name(id),
+        _ => None,
     };
-    pages.into_iter().enumerate().map(name).collect()
+    pages.into_iter().filter_map(name).collect()
 }
 
-/// Sorts entries into pages. Those that name none belong to the first; a page that is named only
-/// by entries follows the declared ones.
-fn pages(names: Vec<String>, entries: Vec<Entry>, options: &Options) -> Result<Har, Fault> {
+/// Sorts entries into pages. Those that name none belong to the first, and are all one page where
+/// none is named; a page that is named only by entries follows the declared ones.
+fn pages(
+    names: Vec<String>,
+    entries: Vec<Entry>,
+    mut left_out: LeftOut,
+    options: &Options,
+) -> Result<Har, Fault> {
+    let named = || entries.iter().find_map(|entry| entry.pageref.clone());
+    let first = names.first().cloned().or_else(named);
+    let first = first.unwrap_or_else(|| "page".to_owned());
     let mut groups: Vec<(String, Vec<Entry>)> = Vec::new();
     let mut index_of = std::collections::BTreeMap::new();
     for name in names {
@@ -162,27 +185,30 @@ fn pages(names: Vec<String>, entries: Vec<Entry>, options: &Options) -> Result<H
         groups.push((name, Vec::new()));
     }
     for entry in entries {
-        let first = groups.first().map_or("page", |(name, _)| name);
-        let name = entry.pageref.clone().unwrap_or_else(|| first.to_owned());
+        let name = entry.pageref.clone().unwrap_or_else(|| first.clone());
         let index = *index_of.entry(name.clone()).or_insert(groups.len());
         if index == groups.len() {
             groups.push((name, Vec::new()));
         }
         groups[index].1.push(entry);
     }
-    let mut har = Har {
-        pages: Vec::new(),
-        left_out: Vec::new(),
-    };
+    let mut pages = Vec::new();
     for (name, entries) in groups {
-        match plan::page(&name, entries, options)? {
-            Some(page) => har.pages.push(page),
-            None => har.left_out.push(name.chars().take(60).collect()),
+        match plan::page(&name, entries, options, &mut left_out)? {
+            Some(page) => pages.push(page),
+            None => left_out.add_page(&name),
         }
     }
-    if har.pages.is_empty() {
-        let problem = "found none that went over the network, expected at least one";
-        return Err(Fault::new("entries", problem));
+    if pages.is_empty() {
+        return Err(Fault::new("entries", nothing_left(&left_out)));
     }
-    Ok(har)
+    Ok(Har { pages, left_out })
+}
+
+/// What there is in a file of which nothing is replayed.
+fn nothing_left(left_out: &LeftOut) -> String {
+    let (of, counts) = (left_out::entries(left_out.of), left_out.counts());
+    let faults = left_out.faults();
+    let faults = faults.map_or(String::new(), |faults| format!(" ({faults})"));
+    format!("found {of}, all left out: {counts}{faults}; expected one that went over the network")
 }

@@ -4,8 +4,9 @@
 //! times. Where the child started while its parent was still arriving, it waits for the parent's
 //! first part; otherwise for all of it. The gap in between, the browser's own work, is kept.
 
-use super::entry::{Entry, Kind};
-use super::{Fault, Options, url};
+use super::entry::Entry;
+use super::left_out::{LeftOut, Reason};
+use super::{Fault, Options};
 use crate::page::{After, MAX_WAIT, Origin, Page, Protocol, Request};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Duration};
@@ -18,14 +19,25 @@ struct Timed {
     end: Duration,
 }
 
-/// The plan of a page, or none where nothing goes over the network.
+/// The plan of a page, or none where nothing goes over the network. Entries that are not replayed
+/// are added to `left_out`.
 pub(super) fn page(
     name: &str,
     entries: Vec<Entry>,
     options: &Options,
+    left_out: &mut LeftOut,
 ) -> Result<Option<Page>, Fault> {
-    let timed = on_page_clock(entries)?;
-    let kept: Vec<bool> = timed.iter().map(|t| is_kept(&t.entry, options)).collect();
+    let timed = on_page_clock(entries, left_out);
+    let mut kept = Vec::with_capacity(timed.len());
+    for Timed { entry, .. } in &timed {
+        let skipped = entry
+            .skipped
+            .filter(|&reason| reason != Reason::Cached || !options.fetch_cached);
+        if let Some(reason) = skipped {
+            left_out.add(entry.index, entry.url.as_str(), reason);
+        }
+        kept.push(skipped.is_none());
+    }
     if !kept.contains(&true) {
         return Ok(None);
     }
@@ -68,32 +80,28 @@ pub(super) fn page(
         .map_err(|error| Fault::new("entries", error.to_string()))
 }
 
-fn is_kept(entry: &Entry, options: &Options) -> bool {
-    match entry.kind {
-        Kind::Sent => true,
-        Kind::Cached => options.fetch_cached,
-        Kind::Nothing => false,
-    }
-}
-
-/// Entries in the order of their starts, counted from the first one's.
-fn on_page_clock(mut entries: Vec<Entry>) -> Result<Vec<Timed>, Fault> {
+/// Entries in the order of their starts, counted from the first one's. A clock that was wrong once
+/// must not move the others: those more than a day from the middle one have no place.
+fn on_page_clock(mut entries: Vec<Entry>, left_out: &mut LeftOut) -> Vec<Timed> {
     entries.sort_by_key(|entry| (entry.start, entry.index));
+    let middle = entries.get(entries.len() / 2).map_or(0, |e| e.start);
+    entries.retain(|entry| {
+        let near = (entry.start - middle).unsigned_abs() <= u128::from(MAX_WAIT.as_nanos());
+        if !near {
+            left_out.add(entry.index, entry.url.as_str(), Reason::FarStart);
+        }
+        near
+    });
     let zero = entries.first().map_or(0, |entry| entry.start);
     let timed = entries.into_iter().map(|entry| {
         let nanos = u64::try_from(entry.start - zero).unwrap_or(u64::MAX);
         let start = Duration::from_nanos(nanos);
-        if start > MAX_WAIT {
-            let place = format!("entries[{}].startedDateTime", entry.index);
-            let problem = "found a moment more than a day after the page's first, expected less";
-            return Err(Fault::new(&place, problem));
-        }
-        Ok(Timed {
+        Timed {
             start,
             first_byte: start + entry.first_byte,
             end: start + entry.duration,
             entry,
-        })
+        }
     });
     timed.collect()
 }
@@ -109,18 +117,19 @@ fn waits(timed: &[Timed]) -> Vec<(After, Duration)> {
     let mut redirects: BTreeMap<&str, usize> = BTreeMap::new();
     let mut waits = Vec::with_capacity(timed.len());
     for (index, child) in timed.iter().enumerate() {
-        let own = url::without_fragment(&child.entry.url);
-        let initiator = child.entry.initiator.as_deref();
-        let initiator = initiator.and_then(|name| urls.get(url::without_fragment(name)));
+        let own = child.entry.url.as_str();
+        let initiator = child.entry.initiator.as_ref();
+        let initiator = initiator.and_then(|url| urls.get(url.as_str()));
         let (by_end, by_first) = (ended.of(child.start, index), heard.of(child.start, index));
-        let parent = redirects.get(own).or(initiator).copied();
+        // A redirect leads to one request; a later one with that URL has another cause.
+        let parent = redirects.remove(own).or(initiator.copied());
         waits.push(match parent.or(by_end).or(by_first) {
             Some(parent) => wait_for(timed, parent, child),
             None => (After::Navigation, child.start),
         });
         urls.insert(own, index);
-        if let Some(target) = child.entry.redirect.as_deref() {
-            redirects.insert(url::without_fragment(target), index);
+        if let Some(target) = &child.entry.redirect {
+            redirects.insert(target.as_str(), index);
         }
     }
     waits
@@ -195,7 +204,7 @@ fn origins(timed: &[Timed], kept: &[bool], options: &Options) -> (Vec<Origin>, V
     let mut index_of: BTreeMap<Origin, usize> = BTreeMap::new();
     let origin_of = timed.iter().zip(kept).map(|(timed, &kept)| {
         // The protocol is not known yet: all are entered with the same.
-        let origin = timed.entry.target.origin(Protocol::H1).filter(|_| kept)?;
+        let origin = timed.entry.origin(Protocol::H1).filter(|_| kept)?;
         let index = *index_of.entry(origin.clone()).or_insert(origins.len());
         if index == origins.len() {
             origins.push(origin);

@@ -3,5 +3,6 @@
 mod damaged;
 mod dialects;
 mod graph;
+mod left_out;
 mod real;
 mod samples;

@@ -19,6 +19,9 @@ fn real_recordings_load() {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let text = std::fs::read(&path).unwrap();
         let har = har::read(&name, &text, &Options::default()).unwrap();
+        let requests: usize = har.pages.iter().map(|page| page.requests().len()).sum();
+        assert_eq!(requests + har.left_out.count(), har.left_out.of, "{name}");
+        assert_eq!(har.left_out.faults(), None, "{name}");
         for page in &har.pages {
             let think = page.requests().iter().map(|r| r.think).max().unwrap();
             println!(

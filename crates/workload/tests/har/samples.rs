@@ -13,4 +13,29 @@ pub const WEBPAGETEST: &str = include_str!("samples/webpagetest.har");
 /// Browsertime through chrome-har: several pages, sizes of -1, an initiator as text.
 pub const BROWSERTIME: &str = include_str!("samples/browsertime.har");
 
-pub const ALL: [&str; 4] = [CHROME, FIREFOX, WEBPAGETEST, BROWSERTIME];
+/// Safari's Web Inspector: `_fetchType`, times below zero, no moment where nothing was sent.
+pub const SAFARI: &str = include_str!("samples/safari.har");
+
+/// Playwright: a status, sizes and times of -1 for what was aborted, web sockets, entries of no page.
+pub const PLAYWRIGHT: &str = include_str!("samples/playwright.har");
+
+/// Fiddler: `pages` is null, moments have seven decimals, tunnels are entries.
+pub const FIDDLER: &str = include_str!("samples/fiddler.har");
+
+/// Charles: no `pages`, relative redirects.
+pub const CHARLES: &str = include_str!("samples/charles.har");
+
+/// mitmproxy: an empty `pages`, times of null.
+pub const MITMPROXY: &str = include_str!("samples/mitmproxy.har");
+
+pub const ALL: [&str; 9] = [
+    CHROME,
+    FIREFOX,
+    WEBPAGETEST,
+    BROWSERTIME,
+    SAFARI,
+    PLAYWRIGHT,
+    FIDDLER,
+    CHARLES,
+    MITMPROXY,
+];

@@ -1,0 +1,24 @@
+//! What of recorded pages is not replayed: a line or two for each file, on standard error.
+
+use scenario::files::Incomplete;
+use scenario::printable;
+use std::collections::BTreeSet;
+
+/// Longest name of a file, and longest list: some lines of a terminal.
+const NAME: usize = 200;
+const MOST: usize = 500;
+
+/// Says what was left out of each file, but for those that were `told` of before: each variant of a
+/// scenario reads its pages anew.
+pub fn tell(files: &[Incomplete], told: &mut BTreeSet<String>) {
+    for Incomplete { file, left_out } in files {
+        if !told.insert(file.clone()) {
+            continue;
+        }
+        let file = printable(file, NAME);
+        eprintln!("{file}: {}", printable(&left_out.to_string(), MOST));
+        if let Some(faults) = left_out.faults() {
+            eprintln!("  {}", printable(&faults, MOST));
+        }
+    }
+}
