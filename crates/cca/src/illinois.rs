@@ -13,8 +13,8 @@
 
 use crate::reno::slow_start;
 use crate::{Ack, Congestion, Control, ControlEntry, Setup};
-use units::param::{ParamError, Settings};
-use units::{Duration, Instant};
+use units::param::Settings;
+use units::{Duration, Instant, Refusal};
 
 units::params! {
     /// Parameters of `illinois`.
@@ -36,8 +36,8 @@ pub const ENTRY: ControlEntry = ControlEntry {
         fills the buffer.",
     source: "Liu, Başar and Srikant, Performance Evaluation 2008; Linux net/ipv4/tcp_illinois.c",
     params: IllinoisParams::SPECS,
-    media_only: false,
-    build: |settings, setup| Ok(Box::new(Illinois::new(settings, setup)?)),
+    children: &[],
+    build: |parts| Ok(Box::new(Illinois::new(parts.settings, parts.setup)?)),
 };
 
 /// Segments more a round trip, in 128ths: at least 0.3 (rounded down), at most 10; 1 as Reno.
@@ -134,7 +134,7 @@ impl Illinois {
     ///
     /// # Errors
     /// If a setting is refused.
-    pub fn new(settings: &Settings, setup: &Setup) -> Result<Self, ParamError> {
+    pub fn new(settings: &Settings, setup: &Setup) -> Result<Self, Refusal> {
         Ok(Illinois {
             params: IllinoisParams::parse(settings)?,
             mss: setup.mss,

@@ -25,7 +25,8 @@ mod testpath;
 pub mod vegas;
 pub mod yeah;
 
-pub use registry::{ControlEntry, Registry, Setup};
+pub use registry::{ControlEntry, Parts, Registry, Setup};
+pub use units::choice::{Choice, Slot};
 
 use units::{Duration, Instant, Rate};
 

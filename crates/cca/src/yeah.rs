@@ -16,8 +16,8 @@
 use crate::reno::{avoid, slow_start};
 use crate::vegas::{RoundTrips, scale};
 use crate::{Ack, Congestion, Control, ControlEntry, Setup};
-use units::param::{ParamError, Settings};
-use units::{Duration, Instant};
+use units::param::Settings;
+use units::{Duration, Instant, Refusal};
 
 units::params! {
     /// Parameters of `yeah`.
@@ -49,8 +49,8 @@ pub const ENTRY: ControlEntry = ControlEntry {
         seems to compete.\n\nNot for calls: 80 packets wait on purpose.",
     source: "Baldi et al., YeAH-TCP, PFLDnet 2007; Linux net/ipv4/tcp_yeah.c",
     params: YeahParams::SPECS,
-    media_only: false,
-    build: |settings, setup| Ok(Box::new(Yeah::new(settings, setup)?)),
+    children: &[],
+    build: |parts| Ok(Box::new(Yeah::new(parts.settings, parts.setup)?)),
 };
 
 /// Acknowledged packets for which a quick window grows by one (Linux `TCP_SCALABLE_AI_CNT`).
@@ -86,7 +86,7 @@ impl Yeah {
     ///
     /// # Errors
     /// If a setting is refused.
-    pub fn new(settings: &Settings, setup: &Setup) -> Result<Self, ParamError> {
+    pub fn new(settings: &Settings, setup: &Setup) -> Result<Self, Refusal> {
         Ok(Yeah {
             params: YeahParams::parse(settings)?,
             mss: setup.mss,

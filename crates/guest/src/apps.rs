@@ -127,9 +127,7 @@ impl World {
         let name = format!("control-{}", self.flows);
         let seed = Random::new(self.setup.seed, &name).bits();
         let setup = cca::Setup { seed, ..setup };
-        let entry = self.controls.get(&choice.name);
-        let entry = entry.ok_or_else(|| Failure::new(&choice.name, "no such control"))?;
-        (entry.build)(&choice.settings, &setup).tried(&choice.name)
+        self.controls.build(choice, &setup).tried("control")
     }
 
     /// Gives a flow its number.

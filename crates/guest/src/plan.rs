@@ -4,7 +4,7 @@
 //! Traffic is the scenario's, written out: parameters as users write them, pages as lists of requests.
 
 use crate::error::{Failure, Tried};
-use scenario::{Choice, Dscp, Kind, Traffic};
+use scenario::{Dscp, Kind, Traffic};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use transport::media::MediaParams;
@@ -122,7 +122,7 @@ pub struct Entry {
     stagger: u64,
     jitter: u64,
     rtt: Option<u64>,
-    control: (String, Vec<(String, String)>),
+    control: String,
     up: bool,
 }
 
@@ -182,10 +182,7 @@ impl From<&Traffic> for Entry {
             stagger: traffic.stagger.as_nanos(),
             jitter: traffic.jitter.as_nanos(),
             rtt: traffic.rtt.map(Duration::as_nanos),
-            control: (
-                traffic.control.name.clone(),
-                traffic.control.settings.clone(),
-            ),
+            control: traffic.control.to_string(),
             up: traffic.up,
         }
     }
@@ -224,10 +221,7 @@ impl Entry {
             jitter: Duration::from_nanos(self.jitter),
             rtt: self.rtt.map(Duration::from_nanos),
             access: None::<Rate>,
-            control: Choice {
-                name: self.control.0.clone(),
-                settings: self.control.1.clone(),
-            },
+            control: self.control.parse().tried(&what)?,
             up: self.up,
         })
     }
@@ -328,7 +322,7 @@ mod tests {
     #[test]
     fn a_plan_that_cannot_be_is_refused() {
         let bad = r#"{"name":"x","kind":{"Bulk":[["size","much"]]},"host":"x","dscp":0,"start":0,
-            "count":1,"stagger":0,"jitter":0,"rtt":null,"control":["cubic",[]],"up":false}"#;
+            "count":1,"stagger":0,"jitter":0,"rtt":null,"control":"cubic","up":false}"#;
         let entry: Entry = serde_json::from_str(bad).unwrap();
         let failure = entry.traffic().unwrap_err().to_string();
         assert!(failure.contains("entry \"x\" of the plan") && failure.contains("size"));

@@ -10,7 +10,7 @@ use measure::{BuiltLink, Unsupported};
 use qdisc::{Env, Registry};
 use scenario::{Choice, Kind, Link, Scenario, Stack, Traffic};
 use units::random::Stream;
-use units::{Duration, Instant, Rate};
+use units::{Duration, Instant, Rate, Refusal};
 use workload::call::Encoder;
 
 /// Controls of Linux's TCP, by the names that we have for them, and the module of each.
@@ -74,107 +74,103 @@ impl Site {
 /// What of `scenario` the kernel engine cannot run, whatever the discipline.
 pub fn unsupported(scenario: &Scenario) -> Vec<Unsupported> {
     let mut found = Vec::new();
-    let mut refuse = |entry: String, reason: &str| {
-        let reason = reason.to_owned();
-        found.push(Unsupported { entry, reason });
+    let mut refuse = |entry: String, refusal: Refusal| {
+        found.push(Unsupported { entry, refusal });
     };
     if scenario.stack != Stack::Linux {
-        refuse("stack".to_owned(), "this is Linux's own TCP");
+        refuse("stack".to_owned(), Refusal::new("this is Linux's own TCP"));
     }
     if scenario.pacing {
         let reason = "TCP is paced where its control names a rate, as bbr does, and not otherwise";
-        refuse("pacing".to_owned(), reason);
+        refuse("pacing".to_owned(), Refusal::new(reason));
     }
     if scenario.links.len() != 1 {
-        refuse(
-            "links".to_owned(),
-            "there is one bottleneck, not a chain of them",
-        );
+        let reason = "there is one bottleneck, not a chain of them";
+        refuse("links".to_owned(), Refusal::new(reason));
     }
     for link in &scenario.links {
         if link.device > 0 {
             let reason = "packets leave the discipline one by one; there is no device behind it";
-            refuse(format!("link.{}.device", link.name), reason);
+            refuse(format!("link.{}.device", link.name), Refusal::new(reason));
         }
         let own = link.discipline.iter();
         let own = own.chain(link.up.iter().filter_map(|up| up.discipline.as_ref()));
         for choice in own {
-            if let Err(reason) = disciplines::told(choice, None) {
-                refuse(format!("link.{}.discipline", link.name), &reason);
+            if let Err(refusal) = disciplines::told(choice, None) {
+                refuse(format!("link.{}.discipline", link.name), refusal);
             }
         }
     }
     for choice in &scenario.disciplines {
-        if let Err(reason) = disciplines::told(choice, None) {
-            refuse("disciplines".to_owned(), &reason);
+        if let Err(refusal) = disciplines::told(choice, None) {
+            refuse("disciplines".to_owned(), refusal);
         }
     }
     for traffic in &scenario.traffic {
-        for (key, reason) in unsupported_traffic(traffic) {
-            refuse(format!("traffic.{}.{key}", traffic.name), &reason);
+        for (key, refusal) in unsupported_traffic(traffic) {
+            refuse(format!("traffic.{}.{key}", traffic.name), refusal);
         }
     }
     found
 }
 
 /// Keys of an entry that cannot be run, and why.
-fn unsupported_traffic(traffic: &Traffic) -> Vec<(&'static str, String)> {
+fn unsupported_traffic(traffic: &Traffic) -> Vec<(&'static str, Refusal)> {
     let mut found = Vec::new();
     if traffic.access.is_some() {
         let reason = "senders have no link of their own in front of the bottleneck";
-        found.push(("access", reason.to_owned()));
+        found.push(("access", Refusal::new(reason)));
     }
     if traffic.count > ports::FLOWS {
-        found.push(("count", format!("there are {} ports", ports::FLOWS)));
+        let reason = format!("there are {} ports", ports::FLOWS);
+        found.push(("count", Refusal::new(reason)));
     }
     match &traffic.kind {
         Kind::Call(call, media) => {
-            if let Err(reason) = judge_ours(&traffic.control) {
-                found.push(("control", reason));
+            if let Err(refusal) = judge_ours(&traffic.control) {
+                found.push(("control", refusal));
             }
             let encoder = Encoder::new(call, Instant::ZERO, Stream::new(0, "check"));
-            if let Err(error) = encoder {
-                found.push(("min_rate", error.to_string()));
+            if let Err(refusal) = encoder {
+                found.push(("min_rate", refusal));
             }
             if media.packet() > MTU {
-                found.push(("session", format!("a packet has at most {MTU} B here")));
+                let reason = format!("a packet has at most {MTU} B here");
+                found.push(("session", Refusal::new(reason)));
             }
         }
         Kind::Page { params, .. } => {
-            found.extend(judge_linux(&traffic.control).map(|reason| ("control", reason)));
+            found.extend(judge_linux(&traffic.control).map(|refusal| ("control", refusal)));
             if params.rtt_spread > 0.0 {
                 let reason = "all origins are as far away as the scenario says";
-                found.push(("rtt_spread", reason.to_owned()));
+                found.push(("rtt_spread", Refusal::new(reason)));
             }
         }
         Kind::Bulk(_) => {
-            found.extend(judge_linux(&traffic.control).map(|reason| ("control", reason)));
+            found.extend(judge_linux(&traffic.control).map(|refusal| ("control", refusal)));
         }
     }
     found
 }
 
 /// Calls run over UDP under controls of ours.
-fn judge_ours(choice: &Choice) -> Result<(), String> {
-    let registry = cca::Registry::builtin();
-    let entry = registry.get(&choice.name);
-    let entry = entry.ok_or_else(|| format!("no control {:?}", choice.name))?;
-    let built = (entry.build)(&choice.settings, &cca::Setup::default());
-    built
-        .map(|_| ())
-        .map_err(|error| format!("{}: {error}", choice.name))
+fn judge_ours(choice: &Choice) -> Result<(), Refusal> {
+    let built = cca::Registry::builtin().build(choice, &cca::Setup::default());
+    built.map(|_| ())
 }
 
 /// TCP runs under Linux's; why it does not, otherwise.
-fn judge_linux(choice: &Choice) -> Option<String> {
+fn judge_linux(choice: &Choice) -> Option<Refusal> {
     let name = &choice.name;
     if !CONTROLS.iter().any(|(known, _)| known == name) {
         let names: Vec<&str> = CONTROLS.iter().map(|(known, _)| *known).collect();
         let names = names.join(", ");
-        return Some(format!("Linux's TCP has no {name}; it has {names}"));
+        let refusal = Refusal::new(format!("Linux's TCP has no {name}"));
+        return Some(refusal.with_help(format!("it has {names}")));
     }
-    let set = !choice.settings.is_empty();
-    set.then(|| format!("Linux's {name} takes no settings from a socket"))
+    let bare = choice.settings.is_empty() && choice.children.is_empty();
+    let message = || format!("Linux's {name} takes no settings from a socket");
+    (!bare).then(|| Refusal::new(message()))
 }
 
 /// Prepares a run of `scenario` under `discipline`.
@@ -278,9 +274,9 @@ fn shape(
         .buffer
         .map(|buffer| buffer.limit(direction.capacity.nominal(), scenario.rtt));
     let told = disciplines::told(direction.choice, limit);
-    let discipline = told.map_err(|reason| Unsupported {
+    let discipline = told.map_err(|refusal| Unsupported {
         entry: format!("link.{}.discipline", direction.name),
-        reason,
+        refusal,
     })?;
     let rate = match direction.capacity {
         Capacity::Constant(rate) => *rate,
@@ -306,9 +302,8 @@ fn shape(
 /// What the kernel's records do not tell.
 fn remarks(choice: &Choice) -> Vec<(&'static str, String)> {
     let ours = Registry::<u32>::builtin();
-    let entry = ours.get(&choice.name);
-    let built = entry.and_then(|entry| (entry.build)(&choice.settings, &Env::default()).ok());
-    if built.is_none_or(|queue| queue.classes().is_empty()) {
+    let built = ours.build(choice, &Env::default());
+    if built.map_or(true, |queue| queue.classes().is_empty()) {
         return Vec::new();
     }
     let text = "the kernel's records of packets do not tell the discipline's classes";
@@ -412,11 +407,11 @@ fn tap(scenario: &Scenario, link: &Link, queues: &[Queue]) -> Result<TapPlan, Un
     let buffer_kib = 4096 + (bytes / BYTES_A_PACKET * RECORD_BYTES / 1024.0) as u64;
     let records = buffer_kib / 1024;
     if records > MOST_RECORDS_MIB {
-        let reason = format!(
-            "its packets would take {records} MiB of records; shorten the run, or take a slower link"
-        );
-        let entry = "duration".to_owned();
-        return Err(Unsupported { entry, reason });
+        let message = format!("its packets would take {records} MiB of records");
+        return Err(Unsupported {
+            entry: "duration".to_owned(),
+            refusal: Refusal::new(message).with_help("shorten the run, or take a slower link"),
+        });
     }
     Ok(TapPlan {
         devices: queues.iter().map(|queue| queue.device.clone()).collect(),

@@ -14,8 +14,8 @@ use crate::drr::Drr;
 use crate::labelled::{Labelled, REAL_TIME, REST};
 use crate::{Backlog, Discipline, Env, Observer, Order, Packet, Qdisc};
 use core::fmt;
-use units::param::{ParamError, Settings, Value};
-use units::{Instant, ParseError};
+use units::param::{Settings, Value};
+use units::{Instant, ParseError, Refusal};
 
 /// What the class of the smaller weight may send in a round: a full-sized packet on Ethernet
 /// (`psched_mtu`), so that no turn is passed over. Bytes.
@@ -75,7 +75,8 @@ pub fn cbq<P: Send + 'static>() -> Discipline<P> {
             each class only. And whoever labels, decides.",
         source: "Confucius paper, sections 2.4 and 7.1 (\"weighted class\", CBQ (1:1), CBQ (1:5))",
         params: CbqParams::SPECS,
-        build: |settings, env| Ok(Box::new(Cbq::new(settings, env)?)),
+        children: &[],
+        build: |parts| Ok(Box::new(Cbq::new(parts.settings, parts.env)?)),
     }
 }
 
@@ -93,7 +94,7 @@ impl<P> Cbq<P> {
     ///
     /// # Errors
     /// If a setting is refused.
-    pub fn new(settings: &Settings, env: &Env) -> Result<Self, ParamError> {
+    pub fn new(settings: &Settings, env: &Env) -> Result<Self, Refusal> {
         let mut params = CbqParams::default();
         if let Some(limit) = env.limit {
             params.class_limit = limit.packets();
@@ -136,7 +137,7 @@ impl<P: Send> Qdisc<P> for Cbq<P> {
         now: Instant,
         settings: &Settings,
         observer: &mut dyn Observer<P>,
-    ) -> Result<(), ParamError> {
+    ) -> Result<(), Refusal> {
         self.params.apply(settings)?;
         self.quanta = self.params.weights.quanta();
         self.classes.shrink(now, self.params.class_limit, observer);

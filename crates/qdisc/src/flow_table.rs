@@ -12,8 +12,7 @@
 use crate::drr::Drr;
 use crate::pool::{Fifo, Pool};
 use crate::{Backlog, DropReason, Observer, Packet};
-use units::Instant;
-use units::param::ParamError;
+use units::{Instant, Refusal};
 
 /// Kernel memory of a packet beside its bytes: what Linux's `SKB_TRUESIZE` adds for `sk_buff` and
 /// `skb_shared_info` on a 64-bit machine.
@@ -66,12 +65,12 @@ impl<P> FlowTable<P> {
     ///
     /// # Errors
     /// If `flows` is not what it was.
-    pub fn keep_flows(&self, flows: u32) -> Result<(), ParamError> {
+    pub fn keep_flows(&self, flows: u32) -> Result<(), Refusal> {
         if flows as usize == self.buckets.len() {
             return Ok(());
         }
-        Err(ParamError::Conflict(
-            "parameter flows cannot change once there is a queue".to_owned(),
+        Err(Refusal::new(
+            "parameter flows cannot change once there is a queue",
         ))
     }
 

@@ -13,8 +13,8 @@
 use crate::codel::{Codel, Config, Queue, Threshold};
 use crate::flow_table::{FlowTable, Limits};
 use crate::{Backlog, Discipline, Env, Observer, Packet, Qdisc};
-use units::param::{ParamError, Settings};
-use units::{Bytes, Duration, Instant};
+use units::param::Settings;
+use units::{Bytes, Duration, Instant, Refusal};
 
 units::params! {
     /// Parameters of `fq_codel`.
@@ -52,7 +52,8 @@ pub fn fq_codel<P: Send + 'static>() -> Discipline<P> {
             many within a round trip.",
         source: "RFC 8290; Linux net/sched/sch_fq_codel.c",
         params: FqCodelParams::SPECS,
-        build: |settings, env| Ok(Box::new(FqCodel::new(settings, env)?)),
+        children: &[],
+        build: |parts| Ok(Box::new(FqCodel::new(parts.settings, parts.env)?)),
     }
 }
 
@@ -102,7 +103,7 @@ impl<P> FqCodel<P> {
     ///
     /// # Errors
     /// If a setting is refused.
-    pub fn new(settings: &Settings, env: &Env) -> Result<Self, ParamError> {
+    pub fn new(settings: &Settings, env: &Env) -> Result<Self, Refusal> {
         let mut params = FqCodelParams::default();
         if let Some(limit) = env.limit {
             params.limit = limit.packets();
@@ -146,7 +147,7 @@ impl<P: Send> Qdisc<P> for FqCodel<P> {
         now: Instant,
         settings: &Settings,
         observer: &mut dyn Observer<P>,
-    ) -> Result<(), ParamError> {
+    ) -> Result<(), Refusal> {
         let mut params = self.params.clone();
         params.apply(settings)?;
         self.table.keep_flows(params.flows)?;

@@ -8,8 +8,8 @@
 
 use crate::flow_table::{FlowTable, Limits};
 use crate::{Backlog, Discipline, Env, Observer, Packet, Qdisc};
-use units::param::{ParamError, Settings};
-use units::{Bytes, Instant};
+use units::param::Settings;
+use units::{Bytes, Instant, Refusal};
 
 units::params! {
     /// Parameters of `fq_fifo`.
@@ -38,7 +38,8 @@ pub fn fq_fifo<P: Send + 'static>() -> Discipline<P> {
             short.",
         source: "Confucius paper, section 7.1 (\"FQ+FIFO\"); Linux net/sched/sch_fq_codel.c without CoDel",
         params: FqFifoParams::SPECS,
-        build: |settings, env| Ok(Box::new(FqFifo::new(settings, env)?)),
+        children: &[],
+        build: |parts| Ok(Box::new(FqFifo::new(parts.settings, parts.env)?)),
     }
 }
 
@@ -66,7 +67,7 @@ impl<P> FqFifo<P> {
     ///
     /// # Errors
     /// If a setting is refused.
-    pub fn new(settings: &Settings, env: &Env) -> Result<Self, ParamError> {
+    pub fn new(settings: &Settings, env: &Env) -> Result<Self, Refusal> {
         let mut params = FqFifoParams::default();
         if let Some(limit) = env.limit {
             params.limit = limit.packets();
@@ -104,7 +105,7 @@ impl<P: Send> Qdisc<P> for FqFifo<P> {
         now: Instant,
         settings: &Settings,
         observer: &mut dyn Observer<P>,
-    ) -> Result<(), ParamError> {
+    ) -> Result<(), Refusal> {
         let mut params = self.params.clone();
         params.apply(settings)?;
         self.table.keep_flows(params.flows)?;

@@ -15,9 +15,9 @@ use crate::flow_table::{FlowTable, Limits};
 use crate::periodic::Periodic;
 use crate::pie::{Config, FIRST_UPDATE, Pie, Verdict};
 use crate::{Backlog, Discipline, DropReason, Env, Observer, Packet, Qdisc};
-use units::param::{ParamError, Settings};
+use units::param::Settings;
 use units::random::Stream;
-use units::{Bytes, Duration, Instant};
+use units::{Bytes, Duration, Instant, Refusal};
 
 units::params! {
     /// Parameters of `fq_pie`.
@@ -60,7 +60,8 @@ pub fn fq_pie<P: Send + 'static>() -> Discipline<P> {
             many flows arrive at once: its share becomes one among many within a round trip.",
         source: "RFC 8033; Linux net/sched/sch_fq_pie.c",
         params: FqPieParams::SPECS,
-        build: |settings, env| Ok(Box::new(FqPie::new(settings, env)?)),
+        children: &[],
+        build: |parts| Ok(Box::new(FqPie::new(parts.settings, parts.env)?)),
     }
 }
 
@@ -103,7 +104,7 @@ impl<P> FqPie<P> {
     ///
     /// # Errors
     /// If a setting is refused.
-    pub fn new(settings: &Settings, env: &Env) -> Result<Self, ParamError> {
+    pub fn new(settings: &Settings, env: &Env) -> Result<Self, Refusal> {
         let mut params = FqPieParams::default();
         if let Some(limit) = env.limit {
             params.limit = limit.packets();
@@ -170,7 +171,7 @@ impl<P: Send> Qdisc<P> for FqPie<P> {
         now: Instant,
         settings: &Settings,
         observer: &mut dyn Observer<P>,
-    ) -> Result<(), ParamError> {
+    ) -> Result<(), Refusal> {
         let mut params = self.params.clone();
         params.apply(settings)?;
         self.table.keep_flows(params.flows)?;

@@ -34,11 +34,12 @@ pub mod red;
 pub mod registry;
 
 pub use packet::{Backlog, FlowId, Hosts, Label, Packet};
-pub use registry::{Discipline, Env, Limit, Registry};
+pub use registry::{Discipline, Env, Limit, Parts, Registry};
 pub use units::Ecn;
+pub use units::choice::{Choice, Slot};
 
-use units::Instant;
-use units::param::{ParamError, Settings};
+use units::param::Settings;
+use units::{Instant, Refusal};
 
 /// A queue discipline holding packets with payloads of type `P`.
 ///
@@ -70,7 +71,7 @@ pub trait Qdisc<P>: Send {
         now: Instant,
         settings: &Settings,
         observer: &mut dyn Observer<P>,
-    ) -> Result<(), ParamError>;
+    ) -> Result<(), Refusal>;
 
     /// Current parameters, as a user would write them.
     fn params(&self) -> Vec<(&'static str, String)>;

@@ -22,8 +22,8 @@
 use crate::pool::{Fifo, Pool};
 use crate::{Backlog, Discipline, DropReason, Env, Observer, Packet, Qdisc};
 use core::fmt;
-use units::param::{ParamError, Settings, Value};
-use units::{Bytes, Duration, Instant, ParseError};
+use units::param::{Settings, Value};
+use units::{Bytes, Duration, Instant, ParseError, Refusal};
 
 /// Most thresholds: one less than the priorities of a switch (PIAS, section 4.2).
 const MAX_THRESHOLDS: usize = 7;
@@ -103,7 +103,8 @@ pub fn pias<P: Send + 'static>() -> Discipline<P> {
             is the longest job of all, and soon goes last.",
         source: "W. Bai et al., NSDI 2015; Confucius paper, section 7.1 (\"SJF\"); the authors' PIAS-Software",
         params: PiasParams::SPECS,
-        build: |settings, env| Ok(Box::new(Pias::new(settings, env)?)),
+        children: &[],
+        build: |parts| Ok(Box::new(Pias::new(parts.settings, parts.env)?)),
     }
 }
 
@@ -153,7 +154,7 @@ impl<P> Pias<P> {
     ///
     /// # Errors
     /// If a setting is refused.
-    pub fn new(settings: &Settings, env: &Env) -> Result<Self, ParamError> {
+    pub fn new(settings: &Settings, env: &Env) -> Result<Self, Refusal> {
         let mut params = PiasParams::default();
         if let Some(limit) = env.limit {
             params.limit = limit.packets();
@@ -212,12 +213,12 @@ impl<P: Send> Qdisc<P> for Pias<P> {
         now: Instant,
         settings: &Settings,
         observer: &mut dyn Observer<P>,
-    ) -> Result<(), ParamError> {
+    ) -> Result<(), Refusal> {
         let mut params = self.params.clone();
         params.apply(settings)?;
         if params.flows != self.params.flows {
-            return Err(ParamError::Conflict(
-                "parameter flows cannot change once there is a queue".to_owned(),
+            return Err(Refusal::new(
+                "parameter flows cannot change once there is a queue",
             ));
         }
         self.params = params;

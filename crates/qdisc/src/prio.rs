@@ -10,8 +10,8 @@
 
 use crate::labelled::{Labelled, REAL_TIME, REST};
 use crate::{Backlog, Discipline, Env, Observer, Order, Packet, Qdisc};
-use units::Instant;
-use units::param::{ParamError, Settings};
+use units::param::Settings;
+use units::{Instant, Refusal};
 
 units::params! {
     /// Parameters of `prio`.
@@ -31,7 +31,8 @@ pub fn prio<P: Send + 'static>() -> Discipline<P> {
             decide about the label: whoever labels most starves the rest.",
         source: "Confucius paper, sections 2.4 and 7.1 (\"StrictPriority\"); Linux net/sched/sch_prio.c",
         params: PrioParams::SPECS,
-        build: |settings, env| Ok(Box::new(Prio::new(settings, env)?)),
+        children: &[],
+        build: |parts| Ok(Box::new(Prio::new(parts.settings, parts.env)?)),
     }
 }
 
@@ -47,7 +48,7 @@ impl<P> Prio<P> {
     ///
     /// # Errors
     /// If a setting is refused.
-    pub fn new(settings: &Settings, env: &Env) -> Result<Self, ParamError> {
+    pub fn new(settings: &Settings, env: &Env) -> Result<Self, Refusal> {
         let mut params = PrioParams::default();
         if let Some(limit) = env.limit {
             params.band_limit = limit.packets();
@@ -79,7 +80,7 @@ impl<P: Send> Qdisc<P> for Prio<P> {
         now: Instant,
         settings: &Settings,
         observer: &mut dyn Observer<P>,
-    ) -> Result<(), ParamError> {
+    ) -> Result<(), Refusal> {
         self.params.apply(settings)?;
         self.bands.shrink(now, self.params.band_limit, observer);
         Ok(())

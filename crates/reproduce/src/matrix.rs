@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
+use units::Refusal;
 
 /// Which discipline settings an axis may change: `disciplines.NAME.KEY`.
 pub const SETTING: &str = "disciplines.";
@@ -83,8 +84,9 @@ pub fn plan(
                 let (document, choice) = prepared(&base, case, &cell, trace.as_deref())?;
                 let scenario = document.resolve(names)?;
                 if let Some(refused) = engine.check(&scenario).first() {
-                    let help = "change the experiment";
-                    return Err(document.error_at_path(&refused.entry, &refused.reason, help));
+                    let Refusal { message, help } = &refused.refusal;
+                    let help = help.as_deref().unwrap_or("change the experiment");
+                    return Err(document.error_at_path(&refused.entry, message, help));
                 }
                 let scenario = Arc::new(scenario);
                 let described = Arc::new(described(&document));
@@ -179,8 +181,7 @@ fn prepared(
             return true;
         };
         if name == choice.name {
-            choice.settings.retain(|(other, _)| other != key);
-            choice.settings.push((key.to_owned(), value.clone()));
+            choice.set(key, value);
         }
         false
     });
@@ -215,8 +216,10 @@ fn stamps(value: &serde_json::Value, text: &mut String) {
 }
 
 fn choice(document: &Document, text: &str) -> Result<Choice, ScenarioError> {
-    let refused = |error: String| document.error_at_path("disciplines", &error, "name another");
-    text.parse().map_err(refused)
+    text.parse().map_err(|refusal: Refusal| {
+        let help = refusal.help.as_deref().unwrap_or("name another");
+        document.error_at_path("disciplines", &refusal.message, help)
+    })
 }
 
 fn apply(document: &mut Document, settings: &Settings) -> Result<(), ScenarioError> {

@@ -20,5 +20,6 @@ mod section;
 pub use document::Document;
 pub use dscp::Dscp;
 pub use error::{ScenarioError, printable};
-pub use model::{Buffer, Choice, Kind, Link, Scenario, Stack, Traffic, Uplink};
+pub use model::{Buffer, Kind, Link, Scenario, Stack, Traffic, Uplink};
 pub use resolve::{Judge, Names};
+pub use units::Choice;

@@ -5,11 +5,11 @@ use crate::document::Document;
 use crate::dscp::Dscp;
 use crate::error::{ScenarioError, printable};
 use crate::files;
-use crate::model::{Choice, Kind, Link, Scenario, Stack, Traffic, Uplink};
+use crate::model::{Kind, Link, Scenario, Stack, Traffic, Uplink};
 use crate::section::{Section, Text};
 use std::collections::BTreeSet;
 use transport::media::MediaParams;
-use units::{Bytes, Duration};
+use units::{Bytes, Choice, Duration, Refusal};
 use workload::bulk::BulkParams;
 use workload::call::CallParams;
 use workload::page::PageParams;
@@ -17,7 +17,7 @@ use workload::page::PageParams;
 type Result<T> = core::result::Result<T, ScenarioError>;
 
 /// Judges a choice: `Err` says what is wrong with it, and what there is instead.
-pub type Judge<'a> = &'a dyn Fn(&Choice) -> core::result::Result<(), String>;
+pub type Judge<'a> = &'a dyn Fn(&Choice) -> core::result::Result<(), Refusal>;
 
 /// What names a scenario may use.
 pub struct Names<'a> {
@@ -285,10 +285,10 @@ fn judged(text: &Text<'_>, judge: Judge<'_>) -> Result<Choice> {
         judge(&choice)?;
         Ok(choice)
     });
-    parsed.map_err(|error| {
-        let help = "`analects describe NAME` says what it can be told";
-        let (message, help) = error.split_once("; ").unwrap_or((&error, help));
-        text.error(&format!("{}: {message}", text.key), help)
+    parsed.map_err(|refusal| {
+        let help = refusal.help.as_deref();
+        let help = help.unwrap_or("`analects describe NAME` says what it can be told");
+        text.error(&format!("{}: {}", text.key, refusal.message), help)
     })
 }
 

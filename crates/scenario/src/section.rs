@@ -2,7 +2,8 @@
 
 use crate::document::{Document, Item, Node, Origin, Table};
 use crate::error::{ScenarioError, printable};
-use units::param::{ParamError, Settings, Spec, Value};
+use units::Refusal;
+use units::param::{Settings, Spec, Value};
 
 /// A table that is being read. What is left at the end is unknown, and refused.
 pub struct Section<'a> {
@@ -152,7 +153,7 @@ impl<'a> Section<'a> {
     pub fn settings<T>(
         mut self,
         specs: &'static [Spec],
-        parse: impl Fn(&Settings) -> core::result::Result<T, ParamError>,
+        parse: impl Fn(&Settings) -> core::result::Result<T, Refusal>,
     ) -> Result<T> {
         let mut settings = Vec::new();
         for (name, item) in core::mem::take(&mut self.left) {
@@ -165,16 +166,16 @@ impl<'a> Section<'a> {
             };
             let setting = (name.clone(), value.clone());
             if let Err(error) = parse(core::slice::from_ref(&setting)) {
-                let range = spec.range.map(|(min, max)| format!(", {min} to {max}"));
-                let range = range.unwrap_or_default();
-                let (kind, default) = (spec.kind, spec.default);
-                let help = format!("write a {kind}{range}, such as {default}: {}", spec.help);
-                let message = format!("{}: {error}", self.key(&name));
-                return Err(self.error_at(&item, &message, &help));
+                let message = format!("{}: {}", self.key(&name), error.message);
+                let help = error.help.as_deref().unwrap_or(spec.help);
+                return Err(self.error_at(&item, &message, help));
             }
             settings.push(setting);
         }
-        parse(&settings).map_err(|error| self.error(&error.to_string(), "change one of them"))
+        parse(&settings).map_err(|error| {
+            let help = error.help.as_deref().unwrap_or("change one of them");
+            self.error(&error.message, help)
+        })
     }
 
     /// Refuses a table with other keys than these. A misspelt key is named before what is then

@@ -4,6 +4,7 @@ use link::Capacity;
 use proptest::prelude::*;
 use qdisc::Limit;
 use scenario::{Buffer, Choice, Document, Kind, Names, Scenario, ScenarioError, Stack};
+use units::Refusal;
 use units::{Bytes, Duration, Rate};
 
 /// Every key that there is outside of parameters, and some parameters.
@@ -84,18 +85,14 @@ name = "bulk"
 kind = "bulk"
 "#;
 
-fn judge_discipline(choice: &Choice) -> Result<(), String> {
+fn judge_discipline(choice: &Choice) -> Result<(), Refusal> {
     let registry = qdisc::Registry::<u32>::builtin();
-    let entry = registry.get(&choice.name).ok_or("unknown; try another")?;
-    let built = (entry.build)(&choice.settings, &qdisc::Env::default());
-    built.map(drop).map_err(|error| error.to_string())
+    registry.build(choice, &qdisc::Env::default()).map(drop)
 }
 
-fn judge_control(choice: &Choice) -> Result<(), String> {
+fn judge_control(choice: &Choice) -> Result<(), Refusal> {
     let registry = cca::Registry::builtin();
-    let entry = registry.get(&choice.name).ok_or("unknown; try another")?;
-    let built = (entry.build)(&choice.settings, &cca::Setup::default());
-    built.map(drop).map_err(|error| error.to_string())
+    registry.build(choice, &cca::Setup::default()).map(drop)
 }
 
 fn resolve(document: &Document) -> Result<Scenario, ScenarioError> {

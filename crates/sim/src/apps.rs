@@ -93,10 +93,8 @@ impl Spawner<'_> {
     fn control(&mut self, choice: &Choice, setup: cca::Setup) -> Box<dyn cca::Control> {
         let seed = Stream::new(self.seed, &format!("control-{}", self.flows)).bits();
         let setup = cca::Setup { seed, ..setup };
-        let entry = self.controls.get(&choice.name);
-        entry
-            .and_then(|entry| (entry.build)(&choice.settings, &setup).ok())
-            .expect("the engine checked every control before it started")
+        let control = self.controls.build(choice, &setup);
+        control.expect("the engine checked every control before it started")
     }
 
     fn connection(

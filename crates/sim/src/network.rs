@@ -306,7 +306,8 @@ mod tests {
     /// and when it reaches its end point, in microseconds.
     fn times(device: u32) -> (Vec<u64>, Vec<u64>) {
         let registry = Registry::builtin();
-        let queue = (registry.get("pfifo").unwrap().build)(&[], &Env::default()).unwrap();
+        let pfifo = qdisc::Choice::plain("pfifo");
+        let queue = registry.build(&pfifo, &Env::default()).unwrap();
         let capacity = Capacity::Constant("12mbit".parse().unwrap());
         let mut left = Left::default();
         let link = Link::new(queue, capacity, 0, device);

@@ -10,9 +10,8 @@
 //! that no frame is negative, and without its delayed reaction: the encoders of calls follow a new
 //! rate from the next frame on.
 
-use units::param::ParamError;
 use units::random::Stream;
-use units::{Duration, Instant, Rate};
+use units::{Duration, Instant, Rate, Refusal};
 
 units::params! {
     /// What a call's encoder can be told.
@@ -82,9 +81,9 @@ impl Encoder {
     ///
     /// # Errors
     /// If the least rate is above the greatest.
-    pub fn new(params: &CallParams, start: Instant, chance: Stream) -> Result<Self, ParamError> {
+    pub fn new(params: &CallParams, start: Instant, chance: Stream) -> Result<Self, Refusal> {
         if params.min_rate > params.max_rate {
-            return Err(ParamError::Conflict(format!(
+            return Err(Refusal::new(format!(
                 "min_rate {} is above max_rate {}",
                 params.min_rate, params.max_rate
             )));

@@ -320,9 +320,9 @@ fn settings_are_checked() {
         Gcc::new(&settings, &Setup::default()).map(|_| ())
     };
     assert!(build("estimator", "kalman").is_ok());
-    let error = build("estimator", "magic").unwrap_err().to_string();
+    let error = build("estimator", "magic").unwrap_err();
     assert_eq!(
-        error,
+        error.message,
         "parameter estimator: \"magic\" is not trendline or kalman"
     );
 }

@@ -14,8 +14,8 @@ pub use control::{Codel, Config, Queue, Threshold};
 
 use crate::{Backlog, Discipline, DropReason, Env, Observer, Packet, Qdisc};
 use std::collections::VecDeque;
-use units::param::{ParamError, Settings};
-use units::{Duration, Instant};
+use units::param::Settings;
+use units::{Duration, Instant, Refusal};
 
 units::params! {
     /// Parameters of `codel`.
@@ -44,7 +44,8 @@ pub fn codel<P: Send + 'static>() -> Discipline<P> {
             and its drops are everyone's.",
         source: "RFC 8289; Linux net/sched/sch_codel.c",
         params: CodelParams::SPECS,
-        build: |settings, env| Ok(Box::new(CodelQdisc::new(settings, env)?)),
+        children: &[],
+        build: |parts| Ok(Box::new(CodelQdisc::new(parts.settings, parts.env)?)),
     }
 }
 
@@ -86,7 +87,7 @@ impl<P> CodelQdisc<P> {
     ///
     /// # Errors
     /// If a setting is refused.
-    pub fn new(settings: &Settings, env: &Env) -> Result<Self, ParamError> {
+    pub fn new(settings: &Settings, env: &Env) -> Result<Self, Refusal> {
         let mut params = CodelParams::default();
         if let Some(limit) = env.limit {
             params.limit = limit.packets();
@@ -130,7 +131,7 @@ impl<P: Send> Qdisc<P> for CodelQdisc<P> {
         now: Instant,
         settings: &Settings,
         observer: &mut dyn Observer<P>,
-    ) -> Result<(), ParamError> {
+    ) -> Result<(), Refusal> {
         self.params.apply(settings)?;
         self.config = self.params.config();
         while self.queue.backlog.packets > self.params.limit {

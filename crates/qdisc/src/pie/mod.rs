@@ -17,9 +17,9 @@ pub use control::{Config, Pie, Verdict};
 use crate::periodic::Periodic;
 use crate::{Backlog, Discipline, DropReason, Env, Observer, Packet, Qdisc};
 use std::collections::VecDeque;
-use units::param::{ParamError, Settings};
+use units::param::Settings;
 use units::random::Stream;
-use units::{Duration, Instant};
+use units::{Duration, Instant, Refusal};
 
 units::params! {
     /// Parameters of `pie`.
@@ -53,7 +53,8 @@ pub fn pie<P: Send + 'static>() -> Discipline<P> {
             Not for links that a call shares with downloads: the queue and its drops are everyone's.",
         source: "RFC 8033; Linux net/sched/sch_pie.c",
         params: PieParams::SPECS,
-        build: |settings, env| Ok(Box::new(PieQdisc::new(settings, env)?)),
+        children: &[],
+        build: |parts| Ok(Box::new(PieQdisc::new(parts.settings, parts.env)?)),
     }
 }
 
@@ -92,7 +93,7 @@ impl<P> PieQdisc<P> {
     ///
     /// # Errors
     /// If a setting is refused.
-    pub fn new(settings: &Settings, env: &Env) -> Result<Self, ParamError> {
+    pub fn new(settings: &Settings, env: &Env) -> Result<Self, Refusal> {
         let mut params = PieParams::default();
         if let Some(limit) = env.limit {
             params.limit = limit.packets();
@@ -156,7 +157,7 @@ impl<P: Send> Qdisc<P> for PieQdisc<P> {
         now: Instant,
         settings: &Settings,
         observer: &mut dyn Observer<P>,
-    ) -> Result<(), ParamError> {
+    ) -> Result<(), Refusal> {
         let mut params = self.params.clone();
         params.apply(settings)?;
         self.catch_up(now);

@@ -22,9 +22,9 @@ use crate::periodic::Periodic;
 use crate::{Backlog, Discipline, DropReason, Ecn, Env, Observer, Packet, Qdisc};
 use control::{Action, Config, Red};
 use std::collections::VecDeque;
-use units::param::{ParamError, Settings};
+use units::param::Settings;
 use units::random::Stream;
-use units::{Bytes, Duration, Instant, Rate};
+use units::{Bytes, Duration, Instant, Rate, Refusal};
 
 units::params! {
     /// Parameters of `red`.
@@ -67,7 +67,8 @@ pub fn red<P: Send + 'static>() -> Discipline<P> {
             thresholds are bytes.",
         source: "Floyd and Jacobson 1993; Linux net/sched/sch_red.c",
         params: RedParams::SPECS,
-        build: |settings, env| Ok(Box::new(RedQdisc::new(settings, env)?)),
+        children: &[],
+        build: |parts| Ok(Box::new(RedQdisc::new(parts.settings, parts.env)?)),
     }
 }
 
@@ -91,11 +92,11 @@ pub struct RedQdisc<P> {
 }
 
 impl RedParams {
-    fn config(&self) -> Result<Config, ParamError> {
+    fn config(&self) -> Result<Config, Refusal> {
         if self.nodrop && !self.ecn {
             // The kernel's `red_validate_flags`.
-            return Err(ParamError::Conflict(
-                "parameter nodrop needs ecn: nothing would be marked, and nothing dropped".into(),
+            return Err(Refusal::new(
+                "parameter nodrop needs ecn: nothing would be marked, and nothing dropped",
             ));
         }
         Config::new(self)
@@ -107,7 +108,7 @@ impl<P> RedQdisc<P> {
     ///
     /// # Errors
     /// If a setting is refused, or settings do not go together.
-    pub fn new(settings: &Settings, env: &Env) -> Result<Self, ParamError> {
+    pub fn new(settings: &Settings, env: &Env) -> Result<Self, Refusal> {
         let mut params = RedParams::default();
         if let Some(limit) = env.limit {
             params.limit = Bytes::new(limit.bytes());
@@ -207,7 +208,7 @@ impl<P: Send> Qdisc<P> for RedQdisc<P> {
         now: Instant,
         settings: &Settings,
         observer: &mut dyn Observer<P>,
-    ) -> Result<(), ParamError> {
+    ) -> Result<(), Refusal> {
         let mut params = self.params.clone();
         params.apply(settings)?;
         self.config = params.config()?;
@@ -407,7 +408,8 @@ mod tests {
             [("nodrop", "yes"), ("ecn", "no")],
         ] {
             let refused = RedQdisc::<u32>::new(&settings(&set), &Env::default());
-            assert!(matches!(refused, Err(ParamError::Conflict(_))), "{set:?}");
+            let message = refused.err().expect("refused").message;
+            assert!(!message.contains("is outside"), "{set:?}: {message}");
         }
     }
 

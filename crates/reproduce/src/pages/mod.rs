@@ -276,8 +276,8 @@ mod tests {
                 panic!("no page")
             };
             if pages[0].name() == "broken" {
-                let (entry, reason) = ("traffic.page".to_owned(), "broken".to_owned());
-                return Err(EngineError { entry, reason });
+                let (entry, refusal) = ("traffic.page".to_owned(), units::Refusal::new("broken"));
+                return Err(EngineError { entry, refusal });
             }
             let (page, load) = (TrafficId(0), 0);
             let traffic = page;

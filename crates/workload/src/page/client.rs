@@ -10,9 +10,8 @@ use super::Page;
 use super::connections::Pool;
 use crate::{App, ConnId, Input, Message, Output, Report};
 use std::sync::Arc;
-use units::param::ParamError;
 use units::random::Stream;
-use units::{Duration, Instant};
+use units::{Duration, Instant, Refusal};
 
 units::params! {
     /// What a `page` entry can be told.
@@ -87,9 +86,9 @@ impl PageClient {
         pages: Vec<Arc<Page>>,
         params: PageParams,
         setup: PageSetup,
-    ) -> Result<Self, ParamError> {
+    ) -> Result<Self, Refusal> {
         if pages.is_empty() {
-            return Err(ParamError::Conflict("there is no page to load".into()));
+            return Err(Refusal::new("there is no page to load"));
         }
         Ok(PageClient {
             pages,

@@ -62,8 +62,8 @@ fn mark() -> Congestion {
 #[test]
 fn the_version_decides_which_is_built() {
     let build = |version: &str| {
-        let set = [("version".to_owned(), version.to_owned())];
-        (crate::bbr::ENTRY.build)(&set, &setup())
+        let choice = format!("bbr,version={version}").parse().unwrap();
+        crate::Registry::builtin().build(&choice, &setup())
     };
     // 2.885 × 80000 bits in a millisecond, less 1 %; 2.77 × that without a margin.
     let rate = |version| build(version).unwrap().pacing_rate().unwrap().as_bits();
