@@ -5,12 +5,15 @@
 //! through the [`Observer`] that the caller passes.
 //!
 //! A discipline is one file: principles, parameters, code, tests. It is known to the rest of the
-//! project by one line in [`registry`].
+//! project by one line in [`registry`]. One that contains others gets them built, and keeps them in
+//! [`Children`].
 
 #![deny(missing_docs)]
 
+pub mod ages;
 pub mod cake;
 pub mod cbq;
+pub mod children;
 pub mod codel;
 pub mod confucius;
 pub mod drr;
@@ -32,7 +35,11 @@ pub mod pool;
 pub mod prio;
 pub mod red;
 pub mod registry;
+#[cfg(test)]
+mod testing;
+pub mod two_level;
 
+pub use children::{ChildStats, Children};
 pub use packet::{Backlog, FlowId, Hosts, Label, Packet};
 pub use registry::{Discipline, Env, Limit, Parts, Registry};
 pub use units::Ecn;
@@ -62,7 +69,8 @@ pub trait Qdisc<P>: Send {
     fn backlog(&self) -> Backlog;
 
     /// Changes parameters while packets wait. Packets are dropped only where a new limit leaves no
-    /// room for them.
+    /// room for them. A composite changes its own: what it contains keeps what it was built with, and
+    /// a setting of a child is refused as unknown.
     ///
     /// # Errors
     /// If a setting is refused; then nothing has changed.
@@ -78,6 +86,11 @@ pub trait Qdisc<P>: Send {
 
     /// Names of the classes that [`Observer::moved`] speaks of; empty where there are none.
     fn classes(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// What passed each of the disciplines that this one contains; empty where it contains none.
+    fn children(&self) -> Vec<ChildStats> {
         Vec::new()
     }
 

@@ -15,10 +15,8 @@
 //! - a flow of which nothing came for `idle` and nothing waits starts anew. There a connection ends
 //!   with its FIN, and a starved one starts anew after consecutive timeouts, which are such pauses;
 //! - its ECN threshold, which is meant for DCTCP, is left out.
-//!
-//! A flow's later packets are never put before its earlier ones: priorities only sink, and while a
-//! flow's packets wait it neither starts anew nor rises because thresholds were changed.
 
+use crate::ages::Ages;
 use crate::pool::{Fifo, Pool};
 use crate::{Backlog, Discipline, DropReason, Env, Observer, Packet, Qdisc};
 use core::fmt;
@@ -114,39 +112,8 @@ pub struct Pias<P> {
     params: PiasParams,
     pool: Pool<P>,
     priorities: [Fifo; MAX_THRESHOLDS + 1],
-    flows: Vec<Flow>,
+    ages: Ages,
     backlog: Backlog,
-}
-
-/// What is known of the flows in one slot.
-#[derive(Debug, Clone, Copy, Default)]
-struct Flow {
-    /// Bytes that arrived since it started anew.
-    bytes: u64,
-    /// When its last packet arrived.
-    seen: Instant,
-    /// Packets that wait.
-    waiting: u32,
-    /// Priority of its last packet.
-    priority: u8,
-}
-
-impl Flow {
-    /// Counts a packet in, and says which priority it has: its own bytes count (PIAS-Software
-    /// pias4/netfilter.c).
-    fn count(&mut self, now: Instant, len: u32, params: &PiasParams) -> u8 {
-        if self.waiting == 0 && now.since(self.seen) > params.idle {
-            self.bytes = 0;
-        }
-        self.seen = now;
-        self.bytes = self.bytes.saturating_add(u64::from(len));
-        let earned = params.thresholds.priority(self.bytes);
-        self.priority = match self.waiting {
-            0 => earned,
-            _ => earned.max(self.priority),
-        };
-        self.priority
-    }
 }
 
 impl<P> Pias<P> {
@@ -163,38 +130,36 @@ impl<P> Pias<P> {
         Ok(Pias {
             pool: Pool::new(),
             priorities: Default::default(),
-            flows: vec![Flow::default(); params.flows as usize],
+            ages: Ages::new(params.flows),
             backlog: Backlog::default(),
             params,
         })
-    }
-
-    /// The slot of a flow: its hash as a fraction of 2^32.
-    fn slot(&self, hash: u32) -> usize {
-        ((u64::from(hash) * self.flows.len() as u64) >> 32) as usize
     }
 
     /// Takes the oldest packet of `priority`.
     fn pop(&mut self, priority: usize) -> Option<Packet<P>> {
         let packet = self.pool.pop(&mut self.priorities[priority])?;
         self.backlog.remove(packet.len);
-        let slot = self.slot(packet.hash);
-        self.flows[slot].waiting -= 1;
+        self.ages.left(packet.hash);
         Some(packet)
     }
 }
 
 impl<P: Send> Qdisc<P> for Pias<P> {
     fn enqueue(&mut self, now: Instant, packet: Packet<P>, observer: &mut dyn Observer<P>) {
-        let slot = self.slot(packet.hash);
-        let flow = &mut self.flows[slot];
-        // What is refused was sent all the same: the sender's kernel counts it before any queue.
-        let priority = flow.count(now, packet.len, &self.params);
+        // What is refused was sent all the same: the sender's kernel counts it before any queue
+        // (PIAS-Software pias4/netfilter.c).
+        let PiasParams {
+            thresholds, idle, ..
+        } = self.params;
+        let (flow, len) = ((packet.flow, packet.hash), packet.len);
+        let level = |bytes| thresholds.priority(bytes);
+        let priority = self.ages.count(now, flow, len, idle, level).level;
         if self.backlog.packets >= self.params.limit {
             observer.dropped(now, packet, DropReason::Tail);
             return;
         }
-        flow.waiting += 1;
+        self.ages.entered(packet.hash);
         self.backlog.add(packet.len);
         let queue = &mut self.priorities[usize::from(priority)];
         self.pool.push(queue, now, packet);
@@ -216,11 +181,7 @@ impl<P: Send> Qdisc<P> for Pias<P> {
     ) -> Result<(), Refusal> {
         let mut params = self.params.clone();
         params.apply(settings)?;
-        if params.flows != self.params.flows {
-            return Err(Refusal::new(
-                "parameter flows cannot change once there is a queue",
-            ));
-        }
+        self.ages.keep_slots(params.flows)?;
         self.params = params;
         // The least important packets go.
         while self.backlog.packets > self.params.limit

@@ -5,7 +5,7 @@
 
 use crate::{
     Qdisc, cake, cbq, codel, confucius, dualpi2, fifo, fq, fq_codel, fq_fifo, fq_pie, hhf, pias,
-    pie, prio, red,
+    pie, prio, red, two_level,
 };
 use units::choice::{Choice, Slot, filled};
 use units::param::{Settings, Spec};
@@ -126,6 +126,7 @@ impl<P: Send + 'static> Registry<P> {
                 pias::pias(),
                 fq::fq(),
                 hhf::hhf(),
+                two_level::two_level(),
                 confucius::confucius(),
             ],
         }
