@@ -159,8 +159,8 @@ fn asked(
 ) -> Result<Sweep> {
     let metric = |option: &str, text: &str| -> Result<Metric> {
         let refused = |error: &str, help: &str| Refused::new(&format!("{option}: {error}"), help);
-        let metric =
-            Metric::parse(text).map_err(|error| refused(&error, "see `analects list metrics`"))?;
+        let metric = Metric::parse(text);
+        let metric = metric.map_err(|refusal| Refused::because(refusal.within(option), ""))?;
         if metric.kind().name == "caused" && args.without.is_none() {
             let help = "add --without NAME of the traffic that causes it";
             return Err(refused("caused compares with runs without a traffic", help));

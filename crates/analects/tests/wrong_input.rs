@@ -977,7 +977,7 @@ const SHAPER_OPTIONS: &[(&[&str], &[&str])] = &[
     (&["-d", ""], &["--discipline", "a name is missing"]),
     (
         &["-d", "fair"],
-        &["--discipline: no discipline \"fair\"", "confucius"],
+        &["--discipline: there is no discipline \"fair\"", "confucius"],
     ),
     (
         &["-d", "red"],

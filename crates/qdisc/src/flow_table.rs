@@ -243,19 +243,13 @@ fn first_largest(values: impl Iterator<Item = u64>) -> (usize, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Ecn, FlowId, Ignore, Label};
+    use crate::{Ecn, Ignore, testing};
     use units::random::Stream;
 
-    fn packet(len: u32, hash: u32) -> Packet<()> {
+    fn packet(len: u32, hash: u32) -> Packet<u32> {
         Packet {
-            len,
-            flow: FlowId(0),
             hash,
-            ecn: Ecn::NotCapable,
-            label: Label::None,
-            arrived: Instant::default(),
-            payload: (),
-            ..Packet::default()
+            ..testing::packet(0, len, Ecn::NotCapable)
         }
     }
 

@@ -200,29 +200,13 @@ impl<P: Send> Qdisc<P> for Pias<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Ecn, FlowId, Ignore, Label};
+    use crate::Ignore;
+    use crate::testing::{Log, letters, put, settings, take};
 
     struct Bench {
-        queue: Pias<()>,
+        queue: Pias<u32>,
         now: Instant,
-        dropped: String,
-    }
-
-    impl Observer<()> for String {
-        fn dropped(&mut self, _: Instant, packet: Packet<()>, _: DropReason) {
-            self.push(letter(&packet));
-        }
-    }
-
-    fn letter(packet: &Packet<()>) -> char {
-        char::from(b'A' + packet.flow.0 as u8)
-    }
-
-    fn settings(settings: &[(&str, &str)]) -> Vec<(String, String)> {
-        settings
-            .iter()
-            .map(|&(name, value)| (name.to_owned(), value.to_owned()))
-            .collect()
+        log: Log<char>,
     }
 
     impl Bench {
@@ -230,33 +214,17 @@ mod tests {
             Bench {
                 queue: Pias::new(&settings(set), &Env::default()).unwrap(),
                 now: Instant::default(),
-                dropped: String::new(),
+                log: letters(),
             }
         }
 
         /// Packets of 1000 bytes of the flows of these letters.
         fn put(&mut self, flows: &str) {
-            for flow in flows.bytes() {
-                let flow = u32::from(flow - b'A');
-                let packet = Packet {
-                    len: 1000,
-                    flow: FlowId(flow),
-                    hash: flow << 20,
-                    ecn: Ecn::NotCapable,
-                    label: Label::None,
-                    arrived: self.now,
-                    payload: (),
-                    ..Packet::default()
-                };
-                self.queue.enqueue(self.now, packet, &mut self.dropped);
-            }
+            put(&mut self.queue, self.now, flows, 1000, &mut self.log);
         }
 
         fn take(&mut self, n: usize) -> String {
-            std::iter::from_fn(|| self.queue.dequeue(self.now, &mut Ignore))
-                .take(n)
-                .map(|packet| letter(&packet))
-                .collect()
+            take(&mut self.queue, self.now, n)
         }
 
         fn wait(&mut self, ms: u64) {
@@ -332,15 +300,15 @@ mod tests {
         let set = [THREE[0], ("limit", "6")];
         let mut bench = Bench::new(&set);
         bench.put("AAAAAAB");
-        assert_eq!(bench.dropped, "B");
+        assert_eq!(bench.log.who(), "B");
         assert_eq!(bench.take(2), "AA");
         bench.put("CC");
         let small = settings(&[("limit", "3")]);
         bench
             .queue
-            .change(bench.now, &small, &mut bench.dropped)
+            .change(bench.now, &small, &mut bench.log)
             .unwrap();
-        assert_eq!(bench.dropped, "BAAA");
+        assert_eq!(bench.log.who(), "BAAA");
         assert_eq!(bench.take(9), "CCA");
     }
 

@@ -9,6 +9,7 @@ use crate::figure::Figure;
 use scenario::{Choice, Document};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use units::Refusal;
 
 /// Values by path, as `--set` has them.
 pub type Settings = BTreeMap<String, String>;
@@ -344,8 +345,8 @@ impl Experiment {
             .iter()
             .position(|case| case.name == name)
             .ok_or_else(|| {
-                let names: Vec<&str> = cases.iter().map(|case| case.name.as_str()).collect();
-                format!("there is no case {name:?}; there are: {}", names.join(", "))
+                let names = cases.iter().map(|case| case.name.as_str());
+                Refusal::unknown("case", name, names).to_string()
             })
     }
 

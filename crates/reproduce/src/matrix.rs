@@ -175,17 +175,18 @@ fn prepared(
     if let Some(trace) = trace {
         settings.insert("link.trace".to_owned(), trace.to_owned());
     }
-    let mut choice = choice(&document, &case.discipline)?;
-    settings.retain(|path, value| {
-        let Some((name, key)) = path.strip_prefix(SETTING).and_then(|p| p.split_once('.')) else {
-            return true;
-        };
-        if name == choice.name {
-            choice.set(key, value);
+    let refused = |refusal: Refusal| {
+        let help = refusal.help.as_deref().unwrap_or("name another");
+        base.error_at_path("disciplines", &refusal.message, help)
+    };
+    let mut choice: Choice = case.discipline.parse().map_err(refused)?;
+    for (path, value) in &settings {
+        match path.strip_prefix(SETTING).and_then(|p| p.split_once('.')) {
+            None => document.set(path, value)?,
+            Some((name, key)) if name == choice.name => choice.set(key, value).map_err(refused)?,
+            Some(_) => {}
         }
-        false
-    });
-    apply(&mut document, &settings)?;
+    }
     document.set_disciplines(&[choice.to_string()]);
     Ok((document, choice))
 }
@@ -213,13 +214,6 @@ fn stamps(value: &serde_json::Value, text: &mut String) {
         serde_json::Value::Array(items) => items.iter().for_each(|item| stamps(item, text)),
         _ => {}
     }
-}
-
-fn choice(document: &Document, text: &str) -> Result<Choice, ScenarioError> {
-    text.parse().map_err(|refusal: Refusal| {
-        let help = refusal.help.as_deref().unwrap_or("name another");
-        document.error_at_path("disciplines", &refusal.message, help)
-    })
 }
 
 fn apply(document: &mut Document, settings: &Settings) -> Result<(), ScenarioError> {

@@ -193,12 +193,13 @@ impl<'a> Section<'a> {
     }
 
     fn unknown(&self, name: &str, item: &Item) -> ScenarioError {
-        let name: String = name.chars().take(60).collect();
-        let message = format!("unknown key {:?}", self.key(&name));
         let mut known = self.known.clone();
         known.sort_unstable();
         known.dedup();
-        self.error_at(item, &message, &format!("there are: {}", known.join(", ")))
+        let help = Refusal::unknown("key", name, known).help;
+        let name: String = name.chars().take(60).collect();
+        let message = format!("unknown key {:?}", self.key(&name));
+        self.error_at(item, &message, &help.unwrap_or_default())
     }
 }
 

@@ -43,16 +43,22 @@ impl Choice {
     }
 
     /// Sets `key`, in place of what it was set to before. `NAME.KEY` is that of the first child
-    /// called `NAME`; false if there is none.
-    pub fn set(&mut self, key: &str, value: &str) -> bool {
+    /// called `NAME`.
+    ///
+    /// # Errors
+    /// If there is no such child.
+    pub fn set(&mut self, key: &str, value: &str) -> Result<(), Refusal> {
         if let Some((name, rest)) = key.split_once('.') {
-            let mut children = self.children.iter_mut();
-            let child = children.find(|child| child.name == name);
-            return child.is_some_and(|child| child.set(rest, value));
+            let place = self.children.iter().position(|child| child.name == name);
+            let Some(place) = place else {
+                let names = self.children.iter().map(|child| child.name.as_str());
+                return Err(Refusal::unknown("child", name, names).within(&self.name));
+            };
+            return self.children[place].set(rest, value);
         }
         self.settings.retain(|(other, _)| other != key);
         self.settings.push((key.to_owned(), value.to_owned()));
-        true
+        Ok(())
     }
 
     /// What `key` is set to; `NAME.KEY` as in [`set`](Self::set).

@@ -269,7 +269,7 @@ mod tests {
         assert!(text("wait", "soon").contains("a span of time such as 40ms"));
         assert_eq!(
             text("weight", "1"),
-            "no parameter \"weight\"; there are: wait, ecn"
+            "there is no parameter \"weight\"; there are: wait, ecn"
         );
     }
 }

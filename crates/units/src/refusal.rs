@@ -53,7 +53,7 @@ impl Refusal {
             Some(meant) => format!("did you mean {meant}? {all}"),
             None => all,
         };
-        Refusal::new(format!("no {kind} {found:?}")).with_help(help)
+        Refusal::new(format!("there is no {kind} {found:?}")).with_help(help)
     }
 }
 
@@ -77,6 +77,13 @@ impl fmt::Display for Refusal {
 }
 
 impl core::error::Error for Refusal {}
+
+/// The whole as a text, where nothing else is kept.
+impl From<Refusal> for String {
+    fn from(refusal: Refusal) -> String {
+        refusal.to_string()
+    }
+}
 
 /// A message that says it all.
 impl From<String> for Refusal {
@@ -105,7 +112,7 @@ mod tests {
         let none = Refusal::unknown("parameter", &"x".repeat(1000), []);
         assert_eq!(
             none.to_string(),
-            format!("no parameter {:?}; there are none", "x".repeat(60))
+            format!("there is no parameter {:?}; there are none", "x".repeat(60))
         );
     }
 

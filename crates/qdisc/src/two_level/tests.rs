@@ -153,11 +153,11 @@ fn settings_of_children_are_read_and_refused() {
     for (choice, refusal) in [
         (
             "2lps(codle)",
-            "2lps: no discipline \"codle\"; did you mean codel?",
+            "2lps: there is no discipline \"codle\"; did you mean codel?",
         ),
         (
             "2lps(codel,tarket=1ms)",
-            "2lps: codel: no parameter \"tarket\"; did you mean target?",
+            "2lps: codel: there is no parameter \"tarket\"; did you mean target?",
         ),
         (
             "2lps(codel,target=1h)",
@@ -165,7 +165,7 @@ fn settings_of_children_are_read_and_refused() {
         ),
         (
             "2lps(codel),target=1ms",
-            "2lps: no parameter \"target\"; there are: threshold,",
+            "2lps: there is no parameter \"target\"; there are: threshold,",
         ),
         (
             "2lps(codel;codel)",

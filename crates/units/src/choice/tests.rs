@@ -80,8 +80,14 @@ fn depth_and_length_are_bounded() {
 #[test]
 fn a_setting_is_replaced_also_within() {
     let mut it = choice("2lps(codel,target=5ms;pie),a=1");
-    assert!(it.set("a", "2") && it.set("codel.target", "1ms") && it.set("pie.ecn", "yes"));
-    assert!(!it.set("red.ecn", "yes"));
+    for (key, value) in [("a", "2"), ("codel.target", "1ms"), ("pie.ecn", "yes")] {
+        it.set(key, value).unwrap();
+    }
+    let error = it.set("red.ecn", "yes").unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "2lps: there is no child \"red\"; there are: codel, pie"
+    );
     assert_eq!(it.to_string(), "2lps(codel,target=1ms;pie,ecn=yes),a=2");
 }
 
