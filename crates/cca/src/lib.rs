@@ -21,6 +21,8 @@ pub mod prague;
 pub mod registry;
 pub mod reno;
 #[cfg(test)]
+mod testing;
+#[cfg(test)]
 mod testpath;
 pub mod vegas;
 pub mod yeah;

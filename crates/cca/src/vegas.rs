@@ -252,13 +252,9 @@ impl Control for Vegas {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Signal;
-    use crate::testpath::{MSS, Path, setup};
+    use crate::testing::{LOSS, MSS, at, setup};
+    use crate::testpath::Path;
     use units::Rate;
-
-    fn at(ms: u64) -> Instant {
-        Instant::ZERO + Duration::from_millis(ms)
-    }
 
     fn vegas(window: u64, threshold: u64) -> Vegas {
         let mut vegas = Vegas::new(&[], &setup()).unwrap();
@@ -320,13 +316,7 @@ mod tests {
     #[test]
     fn halves_on_loss_and_forgets_the_base_when_idle() {
         let mut vegas = vegas(20, 20);
-        let loss = Congestion {
-            signal: Signal::Loss,
-            lost: MSS,
-            in_flight: 20 * MSS,
-            min_rtt: Duration::ZERO,
-        };
-        vegas.on_congestion(at(100), &loss);
+        vegas.on_congestion(at(100), &LOSS);
         assert_eq!(vegas.window, 10 * MSS);
         vegas.on_recovered(at(200));
         vegas.on_timeout(at(300), 10 * MSS);

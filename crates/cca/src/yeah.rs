@@ -234,13 +234,9 @@ impl Control for Yeah {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Signal;
-    use crate::testpath::{MSS, Path, setup};
+    use crate::testing::{LOSS, MSS, ack, at, setup};
+    use crate::testpath::Path;
     use units::Rate;
-
-    fn at(ms: u64) -> Instant {
-        Instant::ZERO + Duration::from_millis(ms)
-    }
 
     /// In congestion avoidance with `window` segments on a path of 40 ms.
     fn yeah(window: u64) -> Yeah {
@@ -253,14 +249,7 @@ mod tests {
     }
 
     fn acknowledge(yeah: &mut Yeah, rtt: u64, newest_sent: Instant) {
-        let ack = Ack {
-            bytes: MSS,
-            rtt: Some(Duration::from_millis(rtt)),
-            newest_sent,
-            window_limited: true,
-            ..Ack::default()
-        };
-        yeah.on_ack(at(100), &ack);
+        yeah.on_ack(at(100), &ack(Duration::from_millis(rtt), newest_sent));
     }
 
     /// Three samples of `rtt` ms end a round.
@@ -268,15 +257,6 @@ mod tests {
         acknowledge(yeah, rtt, at(99));
         acknowledge(yeah, rtt, at(99));
         acknowledge(yeah, rtt, at(100));
-    }
-
-    fn loss() -> Congestion {
-        Congestion {
-            signal: Signal::Loss,
-            lost: MSS,
-            in_flight: 20 * MSS,
-            min_rtt: Duration::ZERO,
-        }
     }
 
     /// 300 acknowledgements: three segments at a hundred each, though the window is 200. In Reno's
@@ -360,7 +340,7 @@ mod tests {
         {
             let mut yeah = yeah(200);
             (yeah.queue, yeah.slow_rounds, yeah.rival) = (queue, slow_rounds, 90);
-            yeah.on_congestion(at(100), &loss());
+            yeah.on_congestion(at(100), &LOSS);
             assert_eq!((yeah.window / MSS, yeah.rival), (left, 45));
         }
     }

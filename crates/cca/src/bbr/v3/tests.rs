@@ -1,12 +1,8 @@
 mod paths;
 
 use super::*;
-use crate::testpath::{MSS, setup};
+use crate::testing::{MSS, at, setup};
 use crate::{RateSample, Signal};
-
-fn at(ms: u64) -> Instant {
-    Instant::ZERO + Duration::from_millis(ms)
-}
 
 fn mbit(mbit: u64) -> Rate {
     Rate::from_bits(mbit * 1_000_000)
