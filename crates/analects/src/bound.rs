@@ -6,8 +6,8 @@ use crate::run::print;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use theory::{Bound, Estimate, Model, Policy, bound, closed, greatest};
-use units::Duration;
-use units::param::{ParamError, Settings};
+use units::param::Settings;
+use units::{Duration, Refusal};
 
 /// One policy's line.
 struct Row {
@@ -100,14 +100,12 @@ fn within(args: &BoundArgs) -> Result<Option<Duration>, Refused> {
 }
 
 /// The refusal of a parameter that was written as an option.
-fn option_refused(name: &str, value: &str, error: &ParamError) -> Refused {
+fn option_refused(name: &str, value: &str, refusal: &Refusal) -> Refused {
     let option = name.replace('_', "-");
-    let what = match error {
-        ParamError::Value { error, .. } => error.to_string(),
-        ParamError::Range {
-            found, min, max, ..
-        } => format!("{found} is outside {min} to {max}"),
-        other => format!("{value}: {other}"),
+    let of_option = refusal.message.strip_prefix(&format!("parameter {name}: "));
+    let what = match of_option {
+        Some(what) => what.to_owned(),
+        None => format!("{value}: {refusal}"),
     };
     let spec = Model::SPECS.iter().find(|spec| spec.name == name);
     let default = spec.map_or("", |spec| spec.default);

@@ -9,6 +9,7 @@ use reproduce::registry;
 use sim::Simulator;
 use std::fmt::Write as _;
 use transport::media::MediaParams;
+use units::choice::{self, Slot};
 use units::param::Spec;
 use workload::Carrier;
 
@@ -23,6 +24,8 @@ pub struct Entry {
     pub about: &'static str,
     /// Where it comes from.
     pub source: &'static str,
+    /// What it contains.
+    pub children: &'static [Slot],
     /// Parameters, under headings.
     pub params: Vec<(&'static str, &'static [Spec])>,
 }
@@ -38,6 +41,7 @@ fn disciplines() -> Vec<Entry> {
         summary: d.summary,
         about: d.about,
         source: d.source,
+        children: d.children,
         params: vec![("Parameters", d.params)],
     };
     registry.iter().map(entry).collect()
@@ -51,6 +55,7 @@ fn controls() -> Vec<Entry> {
         summary: c.summary,
         about: c.about,
         source: c.source,
+        children: c.children,
         params: vec![("Parameters", c.params)],
     };
     registry.iter().map(entry).collect()
@@ -69,6 +74,7 @@ fn traffic() -> Vec<Entry> {
             summary: w.summary,
             about: w.about,
             source: w.source,
+            children: &[],
             params,
         }
     };
@@ -170,6 +176,14 @@ fn page(entry: &Entry) -> String {
     }
     let source = format!("Source: {}", entry.source);
     _ = writeln!(text, "{}", wrapped(&source, "", 88));
+    if !entry.children.is_empty() {
+        let usage = choice::usage(entry.name, entry.children);
+        _ = writeln!(text, "\nContains others, {usage}:");
+        for slot in entry.children {
+            _ = writeln!(text, "  {} = {}", slot.name, slot.default);
+            _ = writeln!(text, "{}", wrapped(slot.help, "      ", 88));
+        }
+    }
     for (heading, specs) in &entry.params {
         if specs.is_empty() {
             _ = writeln!(text, "\n{heading}: none");

@@ -3,6 +3,7 @@
 
 use crate::describe::Entry;
 use std::fmt::Write as _;
+use units::choice;
 use units::param::Spec;
 
 /// A page about all of `entries`, which `command` prints.
@@ -30,6 +31,17 @@ pub fn section(entry: &Entry) -> String {
         _ = writeln!(text, "{}\n", words.join(" "));
     }
     _ = writeln!(text, "Source: {}.", entry.source);
+    if !entry.children.is_empty() {
+        let usage = choice::usage(entry.name, entry.children);
+        _ = writeln!(
+            text,
+            "\nContains others, `{usage}`:\n\n| name | default | meaning |\n| --- | --- | --- |"
+        );
+        for slot in entry.children {
+            let (name, default, help) = (slot.name, slot.default, cell(slot.help));
+            _ = writeln!(text, "| `{name}` | `{default}` | {help} |");
+        }
+    }
     for (heading, specs) in &entry.params {
         if specs.is_empty() {
             _ = writeln!(text, "\n{heading}: none.");

@@ -10,6 +10,7 @@ use scenario::{ScenarioError, printable};
 use std::fmt;
 use std::io::IsTerminal;
 use std::ops::Range;
+use units::Refusal;
 
 /// Most characters of a message, and of what to do about it.
 const MOST: usize = 500;
@@ -38,6 +39,11 @@ impl Refused {
             excerpt: None,
             tried: false,
         }
+    }
+
+    /// A refusal; `help` where it has none.
+    pub fn because(refusal: Refusal, help: &str) -> Self {
+        Refused::new(&refusal.message, refusal.help.as_deref().unwrap_or(help))
     }
 
     /// The same of something that was tried and failed, not refused.
@@ -82,6 +88,14 @@ impl From<ScenarioError> for Refused {
             excerpt: span.and_then(|span| Excerpt::new(&error.file, &error.text, span)),
             ..Refused::new(&message, &error.help)
         }
+    }
+}
+
+/// What an engine refuses or fails at.
+impl From<measure::EngineError> for Refused {
+    fn from(error: measure::EngineError) -> Self {
+        let refusal = error.refusal.within(&error.entry);
+        Refused::because(refusal, "change this entry")
     }
 }
 

@@ -4,6 +4,7 @@ use reproduce::Plan;
 use scenario::{Choice, Document};
 use sim::Simulator;
 use std::fmt::Write as _;
+use units::choice::{self, Slot};
 use units::param::Spec;
 
 /// `completed` as TOML, with remarks: version, seeds, and what disciplines and controls used of what
@@ -27,24 +28,54 @@ pub fn toml(completed: &Document, (simulator, engine): (&Simulator, &str), plan:
         let up = link.up.as_ref().and_then(|up| up.discipline.as_ref());
         link.discipline.iter().chain(up)
     });
-    let mut seen: Vec<&Choice> = Vec::new();
-    for choice in scenario.disciplines.iter().chain(own) {
-        if let Some(entry) = simulator.disciplines.get(&choice.name)
-            && !seen.contains(&choice)
-        {
-            seen.push(choice);
-            remark(&mut text, "Discipline", choice, entry.params);
-        }
-    }
-    for choice in scenario.traffic.iter().filter_map(|traffic| traffic.control.as_ref()) {
-        if let Some(entry) = simulator.controls.get(&choice.name)
-            && !seen.contains(&choice)
-        {
-            seen.push(choice);
-            remark(&mut text, "Control", choice, entry.params);
-        }
-    }
+    let disciplines = scenario.disciplines.iter().chain(own);
+    let slots = |name: &str| {
+        simulator
+            .disciplines
+            .get(name)
+            .map(|d| (d.params, d.children))
+    };
+    remarks(&mut text, "Discipline", disciplines, &slots);
+    let controls = scenario.traffic.iter();
+    let controls = controls.filter_map(|traffic| traffic.control.as_ref());
+    let slots = |name: &str| simulator.controls.get(name).map(|c| (c.params, c.children));
+    remarks(&mut text, "Control", controls, &slots);
     text
+}
+
+/// What something by this name declares: parameters, and what it contains.
+type Declared<'a> = &'a dyn Fn(&str) -> Option<(&'static [Spec], &'static [Slot])>;
+
+/// Remarks on each of `choices` and on what they contain, once.
+fn remarks<'a>(
+    text: &mut String,
+    what: &str,
+    choices: impl Iterator<Item = &'a Choice>,
+    declared: Declared<'_>,
+) {
+    let mut seen: Vec<Choice> = Vec::new();
+    for choice in choices.flat_map(|choice| with_inside(choice, declared, 1)) {
+        if let Some((specs, _)) = declared(&choice.name)
+            && !seen.contains(&choice)
+        {
+            remark(text, what, &choice, specs);
+            seen.push(choice);
+        }
+    }
+}
+
+/// `choice`, and what it contains by choice or by default. It was built before, so that none is too
+/// deep.
+fn with_inside(choice: &Choice, declared: Declared<'_>, level: usize) -> Vec<Choice> {
+    let slots = declared(&choice.name).map_or(&[][..], |(_, slots)| slots);
+    let inside = choice::filled(choice, slots, level).unwrap_or_default();
+    let mut all = vec![choice.clone()];
+    all.extend(
+        inside
+            .iter()
+            .flat_map(|child| with_inside(child, declared, level + 1)),
+    );
+    all
 }
 
 fn remark(text: &mut String, what: &str, choice: &Choice, specs: &[Spec]) {

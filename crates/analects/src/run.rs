@@ -142,9 +142,10 @@ fn plan(
             let message = format!(
                 "engine {} cannot run this: {}",
                 engine.name(),
-                refused.reason
+                refused.refusal.message
             );
-            let help = "choose another engine, or change the entry";
+            let help = refused.refusal.help.as_deref();
+            let help = help.unwrap_or("choose another engine, or change the entry");
             return Err(document
                 .error_at_path(&refused.entry, &message, help)
                 .into());
@@ -192,5 +193,5 @@ fn execute(args: &RunArgs, engine: &dyn Engine, plan: &Plan) -> Result<Vec<measu
     let bar = Bar::new(plan.runs.len(), "runs");
     let results = pool.install(|| reproduce::run(engine, plan, &bar));
     bar.clear();
-    results.map_err(|error| Refused::new(&error.to_string(), "change this entry"))
+    Ok(results?)
 }

@@ -17,6 +17,7 @@ use serde::Serialize;
 use sim::Simulator;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use units::choice;
 
 type Result<T> = std::result::Result<T, Refused>;
 
@@ -76,7 +77,8 @@ fn made(
 
 /// What `--over` says.
 fn axes(over: &[String]) -> Result<Vec<Axis>> {
-    let help = "write --over link.buffer=0.5bdp,1bdp,2bdp; a value cannot have a comma";
+    let help = "write --over link.buffer=0.5bdp,1bdp,2bdp; a comma in parentheses \
+                belongs to its value";
     let mut axes: Vec<Axis> = Vec::new();
     for text in over {
         let refused = |what: &str| Refused::new(&format!("--over {text}: {what}"), help);
@@ -88,7 +90,7 @@ fn axes(over: &[String]) -> Result<Vec<Axis>> {
             return Err(refused("this path varies already"));
         }
         let mut kept: Vec<String> = Vec::new();
-        for value in values.split(',').map(str::trim) {
+        for value in choice::split(values).map(str::trim) {
             if value.is_empty() {
                 return Err(refused("a value is empty"));
             }
@@ -135,7 +137,7 @@ fn check_settings(axes: &[Axis], scenario: &Scenario) -> Result<()> {
             let help = format!("there are: {}", listed.join("; "));
             return refused("no such discipline is compared", &help);
         };
-        let sets = |choice: &&scenario::Choice| choice.settings.iter().any(|(k, _)| k == key);
+        let sets = |choice: &&scenario::Choice| choice.get(key).is_some();
         if let Some(choice) = std::iter::once(first).chain(named).find(sets) {
             let help = format!("compare --discipline {name} without it");
             return refused(&format!("{choice} sets it already"), &help);
@@ -153,8 +155,8 @@ fn asked(
 ) -> Result<Sweep> {
     let metric = |option: &str, text: &str| -> Result<Metric> {
         let refused = |error: &str, help: &str| Refused::new(&format!("{option}: {error}"), help);
-        let metric =
-            Metric::parse(text).map_err(|error| refused(&error, "see `analects list metrics`"))?;
+        let metric = Metric::parse(text);
+        let metric = metric.map_err(|refusal| Refused::because(refusal.within(option), ""))?;
         if metric.kind().name == "caused" && args.without.is_none() {
             let help = "add --without NAME of the traffic that causes it";
             return Err(refused("caused compares with runs without a traffic", help));

@@ -5,7 +5,6 @@ use crate::refused::Refused;
 use crate::run::print;
 use core::fmt::Display;
 use netcfg::{Device, Discipline, Error, Host, Kind, Overhead, Settings, ShapedRate, Store};
-use scenario::Choice;
 use units::Rate;
 
 type Result<T> = core::result::Result<T, Refused>;
@@ -196,14 +195,11 @@ fn rate(option: &str, text: &str) -> Result<ShapedRate> {
 }
 
 fn discipline(text: &str) -> Result<Discipline> {
-    let refuse = |error: &dyn Display| {
-        let error = error.to_string();
+    let checked = text.parse().and_then(|choice| Discipline::new(&choice));
+    checked.map_err(|refusal| {
         let help = "`analects describe NAME` says what it can be told";
-        let (message, help) = error.split_once("; ").unwrap_or((&error, help));
-        Refused::new(&format!("--discipline: {message}"), help)
-    };
-    let choice: Choice = text.parse().map_err(|error: String| refuse(&error))?;
-    Discipline::new(&choice.name, &choice.settings).map_err(|error| refuse(&error))
+        Refused::because(refusal.within("--discipline"), help)
+    })
 }
 
 fn refused(option: &str, error: &dyn Display, help: &str) -> Refused {

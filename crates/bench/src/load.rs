@@ -1,7 +1,7 @@
 //! The load: packets in and out of a discipline, as fast as it goes.
 
 use qdisc::{
-    Discipline, DropReason, Ecn, Env, FlowId, Hosts, Label, Limit, Observer, Packet, Qdisc,
+    Choice, Discipline, DropReason, Ecn, Env, FlowId, Hosts, Label, Limit, Observer, Packet, Qdisc,
     Registry,
 };
 use units::{Duration, Instant};
@@ -70,7 +70,7 @@ impl Load {
             .get(name)
             .ok_or_else(|| format!("no discipline {name:?}"))?;
         let mut load = Load {
-            qdisc: build(entry, state)?,
+            qdisc: build(&registry, entry, state)?,
             state,
             flows,
             now: Instant::default(),
@@ -146,7 +146,11 @@ impl Load {
     }
 }
 
-fn build(entry: &Discipline<()>, state: State) -> Result<Box<dyn Qdisc<()>>, String> {
+fn build(
+    registry: &Registry<()>,
+    entry: &Discipline<()>,
+    state: State,
+) -> Result<Box<dyn Qdisc<()>>, String> {
     let limit = if state == State::Full { BACKLOG } else { LIMIT };
     let env = Env {
         limit: Some(Limit::Packets(limit)),
@@ -165,7 +169,12 @@ fn build(entry: &Discipline<()>, state: State) -> Result<Box<dyn Qdisc<()>>, Str
         let above = [("min", "200MB"), ("max", "200MB"), ("burst", "133334")];
         settings.extend(above.map(|(name, value)| (name.to_owned(), value.to_owned())));
     }
-    (entry.build)(&settings, &env).map_err(|error| error.to_string())
+    let choice = Choice {
+        settings,
+        ..Choice::plain(entry.name)
+    };
+    let built = registry.build(&choice, &env);
+    built.map_err(|refusal| refusal.to_string())
 }
 
 #[cfg(test)]

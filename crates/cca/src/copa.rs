@@ -19,8 +19,8 @@
 
 use crate::{Ack, Congestion, Control, ControlEntry, Setup};
 use std::collections::VecDeque;
-use units::param::{ParamError, Settings};
-use units::{Duration, Instant, Rate};
+use units::param::Settings;
+use units::{Duration, Instant, Rate, Refusal};
 
 units::params! {
     /// What Copa can be told.
@@ -43,8 +43,8 @@ pub const ENTRY: ControlEntry = ControlEntry {
         timeouts excepted.\n\nNot for paths whose delay varies for reasons other than queues.",
     source: "Arun and Balakrishnan, NSDI 2018",
     params: CopaParams::SPECS,
-    media_only: false,
-    build: |settings, setup| Ok(Box::new(Copa::new(settings, setup)?)),
+    children: &[],
+    build: |parts| Ok(Box::new(Copa::new(parts.settings, parts.setup)?)),
 };
 
 /// How long the least round trip is remembered (section 2.1).
@@ -99,7 +99,7 @@ impl Copa {
     ///
     /// # Errors
     /// If a setting is refused.
-    pub fn new(settings: &Settings, setup: &Setup) -> Result<Self, ParamError> {
+    pub fn new(settings: &Settings, setup: &Setup) -> Result<Self, Refusal> {
         let params = CopaParams::parse(settings)?;
         Ok(Copa {
             mss: setup.mss as f64,

@@ -14,8 +14,8 @@
 use crate::hystart::{Advice, Hystart, HystartKind, View};
 use crate::reno::{avoid, slow_start};
 use crate::{Ack, Congestion, Control, ControlEntry, Setup, Signal};
-use units::param::{ParamError, Settings};
-use units::{Duration, Instant};
+use units::param::Settings;
+use units::{Duration, Instant, Refusal};
 
 units::params! {
     /// Parameters of `cubic`.
@@ -39,8 +39,8 @@ pub const ENTRY: ControlEntry = ControlEntry {
         grows.\n\nNot for calls: it fills the buffer.",
     source: "RFC 9438, RFC 9406, Linux net/ipv4/tcp_cubic.c",
     params: CubicParams::SPECS,
-    media_only: false,
-    build: |settings, setup| Ok(Box::new(Cubic::new(settings, setup)?)),
+    children: &[],
+    build: |parts| Ok(Box::new(Cubic::new(parts.settings, parts.setup)?)),
 };
 
 /// Steepness, segments per cubic second (RFC 9438, 5.1).
@@ -114,7 +114,7 @@ impl Cubic {
     ///
     /// # Errors
     /// If a setting is refused.
-    pub fn new(settings: &Settings, setup: &Setup) -> Result<Self, ParamError> {
+    pub fn new(settings: &Settings, setup: &Setup) -> Result<Self, Refusal> {
         let params = CubicParams::parse(settings)?;
         Ok(Cubic {
             hystart: Hystart::new(params.hystart),

@@ -13,8 +13,8 @@
 
 use crate::reno::slow_start;
 use crate::{Ack, Congestion, Control, ControlEntry, Setup};
-use units::param::{ParamError, Settings};
-use units::{Duration, Instant};
+use units::param::Settings;
+use units::{Duration, Instant, Refusal};
 
 units::params! {
     /// Parameters of `illinois`.
@@ -36,8 +36,8 @@ pub const ENTRY: ControlEntry = ControlEntry {
         fills the buffer.",
     source: "Liu, Başar and Srikant, Performance Evaluation 2008; Linux net/ipv4/tcp_illinois.c",
     params: IllinoisParams::SPECS,
-    media_only: false,
-    build: |settings, setup| Ok(Box::new(Illinois::new(settings, setup)?)),
+    children: &[],
+    build: |parts| Ok(Box::new(Illinois::new(parts.settings, parts.setup)?)),
 };
 
 /// Segments more a round trip, in 128ths: at least 0.3 (rounded down), at most 10; 1 as Reno.
@@ -134,7 +134,7 @@ impl Illinois {
     ///
     /// # Errors
     /// If a setting is refused.
-    pub fn new(settings: &Settings, setup: &Setup) -> Result<Self, ParamError> {
+    pub fn new(settings: &Settings, setup: &Setup) -> Result<Self, Refusal> {
         Ok(Illinois {
             params: IllinoisParams::parse(settings)?,
             mss: setup.mss,
@@ -259,14 +259,10 @@ impl Control for Illinois {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Signal;
     use crate::reno::Reno;
-    use crate::testpath::{MSS, Path, setup};
+    use crate::testing::{LOSS, MSS, ack, at, setup};
+    use crate::testpath::Path;
     use units::Rate;
-
-    fn at(ms: u64) -> Instant {
-        Instant::ZERO + Duration::from_millis(ms)
-    }
 
     /// In congestion avoidance with `window` segments, and round trips of 40 to 50 ms seen.
     fn illinois(window: u64) -> Illinois {
@@ -278,28 +274,9 @@ mod tests {
         illinois
     }
 
-    fn ack(us: u64, newest_sent: Instant) -> Ack {
-        Ack {
-            bytes: MSS,
-            rtt: Some(Duration::from_micros(us)),
-            newest_sent,
-            window_limited: true,
-            ..Ack::default()
-        }
-    }
-
     /// One acknowledgement with a round trip of `us` that ends the round.
     fn round(illinois: &mut Illinois, us: u64) {
-        illinois.on_ack(at(100), &ack(us, at(100)));
-    }
-
-    fn loss() -> Congestion {
-        Congestion {
-            signal: Signal::Loss,
-            lost: MSS,
-            in_flight: 20 * MSS,
-            min_rtt: Duration::ZERO,
-        }
+        illinois.on_ack(at(100), &ack(Duration::from_micros(us), at(100)));
     }
 
     /// At most 10 ms of queue, d1 = 0.1 ms, so dm − d1 = 9.9 ms. At 1 ms: da − d1 = 0.9 ms,
@@ -330,7 +307,7 @@ mod tests {
     fn without_a_queue_it_grows_fast() {
         let mut illinois = illinois(20);
         for _ in 0..20 {
-            illinois.on_ack(at(100), &ack(40_000, at(99)));
+            illinois.on_ack(at(100), &ack(Duration::from_micros(40_000), at(99)));
         }
         assert_eq!(illinois.window, 27 * MSS);
     }
@@ -339,11 +316,11 @@ mod tests {
     #[test]
     fn a_loss_takes_what_the_average_delay_says() {
         let mut illinois = illinois(20);
-        illinois.on_ack(at(100), &ack(41_000, at(99)));
+        illinois.on_ack(at(100), &ack(Duration::from_micros(41_000), at(99)));
         round(&mut illinois, 48_000);
         let before = illinois.window;
         assert_eq!((before, illinois.beta), (20 * MSS, 20));
-        illinois.on_congestion(at(101), &loss());
+        illinois.on_congestion(at(101), &LOSS);
         assert_eq!(illinois.window, 13_750);
     }
 
@@ -392,7 +369,7 @@ mod tests {
         for second in 6..=25 {
             path.run(control, at(1_000 * second));
             if disturbed {
-                control.on_congestion(path.now, &loss());
+                control.on_congestion(path.now, &LOSS);
             }
         }
         (path.delivered - before) as f64 / 50e6

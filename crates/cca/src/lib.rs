@@ -21,11 +21,14 @@ pub mod prague;
 pub mod registry;
 pub mod reno;
 #[cfg(test)]
+mod testing;
+#[cfg(test)]
 mod testpath;
 pub mod vegas;
 pub mod yeah;
 
-pub use registry::{ControlEntry, Registry, Setup};
+pub use registry::{ControlEntry, Parts, Registry, Setup};
+pub use units::choice::{Choice, Slot};
 
 use units::{Duration, Instant, Rate};
 

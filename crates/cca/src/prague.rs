@@ -22,8 +22,8 @@ mod tests;
 use crate::{Ack, Congestion, Control, ControlEntry, EcnMode, Setup, Signal};
 use classic::Classic;
 use core::fmt;
-use units::param::{ParamError, Settings, Value};
-use units::{Duration, Instant, ParseError, Rate};
+use units::param::{Settings, Value};
+use units::{Duration, Instant, ParseError, Rate, Refusal};
 
 /// How growth depends on the round trip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
@@ -89,8 +89,8 @@ pub const ENTRY: ControlEntry = ControlEntry {
         where it displaces other flows unless `classic_fallback` notices.",
     source: "draft-briscoe-iccrg-prague-congestion-control-04, Linux tcp_prague.c (L4STeam), RFC 9331",
     params: PragueParams::SPECS,
-    media_only: false,
-    build: |settings, setup| Ok(Box::new(Prague::new(settings, setup)?)),
+    children: &[],
+    build: |parts| Ok(Box::new(Prague::new(parts.settings, parts.setup)?)),
 };
 
 /// Weight of the newest round in the share of marked packets.
@@ -131,7 +131,7 @@ impl Prague {
     ///
     /// # Errors
     /// If a setting is refused.
-    pub fn new(settings: &Settings, setup: &Setup) -> Result<Self, ParamError> {
+    pub fn new(settings: &Settings, setup: &Setup) -> Result<Self, Refusal> {
         let params = PragueParams::parse(settings)?;
         Ok(Prague {
             mss: setup.mss as f64,

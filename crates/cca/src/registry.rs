@@ -1,8 +1,9 @@
 //! The controls by name.
 
 use crate::{Control, bbr, copa, cubic, gcc, illinois, prague, reno, vegas, yeah};
-use units::Rate;
-use units::param::{ParamError, Settings, Spec};
+use units::choice::{Choice, Slot, filled};
+use units::param::{Settings, Spec};
+use units::{Rate, Refusal};
 
 /// What a control is told about the sender that it serves.
 #[derive(Debug, Clone)]
@@ -34,8 +35,34 @@ impl Default for Setup {
     }
 }
 
-/// Builds a control from what the user set and whom it serves.
-pub type Build = fn(&Settings, &Setup) -> Result<Box<dyn Control>, ParamError>;
+/// What a control is built from.
+pub struct Parts<'a> {
+    /// What the user set.
+    pub settings: &'a Settings,
+    /// Whom it serves.
+    pub setup: &'a Setup,
+    children: Vec<Choice>,
+    registry: &'a Registry,
+    level: usize,
+}
+
+impl Parts<'_> {
+    /// Builds the child of the slot with this number, for the same sender. Each call builds another
+    /// one.
+    ///
+    /// # Errors
+    /// If the child is not known or refuses a setting.
+    ///
+    /// # Panics
+    /// If the control declares no such slot.
+    pub fn child(&self, slot: usize) -> Result<Box<dyn Control>, Refusal> {
+        let child = &self.children[slot];
+        self.registry.build_at(child, self.setup, self.level + 1)
+    }
+}
+
+/// Builds a control.
+pub type Build = fn(&Parts<'_>) -> Result<Box<dyn Control>, Refusal>;
 
 /// A control's description of itself.
 #[derive(Debug, Clone)]
@@ -50,8 +77,8 @@ pub struct ControlEntry {
     pub source: &'static str,
     /// Its parameters.
     pub params: &'static [Spec],
-    /// Whether it can serve a media session only, because it needs arrival times.
-    pub media_only: bool,
+    /// What it contains; nothing, for most.
+    pub children: &'static [Slot],
     /// Builds one.
     pub build: Build,
 }
@@ -89,6 +116,35 @@ impl Registry {
     /// The control called `name`.
     pub fn get(&self, name: &str) -> Option<&ControlEntry> {
         self.entries.iter().find(|entry| entry.name == name)
+    }
+
+    /// Builds what is chosen, with what that contains.
+    ///
+    /// # Errors
+    /// If a name is unknown, a setting is refused, or something contains more than it can. The
+    /// message names the controls around the place.
+    pub fn build(&self, choice: &Choice, setup: &Setup) -> Result<Box<dyn Control>, Refusal> {
+        self.build_at(choice, setup, 1)
+    }
+
+    fn build_at(
+        &self,
+        choice: &Choice,
+        setup: &Setup,
+        level: usize,
+    ) -> Result<Box<dyn Control>, Refusal> {
+        let Some(entry) = self.get(&choice.name) else {
+            let names = self.iter().map(|entry| entry.name);
+            return Err(Refusal::unknown("control", &choice.name, names));
+        };
+        let parts = Parts {
+            settings: &choice.settings,
+            setup,
+            children: filled(choice, entry.children, level)?,
+            registry: self,
+            level,
+        };
+        (entry.build)(&parts).map_err(|refusal| refusal.within(entry.name))
     }
 
     /// All of them, in order.

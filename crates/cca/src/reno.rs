@@ -7,8 +7,8 @@
 //! RFC 5681; appropriate byte counting with L = 2 in slow start (RFC 3465); Linux `tcp_cong.c`.
 
 use crate::{Ack, Congestion, Control, ControlEntry, Setup};
-use units::param::{ParamError, Settings};
-use units::{Duration, Instant};
+use units::param::Settings;
+use units::{Duration, Instant, Refusal};
 
 units::params! {
     /// Reno has nothing to set.
@@ -23,8 +23,8 @@ pub const ENTRY: ControlEntry = ControlEntry {
         segment a round trip, and halves on every loss.\n\nNot for calls: it fills the buffer.",
     source: "RFC 5681, RFC 3465",
     params: RenoParams::SPECS,
-    media_only: false,
-    build: |settings, setup| Ok(Box::new(Reno::new(settings, setup)?)),
+    children: &[],
+    build: |parts| Ok(Box::new(Reno::new(parts.settings, parts.setup)?)),
 };
 
 /// Reno's state. Sizes in bytes.
@@ -46,7 +46,7 @@ impl Reno {
     ///
     /// # Errors
     /// If a setting is refused.
-    pub fn new(settings: &Settings, setup: &Setup) -> Result<Self, ParamError> {
+    pub fn new(settings: &Settings, setup: &Setup) -> Result<Self, Refusal> {
         RenoParams::parse(settings)?;
         Ok(Reno {
             mss: setup.mss,

@@ -5,29 +5,9 @@
 //! found lost when one that was sent three later is acknowledged (RFC 6675), or by a timeout.
 //! Packets that wait longer than a threshold may be marked, as an L4S queue with a step does.
 
-use crate::{Ack, Congestion, Control, RateSample, Setup, Signal};
+use crate::{Ack, Congestion, Control, RateSample, Signal};
 use std::collections::VecDeque;
 use units::{Duration, Instant, Rate};
-
-/// Segments, bytes.
-pub const MSS: u64 = 1000;
-
-/// A sender of such segments that starts with ten.
-pub fn setup() -> Setup {
-    Setup {
-        mss: MSS,
-        initial_window: 10 * MSS,
-        ..Setup::default()
-    }
-}
-
-/// Settings as a control takes them.
-pub fn settings(settings: &[(&str, &str)]) -> Vec<(String, String)> {
-    settings
-        .iter()
-        .map(|&(name, value)| (name.to_owned(), value.to_owned()))
-        .collect()
-}
 
 /// What the sender has to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

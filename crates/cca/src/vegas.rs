@@ -10,8 +10,8 @@
 
 use crate::reno::slow_start;
 use crate::{Ack, Congestion, Control, ControlEntry, Setup};
-use units::param::{ParamError, Settings};
-use units::{Duration, Instant};
+use units::param::Settings;
+use units::{Duration, Instant, Refusal};
 
 units::params! {
     /// Parameters of `vegas`.
@@ -34,8 +34,8 @@ pub const ENTRY: ControlEntry = ControlEntry {
         buffers: it yields to them.",
     source: "Brakmo and Peterson, JSAC 1995; Linux net/ipv4/tcp_vegas.c",
     params: VegasParams::SPECS,
-    media_only: false,
-    build: |settings, setup| Ok(Box::new(Vegas::new(settings, setup)?)),
+    children: &[],
+    build: |parts| Ok(Box::new(Vegas::new(parts.settings, parts.setup)?)),
 };
 
 /// Linux's floor for the window: two segments.
@@ -110,12 +110,12 @@ impl Vegas {
     ///
     /// # Errors
     /// If a setting is refused, or `alpha` is above `beta`.
-    pub fn new(settings: &Settings, setup: &Setup) -> Result<Self, ParamError> {
+    pub fn new(settings: &Settings, setup: &Setup) -> Result<Self, Refusal> {
         let params = VegasParams::parse(settings)?;
         if params.alpha > params.beta {
             let (alpha, beta) = (params.alpha, params.beta);
             let text = format!("parameter alpha ({alpha}) is above parameter beta ({beta})");
-            return Err(ParamError::Conflict(text));
+            return Err(Refusal::new(text));
         }
         Ok(Vegas {
             params,
@@ -252,13 +252,9 @@ impl Control for Vegas {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Signal;
-    use crate::testpath::{MSS, Path, setup};
+    use crate::testing::{LOSS, MSS, at, setup};
+    use crate::testpath::Path;
     use units::Rate;
-
-    fn at(ms: u64) -> Instant {
-        Instant::ZERO + Duration::from_millis(ms)
-    }
 
     fn vegas(window: u64, threshold: u64) -> Vegas {
         let mut vegas = Vegas::new(&[], &setup()).unwrap();
@@ -320,13 +316,7 @@ mod tests {
     #[test]
     fn halves_on_loss_and_forgets_the_base_when_idle() {
         let mut vegas = vegas(20, 20);
-        let loss = Congestion {
-            signal: Signal::Loss,
-            lost: MSS,
-            in_flight: 20 * MSS,
-            min_rtt: Duration::ZERO,
-        };
-        vegas.on_congestion(at(100), &loss);
+        vegas.on_congestion(at(100), &LOSS);
         assert_eq!(vegas.window, 10 * MSS);
         vegas.on_recovered(at(200));
         vegas.on_timeout(at(300), 10 * MSS);

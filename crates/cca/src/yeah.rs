@@ -16,8 +16,8 @@
 use crate::reno::{avoid, slow_start};
 use crate::vegas::{RoundTrips, scale};
 use crate::{Ack, Congestion, Control, ControlEntry, Setup};
-use units::param::{ParamError, Settings};
-use units::{Duration, Instant};
+use units::param::Settings;
+use units::{Duration, Instant, Refusal};
 
 units::params! {
     /// Parameters of `yeah`.
@@ -49,8 +49,8 @@ pub const ENTRY: ControlEntry = ControlEntry {
         seems to compete.\n\nNot for calls: 80 packets wait on purpose.",
     source: "Baldi et al., YeAH-TCP, PFLDnet 2007; Linux net/ipv4/tcp_yeah.c",
     params: YeahParams::SPECS,
-    media_only: false,
-    build: |settings, setup| Ok(Box::new(Yeah::new(settings, setup)?)),
+    children: &[],
+    build: |parts| Ok(Box::new(Yeah::new(parts.settings, parts.setup)?)),
 };
 
 /// Acknowledged packets for which a quick window grows by one (Linux `TCP_SCALABLE_AI_CNT`).
@@ -86,7 +86,7 @@ impl Yeah {
     ///
     /// # Errors
     /// If a setting is refused.
-    pub fn new(settings: &Settings, setup: &Setup) -> Result<Self, ParamError> {
+    pub fn new(settings: &Settings, setup: &Setup) -> Result<Self, Refusal> {
         Ok(Yeah {
             params: YeahParams::parse(settings)?,
             mss: setup.mss,
@@ -234,13 +234,9 @@ impl Control for Yeah {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Signal;
-    use crate::testpath::{MSS, Path, setup};
+    use crate::testing::{LOSS, MSS, ack, at, setup};
+    use crate::testpath::Path;
     use units::Rate;
-
-    fn at(ms: u64) -> Instant {
-        Instant::ZERO + Duration::from_millis(ms)
-    }
 
     /// In congestion avoidance with `window` segments on a path of 40 ms.
     fn yeah(window: u64) -> Yeah {
@@ -253,14 +249,7 @@ mod tests {
     }
 
     fn acknowledge(yeah: &mut Yeah, rtt: u64, newest_sent: Instant) {
-        let ack = Ack {
-            bytes: MSS,
-            rtt: Some(Duration::from_millis(rtt)),
-            newest_sent,
-            window_limited: true,
-            ..Ack::default()
-        };
-        yeah.on_ack(at(100), &ack);
+        yeah.on_ack(at(100), &ack(Duration::from_millis(rtt), newest_sent));
     }
 
     /// Three samples of `rtt` ms end a round.
@@ -268,15 +257,6 @@ mod tests {
         acknowledge(yeah, rtt, at(99));
         acknowledge(yeah, rtt, at(99));
         acknowledge(yeah, rtt, at(100));
-    }
-
-    fn loss() -> Congestion {
-        Congestion {
-            signal: Signal::Loss,
-            lost: MSS,
-            in_flight: 20 * MSS,
-            min_rtt: Duration::ZERO,
-        }
     }
 
     /// 300 acknowledgements: three segments at a hundred each, though the window is 200. In Reno's
@@ -360,7 +340,7 @@ mod tests {
         {
             let mut yeah = yeah(200);
             (yeah.queue, yeah.slow_rounds, yeah.rival) = (queue, slow_rounds, 90);
-            yeah.on_congestion(at(100), &loss());
+            yeah.on_congestion(at(100), &LOSS);
             assert_eq!((yeah.window / MSS, yeah.rival), (left, 45));
         }
     }

@@ -1,6 +1,6 @@
 //! Whatever a peer makes the transport say, a control neither panics nor stops the sender for good.
 
-use cca::{Ack, Congestion, Control, RateSample, Registry, Setup, Signal};
+use cca::{Ack, Choice, Congestion, Control, RateSample, Registry, Setup, Signal};
 use proptest::prelude::*;
 use units::{Duration, Instant};
 
@@ -74,12 +74,11 @@ proptest! {
     fn no_control_panics_or_closes_its_window(calls in calls()) {
         let setup = Setup::default();
         let registry = Registry::builtin();
-        let version_3 = [("version".to_owned(), "3".to_owned())];
-        let defaults = registry.iter().map(|entry| (entry, &[][..]));
-        for (entry, settings) in defaults.chain(registry.get("bbr").map(|bbr| (bbr, &version_3[..]))) {
-            let mut control = (entry.build)(settings, &setup).unwrap();
+        let defaults = registry.iter().map(|entry| Choice::plain(entry.name));
+        for choice in defaults.chain(["bbr,version=3".parse().unwrap()]) {
+            let mut control = registry.build(&choice, &setup).unwrap();
             play(control.as_mut(), &calls);
-            prop_assert!(control.window() >= setup.mss, "{}: {}", entry.name, control.window());
+            prop_assert!(control.window() >= setup.mss, "{choice}: {}", control.window());
             control.media_rate(Duration::from_millis(40));
         }
     }

@@ -4,7 +4,7 @@
 //! Traffic is the scenario's, written out: parameters as users write them, pages as lists of requests.
 
 use crate::error::{Failure, Tried};
-use scenario::{Choice, Dscp, Scenario, Traffic};
+use scenario::{Dscp, Scenario, Traffic};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use transport::media::MediaParams;
@@ -126,7 +126,7 @@ pub struct Entry {
     pub rtt: Duration,
     /// The nominal rate of the link in the direction of most of its data.
     pub rate: Rate,
-    control: Option<(String, Settings)>,
+    control: Option<String>,
     up: bool,
 }
 
@@ -164,7 +164,7 @@ impl Entry {
             jitter: traffic.jitter,
             rtt: scenario.paths(traffic)[0].rtt,
             rate: scenario.first_rate(traffic),
-            control: control.map(|choice| (choice.name.clone(), choice.settings.clone())),
+            control: control.map(ToString::to_string),
             up: traffic.up,
         }
     }
@@ -190,7 +190,7 @@ impl Entry {
             rtt: Some(self.rtt),
             via: Vec::new(),
             access: None,
-            control: self.control.clone().map(|(name, settings)| Choice { name, settings }),
+            control: self.control.as_ref().map(|text| text.parse().tried(&what)).transpose()?,
             session: MediaParams::parse(&self.session).tried(&what)?,
             up: self.up,
         })
@@ -235,7 +235,7 @@ mod tests {
     fn a_plan_that_cannot_be_is_refused() {
         let bad = r#"{"name":"x","kind":"bulk","settings":[["size","much"]],"session":[],"pages":[],
             "host":"x","dscp":0,"start":0,"count":1,"stagger":0,"jitter":0,"rtt":0,"rate":0,
-            "control":["cubic",[]],"up":false}"#;
+            "control":"cubic","up":false}"#;
         let entry: Entry = serde_json::from_str(bad).unwrap();
         let failure = entry.traffic(&Registry::builtin()).unwrap_err().to_string();
         assert!(failure.contains("entry \"x\" of the plan") && failure.contains("size"));

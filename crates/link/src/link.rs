@@ -145,11 +145,13 @@ impl<P> Link<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use qdisc::{Env, Ignore, Registry};
+    use qdisc::{Choice, Env, Ignore, Registry};
 
     fn link(device: u32, loss: f64) -> Link<u32> {
         let registry = Registry::builtin();
-        let queue = (registry.get("pfifo").unwrap().build)(&[], &Env::default()).unwrap();
+        let queue = registry
+            .build(&Choice::plain("pfifo"), &Env::default())
+            .unwrap();
         let capacity = Capacity::Constant("12mbit".parse().unwrap());
         Link::new(
             queue,

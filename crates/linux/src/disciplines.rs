@@ -3,7 +3,7 @@
 use qdisc::{Limit, Registry};
 use scenario::Choice;
 use units::param::{Spec, Value};
-use units::{Bytes, Duration, Rate};
+use units::{Bytes, Duration, Rate, Refusal};
 
 /// How a limit is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,10 +63,15 @@ pub struct Told {
 ///
 /// # Errors
 /// If Linux has no such discipline or setting; the error says so.
-pub fn told(choice: &Choice, limit: Option<Limit>) -> Result<Told, String> {
+pub fn told(choice: &Choice, limit: Option<Limit>) -> Result<Told, Refusal> {
     let name = choice.name.as_str();
     let known = KNOWN.iter().find(|known| known.name == name);
     let known = known.ok_or_else(|| unknown(name))?;
+    if !choice.children.is_empty() {
+        return Err(Refusal::new(format!(
+            "Linux's {name} is set up without others inside"
+        )));
+    }
     let mut told = Told {
         words: vec![name.to_owned()],
         module: known.module,
@@ -99,12 +104,13 @@ pub fn told(choice: &Choice, limit: Option<Limit>) -> Result<Told, String> {
     Ok(told)
 }
 
-fn unknown(name: &str) -> String {
+fn unknown(name: &str) -> Refusal {
     if name == "dualpi2" {
-        return "the tc of the machines does not know dualpi2".to_owned();
+        return Refusal::new("the tc of the machines does not know dualpi2");
     }
     let names: Vec<&str> = KNOWN.iter().map(|known| known.name).collect();
-    format!("Linux has no qdisc {name}; it has {}", names.join(", "))
+    let refusal = Refusal::new(format!("Linux has no qdisc {name}"));
+    refusal.with_help(format!("it has {}", names.join(", ")))
 }
 
 /// What has to be said: what the user set, and for `red` what `tc` insists on.
@@ -202,7 +208,7 @@ fn rate(key: &str, text: &str) -> Result<String, String> {
 mod tests {
     use super::*;
 
-    fn words(choice: &str, limit: Option<Limit>) -> Result<String, String> {
+    fn words(choice: &str, limit: Option<Limit>) -> Result<String, Refusal> {
         let choice: Choice = choice.parse().unwrap();
         told(&choice, limit).map(|told| told.words.join(" "))
     }
@@ -258,6 +264,7 @@ mod tests {
     #[test]
     fn what_linux_has_not_is_refused() {
         for (choice, reason) in [
+            ("fq_codel(pfifo)", "without others inside"),
             ("fq_fifo", "Linux has no qdisc fq_fifo"),
             ("pias", "Linux has no qdisc pias"),
             ("red,gentle=yes", "not gentle"),
@@ -265,7 +272,7 @@ mod tests {
             ("codel,tarket=1ms", "has no \"tarket\""),
             ("dualpi2", "the tc of the machines does not know dualpi2"),
         ] {
-            let error = words(choice, None).unwrap_err();
+            let error = words(choice, None).unwrap_err().to_string();
             assert!(error.contains(reason), "{error}");
         }
     }

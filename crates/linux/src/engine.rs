@@ -8,6 +8,7 @@ use crate::written::Written;
 use measure::{BuiltLink, Engine, EngineError, Sink, Unsupported};
 use scenario::{Choice, Scenario};
 use std::path::PathBuf;
+use units::Refusal;
 
 /// The guest's program, in the cache.
 const GUEST: &str = "analects-guest";
@@ -106,7 +107,7 @@ impl KernelEngine {
 fn error(entry: &str, reason: String) -> EngineError {
     EngineError {
         entry: entry.to_owned(),
-        reason,
+        refusal: Refusal::new(reason),
     }
 }
 

@@ -20,6 +20,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration as Wait;
+use units::Refusal;
 
 /// How often a run is looked at.
 const GLANCE: Wait = Wait::from_millis(50);
@@ -209,7 +210,7 @@ impl Engine for HostEngine {
             .and_then(|files| Written::of(&files)?.tell(prepared, &run, sink))
             .map_err(|reason| EngineError {
                 entry: "engine".to_owned(),
-                reason,
+                refusal: Refusal::new(reason),
             })
     }
 }

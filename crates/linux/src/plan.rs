@@ -9,7 +9,7 @@ use link::Capacity;
 use measure::{BuiltLink, Unsupported};
 use qdisc::{Env, Registry};
 use scenario::{Choice, Link, Scenario, Stack, Traffic};
-use units::{Duration, Rate};
+use units::{Duration, Rate, Refusal};
 use workload::Carrier;
 
 /// Controls of Linux's TCP, by the names that we have for them, and the module of each.
@@ -73,74 +73,73 @@ impl Site {
 /// What of `scenario` the kernel engine cannot run, whatever the discipline.
 pub fn unsupported(scenario: &Scenario) -> Vec<Unsupported> {
     let mut found = Vec::new();
-    let mut refuse = |entry: String, reason: &str| {
-        let reason = reason.to_owned();
-        found.push(Unsupported { entry, reason });
+    let mut refuse = |entry: String, refusal: Refusal| {
+        found.push(Unsupported { entry, refusal });
     };
     if scenario.stack != Stack::Linux {
-        refuse("stack".to_owned(), "this is Linux's own TCP");
+        refuse("stack".to_owned(), Refusal::new("this is Linux's own TCP"));
     }
     if scenario.pacing {
         let reason = "TCP is paced where its control names a rate, as bbr does, and not otherwise";
-        refuse("pacing".to_owned(), reason);
+        refuse("pacing".to_owned(), Refusal::new(reason));
     }
     if scenario.links.len() != 1 {
-        refuse(
-            "links".to_owned(),
-            "there is one bottleneck, not a chain of them",
-        );
+        let reason = "there is one bottleneck, not a chain of them";
+        refuse("links".to_owned(), Refusal::new(reason));
     }
     for link in &scenario.links {
         if link.device > 0 {
             let reason = "packets leave the discipline one by one; there is no device behind it";
-            refuse(format!("link.{}.device", link.name), reason);
+            refuse(format!("link.{}.device", link.name), Refusal::new(reason));
         }
         if link.delay > Duration::ZERO || link.loss > 0.0 {
             let reason = "the wire behind the link neither delays nor loses packets";
-            refuse(format!("link.{}.delay", link.name), reason);
+            refuse(format!("link.{}.delay", link.name), Refusal::new(reason));
         }
         let own = link.discipline.iter();
         let own = own.chain(link.up.iter().filter_map(|up| up.discipline.as_ref()));
         for choice in own {
-            if let Err(reason) = disciplines::told(choice, None) {
-                refuse(format!("link.{}.discipline", link.name), &reason);
+            if let Err(refusal) = disciplines::told(choice, None) {
+                refuse(format!("link.{}.discipline", link.name), refusal);
             }
         }
     }
     for choice in &scenario.disciplines {
-        if let Err(reason) = disciplines::told(choice, None) {
-            refuse("disciplines".to_owned(), &reason);
+        if let Err(refusal) = disciplines::told(choice, None) {
+            refuse("disciplines".to_owned(), refusal);
         }
     }
     for traffic in &scenario.traffic {
-        for (key, reason) in unsupported_traffic(traffic) {
-            refuse(format!("traffic.{}.{key}", traffic.name), &reason);
+        for (key, refusal) in unsupported_traffic(traffic) {
+            refuse(format!("traffic.{}.{key}", traffic.name), refusal);
         }
     }
     found
 }
 
 /// Keys of an entry that cannot be run, and why.
-fn unsupported_traffic(traffic: &Traffic) -> Vec<(&'static str, String)> {
+fn unsupported_traffic(traffic: &Traffic) -> Vec<(&'static str, Refusal)> {
     let mut found = Vec::new();
     if traffic.access.is_some() {
         let reason = "senders have no link of their own in front of the bottleneck";
-        found.push(("access", reason.to_owned()));
+        found.push(("access", Refusal::new(reason)));
     }
     if traffic.count > ports::FLOWS {
-        found.push(("count", format!("there are {} ports", ports::FLOWS)));
+        let reason = format!("there are {} ports", ports::FLOWS);
+        found.push(("count", Refusal::new(reason)));
     }
     let kind = &traffic.kind;
     if workload::Registry::builtin().get(kind.name()).is_none() {
         let reason = format!("the guest knows no {}", kind.name());
-        found.push(("kind", reason));
+        found.push(("kind", Refusal::new(reason)));
     }
     let control = traffic.control.as_ref();
     if kind.uses(Carrier::Media) {
         let refused = control.and_then(|control| judge_ours(control).err());
         found.extend(refused.map(|reason| ("control", reason)));
         if traffic.session.packet() > MTU {
-            found.push(("session", format!("a packet has at most {MTU} B here")));
+            let reason = format!("a packet has at most {MTU} B here");
+            found.push(("session", Refusal::new(reason)));
         }
     } else {
         let refused = control.and_then(judge_linux);
@@ -148,35 +147,32 @@ fn unsupported_traffic(traffic: &Traffic) -> Vec<(&'static str, String)> {
     }
     if kind.workload.rtt_spread() > 0.0 {
         let reason = "all origins are as far away as the scenario says";
-        found.push(("rtt_spread", reason.to_owned()));
+        found.push(("rtt_spread", Refusal::new(reason)));
     }
     if !traffic.via.is_empty() {
-        found.push(("via", "there is one link, and one way".to_owned()));
+        found.push(("via", Refusal::new("there is one link, and one way")));
     }
     found
 }
 
 /// Calls run over UDP under controls of ours.
-fn judge_ours(choice: &Choice) -> Result<(), String> {
-    let registry = cca::Registry::builtin();
-    let entry = registry.get(&choice.name);
-    let entry = entry.ok_or_else(|| format!("no control {:?}", choice.name))?;
-    let built = (entry.build)(&choice.settings, &cca::Setup::default());
-    built
-        .map(|_| ())
-        .map_err(|error| format!("{}: {error}", choice.name))
+fn judge_ours(choice: &Choice) -> Result<(), Refusal> {
+    let built = cca::Registry::builtin().build(choice, &cca::Setup::default());
+    built.map(|_| ())
 }
 
 /// TCP runs under Linux's; why it does not, otherwise.
-fn judge_linux(choice: &Choice) -> Option<String> {
+fn judge_linux(choice: &Choice) -> Option<Refusal> {
     let name = &choice.name;
     if !CONTROLS.iter().any(|(known, _)| known == name) {
         let names: Vec<&str> = CONTROLS.iter().map(|(known, _)| *known).collect();
         let names = names.join(", ");
-        return Some(format!("Linux's TCP has no {name}; it has {names}"));
+        let refusal = Refusal::new(format!("Linux's TCP has no {name}"));
+        return Some(refusal.with_help(format!("it has {names}")));
     }
-    let set = !choice.settings.is_empty();
-    set.then(|| format!("Linux's {name} takes no settings from a socket"))
+    let bare = choice.settings.is_empty() && choice.children.is_empty();
+    let message = || format!("Linux's {name} takes no settings from a socket");
+    (!bare).then(|| Refusal::new(message()))
 }
 
 /// Prepares a run of `scenario` under `discipline`.
@@ -279,9 +275,9 @@ fn shape(
         .buffer
         .map(|buffer| buffer.limit(direction.capacity.nominal(), scenario.rtt));
     let told = disciplines::told(direction.choice, limit);
-    let discipline = told.map_err(|reason| Unsupported {
+    let discipline = told.map_err(|refusal| Unsupported {
         entry: format!("link.{}.discipline", direction.name),
-        reason,
+        refusal,
     })?;
     let rate = match direction.capacity {
         Capacity::Constant(rate) => *rate,
@@ -307,9 +303,8 @@ fn shape(
 /// What the kernel's records do not tell.
 fn remarks(choice: &Choice) -> Vec<(&'static str, String)> {
     let ours = Registry::<u32>::builtin();
-    let entry = ours.get(&choice.name);
-    let built = entry.and_then(|entry| (entry.build)(&choice.settings, &Env::default()).ok());
-    if built.is_none_or(|queue| queue.classes().is_empty()) {
+    let built = ours.build(choice, &Env::default());
+    if built.map_or(true, |queue| queue.classes().is_empty()) {
         return Vec::new();
     }
     let text = "the kernel's records of packets do not tell the discipline's classes";
@@ -411,11 +406,11 @@ fn tap(scenario: &Scenario, link: &Link, queues: &[Queue]) -> Result<TapPlan, Un
     let buffer_kib = 4096 + (bytes / BYTES_A_PACKET * RECORD_BYTES / 1024.0) as u64;
     let records = buffer_kib / 1024;
     if records > MOST_RECORDS_MIB {
-        let reason = format!(
-            "its packets would take {records} MiB of records; shorten the run, or take a slower link"
-        );
-        let entry = "duration".to_owned();
-        return Err(Unsupported { entry, reason });
+        let message = format!("its packets would take {records} MiB of records");
+        return Err(Unsupported {
+            entry: "duration".to_owned(),
+            refusal: Refusal::new(message).with_help("shorten the run, or take a slower link"),
+        });
     }
     Ok(TapPlan {
         devices: queues.iter().map(|queue| queue.device.clone()).collect(),

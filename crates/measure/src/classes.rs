@@ -61,9 +61,11 @@ impl ClassMeter {
         }
     }
 
-    /// Moves between the classes called `names`, but for those out of "new"; none without classes.
+    /// Moves between the classes called `names`, but for those out of "new", of whichever child;
+    /// none without classes.
     pub fn moves(&self, names: &[String]) -> Option<u64> {
-        let judged = self.left.iter().zip(names).filter(|(_, name)| *name != NEW);
+        let new = |name: &String| name.rsplit('/').next() == Some(NEW);
+        let judged = self.left.iter().zip(names).filter(|(_, name)| !new(name));
         (!names.is_empty()).then(|| judged.map(|(count, _)| count).sum())
     }
 

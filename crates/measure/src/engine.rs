@@ -2,6 +2,7 @@
 
 use crate::{Collector, RunResult, Sink};
 use scenario::{Choice, Scenario};
+use units::Refusal;
 
 /// Something that can run a scenario.
 pub trait Engine: Sync {
@@ -45,27 +46,27 @@ pub struct BuiltLink {
 
 /// Something that an engine cannot run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{entry}: {reason}")]
+#[error("{entry}: {refusal}")]
 pub struct Unsupported {
     /// The entry of the scenario, as a path such as `traffic.call.control`.
     pub entry: String,
-    /// Why.
-    pub reason: String,
+    /// Why, and what helps.
+    pub refusal: Refusal,
 }
 
 /// Why a run failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{entry}: {reason}")]
+#[error("{entry}: {refusal}")]
 pub struct EngineError {
     /// The entry of the scenario that is at fault.
     pub entry: String,
-    /// What is wrong.
-    pub reason: String,
+    /// What is wrong, and what helps.
+    pub refusal: Refusal,
 }
 
 impl From<Unsupported> for EngineError {
-    fn from(Unsupported { entry, reason }: Unsupported) -> EngineError {
-        EngineError { entry, reason }
+    fn from(Unsupported { entry, refusal }: Unsupported) -> EngineError {
+        EngineError { entry, refusal }
     }
 }
 

@@ -5,6 +5,7 @@
 //! metric of one traffic entry only.
 
 use crate::{CallResult, FlowResult, LinkResult, PageResult, RunResult};
+use units::Refusal;
 
 /// A run, and its control run without the traffic whose doing is asked for.
 #[derive(Debug, Clone, Copy)]
@@ -41,17 +42,12 @@ impl Metric {
     /// Reads `NAME` or `NAME:ENTRY`.
     ///
     /// # Errors
-    /// A sentence that names what there is.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    /// If there is no such metric.
+    pub fn parse(text: &str) -> Result<Self, Refusal> {
         let (name, entry) = text.split_once(':').unwrap_or((text, ""));
         let kind = KINDS.iter().find(|kind| kind.name == name);
-        let kind = kind.ok_or_else(|| {
-            let names: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
-            format!(
-                "there is no metric {name:?}; there are: {}",
-                names.join(", ")
-            )
-        })?;
+        let names = || KINDS.iter().map(|kind| kind.name);
+        let kind = kind.ok_or_else(|| Refusal::unknown("metric", name, names()))?;
         Ok(Metric {
             kind,
             entry: entry.to_owned(),

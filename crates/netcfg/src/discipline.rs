@@ -6,7 +6,7 @@
 use qdisc::registry::{Discipline as Declared, Env, Registry};
 use serde::{Deserialize, Serialize};
 use units::param::Value;
-use units::{Bytes, Duration, Rate};
+use units::{Bytes, Choice, Duration, Rate, Refusal};
 
 /// How tc writes a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -189,9 +189,12 @@ struct Unchecked {
 }
 
 impl TryFrom<Unchecked> for Discipline {
-    type Error = BadDiscipline;
-    fn try_from(it: Unchecked) -> Result<Self, BadDiscipline> {
-        Discipline::new(&it.name, &it.settings)
+    type Error = Refusal;
+    fn try_from(it: Unchecked) -> Result<Self, Refusal> {
+        Discipline::new(&Choice {
+            settings: it.settings,
+            ..Choice::plain(&it.name)
+        })
     }
 }
 
@@ -204,17 +207,14 @@ impl From<Discipline> for Unchecked {
     }
 }
 
-/// Why a discipline or one of its settings was refused.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct BadDiscipline(String);
-
 impl Discipline {
-    /// The discipline called `name` with `settings`, each of them set once.
+    /// The discipline that is chosen.
     ///
     /// # Errors
-    /// If tc knows no such discipline or setting, or a value is outside its range.
-    pub fn new(name: &str, settings: &[(String, String)]) -> Result<Self, BadDiscipline> {
+    /// If tc knows no such discipline or setting, a setting is there twice, or a value is outside its
+    /// range.
+    pub fn new(choice: &Choice) -> Result<Self, Refusal> {
+        let (name, settings) = (choice.name.as_str(), &choice.settings);
         let registry = Registry::<()>::builtin();
         let known = KNOWN.iter().find(|known| known.name == name);
         let (Some(known), Some(declared)) = (known, registry.get(name)) else {
@@ -222,29 +222,34 @@ impl Discipline {
         };
         if settings.len() > MOST_SETTINGS {
             let count = settings.len();
-            return Err(BadDiscipline(format!(
-                "{name}: {count} settings; it has not so many"
-            )));
+            return Err(
+                Refusal::new(format!("{name}: {count} settings")).with_help("it has not so many")
+            );
         }
         let it = Discipline {
             known,
-            settings: settings.to_vec(),
+            settings: settings.clone(),
         };
         let declares = |key: &str| declared.params.iter().any(|spec| spec.name == key);
         let (ours, kernel): (Vec<_>, Vec<_>) =
             settings.iter().cloned().partition(|(key, _)| declares(key));
         for (position, (key, value)) in settings.iter().enumerate() {
-            let place = |message: &str| BadDiscipline(format!("{name}: {message}"));
             if let Some((.., why)) = elsewhere(name, key) {
-                return Err(place(&format!("{key} cannot be set here; {why}")));
+                let message = format!("{name}: {key} cannot be set here");
+                return Err(Refusal::new(message).with_help(*why));
             }
             if settings[..position].iter().any(|(other, _)| other == key) {
-                return Err(place(&format!("{key} is set twice; write it once")));
+                let message = format!("{name}: {key} is set twice");
+                return Err(Refusal::new(message).with_help("write it once"));
             }
-            known.word(key, value).map_err(|error| place(&error))?;
+            let word = known.word(key, value);
+            word.map_err(|refusal| refusal.within(name))?;
         }
-        (declared.build)(&ours, &Env::default())
-            .map_err(|error| BadDiscipline(format!("{name}: {error}")))?;
+        let ours = Choice {
+            settings: ours,
+            ..choice.clone()
+        };
+        registry.build(&ours, &Env::default())?;
         debug_assert!(kernel.iter().all(|(key, _)| known.form(key).is_some()));
         Ok(it)
     }
@@ -305,15 +310,15 @@ fn elsewhere(name: &str, key: &str) -> Option<&'static (&'static str, &'static s
     rows.find(|(of, called, _)| *of == name && *called == key)
 }
 
-fn unknown(name: &str, declared: Option<&Declared<()>>) -> BadDiscipline {
-    let names: Vec<_> = KNOWN.iter().map(|known| known.name).collect();
-    let names = names.join(", ");
-    let name: String = name.chars().take(60).collect();
-    BadDiscipline(if declared.is_some() {
-        format!("{name} is simulated only, or is not set up by this command; there are: {names}")
-    } else {
-        format!("there is no discipline {name:?}; there are: {names}")
-    })
+fn unknown(name: &str, declared: Option<&Declared<()>>) -> Refusal {
+    let unknown = Refusal::unknown("discipline", name, KNOWN.iter().map(|known| known.name));
+    match declared {
+        None => unknown,
+        Some(_) => Refusal {
+            message: format!("{name} is simulated only, or is not set up by this command"),
+            ..unknown
+        },
+    }
 }
 
 impl Known {
@@ -323,17 +328,10 @@ impl Known {
     }
 
     /// A setting as tc writes it.
-    fn word(&self, key: &str, value: &str) -> Result<String, String> {
+    fn word(&self, key: &str, value: &str) -> Result<String, Refusal> {
         let Some(form) = self.form(key) else {
-            let names: Vec<_> = self
-                .keys
-                .iter()
-                .chain(self.kernel)
-                .map(|row| row.0)
-                .collect();
-            let key: String = key.chars().take(60).collect();
-            let names = names.join(", ");
-            return Err(format!("no parameter {key:?}; there are: {names}"));
+            let rows = self.keys.iter().chain(self.kernel);
+            return Err(Refusal::unknown("parameter", key, rows.map(|row| row.0)));
         };
         let bad = |error: &dyn core::fmt::Display| format!("parameter {key}: {error}");
         Ok(match form {
@@ -389,14 +387,8 @@ fn time(value: &str) -> Result<String, String> {
 mod tests {
     use super::*;
 
-    fn discipline(text: &str) -> Result<Discipline, BadDiscipline> {
-        let mut parts = text.split(',');
-        let name = parts.next().unwrap();
-        let settings: Vec<_> = parts
-            .map(|part| part.split_once('=').unwrap())
-            .map(|(key, value)| (key.to_owned(), value.to_owned()))
-            .collect();
-        Discipline::new(name, &settings)
+    fn discipline(text: &str) -> Result<Discipline, Refusal> {
+        text.parse().and_then(|choice| Discipline::new(&choice))
     }
 
     #[test]
@@ -450,6 +442,7 @@ mod tests {
             ("confucius,limit=1,limit=2", "set twice"),
             ("confucius,occupancy=delay root", "not a number or a word"),
             ("cake,bandwidth=1mbit", "--rate"),
+            ("fq_codel(pfifo)", "contains no other"),
             ("fq,refill_delay=1h,ce_threshold=off", "off"),
             ("pie,tupdate=1us", "outside"),
         ] {

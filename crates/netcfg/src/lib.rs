@@ -25,7 +25,7 @@ pub use before::{Before, Simple};
 pub use change::Change;
 pub use command::{Command, Host, Output, Program, Runner};
 pub use device::{BadDevice, Device};
-pub use discipline::{BadDiscipline, Discipline};
+pub use discipline::Discipline;
 pub use error::{Error, Kind};
 pub use journal::{Journal, STATE, Store};
 pub use observe::{Filters, Observed, Qdisc, Snapshot};

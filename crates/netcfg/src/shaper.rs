@@ -228,12 +228,12 @@ mod tests {
 
     #[test]
     fn cake_has_its_rate_and_overhead_in_its_own_words() {
-        let settings = [("rtt".to_owned(), "30ms".to_owned())];
+        let choice = "cake,rtt=30ms".parse().unwrap();
         let cake = RootQdisc::Cake {
             slot: Slot::Second,
             rate: 45_000_000.try_into().unwrap(),
             overhead: Some("docsis".parse().unwrap()),
-            discipline: Discipline::new("cake", &settings).unwrap(),
+            discipline: Discipline::new(&choice).unwrap(),
             ingress: true,
         };
         assert_eq!(

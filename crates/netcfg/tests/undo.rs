@@ -46,17 +46,11 @@ fn eth0() -> Device {
 }
 
 fn settings(rate: u64, ingress: Option<u64>, overhead: Option<&str>, choice: &str) -> Settings {
-    let mut parts = choice.split(',');
-    let name = parts.next().unwrap();
-    let pairs: Vec<_> = parts
-        .map(|part| part.split_once('=').unwrap())
-        .map(|(key, value)| (key.to_owned(), value.to_owned()))
-        .collect();
     Settings {
         rate: (rate * 1_000_000).try_into().unwrap(),
         ingress: ingress.map(|rate| (rate * 1_000_000).try_into().unwrap()),
         overhead: overhead.map(|text| text.parse().unwrap()),
-        discipline: Discipline::new(name, &pairs).unwrap(),
+        discipline: Discipline::new(&choice.parse().unwrap()).unwrap(),
     }
 }
 

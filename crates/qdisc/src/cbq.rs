@@ -14,8 +14,8 @@ use crate::drr::Drr;
 use crate::labelled::{Labelled, REAL_TIME, REST};
 use crate::{Backlog, Discipline, Env, Observer, Order, Packet, Qdisc};
 use core::fmt;
-use units::param::{ParamError, Settings, Value};
-use units::{Instant, ParseError};
+use units::param::{Settings, Value};
+use units::{Instant, ParseError, Refusal};
 
 /// What the class of the smaller weight may send in a round: a full-sized packet on Ethernet
 /// (`psched_mtu`), so that no turn is passed over. Bytes.
@@ -75,7 +75,8 @@ pub fn cbq<P: Send + 'static>() -> Discipline<P> {
             each class only. And whoever labels, decides.",
         source: "Confucius paper, sections 2.4 and 7.1 (\"weighted class\", CBQ (1:1), CBQ (1:5))",
         params: CbqParams::SPECS,
-        build: |settings, env| Ok(Box::new(Cbq::new(settings, env)?)),
+        children: &[],
+        build: |parts| Ok(Box::new(Cbq::new(parts.settings, parts.env)?)),
     }
 }
 
@@ -93,7 +94,7 @@ impl<P> Cbq<P> {
     ///
     /// # Errors
     /// If a setting is refused.
-    pub fn new(settings: &Settings, env: &Env) -> Result<Self, ParamError> {
+    pub fn new(settings: &Settings, env: &Env) -> Result<Self, Refusal> {
         let mut params = CbqParams::default();
         if let Some(limit) = env.limit {
             params.class_limit = limit.packets();
@@ -136,7 +137,7 @@ impl<P: Send> Qdisc<P> for Cbq<P> {
         now: Instant,
         settings: &Settings,
         observer: &mut dyn Observer<P>,
-    ) -> Result<(), ParamError> {
+    ) -> Result<(), Refusal> {
         self.params.apply(settings)?;
         self.quanta = self.params.weights.quanta();
         self.classes.shrink(now, self.params.class_limit, observer);
@@ -155,44 +156,28 @@ impl<P: Send> Qdisc<P> for Cbq<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DropReason, Ecn, FlowId, Ignore, Label, Limit};
+    use crate::testing::{Log, packets, put_labelled, settings};
+    use crate::{DropReason, Ignore, Label, Limit};
 
     const NOW: Instant = Instant::from_nanos(0);
 
-    fn cbq(weights: &str) -> Cbq<()> {
-        let settings = [("weights".to_owned(), weights.to_owned())];
-        Cbq::new(&settings, &Env::default()).unwrap()
+    fn cbq(set: &[(&str, &str)]) -> Cbq<u32> {
+        Cbq::new(&settings(set), &Env::default()).unwrap()
     }
 
-    /// `R` is labelled as real-time, `w` as bulk.
-    fn put(queue: &mut Cbq<()>, labels: &str, len: u32, observer: &mut dyn Observer<()>) {
-        for label in labels.chars() {
-            let label = match label {
-                'R' => Label::RealTime,
-                _ => Label::Bulk,
-            };
-            let packet = Packet {
-                len,
-                flow: FlowId(0),
-                hash: 0,
-                ecn: Ecn::NotCapable,
-                label,
-                arrived: NOW,
-                payload: (),
-                ..Packet::default()
-            };
-            queue.enqueue(NOW, packet, observer);
+    fn letter(packet: &Packet<u32>) -> char {
+        match packet.label {
+            Label::RealTime => 'R',
+            _ => 'w',
         }
     }
 
-    fn take(queue: &mut Cbq<()>, n: usize) -> String {
-        std::iter::from_fn(|| queue.dequeue(NOW, &mut Ignore))
-            .take(n)
-            .map(|packet| match packet.label {
-                Label::RealTime => 'R',
-                _ => 'w',
-            })
-            .collect()
+    fn put(queue: &mut Cbq<u32>, labels: &str, len: u32, observer: &mut dyn Observer<u32>) {
+        put_labelled(queue, &labels.replace('w', "B"), len, observer);
+    }
+
+    fn take(queue: &mut Cbq<u32>, n: usize) -> String {
+        packets(queue, NOW, n).iter().map(letter).collect()
     }
 
     /// Quanta 1514 and 5 * 1514 = 7570, packets of 1500; a class may send while its deficit is above
@@ -203,7 +188,7 @@ mod tests {
     /// - R: 42, -1458 (one). w: 6210, 4710, 3210, 1710, 210, -1290 (five).
     #[test]
     fn one_to_five() {
-        let mut queue = cbq("1:5");
+        let mut queue = cbq(&[("weights", "1:5")]);
         put(&mut queue, &"R".repeat(30), 1500, &mut Ignore);
         put(&mut queue, &"w".repeat(30), 1500, &mut Ignore);
         assert_eq!(take(&mut queue, 20), "RRwwwwwwRwwwwwRwwwww");
@@ -213,7 +198,7 @@ mod tests {
     /// 1514 against 45.42 packets of 100, of which the last one overdraws.
     #[test]
     fn equal_weights_share_bytes() {
-        let mut queue = cbq("1:1");
+        let mut queue = cbq(&[("weights", "1:1")]);
         put(&mut queue, &"w".repeat(100), 1514, &mut Ignore);
         put(&mut queue, &"R".repeat(100), 100, &mut Ignore);
         let sent = take(&mut queue, 3 + 46);
@@ -224,9 +209,7 @@ mod tests {
     /// Weights of 2 to 3 are quanta of 1514 and 2271: of 5000 packets of 757 bytes, 2000 to 3000.
     #[test]
     fn the_share_is_that_of_the_weights() {
-        let settings = [("weights", "2:3"), ("class_limit", "5000")]
-            .map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let mut queue = Cbq::new(&settings, &Env::default()).unwrap();
+        let mut queue = cbq(&[("weights", "2:3"), ("class_limit", "5000")]);
         put(&mut queue, &"R".repeat(5000), 757, &mut Ignore);
         put(&mut queue, &"w".repeat(5000), 757, &mut Ignore);
         let sent = take(&mut queue, 5000);
@@ -235,7 +218,7 @@ mod tests {
 
     #[test]
     fn a_class_alone_gets_the_whole_link() {
-        let mut queue = cbq("1:1000");
+        let mut queue = cbq(&[("weights", "1:1000")]);
         put(&mut queue, &"R".repeat(10), 1500, &mut Ignore);
         assert_eq!(take(&mut queue, 20), "RRRRRRRRRR");
         assert!(queue.backlog().is_empty());
@@ -244,7 +227,7 @@ mod tests {
     /// A class that was away starts with one quantum, whatever was sent meanwhile.
     #[test]
     fn idling_saves_nothing_up() {
-        let mut queue = cbq("1:1");
+        let mut queue = cbq(&[("weights", "1:1")]);
         put(&mut queue, &"w".repeat(50), 1514, &mut Ignore);
         assert_eq!(take(&mut queue, 20), "w".repeat(20));
         put(&mut queue, "RRR", 1514, &mut Ignore);
@@ -253,25 +236,15 @@ mod tests {
 
     #[test]
     fn each_class_has_its_own_limit() {
-        #[derive(Default)]
-        struct Drops(String);
-        impl Observer<()> for Drops {
-            fn dropped(&mut self, _: Instant, packet: Packet<()>, reason: DropReason) {
-                assert_eq!(reason, DropReason::Tail);
-                self.0.push(match packet.label {
-                    Label::RealTime => 'R',
-                    _ => 'w',
-                });
-            }
-        }
         let env = Env {
             limit: Some(Limit::Bytes(3000)),
             ..Env::default()
         };
         let mut queue = Cbq::new(&[], &env).unwrap();
-        let mut drops = Drops::default();
+        let mut drops = Log::by(|_, packet| letter(packet));
         put(&mut queue, "wwwwRRR", 1500, &mut drops);
-        assert_eq!(drops.0, "wwR");
+        assert_eq!(drops.who(), "wwR");
+        assert!(drops.dropped.iter().all(|drop| drop.1 == DropReason::Tail));
         assert_eq!(queue.backlog().packets, 4);
     }
 

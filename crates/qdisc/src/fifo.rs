@@ -7,8 +7,8 @@
 
 use crate::{Backlog, Discipline, DropReason, Env, Observer, Packet, Qdisc};
 use std::collections::VecDeque;
-use units::param::{ParamError, Settings};
-use units::{Bytes, Instant};
+use units::param::Settings;
+use units::{Bytes, Instant, Refusal};
 
 units::params! {
     /// Parameters of `pfifo`.
@@ -34,11 +34,10 @@ pub fn pfifo<P: Send + 'static>() -> Discipline<P> {
         about: ABOUT,
         source: "Linux net/sched/sch_fifo.c",
         params: PfifoParams::SPECS,
-        build: |settings, env| {
-            Ok(Box::new(FifoQdisc::new(
-                PfifoParams::from_env(env),
-                settings,
-            )?))
+        children: &[],
+        build: |parts| {
+            let params = PfifoParams::from_env(parts.env);
+            Ok(Box::new(FifoQdisc::new(params, parts.settings)?))
         },
     }
 }
@@ -51,11 +50,10 @@ pub fn bfifo<P: Send + 'static>() -> Discipline<P> {
         about: ABOUT,
         source: "Linux net/sched/sch_fifo.c",
         params: BfifoParams::SPECS,
-        build: |settings, env| {
-            Ok(Box::new(FifoQdisc::new(
-                BfifoParams::from_env(env),
-                settings,
-            )?))
+        children: &[],
+        build: |parts| {
+            let params = BfifoParams::from_env(parts.env);
+            Ok(Box::new(FifoQdisc::new(params, parts.settings)?))
         },
     }
 }
@@ -72,7 +70,7 @@ pub trait FifoLimit: Send {
     ///
     /// # Errors
     /// If one is refused.
-    fn set(&mut self, settings: &Settings) -> Result<(), ParamError>;
+    fn set(&mut self, settings: &Settings) -> Result<(), Refusal>;
     /// Whether `backlog` is within the limit.
     fn fits(&self, backlog: Backlog) -> bool;
     /// Names and values.
@@ -87,7 +85,7 @@ impl FifoLimit for PfifoParams {
         }
         params
     }
-    fn set(&mut self, settings: &Settings) -> Result<(), ParamError> {
+    fn set(&mut self, settings: &Settings) -> Result<(), Refusal> {
         self.apply(settings)
     }
     fn fits(&self, backlog: Backlog) -> bool {
@@ -106,7 +104,7 @@ impl FifoLimit for BfifoParams {
         }
         params
     }
-    fn set(&mut self, settings: &Settings) -> Result<(), ParamError> {
+    fn set(&mut self, settings: &Settings) -> Result<(), Refusal> {
         self.apply(settings)
     }
     fn fits(&self, backlog: Backlog) -> bool {
@@ -130,7 +128,7 @@ impl<P, L: FifoLimit> FifoQdisc<P, L> {
     ///
     /// # Errors
     /// If a setting is refused.
-    pub fn new(mut params: L, settings: &Settings) -> Result<Self, ParamError> {
+    pub fn new(mut params: L, settings: &Settings) -> Result<Self, Refusal> {
         params.set(settings)?;
         Ok(FifoQdisc {
             params,
@@ -168,7 +166,7 @@ impl<P: Send, L: FifoLimit> Qdisc<P> for FifoQdisc<P, L> {
         now: Instant,
         settings: &Settings,
         observer: &mut dyn Observer<P>,
-    ) -> Result<(), ParamError> {
+    ) -> Result<(), Refusal> {
         self.params.set(settings)?;
         while !self.params.fits(self.backlog) {
             let Some(packet) = self.queue.pop_back() else {

@@ -12,8 +12,7 @@
 use crate::drr::Drr;
 use crate::pool::{Fifo, Pool};
 use crate::{Backlog, DropReason, Observer, Packet};
-use units::Instant;
-use units::param::ParamError;
+use units::{Instant, Refusal};
 
 /// Kernel memory of a packet beside its bytes: what Linux's `SKB_TRUESIZE` adds for `sk_buff` and
 /// `skb_shared_info` on a 64-bit machine.
@@ -66,12 +65,12 @@ impl<P> FlowTable<P> {
     ///
     /// # Errors
     /// If `flows` is not what it was.
-    pub fn keep_flows(&self, flows: u32) -> Result<(), ParamError> {
+    pub fn keep_flows(&self, flows: u32) -> Result<(), Refusal> {
         if flows as usize == self.buckets.len() {
             return Ok(());
         }
-        Err(ParamError::Conflict(
-            "parameter flows cannot change once there is a queue".to_owned(),
+        Err(Refusal::new(
+            "parameter flows cannot change once there is a queue",
         ))
     }
 
@@ -244,19 +243,13 @@ fn first_largest(values: impl Iterator<Item = u64>) -> (usize, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Ecn, FlowId, Ignore, Label};
+    use crate::{Ecn, Ignore, testing};
     use units::random::Stream;
 
-    fn packet(len: u32, hash: u32) -> Packet<()> {
+    fn packet(len: u32, hash: u32) -> Packet<u32> {
         Packet {
-            len,
-            flow: FlowId(0),
             hash,
-            ecn: Ecn::NotCapable,
-            label: Label::None,
-            arrived: Instant::default(),
-            payload: (),
-            ..Packet::default()
+            ..testing::packet(0, len, Ecn::NotCapable)
         }
     }
 

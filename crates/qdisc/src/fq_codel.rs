@@ -13,8 +13,8 @@
 use crate::codel::{Codel, Config, Queue, Threshold};
 use crate::flow_table::{FlowTable, Limits};
 use crate::{Backlog, Discipline, Env, Observer, Packet, Qdisc};
-use units::param::{ParamError, Settings};
-use units::{Bytes, Duration, Instant};
+use units::param::Settings;
+use units::{Bytes, Duration, Instant, Refusal};
 
 units::params! {
     /// Parameters of `fq_codel`.
@@ -52,7 +52,8 @@ pub fn fq_codel<P: Send + 'static>() -> Discipline<P> {
             many within a round trip.",
         source: "RFC 8290; Linux net/sched/sch_fq_codel.c",
         params: FqCodelParams::SPECS,
-        build: |settings, env| Ok(Box::new(FqCodel::new(settings, env)?)),
+        children: &[],
+        build: |parts| Ok(Box::new(FqCodel::new(parts.settings, parts.env)?)),
     }
 }
 
@@ -102,7 +103,7 @@ impl<P> FqCodel<P> {
     ///
     /// # Errors
     /// If a setting is refused.
-    pub fn new(settings: &Settings, env: &Env) -> Result<Self, ParamError> {
+    pub fn new(settings: &Settings, env: &Env) -> Result<Self, Refusal> {
         let mut params = FqCodelParams::default();
         if let Some(limit) = env.limit {
             params.limit = limit.packets();
@@ -146,7 +147,7 @@ impl<P: Send> Qdisc<P> for FqCodel<P> {
         now: Instant,
         settings: &Settings,
         observer: &mut dyn Observer<P>,
-    ) -> Result<(), ParamError> {
+    ) -> Result<(), Refusal> {
         let mut params = self.params.clone();
         params.apply(settings)?;
         self.table.keep_flows(params.flows)?;
@@ -166,52 +167,14 @@ impl<P: Send> Qdisc<P> for FqCodel<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DropReason, Ecn, FlowId, Label};
+    use crate::testing::{Log, flows, ms as at, of_flow as packet, settings};
+    use crate::{DropReason, Ecn, FlowId};
 
     const BULK: u32 = 0;
     const SPARSE: u32 = 1;
 
-    fn packet(flow: u32, len: u32, ecn: Ecn) -> Packet<()> {
-        Packet {
-            len,
-            flow: FlowId(flow),
-            hash: flow << 22,
-            ecn,
-            label: Label::None,
-            arrived: Instant::default(),
-            payload: (),
-            ..Packet::default()
-        }
-    }
-
-    /// Flow, millisecond, and reason of drops; flow and millisecond of marks.
-    #[derive(Default)]
-    struct Log {
-        dropped: Vec<(u32, u64, DropReason)>,
-        marked: Vec<(u32, u64)>,
-    }
-
-    impl Observer<()> for Log {
-        fn dropped(&mut self, now: Instant, packet: Packet<()>, reason: DropReason) {
-            let ms = now.as_nanos() / 1_000_000;
-            self.dropped.push((packet.flow.0, ms, reason));
-        }
-        fn marked(&mut self, now: Instant, packet: &Packet<()>) {
-            self.marked
-                .push((packet.flow.0, now.as_nanos() / 1_000_000));
-        }
-    }
-
-    fn fq_codel(settings: &[(&str, &str)]) -> FqCodel<()> {
-        let settings: Vec<_> = settings
-            .iter()
-            .map(|&(name, value)| (name.to_owned(), value.to_owned()))
-            .collect();
-        FqCodel::new(&settings, &Env::default()).unwrap()
-    }
-
-    fn at(ms: u64) -> Instant {
-        Instant::default() + Duration::from_millis(ms)
+    fn fq_codel(set: &[(&str, &str)]) -> FqCodel<u32> {
+        FqCodel::new(&settings(set), &Env::default()).unwrap()
     }
 
     /// When CoDel acts on a queue that stands from 0 ms, one packet leaving every millisecond: see
@@ -219,7 +182,7 @@ mod tests {
     const TIMES: [u64; 6] = [105, 205, 255, 312, 361, 405];
 
     /// 600 packets of a bulk flow at 0; a packet of the sparse flow every 10 ms, to be sent at once.
-    fn bulk_beside_sparse(ecn: Ecn, log: &mut Log) -> FqCodel<()> {
+    fn bulk_beside_sparse(ecn: Ecn, log: &mut Log<(u32, u64)>) -> FqCodel<u32> {
         let mut queue = fq_codel(&[]);
         for _ in 0..600 {
             queue.enqueue(at(0), packet(BULK, 1500, ecn), log);
@@ -239,11 +202,11 @@ mod tests {
 
     #[test]
     fn only_the_standing_flow_is_dropped_from() {
-        let mut log = Log::default();
+        let mut log = flows();
         let queue = bulk_beside_sparse(Ecn::NotCapable, &mut log);
         assert_eq!(
             log.dropped,
-            TIMES.map(|ms| (BULK, ms, DropReason::Congestion))
+            TIMES.map(|ms| ((BULK, ms), DropReason::Congestion))
         );
         // 410 milliseconds, 40 of them for the sparse flow.
         assert_eq!(queue.backlog().packets, 600 - 370 - 6);
@@ -251,7 +214,7 @@ mod tests {
 
     #[test]
     fn marks_by_default() {
-        let mut log = Log::default();
+        let mut log = flows();
         let queue = bulk_beside_sparse(Ecn::Ect0, &mut log);
         assert_eq!(log.marked, TIMES.map(|ms| (BULK, ms)));
         assert_eq!(log.dropped, []);
@@ -261,14 +224,14 @@ mod tests {
     /// Half of 200 packets' bytes would be 100 packets; a batch is 64.
     #[test]
     fn a_full_queue_drops_a_batch_from_the_fattest_flow() {
-        let (mut queue, mut log) = (fq_codel(&[("limit", "210")]), Log::default());
+        let (mut queue, mut log) = (fq_codel(&[("limit", "210")]), flows());
         for _ in 0..200 {
             queue.enqueue(at(0), packet(BULK, 1500, Ecn::Ect0), &mut log);
         }
         for _ in 0..11 {
             queue.enqueue(at(0), packet(SPARSE, 1500, Ecn::Ect0), &mut log);
         }
-        assert_eq!(log.dropped, [(BULK, 0, DropReason::Overlimit); 64]);
+        assert_eq!(log.dropped, [((BULK, 0), DropReason::Overlimit); 64]);
         assert_eq!(queue.backlog().packets, 211 - 64);
     }
 
@@ -281,11 +244,11 @@ mod tests {
     #[test]
     fn drops_when_full_make_codel_act_harder() {
         let acts_after = |overflow: u32| {
-            let mut log = Log::default();
+            let mut log = flows();
             let mut queue = bulk_beside_sparse(Ecn::NotCapable, &mut log);
             while queue.dequeue(at(410), &mut log).is_some() {}
             log.dropped.clear();
-            let limit = [("limit".to_owned(), "300".to_owned())];
+            let limit = settings(&[("limit", "300")]);
             queue.change(at(410), &limit, &mut log).unwrap();
             for _ in 0..300 + overflow {
                 queue.enqueue(at(500), packet(BULK, 1500, Ecn::NotCapable), &mut log);
@@ -296,8 +259,8 @@ mod tests {
             let acts = log
                 .dropped
                 .into_iter()
-                .filter(|(_, _, reason)| *reason == DropReason::Congestion);
-            acts.map(|(_, ms, _)| ms).collect::<Vec<_>>()
+                .filter(|(_, reason)| *reason == DropReason::Congestion);
+            acts.map(|((_, ms), _)| ms).collect::<Vec<_>>()
         };
         assert_eq!(acts_after(0), [606, 651]);
         assert_eq!(acts_after(1)[..2], [606, 640]);
@@ -310,7 +273,7 @@ mod tests {
     /// to the bulk flow, which is dropped from as well.
     #[test]
     fn the_backlog_that_codel_looks_at_is_everyones() {
-        let (mut queue, mut log) = (fq_codel(&[]), Log::default());
+        let (mut queue, mut log) = (fq_codel(&[]), flows());
         for flow in [SPARSE, SPARSE, BULK, BULK, BULK, BULK, BULK, BULK] {
             queue.enqueue(at(0), packet(flow, 1514, Ecn::NotCapable), &mut log);
         }
@@ -321,7 +284,7 @@ mod tests {
         assert_eq!(sent, [SPARSE, BULK, BULK]);
         assert_eq!(
             log.dropped,
-            [SPARSE, BULK].map(|flow| (flow, 2000, DropReason::Congestion))
+            [SPARSE, BULK].map(|flow| ((flow, 2000), DropReason::Congestion))
         );
     }
 }

@@ -8,8 +8,8 @@
 
 use crate::flow_table::{FlowTable, Limits};
 use crate::{Backlog, Discipline, Env, Observer, Packet, Qdisc};
-use units::param::{ParamError, Settings};
-use units::{Bytes, Instant};
+use units::param::Settings;
+use units::{Bytes, Instant, Refusal};
 
 units::params! {
     /// Parameters of `fq_fifo`.
@@ -38,7 +38,8 @@ pub fn fq_fifo<P: Send + 'static>() -> Discipline<P> {
             short.",
         source: "Confucius paper, section 7.1 (\"FQ+FIFO\"); Linux net/sched/sch_fq_codel.c without CoDel",
         params: FqFifoParams::SPECS,
-        build: |settings, env| Ok(Box::new(FqFifo::new(settings, env)?)),
+        children: &[],
+        build: |parts| Ok(Box::new(FqFifo::new(parts.settings, parts.env)?)),
     }
 }
 
@@ -66,7 +67,7 @@ impl<P> FqFifo<P> {
     ///
     /// # Errors
     /// If a setting is refused.
-    pub fn new(settings: &Settings, env: &Env) -> Result<Self, ParamError> {
+    pub fn new(settings: &Settings, env: &Env) -> Result<Self, Refusal> {
         let mut params = FqFifoParams::default();
         if let Some(limit) = env.limit {
             params.limit = limit.packets();
@@ -104,7 +105,7 @@ impl<P: Send> Qdisc<P> for FqFifo<P> {
         now: Instant,
         settings: &Settings,
         observer: &mut dyn Observer<P>,
-    ) -> Result<(), ParamError> {
+    ) -> Result<(), Refusal> {
         let mut params = self.params.clone();
         params.apply(settings)?;
         self.table.keep_flows(params.flows)?;
@@ -123,60 +124,22 @@ impl<P: Send> Qdisc<P> for FqFifo<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DropReason, Ecn, FlowId, Ignore, Label};
+    use crate::testing::{self, letters, of_letter as packet, settings};
+    use crate::{DropReason, Ignore};
 
-    /// A packet of the flow whose letter it is; of 1024 buckets, flow `i` has number `i`.
-    fn packet(flow: char, len: u32) -> Packet<u32> {
-        let index = flow as u32 - 'A' as u32;
-        Packet {
-            len,
-            flow: FlowId(index),
-            hash: index << 22,
-            ecn: Ecn::NotCapable,
-            label: Label::None,
-            arrived: Instant::default(),
-            payload: 0,
-            ..Packet::default()
-        }
-    }
-
-    fn letter(flow: FlowId) -> char {
-        char::from(b'A' + flow.0 as u8)
-    }
-
-    fn fq_fifo(settings: &[(&str, &str)]) -> FqFifo<u32> {
-        let settings: Vec<_> = settings
-            .iter()
-            .map(|&(name, value)| (name.to_owned(), value.to_owned()))
-            .collect();
-        FqFifo::new(&settings, &Env::default()).unwrap()
+    fn fq_fifo(set: &[(&str, &str)]) -> FqFifo<u32> {
+        FqFifo::new(&settings(set), &Env::default()).unwrap()
     }
 
     const NOW: Instant = Instant::from_nanos(0);
 
     fn put(queue: &mut FqFifo<u32>, flows: &str, len: u32, observer: &mut dyn Observer<u32>) {
-        for flow in flows.chars() {
-            queue.enqueue(NOW, packet(flow, len), observer);
-        }
+        testing::put(queue, NOW, flows, len, observer);
     }
 
     /// The flows of the next `n` packets.
     fn take(queue: &mut FqFifo<u32>, n: usize) -> String {
-        std::iter::from_fn(|| queue.dequeue(NOW, &mut Ignore))
-            .take(n)
-            .map(|packet| letter(packet.flow))
-            .collect()
-    }
-
-    /// Who was dropped, and why.
-    #[derive(Default)]
-    struct Drops(String, Vec<DropReason>);
-
-    impl Observer<u32> for Drops {
-        fn dropped(&mut self, _: Instant, packet: Packet<u32>, reason: DropReason) {
-            self.0.push(letter(packet.flow));
-            self.1.push(reason);
-        }
+        testing::take(queue, NOW, n)
     }
 
     /// A has 6 packets of 1500, B 8 of 750; a flow may send while its deficit is above zero.
@@ -226,32 +189,37 @@ mod tests {
     /// Eight packets of A are 12000 bytes, the fattest flow: half are 6000, four packets.
     #[test]
     fn the_fattest_flow_loses_half() {
-        let (mut queue, mut drops) = (fq_fifo(&[("limit", "10")]), Drops::default());
+        let (mut queue, mut drops) = (fq_fifo(&[("limit", "10")]), letters());
         put(&mut queue, "BB", 100, &mut drops);
         put(&mut queue, "AAAAAAAA", 1500, &mut drops);
-        assert_eq!(drops.0, "");
+        assert_eq!(drops.who(), "");
         put(&mut queue, "B", 100, &mut drops);
-        assert_eq!(drops.0, "AAAA");
-        assert_eq!(drops.1, [DropReason::Overlimit; 4]);
+        assert_eq!(drops.who(), "AAAA");
+        assert!(
+            drops
+                .dropped
+                .iter()
+                .all(|drop| drop.1 == DropReason::Overlimit)
+        );
         assert_eq!(queue.backlog().packets, 7);
         assert_eq!(queue.backlog().bytes, 4 * 1500 + 3 * 100);
     }
 
     #[test]
     fn or_a_batch() {
-        let settings = [("limit", "10"), ("drop_batch", "3")];
-        let (mut queue, mut drops) = (fq_fifo(&settings), Drops::default());
+        let set = [("limit", "10"), ("drop_batch", "3")];
+        let (mut queue, mut drops) = (fq_fifo(&set), letters());
         put(&mut queue, "BBAAAAAAAAA", 1500, &mut drops);
-        assert_eq!(drops.0, "AAA");
+        assert_eq!(drops.who(), "AAA");
     }
 
     #[test]
     fn an_arrival_that_is_itself_the_fattest_flow_is_refused() {
-        let (mut queue, mut drops) = (fq_fifo(&[("limit", "1")]), Drops::default());
+        let (mut queue, mut drops) = (fq_fifo(&[("limit", "1")]), letters());
         put(&mut queue, "A", 100, &mut drops);
         put(&mut queue, "B", 1500, &mut drops);
-        assert_eq!(drops.0, "B");
-        assert_eq!(drops.1, [DropReason::Tail]);
+        assert_eq!(drops.who(), "B");
+        assert!(drops.dropped.iter().all(|drop| drop.1 == DropReason::Tail));
         assert_eq!(take(&mut queue, 2), "A");
     }
 
@@ -259,12 +227,12 @@ mod tests {
     /// of four packets' bytes are two packets.
     #[test]
     fn memory_is_limited_too() {
-        let settings = [("memory_limit", "200000")];
-        let (mut queue, mut drops) = (fq_fifo(&settings), Drops::default());
+        let set = [("memory_limit", "200000")];
+        let (mut queue, mut drops) = (fq_fifo(&set), letters());
         put(&mut queue, "AAA", 65_536, &mut drops);
-        assert_eq!(drops.0, "");
+        assert_eq!(drops.who(), "");
         put(&mut queue, "A", 65_536, &mut drops);
-        assert_eq!(drops.0, "AA");
+        assert_eq!(drops.who(), "AA");
     }
 
     /// A batch is one packet here. Two packets of A and one of B are 2 * 5576 + 5476 = 16628: one of
@@ -272,18 +240,18 @@ mod tests {
     /// its first packet is still too much, and its second one, the arrival, goes as well.
     #[test]
     fn drops_go_on_until_the_memory_limit_holds() {
-        let settings = [("memory_limit", "12000"), ("drop_batch", "1")];
-        let (mut queue, mut drops) = (fq_fifo(&settings), Drops::default());
+        let set = [("memory_limit", "12000"), ("drop_batch", "1")];
+        let (mut queue, mut drops) = (fq_fifo(&set), letters());
         put(&mut queue, "AA", 5000, &mut drops);
         put(&mut queue, "B", 4900, &mut drops);
-        assert_eq!(drops.0, "A");
+        assert_eq!(drops.who(), "A");
         put(&mut queue, "B", 9000, &mut drops);
-        assert_eq!(drops.0, "ABB");
-        assert_eq!(drops.1[2], DropReason::Tail);
+        assert_eq!(drops.who(), "ABB");
+        assert_eq!(drops.dropped[2].1, DropReason::Tail);
         assert_eq!(queue.backlog().bytes, 5000);
     }
 
-    /// 1024 buckets: hashes that differ in their lower 22 bits only share one.
+    /// 1024 buckets: hashes that differ in their lower 22 bits only share one, and A's is 0.
     #[test]
     fn colliding_flows_share_a_queue() {
         let mut queue = fq_fifo(&[]);
@@ -297,24 +265,24 @@ mod tests {
 
     #[test]
     fn a_smaller_limit_takes_from_the_fattest_and_no_more_than_needed() {
-        let (mut queue, mut drops) = (fq_fifo(&[]), Drops::default());
+        let (mut queue, mut drops) = (fq_fifo(&[]), letters());
         put(&mut queue, "AAAAAABBB", 1500, &mut drops);
-        let limit = [("limit".to_owned(), "4".to_owned())];
+        let limit = settings(&[("limit", "4")]);
         queue.change(NOW, &limit, &mut drops).unwrap();
         // A goes from 6 packets to below half, 2; then B from 3 to 2.
-        assert_eq!(drops.0, "AAAAB");
-        assert_eq!(drops.1, [DropReason::Change; 5]);
+        assert_eq!(drops.who(), "AAAAB");
+        assert!(
+            drops
+                .dropped
+                .iter()
+                .all(|drop| drop.1 == DropReason::Change)
+        );
     }
 
     #[test]
     fn the_number_of_buckets_is_fixed() {
         let mut queue = fq_fifo(&[]);
-        let set = |flows: &str| {
-            [
-                ("quantum".to_owned(), "3000".to_owned()),
-                ("flows".to_owned(), flows.to_owned()),
-            ]
-        };
+        let set = |flows| settings(&[("quantum", "3000"), ("flows", flows)]);
         assert!(queue.change(NOW, &set("1024"), &mut Ignore).is_ok());
         let before = queue.params();
         let error = queue.change(NOW, &set("512"), &mut Ignore).unwrap_err();

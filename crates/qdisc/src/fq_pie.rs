@@ -15,9 +15,9 @@ use crate::flow_table::{FlowTable, Limits};
 use crate::periodic::Periodic;
 use crate::pie::{Config, FIRST_UPDATE, Pie, Verdict};
 use crate::{Backlog, Discipline, DropReason, Env, Observer, Packet, Qdisc};
-use units::param::{ParamError, Settings};
+use units::param::Settings;
 use units::random::Stream;
-use units::{Bytes, Duration, Instant};
+use units::{Bytes, Duration, Instant, Refusal};
 
 units::params! {
     /// Parameters of `fq_pie`.
@@ -60,7 +60,8 @@ pub fn fq_pie<P: Send + 'static>() -> Discipline<P> {
             many flows arrive at once: its share becomes one among many within a round trip.",
         source: "RFC 8033; Linux net/sched/sch_fq_pie.c",
         params: FqPieParams::SPECS,
-        build: |settings, env| Ok(Box::new(FqPie::new(settings, env)?)),
+        children: &[],
+        build: |parts| Ok(Box::new(FqPie::new(parts.settings, parts.env)?)),
     }
 }
 
@@ -103,7 +104,7 @@ impl<P> FqPie<P> {
     ///
     /// # Errors
     /// If a setting is refused.
-    pub fn new(settings: &Settings, env: &Env) -> Result<Self, ParamError> {
+    pub fn new(settings: &Settings, env: &Env) -> Result<Self, Refusal> {
         let mut params = FqPieParams::default();
         if let Some(limit) = env.limit {
             params.limit = limit.packets();
@@ -170,7 +171,7 @@ impl<P: Send> Qdisc<P> for FqPie<P> {
         now: Instant,
         settings: &Settings,
         observer: &mut dyn Observer<P>,
-    ) -> Result<(), ParamError> {
+    ) -> Result<(), Refusal> {
         let mut params = self.params.clone();
         params.apply(settings)?;
         self.table.keep_flows(params.flows)?;
@@ -196,58 +197,19 @@ impl<P: Send> Qdisc<P> for FqPie<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Ecn, FlowId, Label};
+    use crate::testing::{Log, flows, ms as at, of_flow as packet, settings};
+    use crate::{Ecn, FlowId};
 
     const BULK: u32 = 0;
     const SPARSE: u32 = 1;
 
-    fn packet(flow: u32, len: u32, ecn: Ecn) -> Packet<()> {
-        Packet {
-            len,
-            flow: FlowId(flow),
-            hash: flow << 22,
-            ecn,
-            label: Label::None,
-            arrived: Instant::default(),
-            payload: (),
-            ..Packet::default()
-        }
-    }
-
-    /// Flow, millisecond, and reason of drops; flow and millisecond of marks.
-    #[derive(Default, Debug, PartialEq)]
-    struct Log {
-        dropped: Vec<(u32, u64, DropReason)>,
-        marked: Vec<(u32, u64)>,
-    }
-
-    impl Observer<()> for Log {
-        fn dropped(&mut self, now: Instant, packet: Packet<()>, reason: DropReason) {
-            let ms = now.as_nanos() / 1_000_000;
-            self.dropped.push((packet.flow.0, ms, reason));
-        }
-        fn marked(&mut self, now: Instant, packet: &Packet<()>) {
-            assert_eq!(packet.ecn, Ecn::Ce);
-            let ms = now.as_nanos() / 1_000_000;
-            self.marked.push((packet.flow.0, ms));
-        }
-    }
-
-    fn fq_pie(settings: &[(&str, &str)]) -> FqPie<()> {
-        let settings: Vec<_> = settings
-            .iter()
-            .map(|&(name, value)| (name.to_owned(), value.to_owned()))
-            .collect();
-        FqPie::new(&settings, &Env::default()).unwrap()
-    }
-
-    fn at(ms: u64) -> Instant {
-        Instant::default() + Duration::from_millis(ms)
+    fn fq_pie(set: &[(&str, &str)]) -> FqPie<u32> {
+        FqPie::new(&settings(set), &Env::default()).unwrap()
     }
 
     /// For so many milliseconds, one packet leaves in each; a bulk flow sends one and a tenth, the
     /// sparse one every 10 ms, to be sent at once.
-    fn bulk_beside_sparse(queue: &mut FqPie<()>, ecn: Ecn, span: u64, log: &mut Log) {
+    fn bulk_beside_sparse(queue: &mut FqPie<u32>, ecn: Ecn, span: u64, log: &mut Log<(u32, u64)>) {
         for ms in 0..span {
             for _ in 0..if ms % 10 == 5 { 2 } else { 1 } {
                 queue.enqueue(at(ms), packet(BULK, 1500, ecn), log);
@@ -271,13 +233,13 @@ mod tests {
             (Ecn::NotCapable, "yes"),
             (Ecn::Ect0, "no"),
         ] {
-            let (mut queue, mut log) = (fq_pie(&[("ecn", set)]), Log::default());
+            let (mut queue, mut log) = (fq_pie(&[("ecn", set)]), flows());
             bulk_beside_sparse(&mut queue, ecn, 30_000, &mut log);
-            let congestion = |drop: &(u32, u64, DropReason)| {
-                drop.0 == BULK && drop.1 >= 500 && drop.2 == DropReason::Congestion
+            let congestion = |&((flow, ms), reason): &((u32, u64), DropReason)| {
+                flow == BULK && ms >= 500 && reason == DropReason::Congestion
             };
             assert!(log.dropped.iter().all(congestion));
-            let late = log.dropped.iter().filter(|drop| drop.1 >= 20_000).count();
+            let late = log.dropped.iter().filter(|drop| drop.0.1 >= 20_000).count();
             assert!((1900..2100).contains(&late), "{late} of 11000, for 2000");
             let marks = set == "yes" && ecn == Ecn::Ect0;
             assert_eq!(log.marked.is_empty(), !marks);
@@ -290,10 +252,10 @@ mod tests {
     fn marks_end_where_they_are_told_to() {
         let first_drop = |percent| {
             let set = [("ecn", "yes"), ("ecn_prob", percent)];
-            let (mut queue, mut log) = (fq_pie(&set), Log::default());
+            let (mut queue, mut log) = (fq_pie(&set), flows());
             bulk_beside_sparse(&mut queue, Ecn::Ect0, 20_000, &mut log);
             assert_eq!(log.marked.is_empty(), percent == "0");
-            log.dropped[0].1
+            log.dropped[0].0.1
         };
         let [zero, five, fifty] = ["0", "5", "50"].map(first_drop);
         assert!(zero < five && five < fifty, "{zero} {five} {fifty}");
@@ -304,7 +266,7 @@ mod tests {
     #[test]
     fn a_bucket_makes_up_for_its_updates() {
         let run = |eager: bool| {
-            let (mut queue, mut log) = (fq_pie(&[("flows", "16")]), Log::default());
+            let (mut queue, mut log) = (fq_pie(&[("flows", "16")]), flows());
             let mut random = Stream::new(1, "test");
             let mut ms = 0;
             for turn in 0..400 {
@@ -327,22 +289,25 @@ mod tests {
                 }
             }
             queue.catch_up(at(ms));
-            (log, queue.states)
+            (log.dropped, log.marked, queue.states)
         };
-        let (log, states) = run(false);
-        assert!(log.dropped.len() > 1000);
-        assert_eq!((log, states), run(true));
+        let lazy = run(false);
+        assert!(lazy.0.len() > 1000);
+        assert_eq!(lazy, run(true));
     }
 
     #[test]
     fn arrivals_without_room_are_refused() {
         for (set, fit) in [(("limit", "3"), 3), (("memory_limit", "6500B"), 3)] {
             // A full packet is 2076 bytes of memory: three of them are 6228.
-            let (mut queue, mut log) = (fq_pie(&[set]), Log::default());
+            let (mut queue, mut log) = (fq_pie(&[set]), flows());
             for flow in 0..5 {
                 queue.enqueue(at(0), packet(flow, 1500, Ecn::Ect0), &mut log);
             }
-            assert_eq!(log.dropped, [3, 4].map(|flow| (flow, 0, DropReason::Tail)));
+            assert_eq!(
+                log.dropped,
+                [3, 4].map(|flow| ((flow, 0), DropReason::Tail))
+            );
             assert_eq!(queue.backlog().packets, fit);
         }
     }

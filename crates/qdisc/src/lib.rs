@@ -5,12 +5,15 @@
 //! through the [`Observer`] that the caller passes.
 //!
 //! A discipline is one file: principles, parameters, code, tests. It is known to the rest of the
-//! project by one line in [`registry`].
+//! project by one line in [`registry`]. One that contains others gets them built, and keeps them in
+//! [`Children`].
 
 #![deny(missing_docs)]
 
+pub mod ages;
 pub mod cake;
 pub mod cbq;
+pub mod children;
 pub mod codel;
 pub mod confucius;
 pub mod drr;
@@ -32,13 +35,18 @@ pub mod pool;
 pub mod prio;
 pub mod red;
 pub mod registry;
+#[cfg(test)]
+mod testing;
+pub mod two_level;
 
+pub use children::{ChildStats, Children};
 pub use packet::{Backlog, Hosts, Label, Packet};
-pub use registry::{Discipline, Env, Limit, Registry};
+pub use registry::{Discipline, Env, Limit, Parts, Registry};
+pub use units::choice::{Choice, Slot};
 pub use units::{Ecn, FlowId};
 
-use units::Instant;
-use units::param::{ParamError, Settings};
+use units::param::Settings;
+use units::{Instant, Refusal};
 
 /// A queue discipline holding packets with payloads of type `P`.
 ///
@@ -61,7 +69,8 @@ pub trait Qdisc<P>: Send {
     fn backlog(&self) -> Backlog;
 
     /// Changes parameters while packets wait. Packets are dropped only where a new limit leaves no
-    /// room for them.
+    /// room for them. A composite changes its own: what it contains keeps what it was built with, and
+    /// a setting of a child is refused as unknown.
     ///
     /// # Errors
     /// If a setting is refused; then nothing has changed.
@@ -70,13 +79,18 @@ pub trait Qdisc<P>: Send {
         now: Instant,
         settings: &Settings,
         observer: &mut dyn Observer<P>,
-    ) -> Result<(), ParamError>;
+    ) -> Result<(), Refusal>;
 
     /// Current parameters, as a user would write them.
     fn params(&self) -> Vec<(&'static str, String)>;
 
     /// Names of the classes that [`Observer::moved`] speaks of; empty where there are none.
     fn classes(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// What passed each of the disciplines that this one contains; empty where it contains none.
+    fn children(&self) -> Vec<ChildStats> {
         Vec::new()
     }
 

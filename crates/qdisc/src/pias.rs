@@ -15,15 +15,13 @@
 //! - a flow of which nothing came for `idle` and nothing waits starts anew. There a connection ends
 //!   with its FIN, and a starved one starts anew after consecutive timeouts, which are such pauses;
 //! - its ECN threshold, which is meant for DCTCP, is left out.
-//!
-//! A flow's later packets are never put before its earlier ones: priorities only sink, and while a
-//! flow's packets wait it neither starts anew nor rises because thresholds were changed.
 
+use crate::ages::Ages;
 use crate::pool::{Fifo, Pool};
 use crate::{Backlog, Discipline, DropReason, Env, Observer, Packet, Qdisc};
 use core::fmt;
-use units::param::{ParamError, Settings, Value};
-use units::{Bytes, Duration, Instant, ParseError};
+use units::param::{Settings, Value};
+use units::{Bytes, Duration, Instant, ParseError, Refusal};
 
 /// Most thresholds: one less than the priorities of a switch (PIAS, section 4.2).
 const MAX_THRESHOLDS: usize = 7;
@@ -103,7 +101,8 @@ pub fn pias<P: Send + 'static>() -> Discipline<P> {
             is the longest job of all, and soon goes last.",
         source: "W. Bai et al., NSDI 2015; Confucius paper, section 7.1 (\"SJF\"); the authors' PIAS-Software",
         params: PiasParams::SPECS,
-        build: |settings, env| Ok(Box::new(Pias::new(settings, env)?)),
+        children: &[],
+        build: |parts| Ok(Box::new(Pias::new(parts.settings, parts.env)?)),
     }
 }
 
@@ -113,39 +112,8 @@ pub struct Pias<P> {
     params: PiasParams,
     pool: Pool<P>,
     priorities: [Fifo; MAX_THRESHOLDS + 1],
-    flows: Vec<Flow>,
+    ages: Ages,
     backlog: Backlog,
-}
-
-/// What is known of the flows in one slot.
-#[derive(Debug, Clone, Copy, Default)]
-struct Flow {
-    /// Bytes that arrived since it started anew.
-    bytes: u64,
-    /// When its last packet arrived.
-    seen: Instant,
-    /// Packets that wait.
-    waiting: u32,
-    /// Priority of its last packet.
-    priority: u8,
-}
-
-impl Flow {
-    /// Counts a packet in, and says which priority it has: its own bytes count (PIAS-Software
-    /// pias4/netfilter.c).
-    fn count(&mut self, now: Instant, len: u32, params: &PiasParams) -> u8 {
-        if self.waiting == 0 && now.since(self.seen) > params.idle {
-            self.bytes = 0;
-        }
-        self.seen = now;
-        self.bytes = self.bytes.saturating_add(u64::from(len));
-        let earned = params.thresholds.priority(self.bytes);
-        self.priority = match self.waiting {
-            0 => earned,
-            _ => earned.max(self.priority),
-        };
-        self.priority
-    }
 }
 
 impl<P> Pias<P> {
@@ -153,7 +121,7 @@ impl<P> Pias<P> {
     ///
     /// # Errors
     /// If a setting is refused.
-    pub fn new(settings: &Settings, env: &Env) -> Result<Self, ParamError> {
+    pub fn new(settings: &Settings, env: &Env) -> Result<Self, Refusal> {
         let mut params = PiasParams::default();
         if let Some(limit) = env.limit {
             params.limit = limit.packets();
@@ -162,38 +130,36 @@ impl<P> Pias<P> {
         Ok(Pias {
             pool: Pool::new(),
             priorities: Default::default(),
-            flows: vec![Flow::default(); params.flows as usize],
+            ages: Ages::new(params.flows),
             backlog: Backlog::default(),
             params,
         })
-    }
-
-    /// The slot of a flow: its hash as a fraction of 2^32.
-    fn slot(&self, hash: u32) -> usize {
-        ((u64::from(hash) * self.flows.len() as u64) >> 32) as usize
     }
 
     /// Takes the oldest packet of `priority`.
     fn pop(&mut self, priority: usize) -> Option<Packet<P>> {
         let packet = self.pool.pop(&mut self.priorities[priority])?;
         self.backlog.remove(packet.len);
-        let slot = self.slot(packet.hash);
-        self.flows[slot].waiting -= 1;
+        self.ages.left(packet.hash);
         Some(packet)
     }
 }
 
 impl<P: Send> Qdisc<P> for Pias<P> {
     fn enqueue(&mut self, now: Instant, packet: Packet<P>, observer: &mut dyn Observer<P>) {
-        let slot = self.slot(packet.hash);
-        let flow = &mut self.flows[slot];
-        // What is refused was sent all the same: the sender's kernel counts it before any queue.
-        let priority = flow.count(now, packet.len, &self.params);
+        // What is refused was sent all the same: the sender's kernel counts it before any queue
+        // (PIAS-Software pias4/netfilter.c).
+        let PiasParams {
+            thresholds, idle, ..
+        } = self.params;
+        let (flow, len) = ((packet.flow, packet.hash), packet.len);
+        let level = |bytes| thresholds.priority(bytes);
+        let priority = self.ages.count(now, flow, len, idle, level).level;
         if self.backlog.packets >= self.params.limit {
             observer.dropped(now, packet, DropReason::Tail);
             return;
         }
-        flow.waiting += 1;
+        self.ages.entered(packet.hash);
         self.backlog.add(packet.len);
         let queue = &mut self.priorities[usize::from(priority)];
         self.pool.push(queue, now, packet);
@@ -212,14 +178,10 @@ impl<P: Send> Qdisc<P> for Pias<P> {
         now: Instant,
         settings: &Settings,
         observer: &mut dyn Observer<P>,
-    ) -> Result<(), ParamError> {
+    ) -> Result<(), Refusal> {
         let mut params = self.params.clone();
         params.apply(settings)?;
-        if params.flows != self.params.flows {
-            return Err(ParamError::Conflict(
-                "parameter flows cannot change once there is a queue".to_owned(),
-            ));
-        }
+        self.ages.keep_slots(params.flows)?;
         self.params = params;
         // The least important packets go.
         while self.backlog.packets > self.params.limit
@@ -238,29 +200,13 @@ impl<P: Send> Qdisc<P> for Pias<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Ecn, FlowId, Ignore, Label};
+    use crate::Ignore;
+    use crate::testing::{Log, letters, put, settings, take};
 
     struct Bench {
-        queue: Pias<()>,
+        queue: Pias<u32>,
         now: Instant,
-        dropped: String,
-    }
-
-    impl Observer<()> for String {
-        fn dropped(&mut self, _: Instant, packet: Packet<()>, _: DropReason) {
-            self.push(letter(&packet));
-        }
-    }
-
-    fn letter(packet: &Packet<()>) -> char {
-        char::from(b'A' + packet.flow.0 as u8)
-    }
-
-    fn settings(settings: &[(&str, &str)]) -> Vec<(String, String)> {
-        settings
-            .iter()
-            .map(|&(name, value)| (name.to_owned(), value.to_owned()))
-            .collect()
+        log: Log<char>,
     }
 
     impl Bench {
@@ -268,33 +214,17 @@ mod tests {
             Bench {
                 queue: Pias::new(&settings(set), &Env::default()).unwrap(),
                 now: Instant::default(),
-                dropped: String::new(),
+                log: letters(),
             }
         }
 
         /// Packets of 1000 bytes of the flows of these letters.
         fn put(&mut self, flows: &str) {
-            for flow in flows.bytes() {
-                let flow = u32::from(flow - b'A');
-                let packet = Packet {
-                    len: 1000,
-                    flow: FlowId(flow),
-                    hash: flow << 20,
-                    ecn: Ecn::NotCapable,
-                    label: Label::None,
-                    arrived: self.now,
-                    payload: (),
-                    ..Packet::default()
-                };
-                self.queue.enqueue(self.now, packet, &mut self.dropped);
-            }
+            put(&mut self.queue, self.now, flows, 1000, &mut self.log);
         }
 
         fn take(&mut self, n: usize) -> String {
-            std::iter::from_fn(|| self.queue.dequeue(self.now, &mut Ignore))
-                .take(n)
-                .map(|packet| letter(&packet))
-                .collect()
+            take(&mut self.queue, self.now, n)
         }
 
         fn wait(&mut self, ms: u64) {
@@ -370,15 +300,15 @@ mod tests {
         let set = [THREE[0], ("limit", "6")];
         let mut bench = Bench::new(&set);
         bench.put("AAAAAAB");
-        assert_eq!(bench.dropped, "B");
+        assert_eq!(bench.log.who(), "B");
         assert_eq!(bench.take(2), "AA");
         bench.put("CC");
         let small = settings(&[("limit", "3")]);
         bench
             .queue
-            .change(bench.now, &small, &mut bench.dropped)
+            .change(bench.now, &small, &mut bench.log)
             .unwrap();
-        assert_eq!(bench.dropped, "BAAA");
+        assert_eq!(bench.log.who(), "BAAA");
         assert_eq!(bench.take(9), "CCA");
     }
 

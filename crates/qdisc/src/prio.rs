@@ -10,8 +10,8 @@
 
 use crate::labelled::{Labelled, REAL_TIME, REST};
 use crate::{Backlog, Discipline, Env, Observer, Order, Packet, Qdisc};
-use units::Instant;
-use units::param::{ParamError, Settings};
+use units::param::Settings;
+use units::{Instant, Refusal};
 
 units::params! {
     /// Parameters of `prio`.
@@ -31,7 +31,8 @@ pub fn prio<P: Send + 'static>() -> Discipline<P> {
             decide about the label: whoever labels most starves the rest.",
         source: "Confucius paper, sections 2.4 and 7.1 (\"StrictPriority\"); Linux net/sched/sch_prio.c",
         params: PrioParams::SPECS,
-        build: |settings, env| Ok(Box::new(Prio::new(settings, env)?)),
+        children: &[],
+        build: |parts| Ok(Box::new(Prio::new(parts.settings, parts.env)?)),
     }
 }
 
@@ -47,7 +48,7 @@ impl<P> Prio<P> {
     ///
     /// # Errors
     /// If a setting is refused.
-    pub fn new(settings: &Settings, env: &Env) -> Result<Self, ParamError> {
+    pub fn new(settings: &Settings, env: &Env) -> Result<Self, Refusal> {
         let mut params = PrioParams::default();
         if let Some(limit) = env.limit {
             params.band_limit = limit.packets();
@@ -79,7 +80,7 @@ impl<P: Send> Qdisc<P> for Prio<P> {
         now: Instant,
         settings: &Settings,
         observer: &mut dyn Observer<P>,
-    ) -> Result<(), ParamError> {
+    ) -> Result<(), Refusal> {
         self.params.apply(settings)?;
         self.bands.shrink(now, self.params.band_limit, observer);
         Ok(())
@@ -97,49 +98,21 @@ impl<P: Send> Qdisc<P> for Prio<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DropReason, Ecn, FlowId, Ignore, Label, Limit};
+    use crate::testing::{numbers, packets, put_labelled, settings};
+    use crate::{DropReason, Ignore, Limit};
 
     const NOW: Instant = Instant::from_nanos(0);
 
-    /// `R` is labelled as real-time, `B` as bulk, `-` not at all; the payload says when it came.
-    fn put(queue: &mut Prio<usize>, labels: &str, observer: &mut dyn Observer<usize>) {
-        for (number, label) in labels.chars().enumerate() {
-            let label = match label {
-                'R' => Label::RealTime,
-                'B' => Label::Bulk,
-                _ => Label::None,
-            };
-            let packet = Packet {
-                len: 1000,
-                flow: FlowId(0),
-                hash: 0,
-                ecn: Ecn::NotCapable,
-                label,
-                arrived: NOW,
-                payload: number,
-                ..Packet::default()
-            };
-            queue.enqueue(NOW, packet, observer);
-        }
+    fn put(queue: &mut Prio<u32>, labels: &str, observer: &mut dyn Observer<u32>) {
+        put_labelled(queue, labels, 1000, observer);
     }
 
-    fn take(queue: &mut Prio<usize>, n: usize) -> Vec<usize> {
-        std::iter::from_fn(|| queue.dequeue(NOW, &mut Ignore))
-            .take(n)
-            .map(|packet| packet.payload)
-            .collect()
+    fn take(queue: &mut Prio<u32>, n: usize) -> Vec<u32> {
+        let sent = packets(queue, NOW, n);
+        sent.iter().map(|packet| packet.payload).collect()
     }
 
-    #[derive(Default)]
-    struct Drops(Vec<(usize, DropReason)>);
-
-    impl Observer<usize> for Drops {
-        fn dropped(&mut self, _: Instant, packet: Packet<usize>, reason: DropReason) {
-            self.0.push((packet.payload, reason));
-        }
-    }
-
-    fn limited(packets: u32) -> Prio<usize> {
+    fn limited(packets: u32) -> Prio<u32> {
         let env = Env {
             limit: Some(Limit::Packets(packets)),
             ..Env::default()
@@ -162,9 +135,12 @@ mod tests {
     /// Of four packets for a band of two, the last two are refused, and the other band has room.
     #[test]
     fn each_band_has_its_own_limit() {
-        let (mut queue, mut drops) = (limited(2), Drops::default());
+        let (mut queue, mut drops) = (limited(2), numbers());
         put(&mut queue, "----RRR", &mut drops);
-        assert_eq!(drops.0, [2, 3, 6].map(|number| (number, DropReason::Tail)));
+        assert_eq!(
+            drops.dropped,
+            [2, 3, 6].map(|number| (number, DropReason::Tail))
+        );
         assert_eq!(queue.backlog().packets, 4);
         assert_eq!(queue.backlog().bytes, 4000);
         assert_eq!(take(&mut queue, 9), [4, 5, 0, 1]);
@@ -172,12 +148,12 @@ mod tests {
 
     #[test]
     fn a_smaller_limit_drops_the_latest_of_each_band() {
-        let (mut queue, mut drops) = (limited(10), Drops::default());
+        let (mut queue, mut drops) = (limited(10), numbers());
         put(&mut queue, "---RR", &mut drops);
-        let limit = [("band_limit".to_owned(), "1".to_owned())];
+        let limit = settings(&[("band_limit", "1")]);
         queue.change(NOW, &limit, &mut drops).unwrap();
         assert_eq!(
-            drops.0,
+            drops.dropped,
             [4, 2, 1].map(|number| (number, DropReason::Change))
         );
         assert_eq!(take(&mut queue, 9), [3, 0]);

@@ -5,10 +5,11 @@
 
 use crate::{
     Qdisc, cake, cbq, codel, confucius, dualpi2, fifo, fq, fq_codel, fq_fifo, fq_pie, hhf, pias,
-    pie, prio, red,
+    pie, prio, red, two_level,
 };
-use units::Rate;
-use units::param::{ParamError, Settings, Spec};
+use units::choice::{Choice, Slot, filled};
+use units::param::{Settings, Spec};
+use units::{Rate, Refusal};
 
 /// What a discipline is told about the place where it is put.
 #[derive(Debug, Clone, Default)]
@@ -51,8 +52,34 @@ impl Limit {
     }
 }
 
-/// Builds a discipline from what the user set and where it is put.
-pub type Build<P> = fn(&Settings, &Env) -> Result<Box<dyn Qdisc<P>>, ParamError>;
+/// What a discipline is built from.
+pub struct Parts<'a, P> {
+    /// What the user set.
+    pub settings: &'a Settings,
+    /// Where it is put.
+    pub env: &'a Env,
+    children: Vec<Choice>,
+    registry: &'a Registry<P>,
+    level: usize,
+}
+
+impl<P: Send + 'static> Parts<'_, P> {
+    /// Builds the child of the slot with this number, for the same place. Each call builds another
+    /// one.
+    ///
+    /// # Errors
+    /// If the child is not known or refuses a setting.
+    ///
+    /// # Panics
+    /// If the discipline declares no such slot.
+    pub fn child(&self, slot: usize) -> Result<Box<dyn Qdisc<P>>, Refusal> {
+        let child = &self.children[slot];
+        self.registry.build_at(child, self.env, self.level + 1)
+    }
+}
+
+/// Builds a discipline.
+pub type Build<P> = fn(&Parts<'_, P>) -> Result<Box<dyn Qdisc<P>>, Refusal>;
 
 /// A discipline's description of itself.
 #[derive(Debug, Clone)]
@@ -67,6 +94,8 @@ pub struct Discipline<P> {
     pub source: &'static str,
     /// Its parameters.
     pub params: &'static [Spec],
+    /// What it contains; nothing, for most.
+    pub children: &'static [Slot],
     /// Builds one.
     pub build: Build<P>,
 }
@@ -97,6 +126,7 @@ impl<P: Send + 'static> Registry<P> {
                 pias::pias(),
                 fq::fq(),
                 hhf::hhf(),
+                two_level::two_level(),
                 confucius::confucius(),
             ],
         }
@@ -111,6 +141,35 @@ impl<P: Send + 'static> Registry<P> {
     /// The discipline called `name`.
     pub fn get(&self, name: &str) -> Option<&Discipline<P>> {
         self.entries.iter().find(|entry| entry.name == name)
+    }
+
+    /// Builds what is chosen, with what that contains.
+    ///
+    /// # Errors
+    /// If a name is unknown, a setting is refused, or something contains more than it can. The
+    /// message names the disciplines around the place.
+    pub fn build(&self, choice: &Choice, env: &Env) -> Result<Box<dyn Qdisc<P>>, Refusal> {
+        self.build_at(choice, env, 1)
+    }
+
+    fn build_at(
+        &self,
+        choice: &Choice,
+        env: &Env,
+        level: usize,
+    ) -> Result<Box<dyn Qdisc<P>>, Refusal> {
+        let Some(entry) = self.get(&choice.name) else {
+            let names = self.iter().map(|entry| entry.name);
+            return Err(Refusal::unknown("discipline", &choice.name, names));
+        };
+        let parts = Parts {
+            settings: &choice.settings,
+            env,
+            children: filled(choice, entry.children, level)?,
+            registry: self,
+            level,
+        };
+        (entry.build)(&parts).map_err(|refusal| refusal.within(entry.name))
     }
 
     /// All of them, in order.

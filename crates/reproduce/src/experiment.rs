@@ -9,6 +9,7 @@ use crate::figure::Figure;
 use scenario::{Choice, Document};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use units::Refusal;
 
 /// Values by path, as `--set` has them.
 pub type Settings = BTreeMap<String, String>;
@@ -161,6 +162,10 @@ pub struct Case {
 /// Disciplines that read labels, or what amounts to them.
 const LABELLED: [&str; 3] = ["prio", "cbq", "dualpi2"];
 
+fn reads_labels(choice: &Choice) -> bool {
+    LABELLED.contains(&choice.name.as_str()) || choice.children.iter().any(reads_labels)
+}
+
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum CaseWritten {
@@ -183,9 +188,10 @@ impl From<CaseWritten> for Case {
             CaseWritten::Plain(name) => (name.clone(), name, Settings::new()),
             CaseWritten::Full(table) => (table.name, table.discipline, table.set),
         };
-        let plain = discipline.split(',').next().unwrap_or_default().trim();
+        // What is not a choice is refused by `check`.
+        let choice: Option<Choice> = discipline.parse().ok();
         Case {
-            labelled: LABELLED.contains(&plain),
+            labelled: choice.is_some_and(|choice| reads_labels(&choice)),
             name,
             discipline,
             set,
@@ -296,7 +302,8 @@ impl Experiment {
 
     fn check(&self) -> Result<(), String> {
         for case in &self.written.cases {
-            case.discipline.parse::<Choice>()?;
+            let parsed = case.discipline.parse::<Choice>();
+            parsed.map_err(|refusal| format!("case {:?}: {refusal}", case.name))?;
         }
         for axis in &self.written.vary {
             let plain = |value: &AxisValue| matches!(value, AxisValue::Plain(_));
@@ -338,8 +345,8 @@ impl Experiment {
             .iter()
             .position(|case| case.name == name)
             .ok_or_else(|| {
-                let names: Vec<&str> = cases.iter().map(|case| case.name.as_str()).collect();
-                format!("there is no case {name:?}; there are: {}", names.join(", "))
+                let names = cases.iter().map(|case| case.name.as_str());
+                Refusal::unknown("case", name, names).to_string()
             })
     }
 

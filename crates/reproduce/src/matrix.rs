@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
+use units::Refusal;
 
 /// Which discipline settings an axis may change: `disciplines.NAME.KEY`.
 pub const SETTING: &str = "disciplines.";
@@ -83,8 +84,9 @@ pub fn plan(
                 let (document, choice) = prepared(&base, case, &cell, trace.as_deref())?;
                 let scenario = document.resolve(names)?;
                 if let Some(refused) = engine.check(&scenario).first() {
-                    let help = "change the experiment";
-                    return Err(document.error_at_path(&refused.entry, &refused.reason, help));
+                    let Refusal { message, help } = &refused.refusal;
+                    let help = help.as_deref().unwrap_or("change the experiment");
+                    return Err(document.error_at_path(&refused.entry, message, help));
                 }
                 let scenario = Arc::new(scenario);
                 let described = Arc::new(described(&document));
@@ -173,18 +175,18 @@ fn prepared(
     if let Some(trace) = trace {
         settings.insert("link.trace".to_owned(), trace.to_owned());
     }
-    let mut choice = choice(&document, &case.discipline)?;
-    settings.retain(|path, value| {
-        let Some((name, key)) = path.strip_prefix(SETTING).and_then(|p| p.split_once('.')) else {
-            return true;
-        };
-        if name == choice.name {
-            choice.settings.retain(|(other, _)| other != key);
-            choice.settings.push((key.to_owned(), value.clone()));
+    let refused = |refusal: Refusal| {
+        let help = refusal.help.as_deref().unwrap_or("name another");
+        base.error_at_path("disciplines", &refusal.message, help)
+    };
+    let mut choice: Choice = case.discipline.parse().map_err(refused)?;
+    for (path, value) in &settings {
+        match path.strip_prefix(SETTING).and_then(|p| p.split_once('.')) {
+            None => document.set(path, value)?,
+            Some((name, key)) if name == choice.name => choice.set(key, value).map_err(refused)?,
+            Some(_) => {}
         }
-        false
-    });
-    apply(&mut document, &settings)?;
+    }
     document.set_disciplines(&[choice.to_string()]);
     Ok((document, choice))
 }
@@ -212,11 +214,6 @@ fn stamps(value: &serde_json::Value, text: &mut String) {
         serde_json::Value::Array(items) => items.iter().for_each(|item| stamps(item, text)),
         _ => {}
     }
-}
-
-fn choice(document: &Document, text: &str) -> Result<Choice, ScenarioError> {
-    let refused = |error: String| document.error_at_path("disciplines", &error, "name another");
-    text.parse().map_err(refused)
 }
 
 fn apply(document: &mut Document, settings: &Settings) -> Result<(), ScenarioError> {

@@ -5,7 +5,7 @@ use transport::endpoint::{Datagrams, EndEvent, Endpoint};
 use transport::quic::{self, Quic};
 use transport::tcp::Tcp;
 use transport::{Config, Connection, media};
-use units::Instant;
+use units::{Instant, Refusal};
 use units::random::Stream;
 use workload::call::{Conditions, Frame};
 use workload::driver::{End, Fate, Flow};
@@ -22,12 +22,12 @@ pub fn endpoints(
     config: &Config,
     controls: &cca::Registry,
     seed: u64,
-) -> Result<[Endpoint; 2], String> {
+) -> Result<[Endpoint; 2], Refusal> {
     let control = |setup: cca::Setup| control(traffic, flow, controls, seed, setup);
     match flow.carrier {
         Carrier::Tcp | Carrier::Quic => {
             let setup = setup(config, flow.carrier);
-            let end = |opens| -> Result<Box<dyn Connection>, String> {
+            let end = |opens| -> Result<Box<dyn Connection>, Refusal> {
                 let (control, config) = (control(setup.clone())?, config.clone());
                 Ok(match flow.carrier {
                     Carrier::Tcp => Box::new(Tcp::new(config, control, opens)),
@@ -40,7 +40,7 @@ pub fn endpoints(
         }
         Carrier::Media => {
             let rates = traffic.kind.workload.media();
-            let (start, bounds) = rates.ok_or("a media session needs its encoder's rates")?;
+            let (start, bounds) = rates.ok_or_else(|| Refusal::new("a media session needs its encoder's rates"))?;
             let params = &traffic.session;
             let control = control(params.setup(start, bounds, seed))?;
             let receiver = media::Receiver::new(params, control.feedback());
@@ -72,15 +72,13 @@ fn control(
     controls: &cca::Registry,
     seed: u64,
     setup: cca::Setup,
-) -> Result<Box<dyn cca::Control>, String> {
+) -> Result<Box<dyn cca::Control>, Refusal> {
     let name = format!("control-{}", flow.flow.0);
     let seed = Stream::new(seed, &name).bits();
     let setup = cca::Setup { seed, ..setup };
     let choice = traffic.control.as_ref();
-    let choice = choice.ok_or_else(|| format!("{} has no control", traffic.name))?;
-    let entry = controls.get(&choice.name);
-    let entry = entry.ok_or_else(|| format!("no control {:?}", choice.name))?;
-    (entry.build)(&choice.settings, &setup).map_err(|error| format!("{}: {error}", choice.name))
+    let choice = choice.ok_or_else(|| Refusal::new(format!("{} has no control", traffic.name)))?;
+    controls.build(choice, &setup)
 }
 
 /// Gives `bytes` of `stream` to an end of a connection.

@@ -24,5 +24,6 @@ mod via;
 pub use document::Document;
 pub use dscp::Dscp;
 pub use error::{ScenarioError, printable};
-pub use model::{Buffer, Choice, Link, Path, Scenario, Stack, Traffic, Uplink, Via};
+pub use model::{Buffer, Link, Path, Scenario, Stack, Traffic, Uplink, Via};
 pub use names::{AnyNames, Names};
+pub use units::Choice;

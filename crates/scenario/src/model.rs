@@ -1,13 +1,12 @@
 //! A scenario, resolved: every file read, every unit parsed, every default filled in.
 
 use crate::dscp::Dscp;
-use crate::error::printable;
 use crate::files::Incomplete;
 use link::Capacity;
 use qdisc::Limit;
 use transport::media::MediaParams;
 use units::random::Stream;
-use units::{Duration, Rate};
+use units::{Choice, Duration, Rate};
 use workload::Kind;
 
 /// What to run.
@@ -119,63 +118,6 @@ impl Scenario {
             pacing: self.pacing,
             ..self.stack.config()
         }
-    }
-}
-
-/// A discipline or control by name, with settings.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Choice {
-    /// The registered name.
-    pub name: String,
-    /// What the user set.
-    pub settings: Vec<(String, String)>,
-}
-
-impl Choice {
-    /// The choice of `name` without settings.
-    pub fn plain(name: &str) -> Self {
-        Choice {
-            name: name.to_owned(),
-            settings: Vec::new(),
-        }
-    }
-}
-
-/// Reads `name,key=value,key=value`.
-impl core::str::FromStr for Choice {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        let mut parts = text.split(',').map(str::trim);
-        let name = parts.next().unwrap_or_default().to_owned();
-        if name.is_empty() {
-            return Err("a name is missing; write NAME or NAME,key=value".to_owned());
-        }
-        let mut settings: Vec<(String, String)> = Vec::new();
-        for part in parts {
-            let Some((key, value)) = part.split_once('=') else {
-                let part = printable(part, 60);
-                return Err(format!(
-                    "\"{part}\" is no setting; write NAME,key=value,key=value"
-                ));
-            };
-            let (key, value) = (key.trim().to_owned(), value.trim().to_owned());
-            if settings.iter().any(|(other, _)| *other == key) {
-                return Err(format!("{key:?} is set twice; write it once"));
-            }
-            settings.push((key, value));
-        }
-        Ok(Choice { name, settings })
-    }
-}
-
-/// Prints `name,key=value,key=value`.
-impl core::fmt::Display for Choice {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str(&self.name)?;
-        for (key, value) in &self.settings {
-            write!(f, ",{key}={value}")?;
-        }
-        Ok(())
     }
 }
 

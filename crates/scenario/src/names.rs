@@ -1,6 +1,6 @@
 //! What a scenario may name.
 
-use crate::model::Choice;
+use units::{Choice, Refusal};
 use workload::Registry;
 
 /// Judges what a scenario names: `Err` says what is wrong with it, and what there is instead.
@@ -9,13 +9,13 @@ pub trait Names {
     ///
     /// # Errors
     /// If it is not known, or refuses a setting.
-    fn discipline(&self, choice: &Choice) -> Result<(), String>;
+    fn discipline(&self, choice: &Choice) -> Result<(), Refusal>;
 
     /// Judges a control and its settings.
     ///
     /// # Errors
     /// If it is not known, or refuses a setting.
-    fn control(&self, choice: &Choice) -> Result<(), String>;
+    fn control(&self, choice: &Choice) -> Result<(), Refusal>;
 
     /// The known workloads.
     fn workloads(&self) -> &Registry;
@@ -33,11 +33,11 @@ impl Default for AnyNames {
 }
 
 impl Names for AnyNames {
-    fn discipline(&self, _: &Choice) -> Result<(), String> {
+    fn discipline(&self, _: &Choice) -> Result<(), Refusal> {
         Ok(())
     }
 
-    fn control(&self, _: &Choice) -> Result<(), String> {
+    fn control(&self, _: &Choice) -> Result<(), Refusal> {
         Ok(())
     }
 

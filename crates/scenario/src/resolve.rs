@@ -3,16 +3,16 @@
 use crate::capacity::{buffer, capacity};
 use crate::document::Document;
 use crate::error::{ScenarioError, printable};
-use crate::model::{Choice, Link, Scenario, Stack, Uplink};
+use crate::model::{Link, Scenario, Stack, Uplink};
 use crate::names::Names;
 use crate::section::{Section, Text};
 use crate::traffic;
-use units::{Bytes, Duration};
+use units::{Bytes, Choice, Duration, Refusal};
 
 pub(crate) type Result<T> = core::result::Result<T, ScenarioError>;
 
 /// Judges a choice: `Err` says what is wrong with it, and what there is instead.
-type Judge<'a> = &'a dyn Fn(&Choice) -> core::result::Result<(), String>;
+type Judge<'a> = &'a dyn Fn(&Choice) -> core::result::Result<(), Refusal>;
 
 /// What a scenario may say outside of tables, and in `[link]` and `[link.up]`. A key that stands here
 /// is read below.
@@ -291,10 +291,10 @@ fn judged(text: &Text<'_>, judge: Judge<'_>) -> Result<Choice> {
         judge(&choice)?;
         Ok(choice)
     });
-    parsed.map_err(|error| {
-        let help = "`analects describe NAME` says what it can be told";
-        let (message, help) = error.split_once("; ").unwrap_or((&error, help));
-        text.error(&format!("{}: {message}", text.key), help)
+    parsed.map_err(|refusal| {
+        let help = refusal.help.as_deref();
+        let help = help.unwrap_or("`analects describe NAME` says what it can be told");
+        text.error(&format!("{}: {}", text.key, refusal.message), help)
     })
 }
 

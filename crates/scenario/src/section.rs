@@ -2,6 +2,7 @@
 
 use crate::document::{Document, Item, Node, Origin, Table};
 use crate::error::{ScenarioError, printable};
+use units::Refusal;
 use units::param::{Settings, Spec, Value};
 use workload::registry::BuildError;
 
@@ -153,6 +154,7 @@ impl<'a> Section<'a> {
     pub fn settings<T>(
         mut self,
         specs: &'static [Spec],
+        check: impl Fn(&Settings) -> core::result::Result<(), Refusal>,
         build: impl Fn(&Settings) -> core::result::Result<T, BuildError>,
     ) -> Result<T> {
         let mut settings = Vec::new();
@@ -165,35 +167,35 @@ impl<'a> Section<'a> {
             let Node::Leaf(value) = &item.node else {
                 return Err(self.error_at(&item, &format!("{name} is not a value"), spec.help));
             };
-            settings.push((name, value.clone()));
-            items.push((spec, item));
+            let setting = (name.clone(), value.clone());
+            if let Err(error) = check(core::slice::from_ref(&setting)) {
+                let message = format!("{}: {}", self.key(&name), error.message);
+                let help = error.help.as_deref().unwrap_or(spec.help);
+                return Err(self.error_at(&item, &message, help));
+            }
+            settings.push(setting);
+            items.push(item);
         }
-        build(&settings).map_err(|error| self.refused(&error, &items))
+        build(&settings).map_err(|error| self.refused(&error, &settings, &items))
     }
 
-    /// The error for settings that were not taken, at the place of the one that is at fault.
-    fn refused(&self, error: &BuildError, items: &[(&Spec, Item)]) -> ScenarioError {
-        let item = |name: &str| items.iter().find(|(spec, _)| spec.name == name);
-        match error {
-            BuildError::Library { key, error } => match (&error.file, item(key)) {
-                (Some(file), _) => ScenarioError::about(file, &error.message, &error.help),
-                (None, Some((_, item))) => {
-                    let message = format!("{}: {}", self.key(key), error.message);
-                    self.error_at(item, &message, &error.help)
-                }
-                (None, None) => self.error(&error.message, &error.help),
-            },
-            BuildError::Param(error) => match error.parameter().and_then(item) {
-                Some((spec, item)) => {
-                    let range = spec.range.map(|(min, max)| format!(", {min} to {max}"));
-                    let range = range.unwrap_or_default();
-                    let (kind, default) = (spec.kind, spec.default);
-                    let help = format!("write a {kind}{range}, such as {default}: {}", spec.help);
-                    let message = format!("{}: {error}", self.key(spec.name));
-                    self.error_at(item, &message, &help)
-                }
-                None => self.error(&error.to_string(), "change one of them"),
-            },
+    /// The error for settings that were not taken.
+    fn refused(&self, error: &BuildError, settings: &Settings, items: &[Item]) -> ScenarioError {
+        let (key, error) = match error {
+            BuildError::Param(error) => {
+                let help = error.help.as_deref().unwrap_or("change one of them");
+                return self.error(&error.message, help);
+            }
+            BuildError::Library { key, error } => (key, error),
+        };
+        let place = settings.iter().position(|(name, _)| name == key);
+        match (&error.file, place) {
+            (Some(file), _) => ScenarioError::about(file, &error.message, &error.help),
+            (None, Some(place)) => {
+                let message = format!("{}: {}", self.key(key), error.message);
+                self.error_at(&items[place], &message, &error.help)
+            }
+            (None, None) => self.error(&error.message, &error.help),
         }
     }
 
@@ -212,12 +214,13 @@ impl<'a> Section<'a> {
     }
 
     fn unknown(&self, name: &str, item: &Item) -> ScenarioError {
-        let name: String = name.chars().take(60).collect();
-        let message = format!("unknown key {:?}", self.key(&name));
         let mut known = self.known.clone();
         known.sort_unstable();
         known.dedup();
-        self.error_at(item, &message, &format!("there are: {}", known.join(", ")))
+        let help = Refusal::unknown("key", name, known).help;
+        let name: String = name.chars().take(60).collect();
+        let message = format!("unknown key {:?}", self.key(&name));
+        self.error_at(item, &message, &help.unwrap_or_default())
     }
 }
 

@@ -4,7 +4,7 @@ use crate::capacity::rate_of;
 use crate::dscp::Dscp;
 use crate::error::{ScenarioError, printable};
 use crate::files::{self, Incomplete, Pages};
-use crate::model::{Choice, Link, Traffic};
+use crate::model::{Link, Traffic};
 use crate::names::Names;
 use crate::resolve::{MAX_DURATION, MAX_NAME, MAX_RTT, Result, choice, limited, name, name_at};
 use crate::section::{Section, Text};
@@ -13,7 +13,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use transport::media::MediaParams;
-use units::Duration;
+use units::{Choice, Duration};
 use workload::page::Page;
 use workload::registry::{Entry, Library, LibraryError};
 use workload::{Carrier, Kind, Rows};
@@ -154,15 +154,19 @@ fn session(section: &mut Section<'_>, known: &Entry) -> Result<MediaParams> {
     }
     match section.table("session")? {
         None => Ok(MediaParams::default()),
-        Some(table) => table.settings(MediaParams::SPECS, |settings| {
-            MediaParams::parse(settings).map_err(Into::into)
-        }),
+        Some(table) => table.settings(
+            MediaParams::SPECS,
+            |settings| MediaParams::parse(settings).map(drop),
+            |settings| MediaParams::parse(settings).map_err(Into::into),
+        ),
     }
 }
 
 /// The workload with the settings that are left in the section.
 fn built(entry: Entry, section: Section<'_>, shelf: &Shelf) -> Result<Kind> {
-    let workload = section.settings(entry.params, |settings| (entry.build)(settings, shelf))?;
+    let workload = section.settings(entry.params, entry.check, |settings| {
+        (entry.build)(settings, shelf)
+    })?;
     Ok(Kind { entry, workload })
 }
 

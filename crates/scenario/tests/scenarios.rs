@@ -3,9 +3,9 @@
 use link::Capacity;
 use proptest::prelude::*;
 use qdisc::Limit;
+use scenario::{Buffer, Choice, Document, Names, Scenario, ScenarioError, Stack, Traffic};
+use units::{Duration, Rate, Refusal};
 use workload::Registry;
-use scenario::{Buffer, Choice, Document, Names, Traffic, Scenario, ScenarioError, Stack};
-use units::{Duration, Rate};
 
 /// Every key that there is outside of parameters, and some parameters.
 const FULL: &str = r#"
@@ -85,29 +85,25 @@ name = "bulk"
 kind = "bulk"
 "#;
 
-fn judge_discipline(choice: &Choice) -> Result<(), String> {
+fn judge_discipline(choice: &Choice) -> Result<(), Refusal> {
     let registry = qdisc::Registry::<u32>::builtin();
-    let entry = registry.get(&choice.name).ok_or("unknown; try another")?;
-    let built = (entry.build)(&choice.settings, &qdisc::Env::default());
-    built.map(drop).map_err(|error| error.to_string())
+    registry.build(choice, &qdisc::Env::default()).map(drop)
 }
 
-fn judge_control(choice: &Choice) -> Result<(), String> {
+fn judge_control(choice: &Choice) -> Result<(), Refusal> {
     let registry = cca::Registry::builtin();
-    let entry = registry.get(&choice.name).ok_or("unknown; try another")?;
-    let built = (entry.build)(&choice.settings, &cca::Setup::default());
-    built.map(drop).map_err(|error| error.to_string())
+    registry.build(choice, &cca::Setup::default()).map(drop)
 }
 
 /// The names that are judged here, and the built-in workloads.
 struct Known(Registry);
 
 impl Names for Known {
-    fn discipline(&self, choice: &Choice) -> Result<(), String> {
+    fn discipline(&self, choice: &Choice) -> Result<(), Refusal> {
         judge_discipline(choice)
     }
 
-    fn control(&self, choice: &Choice) -> Result<(), String> {
+    fn control(&self, choice: &Choice) -> Result<(), Refusal> {
         judge_control(choice)
     }
 

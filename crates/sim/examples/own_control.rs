@@ -12,8 +12,8 @@ use cca::{Ack, Congestion, Control, ControlEntry, Setup};
 use scenario::{Choice, Document, Names};
 use sim::Simulator;
 use std::error::Error;
-use units::param::{ParamError, Settings};
-use units::{Duration, Instant};
+use units::param::Settings;
+use units::{Duration, Instant, Refusal};
 
 units::params! {
     /// Parameters of `steady`.
@@ -31,8 +31,8 @@ pub const ENTRY: ControlEntry = ControlEntry {
         long.\n\nNot for a FIFO that others fill: it gives way to them.",
     source: "an example",
     params: SteadyParams::SPECS,
-    media_only: false,
-    build: |settings, setup| Ok(Box::new(Steady::new(settings, setup)?)),
+    children: &[],
+    build: |parts| Ok(Box::new(Steady::new(parts.settings, parts.setup)?)),
 };
 
 /// The control. Sizes in bytes.
@@ -50,7 +50,7 @@ impl Steady {
     ///
     /// # Errors
     /// If a setting is refused.
-    pub fn new(settings: &Settings, setup: &Setup) -> Result<Self, ParamError> {
+    pub fn new(settings: &Settings, setup: &Setup) -> Result<Self, Refusal> {
         Ok(Steady {
             params: SteadyParams::parse(settings)?,
             mss: setup.mss,

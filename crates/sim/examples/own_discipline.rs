@@ -12,8 +12,8 @@ use scenario::{Document, Names};
 use sim::Simulator;
 use std::collections::VecDeque;
 use std::error::Error;
-use units::param::{ParamError, Settings};
-use units::{Duration, Instant};
+use units::param::Settings;
+use units::{Duration, Instant, Refusal};
 
 units::params! {
     /// Parameters of `stale`.
@@ -45,9 +45,10 @@ pub fn stale<P: Send + 'static>() -> Discipline<P> {
             \n\nNot for links that carry downloads only.",
         source: "an example",
         params: StaleParams::SPECS,
-        build: |settings, env| {
-            let mut params = StaleParams::from_env(env);
-            params.apply(settings)?;
+        children: &[],
+        build: |parts| {
+            let mut params = StaleParams::from_env(parts.env);
+            params.apply(parts.settings)?;
             Ok(Box::new(Stale {
                 params,
                 queue: VecDeque::new(),
@@ -96,7 +97,7 @@ impl<P: Send> Qdisc<P> for Stale<P> {
         now: Instant,
         settings: &Settings,
         observer: &mut dyn Observer<P>,
-    ) -> Result<(), ParamError> {
+    ) -> Result<(), Refusal> {
         // All settings or none; only then may packets go.
         self.params.apply(settings)?;
         while self.backlog.packets > self.params.limit {
@@ -158,7 +159,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use qdisc::{FlowId, Ignore, Label};
+    use qdisc::{FlowId, Ignore, Label, Registry};
     use units::Ecn;
 
     fn packet(payload: u32) -> Packet<u32> {
@@ -177,8 +178,10 @@ mod tests {
     #[test]
     fn what_has_waited_too_long_is_dropped_from_the_head() {
         let at = |ms| Instant::ZERO + Duration::from_millis(ms);
-        let build = stale::<u32>().build;
-        let mut queue = build(&[("patience".into(), "50ms".into())], &Env::default()).unwrap();
+        let mut registry = Registry::<u32>::builtin();
+        registry.add(stale());
+        let choice = "stale,patience=50ms".parse().unwrap();
+        let mut queue = registry.build(&choice, &Env::default()).unwrap();
         queue.enqueue(at(0), packet(1), &mut Ignore);
         queue.enqueue(at(10), packet(2), &mut Ignore);
         // At 60 ms the first has waited 60 ms, the second 50 ms, which is not longer than 50 ms.

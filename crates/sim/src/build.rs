@@ -64,12 +64,6 @@ fn build(
     plan: &Plan<'_>,
     seed: u64,
 ) -> Result<(Link<u32>, BuiltLink), EngineError> {
-    let refuse = |reason: String| EngineError {
-        entry: format!("link.{}.discipline", plan.name),
-        reason,
-    };
-    let entry = registry.get(&plan.choice.name);
-    let entry = entry.ok_or_else(|| refuse(format!("no discipline {:?}", plan.choice.name)))?;
     let rate = plan.capacity.nominal();
     let buffer = plan.buffer.map(|buffer| buffer.limit(rate, scenario.rtt));
     let env = Env {
@@ -80,8 +74,11 @@ fn build(
         limit: buffer,
         seed,
     };
-    let queue = (entry.build)(&plan.choice.settings, &env);
-    let queue = queue.map_err(|error| refuse(format!("{}: {error}", plan.choice.name)))?;
+    let queue = registry.build(plan.choice, &env);
+    let queue = queue.map_err(|refusal| EngineError {
+        entry: format!("link.{}.discipline", plan.name),
+        refusal,
+    })?;
     let described = BuiltLink {
         name: plan.name.clone(),
         discipline: plan.choice.to_string(),

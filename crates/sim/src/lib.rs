@@ -14,11 +14,12 @@ mod pairs;
 mod sockets;
 mod world;
 
+use cca::Feedback;
 use measure::{BuiltLink, Engine, EngineError, Sink, Unsupported};
 use network::Network;
 use scenario::{Choice, Names, Scenario};
 use sockets::Ends;
-use units::Instant;
+use units::{Instant, Refusal};
 use workload::Carrier;
 use world::World;
 
@@ -43,58 +44,38 @@ impl Default for Simulator {
 }
 
 impl Simulator {
-    /// Judges a discipline and its settings; an error says what there is instead.
+    /// Judges a discipline, its settings, and what it contains; an error says what there is instead.
     ///
     /// # Errors
-    /// If it is not known, or refuses a setting.
-    pub fn judge_discipline(&self, choice: &Choice) -> Result<(), String> {
-        let Some(entry) = self.disciplines.get(&choice.name) else {
-            let names = self.disciplines.iter().map(|entry| entry.name);
-            return Err(unknown("discipline", &choice.name, names));
-        };
-        match (entry.build)(&choice.settings, &qdisc::Env::default()) {
-            Ok(_) => Ok(()),
-            Err(error) => Err(format!("{}: {error}", choice.name)),
-        }
+    /// If a name is not known, or a setting is refused.
+    pub fn judge_discipline(&self, choice: &Choice) -> Result<(), Refusal> {
+        let built = self.disciplines.build(choice, &qdisc::Env::default());
+        built.map(|_| ())
     }
 
-    /// Judges a control and its settings; an error says what there is instead.
+    /// Judges a control, its settings, and what it contains; an error says what there is instead.
     ///
     /// # Errors
-    /// If it is not known, or refuses a setting.
-    pub fn judge_control(&self, choice: &Choice) -> Result<(), String> {
-        let Some(entry) = self.controls.get(&choice.name) else {
-            let names = self.controls.iter().map(|entry| entry.name);
-            return Err(unknown("control", &choice.name, names));
-        };
-        match (entry.build)(&choice.settings, &cca::Setup::default()) {
-            Ok(_) => Ok(()),
-            Err(error) => Err(format!("{}: {error}", choice.name)),
-        }
+    /// If a name is not known, or a setting is refused.
+    pub fn judge_control(&self, choice: &Choice) -> Result<(), Refusal> {
+        let built = self.controls.build(choice, &cca::Setup::default());
+        built.map(|_| ())
     }
 }
 
 /// The names that scenarios may use.
 impl Names for Simulator {
-    fn discipline(&self, choice: &Choice) -> Result<(), String> {
+    fn discipline(&self, choice: &Choice) -> Result<(), Refusal> {
         self.judge_discipline(choice)
     }
 
-    fn control(&self, choice: &Choice) -> Result<(), String> {
+    fn control(&self, choice: &Choice) -> Result<(), Refusal> {
         self.judge_control(choice)
     }
 
     fn workloads(&self) -> &workload::Registry {
         &self.workloads
     }
-}
-
-fn unknown<'a>(what: &str, name: &str, names: impl Iterator<Item = &'a str>) -> String {
-    let name: String = name.chars().take(60).collect();
-    format!(
-        "no {what} {name:?}; there are: {}",
-        names.collect::<Vec<_>>().join(", ")
-    )
 }
 
 impl Engine for Simulator {
@@ -104,12 +85,12 @@ impl Engine for Simulator {
 
     fn check(&self, scenario: &Scenario) -> Vec<Unsupported> {
         let mut unsupported = Vec::new();
-        let mut refuse = |entry: String, reason: String| {
-            unsupported.push(Unsupported { entry, reason });
+        let mut refuse = |entry: String, refusal: Refusal| {
+            unsupported.push(Unsupported { entry, refusal });
         };
         for choice in &scenario.disciplines {
-            if let Err(reason) = self.judge_discipline(choice) {
-                refuse("disciplines".to_owned(), reason);
+            if let Err(refusal) = self.judge_discipline(choice) {
+                refuse("disciplines".to_owned(), refusal);
             }
         }
         for traffic in &scenario.traffic {
@@ -117,19 +98,20 @@ impl Engine for Simulator {
                 continue;
             };
             let entry = format!("traffic.{}.control", traffic.name);
-            if let Err(reason) = self.judge_control(choice) {
-                refuse(entry, reason);
-                continue;
-            }
-            let control = self.controls.get(&choice.name);
-            let media_only = control.is_some_and(|control| control.media_only);
-            if media_only && !traffic.kind.uses(Carrier::Media) {
+            let control = self.controls.build(choice, &cca::Setup::default());
+            let wants = match control {
+                Ok(control) => control.feedback(),
+                Err(refusal) => {
+                    refuse(entry, refusal);
+                    continue;
+                }
+            };
+            if wants == Feedback::Arrivals && !traffic.kind.uses(Carrier::Media) {
                 let name = &choice.name;
-                let reason = format!(
-                    "{name} needs arrival times, which TCP and QUIC do not report; only a call \
-                     can use it"
-                );
-                refuse(entry, reason);
+                let message =
+                    format!("{name} needs arrival times, which TCP and QUIC do not report");
+                let refusal = Refusal::new(message).with_help("only a call can use it");
+                refuse(entry, refusal);
             }
         }
         unsupported

@@ -313,7 +313,12 @@ fn what_is_wrong_is_said_before_anything_runs() {
     let refused = sim::Simulator::default().check(&scenario);
     assert_eq!(refused.len(), 1);
     assert_eq!(refused[0].entry, "traffic.a.control");
-    assert!(refused[0].reason.contains("only a call can use it"));
+    assert!(
+        refused[0]
+            .refusal
+            .to_string()
+            .contains("only a call can use it")
+    );
 }
 
 #[test]

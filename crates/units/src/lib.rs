@@ -1,4 +1,5 @@
-//! Time, sizes and rates as newtypes; parameters that are declared once; seeded random streams.
+//! Time, sizes and rates as newtypes; parameters that are declared once; what is chosen by name;
+//! seeded random streams.
 //!
 //! Everything above this crate speaks in these types, so that a millisecond is never a microsecond
 //! and a bit is never a byte. All of them are integers: two runs of one seed agree to the byte.
@@ -8,17 +9,21 @@
 #![deny(missing_docs)]
 
 mod bytes;
+pub mod choice;
 mod ecn;
 mod flow;
 pub mod param;
 pub mod random;
 mod rate;
+mod refusal;
 mod text;
 mod time;
 
 pub use bytes::Bytes;
+pub use choice::Choice;
 pub use ecn::Ecn;
 pub use flow::FlowId;
 pub use rate::Rate;
+pub use refusal::Refusal;
 pub use text::ParseError;
 pub use time::{Duration, Instant};

@@ -18,7 +18,8 @@
 //! assert!(CodelParams::parse(&[("tarket".into(), "10ms".into())]).is_err());
 //! ```
 
-use crate::{Bytes, Duration, ParseError, Rate};
+use crate::refusal::MOST;
+use crate::{Bytes, Duration, ParseError, Rate, Refusal};
 use core::fmt;
 
 /// One declared parameter, as help texts and documentation show it.
@@ -40,67 +41,6 @@ pub struct Spec {
 
 /// Settings as a user writes them: names and values, in order.
 pub type Settings = [(String, String)];
-
-/// Why settings were refused.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ParamError {
-    /// No such parameter.
-    #[error("no parameter {name:?}; {known}")]
-    Unknown {
-        /// The name that was found.
-        name: String,
-        /// What there is instead.
-        known: String,
-    },
-    /// A value of the wrong form.
-    #[error("parameter {name}: {error}")]
-    Value {
-        /// The parameter.
-        name: &'static str,
-        /// What is wrong with its value.
-        error: ParseError,
-    },
-    /// A value outside the limits.
-    #[error("parameter {name}: {found} is outside {min} to {max}")]
-    Range {
-        /// The parameter.
-        name: &'static str,
-        /// The value that was found.
-        found: String,
-        /// The smallest accepted value.
-        min: &'static str,
-        /// The largest accepted value.
-        max: &'static str,
-    },
-    /// Values that do not go together.
-    #[error("{0}")]
-    Conflict(String),
-}
-
-impl ParamError {
-    /// The parameter whose value was refused; none where several do not go together, or there is none of
-    /// that name.
-    pub const fn parameter(&self) -> Option<&'static str> {
-        match self {
-            ParamError::Value { name, .. } | ParamError::Range { name, .. } => Some(name),
-            ParamError::Unknown { .. } | ParamError::Conflict(_) => None,
-        }
-    }
-
-    /// The error for a name that is not among `specs`.
-    pub fn unknown(name: &str, specs: &[Spec]) -> Self {
-        let known = if specs.is_empty() {
-            "there are none".to_owned()
-        } else {
-            let names: Vec<_> = specs.iter().map(|spec| spec.name).collect();
-            format!("there are: {}", names.join(", "))
-        };
-        ParamError::Unknown {
-            name: name.chars().take(60).collect(),
-            known,
-        }
-    }
-}
 
 /// A type that parameters can have.
 pub trait Value: Sized + PartialOrd + fmt::Display {
@@ -163,24 +103,32 @@ impl Value for f64 {
     }
 }
 
+impl Spec {
+    /// The refusal of a setting of this parameter.
+    fn refusal(&self, what: &str) -> Refusal {
+        let range = self.range.map(|(min, max)| format!(", {min} to {max}"));
+        let range = range.unwrap_or_default();
+        let (kind, default) = (self.kind, self.default);
+        let help = format!("write a {kind}{range}, such as {default}: {}", self.help);
+        Refusal::new(what)
+            .within(&format!("parameter {}", self.name))
+            .with_help(help)
+    }
+}
+
 /// Checks a parsed value against its declared range; what [`params!`](crate::params) calls.
 ///
 /// # Errors
 /// If the text is of the wrong form or the value outside the range.
 #[doc(hidden)]
-pub fn checked<T: Value>(spec: &Spec, text: &str) -> Result<T, ParamError> {
-    let name = spec.name;
-    let parse = |text: &str| T::parse(text).map_err(|error| ParamError::Value { name, error });
+pub fn checked<T: Value>(spec: &Spec, text: &str) -> Result<T, Refusal> {
+    let parse = |text: &str| T::parse(text).map_err(|error| spec.refusal(&error.to_string()));
     let value = parse(text)?;
     if let Some((min, max)) = spec.range
         && (value < parse(min)? || value > parse(max)?)
     {
-        return Err(ParamError::Range {
-            name,
-            found: text.chars().take(60).collect(),
-            min,
-            max,
-        });
+        let found: String = text.chars().take(MOST).collect();
+        return Err(spec.refusal(&format!("{found} is outside {min} to {max}")));
     }
     Ok(value)
 }
@@ -222,7 +170,7 @@ macro_rules! params {
             /// If a name is unknown, a value of the wrong form or outside its range.
             pub fn parse(
                 settings: &$crate::param::Settings,
-            ) -> Result<Self, $crate::param::ParamError> {
+            ) -> Result<Self, $crate::Refusal> {
                 let mut params = Self::default();
                 params.apply(settings)?;
                 Ok(params)
@@ -235,7 +183,7 @@ macro_rules! params {
             pub fn apply(
                 &mut self,
                 settings: &$crate::param::Settings,
-            ) -> Result<(), $crate::param::ParamError> {
+            ) -> Result<(), $crate::Refusal> {
                 #[allow(unused_mut)]
                 let mut changed = self.clone();
                 for (name, value) in settings {
@@ -271,9 +219,15 @@ macro_rules! params {
             $(Some(spec) if spec.name == stringify!($field) => {
                 $target.$field = $crate::param::checked(spec, $value)?;
             })*
-            _ => return Err($crate::param::ParamError::unknown($name, Self::SPECS)),
+            _ => return Err($crate::param::unknown($name, Self::SPECS)),
         }
     };
+}
+
+/// The refusal of a setting that is not among `specs`; what [`params!`](crate::params) calls.
+#[doc(hidden)]
+pub fn unknown(name: &str, specs: &[Spec]) -> Refusal {
+    Refusal::unknown("parameter", name, specs.iter().map(|spec| spec.name))
 }
 
 /// A value as a user would write it; what [`params!`](crate::params) calls.
@@ -300,7 +254,7 @@ mod tests {
         }
     }
 
-    fn set(name: &str, value: &str) -> Result<Sample, ParamError> {
+    fn set(name: &str, value: &str) -> Result<Sample, Refusal> {
         Sample::parse(&[(name.to_owned(), value.to_owned())])
     }
 
@@ -317,12 +271,13 @@ mod tests {
         let text = |name, value| set(name, value).unwrap_err().to_string();
         assert_eq!(
             text("wait", "2s"),
-            "parameter wait: 2s is outside 1ms to 1s"
+            "parameter wait: 2s is outside 1ms to 1s; write a duration, 1ms to 1s, such as 5ms: How \
+             long."
         );
         assert!(text("wait", "soon").contains("a span of time such as 40ms"));
         assert_eq!(
             text("weight", "1"),
-            "no parameter \"weight\"; there are: wait, ecn"
+            "there is no parameter \"weight\"; there are: wait, ecn"
         );
     }
 }

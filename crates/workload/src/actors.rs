@@ -42,6 +42,7 @@ pub const ENTRY: Entry = Entry {
         requests depend on each other.",
     source: "the thesis on age-based scheduling with AQM, section on the workload",
     params: ActorParams::SPECS,
+    check: |settings| ActorParams::parse(settings).map(drop),
     carriers: &[Carrier::Tcp, Carrier::Quic],
     control: Some("cubic"),
     rows: Rows::Figures,

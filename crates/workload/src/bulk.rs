@@ -24,6 +24,7 @@ pub const ENTRY: Entry = Entry {
     about: "Sends `size` bytes, or without end, as fast as the congestion control allows.",
     source: "common practice",
     params: BulkParams::SPECS,
+    check: |settings| BulkParams::parse(settings).map(drop),
     carriers: &[Carrier::Tcp],
     control: Some("cubic"),
     rows: Rows::Flows,

@@ -13,9 +13,9 @@
 use crate::registry::{BuildError, Entry, Library, Rows, Start, Workload};
 use crate::{App, Carrier, ConnId, Input, Output};
 use std::sync::Arc;
-use units::param::{ParamError, Settings};
+use units::param::Settings;
 use units::random::Stream;
-use units::{Duration, Instant, Rate};
+use units::{Duration, Instant, Rate, Refusal};
 
 units::params! {
     /// What a call's encoder can be told.
@@ -45,6 +45,7 @@ pub const ENTRY: Entry = Entry {
         UDP paces, repairs and shows them. Without `control` it is gcc.",
     source: "WebRTC; RFC 8593 for the encoder",
     params: CallParams::SPECS,
+    check: |settings| CallParams::parse(settings).map(drop),
     carriers: &[Carrier::Media],
     control: Some("gcc"),
     rows: Rows::Call,
@@ -60,13 +61,13 @@ fn build(settings: &Settings, _: &dyn Library) -> Result<Arc<dyn Workload>, Buil
 
 impl CallParams {
     /// Checks that the least rate is not above the greatest.
-    fn check(&self) -> Result<(), ParamError> {
+    fn check(&self) -> Result<(), Refusal> {
         if self.min_rate <= self.max_rate {
             return Ok(());
         }
         let (min, max) = (self.min_rate, self.max_rate);
         let message = format!("min_rate {min} is above max_rate {max}");
-        Err(ParamError::Conflict(message))
+        Err(Refusal::new(message).with_help("lower min_rate or raise max_rate"))
     }
 }
 

@@ -8,9 +8,9 @@ use crate::page::Page;
 use crate::{App, Carrier, actors, bulk, call, page, udp};
 use core::fmt;
 use std::sync::Arc;
-use units::param::{ParamError, Settings, Spec};
+use units::param::{Settings, Spec};
 use units::random::Stream;
-use units::{Duration, Instant, Rate};
+use units::{Duration, Instant, Rate, Refusal};
 
 /// What an application is made for: the instance of a traffic entry that starts.
 #[derive(Debug, Clone, Copy)]
@@ -150,7 +150,7 @@ pub struct LibraryError {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BuildError {
     /// A setting was refused.
-    Param(ParamError),
+    Param(Refusal),
     /// What the setting called `key` names could not be loaded.
     Library {
         /// The setting.
@@ -160,8 +160,8 @@ pub enum BuildError {
     },
 }
 
-impl From<ParamError> for BuildError {
-    fn from(error: ParamError) -> Self {
+impl From<Refusal> for BuildError {
+    fn from(error: Refusal) -> Self {
         BuildError::Param(error)
     }
 }
@@ -194,6 +194,8 @@ pub struct Entry {
     pub source: &'static str,
     /// Its parameters.
     pub params: &'static [Spec],
+    /// Checks the form and the range of each of some settings by itself.
+    pub check: fn(&Settings) -> Result<(), Refusal>,
     /// What may carry it.
     pub carriers: &'static [Carrier],
     /// The control that it has where none is named; none where nothing is controlled.

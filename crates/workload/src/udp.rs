@@ -9,9 +9,9 @@ use crate::registry::{BuildError, Entry, Figure, Kept, Library, Rows, Start, Wor
 use crate::{App, Carrier, ConnId, Datagram, Input, Output, Report};
 use core::fmt;
 use std::sync::Arc;
-use units::param::{ParamError, Settings, Value};
+use units::param::{Settings, Value};
 use units::random::Stream;
-use units::{Bytes, Duration, Instant, ParseError, Rate};
+use units::{Bytes, Duration, Instant, ParseError, Rate, Refusal};
 
 /// When datagrams leave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -82,6 +82,7 @@ pub const ENTRY: Entry = Entry {
         is answered by one.\n\nNot for video, which adapts to the network: that is a call.",
     source: "common practice; bursts as FLOQ's evaluation has them",
     params: UdpParams::SPECS,
+    check: |settings| UdpParams::parse(settings).map(drop),
     carriers: &[Carrier::Udp],
     control: None,
     rows: Rows::Figures,
@@ -130,8 +131,8 @@ fn build(settings: &Settings, _: &dyn Library) -> Result<Arc<dyn Workload>, Buil
     let params = UdpParams::parse(settings)?;
     let answer = params.answer.get();
     if (1..29).contains(&answer) {
-        let message = format!("answer {answer}B is shorter than its headers, 29B at least");
-        return Err(ParamError::Conflict(message).into());
+        let message = format!("answer {answer}B is shorter than its headers");
+        return Err(Refusal::new(message).with_help("write 0B for none, or 29B at least").into());
     }
     Ok(Arc::new(params))
 }

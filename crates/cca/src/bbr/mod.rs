@@ -25,9 +25,9 @@ mod window;
 
 use crate::{Ack, Congestion, Control, ControlEntry, Probe, Setup, Signal};
 use filter::{Aggregation, FullPipe, HeldBack, MaxRate};
-use units::param::{ParamError, Settings};
+use units::param::Settings;
 use units::random::Stream;
-use units::{Duration, Instant, Rate};
+use units::{Duration, Instant, Rate, Refusal};
 pub use version::Version;
 
 units::params! {
@@ -61,16 +61,15 @@ pub const ENTRY: ControlEntry = ControlEntry {
     source: "draft-cardwell-iccrg-bbr-congestion-control-00, Linux net/ipv4/tcp_bbr.c; version 3: \
         draft-ietf-ccwg-bbr-06",
     params: BbrParams::SPECS,
-    media_only: false,
-    build,
+    children: &[],
+    build: |parts| {
+        let (settings, setup) = (parts.settings, parts.setup);
+        Ok(match BbrParams::parse(settings)?.version {
+            Version::One => Box::new(Bbr::new(settings, setup)?),
+            Version::Three => Box::new(v3::Bbr3::new(settings, setup)?),
+        })
+    },
 };
-
-fn build(settings: &Settings, setup: &Setup) -> Result<Box<dyn Control>, ParamError> {
-    Ok(match BbrParams::parse(settings)?.version {
-        Version::One => Box::new(Bbr::new(settings, setup)?),
-        Version::Three => Box::new(v3::Bbr3::new(settings, setup)?),
-    })
-}
 
 impl BbrParams {
     fn encoder_share(&self) -> Gain {
@@ -167,7 +166,7 @@ impl Bbr {
     ///
     /// # Errors
     /// If a setting is refused.
-    pub fn new(settings: &Settings, setup: &Setup) -> Result<Self, ParamError> {
+    pub fn new(settings: &Settings, setup: &Setup) -> Result<Self, Refusal> {
         let params = BbrParams::parse(settings)?;
         let mut bbr = Bbr {
             encoder_share: params.encoder_share(),

@@ -1,9 +1,6 @@
 use super::*;
-use crate::testpath::{MSS, Path, Source, setup};
-
-fn at(ms: u64) -> Instant {
-    Instant::ZERO + Duration::from_millis(ms)
-}
+use crate::testing::{MSS, at, setup};
+use crate::testpath::{Path, Source};
 
 fn bbr() -> Bbr {
     Bbr::new(&[], &setup()).unwrap()

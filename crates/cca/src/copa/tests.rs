@@ -3,14 +3,11 @@
 use super::*;
 use crate::Signal;
 use crate::reno::Reno;
-use crate::testpath::{self, MSS, setup};
+use crate::testing::{MSS, at, settings, setup};
+use crate::testpath;
 
-fn copa(settings: &[(&str, &str)]) -> Copa {
-    Copa::new(&testpath::settings(settings), &setup()).unwrap()
-}
-
-fn at(ms: u64) -> Instant {
-    Instant::ZERO + Duration::from_millis(ms)
+fn copa(set: &[(&str, &str)]) -> Copa {
+    Copa::new(&settings(set), &setup()).unwrap()
 }
 
 fn ack(rtt_ms: u64, round_start: bool) -> Ack {

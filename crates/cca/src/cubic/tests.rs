@@ -1,9 +1,10 @@
 use super::*;
-use crate::testpath::{self, MSS, Path, setup};
+use crate::testing::{MSS, settings, setup};
+use crate::testpath::Path;
 use units::Rate;
 
-fn cubic(settings: &[(&str, &str)]) -> Cubic {
-    Cubic::new(&testpath::settings(settings), &setup()).unwrap()
+fn cubic(set: &[(&str, &str)]) -> Cubic {
+    Cubic::new(&settings(set), &setup()).unwrap()
 }
 
 fn at(seconds: f64) -> Instant {

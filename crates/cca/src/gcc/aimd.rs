@@ -194,10 +194,7 @@ impl Capacity {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn at(ms: u64) -> Instant {
-        Instant::ZERO + Duration::from_millis(ms)
-    }
+    use crate::testing::at;
 
     #[test]
     fn multiplicative_until_the_first_decrease_then_additive() {

@@ -103,11 +103,7 @@ impl Detector {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use units::Duration;
-
-    fn at(ms: u64) -> Instant {
-        Instant::ZERO + Duration::from_millis(ms)
-    }
+    use crate::testing::at;
 
     #[test]
     fn overuse_takes_ten_milliseconds_and_a_trend_that_does_not_fall() {

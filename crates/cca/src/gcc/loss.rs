@@ -90,10 +90,7 @@ impl Loss {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn at(ms: u64) -> Instant {
-        Instant::ZERO + Duration::from_millis(ms)
-    }
+    use crate::testing::at;
 
     const RTT: Duration = Duration::from_millis(40);
 

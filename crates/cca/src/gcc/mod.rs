@@ -37,8 +37,8 @@ use detector::Usage;
 use loss::Loss;
 use probe::Prober;
 use throughput::Throughput;
-use units::param::{ParamError, Settings};
-use units::{Duration, Instant, Rate};
+use units::param::Settings;
+use units::{Duration, Instant, Rate, Refusal};
 
 units::params! {
     /// What GCC can be told.
@@ -68,8 +68,8 @@ pub const ENTRY: ControlEntry = ControlEntry {
         every packet, so it serves media sessions only.",
     source: "draft-ietf-rmcat-gcc-02, libwebrtc goog_cc",
     params: GccParams::SPECS,
-    media_only: true,
-    build: |settings, setup| Ok(Box::new(Gcc::new(settings, setup)?)),
+    children: &[],
+    build: |parts| Ok(Box::new(Gcc::new(parts.settings, parts.setup)?)),
 };
 
 /// Time between calls of the timer (libwebrtc, `GetProcessInterval`).
@@ -127,7 +127,7 @@ impl Gcc {
     ///
     /// # Errors
     /// If a setting is refused.
-    pub fn new(settings: &Settings, setup: &Setup) -> Result<Self, ParamError> {
+    pub fn new(settings: &Settings, setup: &Setup) -> Result<Self, Refusal> {
         let params = GccParams::parse(settings)?;
         let bits = |rate: Rate| rate.as_bits() as f64;
         let least = bits(setup.media_bounds.0);

@@ -158,10 +158,7 @@ impl Prober {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn at(ms: u64) -> Instant {
-        Instant::ZERO + Duration::from_millis(ms)
-    }
+    use crate::testing::at;
 
     fn rates(prober: &mut Prober, now: Instant) -> Vec<u64> {
         core::iter::from_fn(|| prober.take(now))

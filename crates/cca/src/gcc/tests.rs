@@ -1,7 +1,7 @@
 //! Calls over a path of fixed rate with one FIFO queue.
 
 use super::*;
-use crate::testpath;
+use crate::testing::{at, settings};
 use std::collections::VecDeque;
 
 /// The receiver's clock is ahead by this much.
@@ -9,11 +9,7 @@ const CLOCK: Duration = Duration::from_secs(1000);
 /// Bytes of a packet.
 const PACKET: u32 = 1200;
 
-fn at(ms: u64) -> Instant {
-    Instant::ZERO + Duration::from_millis(ms)
-}
-
-fn gcc(settings: &[(&str, &str)], most_mbit: u64) -> Gcc {
+fn gcc(set: &[(&str, &str)], most_mbit: u64) -> Gcc {
     let setup = Setup {
         media_bounds: (
             Rate::from_bits(150_000),
@@ -21,7 +17,7 @@ fn gcc(settings: &[(&str, &str)], most_mbit: u64) -> Gcc {
         ),
         ..Setup::default()
     };
-    Gcc::new(&testpath::settings(settings), &setup).unwrap()
+    Gcc::new(&settings(set), &setup).unwrap()
 }
 
 /// A call: 30 frames a second at the control's rate, a pacer, padding for probes, feedback every
@@ -320,9 +316,9 @@ fn settings_are_checked() {
         Gcc::new(&settings, &Setup::default()).map(|_| ())
     };
     assert!(build("estimator", "kalman").is_ok());
-    let error = build("estimator", "magic").unwrap_err().to_string();
+    let error = build("estimator", "magic").unwrap_err();
     assert_eq!(
-        error,
+        error.message,
         "parameter estimator: \"magic\" is not trendline or kalman"
     );
 }

@@ -76,10 +76,7 @@ impl Throughput {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn at(ms: u64) -> Instant {
-        Instant::ZERO + Duration::from_millis(ms)
-    }
+    use crate::testing::at;
 
     /// Packets of `bytes` every 10 ms, from and to the given times, arriving 20 ms later.
     fn add(throughput: &mut Throughput, ms: core::ops::Range<u64>, bytes: u32) {

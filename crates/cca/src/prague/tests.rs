@@ -1,11 +1,12 @@
 //! Steps by hand, and flows behind a queue that marks at a threshold.
 
 use super::*;
-use crate::testpath::{self, MSS, Path, setup};
+use crate::testing::{MSS, at, settings, setup};
+use crate::testpath::Path;
 use crate::{RateSample, reno::Reno};
 
-fn prague(settings: &[(&str, &str)]) -> Prague {
-    Prague::new(&testpath::settings(settings), &setup()).unwrap()
+fn prague(set: &[(&str, &str)]) -> Prague {
+    Prague::new(&settings(set), &setup()).unwrap()
 }
 
 /// A flow out of slow start with a window of so many segments, and alpha where it starts.
@@ -15,10 +16,6 @@ fn avoiding(settings: &[(&str, &str)], segments: u64) -> Prague {
     prague.on_congestion(Instant::ZERO, &MARK);
     assert_eq!(prague.window(), segments * MSS, "alpha is 1 at first");
     prague
-}
-
-fn at(ms: u64) -> Instant {
-    Instant::ZERO + Duration::from_millis(ms)
 }
 
 const MARK: Congestion = Congestion {

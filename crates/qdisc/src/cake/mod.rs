@@ -36,9 +36,9 @@ use cobalt::{Aim, Case};
 use overflow::Longest;
 use shaper::{Framing, Pace, Shaper};
 use tin::Tin;
-use units::param::{ParamError, Settings};
+use units::param::Settings;
 use units::random::Stream;
-use units::{Bytes, Instant};
+use units::{Bytes, Instant, Refusal};
 use ways::PLACES;
 
 /// `cake` for the registry.
@@ -53,7 +53,8 @@ pub fn cake<P: Send + 'static>() -> Discipline<P> {
             queue builds up here: it has to be told the rate, or stand at the bottleneck.",
         source: "Høiland-Jørgensen, Täht and Morton 2018; Linux net/sched/sch_cake.c",
         params: CakeParams::SPECS,
-        build: |settings, env| Ok(Box::new(Cake::new(settings, env)?)),
+        children: &[],
+        build: |parts| Ok(Box::new(Cake::new(parts.settings, parts.env)?)),
     }
 }
 
@@ -88,7 +89,7 @@ impl<P> Cake<P> {
     ///
     /// # Errors
     /// If a setting is refused.
-    pub fn new(settings: &Settings, env: &Env) -> Result<Self, ParamError> {
+    pub fn new(settings: &Settings, env: &Env) -> Result<Self, Refusal> {
         let mut params = CakeParams::default();
         if let Some(limit) = env.limit {
             params.memlimit = MemLimit(Some(Bytes::new(limit.bytes().min(u32::MAX.into()))));
@@ -368,7 +369,7 @@ impl<P: Send> Qdisc<P> for Cake<P> {
         now: Instant,
         settings: &Settings,
         observer: &mut dyn Observer<P>,
-    ) -> Result<(), ParamError> {
+    ) -> Result<(), Refusal> {
         let before = (self.params.diffserv, self.params.flowmode);
         self.params.apply(settings)?;
         if (self.params.diffserv, self.params.flowmode) == before {

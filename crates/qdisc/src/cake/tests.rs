@@ -1,25 +1,14 @@
 //! Traces worked out by hand.
 
 use super::*;
+use crate::testing::{Log, settings, us};
 use crate::{Ecn, FlowId, Hosts, Ignore, Limit};
-use units::Duration;
 
 /// Packets are `(flow, number)`.
 type Name = (u32, u32);
 
-fn cake(settings: &[(&str, &str)]) -> Cake<Name> {
-    Cake::new(&owned(settings), &Env::default()).unwrap()
-}
-
-fn owned(settings: &[(&str, &str)]) -> Vec<(String, String)> {
-    let pairs = settings.iter();
-    pairs
-        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-        .collect()
-}
-
-fn us(us: u64) -> Instant {
-    Instant::ZERO + Duration::from_micros(us)
+fn cake(set: &[(&str, &str)]) -> Cake<Name> {
+    Cake::new(&settings(set), &Env::default()).unwrap()
 }
 
 /// A packet of a flow between hosts of its own, which understands marks.
@@ -63,20 +52,8 @@ fn leave(cake: &mut Cake<Name>, mut now: Instant) -> Vec<(u64, Name)> {
     left
 }
 
-/// What was dropped, and what was marked.
-#[derive(Default)]
-struct Seen {
-    dropped: Vec<(Name, DropReason)>,
-    marked: Vec<Name>,
-}
-
-impl Observer<Name> for Seen {
-    fn dropped(&mut self, _: Instant, packet: Packet<Name>, reason: DropReason) {
-        self.dropped.push((packet.payload, reason));
-    }
-    fn marked(&mut self, _: Instant, packet: &Packet<Name>) {
-        self.marked.push(packet.payload);
-    }
+fn names() -> Log<Name, Name> {
+    Log::by(|_, packet| packet.payload)
 }
 
 #[test]
@@ -220,7 +197,7 @@ fn tins_go_by_their_quanta_when_not_shaped() {
 fn a_full_buffer_takes_from_the_longest_queue() {
     let mut cake = cake(&[("memlimit", "6000B")]);
     put(&mut cake, us(0), 1, 4, 1500);
-    let mut seen = Seen::default();
+    let mut seen = names();
     cake.enqueue(us(0), packet(500, (2, 1)), &mut seen);
     // 6500 B: flow 1 gives its oldest packet.
     assert_eq!(seen.dropped, [((1, 1), DropReason::Overlimit)]);
@@ -236,7 +213,7 @@ fn a_buffer_that_the_link_has_is_the_memory_limit() {
     };
     let cake = Cake::<()>::new(&[], &env).unwrap();
     assert!(cake.params().contains(&("memlimit", "30kB".to_owned())));
-    let set = Cake::<()>::new(&owned(&[("memlimit", "auto")]), &env).unwrap();
+    let set = Cake::<()>::new(&settings(&[("memlimit", "auto")]), &env).unwrap();
     assert_eq!(set.limit, 15_503_360, "what a user says comes first");
 }
 
@@ -266,7 +243,7 @@ fn late_packets_are_marked_or_dropped() {
     // `cobalt`: the second of them gets a signal at 21 ms, counted from 20 ms, and the next is due
     // 100 ms / √2 after that, at 90.7 ms.
     let run = |ecn| {
-        let (mut cake, mut seen) = (cake(&[]), Seen::default());
+        let (mut cake, mut seen) = (cake(&[]), names());
         for ms in 0..100 {
             let mut packet = packet(1000, (1, ms));
             packet.ecn = ecn;
@@ -289,7 +266,7 @@ fn late_packets_are_marked_or_dropped() {
 
 #[test]
 fn the_last_packet_is_not_dropped() {
-    let (mut cake, mut seen) = (cake(&[]), Seen::default());
+    let (mut cake, mut seen) = (cake(&[]), names());
     for ms in [0, 100, 200, 300] {
         let mut packet = packet(1000, (1, ms));
         packet.ecn = Ecn::NotCapable;
@@ -361,7 +338,7 @@ fn other_queues_get_what_waits_in_its_order() {
     for (ms, flow) in [(0, 1), (1, 2), (2, 1), (3, 2)] {
         cake.enqueue(us(ms * 1000), packet(1000, (flow, ms as u32)), &mut Ignore);
     }
-    let change = owned(&[("flowmode", "flowblind")]);
+    let change = settings(&[("flowmode", "flowblind")]);
     cake.change(us(4000), &change, &mut Ignore).unwrap();
     assert_eq!(cake.backlog().packets, 4);
     assert_eq!(take(&mut cake, us(4000), 4), [1, 2, 1, 2]);

@@ -14,8 +14,8 @@ pub use control::{Codel, Config, Queue, Threshold};
 
 use crate::{Backlog, Discipline, DropReason, Env, Observer, Packet, Qdisc};
 use std::collections::VecDeque;
-use units::param::{ParamError, Settings};
-use units::{Duration, Instant};
+use units::param::Settings;
+use units::{Duration, Instant, Refusal};
 
 units::params! {
     /// Parameters of `codel`.
@@ -44,7 +44,8 @@ pub fn codel<P: Send + 'static>() -> Discipline<P> {
             and its drops are everyone's.",
         source: "RFC 8289; Linux net/sched/sch_codel.c",
         params: CodelParams::SPECS,
-        build: |settings, env| Ok(Box::new(CodelQdisc::new(settings, env)?)),
+        children: &[],
+        build: |parts| Ok(Box::new(CodelQdisc::new(parts.settings, parts.env)?)),
     }
 }
 
@@ -86,7 +87,7 @@ impl<P> CodelQdisc<P> {
     ///
     /// # Errors
     /// If a setting is refused.
-    pub fn new(settings: &Settings, env: &Env) -> Result<Self, ParamError> {
+    pub fn new(settings: &Settings, env: &Env) -> Result<Self, Refusal> {
         let mut params = CodelParams::default();
         if let Some(limit) = env.limit {
             params.limit = limit.packets();
@@ -130,7 +131,7 @@ impl<P: Send> Qdisc<P> for CodelQdisc<P> {
         now: Instant,
         settings: &Settings,
         observer: &mut dyn Observer<P>,
-    ) -> Result<(), ParamError> {
+    ) -> Result<(), Refusal> {
         self.params.apply(settings)?;
         self.config = self.params.config();
         while self.queue.backlog.packets > self.params.limit {
@@ -150,59 +151,25 @@ impl<P: Send> Qdisc<P> for CodelQdisc<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Ecn, FlowId, Label};
+    use crate::testing::{Log, ms as at, numbers, packet, settings, times};
+    use crate::{DropReason, Ecn};
 
-    /// What happened, and at which millisecond.
-    #[derive(Default)]
-    struct Log {
-        dropped: Vec<u64>,
-        marked: Vec<u64>,
+    fn codel(set: &[(&str, &str)]) -> CodelQdisc<u32> {
+        CodelQdisc::new(&settings(set), &Env::default()).unwrap()
     }
 
-    impl Observer<()> for Log {
-        fn dropped(&mut self, now: Instant, _: Packet<()>, reason: DropReason) {
-            assert_eq!(reason, DropReason::Congestion);
-            self.dropped.push(now.as_nanos() / 1_000_000);
-        }
-        fn marked(&mut self, now: Instant, packet: &Packet<()>) {
-            assert_eq!(packet.ecn, Ecn::Ce);
-            self.marked.push(now.as_nanos() / 1_000_000);
-        }
+    fn dropped<const N: usize>(times: [u64; N]) -> [(u64, DropReason); N] {
+        times.map(|ms| (ms, DropReason::Congestion))
     }
 
-    fn packet(len: u32, ecn: Ecn) -> Packet<()> {
-        Packet {
-            len,
-            flow: FlowId(0),
-            hash: 0,
-            ecn,
-            label: Label::None,
-            arrived: Instant::default(),
-            payload: (),
-            ..Packet::default()
-        }
-    }
-
-    fn codel(settings: &[(&str, &str)]) -> CodelQdisc<()> {
-        let settings: Vec<_> = settings
-            .iter()
-            .map(|&(name, value)| (name.to_owned(), value.to_owned()))
-            .collect();
-        CodelQdisc::new(&settings, &Env::default()).unwrap()
-    }
-
-    fn at(ms: u64) -> Instant {
-        Instant::default() + Duration::from_millis(ms)
-    }
-
-    fn fill(queue: &mut CodelQdisc<()>, ms: u64, packets: u32, ecn: Ecn, log: &mut Log) {
+    fn fill(queue: &mut CodelQdisc<u32>, ms: u64, packets: u32, ecn: Ecn, log: &mut Log<u64>) {
         for _ in 0..packets {
-            queue.enqueue(at(ms), packet(1500, ecn), log);
+            queue.enqueue(at(ms), packet(0, 1500, ecn), log);
         }
     }
 
     /// A link of 12 Mbit/s: a packet of 1500 bytes every millisecond of `span`.
-    fn send(queue: &mut CodelQdisc<()>, span: std::ops::Range<u64>, log: &mut Log) {
+    fn send(queue: &mut CodelQdisc<u32>, span: std::ops::Range<u64>, log: &mut Log<u64>) {
         for ms in span {
             queue.dequeue(at(ms), log);
         }
@@ -224,17 +191,17 @@ mod tests {
 
     #[test]
     fn drops_come_closer_with_the_square_root_of_their_number() {
-        let (mut queue, mut log) = (codel(&[]), Log::default());
+        let (mut queue, mut log) = (codel(&[]), times());
         fill(&mut queue, 0, 800, Ecn::Ect0, &mut log);
         send(&mut queue, 0..410, &mut log);
-        assert_eq!(log.dropped, DROPS);
+        assert_eq!(log.dropped, dropped(DROPS));
         assert_eq!(log.marked, []);
         assert_eq!(queue.backlog().packets, 800 - 410 - 6);
     }
 
     #[test]
     fn marks_come_instead_of_drops_at_the_same_times() {
-        let (mut queue, mut log) = (codel(&[("ecn", "yes")]), Log::default());
+        let (mut queue, mut log) = (codel(&[("ecn", "yes")]), times());
         fill(&mut queue, 0, 800, Ecn::Ect1, &mut log);
         send(&mut queue, 0..410, &mut log);
         assert_eq!(log.marked, DROPS);
@@ -244,10 +211,10 @@ mod tests {
 
     #[test]
     fn who_does_not_understand_marks_gets_drops() {
-        let (mut queue, mut log) = (codel(&[("ecn", "yes")]), Log::default());
+        let (mut queue, mut log) = (codel(&[("ecn", "yes")]), times());
         fill(&mut queue, 0, 800, Ecn::NotCapable, &mut log);
         send(&mut queue, 0..410, &mut log);
-        assert_eq!(log.dropped, DROPS);
+        assert_eq!(log.dropped, dropped(DROPS));
         assert_eq!(log.marked, []);
     }
 
@@ -260,15 +227,15 @@ mod tests {
     ///   0.4041 (3 - 5 * 0.1633) / 2 = 0.4412; next 43083 ticks on, at 650.12 ms.
     #[test]
     fn a_queue_that_soon_comes_back_is_dropped_from_at_the_old_rate() {
-        let (mut queue, mut log) = (codel(&[]), Log::default());
+        let (mut queue, mut log) = (codel(&[]), times());
         fill(&mut queue, 0, 800, Ecn::NotCapable, &mut log);
         send(&mut queue, 0..410, &mut log);
         while queue.dequeue(at(410), &mut log).is_some() {}
-        assert_eq!(log.dropped, DROPS, "no drop was due at 410 ms");
+        assert_eq!(log.dropped, dropped(DROPS), "no drop was due at 410 ms");
         log.dropped.clear();
         fill(&mut queue, 500, 400, Ecn::NotCapable, &mut log);
         send(&mut queue, 500..660, &mut log);
-        assert_eq!(log.dropped, [606, 651]);
+        assert_eq!(log.dropped, dropped([606, 651]));
     }
 
     /// As above, but the queue comes back after more than 16 intervals: a whole interval between the
@@ -276,25 +243,25 @@ mod tests {
     /// one after 9770507 + 97656; 97654 ticks later is 10204.998 ms.
     #[test]
     fn a_queue_that_comes_back_much_later_starts_afresh() {
-        let (mut queue, mut log) = (codel(&[]), Log::default());
+        let (mut queue, mut log) = (codel(&[]), times());
         fill(&mut queue, 0, 800, Ecn::NotCapable, &mut log);
         send(&mut queue, 0..410, &mut log);
         while queue.dequeue(at(410), &mut log).is_some() {}
         log.dropped.clear();
         fill(&mut queue, 10_000, 400, Ecn::NotCapable, &mut log);
         send(&mut queue, 10_000..10_210, &mut log);
-        assert_eq!(log.dropped, [10_105, 10_205]);
+        assert_eq!(log.dropped, dropped([10_105, 10_205]));
     }
 
     /// One packet waits for a second at a time, with 1514 bytes behind it: the link needs these.
     #[test]
     fn a_queue_of_one_packet_is_left_alone() {
-        let (mut queue, mut log) = (codel(&[]), Log::default());
-        queue.enqueue(at(0), packet(1514, Ecn::NotCapable), &mut log);
+        let (mut queue, mut log) = (codel(&[]), times());
+        queue.enqueue(at(0), packet(0, 1514, Ecn::NotCapable), &mut log);
         for second in 1..100 {
             queue.enqueue(
                 at((second - 1) * 1000),
-                packet(1514, Ecn::NotCapable),
+                packet(0, 1514, Ecn::NotCapable),
                 &mut log,
             );
             assert!(queue.dequeue(at(second * 1000), &mut log).is_some());
@@ -306,25 +273,25 @@ mod tests {
     /// has been for an interval.
     #[test]
     fn a_queue_of_more_than_one_packet_is_not() {
-        let (mut queue, mut log) = (codel(&[]), Log::default());
-        queue.enqueue(at(0), packet(1515, Ecn::NotCapable), &mut log);
+        let (mut queue, mut log) = (codel(&[]), times());
+        queue.enqueue(at(0), packet(0, 1515, Ecn::NotCapable), &mut log);
         for second in 1..4 {
             queue.enqueue(
                 at((second - 1) * 1000),
-                packet(1515, Ecn::NotCapable),
+                packet(0, 1515, Ecn::NotCapable),
                 &mut log,
             );
             queue.dequeue(at(second * 1000), &mut log);
         }
-        assert_eq!(log.dropped, [2000]);
+        assert_eq!(log.dropped, dropped([2000]));
     }
 
     #[test]
     fn the_ce_threshold_marks_by_delay_alone() {
-        let settings = [("ce_threshold", "1ms"), ("ecn", "no")];
-        let (mut queue, mut log) = (codel(&settings), Log::default());
+        let set = [("ce_threshold", "1ms"), ("ecn", "no")];
+        let (mut queue, mut log) = (codel(&set), times());
         for ecn in [Ecn::Ect0, Ecn::Ect1, Ecn::NotCapable, Ecn::Ect0] {
-            queue.enqueue(at(0), packet(100, ecn), &mut log);
+            queue.enqueue(at(0), packet(0, 100, ecn), &mut log);
         }
         // 1 ms is 976 ticks, as the threshold is: not above it. 2 ms is.
         let out: Vec<_> = [1, 2, 3, 4]
@@ -336,20 +303,14 @@ mod tests {
 
     #[test]
     fn a_smaller_limit_drops_the_oldest() {
-        struct Dropped(Vec<(u32, DropReason)>);
-        impl Observer<()> for Dropped {
-            fn dropped(&mut self, _: Instant, packet: Packet<()>, reason: DropReason) {
-                self.0.push((packet.len, reason));
-            }
+        let (mut queue, mut log) = (codel(&[("limit", "3")]), numbers());
+        for number in 1..=4 {
+            queue.enqueue(at(0), packet(number, 1500, Ecn::NotCapable), &mut log);
         }
-        let (mut queue, mut log) = (codel(&[("limit", "3")]), Dropped(Vec::new()));
-        for len in 1..=4 {
-            queue.enqueue(at(0), packet(len, Ecn::NotCapable), &mut log);
-        }
-        let limit = [("limit".to_owned(), "1".to_owned())];
+        let limit = settings(&[("limit", "1")]);
         queue.change(at(0), &limit, &mut log).unwrap();
         assert_eq!(
-            log.0,
+            log.dropped,
             [
                 (4, DropReason::Tail),
                 (1, DropReason::Change),

@@ -39,8 +39,8 @@ use flow_table::{FlowTable, Found};
 use occupancy::{ClassOccupancy, Window, of_buffer, of_delay};
 use params::{ConfuciusParams, MAX_TARGETS, Occupancy};
 use store::{Popped, Store};
-use units::param::{ParamError, Settings};
-use units::{Duration, Instant};
+use units::param::Settings;
+use units::{Duration, Instant, Refusal};
 use weights::{NewFlows, UNIT};
 
 /// Q_new and the classes of old flows.
@@ -62,7 +62,8 @@ pub fn confucius<P: Send + 'static>() -> Discipline<P> {
             buffer itself.",
         source: "Confucius paper, sections 3 to 6; decision 0010",
         params: ConfuciusParams::SPECS,
-        build: |settings, env| Ok(Box::new(Confucius::new(settings, env)?)),
+        children: &[],
+        build: |parts| Ok(Box::new(Confucius::new(parts.settings, parts.env)?)),
     }
 }
 
@@ -90,7 +91,7 @@ impl<P> Confucius<P> {
     ///
     /// # Errors
     /// If a setting is refused.
-    pub fn new(settings: &Settings, env: &Env) -> Result<Self, ParamError> {
+    pub fn new(settings: &Settings, env: &Env) -> Result<Self, Refusal> {
         let mut params = ConfuciusParams::default();
         if let Some(limit) = env.limit {
             params.limit = limit.packets();
@@ -396,12 +397,12 @@ impl<P: Send> Qdisc<P> for Confucius<P> {
         now: Instant,
         settings: &Settings,
         observer: &mut dyn Observer<P>,
-    ) -> Result<(), ParamError> {
+    ) -> Result<(), Refusal> {
         let mut params = self.params.clone();
         params.apply(settings)?;
         if params.flows != self.params.flows {
             let why = "parameter flows cannot be changed while the discipline is in use";
-            return Err(ParamError::Conflict(why.to_owned()));
+            return Err(Refusal::new(why));
         }
         self.params = params;
         self.new_flows.reckon(self.params.doubling);

@@ -26,9 +26,9 @@ use crate::pie::Verdict;
 use crate::{Backlog, Discipline, DropReason, Ecn, Env, Label, Observer, Order, Packet, Qdisc};
 use pi2::{Config, Pi2, Which};
 use std::collections::VecDeque;
-use units::Instant;
-use units::param::{ParamError, Settings};
+use units::param::Settings;
 use units::random::Stream;
+use units::{Instant, Refusal};
 
 /// A full-sized packet on Ethernet, header included (`psched_mtu`), bytes.
 const MTU: u64 = 1514;
@@ -46,7 +46,8 @@ pub fn dualpi2<P: Send + 'static>() -> Discipline<P> {
             real-time traffic that does not answer to marks: it waits among the others.",
         source: "RFC 9332; Linux net/sched/sch_dualpi2.c",
         params: DualPi2Params::SPECS,
-        build: |settings, env| Ok(Box::new(DualPi2::new(settings, env)?)),
+        children: &[],
+        build: |parts| Ok(Box::new(DualPi2::new(parts.settings, parts.env)?)),
     }
 }
 
@@ -128,7 +129,7 @@ impl<P> DualPi2<P> {
     ///
     /// # Errors
     /// If a setting is refused.
-    pub fn new(settings: &Settings, env: &Env) -> Result<Self, ParamError> {
+    pub fn new(settings: &Settings, env: &Env) -> Result<Self, Refusal> {
         let mut params = DualPi2Params::default();
         if let Some(limit) = env.limit {
             params.limit = limit.packets();
@@ -292,13 +293,13 @@ impl<P: Send> Qdisc<P> for DualPi2<P> {
         now: Instant,
         settings: &Settings,
         observer: &mut dyn Observer<P>,
-    ) -> Result<(), ParamError> {
+    ) -> Result<(), Refusal> {
         let mut params = self.params.clone();
         params.apply(settings)?;
         let classes = |params: &DualPi2Params| (params.any_ect, params.labels);
         if classes(&params) != classes(&self.params) && !self.backlog.is_empty() {
-            return Err(ParamError::Conflict(
-                "parameters any_ect and labels cannot change while packets wait".to_owned(),
+            return Err(Refusal::new(
+                "parameters any_ect and labels cannot change while packets wait",
             ));
         }
         self.catch_up(now);

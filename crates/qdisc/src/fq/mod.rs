@@ -26,8 +26,8 @@ use crate::{Backlog, Discipline, DropReason, Env, Observer, Packet, Qdisc};
 use core::cmp::Reverse;
 use core::fmt;
 use std::collections::BinaryHeap;
-use units::param::{ParamError, Settings, Value};
-use units::{Bytes, Duration, Instant, ParseError, Rate};
+use units::param::{Settings, Value};
+use units::{Bytes, Duration, Instant, ParseError, Rate, Refusal};
 
 /// Packets that go straight through while there are no others (`fq_fastpath_check`).
 const FAST_PATH: u32 = 8;
@@ -96,7 +96,8 @@ pub fn fq<P: Send + 'static>() -> Discipline<P> {
             the limit keeps a flow's queue short.",
         source: "Linux net/sched/sch_fq.c",
         params: FqParams::SPECS,
-        build: |settings, env| Ok(Box::new(Fq::new(settings, env)?)),
+        children: &[],
+        build: |parts| Ok(Box::new(Fq::new(parts.settings, parts.env)?)),
     }
 }
 
@@ -140,7 +141,7 @@ impl<P> Fq<P> {
     ///
     /// # Errors
     /// If a setting is refused.
-    pub fn new(settings: &Settings, env: &Env) -> Result<Self, ParamError> {
+    pub fn new(settings: &Settings, env: &Env) -> Result<Self, Refusal> {
         let mut params = FqParams::default();
         if let Some(limit) = env.limit {
             params.limit = limit.packets();
@@ -349,12 +350,12 @@ impl<P: Send> Qdisc<P> for Fq<P> {
         now: Instant,
         settings: &Settings,
         observer: &mut dyn Observer<P>,
-    ) -> Result<(), ParamError> {
+    ) -> Result<(), Refusal> {
         let mut params = self.params.clone();
         params.apply(settings)?;
         if params.orphan_mask != self.params.orphan_mask {
-            return Err(ParamError::Conflict(
-                "parameter orphan_mask cannot change once there is a queue".to_owned(),
+            return Err(Refusal::new(
+                "parameter orphan_mask cannot change once there is a queue",
             ));
         }
         self.params = params;

@@ -1,47 +1,21 @@
 //! Packet traces by hand.
 
 use super::*;
-use crate::{Ecn, FlowId, Label};
+use crate::Ecn;
+use crate::testing::{Log, letter, letters, of_flow, settings, us as at};
 
 struct Bench {
-    queue: Fq<()>,
+    queue: Fq<u32>,
     now: Instant,
-    log: Log,
-}
-
-#[derive(Default)]
-struct Log {
-    dropped: String,
-    marked: String,
-}
-
-impl Observer<()> for Log {
-    fn dropped(&mut self, _: Instant, packet: Packet<()>, _: DropReason) {
-        self.dropped.push(letter(&packet));
-    }
-    fn marked(&mut self, _: Instant, packet: &Packet<()>) {
-        self.marked.push(letter(packet));
-    }
-}
-
-fn letter(packet: &Packet<()>) -> char {
-    char::from(b'A' + packet.flow.0 as u8)
-}
-
-fn at(us: u64) -> Instant {
-    Instant::ZERO + Duration::from_micros(us)
+    log: Log<char>,
 }
 
 impl Bench {
-    fn new(settings: &[(&str, &str)]) -> Self {
-        let settings: Vec<_> = settings
-            .iter()
-            .map(|&(name, value)| (name.to_owned(), value.to_owned()))
-            .collect();
+    fn new(set: &[(&str, &str)]) -> Self {
         Bench {
-            queue: Fq::new(&settings, &Env::default()).unwrap(),
+            queue: Fq::new(&settings(set), &Env::default()).unwrap(),
             now: Instant::ZERO,
-            log: Log::default(),
+            log: letters(),
         }
     }
 
@@ -54,17 +28,7 @@ impl Bench {
 
     fn put(&mut self, flows: &str, len: u32) {
         for flow in flows.bytes() {
-            let flow = u32::from(flow - b'A');
-            let packet = Packet {
-                len,
-                flow: FlowId(flow),
-                hash: (1 << 20) + flow,
-                ecn: Ecn::Ect0,
-                label: Label::None,
-                arrived: self.now,
-                payload: (),
-                ..Packet::default()
-            };
+            let packet = of_flow(u32::from(flow - b'A'), len, Ecn::Ect0);
             self.queue.enqueue(self.now, packet, &mut self.log);
         }
     }
@@ -141,14 +105,14 @@ fn credit_is_kept_while_idle_and_refilled_after_a_while() {
 fn limits() {
     let mut bench = Bench::past_the_fast_path(&[("flow_limit", "2"), ("limit", "12")]);
     bench.put("AAABBBC", 100);
-    assert_eq!(bench.log.dropped, "ABC");
+    assert_eq!(bench.log.who(), "ABC");
     // Of A and B, half goes: 10 packets are left. Then A, then B, and of the eight three.
     for (limit, dropped) in [("10", "AB"), ("9", "A"), ("5", "BZZZ")] {
         bench.log.dropped.clear();
         let change = [("limit".to_owned(), limit.to_owned())];
         let Bench { queue, now, log } = &mut bench;
         queue.change(*now, &change, log).unwrap();
-        assert_eq!(log.dropped, dropped);
+        assert_eq!(log.who(), dropped);
     }
     assert_eq!(bench.take(9), "ZZZZZ");
     assert!(bench.queue.backlog().is_empty());
@@ -228,9 +192,9 @@ fn late_packets_are_marked() {
     assert_eq!(bench.take(9), "ZZZZZZZZA");
     bench.now = at(5001);
     assert_eq!(bench.take(1), "B");
-    assert_eq!(bench.log.marked, "B");
+    assert_eq!(bench.log.marked, ['B']);
     let mut paced = Bench::new(&[("ce_threshold", "5ms"), ("maxrate", "400kbit")]);
     paced.put("AA", 1000);
     assert_eq!(paced.run(2)[1], (20_000, 'A'));
-    assert_eq!(paced.log.marked, "");
+    assert_eq!(paced.log.marked, []);
 }

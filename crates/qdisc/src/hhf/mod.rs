@@ -29,8 +29,8 @@ use crate::pool::{Fifo, Pool};
 use crate::{Backlog, Discipline, DropReason, Env, Observer, Packet, Qdisc};
 use filter::Filter;
 use table::{Expiry, Table};
-use units::param::{ParamError, Settings};
-use units::{Bytes, Duration, Instant};
+use units::param::Settings;
+use units::{Bytes, Duration, Instant, Refusal};
 
 /// The heavy hitters' bucket.
 const HEAVY: u32 = 0;
@@ -69,7 +69,8 @@ pub fn hhf<P: Send + 'static>() -> Discipline<P> {
             be heavy, and all flows share one queue.",
         source: "Linux net/sched/sch_hhf.c; C. Estan and G. Varghese, SIGCOMM 2002",
         params: HhfParams::SPECS,
-        build: |settings, env| Ok(Box::new(Hhf::new(settings, env)?)),
+        children: &[],
+        build: |parts| Ok(Box::new(Hhf::new(parts.settings, parts.env)?)),
     }
 }
 
@@ -98,7 +99,7 @@ impl<P> Hhf<P> {
     ///
     /// # Errors
     /// If a setting is refused.
-    pub fn new(settings: &Settings, env: &Env) -> Result<Self, ParamError> {
+    pub fn new(settings: &Settings, env: &Env) -> Result<Self, Refusal> {
         let mut params = HhfParams::default();
         if let Some(limit) = env.limit {
             params.limit = limit.packets();
@@ -241,7 +242,7 @@ impl<P: Send> Qdisc<P> for Hhf<P> {
         now: Instant,
         settings: &Settings,
         observer: &mut dyn Observer<P>,
-    ) -> Result<(), ParamError> {
+    ) -> Result<(), Refusal> {
         self.params.apply(settings)?;
         while self.backlog.packets > self.params.limit {
             self.drop_one(now, |_, _| DropReason::Change, observer);

@@ -1,31 +1,15 @@
 //! Packet traces by hand.
 
 use super::*;
-use crate::{Ecn, FlowId, Ignore, Label};
+use crate::Ignore;
+use crate::testing::{Log, letter, letters, of_letter, settings};
 
 /// Packets have the number of their arrival.
 struct Bench {
-    queue: Hhf<usize>,
+    queue: Hhf<u32>,
     now: Instant,
-    arrivals: usize,
-    dropped: Vec<(char, DropReason)>,
-}
-
-impl Observer<usize> for Vec<(char, DropReason)> {
-    fn dropped(&mut self, _: Instant, packet: Packet<usize>, reason: DropReason) {
-        self.push((letter(&packet), reason));
-    }
-}
-
-fn letter(packet: &Packet<usize>) -> char {
-    char::from(b'A' + packet.flow.0 as u8)
-}
-
-fn settings(settings: &[(&str, &str)]) -> Vec<(String, String)> {
-    settings
-        .iter()
-        .map(|&(name, value)| (name.to_owned(), value.to_owned()))
-        .collect()
+    arrivals: u32,
+    log: Log<char>,
 }
 
 impl Bench {
@@ -34,30 +18,23 @@ impl Bench {
             queue: Hhf::new(&settings(set), &Env::default()).unwrap(),
             now: Instant::ZERO,
             arrivals: 0,
-            dropped: Vec::new(),
+            log: letters(),
         }
     }
 
     /// Flows that share no counter.
     fn put(&mut self, flows: &str, len: u32) {
-        for flow in flows.bytes() {
-            let flow = u32::from(flow - b'A');
+        for flow in flows.chars() {
             let packet = Packet {
-                len,
-                flow: FlowId(flow),
-                hash: flow << 20 | flow << 10 | flow,
-                ecn: Ecn::NotCapable,
-                label: Label::None,
-                arrived: self.now,
                 payload: self.arrivals,
-                ..Packet::default()
+                ..of_letter(flow, len)
             };
             self.arrivals += 1;
-            self.queue.enqueue(self.now, packet, &mut self.dropped);
+            self.queue.enqueue(self.now, packet, &mut self.log);
         }
     }
 
-    fn packets(&mut self) -> impl Iterator<Item = Packet<usize>> {
+    fn packets(&mut self) -> impl Iterator<Item = Packet<u32>> {
         std::iter::from_fn(|| self.queue.dequeue(self.now, &mut Ignore))
     }
 
@@ -179,17 +156,17 @@ fn heavy_hitters_are_dropped_first() {
     bench.put("AAAAAA", 1000);
     assert_eq!(bench.heavy(), 4);
     bench.put("BCDEF", 1000);
-    assert_eq!(bench.dropped, [('A', DropReason::Overlimit); 5]);
+    assert_eq!(bench.log.dropped, [('A', DropReason::Overlimit); 5]);
     // A is heavy: its arrival is alone in its bucket.
     bench.put("A", 1000);
-    assert_eq!(bench.dropped[5..], [('A', DropReason::Tail)]);
+    assert_eq!(bench.log.dropped[5..], [('A', DropReason::Tail)]);
     let limit = settings(&[("limit", "2")]);
     bench
         .queue
-        .change(bench.now, &limit, &mut bench.dropped)
+        .change(bench.now, &limit, &mut bench.log)
         .unwrap();
     assert_eq!(
-        bench.dropped[6..],
+        bench.log.dropped[6..],
         ['A', 'B', 'C', 'D'].map(|flow| (flow, DropReason::Change))
     );
     assert_eq!(bench.drain(), "EF");

@@ -17,9 +17,9 @@ pub use control::{Config, Pie, Verdict};
 use crate::periodic::Periodic;
 use crate::{Backlog, Discipline, DropReason, Env, Observer, Packet, Qdisc};
 use std::collections::VecDeque;
-use units::param::{ParamError, Settings};
+use units::param::Settings;
 use units::random::Stream;
-use units::{Duration, Instant};
+use units::{Duration, Instant, Refusal};
 
 units::params! {
     /// Parameters of `pie`.
@@ -53,7 +53,8 @@ pub fn pie<P: Send + 'static>() -> Discipline<P> {
             Not for links that a call shares with downloads: the queue and its drops are everyone's.",
         source: "RFC 8033; Linux net/sched/sch_pie.c",
         params: PieParams::SPECS,
-        build: |settings, env| Ok(Box::new(PieQdisc::new(settings, env)?)),
+        children: &[],
+        build: |parts| Ok(Box::new(PieQdisc::new(parts.settings, parts.env)?)),
     }
 }
 
@@ -92,7 +93,7 @@ impl<P> PieQdisc<P> {
     ///
     /// # Errors
     /// If a setting is refused.
-    pub fn new(settings: &Settings, env: &Env) -> Result<Self, ParamError> {
+    pub fn new(settings: &Settings, env: &Env) -> Result<Self, Refusal> {
         let mut params = PieParams::default();
         if let Some(limit) = env.limit {
             params.limit = limit.packets();
@@ -156,7 +157,7 @@ impl<P: Send> Qdisc<P> for PieQdisc<P> {
         now: Instant,
         settings: &Settings,
         observer: &mut dyn Observer<P>,
-    ) -> Result<(), ParamError> {
+    ) -> Result<(), Refusal> {
         let mut params = self.params.clone();
         params.apply(settings)?;
         self.catch_up(now);
@@ -182,61 +183,21 @@ impl<P: Send> Qdisc<P> for PieQdisc<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Ecn, FlowId, Ignore, Label};
-
-    /// Payloads of what was dropped and marked.
-    #[derive(Default)]
-    struct Log {
-        dropped: Vec<(u32, DropReason)>,
-        marked: Vec<u32>,
-    }
-
-    impl Observer<u32> for Log {
-        fn dropped(&mut self, _: Instant, packet: Packet<u32>, reason: DropReason) {
-            self.dropped.push((packet.payload, reason));
-        }
-        fn marked(&mut self, _: Instant, packet: &Packet<u32>) {
-            assert_eq!(packet.ecn, Ecn::Ce);
-            self.marked.push(packet.payload);
-        }
-    }
-
-    fn packet(number: u32, ecn: Ecn) -> Packet<u32> {
-        Packet {
-            len: 1500,
-            flow: FlowId(0),
-            hash: 0,
-            ecn,
-            label: Label::None,
-            arrived: Instant::default(),
-            payload: number,
-            ..Packet::default()
-        }
-    }
-
-    fn settings(settings: &[(&str, &str)]) -> Vec<(String, String)> {
-        settings
-            .iter()
-            .map(|&(name, value)| (name.to_owned(), value.to_owned()))
-            .collect()
-    }
+    use crate::testing::{Log, numbers, packet, settings, us};
+    use crate::{Ecn, Ignore};
 
     fn pie(set: &[(&str, &str)]) -> PieQdisc<u32> {
         PieQdisc::new(&settings(set), &Env::default()).unwrap()
     }
 
-    fn us(us: u64) -> Instant {
-        Instant::ZERO + Duration::from_micros(us)
-    }
-
     /// Senders that do not listen, at 12 packets for 10 that the link sends, one each millisecond.
     /// Returns the delays of the last of `seconds`, in milliseconds.
-    fn overload(queue: &mut PieQdisc<u32>, ecn: Ecn, seconds: u64, log: &mut Log) -> Vec<u64> {
+    fn overload(queue: &mut PieQdisc<u32>, ecn: Ecn, seconds: u64, log: &mut Log<u32>) -> Vec<u64> {
         let mut delays = Vec::new();
         for ms in 0..seconds * 1000 {
             let arrivals = if ms % 5 == 0 { 2 } else { 1 };
             for _ in 0..arrivals {
-                queue.enqueue(us(ms * 1000), packet(ms as u32, ecn), log);
+                queue.enqueue(us(ms * 1000), packet(ms as u32, 1500, ecn), log);
             }
             let sent = queue.dequeue(us(ms * 1000 + 500), log);
             if let (Some(sent), true) = (sent, ms >= (seconds - 1) * 1000) {
@@ -251,7 +212,7 @@ mod tests {
     #[test]
     fn the_probability_finds_what_has_to_go() {
         for estimator in ["no", "yes"] {
-            let mut log = Log::default();
+            let mut log = numbers();
             let mut queue = pie(&[("dq_rate_estimator", estimator)]);
             let delays = overload(&mut queue, Ecn::Ect0, 60, &mut log);
             let first = log.dropped[0].0;
@@ -267,13 +228,13 @@ mod tests {
     /// As above, with senders that would be marked: up to 10 %, and a sixth is more.
     #[test]
     fn marks_do_not_help_against_overload() {
-        let mut log = Log::default();
+        let mut log = numbers();
         let mut queue = pie(&[("ecn", "yes")]);
         overload(&mut queue, Ecn::Ect0, 20, &mut log);
         assert!(log.marked[0] < log.dropped[0].0, "marks come first");
         assert!(queue.state.probability() > 0.1);
         log.marked.clear();
-        queue.enqueue(us(20_000_000), packet(0, Ecn::Ect0), &mut log);
+        queue.enqueue(us(20_000_000), packet(0, 1500, Ecn::Ect0), &mut log);
         assert_eq!(log.marked, []);
     }
 
@@ -284,7 +245,7 @@ mod tests {
         for drain in [true, false] {
             let after = |seconds: u64, every: u64| {
                 let mut queue = pie(&[]);
-                overload(&mut queue, Ecn::Ect0, 10, &mut Log::default());
+                overload(&mut queue, Ecn::Ect0, 10, &mut numbers());
                 let end = 10_000_000;
                 while drain && queue.dequeue(us(end), &mut Ignore).is_some() {}
                 for ms in (0..=seconds * 1000).step_by(every as usize) {
@@ -300,9 +261,9 @@ mod tests {
 
     #[test]
     fn a_smaller_limit_drops_the_oldest() {
-        let (mut queue, mut log) = (pie(&[("limit", "3")]), Log::default());
+        let (mut queue, mut log) = (pie(&[("limit", "3")]), numbers());
         for number in 1..=4 {
-            queue.enqueue(us(0), packet(number, Ecn::NotCapable), &mut log);
+            queue.enqueue(us(0), packet(number, 1500, Ecn::NotCapable), &mut log);
         }
         let limit = settings(&[("limit", "1")]);
         queue.change(us(0), &limit, &mut log).unwrap();

@@ -5,9 +5,8 @@
 //! (iproute2 `tc/tc_red.c`) is in [`Config::new`].
 
 use super::RedParams;
-use units::param::ParamError;
 use units::random::Stream;
-use units::{Duration, Instant};
+use units::{Duration, Instant, Refusal};
 
 /// One hundredth, as a fraction of 2^32 (`RED_ONE_PERCENT`).
 const ONE_PERCENT: u32 = 42_949_673;
@@ -42,7 +41,7 @@ impl Config {
     ///
     /// # Errors
     /// If parameters do not go together.
-    pub fn new(params: &RedParams) -> Result<Self, ParamError> {
+    pub fn new(params: &RedParams) -> Result<Self, Refusal> {
         let (min, max) = (params.min.get(), params.max.get());
         if max < min {
             return Err(conflict("parameter max is below min"));
@@ -94,8 +93,8 @@ impl Config {
     }
 }
 
-fn conflict(text: &str) -> ParamError {
-    ParamError::Conflict(text.to_owned())
+fn conflict(text: &str) -> Refusal {
+    Refusal::new(text)
 }
 
 /// The averaging weight `W` as its negative logarithm: the smallest with which a burst of `burst`

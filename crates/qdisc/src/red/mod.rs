@@ -22,9 +22,9 @@ use crate::periodic::Periodic;
 use crate::{Backlog, Discipline, DropReason, Ecn, Env, Observer, Packet, Qdisc};
 use control::{Action, Config, Red};
 use std::collections::VecDeque;
-use units::param::{ParamError, Settings};
+use units::param::Settings;
 use units::random::Stream;
-use units::{Bytes, Duration, Instant, Rate};
+use units::{Bytes, Duration, Instant, Rate, Refusal};
 
 units::params! {
     /// Parameters of `red`.
@@ -67,7 +67,8 @@ pub fn red<P: Send + 'static>() -> Discipline<P> {
             thresholds are bytes.",
         source: "Floyd and Jacobson 1993; Linux net/sched/sch_red.c",
         params: RedParams::SPECS,
-        build: |settings, env| Ok(Box::new(RedQdisc::new(settings, env)?)),
+        children: &[],
+        build: |parts| Ok(Box::new(RedQdisc::new(parts.settings, parts.env)?)),
     }
 }
 
@@ -91,11 +92,11 @@ pub struct RedQdisc<P> {
 }
 
 impl RedParams {
-    fn config(&self) -> Result<Config, ParamError> {
+    fn config(&self) -> Result<Config, Refusal> {
         if self.nodrop && !self.ecn {
             // The kernel's `red_validate_flags`.
-            return Err(ParamError::Conflict(
-                "parameter nodrop needs ecn: nothing would be marked, and nothing dropped".into(),
+            return Err(Refusal::new(
+                "parameter nodrop needs ecn: nothing would be marked, and nothing dropped",
             ));
         }
         Config::new(self)
@@ -107,7 +108,7 @@ impl<P> RedQdisc<P> {
     ///
     /// # Errors
     /// If a setting is refused, or settings do not go together.
-    pub fn new(settings: &Settings, env: &Env) -> Result<Self, ParamError> {
+    pub fn new(settings: &Settings, env: &Env) -> Result<Self, Refusal> {
         let mut params = RedParams::default();
         if let Some(limit) = env.limit {
             params.limit = Bytes::new(limit.bytes());
@@ -207,7 +208,7 @@ impl<P: Send> Qdisc<P> for RedQdisc<P> {
         now: Instant,
         settings: &Settings,
         observer: &mut dyn Observer<P>,
-    ) -> Result<(), ParamError> {
+    ) -> Result<(), Refusal> {
         let mut params = self.params.clone();
         params.apply(settings)?;
         self.config = params.config()?;
@@ -237,44 +238,7 @@ impl<P: Send> Qdisc<P> for RedQdisc<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{FlowId, Label};
-
-    /// Payloads of what was dropped and marked.
-    #[derive(Default)]
-    struct Log {
-        dropped: Vec<(u32, DropReason)>,
-        marked: Vec<u32>,
-    }
-
-    impl Observer<u32> for Log {
-        fn dropped(&mut self, _: Instant, packet: Packet<u32>, reason: DropReason) {
-            self.dropped.push((packet.payload, reason));
-        }
-        fn marked(&mut self, _: Instant, packet: &Packet<u32>) {
-            assert_eq!(packet.ecn, Ecn::Ce);
-            self.marked.push(packet.payload);
-        }
-    }
-
-    fn packet(number: u32, ecn: Ecn) -> Packet<u32> {
-        Packet {
-            len: 1500,
-            flow: FlowId(0),
-            hash: 0,
-            ecn,
-            label: Label::None,
-            arrived: Instant::default(),
-            payload: number,
-            ..Packet::default()
-        }
-    }
-
-    fn settings(settings: &[(&str, &str)]) -> Vec<(String, String)> {
-        settings
-            .iter()
-            .map(|&(name, value)| (name.to_owned(), value.to_owned()))
-            .collect()
-    }
+    use crate::testing::{numbers, packet, settings, us};
 
     fn red(set: &[(&str, &str)]) -> RedQdisc<u32> {
         RedQdisc::new(&settings(set), &Env::default()).unwrap()
@@ -285,10 +249,6 @@ mod tests {
 
     fn small(more: &[(&str, &str)]) -> RedQdisc<u32> {
         red(&[&SMALL[..], more].concat())
-    }
-
-    fn us(us: u64) -> Instant {
-        Instant::ZERO + Duration::from_micros(us)
     }
 
     /// Packets 1 to 6 at once; the average in halves of a byte, before each:
@@ -304,16 +264,16 @@ mod tests {
     /// minimum again for the first time; nothing waits, and 8 finds 4172 - 2086 + 1500 = 3586, 1793 B.
     #[test]
     fn the_average_decides_not_the_queue() {
-        let (mut queue, mut log) = (small(&[]), Log::default());
+        let (mut queue, mut log) = (small(&[]), numbers());
         for number in 1..=6 {
-            queue.enqueue(us(0), packet(number, Ecn::Ect0), &mut log);
+            queue.enqueue(us(0), packet(number, 1500, Ecn::Ect0), &mut log);
         }
         assert_eq!(log.dropped, [4, 5, 6].map(|n| (n, DropReason::Congestion)));
         assert_eq!(queue.state.average(), 8344);
         while queue.dequeue(us(0), &mut log).is_some() {}
-        queue.enqueue(us(1792), packet(7, Ecn::Ect0), &mut log);
+        queue.enqueue(us(1792), packet(7, 1500, Ecn::Ect0), &mut log);
         assert_eq!(queue.state.average(), 4172);
-        queue.enqueue(us(1792), packet(8, Ecn::Ect0), &mut log);
+        queue.enqueue(us(1792), packet(8, 1500, Ecn::Ect0), &mut log);
         assert_eq!(queue.state.average(), 3586);
         assert_eq!((log.dropped.len(), log.marked.len()), (3, 0));
     }
@@ -328,9 +288,9 @@ mod tests {
             (&[("ecn", "yes"), ("harddrop", "yes")], Ecn::Ect1, 2, 0),
             (&[("ecn", "yes"), ("nodrop", "yes")], Ecn::NotCapable, 0, 0),
         ] {
-            let (mut queue, mut log) = (small(set), Log::default());
+            let (mut queue, mut log) = (small(set), numbers());
             for number in 1..=5 {
-                queue.enqueue(us(0), packet(number, ecn), &mut log);
+                queue.enqueue(us(0), packet(number, 1500, ecn), &mut log);
             }
             let found = (log.dropped.len(), log.marked.len());
             assert_eq!(found, (dropped, marked), "{set:?} {ecn:?}");
@@ -342,13 +302,13 @@ mod tests {
     /// 15000 * 50: after 1 to 100 packets (101 by rounding), 50.5 in the mean.
     #[test]
     fn marks_are_uniformly_spaced() {
-        let (mut queue, mut log) = (red(&[]), Log::default());
+        let (mut queue, mut log) = (red(&[]), numbers());
         for number in 0..10 {
-            queue.enqueue(us(0), packet(number, Ecn::NotCapable), &mut log);
+            queue.enqueue(us(0), packet(number, 1500, Ecn::NotCapable), &mut log);
         }
         for number in 10..200_000 {
             let drops = log.dropped.len();
-            queue.enqueue(us(0), packet(number, Ecn::NotCapable), &mut log);
+            queue.enqueue(us(0), packet(number, 1500, Ecn::NotCapable), &mut log);
             if log.dropped.len() == drops {
                 queue.dequeue(us(0), &mut log);
             }
@@ -364,9 +324,9 @@ mod tests {
 
     #[test]
     fn a_full_buffer_refuses_whatever_the_average_says() {
-        let (mut queue, mut log) = (red(&[("limit", "3000B")]), Log::default());
+        let (mut queue, mut log) = (red(&[("limit", "3000B")]), numbers());
         for number in 1..=3 {
-            queue.enqueue(us(0), packet(number, Ecn::Ect0), &mut log);
+            queue.enqueue(us(0), packet(number, 1500, Ecn::Ect0), &mut log);
         }
         assert_eq!(log.dropped, [(3, DropReason::Tail)]);
         let smaller = settings(&[("limit", "1500B")]);
@@ -380,9 +340,9 @@ mod tests {
     fn missed_updates_are_made_up_for() {
         let set = [("adaptive", "yes"), ("bandwidth", "8kbit"), ("ecn", "yes")];
         let after = |seconds: u64, every: u64| {
-            let (mut queue, mut log) = (small(&set), Log::default());
+            let (mut queue, mut log) = (small(&set), numbers());
             for number in 1..=20 {
-                queue.enqueue(us(0), packet(number, Ecn::Ect0), &mut log);
+                queue.enqueue(us(0), packet(number, 1500, Ecn::Ect0), &mut log);
             }
             while queue.dequeue(us(0), &mut log).is_some() {}
             for ms in (0..=seconds * 1000).step_by(every as usize) {
@@ -407,7 +367,8 @@ mod tests {
             [("nodrop", "yes"), ("ecn", "no")],
         ] {
             let refused = RedQdisc::<u32>::new(&settings(&set), &Env::default());
-            assert!(matches!(refused, Err(ParamError::Conflict(_))), "{set:?}");
+            let message = refused.expect_err("refused").message;
+            assert!(!message.contains("is outside"), "{set:?}: {message}");
         }
     }
 

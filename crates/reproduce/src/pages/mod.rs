@@ -275,8 +275,8 @@ mod tests {
         ) -> Result<Vec<BuiltLink>, EngineError> {
             let pages = scenario.traffic[0].kind.workload.pages();
             if pages[0].name() == "broken" {
-                let (entry, reason) = ("traffic.page".to_owned(), "broken".to_owned());
-                return Err(EngineError { entry, reason });
+                let (entry, refusal) = ("traffic.page".to_owned(), units::Refusal::new("broken"));
+                return Err(EngineError { entry, refusal });
             }
             let (page, load, now) = (TrafficId(0), 0, Instant::ZERO);
             let (traffic, carrier) = (page, workload::Carrier::Tcp);

@@ -1,7 +1,7 @@
 //! Two end points and a virtual link between them.
 #![allow(dead_code, reason = "every test file uses a part of it")]
 
-use cca::{Control, Registry, Setup};
+use cca::{Choice, Control, Registry, Setup};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use transport::{Connection, Event, Transmit, Wire};
@@ -26,8 +26,8 @@ pub fn control(name: &str, mss: u64) -> Box<dyn Control> {
         initial_window: 10 * mss,
         ..Setup::default()
     };
-    let registry = Registry::builtin();
-    (registry.get(name).unwrap().build)(&[], &setup).unwrap()
+    let choice = Choice::plain(name);
+    Registry::builtin().build(&choice, &setup).unwrap()
 }
 
 /// 20 ms each way, no serialisation, no loss.

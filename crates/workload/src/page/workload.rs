@@ -15,6 +15,7 @@ pub const ENTRY: Entry = Entry {
         generated:N for N generated sites; by default it is all of those.",
     source: "the Confucius paper, section 7.1, and browsers' behaviour",
     params: PageParams::SPECS,
+    check: |settings| PageParams::parse(settings).map(drop),
     carriers: &[Carrier::Tcp, Carrier::Quic],
     control: Some("cubic"),
     rows: Rows::Loads,

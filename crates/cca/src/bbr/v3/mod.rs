@@ -35,9 +35,9 @@ use min_rtt::MinRtt;
 use model::{Latest, Losses, MaxBandwidth, Sample, ShortTerm};
 use probe_bw::Cycle;
 use sent::SentLog;
-use units::param::{ParamError, Settings};
+use units::param::Settings;
 use units::random::Stream;
-use units::{Duration, Instant, Rate};
+use units::{Duration, Instant, Rate, Refusal};
 
 /// 4 ln 2: the least that doubles the rate every round (draft, 2.5: StartupPacingGain).
 const STARTUP_PACING: Gain = (277, 100);
@@ -164,7 +164,7 @@ impl Bbr3 {
     ///
     /// # Errors
     /// If a setting is refused.
-    pub fn new(settings: &Settings, setup: &Setup) -> Result<Self, ParamError> {
+    pub fn new(settings: &Settings, setup: &Setup) -> Result<Self, Refusal> {
         let params = BbrParams::parse(settings)?;
         let mut bbr = Bbr3 {
             encoder_share: params.encoder_share(),

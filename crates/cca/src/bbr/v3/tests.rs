@@ -1,12 +1,8 @@
 mod paths;
 
 use super::*;
-use crate::testpath::{MSS, setup};
+use crate::testing::{MSS, at, setup};
 use crate::{RateSample, Signal};
-
-fn at(ms: u64) -> Instant {
-    Instant::ZERO + Duration::from_millis(ms)
-}
 
 fn mbit(mbit: u64) -> Rate {
     Rate::from_bits(mbit * 1_000_000)
@@ -62,8 +58,8 @@ fn mark() -> Congestion {
 #[test]
 fn the_version_decides_which_is_built() {
     let build = |version: &str| {
-        let set = [("version".to_owned(), version.to_owned())];
-        (crate::bbr::ENTRY.build)(&set, &setup())
+        let choice = format!("bbr,version={version}").parse().unwrap();
+        crate::Registry::builtin().build(&choice, &setup())
     };
     // 2.885 × 80000 bits in a millisecond, less 1 %; 2.77 × that without a margin.
     let rate = |version| build(version).unwrap().pacing_rate().unwrap().as_bits();

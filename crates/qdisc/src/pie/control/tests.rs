@@ -1,5 +1,5 @@
 use super::*;
-use crate::{FlowId, Label};
+use crate::testing::{self, ms as at};
 
 const CONFIG: Config = Config {
     target: Duration::from_millis(15),
@@ -16,20 +16,10 @@ const ESTIMATOR: Config = Config {
 const MS: u64 = ticks(Duration::from_millis(1));
 const BACKLOG: u64 = 100_000;
 
-fn at(ms: u64) -> Instant {
-    Instant::ZERO + Duration::from_millis(ms)
-}
-
-fn packet(len: u32, ecn: Ecn, arrived: Instant) -> Packet<()> {
+fn packet(len: u32, ecn: Ecn, arrived: Instant) -> Packet<u32> {
     Packet {
-        len,
-        flow: FlowId(0),
-        hash: 0,
-        ecn,
-        label: Label::None,
         arrived,
-        payload: (),
-        ..Packet::default()
+        ..testing::packet(0, len, ecn)
     }
 }
 

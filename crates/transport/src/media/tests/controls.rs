@@ -1,13 +1,14 @@
 //! Calls under real controls.
 
 use super::*;
-use cca::Registry;
+use cca::{Choice, Registry};
 
 fn bed(name: &str) -> Bed {
     let params = MediaParams::default();
     let bounds = (Rate::from_bits(150_000), Rate::from_bits(100_000_000));
     let setup = params.setup(Rate::from_bits(300_000), bounds, 1);
-    let control = (Registry::builtin().get(name).unwrap().build)(&[], &setup).unwrap();
+    let control = Registry::builtin().build(&Choice::plain(name), &setup);
+    let control = control.unwrap();
     let mut bed = Bed::new(&params, control);
     bed.rate = Rate::from_bits(20_000_000);
     bed

@@ -1,0 +1,178 @@
+//! `2lps`: young flows before old ones, each with a discipline of their own.
+//!
+//! Principles: two-level processor sharing (2LPS) over any base. A. Marin, S. Rossi, C. Zen,
+//! "Size-based scheduling for TCP flows", Computer Networks 183, 2020; here as G. Moschini,
+//! "Integrating CoDel and Age-Based Scheduling" (thesis, Ca' Foscari, 2025, sections 3.2.3 and 4.4)
+//! built it of Linux's `prio`, `nftables` and a qdisc in each of two bands. A flow that has sent at
+//! most `threshold` bytes is young; while packets of young flows wait, none of an old one is sent.
+//! Most flows are short and end young; what they gain, the few long ones pay.
+//! Not for: a call beside pages. It is the longest job of all, and soon goes last.
+//!
+//! What is read into it:
+//!
+//! - Bytes are those of IP packets as they arrive, the packet's own included, dropped ones and
+//!   retransmissions too: `ct bytes` as a rule of nftables sees it. That counts both directions
+//!   of a connection; here only this one.
+//! - Flows are told apart by hash in a fixed table, not exactly as conntrack does.
+//! - conntrack forgets a connection some time after its end, or after idling: five days for TCP that
+//!   is open, 120 s for TCP that has ended and for UDP. A discipline sees neither protocol nor end,
+//!   so there is one time, `idle`.
+//! - Each of the two has the room that the base has: a packet of one is not dropped for the other's.
+//! - CAKE's levels were tins of one CAKE there, which share the link; here they are two CAKEs.
+
+use crate::ages::Ages;
+use crate::children::{ChildStats, Children};
+use crate::{
+    Backlog, Class, Discipline, DropReason, FlowId, Observer, Order, Packet, Parts, Qdisc, Slot,
+};
+use units::param::Settings;
+use units::{Bytes, Duration, Instant, Refusal};
+
+units::params! {
+    /// Parameters of `2lps`.
+    pub struct TwoLevelParams {
+        /// Bytes that a flow can have sent and still be young.
+        threshold: Bytes = "6331208B", range "1B".."1000GB", source "Moschini, listing 18: computed for load 0.88 on 1 Gbit/s and flows of 300 KiB to 1 GiB, Pareto with shape 1.2";
+        /// Slots that flows are hashed into. Fixed once there is a queue.
+        flows: u32 = "65536", range "1".."65536", source "Linux nf_conntrack_core.c: buckets of a host with 1 to 4 GB";
+        /// A flow of which nothing waits and nothing came for so long starts anew.
+        idle: Duration = "120s", range "1ms".."120h", source "Linux nf_conntrack: tcp_timeout_time_wait, udp_timeout_stream";
+    }
+}
+
+/// The child of young flows.
+const YOUNG: usize = 0;
+/// The child of all other flows.
+const OLD: usize = 1;
+
+/// `2lps` for the registry.
+pub fn two_level<P: Send + 'static>() -> Discipline<P> {
+    Discipline {
+        name: "2lps",
+        summary: "flows that have sent little before all others, each with a discipline of their own",
+        about: "Two-level processor sharing over any base: a flow that has sent at most `threshold` \
+            bytes is young, and while packets of young flows wait, none of an old one is sent. The \
+            base serves each level: `2lps(fq_codel,target=2ms),threshold=1MB`.\n\nThe level of \
+            young flows and that of old ones are instances of the base of their own, each with its \
+            own room.\n\nNot for a call beside pages: it is the longest job of all, and soon goes \
+            last.",
+        source: "A. Marin et al., Computer Networks 183, 2020; G. Moschini, thesis, Ca' Foscari, 2025",
+        params: TwoLevelParams::SPECS,
+        children: &[Slot {
+            name: "BASE",
+            default: "pfifo",
+            help: "What serves each of the two levels.",
+        }],
+        build: |parts| Ok(Box::new(TwoLevel::new(parts)?)),
+    }
+}
+
+/// Two levels, and the ages of flows.
+pub struct TwoLevel<P> {
+    params: TwoLevelParams,
+    ages: Ages,
+    levels: Children<P>,
+}
+
+impl<P: Send + 'static> TwoLevel<P> {
+    /// Both levels empty.
+    ///
+    /// # Errors
+    /// If a setting is refused, here or by the base.
+    pub fn new(parts: &Parts<'_, P>) -> Result<Self, Refusal> {
+        let params = TwoLevelParams::parse(parts.settings)?;
+        Ok(TwoLevel {
+            ages: Ages::new(params.flows),
+            levels: Children::new([("young", parts.child(0)?), ("old", parts.child(0)?)])?,
+            params,
+        })
+    }
+}
+
+impl<P: Send> Qdisc<P> for TwoLevel<P> {
+    fn enqueue(&mut self, now: Instant, packet: Packet<P>, observer: &mut dyn Observer<P>) {
+        let (flow, hash) = (packet.flow, packet.hash);
+        let TwoLevelParams {
+            threshold, idle, ..
+        } = self.params;
+        let level = |bytes| u8::from(bytes > threshold.get());
+        let placed = self.ages.count(now, (flow, hash), packet.len, idle, level);
+        let (before, level) = (placed.before.map(usize::from), usize::from(placed.level));
+        self.levels.moved(now, flow, (before, level), observer);
+        self.ages.entered(hash);
+        let ages = &mut self.ages;
+        let observer = &mut Leaving { ages, observer };
+        self.levels.enqueue(level, now, packet, observer);
+    }
+
+    fn dequeue(&mut self, now: Instant, observer: &mut dyn Observer<P>) -> Option<Packet<P>> {
+        let ages = &mut self.ages;
+        let observer = &mut Leaving { ages, observer };
+        // A base that shapes may hold back what waits.
+        let young = self.levels.dequeue(YOUNG, now, observer);
+        let packet = young.or_else(|| self.levels.dequeue(OLD, now, observer))?;
+        self.ages.left(packet.hash);
+        Some(packet)
+    }
+
+    fn next_wake(&self, now: Instant) -> Option<Instant> {
+        self.levels.next_wake(now)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.levels.backlog()
+    }
+
+    fn change(
+        &mut self,
+        _now: Instant,
+        settings: &Settings,
+        _observer: &mut dyn Observer<P>,
+    ) -> Result<(), Refusal> {
+        let mut params = self.params.clone();
+        params.apply(settings)?;
+        self.ages.keep_slots(params.flows)?;
+        self.params = params;
+        Ok(())
+    }
+
+    fn params(&self) -> Vec<(&'static str, String)> {
+        self.params.values()
+    }
+
+    fn classes(&self) -> Vec<String> {
+        self.levels.classes()
+    }
+
+    fn children(&self) -> Vec<ChildStats> {
+        self.levels.stats()
+    }
+
+    fn order(&self) -> Order {
+        self.levels.get(YOUNG).order()
+    }
+}
+
+/// Knows of packets that are dropped within a level, which wait no longer.
+struct Leaving<'a, P> {
+    ages: &'a mut Ages,
+    observer: &'a mut dyn Observer<P>,
+}
+
+impl<P> Observer<P> for Leaving<'_, P> {
+    fn dropped(&mut self, now: Instant, packet: Packet<P>, reason: DropReason) {
+        self.ages.left(packet.hash);
+        self.observer.dropped(now, packet, reason);
+    }
+
+    fn marked(&mut self, now: Instant, packet: &Packet<P>) {
+        self.observer.marked(now, packet);
+    }
+
+    fn moved(&mut self, now: Instant, flow: FlowId, from: Option<Class>, to: Class) {
+        self.observer.moved(now, flow, from, to);
+    }
+}
+
+#[cfg(test)]
+mod tests;
