@@ -1,6 +1,6 @@
 //! From a scenario to what the guest is told, and what of a scenario it cannot be told.
 
-use crate::disciplines::{self, CONFUCIUS, Told};
+use crate::disciplines::{self, CONFUCIUS};
 use crate::network::{self, BURST, CLASS, DOWN, Shaped, UP};
 use crate::packets::Queue;
 use guest::plan::{Entry, Places, RateStep, Step, TapPlan};
@@ -320,8 +320,8 @@ fn remarks(choice: &Choice) -> Vec<(&'static str, String)> {
 /// Loads what is not part of every kernel, before there is any traffic that would wait for it.
 fn modules(scenario: &Scenario, shaped: &[Shaped]) -> Vec<Step> {
     let mut names = vec!["veth", "sch_htb", "sch_netem"];
-    let of = |told: &Told| told.module.filter(|module| *module != CONFUCIUS);
-    names.extend(shaped.iter().filter_map(|one| of(&one.discipline)));
+    let foreign = shaped.iter().filter(|one| !is_ours(one));
+    names.extend(foreign.filter_map(|one| one.discipline.module.as_deref()));
     for traffic in &scenario.traffic {
         let control = CONTROLS
             .iter()
@@ -335,17 +335,14 @@ fn modules(scenario: &Scenario, shaped: &[Shaped]) -> Vec<Step> {
     names.dedup();
     let run = |words: &[&str]| Step::Run(words.iter().map(|&word| word.to_owned()).collect());
     let mut steps: Vec<Step> = names.iter().map(|name| run(&["modprobe", name])).collect();
-    if shaped
-        .iter()
-        .any(|one| one.discipline.module == Some(CONFUCIUS))
-    {
+    if shaped.iter().any(is_ours) {
         steps.push(run(&["insmod", "sch_confucius.ko"]));
     }
     steps
 }
 
 fn is_ours(one: &Shaped) -> bool {
-    one.discipline.module == Some(CONFUCIUS)
+    one.discipline.module.as_deref() == Some(CONFUCIUS)
 }
 
 /// Steps of the rates of both directions.
