@@ -36,6 +36,8 @@ pub const CLASS: u32 = 1;
 /// Bytes that may leave at once: a packet with Ethernet's header, so that a timer that fires late
 /// takes nothing from the rate.
 pub const BURST: u32 = 1514;
+/// Bytes of the largest packet.
+pub const MTU: u32 = 1500;
 /// Root handles of the delays: servers', and the home's.
 const DELAYS: (u32, u32) = (0x11, 0x12);
 /// Packets on their way: never the limit.
@@ -139,7 +141,7 @@ impl Commands<'_> {
             self.run(&format!("ip -n {router} addr add {wire}.1/30 dev {inner}"));
             for (place, device) in [(name, outer), (router, inner)] {
                 self.run(&format!(
-                    "ip -n {place} link set {device} mtu 1500 gso_max_segs 1 up"
+                    "ip -n {place} link set {device} mtu {MTU} gso_max_segs 1 up"
                 ));
             }
             // Neighbours that need not be asked for.
