@@ -14,6 +14,7 @@
 
 use crate::disciplines::Told;
 use guest::plan::{Delay, Places, Step};
+use netcfg::tc;
 use units::{Duration, Rate};
 
 /// A bottleneck.
@@ -184,14 +185,14 @@ impl Commands<'_> {
             "tc -n {router} qdisc add dev {device} root handle {root:x}: \
              stab overhead -14 linklayer ethernet htb default {CLASS:x}"
         ));
-        let (rate, overhead) = (link.rate.as_bits(), link.overhead);
-        let overhead = match overhead {
+        let rate = tc::rate(link.rate);
+        let overhead = match link.overhead {
             0 => String::new(),
             bytes => format!("overhead {bytes}"),
         };
         self.run(&format!(
             "tc -n {router} class add dev {device} parent {root:x}: classid {root:x}:{CLASS:x} \
-             htb rate {rate}bit {overhead} burst {BURST}b cburst {BURST}b quantum {BURST}"
+             htb rate {rate} {overhead} burst {BURST} cburst {BURST} quantum {BURST}"
         ));
         let discipline = link.discipline.words.join(" ");
         self.run(&format!(
