@@ -58,7 +58,7 @@ check() {
 }
 
 case " $* " in *" 6.1 "*)
-    cargo test --quiet --locked -p linux --test machine -- --ignored --test-threads 2
+    cargo test --quiet --locked -p linux --test machine --test tc -- --ignored --test-threads 2
     ;;
 esac
 

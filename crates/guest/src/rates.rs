@@ -4,6 +4,11 @@
 use crate::error::{Failure, Tried};
 use crate::place::{Namespaces, Place};
 use crate::plan::RateStep;
+use netlink_packet_core::{
+    DefaultNla, Emitable, ErrorBuffer, NLM_F_ACK, NLM_F_REQUEST, NLMSG_ERROR, NetlinkBuffer,
+    NetlinkHeader,
+};
+use netlink_packet_route::tc::{TcAttribute, TcHandle, TcHeader, TcMessage, TcOption};
 use nix::errno::Errno;
 use nix::net::if_::if_nametoindex;
 use nix::sys::socket::{
@@ -12,13 +17,8 @@ use nix::sys::socket::{
 use std::os::fd::{AsRawFd, OwnedFd};
 use units::Instant;
 
-/// linux/rtnetlink.h
+/// linux/rtnetlink.h; `RouteNetlinkMessage` knows it, and has the code of all other messages with it.
 const RTM_NEWTCLASS: u16 = 40;
-/// `NLM_F_REQUEST | NLM_F_ACK`, linux/netlink.h
-const REQUEST_WITH_ANSWER: u16 = 1 | 4;
-const NLMSG_ERROR: u16 = 2;
-const TCA_KIND: u16 = 1;
-const TCA_OPTIONS: u16 = 2;
 /// linux/pkt_sched.h
 const TCA_HTB_PARMS: u16 = 1;
 const TCA_HTB_RATE64: u16 = 6;
@@ -79,42 +79,49 @@ impl Rates {
 
 /// What the kernel answered: an error of 0 is an acknowledgement (netlink(7)).
 fn refused(answer: &[u8]) -> Result<(), Failure> {
-    let kind = answer.get(4..6).and_then(|b| b.try_into().ok());
-    let code = answer.get(16..20).and_then(|b| b.try_into().ok());
-    match (kind.map(u16::from_ne_bytes), code.map(i32::from_ne_bytes)) {
-        (Some(NLMSG_ERROR), Some(0)) => Ok(()),
-        (Some(NLMSG_ERROR), Some(code)) => Err(Failure::new(
-            "a change of rate",
-            Errno::from_raw(code.saturating_neg()),
-        )),
-        _ => Err(Failure::new(
-            "a change of rate",
-            "an answer of another kind",
-        )),
+    let what = "a change of rate";
+    let answer = NetlinkBuffer::new_checked(answer).tried(what)?;
+    if answer.message_type() != NLMSG_ERROR {
+        return Err(Failure::new(what, "an answer of another kind"));
+    }
+    let error = ErrorBuffer::new_checked(answer.payload()).tried(what)?;
+    match error.code() {
+        None => Ok(()),
+        Some(code) => {
+            let code = code.get().saturating_neg();
+            Err(Failure::new(what, Errno::from_raw(code)))
+        }
     }
 }
 
 /// A request to change a class.
 fn message(step: &RateStep, device: u32) -> Vec<u8> {
-    let mut options = Vec::new();
-    attribute(&mut options, TCA_HTB_PARMS, &parameters(step));
+    let option = |kind, value| TcOption::Other(DefaultNla::new(kind, value));
+    let mut options = vec![option(TCA_HTB_PARMS, parameters(step))];
     if step.rate > u64::from(u32::MAX) {
-        attribute(&mut options, TCA_HTB_RATE64, &step.rate.to_ne_bytes());
-        attribute(&mut options, TCA_HTB_CEIL64, &step.rate.to_ne_bytes());
+        let rate = step.rate.to_ne_bytes().to_vec();
+        options.push(option(TCA_HTB_RATE64, rate.clone()));
+        options.push(option(TCA_HTB_CEIL64, rate));
     }
-    let mut body = Vec::new();
-    // struct tcmsg: family, device, class, parent, info.
-    for field in [0, device, step.class, step.class & 0xffff_0000, 0] {
-        body.extend(field.to_ne_bytes());
-    }
-    attribute(&mut body, TCA_KIND, b"htb\0");
-    attribute(&mut body, TCA_OPTIONS, &options);
-    let mut message = Vec::new();
-    message.extend((body.len() as u32 + 16).to_ne_bytes());
-    message.extend(RTM_NEWTCLASS.to_ne_bytes());
-    message.extend(REQUEST_WITH_ANSWER.to_ne_bytes());
-    message.extend([0; 8]); // number, sender
-    message.extend(body);
+    let class = TcHandle::from(step.class);
+    let header = TcHeader {
+        index: device as i32,
+        handle: class,
+        parent: TcHandle { minor: 0, ..class },
+        ..TcHeader::default()
+    };
+    let attributes = vec![
+        TcAttribute::Kind("htb".to_owned()),
+        TcAttribute::Options(options),
+    ];
+    let change = TcMessage::from_parts(header, attributes);
+    let mut header = NetlinkHeader::default();
+    header.length = (header.buffer_len() + change.buffer_len()) as u32;
+    header.message_type = RTM_NEWTCLASS;
+    header.flags = NLM_F_REQUEST | NLM_F_ACK;
+    let mut message = vec![0; header.length as usize];
+    header.emit(&mut message);
+    change.emit(&mut message[header.buffer_len()..]);
     message
 }
 
@@ -138,15 +145,6 @@ fn parameters(step: &RateStep) -> Vec<u8> {
     options
 }
 
-fn attribute(to: &mut Vec<u8>, kind: u16, value: &[u8]) {
-    to.extend((value.len() as u16 + 4).to_ne_bytes());
-    to.extend(kind.to_ne_bytes());
-    to.extend(value);
-    while !to.len().is_multiple_of(4) {
-        to.push(0);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -168,7 +166,8 @@ mod tests {
         let word = |at: usize| u32::from_ne_bytes(message[at..at + 4].try_into().unwrap());
         let half = |at: usize| u16::from_ne_bytes(message[at..at + 2].try_into().unwrap());
         assert_eq!(word(0) as usize, message.len());
-        assert_eq!(half(4), RTM_NEWTCLASS);
+        // REQUEST and ACK, linux/netlink.h.
+        assert_eq!((half(4), half(6)), (RTM_NEWTCLASS, 1 | 4));
         assert_eq!(
             (word(20), word(24), word(28)),
             (7, 0x0001_0001, 0x0001_0000)
@@ -192,10 +191,16 @@ mod tests {
     #[test]
     fn an_answer_that_is_no_acknowledgement_fails() {
         let mut answer = [0; 36];
+        answer[..4].copy_from_slice(&36u32.to_ne_bytes());
+        assert!(refused(&answer).is_err());
         answer[4..6].copy_from_slice(&NLMSG_ERROR.to_ne_bytes());
         assert!(refused(&answer).is_ok());
         answer[16..20].copy_from_slice(&(-22i32).to_ne_bytes());
         assert!(refused(&answer).unwrap_err().reason.contains("EINVAL"));
-        assert!(refused(&answer[..10]).is_err() && refused(&[]).is_err());
+        for length in [0, 10, 16, 19, 35] {
+            assert!(refused(&answer[..length]).is_err(), "{length}");
+        }
+        answer[..4].copy_from_slice(&18u32.to_ne_bytes());
+        assert!(refused(&answer).is_err());
     }
 }

@@ -1,127 +1,118 @@
-//! Our names of disciplines and settings, as `tc` has them.
+//! What tc is told of a scenario's discipline, and what of it Linux does not have.
 
+use netcfg::tc::{self, Setting, Spelling};
 use qdisc::{Limit, Registry};
 use scenario::Choice;
-use units::param::{Spec, Value};
-use units::{Bytes, Duration, Rate, Refusal};
-
-/// How a limit is given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Room {
-    /// `limit` in packets.
-    Packets,
-    /// `limit` in bytes.
-    Bytes,
-    /// cake's `memlimit` in bytes.
-    Memory,
-    /// Not by the discipline: each band's `pfifo` takes the device's `txqueuelen`.
-    Device,
-}
-
-/// A discipline that Linux has.
-struct Known {
-    name: &'static str,
-    room: Room,
-    /// The module; none if it is always there.
-    module: Option<&'static str>,
-}
-
-const fn known(name: &'static str, room: Room, module: Option<&'static str>) -> Known {
-    Known { name, room, module }
-}
-
-const KNOWN: &[Known] = &[
-    known("pfifo", Room::Packets, None),
-    known("bfifo", Room::Bytes, None),
-    known("codel", Room::Packets, Some("sch_codel")),
-    known("fq_codel", Room::Packets, Some("sch_fq_codel")),
-    known("cake", Room::Memory, Some("sch_cake")),
-    known("red", Room::Bytes, Some("sch_red")),
-    known("pie", Room::Packets, Some("sch_pie")),
-    known("fq_pie", Room::Packets, Some("sch_fq_pie")),
-    known("fq", Room::Packets, Some("sch_fq")),
-    known("hhf", Room::Packets, Some("sch_hhf")),
-    known("prio", Room::Device, Some("sch_prio")),
-    known("confucius", Room::Packets, Some(CONFUCIUS)),
-];
+use units::{Bytes, Refusal};
+use units::param::Value;
 
 /// The module of this project.
 pub const CONFUCIUS: &str = "sch_confucius";
 
-/// What `tc` is told of a discipline.
+/// What tc insists on for `red`.
+const INSISTED: [&str; 5] = ["min", "max", "probability", "avpkt", "burst"];
+
+/// What tc is told of a discipline.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Told {
     /// Its name and its parameters.
     pub words: Vec<String>,
-    /// The module to load.
-    pub module: Option<&'static str>,
+    /// The module to load; none if the discipline is always there.
+    pub module: Option<String>,
     /// The device's `txqueuelen`, where the discipline goes by that.
     pub device_queue: Option<u32>,
 }
 
-/// What `tc` is told for `choice`, on a link whose owner gave it `limit`.
+/// What tc is told for `choice`, on a link whose owner gave it `limit`.
 ///
 /// # Errors
 /// If Linux has no such discipline or setting; the error says so.
 pub fn told(choice: &Choice, limit: Option<Limit>) -> Result<Told, Refusal> {
-    let name = choice.name.as_str();
-    let known = KNOWN.iter().find(|known| known.name == name);
-    let known = known.ok_or_else(|| unknown(name))?;
+    let name = &choice.name;
+    let spelling = Spelling::of(name).ok_or_else(|| unknown(name))?;
     if !choice.children.is_empty() {
-        return Err(Refusal::new(format!(
-            "Linux's {name} is set up without others inside"
-        )));
+        let message = format!("Linux's {name} is set up without others inside");
+        return Err(Refusal::new(message));
     }
     let mut told = Told {
-        words: vec![name.to_owned()],
-        module: known.module,
+        words: vec![spelling.name.to_owned()],
+        module: module(spelling.name),
         device_queue: None,
     };
     let is_set = |key: &str| choice.settings.iter().any(|(other, _)| other == key);
     if let Some(limit) = limit.filter(|_| !is_set("limit") && !is_set("memlimit")) {
-        let words = match known.room {
-            Room::Packets => vec!["limit".to_owned(), limit.packets().to_string()],
-            Room::Bytes => vec!["limit".to_owned(), format!("{}b", limit.bytes())],
-            Room::Memory => vec!["memlimit".to_owned(), format!("{}b", limit.bytes())],
-            Room::Device => {
-                told.device_queue = Some(limit.packets());
-                Vec::new()
-            }
-        };
-        told.words.extend(words);
-    }
-    let registry = Registry::<u32>::builtin();
-    let specs = registry.get(name).map_or(&[][..], |entry| entry.params);
-    for (key, value) in settings_of(choice) {
-        if name == "prio" && key == "band_limit" {
-            told.device_queue = Some(parsed(&key, &value)?);
-            continue;
+        match room(spelling) {
+            Some(setting) => told.words.extend(limited(setting, limit)),
+            None => told.device_queue = Some(limit.packets()),
         }
-        let spec = specs.iter().find(|spec| spec.name == key);
-        let spec = spec.ok_or_else(|| format!("{name} has no {key:?}"))?;
-        told.words.extend(setting(name, spec, &value)?);
+    }
+    for (key, value) in settings_of(choice) {
+        match (spelling.name, key.as_str()) {
+            ("prio", "band_limit") => told.device_queue = Some(parsed(&key, &value)?),
+            ("red", "gentle") if parsed(&key, &value)? => {
+                return Err(Refusal::new("Linux's red is not gentle"));
+            }
+            ("red", "gentle") => {}
+            _ => told.words.extend(words(spelling, &key, &value)?),
+        }
     }
     Ok(told)
+}
+
+/// The setting that says how much a discipline holds; none where each band's `pfifo` takes the
+/// device's `txqueuelen`.
+fn room(spelling: &Spelling) -> Option<&'static Setting> {
+    let mut settings = spelling.declared().iter();
+    settings.find(|setting| matches!(setting.key(), "limit" | "memlimit"))
+}
+
+fn limited(setting: &Setting, limit: Limit) -> [String; 2] {
+    let amount = if setting.is_size() {
+        tc::size(Bytes::new(limit.bytes()))
+    } else {
+        limit.packets().to_string()
+    };
+    [setting.key().to_owned(), amount]
+}
+
+/// One setting in tc's words; none where it is what holds anyway. Scenarios set what our discipline
+/// declares, not what only the kernel's has.
+fn words(spelling: &Spelling, key: &str, value: &str) -> Result<Vec<String>, Refusal> {
+    let setting = spelling.declared().iter().find(|it| it.key() == key);
+    let missing = || Refusal::new(format!("{} has no {key:?}", spelling.name));
+    let setting = setting.ok_or_else(missing)?;
+    if setting.is_unsaid(value) {
+        return Ok(Vec::new());
+    }
+    let words = setting.words(value);
+    let words = words.map_err(|error| Refusal::new(format!("{key}: {error}")))?;
+    Ok(words.split_whitespace().map(str::to_owned).collect())
+}
+
+fn module(name: &str) -> Option<String> {
+    match name {
+        "pfifo" | "bfifo" => None,
+        _ => Some(format!("sch_{name}")),
+    }
 }
 
 fn unknown(name: &str) -> Refusal {
     if name == "dualpi2" {
         return Refusal::new("the tc of the machines does not know dualpi2");
     }
-    let names: Vec<&str> = KNOWN.iter().map(|known| known.name).collect();
+    let names: Vec<&str> = tc::DISCIPLINES.iter().map(|known| known.name).collect();
     let refusal = Refusal::new(format!("Linux has no qdisc {name}"));
     refusal.with_help(format!("it has {}", names.join(", ")))
 }
 
-/// What has to be said: what the user set, and for `red` what `tc` insists on.
+/// What has to be said: what the user set, and for `red` what tc insists on.
 fn settings_of(choice: &Choice) -> Vec<(String, String)> {
     let mut settings = choice.settings.clone();
     if choice.name == "red" {
         let registry = Registry::<u32>::builtin();
         let specs = registry.get("red").map_or(&[][..], |entry| entry.params);
-        for spec in specs {
-            let insisted = ["min", "max", "probability", "avpkt", "burst"].contains(&spec.name);
-            if insisted && !settings.iter().any(|(key, _)| key == spec.name) {
+        for spec in specs.iter().filter(|spec| INSISTED.contains(&spec.name)) {
+            if !settings.iter().any(|(key, _)| key == spec.name) {
                 settings.push((spec.name.to_owned(), spec.default.to_owned()));
             }
         }
@@ -129,88 +120,19 @@ fn settings_of(choice: &Choice) -> Vec<(String, String)> {
     settings
 }
 
-fn parsed<T: Value>(key: &str, text: &str) -> Result<T, String> {
-    T::parse(text).map_err(|error| format!("{key}: {error}"))
-}
-
-/// One setting in `tc`'s words. What our disciplines have beyond Linux's is refused.
-fn setting(name: &str, spec: &Spec, value: &str) -> Result<Vec<String>, String> {
-    let key = spec.name;
-    let one = |value: String| Ok(vec![key.to_owned(), value]);
-    let bare = |value: &str| Ok(vec![value.to_owned()]);
-    let off = value.trim() == "off";
-    match (name, key) {
-        ("cake", "diffserv" | "flowmode" | "atm") => return bare(value.trim()),
-        ("cake", "bandwidth") if value.trim() == "unlimited" => return bare("unlimited"),
-        ("cake", "bandwidth") => return one(rate(key, value)?),
-        ("cake", "overhead") => return one(value.trim().to_owned()),
-        ("cake", "memlimit") if value.trim() == "auto" => return Ok(Vec::new()),
-        ("cake", "memlimit") => return one(size(key, value)?),
-        ("cake", "ingress") => {
-            let ingress = parsed::<bool>(key, value)?;
-            return bare(if ingress { "ingress" } else { "egress" });
-        }
-        ("red", "gentle") => {
-            return match parsed::<bool>(key, value)? {
-                true => Err("Linux's red is not gentle".to_owned()),
-                false => Ok(Vec::new()),
-            };
-        }
-        ("confucius", "targets" | "occupancy") => return one(value.trim().to_owned()),
-        ("confucius", "memory_limit" | "quantum") => return one(size(key, value)?),
-        ("fq", "maxrate") if off => return Ok(Vec::new()),
-        ("fq", "maxrate") => return one(rate(key, value)?),
-        (_, "ce_threshold") if off => return Ok(Vec::new()),
-        (_, "ce_threshold") => return one(time(key, value)?),
-        ("red", "ecn" | "harddrop" | "nodrop" | "adaptive") => {
-            return match parsed::<bool>(key, value)? {
-                true => bare(key),
-                false => Ok(Vec::new()),
-            };
-        }
-        _ => {}
-    }
-    match spec.kind {
-        "duration" => one(time(key, value)?),
-        "size" => one(size(key, value)?),
-        "rate" => one(rate(key, value)?),
-        "count" => one(parsed::<u64>(key, value)?.to_string()),
-        "number" => one(parsed::<f64>(key, value)?.to_string()),
-        "yes or no" => bare(&match (parsed::<bool>(key, value)?, key) {
-            (true, _) => key.to_owned(),
-            (false, "dq_rate_estimator") => "no_dq_rate_estimator".to_owned(),
-            (false, _) => format!("no{key}"),
-        }),
-        other => Err(format!(
-            "{name}'s {key} is a {other}, which has no words in tc"
-        )),
-    }
-}
-
-/// `tc` knows microseconds.
-fn time(key: &str, text: &str) -> Result<String, String> {
-    let time: Duration = parsed(key, text)?;
-    if !time.as_nanos().is_multiple_of(1000) {
-        return Err(format!("{key}: {time} is no whole number of microseconds"));
-    }
-    Ok(format!("{}us", time.as_micros()))
-}
-
-fn size(key: &str, text: &str) -> Result<String, String> {
-    parsed::<Bytes>(key, text).map(|bytes| format!("{}b", bytes.get()))
-}
-
-fn rate(key: &str, text: &str) -> Result<String, String> {
-    parsed::<Rate>(key, text).map(|rate| format!("{}bit", rate.as_bits()))
+fn parsed<T: Value>(key: &str, text: &str) -> Result<T, Refusal> {
+    T::parse(text).map_err(|error| Refusal::new(format!("{key}: {error}")))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn words(choice: &str, limit: Option<Limit>) -> Result<String, Refusal> {
+    fn words(choice: &str, limit: Option<Limit>) -> Result<String, String> {
         let choice: Choice = choice.parse().unwrap();
-        told(&choice, limit).map(|told| told.words.join(" "))
+        let told = told(&choice, limit);
+        told.map(|told| told.words.join(" "))
+            .map_err(|refusal| refusal.to_string())
     }
 
     #[test]
@@ -219,17 +141,17 @@ mod tests {
         for (choice, limit, expected) in [
             ("pfifo", packets, "pfifo limit 250"),
             ("pfifo,limit=7", packets, "pfifo limit 7"),
-            ("bfifo", packets, "bfifo limit 375000b"),
-            ("cake", packets, "cake memlimit 375000b"),
+            ("bfifo", packets, "bfifo limit 375000"),
+            ("cake", packets, "cake memlimit 375000"),
             (
                 "cake,diffserv=besteffort,rtt=50ms,flowmode=flows,bandwidth=20mbit",
                 None,
-                "cake besteffort rtt 50000us flows bandwidth 20000000bit",
+                "cake besteffort rtt 50ms flows bandwidth 20mbit",
             ),
             (
                 "fq_codel,target=5ms,ecn=no,memory_limit=4MiB,ce_threshold=off",
                 None,
-                "fq_codel target 5000us noecn memory_limit 4194304b",
+                "fq_codel target 5ms noecn memory_limit 4194304",
             ),
             (
                 "pie,dq_rate_estimator=no,bytemode=yes,alpha=3",
@@ -239,12 +161,12 @@ mod tests {
             (
                 "confucius,targets=10/40,occupancy=buffer,doubling=1s,alpha=20,quantum=300B",
                 None,
-                "confucius targets 10/40 occupancy buffer doubling 1000000us alpha 20 quantum 300b",
+                "confucius targets 10/40 occupancy buffer doubling 1000ms alpha 20 quantum 300",
             ),
             (
                 "red",
                 packets,
-                "red limit 375000b min 7500b max 22500b probability 0.02 avpkt 1500b burst 55",
+                "red limit 375000 min 7500 max 22500 probability 0.02 avpkt 1500 burst 55",
             ),
         ] {
             assert_eq!(words(choice, limit).unwrap(), expected);
@@ -264,27 +186,15 @@ mod tests {
     #[test]
     fn what_linux_has_not_is_refused() {
         for (choice, reason) in [
-            ("fq_codel(pfifo)", "without others inside"),
             ("fq_fifo", "Linux has no qdisc fq_fifo"),
             ("pias", "Linux has no qdisc pias"),
             ("red,gentle=yes", "not gentle"),
-            ("codel,target=1500ns", "no whole number of microseconds"),
+            ("codel,target=1500ns", "not a whole number of microseconds"),
             ("codel,tarket=1ms", "has no \"tarket\""),
             ("dualpi2", "the tc of the machines does not know dualpi2"),
         ] {
-            let error = words(choice, None).unwrap_err().to_string();
+            let error = words(choice, None).unwrap_err();
             assert!(error.contains(reason), "{error}");
-        }
-    }
-
-    #[test]
-    fn every_discipline_of_both_is_named_the_same() {
-        let ours: Vec<&str> = Registry::<u32>::builtin()
-            .iter()
-            .map(|entry| entry.name)
-            .collect();
-        for known in KNOWN {
-            assert!(ours.contains(&known.name), "{} is not ours", known.name);
         }
     }
 }

@@ -4,6 +4,7 @@ use crate::cache::{Cache, CacheError, Kernel};
 use crate::machine::{Machine, MachineError};
 use crate::outcome::Outcome;
 use crate::plan::{self, Prepared, Site};
+use crate::unsupported::unsupported;
 use crate::written::Written;
 use measure::{BuiltLink, Engine, EngineError, Sink, Unsupported};
 use scenario::{Choice, Scenario};
@@ -117,7 +118,7 @@ impl Engine for KernelEngine {
     }
 
     fn check(&self, scenario: &Scenario) -> Vec<Unsupported> {
-        plan::unsupported(scenario)
+        unsupported(scenario)
     }
 
     fn run(

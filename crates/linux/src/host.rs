@@ -7,6 +7,7 @@
 //! process was killed.
 
 use crate::plan::{self, Prepared, Site};
+use crate::unsupported::unsupported;
 use crate::written::Written;
 use guest::plan::Step;
 use guest::tap;
@@ -183,7 +184,7 @@ impl Engine for HostEngine {
     }
 
     fn check(&self, scenario: &Scenario) -> Vec<Unsupported> {
-        plan::unsupported(scenario)
+        unsupported(scenario)
     }
 
     fn run(

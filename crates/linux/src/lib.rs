@@ -23,6 +23,7 @@
 #![deny(missing_docs)]
 
 mod cache;
+mod controls;
 mod cpio;
 mod disciplines;
 mod engine;
@@ -32,6 +33,10 @@ mod network;
 mod outcome;
 mod packets;
 mod plan;
+mod rates;
+#[cfg(test)]
+mod samples;
+mod unsupported;
 mod written;
 
 pub use cache::{Cache, CacheError, DEFAULT_KERNEL, KERNELS, Kernel};
@@ -39,4 +44,4 @@ pub use engine::{KernelEngine, SetupError};
 pub use host::{HostEngine, HostError};
 pub use machine::{Machine, MachineError};
 pub use outcome::Outcome;
-pub use plan::unsupported;
+pub use unsupported::unsupported;

@@ -14,6 +14,7 @@
 
 use crate::disciplines::Told;
 use guest::plan::{Delay, Places, Step};
+use netcfg::tc;
 use units::{Duration, Rate};
 
 /// A bottleneck.
@@ -36,6 +37,8 @@ pub const CLASS: u32 = 1;
 /// Bytes that may leave at once: a packet with Ethernet's header, so that a timer that fires late
 /// takes nothing from the rate.
 pub const BURST: u32 = 1514;
+/// Bytes of the largest packet.
+pub const MTU: u32 = 1500;
 /// Root handles of the delays: servers', and the home's.
 const DELAYS: (u32, u32) = (0x11, 0x12);
 /// Packets on their way: never the limit.
@@ -139,7 +142,7 @@ impl Commands<'_> {
             self.run(&format!("ip -n {router} addr add {wire}.1/30 dev {inner}"));
             for (place, device) in [(name, outer), (router, inner)] {
                 self.run(&format!(
-                    "ip -n {place} link set {device} mtu 1500 gso_max_segs 1 up"
+                    "ip -n {place} link set {device} mtu {MTU} gso_max_segs 1 up"
                 ));
             }
             // Neighbours that need not be asked for.
@@ -182,14 +185,14 @@ impl Commands<'_> {
             "tc -n {router} qdisc add dev {device} root handle {root:x}: \
              stab overhead -14 linklayer ethernet htb default {CLASS:x}"
         ));
-        let (rate, overhead) = (link.rate.as_bits(), link.overhead);
-        let overhead = match overhead {
+        let rate = tc::rate(link.rate);
+        let overhead = match link.overhead {
             0 => String::new(),
             bytes => format!("overhead {bytes}"),
         };
         self.run(&format!(
             "tc -n {router} class add dev {device} parent {root:x}: classid {root:x}:{CLASS:x} \
-             htb rate {rate}bit {overhead} burst {BURST}b cburst {BURST}b quantum {BURST}"
+             htb rate {rate} {overhead} burst {BURST} cburst {BURST} quantum {BURST}"
         ));
         let discipline = link.discipline.words.join(" ");
         self.run(&format!(

@@ -1,32 +1,17 @@
-//! From a scenario to what the guest is told, and what of a scenario it cannot be told.
+//! From a scenario to what the guest is told.
 
-use crate::disciplines::{self, CONFUCIUS, Told};
-use crate::network::{self, BURST, CLASS, DOWN, Shaped, UP};
+use crate::disciplines::{self, CONFUCIUS};
+use crate::network::{self, DOWN, Shaped, UP};
 use crate::packets::Queue;
-use guest::plan::{Entry, Places, RateStep, Step, TapPlan};
-use guest::ports;
+use crate::unsupported::unsupported;
+use crate::{controls, rates};
+use guest::plan::{Entry, Places, Step, TapPlan};
 use link::Capacity;
 use measure::{BuiltLink, Unsupported};
 use qdisc::{Env, Registry};
-use scenario::{Choice, Link, Scenario, Stack, Traffic};
-use units::{Duration, Rate, Refusal};
-use workload::Carrier;
+use scenario::{Choice, Link, Scenario};
+use units::{Duration, Refusal};
 
-/// Controls of Linux's TCP, by the names that we have for them, and the module of each.
-const CONTROLS: &[(&str, &str)] = &[
-    ("cubic", "tcp_cubic"),
-    ("reno", ""),
-    ("bbr", "tcp_bbr"),
-    ("vegas", "tcp_vegas"),
-    ("illinois", "tcp_illinois"),
-    ("yeah", "tcp_yeah"),
-];
-/// Changes of rate closer together than this are one, of their mean: each takes the guest's time.
-const CLOSEST: Duration = Duration::from_millis(20);
-/// An outage is over by this much later than it should be, at most.
-const MARGIN: Duration = Duration::from_millis(1);
-/// Largest datagram that is one packet.
-const MTU: u32 = 1500;
 /// Bytes of packets that one record is kept for, and of the two records of a packet that passes,
 /// in the kernel's ring buffer. Small packets take as much as large ones.
 const BYTES_A_PACKET: f64 = 500.0;
@@ -68,111 +53,6 @@ impl Site {
             load,
         }
     }
-}
-
-/// What of `scenario` the kernel engine cannot run, whatever the discipline.
-pub fn unsupported(scenario: &Scenario) -> Vec<Unsupported> {
-    let mut found = Vec::new();
-    let mut refuse = |entry: String, refusal: Refusal| {
-        found.push(Unsupported { entry, refusal });
-    };
-    if scenario.stack != Stack::Linux {
-        refuse("stack".to_owned(), Refusal::new("this is Linux's own TCP"));
-    }
-    if scenario.pacing {
-        let reason = "TCP is paced where its control names a rate, as bbr does, and not otherwise";
-        refuse("pacing".to_owned(), Refusal::new(reason));
-    }
-    if scenario.links.len() != 1 {
-        let reason = "there is one bottleneck, not a chain of them";
-        refuse("links".to_owned(), Refusal::new(reason));
-    }
-    for link in &scenario.links {
-        if link.device > 0 {
-            let reason = "packets leave the discipline one by one; there is no device behind it";
-            refuse(format!("link.{}.device", link.name), Refusal::new(reason));
-        }
-        if link.delay > Duration::ZERO || link.loss > 0.0 {
-            let reason = "the wire behind the link neither delays nor loses packets";
-            refuse(format!("link.{}.delay", link.name), Refusal::new(reason));
-        }
-        let own = link.discipline.iter();
-        let own = own.chain(link.up.iter().filter_map(|up| up.discipline.as_ref()));
-        for choice in own {
-            if let Err(refusal) = disciplines::told(choice, None) {
-                refuse(format!("link.{}.discipline", link.name), refusal);
-            }
-        }
-    }
-    for choice in &scenario.disciplines {
-        if let Err(refusal) = disciplines::told(choice, None) {
-            refuse("disciplines".to_owned(), refusal);
-        }
-    }
-    for traffic in &scenario.traffic {
-        for (key, refusal) in unsupported_traffic(traffic) {
-            refuse(format!("traffic.{}.{key}", traffic.name), refusal);
-        }
-    }
-    found
-}
-
-/// Keys of an entry that cannot be run, and why.
-fn unsupported_traffic(traffic: &Traffic) -> Vec<(&'static str, Refusal)> {
-    let mut found = Vec::new();
-    if traffic.access.is_some() {
-        let reason = "senders have no link of their own in front of the bottleneck";
-        found.push(("access", Refusal::new(reason)));
-    }
-    if traffic.count > ports::FLOWS {
-        let reason = format!("there are {} ports", ports::FLOWS);
-        found.push(("count", Refusal::new(reason)));
-    }
-    let kind = &traffic.kind;
-    if workload::Registry::builtin().get(kind.name()).is_none() {
-        let reason = format!("the guest knows no {}", kind.name());
-        found.push(("kind", Refusal::new(reason)));
-    }
-    let control = traffic.control.as_ref();
-    if kind.uses(Carrier::Media) {
-        let refused = control.and_then(|control| judge_ours(control).err());
-        found.extend(refused.map(|reason| ("control", reason)));
-        if traffic.session.packet() > MTU {
-            let reason = format!("a packet has at most {MTU} B here");
-            found.push(("session", Refusal::new(reason)));
-        }
-    } else {
-        let refused = control.and_then(judge_linux);
-        found.extend(refused.map(|reason| ("control", reason)));
-    }
-    if kind.workload.rtt_spread() > 0.0 {
-        let reason = "all origins are as far away as the scenario says";
-        found.push(("rtt_spread", Refusal::new(reason)));
-    }
-    if !traffic.via.is_empty() {
-        found.push(("via", Refusal::new("there is one link, and one way")));
-    }
-    found
-}
-
-/// Calls run over UDP under controls of ours.
-fn judge_ours(choice: &Choice) -> Result<(), Refusal> {
-    let built = cca::Registry::builtin().build(choice, &cca::Setup::default());
-    built.map(|_| ())
-}
-
-/// TCP runs under Linux's; why it does not, otherwise.
-fn judge_linux(choice: &Choice) -> Option<Refusal> {
-    let name = &choice.name;
-    if !CONTROLS.iter().any(|(known, _)| known == name) {
-        let names: Vec<&str> = CONTROLS.iter().map(|(known, _)| *known).collect();
-        let names = names.join(", ");
-        let refusal = Refusal::new(format!("Linux's TCP has no {name}"));
-        return Some(refusal.with_help(format!("it has {names}")));
-    }
-    let bare = choice.settings.is_empty() && choice.children.is_empty();
-    let message = || format!("Linux's {name} takes no settings from a socket");
-    (!bare).then(|| Refusal::new(message()))
 }
 
 /// Prepares a run of `scenario` under `discipline`.
@@ -225,7 +105,7 @@ pub fn prepare(
         commands,
         places: site.places.clone(),
         delays,
-        rates: rates(scenario, link),
+        rates: rates::steps(scenario, link),
         tap: Some(tap(scenario, link, &queues)?),
         finish: vec![("queues".to_owned(), statistics(&site.places))],
         seed,
@@ -304,7 +184,7 @@ fn shape(
 fn remarks(choice: &Choice) -> Vec<(&'static str, String)> {
     let ours = Registry::<u32>::builtin();
     let built = ours.build(choice, &Env::default());
-    if built.map_or(true, |queue| queue.classes().is_empty()) {
+    if built.ok().is_none_or(|queue| queue.classes().is_empty()) {
         return Vec::new();
     }
     let text = "the kernel's records of packets do not tell the discipline's classes";
@@ -316,83 +196,23 @@ fn remarks(choice: &Choice) -> Vec<(&'static str, String)> {
 /// Loads what is not part of every kernel, before there is any traffic that would wait for it.
 fn modules(scenario: &Scenario, shaped: &[Shaped]) -> Vec<Step> {
     let mut names = vec!["veth", "sch_htb", "sch_netem"];
-    let of = |told: &Told| told.module.filter(|module| *module != CONFUCIUS);
-    names.extend(shaped.iter().filter_map(|one| of(&one.discipline)));
+    let foreign = shaped.iter().filter(|one| !is_ours(one));
+    names.extend(foreign.filter_map(|one| one.discipline.module.as_deref()));
     for traffic in &scenario.traffic {
-        let choice = traffic.control.as_ref();
-        let choice = choice.filter(|_| !traffic.kind.uses(Carrier::Media));
-        let known = |choice: &Choice| CONTROLS.iter().find(|(name, _)| *name == choice.name);
-        names.extend(choice.and_then(known).map(|(_, module)| *module));
+        names.extend(controls::module(traffic));
     }
-    names.retain(|name| !name.is_empty());
     names.sort_unstable();
     names.dedup();
     let run = |words: &[&str]| Step::Run(words.iter().map(|&word| word.to_owned()).collect());
     let mut steps: Vec<Step> = names.iter().map(|name| run(&["modprobe", name])).collect();
-    if shaped
-        .iter()
-        .any(|one| one.discipline.module == Some(CONFUCIUS))
-    {
+    if shaped.iter().any(is_ours) {
         steps.push(run(&["insmod", "sch_confucius.ko"]));
     }
     steps
 }
 
 fn is_ours(one: &Shaped) -> bool {
-    one.discipline.module == Some(CONFUCIUS)
-}
-
-/// Steps of the rates of both directions.
-fn rates(scenario: &Scenario, link: &Link) -> Vec<RateStep> {
-    let up = link.up.as_ref().map(|up| (&up.capacity, UP));
-    let mut steps = Vec::new();
-    for (capacity, (device, handle)) in [(&link.capacity, DOWN)].into_iter().chain(up) {
-        for (at, hold, rate) in windows(capacity, scenario.duration) {
-            // A full packet takes a little longer than an outage: it is on the wire meanwhile, and
-            // no second one leaves just before the end.
-            let packet = u64::from(MTU + link.overhead);
-            let least = Rate::from_bytes_over(packet, hold + MARGIN);
-            steps.push(RateStep {
-                at: at.as_nanos(),
-                device: device.to_owned(),
-                class: handle + CLASS,
-                rate: (rate.max(least).as_bits() / 8).max(1),
-                overhead: link.overhead as u16,
-                burst: BURST,
-            });
-        }
-    }
-    steps.sort_by_key(|step| step.at);
-    steps
-}
-
-/// A capacity that changes, in pieces that are not too short: from when, how long, and the mean
-/// rate. None for a constant one.
-fn windows(capacity: &Capacity, end: Duration) -> Vec<(Duration, Duration, Rate)> {
-    let Capacity::Trace(trace) = capacity else {
-        return Vec::new();
-    };
-    let pieces: Vec<(Rate, Duration)> = trace.pieces().collect();
-    let mut starts = vec![Duration::ZERO];
-    let mut at = 0u64;
-    for (_, hold) in pieces.iter().cycle() {
-        at = at.saturating_add(hold.as_nanos());
-        let at = Duration::from_nanos(at);
-        if at >= end {
-            break;
-        }
-        let last = starts[starts.len() - 1];
-        if at.saturating_sub(last) >= CLOSEST {
-            starts.push(at);
-        }
-    }
-    let ends = starts.iter().copied().skip(1).chain([end]);
-    let window = |(from, until): (Duration, Duration)| {
-        let span = until.saturating_sub(from);
-        let bytes = capacity.bytes_between(from, until);
-        (from, span, Rate::from_bytes_over(bytes as u64, span))
-    };
-    starts.iter().copied().zip(ends).map(window).collect()
+    one.discipline.module.as_deref() == Some(CONFUCIUS)
 }
 
 /// What is recorded; refused where it would be more than the host can hold.
@@ -407,10 +227,9 @@ fn tap(scenario: &Scenario, link: &Link, queues: &[Queue]) -> Result<TapPlan, Un
     let records = buffer_kib / 1024;
     if records > MOST_RECORDS_MIB {
         let message = format!("its packets would take {records} MiB of records");
-        return Err(Unsupported {
-            entry: "duration".to_owned(),
-            refusal: Refusal::new(message).with_help("shorten the run, or take a slower link"),
-        });
+        let refusal = Refusal::new(message).with_help("shorten the run, or take a slower link");
+        let entry = "duration".to_owned();
+        return Err(Unsupported { entry, refusal });
     }
     Ok(TapPlan {
         devices: queues.iter().map(|queue| queue.device.clone()).collect(),
@@ -430,26 +249,7 @@ fn statistics(places: &Places) -> Vec<String> {
 #[cfg(test)]
 pub mod tests {
     use super::*;
-    use scenario::{Document, AnyNames};
-
-    /// A scenario on 20 Mbit/s and 40 ms with one transfer, which is told `more`.
-    pub fn scenario(more: &str) -> Scenario {
-        let text = format!(
-            r#"
-            disciplines = ["pfifo"]
-            duration = "10s"
-            link = {{ rate = "20mbit", rtt = "40ms", buffer = "100p" }}
-            traffic = [{{ name = "bulk", kind = "bulk", {more} }}]
-            "#
-        );
-        read(&text)
-    }
-
-    fn read(text: &str) -> Scenario {
-        let names = AnyNames::default();
-        let document = Document::parse("test", text).unwrap();
-        document.resolve(&names).unwrap()
-    }
+    use crate::samples;
 
     /// A run of `scenario`, ready for the guest.
     pub fn prepared(scenario: &Scenario, discipline: &str) -> Prepared {
@@ -471,7 +271,7 @@ pub mod tests {
 
     #[test]
     fn a_plan_is_what_was_reviewed() {
-        let scenario = read(
+        let scenario = samples::read(
             r#"
             disciplines = ["pfifo"]
             ecn = true
@@ -506,79 +306,15 @@ pub mod tests {
     }
 
     #[test]
-    fn what_cannot_be_run_is_listed_with_its_reason() {
-        let scenario = read(
-            r#"
-            disciplines = ["pfifo", "fq_fifo", "pie,tarket=1"]
-            stack = "ns3"
-            [[link]]
-            name = "a"
-            rate = "20mbit"
-            device = 3
-            [[link]]
-            name = "b"
-            rate = "20mbit"
-            discipline = "cbq"
-            [[traffic]]
-            name = "x"
-            kind = "bulk"
-            control = "prague"
-            access = "1gbit"
-            [[traffic]]
-            name = "y"
-            kind = "page"
-            control = "bbr,version=9"
-            rtt_spread = 0.5
-            [[traffic]]
-            name = "z"
-            kind = "call"
-            control = "gcc"
-            session = { payload = 8000 }
-            "#,
-        );
-        let found: Vec<String> = unsupported(&scenario)
-            .iter()
-            .map(ToString::to_string)
-            .collect();
-        let entries: Vec<&str> = found.iter().map(|f| f.split(':').next().unwrap()).collect();
-        assert_eq!(
-            entries,
-            [
-                "stack",
-                "links",
-                "link.a.device",
-                "link.b.discipline",
-                "disciplines",
-                "disciplines",
-                "traffic.x.access",
-                "traffic.x.control",
-                "traffic.y.control",
-                "traffic.y.rtt_spread",
-                "traffic.z.session",
-            ],
-            "{found:#?}"
-        );
-        assert!(prepare(&scenario, &Choice::plain("pfifo"), 1, &Site::new(true)).is_err());
-        assert!(unsupported(&self::scenario("control = \"cubic\"")).is_empty());
-    }
-
-    #[test]
-    fn rates_change_in_steps_that_are_not_too_short() {
-        let capacity = |text: &str| {
-            let trace = link::Trace::parse(text).unwrap();
-            Capacity::Trace(std::sync::Arc::new(trace))
+    fn what_cannot_be_run_is_not_prepared() {
+        let prepare = |more: &str, discipline: &str| {
+            let choice = Choice::plain(discipline);
+            prepare(&samples::bulk(more), &choice, 1, &Site::new(true))
         };
-        let ms = Duration::from_millis;
-        // Mahimahi: a packet in each of the milliseconds 1 to 40, and then none until 100.
-        let text: String = (1..=40).map(|n| format!("{n}\n")).collect::<String>() + "100\n";
-        let windows = windows(&capacity(&text), ms(130));
-        let starts: Vec<_> = windows.iter().map(|(at, ..)| at.as_millis()).collect();
-        assert_eq!(starts, [0, 20, 40, 99, 119]);
-        let rates: Vec<_> = windows.iter().map(|(.., r)| r.as_mbit_f64()).collect();
-        assert_eq!(rates[0], 12.0);
-        assert_eq!(rates[2], 0.0);
-        let spans: u64 = windows.iter().map(|(_, span, _)| span.as_millis()).sum();
-        assert_eq!(spans, 130);
-        assert!(super::windows(&Capacity::Constant(Rate::from_bits(1)), ms(9)).is_empty());
+        assert!(prepare("control = \"cubic\"", "pfifo").is_ok());
+        let error = prepare("control = \"prague\"", "pfifo").unwrap_err();
+        assert_eq!(error.entry, "traffic.bulk.control");
+        let error = prepare("control = \"cubic\"", "pias").unwrap_err();
+        assert_eq!(error.entry, "link.link.discipline");
     }
 }

@@ -69,7 +69,8 @@ impl<'a> Written<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::tests::{prepared, scenario};
+    use crate::plan::tests::prepared;
+    use crate::samples;
     use measure::{Engine, EngineError, Unsupported};
     use scenario::{Choice, Scenario};
 
@@ -129,7 +130,7 @@ mod tests {
                 Ok(self.1.clone())
             }
         }
-        let scenario = scenario("size = \"3kB\", control = \"cubic\"");
+        let scenario = samples::bulk("size = \"3kB\", control = \"cubic\"");
         let prepared = prepared(&scenario, "pfifo");
         let files = recorded();
         let written = Written::of(&files).unwrap();
@@ -156,7 +157,7 @@ mod tests {
             assert_eq!(error, format!("the guest left no {name}"));
             let mut files = recorded();
             files.insert(name.to_owned(), b" 5.1: come: (".to_vec());
-            let scenario = scenario("control = \"cubic\"");
+            let scenario = samples::bulk("control = \"cubic\"");
             let prepared = prepared(&scenario, "pfifo");
             let read = Written::of(&files).and_then(|written| written.events(&prepared));
             assert!(read.is_err(), "{name}");

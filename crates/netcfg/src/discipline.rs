@@ -1,157 +1,21 @@
-//! A discipline and its settings, in the words of tc.
-//!
-//! Names, forms and ranges of settings come from the disciplines' own declarations in `qdisc`; what
-//! stands here is how tc spells them, and the few settings that only a kernel has.
+//! A discipline that `analects tc` sets up, with its settings, checked.
 
+use crate::tc::{Setting, Spelling};
 use qdisc::registry::{Discipline as Declared, Env, Registry};
 use serde::{Deserialize, Serialize};
-use units::param::Value;
-use units::{Bytes, Choice, Duration, Rate, Refusal};
+use units::{Choice, Refusal};
 
-/// How tc writes a setting.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
-    /// Its name and its text as they are: counts and words.
-    Plain,
-    /// Its name and a number of bytes: tc's own units differ from ours (its `kb` is 1024).
-    Size,
-    /// Its name and a time in whole microseconds or milliseconds.
-    Time,
-    /// Its name and a rate.
-    Rate,
-    /// Only its text: cake's `diffserv4`.
-    Word,
-    /// One word for yes and one for no.
-    Flag(&'static str, &'static str),
-}
-
-use Form::{Flag, Plain, Rate as AsRate, Size, Time, Word};
-
-const ECN: (&str, Form) = ("ecn", Flag("ecn", "noecn"));
-const NAT: (&str, Form) = ("nat", Flag("nat", "nonat"));
-
-/// A discipline that tc knows.
-#[derive(Debug, PartialEq, Eq)]
-struct Known {
-    name: &'static str,
-    /// The settings that can be given, with how tc writes them.
-    keys: &'static [(&'static str, Form)],
-    /// Settings of the kernel's that the simulator's discipline has not.
-    kernel: &'static [(&'static str, Form)],
-}
-
-/// From tc-confucius(8), tc-cake(8), tc-fq_codel(8), tc-codel(8), tc-fq(8), tc-pie(8), tc-fq_pie(8)
-/// and tc-pfifo(8).
-const KNOWN: &[Known] = &[
-    Known {
-        name: "confucius",
-        keys: &[
-            ("limit", Plain),
-            ("memory_limit", Size),
-            ("flows", Plain),
-            ("quantum", Size),
-            ("targets", Plain),
-            ("occupancy", Plain),
-            ("scale", Time),
-            ("doubling", Time),
-            ("head_start", Plain),
-            ("alpha", Plain),
-            ("interval", Time),
-            ("idle", Time),
-        ],
-        kernel: &[ECN, NAT, ("split_gso", Flag("split_gso", "no-split-gso"))],
-    },
-    Known {
-        name: "cake",
-        keys: &[("diffserv", Word), ("flowmode", Word), ("rtt", Time)],
-        kernel: &[
-            NAT,
-            ("wash", Flag("wash", "nowash")),
-            ("split_gso", Flag("split-gso", "no-split-gso")),
-        ],
-    },
-    Known {
-        name: "fq_codel",
-        keys: &[
-            ("limit", Plain),
-            ("flows", Plain),
-            ("quantum", Size),
-            ("target", Time),
-            ("interval", Time),
-            ECN,
-            ("ce_threshold", Time),
-            ("memory_limit", Size),
-            ("drop_batch", Plain),
-        ],
-        kernel: &[],
-    },
-    Known {
-        name: "codel",
-        keys: &[
-            ("limit", Plain),
-            ("target", Time),
-            ("interval", Time),
-            ECN,
-            ("ce_threshold", Time),
-        ],
-        kernel: &[],
-    },
-    Known {
-        name: "fq",
-        keys: &[
-            ("limit", Plain),
-            ("flow_limit", Plain),
-            ("quantum", Size),
-            ("initial_quantum", Size),
-            ("refill_delay", Time),
-            ("pacing", Flag("pacing", "nopacing")),
-            ("maxrate", AsRate),
-            ("low_rate_threshold", AsRate),
-            ("ce_threshold", Time),
-            ("orphan_mask", Plain),
-        ],
-        kernel: &[],
-    },
-    Known {
-        name: "pie",
-        keys: &[
-            ("limit", Plain),
-            ("target", Time),
-            ("tupdate", Time),
-            ("alpha", Plain),
-            ("beta", Plain),
-            ECN,
-            ("bytemode", Flag("bytemode", "nobytemode")),
-        ],
-        kernel: &[],
-    },
-    Known {
-        name: "fq_pie",
-        keys: &[
-            ("limit", Plain),
-            ("flows", Plain),
-            ("target", Time),
-            ("tupdate", Time),
-            ("alpha", Plain),
-            ("beta", Plain),
-            ("quantum", Size),
-            ("memory_limit", Size),
-            ("ecn_prob", Plain),
-            ECN,
-            ("bytemode", Flag("bytemode", "nobytemode")),
-        ],
-        kernel: &[],
-    },
-    Known {
-        name: "pfifo",
-        keys: &[("limit", Plain)],
-        kernel: &[],
-    },
-    Known {
-        name: "bfifo",
-        keys: &[("limit", Size)],
-        kernel: &[],
-    },
+/// The disciplines that are set up, as errors list them.
+const SET_UP: &[&str] = &[
+    "confucius",
+    "cake",
+    "fq_codel",
+    "codel",
+    "fq",
+    "pie",
+    "fq_pie",
+    "pfifo",
+    "bfifo",
 ];
 
 /// Settings that come from elsewhere, and from where.
@@ -175,7 +39,7 @@ const MOST_SETTINGS: usize = 32;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked", into = "Unchecked")]
 pub struct Discipline {
-    known: &'static Known,
+    spelling: &'static Spelling,
     /// As the user wrote them, in that order.
     settings: Vec<(String, String)>,
 }
@@ -201,7 +65,7 @@ impl TryFrom<Unchecked> for Discipline {
 impl From<Discipline> for Unchecked {
     fn from(it: Discipline) -> Self {
         Unchecked {
-            name: it.known.name.to_owned(),
+            name: it.name().to_owned(),
             settings: it.settings,
         }
     }
@@ -216,23 +80,14 @@ impl Discipline {
     pub fn new(choice: &Choice) -> Result<Self, Refusal> {
         let (name, settings) = (choice.name.as_str(), &choice.settings);
         let registry = Registry::<()>::builtin();
-        let known = KNOWN.iter().find(|known| known.name == name);
-        let (Some(known), Some(declared)) = (known, registry.get(name)) else {
+        let spelling = Spelling::of(name).filter(|known| SET_UP.contains(&known.name));
+        let (Some(spelling), Some(declared)) = (spelling, registry.get(name)) else {
             return Err(unknown(name, registry.get(name)));
         };
         if settings.len() > MOST_SETTINGS {
-            let count = settings.len();
-            return Err(
-                Refusal::new(format!("{name}: {count} settings")).with_help("it has not so many")
-            );
+            let message = format!("{name}: {} settings", settings.len());
+            return Err(Refusal::new(message).with_help("it has not so many"));
         }
-        let it = Discipline {
-            known,
-            settings: settings.clone(),
-        };
-        let declares = |key: &str| declared.params.iter().any(|spec| spec.name == key);
-        let (ours, kernel): (Vec<_>, Vec<_>) =
-            settings.iter().cloned().partition(|(key, _)| declares(key));
         for (position, (key, value)) in settings.iter().enumerate() {
             if let Some((.., why)) = elsewhere(name, key) {
                 let message = format!("{name}: {key} cannot be set here");
@@ -242,26 +97,32 @@ impl Discipline {
                 let message = format!("{name}: {key} is set twice");
                 return Err(Refusal::new(message).with_help("write it once"));
             }
-            let word = known.word(key, value);
-            word.map_err(|refusal| refusal.within(name))?;
+            let setting = find(spelling, key);
+            let setting = setting.ok_or_else(|| no_parameter(spelling, key).within(name))?;
+            let words = setting.words(value);
+            words.map_err(|error| Refusal::new(format!("{name}: parameter {key}: {error}")))?;
         }
+        let declares = |key: &str| declared.params.iter().any(|spec| spec.name == key);
+        let ours = settings.iter().filter(|(key, _)| declares(key));
         let ours = Choice {
-            settings: ours,
+            settings: ours.cloned().collect(),
             ..choice.clone()
         };
         registry.build(&ours, &Env::default())?;
-        debug_assert!(kernel.iter().all(|(key, _)| known.form(key).is_some()));
-        Ok(it)
+        Ok(Discipline {
+            spelling,
+            settings: settings.clone(),
+        })
     }
 
     /// Its name.
     pub fn name(&self) -> &'static str {
-        self.known.name
+        self.spelling.name
     }
 
     /// Its name and settings, as tc is told them.
     pub fn words(&self) -> String {
-        format!("{} {}", self.known.name, self.settings_words())
+        format!("{} {}", self.name(), self.settings_words())
             .trim_end()
             .to_owned()
     }
@@ -269,8 +130,8 @@ impl Discipline {
     /// Its settings alone, as tc is told them.
     pub fn settings_words(&self) -> String {
         // Each was tried when this was made.
-        let word = |(key, value): &(String, String)| self.known.word(key, value).ok();
-        let words: Vec<_> = self.settings.iter().filter_map(word).collect();
+        let words = |(key, value): &(String, String)| find(self.spelling, key)?.words(value).ok();
+        let words: Vec<_> = self.settings.iter().filter_map(words).collect();
         words.join(" ")
     }
 
@@ -287,7 +148,7 @@ impl Discipline {
             fixed.sort();
             fixed.into_iter().cloned().collect::<Vec<_>>()
         };
-        self.known == old.known
+        self.name() == old.name()
             && has_all(self, old)
             && has_all(old, self)
             && fixed(self) == fixed(old)
@@ -297,7 +158,7 @@ impl Discipline {
 /// `name,key=value,...`
 impl core::fmt::Display for Discipline {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str(self.known.name)?;
+        f.write_str(self.name())?;
         for (key, value) in &self.settings {
             write!(f, ",{key}={value}")?;
         }
@@ -311,7 +172,7 @@ fn elsewhere(name: &str, key: &str) -> Option<&'static (&'static str, &'static s
 }
 
 fn unknown(name: &str, declared: Option<&Declared<()>>) -> Refusal {
-    let unknown = Refusal::unknown("discipline", name, KNOWN.iter().map(|known| known.name));
+    let unknown = Refusal::unknown("discipline", name, SET_UP.iter().copied());
     match declared {
         None => unknown,
         Some(_) => Refusal {
@@ -321,66 +182,14 @@ fn unknown(name: &str, declared: Option<&Declared<()>>) -> Refusal {
     }
 }
 
-impl Known {
-    fn form(&self, key: &str) -> Option<Form> {
-        let mut keys = self.keys.iter().chain(self.kernel);
-        keys.find(|(name, _)| *name == key).map(|&(_, form)| form)
-    }
-
-    /// A setting as tc writes it.
-    fn word(&self, key: &str, value: &str) -> Result<String, Refusal> {
-        let Some(form) = self.form(key) else {
-            let rows = self.keys.iter().chain(self.kernel);
-            return Err(Refusal::unknown("parameter", key, rows.map(|row| row.0)));
-        };
-        let bad = |error: &dyn core::fmt::Display| format!("parameter {key}: {error}");
-        Ok(match form {
-            Plain => format!("{key} {}", single(value).map_err(|error| bad(&error))?),
-            Word => single(value).map_err(|error| bad(&error))?.to_owned(),
-            Size => {
-                let size = Bytes::parse(value).map_err(|error| bad(&error))?;
-                format!("{key} {}", size.get())
-            }
-            AsRate => {
-                let rate = Rate::parse(value).map_err(|error| bad(&error))?;
-                format!("{key} {rate}")
-            }
-            Time => format!("{key} {}", time(value).map_err(|error| bad(&error))?),
-            Flag(yes, no) => {
-                let on = bool::parse(value).map_err(|error| bad(&error))?;
-                (if on { yes } else { no }).to_owned()
-            }
-        })
-    }
+fn find(spelling: &Spelling, key: &str) -> Option<&'static Setting> {
+    spelling.settings().find(|setting| setting.key() == key)
 }
 
-/// A value that is one word of harmless characters.
-fn single(value: &str) -> Result<&str, String> {
-    let value = value.trim();
-    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '-' | '_' | '.');
-    if value.is_empty() || !value.chars().all(allowed) || value.starts_with('-') {
-        let value: String = value.chars().take(60).collect();
-        return Err(format!("{value:?} is not a number or a word"));
-    }
-    Ok(value)
-}
-
-/// A time as tc takes it: it knows no nanoseconds.
-fn time(value: &str) -> Result<String, String> {
-    let time = Duration::parse(value).map_err(|error| error.to_string())?;
-    let ns = time.as_nanos();
-    if !ns.is_multiple_of(1000) {
-        return Err(format!("{time} is not a whole number of microseconds"));
-    }
-    let us = ns / 1000;
-    if us > u64::from(u32::MAX) {
-        return Err(format!("{time} is longer than tc can say, 4294 s"));
-    }
-    Ok(if us.is_multiple_of(1000) {
-        format!("{}ms", us / 1000)
-    } else {
-        format!("{us}us")
-    })
+fn no_parameter(spelling: &Spelling, key: &str) -> Refusal {
+    let keys = spelling.settings().map(Setting::key);
+    let here = keys.filter(|key| elsewhere(spelling.name, key).is_none());
+    Refusal::unknown("parameter", key, here)
 }
 
 #[cfg(test)]
@@ -416,16 +225,12 @@ mod tests {
     }
 
     #[test]
-    fn every_setting_of_the_table_is_one_of_the_disciplines() {
-        let registry = Registry::<()>::builtin();
-        for known in KNOWN {
-            let declared = registry.get(known.name).unwrap();
-            for (key, _) in known.keys {
-                let found = declared.params.iter().find(|spec| spec.name == *key);
-                let spec = found.unwrap_or_else(|| panic!("{}: {key}", known.name));
-                let word = known.word(key, spec.default);
-                assert!(word.is_ok() || spec.default == "off", "{key}: {word:?}");
-            }
+    fn what_can_be_set_up_is_built_by_its_defaults_and_comes_from_one_place() {
+        for name in SET_UP {
+            assert_eq!(discipline(name).unwrap().words(), *name);
+        }
+        for (name, key, _) in ELSEWHERE {
+            assert!(SET_UP.contains(name) && find(Spelling::of(name).unwrap(), key).is_some());
         }
     }
 
@@ -442,7 +247,6 @@ mod tests {
             ("confucius,limit=1,limit=2", "set twice"),
             ("confucius,occupancy=delay root", "not a number or a word"),
             ("cake,bandwidth=1mbit", "--rate"),
-            ("fq_codel(pfifo)", "contains no other"),
             ("fq,refill_delay=1h,ce_threshold=off", "off"),
             ("pie,tupdate=1us", "outside"),
         ] {

@@ -19,6 +19,7 @@ mod overhead;
 mod plan;
 mod shaper;
 mod show;
+pub mod tc;
 
 pub use apply::{Prepared, apply, clear, prepare, undoing};
 pub use before::{Before, Simple};

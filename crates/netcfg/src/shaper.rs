@@ -1,9 +1,9 @@
 //! The shaper of one direction: an htb class with a discipline in it, or cake with its own.
 
-use crate::{Command, Device, Discipline, Overhead};
+use crate::{Command, Device, Discipline, Overhead, tc};
 use core::fmt;
 use serde::{Deserialize, Serialize};
-use units::Rate;
+use units::{Bytes, Rate};
 
 /// The rate of a shaper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -135,6 +135,7 @@ impl RootQdisc {
                 let settings = discipline.settings_words();
                 let ingress = if *ingress { "ingress" } else { "" };
                 let overhead = overhead.map_or("raw".to_owned(), |it| it.to_string());
+                let rate = tc::rate(rate.get());
                 format!("cake bandwidth {rate} {settings} {ingress} {overhead}")
             }
         };
@@ -172,7 +173,8 @@ impl Class {
     pub fn command(&self, device: &Device, change: bool) -> Command {
         let verb = if change { "change" } else { "add" };
         let rate = Rate::from_bits(self.rate);
-        let burst = rate.bytes_in(BURST).max(LEAST_BURST);
+        let burst = Bytes::new(rate.bytes_in(BURST).max(LEAST_BURST));
+        let (rate, burst) = (tc::rate(rate), tc::size(burst));
         let mut words = format!(
             "class {verb} dev {device} parent a1: classid {CLASS} htb rate {rate} ceil {rate} \
              burst {burst} cburst {burst} quantum {QUANTUM}"

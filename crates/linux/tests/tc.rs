@@ -1,0 +1,51 @@
+//! What `netcfg` writes for tc, read by tc and by a real kernel; `make test-kernel` runs this.
+
+use linux::{Cache, DEFAULT_KERNEL, Machine};
+use netcfg::tc::{DISCIPLINES, Setting, Spelling};
+use qdisc::Registry;
+
+/// The words of all settings together: flags as `flag` says, others by their defaults, or by some
+/// value of their kind where the default is not said.
+fn all(spelling: &Spelling, flag: &str) -> String {
+    let registry = Registry::<u32>::builtin();
+    let specs = registry.get(spelling.name).unwrap().params;
+    let words = |setting: &Setting| {
+        let spec = specs.iter().find(|spec| spec.name == setting.key());
+        // What only the kernel has are flags.
+        let value = match spec {
+            Some(spec) if spec.kind != "yes or no" => spec.default,
+            _ => flag,
+        };
+        let values = [value, "1ms", "1mbit", "1MiB"];
+        let mut found = values.iter().filter_map(|value| setting.words(value).ok());
+        found.next().unwrap()
+    };
+    let words: Vec<String> = spelling.settings().map(words).collect();
+    format!("{} {}", spelling.name, words.join(" "))
+}
+
+#[test]
+#[ignore = "needs `make kernel-engine`"]
+fn tc_and_the_kernel_take_every_setting() {
+    let cache = Cache::find().unwrap();
+    let kernel = cache.kernel(DEFAULT_KERNEL).unwrap();
+    let module = kernel.module().unwrap();
+    let mut script = "export TC_LIB_DIR=/job; insmod /job/sch_confucius.ko; ".to_owned();
+    for spelling in DISCIPLINES {
+        for flag in ["yes", "no"] {
+            let words = all(spelling, flag);
+            script += &format!(
+                "tc qdisc replace dev lo root {words} || echo 'refused: {words}'; \
+                 tc qdisc show dev lo root | grep -q '^qdisc {} ' || echo 'not there: {words}'; \
+                 tc qdisc del dev lo root; ",
+                spelling.name
+            );
+        }
+    }
+    let outcome = Machine::new(kernel)
+        .file("/job/sch_confucius.ko", module)
+        .file("/job/q_confucius.so", cache.dir().join("q_confucius.so"))
+        .run(&format!("({script}) 2>&1"))
+        .unwrap();
+    assert_eq!((outcome.exit, outcome.console.as_str()), (0, ""));
+}
