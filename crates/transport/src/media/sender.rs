@@ -6,6 +6,7 @@ use super::queue::Queue;
 use super::recovery::Recovery;
 use super::rtt::Rtt;
 use super::{Acks, Arrivals, Feedback, MediaParams, Packet};
+use crate::tcp::rtt::MAX_RTO;
 use crate::{Transmit, Wire};
 use cca::{Ack, Arrival, Congestion, Control, EcnMode, Signal};
 use units::{Duration, Ecn, Instant, Rate};
@@ -223,7 +224,8 @@ impl Sender {
 
     fn arm_rto(&mut self, now: Instant) {
         self.rto_due = if self.wants == cca::Feedback::Acks && self.flight.in_flight() > 0 {
-            now + self.rtt.rto(self.params.min_rto) * (1 << self.backoff)
+            let timeout = self.rtt.rto(self.params.min_rto) * (1 << self.backoff.min(20));
+            now + timeout.min(MAX_RTO)
         } else {
             Instant::NEVER
         };
@@ -233,7 +235,7 @@ impl Sender {
         let in_flight = self.flight.in_flight();
         self.flight.lose_all();
         self.recovery.timed_out(self.flight.next_sequence());
-        self.backoff = (self.backoff + 1).min(6);
+        self.backoff += 1;
         self.stats.timeouts += 1;
         self.control.on_timeout(now, in_flight);
         self.arm_rto(now);

@@ -7,7 +7,7 @@ use super::streams::SendStreams;
 use crate::delivery::{Delivery, Stamp};
 use crate::pacing::{self, Pacer};
 use crate::tcp::ranges::Ranges;
-use crate::tcp::rtt::RttEstimator;
+use crate::tcp::rtt::{MAX_RTO, RttEstimator};
 use crate::usage::Usage;
 use crate::{Config, Stats};
 use cca::{Congestion, Control, EcnMode, Signal};
@@ -25,7 +25,7 @@ const PERSISTENT: u64 = 3;
 /// Share of the window per round trip at which packets leave (7.7).
 const PACING_PERCENT: u64 = 125;
 /// Most doublings of the probe timeout.
-const MAX_BACKOFF: u32 = 10;
+const MAX_BACKOFF: u32 = 20;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
@@ -232,7 +232,7 @@ impl Sender {
             let variance = (self.rtt.variance() * 4).max(GRANULARITY);
             self.rtt.srtt + variance + self.ack_delay
         };
-        base * (1 << self.backoff.min(MAX_BACKOFF))
+        (base * (1 << self.backoff.min(MAX_BACKOFF))).min(MAX_RTO)
     }
 
     /// An acknowledgement arrived.

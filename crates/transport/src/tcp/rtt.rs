@@ -4,7 +4,7 @@ use crate::Config;
 use units::Duration;
 
 /// Longest timeout (Linux `TCP_RTO_MAX`).
-const MAX_RTO: Duration = Duration::from_secs(120);
+pub(crate) const MAX_RTO: Duration = Duration::from_secs(120);
 
 /// The estimator.
 #[derive(Debug, Clone)]
