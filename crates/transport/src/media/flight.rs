@@ -165,10 +165,8 @@ impl Flight {
         if acks.largest >= self.next_sequence() {
             return None;
         }
-        let sample = self.newest_rtt(now, acks);
-        if let Some(sample) = sample {
-            rtt.sample(sample);
-        }
+        let latest = self.newest_rtt(now, acks);
+        let sample = latest.map(|latest| rtt.sample(latest, acks.delay));
         let before = self.delivered;
         let mut newest = None;
         for sequence in self.base..=acks.largest {
@@ -211,13 +209,7 @@ impl Flight {
         let packet = self
             .sent
             .get((acks.largest.checked_sub(self.base)?) as usize)?;
-        let rtt = now.since(packet.at);
-        // A receiver that claims to have waited longer than all of it is not believed.
-        Some(if acks.delay < rtt {
-            rtt.saturating_sub(acks.delay)
-        } else {
-            rtt
-        })
+        Some(now.since(packet.at))
     }
 
     fn rate_sample(

@@ -139,7 +139,8 @@ impl Sender {
     fn on_report(&mut self, now: Instant, report: &Arrivals) {
         self.arrivals.clear();
         if let Some(rtt) = self.flight.report(now, report, &mut self.arrivals) {
-            self.rtt.sample(rtt);
+            // Every arrival has its time: what is held back is known, and never part of the sample.
+            self.rtt.sample(rtt, Duration::ZERO);
         }
         let missing = self.arrivals.iter().filter(|a| a.received.is_none());
         self.stats.lost += missing.count() as u64;
