@@ -15,6 +15,8 @@ mod delivery;
 pub mod media;
 mod pacing;
 pub mod quic;
+mod ranges;
+mod rtt;
 pub mod tcp;
 mod usage;
 

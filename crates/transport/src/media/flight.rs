@@ -4,8 +4,8 @@
 //! and packet-timed rounds; a packet is lost when one sent three later was acknowledged or 9/8
 //! round trips have passed since it was sent and a later one was acknowledged (RFC 9002, 6.1).
 
-use super::rtt::Rtt;
 use super::{Acks, Arrivals};
+use crate::rtt::Rtt;
 use cca::{Arrival, RateSample};
 use std::collections::VecDeque;
 use units::{Duration, Instant};
@@ -235,7 +235,7 @@ impl Flight {
     /// Finds what is lost by now, and forgets what is settled.
     pub fn find_losses(&mut self, now: Instant, rtt: &Rtt) -> Losses {
         let mut losses = Losses::default();
-        let patience = rtt.reordering();
+        let patience = rtt.loss_delay();
         self.loss_due = Instant::NEVER;
         for (packet, sequence) in self.sent.iter_mut().zip(self.base..self.acked) {
             if packet.state != State::Flying {
@@ -322,9 +322,14 @@ impl Flight {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rtt::Floor;
 
     fn ms(ms: u64) -> Instant {
         Instant::from_nanos(ms * 1_000_000)
+    }
+
+    fn rtt() -> Rtt {
+        Rtt::new(Duration::from_secs(1), Floor::Sum(Duration::ZERO))
     }
 
     fn acks(largest: u64, before: u64) -> Acks {
@@ -347,7 +352,7 @@ mod tests {
 
     #[test]
     fn rate_samples_and_rounds() {
-        let (mut flight, mut rtt) = (flight(), Rtt::default());
+        let (mut flight, mut rtt) = (flight(), rtt());
         let first = flight.acknowledge(ms(100), &acks(0, 0), &mut rtt).unwrap();
         // Sent at 0, delivered at 100: 1000 B in 100 ms.
         let sample = first.rate.unwrap();
@@ -380,7 +385,7 @@ mod tests {
 
     #[test]
     fn lost_by_number_or_by_time() {
-        let (mut flight, mut rtt) = (flight(), Rtt::default());
+        let (mut flight, mut rtt) = (flight(), rtt());
         // Packets 0 and 2 are missing; 3 arrived: 3 − 0 is the threshold.
         flight.acknowledge(ms(130), &acks(3, 0b10), &mut rtt);
         let expected = Losses {
@@ -397,7 +402,7 @@ mod tests {
 
     #[test]
     fn a_late_acknowledgement_after_a_timeout_still_gives_a_round_trip() {
-        let (mut flight, mut rtt) = (flight(), Rtt::default());
+        let (mut flight, mut rtt) = (flight(), rtt());
         flight.lose_all();
         assert_eq!(flight.in_flight(), 0);
         flight.sent(ms(500), 1_000, None);
@@ -412,7 +417,7 @@ mod tests {
 
     #[test]
     fn samples_of_an_application_without_data_say_so() {
-        let (mut flight, mut rtt) = (Flight::default(), Rtt::default());
+        let (mut flight, mut rtt) = (Flight::default(), rtt());
         flight.sent(ms(0), 1_000, None);
         flight.limited_by_application();
         flight.sent(ms(10), 1_000, None);
@@ -454,7 +459,7 @@ mod tests {
 
     #[test]
     fn reports_of_packets_never_sent_are_ignored() {
-        let (mut flight, mut rtt) = (flight(), Rtt::default());
+        let (mut flight, mut rtt) = (flight(), rtt());
         assert!(flight.acknowledge(ms(60), &acks(6, 0), &mut rtt).is_none());
         let report = Arrivals {
             base: u64::MAX,

@@ -21,7 +21,6 @@ mod pacer;
 mod queue;
 mod receiver;
 mod recovery;
-mod rtt;
 mod sender;
 #[cfg(test)]
 mod tests;

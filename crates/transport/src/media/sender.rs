@@ -4,15 +4,17 @@ use super::flight::Flight;
 use super::pacer::Pacer;
 use super::queue::Queue;
 use super::recovery::Recovery;
-use super::rtt::Rtt;
 use super::{Acks, Arrivals, Feedback, MediaParams, Packet};
-use crate::tcp::rtt::MAX_RTO;
+use crate::rtt::{Floor, Rtt};
 use crate::{Transmit, Wire};
 use cca::{Ack, Arrival, Congestion, Control, EcnMode, Signal};
 use units::{Duration, Ecn, Instant, Rate};
 
 /// libwebrtc `kDefaultRtt`, before the first sample.
 const DEFAULT_RTT: Duration = Duration::from_millis(100);
+
+/// Before the first sample (RFC 6298, 2.1).
+const INITIAL_RTO: Duration = Duration::from_secs(1);
 
 /// A frame as the encoder hands it over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,7 +64,6 @@ pub struct Sender {
     arrivals: Vec<Arrival>,
     /// When acknowledgements have stayed away for too long.
     rto_due: Instant,
-    backoff: u32,
     key_requested: bool,
     last_key: Option<Instant>,
     next_frame: u64,
@@ -82,10 +83,9 @@ impl Sender {
             flight: Flight::default(),
             recovery: Recovery::default(),
             marks: Recovery::default(),
-            rtt: Rtt::default(),
+            rtt: Rtt::new(INITIAL_RTO, Floor::Sum(params.min_rto)),
             arrivals: Vec::new(),
             rto_due: Instant::NEVER,
-            backoff: 0,
             key_requested: false,
             last_key: None,
             next_frame: 0,
@@ -154,7 +154,7 @@ impl Sender {
         let Some(delivery) = self.flight.acknowledge(now, acks, &mut self.rtt) else {
             return;
         };
-        self.backoff = 0;
+        self.rtt.restart();
         if self.recovery.acknowledged(self.flight.acked()) {
             self.control.on_recovered(now);
         }
@@ -225,8 +225,7 @@ impl Sender {
 
     fn arm_rto(&mut self, now: Instant) {
         self.rto_due = if self.wants == cca::Feedback::Acks && self.flight.in_flight() > 0 {
-            let timeout = self.rtt.rto(self.params.min_rto) * (1 << self.backoff.min(20));
-            now + timeout.min(MAX_RTO)
+            now + self.rtt.timeout()
         } else {
             Instant::NEVER
         };
@@ -236,7 +235,7 @@ impl Sender {
         let in_flight = self.flight.in_flight();
         self.flight.lose_all();
         self.recovery.timed_out(self.flight.next_sequence());
-        self.backoff += 1;
+        self.rtt.back_off();
         self.stats.timeouts += 1;
         self.control.on_timeout(now, in_flight);
         self.arm_rto(now);

@@ -4,28 +4,24 @@ use super::acks::{Arrivals, MAX_ACK_DELAY};
 use super::loss::Loss;
 use super::packet::{Ack, DATAGRAM, Frames, Packet};
 use super::streams::SendStreams;
+use crate::Stats;
 use crate::delivery::{Delivery, Stamp};
 use crate::pacing::{self, Pacer};
-use crate::tcp::ranges::Ranges;
-use crate::tcp::rtt::{MAX_RTO, RttEstimator};
+use crate::ranges::Ranges;
+use crate::rtt::{Floor, GRANULARITY, Rtt};
 use crate::usage::Usage;
-use crate::{Config, Stats};
 use cca::{Congestion, Control, EcnMode, Signal};
 use std::collections::VecDeque;
 use units::{Duration, Instant};
 
 /// Packets that must be acknowledged beyond a lost one (`kPacketThreshold`).
 const PACKET_THRESHOLD: u64 = 3;
-/// The clock's granularity (`kGranularity`).
-const GRANULARITY: Duration = Duration::from_millis(1);
 /// Probe timeout before the first sample: three times `kInitialRtt`.
 const INITIAL_PTO: Duration = Duration::from_millis(999);
 /// Probe timeouts of loss that make congestion persistent (`kPersistentCongestionThreshold`).
 const PERSISTENT: u64 = 3;
 /// Share of the window per round trip at which packets leave (7.7).
 const PACING_PERCENT: u64 = 125;
-/// Most doublings of the probe timeout.
-const MAX_BACKOFF: u32 = 20;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
@@ -57,7 +53,7 @@ struct News {
 /// What was sent, and what that says about the path. Bytes are UDP payload.
 pub(super) struct Sender {
     pub(super) control: Box<dyn Control>,
-    pub(super) rtt: RttEstimator,
+    pub(super) rtt: Rtt,
     pub(super) stats: Stats,
     /// Packets by number, beginning with `first`.
     packets: VecDeque<Sent>,
@@ -65,15 +61,11 @@ pub(super) struct Sender {
     acked: Ranges,
     largest_acked: Option<u64>,
     in_flight: u64,
-    latest_rtt: Duration,
     first_rtt_at: Instant,
-    /// The peer holds acknowledgements back: not before the handshake is complete.
-    pub(super) ack_delay: Duration,
     /// Probe although nothing is in flight: the server may wait for leave to send (6.2.2.1).
     pub(super) keep_probing: bool,
     loss_at: Instant,
     probe_at: Instant,
-    backoff: u32,
     probes_due: u32,
     /// Packets sent up to then do not reduce the window again.
     recovery_since: Option<Instant>,
@@ -94,24 +86,21 @@ pub(super) struct Sender {
 
 impl Sender {
     /// Nothing was sent.
-    pub(super) fn new(config: &Config, control: Box<dyn Control>) -> Self {
+    pub(super) fn new(control: Box<dyn Control>) -> Self {
         Sender {
             scalable: control.ecn() == EcnMode::Scalable,
             control,
-            rtt: RttEstimator::new(config),
+            rtt: Rtt::new(INITIAL_PTO, Floor::Variance(GRANULARITY)),
             stats: Stats::default(),
             packets: VecDeque::new(),
             first: 0,
             acked: Ranges::default(),
             largest_acked: None,
             in_flight: 0,
-            latest_rtt: Duration::ZERO,
             first_rtt_at: Instant::NEVER,
-            ack_delay: Duration::ZERO,
             keep_probing: false,
             loss_at: Instant::NEVER,
             probe_at: Instant::NEVER,
-            backoff: 0,
             probes_due: 0,
             recovery_since: None,
             repairing: false,
@@ -211,7 +200,7 @@ impl Sender {
         self.probes_due = self.probes_due.saturating_sub(1);
         self.control.on_sent(now, bytes.into(), self.in_flight);
         self.pace(now, bytes);
-        self.probe_at = now + self.probe_timeout();
+        self.probe_at = now + self.rtt.timeout();
     }
 
     /// RFC 9002, 7.7: 1.25 times the window per round trip, unless the control names a rate.
@@ -222,17 +211,6 @@ impl Sender {
             None => pacing::gap(bytes, self.control.window(), self.rtt.srtt, PACING_PERCENT),
         };
         self.pacer.on_sent(now, gap);
-    }
-
-    /// RFC 9002, 6.2.1.
-    fn probe_timeout(&self) -> Duration {
-        let base = if self.rtt.srtt == Duration::ZERO {
-            INITIAL_PTO
-        } else {
-            let variance = (self.rtt.variance() * 4).max(GRANULARITY);
-            self.rtt.srtt + variance + self.ack_delay
-        };
-        (base * (1 << self.backoff.min(MAX_BACKOFF))).min(MAX_RTO)
     }
 
     /// An acknowledgement arrived.
@@ -251,7 +229,7 @@ impl Sender {
         self.largest_acked = self.largest_acked.max(Some(ack.largest));
         let rtt = self.measure(now, ack, &news);
         if let Some((_, stamp)) = &news.newest {
-            self.backoff = 0;
+            self.rtt.restart();
             self.leave_recovery(now, stamp.sent);
         }
         let lost = self.find_lost(now, streams);
@@ -310,20 +288,11 @@ impl Sender {
     /// which the peer held it back.
     fn measure(&mut self, now: Instant, ack: &Ack, news: &News) -> Option<Duration> {
         let (_, stamp) = news.newest.filter(|&(number, _)| number == ack.largest)?;
-        let latest = now.since(stamp.sent);
-        let held = Duration::from_micros(ack.delay.into()).min(self.ack_delay);
-        let first = self.rtt.srtt == Duration::ZERO;
-        let adjusted = if !first && latest >= self.rtt.min + held {
-            latest.saturating_sub(held)
-        } else {
-            latest
-        };
-        if first {
+        if self.rtt.srtt == Duration::ZERO {
             self.first_rtt_at = now;
         }
-        self.latest_rtt = latest;
-        self.rtt.sample(adjusted);
-        Some(adjusted)
+        let held = Duration::from_micros(ack.delay.into()).min(self.rtt.ack_delay);
+        Some(self.rtt.sample(now.since(stamp.sent), held))
     }
 
     /// RFC 9002, 6.1: by number or by time. Looks only at packets that are not settled.
@@ -332,8 +301,7 @@ impl Sender {
         let Some(largest) = self.largest_acked else {
             return 0;
         };
-        let longest = self.rtt.srtt.max(self.latest_rtt);
-        let patience = longest.scale(9, 8).max(GRANULARITY);
+        let patience = self.rtt.loss_delay();
         let prior_in_flight = self.in_flight;
         let mut lost = Loss::default();
         for (number, sent) in (self.first..largest).zip(&mut self.packets) {
@@ -383,8 +351,7 @@ impl Sender {
             self.congest(now, Signal::Loss, lost.bytes);
         }
         // RFC 9002, 7.6.
-        let variance = (self.rtt.variance() * 4).max(GRANULARITY);
-        let limit = (self.rtt.srtt + variance + MAX_ACK_DELAY) * PERSISTENT;
+        let limit = (self.rtt.bound() + MAX_ACK_DELAY) * PERSISTENT;
         if lost.span > limit {
             self.stats.timeouts += 1;
             self.repairing = false;
@@ -482,7 +449,7 @@ impl Sender {
     /// The probe timeout starts anew, if there is anything to wait for.
     pub(super) fn arm_probe(&mut self, now: Instant) {
         self.probe_at = if self.in_flight > 0 || self.keep_probing {
-            now + self.probe_timeout()
+            now + self.rtt.timeout()
         } else {
             Instant::NEVER
         };
@@ -517,11 +484,11 @@ impl Sender {
     /// RFC 9002, 6.2.4: two probes (one in the handshake), with new data if there is any, otherwise
     /// with what has been in flight for longest. Nothing is taken for lost.
     fn on_probe_timeout(&mut self, now: Instant, streams: &mut SendStreams) {
-        let in_handshake = self.ack_delay == Duration::ZERO;
-        self.backoff += 1;
+        let in_handshake = self.rtt.ack_delay == Duration::ZERO;
+        self.rtt.back_off();
         self.stats.probes += 1;
         self.probes_due = if in_handshake { 1 } else { 2 };
-        self.probe_at = now + self.probe_timeout();
+        self.probe_at = now + self.rtt.timeout();
         if streams.has_work(0) || (!in_handshake && streams.has_work(1)) {
             return;
         }
