@@ -12,6 +12,8 @@
 
 mod config;
 mod delivery;
+mod flight;
+mod loss;
 pub mod media;
 mod pacing;
 pub mod quic;

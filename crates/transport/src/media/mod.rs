@@ -14,7 +14,6 @@
 //! *lost*. Every frame handed over is shown or lost or still waits when the session ends.
 
 mod feedback;
-mod flight;
 mod frames;
 mod nack;
 mod pacer;

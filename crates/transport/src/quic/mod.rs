@@ -11,7 +11,6 @@
 //! window drops at once, as section 7.3.2 allows), restart after idle, closing.
 
 mod acks;
-mod loss;
 mod packet;
 mod sender;
 mod streams;
