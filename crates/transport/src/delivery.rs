@@ -81,6 +81,11 @@ impl Delivery {
         (sample, round_start)
     }
 
+    /// `bytes` were delivered, of which no sample is wanted.
+    pub(crate) fn count(&mut self, bytes: u64) {
+        self.delivered += bytes;
+    }
+
     /// Delivered so far.
     pub(crate) fn delivered(&self) -> u64 {
         self.delivered

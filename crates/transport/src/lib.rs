@@ -13,9 +13,13 @@
 mod config;
 mod delivery;
 pub mod endpoint;
+mod flight;
+mod loss;
 pub mod media;
 mod pacing;
 pub mod quic;
+mod ranges;
+mod rtt;
 pub mod tcp;
 mod usage;
 

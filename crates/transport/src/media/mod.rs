@@ -14,14 +14,12 @@
 //! *lost*. Every frame handed over is shown or lost or still waits when the session ends.
 
 mod feedback;
-mod flight;
 mod frames;
 mod nack;
 mod pacer;
 mod queue;
 mod receiver;
 mod recovery;
-mod rtt;
 mod sender;
 #[cfg(test)]
 mod tests;

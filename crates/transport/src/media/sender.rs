@@ -1,17 +1,23 @@
 //! The end of a session that sends frames.
 
-use super::flight::Flight;
+mod reports;
+
 use super::pacer::Pacer;
 use super::queue::Queue;
 use super::recovery::Recovery;
-use super::rtt::Rtt;
-use super::{Acks, Arrivals, Feedback, MediaParams, Packet};
+use super::{Feedback, MediaParams, Packet};
+use crate::flight::Flight;
+use crate::rtt::{Floor, Rtt};
 use crate::{Transmit, Wire};
-use cca::{Ack, Arrival, Congestion, Control, EcnMode, Signal};
+use cca::{Arrival, Control, EcnMode};
 use units::{Duration, Ecn, Instant, Rate};
 
 /// libwebrtc `kDefaultRtt`, before the first sample.
 const DEFAULT_RTT: Duration = Duration::from_millis(100);
+/// Before the first sample (RFC 6298, 2.1).
+const INITIAL_RTO: Duration = Duration::from_secs(1);
+/// What no report speaks of for so long is forgotten (libwebrtc `kSendTimeHistoryWindow`).
+const REMEMBERED: Duration = Duration::from_secs(60);
 
 /// A frame as the encoder hands it over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +59,10 @@ pub struct Sender {
     mode: EcnMode,
     queue: Queue,
     pacer: Pacer,
-    flight: Flight,
+    /// Packets under way, with the probe that each belongs to.
+    flight: Flight<Option<u32>>,
+    /// Bytes that arrived with Congestion Experienced, as far as acknowledged.
+    marked: u64,
     recovery: Recovery,
     /// The round trips in which a scalable control was told of marks.
     marks: Recovery,
@@ -61,7 +70,6 @@ pub struct Sender {
     arrivals: Vec<Arrival>,
     /// When acknowledgements have stayed away for too long.
     rto_due: Instant,
-    backoff: u32,
     key_requested: bool,
     last_key: Option<Instant>,
     next_frame: u64,
@@ -79,12 +87,12 @@ impl Sender {
             queue: Queue::default(),
             pacer: Pacer::default(),
             flight: Flight::default(),
+            marked: 0,
             recovery: Recovery::default(),
             marks: Recovery::default(),
-            rtt: Rtt::default(),
+            rtt: Rtt::new(INITIAL_RTO, Floor::Sum(params.min_rto)),
             arrivals: Vec::new(),
             rto_due: Instant::NEVER,
-            backoff: 0,
             key_requested: false,
             last_key: None,
             next_frame: 0,
@@ -117,7 +125,7 @@ impl Sender {
         match feedback {
             Feedback::Acks(acks) if self.wants == cca::Feedback::Acks => self.on_acks(now, acks),
             Feedback::Arrivals(report) if self.wants == cca::Feedback::Arrivals => {
-                self.on_report(now, report);
+                self.on_arrivals(now, report);
             }
             Feedback::Acks(_) | Feedback::Arrivals(_) => {}
             Feedback::Nack(missing) => {
@@ -135,110 +143,6 @@ impl Sender {
         self.update(now);
     }
 
-    fn on_report(&mut self, now: Instant, report: &Arrivals) {
-        self.arrivals.clear();
-        if let Some(rtt) = self.flight.report(now, report, &mut self.arrivals) {
-            self.rtt.sample(rtt);
-        }
-        let missing = self.arrivals.iter().filter(|a| a.received.is_none());
-        self.stats.lost += missing.count() as u64;
-        if !self.arrivals.is_empty() {
-            self.control.on_arrivals(now, &self.arrivals);
-        }
-    }
-
-    fn on_acks(&mut self, now: Instant, acks: &Acks) {
-        let prior_in_flight = self.flight.in_flight();
-        let Some(delivery) = self.flight.acknowledge(now, acks, &mut self.rtt) else {
-            return;
-        };
-        self.backoff = 0;
-        if self.recovery.acknowledged(self.flight.acked()) {
-            self.control.on_recovered(now);
-        }
-        self.marks.acknowledged(self.flight.acked());
-        let lost = self.find_losses(now);
-        if delivery.marked > 0 {
-            let newest = self.flight.acked().saturating_sub(1);
-            self.congestion(now, Signal::Mark, newest, 0);
-        }
-        let in_flight = self.flight.in_flight();
-        let limited = self.pacer.window_limited(
-            delivery.round_start,
-            self.control.in_slow_start(),
-            self.control.window(),
-        );
-        self.control.on_ack(
-            now,
-            &Ack {
-                bytes: delivery.bytes,
-                lost,
-                rtt: delivery.rtt,
-                srtt: self.rtt.srtt,
-                min_rtt: self.rtt.min,
-                prior_in_flight,
-                in_flight,
-                delivered: self.flight.delivered(),
-                rate: delivery.rate,
-                round_start: delivery.round_start,
-                newest_sent: delivery.newest_sent,
-                in_recovery: self.recovery.repairing(),
-                window_limited: limited,
-                marked: delivery.marked,
-            },
-        );
-        self.arm_rto(now);
-    }
-
-    /// Looks for losses and tells the control of the first in a round trip; returns their bytes.
-    fn find_losses(&mut self, now: Instant) -> u64 {
-        let losses = self.flight.find_losses(now, &self.rtt);
-        self.stats.lost += losses.packets;
-        if losses.packets > 0 {
-            self.congestion(now, Signal::Loss, losses.newest, losses.bytes);
-        }
-        losses.bytes
-    }
-
-    fn congestion(&mut self, now: Instant, signal: Signal, sequence: u64, lost: u64) {
-        let next = self.flight.next_sequence();
-        let episode = match (self.mode, signal) {
-            (EcnMode::Scalable, Signal::Mark) => &mut self.marks,
-            _ => &mut self.recovery,
-        };
-        if !episode.enter(signal, sequence, next) {
-            return;
-        }
-        self.stats.congestions += 1;
-        self.control.on_congestion(
-            now,
-            &Congestion {
-                signal,
-                lost,
-                in_flight: self.flight.in_flight(),
-                min_rtt: self.rtt.min,
-            },
-        );
-    }
-
-    fn arm_rto(&mut self, now: Instant) {
-        self.rto_due = if self.wants == cca::Feedback::Acks && self.flight.in_flight() > 0 {
-            now + self.rtt.rto(self.params.min_rto) * (1 << self.backoff)
-        } else {
-            Instant::NEVER
-        };
-    }
-
-    fn on_timeout(&mut self, now: Instant) {
-        let in_flight = self.flight.in_flight();
-        self.flight.lose_all();
-        self.recovery.timed_out(self.flight.next_sequence());
-        self.backoff = (self.backoff + 1).min(6);
-        self.stats.timeouts += 1;
-        self.control.on_timeout(now, in_flight);
-        self.arm_rto(now);
-    }
-
     /// The next packet to send `now`, if any may be sent.
     pub fn transmit(&mut self, now: Instant) -> Option<Transmit> {
         self.update(now);
@@ -250,7 +154,7 @@ impl Sender {
             None if self.pacer.probing() => self.params.packet(),
             None => {
                 if self.flight.in_flight() < self.control.window() {
-                    self.flight.limited_by_application();
+                    self.flight.limited_by_app();
                 }
                 return None;
             }
@@ -267,7 +171,7 @@ impl Sender {
             self.stats.padding += u64::from(len);
         }
         let packet = Packet {
-            sequence: self.flight.next_sequence(),
+            sequence: self.flight.next_number(),
             len,
             rtt: self.rtt.srtt,
             fragment,
@@ -293,6 +197,7 @@ impl Sender {
         let was_idle = self.flight.in_flight() == 0;
         let probe = self.pacer.sent(now, len);
         self.flight.sent(now, len, probe);
+        self.flight.forget_older(now, REMEMBERED);
         let in_flight = self.flight.in_flight();
         self.pacer.note_in_flight(in_flight);
         self.control.on_sent(now, u64::from(len), in_flight);
@@ -402,7 +307,7 @@ impl Sender {
         };
         let control = self.control.next_timer().unwrap_or(Instant::NEVER);
         let loss = match self.wants {
-            cca::Feedback::Acks => self.flight.loss_due(),
+            cca::Feedback::Acks => self.flight.loss_at(),
             cca::Feedback::Arrivals => Instant::NEVER,
         };
         pacer.min(control).min(loss).min(self.rto_due)
@@ -413,7 +318,7 @@ impl Sender {
         if self.control.next_timer().is_some_and(|timer| timer <= now) {
             self.control.on_timer(now);
         }
-        if self.flight.loss_due() <= now {
+        if self.flight.loss_at() <= now {
             self.find_losses(now);
         }
         if self.rto_due <= now {

@@ -58,13 +58,25 @@ pub struct Acks {
 }
 
 impl Acks {
-    /// Whether `sequence` is among those that arrived.
-    pub const fn has(&self, sequence: u64) -> bool {
-        if sequence >= self.largest {
-            return sequence == self.largest;
-        }
-        let bit = self.largest - 1 - sequence;
-        bit < 128 && self.before[(bit / 64) as usize] & (1 << (bit % 64)) != 0
+    /// The ranges that arrived, `start..end`, from the highest down.
+    pub fn ranges(&self) -> impl Iterator<Item = (u64, u64)> + use<> {
+        let mut map = u128::from(self.before[1]) << 64 | u128::from(self.before[0]);
+        let mut below = self.largest.saturating_add(1);
+        // The first range begins with the largest, which has no bit.
+        let mut first = 1;
+        core::iter::from_fn(move || {
+            if first == 0 && map == 0 {
+                return None;
+            }
+            let gap = if first == 0 { map.trailing_zeros() } else { 0 };
+            map >>= gap;
+            let ones = map.trailing_ones();
+            map = map.checked_shr(ones).unwrap_or(0);
+            let end = below.saturating_sub(gap.into());
+            below = end.saturating_sub(u64::from(first + ones));
+            first = 0;
+            Some((below, end))
+        })
     }
 }
 
@@ -135,9 +147,24 @@ mod tests {
             delay: Duration::ZERO,
             marked: 0,
         };
-        let arrived: Vec<_> = (0..300).filter(|&sequence| acks.has(sequence)).collect();
-        // 200 − 1 − 0, 200 − 1 − 2, and 200 − 1 − 127.
-        assert_eq!(arrived, [72, 197, 199, 200]);
+        let arrived: Vec<_> = acks.ranges().collect();
+        // 200 − 1 − 0 and the largest, 200 − 1 − 2, and 200 − 1 − 127.
+        assert_eq!(arrived, [(199, 201), (197, 198), (72, 73)]);
+        let ranges = |largest, before| -> Vec<_> {
+            let acks = Acks {
+                largest,
+                before,
+                ..acks
+            };
+            acks.ranges().collect()
+        };
+        assert_eq!(ranges(200, [u64::MAX; 2]), [(72, 201)]);
+        assert_eq!(ranges(200, [0, 0]), [(200, 201)]);
+        assert_eq!(
+            ranges(1, [0b1011, 0])[..2],
+            [(0, 2), (0, 0)],
+            "bits for packets before the first mean nothing"
+        );
     }
 
     #[test]

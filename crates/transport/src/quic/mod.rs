@@ -11,7 +11,6 @@
 //! window drops at once, as section 7.3.2 allows), restart after idle, closing.
 
 mod acks;
-mod loss;
 mod packet;
 mod sender;
 mod streams;
@@ -78,7 +77,7 @@ impl Quic {
             receive_window: config.receive_window,
             unsent_low: config.unsent_low,
             gave: false,
-            sender: Sender::new(&config, control),
+            sender: Sender::new(control),
             arrivals: Arrivals::default(),
             send_streams: SendStreams::default(),
             recv_streams: RecvStreams::default(),
@@ -119,7 +118,7 @@ impl Quic {
         // The end of a handshake proves the address as well (RFC 9000, 8.1): the packet that ends it
         // may acknowledge nothing.
         self.validated = true;
-        self.sender.ack_delay = MAX_ACK_DELAY;
+        self.sender.rtt.ack_delay = MAX_ACK_DELAY;
         self.sender.keep_probing = false;
         if self.opens {
             self.send_streams.give(CRYPTO, FINISHED);

@@ -1,7 +1,7 @@
 //! Streams: what is left to send of each, and what arrived of each.
 
 use super::packet::{CRYPTO, Frame};
-use crate::tcp::ranges::Ranges;
+use crate::ranges::Ranges;
 use std::collections::VecDeque;
 
 /// The sending side of all streams.

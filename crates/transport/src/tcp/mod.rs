@@ -8,10 +8,8 @@
 
 mod ecn;
 mod rack;
-pub(crate) mod ranges;
 mod receiver;
 mod recovery;
-pub(crate) mod rtt;
 mod scoreboard;
 mod segment;
 mod sender;
@@ -30,8 +28,6 @@ use units::{Duration, Ecn, Instant};
 const SYN_OPTIONS: u32 = 8;
 /// Most that options take beside the time stamps: 40 bytes less 12.
 const MAX_OPTIONS: u32 = 28;
-/// Longest wait for an answer to one.
-const MAX_WAIT: Duration = Duration::from_secs(120);
 
 /// One end of a TCP connection.
 pub struct Tcp {
@@ -42,9 +38,6 @@ pub struct Tcp {
     sender: Sender,
     /// The handshake packet of this end is to leave.
     greet: bool,
-    /// How often it left.
-    greetings: u32,
-    initial_rto: Duration,
     offers_ecn: bool,
     /// The control needs accurate feedback.
     scalable: bool,
@@ -71,12 +64,10 @@ impl Tcp {
             header: config.header,
             opens,
             receiver: Receiver::new(&config),
-            initial_rto: config.initial_rto,
             offers_ecn: config.ecn,
             scalable: control.ecn() == EcnMode::Scalable,
             sender: Sender::new(config, control),
             greet: false,
-            greetings: 0,
             echo: Echo::None,
             deadline: Instant::NEVER,
             connected: false,
@@ -111,14 +102,11 @@ impl Tcp {
 
     fn greeting(&mut self, now: Instant) -> Transmit {
         self.greet = false;
-        // RFC 6298, 5.5: each wait is twice as long.
-        let wait = self.initial_rto * (1 << self.greetings.min(16));
         self.deadline = if self.state == State::Established {
             Instant::NEVER
         } else {
-            now + wait.min(MAX_WAIT)
+            now + self.sender.wait_for_handshake()
         };
-        self.greetings += 1;
         let mut segment = Segment {
             kind: if self.opens { Kind::Syn } else { Kind::SynAck },
             ..Segment::default()

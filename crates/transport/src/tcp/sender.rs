@@ -5,12 +5,12 @@ mod acks;
 use super::ecn::{Echo, Marks};
 use super::rack::Rack;
 use super::recovery::{Cause, Recovery};
-use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use super::segment::Segment;
 use super::timers::Timers;
 use crate::delivery::Delivery;
 use crate::pacing::{self, Pacer};
+use crate::rtt::{Floor, Rtt};
 use crate::usage::Usage;
 use crate::{Config, Stats};
 use cca::Control;
@@ -20,7 +20,7 @@ use units::{Duration, Ecn, Instant};
 pub struct Sender {
     config: Config,
     control: Box<dyn Control>,
-    rtt: RttEstimator,
+    rtt: Rtt,
     board: Scoreboard,
     rack: Rack,
     /// Given by the application so far.
@@ -70,8 +70,13 @@ enum Forced {
 impl Sender {
     /// Nothing was given yet.
     pub fn new(config: Config, control: Box<dyn Control>) -> Self {
+        let floor = if config.rto_over_srtt {
+            Floor::Variance(config.min_rto)
+        } else {
+            Floor::Sum(config.min_rto)
+        };
         Sender {
-            rtt: RttEstimator::new(&config),
+            rtt: Rtt::new(config.initial_rto, floor),
             timers: Timers::new(&config),
             marks: Marks::new(control.ecn()),
             config,
@@ -96,10 +101,25 @@ impl Sender {
         }
     }
 
+    /// How long to wait for the answer to a packet of the handshake: twice as long for each time
+    /// that it leaves (RFC 6298, 5.5).
+    pub fn wait_for_handshake(&mut self) -> Duration {
+        let wait = self.rtt.timeout();
+        self.rtt.back_off();
+        wait
+    }
+
     /// The handshake is complete: it took `rtt`, and marks come back by `echo`.
     pub fn establish(&mut self, rtt: Duration, echo: Echo) {
-        self.rtt.sample(rtt);
+        self.sample(rtt);
         self.marks.agree(echo);
+    }
+
+    /// Only a round trip ends the doubling of the timeout, not any acknowledgement (Linux
+    /// `tcp_ack_update_rtt`).
+    fn sample(&mut self, rtt: Duration) {
+        self.rtt.sample(rtt, Duration::ZERO);
+        self.rtt.restart();
     }
 
     /// The ECN field of an acknowledgement alone.
@@ -222,7 +242,7 @@ impl Sender {
         let (seq, rests) = (self.next, self.board.is_empty());
         if rests && seq > 0 && self.config.idle_restart {
             let idle = now.since(self.last_sent);
-            if idle > self.rtt.rto() {
+            if idle > self.rtt.timeout() {
                 self.control.on_idle_restart(now, idle);
             }
         }

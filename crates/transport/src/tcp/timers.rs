@@ -1,7 +1,7 @@
 //! The sender's timers: moments that are written down, so that moving one costs nothing.
 
-use super::rtt::RttEstimator;
 use crate::Config;
+use crate::rtt::Rtt;
 use units::{Duration, Instant};
 
 /// When what is due; [`Instant::NEVER`] for what is not.
@@ -41,13 +41,13 @@ impl Timers {
     }
 
     /// The retransmission timeout starts anew.
-    pub fn start_retransmit(&mut self, now: Instant, rtt: &RttEstimator) {
-        self.retransmit = now + rtt.rto();
+    pub fn start_retransmit(&mut self, now: Instant, rtt: &Rtt) {
+        self.retransmit = now + rtt.timeout();
     }
 
     /// A probe is due after two round trips without an acknowledgement, and in any case before the
     /// timeout would be.
-    pub fn start_probe(&mut self, now: Instant, rtt: &RttEstimator, segments: usize) {
+    pub fn start_probe(&mut self, now: Instant, rtt: &Rtt, segments: usize) {
         let alone = if segments == 1 {
             self.alone
         } else {

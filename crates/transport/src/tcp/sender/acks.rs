@@ -68,7 +68,7 @@ impl Sender {
             newest.stamp.sent
         };
         if since >= newest.stamp.sent {
-            self.rtt.sample(now.since(since));
+            self.sample(now.since(since));
         }
         self.rack
             .on_delivered(now, newest, self.rtt.min, acked.reordered);

@@ -1,0 +1,168 @@
+//! What the sending half makes of acknowledgements: round trips, losses, marks, and what the
+//! control is told.
+
+use super::{Content, Sender};
+use crate::flight::News;
+use crate::loss::Losses;
+use crate::quic::acks::{Arrivals, MAX_ACK_DELAY};
+use crate::quic::packet::Ack;
+use crate::quic::streams::SendStreams;
+use cca::{Congestion, Signal};
+use units::{Duration, Instant};
+
+/// Probe timeouts of loss that make congestion persistent (`kPersistentCongestionThreshold`).
+const PERSISTENT: u64 = 3;
+
+impl Sender {
+    /// An acknowledgement arrived.
+    pub(in crate::quic) fn on_ack(
+        &mut self,
+        now: Instant,
+        ack: &Ack,
+        streams: &mut SendStreams,
+        arrivals: &mut Arrivals,
+    ) {
+        let prior_in_flight = self.in_flight();
+        let on_acked = |content: &Content| {
+            for frame in content.frames.iter() {
+                streams.on_acked(frame);
+            }
+            arrivals.forget_below(content.told);
+        };
+        let ranges = ack.ranges();
+        let Some(news) = self.flight.acknowledge(now, ack.largest, ranges, on_acked) else {
+            return;
+        };
+        let rtt = self.measure(now, ack, &news);
+        if let Some((_, stamp)) = &news.newest {
+            self.rtt.restart();
+            self.leave_recovery(now, stamp.sent);
+        }
+        let lost = self.find_lost(now, streams);
+        let marked = self.count_marks(now, ack, &news);
+        if news.bytes > 0 || lost > 0 {
+            self.tell_control(now, &news, rtt, prior_in_flight, marked);
+        }
+        self.arm_probe(now);
+    }
+
+    /// The peer held the acknowledgement back no longer than it may.
+    fn measure(&mut self, now: Instant, ack: &Ack, news: &News) -> Option<Duration> {
+        let latest = now.since(news.largest_sent?);
+        let held = Duration::from_micros(ack.delay.into()).min(self.rtt.ack_delay);
+        Some(self.rtt.sample(latest, held))
+    }
+
+    /// Finds losses, and answers the first of a recovery period. Returns the bytes.
+    pub(super) fn find_lost(&mut self, now: Instant, streams: &mut SendStreams) -> u64 {
+        let prior_in_flight = self.in_flight();
+        let stats = &mut self.stats;
+        let on_lost = |content: &Content| {
+            for frame in content.frames.iter() {
+                streams.on_lost(frame);
+            }
+            stats.retransmits += u64::from(!content.frames.is_empty());
+        };
+        let losses = self.flight.find_lost(now, self.rtt.loss_delay(), on_lost);
+        if losses.bytes > 0 {
+            self.lost_untold += losses.bytes;
+            self.on_lost(now, &losses, prior_in_flight);
+        }
+        losses.bytes
+    }
+
+    fn on_lost(&mut self, now: Instant, losses: &Losses, prior_in_flight: u64) {
+        if self.is_news(losses.newest_sent) {
+            self.stats.recoveries += 1;
+            self.rescue = true;
+            self.congest(now, Signal::Loss, losses.bytes);
+        }
+        // RFC 9002, 7.6.
+        if losses.span > (self.rtt.bound() + MAX_ACK_DELAY) * PERSISTENT {
+            self.stats.timeouts += 1;
+            self.repairing = false;
+            self.recovery_since = None;
+            self.control.on_timeout(now, prior_in_flight);
+        }
+    }
+
+    /// Congestion met by a packet that left at `sent` has not been answered yet.
+    fn is_news(&self, sent: Instant) -> bool {
+        self.recovery_since.is_none_or(|since| sent > since)
+    }
+
+    fn congest(&mut self, now: Instant, signal: Signal, lost: u64) {
+        self.recovery_since = Some(now);
+        self.repairing = true;
+        self.tell_congestion(now, signal, lost);
+    }
+
+    fn tell_congestion(&mut self, now: Instant, signal: Signal, lost: u64) {
+        let congestion = Congestion {
+            signal,
+            lost,
+            in_flight: self.in_flight(),
+            min_rtt: self.rtt.min,
+        };
+        self.control.on_congestion(now, &congestion);
+    }
+
+    fn leave_recovery(&mut self, now: Instant, newest_sent: Instant) {
+        if self.repairing && self.is_news(newest_sent) {
+            self.repairing = false;
+            self.control.on_recovered(now);
+        }
+    }
+
+    /// RFC 9002, 7.1: the peer's count of marks grew. Returns the bytes that were marked: it is not
+    /// known which packets were, so the share of them that was, of what was delivered. A scalable
+    /// control repairs nothing after a mark, and hears of losses nonetheless.
+    fn count_marks(&mut self, now: Instant, ack: &Ack, news: &News) -> u64 {
+        let marks = ack.marks.saturating_sub(self.marks);
+        let Some((_, stamp)) = news.newest else {
+            return 0;
+        };
+        if marks == 0 {
+            return 0;
+        }
+        self.marks = ack.marks;
+        if !self.scalable {
+            if self.is_news(stamp.sent) {
+                self.congest(now, Signal::Mark, 0);
+            }
+        } else if self.marked_since.is_none_or(|since| stamp.sent > since) {
+            self.marked_since = Some(now);
+            self.tell_congestion(now, Signal::Mark, 0);
+        }
+        news.bytes * u64::from(marks).min(news.packets) / news.packets
+    }
+
+    fn tell_control(
+        &mut self,
+        now: Instant,
+        news: &News,
+        rtt: Option<Duration>,
+        prior_in_flight: u64,
+        marked: u64,
+    ) {
+        let (rate, round_start) = self.flight.deliver(now, news, self.rtt.min);
+        let (window, slow_start) = (self.control.window(), self.control.in_slow_start());
+        let ack = cca::Ack {
+            bytes: news.bytes,
+            lost: core::mem::take(&mut self.lost_untold),
+            rtt,
+            srtt: self.rtt.srtt,
+            min_rtt: self.rtt.min,
+            prior_in_flight,
+            in_flight: self.in_flight(),
+            delivered: self.flight.delivered(),
+            rate,
+            round_start,
+            newest_sent: news.newest.map_or(Instant::ZERO, |(_, stamp)| stamp.sent),
+            in_recovery: self.repairing,
+            window_limited: self.usage.is_limited(window, slow_start),
+            marked,
+        };
+        self.control.on_ack(now, &ack);
+    }
+}
