@@ -1,7 +1,7 @@
 //! The scenario as it was run, for `--out`: a file that can be run again.
 
 use reproduce::Job;
-use scenario::{Choice, Document};
+use scenario::{Choice, Document, Scenario};
 use sim::Simulator;
 use std::fmt::Write as _;
 use units::param::Spec;
@@ -9,7 +9,7 @@ use units::param::Spec;
 /// `completed` as TOML, with remarks: version, seeds, and what disciplines and controls used of what
 /// nobody set. These stay remarks because a default may follow from the link: a buffer is the
 /// default of a limit.
-pub fn toml(completed: &Document, engine: &str, jobs: &[Job]) -> String {
+pub fn toml(completed: &Document, scenario: &Scenario, engine: &str, jobs: &[Job]) -> String {
     let simulator = Simulator::default();
     let version = env!("CARGO_PKG_VERSION");
     let seeds = jobs.iter().map(|job| job.seed);
@@ -22,7 +22,6 @@ pub fn toml(completed: &Document, engine: &str, jobs: &[Job]) -> String {
     );
     text += "\n# What disciplines and controls were told, and their defaults. Where a link has a\n\
              # buffer, that is the default of its discipline's limit.\n";
-    let scenario = &jobs[0].scenario;
     let links = scenario.links.iter();
     let own = links.flat_map(|link| {
         let up = link.up.as_ref().and_then(|up| up.discipline.as_ref());

@@ -27,7 +27,9 @@ pub fn run(args: &RunArgs) -> Result<()> {
     let drawn = args.out.is_some() || printing.report.is_some();
     let jobs = plan(&what.shape, engine, &document, drawn)?;
     prepare(args)?;
-    let scenario = &jobs[0].scenario;
+    // A control run's scenario lacks what it leaves out.
+    let whole = jobs.iter().find(|job| job.without().is_none());
+    let scenario = &whole.unwrap_or(&jobs[0]).scenario;
     let kept = campaign::kept(what.store.as_deref(), &chosen)?;
     let keeping = kept.as_ref().map(|(store, basis)| Keeping { store, basis });
     let results = counted(&pool(&what.parallel)?, &scenario.name, |bar| {
@@ -43,7 +45,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
         results: &results,
     };
     if let Some(folder) = &args.out {
-        let text = resolved::toml(&completed, engine.name(), &jobs);
+        let text = resolved::toml(&completed, scenario, engine.name(), &jobs);
         let written = export::folder(folder, &document_out, &text);
         written.map_err(|error| unwritable(folder, &error))?;
     }
