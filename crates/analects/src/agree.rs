@@ -1,17 +1,14 @@
 //! `analects agree`.
 
-use crate::cli::{AgreeArgs, Clock, EngineArgs, Printed};
-use crate::engines;
-use crate::progress::Bar;
+use crate::campaign::{self, counted, pool};
+use crate::cli::{AgreeArgs, Clock, EngineArgs, LinuxArgs, Printed};
+use crate::engines::{self, with_names};
+use crate::plans;
 use crate::refused::Refused;
-use crate::reproduce::build;
-use crate::run::{pool, print};
+use crate::run::print;
 use crate::table::plain;
-use measure::Engine;
-use reproduce::agreement::{Row, Verdict, check, compare};
-use reproduce::{Data, Error, Experiment, Options, registry};
-use sim::Simulator;
-use std::path::Path;
+use reproduce::agreement::{Row, Verdict, compare};
+use reproduce::{Error, Experiment, Keeping, Wanted};
 
 type Result<T> = std::result::Result<T, Refused>;
 
@@ -19,38 +16,40 @@ type Result<T> = std::result::Result<T, Refused>;
 pub fn run(args: &AgreeArgs) -> Result<()> {
     let mut experiments = Vec::new();
     for name in &args.scenarios {
-        let help = "name scenarios of that list, or a folder's with /all";
-        let found = registry::find_for_engines(name).map_err(|e| Refused::new(&e, help))?;
-        experiments.extend(found);
+        experiments.extend(plans::for_engines(name)?);
     }
-    let simulator = Simulator::default();
-    let [sim, linux] = ["sim", "kernel"].map(|name| EngineArgs {
-        name: name.to_owned(),
-        kernel: args.kernel.clone(),
-        clock: Clock::Virtual,
-    });
-    let kernel = engines::chosen(&linux)?;
-    let data = Data::new(std::env::var_os("ANALECTS_DATA").as_deref().map(Path::new));
-    let (sim, linux) = (build(&sim)?, build(&linux)?);
-    let options = Options {
-        quick: args.quick,
+    let sim = engines::chosen(&virtually("sim", None))?;
+    let linux = engines::chosen(&virtually("kernel", args.linux.kernel.clone()))?;
+    let bases = [sim.basis()?, linux.basis()?];
+    let data = plans::data();
+    let wanted = Wanted {
+        quick: args.how.quick,
         data: &data,
-        folder: &args.out,
-        build: &sim,
     };
     // All of them, before an hour is spent on the first.
     for experiment in &experiments {
-        let possible = check(&*kernel, &simulator, experiment, options);
-        possible.map_err(|error| refused(experiment, &error))?;
+        let planned = experiment
+            .grid(wanted)
+            .and_then(|grid| with_names(|names| grid.plan(&*linux.engine, names)));
+        planned.map_err(|error| refused(experiment, &error.into()))?;
     }
-    let pool = pool(args.jobs)?;
+    let pool = pool(&args.how.parallel)?;
+    let store = campaign::store(&args.how.store())?;
+    let with = |place: usize| Keeping {
+        store: &store,
+        basis: &bases[place],
+    };
+    let pair = [(&*sim.engine, with(0)), (&*linux.engine, with(1))];
     let mut rows = Vec::new();
     for experiment in &experiments {
-        let compared = pool.install(|| one(&simulator, (&*kernel, &linux), experiment, options))?;
+        let compared = counted(&pool, &experiment.id, |bar| {
+            with_names(|names| compare(pair, names, experiment, wanted, bar))
+        });
+        let compared = compared.map_err(|error| refused(experiment, &error))?;
         eprintln!("{}: {}", experiment.id, totals(&compared));
         rows.extend(compared);
     }
-    match args.format {
+    match args.how.format {
         Printed::Table => print(&format!("{}\n\n{}\n", table(&rows), totals(&rows))),
         Printed::Markdown => print(&markdown(args, &experiments, &rows)),
         Printed::Json => {
@@ -61,23 +60,18 @@ pub fn run(args: &AgreeArgs) -> Result<()> {
     }
 }
 
+/// The engine of this name, and its kernel, in virtual time.
+fn virtually(name: &str, kernel: Option<String>) -> EngineArgs {
+    EngineArgs {
+        name: name.to_owned(),
+        linux: LinuxArgs { kernel },
+        clock: Clock::Virtual,
+    }
+}
+
 fn refused(experiment: &Experiment, error: &Error) -> Refused {
     let message = format!("{}: {error}", experiment.id);
     Refused::new(&message, "change the scenario, or the engine")
-}
-
-fn one(
-    simulator: &Simulator,
-    linux: (&dyn Engine, &str),
-    experiment: &Experiment,
-    options: Options<'_>,
-) -> Result<Vec<Row>> {
-    let bar = Bar::new(0, &format!("runs of {}", experiment.id));
-    let start = |_: usize, missing: usize| bar.expect(missing);
-    let engines: [(&dyn Engine, &str); 2] = [(simulator, options.build), linux];
-    let compared = compare(engines, simulator, experiment, options, start, &bar);
-    bar.clear();
-    compared.map_err(|error| refused(experiment, &error))
 }
 
 fn totals(rows: &[Row]) -> String {
@@ -134,7 +128,7 @@ fn table(rows: &[Row]) -> comfy_table::Table {
 /// A page: what each scenario is and what was found, with its figures.
 fn markdown(args: &AgreeArgs, experiments: &[Experiment], rows: &[Row]) -> String {
     let names = args.scenarios.join(" ");
-    let quick = if args.quick { " --quick" } else { "" };
+    let quick = if args.how.quick { " --quick" } else { "" };
     let all = totals(rows);
     let mut text = format!(
         "# The simulator beside Linux\nMade by `analects agree {names}{quick} --format markdown`: \
@@ -146,7 +140,7 @@ fn markdown(args: &AgreeArgs, experiments: &[Experiment], rows: &[Row]) -> Strin
     for experiment in experiments {
         let own = rows.iter().filter(|row| row.scenario == experiment.id);
         let own: Vec<Row> = own.cloned().collect();
-        let (written, seeds) = (&experiment.written, experiment.seeds(args.quick));
+        let (written, seeds) = (&experiment.written, experiment.seeds(args.how.quick));
         text += &format!(
             "\n## {}: {}\n{}",
             experiment.id, written.title, written.about

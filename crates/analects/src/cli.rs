@@ -1,6 +1,12 @@
 //! The command line, declared once: parser, help, completions and man pages come from here.
 
+mod shared;
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
+pub use shared::{
+    Clock, EngineArgs, ExperimentArgs, Format, LinuxArgs, Parallel, Printed, Printing,
+    ScenarioArgs, Shape,
+};
 use std::path::PathBuf;
 
 /// Try, believe and deploy queue disciplines that keep real-time traffic smooth.
@@ -23,6 +29,11 @@ pub enum Command {
     Reproduce(ReproduceArgs),
     /// Run small scenarios through the simulator and through Linux, and say where they differ.
     Agree(AgreeArgs),
+    /// Work through the runs that plans need and a store lacks, or list them: several processes may
+    /// work at once.
+    Jobs(JobsArgs),
+    /// Make a single run that `analects jobs --list` has listed.
+    Job(JobArgs),
     /// Say what a set of pages is like: how many flows they have at the same time, how many requests
     /// of which sizes, which versions of HTTP; beside what the Confucius paper measured.
     Pages(PagesArgs),
@@ -94,76 +105,27 @@ pub enum Listed {
     Metrics,
 }
 
-/// What runs scenarios.
-#[derive(Debug, Clone, Args)]
-pub struct EngineArgs {
-    /// What runs it: the simulator, or Linux itself in a virtual machine (`kernel`, once `make
-    /// kernel-engine` has fetched it).
-    #[arg(long = "engine", default_value = "sim", value_name = "NAME")]
-    pub name: String,
-    /// Which Linux the engine `kernel` boots: 6.1 (the default), 6.12 or 7.x.
-    #[arg(long, value_name = "NAME")]
-    pub kernel: Option<String>,
-    /// Whose time the engine `kernel` runs in: a virtual machine's, or this host's, in namespaces
-    /// of its own under the host's kernel, as root.
-    #[arg(long, value_enum, default_value_t = Clock::Virtual)]
-    pub clock: Clock,
-}
-
-/// Whose time Linux runs in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Clock {
-    /// A virtual machine's: the same bytes every time, whatever else the host does.
-    Virtual,
-    /// This host's, with its kernel and modules: each run takes as long as the scenario lasts.
-    Real,
-}
-
 /// What to run, and how to tell of it.
 #[derive(Debug, Args)]
 pub struct RunArgs {
-    /// The scenario, a TOML file.
-    pub scenario: PathBuf,
-    /// Compare this discipline instead of the scenario's; may be repeated.
-    #[arg(long = "discipline", short = 'd', value_name = "NAME[,key=value...]")]
-    pub disciplines: Vec<String>,
-    /// Set a key of the scenario; traffic entries are called by their name. A folder or a pattern
-    /// for a trace means each file in turn, for a page's source all the pages in it.
-    #[arg(long = "set", short = 's', value_name = "PATH=VALUE")]
-    pub set: Vec<String>,
-    /// Run everything once more without this traffic entry: the stall that it causes is then the
-    /// difference, and what the link's own changes cause is taken out.
-    #[arg(long, value_name = "NAME")]
-    pub without: Option<String>,
-    /// What runs it.
+    /// What to run.
     #[command(flatten)]
-    pub engine: EngineArgs,
-    /// The seed of the first run.
-    #[arg(long, default_value_t = 1, value_name = "N")]
-    pub seed: u64,
-    /// Runs for each discipline, with seeds one after another.
-    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
-    pub repeat: u64,
-    /// How to print the results.
-    #[arg(long, default_value = "table")]
-    pub format: Format,
+    pub what: ScenarioArgs,
+    /// How to print it.
+    #[command(flatten)]
+    pub printing: Printing,
     /// Write everything into this folder: results as JSON and CSV, the scenario with all defaults,
     /// time series, and the report.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Write the report to this file.
-    #[arg(long, value_name = "FILE")]
-    pub report: Option<PathBuf>,
-    /// Runs at a time; by default one for each processor.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub jobs: Option<u16>,
 }
 
 /// What to run over which values, and what to draw.
 #[derive(Debug, Args)]
 pub struct SweepArgs {
-    /// The scenario, a TOML file.
-    pub scenario: PathBuf,
+    /// What to run.
+    #[command(flatten)]
+    pub what: ScenarioArgs,
     /// Run with each of these values of a key of the scenario, as with --set; disciplines.NAME.KEY is
     /// a setting of the disciplines of that name. May be repeated: all combinations are run. Lines
     /// are drawn over the first, in a panel for each combination of the others. A value cannot have
@@ -180,44 +142,9 @@ pub struct SweepArgs {
     /// for how many percent exceed that.
     #[arg(long, default_value = "mean", value_name = "STATISTIC")]
     pub statistic: String,
-    /// Compare this discipline instead of the scenario's; may be repeated.
-    #[arg(long = "discipline", short = 'd', value_name = "NAME[,key=value...]")]
-    pub disciplines: Vec<String>,
-    /// Set a key of the scenario; traffic entries are called by their name.
-    #[arg(long = "set", short = 's', value_name = "PATH=VALUE")]
-    pub set: Vec<String>,
-    /// Run everything once more without this traffic entry, for the metric `caused`.
-    #[arg(long, value_name = "NAME")]
-    pub without: Option<String>,
-    /// What runs it.
+    /// How to print it.
     #[command(flatten)]
-    pub engine: EngineArgs,
-    /// The seed of the first run of each combination.
-    #[arg(long, default_value_t = 1, value_name = "N")]
-    pub seed: u64,
-    /// Runs of each combination, with seeds one after another; the same for all combinations.
-    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
-    pub repeat: u64,
-    /// How to print the results.
-    #[arg(long, default_value = "table")]
-    pub format: Format,
-    /// Write a page with plots to this file.
-    #[arg(long, value_name = "FILE")]
-    pub report: Option<PathBuf>,
-    /// Runs at a time; by default one for each processor.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub jobs: Option<u16>,
-}
-
-/// How to print results.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// A table to read.
-    Table,
-    /// The JSON document.
-    Json,
-    /// A figure a line.
-    Csv,
+    pub printing: Printing,
 }
 
 /// Which experiments to run, and how to tell of them.
@@ -231,18 +158,9 @@ pub struct ReproduceArgs {
     /// What runs them, but for those that want Linux.
     #[command(flatten)]
     pub engine: EngineArgs,
-    /// With fewer seeds, traces and values: about a minute each.
-    #[arg(long)]
-    pub quick: bool,
-    /// How to print what came of them.
-    #[arg(long, default_value = "table")]
-    pub format: Printed,
-    /// Keep results and reports in this folder; what is there already is not run again.
-    #[arg(long, value_name = "DIR", default_value = "reproduction")]
-    pub out: PathBuf,
-    /// Runs at a time; by default one for each processor.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub jobs: Option<u16>,
+    /// How.
+    #[command(flatten)]
+    pub how: ExperimentArgs,
 }
 
 /// What to run through both engines, and how to tell of it.
@@ -251,32 +169,50 @@ pub struct AgreeArgs {
     /// Scenarios, such as engines/cubic; all of them with engines/all.
     #[arg(default_value = "engines/all", value_name = "SCENARIO")]
     pub scenarios: Vec<String>,
-    /// With three seeds instead of ten.
-    #[arg(long)]
-    pub quick: bool,
-    /// Which Linux is booted: 6.1 (the default), 6.12 or 7.x.
-    #[arg(long, value_name = "NAME")]
-    pub kernel: Option<String>,
-    /// How to print what came of them.
-    #[arg(long, default_value = "table")]
-    pub format: Printed,
-    /// Keep results in this folder; what is there already is not run again.
-    #[arg(long, value_name = "DIR", default_value = "reproduction")]
-    pub out: PathBuf,
-    /// Runs at a time; by default one for each processor.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub jobs: Option<u16>,
+    /// Which Linux is booted.
+    #[command(flatten)]
+    pub linux: LinuxArgs,
+    /// How.
+    #[command(flatten)]
+    pub how: ExperimentArgs,
 }
 
-/// How to print what came of experiments.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Printed {
-    /// Tables to read.
-    Table,
-    /// The claims as JSON.
-    Json,
-    /// A page of Markdown.
-    Markdown,
+/// What runs are needed, and where their results are kept.
+#[derive(Debug, Args)]
+pub struct JobsArgs {
+    /// A scenario, or an experiment of your own, both files that end in .toml; an experiment's name,
+    /// such as confucius/fig10 or confucius/all; or what `agree` runs, such as engines/all.
+    #[arg(required = true, value_name = "PLAN")]
+    pub plans: Vec<String>,
+    /// How scenarios are run; experiments say it themselves.
+    #[command(flatten)]
+    pub shape: Shape,
+    /// What runs them, but for experiments that want Linux.
+    #[command(flatten)]
+    pub engine: EngineArgs,
+    /// Experiments with fewer seeds, traces and values.
+    #[arg(long)]
+    pub quick: bool,
+    /// Where results are kept: reproduction/store is where `reproduce` and `agree` look for them.
+    #[arg(long, value_name = "DIR")]
+    pub store: PathBuf,
+    /// Run nothing: print a line for each job with its key, `done` or `missing`, engine, discipline,
+    /// seed and a description, separated by tabs, and leave in the store what `analects job` needs.
+    #[arg(long)]
+    pub list: bool,
+    /// How many runs at a time.
+    #[command(flatten)]
+    pub parallel: Parallel,
+}
+
+/// Which run to make.
+#[derive(Debug, Args)]
+pub struct JobArgs {
+    /// Its key, as `analects jobs --list` printed it.
+    pub key: String,
+    /// The store that the list was made for.
+    #[arg(long, value_name = "DIR")]
+    pub store: PathBuf,
 }
 
 /// What the theory is told.

@@ -4,7 +4,9 @@ use crate::cli::{Clock, EngineArgs};
 use crate::refused::Refused;
 use linux::{DEFAULT_KERNEL, HostEngine, KernelEngine};
 use measure::Engine;
+use scenario::Names;
 use sim::Simulator;
+use std::fs::File;
 use std::path::PathBuf;
 
 /// The command by which this program runs itself in namespaces.
@@ -22,16 +24,51 @@ pub const ENGINES: [(&str, &str); 2] = [
     ),
 ];
 
+/// An engine, and what its results depend on.
+pub struct Chosen {
+    /// The engine.
+    pub engine: Box<dyn Engine>,
+    /// Its sources in this program.
+    sources: &'static str,
+    /// Files.
+    files: Vec<PathBuf>,
+    /// Anything else that tells one basis from another.
+    beside: String,
+}
+
+impl Chosen {
+    /// What results depend on beside what is run, as results are kept under it.
+    pub fn basis(&self) -> Result<String, Refused> {
+        let mut basis = format!("sources {}{}", self.sources, self.beside);
+        for path in &self.files {
+            let mut hash = blake3::Hasher::new();
+            let read = File::open(path).and_then(|file| hash.update_reader(file).map(|_| ()));
+            read.map_err(|error| {
+                let message = format!("{} cannot be read: {error}", path.display());
+                Refused::new(&message, "run `make kernel-engine`")
+            })?;
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            basis += &format!(", {name} {}", hash.finalize());
+        }
+        Ok(basis)
+    }
+}
+
 /// The engine that was asked for.
-pub fn chosen(args: &EngineArgs) -> Result<Box<dyn Engine>, Refused> {
+pub fn chosen(args: &EngineArgs) -> Result<Chosen, Refused> {
     match (args.name.as_str(), args.clock) {
-        ("sim", Clock::Virtual) => Ok(Box::new(Simulator::default())),
+        ("sim", Clock::Virtual) => Ok(Chosen {
+            engine: Box::new(Simulator::default()),
+            sources: env!("ANALECTS_SIM_SOURCES"),
+            files: Vec::new(),
+            beside: String::new(),
+        }),
         ("sim", Clock::Real) => Err(Refused::new(
             "--clock real: the simulator has no clock but its own",
             "add --engine kernel",
         )),
-        ("kernel", Clock::Virtual) => Ok(Box::new(machine(args)?)),
-        ("kernel", Clock::Real) => Ok(Box::new(host(args)?)),
+        ("kernel", Clock::Virtual) => machine(args),
+        ("kernel", Clock::Real) => host(args),
         (other, _) => {
             let message = format!("--engine: there is no engine {other:?}");
             let names = ENGINES.map(|(name, _)| name).join(", ");
@@ -40,21 +77,35 @@ pub fn chosen(args: &EngineArgs) -> Result<Box<dyn Engine>, Refused> {
     }
 }
 
-fn machine(args: &EngineArgs) -> Result<KernelEngine, Refused> {
-    let kernel = args.kernel.as_deref().unwrap_or(DEFAULT_KERNEL);
-    KernelEngine::new(kernel).map_err(|error| {
+fn machine(args: &EngineArgs) -> Result<Chosen, Refused> {
+    let kernel = args.linux.kernel.as_deref().unwrap_or(DEFAULT_KERNEL);
+    let engine = KernelEngine::new(kernel).map_err(|error| {
         let message = format!("--engine kernel: {error}");
         Refused::new(&message, "or use --engine sim")
+    })?;
+    Ok(Chosen {
+        files: engine.files(),
+        engine: Box::new(engine),
+        sources: env!("ANALECTS_KERNEL_SOURCES"),
+        beside: String::new(),
     })
 }
 
-fn host(args: &EngineArgs) -> Result<HostEngine, Refused> {
-    if let Some(kernel) = &args.kernel {
+fn host(args: &EngineArgs) -> Result<Chosen, Refused> {
+    if let Some(kernel) = &args.linux.kernel {
         let message = format!("--kernel {kernel}: in real time there is only this host's kernel");
         return Err(Refused::new(&message, "leave it out, or --clock real"));
     }
     let program = std::env::current_exe().map_err(|error| refused_host(&error))?;
-    HostEngine::new(vec![program, GUEST.into()]).map_err(|error| refused_host(&error))
+    let engine = HostEngine::new(vec![program, GUEST.into()]);
+    let engine = engine.map_err(|error| refused_host(&error))?;
+    let release = HostEngine::release().map_err(|error| refused_host(&error))?;
+    Ok(Chosen {
+        engine: Box::new(engine),
+        sources: env!("ANALECTS_KERNEL_SOURCES"),
+        files: Vec::new(),
+        beside: format!(", release {release} in real time"),
+    })
 }
 
 fn refused_host(error: &dyn std::error::Error) -> Refused {
@@ -62,23 +113,8 @@ fn refused_host(error: &dyn std::error::Error) -> Refused {
     Refused::new(&format!("--clock real: {error}"), help)
 }
 
-/// What results depend on, beside this program.
-pub struct Basis {
-    /// Files.
-    pub files: Vec<PathBuf>,
-    /// Anything else that tells one basis from another.
-    pub name: String,
-}
-
-/// What results of the engine depend on, beside this program.
-pub fn basis(args: &EngineArgs) -> Result<Basis, Refused> {
-    let (mut files, mut name) = (Vec::new(), String::new());
-    match (args.name.as_str(), args.clock) {
-        ("kernel", Clock::Virtual) => files = machine(args)?.files(),
-        ("kernel", Clock::Real) => {
-            name = HostEngine::release().map_err(|error| refused_host(&error))?;
-        }
-        _ => {}
-    }
-    Ok(Basis { files, name })
+/// Calls `then` with the names that scenarios may use: the simulator knows them, whatever engine runs.
+pub fn with_names<T>(then: impl FnOnce(&dyn Names) -> T) -> T {
+    let simulator = Simulator::default();
+    then(&simulator)
 }

@@ -8,9 +8,9 @@ use std::collections::BTreeSet;
 const NAME: usize = 200;
 const MOST: usize = 500;
 
-/// Says what was left out of each file, but for those that were `told` of before: each variant of a
-/// scenario reads its pages anew.
-pub fn tell(files: &[Incomplete], told: &mut BTreeSet<String>) {
+/// Says what was left out of each file, once for a file that several entries name.
+pub fn tell(files: &[Incomplete]) {
+    let mut told = BTreeSet::new();
     for Incomplete { file, left_out } in files {
         if !told.insert(file.clone()) {
             continue;

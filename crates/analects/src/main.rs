@@ -4,12 +4,15 @@
 
 mod agree;
 mod bound;
+mod campaign;
 mod cli;
 mod describe;
 mod engines;
+mod jobs;
 mod left_out;
 mod markdown;
 mod pages;
+mod plans;
 mod progress;
 mod refused;
 mod reproduce;
@@ -53,6 +56,8 @@ fn execute(command: Command) -> Result<ExitCode, Refused> {
         Command::Sweep(args) => sweep::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
         Command::Agree(args) => agree::run(&args),
+        Command::Jobs(args) => jobs::jobs(&args),
+        Command::Job(args) => jobs::job(&args),
         Command::Pages(args) => pages::pages(&args),
         Command::List { what } => describe::list(what),
         Command::Describe { name, format } => describe::describe(&name, format),

@@ -23,7 +23,7 @@ pub fn pages(args: &PagesArgs) -> Result<(), Refused> {
         ..error
     })?;
     let Pages { pages, incomplete } = scenario::files::pages(&args.source)?;
-    left_out::tell(&incomplete, &mut BTreeSet::new());
+    left_out::tell(&incomplete);
     let bar = Bar::new(pages.len(), "pages");
     let survey = pages::survey_over(&Simulator::default(), &access, &pages, &bar);
     bar.clear();

@@ -3,7 +3,11 @@
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Counts what is done.
-pub struct Bar(ProgressBar);
+pub struct Bar {
+    bar: ProgressBar,
+    /// Whose it is.
+    name: String,
+}
 
 impl Bar {
     /// A bar for so many things, called `what`.
@@ -15,23 +19,52 @@ impl Bar {
             bar.set_style(style);
         }
         bar.tick();
-        Bar(bar)
+        let name = String::new();
+        Bar { bar, name }
     }
 
-    /// There turn out to be so many things.
+    /// A bar for the runs of `name`, whose number is to be told.
+    pub fn of_runs(name: &str) -> Self {
+        Bar {
+            name: name.to_owned(),
+            ..Bar::new(0, &format!("runs of {name}"))
+        }
+    }
+
+    /// There are so many things.
     pub fn expect(&self, count: usize) {
-        self.0.set_length(count as u64);
-        self.0.tick();
+        self.bar.set_length(count as u64);
+        self.bar.tick();
+    }
+
+    /// Prints something that the bar does not tear.
+    pub fn beside(&self, print: impl FnOnce()) {
+        self.bar.suspend(print);
     }
 
     /// Takes the bar away.
     pub fn clear(&self) {
-        self.0.finish_and_clear();
+        self.bar.finish_and_clear();
     }
 }
 
 impl reproduce::Progress for Bar {
     fn done(&self) {
-        self.0.inc(1);
+        self.bar.inc(1);
+    }
+
+    fn planned(&self, all: usize, missing: usize) {
+        if missing < all {
+            let kept = all - missing;
+            self.remark(&format!(
+                "{}: {kept} of {all} runs are kept from before",
+                self.name
+            ));
+        }
+        self.expect(missing);
+    }
+
+    fn remark(&self, text: &str) {
+        self.beside(|| eprintln!("{text}"));
     }
 }

@@ -1,66 +1,61 @@
 //! `analects reproduce`.
 
-use crate::cli::{EngineArgs, Printed, ReproduceArgs};
-use crate::engines;
-use crate::progress::Bar;
+use crate::campaign::{self, counted, pool};
+use crate::cli::{Printed, ReproduceArgs};
+use crate::engines::{Chosen, with_names};
+use crate::plans::{self, Engines};
 use crate::refused::Refused;
-use crate::run::{pool, print, unwritable};
+use crate::run::{print, unwritable};
 use crate::table::plain;
-use measure::Engine;
 use reproduce::page::{self, Document};
-use reproduce::{Data, Experiment, Options, Outcome, Wants, outcome, registry};
-use scenario::Names;
-use sim::Simulator;
+use reproduce::{Data, Experiment, Keeping, Outcome, Wanted, outcome};
 use std::fmt::Write as _;
-use std::hash::{DefaultHasher, Hasher};
 use std::path::Path;
 
 type Result<T> = std::result::Result<T, Refused>;
 
-/// Where recorded traces and pages are.
-const DATA: &str = "ANALECTS_DATA";
-
 /// Runs experiments and prints what became of their claims.
 pub fn run(args: &ReproduceArgs) -> Result<()> {
-    let experiments = chosen(&args.experiments)?;
-    let folder = std::env::var_os(DATA);
-    let data = Data::new(folder.as_deref().map(Path::new));
-    let pool = pool(args.jobs)?;
+    let mut experiments = Vec::new();
+    for name in &args.experiments {
+        experiments.extend(plans::experiments(name)?);
+    }
+    let data = plans::data();
+    // A quick run and a whole one share what they have in common.
+    let wanted = Wanted {
+        quick: args.how.quick,
+        data: &data,
+    };
+    let pool = pool(&args.how.parallel)?;
+    let store = campaign::store(&args.how.store())?;
+    let mut engines = Engines::default();
     let mut outcomes = Vec::new();
     for experiment in &experiments {
-        let wanted = wanted(&args.engine, experiment);
-        let engine = match engines::chosen(&wanted) {
-            // Among many, one that cannot be run here is passed over, loudly.
-            Err(refused) if experiments.len() > 1 => {
-                eprintln!("{} is left out:\n{}", experiment.id, refused.rendered());
-                continue;
-            }
-            engine => engine?,
+        let several = experiments.len() > 1;
+        let engine = plans::wanted(&args.engine, experiment);
+        let Some((chosen, basis)) = engines.for_one_of(several, experiment, &engine)? else {
+            continue;
         };
-        let build = build(&wanted)?;
-        // A quick run and a whole one share what they have in common.
-        let options = Options {
-            quick: args.quick,
-            data: &data,
-            folder: &args.out,
-            build: &build,
+        let keeping = Keeping {
+            store: &store,
+            basis,
         };
-        let outcome = pool.install(|| one(&*engine, experiment, options))?;
-        write_report(&args.out, &outcome)?;
-        if args.format == Printed::Table {
+        let outcome = one(chosen, experiment, wanted, keeping, &pool)?;
+        write_report(&args.how.out, &outcome)?;
+        if args.how.format == Printed::Table {
             print(&table(&outcome))?;
         }
         outcomes.push(outcome);
     }
     let version = env!("CARGO_PKG_VERSION");
-    match args.format {
+    match args.how.format {
         Printed::Table => print(&totals(&outcomes)),
         Printed::Markdown => print(&markdown(args, &data, &outcomes)),
         Printed::Json => {
             let document = Document {
                 version,
                 data: data.described(),
-                quick: args.quick,
+                quick: args.how.quick,
                 claims: outcomes
                     .iter()
                     .flat_map(|outcome| &outcome.claims)
@@ -73,72 +68,17 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
     }
 }
 
-fn chosen(names: &[String]) -> Result<Vec<Experiment>> {
-    let mut experiments = Vec::new();
-    for name in names {
-        let help = "`analects list experiments` has them all; a file of your own ends in .toml";
-        let refused = |error: String| Refused::new(&error, help);
-        if name.ends_with(".toml") {
-            let path = Path::new(name);
-            let text = scenario::files::read(path, scenario::files::MAX_SCENARIO)
-                .map_err(|reason| refused(format!("{name}: {reason}")))?;
-            let id = path
-                .file_stem()
-                .map(|stem| stem.to_string_lossy().into_owned());
-            let id = format!("own/{}", id.unwrap_or_default());
-            experiments.push(Experiment::parse(&id, name, &text).map_err(refused)?);
-        } else {
-            experiments.extend(registry::find(name).map_err(refused)?);
-        }
-    }
-    Ok(experiments)
-}
-
-/// The engine that was asked for, unless the experiment wants Linux.
-fn wanted(asked: &EngineArgs, experiment: &Experiment) -> EngineArgs {
-    let mut wanted = asked.clone();
-    if experiment.written.engine == Wants::Kernel {
-        "kernel".clone_into(&mut wanted.name);
-    }
-    wanted
-}
-
-/// What distinguishes this program from others: results of another one are not taken for its own.
-pub fn build(engine: &EngineArgs) -> Result<String> {
-    let unreadable = |error: std::io::Error| {
-        let message = format!("what results depend on cannot be read: {error}");
-        Refused::new(&message, "start it by its path")
-    };
-    let path = std::env::current_exe().map_err(unreadable)?;
-    let mut hash = DefaultHasher::new();
-    let basis = engines::basis(engine)?;
-    for file in [path].into_iter().chain(basis.files) {
-        hash.write(&std::fs::read(file).map_err(unreadable)?);
-    }
-    hash.write(basis.name.as_bytes());
-    Ok(format!("{:016x}", hash.finish()))
-}
-
 fn one<'a>(
-    engine: &dyn Engine,
+    chosen: &Chosen,
     experiment: &'a Experiment,
-    options: Options<'_>,
+    wanted: Wanted<'_>,
+    keeping: Keeping<'_>,
+    pool: &rayon::ThreadPool,
 ) -> Result<Outcome<'a>> {
-    let simulator = Simulator::default();
-    let names: &dyn Names = &simulator;
-    let bar = Bar::new(0, &format!("runs of {}", experiment.id));
-    let start = |all: usize, missing: usize| {
-        if missing < all {
-            eprintln!(
-                "{}: {} of {all} runs are kept from before",
-                experiment.id,
-                all - missing
-            );
-        }
-        bar.expect(missing);
-    };
-    let outcome = outcome(engine, names, experiment, options, start, &bar);
-    bar.clear();
+    let engine = &*chosen.engine;
+    let outcome = counted(pool, &experiment.id, |bar| {
+        with_names(|names| outcome(engine, names, experiment, wanted, keeping, bar))
+    });
     outcome.map_err(|error| {
         Refused::new(
             &format!("{}: {error}", experiment.id),
@@ -202,7 +142,7 @@ fn totals(outcomes: &[Outcome<'_>]) -> String {
 
 fn markdown(args: &ReproduceArgs, data: &Data, outcomes: &[Outcome<'_>]) -> String {
     let names = args.experiments.join(" ");
-    let quick = if args.quick { " --quick" } else { "" };
+    let quick = if args.how.quick { " --quick" } else { "" };
     let mut text = format!(
         "# What holds\nMade by `analects reproduce {names}{quick} --format markdown`, with {}. A claim \
          holds if the 95 % interval of our value (a bootstrap over runs) lies in the range that the \

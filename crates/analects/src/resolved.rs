@@ -1,7 +1,7 @@
 //! The scenario as it was run, for `--out`: a file that can be run again.
 
-use reproduce::Plan;
-use scenario::{Choice, Document};
+use reproduce::Job;
+use scenario::{Choice, Document, Scenario};
 use sim::Simulator;
 use std::fmt::Write as _;
 use units::choice::{self, Slot};
@@ -10,9 +10,10 @@ use units::param::Spec;
 /// `completed` as TOML, with remarks: version, seeds, and what disciplines and controls used of what
 /// nobody set. These stay remarks because a default may follow from the link: a buffer is the
 /// default of a limit.
-pub fn toml(completed: &Document, (simulator, engine): (&Simulator, &str), plan: &Plan) -> String {
+pub fn toml(completed: &Document, scenario: &Scenario, engine: &str, jobs: &[Job]) -> String {
+    let simulator = Simulator::default();
     let version = env!("CARGO_PKG_VERSION");
-    let seeds = plan.runs.iter().map(|run| run.seed);
+    let seeds = jobs.iter().map(|job| job.seed);
     let (first, last) = (seeds.clone().min(), seeds.max());
     let mut text = format!(
         "# analects {version}, engine {engine}, seeds {} to {}\n\n{}",
@@ -22,7 +23,6 @@ pub fn toml(completed: &Document, (simulator, engine): (&Simulator, &str), plan:
     );
     text += "\n# What disciplines and controls were told, and their defaults. Where a link has a\n\
              # buffer, that is the default of its discipline's limit.\n";
-    let scenario = &plan.runs[0].scenario;
     let links = scenario.links.iter();
     let own = links.flat_map(|link| {
         let up = link.up.as_ref().and_then(|up| up.discipline.as_ref());

@@ -1,34 +1,41 @@
 //! `analects run`.
 
-use crate::cli::{Format, RunArgs};
-use crate::progress::Bar;
+use crate::campaign::{self, counted, pool};
+use crate::cli::{Format, RunArgs, Shape};
+use crate::engines::{self, with_names};
 use crate::refused::Refused;
-use crate::{engines, left_out, resolved, table, variants};
+use crate::{left_out, resolved, table, variants};
 use measure::Engine;
 use report::export::{self, Document};
-use reproduce::{Plan, Run};
+use reproduce::experiment::Case;
+use reproduce::{Grid, Job, Keeping};
 use scenario::{Names, Scenario};
-use sim::Simulator;
-use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::path::Path;
-use std::sync::Arc;
 
 /// More runs than this are a mistake in a pattern.
-pub const MAX_RUNS: usize = 1_000_000;
+const MAX_RUNS: u64 = 1_000_000;
 
 type Result<T> = std::result::Result<T, Refused>;
 
 /// Runs a scenario and prints what came of it.
 pub fn run(args: &RunArgs) -> Result<()> {
-    // The simulator also knows the names, parameters and defaults that scenarios may use.
-    let simulator = Simulator::default();
-    let engine = engines::chosen(&args.engine)?;
-    let document = read(&args.scenario, &args.set, &args.disciplines)?;
-    let plan = plan(args, (&simulator, &*engine), &document)?;
+    let (what, printing) = (&args.what, &args.printing);
+    let chosen = engines::chosen(&what.engine)?;
+    let engine = &*chosen.engine;
+    let document = read(&what.scenario, &what.shape)?;
+    let drawn = args.out.is_some() || printing.report.is_some();
+    let jobs = plan(&what.shape, engine, &document, drawn)?;
     prepare(args)?;
-    let results = execute(args, &*engine, &plan)?;
-    let scenario = &plan.runs[0].scenario;
+    // A control run's scenario lacks what it leaves out.
+    let whole = jobs.iter().find(|job| job.without().is_none());
+    let scenario = &whole.unwrap_or(&jobs[0]).scenario;
+    let kept = campaign::kept(what.store.as_deref(), &chosen)?;
+    let keeping = kept.as_ref().map(|(store, basis)| Keeping { store, basis });
+    let results = counted(&pool(&what.parallel)?, &scenario.name, |bar| {
+        reproduce::run(engine, &jobs, keeping, bar)
+    });
+    let results = results.map_err(campaign::refused)?;
     let completed = document.completed(scenario);
     let resolved = completed.to_json();
     let document_out = Document {
@@ -38,12 +45,12 @@ pub fn run(args: &RunArgs) -> Result<()> {
         results: &results,
     };
     if let Some(folder) = &args.out {
-        let text = resolved::toml(&completed, (&simulator, engine.name()), &plan);
+        let text = resolved::toml(&completed, scenario, engine.name(), &jobs);
         let written = export::folder(folder, &document_out, &text);
         written.map_err(|error| unwritable(folder, &error))?;
     }
     let in_folder = args.out.as_ref().map(|folder| folder.join("report.html"));
-    for path in args.report.iter().chain(&in_folder) {
+    for path in printing.report.iter().chain(&in_folder) {
         let html = report::html(scenario, &document_out);
         std::fs::write(path, html).map_err(|error| unwritable(path, &error))?;
     }
@@ -53,7 +60,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
             "report this",
         )
     };
-    let text = match args.format {
+    let text = match printing.format {
         Format::Table => table::comparison(scenario, &results),
         Format::Json => export::json(&document_out).map_err(unprintable)?,
         Format::Csv => export::csv(&results).map_err(unprintable)?,
@@ -84,7 +91,7 @@ fn prepare(args: &RunArgs) -> Result<()> {
     if let Some(folder) = &args.out {
         std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
     }
-    args.report.as_deref().map_or(Ok(()), writable)
+    args.printing.report.as_deref().map_or(Ok(()), writable)
 }
 
 /// Finds out whether the file can be written.
@@ -97,101 +104,97 @@ pub fn writable(report: &Path) -> Result<()> {
 }
 
 /// Reads a scenario, with what the command line sets.
-pub fn read(path: &Path, set: &[String], disciplines: &[String]) -> Result<scenario::Document> {
-    let file = path.display().to_string();
-    let read = scenario::files::read(path, scenario::files::MAX_SCENARIO);
-    let text = read.map_err(|reason| {
-        let help = "name a scenario, such as scenarios/page-during-call.toml";
-        Refused::new(&format!("{file}: {reason}"), help)
-    })?;
-    let mut document = scenario::Document::parse(&file, &text)?;
-    for setting in set {
+pub fn read(path: &Path, shape: &Shape) -> Result<scenario::Document> {
+    let mut document = parse(path)?;
+    for setting in &shape.set {
         let Some((path, value)) = setting.split_once('=') else {
             let message = format!("--set {setting}: there is no value");
             return Err(Refused::new(&message, "write --set link.rate=20mbit"));
         };
         document.set(path.trim(), value.trim())?;
     }
-    if !disciplines.is_empty() {
-        document.set_disciplines(disciplines);
+    if !shape.disciplines.is_empty() {
+        document.set_disciplines(&shape.disciplines);
     }
     Ok(document)
 }
 
-/// The refusal of a `--without` that is not in the scenario.
-pub fn no_traffic(scenario: &Scenario, name: &str) -> Refused {
-    let names: Vec<&str> = scenario.traffic.iter().map(|e| e.name.as_str()).collect();
-    let message = format!("--without {name}: there is no such traffic");
-    Refused::new(&message, &format!("there are: {}", names.join(", ")))
+/// Reads a scenario as it is written.
+pub fn parse(path: &Path) -> Result<scenario::Document> {
+    let file = path.display().to_string();
+    let read = scenario::files::read(path, scenario::files::MAX_SCENARIO);
+    let text = read.map_err(|reason| {
+        let help = "name a scenario, such as scenarios/page-during-call.toml";
+        Refused::new(&format!("{file}: {reason}"), help)
+    })?;
+    Ok(scenario::Document::parse(&file, &text)?)
 }
 
-fn plan(
-    args: &RunArgs,
-    (simulator, engine): (&Simulator, &dyn Engine),
-    document: &scenario::Document,
-) -> Result<Plan> {
-    let names: &dyn Names = simulator;
-    let variants = variants::expand(document, &args.set)?;
-    let drawn = args.out.is_some() || args.report.is_some();
-    let mut plan = Plan::default();
-    let mut told = BTreeSet::new();
-    for (index, (variant, document)) in variants.into_iter().enumerate() {
-        let scenario: Scenario = document.resolve(names)?;
-        left_out::tell(&scenario.incomplete, &mut told);
-        if let Some(refused) = engine.check(&scenario).first() {
-            let message = format!(
-                "engine {} cannot run this: {}",
-                engine.name(),
-                refused.refusal.message
-            );
-            let help = refused.refusal.help.as_deref();
-            let help = help.unwrap_or("choose another engine, or change the entry");
-            return Err(document
-                .error_at_path(&refused.entry, &message, help)
-                .into());
+/// Refuses a `--without` that is not in the scenario.
+pub fn check_without(shape: &Shape, scenario: &Scenario) -> Result<()> {
+    let mut names = scenario.traffic.iter().map(|entry| entry.name.as_str());
+    match &shape.without {
+        Some(name) if !names.clone().any(|other| other == name) => {
+            let message = format!("--without {name}: there is no such traffic");
+            let names: Vec<&str> = names.by_ref().collect();
+            Err(Refused::new(
+                &message,
+                &format!("there are: {}", names.join(", ")),
+            ))
         }
-        if let Some(name) = &args.without
-            && !scenario.traffic.iter().any(|entry| entry.name == *name)
-        {
-            return Err(no_traffic(&scenario, name));
-        }
-        let scenario = Arc::new(scenario);
-        for discipline in &scenario.disciplines {
-            for number in 0..args.repeat {
-                let run = Run {
-                    scenario: scenario.clone(),
-                    discipline: discipline.clone(),
-                    // Each variant has seeds of its own, so that traces do not all see the same pages.
-                    seed: args.seed.wrapping_add(index as u64 * args.repeat + number),
-                    variant: variant.clone(),
-                    // One drawing of each discipline says it all; thousands would fill the disk.
-                    series: drawn && index == 0 && number == 0,
-                };
-                if let Some(name) = &args.without {
-                    plan.runs.push(run.without(name));
-                }
-                plan.runs.push(run);
-                if plan.runs.len() > MAX_RUNS {
-                    let message = format!("more than {MAX_RUNS} runs");
-                    return Err(Refused::new(&message, "repeat less often"));
-                }
-            }
-        }
+        _ => Ok(()),
     }
-    Ok(plan)
 }
 
-/// Threads for so many runs at a time.
-pub fn pool(jobs: Option<u16>) -> Result<rayon::ThreadPool> {
-    let threads = rayon::ThreadPoolBuilder::new().num_threads(jobs.unwrap_or(0) as usize);
-    let pool = threads.build();
-    pool.map_err(|error| Refused::new(&error.to_string(), "use --jobs 1"))
+/// Refuses more runs than anybody means.
+pub fn check_count(runs: u64) -> Result<()> {
+    if runs <= MAX_RUNS {
+        return Ok(());
+    }
+    let message = format!("{runs} runs are more than {MAX_RUNS}");
+    let help = "give fewer values or traces, or repeat less";
+    Err(Refused::new(&message, help))
 }
 
-fn execute(args: &RunArgs, engine: &dyn Engine, plan: &Plan) -> Result<Vec<measure::RunResult>> {
-    let pool = pool(args.jobs)?;
-    let bar = Bar::new(plan.runs.len(), "runs");
-    let results = pool.install(|| reproduce::run(engine, plan, &bar));
-    bar.clear();
-    Ok(results?)
+/// The jobs of a scenario that is run as `shape` says.
+pub fn plan(
+    shape: &Shape,
+    engine: &dyn Engine,
+    document: &scenario::Document,
+    drawn: bool,
+) -> Result<Vec<Job>> {
+    with_names(|names| {
+        let grid = Grid {
+            drawn,
+            ..grid(shape, document, names)?
+        };
+        check_count(grid.jobs())?;
+        Ok(grid.plan(engine, names)?)
+    })
+}
+
+fn grid(shape: &Shape, document: &scenario::Document, names: &dyn Names) -> Result<Grid> {
+    let traces = variants::traces(document)?;
+    let mut first = document.clone();
+    if let Some(Some(trace)) = traces.first()
+        && document.get("link.trace") != Some(&trace.path)
+    {
+        first.set("link.trace", &trace.path)?;
+    }
+    let scenario = first.resolve(names)?;
+    left_out::tell(&scenario.incomplete);
+    check_without(shape, &scenario)?;
+    let cases = scenario.disciplines.iter();
+    Ok(Grid {
+        base: document.clone(),
+        cases: cases
+            .map(|choice| Case::plain(&choice.to_string()))
+            .collect(),
+        cells: vec![reproduce::Cell::default()],
+        traces,
+        seeds: (shape.seed, shape.repeat),
+        without: shape.without.clone(),
+        common: variants::set(&shape.set),
+        drawn: false,
+    })
 }

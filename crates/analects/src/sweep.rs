@@ -1,22 +1,18 @@
 //! `analects sweep`.
 
+use crate::campaign::{self, counted, pool};
 use crate::cli::{Format, SweepArgs};
-use crate::progress::Bar;
+use crate::engines::{self, with_names};
 use crate::refused::Refused;
-use crate::run::{self, MAX_RUNS, print, unwritable};
+use crate::run::{self, print, unwritable};
 use crate::table::plain;
-use crate::{engines, left_out};
-use measure::Engine;
+use crate::left_out;
 use measure::metric::Metric;
 use measure::{Estimate, Statistic};
-use report::export::quoted;
-use reproduce::Error;
+use reproduce::Keeping;
 use reproduce::sweep::{self, Point, Runs, Sweep};
 use scenario::{Document, Names, Scenario};
 use serde::Serialize;
-use sim::Simulator;
-use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use units::choice;
 
 type Result<T> = std::result::Result<T, Refused>;
@@ -26,53 +22,40 @@ type Axis = (String, Vec<String>);
 
 /// Runs a scenario on a grid and prints what came of it.
 pub fn run(args: &SweepArgs) -> Result<()> {
-    let simulator = Simulator::default();
-    let names: &dyn Names = &simulator;
-    let document = run::read(&args.scenario, &args.set, &args.disciplines)?;
+    let (what, printing) = (&args.what, &args.printing);
+    let document = run::read(&what.scenario, &what.shape)?;
     let axes = axes(&args.over)?;
-    let scenario = at_first(&document, &axes, names)?;
-    left_out::tell(&scenario.incomplete, &mut BTreeSet::new());
-    if let Some(name) = &args.without
-        && !scenario.traffic.iter().any(|entry| entry.name == *name)
-    {
-        return Err(run::no_traffic(&scenario, name));
-    }
+    let scenario = with_names(|names| at_first(&document, &axes, names))?;
+    run::check_without(&what.shape, &scenario)?;
+    left_out::tell(&scenario.incomplete);
     check_settings(&axes, &scenario)?;
     let sweep = asked(args, &document, &axes, &scenario)?;
-    if sweep.runs() > MAX_RUNS as u64 {
-        let message = format!("{} runs are more than {MAX_RUNS}", sweep.runs());
-        return Err(Refused::new(&message, "give fewer values, or repeat less"));
-    }
-    args.report.as_deref().map_or(Ok(()), run::writable)?;
-    let engine = engines::chosen(&args.engine)?;
-    let points = made(args, (&simulator, &*engine), &sweep)?;
-    if let Some(path) = &args.report {
+    run::check_count(sweep.runs())?;
+    printing.report.as_deref().map_or(Ok(()), run::writable)?;
+    let points = made(args, &sweep, &scenario.name)?;
+    if let Some(path) = &printing.report {
         let html = sweep.html(&points, &scenario.name, &about(&scenario, args));
         std::fs::write(path, html).map_err(|error| unwritable(path, &error))?;
     }
-    print(&match args.format {
+    print(&match printing.format {
         Format::Table => table(&sweep, &points, &scenario, args),
         Format::Json => json(&sweep, &points, &document, args)?,
-        Format::Csv => csv(&sweep, &points),
+        Format::Csv => csv(&sweep, &points).map_err(|error| {
+            let message = format!("the results cannot be printed: {error}");
+            Refused::new(&message, "report this")
+        })?,
     })
 }
 
-fn made(
-    args: &SweepArgs,
-    (simulator, engine): (&Simulator, &dyn Engine),
-    sweep: &Sweep,
-) -> Result<Vec<Point>> {
-    let pool = run::pool(args.jobs)?;
-    let bar = Bar::new(sweep.runs() as usize, "runs");
-    let points = pool.install(|| {
-        let names: &dyn Names = simulator;
-        sweep.run(engine, names, &bar)
+fn made(args: &SweepArgs, sweep: &Sweep, name: &str) -> Result<Vec<Point>> {
+    let chosen = engines::chosen(&args.what.engine)?;
+    let kept = campaign::kept(args.what.store.as_deref(), &chosen)?;
+    let keeping = kept.as_ref().map(|(store, basis)| Keeping { store, basis });
+    let engine = &*chosen.engine;
+    let points = counted(&pool(&args.what.parallel)?, name, |bar| {
+        with_names(|names| sweep.run(engine, names, keeping, bar))
     });
-    bar.clear();
-    points.map_err(|error| match error {
-        Error::Scenario(error) => Refused::from(error),
-        other => Refused::new(&other.to_string(), "change this entry"),
-    })
+    points.map_err(campaign::refused)
 }
 
 /// What `--over` says.
@@ -157,7 +140,7 @@ fn asked(
         let refused = |error: &str, help: &str| Refused::new(&format!("{option}: {error}"), help);
         let metric = Metric::parse(text);
         let metric = metric.map_err(|refusal| Refused::because(refusal.within(option), ""))?;
-        if metric.kind().name == "caused" && args.without.is_none() {
+        if metric.kind().name == "caused" && args.what.shape.without.is_none() {
             let help = "add --without NAME of the traffic that causes it";
             return Err(refused("caused compares with runs without a traffic", help));
         }
@@ -174,9 +157,9 @@ fn asked(
         Refused::new(&message, "a threshold is in the metric's unit")
     })?;
     let runs = Runs {
-        seed: args.seed,
-        repeat: args.repeat,
-        without: args.without.clone(),
+        seed: args.what.shape.seed,
+        repeat: args.what.shape.repeat,
+        without: args.what.shape.without.clone(),
     };
     let listed = scenario.disciplines.iter().map(ToString::to_string);
     let listed: Vec<String> = listed.collect();
@@ -204,7 +187,7 @@ fn known(metric: &Metric, scenario: &Scenario) -> std::result::Result<(), String
 
 /// What it is, in a line.
 fn about(scenario: &Scenario, args: &SweepArgs) -> String {
-    match args.repeat {
+    match args.what.shape.repeat {
         1 => scenario.summary.clone(),
         n => format!("{}\n{n} runs each; 95 % intervals", scenario.summary),
     }
@@ -251,11 +234,11 @@ fn json(sweep: &Sweep, points: &[Point], document: &Document, args: &SweepArgs) 
     };
     let document = Printed {
         version: env!("CARGO_PKG_VERSION"),
-        engine: &args.engine.name,
+        engine: &args.what.engine.name,
         scenario: document.to_json(),
-        seed: args.seed,
-        repeat: args.repeat,
-        without: args.without.as_deref(),
+        seed: args.what.shape.seed,
+        repeat: args.what.shape.repeat,
+        without: args.what.shape.without.as_deref(),
         statistic: &sweep.statistic.0,
         metric: named(&sweep.metric),
         against: sweep.against.as_ref().map(named),
@@ -268,36 +251,36 @@ fn json(sweep: &Sweep, points: &[Point], document: &Document, args: &SweepArgs) 
 }
 
 /// A line for each point and metric; without a value, its last three fields are empty.
-fn csv(sweep: &Sweep, points: &[Point]) -> String {
-    let axes: String = sweep.axes().iter().map(|axis| quoted(axis) + ",").collect();
-    let mut text = format!("discipline,{axes}metric,statistic,unit,value,low,high\n");
+fn csv(sweep: &Sweep, points: &[Point]) -> csv::Result<String> {
+    let mut lines = csv::Writer::from_writer(Vec::new());
+    let behind = ["metric", "statistic", "unit", "value", "low", "high"];
+    let head = ["discipline"].into_iter().chain(sweep.axes());
+    lines.write_record(head.chain(behind))?;
     for point in points {
-        let at: String = point.at.iter().map(|at| quoted(at) + ",").collect();
         let against = sweep.against.as_ref().map(|metric| (metric, point.against));
         let both = std::iter::once((&sweep.metric, point.value)).chain(against);
         for (metric, value) in both {
-            let unit = sweep::unit(metric, sweep.statistic.1);
-            let metric = quoted(&metric.to_string());
-            // Writing to a string does not fail.
-            _ = writeln!(
-                text,
-                "{},{at}{metric},{},{unit},{}",
-                quoted(&point.discipline),
-                sweep.statistic.0,
-                fields(value)
-            );
+            lines.write_field(&point.discipline)?;
+            for at in &point.at {
+                lines.write_field(at)?;
+            }
+            lines.write_field(metric.to_string())?;
+            lines.write_field(&sweep.statistic.0)?;
+            lines.write_field(sweep::unit(metric, sweep.statistic.1))?;
+            lines.write_record(fields(value))?;
         }
     }
-    text
+    let bytes = lines.into_inner().map_err(|error| error.into_error())?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn fields(value: Option<Estimate>) -> String {
-    match value {
-        None => ",,".to_owned(),
-        Some(Estimate { value, ci95: None }) => format!("{value},,"),
-        Some(Estimate {
-            value,
-            ci95: Some((low, high)),
-        }) => format!("{value},{low},{high}"),
-    }
+/// The value and the ends of its interval.
+fn fields(value: Option<Estimate>) -> [String; 3] {
+    let text = |number: Option<f64>| number.map(|n| n.to_string()).unwrap_or_default();
+    let ci95 = value.and_then(|value| value.ci95);
+    [
+        text(value.map(|value| value.value)),
+        text(ci95.map(|(low, _)| low)),
+        text(ci95.map(|(_, high)| high)),
+    ]
 }

@@ -6,8 +6,8 @@ use common::Folder;
 use link::Capacity;
 use measure::{BuiltLink, Engine, EngineError, Sink, Unsupported};
 use reproduce::Progress;
-use reproduce::agreement::{Verdict, check, compare};
-use reproduce::{Data, Experiment, Options, registry};
+use reproduce::agreement::{Verdict, compare};
+use reproduce::{Data, Experiment, Keeping, Store, Wanted, registry};
 use scenario::{Choice, Names, Scenario};
 use sim::Simulator;
 use units::Rate;
@@ -70,21 +70,17 @@ fn rows(folder: &Folder, witness: &dyn Engine) -> Vec<(String, &'static str, Ver
     let simulator = Simulator::default();
     let names: &dyn Names = &simulator;
     let experiment = Experiment::parse("engines/small", "small.toml", EXPERIMENT).unwrap();
-    let options = Options {
+    let wanted = Wanted {
         quick: false,
         data: &Data::default(),
-        folder: &folder.0,
-        build: "",
     };
-    let rows = compare(
-        [(&simulator, "a"), (witness, "b")],
-        names,
-        &experiment,
-        options,
-        |_, _| (),
-        &Silent,
-    )
-    .unwrap();
+    let store = Store::open(&folder.0).unwrap();
+    let [ours, theirs] = ["a", "b"].map(|basis| Keeping {
+        store: &store,
+        basis,
+    });
+    let engines: [(&dyn Engine, Keeping<'_>); 2] = [(&simulator, ours), (witness, theirs)];
+    let rows = compare(engines, names, &experiment, wanted, &Silent).unwrap();
     let rows = rows.into_iter();
     rows.map(|row| (row.case, row.metric, row.verdict))
         .collect()
@@ -117,16 +113,15 @@ impl Engine for Linux {
 fn linux_can_run_what_it_is_asked_to_confirm() {
     let simulator = Simulator::default();
     let names: &dyn Names = &simulator;
-    let options = Options {
+    let wanted = Wanted {
         quick: false,
         data: &Data::default(),
-        folder: std::path::Path::new(""),
-        build: "",
     };
     let experiments = registry::find_for_engines("engines/all").unwrap();
     assert_eq!(experiments.len(), 10);
     for experiment in &experiments {
-        check(&Linux, names, experiment, options).unwrap();
+        let grid = experiment.grid(wanted).unwrap();
+        grid.plan(&Linux, names).unwrap();
     }
 }
 

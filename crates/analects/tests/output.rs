@@ -459,3 +459,13 @@ fn several_pages_at_once_are_told_apart() {
         assert_eq!(first.unwrap()["requests"], 1, "{name}");
     }
 }
+
+/// The scenario that is written is the whole one, whatever control runs leave out.
+#[test]
+fn control_runs_leave_nothing_out_of_the_scenario() {
+    let folder = folder("whole-scenario");
+    run(&folder, &["--out", "plain"]);
+    run(&folder, &["--out", "with", "--without", "short"]);
+    let read = |name: &str| std::fs::read_to_string(folder.0.join(name)).unwrap();
+    assert_eq!(read("plain/scenario.toml"), read("with/scenario.toml"));
+}

@@ -3,9 +3,8 @@
 //! An engine that shares no code with the other is the better witness. Where they differ, one of
 //! them is wrong, or says something that the scenario leaves open.
 
-use crate::Progress;
 use crate::experiment::Experiment;
-use crate::{Error, Options, matrix, results};
+use crate::{Error, Keeping, Progress, Wanted, run};
 use measure::estimate::{Estimate, Statistic, estimate};
 use measure::metric::{Metric, Observed};
 use measure::{Engine, RunResult};
@@ -95,51 +94,22 @@ pub struct Row {
     pub verdict: Verdict,
 }
 
-/// Says why `engine` cannot run `experiment`, before anything runs.
-///
-/// # Errors
-/// See [`Error`].
-pub fn check(
-    engine: &dyn Engine,
-    names: &dyn Names,
-    experiment: &Experiment,
-    options: Options<'_>,
-) -> Result<(), Error> {
-    let wanted = matrix::Wanted {
-        quick: options.quick,
-        data: options.data,
-    };
-    matrix::plan(experiment, wanted, engine, names)?;
-    Ok(())
-}
-
 /// Runs `experiment` through both `engines`, or takes what was kept of their runs, and compares: the
-/// first is judged, the second is believed; beside each stands what distinguishes its results from
-/// others that are kept. A metric that one of them does not observe is left out.
+/// first is judged, the second is believed. A metric that one of them does not observe is left out.
 ///
 /// # Errors
 /// See [`Error`].
 pub fn compare(
-    engines: [(&dyn Engine, &str); 2],
+    engines: [(&dyn Engine, Keeping<'_>); 2],
     names: &dyn Names,
     experiment: &Experiment,
-    options: Options<'_>,
-    mut start: impl FnMut(usize, usize),
+    wanted: Wanted<'_>,
     progress: &dyn Progress,
 ) -> Result<Vec<Row>, Error> {
-    let wanted = matrix::Wanted {
-        quick: options.quick,
-        data: options.data,
-    };
-    let mut of = |(engine, build): (&dyn Engine, &str)| {
-        let planned = matrix::plan(experiment, wanted, engine, names)?;
-        let folder = options.folder.join(engine.name());
-        let options = Options {
-            folder: &folder,
-            build,
-            ..options
-        };
-        results(engine, experiment, &planned, options, &mut start, progress)
+    let grid = experiment.grid(wanted)?;
+    let of = |(engine, keeping): (&dyn Engine, Keeping<'_>)| {
+        let jobs = grid.plan(engine, names)?;
+        run(engine, &jobs, Some(keeping), progress)
     };
     let (ours, witness) = (of(engines[0])?, of(engines[1])?);
     let cases = experiment.written.cases.iter();

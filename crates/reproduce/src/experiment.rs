@@ -59,9 +59,6 @@ pub struct Written {
     /// The page entry that loads the recorded pages, where there are any.
     #[serde(default)]
     pub pages: Option<String>,
-    /// Where its runs are kept, if not under its own name: with another experiment that has the same.
-    #[serde(default)]
-    pub store: Option<String>,
     /// Values of axes of the runs that are drawn over time; the first ones if not said.
     #[serde(default)]
     pub mechanism: Settings,
@@ -91,13 +88,12 @@ impl Written {
         (first_seed, seeds): (u64, u64),
         without: Option<String>,
     ) -> Self {
-        let plain = |name: &String| Case::from(CaseWritten::Plain(name.clone()));
         Written {
             title: String::new(),
             paper: String::new(),
             about: String::new(),
             engine: Wants::Sim,
-            cases: disciplines.iter().map(plain).collect(),
+            cases: disciplines.iter().map(|name| Case::plain(name)).collect(),
             vary,
             seeds,
             first_seed,
@@ -105,7 +101,6 @@ impl Written {
             mechanism: Settings::new(),
             traces: None,
             pages: None,
-            store: None,
             quick: Quick::default(),
             claim: Vec::new(),
             figure: Vec::new(),
@@ -157,6 +152,13 @@ pub struct Case {
     pub set: Settings,
     /// It relies on what end hosts say about their packets.
     pub labelled: bool,
+}
+
+impl Case {
+    /// A discipline under its own name.
+    pub fn plain(discipline: &str) -> Self {
+        Case::from(CaseWritten::Plain(discipline.to_owned()))
+    }
 }
 
 /// Disciplines that read labels, or what amounts to them.

@@ -1,71 +1,244 @@
-//! Which runs to make, and making them.
+//! From what varies to the jobs that it takes: the one planner of all campaigns.
 
-use measure::WITHOUT;
-use measure::{Engine, EngineError, RunResult};
-use rayon::prelude::*;
-use scenario::{Choice, Scenario};
+use crate::experiment::{Case, Settings};
+use crate::job::Job;
+use measure::{Engine, WITHOUT};
+use scenario::{Choice, Document, Names, Scenario, ScenarioError};
+use units::Refusal;
+use serde_json::Value;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::Arc;
 
-/// Runs to make.
-#[derive(Debug, Clone, Default)]
-pub struct Plan {
-    /// The runs, in the order of their results.
-    pub runs: Vec<Run>,
-}
+/// Which discipline settings an axis may change: `disciplines.NAME.KEY`.
+pub(crate) const SETTING: &str = "disciplines.";
 
-/// One run to make.
+/// What is run: every case in every cell over every trace, with each seed.
 #[derive(Debug, Clone)]
-pub struct Run {
-    /// What to run.
-    pub scenario: Arc<Scenario>,
-    /// The discipline under test.
-    pub discipline: Choice,
-    /// The seed.
-    pub seed: u64,
-    /// What distinguishes the scenario from its siblings.
-    pub variant: BTreeMap<String, String>,
-    /// Whether to keep what is needed to draw it.
-    pub series: bool,
+pub struct Grid {
+    /// The scenario that all start from.
+    pub base: Document,
+    /// What is compared.
+    pub cases: Vec<Case>,
+    /// The combinations of what varies.
+    pub cells: Vec<Cell>,
+    /// The traces that the first link follows, each in turn; none where it stays as it is.
+    pub traces: Vec<Option<Trace>>,
+    /// The first seed, and how many there are.
+    pub seeds: (u64, u64),
+    /// Every run is made a second time without this traffic.
+    pub without: Option<String>,
+    /// What every result's variant has.
+    pub common: BTreeMap<String, String>,
+    /// Whether to keep what is needed to draw the first run of each case.
+    pub drawn: bool,
 }
 
-impl Run {
-    /// The same run without the traffic entry called `name`: what it leaves is not its doing.
-    #[must_use]
-    pub fn without(&self, name: &str) -> Run {
-        let mut run = self.clone();
-        let scenario = Arc::make_mut(&mut run.scenario);
-        scenario.traffic.retain(|entry| entry.name != name);
-        run.variant.insert(WITHOUT.to_owned(), name.to_owned());
-        run.series = false;
-        run
+/// A combination of values.
+#[derive(Debug, Clone, Default)]
+pub struct Cell {
+    /// Each axis' name, and its value's.
+    pub labels: BTreeMap<String, String>,
+    /// What is set for them.
+    pub settings: Settings,
+}
+
+/// A trace of several.
+#[derive(Debug, Clone)]
+pub struct Trace {
+    /// What `link.trace` is set to.
+    pub path: String,
+    /// What results call it.
+    pub shown: String,
+}
+
+impl Grid {
+    /// How many jobs there are, control runs included; saturates.
+    pub fn jobs(&self) -> u64 {
+        let sides = if self.without.is_some() { 2 } else { 1 };
+        let counts = [self.cells.len(), self.traces.len(), self.cases.len(), sides];
+        let counts = counts.into_iter().map(|count| count as u64);
+        counts.fold(self.seeds.1, u64::saturating_mul)
+    }
+
+    /// All jobs, each just behind its control run if there is one. The order is that of cells, traces,
+    /// cases, seeds, the last changing fastest.
+    ///
+    /// Seeds are the same for all cases and cells, so that what is drawn by chance is as well. Traces
+    /// have seeds of their own, so that they do not all see the same pages.
+    ///
+    /// # Errors
+    /// What is wrong with the scenario, or what `engine` cannot run of it.
+    pub fn plan(&self, engine: &dyn Engine, names: &dyn Names) -> Result<Vec<Job>, ScenarioError> {
+        let mut jobs = Vec::new();
+        for (number, cell) in self.cells.iter().enumerate() {
+            for (place, trace) in self.traces.iter().enumerate() {
+                let first = (number, place) == (0, 0);
+                let seeds = self.seeds.1;
+                let seed = self.seeds.0.wrapping_add(place as u64 * seeds);
+                let variant = self.variant(cell, trace.as_ref());
+                let chosen = self.chosen(cell, trace.as_ref(), engine, names)?;
+                for (case, (choice, resolved)) in self.cases.iter().zip(&chosen) {
+                    for repeat in 0..seeds {
+                        let job = Job {
+                            case: case.name.clone(),
+                            scenario: resolved.whole.clone(),
+                            discipline: choice.clone(),
+                            seed: seed.wrapping_add(repeat),
+                            variant: variant.clone(),
+                            series: self.drawn && first && repeat == 0,
+                            written: resolved.written.clone(),
+                        };
+                        jobs.extend(self.control(&job, resolved));
+                        jobs.push(job);
+                    }
+                }
+            }
+        }
+        Ok(jobs)
+    }
+
+    /// What distinguishes the results of a cell and a trace.
+    fn variant(&self, cell: &Cell, trace: Option<&Trace>) -> BTreeMap<String, String> {
+        let mut variant = self.common.clone();
+        variant.extend(cell.labels.clone());
+        variant.extend(trace.map(|trace| ("trace".to_owned(), trace.shown.clone())));
+        variant
+    }
+
+    /// The control run of `job`: what it leaves out has not done what is left.
+    fn control(&self, job: &Job, resolved: &Resolved) -> Option<Job> {
+        let name = self.without.clone()?;
+        let mut control = Job {
+            scenario: resolved.control.clone()?,
+            series: false,
+            ..job.clone()
+        };
+        control.variant.insert(WITHOUT.to_owned(), name);
+        Some(control)
+    }
+
+    /// For each case its discipline and what it is run in. Cases that set the same share that, so
+    /// that files are read once.
+    fn chosen(
+        &self,
+        cell: &Cell,
+        trace: Option<&Trace>,
+        engine: &dyn Engine,
+        names: &dyn Names,
+    ) -> Result<Vec<(Choice, Rc<Resolved>)>, ScenarioError> {
+        let mut groups: Vec<Group> = Vec::new();
+        let mut chosen = Vec::new();
+        for case in &self.cases {
+            let (document, choice) = prepared(&self.base, case, cell, trace)?;
+            let json = document.to_json();
+            let known = groups.iter().position(|group| group.json == json);
+            let place = known.unwrap_or_else(|| {
+                groups.push(Group {
+                    document,
+                    json,
+                    choices: Vec::new(),
+                });
+                groups.len() - 1
+            });
+            if !groups[place].choices.contains(&choice) {
+                groups[place].choices.push(choice.clone());
+            }
+            chosen.push((choice, place));
+        }
+        let resolve = |group: Group| group.resolved(self.without.as_deref(), engine, names);
+        let resolved: Result<Vec<Resolved>, ScenarioError> =
+            groups.into_iter().map(resolve).collect();
+        let resolved: Vec<Rc<Resolved>> = resolved?.into_iter().map(Rc::new).collect();
+        let chosen = chosen.into_iter();
+        Ok(chosen
+            .map(|(choice, place)| (choice, resolved[place].clone()))
+            .collect())
     }
 }
 
-/// Who is told of progress.
-pub trait Progress: Sync {
-    /// One more run is done.
-    fn done(&self);
+/// Cases that differ in nothing but the discipline.
+struct Group {
+    document: Document,
+    json: Value,
+    choices: Vec<Choice>,
 }
 
-/// Makes all runs of `plan`, as many at a time as there are threads. The results do not depend on
-/// how many that is.
-///
-/// # Errors
-/// The first error in the order of the plan.
-pub fn run(
-    engine: &dyn Engine,
-    plan: &Plan,
-    progress: &dyn Progress,
-) -> Result<Vec<RunResult>, EngineError> {
-    let one = |run: &Run| {
-        let result = measure::run(engine, &run.scenario, &run.discipline, run.seed, run.series);
-        progress.done();
-        result.map(|result| RunResult {
-            variant: run.variant.clone(),
-            ..result
+/// What a run is made in.
+struct Resolved {
+    whole: Arc<Scenario>,
+    /// The same without what control runs leave out.
+    control: Option<Arc<Scenario>>,
+    written: Arc<Value>,
+}
+
+impl Group {
+    fn resolved(
+        mut self,
+        without: Option<&str>,
+        engine: &dyn Engine,
+        names: &dyn Names,
+    ) -> Result<Resolved, ScenarioError> {
+        let choices: Vec<String> = self.choices.iter().map(ToString::to_string).collect();
+        // Those that stand there already keep their place in the text, for errors about them.
+        if self.json.get("disciplines") != Some(&choices.clone().into()) {
+            self.document.set_disciplines(&choices);
+        }
+        let scenario = self.document.resolve(names)?;
+        if let Some(refused) = engine.check(&scenario).first() {
+            let message = format!(
+                "engine {} cannot run this: {}",
+                engine.name(),
+                refused.refusal.message
+            );
+            let help = refused.refusal.help.as_deref();
+            let help = help.unwrap_or("choose another engine, or change the entry");
+            return Err(self.document.error_at_path(&refused.entry, &message, help));
+        }
+        let control = without.map(|name| {
+            let mut control = scenario.clone();
+            control.traffic.retain(|entry| entry.name != name);
+            Arc::new(control)
+        });
+        Ok(Resolved {
+            written: Arc::new(self.document.completed(&scenario).to_json()),
+            control,
+            whole: Arc::new(scenario),
         })
+    }
+}
+
+/// The scenario for `case` in `cell`, but for its disciplines, and the discipline under test.
+fn prepared(
+    base: &Document,
+    case: &Case,
+    cell: &Cell,
+    trace: Option<&Trace>,
+) -> Result<(Document, Choice), ScenarioError> {
+    let mut document = base.clone();
+    // What makes the case comes last: it holds whatever varies.
+    let mut settings = cell.settings.clone();
+    settings.extend(case.set.clone());
+    if let Some(trace) = trace.filter(|trace| base.get("link.trace") != Some(&trace.path)) {
+        settings.insert("link.trace".to_owned(), trace.path.clone());
+    }
+    let refused = |refusal: Refusal| {
+        let help = refusal.help.as_deref().unwrap_or("name another");
+        document.error_at_path("disciplines", &refusal.message, help)
     };
-    let results: Vec<_> = plan.runs.par_iter().map(one).collect();
-    results.into_iter().collect()
+    let mut choice: Choice = case.discipline.parse().map_err(refused)?;
+    settings.retain(|path, value| {
+        let Some((name, key)) = path.strip_prefix(SETTING).and_then(|p| p.split_once('.')) else {
+            return true;
+        };
+        if name == choice.name {
+            choice.settings.retain(|(other, _)| other != key);
+            choice.settings.push((key.to_owned(), value.clone()));
+        }
+        false
+    });
+    for (path, value) in &settings {
+        document.set(path, value)?;
+    }
+    Ok((document, choice))
 }

@@ -2,10 +2,10 @@
 //!
 //! It is an experiment without claims that is written on the command line instead of in a file.
 
-use crate::Progress;
 use crate::experiment::{Axis, AxisValue, Experiment, Written};
 use crate::figure::{self, Form, Panel, Series, Shown};
-use crate::{Data, Error, Outcome, Wanted, matrix};
+use crate::plan::SETTING;
+use crate::{Data, Error, Keeping, Outcome, Progress, Wanted, run};
 use measure::estimate::{Estimate, Statistic, estimate};
 use measure::metric::{Metric, Observed};
 use measure::{Engine, RunResult};
@@ -117,7 +117,7 @@ impl Sweep {
         usize::try_from(written.seeds.saturating_mul(sides)).unwrap_or(usize::MAX)
     }
 
-    /// Makes all runs; nothing is kept on disk. The last axis changes fastest, and for each
+    /// Makes all runs, or takes what was kept of them. The last axis changes fastest, and for each
     /// combination disciplines come in their order.
     ///
     /// # Errors
@@ -126,15 +126,15 @@ impl Sweep {
         &self,
         engine: &dyn Engine,
         names: &dyn Names,
+        keeping: Option<Keeping<'_>>,
         progress: &dyn Progress,
     ) -> Result<Vec<Point>, Error> {
-        let data = Data::default();
         let wanted = Wanted {
             quick: false,
-            data: &data,
+            data: &Data::default(),
         };
-        let planned = matrix::plan(&self.experiment, wanted, engine, names)?;
-        let results = super::made(engine, &planned, None, progress)?;
+        let jobs = self.experiment.grid(wanted)?.plan(engine, names)?;
+        let results = run(engine, &jobs, keeping, progress)?;
         // The plan has all runs of a combination one after another.
         let points = results.chunks(self.each()).map(|runs| self.point(runs));
         Ok(points.collect())
@@ -254,9 +254,7 @@ pub fn unit(metric: &Metric, statistic: Statistic) -> &'static str {
 
 /// What is set for the first combination of `axes`, but for settings of disciplines.
 pub fn first(axes: &[(String, Vec<String>)]) -> BTreeMap<String, String> {
-    let settings = axes
-        .iter()
-        .filter(|(path, _)| !path.starts_with(matrix::SETTING));
+    let settings = axes.iter().filter(|(path, _)| !path.starts_with(SETTING));
     settings
         .filter_map(|(path, values)| Some((path.clone(), values.first()?.clone())))
         .collect()

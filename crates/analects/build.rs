@@ -1,0 +1,70 @@
+//! What the results of each engine depend on in this workspace: a hash of sources, the same on every
+//! machine. Results are kept under it.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What decides what is measured, whoever runs it.
+const COMMON: [&str; 8] = [
+    "units",
+    "qdisc",
+    "cca",
+    "transport",
+    "workload",
+    "link",
+    "scenario",
+    "measure",
+];
+/// The engines, and what each has besides.
+const ENGINES: [(&str, &[&str]); 2] = [
+    ("ANALECTS_SIM_SOURCES", &["sim"]),
+    ("ANALECTS_KERNEL_SOURCES", &["linux", "guest"]),
+];
+
+fn main() -> io::Result<()> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    println!("cargo::rerun-if-changed=../../Cargo.lock");
+    for (name, own) in ENGINES {
+        let crates: Vec<&str> = COMMON.iter().chain(own).copied().collect();
+        for name in &crates {
+            println!("cargo::rerun-if-changed=../{name}/src");
+        }
+        println!("cargo::rustc-env={name}={}", fingerprint(&root, &crates)?);
+    }
+    Ok(())
+}
+
+/// The hash of the sources of `crates` and of the versions of everything else, below `root`: each
+/// file's path and content, in the order of the paths.
+pub fn fingerprint(root: &Path, crates: &[&str]) -> io::Result<blake3::Hash> {
+    let mut files = vec![PathBuf::from("Cargo.lock")];
+    for name in crates {
+        gather(
+            root,
+            &Path::new("crates").join(name).join("src"),
+            &mut files,
+        )?;
+    }
+    files.sort();
+    let mut hash = blake3::Hasher::new();
+    for file in files {
+        let content = fs::read(root.join(&file))?;
+        hash.update(format!("{} {}\n", file.display(), content.len()).as_bytes());
+        hash.update(&content);
+    }
+    Ok(hash.finalize())
+}
+
+/// Adds all files in `folder` and below it.
+fn gather(root: &Path, folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(root.join(folder))? {
+        let entry = entry?;
+        let path = folder.join(entry.file_name());
+        match entry.file_type()?.is_dir() {
+            true => gather(root, &path, files)?,
+            false => files.push(path),
+        }
+    }
+    Ok(())
+}

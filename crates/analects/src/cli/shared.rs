@@ -1,0 +1,154 @@
+//! What several commands are told, declared once.
+
+use clap::{Args, ValueEnum};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// What runs scenarios.
+#[derive(Debug, Clone, PartialEq, Eq, Args, Serialize, Deserialize)]
+pub struct EngineArgs {
+    /// What runs it: the simulator, or Linux itself in a virtual machine (`kernel`, once `make
+    /// kernel-engine` has fetched it).
+    #[arg(long = "engine", default_value = "sim", value_name = "NAME")]
+    pub name: String,
+    /// Which Linux the engine `kernel` boots, and whose time it runs in.
+    #[command(flatten)]
+    pub linux: LinuxArgs,
+    /// Whose time the engine `kernel` runs in: a virtual machine's, or this host's, in namespaces
+    /// of its own under the host's kernel, as root.
+    #[arg(long, value_enum, default_value_t = Clock::Virtual)]
+    pub clock: Clock,
+}
+
+/// Which Linux.
+#[derive(Debug, Clone, PartialEq, Eq, Args, Serialize, Deserialize)]
+pub struct LinuxArgs {
+    /// Which Linux the engine `kernel` boots: 6.1 (the default), 6.12 or 7.x.
+    #[arg(long, value_name = "NAME")]
+    pub kernel: Option<String>,
+}
+
+/// Whose time Linux runs in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Clock {
+    /// A virtual machine's: the same bytes every time, whatever else the host does.
+    Virtual,
+    /// This host's, with its kernel and modules: each run takes as long as the scenario lasts.
+    Real,
+}
+
+/// How a scenario is run: what is compared, what is set, and how often.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct Shape {
+    /// Compare this discipline instead of the scenario's; may be repeated.
+    #[arg(long = "discipline", short = 'd', value_name = "NAME[,key=value...]")]
+    pub disciplines: Vec<String>,
+    /// Set a key of the scenario; traffic entries are called by their name. A folder or a pattern
+    /// for a trace means each file in turn (not in a sweep), for a page's source all the pages in it.
+    #[arg(long = "set", short = 's', value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+    /// Run everything once more without this traffic entry: the stall that it causes is then the
+    /// difference, and what the link's own changes cause is taken out.
+    #[arg(long, value_name = "NAME")]
+    pub without: Option<String>,
+    /// The seed of the first run.
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub seed: u64,
+    /// Runs for each discipline and combination of values, with seeds one after another.
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    pub repeat: u64,
+}
+
+impl Shape {
+    /// Whether nothing of it was said.
+    pub fn is_plain(&self) -> bool {
+        let lists = self.disciplines.is_empty() && self.set.is_empty();
+        lists && self.without.is_none() && (self.seed, self.repeat) == (1, 1)
+    }
+}
+
+/// A scenario, and how it is run.
+#[derive(Debug, Args)]
+pub struct ScenarioArgs {
+    /// The scenario, a TOML file.
+    pub scenario: PathBuf,
+    /// How it is run.
+    #[command(flatten)]
+    pub shape: Shape,
+    /// What runs it.
+    #[command(flatten)]
+    pub engine: EngineArgs,
+    /// Keep results in this folder as they come; what is there already is not run again. Several
+    /// processes may share it.
+    #[arg(long, value_name = "DIR")]
+    pub store: Option<PathBuf>,
+    /// How many runs at a time.
+    #[command(flatten)]
+    pub parallel: Parallel,
+}
+
+/// How results are printed.
+#[derive(Debug, Args)]
+pub struct Printing {
+    /// How to print the results.
+    #[arg(long, default_value = "table")]
+    pub format: Format,
+    /// Write a page with plots to this file.
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+}
+
+/// How many runs at a time.
+#[derive(Debug, Args)]
+pub struct Parallel {
+    /// Runs at a time; by default one for each processor.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+}
+
+/// How to print results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// A table to read.
+    Table,
+    /// The JSON document.
+    Json,
+    /// A figure a line.
+    Csv,
+}
+
+/// How experiments are run, and how to tell of them.
+#[derive(Debug, Args)]
+pub struct ExperimentArgs {
+    /// With fewer seeds, traces and values: about a minute each.
+    #[arg(long)]
+    pub quick: bool,
+    /// How to print what came of them.
+    #[arg(long, default_value = "table")]
+    pub format: Printed,
+    /// Keep results in DIR/store, and reports beside it; what is there already is not run again.
+    #[arg(long, value_name = "DIR", default_value = "reproduction")]
+    pub out: PathBuf,
+    /// How many runs at a time.
+    #[command(flatten)]
+    pub parallel: Parallel,
+}
+
+impl ExperimentArgs {
+    /// Where results are kept.
+    pub fn store(&self) -> PathBuf {
+        self.out.join("store")
+    }
+}
+
+/// How to print what came of experiments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Printed {
+    /// Tables to read.
+    Table,
+    /// The claims as JSON.
+    Json,
+    /// A page of Markdown.
+    Markdown,
+}

@@ -1,0 +1,173 @@
+//! The one runner of all campaigns: makes jobs, many at a time, and keeps what comes of them.
+
+use crate::Error;
+use crate::job::{self, Job, Keyed};
+use crate::store::{Kept, Store};
+use measure::{Engine, RunResult};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+
+/// Who is told of progress.
+pub trait Progress: Sync {
+    /// One more job is done.
+    fn done(&self);
+    /// There are so many jobs, and so many of them are still to be made.
+    fn planned(&self, _all: usize, _missing: usize) {}
+    /// This process made the job with this key, and its result is kept.
+    fn made(&self, _key: &str) {}
+    /// Something that should be known.
+    fn remark(&self, _text: &str) {}
+}
+
+/// Where results are kept, and what they depend on beside their jobs.
+#[derive(Debug, Clone, Copy)]
+pub struct Keeping<'a> {
+    /// Where.
+    pub store: &'a Store,
+    /// What the engine's results depend on.
+    pub basis: &'a str,
+}
+
+/// The results of `jobs`, in their order: taken from the store, or made and kept there, if there is
+/// one. As many are made at a time as there are threads; the results do not depend on how many that
+/// is. Jobs that another process is making are waited for.
+///
+/// # Errors
+/// The first error in the order of the jobs. All others have been made.
+pub fn run(
+    engine: &dyn Engine,
+    jobs: &[Job],
+    keeping: Option<Keeping<'_>>,
+    progress: &dyn Progress,
+) -> Result<Vec<RunResult>, Error> {
+    let Some(Keeping { store, basis }) = keeping else {
+        progress.planned(jobs.len(), jobs.len());
+        let one = |job: &Job| -> Result<RunResult, Error> {
+            let result = made(engine, job, job.series)?;
+            progress.done();
+            Ok(job.called(result))
+        };
+        let results: Vec<Result<RunResult, Error>> = jobs.par_iter().map(one).collect();
+        return results.into_iter().collect();
+    };
+    let keyed = job::keyed(jobs, (engine.name(), basis))?;
+    let found = work(engine, &keyed, store, progress, |result| result)?;
+    let called = keyed.iter().filter_map(|keyed| {
+        let result = found.get(keyed.key.as_str())?;
+        Some(keyed.job.called(result.clone()))
+    });
+    Ok(called.collect())
+}
+
+/// Sees to it that the store has the results of all jobs; returns what `take` makes of each, by key. A
+/// job that is there twice is made once.
+///
+/// # Errors
+/// The first error in the order of the jobs. All others have been made.
+pub fn work<'k, T: Send>(
+    engine: &dyn Engine,
+    keyed: &'k [Keyed<'_>],
+    store: &Store,
+    progress: &dyn Progress,
+    take: impl Fn(RunResult) -> T + Sync,
+) -> Result<BTreeMap<&'k str, T>, Error> {
+    let worker = Worker {
+        engine,
+        store,
+        progress,
+        take,
+    };
+    let wanted = distinct(keyed);
+    let kept: Result<Vec<Option<T>>, Error> =
+        wanted.par_iter().map(|job| worker.kept(job)).collect();
+    let mut results = kept?;
+    let missing = results.iter().filter(|result| result.is_none()).count();
+    progress.planned(wanted.len(), missing);
+    // What others are making comes last: by then much of it is done.
+    for wait in [false, true] {
+        let open = wanted.par_iter().zip(&mut results);
+        let made = open.filter(|(_, result)| result.is_none());
+        let made = made.map(|(job, result)| {
+            *result = worker.made(job, wait)?;
+            Ok(())
+        });
+        let made: Vec<Result<(), Error>> = made.collect();
+        made.into_iter().collect::<Result<(), Error>>()?;
+    }
+    store.tidy()?;
+    let keys = wanted.iter().map(|job| job.keyed.key.as_str());
+    let pairs = keys.zip(results);
+    Ok(pairs
+        .filter_map(|(key, result)| Some((key, result?)))
+        .collect())
+}
+
+/// A job of those with the same key.
+struct Wanted<'k> {
+    keyed: &'k Keyed<'k>,
+    /// One of them is drawn.
+    series: bool,
+}
+
+fn distinct<'k>(keyed: &'k [Keyed<'_>]) -> Vec<Wanted<'k>> {
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut wanted: Vec<Wanted<'k>> = Vec::new();
+    for keyed in keyed {
+        let series = keyed.job.series;
+        let place = *places.entry(&keyed.key).or_insert(wanted.len());
+        match wanted.get_mut(place) {
+            Some(known) => known.series |= series,
+            None => wanted.push(Wanted { keyed, series }),
+        }
+    }
+    wanted
+}
+
+struct Worker<'a, F> {
+    engine: &'a dyn Engine,
+    store: &'a Store,
+    progress: &'a dyn Progress,
+    take: F,
+}
+
+impl<T, F: Fn(RunResult) -> T> Worker<'_, F> {
+    /// What is kept of a job; nothing of one that is drawn, which takes more than a result.
+    fn kept(&self, wanted: &Wanted<'_>) -> Result<Option<T>, Error> {
+        match self.store.read(&wanted.keyed.key)? {
+            Kept::Result(result) if !wanted.series => Ok(Some((self.take)(*result))),
+            Kept::Result(_) | Kept::Missing => Ok(None),
+            Kept::Wrong(what) => {
+                self.progress.remark(&format!("{what}; it is made again"));
+                Ok(None)
+            }
+        }
+    }
+
+    /// Makes a job, unless another process does: then nothing, or with `wait` what that makes.
+    fn made(&self, wanted: &Wanted<'_>, wait: bool) -> Result<Option<T>, Error> {
+        let Keyed { job, key, .. } = wanted.keyed;
+        let claim = self.store.claim(key, wait)?;
+        if claim.is_none() && !wanted.series {
+            return Ok(None);
+        }
+        if let Kept::Result(result) = self.store.read(key)?
+            && !wanted.series
+        {
+            self.progress.done();
+            return Ok(Some((self.take)(*result)));
+        }
+        let result = made(self.engine, job, wanted.series)?;
+        if let Some(claim) = claim {
+            self.store.keep(key, wanted.keyed.content(), &result)?;
+            drop(claim);
+            self.progress.made(key);
+        }
+        self.progress.done();
+        Ok(Some((self.take)(result)))
+    }
+}
+
+fn made(engine: &dyn Engine, job: &Job, series: bool) -> Result<RunResult, Error> {
+    let result = measure::run(engine, &job.scenario, &job.discipline, job.seed, series)?;
+    Ok(result)
+}
