@@ -10,7 +10,7 @@ use scenario::files::Pages;
 use scenario::{ScenarioError, printable};
 use serde::Serialize;
 use sim::Simulator;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Longest source and site name in tables.
 const NAME: usize = 40;
