@@ -2,7 +2,7 @@
 
 use crate::engine::BuiltLink;
 use crate::event::{Event, LinkId, Sink, TrafficId};
-use crate::link_meter::LinkMeter;
+use crate::link_meter::{BIN, LinkMeter};
 use crate::notes::notes;
 use crate::result::{CallResult, FlowResult, Note, PageResult, RunResult, Series};
 use crate::video::{Measured, Video};
@@ -11,8 +11,6 @@ use qdisc::FlowId;
 use scenario::{Choice, Kind, Scenario};
 use units::{Duration, Instant, Rate};
 
-/// Width of a bin of a time series.
-pub(crate) const BIN: Duration = Duration::from_millis(100);
 /// A load's stalls are counted until this long after its end (design, "stall per page load").
 const AFTERMATH: Duration = Duration::from_secs(2);
 

@@ -1,6 +1,6 @@
 //! What an engine is.
 
-use crate::{Collector, RunResult, Sink};
+use crate::event::Sink;
 use scenario::{Choice, Scenario};
 
 /// Something that can run a scenario.
@@ -67,20 +67,4 @@ impl From<Unsupported> for EngineError {
     fn from(Unsupported { entry, reason }: Unsupported) -> EngineError {
         EngineError { entry, reason }
     }
-}
-
-/// Runs `scenario` on `engine` and measures it. With `series`, what is needed to draw it is kept.
-///
-/// # Errors
-/// What [`Engine::run`] returns.
-pub fn run(
-    engine: &dyn Engine,
-    scenario: &Scenario,
-    discipline: &Choice,
-    seed: u64,
-    series: bool,
-) -> Result<RunResult, EngineError> {
-    let mut collector = Collector::new(scenario, series);
-    let links = engine.run(scenario, discipline, seed, &mut collector)?;
-    Ok(collector.finish(discipline, seed, &links))
 }

@@ -18,15 +18,17 @@ mod link_meter;
 pub mod metric;
 mod notes;
 mod result;
+mod run;
 mod video;
 mod waits;
 
 pub use collect::Collector;
-pub use engine::{BuiltLink, Engine, EngineError, Unsupported, run};
+pub use engine::{BuiltLink, Engine, EngineError, Unsupported};
 pub use estimate::{Estimate, Statistic};
 pub use event::{Event, LinkId, Sink, TrafficId};
 pub use result::{
     CallResult, FlowResult, FrameDelay, LinkBacklog, LinkResult, Note, PacketDelay, PageResult,
     Residence, RunResult, Series, Sojourn, WITHOUT,
 };
+pub use run::run;
 pub use video::quantile;

@@ -7,6 +7,9 @@ use crate::result::LinkResult;
 use crate::waits::Waits;
 use units::{Duration, Instant};
 
+/// Width of a bin of a time series.
+pub const BIN: Duration = Duration::from_millis(100);
+
 /// Counters of one queue over the measured time, and bins over all of it.
 #[derive(Debug)]
 pub struct LinkMeter {
@@ -49,7 +52,7 @@ impl LinkMeter {
             self.waits.record(sojourn);
         }
         if let Some(bins) = &mut self.bins {
-            let index = (now.as_nanos() / super::collect::BIN.as_nanos()) as usize;
+            let index = (now.as_nanos() / BIN.as_nanos()) as usize;
             if bins.len() <= index {
                 bins.resize(index + 1, Default::default());
             }

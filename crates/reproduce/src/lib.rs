@@ -2,6 +2,8 @@
 //!
 //! An experiment is a file ([`experiment`]); [`outcome`] runs what of it has not been run yet and
 //! checks each claim; [`page`] prints what came of it for a terminal, as Markdown and as HTML.
+//!
+//! Not for: running a scenario (`sim`, `linux`); measuring a run (`measure`); drawing (`report`).
 
 #![deny(missing_docs)]
 
@@ -9,6 +11,7 @@ pub mod agreement;
 pub mod claim;
 pub mod curves;
 pub mod data;
+pub mod design;
 pub mod experiment;
 pub mod facts;
 pub mod figure;
@@ -104,13 +107,13 @@ pub fn outcome<'a>(
     };
     let results = results(engine, experiment, &planned, options, start, progress)?;
     let facts = Facts::new(engine, options.data);
-    let records = Records::new(experiment, options.quick, &facts, &results);
+    let records = Records::new(experiment.design(), options.quick, &facts, &results);
     let claims = experiment.written.claim.iter();
     let claims = claims
-        .flat_map(|claim| claim.checked(experiment, &records))
+        .flat_map(|claim| claim.checked(&experiment.id, &experiment.written.paper, &records))
         .collect();
     let figures = experiment.written.figure.iter();
-    let figures = figures.map(|figure| figure.shown(experiment, &records));
+    let figures = figures.map(|figure| figure.shown(&records));
     let curves = experiment.written.curves.iter();
     let curves = curves.map(|curves| curves.shown(&facts));
     let figures: Result<Vec<Shown>, String> = figures.chain(curves).collect();
@@ -160,7 +163,11 @@ fn mechanism(
         scenario: &experiment.scenario.to_json(),
         results: &results?,
     };
-    Ok(Some(report::html(&first.run.scenario, &document)))
+    Ok(Some(report::html(
+        &first.run.scenario,
+        &document,
+        &experiment.metrics,
+    )))
 }
 
 fn results(
