@@ -6,6 +6,9 @@
 //!
 //! A discipline is one file: principles, parameters, code, tests. It is known to the rest of the
 //! project by one line in [`registry`].
+//!
+//! Not for: a link's rate, delay and device (`link`); putting a discipline on a real device
+//! (`netcfg`).
 
 #![deny(missing_docs)]
 

@@ -4,6 +4,8 @@
 //! nothing of packets; whoever runs it opens the connections and carries the messages. A message's
 //! content stands in a [`Message`]: a simulator keeps it beside the byte stream, a socket writes it
 //! in front of that many bytes.
+//!
+//! Not for: carrying bytes (`transport`); saying which traffic a run has (`scenario`).
 
 #![deny(missing_docs)]
 
