@@ -44,8 +44,8 @@ pub enum Command {
     },
     /// Say what a discipline, control or kind of traffic is, and what it can be told.
     Describe {
-        /// Its name, as `analects list` prints it; `disciplines`, `controls` or `traffic` for all of
-        /// them; or `scenario` for all that a scenario can say.
+        /// Its name, as `analects list` prints it; `disciplines`, `controls`, `traffic` or `metrics` for
+        /// all of them; or `scenario` for all that a scenario can say.
         name: String,
         /// How to print it.
         #[arg(long, default_value = "text")]

@@ -5,6 +5,7 @@ use crate::engines::ENGINES;
 use crate::markdown;
 use crate::refused::Refused;
 use crate::run::print;
+use measure::metric::{Better, Metric, Registry};
 use reproduce::registry;
 use sim::Simulator;
 use std::fmt::Write as _;
@@ -21,7 +22,7 @@ pub struct Entry {
     /// One line, without a stop.
     pub summary: &'static str,
     /// Paragraphs, with empty lines between.
-    pub about: &'static str,
+    pub about: String,
     /// Where it comes from.
     pub source: &'static str,
     /// What it contains.
@@ -39,7 +40,7 @@ fn disciplines() -> Vec<Entry> {
         kind: "discipline",
         name: d.name,
         summary: d.summary,
-        about: d.about,
+        about: d.about.to_owned(),
         source: d.source,
         children: d.children,
         params: vec![("Parameters", d.params)],
@@ -53,7 +54,7 @@ fn controls() -> Vec<Entry> {
         kind: "control",
         name: c.name,
         summary: c.summary,
-        about: c.about,
+        about: c.about.to_owned(),
         source: c.source,
         children: c.children,
         params: vec![("Parameters", c.params)],
@@ -72,13 +73,43 @@ fn traffic() -> Vec<Entry> {
             kind: "traffic",
             name: w.name,
             summary: w.summary,
-            about: w.about,
+            about: w.about.to_owned(),
             source: w.source,
             children: &[],
             params,
         }
     };
     registry.iter().map(entry).collect()
+}
+
+fn metrics() -> Vec<Entry> {
+    let entry = |metric: &Metric| Entry {
+        kind: "metric",
+        name: metric.name,
+        summary: metric.summary,
+        about: format!("{}\n\n{}", metric.about, compared(metric)),
+        source: metric.source,
+        params: Vec::new(),
+    };
+    Registry::builtin().iter().map(entry).collect()
+}
+
+/// A metric's unit, which way it is better, and where it stands in tables.
+fn compared(metric: &Metric) -> String {
+    let unit = match metric.unit {
+        "" => "none",
+        unit => unit,
+    };
+    let better = match metric.better {
+        Better::Less => "less is better",
+        Better::More => "more is better",
+        Better::Neither => "neither more nor less is better",
+    };
+    let column = metric.column.map_or_else(String::new, |column| {
+        let (heading, statistic) = (column.heading, column.statistic);
+        format!(" In tables: `{heading}`, the {statistic} of all values.")
+    });
+    format!("Unit: {unit}; {better}.{column}")
 }
 
 /// Lists names with a line about each.
@@ -92,7 +123,7 @@ pub fn list(what: Listed) -> Result<(), Refused> {
             return print(&lines.concat());
         }
         Listed::Experiments => return print(&experiments()?),
-        Listed::Metrics => return print(&metrics()),
+        Listed::Metrics => return print(&units()),
     };
     let width = entries
         .iter()
@@ -107,12 +138,12 @@ pub fn list(what: Listed) -> Result<(), Refused> {
 }
 
 /// Metrics, with their units.
-fn metrics() -> String {
+fn units() -> String {
     let mut text = String::new();
-    for kind in measure::metric::KINDS {
-        let head = format!("{:12} {:7} ", kind.name, kind.unit);
+    for metric in Registry::builtin().iter() {
+        let head = format!("{:12} {:7} ", metric.name, metric.unit);
         let indent = " ".repeat(head.len());
-        let about = wrapped(kind.about, &indent, 96);
+        let about = wrapped(metric.summary, &indent, 96);
         _ = writeln!(text, "{head}{}", about.trim_start());
     }
     text
@@ -139,6 +170,7 @@ pub fn describe(name: &str, style: Style) -> Result<(), Refused> {
         "disciplines" => ("Disciplines", disciplines()),
         "controls" => ("Congestion controls", controls()),
         "traffic" => ("Traffic", traffic()),
+        "metrics" => ("Metrics", metrics()),
         name => ("", called(name)?),
     };
     let command = format!("analects describe {name} --format markdown");
@@ -155,12 +187,15 @@ pub fn describe(name: &str, style: Style) -> Result<(), Refused> {
 
 /// What is called `name`.
 fn called(name: &str) -> Result<Vec<Entry>, Refused> {
-    let entries = || disciplines().into_iter().chain(controls()).chain(traffic());
+    let entries = || {
+        let simulated = disciplines().into_iter().chain(controls());
+        simulated.chain(traffic()).chain(metrics())
+    };
     let found: Vec<Entry> = entries().filter(|entry| entry.name == name).collect();
     if found.is_empty() {
         let names: Vec<&str> = entries().map(|entry| entry.name).collect();
         let help = format!(
-            "there are: scenario, disciplines, controls, traffic, {}",
+            "there are: scenario, disciplines, controls, traffic, metrics, {}",
             names.join(", ")
         );
         return Err(Refused::new(&format!("nothing is called {name:?}"), &help));

@@ -1,4 +1,7 @@
 //! `analects`: try, believe and deploy queue disciplines that keep real-time traffic smooth.
+//!
+//! Not for: how packets, calls or pages behave: this is the command line, and every answer comes
+//! from the crates below.
 
 #![deny(missing_docs)]
 

@@ -1,5 +1,5 @@
-//! Descriptions as Markdown: `docs/disciplines.md`, `docs/controls.md` and `docs/traffic.md` are
-//! what this prints; a test compares.
+//! Descriptions as Markdown: `docs/disciplines.md`, `docs/controls.md`, `docs/traffic.md` and
+//! `docs/metrics.md` are what this prints; a test compares.
 
 use crate::describe::Entry;
 use std::fmt::Write as _;

@@ -3,8 +3,9 @@
 use crate::cli::{PagesArgs, PagesFormat};
 use crate::progress::Bar;
 use crate::refused::Refused;
+use crate::table::{empty, right};
 use crate::{left_out, run};
-use comfy_table::{Cell, CellAlignment, Table, presets};
+use comfy_table::{Cell, Table};
 use reproduce::pages::{self, Access, PUBLISHED, Site, Survey, TABLE_2, published};
 use scenario::files::Pages;
 use scenario::{ScenarioError, printable};
@@ -103,7 +104,7 @@ const ROWS: &[(&str, &str, f64)] = &[
 const VALUES: [&str; 6] = ["min", "p10", "p50", "p90", "max", "mean"];
 
 fn distributions(survey: &Survey) -> Table {
-    let mut table = plain();
+    let mut table = empty();
     let headings = VALUES.iter().map(|name| right(name));
     table.set_header(
         std::iter::once(Cell::new(""))
@@ -128,7 +129,7 @@ fn distributions(survey: &Survey) -> Table {
 }
 
 fn versions(survey: &Survey) -> Table {
-    let mut table = plain();
+    let mut table = empty();
     let headings = ["websites", "%", "paper %", "requests", "%", "paper %"];
     table.set_header(std::iter::once(Cell::new("")).chain(headings.map(right)));
     let versions = survey.versions;
@@ -158,7 +159,7 @@ fn versions(survey: &Survey) -> Table {
 
 /// Table 2 of the paper beside that of these pages.
 fn top(survey: &Survey, most: usize) -> Table {
-    let mut table = plain();
+    let mut table = empty();
     let flows = ["ACTIVE", "IN_USE", "OPEN"];
     let heading = |title: &str| std::iter::once(Cell::new(title)).chain(flows.map(right));
     table.set_header(
@@ -183,16 +184,6 @@ fn top(survey: &Survey, most: usize) -> Table {
         };
     }
     table
-}
-
-fn plain() -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table
-}
-
-fn right(text: &str) -> Cell {
-    Cell::new(text).set_alignment(CellAlignment::Right)
 }
 
 /// Whole numbers as they are, others with one decimal.

@@ -6,6 +6,7 @@ use crate::engines::{self, with_names};
 use crate::refused::Refused;
 use crate::{left_out, resolved, table, variants};
 use measure::Engine;
+use measure::metric::Registry;
 use report::export::{self, Document};
 use reproduce::experiment::Case;
 use reproduce::{Grid, Job, Keeping};
@@ -49,19 +50,20 @@ pub fn run(args: &RunArgs) -> Result<()> {
         let written = export::folder(folder, &document_out, &text);
         written.map_err(|error| unwritable(folder, &error))?;
     }
+    let metrics = Registry::builtin();
     let in_folder = args.out.as_ref().map(|folder| folder.join("report.html"));
     for path in printing.report.iter().chain(&in_folder) {
-        let html = report::html(scenario, &document_out);
+        let html = report::html(scenario, &document_out, &metrics);
         std::fs::write(path, html).map_err(|error| unwritable(path, &error))?;
     }
-    let unprintable = |error: serde_json::Error| {
+    let unprintable = |error: std::io::Error| {
         Refused::new(
             &format!("the results cannot be printed: {error}"),
             "report this",
         )
     };
     let text = match printing.format {
-        Format::Table => table::comparison(scenario, &results),
+        Format::Table => table::comparison(scenario, &results, &metrics),
         Format::Json => export::json(&document_out).map_err(unprintable)?,
         Format::Csv => export::csv(&results).map_err(unprintable)?,
     };

@@ -3,11 +3,11 @@
 use crate::campaign::{self, counted, pool};
 use crate::cli::{Format, SweepArgs};
 use crate::engines::{self, with_names};
+use crate::left_out;
 use crate::refused::Refused;
 use crate::run::{self, print, unwritable};
 use crate::table::plain;
-use crate::left_out;
-use measure::metric::Metric;
+use measure::metric::{Registry, Selection};
 use measure::{Estimate, Statistic};
 use reproduce::Keeping;
 use reproduce::sweep::{self, Point, Runs, Sweep};
@@ -136,11 +136,12 @@ fn asked(
     axes: &[Axis],
     scenario: &Scenario,
 ) -> Result<Sweep> {
-    let metric = |option: &str, text: &str| -> Result<Metric> {
+    let metrics = Registry::builtin();
+    let metric = |option: &str, text: &str| -> Result<Selection> {
         let refused = |error: &str, help: &str| Refused::new(&format!("{option}: {error}"), help);
-        let metric = Metric::parse(text);
-        let metric = metric.map_err(|refusal| Refused::because(refusal.within(option), ""))?;
-        if metric.kind().name == "caused" && args.what.shape.without.is_none() {
+        let metric = metrics.select(text);
+        let metric = metric.map_err(|error| refused(&error, "see `analects list metrics`"))?;
+        if metric.metric.name == "caused" && args.what.shape.without.is_none() {
             let help = "add --without NAME of the traffic that causes it";
             return Err(refused("caused compares with runs without a traffic", help));
         }
@@ -169,8 +170,8 @@ fn asked(
 }
 
 /// Whether the scenario has what a metric is of; an error says what there is.
-fn known(metric: &Metric, scenario: &Scenario) -> std::result::Result<(), String> {
-    let entry = metric.entry().split('/').next().unwrap_or_default();
+fn known(metric: &Selection, scenario: &Scenario) -> std::result::Result<(), String> {
+    let entry = metric.entry.split('/').next().unwrap_or_default();
     let traffic = scenario.traffic.iter().map(|entry| entry.name.as_str());
     let links = scenario.links.iter().map(|link| link.name.as_str());
     let names: Vec<&str> = traffic.chain(links).collect();
@@ -228,7 +229,7 @@ struct Named {
 }
 
 fn json(sweep: &Sweep, points: &[Point], document: &Document, args: &SweepArgs) -> Result<String> {
-    let named = |metric: &Metric| Named {
+    let named = |metric: &Selection| Named {
         name: metric.to_string(),
         unit: sweep::unit(metric, sweep.statistic.1),
     };

@@ -52,6 +52,16 @@ fn everything_that_is_listed_is_described_with_its_parameters() {
             );
         }
     }
+    let metrics = measure::metric::Registry::builtin();
+    let listed = list("metrics");
+    let described = print(&folder, &["describe", "metrics"]);
+    for metric in metrics.iter() {
+        let about = format!("{} (metric): {}", metric.name, metric.summary);
+        let start = described.split_whitespace().collect::<Vec<_>>().join(" ");
+        let about = about.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(start.contains(&about), "{about}");
+        assert!(names(&listed).contains(&metric.name), "{listed}");
+    }
     assert_eq!(names(&list("traffic")), ["call", "page", "bulk"]);
     let call = print(&folder, &["describe", "call"]);
     assert!(

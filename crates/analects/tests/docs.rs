@@ -12,10 +12,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Generated pages, and what describes them.
-const GENERATED: [(&str, &str); 3] = [
+const GENERATED: [(&str, &str); 4] = [
     ("disciplines.md", "disciplines"),
     ("controls.md", "controls"),
     ("traffic.md", "traffic"),
+    ("metrics.md", "metrics"),
 ];
 
 const REWRITE: &str = "if that is intended, run\n  ANALECTS_DOCS=write cargo test -p analects \

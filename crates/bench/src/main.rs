@@ -11,6 +11,9 @@
 //!   count.
 //! - `bench kernel` counts instructions per packet in a real kernel; see `scripts/bench-kernel.sh`.
 //! - `bench reference` compares the simulator's results with ns-3's.
+//!
+//! Not for: what a discipline does to traffic (`analects run`); whether a result is right
+//! (`analects agree`).
 
 #![allow(
     clippy::disallowed_methods,

@@ -8,6 +8,8 @@
 //!
 //! A control is one file: principles, parameters, code, tests. It is known to the rest of the
 //! project by one line in [`registry`].
+//!
+//! Not for: carrying packets or detecting losses (`transport`).
 
 #![deny(missing_docs)]
 

@@ -9,6 +9,8 @@
 //!
 //! What it costs matters: where instructions are the clock, a copy or an allocation is a delay. So
 //! nothing is parsed, formatted or written to disk while traffic runs.
+//!
+//! Not for: booting a machine, or deciding what to run (`linux`).
 
 #![deny(missing_docs)]
 

@@ -190,7 +190,11 @@ impl Entry {
             rtt: Some(self.rtt),
             via: Vec::new(),
             access: None,
-            control: self.control.as_ref().map(|text| text.parse().tried(&what)).transpose()?,
+            control: self
+                .control
+                .as_ref()
+                .map(|text| text.parse().tried(&what))
+                .transpose()?,
             session: MediaParams::parse(&self.session).tried(&what)?,
             up: self.up,
         })
@@ -200,7 +204,7 @@ impl Entry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scenario::{Document, AnyNames};
+    use scenario::{AnyNames, Document};
 
     const SCENARIO: &str = r#"
         disciplines = ["pfifo"]

@@ -198,8 +198,7 @@ impl World {
             EndKind::Datagrams(sender) => sender.said(packet),
             _ => None,
         };
-        if let (Some(wire), EndKind::Datagrams(datagrams)) =
-            (wire, &mut ends[end.0 as usize].kind)
+        if let (Some(wire), EndKind::Datagrams(datagrams)) = (wire, &mut ends[end.0 as usize].kind)
         {
             datagrams.maker.handle(now, ecn, &wire);
             self.sockets.ready.push(end.0);

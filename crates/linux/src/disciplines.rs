@@ -3,8 +3,8 @@
 use netcfg::tc::{self, Setting, Spelling};
 use qdisc::{Limit, Registry};
 use scenario::Choice;
-use units::{Bytes, Refusal};
 use units::param::Value;
+use units::{Bytes, Refusal};
 
 /// The module of this project.
 pub const CONFUCIUS: &str = "sch_confucius";

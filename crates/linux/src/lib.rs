@@ -19,6 +19,9 @@
 //!
 //! The kernels, their modules and the base initramfs are made once by `make kernel-engine`, into
 //! the [`Cache`]; `docs/guide-kernel.md` tells the rest.
+//!
+//! Not for: the traffic inside the machine (`guest`); anything that the simulator can answer faster
+//! (`sim`).
 
 #![deny(missing_docs)]
 

@@ -111,7 +111,11 @@ pub fn prepare(
         seed,
         duration: scenario.duration,
         ecn: scenario.ecn,
-        traffic: scenario.traffic.iter().map(|t| Entry::of(t, scenario)).collect(),
+        traffic: scenario
+            .traffic
+            .iter()
+            .map(|t| Entry::of(t, scenario))
+            .collect(),
     };
     Ok(Prepared {
         plan,

@@ -173,8 +173,9 @@ impl Collector {
         let line = self.lines.as_mut().map(|lines| {
             let name = || numbered(&entry.name, is_several(entry), number);
             match rows {
-                Rows::Figures => *self.shared[place]
-                    .get_or_insert_with(|| lines.add(entry.name.clone())),
+                Rows::Figures => {
+                    *self.shared[place].get_or_insert_with(|| lines.add(entry.name.clone()))
+                }
                 Rows::Call | Rows::Loads | Rows::Flows => lines.add(name()),
             }
         });
@@ -247,7 +248,10 @@ impl Collector {
     }
 
     fn rows(&self, traffic: TrafficId) -> Rows {
-        self.scenario.traffic[usize::from(traffic.0)].kind.entry.rows
+        self.scenario.traffic[usize::from(traffic.0)]
+            .kind
+            .entry
+            .rows
     }
 
     /// Something became of a call's frame; turns that are over with that are counted.

@@ -1,6 +1,6 @@
 //! What an engine is.
 
-use crate::{Collector, RunResult, Sink};
+use crate::event::Sink;
 use scenario::{Choice, Scenario};
 use units::Refusal;
 
@@ -68,20 +68,4 @@ impl From<Unsupported> for EngineError {
     fn from(Unsupported { entry, refusal }: Unsupported) -> EngineError {
         EngineError { entry, refusal }
     }
-}
-
-/// Runs `scenario` on `engine` and measures it. With `series`, what is needed to draw it is kept.
-///
-/// # Errors
-/// What [`Engine::run`] returns.
-pub fn run(
-    engine: &dyn Engine,
-    scenario: &Scenario,
-    discipline: &Choice,
-    seed: u64,
-    series: bool,
-) -> Result<RunResult, EngineError> {
-    let mut collector = Collector::new(scenario, series);
-    let links = engine.run(scenario, discipline, seed, &mut collector)?;
-    Ok(collector.finish(discipline, seed, &links))
 }

@@ -48,6 +48,17 @@ impl core::str::FromStr for Statistic {
     }
 }
 
+impl core::fmt::Display for Statistic {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Statistic::Mean => f.write_str("mean"),
+            Statistic::Max => f.write_str("max"),
+            Statistic::Quantile(share) => write!(f, "p{}", libm::round(share * 1e6) / 1e4),
+            Statistic::ShareAbove(threshold) => write!(f, "above:{threshold}"),
+        }
+    }
+}
+
 impl Statistic {
     /// Of `values`, in any order; none of none.
     pub fn of(self, values: &mut [f64]) -> Option<f64> {
@@ -161,6 +172,9 @@ mod tests {
         assert_eq!(of("p0", values.clone()), Some(1.0));
         assert_eq!(of("above:2", values), Some(50.0));
         assert_eq!(of("mean", vec![]), None);
+        for text in ["mean", "max", "p29", "p99.9", "above:190"] {
+            assert_eq!(text.parse::<Statistic>().unwrap().to_string(), text);
+        }
         for refused in ["", "p101", "p-1", "above:", "median"] {
             assert!(refused.parse::<Statistic>().is_err(), "{refused}");
         }

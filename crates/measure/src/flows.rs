@@ -93,7 +93,11 @@ mod tests {
         }
         assert_eq!(flows.get_mut(FlowId(500)), None);
         assert_eq!(flows.get_mut(FlowId(1 << 31)), None);
-        assert_eq!(flows.pages.iter().flatten().count(), 2, "the first and the last");
+        assert_eq!(
+            flows.pages.iter().flatten().count(),
+            2,
+            "the first and the last"
+        );
         let left: Vec<_> = flows.iter().map(|(flow, _)| flow.0).collect();
         assert_eq!(left, [0, 999]);
     }

@@ -21,17 +21,19 @@ mod loads;
 pub mod metric;
 mod notes;
 mod result;
+mod run;
 mod samples;
 mod series;
 mod video;
 mod waits;
 
 pub use collect::Collector;
-pub use engine::{BuiltLink, Engine, EngineError, Unsupported, run};
+pub use engine::{BuiltLink, Engine, EngineError, Unsupported};
 pub use estimate::{Estimate, Statistic};
 pub use event::{Event, LinkId, PacketId, Sink, TrafficId};
 pub use result::{
-    CallResult, FigureResult, FlowResult, FrameDelay, LinkBacklog, LinkResult, MeasuredValue, Note, PacketDelay, PageResult,
-    Residence, RunResult, Series, Sojourn, WITHOUT,
+    CallResult, FigureResult, FlowResult, FrameDelay, LinkBacklog, LinkResult, MeasuredValue, Note,
+    PacketDelay, PageResult, Residence, RunResult, Series, Sojourn, WITHOUT,
 };
+pub use run::run;
 pub use video::quantile;

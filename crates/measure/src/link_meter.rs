@@ -4,8 +4,8 @@ use crate::backlog::BacklogMeter;
 use crate::classes::ClassMeter;
 use crate::engine::BuiltLink;
 use crate::result::LinkResult;
-use crate::waits::Waits;
 use crate::series::{Merge, bin, halve};
+use crate::waits::Waits;
 use units::{Duration, FlowId, Instant};
 
 /// Counters of one queue over the measured time, and bins over all of it.

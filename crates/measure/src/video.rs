@@ -112,7 +112,9 @@ impl Video {
     }
 
     fn frame(&mut self, number: u64) -> Option<&mut Frame> {
-        let place = self.open.binary_search_by_key(&number, |frame| frame.number);
+        let place = self
+            .open
+            .binary_search_by_key(&number, |frame| frame.number);
         self.open.get_mut(place.ok()?)
     }
 
@@ -322,7 +324,10 @@ mod tests {
     fn late_frames_cover_the_time_until_the_next_ones_turn() {
         let mut video = video(&[Some(50), Some(191), Some(190), None, Some(50)]);
         let turns = turns(&mut video, 1000);
-        let stalls: Vec<f64> = turns.iter().map(|turn| turn.stall.as_millis_f64()).collect();
+        let stalls: Vec<f64> = turns
+            .iter()
+            .map(|turn| turn.stall.as_millis_f64())
+            .collect();
         assert_eq!(stalls, [0.0, 100.0, 0.0, 100.0, 0.0]);
         let measured = video.measured(at(1000));
         assert_eq!((measured.frames, measured.late, measured.lost), (5, 2, 1));
@@ -370,7 +375,11 @@ mod tests {
         // Mean gap 25 ms: a freeze begins at 175 ms. The second second shows one frame.
         let measured = video.measured(at(2000));
         assert_eq!((measured.freezes, measured.low_fps), (1, 1));
-        assert_eq!(video.measured(at(1900)).low_fps, 0, "the second is not over");
+        assert_eq!(
+            video.measured(at(1900)).low_fps,
+            0,
+            "the second is not over"
+        );
     }
 
     #[test]

@@ -7,6 +7,9 @@
 //! A discipline is one file: principles, parameters, code, tests. It is known to the rest of the
 //! project by one line in [`registry`]. One that contains others gets them built, and keeps them in
 //! [`Children`].
+//!
+//! Not for: a link's rate, delay and device (`link`); putting a discipline on a real device
+//! (`netcfg`).
 
 #![deny(missing_docs)]
 

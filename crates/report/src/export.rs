@@ -2,7 +2,6 @@
 
 use measure::{RunResult, Series};
 use serde::Serialize;
-use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
 
@@ -23,8 +22,38 @@ pub struct Document<'a> {
 ///
 /// # Errors
 /// None in practice: everything in it can be written.
-pub fn json(document: &Document<'_>) -> serde_json::Result<String> {
-    serde_json::to_string_pretty(document).map(|text| text + "\n")
+pub fn json(document: &Document<'_>) -> io::Result<String> {
+    Ok(serde_json::to_string_pretty(document)? + "\n")
+}
+
+/// A table as CSV (RFC 4180), lines ending in a newline: its head, and rows of as many fields.
+///
+/// # Errors
+/// If a row has more fields than the head, or fewer.
+pub fn rows<R>(head: &[&str], rows: impl IntoIterator<Item = R>) -> io::Result<String>
+where
+    R: IntoIterator<Item: AsRef<[u8]>>,
+{
+    let mut table = csv::Writer::from_writer(Vec::new());
+    table.write_record(head)?;
+    for row in rows {
+        table.write_record(row)?;
+    }
+    text(table)
+}
+
+fn text(table: csv::Writer<Vec<u8>>) -> io::Result<String> {
+    let bytes = table.into_inner().map_err(|error| error.into_error())?;
+    String::from_utf8(bytes).map_err(io::Error::other)
+}
+
+/// A field as it stands in CSV.
+pub fn quoted(field: &str) -> String {
+    if field.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field.to_owned()
+    }
 }
 
 /// All figures as CSV, one a line: what it is of, its name, the figure, its value. A figure that
@@ -32,20 +61,31 @@ pub fn json(document: &Document<'_>) -> serde_json::Result<String> {
 ///
 /// # Errors
 /// None in practice: everything can be written.
-pub fn csv(results: &[RunResult]) -> serde_json::Result<String> {
-    let mut text = String::from("discipline,seed,variant,of,name,figure,value\n");
+pub fn csv(results: &[RunResult]) -> io::Result<String> {
+    let mut table = csv::Writer::from_writer(Vec::new());
+    table.write_record([
+        "discipline",
+        "seed",
+        "variant",
+        "of",
+        "name",
+        "figure",
+        "value",
+    ])?;
     for result in results {
         let variant: Vec<String> = result
             .variant
             .iter()
             .map(|(key, value)| format!("{key}={value}"))
             .collect();
-        let head = format!(
-            "{},{},{}",
-            quoted(&result.discipline),
-            result.seed,
-            quoted(&variant.join(" "))
-        );
+        let (seed, variant) = (result.seed.to_string(), variant.join(" "));
+        let mut lines = |of: &str, name: &str, figures: Vec<(String, String)>| {
+            figures.iter().try_for_each(|(figure, value)| {
+                let head = [&result.discipline, &seed, &variant].map(String::as_str);
+                let line = [of, name, figure, value];
+                table.write_record(head.iter().chain(&line))
+            })
+        };
         let value = serde_json::to_value(result)?;
         for of in ["calls", "pages", "flows", "links"] {
             for entry in value[of].as_array().into_iter().flatten() {
@@ -53,54 +93,36 @@ pub fn csv(results: &[RunResult]) -> serde_json::Result<String> {
                     (Some(name), Some(load)) => format!("{name}#{load}"),
                     (name, _) => name.unwrap_or_default().to_owned(),
                 };
-                figures(
-                    &mut text,
-                    &format!("{head},{of},{}", quoted(&name)),
-                    "",
-                    entry,
-                );
+                lines(of, &name, figures("", entry))?;
             }
         }
-        figures(&mut text, &format!("{head},run,"), "jfi", &value["jfi"]);
+        lines("run", "", figures("jfi", &value["jfi"]))?;
     }
-    Ok(text)
+    text(table)
 }
 
-/// A line for each number in `value`.
-fn figures(text: &mut String, head: &str, path: &str, value: &serde_json::Value) {
+/// The numbers in `value`, by their names.
+fn figures(path: &str, value: &serde_json::Value) -> Vec<(String, String)> {
     match value {
         serde_json::Value::Object(fields) => {
-            for (key, inner) in fields.iter().filter(|(key, _)| *key != "load") {
-                let path = if path.is_empty() {
-                    key.clone()
-                } else {
-                    format!("{path}.{key}")
-                };
-                figures(text, head, &path, inner);
-            }
+            let fields = fields.iter().filter(|(key, _)| *key != "load");
+            let inner = |(key, inner): (&String, &serde_json::Value)| match path {
+                "" => figures(key, inner),
+                path => figures(&format!("{path}.{key}"), inner),
+            };
+            fields.flat_map(inner).collect()
         }
-        // Writing to a string does not fail.
-        serde_json::Value::Number(number) => _ = writeln!(text, "{head},{path},{number}"),
+        serde_json::Value::Number(number) => vec![(path.to_owned(), number.to_string())],
         // The only list within an entry: shares by flow and class.
         serde_json::Value::Array(items) => {
-            for item in items {
-                if let (Some(flow), Some(class)) = (item["flow"].as_str(), item["class"].as_str()) {
-                    let path = format!("{path}.{flow}.{class}");
-                    figures(text, head, &path, &item["share"]);
-                }
-            }
+            let share = |item: &serde_json::Value| {
+                let (flow, class) = (item["flow"].as_str()?, item["class"].as_str()?);
+                Some(figures(&format!("{path}.{flow}.{class}"), &item["share"]))
+            };
+            items.iter().filter_map(share).flatten().collect()
         }
-        serde_json::Value::Null => _ = writeln!(text, "{head},{path},"),
-        _ => {}
-    }
-}
-
-/// A CSV field (RFC 4180).
-pub fn quoted(field: &str) -> String {
-    if field.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", field.replace('"', "\"\""))
-    } else {
-        field.to_owned()
+        serde_json::Value::Null => vec![(path.to_owned(), String::new())],
+        _ => Vec::new(),
     }
 }
 
@@ -131,59 +153,77 @@ pub fn folder(folder: &Path, document: &Document<'_>, scenario: &str) -> io::Res
             .collect();
         let run = folder.join(format!("{number:03}-{plain}-seed{}", result.seed));
         std::fs::create_dir_all(&run)?;
-        std::fs::write(run.join("frames.csv"), frames(series))?;
-        std::fs::write(run.join("share.csv"), share(series))?;
+        std::fs::write(run.join("frames.csv"), frames(series)?)?;
+        std::fs::write(run.join("share.csv"), share(series)?)?;
         let links: Vec<&str> = result.links.iter().map(|link| link.name.as_str()).collect();
-        std::fs::write(run.join("sojourn.csv"), sojourn(series, &links))?;
-        std::fs::write(run.join("classes.csv"), classes(series, &links))?;
+        std::fs::write(run.join("sojourn.csv"), sojourn(series, &links)?)?;
+        std::fs::write(run.join("classes.csv"), classes(series, &links)?)?;
     }
     Ok(())
 }
 
-fn frames(series: &Series) -> String {
-    let mut text = String::from("call,time_s,delay_ms\n");
-    for (call, time, delay) in &series.frames {
+fn frames(series: &Series) -> io::Result<String> {
+    let line = |(call, time, delay): &(usize, f64, Option<f64>)| {
         let delay = delay.map(|delay| delay.to_string()).unwrap_or_default();
-        _ = writeln!(text, "{},{time},{delay}", quoted(&series.calls[*call]));
-    }
-    text
+        [series.calls[*call].clone(), time.to_string(), delay]
+    };
+    rows(
+        &["call", "time_s", "delay_ms"],
+        series.frames.iter().map(line),
+    )
 }
 
-fn share(series: &Series) -> String {
-    let mut text = String::from("flow,time_s,mbps\n");
-    for (flow, bins) in series.flows.iter().zip(&series.share) {
-        for (bin, bytes) in bins.iter().enumerate().filter(|(_, bytes)| **bytes > 0) {
-            let time = bin as f64 * series.bin_s;
+fn share(series: &Series) -> io::Result<String> {
+    let lines = series.flows.iter().zip(&series.share);
+    let lines = lines.flat_map(|(flow, bins)| {
+        let bins = bins.iter().enumerate().filter(|(_, bytes)| **bytes > 0);
+        bins.map(|(bin, bytes)| {
             let mbps = *bytes as f64 * 8e-6 / series.bin_s;
-            _ = writeln!(text, "{},{time:.1},{mbps}", quoted(flow));
-        }
-    }
-    text
+            [flow.clone(), start(series, bin), mbps.to_string()]
+        })
+    });
+    rows(&["flow", "time_s", "mbps"], lines)
 }
 
-fn sojourn(series: &Series, links: &[&str]) -> String {
-    let mut text = String::from("link,time_s,mean_ms,max_ms\n");
-    for (link, bins) in links.iter().zip(&series.sojourn) {
-        for (bin, value) in bins.iter().enumerate() {
-            let time = bin as f64 * series.bin_s;
-            if let Some((mean, max)) = value {
-                _ = writeln!(text, "{},{time:.1},{mean},{max}", quoted(link));
-            }
-        }
-    }
-    text
+fn sojourn(series: &Series, links: &[&str]) -> io::Result<String> {
+    let lines = links.iter().zip(&series.sojourn);
+    let lines = lines.flat_map(|(link, bins)| {
+        bins.iter().enumerate().filter_map(|(bin, value)| {
+            let (mean, max) = (*value)?;
+            let start = start(series, bin);
+            Some([(*link).to_owned(), start, mean.to_string(), max.to_string()])
+        })
+    });
+    rows(&["link", "time_s", "mean_ms", "max_ms"], lines)
 }
 
-fn classes(series: &Series, links: &[&str]) -> String {
-    let mut text = String::from("time_s,link,flow,class\n");
-    for &(time, link, flow, class) in &series.moves {
-        let name = &series.classes[link][usize::from(class)];
-        _ = writeln!(
-            text,
-            "{time},{},{},{name}",
-            quoted(links[link]),
-            quoted(&series.flows[flow])
-        );
+/// When a bin starts.
+fn start(series: &Series, bin: usize) -> String {
+    format!("{:.1}", bin as f64 * series.bin_s)
+}
+
+fn classes(series: &Series, links: &[&str]) -> io::Result<String> {
+    let line = |&(time, link, flow, class): &(f64, usize, usize, u8)| {
+        let class = &series.classes[link][usize::from(class)];
+        let (link, flow) = (links[link].to_owned(), series.flows[flow].clone());
+        [time.to_string(), link, flow, class.clone()]
+    };
+    rows(
+        &["time_s", "link", "flow", "class"],
+        series.moves.iter().map(line),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_quoted_where_they_have_to_be() {
+        let text = rows(&["a", "b"], [["1,5", "say \"x\""], ["", "two\nlines"]]);
+        let expected = "a,b\n\"1,5\",\"say \"\"x\"\"\"\n,\"two\nlines\"\n";
+        assert_eq!(text.unwrap(), expected);
+        assert_eq!(rows(&["a"], [[""; 1]; 0]).unwrap(), "a\n");
+        assert!(rows(&["a", "b"], [["1"]]).is_err());
     }
-    text
 }

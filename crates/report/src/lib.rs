@@ -3,7 +3,8 @@
 //! [`summarize`] puts one line under each discipline; [`html`] draws a report; [`export`] writes JSON,
 //! CSV and a folder with everything. It knows results, and no engine.
 //!
-//! Not for: deciding what to run, or whether a claim holds (`reproduce`).
+//! Not for: deciding what to run, or whether a claim holds (`reproduce`); saying what a figure means
+//! (`measure`).
 
 #![deny(missing_docs)]
 
@@ -13,4 +14,4 @@ mod html;
 mod summary;
 
 pub use html::{framed, html, look, shape, swatch};
-pub use summary::{Mean, Summary, summarize};
+pub use summary::{Cell, Summary, columns, loads, summarize};

@@ -1,18 +1,11 @@
 //! One line under each discipline, over all runs.
 
-use measure::RunResult;
-use measure::WITHOUT;
+use measure::estimate::{Estimate, estimate};
+use measure::metric::{Column, Metric, Observed, Registry};
+use measure::{RunResult, WITHOUT};
+use std::collections::BTreeMap;
 
-/// A mean, and half the width of its 95 % confidence interval where there is more than one value.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Mean {
-    /// The mean.
-    pub mean: f64,
-    /// Half the width of the interval (normal approximation).
-    pub ci95: Option<f64>,
-}
-
-/// What all runs of one discipline come to. Values that no run has are `None`.
+/// What all runs of one discipline come to.
 #[derive(Debug, Clone)]
 pub struct Summary {
     /// The discipline, with its settings.
@@ -21,135 +14,217 @@ pub struct Summary {
     pub runs: usize,
     /// How many page loads were complete.
     pub loads: usize,
-    /// Stall of a call in a run, seconds.
-    pub stall_s: Option<Mean>,
-    /// Stall for each page load, ms.
-    pub stall_per_load_ms: Option<Mean>,
-    /// Stall that each page load causes, ms: the runs' stall less that of their control runs, which
-    /// leave the pages out.
-    pub caused_per_load_ms: Option<Mean>,
-    /// 95th percentile of frame delay, ms.
-    pub frame_p95_ms: Option<Mean>,
-    /// Largest frame delay of all runs, ms.
-    pub frame_max_ms: Option<f64>,
-    /// Page load time, ms.
-    pub plt_ms: Option<Mean>,
-    /// Goodput of a call, Mbit/s.
-    pub call_mbps: Option<Mean>,
-    /// Goodput of all unlimited transfers of a run together, Mbit/s.
-    pub bulk_mbps: Option<Mean>,
-    /// Flow completion time of bulk transfers that were complete, ms.
-    pub fct_ms: Option<Mean>,
-    /// Mean sojourn in the first queue, ms.
-    pub sojourn_ms: Option<Mean>,
-    /// Utilization of the first link, from 0 to 1.
-    pub utilization: Option<Mean>,
-    /// Drops at the first queue in a run.
-    pub drops: Option<Mean>,
-    /// Jain's fairness index.
-    pub jfi: Option<Mean>,
+    /// By the metric's name, for each that has a column and a value in some run.
+    figures: BTreeMap<&'static str, Estimate>,
 }
 
-/// Summarizes results by discipline, in the order of their first appearance.
-pub fn summarize(results: &[RunResult]) -> Vec<Summary> {
+impl Summary {
+    /// What the runs come to in `metric`; none where it has no column, or no run has a value.
+    pub fn get(&self, metric: &Metric) -> Option<Estimate> {
+        self.figures.get(metric.name).copied()
+    }
+
+    /// The same as it is printed.
+    pub fn cell(&self, metric: &Metric, column: Column) -> Option<Cell> {
+        let Estimate { value, ci95 } = self.get(metric)?;
+        let digits = |value| digits(value, column.decimals);
+        Some(Cell {
+            value: digits(value),
+            interval: ci95.map(|(low, high)| format!("{} to {}", digits(low), digits(high))),
+        })
+    }
+}
+
+/// A figure as it is printed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cell {
+    /// The figure.
+    pub value: String,
+    /// Its 95 % interval, where there are at least two runs.
+    pub interval: Option<String>,
+}
+
+/// Summarizes results by discipline, in the order of their first appearance: each metric that has a
+/// column. Control runs serve the others, and have no line. The runs are what varies independently, so
+/// a single one has no interval.
+pub fn summarize(results: &[RunResult], metrics: &Registry) -> Vec<Summary> {
+    let observed = Observed::pairs(results);
     let mut names: Vec<&str> = Vec::new();
-    // Control runs serve the others.
-    let (control, results): (Vec<&RunResult>, Vec<&RunResult>) = results
+    for run in results
         .iter()
-        .partition(|result| result.variant.contains_key(WITHOUT));
-    for result in &results {
-        if !names.contains(&result.discipline.as_str()) {
-            names.push(&result.discipline);
+        .filter(|run| !run.variant.contains_key(WITHOUT))
+    {
+        if !names.contains(&run.discipline.as_str()) {
+            names.push(&run.discipline);
         }
     }
-    let of = |name: &str| -> Vec<&RunResult> {
-        let of_name = results.iter().filter(|result| result.discipline == name);
-        of_name.copied().collect()
+    let line = |name: &&str| {
+        let runs = observed.iter().filter(|of| of.run.discipline == *name);
+        one(name, &runs.collect::<Vec<_>>(), metrics)
     };
-    names
-        .into_iter()
-        .map(|name| one(name, &of(name), &control))
-        .collect()
+    names.iter().map(line).collect()
 }
 
-fn one(name: &str, runs: &[&RunResult], control: &[&RunResult]) -> Summary {
-    let calls = || runs.iter().flat_map(|run| &run.calls);
-    let pages = || runs.iter().flat_map(|run| &run.pages);
-    let flows = || runs.iter().flat_map(|run| &run.flows);
-    let first = || runs.iter().filter_map(|run| run.links.first());
-    let has_calls = calls().next().is_some();
-    let unlimited = |run: &&RunResult| -> Option<f64> {
-        let lasting = run.flows.iter().filter(|flow| flow.fct_ms.is_none());
-        let rates: Vec<f64> = lasting.map(|flow| flow.goodput_mbps).collect();
-        (!rates.is_empty()).then(|| rates.iter().sum())
+fn one(name: &str, runs: &[&Observed<'_>], metrics: &Registry) -> Summary {
+    let figure = |(metric, column): (&Metric, Column)| {
+        let values: Vec<Vec<f64>> = runs.iter().map(|run| (metric.take)(run, "")).collect();
+        Some((metric.name, estimate(column.statistic, &values)?))
     };
+    let pages = runs.iter().flat_map(|of| &of.run.pages);
     Summary {
         discipline: name.to_owned(),
         runs: runs.len(),
-        loads: pages().filter(|page| page.plt_ms.is_some()).count(),
-        stall_s: mean(calls().map(|call| call.stall_s)),
-        stall_per_load_ms: mean(pages().filter(|_| has_calls).map(|page| page.stall_s * 1e3)),
-        caused_per_load_ms: mean(
-            runs.iter()
-                .filter_map(|run| caused_per_load_ms(run, control)),
-        ),
-        frame_p95_ms: mean(calls().filter_map(|call| call.frame_delay_ms.p95)),
-        frame_max_ms: calls()
-            .filter_map(|call| call.frame_delay_ms.max)
-            .reduce(f64::max),
-        plt_ms: mean(pages().filter_map(|page| page.plt_ms)),
-        call_mbps: mean(calls().map(|call| call.goodput_mbps)),
-        bulk_mbps: mean(runs.iter().filter_map(unlimited)),
-        fct_ms: mean(flows().filter_map(|flow| flow.fct_ms)),
-        sojourn_ms: mean(first().filter_map(|link| link.sojourn_ms.mean)),
-        utilization: mean(first().filter_map(|link| link.utilization)),
-        drops: mean(first().map(|link| link.drops as f64)),
-        jfi: mean(runs.iter().filter_map(|run| run.jfi)),
+        loads: pages.filter(|page| page.plt_ms.is_some()).count(),
+        figures: metrics.columns().filter_map(figure).collect(),
     }
 }
 
-/// What the pages of `run` cause of its stall, for each load, given the control run that is like it
-/// in all but the pages.
-fn caused_per_load_ms(run: &RunResult, control: &[&RunResult]) -> Option<f64> {
-    let alike = |other: &&&RunResult| {
-        let mut variant = other.variant.clone();
-        variant.remove(WITHOUT);
-        (&other.discipline, other.seed, &variant) == (&run.discipline, run.seed, &run.variant)
-    };
-    let without = control.iter().find(alike)?;
-    let stall = |run: &RunResult| run.calls.iter().fold(0.0, |sum, call| sum + call.stall_s);
-    let loads = run.pages.len();
-    (loads > 0).then(|| 1e3 * (stall(run) - stall(without)) / loads as f64)
+/// The metrics with a column for which some line has a value; a column without any says nothing.
+pub fn columns<'m>(summaries: &[Summary], metrics: &'m Registry) -> Vec<(&'m Metric, Column)> {
+    let said = |(metric, _): &(&Metric, Column)| summaries.iter().any(|s| s.get(metric).is_some());
+    metrics.columns().filter(said).collect()
 }
 
-fn mean(values: impl Iterator<Item = f64>) -> Option<Mean> {
-    let values: Vec<f64> = values.collect();
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let square = |value: &f64| (value - mean) * (value - mean);
-    let variance = values.iter().map(square).sum::<f64>() / (n - 1.0);
-    (!values.is_empty()).then(|| Mean {
-        mean,
-        ci95: (values.len() > 1).then(|| 1.96 * (variance / n).sqrt()),
-    })
+/// How many page loads were complete, where there is more than one: `22 to 23 page loads each`.
+pub fn loads(summaries: &[Summary]) -> Option<String> {
+    let loads = || summaries.iter().map(|summary| summary.loads);
+    match (loads().min()?, loads().max()?) {
+        (_, 0 | 1) => None,
+        (least, most) if least < most => Some(format!("{least} to {most} page loads each")),
+        (_, most) => Some(format!("{most} page loads each")),
+    }
+}
+
+/// A number with so many decimals, and no minus before a zero.
+fn digits(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    match text.strip_prefix('-') {
+        Some(size) if size.trim_start_matches(['0', '.']).is_empty() => size.to_owned(),
+        _ => text,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use measure::CallResult;
+    use measure::metric::{Better, calls, pages};
+
+    /// A run with a call of each of these stalls.
+    fn run(discipline: &str, seed: u64, stalls: &[f64]) -> RunResult {
+        let call = |stall_s: &f64| CallResult {
+            name: "call".to_owned(),
+            control: "gcc".to_owned(),
+            stall_s: *stall_s,
+            frames: 1,
+            frames_late: 0,
+            frames_lost: 0,
+            frame_delay_ms: Default::default(),
+            low_fps_events: 0,
+            freezes: 0,
+            goodput_mbps: 1.0,
+            sojourn_ms: Default::default(),
+        };
+        RunResult {
+            discipline: discipline.to_owned(),
+            seed,
+            variant: BTreeMap::new(),
+            calls: stalls.iter().map(call).collect(),
+            pages: Vec::new(),
+            flows: Vec::new(),
+            links: Vec::new(),
+            figures: Vec::new(),
+            measured: Default::default(),
+            jfi: None,
+            notes: Vec::new(),
+            series: None,
+        }
+    }
 
     #[test]
-    fn means_and_intervals() {
-        assert_eq!(mean([].into_iter()), None);
-        assert_eq!(
-            mean([2.0].into_iter()),
-            Some(Mean {
-                mean: 2.0,
-                ci95: None
-            })
-        );
-        // Deviations ±1: variance 2/1, standard error sqrt(2/2) = 1.
-        let pair = mean([1.0, 3.0].into_iter()).unwrap();
-        assert_eq!((pair.mean, pair.ci95), (2.0, Some(1.96)));
+    fn many_values_of_one_run_make_no_interval() {
+        let metrics = Registry::builtin();
+        let [alone] = &summarize(&[run("pfifo", 1, &[1.0, 2.0, 6.0])], &metrics)[..] else {
+            panic!("one discipline")
+        };
+        assert_eq!(alone.runs, 1);
+        let stall = alone.get(&calls::STALL).unwrap();
+        assert_eq!((stall.value, stall.ci95), (3.0, None));
+        let cell = alone.cell(&calls::STALL, calls::STALL.column.unwrap());
+        let expected = Cell {
+            value: "3.00".to_owned(),
+            interval: None,
+        };
+        assert_eq!(cell, Some(expected));
+        assert_eq!(alone.get(&pages::PLT), None);
+        let named: Vec<&str> = columns(std::slice::from_ref(alone), &metrics)
+            .iter()
+            .map(|(metric, _)| metric.name)
+            .collect();
+        assert_eq!(named, ["stall", "call_rate"]);
+    }
+
+    #[test]
+    fn the_runs_are_what_varies() {
+        // Both hold 0 and 10 three times. Where each run holds one value, they differ; where each
+        // holds both, they do not, however many values there are.
+        let apart = [0.0, 10.0, 0.0, 10.0, 0.0, 10.0].map(|stall| vec![stall]);
+        let alike = vec![vec![0.0, 10.0]; 3];
+        let of = |runs: &[Vec<f64>]| {
+            let runs = (0..)
+                .zip(runs)
+                .map(|(seed, stalls)| run("pfifo", seed, stalls));
+            let summary = &summarize(&runs.collect::<Vec<_>>(), &Registry::builtin())[0];
+            summary.get(&calls::STALL).unwrap()
+        };
+        assert_eq!(of(&alike).ci95, Some((5.0, 5.0)));
+        let (low, high) = of(&apart).ci95.unwrap();
+        assert!(low < 3.0 && high > 7.0, "{low} {high}");
+    }
+
+    #[test]
+    fn control_runs_serve_the_others() {
+        let mut control = run("pfifo", 1, &[2.0]);
+        control
+            .variant
+            .insert(WITHOUT.to_owned(), "page".to_owned());
+        let runs = [control, run("pfifo", 1, &[3.0]), run("codel", 1, &[1.0])];
+        let summaries = summarize(&runs, &Registry::builtin());
+        let lines: Vec<(&str, usize)> = summaries
+            .iter()
+            .map(|s| (s.discipline.as_str(), s.runs))
+            .collect();
+        assert_eq!(lines, [("pfifo", 1), ("codel", 1)]);
+        assert_eq!(summaries[0].get(&calls::STALL).unwrap().value, 3.0);
+    }
+
+    #[test]
+    fn a_metric_of_another_crate_has_its_column() {
+        let mut metrics = Registry::builtin();
+        metrics.add(Metric {
+            name: "late_frames",
+            unit: "",
+            summary: "frames that were late",
+            about: "All calls together.",
+            source: "this test",
+            better: Better::Less,
+            column: Some(Column::mean("late", 1)),
+            take: |observed, _| {
+                let late = observed.run.calls.iter().map(|call| call.frames_late);
+                vec![late.sum::<u64>() as f64]
+            },
+        });
+        let summaries = summarize(&[run("pfifo", 1, &[1.0])], &metrics);
+        let columns = columns(&summaries, &metrics);
+        let (metric, column) = columns.last().unwrap();
+        assert_eq!(column.heading, "late");
+        assert_eq!(summaries[0].cell(metric, *column).unwrap().value, "0.0");
+    }
+
+    #[test]
+    fn zeroes_have_no_sign() {
+        let texts = [(-0.4, 0), (-0.0, 2), (-0.6, 0), (-1.25, 1)];
+        let texts = texts.map(|(value, decimals)| digits(value, decimals));
+        assert_eq!(texts, ["0", "0.00", "-1", "-1.2"]);
     }
 }

@@ -6,7 +6,7 @@
 use crate::experiment::Experiment;
 use crate::{Error, Keeping, Progress, Wanted, run};
 use measure::estimate::{Estimate, Statistic, estimate};
-use measure::metric::{Metric, Observed};
+use measure::metric::{Observed, Registry};
 use measure::{Engine, RunResult};
 use scenario::Names;
 use serde::Serialize;
@@ -128,7 +128,7 @@ fn row(
     ours: &[RunResult],
     witness: &[RunResult],
 ) -> Option<Row> {
-    let metric = Metric::parse(name).ok()?;
+    let metric = Registry::builtin().select(name).ok()?;
     let of = |results: &[RunResult]| {
         let runs = results.iter().filter(|run| run.discipline == case);
         let values: Vec<Vec<f64>> = runs
@@ -140,8 +140,8 @@ fn row(
     Some(Row {
         scenario: experiment.id.clone(),
         case: case.to_owned(),
-        metric: metric.kind().name,
-        unit: metric.kind().unit,
+        metric: metric.metric.name,
+        unit: metric.metric.unit,
         ours: ours.value,
         witness: witness.value,
         witness_ci95: witness.ci95,

@@ -1,11 +1,11 @@
 //! A sentence of a paper as a check, and what came of it.
 
-use crate::experiment::{AxisValue, Experiment, Settings};
+use crate::design::{AxisValue, Design, Settings};
 use crate::facts::{self, Fact, Facts};
 use crate::figure::number;
 use crate::records::Records;
 use measure::estimate::{self, Estimate, Statistic};
-use measure::metric::Metric;
+use measure::metric::{Registry, Selection};
 use serde::{Deserialize, Serialize};
 
 /// A claim as it is written.
@@ -196,7 +196,7 @@ pub struct Checked {
 
 impl Claim {
     /// Checks that everything that the claim names exists.
-    pub(super) fn check(&self, experiment: &Experiment) -> Result<(), String> {
+    pub(super) fn check(&self, design: Design<'_>) -> Result<(), String> {
         let sources = [&self.metric, &self.fact, &self.untestable];
         if sources.into_iter().flatten().count() != 1 {
             return Err("one of metric, fact and untestable is needed".to_owned());
@@ -208,7 +208,7 @@ impl Claim {
             Fact::parse(fact)?;
         }
         if let Some(metric) = &self.metric {
-            Metric::parse(metric)?;
+            design.metrics.select(metric)?;
             if self.of.0.is_empty() {
                 return Err("of is missing".to_owned());
             }
@@ -216,13 +216,13 @@ impl Claim {
         self.statistic()?;
         let others = self.to.0.iter().filter(|_| self.fact.is_none());
         for name in self.of.0.iter().chain(others) {
-            experiment.case(name)?;
+            design.case(name)?;
         }
         let mut places = vec![self.place.clone()];
         if let Some(axis) = &self.each {
             let label = |value: &AxisValue| (axis.clone(), value.label().to_owned());
             let with = |value| self.place.clone().into_iter().chain([label(value)]);
-            let values = experiment.axis(axis)?.values.iter();
+            let values = design.axis(axis)?.values.iter();
             places = values.map(|value| with(value).collect()).collect();
         }
         for place in places {
@@ -230,7 +230,7 @@ impl Claim {
                 Fact::parse(&fact)?;
             }
         }
-        experiment.check_selection(&self.place)
+        design.check_selection(&self.place)
     }
 
     /// The facts that the claim is about: none, one, or one and what it is compared with.
@@ -272,37 +272,41 @@ impl Claim {
         self.statistic.as_deref().unwrap_or("mean").parse()
     }
 
-    /// What `records` say of the claim, once for each value of the axis that it is made for.
-    pub(super) fn checked(&self, experiment: &Experiment, records: &Records<'_>) -> Vec<Checked> {
-        let Some(axis) = &self.each else {
-            return vec![self.one(experiment, records, None)];
-        };
-        let labels = records.labels(axis);
-        let one = |label: &String| self.one(experiment, records, Some((axis, label)));
-        labels.iter().map(one).collect()
-    }
-
-    fn one(
+    /// What `records` say of the claim, once for each value of the axis that it is made for. It is a
+    /// claim of this `experiment`, whose results stand in the `paper` there unless it says where.
+    pub(super) fn checked(
         &self,
-        experiment: &Experiment,
+        experiment: &str,
+        paper: &str,
         records: &Records<'_>,
-        only: Option<(&String, &String)>,
-    ) -> Checked {
-        let mut place = self.place.clone();
-        let mut checked = Checked {
-            id: format!("{}/{}", experiment.id, self.id),
-            paper: self
-                .paper
-                .clone()
-                .unwrap_or_else(|| experiment.written.paper.clone()),
+    ) -> Vec<Checked> {
+        let blank = Checked {
+            id: format!("{experiment}/{}", self.id),
+            paper: self.paper.clone().unwrap_or_else(|| paper.to_owned()),
             statement: self.statement.clone(),
             published: self.published.clone(),
             ours: None,
             ci95: None,
-            unit: self.unit(),
+            unit: self.unit(records.design().metrics),
             verdict: Verdict::Untested,
             note: String::new(),
         };
+        let Some(axis) = &self.each else {
+            return vec![self.one(blank, records, None)];
+        };
+        let labels = records.labels(axis);
+        let one = |label: &String| self.one(blank.clone(), records, Some((axis, label)));
+        labels.iter().map(one).collect()
+    }
+
+    /// Fills in what was measured.
+    fn one(
+        &self,
+        mut checked: Checked,
+        records: &Records<'_>,
+        only: Option<(&String, &String)>,
+    ) -> Checked {
+        let mut place = self.place.clone();
         if let Some((axis, label)) = only {
             place.insert(axis.clone(), label.clone());
             checked.id += &format!("/{label}");
@@ -334,13 +338,13 @@ impl Claim {
         checked
     }
 
-    fn unit(&self) -> String {
+    fn unit(&self, metrics: &Registry) -> String {
         let relative = !self.to.0.is_empty() && self.how == How::Change || self.how == How::Spread;
         let share = matches!(self.statistic(), Ok(Statistic::ShareAbove(_)));
-        let metric = self.metric.as_deref().map(Metric::parse);
+        let metric = self.metric.as_deref().map(|text| metrics.select(text));
         match metric {
             Some(Ok(_)) if relative || share => "%".to_owned(),
-            Some(Ok(metric)) => metric.kind().unit.to_owned(),
+            Some(Ok(metric)) => metric.metric.unit.to_owned(),
             _ if relative => "%".to_owned(),
             _ => self.fact.as_deref().map_or("", facts::unit).to_owned(),
         }
@@ -352,7 +356,10 @@ impl Claim {
         }
         let statistic = self.statistic()?;
         let sides = match &self.metric {
-            Some(metric) => self.of_runs(&Metric::parse(metric)?, records, place)?,
+            Some(metric) => {
+                let metric = records.design().metrics.select(metric)?;
+                self.of_runs(&metric, records, place)?
+            }
             None => self.of_facts(records.facts())?,
         };
         let others = !self.to.0.is_empty();
@@ -383,7 +390,7 @@ impl Claim {
     /// The metric's values in each run, of each case.
     fn of_runs(
         &self,
-        metric: &Metric,
+        metric: &Selection,
         records: &Records<'_>,
         place: &Settings,
     ) -> Result<Vec<Vec<Vec<f64>>>, String> {

@@ -1,9 +1,9 @@
 //! A figure in the paper's form: as a table, and as a plot.
 
-use crate::experiment::{Experiment, Settings};
+use crate::design::{Design, Settings};
 use crate::records::Records;
 use measure::estimate::{self, Estimate, Statistic};
-use measure::metric::Metric;
+use measure::metric::Selection;
 use serde::Deserialize;
 
 /// A figure as it is written.
@@ -94,22 +94,22 @@ pub struct Series {
 
 impl Figure {
     /// Checks that everything that the figure names exists.
-    pub(super) fn check(&self, experiment: &Experiment) -> Result<(), String> {
-        Metric::parse(&self.y)?;
+    pub(super) fn check(&self, design: Design<'_>) -> Result<(), String> {
+        design.metrics.select(&self.y)?;
         self.statistic()?;
         match (self.kind, &self.x) {
-            (Form::Lines, Some(axis)) => _ = experiment.axis(axis)?,
-            (Form::Scatter, Some(metric)) => _ = Metric::parse(metric)?,
+            (Form::Lines, Some(axis)) => _ = design.axis(axis)?,
+            (Form::Scatter, Some(metric)) => _ = design.metrics.select(metric)?,
             (Form::Bars | Form::Distribution, None) => {}
             _ => return Err("x is for lines (an axis) and for scatter (a metric)".to_owned()),
         }
         for name in self.cases.iter().chain(&self.relative_to) {
-            experiment.case(name)?;
+            design.case(name)?;
         }
         if let Some(axis) = &self.panel {
-            experiment.axis(axis)?;
+            design.axis(axis)?;
         }
-        experiment.check_selection(&self.place)
+        design.check_selection(&self.place)
     }
 
     fn statistic(&self) -> Result<Statistic, String> {
@@ -120,22 +120,23 @@ impl Figure {
     ///
     /// # Errors
     /// If something that it names does not exist.
-    pub fn shown(&self, experiment: &Experiment, records: &Records<'_>) -> Result<Shown, String> {
-        let metric = Metric::parse(&self.y)?;
+    pub fn shown(&self, records: &Records<'_>) -> Result<Shown, String> {
+        let select = |text: &str| records.design().metrics.select(text);
+        let metric = select(&self.y)?;
         let labels = self.panel.as_ref().map(|axis| (axis, records.labels(axis)));
         let mut panels = Vec::new();
         match labels {
-            None => panels.push(self.panel(experiment, records, "", &self.place)?),
+            None => panels.push(self.panel(records, "", &self.place)?),
             Some((axis, labels)) => {
                 for label in labels {
                     let mut place = self.place.clone();
                     place.insert(axis.clone(), label.clone());
-                    panels.push(self.panel(experiment, records, &label, &place)?);
+                    panels.push(self.panel(records, &label, &place)?);
                 }
             }
         }
         let x = match (&self.x, self.kind) {
-            (Some(x), Form::Scatter) => named(&Metric::parse(x)?, None),
+            (Some(x), Form::Scatter) => named(&select(x)?, None),
             (Some(x), _) => x.clone(),
             (None, Form::Distribution) => named(&metric, None),
             (None, _) => String::new(),
@@ -157,27 +158,22 @@ impl Figure {
         })
     }
 
-    fn panel(
-        &self,
-        experiment: &Experiment,
-        records: &Records<'_>,
-        title: &str,
-        place: &Settings,
-    ) -> Result<Panel, String> {
-        let metric = Metric::parse(&self.y)?;
+    fn panel(&self, records: &Records<'_>, title: &str, place: &Settings) -> Result<Panel, String> {
+        let design = records.design();
+        let metric = design.metrics.select(&self.y)?;
         let columns = match (&self.x, self.kind) {
             (Some(axis), Form::Lines) => records.labels(axis),
             _ => Vec::new(),
         };
         let mut series = Vec::new();
-        for (number, case) in experiment.written.cases.iter().enumerate() {
+        for (number, case) in design.cases.iter().enumerate() {
             let name = &case.name;
             let listed = self.cases.is_empty() || self.cases.contains(name);
             if !listed || self.relative_to.as_ref() == Some(name) {
                 continue;
             }
             let value =
-                |metric: &Metric, place: &Settings| self.value(records, metric, name, place);
+                |metric: &Selection, place: &Settings| self.value(records, metric, name, place);
             let values = match (&self.x, self.kind) {
                 (Some(axis), Form::Lines) => {
                     let at = |label: &String| {
@@ -188,7 +184,8 @@ impl Figure {
                     columns.iter().map(at).collect::<Result<_, _>>()?
                 }
                 (Some(x), Form::Scatter) => {
-                    vec![value(&Metric::parse(x)?, place)?, value(&metric, place)?]
+                    let x = design.metrics.select(x)?;
+                    vec![value(&x, place)?, value(&metric, place)?]
                 }
                 (_, Form::Bars) => vec![value(&metric, place)?],
                 _ => Vec::new(),
@@ -214,7 +211,7 @@ impl Figure {
     fn value(
         &self,
         records: &Records<'_>,
-        metric: &Metric,
+        metric: &Selection,
         case: &str,
         place: &Settings,
     ) -> Result<Option<Estimate>, String> {
@@ -230,10 +227,10 @@ impl Figure {
 }
 
 /// A metric's name with its unit.
-pub(super) fn named(metric: &Metric, statistic: Option<&str>) -> String {
+pub(super) fn named(metric: &Selection, statistic: Option<&str>) -> String {
     let of = statistic.map_or_else(String::new, |statistic| format!("{statistic} "));
     let percent = statistic.is_some_and(|statistic| statistic.starts_with("above"));
-    match metric.kind().unit {
+    match metric.metric.unit {
         _ if percent => format!("{metric} {of}%"),
         "" => format!("{of}{metric}"),
         unit => format!("{of}{metric}, {unit}"),

@@ -4,6 +4,8 @@
 //! jobs, and a [`Store`] keeps what came of them, for any number of processes. An experiment is a
 //! file ([`experiment`]) that says what to run and what is claimed; [`outcome`] checks each claim;
 //! [`page`] prints what came of it for a terminal, as Markdown and as HTML.
+//!
+//! Not for: running a scenario (`sim`, `linux`); measuring a run (`measure`); drawing (`report`).
 
 #![deny(missing_docs)]
 
@@ -12,6 +14,7 @@ pub mod campaign;
 pub mod claim;
 pub mod curves;
 pub mod data;
+pub mod design;
 pub mod experiment;
 pub mod facts;
 pub mod figure;
@@ -105,13 +108,13 @@ pub fn outcome<'a>(
     };
     let results = run(engine, &jobs, Some(keeping), progress)?;
     let facts = Facts::new(engine, wanted.data);
-    let records = Records::new(experiment, wanted.quick, &facts, &results);
+    let records = Records::new(experiment.design(), wanted.quick, &facts, &results);
     let claims = experiment.written.claim.iter();
     let claims = claims
-        .flat_map(|claim| claim.checked(experiment, &records))
+        .flat_map(|claim| claim.checked(&experiment.id, &experiment.written.paper, &records))
         .collect();
     let figures = experiment.written.figure.iter();
-    let figures = figures.map(|figure| figure.shown(experiment, &records));
+    let figures = figures.map(|figure| figure.shown(&records));
     let curves = experiment.written.curves.iter();
     let curves = curves.map(|curves| curves.shown(&facts));
     let figures: Result<Vec<Shown>, String> = figures.chain(curves).collect();
@@ -155,7 +158,11 @@ fn mechanism(
         scenario: &experiment.scenario.to_json(),
         results: &results,
     };
-    Ok(Some(report::html(&first.scenario, &document)))
+    Ok(Some(report::html(
+        &first.scenario,
+        &document,
+        &experiment.metrics,
+    )))
 }
 
 /// Nobody is told.

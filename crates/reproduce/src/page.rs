@@ -3,10 +3,10 @@
 use crate::Outcome;
 use crate::claim::{Checked, Verdict};
 use crate::figure::{self, Form, Panel, Series, Shown};
+use maud::{Markup, html};
 use measure::estimate::Estimate;
 use report::draw::axis::Axis;
 use report::draw::plot::Plot;
-use report::draw::svg::escape;
 use report::{look, shape, swatch};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -112,84 +112,80 @@ pub fn counts<'a>(claims: impl Iterator<Item = &'a Checked>) -> [usize; 3] {
 /// A page of HTML for an experiment: claims, and figures in the paper's form.
 pub fn html(outcome: &Outcome<'_>) -> String {
     let written = &outcome.experiment.written;
-    let mut body = format!(
-        "<header>\n<h1>{}</h1>\n<p>{}. {}</p>\n</header>\n",
-        escape(&written.title),
-        escape(&written.paper),
-        escape(&written.about)
-    );
-    if outcome.mechanism.is_some() {
-        body += "<p><a href=\"mechanism.html\">One run of each, over time</a>: who waits, and why.</p>\n";
-    }
-    if !outcome.claims.is_empty() {
-        body += "<section>\n<h2>Claims</h2>\n<div class=\"wide\">\n<table class=\"claims\">\n<thead><tr>\
-                 <th>claim</th><th>published</th><th>ours (95 %)</th><th>verdict</th><th>note</th></tr></thead>\n<tbody>\n";
-        for claim in &outcome.claims {
-            let cells = [
-                &claim.published,
-                &ours(claim),
-                claim.verdict.name(),
-                &claim.note,
-            ];
-            let cells: String = cells
-                .map(|cell| format!("<td>{}</td>", escape(cell)))
-                .concat();
-            _ = writeln!(
-                body,
-                "<tr><th>{}</th>{cells}</tr>",
-                escape(&claim.statement)
-            );
+    let body = html! {
+        header {
+            h1 { (written.title) }
+            p { (written.paper) ". " (written.about) }
         }
-        body += "</tbody>\n</table>\n</div>\n</section>\n";
-    }
-    for shown in &outcome.figures {
-        body += &drawn(shown);
-    }
+        @if outcome.mechanism.is_some() {
+            p {
+                a href="mechanism.html" { "One run of each, over time" } ": who waits, and why."
+            }
+        }
+        @if !outcome.claims.is_empty() { (claims(&outcome.claims)) }
+        @for shown in &outcome.figures { (drawn(shown)) }
+    };
     report::framed(&written.title, "", &body)
 }
 
-fn drawn(shown: &Shown) -> String {
-    let mut text = format!("<section>\n<h2>{}</h2>\n", escape(&shown.title));
+fn claims(claims: &[Checked]) -> Markup {
+    let head = ["claim", "published", "ours (95 %)", "verdict", "note"];
+    html! {
+        section {
+            h2 { "Claims" }
+            div class="wide" {
+                table class="claims" {
+                    thead { tr { @for cell in head { th { (cell) } } } }
+                    tbody {
+                        @for claim in claims {
+                            tr {
+                                th { (claim.statement) }
+                                td { (claim.published) }
+                                td { (ours(claim)) }
+                                td { (claim.verdict.name()) }
+                                td { (claim.note) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn drawn(shown: &Shown) -> Markup {
     let cases = shown.panels.first().map(|panel| panel.series.iter());
-    let keys = cases.into_iter().flatten().map(|series| {
-        let name = escape(&series.case);
-        format!(
-            "<span class=\"{}\">{}{name}</span>\n",
-            look(series.number),
-            swatch(series.number)
-        )
-    });
-    _ = writeln!(text, "<p class=\"legend\">{}</p>", keys.collect::<String>());
-    text += "<div class=\"grid\">\n";
-    for panel in &shown.panels {
-        let plot = plot(shown, panel);
-        _ = writeln!(
-            text,
-            "<figure><figcaption><b>{}</b></figcaption>\n{plot}</figure>",
-            escape(&panel.title)
-        );
-    }
-    text += "</div>\n<div class=\"wide\">\n<table>\n<thead><tr>";
     let (head, rows) = shown.table();
-    text.extend(head.iter().map(|cell| format!("<th>{}</th>", escape(cell))));
-    text += "</tr></thead>\n<tbody>\n";
-    for cells in &rows {
-        text += "<tr>";
-        text.extend(
-            cells
-                .iter()
-                .map(|cell| format!("<td>{}</td>", escape(cell))),
-        );
-        text += "</tr>\n";
+    html! {
+        section {
+            h2 { (shown.title) }
+            p class="legend" {
+                @for series in cases.into_iter().flatten() {
+                    span class=(look(series.number)) { (swatch(series.number)) (series.case) }
+                }
+            }
+            div class="grid" {
+                @for panel in &shown.panels {
+                    figure { figcaption { b { (panel.title) } } (plot(shown, panel)) }
+                }
+            }
+            div class="wide" {
+                table {
+                    thead { tr { @for cell in &head { th { (cell) } } } }
+                    tbody {
+                        @for row in &rows { tr { @for cell in row { td { (cell) } } } }
+                    }
+                }
+            }
+        }
     }
-    text + "</tbody>\n</table>\n</div>\n</section>\n"
 }
 
 /// Size of a panel in pixels.
 const SIZE: (f64, f64) = (520.0, 300.0);
 const TICKS: usize = 6;
 
-fn plot(shown: &Shown, panel: &Panel) -> String {
+fn plot(shown: &Shown, panel: &Panel) -> Markup {
     let values = || {
         panel
             .series
@@ -232,9 +228,9 @@ fn plot(shown: &Shown, panel: &Panel) -> String {
         plot.level(limit, &figure::number(limit));
     }
     for (place, series) in (0..).zip(&panel.series) {
-        plot.group(&look(series.number));
-        draw(&mut plot, shown.kind, place, series);
-        plot.end();
+        plot.group(&look(series.number), |plot| {
+            draw(plot, shown.kind, place, series);
+        });
     }
     if shown.kind == Form::Scatter {
         for series in &panel.series {
@@ -252,14 +248,9 @@ fn value_axis(label: &str, values: impl Iterator<Item = f64> + Clone) -> Axis {
 }
 
 fn draw(plot: &mut Plot, kind: Form, place: u32, series: &Series) {
-    let half = |e: &Estimate| e.ci95.map_or(0.0, |(low, high)| (high - low) / 2.0);
     let marker = |plot: &mut Plot, x: f64, y: &Estimate| {
-        plot.marker(
-            shape(series.number),
-            (x, y.value),
-            (0.0, half(y)),
-            &series.case,
-        );
+        let ends = [None, y.ci95];
+        plot.marker(shape(series.number), (x, y.value), ends, &series.case);
     };
     match kind {
         Form::Lines => {
@@ -281,8 +272,8 @@ fn draw(plot: &mut Plot, kind: Form, place: u32, series: &Series) {
         }
         Form::Scatter => {
             if let [Some(x), Some(y)] = &series.values[..] {
-                let half = (half(x), half(y));
-                plot.marker(shape(series.number), (x.value, y.value), half, &series.case);
+                let ends = [x.ci95, y.ci95];
+                plot.marker(shape(series.number), (x.value, y.value), ends, &series.case);
             }
         }
         Form::Distribution => plot.distribution(&mut series.all.clone(), series.all.len()),

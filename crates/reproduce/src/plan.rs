@@ -4,11 +4,11 @@ use crate::experiment::{Case, Settings};
 use crate::job::Job;
 use measure::{Engine, WITHOUT};
 use scenario::{Choice, Document, Names, Scenario, ScenarioError};
-use units::Refusal;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
+use units::Refusal;
 
 /// Which discipline settings an axis may change: `disciplines.NAME.KEY`.
 pub(crate) const SETTING: &str = "disciplines.";

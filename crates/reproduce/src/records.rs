@@ -1,15 +1,14 @@
 //! The runs of an experiment, found by what distinguishes them.
 
-use crate::experiment::{Experiment, Settings};
+use crate::design::{Design, Settings};
 use crate::facts::Facts;
 use measure::RunResult;
-use measure::WITHOUT;
-use measure::metric::{Metric, Observed};
+use measure::metric::{Observed, Selection};
 
 /// The results of an experiment's runs.
 #[derive(Debug)]
 pub struct Records<'a> {
-    experiment: &'a Experiment,
+    design: Design<'a>,
     quick: bool,
     facts: &'a Facts<'a>,
     observed: Vec<Observed<'a>>,
@@ -19,35 +18,22 @@ impl<'a> Records<'a> {
     /// Pairs each run of `results` with its control run. A result's discipline is the case's name;
     /// its variant has the axes' names and values.
     pub fn new(
-        experiment: &'a Experiment,
+        design: Design<'a>,
         quick: bool,
         facts: &'a Facts<'a>,
         results: &'a [RunResult],
     ) -> Self {
-        let is_control = |run: &&RunResult| run.variant.contains_key(WITHOUT);
-        let controls: Vec<&RunResult> = results.iter().filter(is_control).collect();
-        let alike = |run: &RunResult, control: &RunResult| {
-            let mut variant = control.variant.clone();
-            variant.remove(WITHOUT);
-            (control.seed, &control.discipline, &variant)
-                == (run.seed, &run.discipline, &run.variant)
-        };
-        let mut at = 0;
-        let observed = results.iter().filter(|run| !is_control(run)).map(|run| {
-            // Control runs stand in the order of the runs that they serve.
-            let control = controls
-                .get(at)
-                .copied()
-                .filter(|control| alike(run, control));
-            at += usize::from(control.is_some());
-            Observed { run, control }
-        });
         Records {
-            experiment,
+            design,
             quick,
             facts,
-            observed: observed.collect(),
+            observed: Observed::pairs(results),
         }
+    }
+
+    /// What can be named.
+    pub fn design(&self) -> Design<'a> {
+        self.design
     }
 
     /// What is known beside the runs.
@@ -62,7 +48,7 @@ impl<'a> Records<'a> {
 
     /// The values of the axis `name` that were run, in order.
     pub fn labels(&self, name: &str) -> Vec<String> {
-        let axis = self.experiment.axis(name).ok();
+        let axis = self.design.axis(name).ok();
         let values = axis.map(|axis| axis.chosen(self.quick)).unwrap_or_default();
         values
             .iter()
@@ -72,7 +58,7 @@ impl<'a> Records<'a> {
 
     /// The values of `metric` in each run of `case` whose axes have the values of `place`; in the same
     /// order for every case.
-    pub fn values(&self, metric: &Metric, case: &str, place: &Settings) -> Vec<Vec<f64>> {
+    pub fn values(&self, metric: &Selection, case: &str, place: &Settings) -> Vec<Vec<f64>> {
         let here = |observed: &&Observed<'_>| {
             let at =
                 |(name, label): (&String, &String)| observed.run.variant.get(name) == Some(label);

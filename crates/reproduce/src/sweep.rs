@@ -7,7 +7,7 @@ use crate::figure::{self, Form, Panel, Series, Shown};
 use crate::plan::SETTING;
 use crate::{Data, Error, Keeping, Outcome, Progress, Wanted, run};
 use measure::estimate::{Estimate, Statistic, estimate};
-use measure::metric::{Metric, Observed};
+use measure::metric::{Observed, Registry, Selection};
 use measure::{Engine, RunResult};
 use scenario::{Document, Names};
 use serde::{Serialize, Serializer};
@@ -18,9 +18,9 @@ use std::collections::BTreeMap;
 pub struct Sweep {
     experiment: Experiment,
     /// What is drawn.
-    pub metric: Metric,
+    pub metric: Selection,
     /// What it is drawn against, if not the first axis.
-    pub against: Option<Metric>,
+    pub against: Option<Selection>,
     /// What becomes of the metrics' values, as it was written and as it is meant.
     pub statistic: (String, Statistic),
 }
@@ -79,7 +79,7 @@ impl Sweep {
         axes: &[(String, Vec<String>)],
         disciplines: &[String],
         runs: Runs,
-        metrics: (Metric, Option<Metric>),
+        metrics: (Selection, Option<Selection>),
         statistic: (String, Statistic),
     ) -> Result<Self, String> {
         let axis = |(path, values): &(String, Vec<String>)| Axis {
@@ -95,7 +95,7 @@ impl Sweep {
             runs.without,
         );
         Ok(Sweep {
-            experiment: Experiment::new("sweep", written, scenario)?,
+            experiment: Experiment::new("sweep", written, scenario, Registry::builtin())?,
             metric: metrics.0,
             against: metrics.1,
             statistic,
@@ -146,7 +146,7 @@ impl Sweep {
             let step = if written.without.is_some() { 2 } else { 1 };
             (step - 1..runs.len()).step_by(step).collect()
         };
-        let of = |metric: &Metric| {
+        let of = |metric: &Selection| {
             let values = observed(runs).into_iter().map(|place| {
                 // A control run stands just before the run that it serves.
                 let control = written.without.as_ref().map(|_| &runs[place - 1]);
@@ -245,10 +245,10 @@ impl Sweep {
 }
 
 /// The unit of a metric after a statistic: a share above a threshold is in percent.
-pub fn unit(metric: &Metric, statistic: Statistic) -> &'static str {
+pub fn unit(metric: &Selection, statistic: Statistic) -> &'static str {
     match statistic {
         Statistic::ShareAbove(_) => "%",
-        _ => metric.kind().unit,
+        _ => metric.metric.unit,
     }
 }
 

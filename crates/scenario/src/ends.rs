@@ -5,8 +5,8 @@ use transport::endpoint::{Datagrams, EndEvent, Endpoint};
 use transport::quic::{self, Quic};
 use transport::tcp::Tcp;
 use transport::{Config, Connection, media};
-use units::{Instant, Refusal};
 use units::random::Stream;
+use units::{Instant, Refusal};
 use workload::call::{Conditions, Frame};
 use workload::driver::{End, Fate, Flow};
 use workload::{Carrier, Datagram, Driver, Sockets};
@@ -40,7 +40,8 @@ pub fn endpoints(
         }
         Carrier::Media => {
             let rates = traffic.kind.workload.media();
-            let (start, bounds) = rates.ok_or_else(|| Refusal::new("a media session needs its encoder's rates"))?;
+            let (start, bounds) =
+                rates.ok_or_else(|| Refusal::new("a media session needs its encoder's rates"))?;
             let params = &traffic.session;
             let control = control(params.setup(start, bounds, seed))?;
             let receiver = media::Receiver::new(params, control.feedback());

@@ -66,7 +66,8 @@ impl Scenario {
         };
         let path = |via: &Via| {
             let links = || via.links.iter().map(|link| &self.links[usize::from(*link)]);
-            let sum = |of: fn(&Link) -> Duration| links().map(of).fold(Duration::ZERO, |a, b| a + b);
+            let sum =
+                |of: fn(&Link) -> Duration| links().map(of).fold(Duration::ZERO, |a, b| a + b);
             let delay = sum(|link| link.delay);
             let own = sum(|link| link.rtt) + delay * 2;
             Path {
@@ -82,9 +83,14 @@ impl Scenario {
     /// The nominal rate of the first link that most of a traffic entry's data passes.
     pub fn first_rate(&self, traffic: &Traffic) -> Rate {
         let path = &self.paths(traffic)[0];
-        let links = path.links.iter().map(|link| &self.links[usize::from(*link)]);
+        let links = path
+            .links
+            .iter()
+            .map(|link| &self.links[usize::from(*link)]);
         let capacity = match traffic.up {
-            true => links.rev().find_map(|link| Some(&link.up.as_ref()?.capacity)),
+            true => links
+                .rev()
+                .find_map(|link| Some(&link.up.as_ref()?.capacity)),
             false => links.map(|link| &link.capacity).next(),
         };
         capacity.map(Capacity::nominal).unwrap_or_default()

@@ -114,7 +114,10 @@ pub(crate) fn name<'a>(section: &mut Section<'a>) -> Result<Option<Text<'a>>> {
     name_at(section, "name")
 }
 
-pub(crate) fn name_at<'a>(section: &mut Section<'a>, key: &'static str) -> Result<Option<Text<'a>>> {
+pub(crate) fn name_at<'a>(
+    section: &mut Section<'a>,
+    key: &'static str,
+) -> Result<Option<Text<'a>>> {
     let Some(text) = section.text(key)? else {
         return Ok(None);
     };
@@ -228,7 +231,9 @@ fn link(mut section: Section<'_>, name: String, names: &dyn Names) -> Result<Lin
         buffer: buffer(&mut section)?,
         overhead: overhead(&mut section)?,
         device: device(&mut section)?,
-        discipline: choice(&mut section, "discipline", &|choice| names.discipline(choice))?,
+        discipline: choice(&mut section, "discipline", &|choice| {
+            names.discipline(choice)
+        })?,
         up,
     })
 }
@@ -255,11 +260,23 @@ fn loss(section: &mut Section<'_>) -> Result<f64> {
     };
     let percent = text.value.trim().strip_suffix('%').map(str::trim_end);
     let number = percent.unwrap_or(&text.value).trim().parse::<f64>().ok();
-    let share = number.map(|number| if percent.is_some() { number / 100.0 } else { number });
-    share.filter(|share| (0.0..1.0).contains(share)).ok_or_else(|| {
-        let message = format!("{}: {:?} is no share", text.key, printable(&text.value, MAX_NAME));
-        text.error(&message, "write a share such as 0.1% or 0.001, below 1")
-    })
+    let share = number.map(|number| {
+        if percent.is_some() {
+            number / 100.0
+        } else {
+            number
+        }
+    });
+    share
+        .filter(|share| (0.0..1.0).contains(share))
+        .ok_or_else(|| {
+            let message = format!(
+                "{}: {:?} is no share",
+                text.key,
+                printable(&text.value, MAX_NAME)
+            );
+            text.error(&message, "write a share such as 0.1% or 0.001, below 1")
+        })
 }
 
 /// Packets that the device takes behind the one that it sends.

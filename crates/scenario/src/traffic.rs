@@ -129,11 +129,7 @@ fn workload(section: &mut Section<'_>, name: &str, names: &dyn Names) -> Result<
 }
 
 /// The congestion control, where the workload has one.
-fn control(
-    section: &mut Section<'_>,
-    known: &Entry,
-    names: &dyn Names,
-) -> Result<Option<Choice>> {
+fn control(section: &mut Section<'_>, known: &Entry, names: &dyn Names) -> Result<Option<Choice>> {
     let Some(default) = known.control else {
         return match section.text("control")? {
             None => Ok(None),

@@ -61,8 +61,14 @@ fn path(text: &Text<'_>, names: &str, links: &[Link]) -> Result<Vec<u16>> {
         };
         let place = place as u16;
         if path.last().is_some_and(|last| *last >= place) {
-            let message = format!("{}: {name} does not come after the link before it", text.key);
-            return Err(text.error(&message, "name links in the order of the scenario, each once"));
+            let message = format!(
+                "{}: {name} does not come after the link before it",
+                text.key
+            );
+            return Err(text.error(
+                &message,
+                "name links in the order of the scenario, each once",
+            ));
         }
         path.push(place);
     }

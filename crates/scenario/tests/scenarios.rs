@@ -212,10 +212,16 @@ fn traffic() {
     let starts: Vec<Duration> = full.traffic.iter().map(|entry| entry.start).collect();
     assert_eq!(starts, [ms(1000), ms(4000), ms(0), ms(0)]);
     let set = |entry: usize, key: &str| setting(&full.traffic[entry], key);
-    assert_eq!((set(0, "fps"), set(0, "max_rate")), ("30".into(), "5mbit".into()));
+    assert_eq!(
+        (set(0, "fps"), set(0, "max_rate")),
+        ("30".into(), "5mbit".into())
+    );
     let session = &full.traffic[0].session;
     assert_eq!((session.nack, session.ack_every), (false, 2));
-    assert_eq!((set(2, "interval"), set(2, "shuffle")), ("5s".into(), "no".into()));
+    assert_eq!(
+        (set(2, "interval"), set(2, "shuffle")),
+        ("5s".into(), "no".into())
+    );
     assert_eq!(full.traffic[2].kind.workload.pages().len(), 2);
     let hosts: Vec<&str> = full.traffic.iter().map(|e| e.host.as_str()).collect();
     assert_eq!(hosts, ["laptop", "laptop", "page", "bulk"], "its own name");

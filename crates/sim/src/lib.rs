@@ -2,6 +2,8 @@
 //!
 //! One thread, one agenda of what is due, integer nanoseconds: a run depends on the scenario, the
 //! discipline and the seed, and on nothing else.
+//!
+//! Not for: measuring what comes of a run (`measure`); Linux's own code (`linux`).
 
 #![deny(missing_docs)]
 

@@ -81,7 +81,10 @@ impl<'a> Ends<'a> {
         let path = &paths[*step];
         let queues = self.scenario.queues(&path.links, route.up);
         // Where there is no uplink, the whole way is behind the last link.
-        let through = path.links.iter().map(|link| &self.scenario.links[usize::from(*link)]);
+        let through = path
+            .links
+            .iter()
+            .map(|link| &self.scenario.links[usize::from(*link)]);
         let through = through.filter(|link| !route.up || link.up.is_some());
         let on_links = through.fold(Duration::ZERO, |sum, link| sum + link.delay);
         let one_way = (path.rtt + route.extra_rtt) / 2;

@@ -34,7 +34,9 @@ fn share_of_one(discipline: &str, keys_of_many: &str, keys_of_one: &str) -> f64 
                 packet,
                 ..
             } if now.as_secs_f64() > 10.0 => {
-                let entry = entries.iter().find(|(other, _)| Some(*other) == packet.flow);
+                let entry = entries
+                    .iter()
+                    .find(|(other, _)| Some(*other) == packet.flow);
                 let Some((_, TrafficId(entry))) = entry else {
                     panic!("a packet of no flow");
                 };

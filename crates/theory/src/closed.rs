@@ -13,8 +13,10 @@
 //! that they are lower bounds: with a constant share by 6 % at most (3/(2√2) as τ and q0 go to 0),
 //! with (9d) by 0.3 % until u = 2τ, beyond which none is given.
 
-use super::policy::Course;
-use super::{Estimate, Model, Policy, Share, completion, equations};
+use crate::estimate::Estimate;
+use crate::model::Model;
+use crate::policy::{Course, Policy, Share};
+use crate::{completion, equations};
 use libm::{exp, expm1, sqrt};
 use std::f64::consts::LOG2_E;
 

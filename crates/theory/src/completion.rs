@@ -1,7 +1,7 @@
 //! When the new flows are complete: equation (8), ∫(1 − r) = N·B/C.
 
-use super::policy::Course;
-use super::{Model, Policy, Share};
+use crate::model::Model;
+use crate::policy::{Course, Policy, Share};
 use libm::{exp, exp2, expm1, log2};
 
 /// T in seconds, by adding up.

@@ -2,13 +2,14 @@
 //!
 //! *Repaired* is the same step without its slip, under the approximations that the paper makes:
 //! the sender sees q = p/C, although (6) says q = p/r, and at once except for the first τ. What
-//! follows without them is in [`closed`](super::closed). (10), (12), (15), (20) and, for q = p/C,
+//! follows without them is in [`closed`](crate::closed). (10), (12), (15), (20) and, for q = p/C,
 //! (23) and (24) are right as printed.
 //!
 //! Time is in seconds and u = t − τ; rates are fractions of the link. N·B/C of (15) and (20) is
 //! `work`.
 
-use super::{Model, Policy, Share};
+use crate::model::Model;
+use crate::policy::{Policy, Share};
 use libm::{cos, exp, log2, sqrt};
 use std::f64::consts::{LN_2, LOG2_E, SQRT_2};
 

@@ -1,6 +1,9 @@
 //! Figure 19: how the queue delay under Confucius depends on its parameter and on the control.
 
-use super::{Model, Policy, Responsiveness, Share, closed, equations, peak};
+use crate::fluid::peak;
+use crate::model::{Model, Responsiveness};
+use crate::policy::{Policy, Share};
+use crate::{closed, equations};
 use units::Duration;
 
 /// One control and round trip.

@@ -10,7 +10,8 @@
 //! with a positive real part, so that Copa's oscillation at 40 ms doubles every 63 ms. What comes
 //! after the first peak is the model's own, not the new flows'.
 
-use super::{Model, Policy};
+use crate::model::Model;
+use crate::policy::Policy;
 use libm::{ceil, sqrt};
 use units::Duration;
 
@@ -133,7 +134,8 @@ impl<'a> Fluid<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Responsiveness, Share};
+    use crate::model::Responsiveness;
+    use crate::policy::Share;
 
     fn ms(peak: Peak) -> f64 {
         peak.delay * 1e3

@@ -1,6 +1,6 @@
 //! Which part of the link the real-time flow gets: equations (9a) to (9d), and (1).
 
-use super::Model;
+use crate::model::Model;
 use libm::{ceil, exp2, expm1, floor, log2};
 
 /// Which curve Confucius follows. They have the first share, 1/2, and the last, 1/(N + 1), in

@@ -7,6 +7,8 @@
 //! After any call, drive an end point until it is quiet: [`Connection::transmit`] until it returns
 //! nothing, [`Connection::event`] until it returns nothing, then look at
 //! [`Connection::next_timer`].
+//!
+//! Not for: deciding how fast to send (`cca`); what the bytes mean (`workload`).
 
 #![deny(missing_docs)]
 

@@ -1,8 +1,8 @@
 //! Sizes in bytes.
 
-use serde::{Deserialize, Serialize};
 use crate::text::{ParseError, in_units, scaled};
 use core::fmt;
+use serde::{Deserialize, Serialize};
 
 /// A number of bytes. `kB`, `MB`, `GB` are powers of ten; `KiB`, `MiB`, `GiB` powers of two.
 #[derive(

@@ -5,6 +5,8 @@
 //! and a bit is never a byte. All of them are integers: two runs of one seed agree to the byte.
 //!
 //! Text forms are accepted in any letter case: `40ms`, `1.5s`, `20mbit`, `375kB`, `64KiB`.
+//!
+//! Not for: anything that knows of packets, flows or links.
 
 #![deny(missing_docs)]
 

@@ -1,9 +1,9 @@
 //! Rates in bits per second.
 
-use serde::{Deserialize, Serialize};
 use crate::Duration;
 use crate::text::{ParseError, in_units, scaled};
 use core::fmt;
+use serde::{Deserialize, Serialize};
 
 /// Bits per second.
 #[derive(

@@ -1,9 +1,9 @@
 //! Virtual time in nanoseconds.
 
-use serde::{Deserialize, Serialize};
 use crate::text::{ParseError, in_units, scaled};
 use core::fmt;
 use core::ops::{Add, AddAssign, Div, Mul, Sub};
+use serde::{Deserialize, Serialize};
 
 /// A moment: nanoseconds since the start of a run (or since boot, in a kernel).
 #[derive(

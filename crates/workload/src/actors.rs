@@ -223,9 +223,22 @@ mod tests {
         assert!(matches!(out[..], [Output::Timer(..)]));
         let out = tell(&mut *actor, 100, Input::Timer(0));
         let conn = ConnId(0);
-        assert!(matches!(out[..], [Output::Open { conn: ConnId(0), .. }]));
+        assert!(matches!(
+            out[..],
+            [Output::Open {
+                conn: ConnId(0),
+                ..
+            }]
+        ));
         let out = tell(&mut *actor, 140, Input::Opened(conn));
-        let [Output::Send { bytes: 100, message, .. }] = out[..] else {
+        let [
+            Output::Send {
+                bytes: 100,
+                message,
+                ..
+            },
+        ] = out[..]
+        else {
             panic!("{out:?}")
         };
         assert!(matches!(message, Message::Request { response: 5000, .. }));

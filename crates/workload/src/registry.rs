@@ -218,7 +218,13 @@ impl Registry {
     /// The workloads of this crate, in the order of `analects list traffic`.
     pub fn builtin() -> Self {
         Registry {
-            entries: vec![call::ENTRY, page::ENTRY, bulk::ENTRY, udp::ENTRY, actors::ENTRY],
+            entries: vec![
+                call::ENTRY,
+                page::ENTRY,
+                bulk::ENTRY,
+                udp::ENTRY,
+                actors::ENTRY,
+            ],
         }
     }
 

@@ -80,11 +80,9 @@ impl Value for Sizes {
                 let shape = shape.parse().ok();
                 let shape = shape.filter(|shape: &f64| (0.01..=100.0).contains(shape));
                 let bounds = size(least).zip(size(most)).filter(|(l, m)| l < m);
-                shape.zip(bounds).map(|(shape, (least, most))| Sizes::Pareto {
-                    shape,
-                    least,
-                    most,
-                })
+                shape
+                    .zip(bounds)
+                    .map(|(shape, (least, most))| Sizes::Pareto { shape, least, most })
             }
             _ => None,
         };
@@ -111,7 +109,14 @@ mod tests {
         for text in ["300KiB", "exponential:1MB", "pareto:1.2:300KiB:1GiB"] {
             assert_eq!(Sizes::parse(text).unwrap().to_string(), text);
         }
-        for refused in ["", "0B", "pareto:0:1B:2B", "pareto:1.2:2B:1B", "pareto:1.2", "normal:1:2"] {
+        for refused in [
+            "",
+            "0B",
+            "pareto:0:1B:2B",
+            "pareto:1.2:2B:1B",
+            "pareto:1.2",
+            "normal:1:2",
+        ] {
             assert!(Sizes::parse(refused).is_err(), "{refused}");
         }
     }
@@ -124,9 +129,17 @@ mod tests {
             let sum: f64 = (0..200_000).map(|_| sizes.draw(&mut chance) as f64).sum();
             (sizes.mean(), sum / 200_000.0)
         };
-        for text in ["5kB", "exponential:1MB", "pareto:1.9:300KiB:300MiB", "pareto:1:1kB:1MB"] {
+        for text in [
+            "5kB",
+            "exponential:1MB",
+            "pareto:1.9:300KiB:300MiB",
+            "pareto:1:1kB:1MB",
+        ] {
             let (formula, drawn) = mean_of(text);
-            assert!((drawn / formula - 1.0).abs() < 0.02, "{text}: {formula} {drawn}");
+            assert!(
+                (drawn / formula - 1.0).abs() < 0.02,
+                "{text}: {formula} {drawn}"
+            );
         }
         // By hand: a = 2, from 1 to 2: (1 / (1 - 1/4)) * 2 * (1 - 1/2) = 4/3.
         let sizes = Sizes::Pareto {

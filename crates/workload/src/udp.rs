@@ -132,7 +132,9 @@ fn build(settings: &Settings, _: &dyn Library) -> Result<Arc<dyn Workload>, Buil
     let answer = params.answer.get();
     if (1..29).contains(&answer) {
         let message = format!("answer {answer}B is shorter than its headers");
-        return Err(Refusal::new(message).with_help("write 0B for none, or 29B at least").into());
+        return Err(Refusal::new(message)
+            .with_help("write 0B for none, or 29B at least")
+            .into());
     }
     Ok(Arc::new(params))
 }
@@ -385,7 +387,11 @@ mod tests {
             conn: CONN,
             datagram: answer,
         };
-        let arrived = [observed(DELAY, 20.0, at(10)), observed(ARRIVED, 1.0, at(10)), answered];
+        let arrived = [
+            observed(DELAY, 20.0, at(10)),
+            observed(ARRIVED, 1.0, at(10)),
+            answered,
+        ];
         assert_eq!(out, arrived);
         let mut client = client(&[("answer", "300B")]);
         out.clear();

@@ -1,6 +1,6 @@
 //! Axes: where a value has its place, and the ticks beside it.
 
-use super::svg::{escape, short};
+use super::svg::short;
 
 /// A labelled axis from one value to another.
 #[derive(Debug, Clone)]
@@ -68,7 +68,7 @@ impl Axis {
     pub fn places(label: &str, names: &[String]) -> Axis {
         let ticks = (0..)
             .zip(names)
-            .map(|(place, name)| (f64::from(place), escape(&short(name, 14))));
+            .map(|(place, name)| (f64::from(place), short(name, 14)));
         Axis {
             label: label.to_owned(),
             from: -0.5,

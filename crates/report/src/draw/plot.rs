@@ -4,9 +4,9 @@
 //! follows the reader's light or dark scheme.
 
 use super::axis::Axis;
-use super::svg::{Path, coordinate as c, escape};
+use super::svg::{Path, coordinate as c};
 use super::thin::{Point, thin};
-use std::fmt::Write as _;
+use maud::{Markup, PreEscaped, html};
 
 /// Points of one line; more cannot be told apart on a screen.
 const MOST_POINTS: usize = 2000;
@@ -21,6 +21,9 @@ const CHARACTER: f64 = 7.0;
 
 /// A rectangle of pixels: left, top, right, bottom.
 type Area = (f64, f64, f64, f64);
+
+/// An interval on an axis: its ends.
+pub type Ends = (f64, f64);
 
 /// A plot in the making.
 #[derive(Debug)]
@@ -58,14 +61,16 @@ impl Plot {
         self.height - BELOW - self.y.place(y) * (self.height - ABOVE - BELOW)
     }
 
-    /// Puts what follows, until [`end`](Plot::end), into a group of these classes.
-    pub fn group(&mut self, classes: &str) {
-        _ = write!(self.marks, "<g class=\"{classes}\">");
+    /// Puts what `draw` draws into a group of these classes.
+    pub fn group(&mut self, classes: &str, draw: impl FnOnce(&mut Plot)) {
+        let before = std::mem::take(&mut self.marks);
+        draw(self);
+        let inside = PreEscaped(std::mem::replace(&mut self.marks, before));
+        self.mark(html! { g class=(classes) { (inside) } });
     }
 
-    /// Ends a group.
-    pub fn end(&mut self) {
-        self.marks.push_str("</g>\n");
+    fn mark(&mut self, mark: Markup) {
+        self.marks += &mark.into_string();
     }
 
     /// A line through `points`, interrupted where there is no value.
@@ -90,13 +95,13 @@ impl Plot {
             }
             drawing = true;
         }
-        self.marks += &path.element(&format!("class=\"line {class}\""));
+        self.mark(path.element(&format!("line {class}")));
     }
 
     /// A line that holds each value until the next one, until `end`.
     pub fn steps(&mut self, class: &str, points: &[(f64, f64)], end: f64) {
         let path = self.stairs(points, end);
-        self.marks += &path.element(&format!("class=\"line {class}\""));
+        self.mark(path.element(&format!("line {class}")));
     }
 
     /// The area below such a line.
@@ -107,7 +112,7 @@ impl Plot {
             path.upright(floor);
             path.across(self.px(*first));
         }
-        self.marks += &path.element(&format!("class=\"area {class}\""));
+        self.mark(path.element(&format!("area {class}")));
     }
 
     fn stairs(&self, points: &[(f64, f64)], end: f64) -> Path {
@@ -156,14 +161,10 @@ impl Plot {
         let mut path = Path::default();
         path.start(left, at);
         path.across(right);
-        self.marks += &path.element("class=\"limit\"");
-        _ = writeln!(
-            self.marks,
-            "<text class=\"limit\" x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>",
-            c(right - 2.0),
-            c(at - 4.0),
-            escape(text)
-        );
+        self.mark(html! {
+            (path.element("limit"))
+            text class="limit" x=(c(right - 2.0)) y=(c(at - 4.0)) text-anchor="end" { (text) }
+        });
     }
 
     /// A dashed line upright at `x`, with a text beside its foot, where distributions leave room.
@@ -172,62 +173,47 @@ impl Plot {
         let mut path = Path::default();
         path.start(at, ABOVE);
         path.upright(self.height - BELOW);
-        self.marks += &path.element("class=\"limit\"");
         let (anchor, side) = if at > self.width * 0.8 {
             ("end", -4.0)
         } else {
             ("start", 4.0)
         };
-        _ = writeln!(
-            self.marks,
-            "<text class=\"limit\" x=\"{}\" y=\"{}\" text-anchor=\"{anchor}\">{}</text>",
-            c(at + side),
-            c(self.height - BELOW - 6.0),
-            escape(text)
-        );
+        let foot = self.height - BELOW - 6.0;
+        self.mark(html! {
+            (path.element("limit"))
+            text class="limit" x=(c(at + side)) y=(c(foot)) text-anchor=(anchor) { (text) }
+        });
     }
 
     /// A span of the abscissa, from top to bottom, behind what follows.
     pub fn span(&mut self, class: &str, from: f64, to: f64) {
         let (left, right) = (self.px(from), self.px(to));
         if right > left {
-            _ = writeln!(
-                self.marks,
-                "<rect class=\"{class}\" x=\"{}\" y=\"{ABOVE}\" width=\"{}\" height=\"{}\"/>",
-                c(left),
-                c(right - left),
-                c(self.height - ABOVE - BELOW)
-            );
+            let (width, height) = (c(right - left), c(self.height - ABOVE - BELOW));
+            self.mark(html! {
+                rect class=(class) x=(c(left)) y=(ABOVE) width=(width) height=(height) {}
+            });
         }
     }
 
-    /// A marker with its intervals: half widths in x and y.
-    pub fn marker(&mut self, shape: usize, at: (f64, f64), half: (f64, f64), about: &str) {
+    /// A marker with its intervals in x and y, where it has any.
+    pub fn marker(&mut self, shape: usize, at: (f64, f64), ends: [Option<Ends>; 2], about: &str) {
         let (x, y) = (self.px(at.0), self.py(at.1));
         let mut path = Path::default();
-        if half.0 > 0.0 {
-            path.start(self.px(at.0 - half.0), y);
-            path.across(self.px(at.0 + half.0));
+        if let Some((from, to)) = ends[0] {
+            let (from, to) = (self.px(from), self.px(to));
+            path.start(from, y);
+            path.across(to);
+            self.crossed.push((from, y - 2.0, to, y + 2.0));
         }
-        if half.1 > 0.0 {
-            path.start(x, self.py(at.1 - half.1));
-            path.upright(self.py(at.1 + half.1));
+        if let Some((from, to)) = ends[1] {
+            let (from, to) = (self.py(from), self.py(to));
+            path.start(x, from);
+            path.upright(to);
+            self.crossed.push((x - 2.0, to, x + 2.0, from));
         }
-        self.marks += &path.element("class=\"interval\"");
-        let across = (
-            self.px(at.0 - half.0),
-            y - 2.0,
-            self.px(at.0 + half.0),
-            y + 2.0,
-        );
-        let upright = (
-            x - 2.0,
-            self.py(at.1 + half.1),
-            x + 2.0,
-            self.py(at.1 - half.1),
-        );
-        self.crossed.extend([across, upright]);
-        self.marks += &marker(shape, x, y, about);
+        self.mark(path.element("interval"));
+        self.mark(marker(shape, x, y, about));
         self.taken.push((x - 7.0, y - 7.0, x + 7.0, y + 7.0));
     }
 
@@ -262,90 +248,70 @@ impl Plot {
         let Some(side) = best.or_else(|| free.clone().next()) else {
             return;
         };
-        let (anchor, text_x, text_y, _) = side;
-        _ = writeln!(
-            self.marks,
-            "<text class=\"label\" x=\"{}\" y=\"{}\" text-anchor=\"{anchor}\">{}</text>",
-            c(*text_x),
-            c(*text_y),
-            escape(text)
-        );
-        self.taken.push(area(side));
+        let ((anchor, text_x, text_y, _), covered) = (*side, area(side));
+        self.mark(html! {
+            text class="label" x=(c(text_x)) y=(c(text_y)) text-anchor=(anchor) { (text) }
+        });
+        self.taken.push(covered);
     }
 
     /// The plot as an SVG element; `name` is read to those who cannot see it.
-    pub fn finish(self, name: &str) -> String {
+    pub fn finish(self, name: &str) -> Markup {
         let (right, floor) = (self.width - RIGHT, self.height - BELOW);
-        let mut grid = String::new();
-        for (value, text) in self.y.ticks() {
-            let y = self.py(*value);
+        let across = |y: f64| {
             let mut path = Path::default();
             path.start(LEFT, y);
             path.across(right);
-            grid += &path.element("class=\"grid\"");
-            let (x, y) = (c(LEFT - 6.0), c(y + 4.0));
-            _ = writeln!(
-                grid,
-                "<text x=\"{x}\" y=\"{y}\" text-anchor=\"end\">{text}</text>"
-            );
-        }
-        _ = writeln!(
-            grid,
-            "<text class=\"axis\" x=\"4\" y=\"12\">{}</text>",
-            escape(&self.y.label)
-        );
-        let axis = abscissa(&self.x, (LEFT, right), floor, self.height);
-        format!(
-            "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n{grid}{axis}{}</svg>\n",
-            c(self.width),
-            c(self.height),
-            escape(name),
-            self.marks
-        )
+            path.element("grid")
+        };
+        let content = html! {
+            @for (value, text) in self.y.ticks() {
+                @let y = self.py(*value);
+                (across(y))
+                text x=(c(LEFT - 6.0)) y=(c(y + 4.0)) text-anchor="end" { (text) }
+            }
+            text class="axis" x="4" y="12" { (self.y.label) }
+            (abscissa(&self.x, (LEFT, right), floor, self.height))
+            (PreEscaped(&self.marks))
+        };
+        drawing((self.width, self.height), name, &content)
     }
 }
 
+/// An SVG element of so many pixels in width and height; `name` is read to those who cannot see it.
+pub fn drawing((width, height): (f64, f64), name: &str, content: &Markup) -> Markup {
+    let view = format!("0 0 {} {}", c(width), c(height));
+    html! { svg viewBox=(view) role="img" aria-label=(name) { (content) } }
+}
+
 /// The line at the foot of a plot, its ticks, and below them the name of the axis.
-pub fn abscissa(axis: &Axis, (left, right): (f64, f64), floor: f64, bottom: f64) -> String {
+pub fn abscissa(axis: &Axis, (left, right): (f64, f64), floor: f64, bottom: f64) -> Markup {
+    let at = |value: f64| left + axis.place(value) * (right - left);
     let mut path = Path::default();
     path.start(left, floor);
     path.across(right);
-    let mut texts = String::new();
-    for (value, text) in axis.ticks() {
-        let x = left + axis.place(*value) * (right - left);
-        path.start(x, floor);
+    for (value, _) in axis.ticks() {
+        path.start(at(*value), floor);
         path.upright(floor + 4.0);
-        let (x, y) = (c(x), c(floor + 16.0));
-        _ = writeln!(
-            texts,
-            "<text x=\"{x}\" y=\"{y}\" text-anchor=\"middle\">{text}</text>"
-        );
     }
-    _ = writeln!(
-        texts,
-        "<text class=\"axis\" x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>",
-        c(right),
-        c(bottom - 5.0),
-        escape(&axis.label)
-    );
-    path.element("class=\"frame\"") + &texts
+    html! {
+        (path.element("frame"))
+        @for (value, text) in axis.ticks() {
+            text x=(c(at(*value))) y=(c(floor + 16.0)) text-anchor="middle" { (text) }
+        }
+        text class="axis" x=(c(right)) y=(c(bottom - 5.0)) text-anchor="end" { (axis.label) }
+    }
 }
 
 fn overlap(a: Area, b: Area) -> bool {
     a.0 < b.2 && b.0 < a.2 && a.1 < b.3 && b.1 < a.3
 }
 
-/// A marker of one of six shapes.
-pub fn marker(shape: usize, x: f64, y: f64, about: &str) -> String {
+/// A marker of one of six shapes. A pointer over it shows what it is `about`.
+pub fn marker(shape: usize, x: f64, y: f64, about: &str) -> Markup {
+    let title = html! { @if !about.is_empty() { title { (about) } } };
     let corners: &[(f64, f64)] = match shape % 6 {
-        0 => {
-            return format!(
-                "<circle class=\"marker\" cx=\"{}\" cy=\"{}\" r=\"5\">{}</circle>\n",
-                c(x),
-                c(y),
-                title(about)
-            );
-        }
+        0 => return html! { circle class="marker" cx=(c(x)) cy=(c(y)) r="5" { (title) } },
         1 => &[(-4.5, -4.5), (4.5, -4.5), (4.5, 4.5), (-4.5, 4.5)],
         2 => &[(0.0, -5.5), (5.5, 4.5), (-5.5, 4.5)],
         3 => &[(0.0, -6.0), (6.0, 0.0), (0.0, 6.0), (-6.0, 0.0)],
@@ -356,19 +322,7 @@ pub fn marker(shape: usize, x: f64, y: f64, about: &str) -> String {
         .iter()
         .map(|(dx, dy)| format!("{},{}", c(x + dx), c(y + dy)))
         .collect();
-    let points = points.join(" ");
-    format!(
-        "<polygon class=\"marker\" points=\"{points}\">{}</polygon>\n",
-        title(about)
-    )
-}
-
-/// What a pointer over an element shows.
-fn title(about: &str) -> String {
-    match about {
-        "" => String::new(),
-        about => format!("<title>{}</title>", escape(about)),
-    }
+    html! { polygon class="marker" points=(points.join(" ")) { (title) } }
 }
 
 #[cfg(test)]
@@ -424,10 +378,34 @@ mod tests {
     }
 
     #[test]
+    fn intervals_are_drawn_from_end_to_end() {
+        let mut plot = plot();
+        // Lopsided: from 0.9 to 1.5 across, from 0.2 to 0.6 upright.
+        let ends = [Some((0.9, 1.5)), Some((0.2, 0.6))];
+        plot.marker(0, (1.0, 0.5), ends, "a <b>");
+        assert!(
+            plot.marks.contains("d=\"M140 76H200M150 106V66\""),
+            "{}",
+            plot.marks
+        );
+        assert!(plot.marks.contains("<title>a &lt;b&gt;</title>"));
+    }
+
+    #[test]
+    fn groups_hold_what_is_drawn_in_them() {
+        let mut plot = plot();
+        plot.span("a", 0.0, 1.0);
+        plot.group("b", |plot| plot.span("c", 0.0, 1.0));
+        let order = ["class=\"a\"", "<g class=\"b\"><rect class=\"c\"", "</g>"];
+        let places = order.map(|part| plot.marks.find(part).unwrap());
+        assert!(places.is_sorted(), "{}", plot.marks);
+    }
+
+    #[test]
     fn labels_do_not_cover_one_another() {
         let mut plot = plot();
         for at in [(0.5, 0.5), (0.6, 0.5)] {
-            plot.marker(0, at, (0.0, 0.0), "");
+            plot.marker(0, at, [None, None], "");
         }
         plot.label((0.5, 0.5), "ab");
         plot.label((0.6, 0.5), "cd");

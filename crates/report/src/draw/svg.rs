@@ -1,29 +1,7 @@
-//! Text and paths for HTML and SVG.
+//! Texts and paths of drawings.
 
+use maud::{Markup, html};
 use std::fmt::Write as _;
-
-/// `text` for an element's content or an attribute's value. Names come from files that anyone may
-/// have written: markup is escaped, and characters that steer a terminal or the direction of
-/// writing are replaced.
-pub fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            '\n' | '\t' => escaped.push(c),
-            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}' => {
-                escaped.push('\u{fffd}');
-            }
-            c if c.is_control() => escaped.push('\u{fffd}'),
-            c => escaped.push(c),
-        }
-    }
-    escaped
-}
 
 /// At most `most` characters of `text`, with an ellipsis where there were more.
 pub fn short(text: &str, most: usize) -> String {
@@ -72,11 +50,19 @@ impl Path {
         _ = write!(self.0, "V{}", coordinate(y));
     }
 
-    /// The path as an element, or nothing if it is empty.
-    pub fn element(&self, attributes: &str) -> String {
-        match self.0.as_str() {
-            "" => String::new(),
-            data => format!("<path {attributes} d=\"{data}\"/>"),
+    /// The path as an element of these classes, or nothing if it is empty.
+    pub fn element(&self, classes: &str) -> Markup {
+        html! {
+            @if !self.0.is_empty() { path class=(classes) d=(self.0) {} }
+        }
+    }
+
+    /// The same, with lines of so many pixels in width.
+    pub fn wide(&self, classes: &str, width: f64) -> Markup {
+        html! {
+            @if !self.0.is_empty() {
+                path class=(classes) stroke-width=(coordinate(width)) d=(self.0) {}
+            }
         }
     }
 }
@@ -84,19 +70,6 @@ impl Path {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn hostile_names_become_harmless_text() {
-        assert_eq!(
-            escape("<script>'a'&\"b\"</script>"),
-            "&lt;script&gt;&#39;a&#39;&amp;&quot;b&quot;&lt;/script&gt;"
-        );
-        assert_eq!(
-            escape("a\0b\u{1b}[31m\u{202e}c"),
-            "a\u{fffd}b\u{fffd}[31m\u{fffd}c"
-        );
-        assert_eq!(escape("Käse → 190 ms"), "Käse → 190 ms");
-    }
 
     #[test]
     fn long_names_are_cut_between_characters() {
@@ -114,14 +87,14 @@ mod tests {
     #[test]
     fn paths_name_their_commands() {
         let mut path = Path::default();
-        assert_eq!(path.element(""), "");
+        assert_eq!(path.element("line").into_string(), "");
         path.start(1.0, 2.5);
         path.to(3.0, 4.0);
         path.across(5.0);
         path.upright(0.0);
         assert_eq!(
-            path.element("class=\"line\""),
-            "<path class=\"line\" d=\"M1 2.5L3 4H5V0\"/>"
+            path.element("line").into_string(),
+            "<path class=\"line\" d=\"M1 2.5L3 4H5V0\"></path>"
         );
     }
 }

@@ -1,12 +1,13 @@
 //! What bounds the report: notes, what was run, and what the words mean.
 
-use super::{Report, section as wrap};
-use crate::draw::svg::{escape, short};
+use super::frame::section as wrap;
+use super::report::Report;
+use crate::draw::svg::short;
+use crate::summary::columns;
+use maud::{Markup, html};
 use measure::Note;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 
-const GLOSSARY: &str = include_str!("glossary.html");
 /// Fields that are named for each note.
 const MOST_FIELDS: usize = 6;
 /// Values that are named for each key of the variants.
@@ -15,15 +16,16 @@ const MOST_VALUES: usize = 100;
 const MOST_SCENARIO: usize = 100_000;
 
 /// Notes, scenario, and glossary.
-pub fn section(report: &Report<'_>) -> String {
-    let threshold = format!("{:.0}", report.subject.threshold_ms);
-    let glossary = GLOSSARY.replace("{threshold}", &threshold);
-    let about = notes(report) + &what_was_run(report) + &scenario(report);
-    wrap("about", "What bounds this", &about) + &wrap("words", "Words", &glossary)
+pub fn section(report: &Report<'_>) -> Markup {
+    let about = html! { (notes(report)) (what_was_run(report)) (scenario(report)) };
+    html! {
+        (wrap("about", "What bounds this", &about))
+        (wrap("words", "Words", &words(report)))
+    }
 }
 
 /// Each thing that notes say, once, with what it is about.
-fn notes(report: &Report<'_>) -> String {
+fn notes(report: &Report<'_>) -> Markup {
     let mut said: BTreeMap<&str, Vec<(&str, &Note)>> = BTreeMap::new();
     for result in report.document.results {
         for note in &result.notes {
@@ -32,52 +34,46 @@ fn notes(report: &Report<'_>) -> String {
                 .push((&result.discipline, note));
         }
     }
-    if said.is_empty() {
-        return String::new();
-    }
-    let mut list = String::from("<ul class=\"notes\">\n");
-    for (text, of) in said {
-        let mut fields: Vec<String> = Vec::new();
-        let mut more = BTreeSet::new();
-        for (discipline, note) in of {
-            let field = format!("{}: {}", short(discipline, 40), short(&note.about, 80));
-            if !fields.contains(&field) && fields.len() < MOST_FIELDS {
-                fields.push(field);
-            } else if !fields.contains(&field) {
-                more.insert((discipline, &note.about));
+    html! {
+        @if !said.is_empty() {
+            ul class="notes" {
+                @for (text, of) in &said { li { (text) ": " (fields(of)) } }
             }
         }
-        let fields: Vec<String> = fields
-            .iter()
-            .map(|field| format!("<code>{}</code>", escape(field)))
-            .collect();
-        let more = match more.len() {
-            0 => String::new(),
-            n => format!(" and {n} more"),
-        };
-        _ = writeln!(
-            list,
-            "<li>{}: {}{more}</li>",
-            escape(text),
-            fields.join(", ")
-        );
     }
-    list + "</ul>\n"
+}
+
+/// What a note is about: the first fields, and how many more.
+fn fields(of: &[(&str, &Note)]) -> Markup {
+    let mut fields: Vec<String> = Vec::new();
+    let mut more = BTreeSet::new();
+    for (discipline, note) in of {
+        let field = format!("{}: {}", short(discipline, 40), short(&note.about, 80));
+        if !fields.contains(&field) && fields.len() < MOST_FIELDS {
+            fields.push(field);
+        } else if !fields.contains(&field) {
+            more.insert((discipline, &note.about));
+        }
+    }
+    html! {
+        @for (n, field) in fields.iter().enumerate() {
+            @if n > 0 { ", " }
+            code { (field) }
+        }
+        @if !more.is_empty() { " and " (more.len()) " more" }
+    }
 }
 
 /// Program, engine, seeds and variants.
-fn what_was_run(report: &Report<'_>) -> String {
+fn what_was_run(report: &Report<'_>) -> Markup {
     let document = report.document;
     let results = document.results;
     let seeds: BTreeSet<u64> = results.iter().map(|result| result.seed).collect();
     let mut rows = vec![
-        (
-            "program".to_owned(),
-            format!("analects {}", document.version),
-        ),
-        ("engine".to_owned(), document.engine.to_owned()),
-        ("results".to_owned(), results.len().to_string()),
-        ("seeds".to_owned(), ranges(&seeds)),
+        ("program", format!("analects {}", document.version)),
+        ("engine", document.engine.to_owned()),
+        ("results", results.len().to_string()),
+        ("seeds", ranges(&seeds)),
     ];
     let mut values: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (key, value) in results.iter().flat_map(|result| &result.variant) {
@@ -93,13 +89,11 @@ fn what_was_run(report: &Report<'_>) -> String {
             0 => String::new(),
             n => format!(" and {n} more"),
         };
-        rows.push((key.to_owned(), named.join(", ") + &more));
+        rows.push((key, named.join(", ") + &more));
     }
-    let rows: String = rows
-        .iter()
-        .map(|(key, value)| format!("<dt>{}</dt><dd>{}</dd>\n", escape(key), escape(value)))
-        .collect();
-    format!("<dl class=\"facts\">\n{rows}</dl>\n")
+    html! {
+        dl class="facts" { @for (key, value) in &rows { dt { (key) } dd { (value) } } }
+    }
 }
 
 /// Numbers as ranges: `1–4, 7`.
@@ -122,19 +116,66 @@ fn ranges(numbers: &BTreeSet<u64>) -> String {
 }
 
 /// The scenario, folded away.
-fn scenario(report: &Report<'_>) -> String {
+fn scenario(report: &Report<'_>) -> Markup {
     // A JSON value can always be printed.
     let text = serde_json::to_string_pretty(report.document.scenario).unwrap_or_default();
-    let note = match text.chars().count() {
-        n if n > MOST_SCENARIO => format!(", the first {MOST_SCENARIO} of {n} characters"),
-        _ => String::new(),
-    };
-    let text: String = text.chars().take(MOST_SCENARIO).collect();
-    format!(
-        "<details>\n<summary>The scenario, with everything that was set{note}</summary>\n\
-         <pre>{}</pre>\n</details>\n",
-        escape(&text)
-    )
+    let count = text.chars().count();
+    let shown: String = text.chars().take(MOST_SCENARIO).collect();
+    html! {
+        details {
+            summary {
+                "The scenario, with everything that was set"
+                @if count > MOST_SCENARIO { ", the first " (MOST_SCENARIO) " of " (count) " characters" }
+            }
+            pre { (shown) }
+        }
+    }
+}
+
+/// Words that are no metric's heading.
+const WORDS: [(&str, &str); 3] = [
+    (
+        "frame delay",
+        "From the moment when the encoder hands over a frame until its last packet is at the \
+         receiver. A frame that never completes is lost; until it is skipped, or the run ends, it \
+         counts as delayed.",
+    ),
+    (
+        "“the call goes from … down to …”",
+        "Rate of all calls out of the first queue in the second before a page or a transfer starts, \
+         and the lowest mean over 0.3 s in the second after; the mean over all such moments of the \
+         run that is drawn.",
+    ),
+    (
+        "95 % interval",
+        "In it lie the middle 95 % of a thousand such figures, each of as many runs drawn with \
+         replacement (a bootstrap over runs). What one run holds many of, such as page loads, does \
+         not make it narrower.",
+    ),
+];
+
+/// What the columns and some other words mean.
+fn words(report: &Report<'_>) -> Markup {
+    let threshold = format!("{:.0}", report.subject.threshold_ms);
+    let columns = columns(&report.summaries, report.metrics);
+    html! {
+        p class="note" { "Late are frames with a delay above " (threshold) " ms." }
+        dl class="words" {
+            @for (metric, column) in columns {
+                dt { (column.heading) }
+                dd { (capital(metric.summary)) ". " (metric.about.replace('`', "")) }
+            }
+            @for (word, meaning) in WORDS { dt { (word) } dd { (meaning) } }
+        }
+    }
+}
+
+/// A sentence's beginning.
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next();
+    let first = first.into_iter().flat_map(char::to_uppercase);
+    first.chain(letters).collect()
 }
 
 #[cfg(test)]

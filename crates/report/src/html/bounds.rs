@@ -1,7 +1,8 @@
 //! What bounds a call's delay: what it went on sending while it got less.
 
 use super::flows::offered_and_served;
-use super::{Report, time};
+use super::report::Report;
+use super::words::time;
 use measure::Series;
 
 /// Looked at before the worst frame, seconds: longer than any control takes to notice.

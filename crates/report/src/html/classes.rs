@@ -1,8 +1,9 @@
 //! Which class each flow is in over time, for disciplines with classes.
 
+use super::frame::section as wrap;
+use super::report::Report;
 use super::rows::{Bar, Rows};
-use super::{Report, section as wrap};
-use crate::draw::svg::escape;
+use maud::{Markup, html};
 use measure::{RunResult, Series};
 
 /// Classes that are told apart by colour.
@@ -14,7 +15,7 @@ const TALLEST: f64 = 72.0;
 const MOST_LANES: usize = 24;
 
 /// A chart for each discipline with classes.
-pub fn section(report: &Report<'_>) -> String {
+pub fn section(report: &Report<'_>) -> Markup {
     let mut names: Vec<&str> = Vec::new();
     for (.., series) in &report.drawn {
         let classes = queue(series).map(|queue| &series.classes[queue]);
@@ -27,22 +28,20 @@ pub fn section(report: &Report<'_>) -> String {
     let cards = report.cards("column", |_, run, series| {
         chart(report, &names, run, series)
     });
-    if cards.is_empty() {
-        return String::new();
-    }
-    let key = |(number, name): (usize, &&str)| {
-        let colour = number % COLOURS;
-        format!(
-            "<span class=\"k{colour}\"><i class=\"patch\"></i>{}</span>\n",
-            escape(name)
-        )
+    let content = html! {
+        @if !cards.0.is_empty() {
+            p class="legend" {
+                @for (number, name) in names.iter().enumerate() {
+                    span class=(format!("k{}", number % COLOURS)) { i class="patch" {} (name) }
+                }
+            }
+            (cards)
+            p class="note" {
+                "Flows that share a row are drawn below one another, each from its first packet in \
+                 the queue to its last."
+            }
+        }
     };
-    let legend: String = names.iter().enumerate().map(key).collect();
-    let content = format!(
-        "<p class=\"legend\">{legend}</p>\n{cards}<p class=\"note\">Flows that \
-         share a row are drawn below one another, each from its first packet in the queue to its \
-         last.</p>\n"
-    );
     wrap("classes", "Class of each flow", &content)
 }
 
@@ -57,7 +56,7 @@ fn chart(
     names: &[&str],
     run: &RunResult,
     series: &Series,
-) -> Option<(String, String)> {
+) -> Option<(String, Markup)> {
     let queue = queue(series)?;
     let groups = report.subject.groups(series);
     let titles: Vec<String> = groups.iter().map(|group| group.title()).collect();
@@ -78,7 +77,7 @@ fn chart(
             hidden += usize::from(!settle(&mut lanes, bars));
         }
         let height = (ROW + lanes.len().saturating_sub(1) as f64 * 4.0).min(TALLEST);
-        rows.row(title, height, &colours, &lanes);
+        rows.row("", title, height, &colours, &lanes);
     }
     let link = run.links.get(queue).filter(|_| queue > 0);
     let mut facts: Vec<String> = link

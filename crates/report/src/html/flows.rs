@@ -1,10 +1,11 @@
 //! What each flow gets of the first link over time.
 
+use super::frame::section as wrap;
+use super::report::Report;
 use super::subject::Group;
-use super::{Report, section as wrap};
 use crate::draw::axis::Axis;
 use crate::draw::plot::Plot;
-use crate::draw::svg::escape;
+use maud::{Markup, html};
 use measure::{RunResult, Series};
 use std::ops::Range;
 
@@ -12,7 +13,7 @@ use std::ops::Range;
 const MOST_STEPS: usize = 300;
 
 /// A stack for each discipline.
-pub fn section(report: &Report<'_>) -> String {
+pub fn section(report: &Report<'_>) -> Markup {
     let duration = report.subject.duration_s;
     let stacks: Vec<Vec<Layer>> = report
         .drawn
@@ -25,7 +26,7 @@ pub fn section(report: &Report<'_>) -> String {
         .flat_map(|layer| &layer.steps);
     let top = tops.map(|step| step.1).fold(0.0, f64::max);
     if top <= 0.0 {
-        return String::new();
+        return html! {};
     }
     let capacity = &report.subject.capacity;
     // A trace may rise far above what is ever used; it is then cut.
@@ -36,9 +37,9 @@ pub fn section(report: &Report<'_>) -> String {
         let mut plot = Plot::new(480.0, 230.0, report.time_axis(), y.clone());
         // From the top of the stack down, each layer over the one above it.
         for layer in stack.iter().rev() {
-            plot.group(&format!("f{}", layer.group.colour));
-            plot.area("", &layer.steps, duration);
-            plot.end();
+            plot.group(&format!("f{}", layer.group.colour), |plot| {
+                plot.area("", &layer.steps, duration);
+            });
         }
         report.shade(&mut plot, run);
         if !capacity.is_empty() {
@@ -50,13 +51,15 @@ pub fn section(report: &Report<'_>) -> String {
         ))
     };
     let cards = report.cards("grid", card);
-    let content = format!(
-        "{}{cards}<p class=\"note\">What left the first queue, stacked, means over {:.2} s. Dashed: \
-         what the link can carry. {}</p>\n",
-        legend(&stacks),
-        step_bins(report) as f64 * bin(report),
-        report.shades()
-    );
+    let step = step_bins(report) as f64 * bin(report);
+    let content = html! {
+        (legend(&stacks))
+        (cards)
+        p class="note" {
+            "What left the first queue, stacked, means over " (format!("{step:.2}"))
+            " s. Dashed: what the link can carry. " (report.shades())
+        }
+    };
     wrap("flows", "Share of each flow", &content)
 }
 
@@ -129,22 +132,18 @@ pub fn offered_and_served(series: &Series, flows: &[usize], bins: Range<usize>) 
 }
 
 /// Which colour is which entry of the traffic.
-fn legend(stacks: &[Vec<Layer>]) -> String {
+fn legend(stacks: &[Vec<Layer>]) -> Markup {
     let mut groups: Vec<&Group> = Vec::new();
     for layer in stacks.iter().flatten() {
         if !groups.iter().any(|group| group.name == layer.group.name) {
             groups.push(&layer.group);
         }
     }
-    let key = |group: &&Group| {
-        format!(
-            "<span class=\"f{}\"><i class=\"patch\"></i>{}</span>\n",
-            group.colour,
-            escape(&group.title())
-        )
-    };
-    format!(
-        "<p class=\"legend\">{}</p>\n",
-        groups.iter().map(key).collect::<String>()
-    )
+    html! {
+        p class="legend" {
+            @for group in groups {
+                span class=(format!("f{}", group.colour)) { i class="patch" {} (group.title()) }
+            }
+        }
+    }
 }

@@ -1,11 +1,16 @@
 //! Frame delay over time, when calls stall, and how delays are distributed.
 
+use super::distribution::{Values, distribution, side_by_side};
+use super::frame::section as wrap;
+use super::look::look;
+use super::report::Report;
 use super::rows::{Bar, Rows};
-use super::{Report, SHORT_NAME, look, section as wrap};
+use super::words::SHORT_NAME;
 use crate::draw::Point;
 use crate::draw::axis::Axis;
 use crate::draw::plot::Plot;
-use crate::draw::svg::{escape, short};
+use crate::draw::svg::short;
+use maud::{Markup, html};
 use measure::Series;
 
 /// Calls that are drawn, each in plots of its own.
@@ -17,23 +22,20 @@ const AFTER_S: f64 = 5.0;
 const ROW: f64 = 14.0;
 
 /// The plots of every call, and their distributions.
-pub fn section(report: &Report<'_>) -> String {
+pub fn section(report: &Report<'_>) -> Markup {
     let names: Vec<&str> = report
         .drawn
         .first()
         .map(|(.., series)| series.calls.iter().map(String::as_str).collect())
         .unwrap_or_default();
-    let mut content: String = names
-        .iter()
-        .enumerate()
-        .take(MOST_CALLS)
-        .map(|(call, name)| of_call(report, call, name, names.len() > 1))
-        .collect();
-    if names.len() > MOST_CALLS {
-        let more = names.len() - MOST_CALLS;
-        content += &format!("<p class=\"note\">{more} more calls are not drawn.</p>\n");
-    }
-    content += &distributions(report);
+    let drawn = names.iter().enumerate().take(MOST_CALLS);
+    let content = html! {
+        @for (call, name) in drawn { (of_call(report, call, name, names.len() > 1)) }
+        @if names.len() > MOST_CALLS {
+            p class="note" { (names.len() - MOST_CALLS) " more calls are not drawn." }
+        }
+        (distributions(report))
+    };
     wrap("frames", "Frame delay", &content)
 }
 
@@ -48,30 +50,27 @@ fn points(report: &Report<'_>, series: &Series, call: usize) -> Vec<Point> {
         .collect()
 }
 
-fn of_call(report: &Report<'_>, call: usize, name: &str, several: bool) -> String {
+fn of_call(report: &Report<'_>, call: usize, name: &str, several: bool) -> Markup {
     let lines: Vec<Line> = report
         .drawn
         .iter()
         .map(|(n, _, series)| (*n, points(report, series, call)))
         .collect();
     let Some((plot, log)) = delays(report, report.time_axis(), &lines) else {
-        return format!(
-            "<p class=\"note\">No frame of {} arrived.</p>\n",
-            escape(name)
-        );
+        return html! { p class="note" { "No frame of " (name) " arrived." } };
     };
-    let heading = match several {
-        true => format!("<h3>{}</h3>\n", escape(name)),
-        false => String::new(),
-    };
-    format!(
-        "{heading}<figure class=\"wide\">\n{}{}<figcaption>Delay of each frame, at the time when \
-         it was handed over; gaps: lost frames.{log}</figcaption>\n</figure>\n{}{}",
-        report.legend(lines.iter().map(|line| line.0)),
-        plot.finish(&format!("frame delay of {name} over time")),
-        stalls(report, &lines, name),
-        closer(report, &lines, name)
-    )
+    html! {
+        @if several { h3 { (name) } }
+        figure class="wide" {
+            (report.legend(lines.iter().map(|line| line.0)))
+            (plot.finish(&format!("frame delay of {name} over time")))
+            figcaption {
+                "Delay of each frame, at the time when it was handed over; gaps: lost frames." (log)
+            }
+        }
+        (stalls(report, &lines, name))
+        (closer(report, &lines, name))
+    }
 }
 
 /// A discipline, and the frames of a call under it.
@@ -101,9 +100,7 @@ fn delays(report: &Report<'_>, time: Axis, lines: &[Line]) -> Option<(Plot, &'st
         report.shade(&mut plot, first);
     }
     for (n, points) in lines {
-        plot.group(&format!("d{n} {}", look(*n)));
-        plot.line("", points);
-        plot.end();
+        plot.group(&format!("d{n} {}", look(*n)), |plot| plot.line("", points));
     }
     plot.level(threshold, &format!("stall above {threshold:.0} ms"));
     Some((plot, log))
@@ -111,26 +108,27 @@ fn delays(report: &Report<'_>, time: Axis, lines: &[Line]) -> Option<(Plot, &'st
 
 /// The same, seconds only: the page load with the longest stall, or the start of a transfer.
 /// Nothing where that is most of the run anyway.
-fn closer(report: &Report<'_>, lines: &[Line], name: &str) -> String {
+fn closer(report: &Report<'_>, lines: &[Line], name: &str) -> Markup {
     let Some((from, to)) = moment(report) else {
-        return String::new();
+        return html! {};
     };
     let inside = |point: &&Point| (from..=to).contains(&point.0);
     let within = |(n, points): &Line| (*n, points.iter().filter(inside).copied().collect());
     let lines: Vec<Line> = lines.iter().map(within).collect();
     let Some((plot, log)) = delays(report, Axis::exact("time, s", from, to, 10), &lines) else {
-        return String::new();
+        return html! {};
     };
-    format!(
-        "<figure class=\"wide\">\n{}{}<figcaption>{}{log}</figcaption>\n</figure>\n",
-        report.legend(lines.iter().map(|line| line.0)),
-        plot.finish(&format!("frame delay of {name} over a few seconds")),
-        if report.subject.has("page") {
-            "The same around the page load with the longest stall."
-        } else {
-            "The same when a transfer starts."
+    let moment = match report.subject.has("page") {
+        true => "The same around the page load with the longest stall.",
+        false => "The same when a transfer starts.",
+    };
+    html! {
+        figure class="wide" {
+            (report.legend(lines.iter().map(|line| line.0)))
+            (plot.finish(&format!("frame delay of {name} over a few seconds")))
+            figcaption { (moment) (log) }
         }
-    )
+    }
 }
 
 /// From when to when is looked at more closely.
@@ -163,29 +161,26 @@ fn moment(report: &Report<'_>) -> Option<(f64, f64)> {
 }
 
 /// When frames were late or lost: a row for each discipline.
-fn stalls(report: &Report<'_>, lines: &[Line], call: &str) -> String {
+fn stalls(report: &Report<'_>, lines: &[Line], call: &str) -> Markup {
     let name = |n: usize| short(report.name(n), SHORT_NAME);
     let names: Vec<String> = lines.iter().map(|line| name(line.0)).collect();
     let mut rows = Rows::new(900.0, report.time_axis(), names.iter().map(String::as_str));
     let classes = ["late".to_owned(), "lost".to_owned()];
+    let (threshold, end) = (report.subject.threshold_ms, report.subject.duration_s);
     for ((n, points), name) in lines.iter().zip(&names) {
-        rows.group(&format!("d{n} {}", look(*n)));
-        let end = report.subject.duration_s;
-        rows.row(
-            name,
-            ROW,
-            &classes,
-            &[late(points, report.subject.threshold_ms, end)],
-        );
-        rows.end();
+        let group = format!("d{n} {}", look(*n));
+        let lanes = [late(points, threshold, end)];
+        rows.row(&group, name, ROW, &classes, &lanes);
     }
-    format!(
-        "<figure class=\"wide\">\n{}<figcaption>When the call stalls: frames above the threshold, \
-         until the next frame’s turn; in black or white: frames that \
-         were lost, or had not arrived when the run ended.</figcaption>\n\
-         </figure>\n",
-        rows.finish(&format!("stalls of {call} over time"))
-    )
+    html! {
+        figure class="wide" {
+            (rows.finish(&format!("stalls of {call} over time")))
+            figcaption {
+                "When the call stalls: frames above the threshold, until the next frame’s turn; in \
+                 black or white: frames that were lost, or had not arrived when the run ended."
+            }
+        }
+    }
 }
 
 /// Turns of late frames (class 0) and of lost ones (class 1), adjoining ones joined.
@@ -211,7 +206,7 @@ fn late(points: &[Point], threshold_ms: f64, end_s: f64) -> Vec<Bar> {
 }
 
 /// Distributions: of all frames of the drawn runs, and of calls over all runs.
-fn distributions(report: &Report<'_>) -> String {
+fn distributions(report: &Report<'_>) -> Markup {
     let of_frames: Vec<Values> = report
         .drawn
         .iter()
@@ -229,46 +224,37 @@ fn distributions(report: &Report<'_>) -> String {
             )
         })
         .collect();
-    let several = report.summaries.iter().any(|summary| summary.runs > 1);
+    let several = report.runs() > 1;
     let of_calls: Vec<Values> = if several { p95s(report) } else { Vec::new() };
     let threshold = report.subject.threshold_ms;
-    let first = if several {
-        " (runs that are drawn over time)"
-    } else {
-        ""
+    let first = match several {
+        true => " (runs that are drawn over time)",
+        false => "",
     };
-    let frames = distribution("frame delay, ms", of_frames, threshold);
-    let calls = distribution(
-        "95th percentile of a call’s frame delay, ms",
-        of_calls,
-        threshold,
-    );
-    let frames = frames.map(|plot| {
-        format!(
-            "<figure>\n{plot}<figcaption>Share of frames with at most this delay{first}; a line \
-             that ends below 100 %: frames were lost.</figcaption>\n</figure>\n"
-        )
+    let frames = distribution("frame delay, ms", of_frames, threshold).map(|plot| {
+        html! {
+            figure {
+                (plot)
+                figcaption {
+                    "Share of frames with at most this delay" (first) "; a line that ends below \
+                     100 %: frames were lost."
+                }
+            }
+        }
     });
-    let calls = calls.map(|plot| {
-        format!(
-            "<figure>\n{plot}<figcaption>Share of calls of all runs, by the 95th percentile of \
-             their frames’ delay.</figcaption>\n</figure>\n"
-        )
+    let label = "95th percentile of a call’s frame delay, ms";
+    let calls = distribution(label, of_calls, threshold).map(|plot| {
+        html! {
+            figure {
+                (plot)
+                figcaption {
+                    "Share of calls of all runs, by the 95th percentile of their frames’ delay."
+                }
+            }
+        }
     });
-    match frames.into_iter().chain(calls).collect::<String>() {
-        none if none.is_empty() => none,
-        plots => side_by_side(report, &plots),
-    }
+    side_by_side(report, &frames.into_iter().chain(calls).collect::<Vec<_>>())
 }
-
-/// Figures beside one another under one legend.
-pub fn side_by_side(report: &Report<'_>, figures: &str) -> String {
-    let legend = report.legend(0..report.summaries.len());
-    format!("{legend}<div class=\"grid\">\n{figures}</div>\n")
-}
-
-/// A discipline, its values, and how many there would be if none were missing.
-pub type Values = (usize, Vec<f64>, usize);
 
 fn p95s(report: &Report<'_>) -> Vec<Values> {
     let results = report.document.results;
@@ -285,31 +271,6 @@ fn p95s(report: &Report<'_>) -> Vec<Values> {
             (n, values, calls.count())
         })
         .collect()
-}
-
-/// Distributions in one plot with an upright line at `limit`, or nothing if there are no values.
-pub fn distribution(label: &str, mut lines: Vec<Values>, limit: f64) -> Option<String> {
-    let values = || lines.iter().flat_map(|line| line.1.iter().copied());
-    let most = values().max_by(f64::total_cmp)?;
-    let least = values()
-        .filter(|value| *value > 0.0)
-        .fold(f64::INFINITY, f64::min);
-    let most = if limit > 0.0 {
-        most.max(limit * 1.2)
-    } else {
-        most
-    };
-    let x = Axis::fitting(label, least, most, 6);
-    let mut plot = Plot::new(480.0, 300.0, x, Axis::percent("share"));
-    for (n, values, total) in &mut lines {
-        plot.group(&format!("d{n} {}", look(*n)));
-        plot.distribution(values, *total);
-        plot.end();
-    }
-    if limit > 0.0 {
-        plot.upright(limit, &format!("{limit:.0} ms"));
-    }
-    Some(plot.finish(&format!("distribution of {label}")))
 }
 
 #[cfg(test)]

@@ -1,14 +1,16 @@
 //! How page load times, stalls for each load, and completion times are distributed.
 
-use super::frames::{Values, distribution, side_by_side};
-use super::{Report, section as wrap};
+use super::distribution::{Values, distribution, side_by_side};
+use super::frame::section as wrap;
+use super::report::Report;
+use maud::{Markup, html};
 use measure::RunResult;
 
 /// Fewer values than this, under every discipline, are no distribution to speak of.
 const LEAST: usize = 3;
 
 /// Distributions over all page loads, and all bulk transfers, of all runs.
-pub fn section(report: &Report<'_>) -> String {
+pub fn section(report: &Report<'_>) -> Markup {
     let seconds = |ms: Option<f64>| ms.map(|ms| ms / 1e3);
     let loads = values(report, |run| {
         run.pages.iter().map(|p| seconds(p.plt_ms)).collect()
@@ -43,14 +45,9 @@ pub fn section(report: &Report<'_>) -> String {
              unlimited ones, or the run ended before.",
         ),
     ];
-    match plots.concat().as_str() {
-        "" => String::new(),
-        plots => wrap(
-            "loads",
-            "Page loads and transfers",
-            &side_by_side(report, plots),
-        ),
-    }
+    let plots: Vec<Markup> = plots.into_iter().flatten().collect();
+    let content = side_by_side(report, &plots);
+    wrap("loads", "Page loads and transfers", &content)
 }
 
 /// What `of` finds in each discipline's runs; `None` for a value that should be there, but is not.
@@ -67,10 +64,10 @@ fn values(report: &Report<'_>, of: impl Fn(&RunResult) -> Vec<Option<f64>>) -> V
         .collect()
 }
 
-fn figure(label: &str, lines: Vec<Values>, caption: &str) -> String {
+fn figure(label: &str, lines: Vec<Values>, caption: &str) -> Option<Markup> {
     if lines.iter().all(|line| line.1.len() < LEAST) {
-        return String::new();
+        return None;
     }
-    let plot = distribution(label, lines, 0.0).unwrap_or_default();
-    format!("<figure>\n{plot}<figcaption>{caption}</figcaption>\n</figure>\n")
+    let plot = distribution(label, lines, 0.0)?;
+    Some(html! { figure { (plot) figcaption { (caption) } } })
 }

@@ -1,9 +1,9 @@
 //! Bars over time: a row for each subject, in it one or more lanes, on them intervals.
 
 use crate::draw::axis::Axis;
-use crate::draw::plot::abscissa;
-use crate::draw::svg::{Path, coordinate as c, escape, short};
-use std::fmt::Write as _;
+use crate::draw::plot::{abscissa, drawing};
+use crate::draw::svg::{Path, coordinate as c, short};
+use maud::{Markup, PreEscaped, html};
 
 const RIGHT: f64 = 18.0;
 const ABOVE: f64 = 6.0;
@@ -46,43 +46,40 @@ impl Rows {
         self.left + self.axis.place(x) * (self.width - RIGHT - self.left)
     }
 
-    /// Puts what follows, until [`end`](Rows::end), into a group of these classes.
-    pub fn group(&mut self, classes: &str) {
-        _ = write!(self.marks, "<g class=\"{classes}\">");
-    }
-
-    /// Ends a group.
-    pub fn end(&mut self) {
-        self.marks.push_str("</g>\n");
-    }
-
     /// Adds a row of so many pixels in height; its lanes share it. On each lane are intervals:
-    /// from when to when, and which of `classes` they are drawn in.
-    pub fn row(&mut self, name: &str, height: f64, classes: &[String], lanes: &[Vec<Bar>]) {
+    /// from when to when, and which of `classes` they are drawn in. The whole row is in `group`.
+    pub fn row(
+        &mut self,
+        group: &str,
+        name: &str,
+        height: f64,
+        classes: &[String],
+        lanes: &[Vec<Bar>],
+    ) {
         let top = self.floor;
         self.floor += height + GAP;
-        _ = writeln!(
-            self.marks,
-            "<rect class=\"lane\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>\
-             <text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>",
-            c(self.left),
-            c(top),
-            c(self.width - RIGHT - self.left),
-            c(height),
-            c(self.left - 6.0),
-            c(top + height / 2.0 + 4.0),
-            escape(&short(name, NAME))
-        );
+        let width = self.width - RIGHT - self.left;
         let lane_height = height / lanes.len().max(1) as f64;
-        for (number, class) in classes.iter().enumerate() {
+        let path = |number: usize| {
             let mut path = Path::default();
             for (lane, bars) in lanes.iter().enumerate() {
                 let y = top + (lane as f64 + 0.5) * lane_height;
                 self.bars(&mut path, y, bars.iter().filter(|bar| bar.class == number));
             }
-            let stroke = c((lane_height - 0.4).max(0.4));
-            self.marks += &path.element(&format!("class=\"{class}\" stroke-width=\"{stroke}\""));
-        }
+            path
+        };
+        let row = html! {
+            g class=(group) {
+                rect class="lane" x=(c(self.left)) y=(c(top)) width=(c(width)) height=(c(height)) {}
+                text x=(c(self.left - 6.0)) y=(c(top + height / 2.0 + 4.0)) text-anchor="end" {
+                    (short(name, NAME))
+                }
+                @for (number, class) in classes.iter().enumerate() {
+                    (path(number).wide(class, (lane_height - 0.4).max(0.4)))
+                }
+            }
+        };
+        self.marks += &row.into_string();
     }
 
     fn bars<'a>(&self, path: &mut Path, y: f64, bars: impl Iterator<Item = &'a Bar>) {
@@ -100,21 +97,12 @@ impl Rows {
     }
 
     /// The chart as an SVG element; `name` is read to those who cannot see it.
-    pub fn finish(self, name: &str) -> String {
+    pub fn finish(self, name: &str) -> Markup {
         let height = self.floor + BELOW;
-        let axis = abscissa(
-            &self.axis,
-            (self.left, self.width - RIGHT),
-            self.floor,
-            height,
-        );
-        format!(
-            "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n{}{axis}</svg>\n",
-            c(self.width),
-            c(height),
-            escape(name),
-            self.marks
-        )
+        let ends = (self.left, self.width - RIGHT);
+        let axis = abscissa(&self.axis, ends, self.floor, height);
+        let content = html! { (PreEscaped(&self.marks)) (axis) };
+        drawing((self.width, height), name, &content)
     }
 }
 
@@ -149,7 +137,7 @@ mod tests {
             vec![bar(0.0, 5.0, 0), bar(5.0, 10.0, 1)],
             vec![bar(1.0, 2.0, 1)],
         ];
-        chart.row("a", 8.0, &["k0".to_owned(), "k1".to_owned()], &lanes);
+        chart.row("", "a", 8.0, &["k0".to_owned(), "k1".to_owned()], &lanes);
         // Lanes of 4 pixels each from 6 on: centres at 8 and 12.
         assert!(
             chart
@@ -171,7 +159,7 @@ mod tests {
             .map(|n| bar(f64::from(n) * 1e-5, f64::from(n) * 1e-5 + 5e-6, 0))
             .collect();
         bars.push(bar(1.0, 1.0, 0));
-        chart.row("a", 8.0, &["k0".to_owned()], &[bars]);
+        chart.row("", "a", 8.0, &["k0".to_owned()], &[bars]);
         assert!(
             chart.marks.contains("d=\"M19 10H20M29 10H30\""),
             "{}",

@@ -1,13 +1,16 @@
 //! How long packets waited in the first queue over time.
 
-use super::{Report, section as wrap, time};
+use super::frame::section as wrap;
+use super::report::Report;
+use super::words::time;
 use crate::draw::Point;
 use crate::draw::axis::Axis;
 use crate::draw::plot::Plot;
+use maud::{Markup, html};
 use measure::{RunResult, Series};
 
 /// Mean and largest sojourn for each discipline, on the same axis.
-pub fn section(report: &Report<'_>) -> String {
+pub fn section(report: &Report<'_>) -> Markup {
     let all = report
         .drawn
         .iter()
@@ -18,7 +21,7 @@ pub fn section(report: &Report<'_>) -> String {
         .map(|(_, max)| *max)
         .fold(0.0, f64::max);
     if most <= 0.0 {
-        return String::new();
+        return html! {};
     }
     let y = Axis::from_zero("sojourn time, ms", most, 5);
     let card = |_, run: &RunResult, series: &Series| {
@@ -44,12 +47,17 @@ pub fn section(report: &Report<'_>) -> String {
         .drawn
         .first()
         .map_or(0.1, |(.., series)| series.bin_s);
-    let content = format!(
-        "<p class=\"legend\"><span><i class=\"patch mean\"></i>mean</span> <span><i class=\"patch \
-         largest\"></i>largest</span></p>\n{cards}<p class=\"note\">Of packets that left the first \
-         queue in each {bin:.1} s. {}</p>\n",
-        report.shades()
-    );
+    let content = html! {
+        p class="legend" {
+            span { i class="patch mean" {} "mean" }
+            span { i class="patch largest" {} "largest" }
+        }
+        (cards)
+        p class="note" {
+            "Of packets that left the first queue in each " (format!("{bin:.1}")) " s. "
+            (report.shades())
+        }
+    };
     wrap("sojourn", "Sojourn time", &content)
 }
 

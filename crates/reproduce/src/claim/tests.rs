@@ -1,7 +1,8 @@
 //! Claims about facts, and what the theory says beside a measurement.
 
 use super::*;
-use crate::Data;
+use crate::data::Data;
+use crate::experiment::Experiment;
 use measure::{BuiltLink, Engine, EngineError, Sink};
 use scenario::{Choice, Scenario};
 
@@ -54,9 +55,9 @@ fn checked(claim: &str) -> Checked {
     let experiment = experiment(claim).unwrap();
     let data = Data::default();
     let facts = Facts::new(&NoEngine, &data);
-    let records = Records::new(&experiment, false, &facts, &[]);
+    let records = Records::new(experiment.design(), false, &facts, &[]);
     let claim = &experiment.written.claim[0];
-    claim.checked(&experiment, &records).remove(0)
+    claim.checked("test", "p", &records).remove(0)
 }
 
 #[test]
@@ -98,7 +99,7 @@ fn the_theory_stands_beside_a_measurement() {
     let written = experiment(&claim("fq flows={flows}")).unwrap();
     let data = Data::default();
     let facts = Facts::new(&NoEngine, &data);
-    let records = Records::new(&written, false, &facts, &[]);
+    let records = Records::new(written.design(), false, &facts, &[]);
     let at = |flows: &str| {
         let place = Settings::from([("flows".to_owned(), flows.to_owned())]);
         written.written.claim[0].theory(&records, &place).unwrap()

@@ -284,7 +284,10 @@ mod tests {
         at(60, &[came(0, 450)]);
         assert!(!load.complete);
         let (page, load) = (PAGE, 0);
-        let load = at(70, &[done(1), done(2), Application::PageDone { page, load }]);
+        let load = at(
+            70,
+            &[done(1), done(2), Application::PageDone { page, load }],
+        );
         let expected = Load {
             active: 3,
             in_use: 3,

@@ -249,8 +249,8 @@ mod tests {
     use measure::{BuiltLink, Event, Sink, TrafficId, Unsupported};
     use qdisc::FlowId;
     use scenario::{Choice, Scenario};
-    use workload::Event as Application;
     use units::{Bytes, Duration, Instant};
+    use workload::Event as Application;
     use workload::page::{After, Origin, Protocol, Request};
 
     /// Loads a page with a connection for each request, which all receive something at once. A page

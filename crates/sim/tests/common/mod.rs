@@ -6,8 +6,8 @@ use measure::{BuiltLink, Engine, Event, LinkId, Sink};
 use qdisc::FlowId;
 use scenario::{Choice, Document, Names, Scenario};
 use sim::Simulator;
-use workload::Event as Application;
 use units::{Duration, Instant};
+use workload::Event as Application;
 
 /// Everything that was said, in order.
 #[derive(Default)]

@@ -16,7 +16,7 @@ pub use flows::{End, Flow};
 use crate::call::{Conditions, Frame};
 use crate::registry::{Kind, Rows, Start};
 use crate::{App, ConnId, Datagram, Event, Input, Output, Report, TrafficId};
-use flows::{Flows, Owner, Opening};
+use flows::{Flows, Opening, Owner};
 use slots::{SlotId, Slots};
 use std::collections::BTreeMap;
 use units::{Duration, FlowId, Instant, Rate};
@@ -41,13 +41,7 @@ pub trait Sockets {
     ///
     /// # Errors
     /// If the socket fails.
-    fn send(
-        &mut self,
-        now: Instant,
-        end: End,
-        stream: u32,
-        bytes: u64,
-    ) -> Result<(), Self::Error>;
+    fn send(&mut self, now: Instant, end: End, stream: u32, bytes: u64) -> Result<(), Self::Error>;
 
     /// Sends a datagram from `end`.
     ///
@@ -319,7 +313,11 @@ impl Driver {
         sockets: &mut S,
     ) -> Result<(), S::Error> {
         // An application that is being told something is not told anything else meanwhile.
-        let Some(mut taken) = self.apps.get_mut(app).and_then(|running| running.app.take()) else {
+        let Some(mut taken) = self
+            .apps
+            .get_mut(app)
+            .and_then(|running| running.app.take())
+        else {
             return Ok(());
         };
         let mut out = Vec::new();
@@ -362,14 +360,12 @@ impl Driver {
                 Some(end) => sockets.datagram(now, end, datagram),
                 None => Ok(()),
             },
-            Output::Ask(conn) => {
-                match end(&conn).and_then(|end| sockets.conditions(now, end)) {
-                    Some(conditions) => {
-                        self.say(now, app, Input::Session { conn, conditions }, sockets)
-                    }
-                    None => Ok(()),
+            Output::Ask(conn) => match end(&conn).and_then(|end| sockets.conditions(now, end)) {
+                Some(conditions) => {
+                    self.say(now, app, Input::Session { conn, conditions }, sockets)
                 }
-            }
+                None => Ok(()),
+            },
             Output::Frame { conn, frame } => {
                 if let Some(end) = end(&conn) {
                     self.hand_over(now, end, frame, sockets);
@@ -480,7 +476,11 @@ impl Driver {
         let Some((flow, owners)) = self.flows.close(end) else {
             return;
         };
-        for owner in owners.into_iter().flatten().filter(|owner| owner.app != app) {
+        for owner in owners
+            .into_iter()
+            .flatten()
+            .filter(|owner| owner.app != app)
+        {
             self.apps.remove(owner.app);
         }
         sockets.close(end.first());

@@ -1,0 +1,136 @@
+//! Metrics of calls: what those see who talk.
+
+use super::declared::{Better, Column, Metric, Observed, belongs};
+use crate::estimate::Statistic;
+use crate::result::CallResult;
+
+/// Of each call that belongs to `entry`.
+fn each(observed: &Observed<'_>, entry: &str, take: fn(&CallResult) -> Option<f64>) -> Vec<f64> {
+    let calls = observed.run.calls.iter();
+    let calls = calls.filter(|call| belongs(&call.name, entry));
+    calls.filter_map(take).collect()
+}
+
+/// Stall of a call.
+pub const STALL: Metric = Metric {
+    name: "stall",
+    unit: "s",
+    summary: "stall of a call",
+    about: "Total time for which frames are later than the scenario's `stall_threshold`: each late \
+            frame covers the time until the next frame's turn, the last one until the end. One \
+            value for each call.",
+    source: "the Confucius paper, section 7.2, with the limit of ITU-T G.1070; decision 0005",
+    better: Better::Less,
+    column: Some(Column::mean("stall", 2)),
+    take: |observed, entry| each(observed, entry, |call| Some(call.stall_s)),
+};
+
+/// Median frame delay.
+pub const FRAME_P50: Metric = Metric {
+    name: "frame_p50",
+    unit: "ms",
+    summary: "median frame delay of a call",
+    about: "A frame's delay is the time from the moment when the encoder hands it over until its \
+            last packet is at the receiver. One that never completes counts as delayed until it is \
+            skipped or the run ends.",
+    source: "common practice; decision 0005",
+    better: Better::Less,
+    column: None,
+    take: |observed, entry| each(observed, entry, |call| call.frame_delay_ms.p50),
+};
+
+/// 95th percentile of frame delay.
+pub const FRAME_P95: Metric = Metric {
+    name: "frame_p95",
+    unit: "ms",
+    summary: "95th percentile of a call's frame delay",
+    about: "The delay that 95 % of a call's frames do not exceed.",
+    source: "common practice; decision 0005",
+    better: Better::Less,
+    column: Some(Column::mean("frame p95", 0)),
+    take: |observed, entry| each(observed, entry, |call| call.frame_delay_ms.p95),
+};
+
+/// Largest frame delay.
+pub const FRAME_MAX: Metric = Metric {
+    name: "frame_max",
+    unit: "ms",
+    summary: "largest frame delay of a call",
+    about: "One that never completes counts as delayed until it is skipped or the run ends. Tables \
+            show the largest of all calls and runs.",
+    source: "common practice; decision 0005",
+    better: Better::Less,
+    column: Some(Column {
+        heading: "frame max",
+        decimals: 0,
+        statistic: Statistic::Max,
+    }),
+    take: |observed, entry| each(observed, entry, |call| call.frame_delay_ms.max),
+};
+
+/// Frames that were never shown.
+pub const FRAMES_LOST: Metric = Metric {
+    name: "frames_lost",
+    unit: "%",
+    summary: "frames of a call that were never shown",
+    about: "Of all frames that the encoder handed over. A frame that the sender skips was never \
+            handed over, and is not lost.",
+    source: "common practice; decision 0005",
+    better: Better::Less,
+    column: None,
+    take: |observed, entry| {
+        each(observed, entry, |call| {
+            (call.frames > 0).then(|| 100.0 * call.frames_lost as f64 / call.frames as f64)
+        })
+    },
+};
+
+/// Freezes.
+pub const FREEZES: Metric = Metric {
+    name: "freezes",
+    unit: "",
+    summary: "freezes of a call by WebRTC's rule",
+    about: "Gaps between shown frames of at least max(3δ, δ + 150 ms), where δ is the mean of the \
+            last 30 gaps.",
+    source: "`freezeCount` of W3C's Identifiers for WebRTC's Statistics API",
+    better: Better::Less,
+    column: None,
+    take: |observed, entry| each(observed, entry, |call| Some(call.freezes as f64)),
+};
+
+/// Seconds with a low frame rate.
+pub const LOW_FPS: Metric = Metric {
+    name: "low_fps",
+    unit: "",
+    summary: "seconds of a call with fewer than ten frames shown",
+    about: "Windows of one second, counted from the first measured frame.",
+    source: "common practice",
+    better: Better::Less,
+    column: None,
+    take: |observed, entry| each(observed, entry, |call| Some(call.low_fps_events as f64)),
+};
+
+/// Media delivered.
+pub const CALL_RATE: Metric = Metric {
+    name: "call_rate",
+    unit: "Mbit/s",
+    summary: "media that a call delivered",
+    about: "Goodput: complete frames over the measured time, without headers, repair and padding.",
+    source: "RFC 7928, section 2.5; decision 0005",
+    better: Better::More,
+    column: Some(Column::mean("call", 2)),
+    take: |observed, entry| each(observed, entry, |call| Some(call.goodput_mbps)),
+};
+
+/// What a call's packets waited.
+pub const CALL_DELAY: Metric = Metric {
+    name: "call_delay",
+    unit: "ms",
+    summary: "95th percentile of the time that a call's packets waited in their first queue",
+    about: "Only the call's own packets, in the first queue of its direction: the queue's part of \
+            the frame delay.",
+    source: "RFC 7928, section 2.6; decision 0005",
+    better: Better::Less,
+    column: None,
+    take: |observed, entry| each(observed, entry, |call| call.sojourn_ms.p95),
+};

@@ -1,0 +1,123 @@
+//! What a metric says of itself, and what it is taken from.
+
+use crate::estimate::Statistic;
+use crate::result::{RunResult, WITHOUT};
+
+/// A run, and its control run without the traffic whose doing is asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Observed<'a> {
+    /// The run.
+    pub run: &'a RunResult,
+    /// The same without that traffic, where it was made.
+    pub control: Option<&'a RunResult>,
+}
+
+impl<'a> Observed<'a> {
+    /// Each run of `results` with its control run. Control runs stand in the order of the runs that
+    /// they serve.
+    pub fn pairs(results: &'a [RunResult]) -> Vec<Observed<'a>> {
+        let is_control = |run: &RunResult| run.variant.contains_key(WITHOUT);
+        let mut controls = results.iter().filter(|run| is_control(run)).peekable();
+        let runs = results.iter().filter(|run| !is_control(run));
+        runs.map(|run| Observed {
+            run,
+            control: controls.next_if(|control| serves(control, run)),
+        })
+        .collect()
+    }
+}
+
+/// Whether `control` differs from `run` in nothing but the traffic that it leaves out.
+fn serves(control: &RunResult, run: &RunResult) -> bool {
+    let mut variant = control.variant.clone();
+    variant.remove(WITHOUT);
+    (control.seed, &control.discipline, &variant) == (run.seed, &run.discipline, &run.variant)
+}
+
+/// What a metric takes from a run: all values that there are. The text is the name behind `NAME:`, of
+/// a traffic entry or a link; it is empty for all.
+pub type Take = fn(&Observed<'_>, &str) -> Vec<f64>;
+
+/// Which way a figure is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Better {
+    /// Less of it.
+    Less,
+    /// More of it.
+    More,
+    /// It is no merit either way.
+    Neither,
+}
+
+/// How a metric stands in the tables of a comparison.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Column {
+    /// What stands over the column, before the unit.
+    pub heading: &'static str,
+    /// Digits behind the point.
+    pub decimals: usize,
+    /// What becomes of the values of all runs.
+    pub statistic: Statistic,
+}
+
+impl Column {
+    /// A column of means.
+    pub const fn mean(heading: &'static str, decimals: usize) -> Self {
+        Column {
+            heading,
+            decimals,
+            statistic: Statistic::Mean,
+        }
+    }
+}
+
+/// A metric's description of itself.
+#[derive(Debug, Clone)]
+pub struct Metric {
+    /// The name users write.
+    pub name: &'static str,
+    /// Its unit, as it is printed behind a number; empty for a count.
+    pub unit: &'static str,
+    /// What it is, in a line without a stop.
+    pub summary: &'static str,
+    /// How it is computed, and what it does not say: some sentences.
+    pub about: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+    /// Which way it is better.
+    pub better: Better,
+    /// Its column in the tables of a comparison, if it has one.
+    pub column: Option<Column>,
+    /// Takes it from a run.
+    pub take: Take,
+}
+
+/// Whether a result called `name` belongs to the traffic entry `entry`: it is it, or one of several.
+pub(super) fn belongs(name: &str, entry: &str) -> bool {
+    let rest = name.strip_prefix(entry);
+    entry.is_empty()
+        || rest.is_some_and(|rest| {
+            let number = rest.strip_prefix('-');
+            rest.is_empty()
+                || number.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::belongs;
+
+    #[test]
+    fn one_of_several_belongs_to_its_entry() {
+        for (name, entry, expected) in [
+            ("call", "", true),
+            ("call", "call", true),
+            ("call-2", "call", true),
+            ("call-in", "call", false),
+            ("call-", "call", false),
+            ("caller", "call", false),
+        ] {
+            assert_eq!(belongs(name, entry), expected, "{name} of {entry:?}");
+        }
+    }
+}

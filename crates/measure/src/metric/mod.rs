@@ -1,0 +1,16 @@
+//! Figures of a run by name.
+//!
+//! A [`Metric`] describes itself once, beside the code that takes it from a run; tables, reports,
+//! sweeps, claims and documentation all read that. A metric takes from a run as many values as there
+//! are: one for each call, page load, transfer or queue. What becomes of them is a
+//! [`Statistic`](crate::Statistic)'s business.
+
+pub mod calls;
+mod declared;
+pub mod pages;
+pub mod queues;
+mod registry;
+pub mod transfers;
+
+pub use declared::{Better, Column, Metric, Observed, Take};
+pub use registry::{Registry, Selection};

@@ -1,0 +1,89 @@
+//! Metrics of bulk transfers, and of how all flows share.
+
+use super::declared::{Better, Column, Metric, Observed, belongs};
+use crate::result::FlowResult;
+
+/// The transfers that belong to `entry`.
+fn of<'a>(observed: &Observed<'a>, entry: &str) -> impl Iterator<Item = &'a FlowResult> {
+    let flows = observed.run.flows.iter();
+    flows.filter(move |flow| belongs(&flow.name, entry))
+}
+
+/// When the last of the transfers with an end was complete; none if one was not.
+fn all_done(observed: &Observed<'_>, entry: &str) -> Vec<f64> {
+    let times: Option<Vec<f64>> = of(observed, entry).map(|flow| flow.fct_ms).collect();
+    let last = times.and_then(|times| times.into_iter().reduce(f64::max));
+    last.into_iter().collect()
+}
+
+/// What all transfers that are not complete have together.
+fn bulk_rate(observed: &Observed<'_>, entry: &str) -> Vec<f64> {
+    let lasting = of(observed, entry).filter(|flow| flow.fct_ms.is_none());
+    let rates = lasting.map(|flow| flow.goodput_mbps);
+    rates.reduce(|sum, rate| sum + rate).into_iter().collect()
+}
+
+/// Completion time.
+pub const FCT: Metric = Metric {
+    name: "fct",
+    unit: "ms",
+    summary: "completion time of a transfer",
+    about: "From a transfer's first packet to its last byte. One that is unlimited, or not complete \
+            when the run ends, has none.",
+    source: "RFC 7928, section 2.1",
+    better: Better::Less,
+    column: Some(Column::mean("transfer", 0)),
+    take: |observed, entry| of(observed, entry).filter_map(|flow| flow.fct_ms).collect(),
+};
+
+/// Completion time of the last one.
+pub const ALL_DONE: Metric = Metric {
+    name: "all_done",
+    unit: "ms",
+    summary: "completion time of the last of several transfers",
+    about: "The longest completion time of a run's transfers; none where one of them is not \
+            complete.",
+    source: "RFC 7928, section 2.1",
+    better: Better::Less,
+    column: None,
+    take: all_done,
+};
+
+/// Goodput of one.
+pub const FLOW_RATE: Metric = Metric {
+    name: "flow_rate",
+    unit: "Mbit/s",
+    summary: "goodput of a transfer",
+    about: "Bytes delivered in order over the transfer's own part of the measured time.",
+    source: "RFC 7928, section 2.5",
+    better: Better::More,
+    column: None,
+    take: |observed, entry| of(observed, entry).map(|flow| flow.goodput_mbps).collect(),
+};
+
+/// Goodput of all that last.
+pub const BULK_RATE: Metric = Metric {
+    name: "bulk_rate",
+    unit: "Mbit/s",
+    summary: "goodput of all of a run's transfers together that are not complete when it ends",
+    about: "Each transfer's goodput is taken over its own part of the measured time, so that those \
+            of transfers at different times may add up to more than the link carries.",
+    source: "RFC 7928, section 2.5",
+    better: Better::More,
+    column: Some(Column::mean("bulk", 2)),
+    take: bulk_rate,
+};
+
+/// Jain's index.
+pub const JFI: Metric = Metric {
+    name: "jfi",
+    unit: "",
+    summary: "Jain's index over the goodput of calls and unlimited transfers",
+    about: "1 if all that last as long as the run get the same, 1/n if one of n gets everything; \
+            none for fewer than two.",
+    source: "R. Jain, D. Chiu, W. Hawe: A Quantitative Measure of Fairness and Discrimination, \
+             DEC-TR-301, 1984",
+    better: Better::More,
+    column: Some(Column::mean("JFI", 3)),
+    take: |observed, _| observed.run.jfi.into_iter().collect(),
+};

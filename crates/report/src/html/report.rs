@@ -1,0 +1,167 @@
+//! What the sections are made from.
+
+use super::look::{look, swatch};
+use super::subject::Subject;
+use super::words::SHORT_NAME;
+use crate::draw::svg::short;
+use crate::draw::{axis, plot};
+use crate::export::Document;
+use crate::summary::{Summary, summarize};
+use maud::{Markup, html};
+use measure::metric::Registry;
+use measure::{RunResult, Series};
+use std::fmt::Write as _;
+
+/// Disciplines that get plots of their own over time; a page with more is neither read nor small.
+const MOST_DRAWN: usize = 16;
+
+/// A scenario and its results.
+pub struct Report<'a> {
+    pub subject: Subject<'a>,
+    pub document: &'a Document<'a>,
+    /// What has a column.
+    pub metrics: &'a Registry,
+    /// A line for each discipline, in the order of their first result.
+    pub summaries: Vec<Summary>,
+    /// What is drawn over time: the number of the discipline, a result of it, and its series.
+    pub drawn: Vec<(usize, &'a RunResult, &'a Series)>,
+}
+
+impl<'a> Report<'a> {
+    pub fn new(subject: Subject<'a>, document: &'a Document<'a>, metrics: &'a Registry) -> Self {
+        let summaries = summarize(document.results, metrics);
+        let drawn = summaries
+            .iter()
+            .enumerate()
+            .filter_map(|(number, summary)| {
+                let mut of = document
+                    .results
+                    .iter()
+                    .filter(|r| r.discipline == summary.discipline);
+                of.find_map(|result| Some((number, result, result.series.as_ref()?)))
+            });
+        Report {
+            drawn: drawn.take(MOST_DRAWN).collect(),
+            subject,
+            document,
+            metrics,
+            summaries,
+        }
+    }
+
+    /// Rules that hide what belongs to a discipline without a tick.
+    pub fn toggles(&self) -> String {
+        (0..self.summaries.len()).fold(String::new(), |mut rules, n| {
+            // Writing to a string does not fail.
+            _ = writeln!(
+                rules,
+                "body:has(#t{n}:not(:checked)) .d{n}{{display:none}}\
+                 body:has(#t{n}:not(:checked)) .l{n}{{opacity:.4}}"
+            );
+            rules
+        })
+    }
+
+    /// A discipline's name, with its settings.
+    pub fn name(&self, discipline: usize) -> &str {
+        &self.summaries[discipline].discipline
+    }
+
+    /// The largest number of runs of a discipline.
+    pub fn runs(&self) -> usize {
+        let runs = self.summaries.iter().map(|summary| summary.runs);
+        runs.max().unwrap_or(0)
+    }
+
+    /// Which line belongs to which of `disciplines`. Nothing where there is only one.
+    pub fn legend(&self, disciplines: impl Iterator<Item = usize>) -> Markup {
+        html! {
+            @if self.summaries.len() > 1 {
+                p class="legend" { @for n in disciplines { (self.key(n)) } }
+            }
+        }
+    }
+
+    /// A discipline's name with its line, as a label of its tick.
+    fn key(&self, n: usize) -> Markup {
+        html! {
+            label for=(format!("t{n}")) class=(format!("l{n} {}", look(n))) {
+                (swatch(n)) (short(self.name(n), SHORT_NAME))
+            }
+        }
+    }
+
+    /// How many page loads of a result are shaded in plots over time.
+    pub fn shade(&self, plot: &mut plot::Plot, result: &RunResult) {
+        if self.subject.warmup_s > 0.0 {
+            plot.span("warmup", 0.0, self.subject.warmup_s);
+        }
+        // More of them than this are a texture, not information.
+        for page in result.pages.iter().take(200) {
+            let end = page
+                .plt_ms
+                .map_or(self.subject.duration_s, |plt| page.start_s + plt / 1e3);
+            plot.span("load", page.start_s, end);
+        }
+    }
+
+    /// The time axis of a run.
+    pub fn time_axis(&self) -> axis::Axis {
+        axis::Axis::exact("time, s", 0.0, self.subject.duration_s, 8)
+    }
+
+    /// What the shades of plots over time mean, where there are any.
+    pub fn shades(&self) -> &'static str {
+        match (self.subject.has("page"), self.subject.warmup_s > 0.0) {
+            (true, true) => "Shaded: a page is loading; grey: warm-up, not measured.",
+            (true, false) => "Shaded: a page is loading.",
+            (false, true) => "Grey: warm-up, not measured.",
+            (false, false) => "",
+        }
+    }
+
+    /// A card for each drawn discipline, in a `column` or, where there is room, in a `grid`: what
+    /// `card` says beside the name, and its plot. It is told the place among those that are drawn.
+    /// Nothing where there is no card.
+    pub fn cards(
+        &self,
+        arranged: &str,
+        card: impl Fn(usize, &RunResult, &Series) -> Option<(String, Markup)>,
+    ) -> Markup {
+        let drawn = self.drawn.iter().enumerate();
+        let cards: Vec<Markup> = drawn
+            .filter_map(|(place, (n, result, series))| {
+                let (fact, plot) = card(place, result, series)?;
+                Some(html! {
+                    figure class=(format!("d{n}")) {
+                        figcaption {
+                            b class=(look(*n)) { (swatch(*n)) (self.name(*n)) } " " (fact)
+                        }
+                        (plot)
+                    }
+                })
+            })
+            .collect();
+        html! {
+            @if !cards.is_empty() {
+                div class=(arranged) { @for card in &cards { (card) } }
+            }
+        }
+    }
+
+    /// What is drawn over time of all that was run.
+    pub fn which(&self) -> String {
+        let Some((_, first, _)) = self.drawn.first() else {
+            return String::new();
+        };
+        let mut text = format!("seed {}", first.seed);
+        for (key, value) in &first.variant {
+            _ = write!(text, ", {key} {}", short(value, 60));
+        }
+        if self.summaries.len() > self.drawn.len() {
+            let (drawn, all) = (self.drawn.len(), self.summaries.len());
+            _ = write!(text, "; {drawn} of {all} disciplines");
+        }
+        text
+    }
+}

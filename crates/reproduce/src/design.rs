@@ -1,0 +1,188 @@
+//! What an experiment compares and what it varies: all that its claims and figures may name.
+
+use measure::metric::Registry;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use units::{Choice, Refusal};
+
+/// Values by path, as `--set` has them.
+pub type Settings = BTreeMap<String, String>;
+
+/// What may be named.
+#[derive(Debug, Clone, Copy)]
+pub struct Design<'a> {
+    /// What is compared.
+    pub cases: &'a [Case],
+    /// What varies.
+    pub axes: &'a [Axis],
+    /// What can be measured.
+    pub metrics: &'a Registry,
+}
+
+impl<'a> Design<'a> {
+    /// The place of the case called `name`.
+    ///
+    /// # Errors
+    /// A sentence that names what there is.
+    pub fn case(&self, name: &str) -> Result<usize, String> {
+        let cases = self.cases;
+        cases
+            .iter()
+            .position(|case| case.name == name)
+            .ok_or_else(|| {
+                let names = cases.iter().map(|case| case.name.as_str());
+                Refusal::unknown("case", name, names).to_string()
+            })
+    }
+
+    /// The axis called `name`.
+    ///
+    /// # Errors
+    /// A sentence that names what there is.
+    pub fn axis(&self, name: &str) -> Result<&'a Axis, String> {
+        let axes = self.axes;
+        axes.iter().find(|axis| axis.name == name).ok_or_else(|| {
+            let names: Vec<&str> = axes.iter().map(|axis| axis.name.as_str()).collect();
+            format!(
+                "nothing called {name:?} varies; there are: {}",
+                names.join(", ")
+            )
+        })
+    }
+
+    /// Checks that `selected` names axes and values of theirs.
+    ///
+    /// # Errors
+    /// A sentence that says which does not exist.
+    pub fn check_selection(&self, selected: &Settings) -> Result<(), String> {
+        for (name, label) in selected {
+            let axis = self.axis(name)?;
+            if !axis.values.iter().any(|value| value.label() == label) {
+                return Err(format!("{name} has no value {label:?}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A discipline, or a discipline with something else.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(from = "CaseWritten")]
+pub struct Case {
+    /// The name in tables.
+    pub name: String,
+    /// The discipline, with settings.
+    pub discipline: String,
+    /// What else is set.
+    pub set: Settings,
+    /// It relies on what end hosts say about their packets.
+    pub labelled: bool,
+}
+
+impl Case {
+    /// A discipline under its own name.
+    pub fn plain(discipline: &str) -> Self {
+        Case::from(CaseWritten::Plain(discipline.to_owned()))
+    }
+}
+
+/// Disciplines that read labels, or what amounts to them.
+const LABELLED: [&str; 3] = ["prio", "cbq", "dualpi2"];
+
+fn reads_labels(choice: &Choice) -> bool {
+    LABELLED.contains(&choice.name.as_str()) || choice.children.iter().any(reads_labels)
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum CaseWritten {
+    Plain(String),
+    Full(CaseTable),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CaseTable {
+    name: String,
+    discipline: String,
+    #[serde(default)]
+    set: Settings,
+}
+
+impl From<CaseWritten> for Case {
+    fn from(written: CaseWritten) -> Self {
+        let (name, discipline, set) = match written {
+            CaseWritten::Plain(name) => (name.clone(), name, Settings::new()),
+            CaseWritten::Full(table) => (table.name, table.discipline, table.set),
+        };
+        // What is not a choice is refused by the experiment's own check.
+        let choice: Option<Choice> = discipline.parse().ok();
+        Case {
+            labelled: choice.is_some_and(|choice| reads_labels(&choice)),
+            name,
+            discipline,
+            set,
+        }
+    }
+}
+
+/// Something that varies.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Axis {
+    /// Its name in tables and claims.
+    pub name: String,
+    /// The key of the scenario that takes each value; `disciplines.NAME.KEY` is a setting of a
+    /// discipline that is compared.
+    #[serde(default)]
+    pub path: Option<String>,
+    /// The values.
+    pub values: Vec<AxisValue>,
+    /// Those that a quick run takes; all of them if none is named.
+    #[serde(default)]
+    pub quick: Vec<String>,
+}
+
+/// A value of an [`Axis`].
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+pub enum AxisValue {
+    /// What the axis' path is set to.
+    Plain(String),
+    /// Several keys at once, under one name.
+    Several {
+        /// The name.
+        is: String,
+        /// The keys.
+        set: Settings,
+    },
+}
+
+impl AxisValue {
+    /// Its name in tables.
+    pub fn label(&self) -> &str {
+        match self {
+            AxisValue::Plain(label) | AxisValue::Several { is: label, .. } => label,
+        }
+    }
+}
+
+impl Axis {
+    /// The values that are run.
+    pub fn chosen(&self, quick: bool) -> Vec<&AxisValue> {
+        let all = self.values.iter();
+        let chosen = all.filter(|value| {
+            !quick || self.quick.is_empty() || self.quick.iter().any(|q| q == value.label())
+        });
+        chosen.collect()
+    }
+
+    /// What has to be set for `value`.
+    pub fn settings(&self, value: &AxisValue) -> Settings {
+        match (value, &self.path) {
+            (AxisValue::Several { set, .. }, _) => set.clone(),
+            (AxisValue::Plain(text), Some(path)) => Settings::from([(path.clone(), text.clone())]),
+            (AxisValue::Plain(_), None) => Settings::new(),
+        }
+    }
+}
