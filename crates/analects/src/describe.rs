@@ -89,6 +89,7 @@ fn metrics() -> Vec<Entry> {
         summary: metric.summary,
         about: format!("{}\n\n{}", metric.about, compared(metric)),
         source: metric.source,
+        children: &[],
         params: Vec::new(),
     };
     Registry::builtin().iter().map(entry).collect()

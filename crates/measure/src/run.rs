@@ -2,8 +2,29 @@
 
 use crate::collect::Collector;
 use crate::engine::{Engine, EngineError};
+use crate::event::{Event, Sink};
+use crate::metric::{Meter, Registry};
 use crate::result::RunResult;
 use scenario::{Choice, Scenario};
+use units::Instant;
+
+/// What of a run is kept, beside its result.
+pub struct Taps<'a> {
+    /// The known metrics. The meters of those that the scenario asks for follow the run.
+    pub metrics: &'a Registry,
+    /// Whether what is needed to draw the run is kept.
+    pub series: bool,
+    /// Who else is told of all that happens.
+    pub tap: &'a mut dyn Sink,
+}
+
+/// A tap that listens to nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Deaf;
+
+impl Sink for Deaf {
+    fn event(&mut self, _: Instant, _: Event) {}
+}
 
 /// Runs `scenario` on `engine` and measures it. With `series`, what is needed to draw it is kept.
 ///
@@ -16,7 +37,46 @@ pub fn run(
     seed: u64,
     series: bool,
 ) -> Result<RunResult, EngineError> {
-    let mut collector = Collector::new(scenario, series);
-    let links = engine.run(scenario, discipline, seed, &mut collector)?;
-    Ok(collector.finish(discipline, seed, &links))
+    let taps = Taps {
+        metrics: &Registry::builtin(),
+        series,
+        tap: &mut Deaf,
+    };
+    tapped(engine, scenario, discipline, seed, taps)
+}
+
+/// The same, with metrics and a tap of one's own.
+///
+/// # Errors
+/// What [`Engine::run`] returns.
+pub fn tapped(
+    engine: &dyn Engine,
+    scenario: &Scenario,
+    discipline: &Choice,
+    seed: u64,
+    taps: Taps<'_>,
+) -> Result<RunResult, EngineError> {
+    let asked = scenario.metrics.iter();
+    let asked = asked.filter_map(|name| taps.metrics.get(name));
+    let meters = asked.filter_map(|metric| Some((metric.name, metric.meter?(scenario))));
+    let mut meters = Meters(meters.collect());
+    let mut collector = Collector::new(scenario, taps.series);
+    let mut all = (&mut collector, (&mut meters, taps.tap));
+    let links = engine.run(scenario, discipline, seed, &mut all)?;
+    let mut result = collector.finish(discipline, seed, &links);
+    for (name, mut meter) in meters.0 {
+        result.measured.insert(name.to_owned(), meter.finish());
+    }
+    Ok(result)
+}
+
+/// Meters with the names of their metrics.
+struct Meters(Vec<(&'static str, Box<dyn Meter>)>);
+
+impl Sink for Meters {
+    fn event(&mut self, now: Instant, event: Event) {
+        for (_, meter) in &mut self.0 {
+            meter.event(now, event);
+        }
+    }
 }

@@ -209,6 +209,7 @@ mod tests {
             source: "this test",
             better: Better::Less,
             column: Some(Column::mean("late", 1)),
+            meter: None,
             take: |observed, _| {
                 let late = observed.run.calls.iter().map(|call| call.frames_late);
                 vec![late.sum::<u64>() as f64]

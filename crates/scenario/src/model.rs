@@ -36,6 +36,8 @@ pub struct Scenario {
     pub traffic: Vec<Traffic>,
     /// The disciplines to compare.
     pub disciplines: Vec<Choice>,
+    /// Metrics that follow the run themselves and are asked for.
+    pub metrics: Vec<String>,
     /// The recorded pages' files that are not replayed as a whole.
     pub incomplete: Vec<Incomplete>,
 }

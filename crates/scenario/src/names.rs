@@ -17,11 +17,17 @@ pub trait Names {
     /// If it is not known, or refuses a setting.
     fn control(&self, choice: &Choice) -> Result<(), Refusal>;
 
+    /// Judges a metric that a scenario asks for.
+    ///
+    /// # Errors
+    /// If it is not known.
+    fn metric(&self, name: &str) -> Result<(), Refusal>;
+
     /// The known workloads.
     fn workloads(&self) -> &Registry;
 }
 
-/// Takes any discipline and any control, and knows the built-in workloads: for who reads scenarios
+/// Takes any discipline, any control and any metric, and knows the built-in workloads: for who reads scenarios
 /// without running them.
 #[derive(Debug)]
 pub struct AnyNames(Registry);
@@ -38,6 +44,10 @@ impl Names for AnyNames {
     }
 
     fn control(&self, _: &Choice) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    fn metric(&self, _: &str) -> Result<(), Refusal> {
         Ok(())
     }
 

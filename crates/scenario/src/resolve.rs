@@ -27,6 +27,7 @@ const KEYS: &[&str] = &[
     "pacing",
     "link",
     "disciplines",
+    "metrics",
     "traffic",
 ];
 const LINK_KEYS: &[&str] = &[
@@ -82,6 +83,7 @@ impl Document {
         let pacing = flag(&mut root, "pacing")?;
         let (links, rtt) = links(&mut root, names)?;
         let disciplines = disciplines(&mut root, names)?;
+        let metrics = metrics(&mut root, names)?;
         let (traffic, incomplete) = traffic::traffic(&mut root, &links, names)?;
         if duration == Duration::ZERO || warmup >= duration {
             let message = format!("nothing is measured: warmup {warmup}, duration {duration}");
@@ -104,6 +106,7 @@ impl Document {
             links,
             traffic,
             disciplines,
+            metrics,
             incomplete,
         })
     }
@@ -331,4 +334,20 @@ fn disciplines(root: &mut Section<'_>, names: &dyn Names) -> Result<Vec<Choice>>
         choices.push(choice);
     }
     Ok(choices)
+}
+
+/// Metrics with a meter of their own that are asked for.
+fn metrics(root: &mut Section<'_>, names: &dyn Names) -> Result<Vec<String>> {
+    let texts = root.texts("metrics")?;
+    let judged = texts.into_iter().map(|text| {
+        names.metric(&text.value).map_err(|refusal| {
+            let help = refusal
+                .help
+                .as_deref()
+                .unwrap_or("see `analects list metrics`");
+            text.error(&format!("{}: {}", text.key, refusal.message), help)
+        })?;
+        Ok(text.value)
+    });
+    judged.collect()
 }

@@ -107,6 +107,10 @@ impl Names for Known {
         judge_control(choice)
     }
 
+    fn metric(&self, _: &str) -> Result<(), Refusal> {
+        Ok(())
+    }
+
     fn workloads(&self) -> &Registry {
         &self.0
     }

@@ -151,13 +151,10 @@ start = "10s"
 fn measured(control: &str) -> Result<(f64, f64), Box<dyn Error>> {
     let mut simulator = Simulator::default();
     simulator.controls.add(ENTRY);
-    let names = Names {
-        discipline: &|choice| simulator.judge_discipline(choice),
-        control: &|choice| simulator.judge_control(choice),
-    };
+    let names: &dyn Names = &simulator;
     let mut document = Document::parse("own_wrapper", SCENARIO)?;
     document.set("traffic.download.control", control)?;
-    let scenario = document.resolve(&names)?;
+    let scenario = document.resolve(names)?;
     let choice = Choice::plain("pfifo");
     let result = measure::run(&simulator, &scenario, &choice, 1, false)?;
     let delay = result.calls[0].frame_delay_ms.p95.unwrap_or(f64::NAN);

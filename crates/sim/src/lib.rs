@@ -33,6 +33,8 @@ pub struct Simulator {
     pub controls: cca::Registry,
     /// Known workloads.
     pub workloads: workload::Registry,
+    /// Known metrics.
+    pub metrics: measure::metric::Registry,
 }
 
 impl Default for Simulator {
@@ -41,6 +43,7 @@ impl Default for Simulator {
             disciplines: qdisc::Registry::builtin(),
             controls: cca::Registry::builtin(),
             workloads: workload::Registry::builtin(),
+            metrics: measure::metric::Registry::builtin(),
         }
     }
 }
@@ -73,6 +76,16 @@ impl Names for Simulator {
 
     fn control(&self, choice: &Choice) -> Result<(), Refusal> {
         self.judge_control(choice)
+    }
+
+    fn metric(&self, name: &str) -> Result<(), Refusal> {
+        match self.metrics.get(name) {
+            Some(_) => Ok(()),
+            None => {
+                let names = self.metrics.iter().map(|metric| metric.name);
+                Err(Refusal::unknown("metric", name, names))
+            }
+        }
     }
 
     fn workloads(&self) -> &workload::Registry {

@@ -22,6 +22,7 @@ pub const STALL: Metric = Metric {
     source: "the Confucius paper, section 7.2, with the limit of ITU-T G.1070; decision 0005",
     better: Better::Less,
     column: Some(Column::mean("stall", 2)),
+    meter: None,
     take: |observed, entry| each(observed, entry, |call| Some(call.stall_s)),
 };
 
@@ -36,6 +37,7 @@ pub const FRAME_P50: Metric = Metric {
     source: "common practice; decision 0005",
     better: Better::Less,
     column: None,
+    meter: None,
     take: |observed, entry| each(observed, entry, |call| call.frame_delay_ms.p50),
 };
 
@@ -48,6 +50,7 @@ pub const FRAME_P95: Metric = Metric {
     source: "common practice; decision 0005",
     better: Better::Less,
     column: Some(Column::mean("frame p95", 0)),
+    meter: None,
     take: |observed, entry| each(observed, entry, |call| call.frame_delay_ms.p95),
 };
 
@@ -65,6 +68,7 @@ pub const FRAME_MAX: Metric = Metric {
         decimals: 0,
         statistic: Statistic::Max,
     }),
+    meter: None,
     take: |observed, entry| each(observed, entry, |call| call.frame_delay_ms.max),
 };
 
@@ -78,6 +82,7 @@ pub const FRAMES_LOST: Metric = Metric {
     source: "common practice; decision 0005",
     better: Better::Less,
     column: None,
+    meter: None,
     take: |observed, entry| {
         each(observed, entry, |call| {
             (call.frames > 0).then(|| 100.0 * call.frames_lost as f64 / call.frames as f64)
@@ -95,6 +100,7 @@ pub const FREEZES: Metric = Metric {
     source: "`freezeCount` of W3C's Identifiers for WebRTC's Statistics API",
     better: Better::Less,
     column: None,
+    meter: None,
     take: |observed, entry| each(observed, entry, |call| Some(call.freezes as f64)),
 };
 
@@ -107,6 +113,7 @@ pub const LOW_FPS: Metric = Metric {
     source: "common practice",
     better: Better::Less,
     column: None,
+    meter: None,
     take: |observed, entry| each(observed, entry, |call| Some(call.low_fps_events as f64)),
 };
 
@@ -119,6 +126,7 @@ pub const CALL_RATE: Metric = Metric {
     source: "RFC 7928, section 2.5; decision 0005",
     better: Better::More,
     column: Some(Column::mean("call", 2)),
+    meter: None,
     take: |observed, entry| each(observed, entry, |call| Some(call.goodput_mbps)),
 };
 
@@ -132,5 +140,6 @@ pub const CALL_DELAY: Metric = Metric {
     source: "RFC 7928, section 2.6; decision 0005",
     better: Better::Less,
     column: None,
+    meter: None,
     take: |observed, entry| each(observed, entry, |call| call.sojourn_ms.p95),
 };

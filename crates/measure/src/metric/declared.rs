@@ -1,5 +1,6 @@
 //! What a metric says of itself, and what it is taken from.
 
+use super::meter::MakeMeter;
 use crate::estimate::Statistic;
 use crate::result::{RunResult, WITHOUT};
 
@@ -88,7 +89,10 @@ pub struct Metric {
     pub better: Better,
     /// Its column in the tables of a comparison, if it has one.
     pub column: Option<Column>,
-    /// Takes it from a run.
+    /// Its own meter, where the result of a run does not hold the figure. It follows the runs of
+    /// scenarios that ask for the metric by name.
+    pub meter: Option<MakeMeter>,
+    /// Takes it from a run's result.
     pub take: Take,
 }
 

@@ -7,10 +7,15 @@
 
 pub mod calls;
 mod declared;
+pub mod fct_by_size;
+pub mod lorenz;
+pub mod loss_by_index;
+mod meter;
 pub mod pages;
 pub mod queues;
 mod registry;
 pub mod transfers;
 
 pub use declared::{Better, Column, Metric, Observed, Take};
+pub use meter::{MakeMeter, Meter, found};
 pub use registry::{Registry, Selection};

@@ -39,6 +39,7 @@ pub const PAGE_STALL: Metric = Metric {
     source: "the Confucius paper, section 7.2; decision 0005",
     better: Better::Less,
     column: Some(Column::mean("stall/page", 0)),
+    meter: None,
     take: stalls,
 };
 
@@ -52,6 +53,7 @@ pub const CAUSED: Metric = Metric {
     source: "this project; decision 0005",
     better: Better::Less,
     column: Some(Column::mean("caused/page", 0)),
+    meter: None,
     take: |observed, _| caused(observed),
 };
 
@@ -65,6 +67,7 @@ pub const PAGE_DELAY: Metric = Metric {
     source: "the Confucius paper, section 7.2; decision 0005",
     better: Better::Less,
     column: None,
+    meter: None,
     take: |observed, entry| each(observed, entry, |page| page.frame_max_ms),
 };
 
@@ -78,5 +81,6 @@ pub const PLT: Metric = Metric {
     source: "the Confucius paper, section 7.2; decision 0005",
     better: Better::Less,
     column: Some(Column::mean("PLT", 0)),
+    meter: None,
     take: |observed, entry| each(observed, entry, |page| page.plt_ms),
 };

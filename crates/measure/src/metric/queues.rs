@@ -34,6 +34,7 @@ pub const SOJOURN: Metric = Metric {
     source: "RFC 8289, section 3; RFC 7928, section 2.6",
     better: Better::Less,
     column: Some(Column::mean("sojourn", 1)),
+    meter: None,
     take: |observed, name| link(observed, name, |link| link.sojourn_ms.mean),
 };
 
@@ -47,6 +48,7 @@ pub const SOJOURN_P95: Metric = Metric {
     source: "RFC 8289, section 3; RFC 7928, section 2.6",
     better: Better::Less,
     column: None,
+    meter: None,
     take: |observed, name| link(observed, name, |link| link.sojourn_ms.p95),
 };
 
@@ -60,6 +62,7 @@ pub const OCCUPANCY: Metric = Metric {
     source: "the Confucius paper, figure 8; decision 0005",
     better: Better::Neither,
     column: None,
+    meter: None,
     take: |observed, name| {
         link(observed, name, |link| {
             link.occupancy.map(|share| share * 100.0)
@@ -77,6 +80,7 @@ pub const UTILIZATION: Metric = Metric {
     source: "RFC 5166, section 2.1",
     better: Better::Neither,
     column: Some(Column::mean("use", 0)),
+    meter: None,
     take: |observed, name| {
         link(observed, name, |link| {
             link.utilization.map(|share| share * 100.0)
@@ -93,6 +97,7 @@ pub const DROPS: Metric = Metric {
     source: "RFC 7928, section 2.3",
     better: Better::Less,
     column: Some(Column::mean("drops", 0)),
+    meter: None,
     take: |observed, name| link(observed, name, |link| Some(link.drops as f64)),
 };
 
@@ -105,6 +110,7 @@ pub const MARKS: Metric = Metric {
     source: "RFC 3168, section 5",
     better: Better::Neither,
     column: None,
+    meter: None,
     take: |observed, name| link(observed, name, |link| Some(link.marks as f64)),
 };
 
@@ -118,6 +124,7 @@ pub const MOVES: Metric = Metric {
     source: "this project; decision 0005",
     better: Better::Less,
     column: None,
+    meter: None,
     take: |observed, name| link(observed, name, |link| link.moves.map(|moves| moves as f64)),
 };
 
@@ -132,5 +139,6 @@ pub const CLASS_SHARE: Metric = Metric {
     source: "this project; decision 0005",
     better: Better::Neither,
     column: None,
+    meter: None,
     take: class_share,
 };

@@ -5,7 +5,7 @@
 //! whole result of a run, with all that meters left in it.
 
 use super::declared::{Column, Metric, Observed};
-use super::{calls, pages, queues, transfers};
+use super::{calls, fct_by_size, lorenz, loss_by_index, pages, queues, transfers};
 
 /// All known metrics.
 #[derive(Debug, Clone)]
@@ -44,6 +44,9 @@ impl Registry {
                 queues::MOVES,
                 queues::CLASS_SHARE,
                 transfers::JFI,
+                loss_by_index::LOSS_BY_INDEX,
+                fct_by_size::FCT_BY_SIZE,
+                lorenz::LORENZ,
             ],
         }
     }
@@ -130,6 +133,7 @@ mod tests {
             source: "this test",
             better: Better::Neither,
             column: Some(Column::mean("seed", 0)),
+            meter: None,
             take: |observed, _| vec![observed.run.seed as f64],
         }
     }

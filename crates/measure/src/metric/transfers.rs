@@ -33,6 +33,7 @@ pub const FCT: Metric = Metric {
     source: "RFC 7928, section 2.1",
     better: Better::Less,
     column: Some(Column::mean("transfer", 0)),
+    meter: None,
     take: |observed, entry| of(observed, entry).filter_map(|flow| flow.fct_ms).collect(),
 };
 
@@ -46,6 +47,7 @@ pub const ALL_DONE: Metric = Metric {
     source: "RFC 7928, section 2.1",
     better: Better::Less,
     column: None,
+    meter: None,
     take: all_done,
 };
 
@@ -58,6 +60,7 @@ pub const FLOW_RATE: Metric = Metric {
     source: "RFC 7928, section 2.5",
     better: Better::More,
     column: None,
+    meter: None,
     take: |observed, entry| of(observed, entry).map(|flow| flow.goodput_mbps).collect(),
 };
 
@@ -71,6 +74,7 @@ pub const BULK_RATE: Metric = Metric {
     source: "RFC 7928, section 2.5",
     better: Better::More,
     column: Some(Column::mean("bulk", 2)),
+    meter: None,
     take: bulk_rate,
 };
 
@@ -85,5 +89,6 @@ pub const JFI: Metric = Metric {
              DEC-TR-301, 1984",
     better: Better::More,
     column: Some(Column::mean("JFI", 3)),
+    meter: None,
     take: |observed, _| observed.run.jfi.into_iter().collect(),
 };
