@@ -74,7 +74,8 @@ fn control(
     seed: u64,
     setup: cca::Setup,
 ) -> Result<Box<dyn cca::Control>, Refusal> {
-    let name = format!("control-{}", flow.flow.0);
+    // By what it is, not by its number: flows start in another order under another discipline.
+    let name = format!("control {} {} {}", traffic.name, flow.instance, flow.conn.0);
     let seed = Stream::new(seed, &name).bits();
     let setup = cca::Setup { seed, ..setup };
     let choice = traffic.control.as_ref();

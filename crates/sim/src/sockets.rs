@@ -104,10 +104,11 @@ impl<'a> Ends<'a> {
         };
         let sends_most = up == traffic.up;
         let access = traffic.access.filter(|_| sends_most);
-        let number = u64::from(flow.flow.0);
+        // By what it is, not by its number: flows start in another order under another discipline.
+        let name = format!("hash {} {} {}", traffic.name, flow.instance, flow.conn.0);
         let route = Route {
             flow: flow.flow,
-            hash: (Stream::new(self.seed ^ number, "hash").bits() >> 32) as u32,
+            hash: (Stream::new(self.seed, &name).bits() >> 32) as u32,
             hosts: hosts(self.seed, traffic, flow.server, up),
             dscp: traffic.dscp.bits(),
             label,

@@ -114,7 +114,7 @@ impl App for Bulk {
     }
 }
 
-/// The receiving side: says when the last byte has arrived.
+/// The receiving side: says when the last byte has arrived, and hangs up.
 #[derive(Debug)]
 pub struct BulkReceiver;
 
@@ -127,6 +127,7 @@ impl App for BulkReceiver {
         } = input
         {
             out.push(Output::Report(Report::Done(conn)));
+            out.push(Output::Close(conn));
         }
     }
 }

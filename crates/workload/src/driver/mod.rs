@@ -470,18 +470,19 @@ impl Driver {
     /// Closes both ends of a connection; the application at the far end goes with its only one.
     fn close<S: Sockets>(&mut self, now: Instant, app: SlotId, conn: ConnId, sockets: &mut S) {
         let running = self.apps.get_mut(app);
-        let Some(end) = running.and_then(|running| running.connections.remove(&conn)) else {
+        let Some(&end) = running.and_then(|running| running.connections.get(&conn)) else {
             return;
         };
         let Some((flow, owners)) = self.flows.close(end) else {
             return;
         };
-        for owner in owners
-            .into_iter()
-            .flatten()
-            .filter(|owner| owner.app != app)
-        {
-            self.apps.remove(owner.app);
+        for Owner { app, conn } in owners.iter().flatten() {
+            if let Some(running) = self.apps.get_mut(*app) {
+                running.connections.remove(conn);
+            }
+        }
+        if let Some(far) = owners[1] {
+            self.apps.remove(far.app);
         }
         sockets.close(end.first());
         sockets.tell(now, Event::FlowEnded { flow });
