@@ -53,12 +53,25 @@ impl<P> Flight<P> {
         &mut self,
         now: Instant,
         loss_delay: Duration,
-        mut on_lost: impl FnMut(&P),
+        on_lost: impl FnMut(&P),
     ) -> Losses {
+        self.loss_at = Instant::NEVER;
+        // Mostly nothing is missing before what arrived.
+        let losses = if self.first < self.acked_end {
+            self.judge(now, loss_delay, on_lost)
+        } else {
+            Losses::default()
+        };
+        self.in_flight -= losses.bytes;
+        self.forget_settled();
+        losses
+    }
+
+    /// Looks at every packet before the largest that was acknowledged.
+    fn judge(&mut self, now: Instant, loss_delay: Duration, mut on_lost: impl FnMut(&P)) -> Losses {
         let mut losses = Losses::default();
         // When the first left of those without an acknowledged one in between.
         let mut run: Option<Instant> = None;
-        self.loss_at = Instant::NEVER;
         for (number, sent) in (self.first..self.acked_end).zip(&mut self.packets) {
             match sent.fate {
                 Fate::Acked => run = None,
@@ -84,8 +97,6 @@ impl<P> Flight<P> {
                 }
             }
         }
-        self.in_flight -= losses.bytes;
-        self.forget_settled();
         losses
     }
 
