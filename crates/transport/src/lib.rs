@@ -18,6 +18,7 @@ pub mod media;
 mod pacing;
 pub mod quic;
 mod ranges;
+mod recovery;
 mod rtt;
 pub mod tcp;
 mod usage;

@@ -36,8 +36,6 @@ pub(crate) struct Losses {
     pub(crate) bytes: u64,
     /// The last of them.
     pub(crate) newest: u64,
-    /// When that was sent.
-    pub(crate) newest_sent: Instant,
     /// The longest time between two of them with no acknowledged one in between (7.6.2).
     pub(crate) span: Duration,
 }
@@ -87,7 +85,7 @@ impl<P> Flight<P> {
                     sent.fate = Fate::Lost;
                     losses.packets += 1;
                     losses.bytes += u64::from(sent.bytes);
-                    (losses.newest, losses.newest_sent) = (number, left);
+                    losses.newest = number;
                     // What left before there was a sample does not count (7.6.2).
                     if left >= self.sampled_at {
                         let since = *run.get_or_insert(left);
