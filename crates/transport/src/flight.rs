@@ -162,10 +162,12 @@ impl<P> Flight<P> {
             self.sampled_at = self.sampled_at.min(now);
         }
         for (start, end) in ranges {
-            if end <= self.first {
+            let first = self.first;
+            if start <= first && self.acked.is_empty() {
+                self.acknowledge_front(end, &mut news, on_acked);
                 break;
             }
-            let (first, packets) = (self.first, &mut self.packets);
+            let packets = &mut self.packets;
             self.acked.insert(start.max(first), end, |from, to| {
                 for number in from..to {
                     if let Some(sent) = packets.get_mut((number - first) as usize) {
@@ -174,10 +176,24 @@ impl<P> Flight<P> {
                     }
                 }
             });
+            if start <= first {
+                break;
+            }
         }
         self.in_flight -= news.bytes;
         self.acked_end = self.acked_end.max(largest + 1);
         Some(news)
+    }
+
+    /// Everything before `end` arrived, as mostly: it is settled, and nothing has to be remembered.
+    fn acknowledge_front(&mut self, end: u64, news: &mut News, mut on_acked: impl FnMut(&P)) {
+        while self.first < end
+            && let Some(mut sent) = self.packets.pop_front()
+        {
+            on_acked(&sent.content);
+            news.credit(self.first, &mut sent);
+            self.first += 1;
+        }
     }
 
     fn largest_sent(&self, largest: u64) -> Option<Instant> {

@@ -21,6 +21,7 @@ pub mod media;
 mod pacing;
 pub mod quic;
 mod ranges;
+mod recovery;
 mod rtt;
 pub mod tcp;
 mod usage;

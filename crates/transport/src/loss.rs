@@ -36,8 +36,6 @@ pub(crate) struct Losses {
     pub(crate) bytes: u64,
     /// The last of them.
     pub(crate) newest: u64,
-    /// When that was sent.
-    pub(crate) newest_sent: Instant,
     /// The longest time between two of them with no acknowledged one in between (7.6.2).
     pub(crate) span: Duration,
 }
@@ -53,12 +51,25 @@ impl<P> Flight<P> {
         &mut self,
         now: Instant,
         loss_delay: Duration,
-        mut on_lost: impl FnMut(&P),
+        on_lost: impl FnMut(&P),
     ) -> Losses {
+        self.loss_at = Instant::NEVER;
+        // Mostly nothing is missing before what arrived.
+        let losses = if self.first < self.acked_end {
+            self.judge(now, loss_delay, on_lost)
+        } else {
+            Losses::default()
+        };
+        self.in_flight -= losses.bytes;
+        self.forget_settled();
+        losses
+    }
+
+    /// Looks at every packet before the largest that was acknowledged.
+    fn judge(&mut self, now: Instant, loss_delay: Duration, mut on_lost: impl FnMut(&P)) -> Losses {
         let mut losses = Losses::default();
         // When the first left of those without an acknowledged one in between.
         let mut run: Option<Instant> = None;
-        self.loss_at = Instant::NEVER;
         for (number, sent) in (self.first..self.acked_end).zip(&mut self.packets) {
             match sent.fate {
                 Fate::Acked => run = None,
@@ -74,7 +85,7 @@ impl<P> Flight<P> {
                     sent.fate = Fate::Lost;
                     losses.packets += 1;
                     losses.bytes += u64::from(sent.bytes);
-                    (losses.newest, losses.newest_sent) = (number, left);
+                    losses.newest = number;
                     // What left before there was a sample does not count (7.6.2).
                     if left >= self.sampled_at {
                         let since = *run.get_or_insert(left);
@@ -84,8 +95,6 @@ impl<P> Flight<P> {
                 }
             }
         }
-        self.in_flight -= losses.bytes;
-        self.forget_settled();
         losses
     }
 

@@ -17,6 +17,18 @@ impl Ranges {
         if start >= end {
             return;
         }
+        // What comes in order needs no search.
+        match self.0.back_mut() {
+            Some(last) if last.1 > start => {}
+            Some(last) if last.1 == start => {
+                last.1 = end;
+                return new(start, end);
+            }
+            _ => {
+                self.0.push_back((start, end));
+                return new(start, end);
+            }
+        }
         // The first range that ends at or after `start` is the first that can touch it.
         let first = self.0.partition_point(|&(_, range_end)| range_end < start);
         let mut last = first;

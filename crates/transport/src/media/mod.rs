@@ -19,7 +19,6 @@ mod nack;
 mod pacer;
 mod queue;
 mod receiver;
-mod recovery;
 mod sender;
 #[cfg(test)]
 mod tests;

@@ -4,9 +4,9 @@ mod reports;
 
 use super::pacer::Pacer;
 use super::queue::Queue;
-use super::recovery::Recovery;
 use super::{Feedback, MediaParams, Packet};
 use crate::flight::Flight;
+use crate::recovery::Recovery;
 use crate::rtt::{Floor, Rtt};
 use crate::{Transmit, Wire};
 use cca::{Arrival, Control, EcnMode};

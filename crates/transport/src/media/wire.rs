@@ -58,25 +58,23 @@ pub struct Acks {
 }
 
 impl Acks {
-    /// The ranges that arrived, `start..end`, from the highest down.
+    /// The ranges that arrived, `start..end`, from the highest down. The largest, which has no bit,
+    /// is a range of its own.
     pub fn ranges(&self) -> impl Iterator<Item = (u64, u64)> + use<> {
         let mut map = u128::from(self.before[1]) << 64 | u128::from(self.before[0]);
-        let mut below = self.largest.saturating_add(1);
-        // The first range begins with the largest, which has no bit.
-        let mut first = 1;
-        core::iter::from_fn(move || {
-            if first == 0 && map == 0 {
+        let mut below = self.largest;
+        let before = core::iter::from_fn(move || {
+            if map == 0 {
                 return None;
             }
-            let gap = if first == 0 { map.trailing_zeros() } else { 0 };
-            map >>= gap;
-            let ones = map.trailing_ones();
-            map = map.checked_shr(ones).unwrap_or(0);
+            let gap = map.trailing_zeros();
+            let ones = (map >> gap).trailing_ones();
+            map = map.checked_shr(gap + ones).unwrap_or(0);
             let end = below.saturating_sub(gap.into());
-            below = end.saturating_sub(u64::from(first + ones));
-            first = 0;
+            below = end.saturating_sub(ones.into());
             Some((below, end))
-        })
+        });
+        core::iter::once((self.largest, self.largest.saturating_add(1))).chain(before)
     }
 }
 
@@ -148,8 +146,8 @@ mod tests {
             marked: 0,
         };
         let arrived: Vec<_> = acks.ranges().collect();
-        // 200 − 1 − 0 and the largest, 200 − 1 − 2, and 200 − 1 − 127.
-        assert_eq!(arrived, [(199, 201), (197, 198), (72, 73)]);
+        // The largest, 200 − 1 − 0, 200 − 1 − 2, and 200 − 1 − 127.
+        assert_eq!(arrived, [(200, 201), (199, 200), (197, 198), (72, 73)]);
         let ranges = |largest, before| -> Vec<_> {
             let acks = Acks {
                 largest,
@@ -158,11 +156,11 @@ mod tests {
             };
             acks.ranges().collect()
         };
-        assert_eq!(ranges(200, [u64::MAX; 2]), [(72, 201)]);
+        assert_eq!(ranges(200, [u64::MAX; 2]), [(200, 201), (72, 200)]);
         assert_eq!(ranges(200, [0, 0]), [(200, 201)]);
         assert_eq!(
-            ranges(1, [0b1011, 0])[..2],
-            [(0, 2), (0, 0)],
+            ranges(1, [0b1011, 0]),
+            [(1, 2), (0, 1), (0, 0)],
             "bits for packets before the first mean nothing"
         );
     }

@@ -7,6 +7,7 @@ use super::streams::SendStreams;
 use crate::Stats;
 use crate::flight::Flight;
 use crate::pacing::{self, Pacer};
+use crate::recovery::Recovery;
 use crate::rtt::{Floor, GRANULARITY, Rtt};
 use crate::usage::Usage;
 use cca::{Control, EcnMode};
@@ -35,15 +36,13 @@ pub(super) struct Sender {
     pub(super) keep_probing: bool,
     probe_at: Instant,
     probes_due: u32,
-    /// Packets sent up to then do not reduce the window again.
-    recovery_since: Option<Instant>,
-    repairing: bool,
+    recovery: Recovery,
     /// The first packet of a recovery may leave whatever the window says (7.3.2).
     rescue: bool,
     marks: u32,
     scalable: bool,
-    /// As `recovery_since`, for the marks of a scalable control.
-    marked_since: Option<Instant>,
+    /// The round trips in which a scalable control was told of marks.
+    marked: Recovery,
     lost_untold: u64,
     usage: Usage,
     pacer: Pacer,
@@ -63,11 +62,10 @@ impl Sender {
             keep_probing: false,
             probe_at: Instant::NEVER,
             probes_due: 0,
-            recovery_since: None,
-            repairing: false,
+            recovery: Recovery::default(),
             rescue: false,
             marks: 0,
-            marked_since: None,
+            marked: Recovery::default(),
             lost_untold: 0,
             usage: Usage::default(),
             pacer: Pacer::default(),

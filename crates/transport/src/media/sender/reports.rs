@@ -63,7 +63,7 @@ impl Sender {
             rate,
             round_start,
             newest_sent: newest.sent,
-            in_recovery: self.recovery.repairing(),
+            in_recovery: self.recovery.is_active(),
             window_limited,
             marked,
         };

@@ -7,6 +7,7 @@ use crate::loss::Losses;
 use crate::quic::acks::{Arrivals, MAX_ACK_DELAY};
 use crate::quic::packet::Ack;
 use crate::quic::streams::SendStreams;
+use crate::recovery::Recovery;
 use cca::{Congestion, Signal};
 use units::{Duration, Instant};
 
@@ -34,9 +35,9 @@ impl Sender {
             return;
         };
         let rtt = self.measure(now, ack, &news);
-        if let Some((_, stamp)) = &news.newest {
+        if news.newest.is_some() {
             self.rtt.restart();
-            self.leave_recovery(now, stamp.sent);
+            self.leave_recovery(now);
         }
         let lost = self.find_lost(now, streams);
         let marked = self.count_marks(now, ack, &news);
@@ -72,29 +73,18 @@ impl Sender {
     }
 
     fn on_lost(&mut self, now: Instant, losses: &Losses, prior_in_flight: u64) {
-        if self.is_news(losses.newest_sent) {
+        let next = self.next_number();
+        if self.recovery.enter(Signal::Loss, losses.newest, next) {
             self.stats.recoveries += 1;
             self.rescue = true;
-            self.congest(now, Signal::Loss, losses.bytes);
+            self.tell_congestion(now, Signal::Loss, losses.bytes);
         }
         // RFC 9002, 7.6.
         if losses.span > (self.rtt.bound() + MAX_ACK_DELAY) * PERSISTENT {
             self.stats.timeouts += 1;
-            self.repairing = false;
-            self.recovery_since = None;
+            self.recovery = Recovery::default();
             self.control.on_timeout(now, prior_in_flight);
         }
-    }
-
-    /// Congestion met by a packet that left at `sent` has not been answered yet.
-    fn is_news(&self, sent: Instant) -> bool {
-        self.recovery_since.is_none_or(|since| sent > since)
-    }
-
-    fn congest(&mut self, now: Instant, signal: Signal, lost: u64) {
-        self.recovery_since = Some(now);
-        self.repairing = true;
-        self.tell_congestion(now, signal, lost);
     }
 
     fn tell_congestion(&mut self, now: Instant, signal: Signal, lost: u64) {
@@ -107,9 +97,10 @@ impl Sender {
         self.control.on_congestion(now, &congestion);
     }
 
-    fn leave_recovery(&mut self, now: Instant, newest_sent: Instant) {
-        if self.repairing && self.is_news(newest_sent) {
-            self.repairing = false;
+    fn leave_recovery(&mut self, now: Instant) {
+        let acked = self.flight.acked_end();
+        self.marked.acknowledged(acked);
+        if self.recovery.acknowledged(acked) {
             self.control.on_recovered(now);
         }
     }
@@ -119,19 +110,20 @@ impl Sender {
     /// control repairs nothing after a mark, and hears of losses nonetheless.
     fn count_marks(&mut self, now: Instant, ack: &Ack, news: &News) -> u64 {
         let marks = ack.marks.saturating_sub(self.marks);
-        let Some((_, stamp)) = news.newest else {
+        let Some((newest, _)) = news.newest else {
             return 0;
         };
         if marks == 0 {
             return 0;
         }
         self.marks = ack.marks;
-        if !self.scalable {
-            if self.is_news(stamp.sent) {
-                self.congest(now, Signal::Mark, 0);
-            }
-        } else if self.marked_since.is_none_or(|since| stamp.sent > since) {
-            self.marked_since = Some(now);
+        let next = self.next_number();
+        let period = if self.scalable {
+            &mut self.marked
+        } else {
+            &mut self.recovery
+        };
+        if period.enter(Signal::Mark, newest, next) {
             self.tell_congestion(now, Signal::Mark, 0);
         }
         news.bytes * u64::from(marks).min(news.packets) / news.packets
@@ -159,7 +151,7 @@ impl Sender {
             rate,
             round_start,
             newest_sent: news.newest.map_or(Instant::ZERO, |(_, stamp)| stamp.sent),
-            in_recovery: self.repairing,
+            in_recovery: self.recovery.is_active(),
             window_limited: self.usage.is_limited(window, slow_start),
             marked,
         };
