@@ -64,7 +64,7 @@ fn controls() -> Vec<Entry> {
 
 fn traffic() -> Vec<Entry> {
     let registry = Simulator::default().workloads;
-    let entry = |w: &workload::registry::Entry| {
+    let entry = |w: &workload::Entry| {
         let mut params = vec![("Keys of the entry", w.params)];
         if w.carriers.contains(&Carrier::Media) {
             params.push(("Keys of its table `session`", MediaParams::SPECS));

@@ -62,7 +62,10 @@ fn everything_that_is_listed_is_described_with_its_parameters() {
         assert!(start.contains(&about), "{about}");
         assert!(names(&listed).contains(&metric.name), "{listed}");
     }
-    assert_eq!(names(&list("traffic")), ["call", "page", "bulk"]);
+    assert_eq!(
+        names(&list("traffic")),
+        ["call", "page", "bulk", "udp", "actors"]
+    );
     let call = print(&folder, &["describe", "call"]);
     assert!(
         call.contains("  fps = 30") && call.contains("  nack = yes"),

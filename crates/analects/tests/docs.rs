@@ -135,17 +135,19 @@ fn commands_print_what_the_pages_say() {
 }
 
 #[test]
-fn excerpts_of_code_stand_in_the_examples() {
-    let example = |name| {
-        let path = root().join("crates/sim/examples").join(name);
-        std::fs::read_to_string(path).unwrap()
-    };
-    let code = example("own_discipline.rs") + &example("own_control.rs");
+fn excerpts_of_code_stand_in_what_they_are_from() {
+    let code = [
+        "sim/examples/own_discipline.rs",
+        "sim/examples/own_control.rs",
+        "qdisc/src/two_level.rs",
+    ];
+    let code = code.map(|file| std::fs::read_to_string(root().join("crates").join(file)).unwrap());
+    let code = code.concat();
     let mut found = 0;
     for (path, page) in pages(GUIDES) {
         for block in page.split("```rust\n").skip(1) {
             let (block, _) = block.split_once("```").expect("a block ends");
-            assert!(code.contains(block), "{path:?}: no example has\n{block}");
+            assert!(code.contains(block), "{path:?}: no file has\n{block}");
             found += 1;
         }
     }

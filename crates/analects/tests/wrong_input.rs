@@ -361,6 +361,34 @@ const CASES: &[Case] = &[
     ),
     case(
         "[\"fq_codel\"]",
+        "[\"2lps(codel,tarket=5ms)\"]",
+        &[
+            "s.toml:2:16",
+            "2lps: codel: there is no parameter \"tarket\"",
+            "did you mean target?",
+        ],
+    ),
+    case(
+        "[\"fq_codel\"]",
+        "[\"2lps(codel;pie)\"]",
+        &["s.toml:2:16", "2lps contains 1, not 2", "write 2lps(BASE)"],
+    ),
+    case(
+        "[\"fq_codel\"]",
+        "[\"2lps(codel,target=5ms\"]",
+        &[
+            "s.toml:2:16",
+            "a parenthesis is not closed (character 5)",
+            "write ) after the last child",
+        ],
+    ),
+    case(
+        "size = \"10kB\"",
+        "control = \"cubic(reno)\"",
+        &["s.toml:21:11", "cubic contains no other", "write cubic"],
+    ),
+    case(
+        "[\"fq_codel\"]",
         "[\"pfifo\", \"pfifo\"]",
         &["s.toml:2:25", "pfifo stands here twice"],
     ),

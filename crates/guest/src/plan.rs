@@ -11,7 +11,7 @@ use transport::media::MediaParams;
 use units::param::Value;
 use units::{Duration, Rate};
 use workload::page::Page;
-use workload::registry::{Kind, Library, LibraryError, Registry};
+use workload::{Kind, Library, LibraryError, Registry};
 
 /// Everything that the guest has to know.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -12,9 +12,9 @@ use nix::sys::epoll::{Epoll, EpollEvent, EpollFlags};
 use nix::sys::socket::SockaddrIn;
 use transport::Endpoint;
 use units::Instant;
-use workload::call::{Conditions, Frame};
 use workload::driver::{self, Flow, TimerId};
 use workload::{Carrier, Datagram, Event, Sockets};
+use workload::{Conditions, Frame};
 
 type Result<T> = core::result::Result<T, Failure>;
 

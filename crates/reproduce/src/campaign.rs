@@ -2,22 +2,11 @@
 
 use crate::Error;
 use crate::job::{self, Job, Keyed};
+use crate::progress::Progress;
 use crate::store::{Kept, Store};
 use measure::{Engine, RunResult};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
-
-/// Who is told of progress.
-pub trait Progress: Sync {
-    /// One more job is done.
-    fn done(&self);
-    /// There are so many jobs, and so many of them are still to be made.
-    fn planned(&self, _all: usize, _missing: usize) {}
-    /// This process made the job with this key, and its result is kept.
-    fn made(&self, _key: &str) {}
-    /// Something that should be known.
-    fn remark(&self, _text: &str) {}
-}
 
 /// Where results are kept, and what they depend on beside their jobs.
 #[derive(Debug, Clone, Copy)]

@@ -23,17 +23,19 @@ mod matrix;
 pub mod page;
 pub mod pages;
 pub mod plan;
+mod progress;
 pub mod records;
 pub mod registry;
 pub mod store;
 pub mod sweep;
 
-pub use campaign::{Keeping, Progress, run};
+pub use campaign::{Keeping, run};
 pub use data::Data;
 pub use experiment::{Experiment, Wants};
 pub use job::{Description, Job};
 pub use matrix::Wanted;
 pub use plan::{Cell, Grid, Trace};
+pub use progress::Progress;
 pub use store::Store;
 
 use claim::Checked;

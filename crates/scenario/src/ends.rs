@@ -7,9 +7,9 @@ use transport::tcp::Tcp;
 use transport::{Config, Connection, media};
 use units::random::Stream;
 use units::{Instant, Refusal};
-use workload::call::{Conditions, Frame};
 use workload::driver::{End, Fate, Flow};
 use workload::{Carrier, Datagram, Driver, Sockets};
+use workload::{Conditions, Frame};
 
 /// Both ends of `flow`, the opening one first; a connection's has begun its handshake.
 ///

@@ -6,9 +6,9 @@ use link::trace::{self, Trace};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+use workload::LibraryError;
 use workload::har::{Har, LeftOut};
 use workload::page::Page;
-use workload::registry::LibraryError;
 
 /// Largest scenario that is read. Its text is parsed as a whole, which takes many times its size.
 pub const MAX_SCENARIO: u64 = 1 << 20;

@@ -16,6 +16,7 @@ mod error;
 pub mod files;
 mod model;
 mod names;
+mod read;
 mod resolve;
 mod section;
 mod traffic;

@@ -2,17 +2,13 @@
 
 use crate::capacity::{buffer, capacity};
 use crate::document::Document;
-use crate::error::{ScenarioError, printable};
+use crate::error::printable;
 use crate::model::{Link, Scenario, Stack, Uplink};
 use crate::names::Names;
-use crate::section::{Section, Text};
+use crate::read::{MAX_DURATION, MAX_NAME, MAX_RTT, Result, choice, judged, limited, name};
+use crate::section::Section;
 use crate::traffic;
-use units::{Bytes, Choice, Duration, Refusal};
-
-pub(crate) type Result<T> = core::result::Result<T, ScenarioError>;
-
-/// Judges a choice: `Err` says what is wrong with it, and what there is instead.
-type Judge<'a> = &'a dyn Fn(&Choice) -> core::result::Result<(), Refusal>;
+use units::{Bytes, Choice, Duration};
 
 /// What a scenario may say outside of tables, and in `[link]` and `[link.up]`. A key that stands here
 /// is read below.
@@ -46,19 +42,12 @@ const LINK_KEYS: &[&str] = &[
 ];
 const UPLINK_KEYS: &[&str] = &["rate", "trace", "steps", "buffer", "discipline"];
 
-/// Longer runs are mistakes.
-pub(crate) const MAX_DURATION: Duration = Duration::from_secs(7 * 24 * 3600);
 /// Numbers of links are passed around in a byte, and figure 28 of the Confucius paper has three.
 const MAX_LINKS: usize = 16;
-/// Longer round trips are mistakes.
-pub(crate) const MAX_RTT: Duration = Duration::from_secs(60);
 /// More than this beside a packet is a mistake: PPPoE over ATM adds some 40 bytes.
 const MAX_OVERHEAD: u32 = 1_000;
 /// Longer rings than any driver's are mistakes.
 const MAX_DEVICE: u32 = 10_000;
-/// Longer names flood tables.
-pub(crate) const MAX_NAME: usize = 40;
-
 impl Document {
     /// The scenario that this document describes.
     ///
@@ -112,29 +101,6 @@ impl Document {
     }
 }
 
-/// A name that can stand in tables, file names and paths of the command line.
-pub(crate) fn name<'a>(section: &mut Section<'a>) -> Result<Option<Text<'a>>> {
-    name_at(section, "name")
-}
-
-pub(crate) fn name_at<'a>(
-    section: &mut Section<'a>,
-    key: &'static str,
-) -> Result<Option<Text<'a>>> {
-    let Some(text) = section.text(key)? else {
-        return Ok(None);
-    };
-    let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | ' ');
-    let length = text.value.chars().count();
-    if !(1..=MAX_NAME).contains(&length) || !text.value.chars().all(plain) {
-        let shown = printable(&text.value, MAX_NAME);
-        let message = format!("{}: \"{shown}\" cannot be a name", text.key);
-        let help = format!("write 1 to {MAX_NAME} letters, digits, spaces, `-` and `_`");
-        return Err(text.error(&message, &help));
-    }
-    Ok(Some(text))
-}
-
 /// The scenario's summary: one line, whatever was written.
 fn summary(root: &mut Section<'_>) -> Result<String> {
     let text = root.text("summary")?.map(|text| text.value);
@@ -163,23 +129,6 @@ fn stack(root: &mut Section<'_>) -> Result<Stack> {
             Err(text.error(&message, "write \"linux\" or \"ns3\""))
         }
     }
-}
-
-pub(crate) fn limited(
-    section: &mut Section<'_>,
-    key: &'static str,
-    default: Duration,
-    max: Duration,
-) -> Result<Duration> {
-    let Some(text) = section.text(key)? else {
-        return Ok(default);
-    };
-    let value: Duration = text.parse_value()?;
-    if value > max {
-        let message = format!("{}: {value} is too long", text.key);
-        return Err(text.error(&message, &format!("write at most {max}")));
-    }
-    Ok(value)
 }
 
 fn links(root: &mut Section<'_>, names: &dyn Names) -> Result<(Vec<Link>, Duration)> {
@@ -293,29 +242,6 @@ fn device(section: &mut Section<'_>) -> Result<u32> {
         return Err(text.error(&message, &format!("write at most {MAX_DEVICE}")));
     }
     Ok(packets)
-}
-
-pub(crate) fn choice(
-    section: &mut Section<'_>,
-    key: &'static str,
-    judge: Judge<'_>,
-) -> Result<Option<Choice>> {
-    section
-        .text(key)?
-        .map(|text| judged(&text, judge))
-        .transpose()
-}
-
-fn judged(text: &Text<'_>, judge: Judge<'_>) -> Result<Choice> {
-    let parsed = text.value.parse::<Choice>().and_then(|choice| {
-        judge(&choice)?;
-        Ok(choice)
-    });
-    parsed.map_err(|refusal| {
-        let help = refusal.help.as_deref();
-        let help = help.unwrap_or("`analects describe NAME` says what it can be told");
-        text.error(&format!("{}: {}", text.key, refusal.message), help)
-    })
 }
 
 fn disciplines(root: &mut Section<'_>, names: &dyn Names) -> Result<Vec<Choice>> {

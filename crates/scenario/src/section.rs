@@ -4,7 +4,7 @@ use crate::document::{Document, Item, Node, Origin, Table};
 use crate::error::{ScenarioError, printable};
 use units::Refusal;
 use units::param::{Settings, Spec, Value};
-use workload::registry::BuildError;
+use workload::LibraryError;
 
 /// A table that is being read. What is left at the end is unknown, and refused.
 pub struct Section<'a> {
@@ -150,15 +150,18 @@ impl<'a> Section<'a> {
         items.into_iter().map(text).collect()
     }
 
-    /// Hands all keys that are left to `build`, which knows parameters `specs`.
-    pub fn settings<T>(
+    /// All keys that are left, which have to be among the parameters `specs` and pass `check` each by
+    /// itself; and where they stand.
+    pub fn checked(
         mut self,
         specs: &'static [Spec],
         check: impl Fn(&Settings) -> core::result::Result<(), Refusal>,
-        build: impl Fn(&Settings) -> core::result::Result<T, BuildError>,
-    ) -> Result<T> {
+    ) -> Result<(Vec<(String, String)>, Places<'a>)> {
         let mut settings = Vec::new();
-        let mut items = Vec::new();
+        let mut places = Places {
+            document: self.document,
+            keys: Vec::new(),
+        };
         for (name, item) in core::mem::take(&mut self.left) {
             let Some(spec) = specs.iter().find(|spec| spec.name == name) else {
                 self.known.extend(specs.iter().map(|spec| spec.name));
@@ -173,30 +176,12 @@ impl<'a> Section<'a> {
                 let help = error.help.as_deref().unwrap_or(spec.help);
                 return Err(self.error_at(&item, &message, help));
             }
+            places
+                .keys
+                .push((name.clone(), self.key(&name), item.origin));
             settings.push(setting);
-            items.push(item);
         }
-        build(&settings).map_err(|error| self.refused(&error, &settings, &items))
-    }
-
-    /// The error for settings that were not taken.
-    fn refused(&self, error: &BuildError, settings: &Settings, items: &[Item]) -> ScenarioError {
-        let (key, error) = match error {
-            BuildError::Param(error) => {
-                let help = error.help.as_deref().unwrap_or("change one of them");
-                return self.error(&error.message, help);
-            }
-            BuildError::Library { key, error } => (key, error),
-        };
-        let place = settings.iter().position(|(name, _)| name == key);
-        match (&error.file, place) {
-            (Some(file), _) => ScenarioError::about(file, &error.message, &error.help),
-            (None, Some(place)) => {
-                let message = format!("{}: {}", self.key(key), error.message);
-                self.error_at(&items[place], &message, &error.help)
-            }
-            (None, None) => self.error(&error.message, &error.help),
-        }
+        Ok((settings, places))
     }
 
     /// Refuses a table with other keys than these. A misspelt key is named before what is then
@@ -221,6 +206,27 @@ impl<'a> Section<'a> {
         let name: String = name.chars().take(60).collect();
         let message = format!("unknown key {:?}", self.key(&name));
         self.error_at(item, &message, &help.unwrap_or_default())
+    }
+}
+
+/// Where settings stand.
+pub struct Places<'a> {
+    document: &'a Document,
+    /// Name, path and place of each.
+    keys: Vec<(String, String, Origin)>,
+}
+
+impl Places<'_> {
+    /// The error for something that the setting called `key` names and that could not be loaded.
+    pub fn error(&self, key: &str, error: &LibraryError) -> ScenarioError {
+        if let Some(file) = &error.file {
+            return ScenarioError::about(file, &error.message, &error.help);
+        }
+        let place = self.keys.iter().find(|(name, ..)| name == key);
+        let path = place.map_or(key, |(_, path, _)| path);
+        let message = format!("{path}: {}", error.message);
+        let origin = place.map(|(.., origin)| origin);
+        self.document.error(origin, &message, &error.help)
     }
 }
 

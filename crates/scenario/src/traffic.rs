@@ -6,17 +6,17 @@ use crate::error::{ScenarioError, printable};
 use crate::files::{self, Incomplete, Pages};
 use crate::model::{Link, Traffic};
 use crate::names::Names;
-use crate::resolve::{MAX_DURATION, MAX_NAME, MAX_RTT, Result, choice, limited, name, name_at};
+use crate::read::{MAX_DURATION, MAX_NAME, MAX_RTT, Result, choice, limited, name, name_at};
 use crate::section::{Section, Text};
 use crate::via;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use transport::media::MediaParams;
+use units::param::Settings;
 use units::{Choice, Duration};
 use workload::page::Page;
-use workload::registry::{Entry, Library, LibraryError};
-use workload::{Carrier, Kind, Rows};
+use workload::{BuildError, Carrier, Entry, Kind, Library, LibraryError, Rows};
 
 /// What an entry may refer to.
 struct Known<'a> {
@@ -75,7 +75,7 @@ pub fn traffic(
 
 /// One entry; several for calls and pages, whose frames and loads are told apart by the entry.
 fn entry(mut section: Section<'_>, name: String, known: &Known<'_>) -> Result<Vec<Traffic>> {
-    let entry = workload(&mut section, &name, known.names)?;
+    let (entry, kind) = workload(&mut section, &name, known.names)?;
     let rtt = match section.has("rtt") {
         true => Some(limited(&mut section, "rtt", Duration::ZERO, MAX_RTT)?),
         false => None,
@@ -96,7 +96,7 @@ fn entry(mut section: Section<'_>, name: String, known: &Known<'_>) -> Result<Ve
         control: control(&mut section, &entry, known.names)?,
         session: session(&mut section, &entry)?,
         up: up(&mut section)?,
-        kind: built(entry, section, known.shelf)?,
+        kind: built(entry, &kind, section, known.shelf)?,
         name,
     };
     let rows = traffic.kind.entry.rows;
@@ -113,7 +113,11 @@ fn entry(mut section: Section<'_>, name: String, known: &Known<'_>) -> Result<Ve
 }
 
 /// The workload that `kind` names.
-fn workload(section: &mut Section<'_>, name: &str, names: &dyn Names) -> Result<Entry> {
+fn workload<'a>(
+    section: &mut Section<'a>,
+    name: &str,
+    names: &dyn Names,
+) -> Result<(Entry, Text<'a>)> {
     let listed = || {
         let names: Vec<&str> = names.workloads().iter().map(|entry| entry.name).collect();
         format!("write kind = one of {}", names.join(", "))
@@ -121,11 +125,12 @@ fn workload(section: &mut Section<'_>, name: &str, names: &dyn Names) -> Result<
     let Some(kind) = section.text("kind")? else {
         return Err(section.error(&format!("traffic {name} has no kind"), &listed()));
     };
-    names.workloads().get(&kind.value).copied().ok_or_else(|| {
+    let entry = names.workloads().get(&kind.value).copied().ok_or_else(|| {
         let other = printable(&kind.value, MAX_NAME);
         let message = format!("{}: \"{other}\" is no kind of traffic", kind.key);
         kind.error(&message, &listed())
-    })
+    })?;
+    Ok((entry, kind))
 }
 
 /// The congestion control, where the workload has one.
@@ -150,18 +155,24 @@ fn session(section: &mut Section<'_>, known: &Entry) -> Result<MediaParams> {
     }
     match section.table("session")? {
         None => Ok(MediaParams::default()),
-        Some(table) => table.settings(
-            MediaParams::SPECS,
-            |settings| MediaParams::parse(settings).map(drop),
-            |settings| MediaParams::parse(settings).map_err(Into::into),
-        ),
+        Some(table) => {
+            let check = |settings: &Settings| MediaParams::parse(settings).map(drop);
+            let whole = table.error("its settings do not go together", "change one of them");
+            let (settings, _) = table.checked(MediaParams::SPECS, check)?;
+            MediaParams::parse(&settings).map_err(|_| whole)
+        }
     }
 }
 
 /// The workload with the settings that are left in the section.
-fn built(entry: Entry, section: Section<'_>, shelf: &Shelf) -> Result<Kind> {
-    let workload = section.settings(entry.params, entry.check, |settings| {
-        (entry.build)(settings, shelf)
+fn built(entry: Entry, kind: &Text<'_>, section: Section<'_>, shelf: &Shelf) -> Result<Kind> {
+    let (settings, items) = section.checked(entry.params, entry.check)?;
+    let workload = (entry.build)(&settings, shelf).map_err(|error| match error {
+        BuildError::Param(refusal) => {
+            let help = refusal.help.as_deref().unwrap_or("change one of them");
+            kind.error(&format!("{}: {}", kind.key, refusal.message), help)
+        }
+        BuildError::Library { key, error } => items.error(key, &error),
     })?;
     Ok(Kind { entry, workload })
 }

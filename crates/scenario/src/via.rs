@@ -2,7 +2,7 @@
 
 use crate::error::printable;
 use crate::model::{Link, Via};
-use crate::resolve::Result;
+use crate::read::Result;
 use crate::section::{Section, Text};
 use units::Duration;
 use units::param::Value;

@@ -232,7 +232,7 @@ fn traffic() {
     let dscp: Vec<u8> = full.traffic.iter().map(|e| e.dscp.bits()).collect();
     assert_eq!(dscp, [34, 34, 0, 0]);
     let bulk = &full.traffic[3];
-    assert_eq!((bulk.count, set(3, "size")), (3, "1500kB".into()));
+    assert_eq!((bulk.count, set(3, "size")), (3, "1.5MB".into()));
     assert_eq!(
         (bulk.rtt, bulk.access, bulk.up),
         (Some(ms(20)), Some(mbit(50)), true)

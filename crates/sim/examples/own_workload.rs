@@ -11,10 +11,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use units::param::Settings;
 use units::{Bytes, Duration, FlowId, Instant};
-use workload::registry::{BuildError, Entry, Library};
 use workload::{
     App, Carrier, ConnId, Datagram, Figure, Input, Kept, Output, Rows, Start, TrafficId, Workload,
 };
+use workload::{BuildError, Entry, Library};
 
 units::params! {
     /// What a `sensor` entry can be told.

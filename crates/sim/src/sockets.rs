@@ -10,9 +10,9 @@ use scenario::{Path, Scenario, Traffic, ends};
 use transport::Endpoint;
 use units::random::Stream;
 use units::{Duration, Instant};
-use workload::call::{Conditions, Frame};
 use workload::driver::{self, Flow, TimerId};
 use workload::{Carrier, Datagram, Sockets};
+use workload::{Conditions, Frame};
 
 /// End points over the network.
 pub struct Ends<'a> {

@@ -7,8 +7,8 @@
 //! how many actors there are.
 //! Not for: pages, whose requests depend on each other.
 
+use crate::entry::{BuildError, Entry, Figure, Kept, Library, Rows, Start, Workload};
 use crate::page::PageServer;
-use crate::registry::{BuildError, Entry, Figure, Kept, Library, Rows, Start, Workload};
 use crate::sizes::Sizes;
 use crate::{App, Carrier, ConnId, Input, Message, Output, Report};
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 //! [`Bulk`] runs at the sending side, which also opens the connection; [`BulkReceiver`] at the other
 //! side says when everything has arrived.
 
-use crate::registry::{BuildError, Entry, Library, Rows, Start, Workload};
+use crate::entry::{BuildError, Entry, Library, Rows, Start, Workload};
 use crate::{App, Carrier, ConnId, Input, Message, Output, Report};
 use std::sync::Arc;
 use units::param::Settings;

@@ -10,8 +10,8 @@
 //! that no frame is negative, and without its delayed reaction: the encoders of calls follow a new
 //! rate from the next frame on.
 
-use crate::registry::{BuildError, Entry, Library, Rows, Start, Workload};
-use crate::{App, Carrier, ConnId, Input, Output};
+use crate::entry::{BuildError, Entry, Library, Rows, Start, Workload};
+use crate::{App, Carrier, Conditions, ConnId, Frame, Input, Output};
 use std::sync::Arc;
 use units::param::Settings;
 use units::random::Stream;
@@ -140,28 +140,6 @@ impl App for Call {
 const LEAST_SHARE: f64 = 0.25;
 /// Seconds of the rate that an encoder may owe; more is forgotten (libvpx `rc_buf_sz`).
 const MOST_OWED: f64 = 1.0;
-
-/// A frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Frame {
-    /// Its number: 0, then one more for each. Skipped turns have none.
-    pub id: u64,
-    /// How long it is.
-    pub bytes: u32,
-    /// It depends on no other.
-    pub key: bool,
-}
-
-/// What the encoder is told when a frame's turn comes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Conditions {
-    /// The rate to produce at, headers of packets excluded.
-    pub rate: Rate,
-    /// The receiver asks for a key frame. Remembered over skipped turns.
-    pub keyframe_requested: bool,
-    /// The sender holds too much already: skip this turn.
-    pub congested: bool,
-}
 
 /// The encoder of one direction of a call.
 #[derive(Debug, Clone)]
@@ -331,7 +309,7 @@ mod tests {
             ..CallParams::default()
         };
         let error = crossed.check().unwrap_err().to_string();
-        assert_eq!(error, "min_rate 200mbit is above max_rate 100mbit");
+        assert!(error.starts_with("min_rate 200mbit is above max_rate 100mbit"));
     }
 
     #[test]

@@ -10,207 +10,29 @@
 #![deny(missing_docs)]
 
 pub mod actors;
+mod app;
 pub mod bulk;
 pub mod call;
 mod carrier;
 pub mod driver;
+mod entry;
 mod event;
 pub mod generator;
 pub mod har;
 mod ledger;
 pub mod page;
+mod page_loads;
 pub mod registry;
 pub mod sizes;
 pub mod statistics;
 pub mod udp;
 
+pub use app::{App, Conditions, ConnId, Datagram, Frame, Input, Message, Output, Report};
 pub use carrier::Carrier;
 pub use driver::{Driver, Sockets};
+pub use entry::{
+    Build, BuildError, Entry, Figure, Kept, Kind, Library, LibraryError, Rows, Start, Workload,
+};
 pub use event::{Event, TrafficId};
-pub use registry::{Figure, Kept, Kind, Registry, Rows, Start, Workload};
-
-use units::{Duration, Instant};
-
-/// One end of an application.
-pub trait App: Send {
-    /// Something happened; what to do about it is appended to `out`.
-    fn handle(&mut self, now: Instant, input: Input, out: &mut Vec<Output>);
-}
-
-/// A connection's number, chosen by the end that opens it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct ConnId(pub u32);
-
-/// What happened.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Input {
-    /// The application starts.
-    Start,
-    /// The transport's handshake is complete.
-    Opened(ConnId),
-    /// The last byte of a message arrived.
-    Message {
-        /// On which connection.
-        conn: ConnId,
-        /// On which stream; 0 for TCP.
-        stream: u32,
-        /// What it says.
-        message: Message,
-    },
-    /// Fewer bytes than the transport's low mark wait to be sent: more may be given. Comes once
-    /// after an [`Output::Send`] that left the mark reached, when it no longer is; more often does
-    /// no harm.
-    Writable(ConnId),
-    /// A datagram arrived.
-    Datagram {
-        /// On which connection.
-        conn: ConnId,
-        /// Which one.
-        datagram: Datagram,
-    },
-    /// The state of a media session, as [`Output::Ask`] asked for it.
-    Session {
-        /// Which one.
-        conn: ConnId,
-        /// Its state.
-        conditions: call::Conditions,
-    },
-    /// The time asked for by [`Output::Timer`] has come.
-    Timer(u64),
-}
-
-/// What to do.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Output {
-    /// Open a connection.
-    Open {
-        /// Its number.
-        conn: ConnId,
-        /// What carries it.
-        carrier: Carrier,
-        /// The machine it leads to: the same number for the same one. An application that speaks to
-        /// one only says 0.
-        server: u32,
-        /// How much longer than the scenario's the round trip to this server is, at either end
-        /// together.
-        extra_rtt: Duration,
-    },
-    /// Send a message of `bytes` on `stream`.
-    Send {
-        /// On which connection.
-        conn: ConnId,
-        /// On which stream; 0 for TCP.
-        stream: u32,
-        /// How long it is.
-        bytes: u64,
-        /// What it says.
-        message: Message,
-    },
-    /// Send a datagram.
-    Datagram {
-        /// On which connection.
-        conn: ConnId,
-        /// Which one.
-        datagram: Datagram,
-    },
-    /// Say how a media session is, with [`Input::Session`].
-    Ask(ConnId),
-    /// Send a frame over a media session.
-    Frame {
-        /// Which session.
-        conn: ConnId,
-        /// The frame.
-        frame: call::Frame,
-    },
-    /// Call with [`Input::Timer`] and this token at this moment.
-    Timer(Instant, u64),
-    /// The connection is no longer needed: both ends go, and the application at the far end.
-    Close(ConnId),
-    /// Something that results speak of.
-    Report(Report),
-}
-
-/// A datagram, as applications see it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Datagram {
-    /// Its number.
-    pub id: u64,
-    /// Length of the IP packet in bytes.
-    pub bytes: u32,
-    /// When it was sent.
-    pub sent: Instant,
-}
-
-/// What a message says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Message {
-    /// TLS 1.3 ClientHello.
-    ClientHello,
-    /// TLS 1.3 ServerHello to Finished, certificates included.
-    ServerHello,
-    /// A request, which says what the server is to do.
-    Request {
-        /// Its number within the page.
-        id: u32,
-        /// How long the answer is, bytes, headers included.
-        response: u64,
-        /// How long the server thinks before the first byte.
-        think: Duration,
-    },
-    /// A part of an answer.
-    Response {
-        /// The request's number.
-        id: u32,
-        /// Whether this is the last part.
-        last: bool,
-    },
-    /// Bytes of no meaning.
-    Bulk {
-        /// Nothing comes after these.
-        last: bool,
-    },
-}
-
-/// Something that results speak of.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Report {
-    /// Navigation starts.
-    PageStarted {
-        /// Which load, counted from 0.
-        load: u32,
-        /// Which page: an index into the entry's list.
-        page: u32,
-    },
-    /// A request was sent.
-    RequestStarted {
-        /// Which load.
-        load: u32,
-        /// Its number within the page.
-        id: u32,
-    },
-    /// A request's answer is complete.
-    RequestDone {
-        /// Which load.
-        load: u32,
-        /// Its number within the page.
-        id: u32,
-        /// Length of the answer in bytes.
-        bytes: u64,
-    },
-    /// The last request of the page is complete.
-    PageDone {
-        /// Which load.
-        load: u32,
-    },
-    /// All that the connection was opened for has arrived.
-    Done(ConnId),
-    /// A value of one of the workload's [figures](Figure).
-    Figure {
-        /// Which figure, by its place.
-        figure: u8,
-        /// The value, in the figure's unit.
-        value: f64,
-        /// When what was observed began; whether it is measured goes by that.
-        began: Instant,
-    },
-}
+pub use page_loads::PageLoads;
+pub use registry::Registry;

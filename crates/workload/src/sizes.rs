@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_and_written_again() {
-        for text in ["300KiB", "exponential:1MB", "pareto:1.2:300KiB:1GiB"] {
+        for text in ["300kB", "exponential:1MB", "pareto:1.2:300kB:1GB"] {
             assert_eq!(Sizes::parse(text).unwrap().to_string(), text);
         }
         for refused in [

@@ -5,7 +5,7 @@
 //! end answers each with a datagram, as a name server does.
 //! Not for: real-time video, which adapts (`call`).
 
-use crate::registry::{BuildError, Entry, Figure, Kept, Library, Rows, Start, Workload};
+use crate::entry::{BuildError, Entry, Figure, Kept, Library, Rows, Start, Workload};
 use crate::{App, Carrier, ConnId, Datagram, Input, Output, Report};
 use core::fmt;
 use std::sync::Arc;
@@ -403,10 +403,7 @@ mod tests {
     fn an_answer_has_room_for_its_headers() {
         struct Nothing;
         impl Library for Nothing {
-            fn pages(
-                &self,
-                _: &str,
-            ) -> Result<Vec<Arc<crate::page::Page>>, crate::registry::LibraryError> {
+            fn pages(&self, _: &str) -> Result<Vec<Arc<crate::page::Page>>, crate::LibraryError> {
                 Ok(Vec::new())
             }
         }

@@ -4,8 +4,8 @@ use measure::{Engine, EngineError, Event, Sink};
 use scenario::{AnyNames, Document, Scenario, ScenarioError};
 use std::sync::Arc;
 use units::{Duration, Instant, Rate};
-use workload::Event as Application;
-use workload::page::{ActiveFlows, Page, PageLoads, PageParams, Protocol};
+use workload::page::{ActiveFlows, Page, PageParams, Protocol};
+use workload::{Event as Application, PageLoads};
 
 /// The link is no bottleneck and its queue drops nothing. The paper does not say what its access
 /// was. Ten minutes are more than any page takes here.

@@ -13,9 +13,10 @@ mod slots;
 
 pub use flows::{End, Flow};
 
-use crate::call::{Conditions, Frame};
-use crate::registry::{Kind, Rows, Start};
-use crate::{App, ConnId, Datagram, Event, Input, Output, Report, TrafficId};
+use crate::{
+    App, Conditions, ConnId, Datagram, Event, Frame, Input, Kind, Output, Report, Rows, Start,
+    TrafficId,
+};
 use flows::{Flows, Opening, Owner};
 use slots::{SlotId, Slots};
 use std::collections::BTreeMap;

@@ -9,12 +9,10 @@ mod active;
 mod client;
 mod connections;
 mod server;
-mod workload;
 
 pub use active::ActiveFlows;
 pub use client::{PageClient, PageParams, PageSetup};
 pub use server::PageServer;
-pub use workload::{ENTRY, PageLoads};
 
 use serde::{Deserialize, Serialize};
 use units::random::Stream;

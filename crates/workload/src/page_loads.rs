@@ -1,7 +1,7 @@
 //! `page` among the workloads.
 
-use super::{Page, PageClient, PageParams, PageServer, PageSetup};
-use crate::registry::{BuildError, Entry, Library, Rows, Start, Workload};
+use crate::entry::{BuildError, Entry, Library, Rows, Start, Workload};
+use crate::page::{Page, PageClient, PageParams, PageServer, PageSetup};
 use crate::{App, Carrier};
 use std::sync::Arc;
 use units::param::Settings;

@@ -1,0 +1,13 @@
+//! Who is told how far runs have come.
+
+/// Who is told of progress.
+pub trait Progress: Sync {
+    /// One more job is done.
+    fn done(&self);
+    /// There are so many jobs, and so many of them are still to be made.
+    fn planned(&self, _all: usize, _missing: usize) {}
+    /// This process made the job with this key, and its result is kept.
+    fn made(&self, _key: &str) {}
+    /// Something that should be known.
+    fn remark(&self, _text: &str) {}
+}

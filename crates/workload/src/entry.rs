@@ -1,0 +1,236 @@
+//! What a workload says of itself.
+
+use crate::app::App;
+use crate::carrier::Carrier;
+use crate::page::Page;
+use core::fmt;
+use std::sync::Arc;
+use units::param::{Settings, Spec};
+use units::random::Stream;
+use units::{Duration, Instant, Rate, Refusal};
+
+/// What an application is made for: the instance of a traffic entry that starts.
+#[derive(Debug, Clone, Copy)]
+pub struct Start<'a> {
+    /// When.
+    pub now: Instant,
+    /// The traffic entry's name.
+    pub name: &'a str,
+    /// Which of the entry's instances, from 0.
+    pub instance: u32,
+    /// The run's seed.
+    pub seed: u64,
+    /// The entry's round trip without queueing and transmission.
+    pub rtt: Duration,
+    /// The nominal rate of the first link that the entry's data passes.
+    pub rate: Rate,
+}
+
+impl Start<'_> {
+    /// A stream of random numbers for this entry, the same whatever else is in the run. The instances
+    /// of an entry share it where there is one instance only, and have their own otherwise.
+    pub fn chance(&self) -> Stream {
+        match self.instance {
+            0 => Stream::new(self.seed, self.name),
+            n => Stream::new(self.seed, &format!("{} #{n}", self.name)),
+        }
+    }
+}
+
+/// What a traffic entry sends and asks for.
+pub trait Workload: fmt::Debug + Send + Sync {
+    /// Its settings as a user would write them, defaults included.
+    fn values(&self) -> Vec<(&'static str, String)>;
+
+    /// The application that starts; it opens connections.
+    fn client(&self, start: &Start<'_>) -> Box<dyn App>;
+
+    /// The application at the far end of each connection; none where what arrives speaks for itself,
+    /// as a media session's frames do.
+    fn server(&self) -> Option<Box<dyn App>>;
+
+    /// The end that opens connections sends most of the data: an upload, a call. Otherwise it asks for
+    /// data, as a browser does.
+    fn client_sends(&self) -> bool;
+
+    /// A flow of it goes on until the run ends.
+    fn lasts(&self) -> bool {
+        false
+    }
+
+    /// End hosts would claim that its packets are delay-sensitive.
+    fn real_time(&self) -> bool {
+        false
+    }
+
+    /// For a media session: the rate that its encoder starts from, and the least and greatest rate.
+    fn media(&self) -> Option<(Rate, (Rate, Rate))> {
+        None
+    }
+
+    /// Servers are the same for every entry that asks them, as web sites are. Otherwise an entry has
+    /// its own.
+    fn shares_servers(&self) -> bool {
+        false
+    }
+
+    /// The pages that it loads, for results that name them.
+    fn pages(&self) -> &[Arc<Page>] {
+        &[]
+    }
+
+    /// How far the round trips to its servers spread, as the standard deviation of their logarithm; 0
+    /// where all servers are as far away as the scenario says.
+    fn rtt_spread(&self) -> f64 {
+        0.0
+    }
+}
+
+/// Where a workload's entry stands in results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rows {
+    /// A row with what was seen of its frames, among the calls.
+    Call,
+    /// A row for each load, among the pages.
+    Loads,
+    /// A row for each flow, among the transfers.
+    Flows,
+    /// Its figures only: there may be any number of flows.
+    Figures,
+}
+
+/// How the values of a [`Figure`] become a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kept {
+    /// Each value is a sample: count, mean and quantiles are kept.
+    Samples,
+    /// Values are added up.
+    Sum,
+    /// Nothing is observed itself: how many percent of the first figure's sum the second one's lacks.
+    Missing(u8, u8),
+}
+
+/// Something that a workload observes and results tell.
+#[derive(Debug, Clone, Copy)]
+pub struct Figure {
+    /// Its name; with the workload's name before it, a metric's.
+    pub name: &'static str,
+    /// Its unit, as it is printed behind a number.
+    pub unit: &'static str,
+    /// What it is, in a line.
+    pub about: &'static str,
+    /// How its values become a result.
+    pub kept: Kept,
+}
+
+/// What a workload may load while it is built.
+pub trait Library {
+    /// The pages that `source` names.
+    ///
+    /// # Errors
+    /// What is wrong with it, and what to write instead.
+    fn pages(&self, source: &str) -> Result<Vec<Arc<Page>>, LibraryError>;
+}
+
+/// Why something could not be loaded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LibraryError {
+    /// The file at fault; none where the name itself is.
+    pub file: Option<String>,
+    /// What is wrong.
+    pub message: String,
+    /// What to write instead.
+    pub help: String,
+}
+
+/// Why a workload was not built.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BuildError {
+    /// A setting was refused.
+    Param(Refusal),
+    /// What the setting called `key` names could not be loaded.
+    Library {
+        /// The setting.
+        key: &'static str,
+        /// Why.
+        error: LibraryError,
+    },
+}
+
+impl From<Refusal> for BuildError {
+    fn from(error: Refusal) -> Self {
+        BuildError::Param(error)
+    }
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BuildError::Param(error) => error.fmt(f),
+            BuildError::Library { key, error } => match &error.file {
+                Some(file) => write!(f, "{key}: {file}: {}", error.message),
+                None => write!(f, "{key}: {}", error.message),
+            },
+        }
+    }
+}
+
+/// Builds a workload from what the user set.
+pub type Build = fn(&Settings, &dyn Library) -> Result<Arc<dyn Workload>, BuildError>;
+
+/// A workload's description of itself.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    /// The name users write: a traffic entry's `kind`.
+    pub name: &'static str,
+    /// One line.
+    pub summary: &'static str,
+    /// Its principles and what it is not for: some sentences, separated by blank lines.
+    pub about: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+    /// Its parameters.
+    pub params: &'static [Spec],
+    /// Checks the form and the range of each of some settings by itself.
+    pub check: fn(&Settings) -> Result<(), Refusal>,
+    /// What may carry it.
+    pub carriers: &'static [Carrier],
+    /// The control that it has where none is named; none where nothing is controlled.
+    pub control: Option<&'static str>,
+    /// Where it stands in results.
+    pub rows: Rows,
+    /// What it observes.
+    pub figures: &'static [Figure],
+    /// Builds one.
+    pub build: Build,
+}
+
+/// A workload with its settings, ready to start.
+#[derive(Debug, Clone)]
+pub struct Kind {
+    /// Its description.
+    pub entry: Entry,
+    /// The workload.
+    pub workload: Arc<dyn Workload>,
+}
+
+impl Kind {
+    /// The name in scenarios.
+    pub const fn name(&self) -> &'static str {
+        self.entry.name
+    }
+
+    /// Whether `carrier` may carry it.
+    pub fn uses(&self, carrier: Carrier) -> bool {
+        self.entry.carriers.contains(&carrier)
+    }
+}
+
+/// The same workload with the same settings, over the same pages.
+impl PartialEq for Kind {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+            && self.workload.values() == other.workload.values()
+            && self.workload.pages() == other.workload.pages()
+    }
+}
