@@ -139,6 +139,7 @@ fn excerpts_of_code_stand_in_what_they_are_from() {
     let code = [
         "sim/examples/own_discipline.rs",
         "sim/examples/own_control.rs",
+        "sim/examples/own_workload.rs",
         "qdisc/src/two_level.rs",
     ];
     let code = code.map(|file| std::fs::read_to_string(root().join("crates").join(file)).unwrap());
@@ -204,7 +205,8 @@ fn anchor_of(heading: &str) -> String {
 fn the_reference_names_every_key_of_a_scenario() {
     let folder = Folder::new("keys");
     let output = folder.analects(&["describe", "scenario"]);
-    let guide = std::fs::read_to_string(root().join("docs/guide-researcher.md")).unwrap();
+    let page = |name| std::fs::read_to_string(root().join("docs").join(name)).unwrap();
+    let guide = page("guide-researcher.md") + &page("traffic.md");
     let mut keys = 0;
     for line in text(&output.stdout).lines() {
         let line = line.trim_start_matches("# ");

@@ -20,10 +20,8 @@
 //! or the axis is called that asks for it.
 
 use crate::Error;
-use crate::experiment::Case;
-use crate::plan::{Cell, Grid};
 use measure::{RunResult, WITHOUT};
-use scenario::{Choice, Document, Scenario, files};
+use scenario::{Choice, Scenario, files};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -118,27 +116,6 @@ pub struct Description {
     pub seed: u64,
     /// The traffic entry that is left out.
     pub without: Option<String>,
-}
-
-impl Description {
-    /// The grid that has this job, called `name` in errors; the job is its first.
-    ///
-    /// # Errors
-    /// If the scenario is none.
-    pub fn grid(&self, name: &str) -> Result<Grid, Error> {
-        let text = toml::to_string(&self.scenario)
-            .map_err(|error| Error::Wrong(format!("{name}: its scenario is none: {error}")))?;
-        Ok(Grid {
-            base: Document::parse(name, &text)?,
-            cases: vec![Case::plain(&self.discipline)],
-            cells: vec![Cell::default()],
-            traces: vec![None],
-            seeds: (self.seed, 1),
-            without: self.without.clone(),
-            common: BTreeMap::new(),
-            drawn: false,
-        })
-    }
 }
 
 /// A job with its key.

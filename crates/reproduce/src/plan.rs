@@ -1,7 +1,8 @@
 //! From what varies to the jobs that it takes: the one planner of all campaigns.
 
+use crate::Error;
 use crate::experiment::{Case, Settings};
-use crate::job::Job;
+use crate::job::{Description, Job};
 use measure::{Engine, WITHOUT};
 use scenario::{Choice, Document, Names, Scenario, ScenarioError};
 use serde_json::Value;
@@ -50,6 +51,27 @@ pub struct Trace {
     pub path: String,
     /// What results call it.
     pub shown: String,
+}
+
+impl Description {
+    /// The grid that has this job, called `name` in errors; the job is its first.
+    ///
+    /// # Errors
+    /// If the scenario is none.
+    pub fn grid(&self, name: &str) -> Result<Grid, Error> {
+        let text = toml::to_string(&self.scenario)
+            .map_err(|error| Error::Wrong(format!("{name}: its scenario is none: {error}")))?;
+        Ok(Grid {
+            base: Document::parse(name, &text)?,
+            cases: vec![Case::plain(&self.discipline)],
+            cells: vec![Cell::default()],
+            traces: vec![None],
+            seeds: (self.seed, 1),
+            without: self.without.clone(),
+            common: BTreeMap::new(),
+            drawn: false,
+        })
+    }
 }
 
 impl Grid {
