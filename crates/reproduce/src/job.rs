@@ -8,7 +8,7 @@
 //! - `engine`: the engine's name;
 //! - `basis`: what the engine's results depend on beside the job: hashes of sources and files, or a
 //!   kernel's release. The caller says it;
-//! - `scenario`: with every default written out ([`Document::completed`]). Each name of a trace's or
+//! - `scenario`: with every default written out ([`scenario::Document::completed`]). Each name of a trace's or
 //!   page's file is replaced by hashes of what the files hold, for pages with the files' stems, which
 //!   results name. What no result depends on is left out: the scenario's name, its summary, and which
 //!   disciplines are compared;
