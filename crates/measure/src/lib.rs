@@ -35,5 +35,5 @@ pub use result::{
     CallResult, FigureResult, FlowResult, FrameDelay, LinkBacklog, LinkResult, MeasuredValue, Note,
     PacketDelay, PageResult, Residence, RunResult, Series, Sojourn, WITHOUT,
 };
-pub use run::{Deaf, Taps, run, tapped};
+pub use run::{Taps, run, tapped};
 pub use video::quantile;

@@ -15,15 +15,7 @@ pub struct Taps<'a> {
     /// Whether what is needed to draw the run is kept.
     pub series: bool,
     /// Who else is told of all that happens.
-    pub tap: &'a mut dyn Sink,
-}
-
-/// A tap that listens to nothing.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Deaf;
-
-impl Sink for Deaf {
-    fn event(&mut self, _: Instant, _: Event) {}
+    pub tap: Option<&'a mut dyn Sink>,
 }
 
 /// Runs `scenario` on `engine` and measures it. With `series`, what is needed to draw it is kept.
@@ -40,7 +32,7 @@ pub fn run(
     let taps = Taps {
         metrics: &Registry::builtin(),
         series,
-        tap: &mut Deaf,
+        tap: None,
     };
     tapped(engine, scenario, discipline, seed, taps)
 }
@@ -61,8 +53,20 @@ pub fn tapped(
     let meters = asked.filter_map(|metric| Some((metric.name, metric.meter?(scenario))));
     let mut meters = Meters(meters.collect());
     let mut collector = Collector::new(scenario, taps.series);
-    let mut all = (&mut collector, (&mut meters, taps.tap));
-    let links = engine.run(scenario, discipline, seed, &mut all)?;
+    // Most runs have one listener, which is then called without a detour.
+    let links = match (meters.0.is_empty(), taps.tap) {
+        (true, None) => engine.run(scenario, discipline, seed, &mut collector)?,
+        (_, None) => engine.run(
+            scenario,
+            discipline,
+            seed,
+            &mut (&mut collector, &mut meters),
+        )?,
+        (_, Some(tap)) => {
+            let mut all = (&mut collector, (&mut meters, tap));
+            engine.run(scenario, discipline, seed, &mut all)?
+        }
+    };
     let mut result = collector.finish(discipline, seed, &links);
     for (name, mut meter) in meters.0 {
         result.measured.insert(name.to_owned(), meter.finish());

@@ -188,7 +188,7 @@ fn measured(discipline: &str) -> (f64, u64) {
     let taps = Taps {
         metrics: &metrics,
         series: false,
-        tap: &mut dropped,
+        tap: Some(&mut dropped),
     };
     let choice = &scenario.disciplines[0];
     let run = tapped(&simulator, &scenario, choice, 1, taps).expect("it runs");

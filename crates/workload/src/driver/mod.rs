@@ -10,81 +10,16 @@
 mod flows;
 mod frames;
 mod slots;
+mod sockets;
 
 pub use flows::{End, Flow};
+pub use sockets::{Entry, Sockets, TimerId};
 
-use crate::{
-    App, Conditions, ConnId, Datagram, Event, Frame, Input, Kind, Output, Report, Rows, Start,
-    TrafficId,
-};
+use crate::{App, ConnId, Datagram, Event, Frame, Input, Output, Report, Rows, Start, TrafficId};
 use flows::{Flows, Opening, Owner};
 use slots::{SlotId, Slots};
 use std::collections::BTreeMap;
-use units::{Duration, FlowId, Instant, Rate};
-
-/// What an engine's sockets can do.
-///
-/// An engine in turn calls [`Driver::opened`], [`writable`](Driver::writable),
-/// [`received`](Driver::received), [`arrived`](Driver::arrived) and [`frame`](Driver::frame) when
-/// something happens at an end, and [`Driver::timer`] when a moment that it was told has come.
-pub trait Sockets {
-    /// Why a socket fails.
-    type Error;
-
-    /// Makes both ends of a flow, [`Flow::first`] and its [peer](End::peer), and starts the
-    /// handshake of the first.
-    ///
-    /// # Errors
-    /// If the engine cannot.
-    fn open(&mut self, now: Instant, flow: &Flow) -> Result<(), Self::Error>;
-
-    /// Appends `bytes` to what `end` has to send on `stream`.
-    ///
-    /// # Errors
-    /// If the socket fails.
-    fn send(&mut self, now: Instant, end: End, stream: u32, bytes: u64) -> Result<(), Self::Error>;
-
-    /// Sends a datagram from `end`.
-    ///
-    /// # Errors
-    /// If the socket fails.
-    fn datagram(&mut self, now: Instant, end: End, datagram: Datagram) -> Result<(), Self::Error>;
-
-    /// The state of the media session that sends from `end`; none where there is no such session.
-    fn conditions(&mut self, now: Instant, end: End) -> Option<Conditions>;
-
-    /// Hands a frame to the media session that sends from `end`.
-    fn frame(&mut self, now: Instant, end: End, frame: Frame);
-
-    /// Closes both ends. The numbers of both stay taken until the engine gives them back with
-    /// [`Driver::release`], once nothing of the flow is under way.
-    fn close(&mut self, first: End);
-
-    /// Asks for a call of [`Driver::timer`] at `at`.
-    fn wake(&mut self, at: Instant, timer: TimerId);
-
-    /// Something happened that results speak of.
-    fn tell(&mut self, now: Instant, event: Event);
-}
-
-/// A moment that an application asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct TimerId(pub u32);
-
-/// What the driver has to know of a traffic entry.
-#[derive(Debug, Clone)]
-pub struct Entry {
-    /// Its name.
-    pub name: String,
-    /// What it is.
-    pub kind: Kind,
-    /// Most of its data goes away from the home.
-    pub up: bool,
-    /// Its round trip without queueing and transmission.
-    pub rtt: Duration,
-    /// The nominal rate of the first link that its data passes.
-    pub rate: Rate,
-}
+use units::{FlowId, Instant};
 
 /// An application that runs.
 struct Running {
