@@ -174,6 +174,7 @@ fn shape(
         classes: Vec::new(),
         buffer: limit,
         capacity_bytes: capacity.bytes_between(scenario.warmup, scenario.duration),
+        children: Vec::new(),
         remarks: remarks(direction.choice),
     };
     let shaped = Shaped {

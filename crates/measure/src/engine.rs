@@ -35,6 +35,8 @@ pub struct BuiltLink {
     pub discipline: String,
     /// The names of its classes.
     pub classes: Vec<String>,
+    /// What a composite discipline's children did, once the run is over; over all of its time.
+    pub children: Vec<qdisc::ChildStats>,
     /// The room that its owner gave it.
     pub buffer: Option<qdisc::Limit>,
     /// Bytes that its capacity could have carried over the measured time.

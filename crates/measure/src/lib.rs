@@ -32,8 +32,8 @@ pub use engine::{BuiltLink, Engine, EngineError, Unsupported};
 pub use estimate::{Estimate, Statistic};
 pub use event::{Event, LinkId, PacketId, Sink, TrafficId};
 pub use result::{
-    CallResult, FigureResult, FlowResult, FrameDelay, LinkBacklog, LinkResult, MeasuredValue, Note,
-    PacketDelay, PageResult, Residence, RunResult, Series, Sojourn, WITHOUT,
+    CallResult, ChildResult, FigureResult, FlowResult, FrameDelay, LinkBacklog, LinkResult,
+    MeasuredValue, Note, PacketDelay, PageResult, Residence, RunResult, Series, Sojourn, WITHOUT,
 };
 pub use run::{Taps, run, tapped};
 pub use video::quantile;

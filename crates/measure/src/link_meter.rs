@@ -3,7 +3,7 @@
 use crate::backlog::BacklogMeter;
 use crate::classes::ClassMeter;
 use crate::engine::BuiltLink;
-use crate::result::LinkResult;
+use crate::result::{ChildResult, LinkResult};
 use crate::series::{Merge, bin, halve};
 use crate::waits::Waits;
 use units::{Duration, FlowId, Instant};
@@ -127,6 +127,7 @@ impl LinkMeter {
             backlog,
             moves: self.classes.moves(&link.classes),
             residence: self.classes.residence(end, &link.classes, name),
+            children: link.children.iter().map(ChildResult::from).collect(),
         }
     }
 
@@ -164,6 +165,7 @@ mod tests {
             discipline: "pfifo".to_owned(),
             classes: Vec::new(),
             capacity_bytes: 200_000.0,
+            children: Vec::new(),
             remarks: Vec::new(),
             buffer: Some(Limit::Bytes(202_000)),
         };

@@ -203,6 +203,36 @@ pub struct LinkResult {
     pub moves: Option<u64>,
     /// Where calls and transfers without an end stayed: each that was placed, with each class.
     pub residence: Vec<Residence>,
+    /// What the children of a composite discipline did, over all of the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub children: Vec<ChildResult>,
+}
+
+/// What a child of a composite discipline did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChildResult {
+    /// Its name; of a child's child, `CHILD/CHILD`.
+    pub name: String,
+    /// Packets that it gave to the link.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Packets that it dropped.
+    pub drops: u64,
+    /// Packets that it marked.
+    pub marks: u64,
+}
+
+impl From<&qdisc::ChildStats> for ChildResult {
+    fn from(child: &qdisc::ChildStats) -> Self {
+        ChildResult {
+            name: child.name.clone(),
+            packets: child.packets,
+            bytes: child.bytes,
+            drops: child.drops,
+            marks: child.marks,
+        }
+    }
 }
 
 // serde hands over a reference.

@@ -87,6 +87,7 @@ fn build(
         capacity_bytes: plan
             .capacity
             .bytes_between(scenario.warmup, scenario.duration),
+        children: Vec::new(),
         remarks: Vec::new(),
     };
     let chance = || Stream::new(seed, &format!("loss {}", plan.name));

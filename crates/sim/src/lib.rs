@@ -146,7 +146,12 @@ impl Engine for Simulator {
         let network = Network::new(built.links, sink);
         let ends = Ends::new(network, scenario, &self.controls, seed);
         let end = Instant::ZERO + scenario.duration;
-        World::new(ends, scenario, seed).run(scenario, seed, end);
-        Ok(built.described)
+        let mut world = World::new(ends, scenario, seed);
+        world.run(scenario, seed, end);
+        let mut described = built.described;
+        for (link, described) in world.links().iter().zip(&mut described) {
+            described.children = link.queue().children();
+        }
+        Ok(described)
     }
 }

@@ -34,6 +34,11 @@ impl<'a> World<'a> {
         }
     }
 
+    /// The links, with what is in them.
+    pub fn links(&self) -> &[link::Link<u32>] {
+        &self.sockets.network.links
+    }
+
     /// Lets everything happen until `end`.
     pub fn run(&mut self, scenario: &Scenario, seed: u64, end: Instant) {
         for (index, entry) in (0..).zip(&scenario.traffic) {

@@ -350,3 +350,44 @@ fn with_ecn_an_aqm_marks_and_does_not_drop() {
     let (marks, drops) = marks_and_drops("false");
     assert!(marks == 0 && drops > 0, "{marks} {drops}");
 }
+
+#[test]
+fn a_flow_is_moved_from_one_link_to_another() {
+    let (record, _) = run(
+        r#"
+        duration = "4s"
+        disciplines = ["pfifo"]
+        [[link]]
+        name = "dsl"
+        rate = "8mbit"
+        rtt = "40ms"
+        [[link]]
+        name = "lte"
+        rate = "4mbit"
+        rtt = "60ms"
+        [[traffic]]
+        name = "bulk"
+        kind = "bulk"
+        via = "0s dsl; 2s lte"
+        "#,
+        1,
+    );
+    let (dsl, lte) = (record.dequeued(0), record.dequeued(1));
+    let came = |link: u16| {
+        let events = record.0.iter().filter_map(move |(now, event)| match event {
+            Event::Enqueued {
+                link: LinkId(number),
+                ..
+            } if *number == link => Some(*now),
+            _ => None,
+        });
+        events.collect::<Vec<_>>()
+    };
+    let moved = us(2_000_000);
+    assert!(came(0).iter().all(|at| *at <= moved) && !dsl.is_empty());
+    assert!(came(1).iter().all(|at| *at >= moved));
+    // What was sent in the last second fills the slower link: 500 kB.
+    let late = lte.iter().filter(|(at, _)| *at > us(3_000_000));
+    let bytes: u32 = late.map(|(_, bytes)| bytes).sum();
+    assert!((480_000..=501_500).contains(&bytes), "{bytes}");
+}

@@ -273,3 +273,81 @@ fn a_link_that_steps_down_and_then_goes_away() {
     // What waits at 2 s waits until the end.
     assert!(result.links[0].backlog.mean_packets > 2.0);
 }
+
+#[test]
+fn what_a_composite_contains_has_counts_of_its_own() {
+    let result = measure(
+        r#"
+        duration = "5s"
+        disciplines = ["2lps(fq_codel),threshold=100kB"]
+        link = { rate = "8mbit", rtt = "20ms" }
+        traffic = [{ name = "bulk", kind = "bulk" }]
+        "#,
+    );
+    let link = &result.links[0];
+    let [young, old] = &link.children[..] else {
+        panic!("{:?}", link.children)
+    };
+    assert_eq!((young.name.as_str(), old.name.as_str()), ("young", "old"));
+    assert!((98_000..=100_000).contains(&young.bytes), "{young:?}");
+    assert_eq!(young.packets + old.packets, link.packets);
+}
+
+#[test]
+fn datagrams_that_the_wire_loses_are_missing() {
+    let result = measure(
+        r#"
+        duration = "20s"
+        disciplines = ["pfifo"]
+        link = { rate = "20mbit", rtt = "20ms", delay = "5ms", loss = "10%" }
+        traffic = [{ name = "game", kind = "udp", rate = "9.6mbit" }]
+        "#,
+    );
+    let figure = |name: &str| {
+        let mut rows = result.figures.iter();
+        rows.find(|row| row.figure == name).unwrap()
+    };
+    // 1200 B a millisecond for 20 s; one way takes 10 + 5 ms, and 0.48 ms on the wire.
+    assert_eq!(figure("udp_sent").value, Some(20_001.0));
+    let lost = figure("udp_lost").value.unwrap();
+    assert!((9.0..11.0).contains(&lost), "{lost}");
+    assert_eq!(figure("udp_delay").p50, Some(15.48));
+    let on_the_wire = 100.0 * result.links[0].lost as f64 / 20_001.0;
+    // The last few are under way when the run ends.
+    assert!((lost - on_the_wire).abs() < 0.1, "{lost} {on_the_wire}");
+}
+
+#[test]
+fn actors_fetch_what_they_ask_for() {
+    let result = measure(
+        r#"
+        duration = "60s"
+        disciplines = ["pfifo"]
+        link = { rate = "80mbit", rtt = "20ms" }
+        metrics = ["fct_by_size", "lorenz", "loss_by_index"]
+        traffic = [{ name = "one", kind = "actors", size = "10kB", think = "100ms" }]
+        "#,
+    );
+    let figure = |name: &str| {
+        let mut rows = result.figures.iter();
+        rows.find(|row| row.figure == name).unwrap()
+    };
+    let fct = figure("actors_fct");
+    // A handshake and a request take two round trips and a half of it is the answer's: ten segments
+    // fit into the initial window.
+    let mean = fct.value.unwrap();
+    assert!((40.0..43.0).contains(&mean), "{mean}");
+    // 60 s over 100 ms of thinking and some 41 ms of fetching.
+    assert!((380..470).contains(&fct.count), "{}", fct.count);
+    assert_eq!(
+        figure("actors_bytes").value,
+        Some(10_000.0 * fct.count as f64)
+    );
+    let by_size = &result.measured["fct_by_size"];
+    assert_eq!((by_size.len(), by_size[0].at), (1, Some(8192.0)));
+    assert!((by_size[0].value - mean).abs() < 1e-6);
+    let lorenz = &result.measured["lorenz"];
+    assert_eq!(lorenz.last().unwrap().at, Some(100.0));
+    let loss = &result.measured["loss_by_index"];
+    assert!(loss.len() > 5 && loss.iter().all(|point| point.value == 0.0));
+}

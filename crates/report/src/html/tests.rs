@@ -55,6 +55,7 @@ fn result(discipline: &str, seed: u64, wait: f64, drawn: bool) -> RunResult {
         occupancy: Some(0.4),
         moves: None,
         residence: Vec::new(),
+        children: Vec::new(),
     };
     let note = Note {
         about: "flows.bulk.fct_ms".to_owned(),
