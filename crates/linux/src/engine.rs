@@ -105,7 +105,8 @@ impl KernelEngine {
     }
 }
 
-fn error(entry: &str, reason: String) -> EngineError {
+/// A run that failed because of `entry` of its scenario.
+pub(crate) fn error(entry: &str, reason: String) -> EngineError {
     EngineError {
         entry: entry.to_owned(),
         refusal: Refusal::new(reason),

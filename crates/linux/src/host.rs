@@ -6,6 +6,7 @@
 //! place that all share, tracefs; they are taken away after each run, and before the next if this
 //! process was killed.
 
+use crate::engine::error;
 use crate::plan::{self, Prepared, Site};
 use crate::unsupported::unsupported;
 use crate::written::Written;
@@ -21,7 +22,6 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration as Wait;
-use units::Refusal;
 
 /// How often a run is looked at.
 const GLANCE: Wait = Wait::from_millis(50);
@@ -209,10 +209,7 @@ impl Engine for HostEngine {
         let run = format!("kernel {} in real time", self.release);
         files
             .and_then(|files| Written::of(&files)?.tell(prepared, &run, sink))
-            .map_err(|reason| EngineError {
-                entry: "engine".to_owned(),
-                refusal: Refusal::new(reason),
-            })
+            .map_err(|reason| error("engine", reason))
     }
 }
 

@@ -131,10 +131,8 @@ impl Driver {
         end: End,
         sockets: &mut S,
     ) -> Result<(), S::Error> {
-        match self.flows.owner(end) {
-            Some(Owner { app, conn }) => self.say(now, app, Input::Opened(conn), sockets),
-            None => Ok(()),
-        }
+        let owner = self.flows.owner(end);
+        self.say_of(now, owner, Input::Opened, sockets)
     }
 
     /// The transport of `end` has room for more.
@@ -147,10 +145,8 @@ impl Driver {
         end: End,
         sockets: &mut S,
     ) -> Result<(), S::Error> {
-        match self.flows.owner(end) {
-            Some(Owner { app, conn }) => self.say(now, app, Input::Writable(conn), sockets),
-            None => Ok(()),
-        }
+        let owner = self.flows.owner(end);
+        self.say_of(now, owner, Input::Writable, sockets)
     }
 
     /// `bytes` more of `stream` arrived in order at `end`.
@@ -203,12 +199,8 @@ impl Driver {
             let bytes = u64::from(datagram.bytes);
             sockets.tell(now, Event::Delivered { flow, bytes });
         }
-        match owner {
-            Some(Owner { app, conn }) => {
-                self.say(now, app, Input::Datagram { conn, datagram }, sockets)
-            }
-            None => Ok(()),
-        }
+        let input = |conn| Input::Datagram { conn, datagram };
+        self.say_of(now, owner, input, sockets)
     }
 
     /// Something became of a frame that arrives at `end`.
@@ -238,6 +230,20 @@ impl Driver {
     /// Nothing of a closed flow is under way: its ends may be used again.
     pub fn release(&mut self, first: End) {
         self.flows.release(first);
+    }
+
+    /// Tells an end's owner, if it has one, what happened to the connection.
+    fn say_of<S: Sockets>(
+        &mut self,
+        now: Instant,
+        owner: Option<Owner>,
+        input: impl FnOnce(ConnId) -> Input,
+        sockets: &mut S,
+    ) -> Result<(), S::Error> {
+        match owner {
+            Some(Owner { app, conn }) => self.say(now, app, input(conn), sockets),
+            None => Ok(()),
+        }
     }
 
     /// Tells an application what happened, and does what it wants done.
