@@ -84,11 +84,13 @@ impl<P> Link<P> {
     }
 
     /// A packet comes. Afterwards [`next`](Self::next) may have one to send.
+    #[inline]
     pub fn enqueue(&mut self, now: Instant, packet: Packet<P>, observer: &mut dyn Observer<P>) {
         self.queue.enqueue(now, packet, observer);
     }
 
     /// The device has sent a packet. Afterwards [`next`](Self::next) may have one to send.
+    #[inline]
     pub fn sent(&mut self) {
         self.held = self.held.saturating_sub(1);
     }
@@ -101,6 +103,7 @@ impl<P> Link<P> {
     }
 
     /// The next packet that the device takes `now`, if it takes one and there is one.
+    #[inline]
     pub fn next(&mut self, now: Instant, observer: &mut dyn Observer<P>) -> Option<Departure<P>> {
         if self.held > self.line.device {
             return None;
@@ -130,6 +133,7 @@ impl<P> Link<P> {
     }
 
     /// The device takes a packet of `len`; returns when it has been sent.
+    #[inline]
     fn take(&mut self, now: Instant, len: u32) -> Instant {
         let start = now.max(self.free);
         let bytes = u64::from(len) + u64::from(self.line.overhead);

@@ -91,26 +91,40 @@ impl Collector {
         }
     }
 
+    #[inline]
     fn link(&mut self, link: LinkId) -> &mut LinkMeter {
         let index = usize::from(link.0);
-        while self.links.len() <= index {
-            let bins = self.lines.is_some();
-            self.links.push(LinkMeter::new(self.from, bins));
+        if self.links.len() <= index {
+            self.add_links(index + 1);
         }
         &mut self.links[index]
     }
 
+    #[cold]
+    fn add_links(&mut self, links: usize) {
+        while self.links.len() < links {
+            let bins = self.lines.is_some();
+            self.links.push(LinkMeter::new(self.from, bins));
+        }
+    }
+
     /// The bin of `now` where something is drawn.
+    #[inline]
     fn bin(&mut self, now: Instant) -> Option<usize> {
-        let lines = self.lines.as_mut()?;
+        self.lines.as_ref()?;
         loop {
             if let Some(place) = self.width.place(now) {
                 return Some(place);
             }
-            self.width.double();
-            lines.halve();
-            self.links.iter_mut().for_each(LinkMeter::halve);
+            self.widen();
         }
+    }
+
+    #[cold]
+    fn widen(&mut self) {
+        self.width.double();
+        self.lines.iter_mut().for_each(Lines::halve);
+        self.links.iter_mut().for_each(LinkMeter::halve);
     }
 
     fn enqueued(&mut self, now: Instant, link: LinkId, packet: PacketId) {
@@ -193,6 +207,7 @@ impl Collector {
         self.flows.insert(flow, started);
     }
 
+    #[inline(never)]
     fn application(&mut self, now: Instant, event: Application) {
         let measured = now >= self.from;
         match event {
@@ -286,10 +301,7 @@ impl Collector {
 
     /// The results, once the engine is done. `links` are the queues as it built them.
     pub fn finish(mut self, discipline: &Choice, seed: u64, links: &[BuiltLink]) -> RunResult {
-        while self.links.len() < links.len() {
-            let bins = self.lines.is_some();
-            self.links.push(LinkMeter::new(self.from, bins));
-        }
+        self.add_links(links.len());
         for place in 0..self.videos.len() {
             let end = self.end;
             while let Some(Some(turn)) = self.videos[place].as_mut().map(|v| v.last_turn(end)) {

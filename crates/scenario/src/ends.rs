@@ -123,6 +123,7 @@ pub fn frame(end: &mut Endpoint, now: Instant, frame: Frame) {
 ///
 /// # Errors
 /// If a socket fails.
+#[inline]
 pub fn tell<S: Sockets>(
     driver: &mut Driver,
     now: Instant,

@@ -117,6 +117,7 @@ impl<'a> Network<'a> {
     }
 
     /// End point `from` sends a packet.
+    #[inline]
     pub fn send(&mut self, now: Instant, from: u32, transmit: Transmit) {
         let route = &mut self.routes[from as usize];
         self.packets += 1;
@@ -179,6 +180,7 @@ impl<'a> Network<'a> {
     }
 
     /// A packet has reached its end point: whose it was.
+    #[inline]
     pub fn delivered(&mut self, place: u32) {
         let from = self.flights.get(place).from;
         self.flights.remove(place);

@@ -45,6 +45,7 @@ impl Datagrams {
 
 impl Endpoint {
     /// A packet arrived with `ecn` in its IP header.
+    #[inline]
     pub fn handle(&mut self, now: Instant, ecn: Ecn, wire: &Wire) {
         match self {
             Endpoint::Connection(connection) => connection.handle(now, ecn, wire),
@@ -60,6 +61,7 @@ impl Endpoint {
     }
 
     /// The next packet to send `now`, if any may be sent.
+    #[inline]
     pub fn transmit(&mut self, now: Instant) -> Option<Transmit> {
         match self {
             Endpoint::Connection(connection) => connection.transmit(now),
@@ -75,6 +77,7 @@ impl Endpoint {
     }
 
     /// When [`on_timer`](Self::on_timer) wants to be called; [`Instant::NEVER`] if not at all.
+    #[inline]
     pub fn next_timer(&self) -> Instant {
         match self {
             Endpoint::Connection(connection) => connection.next_timer(),
@@ -95,6 +98,7 @@ impl Endpoint {
     }
 
     /// What happened since the last call, in order.
+    #[inline]
     pub fn event(&mut self) -> Option<EndEvent> {
         match self {
             Endpoint::Connection(connection) => connection.event().map(EndEvent::Connection),

@@ -28,11 +28,14 @@ impl Ledger {
         stream.messages.push_back((stream.sent, message));
     }
 
-    /// `bytes` more arrived at the other end.
-    pub fn received(&mut self, stream: u32, bytes: u64) {
+    /// `bytes` more arrived at the other end; whether a message is complete with them, so that most
+    /// packets need no [`take`](Self::take).
+    pub fn received(&mut self, stream: u32, bytes: u64) -> bool {
         let entry = self.streams.entry(stream).or_default();
         entry.received += bytes;
         debug_assert!(entry.received <= entry.sent, "more arrives than was sent");
+        let first = entry.messages.front();
+        first.is_some_and(|(end, _)| *end <= entry.received)
     }
 
     /// The next message that has arrived completely.
@@ -56,9 +59,9 @@ mod tests {
         let mut ledger = Ledger::default();
         ledger.sent(0, 100, Message::ClientHello);
         ledger.sent(0, 50, Message::Bulk { last: true });
-        ledger.received(0, 99);
+        assert!(!ledger.received(0, 99));
         assert_eq!(ledger.take(0), None);
-        ledger.received(0, 51);
+        assert!(ledger.received(0, 51));
         assert_eq!(ledger.take(0), Some(Message::ClientHello));
         assert_eq!(ledger.take(0), Some(Message::Bulk { last: true }));
         assert_eq!(ledger.take(0), None);

@@ -120,6 +120,7 @@ impl Flows {
     }
 
     /// The open flow that an end belongs to.
+    #[inline]
     pub fn get_mut(&mut self, end: End) -> Option<&mut Open> {
         self.slots.get_mut(end.0 as usize / 2)?.as_mut()
     }
@@ -136,7 +137,9 @@ impl Flows {
         }
     }
 
-    /// `bytes` more arrived at an end: the flow if they count as its goodput, and whose they are.
+    /// `bytes` more arrived at an end: the flow if they count as its goodput, and whose they are if
+    /// a message is complete with them.
+    #[inline]
     pub fn received(
         &mut self,
         end: End,
@@ -144,12 +147,13 @@ impl Flows {
         bytes: u64,
     ) -> Option<(Option<FlowId>, Option<Owner>)> {
         let open = self.get_mut(end)?;
-        open.ledgers[end.peer().side()].received(stream, bytes);
+        let complete = open.ledgers[end.peer().side()].received(stream, bytes);
         let counts = open.counting == end.side();
-        Some((counts.then_some(open.flow), open.owners[end.side()]))
+        let owner = open.owners[end.side()].filter(|_| complete);
+        Some((counts.then_some(open.flow), owner))
     }
 
-    /// A datagram arrived at an end: the same.
+    /// A datagram arrived at an end: the flow if it counts as its goodput, and whose it is.
     pub fn arrived(&mut self, end: End) -> Option<(Option<FlowId>, Option<Owner>)> {
         let open = self.get_mut(end)?;
         let counts = open.counting == end.side();

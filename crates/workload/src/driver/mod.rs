@@ -153,6 +153,7 @@ impl Driver {
     ///
     /// # Errors
     /// If a socket fails.
+    #[inline]
     pub fn received<S: Sockets>(
         &mut self,
         now: Instant,
