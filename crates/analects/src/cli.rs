@@ -9,6 +9,9 @@ pub use shared::{
 };
 use std::path::PathBuf;
 
+/// The command by which this program runs itself in namespaces.
+pub const GUEST: &str = "guest";
+
 /// Try, believe and deploy queue disciplines that keep real-time traffic smooth.
 #[derive(Debug, Parser)]
 #[command(name = "analects", version, max_term_width = 100)]
@@ -70,7 +73,7 @@ pub enum Command {
         folder: PathBuf,
     },
     /// The end points of a run in real time: what `--clock real` starts in namespaces.
-    #[command(name = crate::engines::GUEST, hide = true)]
+    #[command(name = GUEST, hide = true)]
     Guest {
         /// The plan.
         plan: PathBuf,

@@ -1,6 +1,7 @@
 //! `analects list` and `analects describe`.
 
 use crate::cli::{Listed, Style};
+use crate::described::Entry;
 use crate::engines::ENGINES;
 use crate::markdown;
 use crate::refused::Refused;
@@ -10,26 +11,9 @@ use reproduce::registry;
 use sim::Simulator;
 use std::fmt::Write as _;
 use transport::media::MediaParams;
-use units::choice::{self, Slot};
+use units::choice;
 use units::param::Spec;
 use workload::Carrier;
-
-/// What `describe` shows of anything.
-pub struct Entry {
-    kind: &'static str,
-    /// Its name.
-    pub name: &'static str,
-    /// One line, without a stop.
-    pub summary: &'static str,
-    /// Paragraphs, with empty lines between.
-    pub about: String,
-    /// Where it comes from.
-    pub source: &'static str,
-    /// What it contains.
-    pub children: &'static [Slot],
-    /// Parameters, under headings.
-    pub params: Vec<(&'static str, &'static [Spec])>,
-}
 
 /// What a scenario can say; a test runs it.
 const SCENARIO: &str = include_str!("scenario.toml");

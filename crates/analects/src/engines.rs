@@ -1,6 +1,6 @@
 //! Engines by name.
 
-use crate::cli::{Clock, EngineArgs};
+use crate::cli::{Clock, EngineArgs, GUEST};
 use crate::refused::Refused;
 use linux::{DEFAULT_KERNEL, HostEngine, KernelEngine};
 use measure::Engine;
@@ -8,9 +8,6 @@ use scenario::Names;
 use sim::Simulator;
 use std::fs::File;
 use std::path::PathBuf;
-
-/// The command by which this program runs itself in namespaces.
-pub const GUEST: &str = "guest";
 
 /// Names of the engines, and what each is.
 pub const ENGINES: [(&str, &str); 2] = [

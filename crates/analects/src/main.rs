@@ -10,6 +10,7 @@ mod bound;
 mod campaign;
 mod cli;
 mod describe;
+mod described;
 mod engines;
 mod jobs;
 mod left_out;

@@ -14,6 +14,7 @@
 #![deny(missing_docs)]
 
 pub mod bbr;
+mod builtin;
 pub mod copa;
 pub mod cubic;
 pub mod gcc;

@@ -1,6 +1,6 @@
 //! The controls by name.
 
-use crate::{Control, bbr, copa, cubic, gcc, illinois, prague, reno, vegas, yeah};
+use crate::Control;
 use units::choice::{Choice, Slot, filled};
 use units::param::{Settings, Spec};
 use units::{Rate, Refusal};
@@ -86,27 +86,10 @@ pub struct ControlEntry {
 /// All known controls.
 #[derive(Debug, Clone)]
 pub struct Registry {
-    entries: Vec<ControlEntry>,
+    pub(crate) entries: Vec<ControlEntry>,
 }
 
 impl Registry {
-    /// The controls of this crate, in the order of `analects list controls`.
-    pub fn builtin() -> Self {
-        Registry {
-            entries: vec![
-                reno::ENTRY,
-                cubic::ENTRY,
-                vegas::ENTRY,
-                illinois::ENTRY,
-                yeah::ENTRY,
-                bbr::ENTRY,
-                prague::ENTRY,
-                copa::ENTRY,
-                gcc::ENTRY,
-            ],
-        }
-    }
-
     /// Adds a control; one of the same name is replaced.
     pub fn add(&mut self, control: ControlEntry) {
         self.entries.retain(|entry| entry.name != control.name);

@@ -14,6 +14,7 @@
 #![deny(missing_docs)]
 
 pub mod ages;
+mod builtin;
 pub mod cake;
 pub mod cbq;
 pub mod children;

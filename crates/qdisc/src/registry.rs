@@ -3,10 +3,7 @@
 //! A discipline describes itself in a [`Discipline`] beside its code; [`Registry::builtin`] has one
 //! line for each. Another crate adds its own with [`Registry::add`].
 
-use crate::{
-    Qdisc, cake, cbq, codel, confucius, dualpi2, fifo, fq, fq_codel, fq_fifo, fq_pie, hhf, pias,
-    pie, prio, red, two_level,
-};
+use crate::Qdisc;
 use units::choice::{Choice, Slot, filled};
 use units::param::{Settings, Spec};
 use units::{Rate, Refusal};
@@ -103,35 +100,10 @@ pub struct Discipline<P> {
 /// All known disciplines.
 #[derive(Debug, Clone)]
 pub struct Registry<P> {
-    entries: Vec<Discipline<P>>,
+    pub(crate) entries: Vec<Discipline<P>>,
 }
 
 impl<P: Send + 'static> Registry<P> {
-    /// The disciplines of this crate, in the order of `analects list disciplines`.
-    pub fn builtin() -> Self {
-        Registry {
-            entries: vec![
-                fifo::pfifo(),
-                fifo::bfifo(),
-                codel::codel(),
-                fq_fifo::fq_fifo(),
-                fq_codel::fq_codel(),
-                cake::cake(),
-                red::red(),
-                pie::pie(),
-                fq_pie::fq_pie(),
-                dualpi2::dualpi2(),
-                prio::prio(),
-                cbq::cbq(),
-                pias::pias(),
-                fq::fq(),
-                hhf::hhf(),
-                two_level::two_level(),
-                confucius::confucius(),
-            ],
-        }
-    }
-
     /// Adds a discipline; one of the same name is replaced.
     pub fn add(&mut self, discipline: Discipline<P>) {
         self.entries.retain(|entry| entry.name != discipline.name);

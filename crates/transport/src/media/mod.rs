@@ -22,11 +22,10 @@ mod receiver;
 mod sender;
 #[cfg(test)]
 mod tests;
-mod wire;
 
+pub use crate::wire::media::{Acks, Arrivals, Feedback, Fragment, Packet};
 pub use receiver::{Event, Receiver, ReceiverStats};
 pub use sender::{Frame, Sender, SenderStats};
-pub use wire::{Acks, Arrivals, Feedback, Fragment, Packet};
 
 use units::Rate;
 

@@ -1,7 +1,7 @@
 //! What arrived, and when to say so (RFC 9000, 13.2).
 
-use super::packet::{Ack, MAX_RANGES};
 use crate::ranges::Ranges;
+use crate::wire::quic::{Ack, MAX_RANGES};
 use units::{Duration, Instant};
 
 /// Acknowledgements may be held back for so long (RFC 9000, 18.2, `max_ack_delay`).

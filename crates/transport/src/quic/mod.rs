@@ -11,11 +11,12 @@
 //! window drops at once, as section 7.3.2 allows), restart after idle, closing.
 
 mod acks;
-mod packet;
 mod sender;
 mod streams;
 
-pub use packet::{Ack, CRYPTO, DATAGRAM, Frame, Frames, IP_UDP, MAX_FRAMES, MAX_RANGES, Packet};
+pub use crate::wire::quic::{
+    Ack, CRYPTO, DATAGRAM, Frame, Frames, IP_UDP, MAX_FRAMES, MAX_RANGES, Packet,
+};
 
 use crate::{Config, Connection, Event, Stats, Transmit, Wire};
 use acks::{Arrivals, MAX_ACK_DELAY};

@@ -2,7 +2,6 @@
 
 mod acks;
 
-use super::packet::{DATAGRAM, Frames, Packet};
 use super::streams::SendStreams;
 use crate::Stats;
 use crate::flight::Flight;
@@ -10,6 +9,7 @@ use crate::pacing::{self, Pacer};
 use crate::recovery::Recovery;
 use crate::rtt::{Floor, GRANULARITY, Rtt};
 use crate::usage::Usage;
+use crate::wire::quic::{DATAGRAM, Frames, Packet};
 use cca::{Control, EcnMode};
 use units::{Duration, Instant};
 

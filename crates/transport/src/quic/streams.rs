@@ -1,7 +1,7 @@
 //! Streams: what is left to send of each, and what arrived of each.
 
-use super::packet::{CRYPTO, Frame};
 use crate::ranges::Ranges;
+use crate::wire::quic::{CRYPTO, Frame};
 use std::collections::VecDeque;
 
 /// The sending side of all streams.

@@ -1,6 +1,6 @@
 //! How congestion marks come back to the sender.
 
-use super::segment::Segment;
+use crate::wire::segment::Segment;
 use cca::EcnMode;
 use units::Ecn;
 

@@ -11,11 +11,10 @@ mod rack;
 mod receiver;
 mod recovery;
 mod scoreboard;
-mod segment;
 mod sender;
 mod timers;
 
-pub use segment::{Kind, MAX_SACKS, Segment};
+pub use crate::wire::segment::{Kind, MAX_SACKS, Segment};
 
 use crate::{Config, Connection, Event, Stats, Transmit, Wire};
 use cca::{Control, EcnMode};

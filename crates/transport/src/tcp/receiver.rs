@@ -1,9 +1,9 @@
 //! The receiving half: putting bytes in order, and when to acknowledge (RFC 5681, 4.2).
 
 use super::ecn::Echo;
-use super::segment::{MAX_SACKS, Segment};
 use crate::Config;
 use crate::ranges::Ranges;
+use crate::wire::segment::{MAX_SACKS, Segment};
 use units::{Duration, Ecn, Instant};
 
 /// The receiving half of a connection.

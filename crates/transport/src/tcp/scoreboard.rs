@@ -6,9 +6,9 @@
 //! walks the window.
 
 use super::rack::Rack;
-use super::segment::Segment;
 use crate::delivery::Stamp;
 use crate::ranges::Ranges;
+use crate::wire::segment::Segment;
 use std::collections::VecDeque;
 use units::{Duration, Instant};
 

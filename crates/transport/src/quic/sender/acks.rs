@@ -5,9 +5,9 @@ use super::{Content, Sender};
 use crate::flight::News;
 use crate::loss::Losses;
 use crate::quic::acks::{Arrivals, MAX_ACK_DELAY};
-use crate::quic::packet::Ack;
 use crate::quic::streams::SendStreams;
 use crate::recovery::Recovery;
+use crate::wire::quic::Ack;
 use cca::{Congestion, Signal};
 use units::{Duration, Instant};
 

@@ -1,0 +1,22 @@
+//! What is said of anything that has a name: a discipline, a control, traffic, a metric.
+
+use units::choice::Slot;
+use units::param::Spec;
+
+/// What `describe` shows of anything.
+pub struct Entry {
+    /// What kind of thing it is.
+    pub kind: &'static str,
+    /// Its name.
+    pub name: &'static str,
+    /// One line, without a stop.
+    pub summary: &'static str,
+    /// Paragraphs, with empty lines between.
+    pub about: String,
+    /// Where it comes from.
+    pub source: &'static str,
+    /// What it contains.
+    pub children: &'static [Slot],
+    /// Parameters, under headings.
+    pub params: Vec<(&'static str, &'static [Spec])>,
+}

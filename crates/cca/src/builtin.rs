@@ -1,0 +1,23 @@
+//! The controls of this crate: one line for each.
+
+use crate::registry::Registry;
+use crate::{bbr, copa, cubic, gcc, illinois, prague, reno, vegas, yeah};
+
+impl Registry {
+    /// The controls of this crate, in the order of `analects list controls`.
+    pub fn builtin() -> Self {
+        Registry {
+            entries: vec![
+                reno::ENTRY,
+                cubic::ENTRY,
+                vegas::ENTRY,
+                illinois::ENTRY,
+                yeah::ENTRY,
+                bbr::ENTRY,
+                prague::ENTRY,
+                copa::ENTRY,
+                gcc::ENTRY,
+            ],
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! The disciplines of this crate: one line for each.
+
+use crate::registry::Registry;
+use crate::{
+    cake, cbq, codel, confucius, dualpi2, fifo, fq, fq_codel, fq_fifo, fq_pie, hhf, pias, pie,
+    prio, red, two_level,
+};
+
+impl<P: Send + 'static> Registry<P> {
+    /// The disciplines of this crate, in the order of `analects list disciplines`.
+    pub fn builtin() -> Self {
+        Registry {
+            entries: vec![
+                fifo::pfifo(),
+                fifo::bfifo(),
+                codel::codel(),
+                fq_fifo::fq_fifo(),
+                fq_codel::fq_codel(),
+                cake::cake(),
+                red::red(),
+                pie::pie(),
+                fq_pie::fq_pie(),
+                dualpi2::dualpi2(),
+                prio::prio(),
+                cbq::cbq(),
+                pias::pias(),
+                fq::fq(),
+                hhf::hhf(),
+                two_level::two_level(),
+                confucius::confucius(),
+            ],
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! What is on the wire.
+
+pub mod media;
+pub mod quic;
+pub mod segment;
+
+use units::{Ecn, Instant};
+
+/// A packet to send.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Transmit {
+    /// Length in bytes, IP header included.
+    pub len: u32,
+    /// The ECN field to send it with.
+    pub ecn: Ecn,
+    /// What it carries.
+    pub packet: Wire,
+}
+
+/// What a packet carries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wire {
+    /// A TCP segment.
+    Tcp(segment::Segment),
+    /// A QUIC packet.
+    Quic(quic::Packet),
+    /// Media, from a session's sender.
+    Media(media::Packet),
+    /// Feedback, from a session's receiver.
+    Feedback(media::Feedback),
+    /// An application's datagram.
+    Datagram(Datagram),
+}
+
+/// An application's datagram, over UDP without anything else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Datagram {
+    /// The number that its sender gave it.
+    pub id: u64,
+    /// Length in bytes, IP header included.
+    pub len: u32,
+    /// When it was sent.
+    pub sent: Instant,
+}
