@@ -45,6 +45,7 @@ pub fn refused(error: Error) -> Refused {
             let help = "make it readable and writable, make room there, or name another place";
             Refused::failed(&error.to_string(), help)
         }
-        Error::Engine(_) | Error::Wrong(_) => Refused::new(&error.to_string(), "change this entry"),
+        Error::Engine(_) => Refused::new(&error.to_string(), "change this entry"),
+        Error::Wrong(refusal) => Refused::because(refusal, "change this entry"),
     }
 }

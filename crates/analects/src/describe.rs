@@ -139,7 +139,7 @@ fn experiments() -> Result<String, Refused> {
     let mut text = String::new();
     for id in registry::names() {
         let found = registry::find(id);
-        let found = found.map_err(|error| Refused::new(&error, "report this"))?;
+        let found = found.map_err(|refusal| Refused::because(refusal, "report this"))?;
         for experiment in found {
             _ = writeln!(text, "{id:28}  {}", experiment.written.title);
         }

@@ -6,6 +6,7 @@ use crate::refused::Refused;
 use reproduce::{Data, Experiment, Wants, registry};
 use scenario::Document;
 use std::path::Path;
+use units::Refusal;
 
 type Result<T> = std::result::Result<T, Refused>;
 
@@ -21,12 +22,12 @@ pub fn data() -> Data {
 /// The experiments that a name means, or the one in a file.
 pub fn experiments(name: &str) -> Result<Vec<Experiment>> {
     let help = "`analects list experiments` has them all; a file of your own ends in .toml";
-    let refused = |error: String| Refused::new(&error, help);
+    let refused = |refusal: Refusal| Refused::because(refusal, help);
     if !is_file(name) {
         return registry::find(name).map_err(refused);
     }
     let text = scenario::files::read(Path::new(name), scenario::files::MAX_SCENARIO)
-        .map_err(|reason| refused(format!("{name}: {reason}")))?;
+        .map_err(|reason| refused(Refusal::new(reason).within(name)))?;
     let stem = Path::new(name).file_stem().unwrap_or_default();
     let id = format!("own/{}", stem.to_string_lossy());
     let experiment = Experiment::parse(&id, name, &text).map_err(refused)?;
@@ -36,7 +37,7 @@ pub fn experiments(name: &str) -> Result<Vec<Experiment>> {
 /// The scenarios that a name means on which engines are compared.
 pub fn for_engines(name: &str) -> Result<Vec<Experiment>> {
     let help = "name scenarios of that list, or a folder's with /all";
-    registry::find_for_engines(name).map_err(|error| Refused::new(&error, help))
+    registry::find_for_engines(name).map_err(|refusal| Refused::because(refusal, help))
 }
 
 /// Whether a plan's name is that of a file.

@@ -13,7 +13,7 @@ use reproduce::Keeping;
 use reproduce::sweep::{self, Point, Runs, Sweep};
 use scenario::{Document, Names, Scenario};
 use serde::Serialize;
-use units::choice;
+use units::{Refusal, choice};
 
 type Result<T> = std::result::Result<T, Refused>;
 
@@ -138,25 +138,24 @@ fn asked(
 ) -> Result<Sweep> {
     let metrics = Registry::builtin();
     let metric = |option: &str, text: &str| -> Result<Selection> {
-        let refused = |error: &str, help: &str| Refused::new(&format!("{option}: {error}"), help);
-        let metric = metrics.select(text);
-        let metric = metric.map_err(|error| refused(&error, "see `analects list metrics`"))?;
+        let refused = |refusal: Refusal| {
+            Refused::because(refusal.within(option), "see `analects list metrics`")
+        };
+        let metric = metrics.select(text).map_err(refused)?;
         if metric.metric.name == "caused" && args.what.shape.without.is_none() {
             let help = "add --without NAME of the traffic that causes it";
-            return Err(refused("caused compares with runs without a traffic", help));
+            let refusal = Refusal::new("caused compares with runs without a traffic");
+            return Err(refused(refusal.with_help(help)));
         }
-        known(&metric, scenario)
-            .map_err(|help| refused(&format!("{text}: no such entry"), &help))?;
+        known(&metric, scenario).map_err(|refusal| refused(refusal.within(text)))?;
         Ok(metric)
     };
     let y = metric("--metric", &args.metric)?;
     let x = args.against.as_ref();
     let x = x.map(|text| metric("--against", text)).transpose()?;
-    let statistic: std::result::Result<Statistic, String> = args.statistic.parse();
-    let statistic = statistic.map_err(|error| {
-        let message = format!("--statistic: {error}");
-        Refused::new(&message, "a threshold is in the metric's unit")
-    })?;
+    let statistic: std::result::Result<Statistic, Refusal> = args.statistic.parse();
+    let statistic = statistic
+        .map_err(|refusal| Refused::because(refusal.within("--statistic"), "see --help"))?;
     let runs = Runs {
         seed: args.what.shape.seed,
         repeat: args.what.shape.repeat,
@@ -166,11 +165,11 @@ fn asked(
     let listed: Vec<String> = listed.collect();
     let statistic = (args.statistic.clone(), statistic);
     Sweep::new(document.clone(), axes, &listed, runs, (y, x), statistic)
-        .map_err(|error| Refused::new(&error, "name another discipline"))
+        .map_err(|refusal| Refused::because(refusal, "name another discipline"))
 }
 
 /// Whether the scenario has what a metric is of; an error says what there is.
-fn known(metric: &Selection, scenario: &Scenario) -> std::result::Result<(), String> {
+fn known(metric: &Selection, scenario: &Scenario) -> std::result::Result<(), Refusal> {
     let entry = metric.entry.split('/').next().unwrap_or_default();
     let traffic = scenario.traffic.iter().map(|entry| entry.name.as_str());
     let links = scenario.links.iter().map(|link| link.name.as_str());
@@ -183,7 +182,7 @@ fn known(metric: &Selection, scenario: &Scenario) -> std::result::Result<(), Str
     if entry.is_empty() || names.contains(&entry) || names.contains(&stem) {
         return Ok(());
     }
-    Err(format!("there are: {}", names.join(", ")))
+    Err(Refusal::unknown("traffic or link", entry, names))
 }
 
 /// What it is, in a line.

@@ -194,22 +194,22 @@ fn wrong_experiments_are_refused() {
         (
             "\"flow_rate\"",
             "\"rate\"",
-            "there is no metric \"rate\"; there are: stall",
+            "there is no metric \"rate\" help: there are: stall",
         ),
         (
             "of = \"half\"",
             "of = \"third\"",
-            "there is no case \"third\"; there are: pfifo, half, one",
+            "there is no case \"third\" help: there are: pfifo, half, one",
         ),
         (
             "each = \"flows\"",
             "each = \"sizes\"",
-            "nothing called \"sizes\" varies",
+            "there is no axis \"sizes\"",
         ),
         (
             "{ flows = \"1\" }",
             "{ flows = \"3\" }",
-            "flows has no value \"3\"",
+            "flows: there is no value \"3\"",
         ),
         ("9 to 10", "about 10", "is no range"),
         (

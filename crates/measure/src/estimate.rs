@@ -6,6 +6,7 @@
 //! a thousand such figures is the interval. Comparisons draw the same runs of both sides, which have
 //! the same seeds and so the same pages.
 
+use units::Refusal;
 use units::random::Stream;
 
 /// Draws of the bootstrap.
@@ -25,10 +26,12 @@ pub enum Statistic {
 }
 
 impl core::str::FromStr for Statistic {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        let refused =
-            || format!("{text:?} is no statistic; write mean, max, p50, p95 or above:190");
+    type Err = Refusal;
+    fn from_str(text: &str) -> Result<Self, Refusal> {
+        let refused = || {
+            let help = "write mean, max, p50, p95, or above:190 for the share above 190 in the metric's unit";
+            Refusal::new(format!("{text:?} is no statistic")).with_help(help)
+        };
         if let Some(threshold) = text.strip_prefix("above:") {
             let threshold = threshold.parse().ok().filter(|t: &f64| t.is_finite());
             return threshold.map(Statistic::ShareAbove).ok_or_else(refused);

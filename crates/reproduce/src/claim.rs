@@ -7,6 +7,7 @@ use crate::records::Records;
 use measure::estimate::{self, Estimate, Statistic};
 use measure::metric::{Registry, Selection};
 use serde::{Deserialize, Serialize};
+use units::Refusal;
 
 /// A claim as it is written.
 #[derive(Debug, Clone, Deserialize)]
@@ -106,10 +107,12 @@ pub struct Range {
 }
 
 impl TryFrom<String> for Range {
-    type Error = String;
-    fn try_from(text: String) -> Result<Self, String> {
-        let refused =
-            || format!("{text:?} is no range; write \"at most 5\", \"at least 5\" or \"3 to 5\"");
+    type Error = Refusal;
+    fn try_from(text: String) -> Result<Self, Refusal> {
+        let refused = || {
+            Refusal::new(format!("{text:?} is no range"))
+                .with_help("write \"at most 5\", \"at least 5\" or \"3 to 5\"")
+        };
         let number = |text: &str| {
             let number: f64 = text.trim().parse().map_err(|_| refused())?;
             number.is_finite().then_some(number).ok_or_else(refused)
@@ -196,13 +199,13 @@ pub struct Checked {
 
 impl Claim {
     /// Checks that everything that the claim names exists.
-    pub(super) fn check(&self, design: Design<'_>) -> Result<(), String> {
+    pub(super) fn check(&self, design: Design<'_>) -> Result<(), Refusal> {
         let sources = [&self.metric, &self.fact, &self.untestable];
         if sources.into_iter().flatten().count() != 1 {
-            return Err("one of metric, fact and untestable is needed".to_owned());
+            return Err(Refusal::new("one of metric, fact and untestable is needed"));
         }
         if self.untestable.is_none() && self.expect.is_none() {
-            return Err("expect is missing".to_owned());
+            return Err(Refusal::new("expect is missing"));
         }
         for fact in self.facts() {
             Fact::parse(fact)?;
@@ -210,7 +213,7 @@ impl Claim {
         if let Some(metric) = &self.metric {
             design.metrics.select(metric)?;
             if self.of.0.is_empty() {
-                return Err("of is missing".to_owned());
+                return Err(Refusal::new("of is missing"));
             }
         }
         self.statistic()?;
@@ -268,7 +271,7 @@ impl Claim {
         ))
     }
 
-    fn statistic(&self) -> Result<Statistic, String> {
+    fn statistic(&self) -> Result<Statistic, Refusal> {
         self.statistic.as_deref().unwrap_or("mean").parse()
     }
 

@@ -4,6 +4,7 @@ use crate::facts::{Fact, Facts, unit};
 use crate::figure::{Form, Panel, Series, Shown};
 use measure::estimate::Estimate;
 use serde::Deserialize;
+use units::Refusal;
 
 /// Lines as they are written.
 #[derive(Debug, Clone, Deserialize)]
@@ -39,7 +40,7 @@ impl Line {
 
 impl Curves {
     /// Checks that each line is a fact for each value.
-    pub(super) fn check(&self) -> Result<(), String> {
+    pub(super) fn check(&self) -> Result<(), Refusal> {
         for line in &self.line {
             for x in &self.values {
                 Fact::parse(&line.at(x))?;
@@ -52,14 +53,14 @@ impl Curves {
     ///
     /// # Errors
     /// If what the facts are of cannot be read.
-    pub fn shown(&self, facts: &Facts<'_>) -> Result<Shown, String> {
+    pub fn shown(&self, facts: &Facts<'_>) -> Result<Shown, Refusal> {
         let mut series = Vec::new();
         for (number, line) in self.line.iter().enumerate() {
             let value = |x: &String| {
                 let value = facts.value(&line.at(x))?;
                 Ok(value.map(|value| Estimate { value, ci95: None }))
             };
-            let values: Result<Vec<_>, String> = self.values.iter().map(value).collect();
+            let values: Result<Vec<_>, Refusal> = self.values.iter().map(value).collect();
             series.push(Series {
                 case: line.name.clone(),
                 number,

@@ -5,6 +5,7 @@
 
 use scenario::files;
 use std::path::{Path, PathBuf};
+use units::Refusal;
 
 /// The sets of traces of the Confucius paper (section 7.1), and the folders that they come in.
 const SETS: [(&str, &str); 5] = [
@@ -47,11 +48,10 @@ impl Data {
     ///
     /// # Errors
     /// A sentence that says which set or folder there is not.
-    pub fn traces(&self, name: &str) -> Result<Vec<String>, String> {
+    pub fn traces(&self, name: &str) -> Result<Vec<String>, Refusal> {
         let set = SETS.iter().find(|(set, _)| *set == name);
-        let (_, folder) = set.ok_or_else(|| {
-            format!("there is no set of traces {name:?}; there are: c1, c2, c3, w1, w2")
-        })?;
+        let (_, folder) =
+            set.ok_or_else(|| Refusal::unknown("set of traces", name, SETS.map(|(set, _)| set)))?;
         let Some(data) = &self.folder else {
             return Ok((1..=GENERATED)
                 .map(|n| format!("generated:{name}:{n}"))
@@ -99,7 +99,12 @@ mod tests {
         let data = Data::default();
         assert_eq!(data.traces("w1").unwrap().len(), GENERATED);
         assert_eq!(data.traces("w1").unwrap()[0], "generated:w1:1");
-        assert!(data.traces("w3").unwrap_err().contains("c1, c2"));
+        assert!(
+            data.traces("w3")
+                .unwrap_err()
+                .to_string()
+                .contains("c1, c2")
+        );
         assert_eq!(data.pages(), PAGES);
     }
 

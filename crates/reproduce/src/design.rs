@@ -24,14 +24,14 @@ impl<'a> Design<'a> {
     ///
     /// # Errors
     /// A sentence that names what there is.
-    pub fn case(&self, name: &str) -> Result<usize, String> {
+    pub fn case(&self, name: &str) -> Result<usize, Refusal> {
         let cases = self.cases;
         cases
             .iter()
             .position(|case| case.name == name)
             .ok_or_else(|| {
                 let names = cases.iter().map(|case| case.name.as_str());
-                Refusal::unknown("case", name, names).to_string()
+                Refusal::unknown("case", name, names)
             })
     }
 
@@ -39,14 +39,11 @@ impl<'a> Design<'a> {
     ///
     /// # Errors
     /// A sentence that names what there is.
-    pub fn axis(&self, name: &str) -> Result<&'a Axis, String> {
+    pub fn axis(&self, name: &str) -> Result<&'a Axis, Refusal> {
         let axes = self.axes;
         axes.iter().find(|axis| axis.name == name).ok_or_else(|| {
-            let names: Vec<&str> = axes.iter().map(|axis| axis.name.as_str()).collect();
-            format!(
-                "nothing called {name:?} varies; there are: {}",
-                names.join(", ")
-            )
+            let names = axes.iter().map(|axis| axis.name.as_str());
+            Refusal::unknown("axis", name, names)
         })
     }
 
@@ -54,11 +51,12 @@ impl<'a> Design<'a> {
     ///
     /// # Errors
     /// A sentence that says which does not exist.
-    pub fn check_selection(&self, selected: &Settings) -> Result<(), String> {
+    pub fn check_selection(&self, selected: &Settings) -> Result<(), Refusal> {
         for (name, label) in selected {
             let axis = self.axis(name)?;
             if !axis.values.iter().any(|value| value.label() == label) {
-                return Err(format!("{name} has no value {label:?}"));
+                let labels = axis.values.iter().map(AxisValue::label);
+                return Err(Refusal::unknown("value", label, labels).within(name));
             }
         }
         Ok(())

@@ -10,6 +10,7 @@ use crate::figure::Figure;
 use measure::metric::Registry;
 use scenario::{Choice, Document};
 use serde::Deserialize;
+use units::Refusal;
 
 pub use crate::design::{Axis, AxisValue, Case, Settings};
 
@@ -152,7 +153,7 @@ impl Experiment {
     ///
     /// # Errors
     /// A message that names the file, what was found and what there is.
-    pub fn parse(id: &str, file: &str, text: &str) -> Result<Self, String> {
+    pub fn parse(id: &str, file: &str, text: &str) -> Result<Self, Refusal> {
         Experiment::parse_with(id, file, text, Registry::builtin())
     }
 
@@ -160,14 +161,21 @@ impl Experiment {
     ///
     /// # Errors
     /// See [`parse`](Experiment::parse).
-    pub fn parse_with(id: &str, file: &str, text: &str, metrics: Registry) -> Result<Self, String> {
-        let about = |error: &dyn std::fmt::Display| format!("{file}: {error}");
-        let written: Written = toml::from_str(text).map_err(|error| about(&error))?;
-        let document = Document::parse(file, text)
-            .map_err(|error| format!("{}: {}", error.place(), error.message))?;
+    pub fn parse_with(
+        id: &str,
+        file: &str,
+        text: &str,
+        metrics: Registry,
+    ) -> Result<Self, Refusal> {
+        let written: Written =
+            toml::from_str(text).map_err(|error| Refusal::new(error.to_string()).within(file))?;
+        let document = Document::parse(file, text).map_err(|error| {
+            let refusal = Refusal::new(error.message.clone()).with_help(error.help.clone());
+            refusal.within(&error.place())
+        })?;
         // An experiment without runs (a theorem, page statistics) needs no scenario.
         let scenario = document.part("scenario").unwrap_or(document);
-        Experiment::new(id, written, scenario, metrics).map_err(|error| about(&error))
+        Experiment::new(id, written, scenario, metrics).map_err(|refusal| refusal.within(file))
     }
 
     /// The experiment `id` of what is `written`, from `scenario`.
@@ -179,7 +187,7 @@ impl Experiment {
         written: Written,
         scenario: Document,
         metrics: Registry,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, Refusal> {
         let experiment = Experiment {
             id: id.to_owned(),
             written,
@@ -195,37 +203,39 @@ impl Experiment {
         !self.written.cases.is_empty()
     }
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Refusal> {
         for case in &self.written.cases {
             let parsed = case.discipline.parse::<Choice>();
-            parsed.map_err(|refusal| format!("case {:?}: {refusal}", case.name))?;
+            parsed.map_err(|refusal| refusal.within(&format!("case {:?}", case.name)))?;
         }
         for axis in &self.written.vary {
+            let within = |refusal: Refusal| refusal.within(&format!("vary {:?}", axis.name));
             let plain = |value: &AxisValue| matches!(value, AxisValue::Plain(_));
             if axis.values.iter().any(plain) && axis.path.is_none() {
-                return Err(format!("vary {:?}: a path is missing", axis.name));
+                return Err(within(Refusal::new("a path is missing")));
             }
             if axis.values.is_empty() {
-                return Err(format!("vary {:?}: there are no values", axis.name));
+                return Err(within(Refusal::new("there are no values")));
             }
             for quick in &axis.quick {
                 if !axis.values.iter().any(|value| value.label() == quick) {
-                    return Err(format!("vary {:?}: no value {quick:?}", axis.name));
+                    let labels = axis.values.iter().map(|value| value.label());
+                    return Err(within(Refusal::unknown("value", quick, labels)));
                 }
             }
         }
         let design = self.design();
         design.check_selection(&self.written.mechanism)?;
         for claim in &self.written.claim {
-            let refused = |error| format!("claim {:?}: {error}", claim.id);
+            let refused = |refusal: Refusal| refusal.within(&format!("claim {:?}", claim.id));
             claim.check(design).map_err(refused)?;
         }
         for figure in &self.written.figure {
-            let refused = |error| format!("figure {:?}: {error}", figure.title);
+            let refused = |refusal: Refusal| refusal.within(&format!("figure {:?}", figure.title));
             figure.check(design).map_err(refused)?;
         }
         for curves in &self.written.curves {
-            let refused = |error| format!("curves {:?}: {error}", curves.title);
+            let refused = |refusal: Refusal| refusal.within(&format!("curves {:?}", curves.title));
             curves.check().map_err(refused)?;
         }
         Ok(())

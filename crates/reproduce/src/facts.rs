@@ -15,6 +15,7 @@ use crate::pages::{Survey, survey};
 use measure::Engine;
 use std::cell::OnceCell;
 use theory::{self, Model, Policy, Share, closed, equations};
+use units::Refusal;
 
 /// Samples above this are errors of the measurement, Mbit/s.
 const MOST_MBIT: f64 = 2000.0;
@@ -27,7 +28,7 @@ pub struct Facts<'a> {
     engine: &'a dyn Engine,
     data: &'a Data,
     /// Made when it is first asked for.
-    survey: OnceCell<Result<Survey, String>>,
+    survey: OnceCell<Result<Survey, Refusal>>,
 }
 
 impl std::fmt::Debug for Facts<'_> {
@@ -50,7 +51,7 @@ impl<'a> Facts<'a> {
     ///
     /// # Errors
     /// A sentence: what can be written, or why the data cannot be read.
-    pub fn value(&self, text: &str) -> Result<Option<f64>, String> {
+    pub fn value(&self, text: &str) -> Result<Option<f64>, Refusal> {
         match Fact::parse(text)? {
             Fact::Theory(theory) => Ok(theory.value()),
             Fact::Pages(figure) => {
@@ -61,9 +62,9 @@ impl<'a> Facts<'a> {
         }
     }
 
-    fn surveyed(&self) -> Result<Survey, String> {
+    fn surveyed(&self) -> Result<Survey, Refusal> {
         let pages = scenario::files::pages(&self.data.pages()).map_err(|error| error.message)?;
-        survey(self.engine, &pages.pages).map_err(|error| error.to_string())
+        survey(self.engine, &pages.pages).map_err(|error| Refusal::new(error.to_string()))
     }
 }
 
@@ -142,7 +143,7 @@ impl Fact {
     ///
     /// # Errors
     /// A sentence that says what can be written.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, Refusal> {
         let words: Vec<&str> = text.split_whitespace().collect();
         match words[..] {
             ["traces", set, figure] => Ok(Fact::Traces {
@@ -150,7 +151,10 @@ impl Fact {
                 figure: match figure {
                     "mean" => TraceFigure::Mean,
                     "deviation" => TraceFigure::Deviation,
-                    _ => return Err(format!("traces have a mean and a deviation, no {figure:?}")),
+                    _ => {
+                        let known = ["mean", "deviation"];
+                        return Err(Refusal::unknown("figure of traces", figure, known));
+                    }
                 },
             }),
             ["pages", figure] => Ok(Fact::Pages(figure.to_owned())),
@@ -160,32 +164,37 @@ impl Fact {
             ["theory", ref told @ .., "of", figure, form] => {
                 Theory::parse(told, TheoryFigure::parse(figure, form)?).map(Fact::Theory)
             }
-            _ => Err(format!(
-                "{text:?} is no fact; write \"traces c1 mean\", \"pages active.p50\" or \
-                 \"theory confucius flows=12 of delay integral\""
+            _ => Err(Refusal::new(format!("{text:?} is no fact")).with_help(
+                "write \"traces c1 mean\", \"pages active.p50\" or \"theory confucius flows=12 of delay \
+                 integral\"",
             )),
         }
     }
 }
 
 impl TheoryFigure {
-    fn parse(figure: &str, form: &str) -> Result<Self, String> {
+    fn parse(figure: &str, form: &str) -> Result<Self, Refusal> {
         let known = match form {
             "integral" => Form::Integral,
             "corrected" => Form::Corrected,
             "printed" => Form::Printed,
             "limit" => Form::Limit,
             "unsimplified" => Form::Unsimplified,
-            _ => return Err(format!("{form:?} is no form of a figure; write integral")),
+            _ => {
+                let known = ["integral", "corrected", "printed", "limit", "unsimplified"];
+                return Err(Refusal::unknown("form of a figure", form, known));
+            }
         };
         match (figure, known) {
             ("delay", Form::Limit) | ("completion", Form::Unsimplified) => {
-                Err(format!("{figure} has no form {form:?}"))
+                Err(Refusal::new(format!("{figure} has no form {form:?}")))
             }
             ("delay", known) => Ok(TheoryFigure::Delay(known)),
             ("completion", known) => Ok(TheoryFigure::Completion(known)),
-            _ => Err(format!(
-                "the theory has a delay, a completion and k, no {figure:?}"
+            _ => Err(Refusal::unknown(
+                "figure of the theory",
+                figure,
+                ["delay", "completion", "k"],
             )),
         }
     }
@@ -193,7 +202,7 @@ impl TheoryFigure {
 
 impl Theory {
     /// From what stands before `of`.
-    fn parse(told: &[&str], figure: TheoryFigure) -> Result<Self, String> {
+    fn parse(told: &[&str], figure: TheoryFigure) -> Result<Self, Refusal> {
         let setting = |word: &&str| {
             let (name, value) = word.split_once('=')?;
             Some((name.to_owned(), value.to_owned()))
@@ -210,12 +219,15 @@ impl Theory {
             ["confucius", "steps"] => Policy::Confucius(Share::Steps),
             // k is the control's.
             [] if figure == TheoryFigure::K => Policy::Fq,
-            _ => return Err(format!("{:?} is no policy; write fq", names.join(" "))),
+            _ => {
+                let known = ["fq", "fifo", "cbq", "confucius"];
+                return Err(Refusal::unknown("policy", &names.join(" "), known));
+            }
         };
         if figure == TheoryFigure::Delay(Form::Unsimplified)
             && !matches!(policy, Policy::Confucius(_))
         {
-            return Err("only confucius has an unsimplified bound".to_owned());
+            return Err(Refusal::new("only confucius has an unsimplified bound"));
         }
         let model = Model::parse(&settings).map_err(|error| error.to_string())?;
         Ok(Theory {
@@ -271,7 +283,7 @@ fn of_pages(survey: &Survey, name: &str) -> Option<f64> {
     Some(count as f64)
 }
 
-fn of_traces(paths: &[String], figure: TraceFigure) -> Result<f64, String> {
+fn of_traces(paths: &[String], figure: TraceFigure) -> Result<f64, Refusal> {
     let (mut time, mut sum, mut squares) = (0.0, 0.0, 0.0);
     for path in paths {
         let trace = scenario::files::trace(path).map_err(|error| error.message)?;
@@ -356,7 +368,7 @@ mod tests {
             ("theory fq flows=0 of delay integral", "flows"),
         ] {
             let error = Fact::parse(text).unwrap_err();
-            assert!(error.contains(part), "{text}: {error}");
+            assert!(error.to_string().contains(part), "{text}: {error}");
         }
     }
 

@@ -5,6 +5,7 @@ use crate::records::Records;
 use measure::estimate::{self, Estimate, Statistic};
 use measure::metric::Selection;
 use serde::Deserialize;
+use units::Refusal;
 
 /// A figure as it is written.
 #[derive(Debug, Clone, Deserialize)]
@@ -94,14 +95,17 @@ pub struct Series {
 
 impl Figure {
     /// Checks that everything that the figure names exists.
-    pub(super) fn check(&self, design: Design<'_>) -> Result<(), String> {
+    pub(super) fn check(&self, design: Design<'_>) -> Result<(), Refusal> {
         design.metrics.select(&self.y)?;
         self.statistic()?;
         match (self.kind, &self.x) {
             (Form::Lines, Some(axis)) => _ = design.axis(axis)?,
             (Form::Scatter, Some(metric)) => _ = design.metrics.select(metric)?,
             (Form::Bars | Form::Distribution, None) => {}
-            _ => return Err("x is for lines (an axis) and for scatter (a metric)".to_owned()),
+            _ => {
+                let message = "x is for lines (an axis) and for scatter (a metric)";
+                return Err(Refusal::new(message));
+            }
         }
         for name in self.cases.iter().chain(&self.relative_to) {
             design.case(name)?;
@@ -112,7 +116,7 @@ impl Figure {
         design.check_selection(&self.place)
     }
 
-    fn statistic(&self) -> Result<Statistic, String> {
+    fn statistic(&self) -> Result<Statistic, Refusal> {
         self.statistic.as_deref().unwrap_or("mean").parse()
     }
 
@@ -120,7 +124,7 @@ impl Figure {
     ///
     /// # Errors
     /// If something that it names does not exist.
-    pub fn shown(&self, records: &Records<'_>) -> Result<Shown, String> {
+    pub fn shown(&self, records: &Records<'_>) -> Result<Shown, Refusal> {
         let select = |text: &str| records.design().metrics.select(text);
         let metric = select(&self.y)?;
         let labels = self.panel.as_ref().map(|axis| (axis, records.labels(axis)));
@@ -158,7 +162,12 @@ impl Figure {
         })
     }
 
-    fn panel(&self, records: &Records<'_>, title: &str, place: &Settings) -> Result<Panel, String> {
+    fn panel(
+        &self,
+        records: &Records<'_>,
+        title: &str,
+        place: &Settings,
+    ) -> Result<Panel, Refusal> {
         let design = records.design();
         let metric = design.metrics.select(&self.y)?;
         let columns = match (&self.x, self.kind) {
@@ -214,7 +223,7 @@ impl Figure {
         metric: &Selection,
         case: &str,
         place: &Settings,
-    ) -> Result<Option<Estimate>, String> {
+    ) -> Result<Option<Estimate>, Refusal> {
         let statistic = self.statistic()?;
         let ours = records.values(metric, case, place);
         let Some(other) = &self.relative_to else {

@@ -28,6 +28,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use units::Refusal;
 
 /// Version of the results' format and of the key's definition.
 pub const FORMAT: u32 = 1;
@@ -201,8 +202,9 @@ fn scenario_content(written: &Value, hashes: &mut Hashes) -> Result<Value, Error
     each_file(&mut scenario, &mut |key, name| match key {
         "trace" => Ok(json!({ "blake3": hashes.of(Path::new(name))? })),
         _ => {
-            let files = files::expand(name)
-                .map_err(|reason| Error::Wrong(format!("{name:?} cannot be read: {reason}")))?;
+            let files = files::expand(name).map_err(|reason| {
+                Error::Wrong(Refusal::new(format!("{name:?} cannot be read: {reason}")))
+            })?;
             let page = |file: &PathBuf| {
                 let stem = file.file_stem().unwrap_or_default().to_string_lossy();
                 Ok(json!({ "page": stem, "blake3": hashes.of(file)? }))

@@ -46,6 +46,7 @@ use records::Records;
 use scenario::{Names, ScenarioError};
 use std::io;
 use std::path::{Path, PathBuf};
+use units::Refusal;
 
 /// What came of an experiment.
 #[derive(Debug)]
@@ -81,7 +82,7 @@ pub enum Error {
     },
     /// Something that it names does not exist.
     #[error("{0}")]
-    Wrong(String),
+    Wrong(Refusal),
 }
 
 impl Error {
@@ -119,7 +120,7 @@ pub fn outcome<'a>(
     let figures = figures.map(|figure| figure.shown(&records));
     let curves = experiment.written.curves.iter();
     let curves = curves.map(|curves| curves.shown(&facts));
-    let figures: Result<Vec<Shown>, String> = figures.chain(curves).collect();
+    let figures: Result<Vec<Shown>, Refusal> = figures.chain(curves).collect();
     Ok(Outcome {
         experiment,
         runs: records.runs(),

@@ -5,6 +5,7 @@ use crate::experiment::Experiment;
 use crate::plan::{Cell, Grid, Trace};
 use scenario::ScenarioError;
 use std::collections::BTreeMap;
+use units::Refusal;
 
 /// What of an experiment is run, on which data.
 #[derive(Debug, Clone, Copy)]
@@ -32,8 +33,10 @@ impl Experiment {
             }
         }
         let traces = self.traces(wanted);
-        let traces = traces
-            .map_err(|reason| base.error_at_path("link.trace", &reason, "see ANALECTS_DATA"))?;
+        let traces = traces.map_err(|refusal| {
+            let help = refusal.help.as_deref().unwrap_or("see ANALECTS_DATA");
+            base.error_at_path("link.trace", &refusal.message, help)
+        })?;
         Ok(Grid {
             base,
             cases: written.cases.clone(),
@@ -46,7 +49,7 @@ impl Experiment {
         })
     }
 
-    fn traces(&self, wanted: Wanted<'_>) -> Result<Vec<Option<Trace>>, String> {
+    fn traces(&self, wanted: Wanted<'_>) -> Result<Vec<Option<Trace>>, Refusal> {
         let Some(set) = &self.written.traces else {
             return Ok(vec![None]);
         };

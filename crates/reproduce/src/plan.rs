@@ -59,8 +59,11 @@ impl Description {
     /// # Errors
     /// If the scenario is none.
     pub fn grid(&self, name: &str) -> Result<Grid, Error> {
-        let text = toml::to_string(&self.scenario)
-            .map_err(|error| Error::Wrong(format!("{name}: its scenario is none: {error}")))?;
+        let text = toml::to_string(&self.scenario).map_err(|error| {
+            Error::Wrong(Refusal::new(format!(
+                "{name}: its scenario is none: {error}"
+            )))
+        })?;
         Ok(Grid {
             base: Document::parse(name, &text)?,
             cases: vec![Case::plain(&self.discipline)],

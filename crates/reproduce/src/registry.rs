@@ -1,6 +1,7 @@
 //! The experiments by name: one file and one line each.
 
 use crate::Experiment;
+use units::Refusal;
 
 macro_rules! experiments {
     ($($id:literal,)*) => {
@@ -71,7 +72,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 ///
 /// # Errors
 /// A sentence that names what there is.
-pub fn find(name: &str) -> Result<Vec<Experiment>, String> {
+pub fn find(name: &str) -> Result<Vec<Experiment>, Refusal> {
     find_in(EXPERIMENTS, name)
 }
 
@@ -79,28 +80,27 @@ pub fn find(name: &str) -> Result<Vec<Experiment>, String> {
 ///
 /// # Errors
 /// A sentence that names what there is.
-pub fn find_for_engines(name: &str) -> Result<Vec<Experiment>, String> {
+pub fn find_for_engines(name: &str) -> Result<Vec<Experiment>, Refusal> {
     find_in(ENGINES, name)
 }
 
-fn find_in(all: &[(&str, &str)], name: &str) -> Result<Vec<Experiment>, String> {
+fn find_in(all: &[(&str, &str)], name: &str) -> Result<Vec<Experiment>, Refusal> {
     let folder = name.strip_suffix("all");
     let chosen = |id: &str| match folder {
         Some(folder) => id.starts_with(folder),
         None => id == name,
     };
     let found = all.iter().filter(|(id, _)| chosen(id));
-    let found: Result<Vec<Experiment>, String> = found
+    let found: Result<Vec<Experiment>, Refusal> = found
         .map(|(id, text)| Experiment::parse(id, &format!("experiments/{id}.toml"), text))
         .collect();
     match found {
         Ok(found) if found.is_empty() => {
             let names: Vec<&str> = all.iter().map(|(id, _)| *id).collect();
             let folder = names[0].split_once('/').map_or("", |(folder, _)| folder);
-            Err(format!(
-                "there is no experiment {name:?}; there are: {}; and {folder}/all",
-                names.join(", ")
-            ))
+            let whole = format!("{folder}/all");
+            let known = names.into_iter().chain([whole.as_str()]);
+            Err(Refusal::unknown("experiment", name, known))
         }
         found => found,
     }
@@ -126,6 +126,7 @@ mod tests {
         assert!(
             find("confucius/fig0")
                 .unwrap_err()
+                .to_string()
                 .contains("confucius/fig10")
         );
     }

@@ -12,6 +12,7 @@ use measure::{Engine, RunResult};
 use scenario::{Document, Names};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
+use units::Refusal;
 
 /// What varies, and what is asked for.
 #[derive(Debug, Clone)]
@@ -81,7 +82,7 @@ impl Sweep {
         runs: Runs,
         metrics: (Selection, Option<Selection>),
         statistic: (String, Statistic),
-    ) -> Result<Self, String> {
+    ) -> Result<Self, Refusal> {
         let axis = |(path, values): &(String, Vec<String>)| Axis {
             name: path.clone(),
             path: Some(path.clone()),

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+use units::Refusal;
 
 /// A scenario as written: a table with the places of its keys and values.
 #[derive(Debug, Clone)]
@@ -100,13 +101,17 @@ impl Document {
             origin: Origin::Set(format!("--set {path}")),
         };
         let done = if keys.len() > MAX_DEPTH || keys.contains(&"") {
-            Err("write a path such as link.rate".to_owned())
+            Err(Refusal::new("it is no path").with_help("write a path such as link.rate"))
         } else {
             set(&mut self.root, &keys, &item)
         };
-        done.map_err(|help| {
-            let message = "the path leads nowhere";
-            self.error(Some(&item.origin), message, &help)
+        done.map_err(|refusal| {
+            let refusal = refusal.within("the path leads nowhere");
+            let help = refusal
+                .help
+                .as_deref()
+                .unwrap_or("write the path of a value");
+            self.error(Some(&item.origin), &refusal.message, help)
         })
     }
 
@@ -210,8 +215,10 @@ pub(crate) fn name_of(table: &Table) -> Option<&str> {
 }
 
 /// Sets what stands at `keys`, of which there is at least one.
-fn set(table: &mut Table, keys: &[&str], item: &Item) -> Result<(), String> {
-    let (&key, rest) = keys.split_first().ok_or("a key is missing")?;
+fn set(table: &mut Table, keys: &[&str], item: &Item) -> Result<(), Refusal> {
+    let (&key, rest) = keys
+        .split_first()
+        .ok_or_else(|| Refusal::new("a key is missing"))?;
     if rest.is_empty() {
         // A link's capacity is one of these: setting one takes the others away.
         const RIVALS: [&str; 3] = ["rate", "trace", "steps"];
@@ -235,13 +242,13 @@ fn set(table: &mut Table, keys: &[&str], item: &Item) -> Result<(), String> {
         _ if rest.is_empty() => *old = item.clone(),
         Node::Table(inner) => set(inner, rest, item)?,
         Node::List(items) => set_in_list(items, rest, item)?,
-        Node::Leaf(_) => return Err(format!("{key} is a value, not a table")),
+        Node::Leaf(_) => return Err(Refusal::new(format!("{key} is a value, not a table"))),
     }
     Ok(())
 }
 
 /// Sets what stands at `keys` in the entry that the first of them names, or else in all entries.
-fn set_in_list(items: &mut [Item], keys: &[&str], item: &Item) -> Result<(), String> {
+fn set_in_list(items: &mut [Item], keys: &[&str], item: &Item) -> Result<(), Refusal> {
     let mut tables: Vec<&mut Table> = items
         .iter_mut()
         .filter_map(|item| match &mut item.node {
@@ -250,7 +257,7 @@ fn set_in_list(items: &mut [Item], keys: &[&str], item: &Item) -> Result<(), Str
         })
         .collect();
     if tables.is_empty() {
-        return Err("it is a list of values: set it as a whole".to_owned());
+        return Err(Refusal::new("it is a list of values").with_help("set it as a whole"));
     }
     let (first, rest) = (keys[0], &keys[1..]);
     if !rest.is_empty() {
@@ -261,8 +268,7 @@ fn set_in_list(items: &mut [Item], keys: &[&str], item: &Item) -> Result<(), Str
         let has_key = |table: &&mut Table| table.iter().any(|(key, _)| key == first);
         if !tables.iter().any(has_key) {
             let names: Vec<&str> = tables.iter().filter_map(|table| name_of(table)).collect();
-            let names = names.join(", ");
-            return Err(format!("no entry is called {first:?}; there are: {names}"));
+            return Err(Refusal::unknown("entry", first, names));
         }
     }
     tables

@@ -153,9 +153,10 @@ const GENERATED: &str = "generated:";
 /// A message, and what to write instead.
 pub fn trace(name: &str) -> Result<Trace, ScenarioError> {
     if let Some(generated) = name.strip_prefix(GENERATED) {
-        let help = "name a file, or a generated trace";
-        return trace::generated(generated)
-            .map_err(|error| ScenarioError::about(name, &error, help));
+        return trace::generated(generated).map_err(|refusal| {
+            let help = refusal.help.as_deref().unwrap_or("name a file");
+            ScenarioError::about(name, &refusal.message, help)
+        });
     }
     let content = read(Path::new(name), MAX_TRACE).map_err(|reason| {
         let message = format!("{name:?} cannot be read: {reason}");

@@ -7,7 +7,7 @@
 
 use super::Trace;
 use units::random::Stream;
-use units::{Duration, Rate};
+use units::{Duration, Rate, Refusal};
 
 /// What a set of traces is like.
 struct Set {
@@ -53,11 +53,10 @@ const MOST: u64 = 1000;
 ///
 /// # Errors
 /// A sentence that says what there is.
-pub fn generated(name: &str) -> Result<Trace, String> {
+pub fn generated(name: &str) -> Result<Trace, Refusal> {
     let refused = || {
-        format!(
-            "there is no generated trace {name:?}; write generated:c1:1, with c1, c2, c3, w1 or w2 and 1 to {MOST}"
-        )
+        let help = format!("write generated:c1:1, with c1, c2, c3, w1 or w2 and 1 to {MOST}");
+        Refusal::new(format!("there is no generated trace {name:?}")).with_help(help)
     };
     let (set, number) = name.split_once(':').ok_or_else(refused)?;
     let number: u64 = number.parse().map_err(|_| refused())?;
@@ -99,7 +98,10 @@ mod tests {
     fn what_there_is_not_is_refused() {
         for name in ["", "c1", "c4:1", "c1:0", "c1:1001", "c1:x", "c1:1:2"] {
             assert!(
-                generated(name).unwrap_err().contains("generated:c1:1"),
+                generated(name)
+                    .unwrap_err()
+                    .to_string()
+                    .contains("generated:c1:1"),
                 "{name}"
             );
         }

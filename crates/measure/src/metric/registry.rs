@@ -6,6 +6,7 @@
 
 use super::declared::{Column, Metric, Observed};
 use super::{calls, fct_by_size, lorenz, loss_by_index, pages, queues, transfers};
+use units::Refusal;
 
 /// All known metrics.
 #[derive(Debug, Clone)]
@@ -77,14 +78,10 @@ impl Registry {
     ///
     /// # Errors
     /// A sentence that names what there is.
-    pub fn select(&self, text: &str) -> Result<Selection, String> {
+    pub fn select(&self, text: &str) -> Result<Selection, Refusal> {
         let (name, entry) = text.split_once(':').unwrap_or((text, ""));
         let metric = self.get(name).ok_or_else(|| {
-            let names: Vec<&str> = self.iter().map(|metric| metric.name).collect();
-            format!(
-                "there is no metric {name:?}; there are: {}",
-                names.join(", ")
-            )
+            Refusal::unknown("metric", name, self.iter().map(|metric| metric.name))
         })?;
         Ok(Selection {
             metric: metric.clone(),
@@ -173,6 +170,7 @@ mod tests {
             assert_eq!(metrics.select(text).unwrap().to_string(), text);
         }
         let error = metrics.select("delay").unwrap_err();
-        assert!(error.starts_with("there is no metric \"delay\"; there are: stall, page_stall"));
+        assert_eq!(error.message, "there is no metric \"delay\"");
+        assert!(error.help.unwrap().contains("there are: stall, page_stall"));
     }
 }

@@ -29,7 +29,7 @@ impl Engine for NoEngine {
     }
 }
 
-fn experiment(claim: &str) -> Result<Experiment, String> {
+fn experiment(claim: &str) -> Result<Experiment, Refusal> {
     let text = format!(
         r#"
         title = "t"
@@ -114,7 +114,7 @@ fn the_theory_stands_beside_a_measurement() {
         ("drr flows={flows}", "\"drr\""),
         ("fq flows={size}", "flows"),
     ] {
-        let error = experiment(&claim(bound)).unwrap_err();
+        let error = experiment(&claim(bound)).unwrap_err().to_string();
         assert!(
             error.contains("claim \"c\"") && error.contains(part),
             "{error}"
