@@ -281,7 +281,10 @@ const REFUSED: &[(&[&str], &[&str])] = &[
     ),
     (
         &["--over", "link.rtt=1ms", "--metric", "stall:cal"],
-        &["stall:cal: there is no traffic or link \"cal\"", "call, bulk, link"],
+        &[
+            "stall:cal: there is no traffic or link \"cal\"",
+            "call, bulk, link",
+        ],
     ),
     (
         &["--over", "link.rtt=1ms", "--metric", "caused"],

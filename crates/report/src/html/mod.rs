@@ -7,6 +7,7 @@
 
 mod about;
 mod bounds;
+mod children;
 mod classes;
 mod comparison;
 mod distribution;

@@ -3,7 +3,9 @@
 use super::frame::framed;
 use super::report::Report;
 use super::subject::Subject;
-use super::{about, classes, comparison, flows, frames, headline, loads, sojourn, tradeoff};
+use super::{
+    about, children, classes, comparison, flows, frames, headline, loads, sojourn, tradeoff,
+};
 use crate::export::Document;
 use maud::html;
 use measure::metric::Registry;
@@ -26,6 +28,7 @@ pub fn page(report: &Report<'_>) -> String {
         (loads::section(report))
         (flows::section(report))
         (classes::section(report))
+        (children::section(report))
         (sojourn::section(report))
         (about::section(report))
     };

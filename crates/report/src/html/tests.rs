@@ -7,8 +7,8 @@ use super::subject::Subject;
 use crate::export::Document;
 use measure::metric::Registry;
 use measure::{
-    CallResult, FlowResult, FrameDelay, LinkBacklog, LinkResult, Note, PacketDelay, PageResult,
-    RunResult, Series, Sojourn,
+    CallResult, ChildResult, FlowResult, FrameDelay, LinkBacklog, LinkResult, Note, PacketDelay,
+    PageResult, RunResult, Series, Sojourn,
 };
 
 const DURATION: f64 = 60.0;
@@ -55,7 +55,7 @@ fn result(discipline: &str, seed: u64, wait: f64, drawn: bool) -> RunResult {
         occupancy: Some(0.4),
         moves: None,
         residence: Vec::new(),
-        children: Vec::new(),
+        children: children(discipline, seed),
     };
     let note = Note {
         about: "flows.bulk.fct_ms".to_owned(),
@@ -101,6 +101,22 @@ fn call(wait: f64) -> CallResult {
             max: Some(wait * 40.0),
         },
     }
+}
+
+/// Two parts of what contains others: `seed` packets more than a thousand, and half of them.
+fn children(discipline: &str, seed: u64) -> Vec<ChildResult> {
+    if !discipline.contains('(') {
+        return Vec::new();
+    }
+    let part = |name: &str, packets| ChildResult {
+        name: name.to_owned(),
+        packets,
+        bytes: packets * 1500,
+        drops: 7,
+        marks: 0,
+    };
+    let packets = 1000 + 2 * seed;
+    vec![part("young", packets), part("old", packets / 2)]
 }
 
 fn pages(seed: u64, wait: f64) -> Vec<PageResult> {
@@ -280,6 +296,23 @@ fn the_report_says_what_bounds_the_longest_delay() {
         bound.contains("the call sent 4.0 Mbit/s and got 2.0"),
         "{bound}"
     );
+}
+
+#[test]
+fn the_parts_of_a_composite_have_a_line_each() {
+    assert!(!page(&["confucius"], 2).contains("id=\"children\""));
+    let page = page(&["2lps(<b>)", "fifo"], 3);
+    assert_eq!(well_formed(&page), Ok(()));
+    let section = page.split("id=\"children\"").nth(1).expect("the section");
+    let section = section.split("</section>").next().unwrap_or_default();
+    // Means of 1000, 1002 and 1004, and of half as many.
+    for cells in [
+        "<td>young</td><td>1002</td><td>1.5</td><td>7</td>",
+        "<td>old</td><td>501</td>",
+    ] {
+        assert!(section.contains(cells), "{cells}: {section}");
+    }
+    assert!(!section.contains("fifo"), "{section}");
 }
 
 #[test]
