@@ -186,26 +186,6 @@ impl Outbox {
     }
 }
 
-/// The ECN field of a TOS byte (RFC 3168, section 5).
-const fn ecn_of(tos: u8) -> Ecn {
-    match tos & 3 {
-        0 => Ecn::NotCapable,
-        1 => Ecn::Ect1,
-        2 => Ecn::Ect0,
-        _ => Ecn::Ce,
-    }
-}
-
-/// The same, the other way.
-const fn bits_of(ecn: Ecn) -> u8 {
-    match ecn {
-        Ecn::NotCapable => 0,
-        Ecn::Ect1 => 1,
-        Ecn::Ect0 => 2,
-        Ecn::Ce => 3,
-    }
-}
-
 /// IPv4 and UDP headers.
 const HEADERS: u32 = 28;
 
@@ -234,7 +214,7 @@ impl Datagrams {
         let received = socket::receive_datagram(&self.fd, &mut head, control)?;
         Ok(received.and_then(|(length, tos)| {
             let whole = length == head.len();
-            whole.then(|| (u64::from_be_bytes(head), ecn_of(tos)))
+            whole.then(|| (u64::from_be_bytes(head), Ecn::of_tos(tos)))
         }))
     }
 
@@ -245,7 +225,7 @@ impl Datagrams {
 
     /// Puts a packet on the wire, in its full length.
     pub fn send(&mut self, transmit: Transmit, room: &mut [u8]) -> Result<(), Failure> {
-        let tos = self.marking.tos & !3 | bits_of(transmit.ecn);
+        let tos = self.marking.tos & !3 | transmit.ecn.bits();
         if tos != self.marking.tos {
             self.marking.tos = tos;
             socket::mark(&self.fd, self.marking)?;

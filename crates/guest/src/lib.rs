@@ -22,7 +22,7 @@ mod error;
 pub mod log;
 mod place;
 pub mod plan;
-pub mod ports;
+mod ports;
 mod rates;
 mod run;
 mod setup;

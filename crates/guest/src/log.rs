@@ -76,6 +76,7 @@ mod tests {
                 flow,
                 traffic: TrafficId(u16::MAX),
                 carrier: Carrier::Quic,
+                server: u32::MAX,
             },
             Event::Delivered { flow, bytes },
             Event::FlowDone { flow },

@@ -10,6 +10,7 @@ use crate::setup::Setup;
 use crate::socket::{self, Marking};
 use nix::sys::epoll::{Epoll, EpollEvent, EpollFlags};
 use nix::sys::socket::SockaddrIn;
+use scenario::addresses;
 use transport::Endpoint;
 use units::Instant;
 use workload::driver::{self, Flow, TimerId};
@@ -69,8 +70,8 @@ impl Ends {
     /// Place, address and marking of a flow's ends, the opening one first.
     fn sites(&self, flow: &Flow) -> Result<[Site; 2]> {
         let traffic = self.setup.traffic(flow.entry);
-        let home = ports::home(&self.setup.traffic, flow.entry);
-        let server = ports::server(traffic, flow.server);
+        let home = addresses::home(&self.setup.traffic, flow.entry);
+        let server = addresses::server(traffic, flow.server);
         let delay = self.setup.delay(flow.entry, flow.extra_rtt)?;
         let tos = traffic.dscp.bits() << 2;
         let marking = |priority| Marking { priority, tos };

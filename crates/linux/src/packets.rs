@@ -13,7 +13,7 @@
 use measure::{Event, LinkId, PacketId};
 use qdisc::DropReason;
 use std::collections::BTreeMap;
-use units::{Duration, Instant};
+use units::{Duration, Ecn, Instant};
 
 /// Why records cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -42,7 +42,6 @@ struct Waiting {
     link: LinkId,
     packet: PacketId,
     came: Instant,
-    marked: bool,
 }
 
 /// Ethernet's header, which is not counted.
@@ -140,7 +139,7 @@ impl Reader<'_> {
         let ports = u32::try_from(number(record, "ports")?).ok()?.to_le_bytes();
         let source = u16::from_be_bytes([ports[0], ports[1]]);
         let destination = u16::from_be_bytes([ports[2], ports[3]]);
-        let ours = guest::ports::flow_of(source).filter(|_| source == destination);
+        let ours = scenario::addresses::flow_of(source).filter(|_| source == destination);
         let length = u32::try_from(number(record, "len")?).ok()?;
         self.came += 1;
         let packet = PacketId {
@@ -148,12 +147,12 @@ impl Reader<'_> {
             // Other packets are nobody's, such as the kernel's own answers.
             flow: ours,
             bytes: length.saturating_sub(ETHERNET),
+            ecn: Ecn::of_tos(number(record, "tos")? as u8),
         };
         let waiting = Waiting {
             link,
             packet,
             came: now,
-            marked: number(record, "tos")? & 3 == 3,
         };
         self.events.push((now, Event::Enqueued { link, packet }));
         let address = number(record, "skb")?;
@@ -171,13 +170,17 @@ impl Reader<'_> {
             .iter()
             .position(|q| u64::from(q.handle) == handle)?;
         let address = number(record, "skb")?;
-        let marked = number(record, "tos")? & 3 == 3;
+        let ecn = Ecn::of_tos(number(record, "tos")? as u8);
         let Some(waiting) = self.waiting.remove(&address) else {
             // It came before there were records.
             return Some(());
         };
-        let (packet, link) = (waiting.packet, LinkId(place as u16));
-        if marked && !waiting.marked {
+        let link = LinkId(place as u16);
+        let packet = PacketId {
+            ecn,
+            ..waiting.packet
+        };
+        if ecn == Ecn::Ce && waiting.packet.ecn != Ecn::Ce {
             self.events.push((now, Event::Marked { link, packet }));
         }
         let sojourn: Duration = now.since(waiting.came);
@@ -261,12 +264,15 @@ mod tests {
         let events = read(&text, &queues(), 5_000_000_000).unwrap();
         let at = |micros: u64| Instant::from_nanos(micros * 1000);
         let (down, up) = (LinkId(0), LinkId(1));
-        let packet = |number, bytes| PacketId {
+        let packet = |number, bytes, ecn| PacketId {
             number,
             flow: Some(qdisc::FlowId(3)),
             bytes,
+            ecn,
         };
-        let (first, second, third) = (packet(1, 1500), packet(2, 40), packet(3, 1500));
+        let plain = Ecn::NotCapable;
+        let (first, second) = (packet(1, 1500, Ecn::Ect0), packet(2, 40, plain));
+        let (changed, third) = (packet(1, 1500, Ecn::Ce), packet(3, 1500, plain));
         let queued = |link, packet| Event::Enqueued { link, packet };
         let left = |link, packet, micros| Event::Dequeued {
             link,
@@ -280,7 +286,7 @@ mod tests {
         };
         let marked = Event::Marked {
             link: down,
-            packet: first,
+            packet: changed,
         };
         let expected = [
             (at(100), queued(down, first)),
@@ -288,7 +294,7 @@ mod tests {
             (at(150), queued(down, third)),
             (at(151), dropped),
             (at(700), marked),
-            (at(700), left(down, first, 600)),
+            (at(700), left(down, changed, 600)),
             (at(800), left(up, second, 690)),
         ];
         assert_eq!(events, expected);

@@ -2,9 +2,8 @@
 
 use crate::network::MTU;
 use crate::{controls, disciplines};
-use guest::ports;
 use measure::Unsupported;
-use scenario::{Scenario, Stack, Traffic};
+use scenario::{Scenario, Stack, Traffic, addresses};
 use units::{Duration, Refusal};
 use workload::Carrier;
 
@@ -62,8 +61,8 @@ fn unsupported_traffic(traffic: &Traffic) -> Vec<(&'static str, Refusal)> {
         let reason = "senders have no link of their own in front of the bottleneck";
         found.push(("access", Refusal::new(reason)));
     }
-    if traffic.count > ports::FLOWS {
-        let reason = format!("there are {} ports", ports::FLOWS);
+    if traffic.count > addresses::FLOWS {
+        let reason = format!("there are {} ports", addresses::FLOWS);
         found.push(("count", Refusal::new(reason)));
     }
     let kind = &traffic.kind;

@@ -86,7 +86,7 @@ mod tests {
             (
                 "events",
                 concat!(
-                    "[100,{\"FlowStarted\":{\"flow\":0,\"traffic\":0,\"carrier\":\"tcp\"}}]\n",
+                    "[100,{\"FlowStarted\":{\"flow\":0,\"traffic\":0,\"carrier\":\"tcp\",\"server\":0}}]\n",
                     "[21700000,{\"Delivered\":{\"flow\":0,\"bytes\":3000}}]\n",
                     "[21700000,{\"FlowDone\":{\"flow\":0}}]\n",
                 ),

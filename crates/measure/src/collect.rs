@@ -3,12 +3,12 @@
 use crate::engine::BuiltLink;
 use crate::event::{Event, LinkId, PacketId, Sink};
 use crate::figures::Figures;
-use crate::flows::Flows;
+use crate::flows::{Flows, flow_name};
 use crate::link_meter::LinkMeter;
 use crate::loads::Loads;
 use crate::notes::notes;
 use crate::result::{CallResult, FlowResult, Note, RunResult, Series};
-use crate::series::{Lines, Width, bin, numbered};
+use crate::series::{Lines, Width, bin};
 use crate::video::{Measured, Turn, Video};
 use crate::waits::Waits;
 use scenario::{Choice, Scenario, Traffic};
@@ -185,7 +185,7 @@ impl Collector {
         let (number, rows) = (self.started[place], entry.kind.entry.rows);
         let lasts = entry.kind.workload.lasts();
         let line = self.lines.as_mut().map(|lines| {
-            let name = || numbered(&entry.name, is_several(entry), number);
+            let name = || flow_name(entry, number);
             match rows {
                 Rows::Figures => {
                     *self.shared[place].get_or_insert_with(|| lines.add(entry.name.clone()))
@@ -378,7 +378,7 @@ impl Collector {
         self.entries(Rows::Flows)
             .flat_map(|(index, entry)| {
                 of(flows, index).map(move |flow| FlowResult {
-                    name: numbered(&entry.name, entry.count > 1, flow.number),
+                    name: flow_name(entry, flow.number),
                     control: control(entry),
                     goodput_mbps: self.goodput(flow).as_mbit_f64(),
                     fct_ms: flow
@@ -441,18 +441,13 @@ const fn has_row(rows: Rows) -> bool {
     matches!(rows, Rows::Call | Rows::Flows)
 }
 
-/// Whether an entry's flows are told apart by numbers.
-fn is_several(entry: &Traffic) -> bool {
-    entry.kind.entry.rows == Rows::Loads || entry.count > 1
-}
-
 /// A flow's name.
 fn name_of(scenario: &Scenario, flows: &[(FlowId, Flow)], flow: FlowId) -> String {
     let place = flows.binary_search_by_key(&flow, |(number, _)| *number);
     let found = place.ok().map(|place| &flows[place].1);
     found.map_or_else(String::new, |flow| {
         let entry = &scenario.traffic[usize::from(flow.traffic.0)];
-        numbered(&entry.name, is_several(entry), flow.number)
+        flow_name(entry, flow.number)
     })
 }
 

@@ -2,7 +2,7 @@
 
 use qdisc::{Class, DropReason};
 use serde::{Deserialize, Serialize};
-use units::{Duration, FlowId, Instant};
+use units::{Duration, Ecn, FlowId, Instant};
 
 pub use workload::TrafficId;
 
@@ -21,6 +21,8 @@ pub struct PacketId {
     pub flow: Option<FlowId>,
     /// IP length in bytes.
     pub bytes: u32,
+    /// Its ECN field: as it came where it came to a queue, as it left where it left.
+    pub ecn: Ecn,
 }
 
 /// Something that happened.

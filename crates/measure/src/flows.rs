@@ -1,6 +1,17 @@
 //! The flows of a run by number, in the memory of those that are active.
 
+use scenario::Traffic;
 use units::FlowId;
+use workload::Rows;
+
+/// What results call the flow of an entry that has this number among the entry's, from 1 in the order
+/// in which they start: the entry's name, with the number where the entry has several.
+pub fn flow_name(entry: &Traffic, number: u32) -> String {
+    match entry.kind.entry.rows == Rows::Loads || entry.count > 1 {
+        true => format!("{}-{number}", entry.name),
+        false => entry.name.clone(),
+    }
+}
 
 /// Flows on one page.
 const PAGE: usize = 256;

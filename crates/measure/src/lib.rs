@@ -31,6 +31,7 @@ pub use collect::Collector;
 pub use engine::{BuiltLink, Engine, EngineError, Unsupported};
 pub use estimate::{Estimate, Statistic};
 pub use event::{Event, LinkId, PacketId, Sink, TrafficId};
+pub use flows::flow_name;
 pub use result::{
     CallResult, ChildResult, FigureResult, FlowResult, FrameDelay, LinkBacklog, LinkResult,
     MeasuredValue, Note, PacketDelay, PageResult, Residence, RunResult, Series, Sojourn, WITHOUT,

@@ -119,14 +119,6 @@ impl Lines {
     }
 }
 
-/// The name of one of several flows of a traffic entry.
-pub fn numbered(name: &str, several: bool, number: u32) -> String {
-    match several {
-        true => format!("{name}-{number}"),
-        false => name.to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,6 +7,7 @@
 
 #![deny(missing_docs)]
 
+pub mod addresses;
 mod capacity;
 mod complete;
 mod document;

@@ -167,6 +167,7 @@ impl<'a> Network<'a> {
             number: flight.number,
             flow: Some(packet.flow),
             bytes: packet.len,
+            ecn: packet.ecn,
         };
         self.sink.event(now, Event::Enqueued { link, packet: id });
         let mut hook = Hook {
@@ -221,6 +222,7 @@ impl<'a> Network<'a> {
             number: flight.number,
             flow: Some(packet.flow),
             bytes: packet.len,
+            ecn: packet.ecn,
         };
         let link = LinkId(index);
         let sojourn = now.since(packet.arrived);
@@ -261,6 +263,7 @@ impl Hook<'_> {
             number: self.flights.get(packet.payload).number,
             flow: Some(packet.flow),
             bytes: packet.len,
+            ecn: packet.ecn,
         }
     }
 }

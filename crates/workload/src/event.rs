@@ -20,6 +20,8 @@ pub enum Event {
         traffic: TrafficId,
         /// What carries it.
         carrier: crate::Carrier,
+        /// Which of the entry's servers it speaks to.
+        server: u32,
     },
     /// Application bytes of a flow reached their receiver, in order.
     Delivered {

@@ -222,6 +222,7 @@ mod tests {
                 flow,
                 traffic,
                 carrier: workload::Carrier::Tcp,
+                server: 0,
             },
             Application::ConnectionOpened { page },
         ]

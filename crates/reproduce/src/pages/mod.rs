@@ -287,6 +287,7 @@ mod tests {
                     flow,
                     traffic,
                     carrier,
+                    server: 0,
                 });
                 tell(Application::ConnectionOpened { page });
                 tell(Application::RequestStarted {

@@ -378,6 +378,7 @@ impl Driver {
             flow,
             traffic,
             carrier,
+            server,
         };
         sockets.tell(now, event);
         let flow = Flow {
