@@ -1,0 +1,56 @@
+//! Taps that write a run down while it goes: [`PacketLog`] a line for each packet and queue, [`Pcap`] a
+//! capture of what leaves the queues, [`JsonLines`] a line for each event.
+//!
+//! Each writes, through a buffer, into what it is given. What goes wrong there never disturbs the run:
+//! the first error is kept, nothing more is written, and [`Tap::finish`] returns it.
+
+mod events;
+mod log;
+mod parties;
+mod pcap;
+#[cfg(test)]
+mod tests;
+
+pub use events::JsonLines;
+pub use log::PacketLog;
+pub use pcap::Pcap;
+
+use measure::Sink;
+use std::io;
+
+/// A tap that writes.
+pub trait Tap: Sink {
+    /// The run is over: writes what is still held back.
+    ///
+    /// # Errors
+    /// The first error since the run began.
+    fn finish(&mut self) -> io::Result<()>;
+}
+
+/// Bytes that are held back before they are written.
+const BUFFER: usize = 1 << 16;
+
+/// What a tap writes into, until an error.
+struct Output<O> {
+    out: O,
+    failed: Option<io::Error>,
+}
+
+impl<O> Output<O> {
+    const fn new(out: O) -> Self {
+        Output { out, failed: None }
+    }
+
+    /// Lets `write` write, unless something has gone wrong before.
+    fn write(&mut self, write: impl FnOnce(&mut O) -> io::Result<()>) {
+        if self.failed.is_none() {
+            self.failed = write(&mut self.out).err();
+        }
+    }
+
+    /// Lets `flush` write what is held back, unless something has gone wrong before.
+    fn finish(&mut self, flush: impl FnOnce(&mut O) -> io::Result<()>) -> io::Result<()> {
+        self.write(flush);
+        self.failed.take().map_or(Ok(()), Err)
+    }
+}
