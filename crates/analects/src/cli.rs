@@ -4,7 +4,7 @@ mod shared;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use shared::{
-    Clock, EngineArgs, ExperimentArgs, Format, LinuxArgs, Parallel, Printed, Printing,
+    Clock, EngineArgs, ExperimentArgs, Format, LinuxArgs, Parallel, Printed, Printing, Recording,
     ScenarioArgs, Shape,
 };
 use std::path::PathBuf;
@@ -121,6 +121,9 @@ pub struct RunArgs {
     /// time series, and the report.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// What is written while it runs.
+    #[command(flatten)]
+    pub recording: Recording,
 }
 
 /// What to run over which values, and what to draw.

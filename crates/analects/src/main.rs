@@ -12,12 +12,14 @@ mod cli;
 mod describe;
 mod described;
 mod engines;
+mod files;
 mod jobs;
 mod left_out;
 mod markdown;
 mod pages;
 mod plans;
 mod progress;
+mod recording;
 mod refused;
 mod reproduce;
 mod resolved;
@@ -93,7 +95,7 @@ fn guest(plan: &Path, out: &Path) -> ExitCode {
 fn manual(folder: &Path) -> Result<(), Refused> {
     let written = std::fs::create_dir_all(folder)
         .and_then(|()| clap_mangen::generate_to(Cli::command(), folder));
-    written.map_err(|error| run::unwritable(folder, &error))
+    written.map_err(|error| files::unwritable(folder, &error))
 }
 
 /// Prints help, the version, or what is wrong with the arguments, which may hold anything.

@@ -3,9 +3,10 @@
 use crate::campaign::{self, counted, pool};
 use crate::cli::{Printed, ReproduceArgs};
 use crate::engines::{Chosen, with_names};
+use crate::files::unwritable;
 use crate::plans::{self, Engines};
 use crate::refused::Refused;
-use crate::run::{print, unwritable};
+use crate::run::print;
 use crate::table::plain;
 use reproduce::page::{self, Document};
 use reproduce::{Data, Experiment, Keeping, Outcome, Wanted, outcome};

@@ -3,15 +3,15 @@
 use crate::campaign::{self, counted, pool};
 use crate::cli::{Format, RunArgs, Shape};
 use crate::engines::{self, with_names};
+use crate::files::{unwritable, writable};
 use crate::refused::Refused;
-use crate::{left_out, resolved, table, variants};
+use crate::{left_out, recording, resolved, table, variants};
 use measure::Engine;
 use measure::metric::Registry;
 use report::export::{self, Document};
 use reproduce::experiment::Case;
 use reproduce::{Grid, Job, Keeping};
 use scenario::{Names, Scenario};
-use std::fmt::Display;
 use std::path::Path;
 
 /// More runs than this are a mistake in a pattern.
@@ -26,8 +26,9 @@ pub fn run(args: &RunArgs) -> Result<()> {
     let engine = &*chosen.engine;
     let document = read(&what.scenario, &what.shape)?;
     let drawn = args.out.is_some() || printing.report.is_some();
-    let jobs = plan(&what.shape, engine, &document, drawn)?;
+    let mut jobs = plan(&what.shape, engine, &document, drawn)?;
     prepare(args)?;
+    let recorders = recording::attach(&args.recording, &mut jobs, &others(args))?;
     // A control run's scenario lacks what it leaves out.
     let whole = jobs.iter().find(|job| job.without().is_none());
     let scenario = &whole.unwrap_or(&jobs[0]).scenario;
@@ -67,7 +68,17 @@ pub fn run(args: &RunArgs) -> Result<()> {
         Format::Json => export::json(&document_out).map_err(unprintable)?,
         Format::Csv => export::csv(&results).map_err(unprintable)?,
     };
-    print(&text)
+    print(&text)?;
+    recording::complete(&recorders)
+}
+
+/// Files that the command line names beside those of runs.
+fn others(args: &RunArgs) -> Vec<&Path> {
+    let report = args.printing.report.as_deref();
+    [Some(&*args.what.scenario), report]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// Prints; a reader that has gone away, such as `head`, is no error.
@@ -82,27 +93,12 @@ pub fn print(text: &str) -> Result<()> {
     }
 }
 
-/// The error for something that cannot be written.
-pub fn unwritable(path: &Path, error: &dyn Display) -> Refused {
-    let message = format!("{} cannot be written: {error}", path.display());
-    Refused::new(&message, "name another place, or make room there")
-}
-
 /// Finds out before anything runs whether the results can be written.
 fn prepare(args: &RunArgs) -> Result<()> {
     if let Some(folder) = &args.out {
         std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
     }
     args.printing.report.as_deref().map_or(Ok(()), writable)
-}
-
-/// Finds out whether the file can be written.
-pub fn writable(report: &Path) -> Result<()> {
-    let mut open = std::fs::OpenOptions::new();
-    let opened = open.create(true).append(true).open(report);
-    opened
-        .map(|_| ())
-        .map_err(|error| unwritable(report, &error))
 }
 
 /// Reads a scenario, with what the command line sets.

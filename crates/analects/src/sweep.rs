@@ -3,9 +3,10 @@
 use crate::campaign::{self, counted, pool};
 use crate::cli::{Format, SweepArgs};
 use crate::engines::{self, with_names};
+use crate::files::{unwritable, writable};
 use crate::left_out;
 use crate::refused::Refused;
-use crate::run::{self, print, unwritable};
+use crate::run::{self, print};
 use crate::table::plain;
 use measure::metric::{Registry, Selection};
 use measure::{Estimate, Statistic};
@@ -31,7 +32,7 @@ pub fn run(args: &SweepArgs) -> Result<()> {
     check_settings(&axes, &scenario)?;
     let sweep = asked(args, &document, &axes, &scenario)?;
     run::check_count(sweep.runs())?;
-    printing.report.as_deref().map_or(Ok(()), run::writable)?;
+    printing.report.as_deref().map_or(Ok(()), writable)?;
     let points = made(args, &sweep, &scenario.name)?;
     if let Some(path) = &printing.report {
         let html = sweep.html(&points, &scenario.name, &about(&scenario, args));

@@ -126,6 +126,14 @@ fn figures(path: &str, value: &serde_json::Value) -> Vec<(String, String)> {
     }
 }
 
+/// What files of a run are called: its place among the results, from 0, its discipline and its seed.
+pub fn run_name(place: usize, discipline: &str, seed: u64) -> String {
+    let kept = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let plain = |c: char| if kept(c) { c } else { '-' };
+    let plain: String = discipline.chars().map(plain).collect();
+    format!("{place:03}-{plain}-seed{seed}")
+}
+
 /// Writes into `folder`: `results.json`, `results.csv`, `scenario.toml` as resolved, and for each
 /// run whose series was kept a folder with `frames.csv`, `share.csv`, `sojourn.csv`, `classes.csv`.
 ///
@@ -140,18 +148,7 @@ pub fn folder(folder: &Path, document: &Document<'_>, scenario: &str) -> io::Res
         let Some(series) = &result.series else {
             continue;
         };
-        let plain: String = result
-            .discipline
-            .chars()
-            .map(|c| {
-                if c.is_ascii_alphanumeric() || c == '_' {
-                    c
-                } else {
-                    '-'
-                }
-            })
-            .collect();
-        let run = folder.join(format!("{number:03}-{plain}-seed{}", result.seed));
+        let run = folder.join(run_name(number, &result.discipline, result.seed));
         std::fs::create_dir_all(&run)?;
         std::fs::write(run.join("frames.csv"), frames(series)?)?;
         std::fs::write(run.join("share.csv"), share(series)?)?;

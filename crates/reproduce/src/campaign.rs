@@ -4,7 +4,8 @@ use crate::Error;
 use crate::job::{self, Job, Keyed};
 use crate::progress::Progress;
 use crate::store::{Kept, Store};
-use measure::{Engine, RunResult};
+use measure::metric::Registry;
+use measure::{Engine, RunResult, Taps};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -18,8 +19,8 @@ pub struct Keeping<'a> {
 }
 
 /// The results of `jobs`, in their order: taken from the store, or made and kept there, if there is
-/// one. As many are made at a time as there are threads; the results do not depend on how many that
-/// is. Jobs that another process is making are waited for.
+/// one; those with a listener are made in any case. As many are made at a time as there are threads; the
+/// results do not depend on how many that is. Jobs that another process is making are waited for.
 ///
 /// # Errors
 /// The first error in the order of the jobs. All others have been made.
@@ -91,11 +92,18 @@ pub fn work<'k, T: Send>(
         .collect())
 }
 
-/// A job of those with the same key.
+/// A job of those with the same key; one that is listened to stands for itself.
 struct Wanted<'k> {
     keyed: &'k Keyed<'k>,
     /// One of them is drawn.
     series: bool,
+}
+
+impl Wanted<'_> {
+    /// It takes more than a result.
+    fn is_made_anyway(&self) -> bool {
+        self.series || self.keyed.job.listener.is_some()
+    }
 }
 
 fn distinct<'k>(keyed: &'k [Keyed<'_>]) -> Vec<Wanted<'k>> {
@@ -103,7 +111,10 @@ fn distinct<'k>(keyed: &'k [Keyed<'_>]) -> Vec<Wanted<'k>> {
     let mut wanted: Vec<Wanted<'k>> = Vec::new();
     for keyed in keyed {
         let series = keyed.job.series;
-        let place = *places.entry(&keyed.key).or_insert(wanted.len());
+        let place = match keyed.job.listener {
+            Some(_) => wanted.len(),
+            None => *places.entry(&keyed.key).or_insert(wanted.len()),
+        };
         match wanted.get_mut(place) {
             Some(known) => known.series |= series,
             None => wanted.push(Wanted { keyed, series }),
@@ -120,10 +131,10 @@ struct Worker<'a, F> {
 }
 
 impl<T, F: Fn(RunResult) -> T> Worker<'_, F> {
-    /// What is kept of a job; nothing of one that is drawn, which takes more than a result.
+    /// What is kept of a job; nothing of one that takes more than a result.
     fn kept(&self, wanted: &Wanted<'_>) -> Result<Option<T>, Error> {
         match self.store.read(&wanted.keyed.key)? {
-            Kept::Result(result) if !wanted.series => Ok(Some((self.take)(*result))),
+            Kept::Result(result) if !wanted.is_made_anyway() => Ok(Some((self.take)(*result))),
             Kept::Result(_) | Kept::Missing => Ok(None),
             Kept::Wrong(what) => {
                 self.progress.remark(&format!("{what}; it is made again"));
@@ -136,11 +147,11 @@ impl<T, F: Fn(RunResult) -> T> Worker<'_, F> {
     fn made(&self, wanted: &Wanted<'_>, wait: bool) -> Result<Option<T>, Error> {
         let Keyed { job, key, .. } = wanted.keyed;
         let claim = self.store.claim(key, wait)?;
-        if claim.is_none() && !wanted.series {
+        if claim.is_none() && !wanted.is_made_anyway() {
             return Ok(None);
         }
         if let Kept::Result(result) = self.store.read(key)?
-            && !wanted.series
+            && !wanted.is_made_anyway()
         {
             self.progress.done();
             return Ok(Some((self.take)(*result)));
@@ -157,6 +168,19 @@ impl<T, F: Fn(RunResult) -> T> Worker<'_, F> {
 }
 
 fn made(engine: &dyn Engine, job: &Job, series: bool) -> Result<RunResult, Error> {
-    let result = measure::run(engine, &job.scenario, &job.discipline, job.seed, series)?;
+    let (scenario, discipline, seed) = (&job.scenario, &job.discipline, job.seed);
+    let Some(listener) = &job.listener else {
+        let result = measure::run(engine, scenario, discipline, seed, series)?;
+        return Ok(result);
+    };
+    let metrics = Registry::builtin();
+    let result = listener.listen(&mut |tap| {
+        let taps = Taps {
+            metrics: &metrics,
+            series,
+            tap: Some(tap),
+        };
+        measure::tapped(engine, scenario, discipline, seed, taps)
+    })?;
     Ok(result)
 }

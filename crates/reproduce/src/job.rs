@@ -20,11 +20,12 @@
 //! or the axis is called that asks for it.
 
 use crate::Error;
-use measure::{RunResult, WITHOUT};
+use measure::{EngineError, RunResult, Sink, WITHOUT};
 use scenario::{Choice, Scenario, files};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -37,6 +38,18 @@ pub const FORMAT: u32 = 1;
 const BYTES: usize = 16;
 /// What a source or trace is called that no file holds.
 const GENERATED: &str = "generated";
+
+/// Somebody who listens to a run, such as a file that it is written to.
+pub trait Listener: fmt::Debug + Send + Sync {
+    /// Makes the run, by calling `run` once with the tap that is to hear it; returns what that returns.
+    ///
+    /// # Errors
+    /// Those of the run. The listener's own troubles are no part of it.
+    fn listen(
+        &self,
+        run: &mut dyn FnMut(&mut dyn Sink) -> Result<RunResult, EngineError>,
+    ) -> Result<RunResult, EngineError>;
+}
 
 /// One run to make, and what its result is called.
 #[derive(Debug, Clone)]
@@ -53,6 +66,8 @@ pub struct Job {
     pub variant: BTreeMap<String, String>,
     /// Whether to keep what is needed to draw it.
     pub series: bool,
+    /// Who listens to it. A run with a listener is made, whatever is kept of it.
+    pub listener: Option<Arc<dyn Listener>>,
     /// The scenario with every default written out.
     pub(crate) written: Arc<Value>,
 }

@@ -32,7 +32,7 @@ pub mod sweep;
 pub use campaign::{Keeping, run};
 pub use data::Data;
 pub use experiment::{Experiment, Wants};
-pub use job::{Description, Job};
+pub use job::{Description, Job, Listener};
 pub use matrix::Wanted;
 pub use plan::{Cell, Grid, Trace};
 pub use progress::Progress;

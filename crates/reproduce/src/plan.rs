@@ -112,6 +112,7 @@ impl Grid {
                             seed: seed.wrapping_add(repeat),
                             variant: variant.clone(),
                             series: self.drawn && first && repeat == 0,
+                            listener: None,
                             written: resolved.written.clone(),
                         };
                         jobs.extend(self.control(&job, resolved));

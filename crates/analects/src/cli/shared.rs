@@ -99,6 +99,25 @@ pub struct Printing {
     pub report: Option<PathBuf>,
 }
 
+/// Files that runs are written to while they go.
+#[derive(Debug, Args)]
+pub struct Recording {
+    /// Write a line for each packet to this file, as CSV: when it came to a queue and left it, its
+    /// size, its flow, and whether it was sent, marked, dropped or lost. Where there are several runs,
+    /// each has a file of its own, whose name has the run's place in the results, its discipline and
+    /// its seed before the ending. A file that is there is overwritten.
+    #[arg(long, value_name = "FILE")]
+    pub log: Option<PathBuf>,
+    /// Write the headers of all packets that leave a queue to this file, as pcap for tcpdump and
+    /// Wireshark. Several runs have several files, as with --log.
+    #[arg(long, value_name = "FILE")]
+    pub pcap: Option<PathBuf>,
+    /// Write all that happens to this file, a JSON object a line. Several runs have several files, as
+    /// with --log.
+    #[arg(long, value_name = "FILE")]
+    pub events: Option<PathBuf>,
+}
+
 /// How many runs at a time.
 #[derive(Debug, Args)]
 pub struct Parallel {

@@ -39,8 +39,8 @@ const HOPS: u8 = 255;
 ///   of the queue, from 0 in the order of results, so that a packet that passes several is told apart.
 /// - TCP: ports. Headers have 32 bytes, twelve of them for time stamps that are not there; what an acknowledgement or a SYN has
 ///   beyond that looks like payload. The sequence number counts the bytes that left this queue before,
-///   and is not the sender's: a retransmission looks like new data. There are no flags, no acknowledged
-///   number and no window, for events do not tell them.
+///   and is not the sender's: a retransmission looks like new data. There are no flags and no acknowledged
+///   number, and the window is the largest, for events do not tell them.
 /// - UDP, for QUIC, media and datagrams: ports and length.
 /// - Packets that are nobody's, such as a kernel's own messages, have protocol 253 and no addresses.
 ///
@@ -133,7 +133,7 @@ impl<'a, W: Write> Pcap<'a, W> {
 
 /// The TCP header of a packet of so many bytes, behind `sent` bytes of its flow, which it adds to.
 fn tcp(ports: (u16, u16), bytes: u32, sent: &mut u32) -> TcpHeader {
-    let mut tcp = TcpHeader::new(ports.0, ports.1, *sent, 0);
+    let mut tcp = TcpHeader::new(ports.0, ports.1, *sent, u16::MAX);
     if bytes as usize >= SNAP {
         let room = tcp.set_options_raw(&[NO_OPERATION; OPTIONS]);
         debug_assert!(room.is_ok(), "a header has room for 40 bytes of options");

@@ -1,0 +1,170 @@
+//! Files that runs are written to while they go.
+
+use crate::cli::Recording;
+use crate::files::writable;
+use crate::refused::Refused;
+use measure::{EngineError, RunResult, Sink};
+use report::export::run_name;
+use report::taps::{JsonLines, PacketLog, Pcap, Tap};
+use reproduce::{Job, Listener};
+use scenario::Scenario;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What a file holds.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Log,
+    Pcap,
+    Events,
+}
+
+/// A run's files.
+#[derive(Debug)]
+pub struct Recorder {
+    scenario: Arc<Scenario>,
+    files: Vec<(Kind, PathBuf)>,
+    /// The first that could not be written, and why.
+    failed: Mutex<Option<(PathBuf, io::Error)>>,
+}
+
+/// Sees to it that each job is written to the files that are asked for, once they are known to be
+/// writable; returns who does it. `others` are files that they must not be.
+pub fn attach(
+    args: &Recording,
+    jobs: &mut [Job],
+    others: &[&Path],
+) -> Result<Vec<Arc<Recorder>>, Refused> {
+    let asked = [
+        (Kind::Log, "--log", &args.log),
+        (Kind::Pcap, "--pcap", &args.pcap),
+        (Kind::Events, "--events", &args.events),
+    ];
+    let asked = asked.map(|(kind, option, file)| Some((kind, option, file.as_deref()?)));
+    let asked: Vec<(Kind, &str, &Path)> = asked.into_iter().flatten().collect();
+    if asked.is_empty() {
+        return Ok(Vec::new());
+    }
+    let others = others.iter().map(|path| (place(path), path.to_path_buf()));
+    let mut taken: BTreeMap<PathBuf, PathBuf> = others.collect();
+    let several = jobs.len() > 1;
+    let mut recorders = Vec::new();
+    for (number, job) in jobs.iter_mut().enumerate() {
+        let mut files = Vec::new();
+        for &(kind, option, file) in &asked {
+            let file = match several {
+                true => named(file, &run_name(number, &job.case, job.seed)),
+                false => file.to_owned(),
+            };
+            check(option, &file, &mut taken)?;
+            files.push((kind, file));
+        }
+        let recorder = Arc::new(Recorder {
+            scenario: job.scenario.clone(),
+            files,
+            failed: Mutex::default(),
+        });
+        job.listener = Some(recorder.clone());
+        recorders.push(recorder);
+    }
+    Ok(recorders)
+}
+
+/// Refuses a file that cannot be written, or that is needed for something else.
+fn check(option: &str, file: &Path, taken: &mut BTreeMap<PathBuf, PathBuf>) -> Result<(), Refused> {
+    if file == Path::new("-") {
+        let message = format!("{option} -: the results are printed there");
+        return Err(Refused::new(
+            &message,
+            "name a file, or a pipe that mkfifo made",
+        ));
+    }
+    writable(file)?;
+    if let Some(other) = taken.insert(place(file), file.to_owned()) {
+        let message = format!(
+            "{option} {}: that is {}, which is named for something else",
+            file.display(),
+            other.display()
+        );
+        return Err(Refused::new(&message, "name another file"));
+    }
+    Ok(())
+}
+
+/// Where a file is, however it is called.
+fn place(file: &Path) -> PathBuf {
+    std::fs::canonicalize(file).unwrap_or_else(|_| file.to_owned())
+}
+
+/// `file` with the name of a run before its ending.
+fn named(file: &Path, run: &str) -> PathBuf {
+    let mut name = file.file_stem().unwrap_or_default().to_owned();
+    name.push(format!("-{run}"));
+    if let Some(ending) = file.extension() {
+        name.extend([&OsString::from("."), ending]);
+    }
+    file.with_file_name(name)
+}
+
+/// Reports the first file that could not be written, now that all runs are over.
+pub fn complete(recorders: &[Arc<Recorder>]) -> Result<(), Refused> {
+    for recorder in recorders {
+        let mut failed = recorder
+            .failed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some((path, error)) = failed.take() {
+            let message = format!("{} is not complete: {error}", path.display());
+            let help = "the results are; make room and run it again, or name another place";
+            return Err(Refused::failed(&message, help));
+        }
+    }
+    Ok(())
+}
+
+impl Recorder {
+    fn failed(&self, path: &Path, error: io::Error) {
+        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        failed.get_or_insert_with(|| (path.to_owned(), error));
+    }
+}
+
+impl Kind {
+    /// What writes such a file.
+    fn tap<'a>(self, scenario: &'a Scenario, file: File) -> Box<dyn Tap + 'a> {
+        match self {
+            Kind::Log => Box::new(PacketLog::new(scenario, file)),
+            Kind::Pcap => Box::new(Pcap::new(scenario, file)),
+            Kind::Events => Box::new(JsonLines::new(scenario, file)),
+        }
+    }
+}
+
+impl Listener for Recorder {
+    fn listen(
+        &self,
+        run: &mut dyn FnMut(&mut dyn Sink) -> Result<RunResult, EngineError>,
+    ) -> Result<RunResult, EngineError> {
+        let (mut taps, mut paths) = (Vec::new(), Vec::new());
+        for (kind, path) in &self.files {
+            match File::create(path) {
+                Ok(file) => {
+                    taps.push(kind.tap(&self.scenario, file));
+                    paths.push(path);
+                }
+                Err(error) => self.failed(path, error),
+            }
+        }
+        let result = run(&mut taps);
+        for (mut tap, path) in taps.into_iter().zip(paths) {
+            if let Err(error) = tap.finish() {
+                self.failed(path, error);
+            }
+        }
+        result
+    }
+}
