@@ -37,10 +37,10 @@ const HOPS: u8 = 255;
 /// - IPv4: addresses ([`scenario::addresses`]), length, the entry's DSCP, the ECN field as the packet
 ///   left; as identification the low 16 bits of the packet's number; as time to live 255 less the number
 ///   of the queue, from 0 in the order of results, so that a packet that passes several is told apart.
-/// - TCP: ports. Headers have 32 bytes, twelve of them for time stamps that are not there; what an acknowledgement or a SYN has
-///   beyond that looks like payload. The sequence number counts the bytes that left this queue before,
-///   and is not the sender's: a retransmission looks like new data. There are no flags and no acknowledged
-///   number, and the window is the largest, for events do not tell them.
+/// - TCP: ports. Headers have 32 bytes, twelve of them for time stamps that are not told; what an
+///   acknowledgement or a SYN has beyond that looks like payload. The sequence number counts the bytes
+///   that left this queue before, and is not the sender's: a retransmission looks like new data. Events
+///   tell no flags, no acknowledged number and no window: there are none, and the largest.
 /// - UDP, for QUIC, media and datagrams: ports and length.
 /// - Packets that are nobody's, such as a kernel's own messages, have protocol 253 and no addresses.
 ///
