@@ -154,8 +154,8 @@ static noinline void cf_begin(struct confucius *c, u64 now, u32 at)
 
 static __always_inline bool cf_fits(const struct confucius *c, u32 packets, u32 mem)
 {
-	return c->packets + packets <= c->params.limit && mem <= c->params.memory_limit &&
-	       c->memory <= c->params.memory_limit - mem;
+	return c->packets + packets <= c->params.limit &&
+	       (u64)c->memory + mem <= c->params.memory_limit;
 }
 
 /*
@@ -192,10 +192,13 @@ static void cf_drop_from(struct confucius *c, u32 class, enum confucius_reason r
  * Whether a packet of class @mine finds room, after others have made some. The
  * class with the most bytes for its weight gives way: the arriving packet if it
  * is of that class, otherwise that class's oldest packet. So a call in another
- * class never pays for a download.
+ * class never pays for a download. Nobody gives way to what would find no room
+ * alone.
  */
 static noinline bool cf_make_room(struct confucius *c, u32 mine, u32 len, u32 mem)
 {
+	if (mem > c->params.memory_limit)
+		return false;
 	while (!cf_fits(c, 1, mem)) {
 		u32 victim = cf_longest(c, mine, len);
 

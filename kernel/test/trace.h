@@ -5,7 +5,8 @@
  * new LIMIT MEMORY FLOWS QUANTUM OCCUPANCY SCALE DOUBLING HEAD_START ALPHA INTERVAL IDLE ECN
  *	TARGET...			begins anew; times in us, occupancy 0 delay, 1 buffer
  * change NOW LIMIT ... TARGET...	new parameters, FLOWS as before; NOW in ns
- * e NOW HASH FLOW LEN ECN		a packet of FLOW arrives; ECN is the field of its IP header
+ * e NOW HASH FLOW LEN ECN [MEM]	a packet of FLOW arrives; ECN is the field of its IP header,
+ *					MEM the memory that it takes, LEN if it is not said
  * d NOW				the link takes a packet
  * end
  *
@@ -130,18 +131,22 @@ static const char *trace_time(struct trace *trace, u64 now)
 static const char *trace_enqueue(struct trace *trace, const char *line)
 {
 	unsigned long long now;
-	u32 hash, flow, len, ecn;
+	u32 hash, flow, len, ecn, mem;
 	const char *error;
+	int read;
 
-	if (sscanf(line, "e %llu %u %u %u %u", &now, &hash, &flow, &len, &ecn) != 5 || ecn > 3)
-		return "expected e NOW HASH FLOW LEN ECN";
+	read = sscanf(line, "e %llu %u %u %u %u %u", &now, &hash, &flow, &len, &ecn, &mem);
+	if (read < 5 || ecn > 3)
+		return "expected e NOW HASH FLOW LEN ECN, and MEM";
+	if (read == 5)
+		mem = len;
 	error = trace_time(trace, now);
 	if (error)
 		return error;
 	if (trace->number >> 29)
 		return "too many packets";
 	trace->flow = flow;
-	confucius_enqueue(&trace->core, now, hash, trace_packet(trace->number, ecn), len, len);
+	confucius_enqueue(&trace->core, now, hash, trace_packet(trace->number, ecn), len, mem);
 	trace->number++;
 	return NULL;
 }

@@ -1,5 +1,5 @@
 //! The discipline in `kernel/confucius.h` against the one in Rust: for thousands of random traces
-//! both make the same decisions, to the packet.
+//! both make the same decisions, to the packet. Those in `kernel_c/traces` were worked out by hand.
 //!
 //! `ANALECTS_TRACES=100000` tries more of them, `CFLAGS=-fsanitize=address,undefined` watches the C.
 
@@ -9,7 +9,7 @@ mod trace;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use trace::Trace;
+use trace::{Trace, decide};
 
 /// Traces that one process of the C program is given.
 const BATCH: u64 = 100;
@@ -105,6 +105,51 @@ fn rust_and_c_decide_alike() {
     }
 }
 
+/// The traces that were worked out by hand: name, operations, and decisions. A line of a file is an
+/// operation, or a decision behind `> `; `#` begins a remark.
+fn written_traces() -> Vec<(String, String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernel_c/traces");
+    let files = std::fs::read_dir(folder).unwrap();
+    let mut traces: Vec<_> = files
+        .map(|file| {
+            let path = file.unwrap().path();
+            let text = std::fs::read_to_string(&path).unwrap();
+            let (mut operations, mut decisions) = (String::new(), String::new());
+            for line in text.lines().filter(|line| !line.starts_with('#')) {
+                let (to, line) = match line.strip_prefix("> ") {
+                    Some(decision) => (&mut decisions, decision),
+                    None => (&mut operations, line),
+                };
+                to.push_str(line);
+                to.push('\n');
+            }
+            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+            (name, operations, decisions)
+        })
+        .collect();
+    traces.sort();
+    traces
+}
+
+/// Whether a packet's memory is not its length: the discipline in Rust knows only one of them.
+fn tells_memory(operations: &str) -> bool {
+    let words = |line: &str| line.split_whitespace().count();
+    operations
+        .lines()
+        .any(|line| line.starts_with("e ") && words(line) == 7)
+}
+
+#[test]
+fn both_decide_as_worked_out_by_hand() {
+    let program = compile("written");
+    for (name, operations, decisions) in written_traces() {
+        if !tells_memory(&operations) {
+            assert_eq!(decide(&operations), decisions, "{name}, in Rust");
+        }
+        assert_eq!(replay(&program, operations), decisions, "{name}, in C");
+    }
+}
+
 /// Writes some traces down, as `NUMBER.trace` and `NUMBER.expected`, into the folder that
 /// `ANALECTS_TRACE_DIR` names: what `kernel/test/in-kernel.sh` replays inside a kernel.
 #[test]
@@ -117,6 +162,11 @@ fn write_traces_down() {
         let path = |kind: &str| Path::new(&folder).join(format!("{seed}.{kind}"));
         std::fs::write(path("trace"), trace.operations).unwrap();
         std::fs::write(path("expected"), trace.decisions).unwrap();
+    }
+    for (name, operations, decisions) in written_traces() {
+        let path = |kind: &str| Path::new(&folder).join(format!("{name}.{kind}"));
+        std::fs::write(path("trace"), operations).unwrap();
+        std::fs::write(path("expected"), decisions).unwrap();
     }
 }
 

@@ -259,7 +259,7 @@ impl<P> Confucius<P> {
     ///
     /// The class with the most bytes for its weight gives way: the arriving packet itself if it is
     /// in that class, otherwise that class's oldest packet. So a call in another class never pays
-    /// for a download.
+    /// for a download. Nobody gives way to what would find no room alone.
     fn make_room(
         &mut self,
         now: Instant,
@@ -267,6 +267,9 @@ impl<P> Confucius<P> {
         len: u32,
         observer: &mut dyn Observer<P>,
     ) -> bool {
+        if u64::from(len) > self.params.memory_limit.get() {
+            return false;
+        }
         while !self.fits(1, len) {
             let victim = self.longest(class, len);
             if victim == class {
