@@ -19,8 +19,8 @@
 #include "confucius_types.h"
 #include "confucius_store.h"
 #include "confucius_table.h"
-#include "confucius_weights.h"
 #include "confucius_dwrr.h"
+#include "confucius_weights.h"
 #include "confucius_examine.h"
 
 /* The including file's: a packet of a flow of @class is dropped, and from now on the hook's. */
@@ -50,7 +50,7 @@ static void cf_leave(struct confucius *c, u64 now, u32 at)
 {
 	u32 class = c->flows[at].class;
 
-	c->classes[class].members--;
+	cf_lose_member(c, class);
 	cf_uncount(c, now, at);
 	if (class == CF_NEW)
 		cf_step_leave(c, at);
@@ -265,6 +265,8 @@ static __always_inline bool confucius_enqueue(struct confucius *c, u64 now, u32 
 	flow = &c->flows[at];
 	if (unlikely(!cf_fits(c, 1, mem)))
 		room = cf_make_room(c, flow->class, len, mem);
+	if (unlikely(!c->backlogged))
+		cf_forgive(c);
 	if (likely(room))
 		cf_push(c, now, at, packet, len, mem);
 	else

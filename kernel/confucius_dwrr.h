@@ -6,7 +6,8 @@
  * pays the packet's length. When nobody with packets may send, everybody gets
  * the credit of as many rounds as the first of them needs; in a round the
  * heaviest gets a quantum, and the others in proportion. A class without
- * packets keeps no credit, but pays its debt.
+ * packets keeps no credit, but pays its debt: until its last flow leaves it, or
+ * nothing waits in any class.
  */
 #ifndef __CONFUCIUS_DWRR_H
 #define __CONFUCIUS_DWRR_H
@@ -19,9 +20,6 @@ static u64 cf_credit(const struct confucius *c, u32 weight, u32 heaviest)
 {
 	u64 credit = (u64)c->params.quantum << CF_FRACTION;
 
-	/* Where all flows are old, the new ones' class may still owe something. */
-	if (!weight)
-		return 1;
 	if (weight != heaviest)
 		credit = div_u64(credit * weight, heaviest);
 	return credit ? credit : 1;
@@ -89,18 +87,33 @@ static noinline void cf_settle(struct confucius *c, u32 gone)
 	}
 }
 
+/* A flow leaves a class. What the class owes goes with its last one. */
+static void cf_lose_member(struct confucius *c, u32 number)
+{
+	if (--c->classes[number].members)
+		return;
+	c->classes[number].deficit = 0;
+	c->owing &= ~(1 << number);
+}
+
+/* Nothing waits: nobody is owed anything. */
+static noinline void cf_forgive(struct confucius *c)
+{
+	u32 rest;
+
+	for (rest = c->last | c->owing; rest; rest &= rest - 1)
+		c->classes[__builtin_ctz(rest)].deficit = 0;
+	c->last = 0;
+	c->owing = 0;
+}
+
 /*
  * Whether nothing waits. confucius_dequeue() finds that out too, but a qdisc is
  * asked after each packet whether there is another, and here no clock is read.
  */
-static __always_inline bool confucius_is_empty(struct confucius *c)
+static __always_inline bool confucius_is_empty(const struct confucius *c)
 {
-	if (c->backlogged)
-		return false;
-	if (c->last)
-		cf_settle(c, c->last);
-	c->last = 0;
-	return true;
+	return !c->backlogged;
 }
 
 /* The class that sends next; CF_NIL where nothing waits. */

@@ -71,7 +71,7 @@ static noinline void cf_age(struct confucius *c, u64 now)
 			if (cf_stays(c, now, at)) {
 				cf_step_enter(c, at, step + 1);
 			} else {
-				c->classes[CF_NEW].members--;
+				cf_lose_member(c, CF_NEW);
 				cf_forget(c, at);
 			}
 			c->stale = true;

@@ -184,6 +184,9 @@ impl<P> Confucius<P> {
     /// Takes `flow` out of the counts of `class`.
     fn leave(&mut self, now: Instant, flow: usize, class: usize) {
         self.members[class] -= 1;
+        if self.members[class] == 0 {
+            self.scheduler.forgive(class);
+        }
         self.occupancy[class].uncount(&mut self.windows[flow], now);
         if class == NEW {
             self.new_flows.remove(flow);
@@ -222,12 +225,16 @@ impl<P> Confucius<P> {
             store,
             table,
             members,
+            scheduler,
             ..
         } = self;
         self.stale |= self.new_flows.advance(now, doubling, |flow| {
             let stays = !store.flow_backlog(flow).is_empty() || table.silence(now, flow) < doubling;
             if !stays {
                 members[NEW] -= 1;
+                if members[NEW] == 0 {
+                    scheduler.forgive(NEW);
+                }
                 table.forget(flow);
             }
             stays
@@ -351,6 +358,9 @@ impl<P: Send> Qdisc<P> for Confucius<P> {
         let flow = self.flow_of(now, &packet, observer);
         self.reweigh(now, observer);
         let class = self.store.class_of(flow);
+        if self.store.backlogged().is_empty() {
+            self.scheduler.forgive_all();
+        }
         if self.make_room(now, class, packet.len, observer) {
             self.store.push(now, flow, packet);
         } else {
