@@ -245,7 +245,8 @@ static noinline void cf_examine(struct confucius *c, u64 now, u32 at)
  * @hash:	of its flow, its high bits as good as its low ones
  * @packet:	the packet
  * @len:	bytes for the scheduler
- * @mem:	bytes of memory that it takes
+ * @mem:	bytes of memory that it takes; @len if that is more, so that no sum of
+ *		lengths is above @memory_limit
  *
  * Return: whether there was room. Otherwise it was dropped.
  */
@@ -256,6 +257,7 @@ static __always_inline bool confucius_enqueue(struct confucius *c, u64 now, u32 
 	struct cf_flow *flow;
 	u32 at;
 
+	mem = max(mem, len);
 	if (unlikely(now >= c->idle_due))
 		cf_expire_idle(c, now);
 	at = cf_find(c, now, hash, &fresh);
@@ -344,6 +346,32 @@ static void cf_set_params(struct confucius *c, const struct confucius_params *pa
 	}
 }
 
+/* Whether 100 % of occupancy is the same with both. */
+static bool cf_same_unit(const struct confucius_params *a, const struct confucius_params *b)
+{
+	if (a->occupancy != b->occupancy)
+		return false;
+	return a->occupancy == CONFUCIUS_BUFFER ? a->limit == b->limit : a->scale == b->scale;
+}
+
+/* Forgets all measurements. */
+static void cf_measure_anew(struct confucius *c, u64 now)
+{
+	u32 at;
+
+	for (at = 0; at < CF_CLASSES; at++) {
+		c->classes[at].sum = 0;
+		c->classes[at].counted = 0;
+		c->classes[at].was_judged = false;
+		c->classes[at].verdict = CF_STAY;
+	}
+	for (at = 0; at < c->params.flows; at++) {
+		cf_window_start(&c->flows[at], now);
+		c->flows[at].counted = false;
+		c->ages[at].mean = CF_UNMEASURED;
+	}
+}
+
 /**
  * confucius_change() - changes parameters; new limits may leave packets no room
  * @c:		the discipline
@@ -354,9 +382,12 @@ static void cf_set_params(struct confucius *c, const struct confucius_params *pa
  */
 static void confucius_change(struct confucius *c, u64 now, const struct confucius_params *params)
 {
+	bool same_unit = cf_same_unit(&c->params, params);
 	u32 at;
 
 	cf_set_params(c, params);
+	if (!same_unit)
+		cf_measure_anew(c, now);
 	cf_reckon(c);
 	for (at = 0; at < params->flows; at++)
 		if (c->sets[at / CF_WAYS].used >> at % CF_WAYS & 1 &&

@@ -49,7 +49,7 @@ enum cf_verdict {
  * @interval:	ns between two examinations of a flow
  * @idle:	ns after which a flow of which nothing waits, came or left is forgotten
  * @limit:	packets that may wait
- * @memory_limit: bytes of memory that they may take
+ * @memory_limit: bytes of memory that they may take, at most 2^30
  * @flows:	flows that are told apart, a multiple of CF_WAYS; never changes
  * @quantum:	bytes that the heaviest class may send in a round
  * @head_start:	doublings below equation (1) at which a new flow begins

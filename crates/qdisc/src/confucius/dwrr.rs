@@ -12,6 +12,9 @@ use super::MAX_CLASSES;
 /// Deficits count 2^-10 bytes, so that a small weight is not rounded away.
 const FRACTION: u32 = 10;
 
+/// No device sends more at once, and nobody is charged for more.
+const MAX_LEN: u32 = 1 << 24;
+
 /// The scheduler.
 #[derive(Debug, Default)]
 pub(super) struct Dwrr {
@@ -85,7 +88,7 @@ impl Dwrr {
 
     /// `class` sent `len` bytes.
     pub(super) fn charge(&mut self, class: usize, len: u32) {
-        self.deficit[class] -= i64::from(len) << FRACTION;
+        self.deficit[class] -= i64::from(len.min(MAX_LEN)) << FRACTION;
     }
 
     /// The last flow of `class` has left it, and what it owes is forgiven.

@@ -127,6 +127,26 @@ impl<P> Confucius<P> {
         }
     }
 
+    /// What 100 % of occupancy is.
+    fn unit(&self) -> (Occupancy, u64) {
+        let ConfuciusParams {
+            occupancy,
+            limit,
+            scale,
+            ..
+        } = self.params;
+        match occupancy {
+            Occupancy::Buffer => (occupancy, u64::from(limit)),
+            Occupancy::Delay => (occupancy, scale.as_nanos()),
+        }
+    }
+
+    /// Forgets all measurements.
+    fn measure_anew(&mut self, now: Instant) {
+        self.occupancy = Default::default();
+        self.windows.fill(Window::new(now));
+    }
+
     /// |F_ext|: active flows that have been classified.
     fn existing(&self) -> u64 {
         self.members[NEW + 1..].iter().sum()
@@ -417,7 +437,11 @@ impl<P: Send> Qdisc<P> for Confucius<P> {
             let why = "parameter flows cannot be changed while the discipline is in use";
             return Err(Refusal::new(why));
         }
+        let unit = self.unit();
         self.params = params;
+        if self.unit() != unit {
+            self.measure_anew(now);
+        }
         self.new_flows.reckon(self.params.doubling);
         let highest = self.rules().classes();
         for flow in self.table.active().collect::<Vec<_>>() {
