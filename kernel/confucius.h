@@ -286,6 +286,8 @@ static __always_inline bool confucius_enqueue(struct confucius *c, u64 now, u32 
  * @now:	ns
  * @packet:	where to put the packet
  *
+ * Where nothing waits nothing happens: flows age and expire at the next packet.
+ *
  * Return: whether there was one.
  */
 static __always_inline bool confucius_dequeue(struct confucius *c, u64 now,
@@ -296,12 +298,12 @@ static __always_inline bool confucius_dequeue(struct confucius *c, u64 now,
 	u32 number, waiting;
 	u64 bytes;
 
+	if (confucius_is_empty(c))
+		return false;
 	if (unlikely(now >= c->idle_due))
 		cf_expire_idle(c, now);
 	cf_update(c, now);
 	number = cf_pick(c);
-	if (number == CF_NIL)
-		return false;
 	class = &c->classes[number];
 	bytes = class->bytes;
 	waiting = class->waiting;

@@ -108,15 +108,16 @@ static noinline void cf_forgive(struct confucius *c)
 }
 
 /*
- * Whether nothing waits. confucius_dequeue() finds that out too, but a qdisc is
- * asked after each packet whether there is another, and here no clock is read.
+ * Whether nothing waits. confucius_dequeue() asks this before anything else, but
+ * a qdisc is asked after each packet whether there is another, and here no clock
+ * is read.
  */
 static __always_inline bool confucius_is_empty(const struct confucius *c)
 {
 	return !c->backlogged;
 }
 
-/* The class that sends next; CF_NIL where nothing waits. */
+/* The class that sends next, where something waits. */
 static __always_inline u32 cf_pick(struct confucius *c)
 {
 	u32 ready, class;
@@ -124,8 +125,6 @@ static __always_inline u32 cf_pick(struct confucius *c)
 	if (c->last & ~c->backlogged)
 		cf_settle(c, c->last & ~c->backlogged);
 	c->last = c->backlogged;
-	if (!c->backlogged)
-		return CF_NIL;
 	if (!(c->backlogged & ~c->owing))
 		cf_refill(c);
 	ready = c->backlogged & ~c->owing;

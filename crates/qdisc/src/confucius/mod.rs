@@ -394,6 +394,11 @@ impl<P: Send> Qdisc<P> for Confucius<P> {
     }
 
     fn dequeue(&mut self, now: Instant, observer: &mut dyn Observer<P>) -> Option<Packet<P>> {
+        // A kernel asks after each packet whether there is another, and reads no clock where there
+        // is none: flows age and expire at the next packet.
+        if self.store.backlogged().is_empty() {
+            return None;
+        }
         self.expire(now);
         self.reweigh(now, observer);
         let quantum = self.params.quantum.get();
