@@ -77,12 +77,12 @@ static void cf_reclassify(struct confucius *c, u64 now, u32 at, u32 to)
 	confucius_moved(c, at, from, to);
 }
 
-/* Forgets flows that have been idle for long enough. */
+/* Forgets flows that have been idle for long enough, no more than CF_BATCH of them now. */
 static noinline void cf_expire_idle(struct confucius *c, u64 now)
 {
-	u32 at;
+	u32 at, left = CF_BATCH;
 
-	while ((at = c->activity.head) != CF_NIL &&
+	while ((at = c->activity.head) != CF_NIL && left-- &&
 	       cf_since(now, c->flows[at].last_active) >= c->params.idle) {
 		if (c->flows[at].packets) {
 			/* The link stands still: whoever waits is active. */
@@ -106,24 +106,26 @@ static noinline void cf_reweigh_all(struct confucius *c)
 }
 
 /*
- * Flows whose weight has reached 1 are classified. Whoever ages out makes the
- * others weigh more, so that more may age out.
+ * Flows whose weight has reached 1 are classified, no more than CF_BATCH of them
+ * now. Whoever ages out makes the others weigh more, so that more may age out;
+ * and it makes nobody weigh less who was ripe with it.
  */
 static noinline void cf_ripen(struct confucius *c, u64 now)
 {
-	bool none;
-	u32 at;
+	u32 at = CF_NIL, left = CF_BATCH;
 
 	do {
-		u32 ripe = cf_ripe_step(c);
-
-		none = true;
-		while ((at = cf_oldest_from(c, ripe)) != CF_NIL) {
-			cf_reclassify(c, now, at, cf_nearest(c, cf_latest(c, at)));
-			none = false;
-		}
-	} while (!none);
+		c->ripe = min_t(u32, c->ripe, cf_ripe_step(c));
+		at = cf_oldest_from(c, c->ripe);
+		if (at == CF_NIL)
+			break;
+		cf_reclassify(c, now, at, cf_nearest(c, cf_latest(c, at)));
+	} while (--left);
 	cf_reweigh_all(c);
+	if (left)
+		c->ripe = CF_STEPS - 1;
+	else
+		c->stale = true;
 }
 
 /* Brings the flow table, ages and weights up to date. */
@@ -180,12 +182,17 @@ static u32 cf_longest(const struct confucius *c, u32 mine, u32 extra)
 	return longest;
 }
 
-static void cf_drop_from(struct confucius *c, u32 class, enum confucius_reason reason)
+/* Drops the oldest packet of a class; false if more would have to be skipped. */
+static bool cf_drop_from(struct confucius *c, u32 class, u32 *skips, enum confucius_reason reason)
 {
 	struct cf_popped popped;
+	u32 index = cf_front(c, class, skips);
 
-	cf_pop(c, class, &popped);
+	if (index == CF_NIL)
+		return false;
+	cf_pop(c, class, index, &popped);
 	confucius_dropped(c, popped.packet, popped.len, class, reason);
+	return true;
 }
 
 /*
@@ -193,20 +200,21 @@ static void cf_drop_from(struct confucius *c, u32 class, enum confucius_reason r
  * class with the most bytes for its weight gives way: the arriving packet if it
  * is of that class, otherwise that class's oldest packet. So a call in another
  * class never pays for a download. Nobody gives way to what would find no room
- * alone.
+ * alone, and no more than CF_VICTIMS do to anybody.
  */
 static noinline bool cf_make_room(struct confucius *c, u32 mine, u32 len, u32 mem)
 {
+	u32 left, skips = CF_SKIPS;
+
 	if (mem > c->params.memory_limit)
 		return false;
-	while (!cf_fits(c, 1, mem)) {
+	for (left = CF_VICTIMS; left && !cf_fits(c, 1, mem); left--) {
 		u32 victim = cf_longest(c, mine, len);
 
-		if (victim == mine)
+		if (victim == mine || !cf_drop_from(c, victim, &skips, CONFUCIUS_OVERLIMIT))
 			return false;
-		cf_drop_from(c, victim, CONFUCIUS_OVERLIMIT);
 	}
-	return true;
+	return cf_fits(c, 1, mem);
 }
 
 /* An interval of the flow's is over: moves the flow if it is among strangers. */
@@ -295,7 +303,7 @@ static __always_inline bool confucius_dequeue(struct confucius *c, u64 now,
 {
 	struct cf_popped popped;
 	struct cf_class *class;
-	u32 number, waiting;
+	u32 number, index, waiting, skips = CF_SKIPS;
 	u64 bytes;
 
 	if (confucius_is_empty(c))
@@ -304,10 +312,17 @@ static __always_inline bool confucius_dequeue(struct confucius *c, u64 now,
 		cf_expire_idle(c, now);
 	cf_update(c, now);
 	number = cf_pick(c);
+	index = cf_front(c, number, &skips);
+	if (unlikely(index == CF_NIL)) {
+		/* It is this class's turn again until its packet is found. */
+		c->turn = number;
+		number = cf_eldest(c);
+		index = cf_front(c, number, &skips);
+	}
 	class = &c->classes[number];
 	bytes = class->bytes;
 	waiting = class->waiting;
-	cf_pop(c, number, &popped);
+	cf_pop(c, number, index, &popped);
 	cf_charge(c, number, popped.len);
 	cf_touch(c, now, popped.flow);
 	packet->packet = popped.packet;
@@ -385,7 +400,7 @@ static void cf_measure_anew(struct confucius *c, u64 now)
 static void confucius_change(struct confucius *c, u64 now, const struct confucius_params *params)
 {
 	bool same_unit = cf_same_unit(&c->params, params);
-	u32 at;
+	u32 at, skips = U32_MAX;
 
 	cf_set_params(c, params);
 	if (!same_unit)
@@ -399,7 +414,8 @@ static void confucius_change(struct confucius *c, u64 now, const struct confuciu
 	c->stale = true;
 	cf_update(c, now);
 	while (!cf_fits(c, 0, 0))
-		cf_drop_from(c, cf_longest(c, __builtin_ctz(c->backlogged), 0), CONFUCIUS_CHANGE);
+		cf_drop_from(c, cf_longest(c, __builtin_ctz(c->backlogged), 0), &skips,
+			     CONFUCIUS_CHANGE);
 }
 
 /* Bytes of the block that confucius_init() divides into flows, heaps and sets. */
@@ -437,6 +453,7 @@ static void confucius_init(struct confucius *c, const struct confucius_params *p
 	c->slot_count = slot_count;
 	c->free = CF_NIL;
 	c->step_due = CF_NEVER;
+	c->ripe = CF_STEPS - 1;
 	c->flows = table;
 	c->set_count = params->flows / CF_WAYS;
 	c->sets = (struct cf_set *)(c->flows + params->flows);
@@ -478,10 +495,12 @@ static void *confucius_grow(struct confucius *c, void *slots, u32 slot_count)
 static inline void *confucius_purge(struct confucius *c)
 {
 	struct cf_popped popped;
+	u32 class, skips = 0;
 
 	if (!c->backlogged)
 		return NULL;
-	cf_pop(c, __builtin_ctz(c->backlogged), &popped);
+	class = cf_eldest(c);
+	cf_pop(c, class, cf_front(c, class, &skips), &popped);
 	return popped.packet;
 }
 

@@ -13,7 +13,7 @@
 #define __CONFUCIUS_DWRR_H
 
 #define CF_FRACTION	10		/* bits, so that a small weight is not rounded away */
-#define CF_MAX_LEN	0x1000000U	/* no device sends more at once */
+#define CF_MAX_DEBT	(1LL << (24 + CF_FRACTION))	/* no device sends more at once */
 
 /* What a class of @weight gets in a round: at most 2^26, or 2^49 if it only has debt. */
 static u64 cf_credit(const struct confucius *c, u32 weight, u32 heaviest)
@@ -27,7 +27,7 @@ static u64 cf_credit(const struct confucius *c, u32 weight, u32 heaviest)
 
 /*
  * Rounds until a class that gets @credit in each owes nothing. The least of them
- * is that of the heaviest class or less: at most CF_MAX_LEN by a quantum, 2^16,
+ * is that of the heaviest class or less: at most CF_MAX_DEBT by a quantum, 2^16,
  * so that no product with a credit overflows.
  */
 static u64 cf_rounds(const struct cf_class *class, u64 credit)
@@ -139,7 +139,7 @@ static __always_inline void cf_charge(struct confucius *c, u32 number, u32 len)
 {
 	struct cf_class *class = &c->classes[number];
 
-	class->deficit -= (s64)min(len, CF_MAX_LEN) << CF_FRACTION;
+	class->deficit = max_t(s64, class->deficit - ((s64)len << CF_FRACTION), -CF_MAX_DEBT);
 	if (class->deficit < 0)
 		c->owing |= 1 << number;
 }

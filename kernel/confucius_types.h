@@ -20,6 +20,15 @@
 #define CF_MAX_FLOWS	65536
 #define CF_NEVER	0xffffffffffffffffULL
 
+/*
+ * What one packet may have to wait for: so many flows are forgotten, reach a
+ * step, and are classified; so many packets give way; so many packets of flows
+ * that have moved are skipped. What is left over is done with the next packets.
+ */
+#define CF_BATCH	8
+#define CF_VICTIMS	8
+#define CF_SKIPS	64
+
 /* Occupancy is in hundredths of a percent; beyond ten times full it is not told apart. */
 #define CF_PERCENT	100U
 #define CF_FULL		(100 * CF_PERCENT)
@@ -242,6 +251,7 @@ struct confucius_counts {
  * @owing:	bit for each class whose deficit is negative
  * @last:	@backlogged at the last pick
  * @turn:	the class that is asked first
+ * @ripe:	new flows of this step and later ones are being classified
  * @stale:	members or ages have changed since the weights were computed
  * @activity:	all flows by last activity
  * @params:	parameters
@@ -272,6 +282,7 @@ struct confucius {
 	u8			owing;
 	u8			last;
 	u8			turn;
+	u8			ripe;
 	bool			stale;
 	struct cf_list		activity;
 	struct confucius_params	params;

@@ -18,24 +18,67 @@ fn kernel() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernel")
 }
 
-/// Compiles the C program with `$CC`, or `cc`, and `$CFLAGS` for the test of this name.
-fn compile(test: &str) -> PathBuf {
+/// Compiles `kernel/test/SOURCE.c` with `$CC`, or `cc`, and `flags` for the test of this name.
+fn compile_with(test: &str, source: &str, flags: &[&str]) -> PathBuf {
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("confucius-{test}"));
     let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
     let status = Command::new(&compiler)
         .args(["-O2", "-Wall", "-Wextra", "-Werror"])
-        .args(
-            std::env::var("CFLAGS")
-                .unwrap_or_default()
-                .split_whitespace(),
-        )
+        .args(flags)
         .arg("-o")
         .arg(&program)
-        .arg(kernel().join("test/replay.c"))
+        .arg(kernel().join(format!("test/{source}.c")))
         .status()
         .unwrap_or_else(|error| panic!("cannot run {compiler}: {error}"));
-    assert!(status.success(), "{compiler} refused kernel/test/replay.c");
+    assert!(status.success(), "{compiler} refused {source}.c");
     program
+}
+
+/// The program that replays traces, with `$CFLAGS` too.
+fn compile(test: &str) -> PathBuf {
+    let flags = std::env::var("CFLAGS").unwrap_or_default();
+    let flags: Vec<_> = flags.split_whitespace().collect();
+    compile_with(test, "replay", &flags)
+}
+
+/// The numbers that a program prints.
+fn numbers(program: &Path, arguments: &[&str]) -> Vec<u64> {
+    let output = Command::new(program).args(arguments).output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.split_whitespace()
+        .map(|word| word.parse().unwrap())
+        .collect()
+}
+
+/// The core runs with interrupts of the network held off: no call may do much, whatever is due.
+/// `kernel/test/steps.c` finds the call in which most was done, and counts its instructions.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn no_call_takes_more_than_20000_instructions() {
+    let blocks = compile_with("blocks", "steps", &["-fsanitize-coverage=trace-pc"]);
+    let steps = compile_with("steps", "steps", &["-mno-red-zone"]);
+    let hostile = [
+        "all-ripen",
+        "all-age",
+        "all-idle",
+        "moved",
+        "large",
+        "heaps",
+        "anything",
+    ];
+    for scenario in hostile {
+        let worst = numbers(&blocks, &[scenario]);
+        let (call, blocks) = (worst[0].to_string(), worst[1]);
+        // Otherwise counting takes minutes.
+        assert!(blocks < 20_000, "{scenario}: call {call}, {blocks} blocks");
+        let instructions = numbers(&steps, &[scenario, &call, "1"])[0];
+        println!("{scenario}: call {call} took {instructions} instructions");
+        assert!(
+            (500..20_000).contains(&instructions),
+            "{scenario}: call {call}, {instructions}"
+        );
+    }
 }
 
 /// What the C program prints about `operations`.

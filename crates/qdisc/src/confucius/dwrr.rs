@@ -12,8 +12,8 @@ use super::MAX_CLASSES;
 /// Deficits count 2^-10 bytes, so that a small weight is not rounded away.
 const FRACTION: u32 = 10;
 
-/// No device sends more at once, and nobody is charged for more.
-const MAX_LEN: u32 = 1 << 24;
+/// The most that a class may owe: no device sends more at once.
+const MAX_DEBT: i64 = 1 << (24 + FRACTION);
 
 /// The scheduler.
 #[derive(Debug, Default)]
@@ -88,7 +88,13 @@ impl Dwrr {
 
     /// `class` sent `len` bytes.
     pub(super) fn charge(&mut self, class: usize, len: u32) {
-        self.deficit[class] -= i64::from(len.min(MAX_LEN)) << FRACTION;
+        let deficit = self.deficit[class] - (i64::from(len) << FRACTION);
+        self.deficit[class] = deficit.max(-MAX_DEBT);
+    }
+
+    /// `class`, which was picked, could not send: its turn comes again.
+    pub(super) fn retry(&mut self, class: usize) {
+        self.turn = class;
     }
 
     /// The last flow of `class` has left it, and what it owes is forgiven.

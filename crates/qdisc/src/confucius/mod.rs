@@ -41,13 +41,23 @@ use params::{ConfuciusParams, MAX_TARGETS, Occupancy};
 use store::{Popped, Store};
 use units::param::Settings;
 use units::{Duration, Instant, Refusal};
-use weights::{NewFlows, UNIT};
+use weights::{NewFlows, STEPS, UNIT};
 
 /// Q_new and the classes of old flows.
 const MAX_CLASSES: usize = MAX_TARGETS + 1;
 
 /// Q_new, the class of new flows; the others are 1 to 7, by increasing target.
 const NEW: usize = 0;
+
+/// What one packet may have to wait for: so many flows are forgotten, reach a step, and are
+/// classified. What is left over is done with the next packets.
+const BATCH: u32 = 8;
+
+/// So many packets give way to an arriving one.
+const VICTIMS: u32 = 8;
+
+/// So many packets of flows that have moved are skipped.
+const SKIPS: u32 = 64;
 
 /// `confucius` for the registry.
 pub fn confucius<P: Send + 'static>() -> Discipline<P> {
@@ -83,6 +93,8 @@ pub struct Confucius<P> {
     idle_due: Instant,
     /// Members or ages have changed since the weights were computed.
     stale: bool,
+    /// New flows of this step and later ones are being classified.
+    ripe: usize,
     scheduler: Dwrr,
 }
 
@@ -110,6 +122,7 @@ impl<P> Confucius<P> {
             weights: [0; MAX_CLASSES],
             idle_due: Instant::ZERO,
             stale: false,
+            ripe: STEPS - 1,
             scheduler: Dwrr::default(),
         })
     }
@@ -162,7 +175,10 @@ impl<P> Confucius<P> {
 
     #[cold]
     fn expire_idle(&mut self, now: Instant) {
-        while let Some(flow) = self.table.idle(now, self.params.idle) {
+        for _ in 0..BATCH {
+            let Some(flow) = self.table.idle(now, self.params.idle) else {
+                break;
+            };
             if !self.store.flow_backlog(flow).is_empty() {
                 // The link stands still: whoever waits is active.
                 self.table.touch(now, flow);
@@ -248,7 +264,7 @@ impl<P> Confucius<P> {
             scheduler,
             ..
         } = self;
-        self.stale |= self.new_flows.advance(now, doubling, |flow| {
+        self.stale |= self.new_flows.advance(now, doubling, BATCH, |flow| {
             let stays = !store.flow_backlog(flow).is_empty() || table.silence(now, flow) < doubling;
             if !stays {
                 members[NEW] -= 1;
@@ -263,30 +279,36 @@ impl<P> Confucius<P> {
 
     #[cold]
     fn reweigh_all(&mut self, now: Instant, observer: &mut dyn Observer<P>) {
-        let head_start = self.params.head_start;
-        // Whoever ages out makes the others weigh more, so that more may age out.
-        loop {
-            let ripe = self.new_flows.ripe_step(self.existing(), head_start);
-            let mut none = true;
-            while let Some(flow) = self.new_flows.oldest_from(ripe) {
-                let class = self.rules().nearest(self.windows[flow].latest());
-                self.reclassify(now, flow, class, observer);
-                none = false;
-            }
-            if none {
-                break;
-            }
-        }
+        self.stale = self.ripen(now, observer);
         self.weights = self.members.map(|members| UNIT * members);
+        let head_start = self.params.head_start;
         self.weights[NEW] = self.new_flows.weight(self.existing(), head_start);
-        self.stale = false;
+    }
+
+    /// Classifies flows whose weight has reached 1, no more than [`BATCH`] of them; whether there
+    /// may be more. Whoever ages out makes the others weigh more, so that more may age out; and it
+    /// makes nobody weigh less who was ripe with it.
+    fn ripen(&mut self, now: Instant, observer: &mut dyn Observer<P>) -> bool {
+        for _ in 0..BATCH {
+            let existing = self.existing();
+            let ripe = self.new_flows.ripe_step(existing, self.params.head_start);
+            self.ripe = self.ripe.min(ripe);
+            let Some(flow) = self.new_flows.oldest_from(self.ripe) else {
+                self.ripe = STEPS - 1;
+                return false;
+            };
+            let class = self.rules().nearest(self.windows[flow].latest());
+            self.reclassify(now, flow, class, observer);
+        }
+        true
     }
 
     /// Whether a packet of `len` bytes in `class` finds room, after others have made some.
     ///
     /// The class with the most bytes for its weight gives way: the arriving packet itself if it is
     /// in that class, otherwise that class's oldest packet. So a call in another class never pays
-    /// for a download. Nobody gives way to what would find no room alone.
+    /// for a download. Nobody gives way to what would find no room alone, and no more than
+    /// [`VICTIMS`] do to anybody.
     fn make_room(
         &mut self,
         now: Instant,
@@ -297,17 +319,38 @@ impl<P> Confucius<P> {
         if u64::from(len) > self.params.memory_limit.get() {
             return false;
         }
-        while !self.fits(1, len) {
+        let mut skips = SKIPS;
+        for _ in 0..VICTIMS {
+            if self.fits(1, len) {
+                return true;
+            }
             let victim = self.longest(class, len);
             if victim == class {
                 return false;
             }
-            let Some(popped) = self.store.pop(victim) else {
+            if !self.drop_from(now, victim, &mut skips, DropReason::Overlimit, observer) {
                 return false;
-            };
-            observer.dropped(now, popped.packet, DropReason::Overlimit);
+            }
         }
-        true
+        self.fits(1, len)
+    }
+
+    /// Drops the oldest packet of `class`; false if more than `skips` would have to be skipped.
+    fn drop_from(
+        &mut self,
+        now: Instant,
+        class: usize,
+        skips: &mut u32,
+        reason: DropReason,
+        observer: &mut dyn Observer<P>,
+    ) -> bool {
+        let front = self.store.front(class, skips);
+        let popped = front.and_then(|front| self.store.pop(class, front));
+        let found = popped.is_some();
+        if let Some(popped) = popped {
+            observer.dropped(now, popped.packet, reason);
+        }
+        found
     }
 
     fn fits(&self, packets: u32, bytes: u32) -> bool {
@@ -403,14 +446,21 @@ impl<P: Send> Qdisc<P> for Confucius<P> {
         self.reweigh(now, observer);
         let quantum = self.params.quantum.get();
         let backlogged = self.store.backlogged();
-        let class = self.scheduler.pick(backlogged, &self.weights, quantum)?;
+        let mut class = self.scheduler.pick(backlogged, &self.weights, quantum)?;
+        let mut skips = SKIPS;
+        let mut front = self.store.front(class, &mut skips);
+        if front.is_none() {
+            self.scheduler.retry(class);
+            class = self.store.eldest()?;
+            front = self.store.front(class, &mut skips);
+        }
         let in_class = self.store.class_backlog(class).bytes;
         let waiting = self.store.class_waiting(class);
         let Popped {
             mut packet,
             flow,
             native,
-        } = self.store.pop(class)?;
+        } = self.store.pop(class, front?)?;
         self.scheduler.charge(class, packet.len);
         self.table.touch(now, flow);
         let sojourn = now.since(packet.arrived);
@@ -458,15 +508,13 @@ impl<P: Send> Qdisc<P> for Confucius<P> {
         self.expire(now);
         self.stale = true;
         self.reweigh(now, observer);
+        let mut skips = u32::MAX;
         while !self.fits(0, 0) {
-            let waits = |&class: &usize| !self.store.class_backlog(class).is_empty();
-            let victim = (0..MAX_CLASSES)
-                .find(waits)
-                .map(|class| self.longest(class, 0));
-            let Some(popped) = victim.and_then(|class| self.store.pop(class)) else {
+            let first = self.store.backlogged().from(0).next();
+            let victim = first.map_or(NEW, |class| self.longest(class, 0));
+            if !self.drop_from(now, victim, &mut skips, DropReason::Change, observer) {
                 break;
-            };
-            observer.dropped(now, popped.packet, DropReason::Change);
+            }
         }
         Ok(())
     }
