@@ -363,6 +363,12 @@ static void cf_set_params(struct confucius *c, const struct confucius_params *pa
 	}
 }
 
+/* Flows that there may be, the guests of each set counted as one. */
+static inline u32 cf_places(u32 flows)
+{
+	return flows + flows / CF_WAYS;
+}
+
 /* Whether 100 % of occupancy is the same with both. */
 static bool cf_same_unit(const struct confucius_params *a, const struct confucius_params *b)
 {
@@ -382,7 +388,7 @@ static void cf_measure_anew(struct confucius *c, u64 now)
 		c->classes[at].was_judged = false;
 		c->classes[at].verdict = CF_STAY;
 	}
-	for (at = 0; at < c->params.flows; at++) {
+	for (at = 0; at < cf_places(c->params.flows); at++) {
 		cf_window_start(&c->flows[at], now);
 		c->flows[at].counted = false;
 		c->ages[at].mean = CF_UNMEASURED;
@@ -421,9 +427,9 @@ static void confucius_change(struct confucius *c, u64 now, const struct confuciu
 /* Bytes of the block that confucius_init() divides into flows, heaps and sets. */
 static inline size_t confucius_table_size(u32 flows)
 {
-	return (size_t)flows * (sizeof(struct cf_flow) + sizeof(struct cf_age) +
-				CF_TARGETS * sizeof(u16)) +
-	       flows / CF_WAYS * sizeof(struct cf_set);
+	return (size_t)cf_places(flows) * (sizeof(struct cf_flow) + sizeof(struct cf_age)) +
+	       (size_t)flows / CF_WAYS * sizeof(struct cf_set) +
+	       (size_t)flows * CF_TARGETS * sizeof(u16);
 }
 
 /* Bytes of the block of slots for so many packets. */
@@ -456,13 +462,11 @@ static void confucius_init(struct confucius *c, const struct confucius_params *p
 	c->ripe = CF_STEPS - 1;
 	c->flows = table;
 	c->set_count = params->flows / CF_WAYS;
-	c->sets = (struct cf_set *)(c->flows + params->flows);
-	c->ages = (struct cf_age *)(c->sets + c->set_count);
-	c->heaps = (u16 *)(c->ages + params->flows);
-	for (at = 0; at < params->flows; at++)
+	c->ages = (struct cf_age *)(c->flows + cf_places(params->flows));
+	c->sets = (struct cf_set *)(c->ages + cf_places(params->flows));
+	c->heaps = (u16 *)(c->sets + c->set_count);
+	for (at = 0; at < cf_places(params->flows); at++)
 		c->flows[at].head = CF_NIL;
-	for (at = 0; at < c->set_count; at++)
-		c->sets[at].host = CF_NIL;
 	for (at = 0; at < CF_CLASSES; at++) {
 		cf_list_init(&c->classes[at].list);
 		c->classes[at].verdict = CF_STAY;

@@ -111,12 +111,6 @@ static noinline void cf_migrant_popped(struct confucius *c, u32 at)
 		cf_migrant_remove(c, at);
 }
 
-/* Whether a packet of @flow waits that arrived as number @arrival or before. */
-static inline bool cf_waits(const struct confucius *c, u32 flow, u64 arrival)
-{
-	return c->flows[flow].head != CF_NIL && cf_oldest(c, flow) <= arrival;
-}
-
 /* Appends a packet to a flow. There is a slot for each packet that @limit allows. */
 static __always_inline void cf_push(struct confucius *c, u64 now, u32 at, void *packet, u32 len,
 				    u32 mem)

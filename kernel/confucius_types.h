@@ -18,6 +18,7 @@
 #define CF_UNLISTED	0xff
 #define CF_UNMEASURED	0xffffffffU
 #define CF_MAX_FLOWS	65536
+#define CF_MAX_PLACES	(CF_MAX_FLOWS + CF_MAX_FLOWS / CF_WAYS)
 #define CF_NEVER	0xffffffffffffffffULL
 
 /*
@@ -116,8 +117,8 @@ struct cf_slot {
 	u32		mem;
 	u32		next;
 	struct cf_links	links;
-	u16		flow;
-	u8		listed_in;
+	u32		flow : 24;
+	u32		listed_in : 8;
 };
 
 /**
@@ -171,17 +172,11 @@ struct cf_age {
 /**
  * struct cf_set - the flows among which a hash is looked up
  * @hash:	of the flow in each way
- * @last:	number of the last guest's arrival
- * @host:	the flow as which guests, for whom there was no room, were treated
- * @used:	bit for each way that holds an active flow
- * @newest:	the way of the flow that began last, once the set is full
+ * @used:	bit for each way that holds an active flow, and one above for guests
  */
 struct cf_set {
 	u32	hash[CF_WAYS];
-	u64	last;
-	u32	host;
-	u8	used;
-	u8	newest;
+	u16	used;
 };
 
 /**
@@ -231,7 +226,7 @@ struct confucius_counts {
 /**
  * struct confucius - the discipline
  * @slots:	packets
- * @flows:	flows, in the order of the sets
+ * @flows:	flows, in the order of the sets, and then the guests of each set
  * @ages:	the rest of them
  * @sets:	the flow table
  * @heaps:	for each class of old flows its migrants, earliest first

@@ -53,7 +53,7 @@ static bool cf_stays(const struct confucius *c, u64 now, u32 at)
 }
 
 /*
- * New flows reach their next steps, or are forgotten. From low to high: a flow
+ * New flows reach their next steps, or are forgotten; guests begin again. From low to high: a flow
  * that slept through several steps takes them all, and arrives behind those
  * that began before it. No more than CF_BATCH now: what is due stays due.
  */
@@ -69,11 +69,14 @@ static noinline void cf_age(struct confucius *c, u64 now)
 				break;
 			left--;
 			cf_step_leave(c, at);
-			if (cf_stays(c, now, at)) {
-				cf_step_enter(c, at, step + 1);
-			} else {
+			if (!cf_stays(c, now, at)) {
 				cf_lose_member(c, CF_NEW);
 				cf_forget(c, at);
+			} else if (cf_are_guests(c, at)) {
+				c->ages[at].started = now;
+				cf_step_enter(c, at, 0);
+			} else {
+				cf_step_enter(c, at, step + 1);
 			}
 			c->stale = true;
 		}

@@ -34,7 +34,7 @@ struct trace {
 	u32 number;		/* of the next packet */
 	u32 flow;		/* whose packet arrives */
 	u64 now;
-	u32 *ids;		/* who each place in the flow table is to observers */
+	u32 *ids;		/* CF_MAX_PLACES: who each of them is to observers */
 };
 
 /* A packet is its number and ECN field. */

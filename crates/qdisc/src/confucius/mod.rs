@@ -41,7 +41,7 @@ use params::{ConfuciusParams, MAX_TARGETS, Occupancy};
 use store::{Popped, Store};
 use units::param::Settings;
 use units::{Duration, Instant, Refusal};
-use weights::{NewFlows, STEPS, UNIT};
+use weights::{Fate, NewFlows, STEPS, UNIT};
 
 /// Q_new and the classes of old flows.
 const MAX_CLASSES: usize = MAX_TARGETS + 1;
@@ -198,14 +198,11 @@ impl<P> Confucius<P> {
         packet: &Packet<P>,
         observer: &mut dyn Observer<P>,
     ) -> usize {
-        let arrival = self.store.next_arrival();
-        let waits = |flow, arrival| self.store.waits(flow, arrival);
-        let found = self
-            .table
-            .find(now, packet.hash, packet.flow, arrival, waits);
+        let waits = |flow| !self.store.flow_backlog(flow).is_empty();
+        let found = self.table.find(now, packet.hash, packet.flow, waits);
         match found {
             Found::Known(flow) | Found::Shared(flow) => flow,
-            Found::Fresh(flow) => {
+            Found::Fresh(flow) | Found::FirstShared(flow) => {
                 self.windows[flow] = Window::new(now);
                 self.store.move_flow(flow, NEW);
                 self.new_flows.add(now, flow, self.params.doubling);
@@ -251,7 +248,7 @@ impl<P> Confucius<P> {
         }
     }
 
-    /// New flows reach their next steps. One that did nothing for a whole doubling is forgotten: it
+    /// New flows reach their next steps, and guests begin again. One that did nothing for a whole doubling is forgotten: it
     /// is over, or as good as new when it comes back. Otherwise the look-ups of a page's names, older
     /// than the page, would bring their weight into Q_new, and then count as existing flows.
     #[cold]
@@ -265,15 +262,18 @@ impl<P> Confucius<P> {
             ..
         } = self;
         self.stale |= self.new_flows.advance(now, doubling, BATCH, |flow| {
-            let stays = !store.flow_backlog(flow).is_empty() || table.silence(now, flow) < doubling;
-            if !stays {
-                members[NEW] -= 1;
-                if members[NEW] == 0 {
-                    scheduler.forgive(NEW);
-                }
-                table.forget(flow);
+            if !store.flow_backlog(flow).is_empty() || table.silence(now, flow) < doubling {
+                return match table.are_guests(flow) {
+                    true => Fate::Again,
+                    false => Fate::Older,
+                };
             }
-            stays
+            members[NEW] -= 1;
+            if members[NEW] == 0 {
+                scheduler.forgive(NEW);
+            }
+            table.forget(flow);
+            Fate::Over
         });
     }
 

@@ -138,17 +138,6 @@ impl<P> Store<P> {
         usize::from(self.flows[flow].class)
     }
 
-    /// The number of the next arrival.
-    pub(super) const fn next_arrival(&self) -> u64 {
-        self.arrivals
-    }
-
-    /// Whether a packet of `flow` waits that arrived as number `arrival` or before.
-    pub(super) fn waits(&self, flow: usize, arrival: u64) -> bool {
-        let head = self.slots.get(self.flows[flow].head as usize);
-        head.is_some_and(|slot| slot.arrival <= arrival)
-    }
-
     /// Appends a packet to `flow`.
     // In place: calls and copies are some percent of what a packet costs.
     #[inline]
