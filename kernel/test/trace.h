@@ -16,7 +16,8 @@
  * mark NUMBER				the next one to leave is marked
  * drop NUMBER REASON
  * move FLOW FROM TO			FROM is - for a flow that begins
- * end SHARED PACKETS BYTES
+ * end SHARED PACKETS BYTES NEW AGED UP DOWN
+ *					the last four are moves, as they are counted
  */
 #ifndef __CONFUCIUS_TRACE_H
 #define __CONFUCIUS_TRACE_H
@@ -79,6 +80,34 @@ static u64 trace_bytes(const struct confucius *c)
 	for (class = 0; class < CF_CLASSES; class++)
 		bytes += c->classes[class].bytes;
 	return bytes;
+}
+
+/* Flows that began, and were not forgotten, are the members of the classes. */
+static bool trace_counts_agree(const struct confucius *c)
+{
+	u64 members = 0;
+	u32 class;
+
+	for (class = 0; class < CF_CLASSES; class++)
+		members += c->classes[class].members;
+	return c->counts.new_flows - c->counts.forgotten == members;
+}
+
+static const char *trace_end(const struct trace *trace)
+{
+	const struct confucius *c = &trace->core;
+	const struct confucius_counts *counts = &c->counts;
+
+	if (!trace->begun)
+		return "expected a line with new before";
+	if (!trace_counts_agree(c))
+		return "flows do not add up";
+	trace_print("end %llu %u %llu %llu %llu %llu %llu\n",
+		    (unsigned long long)counts->shared, c->packets,
+		    (unsigned long long)trace_bytes(c),
+		    (unsigned long long)counts->new_flows, (unsigned long long)counts->aged,
+		    (unsigned long long)counts->moved_up, (unsigned long long)counts->moved_down);
+	return NULL;
 }
 
 /* The parameters in @text, within their ranges; an error's text where they are not. */
@@ -224,12 +253,7 @@ static const char *trace_line(struct trace *trace, const char *line)
 	case 'e':
 		if (strncmp(line, "end", 3))
 			return trace_enqueue(trace, line);
-		if (!trace->begun)
-			return "expected a line with new before";
-		trace_print("end %llu %u %llu\n",
-			    (unsigned long long)trace->core.counts.shared, trace->core.packets,
-			    (unsigned long long)trace_bytes(&trace->core));
-		return NULL;
+		return trace_end(trace);
 	default:
 		return "expected new, change, e, d or end";
 	}

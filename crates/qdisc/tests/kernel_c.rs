@@ -6,7 +6,8 @@
 #[path = "kernel_c/trace.rs"]
 mod trace;
 
-use std::io::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use trace::{Trace, decide};
@@ -193,6 +194,37 @@ fn both_decide_as_worked_out_by_hand() {
     }
 }
 
+/// 1025 new flows beside one old flow, with `head_start` = 6, weigh 1 at 2^17 > 1025 · 2^6: at their
+/// seventeenth step, the last that there is.
+fn crowd() -> String {
+    let mut operations = "new 20000 33554432 2048 1514 0 100000 1000 6 10 100000 1000000 0 10\n\
+        e 0 0 0 100 0\nd 0\ne 900000 0 0 100 0\nd 900000\ne 1000000 0 0 100 0\nd 1000000\n"
+        .to_owned();
+    for flow in 1..=1025_u32 {
+        let hash = flow * (u32::MAX / 1026);
+        writeln!(operations, "e 1000000 {hash} {flow} 100 0").unwrap();
+    }
+    // Every packet takes eight flows on.
+    for step in 2..=20 {
+        for _ in 0..140 {
+            writeln!(operations, "e {step}000000 0 0 100 0").unwrap();
+        }
+    }
+    operations.push_str("end\n");
+    operations
+}
+
+#[test]
+fn a_crowd_reaches_the_last_step() {
+    let decisions = decide(&crowd());
+    assert_eq!(replay(&compile("crowd"), crowd()), decisions);
+    let moves = |end: &str| decisions.lines().filter(|line| line.ends_with(end)).count();
+    assert_eq!((moves(" - 0"), moves(" 0 1")), (1026, 1026));
+    // One step less, and nobody of them has aged out.
+    let until = crowd().find("e 18000000 ").unwrap();
+    assert!(!decide(&crowd()[..until]).contains("move 1 0 1"));
+}
+
 /// Writes some traces down, as `NUMBER.trace` and `NUMBER.expected`, into the folder that
 /// `ANALECTS_TRACE_DIR` names: what `kernel/test/in-kernel.sh` replays inside a kernel.
 #[test]
@@ -206,7 +238,8 @@ fn write_traces_down() {
         std::fs::write(path("trace"), trace.operations).unwrap();
         std::fs::write(path("expected"), trace.decisions).unwrap();
     }
-    for (name, operations, decisions) in written_traces() {
+    let crowd = ("crowd".to_owned(), crowd(), decide(&crowd()));
+    for (name, operations, decisions) in written_traces().into_iter().chain([crowd]) {
         let path = |kind: &str| Path::new(&folder).join(format!("{name}.{kind}"));
         std::fs::write(path("trace"), operations).unwrap();
         std::fs::write(path("expected"), decisions).unwrap();

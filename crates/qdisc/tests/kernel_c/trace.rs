@@ -22,6 +22,8 @@ struct Log {
     lines: String,
     /// Packets of each flow that wait.
     waiting: Vec<u32>,
+    /// Flows that began, aged out, and moved up and down.
+    moves: [u32; 4],
 }
 
 impl Observer<u32> for Log {
@@ -35,6 +37,13 @@ impl Observer<u32> for Log {
     }
 
     fn moved(&mut self, _: Instant, flow: FlowId, from: Option<Class>, to: Class) {
+        let kind = match from {
+            None => 0,
+            Some(Class(0)) => 1,
+            Some(from) if from < to => 2,
+            Some(_) => 3,
+        };
+        self.moves[kind] += 1;
         let from = from.map_or("-".to_owned(), |class| class.0.to_string());
         writeln!(self.lines, "move {} {from} {}", flow.0, to.0).unwrap();
     }
@@ -230,6 +239,7 @@ impl Discipline {
             log: Log {
                 lines: String::new(),
                 waiting: vec![0; flows],
+                moves: [0; 4],
             },
             number: 0,
         }
@@ -271,7 +281,13 @@ impl Discipline {
     fn end(self) -> String {
         let (shared, waits) = (self.qdisc.shared(), self.qdisc.backlog());
         let mut decisions = self.log.lines;
-        writeln!(decisions, "end {shared} {} {}", waits.packets, waits.bytes).unwrap();
+        let (packets, bytes) = (waits.packets, waits.bytes);
+        let [new, aged, up, down] = self.log.moves;
+        writeln!(
+            decisions,
+            "end {shared} {packets} {bytes} {new} {aged} {up} {down}"
+        )
+        .unwrap();
         decisions
     }
 }
