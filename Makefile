@@ -77,6 +77,12 @@ bench-kernel:
 test-kernel-sanitizers:
 	sh scripts/kernel-sanitizers.sh
 
+# Mutants of Confucius, in C and Rust, and which of them no test kills: `sh scripts/mutants.sh c` for the
+# core in C alone, which takes minutes; in Rust it takes hours, and SHARD=1/8 a part of them.
+.PHONY: mutants
+mutants:
+	sh scripts/mutants.sh
+
 # Each parser under a fuzzer for a minute; needs a nightly toolchain and cargo-fuzz.
 fuzz:
 	sh scripts/fuzz.sh

@@ -19,8 +19,8 @@
 #include "confucius_types.h"
 #include "confucius_store.h"
 #include "confucius_table.h"
-#include "confucius_weights.h"
 #include "confucius_dwrr.h"
+#include "confucius_weights.h"
 #include "confucius_examine.h"
 
 /* The including file's: a packet of a flow of @class is dropped, and from now on the hook's. */
@@ -50,7 +50,7 @@ static void cf_leave(struct confucius *c, u64 now, u32 at)
 {
 	u32 class = c->flows[at].class;
 
-	c->classes[class].members--;
+	cf_lose_member(c, class);
 	cf_uncount(c, now, at);
 	if (class == CF_NEW)
 		cf_step_leave(c, at);
@@ -77,12 +77,12 @@ static void cf_reclassify(struct confucius *c, u64 now, u32 at, u32 to)
 	confucius_moved(c, at, from, to);
 }
 
-/* Forgets flows that have been idle for long enough. */
+/* Forgets flows that have been idle for long enough, no more than CF_BATCH of them now. */
 static noinline void cf_expire_idle(struct confucius *c, u64 now)
 {
-	u32 at;
+	u32 at, left = CF_BATCH;
 
-	while ((at = c->activity.head) != CF_NIL &&
+	while ((at = c->activity.head) != CF_NIL && left-- &&
 	       cf_since(now, c->flows[at].last_active) >= c->params.idle) {
 		if (c->flows[at].packets) {
 			/* The link stands still: whoever waits is active. */
@@ -106,24 +106,26 @@ static noinline void cf_reweigh_all(struct confucius *c)
 }
 
 /*
- * Flows whose weight has reached 1 are classified. Whoever ages out makes the
- * others weigh more, so that more may age out.
+ * Flows whose weight has reached 1 are classified, no more than CF_BATCH of them
+ * now. Whoever ages out makes the others weigh more, so that more may age out;
+ * and it makes nobody weigh less who was ripe with it.
  */
 static noinline void cf_ripen(struct confucius *c, u64 now)
 {
-	bool none;
-	u32 at;
+	u32 at = CF_NIL, left = CF_BATCH;
 
 	do {
-		u32 ripe = cf_ripe_step(c);
-
-		none = true;
-		while ((at = cf_oldest_from(c, ripe)) != CF_NIL) {
-			cf_reclassify(c, now, at, cf_nearest(c, cf_latest(c, at)));
-			none = false;
-		}
-	} while (!none);
+		c->ripe = min_t(u32, c->ripe, cf_ripe_step(c));
+		at = cf_oldest_from(c, c->ripe);
+		if (at == CF_NIL)
+			break;
+		cf_reclassify(c, now, at, cf_nearest(c, cf_latest(c, at)));
+	} while (--left);
 	cf_reweigh_all(c);
+	if (left)
+		c->ripe = CF_STEPS - 1;
+	else
+		c->stale = true;
 }
 
 /* Brings the flow table, ages and weights up to date. */
@@ -154,8 +156,8 @@ static noinline void cf_begin(struct confucius *c, u64 now, u32 at)
 
 static __always_inline bool cf_fits(const struct confucius *c, u32 packets, u32 mem)
 {
-	return c->packets + packets <= c->params.limit && mem <= c->params.memory_limit &&
-	       c->memory <= c->params.memory_limit - mem;
+	return c->packets + packets <= c->params.limit &&
+	       (u64)c->memory + mem <= c->params.memory_limit;
 }
 
 /*
@@ -180,30 +182,39 @@ static u32 cf_longest(const struct confucius *c, u32 mine, u32 extra)
 	return longest;
 }
 
-static void cf_drop_from(struct confucius *c, u32 class, enum confucius_reason reason)
+/* Drops the oldest packet of a class; false if more would have to be skipped. */
+static bool cf_drop_from(struct confucius *c, u32 class, u32 *skips, enum confucius_reason reason)
 {
 	struct cf_popped popped;
+	u32 index = cf_front(c, class, skips);
 
-	cf_pop(c, class, &popped);
+	if (index == CF_NIL)
+		return false;
+	cf_pop(c, class, index, &popped);
 	confucius_dropped(c, popped.packet, popped.len, class, reason);
+	return true;
 }
 
 /*
  * Whether a packet of class @mine finds room, after others have made some. The
  * class with the most bytes for its weight gives way: the arriving packet if it
  * is of that class, otherwise that class's oldest packet. So a call in another
- * class never pays for a download.
+ * class never pays for a download. Nobody gives way to what would find no room
+ * alone, and no more than CF_VICTIMS do to anybody.
  */
 static noinline bool cf_make_room(struct confucius *c, u32 mine, u32 len, u32 mem)
 {
-	while (!cf_fits(c, 1, mem)) {
+	u32 left, skips = CF_SKIPS;
+
+	if (mem > c->params.memory_limit)
+		return false;
+	for (left = CF_VICTIMS; left && !cf_fits(c, 1, mem); left--) {
 		u32 victim = cf_longest(c, mine, len);
 
-		if (victim == mine)
+		if (victim == mine || !cf_drop_from(c, victim, &skips, CONFUCIUS_OVERLIMIT))
 			return false;
-		cf_drop_from(c, victim, CONFUCIUS_OVERLIMIT);
 	}
-	return true;
+	return cf_fits(c, 1, mem);
 }
 
 /* An interval of the flow's is over: moves the flow if it is among strangers. */
@@ -242,7 +253,8 @@ static noinline void cf_examine(struct confucius *c, u64 now, u32 at)
  * @hash:	of its flow, its high bits as good as its low ones
  * @packet:	the packet
  * @len:	bytes for the scheduler
- * @mem:	bytes of memory that it takes
+ * @mem:	bytes of memory that it takes; @len if that is more, so that no sum of
+ *		lengths is above @memory_limit
  *
  * Return: whether there was room. Otherwise it was dropped.
  */
@@ -253,6 +265,7 @@ static __always_inline bool confucius_enqueue(struct confucius *c, u64 now, u32 
 	struct cf_flow *flow;
 	u32 at;
 
+	mem = max(mem, len);
 	if (unlikely(now >= c->idle_due))
 		cf_expire_idle(c, now);
 	at = cf_find(c, now, hash, &fresh);
@@ -262,6 +275,8 @@ static __always_inline bool confucius_enqueue(struct confucius *c, u64 now, u32 
 	flow = &c->flows[at];
 	if (unlikely(!cf_fits(c, 1, mem)))
 		room = cf_make_room(c, flow->class, len, mem);
+	if (unlikely(!c->backlogged))
+		cf_forgive(c);
 	if (likely(room))
 		cf_push(c, now, at, packet, len, mem);
 	else
@@ -279,6 +294,8 @@ static __always_inline bool confucius_enqueue(struct confucius *c, u64 now, u32 
  * @now:	ns
  * @packet:	where to put the packet
  *
+ * Where nothing waits nothing happens: flows age and expire at the next packet.
+ *
  * Return: whether there was one.
  */
 static __always_inline bool confucius_dequeue(struct confucius *c, u64 now,
@@ -286,19 +303,26 @@ static __always_inline bool confucius_dequeue(struct confucius *c, u64 now,
 {
 	struct cf_popped popped;
 	struct cf_class *class;
-	u32 number, waiting;
+	u32 number, index, waiting, skips = CF_SKIPS;
 	u64 bytes;
 
+	if (confucius_is_empty(c))
+		return false;
 	if (unlikely(now >= c->idle_due))
 		cf_expire_idle(c, now);
 	cf_update(c, now);
 	number = cf_pick(c);
-	if (number == CF_NIL)
-		return false;
+	index = cf_front(c, number, &skips);
+	if (unlikely(index == CF_NIL)) {
+		/* It is this class's turn again until its packet is found. */
+		c->turn = number;
+		number = cf_eldest(c);
+		index = cf_front(c, number, &skips);
+	}
 	class = &c->classes[number];
 	bytes = class->bytes;
 	waiting = class->waiting;
-	cf_pop(c, number, &popped);
+	cf_pop(c, number, index, &popped);
 	cf_charge(c, number, popped.len);
 	cf_touch(c, now, popped.flow);
 	packet->packet = popped.packet;
@@ -339,6 +363,38 @@ static void cf_set_params(struct confucius *c, const struct confucius_params *pa
 	}
 }
 
+/* Flows that there may be, the guests of each set counted as one. */
+static inline u32 cf_places(u32 flows)
+{
+	return flows + flows / CF_WAYS;
+}
+
+/* Whether 100 % of occupancy is the same with both. */
+static bool cf_same_unit(const struct confucius_params *a, const struct confucius_params *b)
+{
+	if (a->occupancy != b->occupancy)
+		return false;
+	return a->occupancy == CONFUCIUS_BUFFER ? a->limit == b->limit : a->scale == b->scale;
+}
+
+/* Forgets all measurements. */
+static void cf_measure_anew(struct confucius *c, u64 now)
+{
+	u32 at;
+
+	for (at = 0; at < CF_CLASSES; at++) {
+		c->classes[at].sum = 0;
+		c->classes[at].counted = 0;
+		c->classes[at].was_judged = false;
+		c->classes[at].verdict = CF_STAY;
+	}
+	for (at = 0; at < cf_places(c->params.flows); at++) {
+		cf_window_start(&c->flows[at], now);
+		c->flows[at].counted = false;
+		c->ages[at].mean = CF_UNMEASURED;
+	}
+}
+
 /**
  * confucius_change() - changes parameters; new limits may leave packets no room
  * @c:		the discipline
@@ -349,9 +405,12 @@ static void cf_set_params(struct confucius *c, const struct confucius_params *pa
  */
 static void confucius_change(struct confucius *c, u64 now, const struct confucius_params *params)
 {
-	u32 at;
+	bool same_unit = cf_same_unit(&c->params, params);
+	u32 at, skips = U32_MAX;
 
 	cf_set_params(c, params);
+	if (!same_unit)
+		cf_measure_anew(c, now);
 	cf_reckon(c);
 	for (at = 0; at < params->flows; at++)
 		if (c->sets[at / CF_WAYS].used >> at % CF_WAYS & 1 &&
@@ -361,15 +420,16 @@ static void confucius_change(struct confucius *c, u64 now, const struct confuciu
 	c->stale = true;
 	cf_update(c, now);
 	while (!cf_fits(c, 0, 0))
-		cf_drop_from(c, cf_longest(c, __builtin_ctz(c->backlogged), 0), CONFUCIUS_CHANGE);
+		cf_drop_from(c, cf_longest(c, __builtin_ctz(c->backlogged), 0), &skips,
+			     CONFUCIUS_CHANGE);
 }
 
 /* Bytes of the block that confucius_init() divides into flows, heaps and sets. */
 static inline size_t confucius_table_size(u32 flows)
 {
-	return (size_t)flows * (sizeof(struct cf_flow) + sizeof(struct cf_age) +
-				CF_TARGETS * sizeof(u16)) +
-	       flows / CF_WAYS * sizeof(struct cf_set);
+	return (size_t)cf_places(flows) * (sizeof(struct cf_flow) + sizeof(struct cf_age)) +
+	       (size_t)flows / CF_WAYS * sizeof(struct cf_set) +
+	       (size_t)flows * CF_TARGETS * sizeof(u16);
 }
 
 /* Bytes of the block of slots for so many packets. */
@@ -399,15 +459,14 @@ static void confucius_init(struct confucius *c, const struct confucius_params *p
 	c->slot_count = slot_count;
 	c->free = CF_NIL;
 	c->step_due = CF_NEVER;
+	c->ripe = CF_STEPS - 1;
 	c->flows = table;
 	c->set_count = params->flows / CF_WAYS;
-	c->sets = (struct cf_set *)(c->flows + params->flows);
-	c->ages = (struct cf_age *)(c->sets + c->set_count);
-	c->heaps = (u16 *)(c->ages + params->flows);
-	for (at = 0; at < params->flows; at++)
+	c->ages = (struct cf_age *)(c->flows + cf_places(params->flows));
+	c->sets = (struct cf_set *)(c->ages + cf_places(params->flows));
+	c->heaps = (u16 *)(c->sets + c->set_count);
+	for (at = 0; at < cf_places(params->flows); at++)
 		c->flows[at].head = CF_NIL;
-	for (at = 0; at < c->set_count; at++)
-		c->sets[at].host = CF_NIL;
 	for (at = 0; at < CF_CLASSES; at++) {
 		cf_list_init(&c->classes[at].list);
 		c->classes[at].verdict = CF_STAY;
@@ -440,10 +499,12 @@ static void *confucius_grow(struct confucius *c, void *slots, u32 slot_count)
 static inline void *confucius_purge(struct confucius *c)
 {
 	struct cf_popped popped;
+	u32 class, skips = 0;
 
 	if (!c->backlogged)
 		return NULL;
-	cf_pop(c, __builtin_ctz(c->backlogged), &popped);
+	class = cf_eldest(c);
+	cf_pop(c, class, cf_front(c, class, &skips), &popped);
 	return popped.packet;
 }
 

@@ -6,22 +6,20 @@
  * pays the packet's length. When nobody with packets may send, everybody gets
  * the credit of as many rounds as the first of them needs; in a round the
  * heaviest gets a quantum, and the others in proportion. A class without
- * packets keeps no credit, but pays its debt.
+ * packets keeps no credit, but pays its debt: until its last flow leaves it, or
+ * nothing waits in any class.
  */
 #ifndef __CONFUCIUS_DWRR_H
 #define __CONFUCIUS_DWRR_H
 
 #define CF_FRACTION	10		/* bits, so that a small weight is not rounded away */
-#define CF_MAX_LEN	0x1000000U	/* no device sends more at once */
+#define CF_MAX_DEBT	(1LL << (24 + CF_FRACTION))	/* no device sends more at once */
 
 /* What a class of @weight gets in a round: at most 2^26, or 2^49 if it only has debt. */
 static u64 cf_credit(const struct confucius *c, u32 weight, u32 heaviest)
 {
 	u64 credit = (u64)c->params.quantum << CF_FRACTION;
 
-	/* Where all flows are old, the new ones' class may still owe something. */
-	if (!weight)
-		return 1;
 	if (weight != heaviest)
 		credit = div_u64(credit * weight, heaviest);
 	return credit ? credit : 1;
@@ -29,7 +27,7 @@ static u64 cf_credit(const struct confucius *c, u32 weight, u32 heaviest)
 
 /*
  * Rounds until a class that gets @credit in each owes nothing. The least of them
- * is that of the heaviest class or less: at most CF_MAX_LEN by a quantum, 2^16,
+ * is that of the heaviest class or less: at most CF_MAX_DEBT by a quantum, 2^16,
  * so that no product with a credit overflows.
  */
 static u64 cf_rounds(const struct cf_class *class, u64 credit)
@@ -89,21 +87,37 @@ static noinline void cf_settle(struct confucius *c, u32 gone)
 	}
 }
 
-/*
- * Whether nothing waits. confucius_dequeue() finds that out too, but a qdisc is
- * asked after each packet whether there is another, and here no clock is read.
- */
-static __always_inline bool confucius_is_empty(struct confucius *c)
+/* A flow leaves a class. What the class owes goes with its last one. */
+static void cf_lose_member(struct confucius *c, u32 number)
 {
-	if (c->backlogged)
-		return false;
-	if (c->last)
-		cf_settle(c, c->last);
-	c->last = 0;
-	return true;
+	if (--c->classes[number].members)
+		return;
+	c->classes[number].deficit = 0;
+	c->owing &= ~(1 << number);
 }
 
-/* The class that sends next; CF_NIL where nothing waits. */
+/* Nothing waits: nobody is owed anything. */
+static noinline void cf_forgive(struct confucius *c)
+{
+	u32 rest;
+
+	for (rest = c->last | c->owing; rest; rest &= rest - 1)
+		c->classes[__builtin_ctz(rest)].deficit = 0;
+	c->last = 0;
+	c->owing = 0;
+}
+
+/*
+ * Whether nothing waits. confucius_dequeue() asks this before anything else, but
+ * a qdisc is asked after each packet whether there is another, and here no clock
+ * is read.
+ */
+static __always_inline bool confucius_is_empty(const struct confucius *c)
+{
+	return !c->backlogged;
+}
+
+/* The class that sends next, where something waits. */
 static __always_inline u32 cf_pick(struct confucius *c)
 {
 	u32 ready, class;
@@ -111,8 +125,6 @@ static __always_inline u32 cf_pick(struct confucius *c)
 	if (c->last & ~c->backlogged)
 		cf_settle(c, c->last & ~c->backlogged);
 	c->last = c->backlogged;
-	if (!c->backlogged)
-		return CF_NIL;
 	if (!(c->backlogged & ~c->owing))
 		cf_refill(c);
 	ready = c->backlogged & ~c->owing;
@@ -127,7 +139,7 @@ static __always_inline void cf_charge(struct confucius *c, u32 number, u32 len)
 {
 	struct cf_class *class = &c->classes[number];
 
-	class->deficit -= (s64)min(len, CF_MAX_LEN) << CF_FRACTION;
+	class->deficit = max_t(s64, class->deficit - ((s64)len << CF_FRACTION), -CF_MAX_DEBT);
 	if (class->deficit < 0)
 		c->owing |= 1 << number;
 }

@@ -40,8 +40,9 @@ static __always_inline u32 cf_of_delay(const struct confucius *c, u64 sojourn, u
 {
 	u64 us = min_t(u64, div_u64(sojourn, 1000), U32_MAX);
 
-	all = max_t(u64, min_t(u64, all, 1 << 30), 1);
-	/* Times 2^30 bytes; then 2^32 us times 2^16 flows times 10^4. */
+	/* Packets may have no bytes. */
+	all = max_t(u64, all, 1);
+	/* Times 2^30 bytes of memory; then 2^32 us times 2^16 flows times 10^4. */
 	if (own < all)
 		us = cf_div(us * own, (u32)all);
 	us = cf_div(us * waiting * c->occupancy_num, c->occupancy_den);

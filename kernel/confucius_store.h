@@ -111,12 +111,6 @@ static noinline void cf_migrant_popped(struct confucius *c, u32 at)
 		cf_migrant_remove(c, at);
 }
 
-/* Whether a packet of @flow waits that arrived as number @arrival or before. */
-static inline bool cf_waits(const struct confucius *c, u32 flow, u64 arrival)
-{
-	return c->flows[flow].head != CF_NIL && cf_oldest(c, flow) <= arrival;
-}
-
 /* Appends a packet to a flow. There is a slot for each packet that @limit allows. */
 static __always_inline void cf_push(struct confucius *c, u64 now, u32 at, void *packet, u32 len,
 				    u32 mem)
@@ -164,34 +158,81 @@ static __always_inline void cf_unlist(struct confucius *c, u32 index)
 	slot->listed_in = CF_UNLISTED;
 }
 
-/*
- * The packet of a backlogged class that arrived first. It is its flow's oldest:
- * an older one would stand before it in the list, or be in the heap. After a
- * flow has moved away and back, its oldest may be in both.
- */
-static __always_inline u32 cf_front(struct confucius *c, u32 number)
+/* The first packet of a class's migrants; CF_NIL where there are none. */
+static u32 cf_first_migrant(const struct confucius *c, u32 number)
 {
-	struct cf_class *class = &c->classes[number];
-	u32 index, head;
-
-	while ((index = class->list.head) != CF_NIL) {
-		if (likely(c->flows[c->slots[index].flow].class == number))
-			break;
-		cf_unlist(c, index);
-	}
-	if (unlikely(class->migrants)) {
-		head = c->flows[cf_heap(c, number)[0]].head;
-		if (index == CF_NIL || c->slots[head].arrival < c->slots[index].arrival)
-			index = head;
-	}
-	return index;
+	return c->classes[number].migrants ? c->flows[cf_heap(c, number)[0]].head : CF_NIL;
 }
 
-/* Takes the packet of class @number, which is backlogged, that arrived first. */
-static __always_inline void cf_pop(struct confucius *c, u32 number, struct cf_popped *popped)
+/* Whether the flow of the packet is in class @number still. */
+static __always_inline bool cf_is_native(const struct confucius *c, u32 number, u32 index)
+{
+	return c->flows[c->slots[index].flow].class == number;
+}
+
+/* cf_front() of a class with migrants, or from which flows have moved. */
+static noinline u32 cf_front_moved(struct confucius *c, u32 number, u32 *skips)
+{
+	u32 migrant = cf_first_migrant(c, number), index;
+	u64 before = migrant == CF_NIL ? CF_NEVER : c->slots[migrant].arrival;
+
+	while ((index = c->classes[number].list.head) != CF_NIL &&
+	       c->slots[index].arrival < before) {
+		if (cf_is_native(c, number, index))
+			return index;
+		if (!*skips)
+			return CF_NIL;
+		--*skips;
+		cf_unlist(c, index);
+	}
+	return migrant;
+}
+
+/*
+ * The packet of a backlogged class that arrived first; CF_NIL if more packets of
+ * flows that have moved stand before it than may be skipped. It is its flow's
+ * oldest: an older one would stand before it in the list, or be in the heap.
+ * After a flow has moved away and back, its oldest may be in both.
+ */
+static __always_inline u32 cf_front(struct confucius *c, u32 number, u32 *skips)
 {
 	struct cf_class *class = &c->classes[number];
-	u32 index = cf_front(c, number);
+	u32 index = class->list.head;
+
+	if (likely(index != CF_NIL && cf_is_native(c, number, index) && !class->migrants))
+		return index;
+	return cf_front_moved(c, number, skips);
+}
+
+/*
+ * The class of the oldest packet of all, which is at the front of a list or a
+ * heap, so that nothing has to be skipped for it.
+ */
+static noinline u32 cf_eldest(const struct confucius *c)
+{
+	u64 first = CF_NEVER;
+	u32 rest, eldest = 0;
+
+	for (rest = c->backlogged; rest; rest &= rest - 1) {
+		u32 number = __builtin_ctz(rest);
+		u32 index = c->classes[number].list.head, migrant = cf_first_migrant(c, number);
+
+		if (index == CF_NIL || !cf_is_native(c, number, index) ||
+		    (migrant != CF_NIL && c->slots[migrant].arrival < c->slots[index].arrival))
+			index = migrant;
+		if (index != CF_NIL && c->slots[index].arrival < first) {
+			first = c->slots[index].arrival;
+			eldest = number;
+		}
+	}
+	return eldest;
+}
+
+/* Takes packet @index, the first of class @number. */
+static __always_inline void cf_pop(struct confucius *c, u32 number, u32 index,
+				   struct cf_popped *popped)
+{
+	struct cf_class *class = &c->classes[number];
 	struct cf_slot *slot = &c->slots[index];
 	struct cf_flow *flow = &c->flows[slot->flow];
 

@@ -19,55 +19,58 @@ static __always_inline void cf_touch(struct confucius *c, u64 now, u32 at)
 	cf_append(&c->activity, cf_activity_nodes(c), at);
 }
 
+/* Whether this is the place of a set's guests. */
+static inline bool cf_are_guests(const struct confucius *c, u32 at)
+{
+	return at >= c->params.flows;
+}
+
 static void cf_forget(struct confucius *c, u32 at)
 {
-	c->sets[at / CF_WAYS].used &= ~(1 << at % CF_WAYS);
+	if (cf_are_guests(c, at))
+		c->sets[at - c->params.flows].used &= ~(1 << CF_WAYS);
+	else
+		c->sets[at / CF_WAYS].used &= ~(1 << at % CF_WAYS);
 	cf_unlink(&c->activity, cf_activity_nodes(c), at);
 	c->counts.forgotten++;
 }
 
-/*
- * An unknown flow takes a free way of its set. There it is the newest; of those
- * that began in the same moment it is the one in the last way.
- */
-static u32 cf_occupy(struct confucius *c, struct cf_set *set, u64 now, u32 hash)
+/* A flow that was not known takes place @at. */
+static u32 cf_occupy(struct confucius *c, u64 now, u32 at)
 {
-	u32 first = (u32)(set - c->sets) * CF_WAYS;
-	u32 way = __builtin_ctz((u8)~set->used);
-	bool later = set->used >> set->newest & 1 && set->newest > way &&
-		     c->ages[first + set->newest].started == now;
-
-	if (!later)
-		set->newest = way;
-	set->used |= 1 << way;
-	set->hash[way] = hash;
-	c->ages[first + way].started = now;
-	c->flows[first + way].last_active = now;
-	cf_append(&c->activity, cf_activity_nodes(c), first + way);
-	return first + way;
+	c->ages[at].started = now;
+	c->flows[at].last_active = now;
+	cf_append(&c->activity, cf_activity_nodes(c), at);
+	return at;
 }
 
 /*
- * In a full set an unknown flow is the guest of the flow that began last: old
- * flows, whose class says what they are, stay what they are. While packets of
- * guests wait, unknown flows of the set go on being guests although there may
- * be room again, because otherwise they could overtake themselves.
+ * An unknown flow takes a free way of its set. Those for which a full set has
+ * none are its guests, and are one flow together, which stays new: nobody's age
+ * and class say anything about them, nor they about anybody's. While packets of
+ * guests wait, unknown flows of the set go on being guests although there may be
+ * room again, because otherwise they could overtake themselves.
  */
-static noinline u32 cf_find_unknown(struct confucius *c, struct cf_set *set, u64 now, u32 hash,
-				    bool *fresh)
+static noinline u32 cf_find_unknown(struct confucius *c, u32 index, u64 now, u32 hash, bool *fresh)
 {
-	bool pinned = set->host != CF_NIL && cf_waits(c, set->host, set->last);
+	u32 guests = c->params.flows + index;
+	struct cf_set *set = &c->sets[index];
+	u32 way = __builtin_ctz(~set->used);
 
-	if (!pinned && set->used != 0xff) {
+	if (way < CF_WAYS && !c->flows[guests].packets) {
+		set->used |= 1 << way;
+		set->hash[way] = hash;
 		*fresh = true;
-		return cf_occupy(c, set, now, hash);
+		return cf_occupy(c, now, index * CF_WAYS + way);
 	}
-	if (!pinned)
-		set->host = (u32)(set - c->sets) * CF_WAYS + set->newest;
-	set->last = c->arrivals;
 	c->counts.shared++;
-	cf_touch(c, now, set->host);
-	return set->host;
+	if (set->used >> CF_WAYS) {
+		cf_touch(c, now, guests);
+		return guests;
+	}
+	set->used |= 1 << CF_WAYS;
+	*fresh = true;
+	return cf_occupy(c, now, guests);
 }
 
 /* The flow of the packet with @hash that arrives; @fresh if it was not known and now is. */
@@ -84,7 +87,7 @@ static __always_inline u32 cf_find(struct confucius *c, u64 now, u32 hash, bool 
 			return index * CF_WAYS + way;
 		}
 	}
-	return cf_find_unknown(c, set, now, hash, fresh);
+	return cf_find_unknown(c, index, now, hash, fresh);
 }
 
 #endif

@@ -18,7 +18,17 @@
 #define CF_UNLISTED	0xff
 #define CF_UNMEASURED	0xffffffffU
 #define CF_MAX_FLOWS	65536
+#define CF_MAX_PLACES	(CF_MAX_FLOWS + CF_MAX_FLOWS / CF_WAYS)
 #define CF_NEVER	0xffffffffffffffffULL
+
+/*
+ * What one packet may have to wait for: so many flows are forgotten, reach a
+ * step, and are classified; so many packets give way; so many packets of flows
+ * that have moved are skipped. What is left over is done with the next packets.
+ */
+#define CF_BATCH	8
+#define CF_VICTIMS	8
+#define CF_SKIPS	64
 
 /* Occupancy is in hundredths of a percent; beyond ten times full it is not told apart. */
 #define CF_PERCENT	100U
@@ -49,7 +59,7 @@ enum cf_verdict {
  * @interval:	ns between two examinations of a flow
  * @idle:	ns after which a flow of which nothing waits, came or left is forgotten
  * @limit:	packets that may wait
- * @memory_limit: bytes of memory that they may take
+ * @memory_limit: bytes of memory that they may take, at most 2^30
  * @flows:	flows that are told apart, a multiple of CF_WAYS; never changes
  * @quantum:	bytes that the heaviest class may send in a round
  * @head_start:	doublings below equation (1) at which a new flow begins
@@ -107,8 +117,8 @@ struct cf_slot {
 	u32		mem;
 	u32		next;
 	struct cf_links	links;
-	u16		flow;
-	u8		listed_in;
+	u32		flow : 24;
+	u32		listed_in : 8;
 };
 
 /**
@@ -162,17 +172,11 @@ struct cf_age {
 /**
  * struct cf_set - the flows among which a hash is looked up
  * @hash:	of the flow in each way
- * @last:	number of the last guest's arrival
- * @host:	the flow as which guests, for whom there was no room, were treated
- * @used:	bit for each way that holds an active flow
- * @newest:	the way of the flow that began last, once the set is full
+ * @used:	bit for each way that holds an active flow, and one above for guests
  */
 struct cf_set {
 	u32	hash[CF_WAYS];
-	u64	last;
-	u32	host;
-	u8	used;
-	u8	newest;
+	u16	used;
 };
 
 /**
@@ -222,7 +226,7 @@ struct confucius_counts {
 /**
  * struct confucius - the discipline
  * @slots:	packets
- * @flows:	flows, in the order of the sets
+ * @flows:	flows, in the order of the sets, and then the guests of each set
  * @ages:	the rest of them
  * @sets:	the flow table
  * @heaps:	for each class of old flows its migrants, earliest first
@@ -242,6 +246,7 @@ struct confucius_counts {
  * @owing:	bit for each class whose deficit is negative
  * @last:	@backlogged at the last pick
  * @turn:	the class that is asked first
+ * @ripe:	new flows of this step and later ones are being classified
  * @stale:	members or ages have changed since the weights were computed
  * @activity:	all flows by last activity
  * @params:	parameters
@@ -272,6 +277,7 @@ struct confucius {
 	u8			owing;
 	u8			last;
 	u8			turn;
+	u8			ripe;
 	bool			stale;
 	struct cf_list		activity;
 	struct confucius_params	params;

@@ -53,26 +53,30 @@ static bool cf_stays(const struct confucius *c, u64 now, u32 at)
 }
 
 /*
- * New flows reach their next steps, or are forgotten. From low to high: a flow
+ * New flows reach their next steps, or are forgotten; guests begin again. From low to high: a flow
  * that slept through several steps takes them all, and arrives behind those
- * that began before it.
+ * that began before it. No more than CF_BATCH now: what is due stays due.
  */
 static noinline void cf_age(struct confucius *c, u64 now)
 {
-	u32 step;
+	u32 step, left = CF_BATCH;
 
 	for (step = 0; step < CF_STEPS - 1; step++) {
-		while (now >= cf_step_due_at(c, step)) {
+		while (left && now >= cf_step_due_at(c, step)) {
 			u32 at = c->steps[step].head;
 
 			if (at == CF_NIL)
 				break;
+			left--;
 			cf_step_leave(c, at);
-			if (cf_stays(c, now, at)) {
-				cf_step_enter(c, at, step + 1);
-			} else {
-				c->classes[CF_NEW].members--;
+			if (!cf_stays(c, now, at)) {
+				cf_lose_member(c, CF_NEW);
 				cf_forget(c, at);
+			} else if (cf_are_guests(c, at)) {
+				c->ages[at].started = now;
+				cf_step_enter(c, at, 0);
+			} else {
+				cf_step_enter(c, at, step + 1);
 			}
 			c->stale = true;
 		}

@@ -62,6 +62,7 @@ struct confucius_class_stats {
  * @nat:	whether flows are told apart by their addresses before NAT
  * @split_gso:	whether super-packets are split
  * @gso_split:	how many were
+ * @marks:	packets that were marked; each class counts in 32 bits
  * @drops:	by enum confucius_reason
  * @classes:	statistics of each class
  */
@@ -76,6 +77,7 @@ struct confucius_sched {
 	bool				nat;
 	bool				split_gso;
 	u64				gso_split;
+	u64				marks;
 	u64				drops[CONFUCIUS_CHANGE + 1];
 	struct confucius_class_stats	classes[CF_CLASSES];
 };
@@ -238,8 +240,10 @@ static struct sk_buff *confucius_qdisc_dequeue(struct Qdisc *sch)
 		stats->peak += (packet.sojourn - stats->peak) >> 1;
 	else
 		stats->peak -= (stats->peak - packet.sojourn) >> 8;
-	if (unlikely(packet.mark) && INET_ECN_set_ce(skb))
+	if (unlikely(packet.mark) && INET_ECN_set_ce(skb)) {
 		stats->marks++;
+		q->marks++;
+	}
 	qdisc_qlen_dec(sch);
 	qdisc_qstats_backlog_dec(sch, skb);
 	qdisc_bstats_update(sch, skb);
@@ -545,10 +549,9 @@ static int confucius_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	st.gso_split = q->gso_split;
 	st.memory_used = c->memory;
 	st.memory_peak = q->memory_peak;
-	for (class = 0; class < CF_CLASSES; class++) {
+	st.marks = q->marks;
+	for (class = 0; class < CF_CLASSES; class++)
 		confucius_class_now(q, class, &st.class[class]);
-		st.marks += st.class[class].marks;
-	}
 	sch_tree_unlock(sch);
 	return gnet_stats_copy_app(d, &st, sizeof(st));
 }

@@ -160,7 +160,7 @@ static void replay_free(void)
 static int __init replay_init(void)
 {
 	replay_output = kvmalloc(REPLAY_OUTPUT, GFP_KERNEL);
-	replay.ids = kvcalloc(TRACE_FLOWS, sizeof(*replay.ids), GFP_KERNEL);
+	replay.ids = kvcalloc(CF_MAX_PLACES, sizeof(*replay.ids), GFP_KERNEL);
 	if (!replay_output || !replay.ids) {
 		replay_free();
 		return -ENOMEM;

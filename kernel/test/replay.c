@@ -44,7 +44,7 @@ static const char *trace_grow(struct trace *trace, const struct confucius_params
 
 int main(void)
 {
-	static u32 ids[TRACE_FLOWS];
+	static u32 ids[CF_MAX_PLACES];
 	static struct trace trace = { .ids = ids };
 	static char line[512];
 	unsigned long number = 0;

@@ -5,7 +5,8 @@
  * new LIMIT MEMORY FLOWS QUANTUM OCCUPANCY SCALE DOUBLING HEAD_START ALPHA INTERVAL IDLE ECN
  *	TARGET...			begins anew; times in us, occupancy 0 delay, 1 buffer
  * change NOW LIMIT ... TARGET...	new parameters, FLOWS as before; NOW in ns
- * e NOW HASH FLOW LEN ECN		a packet of FLOW arrives; ECN is the field of its IP header
+ * e NOW HASH FLOW LEN ECN [MEM]	a packet of FLOW arrives; ECN is the field of its IP header,
+ *					MEM the memory that it takes, LEN if it is not said
  * d NOW				the link takes a packet
  * end
  *
@@ -15,7 +16,8 @@
  * mark NUMBER				the next one to leave is marked
  * drop NUMBER REASON
  * move FLOW FROM TO			FROM is - for a flow that begins
- * end SHARED PACKETS BYTES
+ * end SHARED PACKETS BYTES NEW AGED UP DOWN
+ *					the last four are moves, as they are counted
  */
 #ifndef __CONFUCIUS_TRACE_H
 #define __CONFUCIUS_TRACE_H
@@ -33,7 +35,7 @@ struct trace {
 	u32 number;		/* of the next packet */
 	u32 flow;		/* whose packet arrives */
 	u64 now;
-	u32 *ids;		/* who each place in the flow table is to observers */
+	u32 *ids;		/* CF_MAX_PLACES: who each of them is to observers */
 };
 
 /* A packet is its number and ECN field. */
@@ -78,6 +80,34 @@ static u64 trace_bytes(const struct confucius *c)
 	for (class = 0; class < CF_CLASSES; class++)
 		bytes += c->classes[class].bytes;
 	return bytes;
+}
+
+/* Flows that began, and were not forgotten, are the members of the classes. */
+static bool trace_counts_agree(const struct confucius *c)
+{
+	u64 members = 0;
+	u32 class;
+
+	for (class = 0; class < CF_CLASSES; class++)
+		members += c->classes[class].members;
+	return c->counts.new_flows - c->counts.forgotten == members;
+}
+
+static const char *trace_end(const struct trace *trace)
+{
+	const struct confucius *c = &trace->core;
+	const struct confucius_counts *counts = &c->counts;
+
+	if (!trace->begun)
+		return "expected a line with new before";
+	if (!trace_counts_agree(c))
+		return "flows do not add up";
+	trace_print("end %llu %u %llu %llu %llu %llu %llu\n",
+		    (unsigned long long)counts->shared, c->packets,
+		    (unsigned long long)trace_bytes(c),
+		    (unsigned long long)counts->new_flows, (unsigned long long)counts->aged,
+		    (unsigned long long)counts->moved_up, (unsigned long long)counts->moved_down);
+	return NULL;
 }
 
 /* The parameters in @text, within their ranges; an error's text where they are not. */
@@ -130,18 +160,22 @@ static const char *trace_time(struct trace *trace, u64 now)
 static const char *trace_enqueue(struct trace *trace, const char *line)
 {
 	unsigned long long now;
-	u32 hash, flow, len, ecn;
+	u32 hash, flow, len, ecn, mem;
 	const char *error;
+	int read;
 
-	if (sscanf(line, "e %llu %u %u %u %u", &now, &hash, &flow, &len, &ecn) != 5 || ecn > 3)
-		return "expected e NOW HASH FLOW LEN ECN";
+	read = sscanf(line, "e %llu %u %u %u %u %u", &now, &hash, &flow, &len, &ecn, &mem);
+	if (read < 5 || ecn > 3)
+		return "expected e NOW HASH FLOW LEN ECN, and MEM";
+	if (read == 5)
+		mem = len;
 	error = trace_time(trace, now);
 	if (error)
 		return error;
 	if (trace->number >> 29)
 		return "too many packets";
 	trace->flow = flow;
-	confucius_enqueue(&trace->core, now, hash, trace_packet(trace->number, ecn), len, len);
+	confucius_enqueue(&trace->core, now, hash, trace_packet(trace->number, ecn), len, mem);
 	trace->number++;
 	return NULL;
 }
@@ -219,12 +253,7 @@ static const char *trace_line(struct trace *trace, const char *line)
 	case 'e':
 		if (strncmp(line, "end", 3))
 			return trace_enqueue(trace, line);
-		if (!trace->begun)
-			return "expected a line with new before";
-		trace_print("end %llu %u %llu\n",
-			    (unsigned long long)trace->core.counts.shared, trace->core.packets,
-			    (unsigned long long)trace_bytes(&trace->core));
-		return NULL;
+		return trace_end(trace);
 	default:
 		return "expected new, change, e, d or end";
 	}

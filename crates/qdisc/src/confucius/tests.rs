@@ -1,6 +1,7 @@
 //! The discipline as a whole: shares and classes.
 
 mod limits;
+mod strangers;
 
 use super::*;
 use crate::{Ecn, FlowId, Label};

@@ -11,7 +11,18 @@ use units::{Duration, Instant};
 pub(super) const UNIT: u64 = 128;
 
 /// One more than the highest step. At 2^17 every weight is 1: there are at most 2^16 flows.
-const STEPS: usize = 18;
+pub(super) const STEPS: usize = 18;
+
+/// What becomes of a new flow when its next step is due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// It takes the step.
+    Older,
+    /// It begins again.
+    Again,
+    /// It is no more.
+    Over,
+}
 
 /// The flows of Q_new.
 #[derive(Debug)]
@@ -68,31 +79,37 @@ impl NewFlows {
         now >= self.next_due
     }
 
-    /// Takes every flow to the step of its age, or out of Q_new if it does not stay; whether there
-    /// was any change.
+    /// Takes every flow to the step of its age, or as `fate` says, but no more than `most` of them:
+    /// what is due stays due. Whether there was any change.
     pub(super) fn advance(
         &mut self,
         now: Instant,
         doubling: Duration,
-        mut stays: impl FnMut(usize) -> bool,
+        most: u32,
+        mut fate: impl FnMut(usize) -> Fate,
     ) -> bool {
-        let mut changed = false;
+        let mut left = most;
         // From low to high: a flow that slept through several steps takes them all, and arrives
         // behind those that began before it.
         for step in 0..STEPS - 1 {
             while let Some(flow) = self.first_of(step) {
-                if now < self.due_at(flow, step, doubling) {
+                if left == 0 || now < self.due_at(flow, step, doubling) {
                     break;
                 }
+                left -= 1;
                 self.remove(flow);
-                if stays(flow) {
-                    self.enter(flow, step + 1);
+                match fate(flow) {
+                    Fate::Older => self.enter(flow, step + 1),
+                    Fate::Again => {
+                        self.started[flow] = now;
+                        self.enter(flow, 0);
+                    }
+                    Fate::Over => {}
                 }
-                changed = true;
             }
         }
         self.reckon(doubling);
-        changed
+        left < most
     }
 
     /// Finds out anew when the next step is due, also after `doubling` has changed.
@@ -148,6 +165,7 @@ mod tests {
     use super::*;
 
     const DOUBLING: Duration = Duration::from_millis(250);
+    const ALL: u32 = u32::MAX;
 
     fn at(ms: u64) -> Instant {
         Instant::from_nanos(ms * 1_000_000)
@@ -166,9 +184,9 @@ mod tests {
         let mut flows = beginning_at(&[0; 12]);
         // 12 flows of min(1/12 · 2^k, 1): 1, 2, 4, 8, and then 12 instead of 16, times 128.
         for (step, weight) in [128, 256, 512, 1024, 1536].into_iter().enumerate() {
-            flows.advance(at(250 * step as u64), DOUBLING, |_| true);
+            flows.advance(at(250 * step as u64), DOUBLING, ALL, |_| Fate::Older);
             assert_eq!(flows.weight(1, 0), weight);
-            assert!(!flows.advance(at(250 * step as u64 + 249), DOUBLING, |_| true));
+            assert!(!flows.advance(at(250 * step as u64 + 249), DOUBLING, ALL, |_| Fate::Older));
         }
         assert_eq!(flows.ripe_step(1, 0), 4);
         assert_eq!(flows.oldest_from(4), Some(0));
@@ -177,7 +195,7 @@ mod tests {
     #[test]
     fn flows_of_different_age() {
         let mut flows = beginning_at(&[0, 100, 200]);
-        flows.advance(at(600), DOUBLING, |_| true);
+        flows.advance(at(600), DOUBLING, ALL, |_| Fate::Older);
         // Ages 600, 500, 400: steps 2, 2, 1. Beside one flow min(2^k/3, 1) is 1, 1 and 2/3:
         // 128 + 128 + 85.3, and 341.3 rounds down.
         assert_eq!(flows.weight(1, 0), 341);
@@ -194,10 +212,10 @@ mod tests {
     #[test]
     fn a_lone_new_flow_stays_for_one_doubling() {
         let mut flows = beginning_at(&[0]);
-        flows.advance(at(249), DOUBLING, |_| true);
+        flows.advance(at(249), DOUBLING, ALL, |_| Fate::Older);
         assert_eq!((flows.ripe_step(5, 0), flows.weight(5, 0)), (1, 128));
         assert_eq!(flows.oldest_from(1), None);
-        flows.advance(at(250), DOUBLING, |_| true);
+        flows.advance(at(250), DOUBLING, ALL, |_| Fate::Older);
         assert_eq!(flows.oldest_from(1), Some(0));
     }
 
@@ -209,16 +227,16 @@ mod tests {
         assert_eq!(flows.ripe_step(1, 0), 10);
         // With nobody else there each weighs 1.
         assert_eq!(flows.weight(0, 0), 128_000);
-        flows.advance(at(2500), DOUBLING, |_| true);
+        flows.advance(at(2500), DOUBLING, ALL, |_| Fate::Older);
         assert_eq!(flows.weight(1, 0), 128_000);
     }
 
     #[test]
     fn a_flow_that_slept_through_all_steps() {
         let mut flows = beginning_at(&[0, 10]);
-        assert!(flows.advance(at(1_000_000), DOUBLING, |_| true));
+        assert!(flows.advance(at(1_000_000), DOUBLING, ALL, |_| Fate::Older));
         assert_eq!(flows.oldest_from(STEPS - 1), Some(0));
-        assert!(!flows.advance(at(2_000_000), DOUBLING, |_| true));
+        assert!(!flows.advance(at(2_000_000), DOUBLING, ALL, |_| Fate::Older));
     }
 
     #[test]
@@ -226,7 +244,7 @@ mod tests {
         // 12 flows of min(1/12 · 2^(k − 2), 1) beside one: 1/4, 1/2, 1, 2, 4, 8, and then 12.
         let mut flows = beginning_at(&[0; 12]);
         for (step, weight) in [32, 64, 128, 256, 512, 1024, 1536].into_iter().enumerate() {
-            flows.advance(at(250 * step as u64), DOUBLING, |_| true);
+            flows.advance(at(250 * step as u64), DOUBLING, ALL, |_| Fate::Older);
             assert_eq!(flows.weight(1, 2), weight);
         }
         assert_eq!(flows.ripe_step(1, 2), 6);

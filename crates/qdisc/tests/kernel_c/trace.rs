@@ -1,4 +1,5 @@
-//! Random operations on `confucius`, written down with what the discipline in Rust makes of them.
+//! Operations on `confucius`, written down with what the discipline in Rust makes of them: random
+//! ones, and such as were worked out by hand (`traces/`).
 //!
 //! The format is that of `kernel/test/trace.h`.
 
@@ -21,6 +22,8 @@ struct Log {
     lines: String,
     /// Packets of each flow that wait.
     waiting: Vec<u32>,
+    /// Flows that began, aged out, and moved up and down.
+    moves: [u32; 4],
 }
 
 impl Observer<u32> for Log {
@@ -34,6 +37,13 @@ impl Observer<u32> for Log {
     }
 
     fn moved(&mut self, _: Instant, flow: FlowId, from: Option<Class>, to: Class) {
+        let kind = match from {
+            None => 0,
+            Some(Class(0)) => 1,
+            Some(from) if from < to => 2,
+            Some(_) => 3,
+        };
+        self.moves[kind] += 1;
         let from = from.map_or("-".to_owned(), |class| class.0.to_string());
         writeln!(self.lines, "move {} {from} {}", flow.0, to.0).unwrap();
     }
@@ -144,6 +154,31 @@ impl Params {
         (0..random.below(4)).fold(lively, |params, _| params.changed(random))
     }
 
+    /// What [`Params::line`] writes.
+    fn read(line: &str) -> Self {
+        let numbers: Vec<u64> = line
+            .split_whitespace()
+            .map(|word| word.parse().unwrap())
+            .collect();
+        let (&[limit, memory, flows, quantum, buffer, scale, doubling, ..], targets) =
+            numbers.split_first_chunk::<12>().unwrap();
+        Params {
+            limit,
+            memory,
+            flows,
+            quantum,
+            buffer: buffer == 1,
+            scale,
+            doubling,
+            head_start: numbers[7],
+            alpha: numbers[8],
+            interval: numbers[9],
+            idle: numbers[10],
+            ecn: numbers[11] == 1,
+            targets: targets.to_vec(),
+        }
+    }
+
     fn line(&self) -> String {
         let targets: Vec<_> = self.targets.iter().map(u64::to_string).collect();
         let (buffer, ecn) = (u8::from(self.buffer), u8::from(self.ecn));
@@ -188,15 +223,82 @@ impl Params {
     }
 }
 
+/// A discipline, and what it decided so far.
+struct Discipline {
+    qdisc: Confucius<u32>,
+    log: Log,
+    /// Of the next packet.
+    number: u32,
+}
+
+impl Discipline {
+    /// For packets of so many `flows`.
+    fn new(params: &Params, flows: usize) -> Self {
+        Discipline {
+            qdisc: Confucius::new(&params.settings(), &Env::default()).unwrap(),
+            log: Log {
+                lines: String::new(),
+                waiting: vec![0; flows],
+                moves: [0; 4],
+            },
+            number: 0,
+        }
+    }
+
+    fn enqueue(&mut self, now: u64, hash: u32, flow: u32, len: u32, ecn: usize) {
+        let packet = Packet {
+            len,
+            flow: FlowId(flow),
+            hash,
+            ecn: [Ecn::NotCapable, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][ecn],
+            payload: self.number,
+            ..Packet::default()
+        };
+        self.number += 1;
+        self.log.waiting[flow as usize] += 1;
+        self.qdisc
+            .enqueue(Instant::from_nanos(now), packet, &mut self.log);
+    }
+
+    fn dequeue(&mut self, now: u64) {
+        let packet = self.qdisc.dequeue(Instant::from_nanos(now), &mut self.log);
+        if let Some(packet) = packet {
+            let (number, waits) = (packet.payload, self.qdisc.backlog());
+            let (packets, bytes) = (waits.packets, waits.bytes);
+            writeln!(self.log.lines, "tx {number} {packets} {bytes}").unwrap();
+            self.log.waiting[packet.flow.0 as usize] -= 1;
+        }
+    }
+
+    fn change(&mut self, now: u64, params: &Params) {
+        let settings = params.settings();
+        self.qdisc
+            .change(Instant::from_nanos(now), &settings, &mut self.log)
+            .unwrap();
+    }
+
+    /// All that it decided.
+    fn end(self) -> String {
+        let (shared, waits) = (self.qdisc.shared(), self.qdisc.backlog());
+        let mut decisions = self.log.lines;
+        let (packets, bytes) = (waits.packets, waits.bytes);
+        let [new, aged, up, down] = self.log.moves;
+        writeln!(
+            decisions,
+            "end {shared} {packets} {bytes} {new} {aged} {up} {down}"
+        )
+        .unwrap();
+        decisions
+    }
+}
+
 /// A discipline whose operations are written down.
 struct Recorder {
     random: Stream,
     params: Params,
-    qdisc: Confucius<u32>,
-    log: Log,
+    discipline: Discipline,
     operations: String,
     now: u64,
-    number: u32,
     hashes: Vec<u32>,
     lens: Vec<u32>,
 }
@@ -211,18 +313,13 @@ impl Recorder {
             &mut random,
             &[u32::MAX, u32::MAX, 0x0000_000F, 0x8000_0007, 0xC000_FFFF],
         );
-        let longest = one_of(&mut random, &[60, 1500, 1500, 64_000, 500_000]);
+        let longest = one_of(&mut random, &[60, 1500, 1500, 70_000, 500_000]);
         let bits = one_of(&mut random, &[1, 30, 56]);
         let now = random.below(1 << bits);
         Recorder {
-            qdisc: Confucius::new(&params.settings(), &Env::default()).unwrap(),
-            log: Log {
-                lines: String::new(),
-                waiting: vec![0; flows],
-            },
+            discipline: Discipline::new(&params, flows),
             operations: format!("new {}\n", params.line()),
             now,
-            number: 0,
             hashes: (0..flows).map(|_| random.bits() as u32 & mask).collect(),
             lens: (0..flows)
                 .map(|_| random.below(longest + 1) as u32)
@@ -245,44 +342,24 @@ impl Recorder {
         };
         let ecn = self.below(4);
         writeln!(self.operations, "e {now} {hash} {flow} {len} {ecn}").unwrap();
-        let packet = Packet {
-            len,
-            flow: FlowId(flow as u32),
-            hash,
-            ecn: [Ecn::NotCapable, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][ecn],
-            payload: self.number,
-            ..Packet::default()
-        };
-        self.number += 1;
-        self.log.waiting[flow] += 1;
-        self.qdisc
-            .enqueue(Instant::from_nanos(now), packet, &mut self.log);
+        self.discipline.enqueue(now, hash, flow as u32, len, ecn);
     }
 
     fn dequeue(&mut self) {
         let now = self.now;
         writeln!(self.operations, "d {now}").unwrap();
-        let packet = self.qdisc.dequeue(Instant::from_nanos(now), &mut self.log);
-        if let Some(packet) = packet {
-            let (number, waits) = (packet.payload, self.qdisc.backlog());
-            writeln!(
-                self.log.lines,
-                "tx {number} {} {}",
-                waits.packets, waits.bytes
-            )
-            .unwrap();
-            self.log.waiting[packet.flow.0 as usize] -= 1;
-        }
+        self.discipline.dequeue(now);
     }
 
     fn change(&mut self) {
         self.params = self.params.changed(&mut self.random);
         let now = self.now;
         writeln!(self.operations, "change {now} {}", self.params.line()).unwrap();
-        let settings = self.params.settings();
-        self.qdisc
-            .change(Instant::from_nanos(now), &settings, &mut self.log)
-            .unwrap();
+        self.discipline.change(now, &self.params);
+    }
+
+    fn waiting(&self, flow: usize) -> u32 {
+        self.discipline.log.waiting[flow]
     }
 
     /// What happens now and then, whatever the traffic: a pause, or a change of parameters.
@@ -303,12 +380,12 @@ impl Recorder {
         let service = one_of(&mut self.random, &[1000, 30_000, 1_000_000, 7_000_000]);
         for _ in 0..steps {
             let flow = self.below(flows);
-            let missing = windows[flow].saturating_sub(self.log.waiting[flow]);
+            let missing = windows[flow].saturating_sub(self.waiting(flow));
             // A sender that is refused does not go on at once.
             for _ in 0..missing.min(20) {
-                let before = self.log.waiting[flow];
+                let before = self.waiting(flow);
                 self.enqueue(flow);
-                if self.log.waiting[flow] == before {
+                if self.waiting(flow) == before {
                     break;
                 }
             }
@@ -354,12 +431,36 @@ impl Trace {
             }
         }
         recorder.operations.push_str("end\n");
-        let (shared, waits) = (recorder.qdisc.shared(), recorder.qdisc.backlog());
-        let mut decisions = recorder.log.lines;
-        writeln!(decisions, "end {shared} {} {}", waits.packets, waits.bytes).unwrap();
         Trace {
             operations: recorder.operations,
-            decisions,
+            decisions: recorder.discipline.end(),
         }
     }
+}
+
+/// What the discipline in Rust makes of `operations`. Each packet's memory has to be its length,
+/// since it knows no other.
+pub fn decide(operations: &str) -> String {
+    let mut lines = operations.lines();
+    let begin = lines.next().and_then(|line| line.strip_prefix("new "));
+    let params = Params::read(begin.expect("a trace begins with new"));
+    let mut discipline = Discipline::new(&params, 1 << 16);
+    for line in lines {
+        let (kind, rest) = line.split_once(' ').unwrap_or((line, ""));
+        let (now, _) = rest.split_once(' ').unwrap_or((rest, ""));
+        let number = |word: &str| word.parse().unwrap();
+        let words: Vec<u64> = rest.split_whitespace().map(number).collect();
+        match (kind, &words[..]) {
+            ("e", &[now, hash, flow, len, ecn]) => {
+                discipline.enqueue(now, hash as u32, flow as u32, len as u32, ecn as usize);
+            }
+            ("d", &[now]) => discipline.dequeue(now),
+            ("change", _) => {
+                discipline.change(words[0], &Params::read(&rest[now.len()..]));
+            }
+            ("end", []) => {}
+            _ => panic!("{line:?} is no operation"),
+        }
+    }
+    discipline.end()
 }
