@@ -57,6 +57,16 @@ check() {
     fi
 }
 
+# warns KERNEL: a warning in that kernel must fail its machine, or none of the checks below means much.
+warns() {
+    log=$results/$1-warning.log
+    if vm --kernel "$1" --file "$results/$1/test/broken.ko" -- 'insmod broken.ko what=warn' >"$log" 2>&1 ||
+        ! grep -q 'Kernel panic.*panic_on_warn' "$log"; then
+        say "$1: a warning of the kernel goes unnoticed, see $log"
+        failed="$failed $1/warning"
+    fi
+}
+
 case " $* " in *" 6.1 "*)
     cargo test --quiet --locked -p linux --test machine --test tc -- --ignored --test-threads 2
     ;;
@@ -68,6 +78,7 @@ for kernel in "$@"; do
     built=$results/$kernel
     sh scripts/kernel-module.sh "$kernel" kernel "$built"
     sh scripts/kernel-module.sh "$kernel" kernel "$built" test
+    warns "$kernel"
     module=$built/sch_confucius.ko
     for run in smoke smoke-again; do
         check "$kernel" $run --file "$module" --file kernel/test/smoke-in-guest.sh --file "$results/programs/send" \

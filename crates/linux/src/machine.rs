@@ -20,10 +20,11 @@ const QEMU: &str = "qemu-system-x86_64";
 const GLANCE: HostTime = HostTime::from_millis(20);
 
 /// The kernel's command line. Addresses, mitigations and clock checks are what would differ
-/// between hosts or boots; an oops is made a panic, and a panic ends the machine.
-const COMMAND_LINE: &str = "console=ttyS0 quiet panic=-1 oops=panic nokaslr norandmaps \
-    mitigations=off nowatchdog random.trust_cpu=on tsc=reliable no_timer_check audit=0 \
-    cryptomgr.notests";
+/// between hosts or boots. An oops and a warning are made a panic, and a panic ends the machine:
+/// a warning alone would not be seen, since `quiet` keeps it off the console.
+const COMMAND_LINE: &str = "console=ttyS0 quiet panic=-1 oops=panic panic_on_warn=1 nokaslr \
+    norandmaps mitigations=off nowatchdog random.trust_cpu=on tsc=reliable no_timer_check \
+    audit=0 cryptomgr.notests";
 
 /// Why a machine gave no outcome.
 #[derive(Debug, thiserror::Error)]
