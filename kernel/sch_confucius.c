@@ -411,13 +411,17 @@ static int confucius_change_qdisc(struct Qdisc *sch, struct nlattr *opt,
 	return 0;
 }
 
-/* What a failure leaves is freed by destroy, which is called after it too. */
+/*
+ * After a failure destroy is called, and before it reset, if it was as a
+ * device's default: both find nothing.
+ */
 static int confucius_init_qdisc(struct Qdisc *sch, struct nlattr *opt,
 				struct netlink_ext_ack *extack)
 {
 	struct confucius_sched *q = qdisc_priv(sch);
 	struct confucius_params params = confucius_defaults;
 	struct nlattr *tb[TCA_CONFUCIUS_MAX + 1];
+	void *slots, *table;
 	int err;
 
 	q->sch = sch;
@@ -429,13 +433,17 @@ static int confucius_init_qdisc(struct Qdisc *sch, struct nlattr *opt,
 		confucius_parse_bool(&q->nat, tb[TCA_CONFUCIUS_NAT]);
 		confucius_parse_bool(&q->split_gso, tb[TCA_CONFUCIUS_SPLIT_GSO]);
 	}
-	q->core.slots = kvmalloc(confucius_slots_size(params.limit), GFP_KERNEL);
-	q->table = kvmalloc(confucius_table_size(params.flows), GFP_KERNEL);
-	if (!q->core.slots || !q->table) {
-		NL_SET_ERR_MSG(extack, "no memory for so many packets and flows");
+	slots = kvmalloc(confucius_slots_size(params.limit), GFP_KERNEL);
+	table = kvmalloc(confucius_table_size(params.flows), GFP_KERNEL);
+	if (!slots || !table) {
+		kvfree(slots);
+		kvfree(table);
+		NL_SET_ERR_MSG(extack,
+			       "no memory for so many packets and flows");
 		return -ENOMEM;
 	}
-	confucius_init(&q->core, &params, q->table, q->core.slots, params.limit);
+	q->table = table;
+	confucius_init(&q->core, &params, table, slots, params.limit);
 	sch->limit = params.limit;
 	/* A packet that went past the core would be none of its flow's. */
 	sch->flags &= ~TCQ_F_CAN_BYPASS;

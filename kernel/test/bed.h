@@ -69,6 +69,7 @@ void bed_settings(struct bed *b, struct settings *s);
 
 int churn_mix(struct bed *b, unsigned int seconds);
 int churn_faults(struct bed *b, unsigned int rounds);
+int churn_defaults(struct bed *b, unsigned int most);
 int churn_unload(struct bed *b, unsigned int rounds, const char *module);
 int churn_scan(struct bed *b, unsigned int flows, const char *far);
 

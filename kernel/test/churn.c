@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Churn for a queue discipline under the detectors of the sanitizer kernel:
- * `churn mix` random load and random reconfiguration, `churn faults` failing
- * allocations, `churn unload` the module taken away under load, `churn scan` a
+ * `churn mix` random load and random reconfiguration, `churn faults` and `churn
+ * defaults` failing allocations, `churn unload` the module taken away under load, `churn scan` a
  * scanner's million flows beside a call.
  */
 #include "bed.h"
@@ -215,7 +215,7 @@ static void usage(void)
 {
 	fprintf(stderr,
 		"usage: churn [-k KIND] [-o OUT] [-d DEVICE] [-s SEED] [-x] TEST N [ARGUMENT]\n"
-		"  mix SECONDS, faults ROUNDS, unload ROUNDS MODULE.ko, scan FLOWS FAR-DEVICE\n"
+		"  mix SECONDS, faults ROUNDS, defaults MOST, unload ROUNDS MODULE.ko, scan FLOWS FAR-DEVICE\n"
 		"  -x: in a kernel where no time passes but while the test sleeps\n"
 		"as root of a test machine: the devices lose their queue disciplines\n");
 	exit(2);
@@ -260,6 +260,8 @@ int main(int argc, char **argv)
 		failed = churn_mix(&b, n);
 	else if (!strcmp(test, "faults"))
 		failed = churn_faults(&b, n);
+	else if (!strcmp(test, "defaults"))
+		failed = churn_defaults(&b, n);
 	else if (!strcmp(test, "unload"))
 		failed = churn_unload(&b, n, argument);
 	else if (!strcmp(test, "scan"))
