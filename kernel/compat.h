@@ -39,10 +39,44 @@ static inline int confucius_drop_overlimit(struct sk_buff *skb, struct Qdisc *sc
 #endif
 }
 
-/* A packet that was part of a larger one has a length and a count of its own. */
-static inline void confucius_set_pkt_len(struct sk_buff *skb)
+/* __qdisc_calculate_pkt_len(), which is not exported. */
+static inline int
+confucius_size_table_len(unsigned int len, const struct qdisc_size_table *stab)
 {
-	qdisc_skb_cb(skb)->pkt_len = skb->len;
+	const struct tc_sizespec *spec = &stab->szopts;
+	int pkt_len = len + spec->overhead;
+	int slot;
+
+	if (spec->tsize) {
+		slot = max(pkt_len + spec->cell_align, 0) >> spec->cell_log;
+		if (slot < spec->tsize)
+			pkt_len = stab->data[slot];
+		else
+			pkt_len = stab->data[spec->tsize - 1] *
+					(slot / spec->tsize) +
+				  stab->data[slot % spec->tsize];
+		pkt_len <<= spec->size_log;
+	}
+#ifdef QDISC_PKT_LEN_MAX
+	return clamp_t(int, pkt_len, 1, QDISC_PKT_LEN_MAX);
+#else
+	return max(pkt_len, 1);
+#endif
+}
+
+/*
+ * A packet that was part of a larger one has a length and a count of its own:
+ * the length is by the root's size table, as __dev_xmit_skb() tells it of a
+ * packet that comes alone.
+ */
+static inline void confucius_set_pkt_len(struct sk_buff *skb,
+					 const struct Qdisc *sch)
+{
+	const struct qdisc_size_table *stab;
+
+	stab = rcu_dereference_bh(qdisc_root_bh(sch)->stab);
+	qdisc_skb_cb(skb)->pkt_len =
+		stab ? confucius_size_table_len(skb->len, stab) : skb->len;
 #ifdef CONFUCIUS_HAS_PKT_SEGS
 	qdisc_skb_cb(skb)->pkt_segs = 1;
 #endif

@@ -188,7 +188,7 @@ static noinline int confucius_enqueue_parts(struct sk_buff *skb, struct Qdisc *s
 	q->gso_split++;
 	skb_list_walk_safe(part, part, next) {
 		skb_mark_not_on_list(part);
-		confucius_set_pkt_len(part);
+		confucius_set_pkt_len(part, sch);
 		if (!confucius_take(q, part, now, hash, to_free))
 			continue;
 		packets++;
