@@ -6,6 +6,7 @@
 #ifndef __CONFUCIUS_COMPAT_H
 #define __CONFUCIUS_COMPAT_H
 
+#include <net/pkt_cls.h>
 #include <net/sch_generic.h>
 
 #ifdef CONFUCIUS_HAS_GSO_H
@@ -28,8 +29,18 @@ static inline void qdisc_qlen_dec(struct Qdisc *sch)
 }
 #endif
 
+#ifndef CONFUCIUS_HAS_CLASSIFY_QDISC
+static inline int tcf_classify_qdisc(struct sk_buff *skb,
+				     const struct tcf_proto *tp,
+				     struct tcf_result *res, bool compat_mode)
+{
+	return tcf_classify(skb, NULL, tp, res, compat_mode);
+}
+#endif
+
 /* A packet found no room. */
-static inline int confucius_drop_overlimit(struct sk_buff *skb, struct Qdisc *sch,
+static inline int confucius_drop_overlimit(struct sk_buff *skb,
+					   struct Qdisc *sch,
 					   struct sk_buff **to_free)
 {
 #ifdef CONFUCIUS_HAS_DROP_REASON

@@ -89,6 +89,9 @@ for kernel in "$@"; do
         say "$kernel: the same seed gave different runs"
         failed="$failed $kernel/determinism"
     fi
+    check "$kernel" around --file "$module" --file kernel/test/around-in-guest.sh --file "$results/programs/send" \
+        --file "$results/tc/q_confucius.so:/usr/lib/x86_64-linux-gnu/tc/q_confucius.so" -- \
+        sh around-in-guest.sh sch_confucius.ko ./send
     check "$kernel" tdc --file "$module" --file kernel/tc/tests/run.sh --file "$results/cases.sh" \
         --file "$results/programs/send" \
         --file "$results/tc/q_confucius.so:/usr/lib/x86_64-linux-gnu/tc/q_confucius.so" -- \

@@ -31,11 +31,18 @@ struct bed {
 	bool		faulty;		/* allocations fail: so may what needs one */
 };
 
+/* Its statistics: by TCA_CONFUCIUS_STATS_..., and sums over its classes. */
+struct figures {
+	uint64_t	of[TCA_CONFUCIUS_STATS_MAX + 1];
+	unsigned int	classes;
+	uint64_t	packets, bytes, flows;
+};
+
 /* What one look at the discipline showed. */
 struct view {
 	bool		present;
 	struct settings	settings;
-	struct tc_confucius_xstats xstats;
+	struct figures	figures;
 	uint32_t	qlen, backlog, drops;
 };
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Sends packets out of a device, through its qdisc, at once:
- *   send DEVICE COUNT [BYTES [FLOWS [SEGMENTS]]]
+ *   send DEVICE COUNT [BYTES [FLOWS [SEGMENTS [BACK]]]]
  * UDP packets of BYTES with the IP header, whose flows take turns and differ in their ports; or,
- * with SEGMENTS, COUNT super-packets, each of so many TCP packets of BYTES. Packets of a
+ * with SEGMENTS, COUNT super-packets, each of so many TCP packets of BYTES. With the address BACK
+ * they are the answers to those, sent there. Packets of a
  * packet socket need no route, no address and no neighbour. pktgen will not do: it waits until
  * its last packet has left the queue.
  */
@@ -50,7 +51,6 @@ static unsigned short checksum(const void *from, size_t count)
 
 static void put_udp(int bytes)
 {
-	packet.head.udp.dest = htons(9);
 	packet.head.udp.len = htons(bytes - sizeof(packet.head.ip));
 }
 
@@ -66,7 +66,7 @@ static void put_super(int bytes)
 		.csum_offset = offsetof(struct tcphdr, check),
 	};
 	packet.head.ip.protocol = IPPROTO_TCP;
-	packet.head.tcp = (struct tcphdr){ .dest = htons(9), .doff = 5, .ack = 1 };
+	packet.head.tcp = (struct tcphdr){ .doff = 5, .ack = 1 };
 }
 
 static int open_socket(void)
@@ -89,6 +89,7 @@ int main(int argc, char **argv)
 	int bytes = argc > 3 ? atoi(argv[3]) : 500;
 	int flows = argc > 4 ? atoi(argv[4]) : 1;
 	int segments = argc > 5 ? atoi(argv[5]) : 1;
+	const char *back = argc > 6 ? argv[6] : NULL;
 	int total = segments > 1 ? HEADERS + segments * (bytes - HEADERS) : (size_t)bytes;
 	struct sockaddr_ll to = {
 		.sll_family = AF_PACKET,
@@ -99,7 +100,7 @@ int main(int argc, char **argv)
 
 	if (!to.sll_ifindex || count < 1 || bytes <= (int)HEADERS || bytes > LARGEST ||
 	    flows < 1 || flows > 60000 || segments < 1 || total > LARGEST_SUPER) {
-		fprintf(stderr, "usage: send DEVICE COUNT [BYTES [FLOWS [SEGMENTS]]]\n");
+		fprintf(stderr, "usage: send DEVICE COUNT [BYTES [FLOWS [SEGMENTS [BACK]]]]\n");
 		return 2;
 	}
 	s = open_socket();
@@ -111,14 +112,19 @@ int main(int argc, char **argv)
 		.protocol = IPPROTO_UDP, .saddr = inet_addr("192.0.2.1"),
 		.daddr = inet_addr("198.51.100.1"),
 	};
+	if (back) {
+		packet.head.ip.saddr = packet.head.ip.daddr;
+		packet.head.ip.daddr = inet_addr(back);
+	}
 	if (segments > 1)
 		put_super(bytes);
 	else
 		put_udp(bytes);
 	packet.head.ip.check = checksum(&packet.head.ip, sizeof(packet.head.ip) / 2);
 	for (int i = 0; i < count; i++) {
-		/* At the same place in both protocols. */
-		packet.head.udp.source = htons(1024 + i % flows);
+		/* Ports are at the same place in both protocols. */
+		packet.head.udp.source = htons(back ? 9 : 1024 + i % flows);
+		packet.head.udp.dest = htons(back ? 1024 + i % flows : 9);
 		/* A qdisc that drops it makes this ENOBUFS, as it should. */
 		sendto(s, &packet, sizeof(packet.head.vnet) + ETH_HLEN + total, MSG_DONTWAIT,
 		       (struct sockaddr *)&to, sizeof(to));
