@@ -241,7 +241,9 @@ static __always_inline bool confucius_take(struct confucius_sched *q,
 	return true;
 }
 
-/* Takes the parts of a super-packet. Parents have counted one, of its length. */
+/*
+ * Takes the parts of a super-packet. Parents have counted one, of its length.
+ */
 static noinline int confucius_enqueue_parts(struct sk_buff *skb,
 					    struct Qdisc *sch, u64 now,
 					    u32 hash, struct sk_buff **to_free)
