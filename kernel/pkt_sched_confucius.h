@@ -41,8 +41,8 @@ enum {
 
 /*
  * The statistics, nested in TCA_STATS_APP: those of the qdisc. Of class MAJOR:N
- * there is only TCA_CONFUCIUS_STATS_CLASS, the N-th of the qdisc's. Counters are
- * since the start, the rest is now. More attributes may come.
+ * there is only TCA_CONFUCIUS_STATS_CLASS, the N-th of the qdisc's. Counters
+ * are since the start, the rest is now. More attributes may come.
  */
 enum {
 	TCA_CONFUCIUS_STATS_UNSPEC,
@@ -80,8 +80,8 @@ enum {
 	TCA_CONFUCIUS_CLASS_SENT_PACKETS, /* u64 */
 	TCA_CONFUCIUS_CLASS_DROPS,	/* u64 */
 	TCA_CONFUCIUS_CLASS_MARKS,	/* u64 */
-	TCA_CONFUCIUS_CLASS_DELAY,	/* u32: us, its packets', average */
-	TCA_CONFUCIUS_CLASS_PEAK,	/* u32: us, quick to rise, slow to fall */
+	TCA_CONFUCIUS_CLASS_DELAY,	/* u32: us, moving average */
+	TCA_CONFUCIUS_CLASS_PEAK,	/* u32: us, slow to fall */
 	TCA_CONFUCIUS_CLASS_WEIGHT,	/* u64: 2^32 is that of one old flow */
 	__TCA_CONFUCIUS_CLASS_MAX
 };
