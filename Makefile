@@ -37,8 +37,9 @@ test-live: setup
 	sh scripts/test-live.sh
 
 # Speed: ours, and ns-3's where libns3-dev is installed. Writes target/bench.json.
+# SHORT=1 only sees that everything can be measured.
 bench: setup
-	sh scripts/bench.sh
+	sh scripts/bench.sh $(if $(SHORT),--short)
 
 # The table of docs/reference/ns3.md: the safe rows of ns-3, and ours beside them.
 reference: setup
@@ -69,9 +70,9 @@ reproduction-linux: setup
 test-kernel:
 	sh scripts/test-kernel.sh $(KERNELS)
 
-# Instructions per packet of qdiscs in a real kernel. Writes target/bench-kernel.json.
+# Instructions per packet of qdiscs in a real kernel. Writes target/bench-kernel.json; SHORT=1 as above.
 bench-kernel:
-	sh scripts/bench-kernel.sh $(KERNEL)
+	sh scripts/bench-kernel.sh $(KERNEL) $(if $(SHORT),--short)
 
 # The qdisc in a kernel full of sanitizers: churn, hostile netlink, a scanner. Builds that kernel once.
 test-kernel-sanitizers:
@@ -82,6 +83,11 @@ test-kernel-sanitizers:
 .PHONY: mutants
 mutants:
 	sh scripts/mutants.sh
+
+# The module as patches for the kernel: they apply to Debian's source of 7.x and build there.
+.PHONY: test-upstream
+test-upstream:
+	sh scripts/test-upstream.sh
 
 # Each parser under a fuzzer for a minute; needs a nightly toolchain and cargo-fuzz.
 fuzz:

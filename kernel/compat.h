@@ -6,6 +6,7 @@
 #ifndef __CONFUCIUS_COMPAT_H
 #define __CONFUCIUS_COMPAT_H
 
+#include <net/pkt_cls.h>
 #include <net/sch_generic.h>
 
 #ifdef CONFUCIUS_HAS_GSO_H
@@ -28,8 +29,18 @@ static inline void qdisc_qlen_dec(struct Qdisc *sch)
 }
 #endif
 
+#ifndef CONFUCIUS_HAS_CLASSIFY_QDISC
+static inline int tcf_classify_qdisc(struct sk_buff *skb,
+				     const struct tcf_proto *tp,
+				     struct tcf_result *res, bool compat_mode)
+{
+	return tcf_classify(skb, NULL, tp, res, compat_mode);
+}
+#endif
+
 /* A packet found no room. */
-static inline int confucius_drop_overlimit(struct sk_buff *skb, struct Qdisc *sch,
+static inline int confucius_drop_overlimit(struct sk_buff *skb,
+					   struct Qdisc *sch,
 					   struct sk_buff **to_free)
 {
 #ifdef CONFUCIUS_HAS_DROP_REASON
@@ -39,10 +50,44 @@ static inline int confucius_drop_overlimit(struct sk_buff *skb, struct Qdisc *sc
 #endif
 }
 
-/* A packet that was part of a larger one has a length and a count of its own. */
-static inline void confucius_set_pkt_len(struct sk_buff *skb)
+/* __qdisc_calculate_pkt_len(), which is not exported. */
+static inline int
+confucius_size_table_len(unsigned int len, const struct qdisc_size_table *stab)
 {
-	qdisc_skb_cb(skb)->pkt_len = skb->len;
+	const struct tc_sizespec *spec = &stab->szopts;
+	int pkt_len = len + spec->overhead;
+	int slot;
+
+	if (spec->tsize) {
+		slot = max(pkt_len + spec->cell_align, 0) >> spec->cell_log;
+		if (slot < spec->tsize)
+			pkt_len = stab->data[slot];
+		else
+			pkt_len = stab->data[spec->tsize - 1] *
+					(slot / spec->tsize) +
+				  stab->data[slot % spec->tsize];
+		pkt_len <<= spec->size_log;
+	}
+#ifdef QDISC_PKT_LEN_MAX
+	return clamp_t(int, pkt_len, 1, QDISC_PKT_LEN_MAX);
+#else
+	return max(pkt_len, 1);
+#endif
+}
+
+/*
+ * A packet that was part of a larger one has a length and a count of its own:
+ * the length is by the root's size table, as __dev_xmit_skb() tells it of a
+ * packet that comes alone.
+ */
+static inline void confucius_set_pkt_len(struct sk_buff *skb,
+					 const struct Qdisc *sch)
+{
+	const struct qdisc_size_table *stab;
+
+	stab = rcu_dereference_bh(qdisc_root_bh(sch)->stab);
+	qdisc_skb_cb(skb)->pkt_len =
+		stab ? confucius_size_table_len(skb->len, stab) : skb->len;
 #ifdef CONFUCIUS_HAS_PKT_SEGS
 	qdisc_skb_cb(skb)->pkt_segs = 1;
 #endif

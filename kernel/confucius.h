@@ -7,11 +7,11 @@
  * Queue Management for Real-Time Communications".
  *
  * This is the discipline without a kernel around it: it calls nothing, and
- * makes the same decisions, to the packet, as the one in Rust. Time is in ns and
- * only goes forward. Whoever includes this supplies the kernel's integer types,
- * min, min_t, max, max_t, likely, unlikely, noinline, __always_inline, div_u64, div64_u64,
- * memset, memcpy and the two hooks below; allocates; and calls one function at a
- * time.
+ * makes the same decisions, to the packet, as the one in Rust. Time is in ns
+ * and only goes forward. Whoever includes this supplies the kernel's integer
+ * types, min, min_t, max, max_t, likely, unlikely, noinline, __always_inline,
+ * div_u64, div64_u64, memset, memcpy and the two hooks below; allocates; and
+ * calls one function at a time.
  */
 #ifndef __CONFUCIUS_H
 #define __CONFUCIUS_H
@@ -23,11 +23,17 @@
 #include "confucius_weights.h"
 #include "confucius_examine.h"
 
-/* The including file's: a packet of a flow of @class is dropped, and from now on the hook's. */
-static void confucius_dropped(struct confucius *c, void *packet, u32 len, u32 class,
-			      enum confucius_reason reason);
+/*
+ * The including file's: a packet of a flow of @class is dropped, and from now
+ * on the hook's.
+ */
+static void confucius_dropped(struct confucius *c, void *packet, u32 len,
+			      u32 class, enum confucius_reason reason);
 
-/* The including file's: @flow began in class @to (@from is CF_NIL), or moved there. */
+/*
+ * The including file's: @flow began in class @to (@from is CF_NIL), or moved
+ * there.
+ */
 static void confucius_moved(struct confucius *c, u32 flow, u32 from, u32 to);
 
 /**
@@ -77,7 +83,10 @@ static void cf_reclassify(struct confucius *c, u64 now, u32 at, u32 to)
 	confucius_moved(c, at, from, to);
 }
 
-/* Forgets flows that have been idle for long enough, no more than CF_BATCH of them now. */
+/*
+ * Forgets flows that have been idle for long enough, no more than CF_BATCH of
+ * them now.
+ */
 static noinline void cf_expire_idle(struct confucius *c, u64 now)
 {
 	u32 at, left = CF_BATCH;
@@ -92,7 +101,8 @@ static noinline void cf_expire_idle(struct confucius *c, u64 now)
 		cf_leave(c, now, at);
 		cf_forget(c, at);
 	}
-	c->idle_due = c->params.idle + (at == CF_NIL ? now : c->flows[at].last_active);
+	c->idle_due = c->params.idle +
+		      (at == CF_NIL ? now : c->flows[at].last_active);
 }
 
 static noinline void cf_reweigh_all(struct confucius *c)
@@ -106,9 +116,9 @@ static noinline void cf_reweigh_all(struct confucius *c)
 }
 
 /*
- * Flows whose weight has reached 1 are classified, no more than CF_BATCH of them
- * now. Whoever ages out makes the others weigh more, so that more may age out;
- * and it makes nobody weigh less who was ripe with it.
+ * Flows whose weight has reached 1 are classified, no more than CF_BATCH of
+ * them now. Whoever ages out makes the others weigh more, so that more may age
+ * out; and it makes nobody weigh less who was ripe with it.
  */
 static noinline void cf_ripen(struct confucius *c, u64 now)
 {
@@ -154,7 +164,8 @@ static noinline void cf_begin(struct confucius *c, u64 now, u32 at)
 	confucius_moved(c, at, CF_NIL, CF_NEW);
 }
 
-static __always_inline bool cf_fits(const struct confucius *c, u32 packets, u32 mem)
+static __always_inline bool cf_fits(const struct confucius *c, u32 packets,
+				    u32 mem)
 {
 	return c->packets + packets <= c->params.limit &&
 	       (u64)c->memory + mem <= c->params.memory_limit;
@@ -174,7 +185,8 @@ static u32 cf_longest(const struct confucius *c, u32 mine, u32 extra)
 		const struct cf_class *class = &c->classes[number];
 		u64 bytes = class->bytes + (number == mine ? extra : 0);
 
-		if (bytes * max(c->classes[longest].weight, 1U) > most * max(class->weight, 1U)) {
+		if (bytes * max(c->classes[longest].weight, 1U) >
+		    most * max(class->weight, 1U)) {
 			most = bytes;
 			longest = number;
 		}
@@ -182,8 +194,11 @@ static u32 cf_longest(const struct confucius *c, u32 mine, u32 extra)
 	return longest;
 }
 
-/* Drops the oldest packet of a class; false if more would have to be skipped. */
-static bool cf_drop_from(struct confucius *c, u32 class, u32 *skips, enum confucius_reason reason)
+/*
+ * Drops the oldest packet of a class; false if more would have to be skipped.
+ */
+static bool cf_drop_from(struct confucius *c, u32 class, u32 *skips,
+			 enum confucius_reason reason)
 {
 	struct cf_popped popped;
 	u32 index = cf_front(c, class, skips);
@@ -202,7 +217,8 @@ static bool cf_drop_from(struct confucius *c, u32 class, u32 *skips, enum confuc
  * class never pays for a download. Nobody gives way to what would find no room
  * alone, and no more than CF_VICTIMS do to anybody.
  */
-static noinline bool cf_make_room(struct confucius *c, u32 mine, u32 len, u32 mem)
+static noinline bool cf_make_room(struct confucius *c, u32 mine, u32 len,
+				  u32 mem)
 {
 	u32 left, skips = CF_SKIPS;
 
@@ -211,13 +227,16 @@ static noinline bool cf_make_room(struct confucius *c, u32 mine, u32 len, u32 me
 	for (left = CF_VICTIMS; left && !cf_fits(c, 1, mem); left--) {
 		u32 victim = cf_longest(c, mine, len);
 
-		if (victim == mine || !cf_drop_from(c, victim, &skips, CONFUCIUS_OVERLIMIT))
+		if (victim == mine ||
+		    !cf_drop_from(c, victim, &skips, CONFUCIUS_OVERLIMIT))
 			return false;
 	}
 	return cf_fits(c, 1, mem);
 }
 
-/* An interval of the flow's is over: moves the flow if it is among strangers. */
+/*
+ * An interval of the flow's is over: moves the flow if it is among strangers.
+ */
 static noinline void cf_examine(struct confucius *c, u64 now, u32 at)
 {
 	struct cf_flow *flow = &c->flows[at];
@@ -253,13 +272,14 @@ static noinline void cf_examine(struct confucius *c, u64 now, u32 at)
  * @hash:	of its flow, its high bits as good as its low ones
  * @packet:	the packet
  * @len:	bytes for the scheduler
- * @mem:	bytes of memory that it takes; @len if that is more, so that no sum of
- *		lengths is above @memory_limit
+ * @mem:	bytes of memory that it takes; @len if that is more, so that no
+ *		sum of lengths is above @memory_limit
  *
  * Return: whether there was room. Otherwise it was dropped.
  */
-static __always_inline bool confucius_enqueue(struct confucius *c, u64 now, u32 hash, void *packet,
-					      u32 len, u32 mem)
+static __always_inline bool confucius_enqueue(struct confucius *c, u64 now,
+					      u32 hash, void *packet, u32 len,
+					      u32 mem)
 {
 	bool fresh, room = true;
 	struct cf_flow *flow;
@@ -335,13 +355,15 @@ static __always_inline bool confucius_dequeue(struct confucius *c, u64 now,
 		struct cf_flow *flow = &c->flows[popped.flow];
 		u32 own = flow->bytes + popped.len;
 
-		cf_sample(flow, cf_of_delay(c, packet->sojourn, own, bytes, waiting));
+		cf_sample(flow,
+			  cf_of_delay(c, packet->sojourn, own, bytes, waiting));
 	}
 	return true;
 }
 
 /* Takes over parameters, and what follows from them. */
-static void cf_set_params(struct confucius *c, const struct confucius_params *params)
+static void cf_set_params(struct confucius *c,
+			  const struct confucius_params *params)
 {
 	u32 scale = (u32)div_u64(params->scale, 1000);
 	u32 class, a = CF_FULL, b = scale;
@@ -356,7 +378,9 @@ static void cf_set_params(struct confucius *c, const struct confucius_params *pa
 	c->occupancy_num = CF_FULL / a;
 	c->occupancy_den = scale / a;
 	for (class = 0; class < CF_CLASSES; class++) {
-		u32 like = class == CF_NEW || class > params->classes ? params->classes : class;
+		u32 like = class == CF_NEW || class > params->classes ?
+				   params->classes :
+				   class;
 
 		c->classes[class].mark_after =
 			div_u64(params->scale * params->targets[like - 1], 100);
@@ -370,11 +394,13 @@ static inline u32 cf_places(u32 flows)
 }
 
 /* Whether 100 % of occupancy is the same with both. */
-static bool cf_same_unit(const struct confucius_params *a, const struct confucius_params *b)
+static bool cf_same_unit(const struct confucius_params *a,
+			 const struct confucius_params *b)
 {
 	if (a->occupancy != b->occupancy)
 		return false;
-	return a->occupancy == CONFUCIUS_BUFFER ? a->limit == b->limit : a->scale == b->scale;
+	return a->occupancy == CONFUCIUS_BUFFER ? a->limit == b->limit :
+						  a->scale == b->scale;
 }
 
 /* Forgets all measurements. */
@@ -403,7 +429,8 @@ static void cf_measure_anew(struct confucius *c, u64 now)
  *
  * There have to be slots for the new limit: see confucius_grow().
  */
-static void confucius_change(struct confucius *c, u64 now, const struct confucius_params *params)
+static void confucius_change(struct confucius *c, u64 now,
+			     const struct confucius_params *params)
 {
 	bool same_unit = cf_same_unit(&c->params, params);
 	u32 at, skips = U32_MAX;
@@ -420,14 +447,17 @@ static void confucius_change(struct confucius *c, u64 now, const struct confuciu
 	c->stale = true;
 	cf_update(c, now);
 	while (!cf_fits(c, 0, 0))
-		cf_drop_from(c, cf_longest(c, __builtin_ctz(c->backlogged), 0), &skips,
-			     CONFUCIUS_CHANGE);
+		cf_drop_from(c, cf_longest(c, __builtin_ctz(c->backlogged), 0),
+			     &skips, CONFUCIUS_CHANGE);
 }
 
-/* Bytes of the block that confucius_init() divides into flows, heaps and sets. */
+/*
+ * Bytes of the block that confucius_init() divides into flows, heaps and sets.
+ */
 static inline size_t confucius_table_size(u32 flows)
 {
-	return (size_t)cf_places(flows) * (sizeof(struct cf_flow) + sizeof(struct cf_age)) +
+	return (size_t)cf_places(flows) *
+		       (sizeof(struct cf_flow) + sizeof(struct cf_age)) +
 	       (size_t)flows / CF_WAYS * sizeof(struct cf_set) +
 	       (size_t)flows * CF_TARGETS * sizeof(u16);
 }
@@ -448,7 +478,8 @@ static inline size_t confucius_slots_size(u32 limit)
  *
  * Packets that waited are forgotten: confucius_purge() gives them back before.
  */
-static void confucius_init(struct confucius *c, const struct confucius_params *params, void *table,
+static void confucius_init(struct confucius *c,
+			   const struct confucius_params *params, void *table,
 			   void *slots, u32 slot_count)
 {
 	u32 at;

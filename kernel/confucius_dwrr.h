@@ -12,10 +12,15 @@
 #ifndef __CONFUCIUS_DWRR_H
 #define __CONFUCIUS_DWRR_H
 
-#define CF_FRACTION	10		/* bits, so that a small weight is not rounded away */
-#define CF_MAX_DEBT	(1LL << (24 + CF_FRACTION))	/* no device sends more at once */
+/* Bits, so that a small weight is not rounded away. */
+#define CF_FRACTION	10
+/* No device sends more at once. */
+#define CF_MAX_DEBT	(1LL << (24 + CF_FRACTION))
 
-/* What a class of @weight gets in a round: at most 2^26, or 2^49 if it only has debt. */
+/*
+ * What a class of @weight gets in a round: at most 2^26, or 2^49 if it only has
+ * debt.
+ */
 static u64 cf_credit(const struct confucius *c, u32 weight, u32 heaviest)
 {
 	u64 credit = (u64)c->params.quantum << CF_FRACTION;
@@ -26,9 +31,9 @@ static u64 cf_credit(const struct confucius *c, u32 weight, u32 heaviest)
 }
 
 /*
- * Rounds until a class that gets @credit in each owes nothing. The least of them
- * is that of the heaviest class or less: at most CF_MAX_DEBT by a quantum, 2^16,
- * so that no product with a credit overflows.
+ * Rounds until a class that gets @credit in each owes nothing. The least of
+ * them is that of the heaviest class or less: at most CF_MAX_DEBT by a quantum,
+ * 2^16, so that no product with a credit overflows.
  */
 static u64 cf_rounds(const struct cf_class *class, u64 credit)
 {
@@ -58,17 +63,21 @@ static noinline void cf_refill(struct confucius *c)
 	}
 
 	for (rest = c->backlogged; rest; rest &= rest - 1)
-		heaviest = max(heaviest, c->classes[__builtin_ctz(rest)].weight);
+		heaviest =
+			max(heaviest, c->classes[__builtin_ctz(rest)].weight);
 	for (rest = c->backlogged; rest; rest &= rest - 1) {
 		struct cf_class *class = &c->classes[__builtin_ctz(rest)];
 
-		rounds = min(rounds, cf_rounds(class, cf_credit(c, class->weight, heaviest)));
+		rounds = min(rounds,
+			     cf_rounds(class,
+				       cf_credit(c, class->weight, heaviest)));
 	}
 	for (rest = c->backlogged | c->owing; rest; rest &= rest - 1) {
 		u32 number = __builtin_ctz(rest);
 		struct cf_class *class = &c->classes[number];
 
-		class->deficit += (s64)(cf_credit(c, class->weight, heaviest) * rounds);
+		class->deficit +=
+			(s64)(cf_credit(c, class->weight, heaviest) * rounds);
 		if (class->deficit < 0)
 			continue;
 		c->owing &= ~(1 << number);
@@ -108,9 +117,9 @@ static noinline void cf_forgive(struct confucius *c)
 }
 
 /*
- * Whether nothing waits. confucius_dequeue() asks this before anything else, but
- * a qdisc is asked after each packet whether there is another, and here no clock
- * is read.
+ * Whether nothing waits. confucius_dequeue() asks this before anything else,
+ * but a qdisc is asked after each packet whether there is another, and here no
+ * clock is read.
  */
 static __always_inline bool confucius_is_empty(const struct confucius *c)
 {
@@ -129,7 +138,8 @@ static __always_inline u32 cf_pick(struct confucius *c)
 		cf_refill(c);
 	ready = c->backlogged & ~c->owing;
 	/* From the one in turn upwards, and then from the first. */
-	class = __builtin_ctz(ready >> c->turn ? ready >> c->turn << c->turn : ready);
+	class = __builtin_ctz(ready >> c->turn ? ready >> c->turn << c->turn :
+						 ready);
 	c->turn = (class + 1) % CF_CLASSES;
 	return class;
 }
@@ -139,7 +149,8 @@ static __always_inline void cf_charge(struct confucius *c, u32 number, u32 len)
 {
 	struct cf_class *class = &c->classes[number];
 
-	class->deficit = max_t(s64, class->deficit - ((s64)len << CF_FRACTION), -CF_MAX_DEBT);
+	class->deficit = max_t(s64, class->deficit - ((s64)len << CF_FRACTION),
+			       -CF_MAX_DEBT);
 	if (class->deficit < 0)
 		c->owing |= 1 << number;
 }

@@ -22,7 +22,8 @@ static inline u64 cf_target(const struct confucius *c, u32 class)
 }
 
 /* The flow's packets as a part of the buffer. */
-static inline u32 cf_of_buffer(const struct confucius *c, const struct cf_flow *flow)
+static inline u32 cf_of_buffer(const struct confucius *c,
+			       const struct cf_flow *flow)
 {
 	u64 own = (u64)flow->packets * CF_FULL;
 
@@ -33,16 +34,19 @@ static inline u32 cf_of_buffer(const struct confucius *c, const struct cf_flow *
  * The delay that a flow would have if all flows of its class were like it, as a
  * part of the scale. One of its packets leaves after @sojourn ns; with it, @own
  * bytes of the flow and @all bytes of @waiting flows of its class were there.
- * sojourn * own / all is the part of the delay that the flow causes (Little's law).
+ * sojourn * own / all is the part of the delay that the flow causes (Little's
+ * law).
  */
-static __always_inline u32 cf_of_delay(const struct confucius *c, u64 sojourn, u32 own, u64 all,
-				       u32 waiting)
+static __always_inline u32 cf_of_delay(const struct confucius *c, u64 sojourn,
+				       u32 own, u64 all, u32 waiting)
 {
 	u64 us = min_t(u64, div_u64(sojourn, 1000), U32_MAX);
 
 	/* Packets may have no bytes. */
 	all = max_t(u64, all, 1);
-	/* Times 2^30 bytes of memory; then 2^32 us times 2^16 flows times 10^4. */
+	/*
+	 * Times 2^30 bytes of memory; then 2^32 us times 2^16 flows times 10^4.
+	 */
 	if (own < all)
 		us = cf_div(us * own, (u32)all);
 	us = cf_div(us * waiting * c->occupancy_num, c->occupancy_den);
@@ -88,7 +92,8 @@ static u32 cf_nearest(const struct confucius *c, u64 occupancy)
 
 	for (class = 1; class <= c->params.classes; class++) {
 		u64 target = cf_target(c, class);
-		u64 apart = target > occupancy ? target - occupancy : occupancy - target;
+		u64 apart = target > occupancy ? target - occupancy :
+						 occupancy - target;
 
 		if (apart < least) {
 			least = apart;
@@ -108,7 +113,8 @@ static u64 cf_middle(const struct confucius *c, u32 class)
  * The queue-level examination (figure 9): whether @length is past the middle to
  * a neighbour's target by more than the hysteresis.
  */
-static enum cf_verdict cf_by_length(const struct confucius *c, u32 class, u64 length)
+static enum cf_verdict cf_by_length(const struct confucius *c, u32 class,
+				    u64 length)
 {
 	u64 margin = c->params.alpha * CF_PERCENT;
 
@@ -121,16 +127,16 @@ static enum cf_verdict cf_by_length(const struct confucius *c, u32 class, u64 le
 
 /*
  * Equations (2) and (3): what the share of a flow says beside those of its
- * class. False where it is within the hysteresis, or there is nothing to compare
- * with.
+ * class. False where it is within the hysteresis, or there is nothing to
+ * compare with.
  *
  * A class of 1/alpha flows or more could never demote: the threshold of (3) is
  * at least half the fair share. A class shorter than half its target has no
  * aggressive flow. And nobody goes where, alone, the queue-level examination
  * would send them straight back from.
  */
-static bool cf_by_share(const struct confucius *c, u32 class, u64 own, struct cf_total total,
-			enum cf_verdict *verdict)
+static bool cf_by_share(const struct confucius *c, u32 class, u64 own,
+			struct cf_total total, enum cf_verdict *verdict)
 {
 	u64 margin = (u64)c->params.alpha * total.flows;
 	u64 share = own * 100 * total.flows;
@@ -168,20 +174,24 @@ static enum cf_verdict cf_judge(struct confucius *c, u64 now, u32 number)
 	struct cf_total least = { class->sum, class->counted };
 	struct cf_total most = { 0, class->members };
 
-	if (class->was_judged && cf_since(now, class->judged) < c->params.interval)
+	if (class->was_judged &&
+	    cf_since(now, class->judged) < c->params.interval)
 		return class->verdict;
 	class->was_judged = true;
 	class->judged = now;
 	class->verdict = cf_by_length(c, number, cf_length(c, least));
 	if (class->verdict == CF_DOWN) {
-		most.sum = div_u64(class->sum * class->members, max(class->counted, 1U));
+		most.sum = div_u64(class->sum * class->members,
+				   max(class->counted, 1U));
 		if (cf_by_length(c, number, cf_length(c, most)) != CF_DOWN)
 			class->verdict = CF_STAY;
 	}
 	return class->verdict;
 }
 
-/* The new mean of a flow of the class, which was @before, counts from now on. */
+/*
+ * The new mean of a flow of the class, which was @before, counts from now on.
+ */
 static void cf_count(struct confucius *c, u32 at, u32 before)
 {
 	struct cf_flow *flow = &c->flows[at];

@@ -18,10 +18,13 @@ struct cf_popped {
 	u64	arrived;
 	u32	len;
 	u32	flow;
-	bool	native;		/* came while its flow was in the class that it leaves */
+	bool	native;		/* came while its flow was in that class */
 };
 
-/* The heap of a class of old flows. New flows begin without packets, and so are no migrants. */
+/*
+ * The heap of a class of old flows. New flows begin without packets, and so are
+ * no migrants.
+ */
 static inline u16 *cf_heap(const struct confucius *c, u32 class)
 {
 	return c->heaps + (size_t)(class - 1) * c->params.flows;
@@ -60,7 +63,8 @@ static void cf_heap_down(struct confucius *c, u16 *heap, u32 len, u32 at)
 
 		if (child >= len)
 			break;
-		if (child + 1 < len && cf_oldest(c, heap[child + 1]) < cf_oldest(c, heap[child]))
+		if (child + 1 < len &&
+		    cf_oldest(c, heap[child + 1]) < cf_oldest(c, heap[child]))
 			child++;
 		if (arrival <= cf_oldest(c, heap[child]))
 			break;
@@ -106,14 +110,18 @@ static noinline void cf_migrant_popped(struct confucius *c, u32 at)
 	u32 class = flow->class;
 
 	if (flow->head != CF_NIL && cf_oldest(c, at) < flow->native_from)
-		cf_heap_down(c, cf_heap(c, class), c->classes[class].migrants, c->ages[at].place);
+		cf_heap_down(c, cf_heap(c, class), c->classes[class].migrants,
+			     c->ages[at].place);
 	else
 		cf_migrant_remove(c, at);
 }
 
-/* Appends a packet to a flow. There is a slot for each packet that @limit allows. */
-static __always_inline void cf_push(struct confucius *c, u64 now, u32 at, void *packet, u32 len,
-				    u32 mem)
+/*
+ * Appends a packet to a flow. There is a slot for each packet that @limit
+ * allows.
+ */
+static __always_inline void cf_push(struct confucius *c, u64 now, u32 at,
+				    void *packet, u32 len, u32 mem)
 {
 	struct cf_flow *flow = &c->flows[at];
 	struct cf_class *class = &c->classes[flow->class];
@@ -161,11 +169,14 @@ static __always_inline void cf_unlist(struct confucius *c, u32 index)
 /* The first packet of a class's migrants; CF_NIL where there are none. */
 static u32 cf_first_migrant(const struct confucius *c, u32 number)
 {
-	return c->classes[number].migrants ? c->flows[cf_heap(c, number)[0]].head : CF_NIL;
+	return c->classes[number].migrants ?
+		       c->flows[cf_heap(c, number)[0]].head :
+		       CF_NIL;
 }
 
 /* Whether the flow of the packet is in class @number still. */
-static __always_inline bool cf_is_native(const struct confucius *c, u32 number, u32 index)
+static __always_inline bool cf_is_native(const struct confucius *c, u32 number,
+					 u32 index)
 {
 	return c->flows[c->slots[index].flow].class == number;
 }
@@ -189,17 +200,18 @@ static noinline u32 cf_front_moved(struct confucius *c, u32 number, u32 *skips)
 }
 
 /*
- * The packet of a backlogged class that arrived first; CF_NIL if more packets of
- * flows that have moved stand before it than may be skipped. It is its flow's
- * oldest: an older one would stand before it in the list, or be in the heap.
- * After a flow has moved away and back, its oldest may be in both.
+ * The packet of a backlogged class that arrived first; CF_NIL if more packets
+ * of flows that have moved stand before it than may be skipped. It is its
+ * flow's oldest: an older one would stand before it in the list, or be in the
+ * heap. After a flow has moved away and back, its oldest may be in both.
  */
 static __always_inline u32 cf_front(struct confucius *c, u32 number, u32 *skips)
 {
 	struct cf_class *class = &c->classes[number];
 	u32 index = class->list.head;
 
-	if (likely(index != CF_NIL && cf_is_native(c, number, index) && !class->migrants))
+	if (likely(index != CF_NIL && cf_is_native(c, number, index) &&
+		   !class->migrants))
 		return index;
 	return cf_front_moved(c, number, skips);
 }
@@ -215,10 +227,12 @@ static noinline u32 cf_eldest(const struct confucius *c)
 
 	for (rest = c->backlogged; rest; rest &= rest - 1) {
 		u32 number = __builtin_ctz(rest);
-		u32 index = c->classes[number].list.head, migrant = cf_first_migrant(c, number);
+		u32 index = c->classes[number].list.head;
+		u32 migrant = cf_first_migrant(c, number);
 
 		if (index == CF_NIL || !cf_is_native(c, number, index) ||
-		    (migrant != CF_NIL && c->slots[migrant].arrival < c->slots[index].arrival))
+		    (migrant != CF_NIL &&
+		     c->slots[migrant].arrival < c->slots[index].arrival))
 			index = migrant;
 		if (index != CF_NIL && c->slots[index].arrival < first) {
 			first = c->slots[index].arrival;

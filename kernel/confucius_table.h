@@ -48,10 +48,11 @@ static u32 cf_occupy(struct confucius *c, u64 now, u32 at)
  * An unknown flow takes a free way of its set. Those for which a full set has
  * none are its guests, and are one flow together, which stays new: nobody's age
  * and class say anything about them, nor they about anybody's. While packets of
- * guests wait, unknown flows of the set go on being guests although there may be
- * room again, because otherwise they could overtake themselves.
+ * guests wait, unknown flows of the set go on being guests although there may
+ * be room again, because otherwise they could overtake themselves.
  */
-static noinline u32 cf_find_unknown(struct confucius *c, u32 index, u64 now, u32 hash, bool *fresh)
+static noinline u32 cf_find_unknown(struct confucius *c, u32 index, u64 now,
+				    u32 hash, bool *fresh)
 {
 	u32 guests = c->params.flows + index;
 	struct cf_set *set = &c->sets[index];
@@ -73,8 +74,12 @@ static noinline u32 cf_find_unknown(struct confucius *c, u32 index, u64 now, u32
 	return cf_occupy(c, now, guests);
 }
 
-/* The flow of the packet with @hash that arrives; @fresh if it was not known and now is. */
-static __always_inline u32 cf_find(struct confucius *c, u64 now, u32 hash, bool *fresh)
+/*
+ * The flow of the packet with @hash that arrives; @fresh if it was not known
+ * and now is.
+ */
+static __always_inline u32 cf_find(struct confucius *c, u64 now, u32 hash,
+				   bool *fresh)
 {
 	u32 index = (u64)hash * c->set_count >> 32;
 	struct cf_set *set = &c->sets[index];

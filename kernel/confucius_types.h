@@ -10,7 +10,7 @@
 
 #define CF_TARGETS	7			/* most classes of old flows */
 #define CF_CLASSES	(CF_TARGETS + 1)
-#define CF_NEW		0			/* Q_new, the class of new flows */
+#define CF_NEW		0			/* Q_new, of new flows */
 #define CF_WAYS		8			/* flows that one hash may be */
 #define CF_STEPS	18			/* at 2^17 every weight is 1 */
 #define CF_UNIT		128			/* the weight of an old flow */
@@ -30,15 +30,18 @@
 #define CF_VICTIMS	8
 #define CF_SKIPS	64
 
-/* Occupancy is in hundredths of a percent; beyond ten times full it is not told apart. */
+/*
+ * Occupancy is in hundredths of a percent; beyond ten times full it is not told
+ * apart.
+ */
 #define CF_PERCENT	100U
 #define CF_FULL		(100 * CF_PERCENT)
 #define CF_MOST		(10 * CF_FULL)
 
 enum confucius_reason {
-	CONFUCIUS_TAIL,				/* no room: the arriving packet */
-	CONFUCIUS_OVERLIMIT,			/* no room: the oldest of the longest class */
-	CONFUCIUS_CHANGE,			/* limits were lowered */
+	CONFUCIUS_TAIL,		/* no room: the arriving packet */
+	CONFUCIUS_OVERLIMIT,	/* no room: the oldest of the longest class */
+	CONFUCIUS_CHANGE,	/* limits were lowered */
 };
 
 enum confucius_occupancy {
@@ -47,24 +50,27 @@ enum confucius_occupancy {
 };
 
 enum cf_verdict {
-	CF_DOWN,				/* to the class of the next lower target */
+	CF_DOWN,		/* to the class of the next lower target */
 	CF_STAY,
 	CF_UP,
 };
 
 /**
- * struct confucius_params - what Confucius can be told; whoever fills it checks the ranges
+ * struct confucius_params - what Confucius can be told; whoever fills it checks
+ *		the ranges
  * @scale:	ns: the delay that is 100 %, with CONFUCIUS_DELAY
  * @doubling:	ns in which the weight of a new flow doubles
  * @interval:	ns between two examinations of a flow
- * @idle:	ns after which a flow of which nothing waits, came or left is forgotten
+ * @idle:	ns after which a flow of which nothing waits, came or left is
+ *		forgotten
  * @limit:	packets that may wait
  * @memory_limit: bytes of memory that they may take, at most 2^30
  * @flows:	flows that are told apart, a multiple of CF_WAYS; never changes
  * @quantum:	bytes that the heaviest class may send in a round
  * @head_start:	doublings below equation (1) at which a new flow begins
  * @alpha:	percent: the hysteresis of the classification
- * @targets:	percent: occupancy at which each class of old flows aims, increasing
+ * @targets:	percent: occupancy at which each class of old flows aims,
+ *		increasing
  * @classes:	how many targets there are
  * @occupancy:	what occupancy is measured against
  * @ecn:	whether to mark what waited longer than its class's target
@@ -107,7 +113,8 @@ struct cf_list {
  * @next:	the flow's next packet, or the next free slot
  * @links:	its neighbours in the list of a class
  * @flow:	whose it is
- * @listed_in:	the class in whose list it is, which is not its flow's after a move
+ * @listed_in:	the class in whose list it is, which is not its flow's after a
+ *		move
  */
 struct cf_slot {
 	void		*packet;
@@ -124,7 +131,8 @@ struct cf_slot {
 /**
  * struct cf_flow - what every packet of a flow touches: one cache line
  * @last_active: ns: when a packet last came or left
- * @native_from: packets that arrived before this one came while it was in another class
+ * @native_from: packets that arrived before this one came while it was in
+ *		another class
  * @window:	ns: when the measurement began
  * @sum:	sum of the samples of its occupancy since then
  * @samples:	how many
@@ -172,7 +180,8 @@ struct cf_age {
 /**
  * struct cf_set - the flows among which a hash is looked up
  * @hash:	of the flow in each way
- * @used:	bit for each way that holds an active flow, and one above for guests
+ * @used:	bit for each way that holds an active flow, and one above for
+ *		guests
  */
 struct cf_set {
 	u32	hash[CF_WAYS];
@@ -293,25 +302,34 @@ static __always_inline u64 cf_since(u64 now, u64 then)
 	return now > then ? now - then : 0;
 }
 
-/* @a / @b; most quotients here are of small numbers, which 32-bit machines divide faster. */
+/*
+ * @a / @b; most quotients here are of small numbers, which 32-bit machines
+ * divide faster.
+ */
 static __always_inline u64 cf_div(u64 a, u32 b)
 {
 	return likely(!(a >> 32)) ? (u32)a / b : div_u64(a, b);
 }
 
-/* The links of the elements of an array: those of number 0, and how far it is to the next. */
+/*
+ * The links of the elements of an array: those of number 0, and how far it is
+ * to the next.
+ */
 struct cf_nodes {
 	struct cf_links	*first;
 	u32		size;
 };
 
-static __always_inline struct cf_links *cf_links_at(struct cf_nodes nodes, u32 at)
+static __always_inline struct cf_links *cf_links_at(struct cf_nodes nodes,
+						    u32 at)
 {
-	return (struct cf_links *)((char *)nodes.first + (size_t)nodes.size * at);
+	return (struct cf_links *)((char *)nodes.first +
+				   (size_t)nodes.size * at);
 }
 
 /* Appends number @at, which is in no list. */
-static __always_inline void cf_append(struct cf_list *list, struct cf_nodes nodes, u32 at)
+static __always_inline void cf_append(struct cf_list *list,
+				      struct cf_nodes nodes, u32 at)
 {
 	struct cf_links *links = cf_links_at(nodes, at);
 
@@ -325,7 +343,8 @@ static __always_inline void cf_append(struct cf_list *list, struct cf_nodes node
 }
 
 /* Takes number @at out of @list, in which it is. */
-static __always_inline void cf_unlink(struct cf_list *list, struct cf_nodes nodes, u32 at)
+static __always_inline void cf_unlink(struct cf_list *list,
+				      struct cf_nodes nodes, u32 at)
 {
 	struct cf_links *links = cf_links_at(nodes, at);
 
@@ -350,7 +369,8 @@ static __always_inline struct cf_nodes cf_slot_nodes(const struct confucius *c)
 	return (struct cf_nodes){ &c->slots->links, sizeof(*c->slots) };
 }
 
-static __always_inline struct cf_nodes cf_activity_nodes(const struct confucius *c)
+static __always_inline struct cf_nodes
+cf_activity_nodes(const struct confucius *c)
 {
 	return (struct cf_nodes){ &c->flows->by_activity, sizeof(*c->flows) };
 }

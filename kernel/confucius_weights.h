@@ -44,18 +44,23 @@ static void cf_step_leave(struct confucius *c, u32 at)
 	cf_unlink(&c->steps[step], cf_step_nodes(c), at);
 }
 
-/* A flow that did nothing for a whole doubling is over, or as good as new when it comes back. */
+/*
+ * A flow that did nothing for a whole doubling is over, or as good as new when
+ * it comes back.
+ */
 static bool cf_stays(const struct confucius *c, u64 now, u32 at)
 {
 	const struct cf_flow *flow = &c->flows[at];
 
-	return flow->packets || cf_since(now, flow->last_active) < c->params.doubling;
+	return flow->packets ||
+	       cf_since(now, flow->last_active) < c->params.doubling;
 }
 
 /*
- * New flows reach their next steps, or are forgotten; guests begin again. From low to high: a flow
- * that slept through several steps takes them all, and arrives behind those
- * that began before it. No more than CF_BATCH now: what is due stays due.
+ * New flows reach their next steps, or are forgotten; guests begin again. From
+ * low to high: a flow that slept through several steps takes them all, and
+ * arrives behind those that began before it. No more than CF_BATCH now: what is
+ * due stays due.
  */
 static noinline void cf_age(struct confucius *c, u64 now)
 {
@@ -122,11 +127,15 @@ static u32 cf_new_weight(const struct confucius *c)
 
 	if (!c->existing || !fresh)
 		return CF_UNIT * fresh;
-	/* All but the counts is times fresh * 2^head_start: no more than 2^52 in all. */
+	/*
+	 * All but the counts is times fresh * 2^head_start: no more than 2^52
+	 * in all.
+	 */
 	one = (u64)CF_UNIT * fresh << c->params.head_start;
 	for (step = 0; step < CF_STEPS; step++)
 		if (c->step_flows[step])
-			sum += c->step_flows[step] * min(one, (u64)CF_UNIT * c->existing << step);
+			sum += c->step_flows[step] *
+			       min(one, (u64)CF_UNIT * c->existing << step);
 	sum = div_u64(sum, fresh) >> c->params.head_start;
 	return sum ? sum : 1;
 }

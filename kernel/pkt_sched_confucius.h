@@ -16,7 +16,7 @@ enum {
 	TCA_CONFUCIUS_MEMORY_LIMIT,	/* u32: bytes, 4,000 to 1,000,000,000 */
 	TCA_CONFUCIUS_FLOWS,		/* u32: 8 to 65,536; set once */
 	TCA_CONFUCIUS_QUANTUM,		/* u32: bytes, 256 to 64,000 */
-	TCA_CONFUCIUS_TARGETS,		/* u16[1 to 7]: percent, increasing, at most 1,000 */
+	TCA_CONFUCIUS_TARGETS,		/* u16[1 to 7]: percent, increasing */
 	TCA_CONFUCIUS_OCCUPANCY,	/* u8: TC_CONFUCIUS_DELAY or _BUFFER */
 	TCA_CONFUCIUS_SCALE,		/* u32: us, 1 ms to 10 s */
 	TCA_CONFUCIUS_DOUBLING,		/* u32: us, 1 ms to 60 s */
@@ -38,43 +38,54 @@ enum {
 };
 
 #define TC_CONFUCIUS_TARGETS	7
-#define TC_CONFUCIUS_CLASSES	(TC_CONFUCIUS_TARGETS + 1)
 
 /*
- * A class; the first is that of the new flows. Counters since the start, the
- * rest is now. The xstats of class MAJOR:N are one of these, the N-th.
+ * The statistics, nested in TCA_STATS_APP: those of the qdisc. Of class MAJOR:N
+ * there is only TCA_CONFUCIUS_STATS_CLASS, the N-th of the qdisc's. Counters
+ * are since the start, the rest is now. More attributes may come.
  */
-struct tc_confucius_class {
-	__u64	sent_bytes;
-	__u64	sent_packets;
-	__u64	backlog_bytes;
-	__u64	weight;			/* 2^32 is that of one old flow */
-	__u32	backlog_packets;
-	__u32	flows;			/* active ones */
-	__u32	drops;
-	__u32	marks;
-	__u32	delay_us;		/* sojourn time of its packets, moving average */
-	__u32	peak_us;		/* the same, quick to rise and slow to fall */
+enum {
+	TCA_CONFUCIUS_STATS_UNSPEC,
+	TCA_CONFUCIUS_STATS_PAD,
+	TCA_CONFUCIUS_STATS_CLASS,	/* nested; one each, new flows' first */
+	TCA_CONFUCIUS_STATS_FLOWS,	/* u32: active ones */
+	TCA_CONFUCIUS_STATS_NEW_FLOWS,	/* u64: flows that began */
+	TCA_CONFUCIUS_STATS_FORGOTTEN,	/* u64: flows that fell idle */
+	TCA_CONFUCIUS_STATS_SHARED,	/* u64: packets of flows without room */
+	TCA_CONFUCIUS_STATS_AGED,	/* u64: moves out of the new flows */
+	TCA_CONFUCIUS_STATS_MOVED_UP,	/* u64: to the next higher target */
+	TCA_CONFUCIUS_STATS_MOVED_DOWN,	/* u64 */
+	TCA_CONFUCIUS_STATS_MARKS,	/* u64 */
+	TCA_CONFUCIUS_STATS_GSO_SPLIT,	/* u64: super-packets taken apart */
+	TCA_CONFUCIUS_STATS_DROP_TAIL,	/* u64: arriving, of longest class */
+	TCA_CONFUCIUS_STATS_DROP_OVERLIMIT, /* u64: oldest of longest class */
+	TCA_CONFUCIUS_STATS_DROP_CHANGE, /* u64: a limit was lowered */
+	TCA_CONFUCIUS_STATS_DROP_SPLIT,	/* u64: could not be taken apart */
+	TCA_CONFUCIUS_STATS_DROP_FILTER, /* u64: by a filter's verdict */
+	TCA_CONFUCIUS_STATS_MEMORY_USED, /* u32: as memory_limit counts */
+	TCA_CONFUCIUS_STATS_MEMORY_PEAK, /* u32: bytes */
+	__TCA_CONFUCIUS_STATS_MAX
 };
 
-/* The xstats of the qdisc. */
-struct tc_confucius_xstats {
-	__u32	classes;		/* in use, that of the new flows included */
-	__u32	flows;			/* active ones */
-	__u64	new_flows;		/* flows that began */
-	__u64	forgotten;		/* flows that fell idle */
-	__u64	shared;			/* packets for whose flow there was no room */
-	__u64	aged;			/* moves out of the class of the new flows */
-	__u64	moved_up;		/* moves to the class of the next higher target */
-	__u64	moved_down;
-	__u64	drop_tail;		/* the arriving packet, of the longest class */
-	__u64	drop_overlimit;		/* the oldest packet of the longest class */
-	__u64	drop_change;		/* limits that were lowered */
-	__u64	marks;
-	__u64	gso_split;		/* super-packets that were split */
-	__u32	memory_used;		/* bytes, as memory_limit counts them */
-	__u32	memory_peak;
-	struct tc_confucius_class class[TC_CONFUCIUS_CLASSES];
+#define TCA_CONFUCIUS_STATS_MAX	(__TCA_CONFUCIUS_STATS_MAX - 1)
+
+enum {
+	TCA_CONFUCIUS_CLASS_UNSPEC,
+	TCA_CONFUCIUS_CLASS_PAD,
+	TCA_CONFUCIUS_CLASS_TARGET,	/* u16: percent; new flows have none */
+	TCA_CONFUCIUS_CLASS_FLOWS,	/* u32: active ones */
+	TCA_CONFUCIUS_CLASS_BACKLOG_BYTES, /* u64 */
+	TCA_CONFUCIUS_CLASS_BACKLOG_PACKETS, /* u32 */
+	TCA_CONFUCIUS_CLASS_SENT_BYTES,	/* u64 */
+	TCA_CONFUCIUS_CLASS_SENT_PACKETS, /* u64 */
+	TCA_CONFUCIUS_CLASS_DROPS,	/* u64 */
+	TCA_CONFUCIUS_CLASS_MARKS,	/* u64 */
+	TCA_CONFUCIUS_CLASS_DELAY,	/* u32: us, moving average */
+	TCA_CONFUCIUS_CLASS_PEAK,	/* u32: us, slow to fall */
+	TCA_CONFUCIUS_CLASS_WEIGHT,	/* u64: 2^32 is that of one old flow */
+	__TCA_CONFUCIUS_CLASS_MAX
 };
+
+#define TCA_CONFUCIUS_CLASS_MAX	(__TCA_CONFUCIUS_CLASS_MAX - 1)
 
 #endif

@@ -7,10 +7,11 @@
  * Queue Management for Real-Time Communications".
  *
  * The discipline itself is confucius.h; this file is what is between it and the
- * kernel: packets, locks, memory, netlink. All of the core's state is under the
- * qdisc's lock.
+ * kernel: packets, locks, memory. All of the core's state is under the qdisc's
+ * lock.
  */
 #include <linux/errno.h>
+#include <linux/hash.h>
 #include <linux/kernel.h>
 #include <linux/math64.h>
 #include <linux/mm.h>
@@ -23,6 +24,7 @@
 #include <net/gen_stats.h>
 #include <net/inet_ecn.h>
 #include <net/netlink.h>
+#include <net/pkt_cls.h>
 #include <net/pkt_sched.h>
 #if IS_ENABLED(CONFIG_NF_CONNTRACK)
 #include <net/netfilter/nf_conntrack.h>
@@ -30,7 +32,11 @@
 
 #include "compat.h"
 #include "confucius.h"
+#include "confucius_netlink.h"
 #include "pkt_sched_confucius.h"
+
+#define CREATE_TRACE_POINTS
+#include "confucius_trace.h"
 
 /**
  * struct confucius_class_stats - what the core does not count
@@ -46,15 +52,17 @@ struct confucius_class_stats {
 	u64	sent_packets;
 	u64	delay;
 	u64	peak;
-	u32	drops;
-	u32	marks;
+	u64	drops;
+	u64	marks;
 };
 
 /**
  * struct confucius_sched - the qdisc
  * @core:	the discipline
  * @sch:	the qdisc that this is in
- * @table:	the core's block of flows
+ * @table:	the core's block of flows; NULL until there is all that it needs
+ * @filter_list: of @block
+ * @block:	filters that say which flow a packet is of
  * @to_free:	where the core's drops go; NULL outside of enqueue
  * @gone_packets: packets dropped that parents have counted, not told them yet
  * @gone_bytes:	their length
@@ -62,7 +70,8 @@ struct confucius_class_stats {
  * @nat:	whether flows are told apart by their addresses before NAT
  * @split_gso:	whether super-packets are split
  * @gso_split:	how many were
- * @marks:	packets that were marked; each class counts in 32 bits
+ * @drop_split:	how many could not be, and were dropped
+ * @drop_filter: packets that a filter had dropped
  * @drops:	by enum confucius_reason
  * @classes:	statistics of each class
  */
@@ -70,6 +79,8 @@ struct confucius_sched {
 	struct confucius		core;
 	struct Qdisc			*sch;
 	void				*table;
+	struct tcf_proto __rcu		*filter_list;
+	struct tcf_block		*block;
 	struct sk_buff			**to_free;
 	u32				gone_packets;
 	u32				gone_bytes;
@@ -77,17 +88,20 @@ struct confucius_sched {
 	bool				nat;
 	bool				split_gso;
 	u64				gso_split;
-	u64				marks;
+	u64				drop_split;
+	u64				drop_filter;
 	u64				drops[CONFUCIUS_CHANGE + 1];
 	struct confucius_class_stats	classes[CF_CLASSES];
 };
 
-static void confucius_dropped(struct confucius *c, void *packet, u32 len, u32 class,
-			      enum confucius_reason reason)
+static void confucius_dropped(struct confucius *c, void *packet, u32 len,
+			      u32 class, enum confucius_reason reason)
 {
-	struct confucius_sched *q = container_of(c, struct confucius_sched, core);
+	struct confucius_sched *q =
+		container_of(c, struct confucius_sched, core);
 	struct sk_buff *skb = packet;
 
+	trace_confucius_drop(q->sch, skb, class, len, reason);
 	q->drops[reason]++;
 	q->classes[class].drops++;
 	if (reason != CONFUCIUS_TAIL) {
@@ -104,9 +118,12 @@ static void confucius_dropped(struct confucius *c, void *packet, u32 len, u32 cl
 	}
 }
 
-/* The core's counts say it all. */
 static void confucius_moved(struct confucius *c, u32 flow, u32 from, u32 to)
 {
+	struct confucius_sched *q =
+		container_of(c, struct confucius_sched, core);
+
+	trace_confucius_move(q->sch, flow, from, to);
 }
 
 /* Tells parents of packets that they have counted and that are gone. */
@@ -119,18 +136,21 @@ static void confucius_tell_parents(struct confucius_sched *q)
 
 #if IS_ENABLED(CONFIG_NF_CONNTRACK)
 /*
- * Puts the addresses before NAT into @keys; false where conntrack knows nothing.
- * A packet on its way in has not met conntrack yet; the tuple is then that of
- * the other direction.
+ * Puts the addresses before NAT into @keys; false where conntrack knows
+ * nothing. A packet on its way in has not met conntrack yet; the tuple is then
+ * that of the other direction.
  */
-static bool confucius_before_nat(struct flow_keys *keys, const struct sk_buff *skb)
+static bool confucius_before_nat(struct flow_keys *keys,
+				 const struct sk_buff *skb)
 {
 	struct nf_conntrack_tuple tuple = {};
 	bool reply = !skb_nfct(skb);
 
-	if (skb_protocol(skb, true) != htons(ETH_P_IP) || !nf_ct_get_tuple_skb(&tuple, skb))
+	if (skb_protocol(skb, true) != htons(ETH_P_IP) ||
+	    !nf_ct_get_tuple_skb(&tuple, skb))
 		return false;
-	if (!skb_flow_dissect_flow_keys(skb, keys, FLOW_DISSECTOR_F_STOP_AT_FLOW_LABEL) ||
+	if (!skb_flow_dissect_flow_keys(skb, keys,
+					FLOW_DISSECTOR_F_STOP_AT_FLOW_LABEL) ||
 	    keys->control.addr_type != FLOW_DISSECTOR_KEY_IPV4_ADDRS)
 		return false;
 	keys->addrs.v4addrs.src = reply ? tuple.dst.u3.ip : tuple.src.u3.ip;
@@ -142,7 +162,8 @@ static bool confucius_before_nat(struct flow_keys *keys, const struct sk_buff *s
 	return true;
 }
 #else
-static bool confucius_before_nat(struct flow_keys *keys, const struct sk_buff *skb)
+static bool confucius_before_nat(struct flow_keys *keys,
+				 const struct sk_buff *skb)
 {
 	return false;
 }
@@ -152,18 +173,66 @@ static noinline u32 confucius_nat_hash(struct sk_buff *skb)
 {
 	struct flow_keys keys;
 
-	return confucius_before_nat(&keys, skb) ? flow_hash_from_keys(&keys) : skb_get_hash(skb);
+	if (confucius_before_nat(&keys, skb))
+		return flow_hash_from_keys(&keys);
+	return skb_get_hash(skb);
+}
+
+/* By a packet's headers. */
+static __always_inline u32 confucius_hash(const struct confucius_sched *q,
+					  struct sk_buff *skb)
+{
+	return unlikely(q->nat) ? confucius_nat_hash(skb) : skb_get_hash(skb);
+}
+
+/*
+ * The flow that a filter names by a classid's minor number, as `flow hash`
+ * does; that of the headers where none does. Returns what enqueue has to, with
+ * the packet gone, where a filter kept it from the queue, and else 0.
+ */
+static noinline int confucius_classify(struct sk_buff *skb, struct Qdisc *sch,
+				       struct tcf_proto *filter, u32 *hash,
+				       struct sk_buff **to_free)
+{
+	struct confucius_sched *q = qdisc_priv(sch);
+	struct tcf_result res = {};
+	int verdict;
+
+	verdict = tcf_classify_qdisc(skb, filter, &res, false);
+#ifdef CONFIG_NET_CLS_ACT
+	switch (verdict) {
+	case TC_ACT_STOLEN:
+	case TC_ACT_QUEUED:
+	case TC_ACT_TRAP:
+		__qdisc_drop(skb, to_free);
+		return NET_XMIT_SUCCESS | __NET_XMIT_STOLEN;
+	case TC_ACT_SHOT:
+		q->drop_filter++;
+		qdisc_qstats_drop(sch);
+		__qdisc_drop(skb, to_free);
+		return NET_XMIT_SUCCESS | __NET_XMIT_BYPASS;
+	}
+#endif
+	if (verdict >= 0 && TC_H_MIN(res.classid))
+		*hash = hash_32(TC_H_MIN(res.classid), 32);
+	else
+		*hash = confucius_hash(q, skb);
+	return 0;
 }
 
 /* Whether there was room for @skb. */
-static __always_inline bool confucius_take(struct confucius_sched *q, struct sk_buff *skb, u64 now,
+static __always_inline bool confucius_take(struct confucius_sched *q,
+					   struct sk_buff *skb, u64 now,
 					   u32 hash, struct sk_buff **to_free)
 {
 	struct Qdisc *sch = q->sch;
+	bool taken;
 
 	q->to_free = to_free;
-	if (unlikely(!confucius_enqueue(&q->core, now, hash, skb, qdisc_pkt_len(skb),
-					skb->truesize)))
+	taken = confucius_enqueue(&q->core, now, hash, skb, qdisc_pkt_len(skb),
+				  skb->truesize);
+	q->to_free = NULL;
+	if (unlikely(!taken))
 		return false;
 	qdisc_qlen_inc(sch);
 	qdisc_qstats_backlog_inc(sch, skb);
@@ -172,23 +241,28 @@ static __always_inline bool confucius_take(struct confucius_sched *q, struct sk_
 	return true;
 }
 
-/* Takes the parts of a super-packet. Parents have counted one, of its length. */
-static noinline int confucius_enqueue_parts(struct sk_buff *skb, struct Qdisc *sch, u64 now,
+/*
+ * Takes the parts of a super-packet. Parents have counted one, of its length.
+ */
+static noinline int confucius_enqueue_parts(struct sk_buff *skb,
+					    struct Qdisc *sch, u64 now,
 					    u32 hash, struct sk_buff **to_free)
 {
-	netdev_features_t features = netif_skb_features(skb) & ~NETIF_F_GSO_MASK;
+	netdev_features_t features = netif_skb_features(skb);
 	struct confucius_sched *q = qdisc_priv(sch);
 	unsigned int len = qdisc_pkt_len(skb);
 	struct sk_buff *part, *next;
 	int packets = 0, bytes = 0;
 
-	part = skb_gso_segment(skb, features);
-	if (IS_ERR_OR_NULL(part))
+	part = skb_gso_segment(skb, features & ~NETIF_F_GSO_MASK);
+	if (IS_ERR_OR_NULL(part)) {
+		q->drop_split++;
 		return qdisc_drop(skb, sch, to_free);
+	}
 	q->gso_split++;
 	skb_list_walk_safe(part, part, next) {
 		skb_mark_not_on_list(part);
-		confucius_set_pkt_len(part);
+		confucius_set_pkt_len(part, sch);
 		if (!confucius_take(q, part, now, hash, to_free))
 			continue;
 		packets++;
@@ -207,16 +281,28 @@ static int confucius_qdisc_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 				   struct sk_buff **to_free)
 {
 	struct confucius_sched *q = qdisc_priv(sch);
-	u32 hash = unlikely(q->nat) ? confucius_nat_hash(skb) : skb_get_hash(skb);
+	struct tcf_proto *filter = rcu_dereference_bh(q->filter_list);
 	u64 now = ktime_get_ns();
 	bool taken;
+	u32 hash;
+	int ret;
 
+	if (unlikely(filter)) {
+		ret = confucius_classify(skb, sch, filter, &hash, to_free);
+		if (ret)
+			return ret;
+	} else {
+		hash = confucius_hash(q, skb);
+	}
 	if (q->split_gso && skb_is_gso(skb))
 		return confucius_enqueue_parts(skb, sch, now, hash, to_free);
 	taken = confucius_take(q, skb, now, hash, to_free);
 	if (unlikely(q->gone_packets))
 		confucius_tell_parents(q);
-	/* If others made room it is not this sender who has to slow down: no NET_XMIT_CN. */
+	/*
+	 * If others made room it is not this sender who has to slow down: no
+	 * NET_XMIT_CN.
+	 */
 	return likely(taken) ? NET_XMIT_SUCCESS : NET_XMIT_DROP;
 }
 
@@ -232,6 +318,8 @@ static struct sk_buff *confucius_qdisc_dequeue(struct Qdisc *sch)
 	if (!confucius_dequeue(&q->core, ktime_get_ns(), &packet))
 		return NULL;
 	skb = packet.packet;
+	trace_confucius_dequeue(sch, skb, packet.class, packet.len,
+				packet.sojourn);
 	stats = &q->classes[packet.class];
 	stats->sent_packets++;
 	stats->sent_bytes += packet.len;
@@ -240,154 +328,43 @@ static struct sk_buff *confucius_qdisc_dequeue(struct Qdisc *sch)
 		stats->peak += (packet.sojourn - stats->peak) >> 1;
 	else
 		stats->peak -= (stats->peak - packet.sojourn) >> 8;
-	if (unlikely(packet.mark) && INET_ECN_set_ce(skb)) {
+	if (unlikely(packet.mark) && INET_ECN_set_ce(skb))
 		stats->marks++;
-		q->marks++;
-	}
 	qdisc_qlen_dec(sch);
 	qdisc_qstats_backlog_dec(sch, skb);
 	qdisc_bstats_update(sch, skb);
 	return skb;
 }
 
-/* Ranges that do not fit the policy's 16 bits. */
-static struct netlink_range_validation confucius_limit_range = { 1, 1000000 };
-static struct netlink_range_validation confucius_memory_range = { 4000, 1000000000 };
-static struct netlink_range_validation confucius_flows_range = { 8, CF_MAX_FLOWS };
-static struct netlink_range_validation confucius_quantum_range = { 256, 64000 };
-static struct netlink_range_validation confucius_short_range = { 1000, 10000000 };
-static struct netlink_range_validation confucius_doubling_range = { 1000, 60000000 };
-static struct netlink_range_validation confucius_idle_range = { 10000, 3600000000U };
-
-static const struct nla_policy confucius_policy[TCA_CONFUCIUS_MAX + 1] = {
-	[TCA_CONFUCIUS_LIMIT] = NLA_POLICY_FULL_RANGE(NLA_U32, &confucius_limit_range),
-	[TCA_CONFUCIUS_MEMORY_LIMIT] = NLA_POLICY_FULL_RANGE(NLA_U32, &confucius_memory_range),
-	[TCA_CONFUCIUS_FLOWS] = NLA_POLICY_FULL_RANGE(NLA_U32, &confucius_flows_range),
-	[TCA_CONFUCIUS_QUANTUM] = NLA_POLICY_FULL_RANGE(NLA_U32, &confucius_quantum_range),
-	[TCA_CONFUCIUS_TARGETS] =
-		NLA_POLICY_RANGE(NLA_BINARY, sizeof(u16), CF_TARGETS * sizeof(u16)),
-	[TCA_CONFUCIUS_OCCUPANCY] = NLA_POLICY_MAX(NLA_U8, TC_CONFUCIUS_BUFFER),
-	[TCA_CONFUCIUS_SCALE] = NLA_POLICY_FULL_RANGE(NLA_U32, &confucius_short_range),
-	[TCA_CONFUCIUS_DOUBLING] = NLA_POLICY_FULL_RANGE(NLA_U32, &confucius_doubling_range),
-	[TCA_CONFUCIUS_HEAD_START] = NLA_POLICY_MAX(NLA_U32, 6),
-	[TCA_CONFUCIUS_ALPHA] = NLA_POLICY_RANGE(NLA_U32, 1, 50),
-	[TCA_CONFUCIUS_INTERVAL] = NLA_POLICY_FULL_RANGE(NLA_U32, &confucius_short_range),
-	[TCA_CONFUCIUS_IDLE] = NLA_POLICY_FULL_RANGE(NLA_U32, &confucius_idle_range),
-	[TCA_CONFUCIUS_ECN] = NLA_POLICY_MAX(NLA_U8, 1),
-	[TCA_CONFUCIUS_NAT] = NLA_POLICY_MAX(NLA_U8, 1),
-	[TCA_CONFUCIUS_SPLIT_GSO] = NLA_POLICY_MAX(NLA_U8, 1),
-};
-
-static const struct confucius_params confucius_defaults = {
-	.limit		= 1000,
-	.memory_limit	= 32 << 20,
-	.flows		= 1024,
-	.quantum	= 1514,
-	.targets	= { 10, 50, 90 },
-	.classes	= 3,
-	.occupancy	= CONFUCIUS_DELAY,
-	.scale		= 100 * NSEC_PER_MSEC,
-	.doubling	= 250 * NSEC_PER_MSEC,
-	.alpha		= 10,
-	.interval	= 100 * NSEC_PER_MSEC,
-	.idle		= NSEC_PER_SEC,
-};
-
-static int confucius_parse_targets(struct confucius_params *params, const struct nlattr *attr,
-				   struct netlink_ext_ack *extack)
+/* Blocks of up to 48 MB: whoever has them made is charged. */
+static void *confucius_alloc(size_t size)
 {
-	u16 targets[CF_TARGETS];
-	int at, len = nla_len(attr) / sizeof(u16);
-
-	if (nla_len(attr) % sizeof(u16)) {
-		NL_SET_ERR_MSG_ATTR(extack, attr, "targets: expected 16 bits for each");
-		return -EINVAL;
-	}
-	memcpy(targets, nla_data(attr), nla_len(attr));
-	for (at = 0; at < len; at++) {
-		if (targets[at] > 1000) {
-			NL_SET_ERR_MSG_ATTR(extack, attr, "targets: at most 1000 percent");
-			return -EINVAL;
-		}
-		if (at && targets[at] <= targets[at - 1]) {
-			NL_SET_ERR_MSG_ATTR(extack, attr, "targets: each has to be above the last");
-			return -EINVAL;
-		}
-	}
-	memcpy(params->targets, targets, nla_len(attr));
-	params->classes = len;
-	return 0;
-}
-
-static void confucius_parse_time(u64 *ns, const struct nlattr *attr)
-{
-	if (attr)
-		*ns = (u64)nla_get_u32(attr) * NSEC_PER_USEC;
-}
-
-static void confucius_parse_u32(u32 *value, const struct nlattr *attr)
-{
-	if (attr)
-		*value = nla_get_u32(attr);
-}
-
-static void confucius_parse_u8(u8 *value, const struct nlattr *attr)
-{
-	if (attr)
-		*value = nla_get_u8(attr);
-}
-
-static void confucius_parse_bool(bool *value, const struct nlattr *attr)
-{
-	if (attr)
-		*value = nla_get_u8(attr);
-}
-
-/* Takes over what @opt says into @params. */
-static int confucius_parse(struct nlattr **tb, struct confucius_params *params, struct nlattr *opt,
-			   struct netlink_ext_ack *extack)
-{
-	int err = nla_parse_nested(tb, TCA_CONFUCIUS_MAX, opt, confucius_policy, extack);
-
-	if (err < 0)
-		return err;
-	confucius_parse_u32(&params->limit, tb[TCA_CONFUCIUS_LIMIT]);
-	confucius_parse_u32(&params->memory_limit, tb[TCA_CONFUCIUS_MEMORY_LIMIT]);
-	confucius_parse_u32(&params->flows, tb[TCA_CONFUCIUS_FLOWS]);
-	confucius_parse_u32(&params->quantum, tb[TCA_CONFUCIUS_QUANTUM]);
-	confucius_parse_u32(&params->head_start, tb[TCA_CONFUCIUS_HEAD_START]);
-	confucius_parse_u32(&params->alpha, tb[TCA_CONFUCIUS_ALPHA]);
-	confucius_parse_time(&params->scale, tb[TCA_CONFUCIUS_SCALE]);
-	confucius_parse_time(&params->doubling, tb[TCA_CONFUCIUS_DOUBLING]);
-	confucius_parse_time(&params->interval, tb[TCA_CONFUCIUS_INTERVAL]);
-	confucius_parse_time(&params->idle, tb[TCA_CONFUCIUS_IDLE]);
-	confucius_parse_u8(&params->occupancy, tb[TCA_CONFUCIUS_OCCUPANCY]);
-	confucius_parse_bool(&params->ecn, tb[TCA_CONFUCIUS_ECN]);
-	params->flows = round_up(params->flows, CF_WAYS);
-	if (tb[TCA_CONFUCIUS_TARGETS])
-		return confucius_parse_targets(params, tb[TCA_CONFUCIUS_TARGETS], extack);
-	return 0;
+	return kvmalloc(size, GFP_KERNEL_ACCOUNT);
 }
 
 static int confucius_change_qdisc(struct Qdisc *sch, struct nlattr *opt,
 				  struct netlink_ext_ack *extack)
 {
 	struct confucius_sched *q = qdisc_priv(sch);
-	struct confucius_params params = q->core.params;
+	struct confucius_settings set = {
+		q->core.params, q->nat, q->split_gso
+	};
 	struct nlattr *tb[TCA_CONFUCIUS_MAX + 1];
+	u32 limit, flows = set.params.flows;
 	void *slots = NULL;
 	int err;
 
-	err = confucius_parse(tb, &params, opt, extack);
+	err = confucius_parse(tb, &set, opt, extack);
 	if (err)
 		return err;
-	if (params.flows != q->core.params.flows) {
+	if (set.params.flows != flows) {
 		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_CONFUCIUS_FLOWS],
 				    "flows cannot be changed while the qdisc is in use");
 		return -EINVAL;
 	}
-	if (params.limit > q->core.slot_count) {
-		slots = kvmalloc(confucius_slots_size(params.limit), GFP_KERNEL);
+	limit = set.params.limit;
+	if (limit > q->core.slot_count) {
+		slots = confucius_alloc(confucius_slots_size(limit));
 		if (!slots) {
 			NL_SET_ERR_MSG_ATTR(extack, tb[TCA_CONFUCIUS_LIMIT],
 					    "no memory for a limit of so many packets");
@@ -397,12 +374,11 @@ static int confucius_change_qdisc(struct Qdisc *sch, struct nlattr *opt,
 
 	sch_tree_lock(sch);
 	if (slots)
-		slots = confucius_grow(&q->core, slots, params.limit);
-	q->to_free = NULL;
-	confucius_change(&q->core, ktime_get_ns(), &params);
-	confucius_parse_bool(&q->nat, tb[TCA_CONFUCIUS_NAT]);
-	confucius_parse_bool(&q->split_gso, tb[TCA_CONFUCIUS_SPLIT_GSO]);
-	WRITE_ONCE(sch->limit, params.limit);
+		slots = confucius_grow(&q->core, slots, limit);
+	confucius_change(&q->core, ktime_get_ns(), &set.params);
+	q->nat = set.nat;
+	q->split_gso = set.split_gso;
+	WRITE_ONCE(sch->limit, limit);
 	if (q->gone_packets)
 		confucius_tell_parents(q);
 	sch_tree_unlock(sch);
@@ -411,32 +387,42 @@ static int confucius_change_qdisc(struct Qdisc *sch, struct nlattr *opt,
 	return 0;
 }
 
-/* What a failure leaves is freed by destroy, which is called after it too. */
+/*
+ * After a failure destroy is called, and before it reset, if it was as a
+ * device's default: both find nothing.
+ */
 static int confucius_init_qdisc(struct Qdisc *sch, struct nlattr *opt,
 				struct netlink_ext_ack *extack)
 {
 	struct confucius_sched *q = qdisc_priv(sch);
-	struct confucius_params params = confucius_defaults;
+	struct confucius_settings set = confucius_defaults;
 	struct nlattr *tb[TCA_CONFUCIUS_MAX + 1];
+	void *slots, *table;
 	int err;
 
-	q->sch = sch;
-	q->split_gso = true;
 	if (opt) {
-		err = confucius_parse(tb, &params, opt, extack);
+		err = confucius_parse(tb, &set, opt, extack);
 		if (err)
 			return err;
-		confucius_parse_bool(&q->nat, tb[TCA_CONFUCIUS_NAT]);
-		confucius_parse_bool(&q->split_gso, tb[TCA_CONFUCIUS_SPLIT_GSO]);
 	}
-	q->core.slots = kvmalloc(confucius_slots_size(params.limit), GFP_KERNEL);
-	q->table = kvmalloc(confucius_table_size(params.flows), GFP_KERNEL);
-	if (!q->core.slots || !q->table) {
-		NL_SET_ERR_MSG(extack, "no memory for so many packets and flows");
+	err = tcf_block_get(&q->block, &q->filter_list, sch, extack);
+	if (err)
+		return err;
+	slots = confucius_alloc(confucius_slots_size(set.params.limit));
+	table = confucius_alloc(confucius_table_size(set.params.flows));
+	if (!slots || !table) {
+		kvfree(slots);
+		kvfree(table);
+		NL_SET_ERR_MSG(extack,
+			       "no memory for so many packets and flows");
 		return -ENOMEM;
 	}
-	confucius_init(&q->core, &params, q->table, q->core.slots, params.limit);
-	sch->limit = params.limit;
+	q->sch = sch;
+	q->table = table;
+	q->nat = set.nat;
+	q->split_gso = set.split_gso;
+	confucius_init(&q->core, &set.params, table, slots, set.params.limit);
+	sch->limit = set.params.limit;
 	/* A packet that went past the core would be none of its flow's. */
 	sch->flags &= ~TCQ_F_CAN_BYPASS;
 	return 0;
@@ -462,55 +448,27 @@ static void confucius_destroy(struct Qdisc *sch)
 {
 	struct confucius_sched *q = qdisc_priv(sch);
 
+	tcf_block_put(q->block);
 	kvfree(q->core.slots);
 	kvfree(q->table);
-}
-
-static u32 confucius_us(u64 ns)
-{
-	return min_t(u64, div_u64(ns, NSEC_PER_USEC), U32_MAX);
 }
 
 static int confucius_dump(struct Qdisc *sch, struct sk_buff *skb)
 {
 	struct confucius_sched *q = qdisc_priv(sch);
-	struct confucius_params params;
-	bool nat, split_gso;
-	struct nlattr *opts;
+	struct confucius_settings set;
 
 	sch_tree_lock(sch);
-	params = q->core.params;
-	nat = q->nat;
-	split_gso = q->split_gso;
+	set.params = q->core.params;
+	set.nat = q->nat;
+	set.split_gso = q->split_gso;
 	sch_tree_unlock(sch);
-
-	opts = nla_nest_start_noflag(skb, TCA_OPTIONS);
-	if (!opts)
-		return -EMSGSIZE;
-	if (nla_put_u32(skb, TCA_CONFUCIUS_LIMIT, params.limit) ||
-	    nla_put_u32(skb, TCA_CONFUCIUS_MEMORY_LIMIT, params.memory_limit) ||
-	    nla_put_u32(skb, TCA_CONFUCIUS_FLOWS, params.flows) ||
-	    nla_put_u32(skb, TCA_CONFUCIUS_QUANTUM, params.quantum) ||
-	    nla_put(skb, TCA_CONFUCIUS_TARGETS, params.classes * sizeof(u16), params.targets) ||
-	    nla_put_u8(skb, TCA_CONFUCIUS_OCCUPANCY, params.occupancy) ||
-	    nla_put_u32(skb, TCA_CONFUCIUS_SCALE, confucius_us(params.scale)) ||
-	    nla_put_u32(skb, TCA_CONFUCIUS_DOUBLING, confucius_us(params.doubling)) ||
-	    nla_put_u32(skb, TCA_CONFUCIUS_HEAD_START, params.head_start) ||
-	    nla_put_u32(skb, TCA_CONFUCIUS_ALPHA, params.alpha) ||
-	    nla_put_u32(skb, TCA_CONFUCIUS_INTERVAL, confucius_us(params.interval)) ||
-	    nla_put_u32(skb, TCA_CONFUCIUS_IDLE, confucius_us(params.idle)) ||
-	    nla_put_u8(skb, TCA_CONFUCIUS_ECN, params.ecn) ||
-	    nla_put_u8(skb, TCA_CONFUCIUS_NAT, nat) ||
-	    nla_put_u8(skb, TCA_CONFUCIUS_SPLIT_GSO, split_gso)) {
-		nla_nest_cancel(skb, opts);
-		return -EMSGSIZE;
-	}
-	return nla_nest_end(skb, opts);
+	return confucius_put_settings(skb, &set);
 }
 
 /* Under the qdisc's lock. */
 static void confucius_class_now(const struct confucius_sched *q, u32 number,
-				struct tc_confucius_class *to)
+				struct confucius_class_figures *to)
 {
 	const struct confucius_class_stats *stats = &q->classes[number];
 	const struct cf_class *class = &q->core.classes[number];
@@ -520,43 +478,43 @@ static void confucius_class_now(const struct confucius_sched *q, u32 number,
 	to->backlog_bytes = class->bytes;
 	to->backlog_packets = class->packets;
 	to->weight = div_u64((u64)class->weight << 32, CF_UNIT);
-	to->flows = class->members;
 	to->drops = stats->drops;
 	to->marks = stats->marks;
+	to->flows = class->members;
 	to->delay_us = confucius_us(stats->delay);
 	to->peak_us = confucius_us(stats->peak);
+	to->target = number == CF_NEW ? 0 : q->core.params.targets[number - 1];
 }
 
 static int confucius_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 {
 	struct confucius_sched *q = qdisc_priv(sch);
 	const struct confucius *c = &q->core;
-	struct tc_confucius_xstats st = {};
+	struct confucius_figures st;
 	u32 class;
 
 	sch_tree_lock(sch);
-	st.classes = c->params.classes + 1;
-	st.flows = c->classes[CF_NEW].members + c->existing;
-	st.new_flows = c->counts.new_flows;
-	st.forgotten = c->counts.forgotten;
-	st.shared = c->counts.shared;
-	st.aged = c->counts.aged;
-	st.moved_up = c->counts.moved_up;
-	st.moved_down = c->counts.moved_down;
+	st.counts = c->counts;
 	st.drop_tail = q->drops[CONFUCIUS_TAIL];
 	st.drop_overlimit = q->drops[CONFUCIUS_OVERLIMIT];
 	st.drop_change = q->drops[CONFUCIUS_CHANGE];
+	st.drop_split = q->drop_split;
+	st.drop_filter = q->drop_filter;
 	st.gso_split = q->gso_split;
+	st.flows = c->classes[CF_NEW].members + c->existing;
 	st.memory_used = c->memory;
 	st.memory_peak = q->memory_peak;
-	st.marks = q->marks;
+	st.classes = c->params.classes + 1;
 	for (class = 0; class < CF_CLASSES; class++)
 		confucius_class_now(q, class, &st.class[class]);
 	sch_tree_unlock(sch);
-	return gnet_stats_copy_app(d, &st, sizeof(st));
+	return confucius_put_figures(d->skb, &st);
 }
 
-/* Classes are for looking at: nothing can be put under them. Class number 0 is MAJOR:1. */
+/*
+ * Classes are for looking at: nothing can be put under them. Class number 0 is
+ * MAJOR:1.
+ */
 static struct Qdisc *confucius_leaf(struct Qdisc *sch, unsigned long arg)
 {
 	return NULL;
@@ -570,6 +528,26 @@ static unsigned long confucius_find(struct Qdisc *sch, u32 classid)
 	return minor <= READ_ONCE(q->core.params.classes) + 1 ? minor : 0;
 }
 
+/* Filters are the qdisc's, and name flows, which are no classes. */
+static struct tcf_block *confucius_tcf_block(struct Qdisc *sch,
+					     unsigned long cl,
+					     struct netlink_ext_ack *extack)
+{
+	struct confucius_sched *q = qdisc_priv(sch);
+
+	return cl ? NULL : q->block;
+}
+
+static unsigned long confucius_bind(struct Qdisc *sch, unsigned long parent,
+				    u32 classid)
+{
+	return 0;
+}
+
+static void confucius_unbind(struct Qdisc *sch, unsigned long cl)
+{
+}
+
 static void confucius_walk(struct Qdisc *sch, struct qdisc_walker *arg)
 {
 	struct confucius_sched *q = qdisc_priv(sch);
@@ -577,7 +555,8 @@ static void confucius_walk(struct Qdisc *sch, struct qdisc_walker *arg)
 
 	if (arg->stop)
 		return;
-	for (minor = 1; minor <= READ_ONCE(q->core.params.classes) + 1; minor++) {
+	for (minor = 1; minor <= READ_ONCE(q->core.params.classes) + 1;
+	     minor++) {
 		if (arg->count < arg->skip) {
 			arg->count++;
 			continue;
@@ -590,19 +569,20 @@ static void confucius_walk(struct Qdisc *sch, struct qdisc_walker *arg)
 	}
 }
 
-static int confucius_dump_class(struct Qdisc *sch, unsigned long minor, struct sk_buff *skb,
-				struct tcmsg *tcm)
+static int confucius_dump_class(struct Qdisc *sch, unsigned long minor,
+				struct sk_buff *skb, struct tcmsg *tcm)
 {
 	tcm->tcm_handle |= TC_H_MIN(minor);
 	return 0;
 }
 
-static int confucius_dump_class_stats(struct Qdisc *sch, unsigned long minor, struct gnet_dump *d)
+static int confucius_dump_class_stats(struct Qdisc *sch, unsigned long minor,
+				      struct gnet_dump *d)
 {
 	struct confucius_sched *q = qdisc_priv(sch);
-	struct gnet_stats_basic_sync sent;
-	struct tc_confucius_class st = {};
+	struct confucius_class_figures st;
 	struct gnet_stats_queue queue = {};
+	struct gnet_stats_basic_sync sent;
 
 	sch_tree_lock(sch);
 	confucius_class_now(q, minor - 1, &st);
@@ -615,12 +595,15 @@ static int confucius_dump_class_stats(struct Qdisc *sch, unsigned long minor, st
 	if (gnet_stats_copy_basic(d, NULL, &sent, false) < 0 ||
 	    gnet_stats_copy_queue(d, NULL, &queue, st.backlog_packets) < 0)
 		return -1;
-	return gnet_stats_copy_app(d, &st, sizeof(st));
+	return confucius_put_one(d->skb, minor - 1, &st);
 }
 
 static const struct Qdisc_class_ops confucius_class_ops = {
 	.leaf		= confucius_leaf,
 	.find		= confucius_find,
+	.tcf_block	= confucius_tcf_block,
+	.bind_tcf	= confucius_bind,
+	.unbind_tcf	= confucius_unbind,
 	.walk		= confucius_walk,
 	.dump		= confucius_dump_class,
 	.dump_stats	= confucius_dump_class_stats,

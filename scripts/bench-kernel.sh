@@ -1,9 +1,15 @@
 #!/bin/sh
 # Counts instructions per packet of qdiscs in a real kernel and writes target/bench-kernel.json.
-# bench-kernel.sh [6.1|6.12|7.x]; about ten minutes.
+# bench-kernel.sh [6.1|6.12|7.x] [--short]; about ten minutes, one of them in the short form.
 set -eu
 cd "$(dirname "$0")/.."
-kernel=${1:-6.1}
+kernel=6.1 short=
+for word in "$@"; do
+    case $word in
+    --short) short=--short ;;
+    *) kernel=$word ;;
+    esac
+done
 sh scripts/kernel-engine.sh "$kernel"
 target=${CARGO_TARGET_DIR:-target}
 mkdir -p target
@@ -11,4 +17,4 @@ sh scripts/kernel-module.sh "$kernel" kernel/bench "$target/gate"
 make -s -C kernel/tc q_confucius.so
 cargo build --release --locked --quiet -p bench
 exec "$target/release/bench" kernel --kernel "$kernel" --gate "$target/gate/sch_gate.ko" \
-    --plugin kernel/tc/q_confucius.so --out target/bench-kernel.json
+    --plugin kernel/tc/q_confucius.so --out target/bench-kernel.json $short

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Measures speed and cost and writes target/bench.json. Beside ns-3 where libns3-dev is installed,
-# and with instructions counted where valgrind is. Takes a few minutes.
+# and with instructions counted where valgrind is. Takes a few minutes; bench.sh --short fewer.
 set -eu
 cd "$(dirname "$0")/.."
 cargo build --release --locked --quiet -p bench

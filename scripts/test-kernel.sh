@@ -57,6 +57,16 @@ check() {
     fi
 }
 
+# warns KERNEL: a warning in that kernel must fail its machine, or none of the checks below means much.
+warns() {
+    log=$results/$1-warning.log
+    if vm --kernel "$1" --file "$results/$1/test/broken.ko" -- 'insmod broken.ko what=warn' >"$log" 2>&1 ||
+        ! grep -q 'Kernel panic.*panic_on_warn' "$log"; then
+        say "$1: a warning of the kernel goes unnoticed, see $log"
+        failed="$failed $1/warning"
+    fi
+}
+
 case " $* " in *" 6.1 "*)
     cargo test --quiet --locked -p linux --test machine --test tc -- --ignored --test-threads 2
     ;;
@@ -68,6 +78,7 @@ for kernel in "$@"; do
     built=$results/$kernel
     sh scripts/kernel-module.sh "$kernel" kernel "$built"
     sh scripts/kernel-module.sh "$kernel" kernel "$built" test
+    warns "$kernel"
     module=$built/sch_confucius.ko
     for run in smoke smoke-again; do
         check "$kernel" $run --file "$module" --file kernel/test/smoke-in-guest.sh --file "$results/programs/send" \
@@ -78,6 +89,9 @@ for kernel in "$@"; do
         say "$kernel: the same seed gave different runs"
         failed="$failed $kernel/determinism"
     fi
+    check "$kernel" around --file "$module" --file kernel/test/around-in-guest.sh --file "$results/programs/send" \
+        --file "$results/tc/q_confucius.so:/usr/lib/x86_64-linux-gnu/tc/q_confucius.so" -- \
+        sh around-in-guest.sh sch_confucius.ko ./send
     check "$kernel" tdc --file "$module" --file kernel/tc/tests/run.sh --file "$results/cases.sh" \
         --file "$results/programs/send" \
         --file "$results/tc/q_confucius.so:/usr/lib/x86_64-linux-gnu/tc/q_confucius.so" -- \
@@ -95,6 +109,9 @@ for kernel in "$@"; do
         --file "$system/lib/x86_64-linux-gnu/libcap-ng.so.0:/usr/lib/libcap-ng.so.0" \
         --file "$results/tc/q_confucius.so:/usr/lib/x86_64-linux-gnu/tc/q_confucius.so" -- \
         'PATH=/job/bin:$PATH sh analects-real.sh sch_confucius.ko ./analects'
+    check "$kernel" smp --processors 2 --file "$module" --file kernel/test/smp-in-guest.sh --file "$results/programs/send" \
+        --file "$results/tc/q_confucius.so:/usr/lib/x86_64-linux-gnu/tc/q_confucius.so" -- \
+        sh smp-in-guest.sh sch_confucius.ko ./send
     check "$kernel" netlink --file "$module" --file kernel/test/fuzz-in-guest.sh \
         --file "$results/programs/netlink_fuzz" -- sh fuzz-in-guest.sh ./netlink_fuzz sch_confucius.ko
     check "$kernel" replay --file kernel/test/in-kernel.sh --file "$results/traces:/job" \

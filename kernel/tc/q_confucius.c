@@ -324,28 +324,24 @@ static int confucius_parse_opt(const struct qdisc_util *qu, int argc, char **arg
 	return 0;
 }
 
-__u16 confucius_shown_targets[TC_CONFUCIUS_TARGETS];
-size_t confucius_shown_count;
-
 static void print_targets(const struct rtattr *attr)
 {
+	__u16 targets[TC_CONFUCIUS_TARGETS];
+	size_t count;
 	char text[16];
 
-	confucius_shown_count = 0;
-	if (!attr)
+	count = attr ? RTA_PAYLOAD(attr) / sizeof(targets[0]) : 0;
+	if (count > TC_CONFUCIUS_TARGETS)
+		count = TC_CONFUCIUS_TARGETS;
+	if (!count)
 		return;
-	confucius_shown_count = RTA_PAYLOAD(attr) / sizeof(confucius_shown_targets[0]);
-	if (confucius_shown_count > TC_CONFUCIUS_TARGETS)
-		confucius_shown_count = TC_CONFUCIUS_TARGETS;
-	memcpy(confucius_shown_targets, RTA_DATA(attr), confucius_shown_count * sizeof(confucius_shown_targets[0]));
-	if (!confucius_shown_count)
-		return;
+	memcpy(targets, RTA_DATA(attr), count * sizeof(targets[0]));
 	put_text("targets ");
 	put_json_array("targets");
-	for (size_t i = 0; i < confucius_shown_count; i++) {
-		snprintf(text, sizeof(text), i ? "/%u" : "%u", confucius_shown_targets[i]);
+	for (size_t i = 0; i < count; i++) {
+		snprintf(text, sizeof(text), i ? "/%u" : "%u", targets[i]);
 		put_text(text);
-		put_json_u64(NULL, confucius_shown_targets[i]);
+		put_json_u64(NULL, targets[i]);
 	}
 	put_json_array_end();
 	put_text(" ");

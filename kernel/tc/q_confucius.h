@@ -12,13 +12,6 @@ enum confucius_kind { NUMBER, PACKETS, SIZE, TIME, PERCENT };
 /* A value as it is typed; exact, so that it can be given back. Returns @text. */
 const char *confucius_value_text(enum confucius_kind kind, __u64 value, char *text, size_t size);
 
-/*
- * The targets printed last, in percent: tc shows a qdisc's parameters, then at once its
- * statistics, in which the classes have no targets.
- */
-extern __u16 confucius_shown_targets[TC_CONFUCIUS_TARGETS];
-extern size_t confucius_shown_count;
-
 int confucius_print_xstats(const struct qdisc_util *qu, FILE *f, struct rtattr *xstats);
 
 #endif

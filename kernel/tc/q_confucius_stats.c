@@ -2,160 +2,237 @@
 /*
  * The statistics of confucius: totals, then a table with a line for each class.
  */
-#include <stddef.h>
 #include <string.h>
 
 #include "q_confucius.h"
 
-/* One figure of the statistics, in text with its name. */
-static void print_count(const char *key, __u64 value)
+/*
+ * What the kernel gave under a number, if it did. A newer one may give more,
+ * which is passed over, and an older one less, which counts as 0.
+ */
+struct figures {
+	const struct rtattr *attr[TCA_CONFUCIUS_STATS_MAX + 1];
+};
+
+_Static_assert((int)TCA_CONFUCIUS_CLASS_MAX <= (int)TCA_CONFUCIUS_STATS_MAX,
+	       "a class has room in figures");
+
+static void read_figures(struct figures *to, const struct rtattr *nest, int max)
+{
+	const struct rtattr *attr = RTA_DATA(nest);
+	int len = RTA_PAYLOAD(nest);
+
+	memset(to, 0, sizeof(*to));
+	for (; RTA_OK(attr, len); attr = RTA_NEXT(attr, len))
+		if ((attr->rta_type & NLA_TYPE_MASK) <= max)
+			to->attr[attr->rta_type & NLA_TYPE_MASK] = attr;
+}
+
+/* Whatever its size is: a figure may grow. */
+static __u64 figure(const struct figures *from, int type)
+{
+	const struct rtattr *attr = from->attr[type];
+	__u64 wide = 0;
+	__u32 word = 0;
+	__u16 half = 0;
+
+	switch (attr ? RTA_PAYLOAD(attr) : 0) {
+	case sizeof(wide):
+		memcpy(&wide, RTA_DATA(attr), sizeof(wide));
+		return wide;
+	case sizeof(word):
+		memcpy(&word, RTA_DATA(attr), sizeof(word));
+		return word;
+	case sizeof(half):
+		memcpy(&half, RTA_DATA(attr), sizeof(half));
+		return half;
+	}
+	return 0;
+}
+
+struct total {
+	int type;
+	const char *key;
+};
+
+#define TOTAL(name, key) { TCA_CONFUCIUS_STATS_##name, key }
+
+/* In lines, each of which ends with an empty one. */
+static const struct total totals[] = {
+	TOTAL(FLOWS, "flows"),
+	TOTAL(NEW_FLOWS, "new_flows"),
+	TOTAL(FORGOTTEN, "forgotten"),
+	TOTAL(SHARED, "shared"),
+	{},
+	TOTAL(AGED, "aged"),
+	TOTAL(MOVED_UP, "moved_up"),
+	TOTAL(MOVED_DOWN, "moved_down"),
+	TOTAL(MARKS, "marks"),
+	TOTAL(GSO_SPLIT, "gso_split"),
+	{},
+	TOTAL(DROP_TAIL, "drop_tail"),
+	TOTAL(DROP_OVERLIMIT, "drop_overlimit"),
+	TOTAL(DROP_CHANGE, "drop_change"),
+	TOTAL(DROP_SPLIT, "drop_split"),
+	TOTAL(DROP_FILTER, "drop_filter"),
+	{},
+	TOTAL(MEMORY_USED, "memory_used"),
+	TOTAL(MEMORY_PEAK, "memory_peak"),
+};
+
+static void print_totals(const struct figures *st)
 {
 	char text[64];
 
-	snprintf(text, sizeof(text), " %s %llu", key, (unsigned long long)value);
-	put_text(text);
-	put_json_u64(key, value);
-}
+	put_text(" ");
+	for (size_t i = 0; i < sizeof(totals) / sizeof(totals[0]); i++) {
+		const struct total *total = &totals[i];
+		__u64 value;
 
-static void print_totals(const struct tc_confucius_xstats *st)
-{
-	put_text(" ");
-	print_count("flows", st->flows);
-	print_count("new_flows", st->new_flows);
-	print_count("forgotten", st->forgotten);
-	print_count("shared", st->shared);
-	put_newline();
-	put_text(" ");
-	print_count("aged", st->aged);
-	print_count("moved_up", st->moved_up);
-	print_count("moved_down", st->moved_down);
-	print_count("marks", st->marks);
-	print_count("gso_split", st->gso_split);
-	put_newline();
-	put_text(" ");
-	print_count("drop_tail", st->drop_tail);
-	print_count("drop_overlimit", st->drop_overlimit);
-	print_count("drop_change", st->drop_change);
-	print_count("memory_used", st->memory_used);
-	print_count("memory_peak", st->memory_peak);
+		if (!total->key) {
+			put_newline();
+			put_text(" ");
+			continue;
+		}
+		value = figure(st, total->type);
+		snprintf(text, sizeof(text), " %s %llu", total->key,
+			 (unsigned long long)value);
+		put_text(text);
+		put_json_u64(total->key, value);
+	}
 }
 
 static void print_class_header(void)
 {
 	char line[128];
 
-	snprintf(line, sizeof(line), "  %-5s %6s %6s %9s %7s %12s %10s %7s %7s %9s %9s %7s",
-		 "class", "target", "flows", "backlog", "pkts", "sent", "pkts", "drops", "marks",
-		 "delay", "peak", "weight");
+	snprintf(line, sizeof(line),
+		 "  %-5s %6s %6s %9s %7s %12s %10s %7s %7s %9s %9s %7s",
+		 "class", "target", "flows", "backlog", "pkts", "sent", "pkts",
+		 "drops", "marks", "delay", "peak", "weight");
 	put_text(line);
 }
 
 /* Weights have 32 bits after the point; 1 is that of one old flow. */
-static double weight(const struct tc_confucius_class *class)
+static double weight(const struct figures *class)
 {
-	return (double)class->weight / 4294967296.0;
+	return (double)figure(class, TCA_CONFUCIUS_CLASS_WEIGHT) / 4294967296.0;
 }
 
+#define CLASS(class, name) \
+	((unsigned long long)figure(class, TCA_CONFUCIUS_CLASS_##name))
+
 static void print_class_text(const char *name, const char *target,
-			     const struct tc_confucius_class *class)
+			     const struct figures *class)
 {
 	char line[256], delay[32], peak[32];
 
+	confucius_value_text(TIME, CLASS(class, DELAY), delay, sizeof(delay));
+	confucius_value_text(TIME, CLASS(class, PEAK), peak, sizeof(peak));
 	snprintf(line, sizeof(line),
-		 "  %-5s %6s %6u %9llu %7u %12llu %10llu %7u %7u %9s %9s %7.3f", name, target,
-		 class->flows, (unsigned long long)class->backlog_bytes, class->backlog_packets,
-		 (unsigned long long)class->sent_bytes, (unsigned long long)class->sent_packets,
-		 class->drops, class->marks,
-		 confucius_value_text(TIME, class->delay_us, delay, sizeof(delay)),
-		 confucius_value_text(TIME, class->peak_us, peak, sizeof(peak)), weight(class));
+		 "  %-5s %6s %6llu %9llu %7llu %12llu %10llu %7llu %7llu %9s %9s %7.3f",
+		 name, target, CLASS(class, FLOWS), CLASS(class, BACKLOG_BYTES),
+		 CLASS(class, BACKLOG_PACKETS), CLASS(class, SENT_BYTES),
+		 CLASS(class, SENT_PACKETS), CLASS(class, DROPS),
+		 CLASS(class, MARKS), delay, peak, weight(class));
 	put_text(line);
 }
 
-static void print_class_json(const struct tc_confucius_class *class)
+static void print_class_json(const struct figures *class)
 {
-	put_json_u64("flows", class->flows);
-	put_json_u64("backlog", class->backlog_bytes);
-	put_json_u64("backlog_packets", class->backlog_packets);
-	put_json_u64("sent", class->sent_bytes);
-	put_json_u64("sent_packets", class->sent_packets);
-	put_json_u64("drops", class->drops);
-	put_json_u64("marks", class->marks);
-	put_json_u64("delay_us", class->delay_us);
-	put_json_u64("peak_us", class->peak_us);
+	put_json_u64("flows", CLASS(class, FLOWS));
+	put_json_u64("backlog", CLASS(class, BACKLOG_BYTES));
+	put_json_u64("backlog_packets", CLASS(class, BACKLOG_PACKETS));
+	put_json_u64("sent", CLASS(class, SENT_BYTES));
+	put_json_u64("sent_packets", CLASS(class, SENT_PACKETS));
+	put_json_u64("drops", CLASS(class, DROPS));
+	put_json_u64("marks", CLASS(class, MARKS));
+	put_json_u64("delay_us", CLASS(class, DELAY));
+	put_json_u64("peak_us", CLASS(class, PEAK));
 	put_json_float("weight", weight(class));
 }
 
 /* Class 0 is that of the new flows and has no target. */
-static void print_class(size_t index, const struct tc_confucius_class *class)
+static void print_class(unsigned int index, const struct figures *class)
 {
 	char name[16] = "new", target[16] = "-";
-	bool known = index && index <= confucius_shown_count;
+	bool known = class->attr[TCA_CONFUCIUS_CLASS_TARGET];
 
 	if (index)
-		snprintf(name, sizeof(name), "%zu", index);
+		snprintf(name, sizeof(name), "%u", index);
 	if (known)
-		snprintf(target, sizeof(target), "%u%%", confucius_shown_targets[index - 1]);
+		snprintf(target, sizeof(target), "%llu%%", CLASS(class, TARGET));
 	put_newline();
 	print_class_text(name, target, class);
 
 	put_json_object();
 	put_json_string("class", name);
 	if (known)
-		put_json_u64("target", confucius_shown_targets[index - 1]);
+		put_json_u64("target", CLASS(class, TARGET));
 	print_class_json(class);
 	put_json_object_end();
 }
 
-/* `tc -s class show` has bytes, packets, drops and backlog from tc itself. */
-static int print_class_xstats(const struct rtattr *xstats)
+static void print_classes(const struct rtattr *nest)
 {
-	char line[128], delay[32], peak[32];
-	struct tc_confucius_class class;
+	const struct rtattr *attr = RTA_DATA(nest);
+	int len = RTA_PAYLOAD(nest);
+	struct figures class;
+	unsigned int index = 0;
 
-	memcpy(&class, RTA_DATA(xstats), sizeof(class));
-	snprintf(line, sizeof(line), "  flows %u marks %u delay %s peak %s weight %.3f", class.flows,
-		 class.marks, confucius_value_text(TIME, class.delay_us, delay, sizeof(delay)),
-		 confucius_value_text(TIME, class.peak_us, peak, sizeof(peak)), weight(&class));
-	put_text(line);
-	put_json_u64("flows", class.flows);
-	put_json_u64("marks", class.marks);
-	put_json_u64("delay_us", class.delay_us);
-	put_json_u64("peak_us", class.peak_us);
-	put_json_float("weight", weight(&class));
-	return 0;
+	put_newline();
+	print_class_header();
+	put_json_array("classes");
+	for (; RTA_OK(attr, len); attr = RTA_NEXT(attr, len)) {
+		if ((attr->rta_type & NLA_TYPE_MASK) !=
+		    TCA_CONFUCIUS_STATS_CLASS)
+			continue;
+		read_figures(&class, attr, TCA_CONFUCIUS_CLASS_MAX);
+		print_class(index++, &class);
+	}
+	put_json_array_end();
 }
 
-int confucius_print_xstats(const struct qdisc_util *qu, FILE *f, struct rtattr *xstats)
+/* `tc -s class show` has bytes, packets, drops and backlog from tc itself. */
+static void print_one(const struct figures *class)
 {
-	const size_t totals = offsetof(struct tc_confucius_xstats, class);
-	struct tc_confucius_xstats st = {};
-	size_t len, classes;
+	char line[128], delay[32], peak[32];
+
+	confucius_value_text(TIME, CLASS(class, DELAY), delay, sizeof(delay));
+	confucius_value_text(TIME, CLASS(class, PEAK), peak, sizeof(peak));
+	snprintf(line, sizeof(line),
+		 "  flows %llu marks %llu delay %s peak %s weight %.3f",
+		 CLASS(class, FLOWS), CLASS(class, MARKS), delay, peak,
+		 weight(class));
+	put_text(line);
+	put_json_u64("flows", CLASS(class, FLOWS));
+	put_json_u64("marks", CLASS(class, MARKS));
+	put_json_u64("delay_us", CLASS(class, DELAY));
+	put_json_u64("peak_us", CLASS(class, PEAK));
+	put_json_float("weight", weight(class));
+}
+
+int confucius_print_xstats(const struct qdisc_util *qu, FILE *f,
+			   struct rtattr *xstats)
+{
+	struct figures st, class;
+	const struct rtattr *one;
 
 	(void)qu;
 	(void)f;
 	if (!xstats)
 		return 0;
-	len = RTA_PAYLOAD(xstats);
-	/* A qdisc and its classes give theirs by the same attribute, of different sizes. */
-	if (len == sizeof(struct tc_confucius_class))
-		return print_class_xstats(xstats);
-	if (len < totals)
+	read_figures(&st, xstats, TCA_CONFUCIUS_STATS_MAX);
+	one = st.attr[TCA_CONFUCIUS_STATS_CLASS];
+	if (!one)
 		return 0;
-	memcpy(&st, RTA_DATA(xstats), len < sizeof(st) ? len : sizeof(st));
+	/* A class gives itself alone, by the same attribute as the qdisc. */
+	if (!st.attr[TCA_CONFUCIUS_STATS_FLOWS]) {
+		read_figures(&class, one, TCA_CONFUCIUS_CLASS_MAX);
+		print_one(&class);
+		return 0;
+	}
 	print_totals(&st);
-
-	classes = (len - totals) / sizeof(st.class[0]);
-	if (classes > st.classes)
-		classes = st.classes;
-	if (classes > TC_CONFUCIUS_CLASSES)
-		classes = TC_CONFUCIUS_CLASSES;
-	if (!classes)
-		return 0;
-	put_newline();
-	print_class_header();
-	put_json_array("classes");
-	for (size_t i = 0; i < classes; i++)
-		print_class(i, &st.class[i]);
-	put_json_array_end();
+	print_classes(xstats);
 	return 0;
 }

@@ -257,6 +257,45 @@ struct look {
 	struct view *v;
 };
 
+static uint64_t number(const struct rtattr *attr)
+{
+	uint64_t wide;
+	uint32_t word;
+
+	if (!attr || RTA_PAYLOAD(attr) < sizeof(word))
+		return 0;
+	memcpy(&word, RTA_DATA(attr), sizeof(word));
+	if (RTA_PAYLOAD(attr) < sizeof(wide))
+		return word;
+	memcpy(&wide, RTA_DATA(attr), sizeof(wide));
+	return wide;
+}
+
+static void read_class(struct figures *f, struct rtattr *nest)
+{
+	struct rtattr *tb[TCA_CONFUCIUS_CLASS_MAX + 1];
+
+	nl_parse(tb, TCA_CONFUCIUS_CLASS_MAX, RTA_DATA(nest), RTA_PAYLOAD(nest));
+	f->classes++;
+	f->packets += number(tb[TCA_CONFUCIUS_CLASS_BACKLOG_PACKETS]);
+	f->bytes += number(tb[TCA_CONFUCIUS_CLASS_BACKLOG_BYTES]);
+	f->flows += number(tb[TCA_CONFUCIUS_CLASS_FLOWS]);
+}
+
+static void read_figures(struct figures *f, struct rtattr *nest)
+{
+	struct rtattr *attr = RTA_DATA(nest);
+	int len = RTA_PAYLOAD(nest), type;
+
+	for (; RTA_OK(attr, len); attr = RTA_NEXT(attr, len)) {
+		type = attr->rta_type & NLA_TYPE_MASK;
+		if (type == TCA_CONFUCIUS_STATS_CLASS)
+			read_class(f, attr);
+		else if (type <= TCA_CONFUCIUS_STATS_MAX)
+			f->of[type] = number(attr);
+	}
+}
+
 static void read_stats(struct view *v, struct rtattr *stats)
 {
 	struct rtattr *tb[TCA_STATS_MAX + 1];
@@ -269,8 +308,8 @@ static void read_stats(struct view *v, struct rtattr *stats)
 		v->backlog = queue->backlog;
 		v->drops = queue->drops;
 	}
-	if (tb[TCA_STATS_APP] && RTA_PAYLOAD(tb[TCA_STATS_APP]) == sizeof(v->xstats))
-		memcpy(&v->xstats, RTA_DATA(tb[TCA_STATS_APP]), sizeof(v->xstats));
+	if (tb[TCA_STATS_APP])
+		read_figures(&v->figures, tb[TCA_STATS_APP]);
 }
 
 static void look_at(void *arg, const struct tcmsg *tc, struct rtattr **tca)
@@ -291,40 +330,55 @@ static void look_at(void *arg, const struct tcmsg *tc, struct rtattr **tca)
 		bed_fail(look->b, "dump: %s is out of its range", wrong);
 }
 
+/* Every drop has a cause, of which the statistics know. */
+static void check_drops(struct bed *b, const struct view *v)
+{
+	static const int causes[] = {
+		TCA_CONFUCIUS_STATS_DROP_TAIL, TCA_CONFUCIUS_STATS_DROP_OVERLIMIT,
+		TCA_CONFUCIUS_STATS_DROP_CHANGE, TCA_CONFUCIUS_STATS_DROP_SPLIT,
+		TCA_CONFUCIUS_STATS_DROP_FILTER,
+	};
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
+		sum += v->figures.of[causes[i]];
+	if (b->exact && sum != v->drops)
+		bed_fail(b, "%u drops, of which %llu have a cause", v->drops,
+			 (unsigned long long)sum);
+}
+
 /* What must hold of the statistics at any time. */
 static void check(struct bed *b, const struct view *v)
 {
-	const struct tc_confucius_xstats *x = &v->xstats;
+	const struct figures *f = &v->figures;
 	const uint32_t *set = v->settings.value;
-	uint64_t packets = 0, bytes = 0, flows = 0;
+	uint64_t flows = f->of[TCA_CONFUCIUS_STATS_FLOWS];
+	uint64_t memory = f->of[TCA_CONFUCIUS_STATS_MEMORY_USED];
 	bool peeked;
 
-	if (x->classes != v->settings.targets + 1)
-		bed_fail(b, "%u classes of %u targets", x->classes, v->settings.targets);
-	for (int i = 0; i < TC_CONFUCIUS_CLASSES; i++) {
-		packets += x->class[i].backlog_packets;
-		bytes += x->class[i].backlog_bytes;
-		flows += x->class[i].flows;
-	}
+	if (f->classes != v->settings.targets + 1)
+		bed_fail(b, "%u classes of %u targets", f->classes, v->settings.targets);
 	/* tbf looks at the next packet before it may have it: it is the qdisc's, in no class. */
-	peeked = b->root == ROOT_TBF && packets + 1 == v->qlen && bytes < v->backlog;
+	peeked = b->root == ROOT_TBF && f->packets + 1 == v->qlen && f->bytes < v->backlog;
 	/* The two are read one after the other: where time passes, packets do too. */
-	if (b->exact && !peeked && (packets != v->qlen || bytes != v->backlog))
+	if (b->exact && !peeked && (f->packets != v->qlen || f->bytes != v->backlog))
 		bed_fail(b, "classes hold %llu packets, %llu bytes; the qdisc %u, %u",
-			 (unsigned long long)packets, (unsigned long long)bytes,
+			 (unsigned long long)f->packets, (unsigned long long)f->bytes,
 			 v->qlen, v->backlog);
-	if (flows != x->flows || x->flows > set[TCA_CONFUCIUS_FLOWS])
-		bed_fail(b, "classes have %llu flows, the qdisc %u, the table %u",
-			 (unsigned long long)flows, x->flows, set[TCA_CONFUCIUS_FLOWS]);
-	if (x->memory_used > set[TCA_CONFUCIUS_MEMORY_LIMIT])
-		bed_fail(b, "memory_used %u above memory_limit %u", x->memory_used,
-			 set[TCA_CONFUCIUS_MEMORY_LIMIT]);
-	if (packets > set[TCA_CONFUCIUS_LIMIT])
-		bed_fail(b, "%llu packets above limit %u", (unsigned long long)packets,
+	if (f->flows != flows || flows > set[TCA_CONFUCIUS_FLOWS])
+		bed_fail(b, "classes have %llu flows, the qdisc %llu, the table %u",
+			 (unsigned long long)f->flows, (unsigned long long)flows,
+			 set[TCA_CONFUCIUS_FLOWS]);
+	if (memory > set[TCA_CONFUCIUS_MEMORY_LIMIT])
+		bed_fail(b, "memory_used %llu above memory_limit %u",
+			 (unsigned long long)memory, set[TCA_CONFUCIUS_MEMORY_LIMIT]);
+	if (f->packets > set[TCA_CONFUCIUS_LIMIT])
+		bed_fail(b, "%llu packets above limit %u", (unsigned long long)f->packets,
 			 set[TCA_CONFUCIUS_LIMIT]);
-	if (!packets != !x->memory_used)
-		bed_fail(b, "%llu packets in %u bytes of memory", (unsigned long long)packets,
-			 x->memory_used);
+	if (!f->packets != !memory)
+		bed_fail(b, "%llu packets in %llu bytes of memory",
+			 (unsigned long long)f->packets, (unsigned long long)memory);
+	check_drops(b, v);
 }
 
 int bed_look(struct bed *b, struct view *v)

@@ -31,11 +31,18 @@ struct bed {
 	bool		faulty;		/* allocations fail: so may what needs one */
 };
 
+/* Its statistics: by TCA_CONFUCIUS_STATS_..., and sums over its classes. */
+struct figures {
+	uint64_t	of[TCA_CONFUCIUS_STATS_MAX + 1];
+	unsigned int	classes;
+	uint64_t	packets, bytes, flows;
+};
+
 /* What one look at the discipline showed. */
 struct view {
 	bool		present;
 	struct settings	settings;
-	struct tc_confucius_xstats xstats;
+	struct figures	figures;
 	uint32_t	qlen, backlog, drops;
 };
 
@@ -69,6 +76,7 @@ void bed_settings(struct bed *b, struct settings *s);
 
 int churn_mix(struct bed *b, unsigned int seconds);
 int churn_faults(struct bed *b, unsigned int rounds);
+int churn_defaults(struct bed *b, unsigned int most);
 int churn_unload(struct bed *b, unsigned int rounds, const char *module);
 int churn_scan(struct bed *b, unsigned int flows, const char *far);
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Proof that the detectors of the sanitizer kernel are alive: does one forbidden
- * thing, named by `what`, when it is loaded. scripts/kernel-sanitizers.sh wants
- * a report for each. Never load it on a kernel that you need.
+ * Proof that detectors are alive: does one forbidden thing, named by `what`, when
+ * it is loaded. scripts/kernel-sanitizers.sh wants a report for each of the
+ * sanitizer kernel, scripts/test-kernel.sh for a warning in each stock kernel.
+ * Never load it on a kernel that you need.
  */
 #include <linux/delay.h>
 #include <linux/module.h>
@@ -13,7 +14,7 @@
 
 static char *what = "";
 module_param(what, charp, 0);
-MODULE_PARM_DESC(what, "order, atomic, leak, shift, slab, vmalloc, freed or none");
+MODULE_PARM_DESC(what, "order, atomic, leak, shift, slab, vmalloc, freed, warn or none");
 
 static int bytes = 24;
 module_param(bytes, int, 0);
@@ -101,6 +102,8 @@ static int __init broken_init(void)
 		return read_behind(true);
 	else if (!strcmp(what, "vmalloc"))
 		return read_behind_vmalloc();
+	else if (!strcmp(what, "warn"))
+		WARN(1, "broken: a warning on demand\n");
 	else if (strcmp(what, "none"))
 		return -EINVAL;
 	return 0;

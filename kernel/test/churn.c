@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Churn for a queue discipline under the detectors of the sanitizer kernel:
- * `churn mix` random load and random reconfiguration, `churn faults` failing
- * allocations, `churn unload` the module taken away under load, `churn scan` a
+ * `churn mix` random load and random reconfiguration, `churn faults` and `churn
+ * defaults` failing allocations, `churn unload` the module taken away under load, `churn scan` a
  * scanner's million flows beside a call.
  */
 #include "bed.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <linux/if_ether.h>
+#include <linux/pkt_cls.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +65,7 @@ static void change(struct bed *b)
 	struct view before, after;
 	struct nl_answer answer;
 	struct settings s;
+	uint64_t dropped;
 	const char *wrong;
 
 	bed_look(b, &before);
@@ -76,11 +80,11 @@ static void change(struct bed *b)
 	wrong = settings_differ(&s, &after.settings);
 	if (wrong)
 		bed_fail(b, "change: %s is not what was set", wrong);
-	if (b->exact && before.qlen != after.qlen + after.xstats.drop_change -
-				       before.xstats.drop_change)
+	dropped = after.figures.of[TCA_CONFUCIUS_STATS_DROP_CHANGE] -
+		  before.figures.of[TCA_CONFUCIUS_STATS_DROP_CHANGE];
+	if (b->exact && before.qlen != after.qlen + dropped)
 		bed_fail(b, "change: %u packets became %u, with %llu dropped", before.qlen,
-			 after.qlen, (unsigned long long)(after.xstats.drop_change -
-							  before.xstats.drop_change));
+			 after.qlen, (unsigned long long)dropped);
 }
 
 static void look(struct bed *b)
@@ -131,6 +135,30 @@ static void reroot(struct bed *b)
 	add(b);
 }
 
+/* A filter that names a flow comes, or all go: no packet may be lost by that. */
+static void filter(struct bed *b)
+{
+	uint32_t flow = LEAF | rnd_between(&b->rng, 1, 0xffff);
+	bool add = rnd(&b->rng) & 1;
+	struct rtattr *nest;
+	struct view v;
+	struct nl_msg m;
+
+	if (bed_look(b, &v) || !v.present || !b->ours)
+		return;
+	nl_begin(&m, add ? RTM_NEWTFILTER : RTM_DELTFILTER, add ? CREATE : 0, b->dev,
+		 LEAF, 0);
+	if (add) {
+		m.tc.tcm_info = TC_H_MAKE(rnd_between(&b->rng, 1, 0xffff) << 16,
+					  htons(ETH_P_ALL));
+		nl_put(&m, TCA_KIND, "matchall", 9);
+		nest = nl_nest(&m, TCA_OPTIONS);
+		nl_put(&m, TCA_MATCHALL_CLASSID, &flow, sizeof(flow));
+		nl_nest_end(&m, nest);
+	}
+	expect(b, nl_talk(&b->nl, &m), add ? "filter" : "filters away");
+}
+
 static void flap(struct bed *b)
 {
 	bed_link(b, false);
@@ -141,7 +169,7 @@ static void operate(struct bed *b)
 {
 	static void (*const ops[])(struct bed *b) = {
 		change, change, change, change, change, change, look, look, look, look,
-		classes, again, swap, reroot, flap,
+		classes, again, swap, reroot, flap, filter, filter,
 	};
 	struct view v;
 
@@ -215,7 +243,7 @@ static void usage(void)
 {
 	fprintf(stderr,
 		"usage: churn [-k KIND] [-o OUT] [-d DEVICE] [-s SEED] [-x] TEST N [ARGUMENT]\n"
-		"  mix SECONDS, faults ROUNDS, unload ROUNDS MODULE.ko, scan FLOWS FAR-DEVICE\n"
+		"  mix SECONDS, faults ROUNDS, defaults MOST, unload ROUNDS MODULE.ko, scan FLOWS FAR-DEVICE\n"
 		"  -x: in a kernel where no time passes but while the test sleeps\n"
 		"as root of a test machine: the devices lose their queue disciplines\n");
 	exit(2);
@@ -260,6 +288,8 @@ int main(int argc, char **argv)
 		failed = churn_mix(&b, n);
 	else if (!strcmp(test, "faults"))
 		failed = churn_faults(&b, n);
+	else if (!strcmp(test, "defaults"))
+		failed = churn_defaults(&b, n);
 	else if (!strcmp(test, "unload"))
 		failed = churn_unload(&b, n, argument);
 	else if (!strcmp(test, "scan"))

@@ -3,7 +3,8 @@
  * Failing allocations. First one at a time: each operation is repeated with its
  * first allocation failing, its second …, until none is left to fail
  * (Documentation/fault-injection). Then at random, of those that have the module
- * on their stack, while everything else goes on.
+ * on their stack, while everything else goes on. At last as the default of a
+ * device, which the kernel resets as well as destroys if it could not be made.
  */
 #include "bed.h"
 
@@ -42,6 +43,14 @@ static void both(const char *file, const char *value)
 {
 	put("failslab", file, value);
 	put("fail_page_alloc", file, value);
+}
+
+/* No kind of allocation is spared. */
+static void spare_none(void)
+{
+	both("verbose", "0");
+	both("ignore-gfp-wait", "N");
+	put("fail_page_alloc", "min-order", "0");
 }
 
 /* First lets the kernel's workers run, who give back what vfree() left to them. */
@@ -186,16 +195,25 @@ static bool module_range(char *start, char *end, size_t size)
 	return found;
 }
 
-static void at_random(struct bed *b, unsigned int seconds)
+/* From now on only what the module asks for may fail. */
+static bool only_module(struct bed *b)
 {
 	char start[32], end[32];
 
 	if (!b->ours || !module_range(start, end, sizeof(start))) {
-		printf("  SKIPPED: random failures: %s is not a module here\n", b->kind);
-		return;
+		printf("  SKIPPED: failures in the module: %s is none here\n", b->kind);
+		return false;
 	}
+	spare_none();
 	both("require-start", start);
 	both("require-end", end);
+	return true;
+}
+
+static void at_random(struct bed *b, unsigned int seconds)
+{
+	if (!only_module(b))
+		return;
 	both("probability", "20");
 	both("times", "-1");
 	b->faulty = true;
@@ -213,9 +231,7 @@ int churn_faults(struct bed *b, unsigned int rounds)
 		perror("churn: fail-nth");
 		return 2;
 	}
-	both("verbose", "0");
-	both("ignore-gfp-wait", "N");
-	put("fail_page_alloc", "min-order", "0");
+	spare_none();
 	for (unsigned int i = 0; i < rounds; i++) {
 		bed_root(b, i % ROOTS);
 		adding(&f);
@@ -228,5 +244,81 @@ int churn_faults(struct bed *b, unsigned int rounds)
 	if (f.injected < rounds * 10)
 		bed_fail(b, "hardly an allocation failed: the injection is dead");
 	at_random(b, rounds);
+	return b->failures != 0;
+}
+
+/* Whether the device's root, which nobody gave it, is of kind `arg`. */
+struct standard {
+	const char	*kind;
+	bool		present;
+};
+
+static void standard_seen(void *arg, const struct tcmsg *tc, struct rtattr **tca)
+{
+	struct standard *s = arg;
+
+	if (tc->tcm_parent == TC_H_ROOT && tca[TCA_KIND] &&
+	    !strcmp(RTA_DATA(tca[TCA_KIND]), s->kind))
+		s->present = true;
+}
+
+static void standard_set(const char *kind)
+{
+	FILE *file = fopen("/proc/sys/net/core/default_qdisc", "we");
+
+	if (!file || fprintf(file, "%s\n", kind) < 0 || fclose(file)) {
+		perror("churn: default_qdisc");
+		exit(2);
+	}
+}
+
+/*
+ * Deleting a root has the kernel make the default, of which the first `slabs` and
+ * the first `pages` allocations fail: enough for none, the first or both of a
+ * qdisc's blocks, each of which is asked for twice (kvmalloc).
+ */
+static bool standard_made(struct bed *b, unsigned int slabs, unsigned int pages)
+{
+	struct standard s = { .kind = b->kind };
+	char text[16];
+	int error;
+
+	bed_leaf(b, "pfifo", NLM_F_CREATE | NLM_F_REPLACE, NULL);
+	snprintf(text, sizeof(text), "%u", slabs);
+	put("failslab", "times", text);
+	snprintf(text, sizeof(text), "%u", pages);
+	put("fail_page_alloc", "times", text);
+	both("probability", "100");
+	bed_clear(b);
+	both("probability", "0");
+	error = nl_dump(&b->nl, RTM_GETQDISC, b->dev, standard_seen, &s);
+	if (error)
+		bed_fail(b, "dump of a default qdisc: %s", strerror(error));
+	return s.present;
+}
+
+int churn_defaults(struct bed *b, unsigned int most)
+{
+	unsigned int made = 0, failed = 0, slabs, pages;
+	uint32_t flows = 100;
+
+	if (!only_module(b))
+		return 0;
+	standard_set(b->kind);
+	bed_clear(b);
+	for (slabs = 0; slabs <= most; slabs++)
+		for (pages = 0; pages <= most; pages++) {
+			if (standard_made(b, slabs, pages))
+				made++;
+			else
+				failed++;
+			bed_send(b, 20, any_frame, &flows);
+		}
+	standard_set("pfifo_fast");
+	bed_leaf(b, "pfifo", NLM_F_CREATE | NLM_F_REPLACE, NULL);
+	bed_clear(b);
+	printf("  %u default qdiscs made, %u failed for memory\n", made, failed);
+	if (!made || !failed)
+		bed_fail(b, "all were made, or none");
 	return b->failures != 0;
 }

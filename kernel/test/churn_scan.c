@@ -112,10 +112,12 @@ static void sample(struct scan *s)
 {
 	long slab = slab_kb();
 	struct view v;
+	uint32_t used;
 
 	bed_look(s->b, &v);		/* checks memory_used against memory_limit */
-	if (v.xstats.memory_used > s->memory_peak)
-		s->memory_peak = v.xstats.memory_used;
+	used = v.figures.of[TCA_CONFUCIUS_STATS_MEMORY_USED];
+	if (used > s->memory_peak)
+		s->memory_peak = used;
 	if (slab > s->slab_peak)
 		s->slab_peak = slab;
 }

@@ -40,9 +40,11 @@ tc qdisc show dev d0 | grep -q 'limit 100p.* targets 20/80 .*noecn' || wrong "th
 account d0 10000
 tc qdisc del dev d0 root
 
+# Packets without a priority are of the second band.
 tc qdisc add dev d0 root handle 1: prio
-tc qdisc add dev d0 parent 1:1 handle 10: confucius
 tc qdisc add dev d0 parent 1:2 handle 20: confucius
+"$send" d0 1000 500 4
+account d0 1000
 tc qdisc del dev d0 root
 
 for shaper in "htb default 1" "tbf rate 20mbit burst 3000 latency 1s"; do
@@ -59,6 +61,22 @@ for shaper in "htb default 1" "tbf rate 20mbit burst 3000 latency 1s"; do
     account d0 2000
     tc qdisc del dev d0 root
 done
+
+# A size table is the root's, and what a shaper charges a packet has to be so also for a super-packet's
+# parts: 400 packets of 1448 bytes, and 40 super-packets of 10 of them, in cells of ATM.
+charged() { # COUNT SEGMENTS
+    tc qdisc add dev d0 root handle 1: stab linklayer atm overhead 44 htb default 1
+    tc class add dev d0 parent 1: classid 1:1 htb rate 20mbit quantum 1514
+    tc qdisc add dev d0 parent 1:1 handle 10: confucius
+    "$send" d0 "$1" 1448 1 "$2"
+    sleep 1
+    tc -s class show dev d0 | awk '$3 == "1:1" { mine = 1 } mine && /Sent/ { print $2, $4; exit }'
+    tc qdisc del dev d0 root
+}
+plain=$(charged 400 1)
+split=$(charged 40 10)
+echo "smoke: bytes and packets charged: $plain plain, $split as super-packets"
+[ "$plain" = "$split" ] || wrong "super-packets are charged otherwise than their parts"
 
 # Ingress: what arrives on v1 is sent through the IFB.
 ip link add v0 type veth peer name v1

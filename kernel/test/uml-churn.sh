@@ -44,6 +44,8 @@ exact() {
     churn -x -d i0 mix $ifb
     tc qdisc del dev b0 ingress
     churn -x faults $faults
+    # An IFB: a veth's default is none.
+    churn -x -d i0 defaults 4
     if [ -f "$module" ]; then churn -x unload $unload "$module"; fi
     churn -x scan 1000000 b0
 }

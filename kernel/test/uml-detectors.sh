@@ -46,7 +46,7 @@ rmmod broken
 expect slab 'KASAN: slab-out-of-bounds'
 expect freed 'KASAN: slab-use-after-free'
 expect vmalloc 'KASAN: vmalloc-out-of-bounds'
-
+expect warn 'WARNING:'
 
 [ $failed = 0 ] && finish ok
 finish failed

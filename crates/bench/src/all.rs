@@ -7,21 +7,46 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;
 
-/// CPU seconds of each measurement of the simulator.
-const SECONDS: &str = "1";
+/// How long it is measured.
+pub struct Effort {
+    /// Measurements of speed, of which the median counts.
+    runs: usize,
+    /// CPU seconds of each measurement of the simulator.
+    seconds: &'static str,
+    /// Packets in and out whose time is measured.
+    timed: u64,
+    /// Packets in and out whose instructions are counted.
+    counted: u64,
+}
+
+/// For figures that are compared.
+pub const FULL: Effort = Effort {
+    runs: 3,
+    seconds: "1",
+    timed: 500_000,
+    counted: 100_000,
+};
+
+/// To see that everything can be measured.
+pub const SHORT: Effort = Effort {
+    runs: 1,
+    seconds: "0.2",
+    timed: 50_000,
+    counted: 1_000,
+};
 
 /// Measures everything. The simulator and `ns3`, the program compiled from `bench/ns3/dumbbell.cc`,
-/// take turns; of `runs` measurements the median counts.
+/// take turns.
 ///
 /// # Errors
 /// If a measurement fails. Without ns-3 or valgrind their figures are null, and a note says why.
-pub fn measure(ns3: Option<&Path>, runs: usize) -> Result<Value, String> {
+pub fn measure(ns3: Option<&Path>, effort: &Effort) -> Result<Value, String> {
     let mut document = json!({});
     let mut peak: f64 = 0.0;
     for workload in Workload::ALL {
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-        for _ in 0..runs {
-            let speed = own(workload)?;
+        for _ in 0..effort.runs {
+            let speed = own(workload, effort.seconds)?;
             ours.push(field(&speed, "packets_per_cpu_s")?);
             peak = peak.max(field(&speed, "peak_memory_mb")?);
             if let Some(program) = ns3 {
@@ -38,10 +63,11 @@ pub fn measure(ns3: Option<&Path>, runs: usize) -> Result<Value, String> {
     }
     document["peak_rss_mb"] = json!(peak);
     for (state, suffix) in [(State::Backlogged, ""), (State::NearEmpty, "_near_empty")] {
-        let time = cost::costs(state, None, |case| cost::nanoseconds(case, 500_000))?;
+        let time = cost::costs(state, None, |case| cost::nanoseconds(case, effort.timed))?;
         document[format!("ns_per_packet{suffix}")] = json!(time);
         let key = format!("instructions_per_packet{suffix}");
-        document[&key] = match cost::costs(state, None, |case| cost::instructions(case, 100_000)) {
+        let counts = cost::costs(state, None, |case| cost::instructions(case, effort.counted));
+        document[&key] = match counts {
             Ok(costs) => json!(costs),
             Err(error) if error.contains("valgrind: ") => {
                 document["instructions_note"] = json!(error);
@@ -54,9 +80,9 @@ pub fn measure(ns3: Option<&Path>, runs: usize) -> Result<Value, String> {
 }
 
 /// A measurement of the simulator, in a process of its own.
-fn own(workload: Workload) -> Result<Value, String> {
+fn own(workload: Workload, seconds: &str) -> Result<Value, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    output(Command::new(program).args(["speed", workload.name(), "--seconds", SECONDS]))
+    output(Command::new(program).args(["speed", workload.name(), "--seconds", seconds]))
 }
 
 fn ns3_options(workload: Workload) -> Vec<String> {

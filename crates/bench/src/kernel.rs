@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 /// How many flows there are.
-const FLOWS: [u32; 5] = [1, 10, 100, 1000, 10_000];
+pub const FLOWS: [u32; 5] = [1, 10, 100, 1000, 10_000];
 /// The discipline whose cost the others are compared with.
 const MEASURE: &str = "fq_codel";
 /// Two runs of the same may differ by this share: rounds of flows end where they happen to.
@@ -19,19 +19,25 @@ const REPEATS: f64 = 0.02;
 /// Instructions per packet: by state, discipline and flows.
 type Costs = BTreeMap<String, BTreeMap<String, BTreeMap<u32, f64>>>;
 
-/// Measures in the kernel of that name, with the built `gate` module and tc `plugin`, and writes the
-/// costs to `out`. Gives the table.
+/// Measures in the kernel of that name, with the built `gate` module and tc `plugin`, for each number
+/// of `flows`, and writes the costs to `out`. Gives the table.
 ///
 /// # Errors
 /// A sentence that says what is missing, what failed, or which two runs differ.
-pub fn measure(name: &str, gate: &Path, plugin: &Path, out: &Path) -> Result<String, String> {
+pub fn measure(
+    name: &str,
+    gate: &Path,
+    plugin: &Path,
+    flows: &[u32],
+    out: &Path,
+) -> Result<String, String> {
     let kernel = Cache::find().and_then(|cache| cache.kernel(name));
     let kernel = kernel.map_err(|error| error.to_string())?;
     let module = kernel.module();
     let module = module.ok_or("sch_confucius.ko is missing: run `make kernel-engine`")?;
     let release = kernel.release();
     let mut costs = Costs::new();
-    for flows in FLOWS {
+    for flows in flows {
         eprintln!("bench: {release}: {flows} flows");
         let machine = Machine::new(kernel.clone())
             .file("/job/run.sh", "kernel/bench/run.sh")

@@ -164,11 +164,18 @@ fn build(
         .filter(|spec| others.contains(&spec.name))
         .filter_map(|spec| Some((spec.name.to_owned(), spec.range?.1.to_owned())))
         .collect();
-    if entry.name == "red" {
+    let above: &[(&str, &str)] = match entry.name {
         // Its thresholds are lengths, not delays: above the whole backlog.
-        let above = [("min", "200MB"), ("max", "200MB"), ("burst", "133334")];
-        settings.extend(above.map(|(name, value)| (name.to_owned(), value.to_owned())));
-    }
+        "red" => &[("min", "200MB"), ("max", "200MB"), ("burst", "133334")],
+        // It answers to the delay's growth from nothing as well, unless far below the target.
+        "dualpi2" => &[("target", "1s")],
+        _ => &[],
+    };
+    settings.extend(
+        above
+            .iter()
+            .map(|&(name, value)| (name.to_owned(), value.to_owned())),
+    );
     let choice = Choice {
         settings,
         ..Choice::plain(entry.name)
@@ -192,6 +199,16 @@ mod tests {
                     assert_eq!(run, Ok(()), "{} {}", entry.name, state.name());
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_backlog_that_stands_for_long_loses_nothing() {
+        // Longer than any controller waits between two looks at the delay.
+        const LONG: u64 = 40_000_000 / GAP.as_nanos();
+        for entry in Registry::<()>::builtin().iter() {
+            let run = Load::new(entry.name, 1, State::Backlogged).and_then(|mut l| l.run(LONG));
+            assert_eq!(run, Ok(()), "{}", entry.name);
         }
     }
 

@@ -87,6 +87,9 @@ enum Task {
         /// The tc plugin.
         #[arg(long)]
         plugin: PathBuf,
+        /// Only see that everything can be measured: with few flows and with a thousand.
+        #[arg(long)]
+        short: bool,
         /// Where to write the JSON.
         #[arg(long)]
         out: PathBuf,
@@ -104,9 +107,9 @@ enum Task {
         /// The program compiled from `bench/ns3/dumbbell.cc`, if there is one.
         #[arg(long)]
         ns3: Option<PathBuf>,
-        /// Measurements of speed, of which the median counts.
-        #[arg(long, default_value_t = 3)]
-        runs: usize,
+        /// Only see that everything can be measured.
+        #[arg(long)]
+        short: bool,
         /// The document to write.
         #[arg(long, default_value = "target/bench.json")]
         out: PathBuf,
@@ -147,12 +150,16 @@ fn main() -> ExitCode {
             kernel,
             gate,
             plugin,
+            short,
             out,
-        } => kernel::measure(&kernel, &gate, &plugin, &out).map(|table| print!("{table}")),
+        } => {
+            let flows: &[u32] = if short { &[1, 1000] } else { &kernel::FLOWS };
+            kernel::measure(&kernel, &gate, &plugin, flows, &out).map(|table| print!("{table}"))
+        }
         Task::Speed { workload, seconds } => {
             speed::measure(workload, seconds).map(|speed| show(&speed))
         }
-        Task::All { ns3, runs, out } => everything(ns3.as_deref(), runs, &out),
+        Task::All { ns3, short, out } => everything(ns3.as_deref(), short, &out),
         Task::Reference { folder, out } => compare(&folder, &out),
     };
     match result {
@@ -169,8 +176,9 @@ fn show(document: &Value) {
 }
 
 /// Writes what `make bench` measures, and prints what it means.
-fn everything(ns3: Option<&Path>, runs: usize, out: &Path) -> Result<(), String> {
-    let document = all::measure(ns3, runs)?;
+fn everything(ns3: Option<&Path>, short: bool, out: &Path) -> Result<(), String> {
+    let effort = if short { all::SHORT } else { all::FULL };
+    let document = all::measure(ns3, &effort)?;
     write(out, &format!("{document:#}\n"))?;
     for line in all::verdicts(&document) {
         println!("{line}");

@@ -20,10 +20,11 @@ const QEMU: &str = "qemu-system-x86_64";
 const GLANCE: HostTime = HostTime::from_millis(20);
 
 /// The kernel's command line. Addresses, mitigations and clock checks are what would differ
-/// between hosts or boots; an oops is made a panic, and a panic ends the machine.
-const COMMAND_LINE: &str = "console=ttyS0 quiet panic=-1 oops=panic nokaslr norandmaps \
-    mitigations=off nowatchdog random.trust_cpu=on tsc=reliable no_timer_check audit=0 \
-    cryptomgr.notests";
+/// between hosts or boots. An oops and a warning are made a panic, and a panic ends the machine:
+/// a warning alone would not be seen, since `quiet` keeps it off the console.
+const COMMAND_LINE: &str = "console=ttyS0 quiet panic=-1 oops=panic panic_on_warn=1 nokaslr \
+    norandmaps mitigations=off nowatchdog random.trust_cpu=on tsc=reliable no_timer_check \
+    audit=0 cryptomgr.notests";
 
 /// Why a machine gave no outcome.
 #[derive(Debug, thiserror::Error)]
@@ -81,6 +82,7 @@ pub struct Machine<'a> {
     arguments: Vec<String>,
     emulator: Vec<String>,
     memory_mib: u32,
+    processors: u32,
     seed: u64,
     limit: HostTime,
     listener: Listener<'a>,
@@ -97,6 +99,7 @@ impl<'a> Machine<'a> {
             arguments: Vec::new(),
             emulator: Vec::new(),
             memory_mib: 1024,
+            processors: 1,
             seed: 1,
             limit: HostTime::from_secs(3600),
             listener: Box::new(|_| ()),
@@ -154,6 +157,14 @@ impl<'a> Machine<'a> {
     #[must_use]
     pub fn memory_mib(mut self, mib: u32) -> Self {
         self.memory_mib = mib;
+        self
+    }
+
+    /// How many processors there are. Several run at once, each in a thread of the host's, so that
+    /// time is the host's as well, and no two runs are the same: for finding races.
+    #[must_use]
+    pub fn processors(mut self, count: u32) -> Self {
+        self.processors = count;
         self
     }
 
@@ -268,14 +279,9 @@ impl<'a> Machine<'a> {
                 "none",
                 "-no-reboot",
             ])
-            .args(["-machine", "q35", "-cpu", "qemu64,+rdrand", "-smp", "1"])
+            .args(["-machine", "q35", "-cpu", "qemu64,+rdrand"])
             .args(["-m", &self.memory_mib.to_string()])
-            // Recording, into nothing, makes QEMU's main loop wait while instructions run. Without, it
-            // may see the processor halted before its last instructions are counted, and skip too
-            // much idle time (icount_start_warp_timer against rr_cpu_thread_fn, QEMU 7.2): less than
-            // a microsecond, on a loaded host, now and then.
-            .args(["-accel", "tcg,thread=single"])
-            .args(["-icount", "shift=0,sleep=off,rr=record,rrfile=/dev/null"])
+            .args(clock(self.processors))
             .args(["-rtc", "base=2026-01-01,clock=vm", "-seed", "1"])
             .arg("-kernel")
             .arg(self.kernel.vmlinux())
@@ -304,6 +310,20 @@ impl<'a> Machine<'a> {
         };
         command
     }
+}
+
+/// How the processors run, and what their time is.
+fn clock(processors: u32) -> Vec<String> {
+    let words = match processors {
+        // Recording, into nothing, makes QEMU's main loop wait while instructions run. Without, it
+        // may see the processor halted before its last instructions are counted, and skip too
+        // much idle time (icount_start_warp_timer against rr_cpu_thread_fn, QEMU 7.2): less than
+        // a microsecond, on a loaded host, now and then.
+        1 => "-accel tcg,thread=single -icount shift=0,sleep=off,rr=record,rrfile=/dev/null -smp 1"
+            .to_owned(),
+        several => format!("-accel tcg,thread=multi -smp {several}"),
+    };
+    words.split(' ').map(str::to_owned).collect()
 }
 
 /// The machine's files on the host. None has a name: QEMU opens them through ours.

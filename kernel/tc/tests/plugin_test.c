@@ -6,12 +6,10 @@
  */
 #include <assert.h>
 #include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../q_confucius.h"
-#include "addattr.h"
+#include "answer.h"
 
 extern struct qdisc_util confucius_qdisc_util;
 
@@ -55,7 +53,7 @@ PRINT(bool, bool)
 
 static union {
 	struct nlmsghdr n;
-	char bytes[1024];
+	char bytes[ANSWER_MAX];
 } request;
 
 /* The options that @line makes, or NULL if it was refused. */
@@ -165,9 +163,37 @@ static void print_xstats(const void *payload, size_t len)
 	free(attr);
 }
 
+static void begin(void)
+{
+	memset(&request, 0, sizeof(request));
+	request.n.nlmsg_len = NLMSG_HDRLEN;
+}
+
+static const char *answered(void)
+{
+	print_xstats(request.bytes + NLMSG_HDRLEN, request.n.nlmsg_len - NLMSG_HDRLEN);
+	return out;
+}
+
+static void answers(void)
+{
+	/* A qdisc, of more classes than there are today. */
+	begin();
+	put_answer(&request.n, 9);
+	assert(strstr(answered(), "  flows 0 new_flows 0 "));
+	assert(strstr(out, " drop_split 4294967296 drop_filter 0\n"));
+	assert(strstr(out, "\n  new        -      0 "));
+	assert(strstr(out, "\n  9        13%      0         0       0            0         18 "));
+	assert(strstr(out, " 1.500"));
+
+	/* A class: no more than tc does not say itself. */
+	begin();
+	put_class(&request.n, 50, 7);
+	assert(!strcmp(answered(), "  flows 0 marks 0 delay 0us peak 0us weight 1.500"));
+}
+
 static void short_answers(void)
 {
-	struct tc_confucius_xstats st = { .classes = 4 };
 	struct rtattr *opt = parse("limit 1 targets 10/50/90 ecn");
 	size_t len = RTA_PAYLOAD(opt);
 	char *options = RTA_DATA(opt);
@@ -180,13 +206,11 @@ static void short_answers(void)
 		print(cut);
 		free(cut);
 	}
-	for (size_t i = 0; i <= sizeof(st); i++) {
-		print_xstats(&st, i);
-		assert(i >= offsetof(struct tc_confucius_xstats, class) ||
-		       i == sizeof(struct tc_confucius_class) || !out_len);
-	}
-	st.classes = 0xffffffff;
-	print_xstats(&st, sizeof(st));
+	begin();
+	put_answer(&request.n, 3);
+	len = request.n.nlmsg_len - NLMSG_HDRLEN;
+	for (size_t i = 0; i <= len; i++)
+		print_xstats(request.bytes + NLMSG_HDRLEN, i);
 }
 
 static void wild_answers(void)
@@ -215,6 +239,7 @@ int main(void)
 {
 	words();
 	bounds();
+	answers();
 	short_answers();
 	wild_answers();
 	puts("plugin: words, bounds, short answers and 100,000 wild ones: ok");

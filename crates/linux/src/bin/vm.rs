@@ -32,6 +32,9 @@ struct Arguments {
     /// The guest's memory in MiB.
     #[arg(long, default_value_t = 1024)]
     memory: u32,
+    /// Processors; with several, time is the host's.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=16))]
+    processors: u32,
     /// Seconds of wall time after which the machine is stopped.
     #[arg(long, default_value_t = 3600)]
     limit: u64,
@@ -73,6 +76,7 @@ fn run(arguments: &Arguments) -> Result<Outcome, Box<dyn std::error::Error>> {
     let mut machine = Machine::new(kernel)
         .seed(arguments.seed)
         .memory_mib(arguments.memory)
+        .processors(arguments.processors)
         .time_limit(Duration::from_secs(arguments.limit))
         .on_line(|line| println!("{line}"));
     for word in &arguments.qemu {

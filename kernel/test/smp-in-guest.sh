@@ -1,0 +1,105 @@
+#!/bin/sh
+# In a guest with several processors: some send through the qdisc, others change it, dump it, filter
+# for it, take its link down and put another in its place, all at once. No packet may be lost without
+# an account, and the kernel must not complain; a warning ends the machine.
+#   sh smp-in-guest.sh SCH_CONFUCIUS.ko SEND [SECONDS]
+# SEND is kernel/tc/tests/send.c, built.
+set -eu
+module=$1 send=$PWD/$2 seconds=${3:-20}
+wrong() {
+    echo "smp: FAIL: $*"
+    exit 1
+}
+stop=/tmp/stop
+# forever COMMAND...: again and again, until all are told to stop; counts in a file of its name.
+forever() {
+    (
+        turns=0
+        until [ -e $stop ]; do
+            "$@" >/dev/null 2>&1 || true
+            turns=$((turns + 1))
+        done
+        echo $turns >"/tmp/turns-$1"
+    ) &
+}
+
+[ "$(nproc)" -gt 1 ] || wrong "there is only one processor"
+insmod "$module"
+echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6
+ip link add d0 type dummy
+ip link set d0 up
+tc qdisc add dev d0 root handle 1: htb default 1
+tc class add dev d0 parent 1: classid 1:1 htb rate 200mbit quantum 1514
+tc qdisc add dev d0 parent 1:1 handle 10: confucius limit 300
+
+plain() { "$send" d0 2000 1000 50; }
+parts() { "$send" d0 20 1000 5 20; }
+change() {
+    tc qdisc change dev d0 parent 1:1 handle 10: confucius limit 20 targets 50 memory_limit 40000 nat
+    tc qdisc change dev d0 parent 1:1 handle 10: confucius limit 4000 targets 5/10/50/90 \
+        memory_limit 32mb interval 1ms doubling 1ms idle 10ms nonat
+}
+dump() {
+    tc -s qdisc show dev d0
+    tc -s class show dev d0
+}
+name_flows() {
+    tc filter add dev d0 parent 10: handle 1 flow hash keys src,proto-src divisor 64
+    tc filter del dev d0 parent 10:
+}
+link() {
+    sleep 0.3
+    ip link set d0 down
+    ip link set d0 up
+}
+for job in plain plain parts change dump name_flows link; do forever $job; done
+sleep "$seconds"
+: >$stop
+wait
+for job in plain parts change dump name_flows link; do
+    echo "smp: $job $(cat /tmp/turns-$job) times"
+    [ "$(cat /tmp/turns-$job)" -gt 0 ] || wrong "$job never ran"
+done
+
+# What is sent now is all accounted for: the counts survived.
+figures() {
+    tc -s qdisc show dev d0 | grep -A 9 '^qdisc confucius' | tr '\n' ' ' |
+        sed 's/.*Sent [0-9]* bytes \([0-9]*\) pkt (dropped \([0-9]*\),.*backlog [0-9KMb]* \([0-9]*\)p.*/\1 \2 \3/'
+}
+tc qdisc change dev d0 parent 1:1 handle 10: confucius limit 300
+sleep 1
+# The words are three numbers.
+# shellcheck disable=SC2046
+set -- $(figures)
+sent=$1 dropped=$2
+[ "$3" = 0 ] || wrong "$3 packets still wait"
+plain
+sleep 1
+# shellcheck disable=SC2046
+set -- $(figures)
+echo "smp: then 2000 came, $(($1 - sent)) sent, $(($2 - dropped)) dropped, $3 waiting"
+[ $(($1 - sent + $2 - dropped)) = 2000 ] && [ "$3" = 0 ] || wrong "packets were lost"
+backlogs=$(tc -s qdisc show dev d0 | sed -n 's/.*backlog \([0-9KMb]* [0-9]*p\).*/\1/p' | sort -u)
+[ "$backlogs" = "0b 0p" ] || wrong "counted as waiting: $backlogs"
+
+# And deleted and made again while others send.
+again() {
+    tc qdisc replace dev d0 parent 1:1 handle 20: fq_codel
+    tc qdisc replace dev d0 parent 1:1 handle 10: confucius
+    tc qdisc del dev d0 parent 1:1
+    tc qdisc add dev d0 parent 1:1 handle 10: confucius
+}
+rm $stop
+for job in plain again dump; do forever $job; done
+sleep $((seconds / 2))
+: >$stop
+wait
+echo "smp: replaced $(cat /tmp/turns-again) times"
+ip link del d0
+tries=0
+until rmmod sch_confucius 2>/dev/null; do
+    tries=$((tries + 1))
+    [ $tries -lt 50 ] || wrong "it does not unload"
+    sleep 0.2
+done
+echo "smp: ok on $(uname -r)"

@@ -1,0 +1,69 @@
+#!/bin/sh
+# series.sh TREE OUT: makes the patch series for a kernel tree from kernel/, into OUT/000N-*.patch.
+# What belongs to the tree and not to the module, and the words of each patch, are beside this script.
+set -eu
+[ $# = 2 ] || { echo "usage: $0 TREE OUT" >&2; exit 2; }
+tree=$(cd "$1" && pwd)
+mkdir -p "$2"
+out=$(cd "$2" && pwd)
+here=$(cd "$(dirname "$0")" && pwd)
+kernel=$here/../../kernel
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+# Nothing of the host's user: the same sources make the same patches.
+export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1
+for who in AUTHOR COMMITTER; do
+    export "GIT_${who}_NAME=The Analects developers" \
+        "GIT_${who}_EMAIL=analects@users.noreply.github.com" "GIT_${who}_DATE=2026-01-01T00:00:00Z"
+done
+commit() { # MESSAGE
+    git add -A
+    git commit -q -F "$1"
+}
+
+git init -q .
+for file in include/uapi/linux/pkt_sched.h net/sched/sch_api.c net/sched/Kconfig net/sched/Makefile; do
+    mkdir -p "$(dirname "$file")"
+    cp "$tree/$file" "$file"
+done
+echo "the tree" >"$work/.git/words"
+commit "$work/.git/words"
+git tag tree
+
+git apply "$here/1-export.diff"
+commit "$here/1-export.txt"
+
+# The module's own header goes before the last line of the kernel's.
+uapi=include/uapi/linux/pkt_sched.h
+sed -i '$d' $uapi
+{
+    echo '/* CONFUCIUS */'
+    sed '1,/^#include <linux\/types.h>/d' "$kernel/pkt_sched_confucius.h"
+} >>$uapi
+commit "$here/2-uapi.txt"
+
+# What compat.h spells for older kernels has its name here.
+for file in "$kernel"/confucius*.h "$kernel/sch_confucius.c"; do
+    sed -e '/#include "compat.h"/d' -e '/#include "pkt_sched_confucius.h"/d' \
+        -e 's/confucius_drop_overlimit(skb, q->sch, q->to_free)/qdisc_drop_reason(skb, q->sch, q->to_free,\n\t\t\t\t  QDISC_DROP_OVERLIMIT)/' \
+        -e 's/^\(\t*\)confucius_set_pkt_len(part, sch);/\1qdisc_skb_cb(part)->pkt_len = part->len;\n\1qdisc_skb_cb(part)->pkt_segs = 1;\n\1qdisc_calculate_pkt_len(part, qdisc_root_bh(sch));/' \
+        "$file" >"net/sched/$(basename "$file")"
+done
+sed -i 's,^#include <net/gen_stats.h>,&\n#include <net/gso.h>,' net/sched/sch_confucius.c
+sed -i 's,^#include <net/netlink.h>,&\n#include <net/pkt_sched.h>,' net/sched/confucius_netlink.h
+if grep -nE 'compat|confucius_(drop_overlimit|set_pkt_len)' net/sched/*confucius*; then
+    echo "series: something of compat.h is left" >&2
+    exit 1
+fi
+git apply "$here/3-build.diff"
+commit "$here/3-discipline.txt"
+
+tests=tools/testing/selftests/tc-testing/tc-tests/qdiscs
+mkdir -p $tests
+cp "$kernel/tc/tests/confucius.json" $tests/
+commit "$here/4-selftests.txt"
+
+rm -f "$out"/[0-9]*.patch
+git format-patch -q --no-signature --subject-prefix='PATCH net-next' -o "$out" tree

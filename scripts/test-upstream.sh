@@ -1,0 +1,65 @@
+#!/bin/sh
+# The module as a patch series (packaging/upstream): `make test-upstream`. It applies to Debian's
+# source of 7.x, is what checkpatch.pl wants, and builds there without a warning, built in and as a
+# module. The kernel is user-mode Linux, which any compiler builds; no root but for missing packages.
+set -eu
+cd "$(dirname "$0")/.."
+. scripts/kernel/common.sh
+work=$PWD/target/upstream
+say() { echo "test-upstream: $*"; }
+fail() {
+    say "error: $*" >&2
+    exit 1
+}
+
+sh scripts/apt.sh gcc libc6-dev make flex bison bc xz-utils patch perl git debian-archive-keyring
+mkdir -p "$cache/uml"
+flock "$cache/uml/lock" sh scripts/kernel/linux-source.sh
+source=$(cd "$cache/uml/src" && pwd)
+
+say "making the series, for $(cat "$cache/uml/package")"
+rm -rf "$work"
+mkdir -p "$work"
+sh packaging/upstream/series.sh "$source" "$work/patches"
+
+# A tree of its own, which costs no room where links can be had: patch replaces files.
+cp -al "$source" "$work/tree" 2>/dev/null || { rm -rf "$work/tree" && cp -a "$source" "$work/tree"; }
+for patch in "$work"/patches/*.patch; do
+    patch -s -p1 --fuzz=0 -d "$work/tree" <"$patch"
+done
+
+say "checkpatch.pl"
+check() { # IGNORED-TYPES FILE
+    (cd "$work/tree" && perl scripts/checkpatch.pl --strict --no-summary --quiet --max-line-length=80 \
+        --ignore "$1" -f "net/sched/$2") || fail "$2 is not as the kernel wants it"
+}
+for file in "$work"/tree/net/sched/*confucius*; do
+    name=${file##*/}
+    case $name in
+    # Every header of tracepoints has lines that end with a parenthesis.
+    confucius_trace.h) check OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT "$name" ;;
+    # Qdisc is the kernel's own word.
+    *) check CAMELCASE "$name" ;;
+    esac
+done
+
+# With events, which the tests' kernel has no need of.
+{
+    grep -v CONFIG_FTRACE kernel/test/uml.config
+    echo CONFIG_FTRACE=y
+    echo CONFIG_ENABLE_DEFAULT_TRACERS=y
+} >"$work/config"
+for how in y m; do
+    say "building it with CONFIG_NET_SCH_CONFUCIUS=$how"
+    { cat "$work/config" && echo "CONFIG_NET_SCH_CONFUCIUS=$how"; } >"$work/config-$how"
+    build() { make -s -C "$work/tree" ARCH=um O="$work/build" KCONFIG_ALLCONFIG="$work/config-$how" "$@" >>"$work/build.log" 2>&1; }
+    build alldefconfig
+    for line in CONFIG_EVENT_TRACING=y "CONFIG_NET_SCH_CONFUCIUS=$how"; do
+        grep -qx "$line" "$work/build/.config" || fail "the configuration has no $line"
+    done
+    build prepare || fail "the tree does not build, see $work/build.log"
+    build W=1 net/sched/sch_confucius.o || { tail -n 40 "$work/build.log"; fail "it does not build"; }
+    if grep -n 'confucius.*warning:' "$work/build.log"; then fail "it builds with warnings"; fi
+    nm "$work/build/net/sched/sch_confucius.o" | grep -q ' __tracepoint_confucius_move$' || fail "it has no tracepoints"
+done
+say "ok"
