@@ -143,7 +143,6 @@ static noinline void cf_begin(struct confucius *c, u64 now, u32 at)
 	struct cf_flow *flow = &c->flows[at];
 
 	cf_window_start(flow, now);
-	flow->counted = false;
 	c->ages[at].mean = CF_UNMEASURED;
 	cf_move(c, at, CF_NEW);
 	cf_step_enter(c, at, 0);
@@ -377,7 +376,7 @@ static bool cf_same_unit(const struct confucius_params *a, const struct confuciu
 	return a->occupancy == CONFUCIUS_BUFFER ? a->limit == b->limit : a->scale == b->scale;
 }
 
-/* Forgets all measurements. */
+/* Forgets all measurements. A class is judged again before its next flow is examined. */
 static void cf_measure_anew(struct confucius *c, u64 now)
 {
 	u32 at;
@@ -385,8 +384,6 @@ static void cf_measure_anew(struct confucius *c, u64 now)
 	for (at = 0; at < CF_CLASSES; at++) {
 		c->classes[at].sum = 0;
 		c->classes[at].counted = 0;
-		c->classes[at].was_judged = false;
-		c->classes[at].verdict = CF_STAY;
 	}
 	for (at = 0; at < cf_places(c->params.flows); at++) {
 		cf_window_start(&c->flows[at], now);
@@ -467,10 +464,8 @@ static void confucius_init(struct confucius *c, const struct confucius_params *p
 	c->heaps = (u16 *)(c->sets + c->set_count);
 	for (at = 0; at < cf_places(params->flows); at++)
 		c->flows[at].head = CF_NIL;
-	for (at = 0; at < CF_CLASSES; at++) {
+	for (at = 0; at < CF_CLASSES; at++)
 		cf_list_init(&c->classes[at].list);
-		c->classes[at].verdict = CF_STAY;
-	}
 	for (at = 0; at < CF_STEPS; at++)
 		cf_list_init(&c->steps[at]);
 	cf_list_init(&c->activity);

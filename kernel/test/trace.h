@@ -38,15 +38,15 @@ struct trace {
 	u32 *ids;		/* CF_MAX_PLACES: who each of them is to observers */
 };
 
-/* A packet is its number and ECN field. */
+/* A packet is its number and ECN field, and never NULL. */
 static void *trace_packet(u32 number, u32 ecn)
 {
-	return (void *)(uintptr_t)(number << 2 | ecn);
+	return (void *)(uintptr_t)((number + 1) << 2 | ecn);
 }
 
 static u32 trace_number(void *packet)
 {
-	return (u32)(uintptr_t)packet >> 2;
+	return ((u32)(uintptr_t)packet >> 2) - 1;
 }
 
 static void confucius_dropped(struct confucius *c, void *packet, u32 len, u32 class,
@@ -184,6 +184,7 @@ static const char *trace_dequeue(struct trace *trace, const char *line)
 {
 	struct confucius *c = &trace->core;
 	struct confucius_packet packet;
+	u64 bytes = trace_bytes(c);
 	unsigned long long now;
 	const char *error;
 
@@ -192,6 +193,8 @@ static const char *trace_dequeue(struct trace *trace, const char *line)
 	error = trace_time(trace, now);
 	if (error || !confucius_dequeue(c, now, &packet))
 		return error;
+	if (bytes - trace_bytes(c) != packet.len)
+		return "bytes do not add up";
 	if (packet.mark && (uintptr_t)packet.packet & 3)
 		trace_print("mark %u\n", trace_number(packet.packet));
 	trace_print("tx %u %u %llu\n", trace_number(packet.packet), c->packets,
