@@ -362,36 +362,6 @@ static void cf_set_params(struct confucius *c, const struct confucius_params *pa
 	}
 }
 
-/* Flows that there may be, the guests of each set counted as one. */
-static inline u32 cf_places(u32 flows)
-{
-	return flows + flows / CF_WAYS;
-}
-
-/* Whether 100 % of occupancy is the same with both. */
-static bool cf_same_unit(const struct confucius_params *a, const struct confucius_params *b)
-{
-	if (a->occupancy != b->occupancy)
-		return false;
-	return a->occupancy == CONFUCIUS_BUFFER ? a->limit == b->limit : a->scale == b->scale;
-}
-
-/* Forgets all measurements. A class is judged again before its next flow is examined. */
-static void cf_measure_anew(struct confucius *c, u64 now)
-{
-	u32 at;
-
-	for (at = 0; at < CF_CLASSES; at++) {
-		c->classes[at].sum = 0;
-		c->classes[at].counted = 0;
-	}
-	for (at = 0; at < cf_places(c->params.flows); at++) {
-		cf_window_start(&c->flows[at], now);
-		c->flows[at].counted = false;
-		c->ages[at].mean = CF_UNMEASURED;
-	}
-}
-
 /**
  * confucius_change() - changes parameters; new limits may leave packets no room
  * @c:		the discipline

@@ -15,7 +15,7 @@ mkdir -p "$out"
 # Whether a program decides as the discipline in Rust.
 agrees() {
     for traces in written random; do
-        timeout 60 "$1" < "$out/$traces.trace" > "$1.decisions" 2>/dev/null || return 1
+        timeout 10 "$1" < "$out/$traces.trace" > "$1.decisions" 2>/dev/null || return 1
         cmp -s "$1.decisions" "$out/$traces.expected" || return 1
     done
 }
