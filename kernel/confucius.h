@@ -153,7 +153,6 @@ static noinline void cf_begin(struct confucius *c, u64 now, u32 at)
 	struct cf_flow *flow = &c->flows[at];
 
 	cf_window_start(flow, now);
-	flow->counted = false;
 	c->ages[at].mean = CF_UNMEASURED;
 	cf_move(c, at, CF_NEW);
 	cf_step_enter(c, at, 0);
@@ -387,40 +386,6 @@ static void cf_set_params(struct confucius *c,
 	}
 }
 
-/* Flows that there may be, the guests of each set counted as one. */
-static inline u32 cf_places(u32 flows)
-{
-	return flows + flows / CF_WAYS;
-}
-
-/* Whether 100 % of occupancy is the same with both. */
-static bool cf_same_unit(const struct confucius_params *a,
-			 const struct confucius_params *b)
-{
-	if (a->occupancy != b->occupancy)
-		return false;
-	return a->occupancy == CONFUCIUS_BUFFER ? a->limit == b->limit :
-						  a->scale == b->scale;
-}
-
-/* Forgets all measurements. */
-static void cf_measure_anew(struct confucius *c, u64 now)
-{
-	u32 at;
-
-	for (at = 0; at < CF_CLASSES; at++) {
-		c->classes[at].sum = 0;
-		c->classes[at].counted = 0;
-		c->classes[at].was_judged = false;
-		c->classes[at].verdict = CF_STAY;
-	}
-	for (at = 0; at < cf_places(c->params.flows); at++) {
-		cf_window_start(&c->flows[at], now);
-		c->flows[at].counted = false;
-		c->ages[at].mean = CF_UNMEASURED;
-	}
-}
-
 /**
  * confucius_change() - changes parameters; new limits may leave packets no room
  * @c:		the discipline
@@ -498,10 +463,8 @@ static void confucius_init(struct confucius *c,
 	c->heaps = (u16 *)(c->sets + c->set_count);
 	for (at = 0; at < cf_places(params->flows); at++)
 		c->flows[at].head = CF_NIL;
-	for (at = 0; at < CF_CLASSES; at++) {
+	for (at = 0; at < CF_CLASSES; at++)
 		cf_list_init(&c->classes[at].list);
-		c->classes[at].verdict = CF_STAY;
-	}
 	for (at = 0; at < CF_STEPS; at++)
 		cf_list_init(&c->steps[at]);
 	cf_list_init(&c->activity);

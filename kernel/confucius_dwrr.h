@@ -112,7 +112,6 @@ static noinline void cf_forgive(struct confucius *c)
 
 	for (rest = c->last | c->owing; rest; rest &= rest - 1)
 		c->classes[__builtin_ctz(rest)].deficit = 0;
-	c->last = 0;
 	c->owing = 0;
 }
 

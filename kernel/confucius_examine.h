@@ -219,4 +219,28 @@ static void cf_uncount(struct confucius *c, u64 now, u32 at)
 	cf_window_start(flow, now);
 }
 
+/* Whether 100 % of occupancy is the same with both. */
+static bool cf_same_unit(const struct confucius_params *a, const struct confucius_params *b)
+{
+	if (a->occupancy != b->occupancy)
+		return false;
+	return a->occupancy == CONFUCIUS_BUFFER ? a->limit == b->limit : a->scale == b->scale;
+}
+
+/* Forgets all measurements. A class is judged again before its next flow is examined. */
+static void cf_measure_anew(struct confucius *c, u64 now)
+{
+	u32 at;
+
+	for (at = 0; at < CF_CLASSES; at++) {
+		c->classes[at].sum = 0;
+		c->classes[at].counted = 0;
+	}
+	for (at = 0; at < cf_places(c->params.flows); at++) {
+		cf_window_start(&c->flows[at], now);
+		c->flows[at].counted = false;
+		c->ages[at].mean = CF_UNMEASURED;
+	}
+}
+
 #endif

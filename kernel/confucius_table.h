@@ -19,6 +19,12 @@ static __always_inline void cf_touch(struct confucius *c, u64 now, u32 at)
 	cf_append(&c->activity, cf_activity_nodes(c), at);
 }
 
+/* Flows that there may be, the guests of each set counted as one. */
+static inline u32 cf_places(u32 flows)
+{
+	return flows + flows / CF_WAYS;
+}
+
 /* Whether this is the place of a set's guests. */
 static inline bool cf_are_guests(const struct confucius *c, u32 at)
 {

@@ -62,6 +62,11 @@ int main(void)
 	}
 	while (trace.begun && confucius_purge(&trace.core))
 		;
+	if (trace.core.packets || trace.core.memory) {
+		fprintf(stderr, "%u packets and %u bytes of memory are left\n",
+			trace.core.packets, trace.core.memory);
+		return 1;
+	}
 	free(table);
 	free(slots);
 	return ferror(stdin) ? 1 : 0;

@@ -38,15 +38,15 @@ struct trace {
 	u32 *ids;		/* CF_MAX_PLACES: who each of them is to observers */
 };
 
-/* A packet is its number and ECN field. */
+/* A packet is its number and ECN field, and never NULL. */
 static void *trace_packet(u32 number, u32 ecn)
 {
-	return (void *)(uintptr_t)(number << 2 | ecn);
+	return (void *)(uintptr_t)((number + 1) << 2 | ecn);
 }
 
 static u32 trace_number(void *packet)
 {
-	return (u32)(uintptr_t)packet >> 2;
+	return ((u32)(uintptr_t)packet >> 2) - 1;
 }
 
 static void confucius_dropped(struct confucius *c, void *packet, u32 len, u32 class,
@@ -82,15 +82,22 @@ static u64 trace_bytes(const struct confucius *c)
 	return bytes;
 }
 
-/* Flows that began, and were not forgotten, are the members of the classes. */
+/*
+ * Flows that began, and were not forgotten, are the members of the classes, and
+ * the packets are those of the classes.
+ */
 static bool trace_counts_agree(const struct confucius *c)
 {
 	u64 members = 0;
-	u32 class;
+	u32 packets = 0, class;
 
-	for (class = 0; class < CF_CLASSES; class++)
+	for (class = 0; class < CF_CLASSES; class++) {
 		members += c->classes[class].members;
-	return c->counts.new_flows - c->counts.forgotten == members;
+		packets += c->classes[class].packets;
+		if (!c->classes[class].packets != !(c->backlogged >> class & 1))
+			return false;
+	}
+	return c->counts.new_flows - c->counts.forgotten == members && c->packets == packets;
 }
 
 static const char *trace_end(const struct trace *trace)
@@ -101,7 +108,7 @@ static const char *trace_end(const struct trace *trace)
 	if (!trace->begun)
 		return "expected a line with new before";
 	if (!trace_counts_agree(c))
-		return "flows do not add up";
+		return "flows or packets do not add up";
 	trace_print("end %llu %u %llu %llu %llu %llu %llu\n",
 		    (unsigned long long)counts->shared, c->packets,
 		    (unsigned long long)trace_bytes(c),
@@ -184,6 +191,7 @@ static const char *trace_dequeue(struct trace *trace, const char *line)
 {
 	struct confucius *c = &trace->core;
 	struct confucius_packet packet;
+	u64 bytes = trace_bytes(c);
 	unsigned long long now;
 	const char *error;
 
@@ -192,6 +200,8 @@ static const char *trace_dequeue(struct trace *trace, const char *line)
 	error = trace_time(trace, now);
 	if (error || !confucius_dequeue(c, now, &packet))
 		return error;
+	if (bytes - trace_bytes(c) != packet.len || !trace_counts_agree(c))
+		return "bytes, packets or flows do not add up";
 	if (packet.mark && (uintptr_t)packet.packet & 3)
 		trace_print("mark %u\n", trace_number(packet.packet));
 	trace_print("tx %u %u %llu\n", trace_number(packet.packet), c->packets,

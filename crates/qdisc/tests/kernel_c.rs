@@ -194,19 +194,19 @@ fn both_decide_as_worked_out_by_hand() {
     }
 }
 
-/// 1025 new flows beside one old flow, with `head_start` = 6, weigh 1 at 2^17 > 1025 · 2^6: at their
-/// seventeenth step, the last that there is.
+/// 2100 new flows beside one old flow, with `head_start` = 6, would weigh 1 at 2^18 > 2100 · 2^6, but
+/// age out at their seventeenth step, the last that there is.
 fn crowd() -> String {
-    let mut operations = "new 20000 33554432 2048 1514 0 100000 1000 6 10 100000 1000000 0 10\n\
+    let mut operations = "new 20000 33554432 4096 1514 0 100000 1000 6 10 100000 1000000 0 10\n\
         e 0 0 0 100 0\nd 0\ne 900000 0 0 100 0\nd 900000\ne 1000000 0 0 100 0\nd 1000000\n"
         .to_owned();
-    for flow in 1..=1025_u32 {
-        let hash = flow * (u32::MAX / 1026);
+    for flow in 1..=2100_u32 {
+        let hash = flow * (u32::MAX / 2101);
         writeln!(operations, "e 1000000 {hash} {flow} 100 0").unwrap();
     }
     // Every packet takes eight flows on.
     for step in 2..=20 {
-        for _ in 0..140 {
+        for _ in 0..300 {
             writeln!(operations, "e {step}000000 0 0 100 0").unwrap();
         }
     }
@@ -219,7 +219,7 @@ fn a_crowd_reaches_the_last_step() {
     let decisions = decide(&crowd());
     assert_eq!(replay(&compile("crowd"), crowd()), decisions);
     let moves = |end: &str| decisions.lines().filter(|line| line.ends_with(end)).count();
-    assert_eq!((moves(" - 0"), moves(" 0 1")), (1026, 1026));
+    assert_eq!((moves(" - 0"), moves(" 0 1")), (2101, 2101));
     // One step less, and nobody of them has aged out.
     let until = crowd().find("e 18000000 ").unwrap();
     assert!(!decide(&crowd()[..until]).contains("move 1 0 1"));

@@ -27,6 +27,7 @@ mod heap;
 mod model;
 mod occupancy;
 pub mod params;
+mod room;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -52,9 +53,6 @@ const NEW: usize = 0;
 /// What one packet may have to wait for: so many flows are forgotten, reach a step, and are
 /// classified. What is left over is done with the next packets.
 const BATCH: u32 = 8;
-
-/// So many packets give way to an arriving one.
-const VICTIMS: u32 = 8;
 
 /// So many packets of flows that have moved are skipped.
 const SKIPS: u32 = 64;
@@ -301,80 +299,6 @@ impl<P> Confucius<P> {
             self.reclassify(now, flow, class, observer);
         }
         true
-    }
-
-    /// Whether a packet of `len` bytes in `class` finds room, after others have made some.
-    ///
-    /// The class with the most bytes for its weight gives way: the arriving packet itself if it is
-    /// in that class, otherwise that class's oldest packet. So a call in another class never pays
-    /// for a download. Nobody gives way to what would find no room alone, and no more than
-    /// [`VICTIMS`] do to anybody.
-    fn make_room(
-        &mut self,
-        now: Instant,
-        class: usize,
-        len: u32,
-        observer: &mut dyn Observer<P>,
-    ) -> bool {
-        if u64::from(len) > self.params.memory_limit.get() {
-            return false;
-        }
-        let mut skips = SKIPS;
-        for _ in 0..VICTIMS {
-            if self.fits(1, len) {
-                return true;
-            }
-            let victim = self.longest(class, len);
-            if victim == class {
-                return false;
-            }
-            if !self.drop_from(now, victim, &mut skips, DropReason::Overlimit, observer) {
-                return false;
-            }
-        }
-        self.fits(1, len)
-    }
-
-    /// Drops the oldest packet of `class`; false if more than `skips` would have to be skipped.
-    fn drop_from(
-        &mut self,
-        now: Instant,
-        class: usize,
-        skips: &mut u32,
-        reason: DropReason,
-        observer: &mut dyn Observer<P>,
-    ) -> bool {
-        let front = self.store.front(class, skips);
-        let popped = front.and_then(|front| self.store.pop(class, front));
-        let found = popped.is_some();
-        if let Some(popped) = popped {
-            observer.dropped(now, popped.packet, reason);
-        }
-        found
-    }
-
-    fn fits(&self, packets: u32, bytes: u32) -> bool {
-        let backlog = self.store.backlog();
-        backlog.packets + packets <= self.params.limit
-            && backlog.bytes + u64::from(bytes) <= self.params.memory_limit.get()
-    }
-
-    /// The class with the most bytes for its weight, `extra` bytes in `class` included. Of equals
-    /// it is `class`, then the lowest.
-    fn longest(&self, class: usize, extra: u32) -> usize {
-        let bytes = |other: usize| {
-            let extra = if other == class { u64::from(extra) } else { 0 };
-            self.store.class_backlog(other).bytes + extra
-        };
-        // A class without flows weighs 0, and has no bytes either.
-        let weight = |other: usize| self.weights[other].max(1);
-        let mut longest = class;
-        for other in self.store.backlogged().from(0) {
-            if bytes(other) * weight(longest) > bytes(longest) * weight(other) {
-                longest = other;
-            }
-        }
-        longest
     }
 
     /// Whether a packet of `class` that waited for `sojourn` is to be marked.
