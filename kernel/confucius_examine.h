@@ -220,14 +220,19 @@ static void cf_uncount(struct confucius *c, u64 now, u32 at)
 }
 
 /* Whether 100 % of occupancy is the same with both. */
-static bool cf_same_unit(const struct confucius_params *a, const struct confucius_params *b)
+static bool cf_same_unit(const struct confucius_params *a,
+			 const struct confucius_params *b)
 {
 	if (a->occupancy != b->occupancy)
 		return false;
-	return a->occupancy == CONFUCIUS_BUFFER ? a->limit == b->limit : a->scale == b->scale;
+	return a->occupancy == CONFUCIUS_BUFFER ? a->limit == b->limit :
+						  a->scale == b->scale;
 }
 
-/* Forgets all measurements. A class is judged again before its next flow is examined. */
+/*
+ * Forgets all measurements. A class is judged again before its next flow is
+ * examined.
+ */
 static void cf_measure_anew(struct confucius *c, u64 now)
 {
 	u32 at;
