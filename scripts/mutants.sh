@@ -53,8 +53,8 @@ mutate_c() {
     mkdir -p "$out/c.source/test"
     cp kernel/confucius*.h "$out/c.source/"
     cp kernel/test/replay.c kernel/test/trace.h kernel/test/user.h "$out/c.source/test/"
-    for file in kernel/confucius*.h; do
-        awk -f scripts/mutants.awk "$file" | sed "s|^|$(basename "$file")	|"
+    for file in confucius.h $(sed -n 's/^#include "\(confucius_.*\)"/\1/p' kernel/confucius.h); do
+        awk -f scripts/mutants.awk "kernel/$file" | sed "s|^|$file	|"
     done > "$out/c.list"
     total=$(wc -l < "$out/c.list")
     seq "$total" | xargs -P "$jobs" -n 20 sh "$0" --try > "$out/c.fates"
