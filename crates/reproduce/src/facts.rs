@@ -360,7 +360,10 @@ mod tests {
             ("traces c1 median", "no figure of traces \"median\""),
             ("theory of delay integral", "no policy \"\""),
             ("theory drr of delay integral", "no policy \"drr\""),
-            ("theory fq of stall integral", "no figure of the theory \"stall\""),
+            (
+                "theory fq of stall integral",
+                "no figure of the theory \"stall\"",
+            ),
             ("theory fq of delay exact", "no form of a figure \"exact\""),
             ("theory fq of delay limit", "no form \"limit\""),
             ("theory fq of delay unsimplified", "only confucius"),
