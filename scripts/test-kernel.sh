@@ -127,6 +127,11 @@ for kernel in "$@"; do
 done
 
 if [ -n "$failed" ]; then
+    # Again, where whoever reads only the end of this sees it.
+    for check in $failed; do
+        log=$results/$(echo "$check" | tr / -).log
+        [ ! -f "$log" ] || { say "the end of $log:" && tail -n 5 "$log"; }
+    done
     say "FAILED:$failed"
     exit 1
 fi
