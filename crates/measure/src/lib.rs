@@ -16,6 +16,7 @@ pub mod estimate;
 mod event;
 mod figures;
 mod flows;
+pub mod interval;
 mod link_meter;
 mod loads;
 pub mod metric;

@@ -1,0 +1,221 @@
+//! Where the mean of a population lies, from a few values that vary independently.
+//!
+//! Runs are few, skewed, and often most of them are zero: a stall happens in one run of five. The
+//! interval of Student's t alone then covers the mean in four cases of five instead of nineteen of
+//! twenty. So it is joined with others that see what it does not (decision 0041):
+//!
+//! - where all values are positive, with the interval of a log-normal's mean (U. Olsson, Journal of
+//!   Statistics Education 13, 2005: D. R. Cox's method with a quantile of t);
+//! - where some are zero, with the product of two: that of the share that is not zero (C. J. Clopper
+//!   and E. S. Pearson, 1934), and that of the mean of those that are not.
+//!
+//! Where too few values differ from zero, or from each other, nothing is said.
+
+use statrs::distribution::{Beta, ContinuousCDF, StudentsT};
+
+/// Fewer values that are not zero say nothing of how large such values are.
+const LEAST_PRESENT: usize = 3;
+/// Level of each of the two intervals whose product is taken. Their errors are independent, and the
+/// ends of a product are reached only where both err: simulated coverage stays above 93 %.
+const LEVEL_OF_PARTS: f64 = 0.8;
+
+/// The interval that the population's mean lies in with the confidence `level`, between 0 and 1; none
+/// where `values` do not tell.
+pub fn of_mean(values: &[f64], level: f64) -> Option<(f64, f64)> {
+    let present: Vec<f64> = values.iter().copied().filter(|v| *v != 0.0).collect();
+    if present.len() == values.len() {
+        return without_zeros(values, level);
+    }
+    if present.len() < LEAST_PRESENT {
+        return None;
+    }
+    let parts = 1.0 - (1.0 - level) * (1.0 - LEVEL_OF_PARTS) / 0.05;
+    let share = of_share(present.len(), values.len(), parts.max(0.0));
+    let size = without_zeros(&present, parts.max(0.0)).unwrap_or((present[0], present[0]));
+    let products = [share.0, share.1].map(|share| [share * size.0, share * size.1]);
+    let product = products.concat().into_iter().fold(EMPTY, reach);
+    Some(join(product, student(values, level)?))
+}
+
+/// The interval that a share lies in, of which `count` of `all` were seen.
+pub fn of_share(count: usize, all: usize, level: f64) -> (f64, f64) {
+    let tail = (1.0 - level) / 2.0;
+    let quantile = |a: usize, b: usize, at: f64| {
+        let beta = Beta::new(a as f64, b as f64);
+        beta.map_or(f64::NAN, |beta| beta.inverse_cdf(at))
+    };
+    let low = match count {
+        0 => 0.0,
+        _ => quantile(count, all - count + 1, tail),
+    };
+    let high = match all - count {
+        0 => 1.0,
+        absent => quantile(count + 1, absent, 1.0 - tail),
+    };
+    (low, high)
+}
+
+/// Nothing, to which anything can be joined.
+const EMPTY: (f64, f64) = (f64::INFINITY, f64::NEG_INFINITY);
+
+fn reach((low, high): (f64, f64), value: f64) -> (f64, f64) {
+    (low.min(value), high.max(value))
+}
+
+fn join(one: (f64, f64), other: (f64, f64)) -> (f64, f64) {
+    (one.0.min(other.0), one.1.max(other.1))
+}
+
+fn without_zeros(values: &[f64], level: f64) -> Option<(f64, f64)> {
+    let student = student(values, level)?;
+    let positive = values.iter().all(|value| *value > 0.0);
+    Some(match positive {
+        true => join(student, log_normal(values, level)),
+        false => student,
+    })
+}
+
+/// By Student's t; none of fewer than two values, or of values that are all alike.
+fn student(values: &[f64], level: f64) -> Option<(f64, f64)> {
+    let (mean, variance) = moments(values)?;
+    let error = libm::sqrt(variance / values.len() as f64);
+    let half = quantile_of_t(values.len() - 1, level) * error;
+    (variance > 0.0).then_some((mean - half, mean + half))
+}
+
+/// Of values that are all positive, as if they were log-normal.
+fn log_normal(values: &[f64], level: f64) -> (f64, f64) {
+    let logs: Vec<f64> = values.iter().map(|value| libm::log(*value)).collect();
+    let Some((mean, variance)) = moments(&logs) else {
+        return EMPTY;
+    };
+    let n = values.len() as f64;
+    let error = libm::sqrt(variance / n + variance * variance / (2.0 * (n - 1.0)));
+    let half = quantile_of_t(values.len() - 1, level) * error;
+    let centre = mean + variance / 2.0;
+    (libm::exp(centre - half), libm::exp(centre + half))
+}
+
+/// Mean and variance; none of fewer than two values.
+fn moments(values: &[f64]) -> Option<(f64, f64)> {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
+    (values.len() > 1).then(|| (mean, squares / (n - 1.0)))
+}
+
+/// How many standard errors an interval reaches to either side.
+pub fn quantile_of_t(freedom: usize, level: f64) -> f64 {
+    let t = StudentsT::new(0.0, 1.0, freedom as f64);
+    t.map_or(f64::NAN, |t| t.inverse_cdf(0.5 + level / 2.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::random::Stream;
+
+    fn near(found: f64, expected: f64) {
+        assert!((found - expected).abs() < 1e-3, "{found} for {expected}");
+    }
+
+    #[test]
+    fn quantiles_are_those_of_tables() {
+        near(quantile_of_t(3, 0.95), 3.182);
+        near(quantile_of_t(29, 0.95), 2.045);
+        // Nobody of thirty: at most 11.6 %; three of ten: 6.67 to 65.25 %.
+        let (low, high) = of_share(0, 30, 0.95);
+        near(low, 0.0);
+        near(high, 0.1157);
+        let (low, high) = of_share(3, 10, 0.95);
+        near(low, 0.0667);
+        near(high, 0.6525);
+        near(of_share(10, 10, 0.95).1, 1.0);
+    }
+
+    #[test]
+    fn a_symmetric_sample_has_students_interval() {
+        let (low, high) = of_mean(&[-1.0, 1.0, -2.0, 2.0], 0.95).unwrap();
+        // s² = 10/3, error 0.9129, times 3.182.
+        near(low, -2.905);
+        near(high, 2.905);
+    }
+
+    #[test]
+    fn what_does_not_tell_has_none() {
+        for values in [
+            &[][..],
+            &[3.0],
+            &[3.0, 3.0, 3.0],
+            &[0.0; 30],
+            &[0.0, 1.0, 2.0, 0.0],
+        ] {
+            assert_eq!(of_mean(values, 0.95), None, "{values:?}");
+        }
+    }
+
+    #[test]
+    fn a_lower_level_lies_within_a_higher_one() {
+        for values in [&[1.0, 2.0, 4.0, 9.0][..], &[0.0, 0.0, 1.0, 2.0, 5.0]] {
+            let [wide, narrow] = [0.99, 0.95].map(|level| of_mean(values, level).unwrap());
+            assert!(wide.0 <= narrow.0 && narrow.1 <= wide.1, "{values:?}");
+        }
+    }
+
+    /// Draws one value of a population, and its true mean.
+    type Population = (&'static str, fn(&mut Stream) -> f64, f64);
+
+    fn log_normal(chance: &mut Stream) -> f64 {
+        libm::exp(chance.normal())
+    }
+
+    fn zeros(chance: &mut Stream, share: f64, value: fn(&mut Stream) -> f64) -> f64 {
+        match chance.unit() < share {
+            true => 0.0,
+            false => value(chance),
+        }
+    }
+
+    /// E of a log-normal with parameters 0 and 1.
+    const E: f64 = 1.648_721_270_700_128_2;
+
+    const POPULATIONS: [Population; 8] = [
+        ("normal", |c| 10.0 + 3.0 * c.normal(), 10.0),
+        ("normal about zero", |c| c.normal(), 0.0),
+        ("log-normal", log_normal, E),
+        ("50 % zero", |c| zeros(c, 0.5, log_normal), 0.5 * E),
+        ("80 % zero", |c| zeros(c, 0.8, log_normal), 0.2 * E),
+        ("95 % zero", |c| zeros(c, 0.95, log_normal), 0.05 * E),
+        (
+            "80 % zero, exponential",
+            |c| zeros(c, 0.8, |c| -libm::log(1.0 - c.unit())),
+            0.2,
+        ),
+        ("50 % zero, else one", |c| zeros(c, 0.5, |_| 1.0), 0.5),
+    ];
+
+    /// Of the intervals that are given, at least 93 % hold the mean.
+    #[test]
+    fn intervals_cover() {
+        const SAMPLES: u32 = 4000;
+        for (name, draw, mean) in POPULATIONS {
+            for size in [4, 10, 30] {
+                let mut chance = Stream::new(size, name);
+                let (mut given, mut covering) = (0_u32, 0_u32);
+                for _ in 0..SAMPLES {
+                    let values: Vec<f64> = (0..size).map(|_| draw(&mut chance)).collect();
+                    if let Some((low, high)) = of_mean(&values, 0.95) {
+                        given += 1;
+                        covering += u32::from(low <= mean && mean <= high);
+                    }
+                }
+                println!("{name}, {size}: {covering} of {given} of {SAMPLES}");
+                let share = f64::from(covering) / f64::from(given.max(1));
+                assert!(
+                    given < 100 || share >= 0.93,
+                    "{name}, {size}: {covering} of {given}"
+                );
+            }
+        }
+    }
+}
