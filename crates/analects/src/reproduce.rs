@@ -137,8 +137,8 @@ fn table(outcome: &Outcome<'_>) -> String {
 
 fn totals(outcomes: &[Outcome<'_>]) -> String {
     let claims = outcomes.iter().flat_map(|outcome| &outcome.claims);
-    let [holds, fails, untested] = page::counts(claims);
-    format!("{holds} claims hold, {fails} do not, {untested} cannot be tested\n")
+    let [holds, fails, untold] = page::counts(claims);
+    format!("{holds} claims hold, {fails} do not, {untold} cannot be told\n")
 }
 
 fn markdown(args: &ReproduceArgs, data: &Data, outcomes: &[Outcome<'_>]) -> String {
@@ -147,14 +147,14 @@ fn markdown(args: &ReproduceArgs, data: &Data, outcomes: &[Outcome<'_>]) -> Stri
     let mut text = format!(
         "# What holds\nMade by `analects reproduce {names}{quick} --format markdown`, with {}. A claim \
          holds if the 95 % interval of our value (a bootstrap over runs) lies in the range that the \
-         claim gives, does not hold if it lies outside, and cannot be tested if it reaches over the \
-         range's end.\n\n| experiment | hold | do not | cannot be tested |\n| --- | --- | --- | --- |\n",
+         claim gives, does not hold if it lies outside, and cannot be told if it reaches over the \
+         range's end.\n\n| experiment | hold | do not | cannot be told |\n| --- | --- | --- | --- |\n",
         data.described()
     );
     for outcome in outcomes {
-        let [holds, fails, untested] = page::counts(outcome.claims.iter());
+        let [holds, fails, untold] = page::counts(outcome.claims.iter());
         let (id, title) = (&outcome.experiment.id, &outcome.experiment.written.title);
-        _ = writeln!(text, "| {id}: {title} | {holds} | {fails} | {untested} |");
+        _ = writeln!(text, "| {id}: {title} | {holds} | {fails} | {untold} |");
     }
     for outcome in outcomes {
         text += "\n";

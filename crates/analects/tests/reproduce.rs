@@ -125,7 +125,7 @@ fn claims_have_verdicts() {
         ("own/e/half/1", "holds"),
         ("own/e/half/2", "holds"),
         ("own/e/wrong", "does not hold"),
-        ("own/e/nothing", "cannot be tested"),
+        ("own/e/nothing", "cannot be told"),
     ];
     assert_eq!(verdicts, expected);
     let half = &claims[1];

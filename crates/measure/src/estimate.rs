@@ -1,16 +1,15 @@
 //! A figure over several runs, with its interval.
 //!
-//! The runs are the units that vary independently (a seed, a recorded trace); what lies inside one
-//! (the loads of its pages) does not. So the interval is a bootstrap over runs (B. Efron 1979): runs
-//! are drawn with replacement, the figure is computed from all that they hold, and the middle 95 % of
-//! a thousand such figures is the interval. Comparisons draw the same runs of both sides, which have
-//! the same seeds and so the same pages.
+//! What varies independently is a *unit*: a run with its seed or, where recorded traces differ, all
+//! runs of a trace. What lies inside one (the loads of its pages) does not vary independently, so each
+//! unit counts as one value: its mean, or its share. [`interval`](crate::interval) says where the mean
+//! of such values lies. Comparisons pair units, which have the same seeds and so the same pages.
+//!
+//! A quantile is that of all values of all units; its interval is where the share of values below it
+//! can lie (R. S. Woodruff, JASA 47, 1952). A maximum grows with the number of runs and has none.
 
+use crate::interval;
 use units::Refusal;
-use units::random::Stream;
-
-/// Draws of the bootstrap.
-const DRAWS: usize = 1000;
 
 /// What becomes of many values.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -85,13 +84,67 @@ impl Statistic {
     }
 }
 
-/// A figure, and the interval that it lies in with 95 % confidence where there is more than one run.
+/// Confidence of the intervals that are shown.
+pub const LEVEL: f64 = 0.95;
+
+/// A figure, and what is known of it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
     /// The figure.
     pub value: f64,
-    /// The interval.
+    /// The interval that it lies in with 95 % confidence; none where that cannot be told.
     pub ci95: Option<(f64, f64)>,
+    /// Units that it comes from.
+    pub units: usize,
+}
+
+impl Estimate {
+    /// A figure that does not come from a sample: a single run, a theorem.
+    pub const fn exact(value: f64) -> Self {
+        Estimate {
+            value,
+            ci95: None,
+            units: 1,
+        }
+    }
+
+    /// Why there is no interval; nothing where there is one, or nothing varied.
+    pub fn doubt(&self) -> Option<String> {
+        match (self.ci95, self.units) {
+            (Some(_), _) | (None, 0 | 1) => None,
+            (None, units) if self.value == 0.0 => {
+                let (_, most) = interval::of_share(0, units, 2.0 * LEVEL - 1.0);
+                let most = most * 100.0;
+                Some(format!(
+                    "in none of {units}: with 95 % confidence in at most {most:.0} % of all"
+                ))
+            }
+            (None, units) => Some(format!("{units} are too few to tell how sure this is")),
+        }
+    }
+
+    /// How many units would probably narrow the interval enough to tell the value from `border`; none
+    /// where there is no interval, or no difference.
+    pub fn units_to_reach(&self, border: f64) -> Option<u64> {
+        let (low, high) = self.ci95?;
+        let half = if border < self.value {
+            self.value - low
+        } else {
+            high - self.value
+        };
+        let ratio = half / (self.value - border).abs();
+        let units = libm::ceil(self.units as f64 * ratio * ratio);
+        units.is_finite().then_some(units as u64)
+    }
+}
+
+/// How two sides are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Against {
+    /// Ours less theirs.
+    Difference,
+    /// The same in percent of theirs.
+    Percent,
 }
 
 /// `ours` less `theirs`, in percent of `theirs`; none where that is nothing, or less.
@@ -99,66 +152,204 @@ pub fn change(ours: f64, theirs: f64) -> Option<f64> {
     (theirs > 0.0).then(|| 100.0 * (ours - theirs) / theirs)
 }
 
-/// The statistic over the values of all `runs`.
-pub fn estimate(statistic: Statistic, runs: &[Vec<f64>]) -> Option<Estimate> {
-    bootstrap(runs.len(), |drawn| statistic.of(&mut gather(runs, drawn)))
+/// The statistic over `units`, each with its values; none where there is no value.
+pub fn estimate(statistic: Statistic, units: &[Vec<f64>]) -> Option<Estimate> {
+    estimate_at(statistic, units, LEVEL)
 }
 
-/// What `figure` makes of the statistic over each of several `sides`, whose runs are paired by their
-/// place. None where it cannot be made: a side has nothing, or a change is from zero.
-pub fn combine(
-    statistic: Statistic,
-    sides: &[Vec<Vec<f64>>],
-    figure: impl Fn(&[f64]) -> Option<f64>,
-) -> Option<Estimate> {
-    let runs = sides.iter().map(Vec::len).min()?;
-    bootstrap(runs, |drawn| {
-        let of = |side: &Vec<Vec<f64>>| statistic.of(&mut gather(side, drawn));
-        let values: Option<Vec<f64>> = sides.iter().map(of).collect();
-        figure(&values?)
-    })
-}
-
-fn gather(runs: &[Vec<f64>], drawn: &[usize]) -> Vec<f64> {
-    let values = drawn.iter().flat_map(|run| &runs[*run]);
-    values.copied().collect()
-}
-
-fn bootstrap(runs: usize, figure: impl Fn(&[usize]) -> Option<f64>) -> Option<Estimate> {
-    let all: Vec<usize> = (0..runs).collect();
-    let value = figure(&all)?;
-    if runs < 2 {
-        return Some(Estimate { value, ci95: None });
-    }
-    let mut chance = Stream::new(runs as u64, "bootstrap");
-    let mut drawn = vec![0; runs];
-    let mut draws: Vec<f64> = (0..DRAWS)
-        .filter_map(|_| {
-            drawn.fill_with(|| chance.below(runs as u64) as usize);
-            figure(&drawn)
-        })
-        .collect();
-    draws.sort_by(f64::total_cmp);
-    // Where most draws give no figure (a change from zero), there is no interval to speak of.
-    let enough = draws.len() >= DRAWS / 2;
-    // Drawn from few runs, the figure varies too little, by this factor for a mean.
-    let widen = libm::sqrt(runs as f64 / (runs - 1) as f64);
-    let (least, most) = (draws.first().copied(), draws.last().copied());
-    let at = |share: f64| {
-        let drawn = draws[((draws.len() - 1) as f64 * share) as usize];
-        let wide = value + widen * (drawn - value);
-        // Never beyond what any draw came to: no share above 100 %, no time below zero.
-        wide.clamp(least.unwrap_or(wide), most.unwrap_or(wide))
+/// The same, with an interval of the confidence `level`.
+pub fn estimate_at(statistic: Statistic, units: &[Vec<f64>], level: f64) -> Option<Estimate> {
+    let filled = units.iter().filter(|unit| !unit.is_empty()).count();
+    let (value, ci95) = match statistic.of_units(units) {
+        Some(each) => (
+            Statistic::Mean.of(&mut each.clone())?,
+            floor(&each, interval::of_mean(&each, level)),
+        ),
+        None => (
+            statistic.of(&mut units.concat())?,
+            quantile_interval(statistic, units, level),
+        ),
     };
     Some(Estimate {
         value,
-        ci95: enough.then(|| (at(0.025), at(0.975))),
+        ci95,
+        units: filled,
+    })
+}
+
+/// What is never negative has no mean below zero.
+fn floor(values: &[f64], interval: Option<(f64, f64)>) -> Option<(f64, f64)> {
+    let negative = values.iter().any(|value| *value < 0.0);
+    interval.map(|(low, high)| (if negative { low } else { low.max(0.0) }, high))
+}
+
+impl Statistic {
+    /// One value for each unit that has values, whose mean the statistic is; none where it is no mean.
+    fn of_units(self, units: &[Vec<f64>]) -> Option<Vec<f64>> {
+        let mean = matches!(self, Statistic::Mean | Statistic::ShareAbove(_));
+        mean.then(|| {
+            units
+                .iter()
+                .filter_map(|unit| self.of(&mut unit.clone()))
+                .collect()
+        })
+    }
+}
+
+/// Where a quantile lies: between those of the shares that its own can be.
+fn quantile_interval(statistic: Statistic, units: &[Vec<f64>], level: f64) -> Option<(f64, f64)> {
+    let Statistic::Quantile(share) = statistic else {
+        return None;
+    };
+    let mut all = units.concat();
+    let value = statistic.of(&mut all)?;
+    // How much more or less than `share` of each unit lies at or below the value.
+    let filled = units.iter().filter(|unit| !unit.is_empty());
+    let below = |unit: &Vec<f64>| {
+        let count = unit.iter().filter(|v| **v <= value).count();
+        count as f64 / unit.len() as f64 - share
+    };
+    let (low, high) = interval::of_mean(&filled.map(below).collect::<Vec<_>>(), level)?;
+    let half = ((high - low) / 2.0).max(0.0);
+    let within = share - half > 0.0 && share + half < 1.0;
+    let at = |share: f64| Statistic::Quantile(share).of(&mut all.clone());
+    within.then(|| Some((at(share - half)?, at(share + half)?)))?
+}
+
+/// Our side against theirs, unit by unit; none where no unit has values on both, or where a change is
+/// from nothing.
+pub fn compare(
+    statistic: Statistic,
+    sides: [&[Vec<f64>]; 2],
+    against: Against,
+    level: f64,
+) -> Option<Estimate> {
+    let both = sides[0].iter().zip(sides[1]);
+    let both = both.filter(|(ours, theirs)| !ours.is_empty() && !theirs.is_empty());
+    let (ours, theirs): (Vec<Vec<f64>>, Vec<Vec<f64>>) =
+        both.map(|(o, t)| (o.clone(), t.clone())).unzip();
+    let value = |value: [f64; 2]| match against {
+        Against::Difference => Some(value[0] - value[1]),
+        Against::Percent => change(value[0], value[1]),
+    };
+    let at = |level| {
+        Some([
+            estimate_at(statistic, &ours, level)?,
+            estimate_at(statistic, &theirs, level)?,
+        ])
+    };
+    let ci95 = match (statistic.of_units(&ours), statistic.of_units(&theirs)) {
+        (Some(ours), Some(theirs)) => paired(&ours, &theirs, against, level),
+        // Of a quantile both intervals hold with this confidence, so the farthest ends do.
+        _ => match at(1.0 - (1.0 - level) / 2.0)?.map(|side| side.ci95) {
+            [Some(ours), Some(theirs)] => {
+                let ends = [value([ours.0, theirs.1]), value([ours.1, theirs.0])];
+                ends[0].zip(ends[1])
+            }
+            _ => None,
+        },
+    };
+    let both = at(level)?;
+    Some(Estimate {
+        value: value(both.map(|side| side.value))?,
+        ci95,
+        units: ours.len(),
+    })
+}
+
+/// Of the errors that a ratio's interval may make, those within it are allowed this share: simulated
+/// coverage of two mostly zero sides is else a little below 93 %.
+const SHARPER: f64 = 0.7;
+
+/// Of means: the interval of the mean difference; or all ratios with which the mean of ours less the
+/// ratio of theirs can be zero (E. C. Fieller, JRSS B 16, 1954).
+fn paired(ours: &[f64], theirs: &[f64], against: Against, level: f64) -> Option<(f64, f64)> {
+    let less = |ratio: f64| -> Vec<f64> {
+        let pairs = ours.iter().zip(theirs);
+        pairs.map(|(ours, theirs)| ours - ratio * theirs).collect()
+    };
+    if against == Against::Difference {
+        return interval::of_mean(&less(1.0), level);
+    }
+    let level = 1.0 - (1.0 - level) * SHARPER;
+    // Where theirs can be nothing, the ratio can be anything.
+    let (least, _) = interval::of_mean(theirs, level).or_else(|| alike(theirs))?;
+    let sum = |values: &[f64]| values.iter().sum::<f64>();
+    let ratio = sum(ours) / sum(theirs);
+    if least <= 0.0 || !ratio.is_finite() {
+        return None;
+    }
+    let possible = |ratio: f64| {
+        let values = less(ratio);
+        match interval::of_mean(&values, level).or_else(|| alike(&values)) {
+            Some((low, high)) => low <= 0.0 && 0.0 <= high,
+            // Too few values differ from zero to tell: it cannot be ruled out.
+            None => true,
+        }
+    };
+    let positive = ours.iter().all(|value| *value >= 0.0);
+    let low = edge(ratio, -1.0, &possible).filter(|low| *low > 0.0 || !positive);
+    let low = low.or(positive.then_some(0.0))?;
+    let high = edge(ratio, 1.0, &possible)?;
+    Some((100.0 * (low - 1.0), 100.0 * (high - 1.0)))
+}
+
+/// The interval of values that do not vary.
+fn alike(values: &[f64]) -> Option<(f64, f64)> {
+    let first = *values.first()?;
+    (values.len() > 1
+        && values
+            .iter()
+            .all(|v| (v - first).abs() <= 1e-9 * first.abs()))
+    .then_some((first, first))
+}
+
+/// How far from `start` ratios are possible, in the direction of `sign`; none where there is no end.
+fn edge(start: f64, sign: f64, possible: &dyn Fn(f64) -> bool) -> Option<f64> {
+    let mut step = start.abs().max(1e-6) / 64.0;
+    let mut inside = start;
+    let outside = loop {
+        let next = inside + sign * step;
+        if !possible(next) {
+            break next;
+        }
+        inside = next;
+        step *= 2.0;
+        if step > 1e6 * start.abs().max(1.0) {
+            return None;
+        }
+    };
+    let (mut inside, mut outside) = (inside, outside);
+    for _ in 0..40 {
+        let middle = f64::midpoint(inside, outside);
+        match possible(middle) {
+            true => inside = middle,
+            false => outside = middle,
+        }
+    }
+    Some(inside)
+}
+
+/// The largest of several figures, which may be `least` instead: that of the comparison which counts.
+/// Ends come from intervals that hold together.
+pub fn worst(figures: &[Estimate], least: bool) -> Option<Estimate> {
+    let pick = |a: f64, b: f64| if least { a.min(b) } else { a.max(b) };
+    let ends: Option<Vec<(f64, f64)>> = figures.iter().map(|figure| figure.ci95).collect();
+    let end = |of: fn(&(f64, f64)) -> f64| {
+        let ends = ends.as_ref()?.iter().map(of);
+        ends.reduce(pick)
+    };
+    Some(Estimate {
+        value: figures.iter().map(|figure| figure.value).reduce(pick)?,
+        ci95: end(|ends| ends.0).zip(end(|ends| ends.1)),
+        units: figures.iter().map(|figure| figure.units).min()?,
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use units::random::Stream;
 
     #[test]
     fn statistics() {
@@ -183,32 +374,144 @@ mod tests {
         }
     }
 
-    #[test]
-    fn an_interval_needs_two_runs_and_is_repeatable() {
-        let one = estimate(Statistic::Mean, &[vec![1.0, 3.0]]).unwrap();
-        assert_eq!((one.value, one.ci95), (2.0, None));
-        let runs: Vec<Vec<f64>> = (0..20).map(|n| vec![f64::from(n)]).collect();
-        let many = estimate(Statistic::Mean, &runs).unwrap();
-        assert_eq!(many.value, 9.5);
-        // Deviation sqrt((20²-1)/12) = 5.77, error 5.77/sqrt(20) = 1.29: about 9.5 ± 2.53.
-        let (low, high) = many.ci95.unwrap();
-        assert!(
-            (6.5..7.5).contains(&low) && (11.5..12.5).contains(&high),
-            "{low} {high}"
-        );
-        assert_eq!(Some(many), estimate(Statistic::Mean, &runs));
+    fn units(values: &[f64]) -> Vec<Vec<f64>> {
+        values.iter().map(|value| vec![*value]).collect()
     }
 
     #[test]
-    fn paired_runs_cancel_what_they_share() {
+    fn an_interval_needs_units_and_says_what_it_lacks() {
+        let one = estimate(Statistic::Mean, &[vec![1.0, 3.0]]).unwrap();
+        assert_eq!((one.value, one.ci95, one.doubt()), (2.0, None, None));
+        let zero = estimate(Statistic::Mean, &vec![vec![0.0, 0.0]; 30]).unwrap();
+        assert_eq!((zero.value, zero.ci95), (0.0, None));
+        // 1 − 0.05^(1/30).
+        let doubt = zero.doubt().unwrap();
+        assert!(
+            doubt.contains("in none of 30") && doubt.contains("10 %"),
+            "{doubt}"
+        );
+        let few = estimate(Statistic::Mean, &units(&[0.0, 0.0, 3.0, 0.0])).unwrap();
+        assert_eq!(
+            few.doubt().unwrap(),
+            "4 are too few to tell how sure this is"
+        );
+        let many = estimate(Statistic::Mean, &units(&[1.0, 2.0, 3.0, 4.0, 5.0])).unwrap();
+        let (low, high) = many.ci95.unwrap();
+        assert!(low >= 0.0 && low < 1.1 && high > 4.9, "{low} {high}");
+    }
+
+    #[test]
+    fn a_unit_counts_once_however_many_values_it_has() {
+        let uneven = [vec![1.0; 1000], vec![3.0]];
+        assert_eq!(estimate(Statistic::Mean, &uneven).unwrap().value, 2.0);
+        let share = estimate(Statistic::ShareAbove(2.0), &uneven).unwrap();
+        assert_eq!((share.value, share.units), (50.0, 2));
+    }
+
+    #[test]
+    fn paired_units_cancel_what_they_share() {
         // Ours is always half of theirs, which vary a lot.
-        let theirs: Vec<Vec<f64>> = [10.0, 1000.0, 70.0].map(|v| vec![v]).to_vec();
-        let ours: Vec<Vec<f64>> = theirs.iter().map(|v| vec![v[0] / 2.0]).collect();
-        let relative = |values: &[f64]| change(values[0], values[1]);
-        let half = combine(Statistic::Mean, &[ours.clone(), theirs], relative).unwrap();
-        assert_eq!((half.value, half.ci95), (-50.0, Some((-50.0, -50.0))));
+        let theirs = units(&[10.0, 1000.0, 70.0, 200.0]);
+        let ours = units(&[5.0, 500.0, 35.0, 100.0]);
+        let half = compare(Statistic::Mean, [&ours, &theirs], Against::Percent, LEVEL);
+        // Theirs vary so much that they could be nothing: the ratio could then be anything.
+        assert_eq!(half.map(|half| half.value), Some(-50.0));
+        let theirs = units(&[10.0, 14.0, 11.0, 13.0]);
+        let ours = units(&[5.0, 7.0, 5.5, 6.5]);
+        let half = compare(Statistic::Mean, [&ours, &theirs], Against::Percent, LEVEL).unwrap();
+        let (low, high) = half.ci95.unwrap();
+        assert!(
+            (low + 50.0).abs() < 1e-6 && (high + 50.0).abs() < 1e-6,
+            "{low} {high}"
+        );
         // From nothing there is no change in percent.
-        let none = vec![vec![0.0]; 3];
-        assert_eq!(combine(Statistic::Mean, &[ours, none], relative), None);
+        let none = units(&[0.0; 4]);
+        assert_eq!(
+            compare(Statistic::Mean, [&ours, &none], Against::Percent, LEVEL),
+            None
+        );
+    }
+
+    #[test]
+    fn a_quantile_lies_between_others() {
+        let runs: Vec<Vec<f64>> = (0..20)
+            .map(|run| (0..50).map(|n| f64::from((n * 7 + run * 3) % 50)).collect())
+            .collect();
+        let median = estimate(Statistic::Quantile(0.5), &runs).unwrap();
+        assert_eq!(median.value, 24.0);
+        let skewed: Vec<Vec<f64>> = (0..20)
+            .map(|run| (0..50).map(|n| f64::from(n) + f64::from(run)).collect())
+            .collect();
+        let median = estimate(Statistic::Quantile(0.5), &skewed).unwrap();
+        let (low, high) = median.ci95.unwrap();
+        assert!(
+            low < median.value && median.value < high && high - low < 12.0,
+            "{low} {high}"
+        );
+        assert_eq!(estimate(Statistic::Max, &skewed).unwrap().ci95, None);
+    }
+
+    /// One value for each of `size` units: `factor` times a log-normal, or zero.
+    fn drawn(chance: &mut Stream, size: u64, factor: f64, zeros: f64) -> Vec<Vec<f64>> {
+        let mut value = || match chance.unit() < zeros {
+            true => 0.0,
+            false => factor * libm::exp(0.5 * chance.normal()),
+        };
+        (0..size).map(|_| vec![value()]).collect()
+    }
+
+    /// Of the intervals of changes in percent that are given, at least 93 % hold the true change.
+    #[test]
+    fn changes_cover() {
+        const SAMPLES: u32 = 600;
+        for (factor, zeros) in [(0.5, 0.0), (0.5, 0.5), (1.0, 0.8)] {
+            for size in [4, 10, 30] {
+                let mut chance = Stream::new(size, "changes");
+                let (mut given, mut covering) = (0_u32, 0_u32);
+                for _ in 0..SAMPLES {
+                    let ours = drawn(&mut chance, size, factor, zeros);
+                    let theirs = drawn(&mut chance, size, 1.0, zeros);
+                    let change =
+                        compare(Statistic::Mean, [&ours, &theirs], Against::Percent, LEVEL);
+                    let interval = change.and_then(|change| change.ci95);
+                    let truth = 100.0 * (factor - 1.0);
+                    given += u32::from(interval.is_some());
+                    covering += u32::from(
+                        interval.is_some_and(|(low, high)| low <= truth && truth <= high),
+                    );
+                }
+                println!("{factor}, {zeros}, {size}: {covering} of {given} of {SAMPLES}");
+                let share = f64::from(covering) / f64::from(given.max(1));
+                assert!(
+                    given < 100 || share >= 0.93,
+                    "{factor}, {zeros}, {size}: {covering} of {given}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_worst_counts() {
+        let figure = |value, low, high| Estimate {
+            value,
+            ci95: Some((low, high)),
+            units: 9,
+        };
+        let both = [figure(-30.0, -40.0, -20.0), figure(-10.0, -35.0, 5.0)];
+        assert_eq!(worst(&both, false), Some(figure(-10.0, -35.0, 5.0)));
+        assert_eq!(worst(&both, true), Some(figure(-30.0, -40.0, -20.0)));
+        assert_eq!(worst(&[], false), None);
+    }
+
+    #[test]
+    fn what_it_would_take() {
+        let figure = Estimate {
+            value: 10.0,
+            ci95: Some((4.0, 18.0)),
+            units: 10,
+        };
+        // Half of 6 to reach 7: twice as near, four times as many.
+        assert_eq!(figure.units_to_reach(7.0), Some(40));
+        assert_eq!(figure.units_to_reach(10.0), None);
     }
 }

@@ -15,6 +15,8 @@ use statrs::distribution::{Beta, ContinuousCDF, StudentsT};
 
 /// Fewer values that are not zero say nothing of how large such values are.
 const LEAST_PRESENT: usize = 3;
+/// So many values that are all alike mean that it does not vary; fewer can be chance.
+const LEAST_ALIKE: usize = 8;
 /// Level of each of the two intervals whose product is taken. Their errors are independent, and the
 /// ends of a product are reached only where both err: simulated coverage stays above 93 %.
 const LEVEL_OF_PARTS: f64 = 0.8;
@@ -67,6 +69,10 @@ fn join(one: (f64, f64), other: (f64, f64)) -> (f64, f64) {
 }
 
 fn without_zeros(values: &[f64], level: f64) -> Option<(f64, f64)> {
+    let first = *values.first()?;
+    if values.len() >= LEAST_ALIKE && values.iter().all(|value| *value == first) {
+        return Some((first, first));
+    }
     let student = student(values, level)?;
     let positive = values.iter().all(|value| *value > 0.0);
     Some(match positive {
@@ -143,6 +149,7 @@ mod tests {
 
     #[test]
     fn what_does_not_tell_has_none() {
+        assert_eq!(of_mean(&[3.0; 8], 0.95), Some((3.0, 3.0)));
         for values in [
             &[][..],
             &[3.0],

@@ -10,6 +10,7 @@
 
 mod backlog;
 mod classes;
+mod cluster;
 mod collect;
 mod engine;
 pub mod estimate;
@@ -28,6 +29,7 @@ mod series;
 mod video;
 mod waits;
 
+pub use cluster::Units;
 pub use collect::Collector;
 pub use engine::{BuiltLink, Engine, EngineError, Unsupported};
 pub use estimate::{Estimate, Statistic};

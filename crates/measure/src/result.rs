@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 pub const WITHOUT: &str = "without";
 
 /// One run's results.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct RunResult {
     /// The discipline under test, with its settings.
     pub discipline: String,

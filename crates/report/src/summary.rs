@@ -2,7 +2,7 @@
 
 use measure::estimate::{Estimate, estimate};
 use measure::metric::{Column, Metric, Observed, Registry};
-use measure::{RunResult, WITHOUT};
+use measure::{RunResult, Units, WITHOUT};
 use std::collections::BTreeMap;
 
 /// What all runs of one discipline come to.
@@ -26,7 +26,7 @@ impl Summary {
 
     /// The same as it is printed.
     pub fn cell(&self, metric: &Metric, column: Column) -> Option<Cell> {
-        let Estimate { value, ci95 } = self.get(metric)?;
+        let Estimate { value, ci95, .. } = self.get(metric)?;
         let digits = |value| digits(value, column.decimals);
         Some(Cell {
             value: digits(value),
@@ -66,8 +66,10 @@ pub fn summarize(results: &[RunResult], metrics: &Registry) -> Vec<Summary> {
 }
 
 fn one(name: &str, runs: &[&Observed<'_>], metrics: &Registry) -> Summary {
+    let units = Units::of(runs.iter().map(|of| of.run));
     let figure = |(metric, column): (&Metric, Column)| {
-        let values: Vec<Vec<f64>> = runs.iter().map(|run| (metric.take)(run, "")).collect();
+        let values = runs.iter().map(|of| (of.run, (metric.take)(of, "")));
+        let values = units.gather(values);
         Some((metric.name, estimate(column.statistic, &values)?))
     };
     let pages = runs.iter().flat_map(|of| &of.run.pages);
@@ -166,10 +168,10 @@ mod tests {
 
     #[test]
     fn the_runs_are_what_varies() {
-        // Both hold 0 and 10 three times. Where each run holds one value, they differ; where each
+        // Both hold as many 0 as 10. Where each run holds one value, they differ; where each
         // holds both, they do not, however many values there are.
         let apart = [0.0, 10.0, 0.0, 10.0, 0.0, 10.0].map(|stall| vec![stall]);
-        let alike = vec![vec![0.0, 10.0]; 3];
+        let alike = vec![vec![0.0, 10.0]; 8];
         let of = |runs: &[Vec<f64>]| {
             let runs = (0..)
                 .zip(runs)

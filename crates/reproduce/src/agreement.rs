@@ -7,7 +7,7 @@ use crate::experiment::Experiment;
 use crate::{Error, Keeping, Progress, Wanted, run};
 use measure::estimate::{Estimate, Statistic, estimate};
 use measure::metric::{Observed, Registry};
-use measure::{Engine, RunResult};
+use measure::{Engine, RunResult, Units};
 use scenario::Names;
 use serde::Serialize;
 
@@ -131,10 +131,9 @@ fn row(
     let metric = Registry::builtin().select(name).ok()?;
     let of = |results: &[RunResult]| {
         let runs = results.iter().filter(|run| run.discipline == case);
-        let values: Vec<Vec<f64>> = runs
-            .map(|run| metric.of(&Observed { run, control: None }))
-            .collect();
-        estimate(Statistic::Mean, &values)
+        let units = Units::of(runs.clone());
+        let values = runs.map(|run| (run, metric.of(&Observed { run, control: None })));
+        estimate(Statistic::Mean, &units.gather(values))
     };
     let (ours, witness) = (of(ours)?, of(witness)?);
     Some(Row {
@@ -159,6 +158,7 @@ mod tests {
         let witness = Estimate {
             value: 10.0,
             ci95: Some((7.0, 12.0)),
+            units: 4,
         };
         use Verdict::{Agrees, Differs, Undecided};
         let of = |near: Near, ours: f64| near.verdict(ours, &witness);
@@ -168,10 +168,7 @@ mod tests {
         assert_eq!(of(Near::ShareOrInterval(0.15), 7.0), Agrees);
         assert_eq!(of(Near::ShareOrInterval(0.15), 11.5), Agrees);
         assert_eq!(of(Near::ShareOrInterval(0.15), 12.1), Differs);
-        let witness = Estimate {
-            value: 0.0,
-            ci95: None,
-        };
+        let witness = Estimate::exact(0.0);
         let of = |near: Near, ours: f64| near.verdict(ours, &witness);
         assert_eq!(of(Near::ShareOrDistance(0.15, 0.1), 0.1), Agrees);
         assert_eq!(of(Near::ShareOrDistance(0.15, 0.1), 0.11), Differs);

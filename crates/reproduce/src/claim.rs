@@ -4,7 +4,7 @@ use crate::design::{AxisValue, Design, Settings};
 use crate::facts::{self, Fact, Facts};
 use crate::figure::number;
 use crate::records::Records;
-use measure::estimate::{self, Estimate, Statistic};
+use measure::estimate::{self, Against, Estimate, LEVEL, Statistic};
 use measure::metric::{Registry, Selection};
 use serde::{Deserialize, Serialize};
 use units::Refusal;
@@ -136,9 +136,7 @@ impl Range {
 
     /// What an estimate says about whether the true value is in the range.
     fn judge(&self, estimate: &Estimate) -> Option<bool> {
-        let Some((low, high)) = estimate.ci95 else {
-            return Some(self.contains(estimate.value));
-        };
+        let (low, high) = estimate.ci95?;
         if low >= self.low && high <= self.high {
             Some(true)
         } else if high < self.low || low > self.high {
@@ -147,20 +145,26 @@ impl Range {
             None
         }
     }
+
+    /// The end of the range that is nearest to `value`.
+    fn border(&self, value: f64) -> f64 {
+        let [low, high] = [self.low, self.high].map(|end| (end - value).abs());
+        if low < high { self.low } else { self.high }
+    }
 }
 
 /// What came of a claim.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub enum Verdict {
-    /// Our value is in the range, with 95 % confidence where there are several runs.
+    /// Our value is in the range, as surely as claims are told (decision 0041).
     #[serde(rename = "holds")]
     Holds,
     /// It is outside.
     #[serde(rename = "does not hold")]
     Fails,
-    /// The interval reaches over the range's end, or there is nothing to test it with.
-    #[serde(rename = "cannot be tested")]
-    Untested,
+    /// There are too few runs to tell, or there is nothing to test it with.
+    #[serde(rename = "cannot be told")]
+    Untold,
 }
 
 impl Verdict {
@@ -169,7 +173,7 @@ impl Verdict {
         match self {
             Verdict::Holds => "holds",
             Verdict::Fails => "does not hold",
-            Verdict::Untested => "cannot be tested",
+            Verdict::Untold => "cannot be told",
         }
     }
 }
@@ -187,8 +191,11 @@ pub struct Checked {
     pub published: String,
     /// Our value, in `unit`; null where there is none.
     pub ours: Option<f64>,
-    /// Its 95 % interval; null for a single run.
+    /// Its 95 % interval; null where that cannot be told, and for what does not come from runs.
     pub ci95: Option<(f64, f64)>,
+    /// The least confidence's complement with which it would be decided, between 0 and 1; null for what
+    /// does not come from runs.
+    pub p: Option<f64>,
     /// The unit.
     pub unit: String,
     /// Whether it holds.
@@ -290,8 +297,9 @@ impl Claim {
             published: self.published.clone(),
             ours: None,
             ci95: None,
+            p: None,
             unit: self.unit(records.design().metrics),
-            verdict: Verdict::Untested,
+            verdict: Verdict::Untold,
             note: String::new(),
         };
         let Some(axis) = &self.each else {
@@ -315,7 +323,7 @@ impl Claim {
             checked.id += &format!("/{label}");
             checked.statement += &format!(" ({axis} {label})");
         }
-        let estimate = match self.measured(records, &place) {
+        let estimate = match self.measured(records, &place, LEVEL) {
             Ok(estimate) => estimate,
             Err(reason) => {
                 checked.note = reason;
@@ -324,14 +332,16 @@ impl Claim {
         };
         checked.ours = Some(estimate.value);
         checked.ci95 = estimate.ci95;
-        let held = self.expect.and_then(|range| range.judge(&estimate));
+        let of_runs = self.metric.is_some();
+        let held = self.expect.and_then(|range| match of_runs {
+            true => range.judge(&estimate),
+            false => Some(range.contains(estimate.value)),
+        });
+        checked.p = of_runs.then(|| self.p(records, &place));
         let (verdict, note) = match held {
-            Some(true) => (Verdict::Holds, ""),
-            Some(false) => (Verdict::Fails, ""),
-            None => (
-                Verdict::Untested,
-                "the interval covers both: more runs are needed. ",
-            ),
+            Some(true) => (Verdict::Holds, String::new()),
+            Some(false) => (Verdict::Fails, String::new()),
+            None => (Verdict::Untold, self.lacking(&estimate)),
         };
         checked.verdict = verdict;
         let theory = self.theory(records, &place);
@@ -353,7 +363,13 @@ impl Claim {
         }
     }
 
-    fn measured(&self, records: &Records<'_>, place: &Settings) -> Result<Estimate, String> {
+    /// Our figure, with an interval of the confidence `level`.
+    fn measured(
+        &self,
+        records: &Records<'_>,
+        place: &Settings,
+        level: f64,
+    ) -> Result<Estimate, String> {
         if let Some(reason) = &self.untestable {
             return Err(reason.clone());
         }
@@ -365,29 +381,95 @@ impl Claim {
             }
             None => self.of_facts(records.facts())?,
         };
-        let others = !self.to.0.is_empty();
-        let how = self.how;
-        // Of several comparisons the one that is worst for the claim counts.
+        let compare = |[ours, theirs]: [usize; 2], against, level| {
+            let sides = [&sides[ours][..], &sides[theirs][..]];
+            estimate::compare(statistic, sides, against, level)
+        };
+        let others: Vec<[usize; 2]> = (1..sides.len()).map(|other| [0, other]).collect();
+        // Of several figures the one that is worst for the claim counts.
         let least = self.expect.is_some_and(|range| range.high == f64::INFINITY);
-        let worst = |values: Vec<f64>| {
-            let pick = if least { f64::min } else { f64::max };
-            values.into_iter().reduce(pick)
-        };
-        let figure = |values: &[f64]| match how {
+        let found = match self.how {
             How::Spread => {
-                let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-                let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-                estimate::change(least, most).map(f64::abs)
+                let two = |one| (0..sides.len()).map(move |other| [one, other]);
+                let pairs: Vec<[usize; 2]> = (0..sides.len())
+                    .flat_map(two)
+                    .filter(|[a, b]| a != b)
+                    .collect();
+                let level = together(level, pairs.len());
+                let changes = pairs
+                    .into_iter()
+                    .map(|pair| compare(pair, Against::Percent, level));
+                let changes: Option<Vec<Estimate>> = changes.collect();
+                changes
+                    .and_then(|changes| estimate::worst(&changes, true))
+                    .map(negated)
             }
-            _ if !others => worst(values.to_vec()),
-            How::Difference => worst(values[1..].iter().map(|v| values[0] - v).collect()),
-            How::Change => {
-                let all = values[1..].iter().map(|v| estimate::change(values[0], *v));
-                worst(all.collect::<Option<Vec<f64>>>()?)
+            _ if self.to.0.is_empty() => {
+                let level = together(level, sides.len());
+                let each = sides
+                    .iter()
+                    .map(|side| estimate::estimate_at(statistic, side, level));
+                let each: Option<Vec<Estimate>> = each.collect();
+                each.and_then(|each| estimate::worst(&each, least))
+            }
+            how => {
+                let against = match how {
+                    How::Difference => Against::Difference,
+                    _ => Against::Percent,
+                };
+                let level = together(level, others.len());
+                let each = others.into_iter().map(|pair| compare(pair, against, level));
+                let each: Option<Vec<Estimate>> = each.collect();
+                each.and_then(|each| estimate::worst(&each, least))
             }
         };
-        let combined = estimate::combine(statistic, &sides, figure);
-        combined.ok_or_else(|| "the change is from nothing".to_owned())
+        found.ok_or_else(|| "the change is from nothing".to_owned())
+    }
+
+    /// The complement of the least confidence with which the claim is decided.
+    fn p(&self, records: &Records<'_>, place: &Settings) -> f64 {
+        let decided = |p: f64| {
+            let estimate = self.measured(records, place, 1.0 - p).ok();
+            let held = estimate.and_then(|estimate| self.expect?.judge(&estimate));
+            held.is_some()
+        };
+        let (mut sure, mut unsure) = (1.0, LEAST_P);
+        if decided(unsure) {
+            return unsure;
+        }
+        if !decided(MOST_P) {
+            return 1.0;
+        }
+        sure = MOST_P.min(sure);
+        for _ in 0..12 {
+            let middle = libm::sqrt(sure * unsure);
+            match decided(middle) {
+                true => sure = middle,
+                false => unsure = middle,
+            }
+        }
+        sure
+    }
+
+    /// What is missing for a verdict.
+    fn lacking(&self, estimate: &Estimate) -> String {
+        if let Some(doubt) = estimate.doubt() {
+            return format!("{doubt}. ");
+        }
+        let needed = self.expect.and_then(|range| {
+            let border = range.border(estimate.value);
+            border
+                .is_finite()
+                .then(|| estimate.units_to_reach(border))?
+        });
+        match (estimate.ci95, needed) {
+            (None, _) => "One run, or one trace: it cannot be told how sure this is. ".to_owned(),
+            (_, Some(needed)) => format!(
+                "The interval covers both: of {} runs or traces, about {needed} would tell. ",
+                estimate.units
+            ),
+            (_, None) => "The interval covers both. ".to_owned(),
+        }
     }
 
     /// The metric's values in each run, of each case.
@@ -415,6 +497,51 @@ impl Claim {
             Ok(vec![vec![value]])
         };
         self.facts().map(side).collect()
+    }
+}
+
+/// No p is told to be less than this, nor looked for between the other and 1.
+const LEAST_P: f64 = 1e-4;
+const MOST_P: f64 = 0.5;
+
+/// The confidence of each of `count` intervals that hold together with the confidence `level` (C. E.
+/// Bonferroni).
+fn together(level: f64, count: usize) -> f64 {
+    1.0 - (1.0 - level) / count.max(1) as f64
+}
+
+fn negated(estimate: Estimate) -> Estimate {
+    Estimate {
+        value: -estimate.value,
+        ci95: estimate.ci95.map(|(low, high)| (-high, -low)),
+        ..estimate
+    }
+}
+
+/// The share of verdicts of an experiment that may be wrong.
+const FALSE_DISCOVERIES: f64 = 0.05;
+
+/// Takes back what would not be told if claims of an experiment were judged together, so that of its
+/// verdicts at most one in twenty is wrong (Y. Benjamini and Y. Hochberg, JRSS B 57, 1995).
+pub(super) fn judged_together(claims: &mut [Checked]) {
+    let mut all: Vec<f64> = claims.iter().filter_map(|claim| claim.p).collect();
+    all.sort_by(f64::total_cmp);
+    let count = all.len() as f64;
+    let told = (1..)
+        .zip(&all)
+        .filter(|(place, p)| **p <= FALSE_DISCOVERIES * f64::from(*place) / count);
+    let limit = told.map(|(_, p)| *p).last().unwrap_or(0.0);
+    let late = |claim: &&mut Checked| {
+        claim.verdict != Verdict::Untold && claim.p.is_some_and(|p| p > limit)
+    };
+    for claim in claims.iter_mut().filter(late) {
+        claim.verdict = Verdict::Untold;
+        claim.note = format!(
+            "Alone it would be told; among {count} claims it may be chance. {}",
+            claim.note
+        )
+        .trim()
+        .to_owned();
     }
 }
 

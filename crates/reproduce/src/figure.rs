@@ -2,7 +2,7 @@
 
 use crate::design::{Design, Settings};
 use crate::records::Records;
-use measure::estimate::{self, Estimate, Statistic};
+use measure::estimate::{self, Against, Estimate, LEVEL, Statistic};
 use measure::metric::Selection;
 use serde::Deserialize;
 use units::Refusal;
@@ -229,9 +229,9 @@ impl Figure {
         let Some(other) = &self.relative_to else {
             return Ok(estimate::estimate(statistic, &ours));
         };
-        let sides = [ours, records.values(metric, other, place)];
-        let relative = |values: &[f64]| estimate::change(values[0], values[1]);
-        Ok(estimate::combine(statistic, &sides, relative))
+        let theirs = records.values(metric, other, place);
+        let sides = [&ours[..], &theirs[..]];
+        Ok(estimate::compare(statistic, sides, Against::Percent, LEVEL))
     }
 }
 

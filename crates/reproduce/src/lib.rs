@@ -113,9 +113,10 @@ pub fn outcome<'a>(
     let facts = Facts::new(engine, wanted.data);
     let records = Records::new(experiment.design(), wanted.quick, &facts, &results);
     let claims = experiment.written.claim.iter();
-    let claims = claims
+    let mut claims: Vec<Checked> = claims
         .flat_map(|claim| claim.checked(&experiment.id, &experiment.written.paper, &records))
         .collect();
+    claim::judged_together(&mut claims);
     let figures = experiment.written.figure.iter();
     let figures = figures.map(|figure| figure.shown(&records));
     let curves = experiment.written.curves.iter();

@@ -30,8 +30,8 @@ pub fn ours(claim: &Checked) -> String {
         return "–".to_owned();
     };
     let estimate = Estimate {
-        value,
         ci95: claim.ci95,
+        ..Estimate::exact(value)
     };
     format!("{} {}", figure::text(&estimate), claim.unit)
         .trim()
@@ -96,14 +96,14 @@ fn row<'a>(cells: impl IntoIterator<Item = &'a str>) -> String {
     format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
 }
 
-/// How many claims hold, do not, and cannot be tested.
+/// How many claims hold, do not, and cannot be told.
 pub fn counts<'a>(claims: impl Iterator<Item = &'a Checked>) -> [usize; 3] {
     let mut counts = [0; 3];
     for claim in claims {
         counts[match claim.verdict {
             Verdict::Holds => 0,
             Verdict::Fails => 1,
-            Verdict::Untested => 2,
+            Verdict::Untold => 2,
         }] += 1;
     }
     counts

@@ -2,8 +2,8 @@
 
 use crate::design::{Design, Settings};
 use crate::facts::Facts;
-use measure::RunResult;
 use measure::metric::{Observed, Selection};
+use measure::{RunResult, Units};
 
 /// The results of an experiment's runs.
 #[derive(Debug)]
@@ -12,6 +12,7 @@ pub struct Records<'a> {
     quick: bool,
     facts: &'a Facts<'a>,
     observed: Vec<Observed<'a>>,
+    units: Units<'a>,
 }
 
 impl<'a> Records<'a> {
@@ -23,11 +24,13 @@ impl<'a> Records<'a> {
         facts: &'a Facts<'a>,
         results: &'a [RunResult],
     ) -> Self {
+        let observed = Observed::pairs(results);
         Records {
             design,
             quick,
             facts,
-            observed: Observed::pairs(results),
+            units: Units::of(observed.iter().map(|of| of.run)),
+            observed,
         }
     }
 
@@ -56,8 +59,8 @@ impl<'a> Records<'a> {
             .collect()
     }
 
-    /// The values of `metric` in each run of `case` whose axes have the values of `place`; in the same
-    /// order for every case.
+    /// The values of `metric` in each unit, from its runs of `case` whose axes have the values of
+    /// `place`; units are in the same order for every case.
     pub fn values(&self, metric: &Selection, case: &str, place: &Settings) -> Vec<Vec<f64>> {
         let here = |observed: &&Observed<'_>| {
             let at =
@@ -65,6 +68,7 @@ impl<'a> Records<'a> {
             observed.run.discipline == case && place.iter().all(at)
         };
         let runs = self.observed.iter().filter(here);
-        runs.map(|observed| metric.of(observed)).collect()
+        let values = runs.map(|observed| (observed.run, metric.of(observed)));
+        self.units.gather(values)
     }
 }

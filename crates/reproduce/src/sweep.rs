@@ -8,7 +8,7 @@ use crate::plan::SETTING;
 use crate::{Data, Error, Keeping, Outcome, Progress, Wanted, run};
 use measure::estimate::{Estimate, Statistic, estimate};
 use measure::metric::{Observed, Registry, Selection};
-use measure::{Engine, RunResult};
+use measure::{Engine, RunResult, Units};
 use scenario::{Document, Names};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
@@ -148,13 +148,15 @@ impl Sweep {
             (step - 1..runs.len()).step_by(step).collect()
         };
         let of = |metric: &Selection| {
-            let values = observed(runs).into_iter().map(|place| {
+            let places = observed(runs);
+            let units = Units::of(places.iter().map(|place| &runs[*place]));
+            let values = places.iter().map(|&place| {
                 // A control run stands just before the run that it serves.
                 let control = written.without.as_ref().map(|_| &runs[place - 1]);
                 let run = &runs[place];
-                metric.of(&Observed { run, control })
+                (run, metric.of(&Observed { run, control }))
             });
-            estimate(self.statistic.1, &values.collect::<Vec<_>>())
+            estimate(self.statistic.1, &units.gather(values))
         };
         let first = &runs[0];
         let label = |axis: &Axis| first.variant.get(&axis.name).cloned().unwrap_or_default();

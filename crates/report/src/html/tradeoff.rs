@@ -24,6 +24,7 @@ fn dots(report: &Report<'_>) -> Vec<Dot> {
     let seconds = |plt: Estimate| Estimate {
         value: plt.value / 1e3,
         ci95: plt.ci95.map(|(low, high)| (low / 1e3, high / 1e3)),
+        ..plt
     };
     let several = (0..).zip(&report.summaries).filter(|of| of.1.loads > 1);
     several

@@ -85,7 +85,7 @@ fn facts_are_compared() {
     );
     let none =
         checked("fact = \"theory confucius weights of delay corrected\"\nexpect = \"at least 0\"");
-    assert_eq!(none.verdict, Verdict::Untested);
+    assert_eq!(none.verdict, Verdict::Untold);
     assert!(none.note.contains("there is no theory"), "{}", none.note);
 }
 
