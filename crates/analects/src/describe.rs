@@ -11,8 +11,8 @@ use reproduce::registry;
 use sim::Simulator;
 use std::fmt::Write as _;
 use transport::media::MediaParams;
-use units::choice;
 use units::param::Spec;
+use units::{Refusal, choice};
 use workload::Carrier;
 
 /// What a scenario can say; a test runs it.
@@ -170,20 +170,23 @@ pub fn describe(name: &str, style: Style) -> Result<(), Refused> {
     })
 }
 
+fn entries() -> impl Iterator<Item = Entry> {
+    let simulated = disciplines().into_iter().chain(controls());
+    simulated.chain(traffic()).chain(metrics())
+}
+
+/// All that can be described.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    let kinds = ["scenario", "disciplines", "controls", "traffic", "metrics"];
+    kinds.into_iter().chain(entries().map(|entry| entry.name))
+}
+
 /// What is called `name`.
 fn called(name: &str) -> Result<Vec<Entry>, Refused> {
-    let entries = || {
-        let simulated = disciplines().into_iter().chain(controls());
-        simulated.chain(traffic()).chain(metrics())
-    };
     let found: Vec<Entry> = entries().filter(|entry| entry.name == name).collect();
     if found.is_empty() {
-        let names: Vec<&str> = entries().map(|entry| entry.name).collect();
-        let help = format!(
-            "there are: scenario, disciplines, controls, traffic, metrics, {}",
-            names.join(", ")
-        );
-        return Err(Refused::new(&format!("nothing is called {name:?}"), &help));
+        let refusal = Refusal::unknown("name", name, names());
+        return Err(Refused::because(refusal, "see `analects list`"));
     }
     Ok(found)
 }

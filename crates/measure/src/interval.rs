@@ -16,7 +16,7 @@ use statrs::distribution::{Beta, ContinuousCDF, StudentsT};
 /// Fewer values that are not zero say nothing of how large such values are.
 const LEAST_PRESENT: usize = 3;
 /// So many values that are all alike mean that it does not vary; fewer can be chance.
-const LEAST_ALIKE: usize = 8;
+pub const LEAST_ALIKE: usize = 8;
 /// Level of each of the two intervals whose product is taken. Their errors are independent, and the
 /// ends of a product are reached only where both err: simulated coverage stays above 93 %.
 const LEVEL_OF_PARTS: f64 = 0.8;

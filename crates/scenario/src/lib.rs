@@ -23,7 +23,7 @@ mod section;
 mod traffic;
 mod via;
 
-pub use document::Document;
+pub use document::{CAPACITIES, Document};
 pub use dscp::Dscp;
 pub use error::{ScenarioError, printable};
 pub use model::{Buffer, Link, Path, Scenario, Stack, Traffic, Uplink, Via};

@@ -203,11 +203,30 @@ impl<'a> Section<'a> {
         known.sort_unstable();
         known.dedup();
         let help = Refusal::unknown("key", name, known).help;
+        let help = help.unwrap_or_default();
+        if let Some((_, instead)) = NOT_MODELLED.iter().find(|(key, _)| *key == name) {
+            let message = format!("{} is not modelled: {instead}", self.key(name));
+            return self.error_at(item, &message, &help);
+        }
         let name: String = name.chars().take(60).collect();
         let message = format!("unknown key {:?}", self.key(&name));
-        self.error_at(item, &message, &help.unwrap_or_default())
+        self.error_at(item, &message, &help)
     }
 }
+
+/// What people look for in vain, and what there is.
+const NOT_MODELLED: [(&str, &str); 10] = [
+    ("audio", "a call has one stream of video"),
+    ("data_channel", "a call has one stream of video"),
+    ("fec", "lost packets are asked for again"),
+    ("layers", "a call has one stream of one quality"),
+    ("mcs", "a wireless link is a trace of its capacity"),
+    ("playout", "a frame is shown when it is complete"),
+    ("simulcast", "a call has one stream of one quality"),
+    ("ssid", "a wireless link is a trace of its capacity"),
+    ("svc", "a call has one stream of one quality"),
+    ("wifi", "a wireless link is a trace of its capacity"),
+];
 
 /// Where settings stand.
 pub struct Places<'a> {
