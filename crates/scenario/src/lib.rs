@@ -17,6 +17,7 @@ mod error;
 pub mod files;
 mod model;
 mod names;
+mod noise;
 mod read;
 mod resolve;
 mod section;
