@@ -180,9 +180,8 @@ impl Sender {
         if !self.config.undo || !self.recovery.as_ref().is_some_and(timed_out) {
             return;
         }
-        let first_copy = acked
-            .newest
-            .is_some_and(|newest| newest.retransmitted && segment.echo < newest.stamp.sent);
+        // The time stamp is of what moved the left edge, if anything did (RFC 7323, section 4.3).
+        let first_copy = acked.advanced && segment.echo < self.repeats_since;
         if !acked.refound && !first_copy {
             return;
         }
