@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 use transport::media::MediaParams;
 use units::param::Spec;
 use units::{Refusal, choice};
-use workload::Carrier;
+use workload::{Carrier, Preset};
 
 /// What a scenario can say; a test runs it.
 const SCENARIO: &str = include_str!("scenario.toml");
@@ -27,6 +27,7 @@ fn disciplines() -> Vec<Entry> {
         about: d.about.to_owned(),
         source: d.source,
         children: d.children,
+        presets: &[],
         params: vec![("Parameters", d.params)],
     };
     registry.iter().map(entry).collect()
@@ -41,6 +42,7 @@ fn controls() -> Vec<Entry> {
         about: c.about.to_owned(),
         source: c.source,
         children: c.children,
+        presets: &[],
         params: vec![("Parameters", c.params)],
     };
     registry.iter().map(entry).collect()
@@ -60,6 +62,7 @@ fn traffic() -> Vec<Entry> {
             about: w.about.to_owned(),
             source: w.source,
             children: &[],
+            presets: w.presets,
             params,
         }
     };
@@ -74,6 +77,7 @@ fn metrics() -> Vec<Entry> {
         about: format!("{}\n\n{}", metric.about, compared(metric)),
         source: metric.source,
         children: &[],
+        presets: &[],
         params: Vec::new(),
     };
     Registry::builtin().iter().map(entry).collect()
@@ -215,10 +219,36 @@ fn page(entry: &Entry) -> String {
             specs.iter().for_each(|spec| parameter(&mut text, spec));
         }
     }
+    if !entry.presets.is_empty() {
+        text.push_str("\nPresets, the first where none is named:\n");
+        for preset in entry.presets {
+            let said = format!(
+                "{} ({}). Source: {}.",
+                preset.summary,
+                said(preset),
+                preset.source
+            );
+            _ = writeln!(
+                text,
+                "  preset = {}\n{}",
+                preset.name,
+                wrapped(&said, "      ", 88)
+            );
+        }
+    }
     if entry.kind == "traffic" {
         text.push_str("\nKeys of every entry are in `analects describe scenario`.\n");
     }
     text
+}
+
+/// What a preset sets: `fps = 60, control = gcc`.
+pub fn said(preset: &Preset) -> String {
+    let settings = preset.settings.iter();
+    let settings: Vec<String> = settings
+        .map(|(key, value)| format!("{key} = {value}"))
+        .collect();
+    settings.join(", ")
 }
 
 fn parameter(text: &mut String, spec: &Spec) {

@@ -54,6 +54,9 @@ fn traffic(table: &mut Table, entry: &Traffic) {
     fill(table, "jitter", &entry.jitter.to_string());
     fill(table, "host", &entry.host);
     fill(table, "dscp", &entry.dscp.to_string());
+    if let Some(preset) = entry.preset {
+        fill(table, "preset", preset);
+    }
     if let Some(control) = &entry.control {
         fill(table, "control", &control.to_string());
     }

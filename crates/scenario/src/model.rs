@@ -250,6 +250,8 @@ pub struct Traffic {
     pub access: Option<Rate>,
     /// The congestion control of whoever sends most; none where nothing is controlled.
     pub control: Option<Choice>,
+    /// The settings that it began from, where the workload has such.
+    pub preset: Option<&'static str>,
     /// The media session that carries it, where one does.
     pub session: MediaParams,
     /// It sends away from the home.
