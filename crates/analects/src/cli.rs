@@ -122,6 +122,9 @@ pub struct RunArgs {
     /// it as they come, as with --store, so what was interrupted can be called again.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// The columns of the table: metrics of `analects list metrics` that have one, in this order.
+    #[arg(long, value_name = "NAME,NAME...", value_delimiter = ',')]
+    pub columns: Vec<String>,
     /// What is written while it runs.
     #[command(flatten)]
     pub recording: Recording,

@@ -24,6 +24,9 @@ pub fn run(args: &RunArgs) -> Result<()> {
     let (what, printing) = (&args.what, &args.printing);
     let chosen = engines::chosen(&what.engine)?;
     let engine = &*chosen.engine;
+    let metrics = Registry::builtin();
+    table::check_columns(&args.columns, &metrics)
+        .map_err(|refusal| Refused::because(refusal, "see `analects list metrics`"))?;
     let document = read(&what.scenario, &what.shape)?;
     let drawn = args.out.is_some() || printing.report.is_some();
     let once = args.recording.is_asked_for().then_some(1);
@@ -57,7 +60,6 @@ pub fn run(args: &RunArgs) -> Result<()> {
         let written = export::folder(folder, &document_out, &text);
         written.map_err(|error| unwritable(folder, &error))?;
     }
-    let metrics = Registry::builtin();
     let in_folder = args.out.as_ref().map(|folder| folder.join("report.html"));
     for path in printing.report.iter().chain(&in_folder) {
         let html = report::html(scenario, &document_out, &metrics);
@@ -70,7 +72,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
         )
     };
     let text = match printing.format {
-        Format::Table => table::comparison(scenario, &results, &metrics),
+        Format::Table => table::comparison(scenario, &results, &metrics, &args.columns),
         Format::Json => export::json(&document_out).map_err(unprintable)?,
         Format::Csv => export::csv(&results).map_err(unprintable)?,
     };
