@@ -1,7 +1,7 @@
 //! The whole page, from results made up here.
 
 use super::html;
-use super::page::page as whole;
+use super::page::{Pages, page as whole};
 use super::report::Report;
 use super::subject::Subject;
 use crate::export::Document;
@@ -212,6 +212,11 @@ fn moves() -> Vec<(f64, usize, usize, u8)> {
 
 /// A report on made-up runs of `disciplines`.
 pub fn page(disciplines: &[&str], seeds: u64) -> String {
+    drawn(disciplines, seeds).html
+}
+
+/// The same with its plots.
+fn drawn(disciplines: &[&str], seeds: u64) -> Pages {
     let one = |(n, discipline): (usize, &&str)| -> Vec<RunResult> {
         let wait = 0.4 + n as f64 * 3.0 / disciplines.len() as f64;
         (0..seeds)
@@ -236,7 +241,7 @@ pub fn page(disciplines: &[&str], seeds: u64) -> String {
         transfers: vec![0.0],
         capacity: vec![(0.0, 20.0)],
     };
-    whole(&Report::new(subject, &document, &Registry::builtin()))
+    whole(Report::new(subject, &document, &Registry::builtin()))
 }
 
 /// Elements of HTML that have no end.
@@ -405,7 +410,7 @@ fn the_subject_is_what_the_scenario_says() {
         results: &[],
     };
     assert_eq!(
-        well_formed(&html(&scenario, &document, &Registry::builtin())),
+        well_formed(&html(&scenario, &document, &Registry::builtin()).html),
         Ok(())
     );
 }
