@@ -75,7 +75,12 @@ pub fn plot(looks: &Looks<'_>, shown: &Shown, panel: &Panel) -> Drawing {
     if let (Some(limit), true) = (shown.limit, shown.kind != Form::Bars) {
         plot.level(limit, &figure::number(limit));
     }
-    for (place, series) in (0..).zip(&panel.series) {
+    let cases = panel.series.len();
+    for (place, series) in panel.series.iter().enumerate() {
+        let place = match shown.kind {
+            Form::Lines => beside(place, cases),
+            _ => place as f64,
+        };
         let look = looks.get(&series.look);
         let key = look.key(&series.case);
         plot.series(&key, "", |plot| {
@@ -96,6 +101,13 @@ pub fn plot(looks: &Looks<'_>, shown: &Shown, panel: &Panel) -> Drawing {
         }
     }
     plot.finish(format!("{} {}", shown.title, panel.title).trim())
+}
+
+/// How far beside its place on the axis a case of so many is drawn, so that intervals do not cover
+/// each other.
+fn beside(case: usize, cases: usize) -> f64 {
+    let step = (0.5 / cases.max(1) as f64).min(0.07);
+    (case as f64 - (cases.saturating_sub(1)) as f64 / 2.0) * step
 }
 
 /// The axes of a panel.
@@ -144,12 +156,17 @@ fn draw(plot: &mut Plot, (kind, sampled): (Form, bool), place: f64, series: &Ser
         Form::Lines => {
             let points: Vec<(f64, Option<f64>)> = (0..)
                 .zip(&series.values)
-                .map(|(place, value)| (f64::from(place), value.map(|e| e.value)))
+                .map(|(at, value)| (f64::from(at) + place, value.map(|e| e.value)))
                 .collect();
             plot.line("", &points);
             for (at, value) in (0..).zip(&series.values) {
                 if let Some(of) = value {
-                    marker(plot, (f64::from(at), of.value), [None, of.ci95], sure(of));
+                    marker(
+                        plot,
+                        (f64::from(at) + place, of.value),
+                        [None, of.ci95],
+                        sure(of),
+                    );
                 }
             }
         }
@@ -165,5 +182,98 @@ fn draw(plot: &mut Plot, (kind, sampled): (Form, bool), place: f64, series: &Ser
             }
         }
         Form::Distribution => plot.distribution(&mut series.all.clone(), series.all.len()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn estimate(value: f64, ci95: Option<Ends>) -> Option<Estimate> {
+        Some(Estimate {
+            value,
+            ci95,
+            units: 5,
+        })
+    }
+
+    fn shown(kind: Form, values: [Vec<Option<Estimate>>; 2]) -> Shown {
+        let series = ["confucius", "a case with a long name"]
+            .into_iter()
+            .zip(values);
+        let series = series.map(|(case, values)| Series {
+            case: case.to_owned(),
+            look: case.to_owned(),
+            values,
+            all: Vec::new(),
+        });
+        Shown {
+            title: "t".to_owned(),
+            kind,
+            axes: ["x".to_owned(), "y, ms".to_owned()],
+            limit: None,
+            sampled: true,
+            panels: vec![Panel {
+                title: String::new(),
+                columns: vec!["1bdp".to_owned(), "2bdp".to_owned()],
+                series: series.collect(),
+            }],
+        }
+    }
+
+    fn drawn(shown: &Shown) -> Drawing {
+        plot(&Looks(Vec::new()), shown, &shown.panels[0])
+    }
+
+    #[test]
+    fn intervals_lie_on_the_axis_and_beside_one_another() {
+        let of = |value: f64, high: f64| estimate(value, Some((0.5, high)));
+        let lines = [vec![of(1.0, 2.9), of(2.0, 2.5)], vec![of(1.0, 5.5), None]];
+        let shown = shown(Form::Lines, lines);
+        let drawing = drawn(&shown);
+        assert!(drawing.y.holds(5.5) && !drawing.cut && !drawing.hollow);
+        let csv = drawing.csv().unwrap();
+        assert!(csv.contains("confucius,point,,1bdp,,,1,0.5,2.9\n"), "{csv}");
+        let at = |place: usize| {
+            drawing
+                .values
+                .iter()
+                .filter(move |v| v.y_ends.is_some())
+                .nth(place)
+        };
+        assert_ne!(at(0).unwrap().x, at(2).unwrap().x);
+    }
+
+    #[test]
+    fn what_has_no_interval_is_hollow_unless_it_is_no_sample() {
+        let bars = || {
+            [
+                vec![estimate(1.0, None)],
+                vec![estimate(2.0, Some((1.0, 60.0)))],
+            ]
+        };
+        let mut shown = shown(Form::Bars, bars());
+        let drawing = drawn(&shown);
+        assert!(drawing.hollow, "one of them has none");
+        assert!(drawing.cut, "60 is more than three times the largest value");
+        assert!(
+            drawing
+                .content
+                .0
+                .contains(">a case with a long name</text>")
+        );
+        shown.sampled = false;
+        assert!(!drawn(&shown).hollow);
+    }
+
+    #[test]
+    fn one_case_that_flattens_the_rest_makes_a_logarithmic_axis() {
+        let lines = [
+            vec![estimate(1.0, None); 2],
+            vec![estimate(1.0, None), estimate(90.0, None)],
+        ];
+        let drawing = drawn(&shown(Form::Lines, lines));
+        assert!(drawing.y.is_log());
+        assert_eq!(drawing.y.label, "y, ms (log scale)");
     }
 }

@@ -193,7 +193,8 @@ impl Axis {
 
     /// A value as it is written down: the name of a place, or the number.
     pub fn written(&self, value: f64) -> String {
-        let name = self.names.get(value as usize);
+        // Beside a place is at it.
+        let name = self.names.get(libm::round(value) as usize);
         name.cloned().unwrap_or_else(|| value.to_string())
     }
 
@@ -368,7 +369,10 @@ mod tests {
     #[test]
     fn places_are_written_by_their_names() {
         let axis = Axis::places("buffer", &["1bdp".to_owned(), "2bdp".to_owned()]);
-        assert_eq!(axis.written(1.0), "2bdp");
+        assert_eq!(
+            [0.8, 1.2].map(|place| axis.written(place)),
+            ["2bdp", "2bdp"]
+        );
         assert_eq!(Axis::percent("share").written(0.25), "0.25");
         assert_eq!(
             libm::round(Axis::rows(&["a".to_owned(), "b".to_owned()]).place(1.0) * 1e3),

@@ -64,7 +64,11 @@ impl Drawing {
             _ => String::new(),
         };
         let (x, y) = (of("Across", &self.x), of("Upright", &self.y));
-        format!("{x}{y}Its values follow as a table.")
+        let values = match self.values.is_empty() {
+            true => "There is nothing in it.",
+            false => "Its values follow as a table.",
+        };
+        format!("{x}{y}{values}")
     }
 
     /// What is to be said of its marks.

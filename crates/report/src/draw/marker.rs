@@ -4,7 +4,7 @@ use super::svg::coordinate as c;
 use maud::{Markup, html};
 
 /// How many shapes there are.
-pub const SHAPES: usize = 6;
+pub const SHAPES: usize = 8;
 
 /// A marker, hollow where nothing is known of how sure its value is. A pointer over it shows what it
 /// is `about`.
@@ -17,7 +17,22 @@ pub fn marker(shape: usize, (x, y): (f64, f64), filled: bool, about: &str) -> Ma
         2 => &[(0.0, -5.5), (5.5, 4.5), (-5.5, 4.5)],
         3 => &[(0.0, -6.0), (6.0, 0.0), (0.0, 6.0), (-6.0, 0.0)],
         4 => &[(0.0, 5.5), (5.5, -4.5), (-5.5, -4.5)],
-        _ => &[(-6.0, -2.5), (6.0, -2.5), (6.0, 2.5), (-6.0, 2.5)],
+        5 => &[(-6.0, -2.5), (6.0, -2.5), (6.0, 2.5), (-6.0, 2.5)],
+        6 => &[
+            (-2.0, -6.0),
+            (2.0, -6.0),
+            (2.0, -2.0),
+            (6.0, -2.0),
+            (6.0, 2.0),
+            (2.0, 2.0),
+            (2.0, 6.0),
+            (-2.0, 6.0),
+            (-2.0, 2.0),
+            (-6.0, 2.0),
+            (-6.0, -2.0),
+            (-2.0, -2.0),
+        ],
+        _ => &[(-5.5, -5.0), (5.5, -5.0), (-5.5, 5.0), (5.5, 5.0)],
     };
     let points: Vec<String> = corners
         .iter()

@@ -64,7 +64,7 @@ impl Ground {
         };
         let mixed = |at: usize| {
             let (from, to) = (f64::from(from[at]), f64::from(to[at]));
-            libm::round(from + (to - from) * shade as f64 * 0.35) as u8
+            libm::round(from + (to - from) * shade as f64 * 0.28) as u8
         };
         [0, 1, 2].map(mixed)
     }

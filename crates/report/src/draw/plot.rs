@@ -21,6 +21,8 @@ const MOST_POINTS: f64 = 2.25;
 const LEFT: f64 = 50.0;
 const RIGHT: f64 = 18.0;
 const ABOVE: f64 = 26.0;
+/// The same where the ordinate has no name.
+const BARE: f64 = 4.0;
 const BELOW: f64 = 38.0;
 /// Height of a row of texts.
 const LINE: f64 = 14.0;
@@ -33,6 +35,7 @@ pub struct Plot {
     width: f64,
     height: f64,
     left: f64,
+    above: f64,
     x: Axis,
     y: Axis,
     marks: String,
@@ -57,6 +60,7 @@ impl Plot {
             width,
             height,
             left,
+            above: if y.label.is_empty() { BARE } else { ABOVE },
             x,
             y,
             marks: String::new(),
@@ -71,7 +75,7 @@ impl Plot {
 
     /// An empty plot of rows of so many pixels, with their names above them.
     pub fn rows(width: f64, row: f64, x: Axis, names: &[String]) -> Self {
-        let height = ABOVE + BELOW + names.len() as f64 * row;
+        let height = BARE + BELOW + names.len() as f64 * row;
         let mut plot = Plot::new(width, height, x, Axis::rows(names));
         let most = ((width - plot.left - RIGHT) / CHARACTER) as usize;
         for (place, name) in (0..).zip(names) {
@@ -88,7 +92,7 @@ impl Plot {
     }
 
     fn py(&self, y: f64) -> f64 {
-        self.height - BELOW - self.y.place(y) * (self.height - ABOVE - BELOW)
+        self.height - BELOW - self.y.place(y) * (self.height - self.above - BELOW)
     }
 
     /// Puts what `draw` draws into a group of these classes, and those of `key`, whose name it has.
@@ -254,7 +258,7 @@ impl Plot {
     pub fn upright(&mut self, x: f64, text: &str) {
         let at = self.px(x);
         let mut path = Path::default();
-        path.start(at, ABOVE);
+        path.start(at, self.above);
         path.upright(self.height - BELOW);
         let (anchor, side) = if at > self.width * 0.8 {
             ("end", -4.0)
@@ -272,9 +276,9 @@ impl Plot {
     pub fn span(&mut self, class: &str, from: f64, to: f64) {
         let (left, right) = (self.px(from), self.px(to));
         if right > left {
-            let (width, height) = (c(right - left), c(self.height - ABOVE - BELOW));
+            let (width, height) = (c(right - left), c(self.height - self.above - BELOW));
             self.mark(html! {
-                rect class=(class) x=(c(left)) y=(ABOVE) width=(width) height=(height) {}
+                rect class=(class) x=(c(left)) y=(c(self.above)) width=(width) height=(height) {}
             });
         }
     }
@@ -369,7 +373,12 @@ impl Plot {
     /// A text beside a marker, or at the end of a line from it, where it covers nothing; nowhere if
     /// there is no such place. To be called when all markers stand.
     pub fn label(&mut self, at: (f64, f64), text: &str) {
-        let bounds = (self.left, ABOVE - 12.0, self.width, self.height - BELOW);
+        let bounds = (
+            self.left,
+            self.above - 12.0,
+            self.width,
+            self.height - BELOW,
+        );
         let marker = (self.px(at.0), self.py(at.1));
         let Some(place) = self.labels.place(marker, text.chars().count(), bounds) else {
             return;
@@ -536,14 +545,14 @@ mod tests {
         plot.spread(0.0, of);
         assert!(
             plot.marks
-                .contains("x=\"68\" y=\"44\" width=\"100\" height=\"16\""),
+                .contains("x=\"68\" y=\"22\" width=\"100\" height=\"16\""),
             "{}",
             plot.marks
         );
-        assert!(plot.marks.contains("class=\"median\" d=\"M118 44V60\""));
+        assert!(plot.marks.contains("class=\"median\" d=\"M118 22V38\""));
         assert!(
             plot.marks
-                .contains("M68 52H28M28 48V56M168 52H208M208 48V56")
+                .contains("M68 30H28M28 26V34M168 30H208M208 26V34")
         );
         let ends = plot
             .finish("")

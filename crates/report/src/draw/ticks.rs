@@ -12,7 +12,7 @@ const ROW: f64 = 14.0;
 /// Air between two texts.
 const AIR: f64 = 6.0;
 /// How far a text may reach beyond the line's right end.
-const BEYOND: f64 = 16.0;
+const BEYOND: f64 = 13.0;
 
 /// The line at the foot of a plot, its ticks, and below them the name of the axis; and the room that
 /// they take more than one row of texts does. Texts do not cover each other: names of places stand in

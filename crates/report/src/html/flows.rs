@@ -57,7 +57,7 @@ pub fn section(report: &Report<'_>) -> Markup {
         (legend(&stacks))
         (cards)
         p class="note" {
-            "What left the first queue, stacked, means over " (format!("{step:.2}"))
+            "What left the first queue, stacked from the bottom in the order of the names above, means over " (format!("{step:.2}"))
             " s. Dashed: what the link can carry. " (report.shades())
         }
     };

@@ -26,10 +26,10 @@ const KNOWN: [(&str, Look); 18] = [
     ("red", Look::new(2, 1)),
     ("fq_pie", Look::new(3, 1)),
     ("cbq", Look::new(4, 1)),
-    ("fq_fifo", Look::new(5, 1)),
+    ("fq_fifo", Look::new(7, 1)),
     ("bfifo", Look::new(6, 1)),
-    ("prio", Look::new(7, 1)),
-    ("2lps", Look::new(5, 2)),
+    ("prio", Look::new(3, 2)),
+    ("2lps", Look::new(7, 2)),
     ("fifo", Look::new(6, 2)),
 ];
 
@@ -86,7 +86,7 @@ impl Look {
     /// Classes that give what is drawn its colour and dash.
     pub fn classes(self) -> String {
         let colour = self.hue + self.variety % SHADES * HUES;
-        format!("c{colour} s{}", self.variety % DASHES)
+        format!("c{colour} s{}", (self.hue + self.variety) % DASHES)
     }
 
     /// The number of its marker's shape.
@@ -117,6 +117,7 @@ impl Look {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::draw::marker::SHAPES;
 
     #[test]
     fn a_built_in_discipline_looks_the_same_on_every_page() {
@@ -126,10 +127,29 @@ mod tests {
         assert_eq!(among[3], looks(&["confucius"])[0]);
         // A variant has the same hue, another dash, marker and shade.
         assert_eq!(among[0].hue, among[3].hue);
-        assert_ne!(among[0].shape() % 6, among[3].shape() % 6);
+        assert_ne!(among[0].shape() % SHAPES, among[3].shape() % SHAPES);
         assert_eq!(among[0].classes(), "c16 s2");
         // What is not known has a hue that nothing else has here.
         assert_eq!(among[1].hue, 1);
+    }
+
+    #[test]
+    fn those_that_are_compared_most_differ_in_more_than_colour() {
+        let names = [
+            "confucius",
+            "fq_codel",
+            "codel",
+            "pie",
+            "cake",
+            "fq",
+            "pfifo",
+            "dualpi2",
+        ];
+        let looks = looks(&names);
+        for (place, look) in looks.iter().enumerate() {
+            let same = |other: &Look| other.shape() % SHAPES == look.shape() % SHAPES;
+            assert!(!looks[..place].iter().any(same), "{}", names[place]);
+        }
     }
 
     #[test]

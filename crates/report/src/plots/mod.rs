@@ -16,7 +16,7 @@ const SCRIPT_NAME: &str = "plot.py";
 /// Names of the plots, and what the script needs to know of them beside their values.
 const PLOTS: &str = "plots.json";
 /// Markers of matplotlib in the order of ours, and its dashes.
-const MARKERS: [&str; SHAPES] = ["o", "s", "^", "D", "v", "_"];
+const MARKERS: [&str; SHAPES] = ["o", "s", "^", "D", "v", "_", "P", "X"];
 const DASHES: [&str; 4] = ["-", "--", ":", "-."];
 
 /// What the script needs to know of a plot beside its values.
