@@ -129,15 +129,7 @@ fn figures(path: &str, value: &serde_json::Value) -> Vec<(String, String)> {
 
 /// What files of a run are called: its place among the results, from 0, its discipline and its seed.
 pub fn run_name(place: usize, discipline: &str, seed: u64) -> String {
-    format!("{place:03}-{}-seed{seed}", plain(discipline))
-}
-
-/// A name of which nothing is special in the name of a file.
-pub(crate) fn plain(name: &str) -> String {
-    let kept = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    name.chars()
-        .map(|c| if kept(c) { c } else { '-' })
-        .collect()
+    format!("{place:03}-{}-seed{seed}", plots::plain(discipline))
 }
 
 /// What a folder has of all runs.
