@@ -78,6 +78,11 @@ bench-kernel:
 test-kernel-sanitizers:
 	sh scripts/kernel-sanitizers.sh
 
+# The qdisc on two processors in a kernel that looks for data races. Builds that kernel once.
+.PHONY: test-kernel-races
+test-kernel-races:
+	sh scripts/kernel-races.sh
+
 # Mutants of Confucius, in C and Rust, and which of them no test kills: `sh scripts/mutants.sh c` for the
 # core in C alone, which takes minutes; in Rust it takes hours, and SHARD=1/8 a part of them.
 .PHONY: mutants
