@@ -105,9 +105,10 @@ man:
 	mkdir -p target/completions
 	for shell in bash zsh fish; do $(ANALECTS) completions $$shell > target/completions/analects.$$shell; done
 
-# The Debian packages of the module and of tc's side, into target/deb.
+# The Debian packages of the module, of tc's side and of the program, into target/deb.
 deb:
 	sh scripts/deb.sh --check
+	sh scripts/deb-program.sh --check
 
 # They are installed in a fresh Debian 12 in a chroot, tried, and removed.
 test-deb: deb
