@@ -224,13 +224,13 @@ pub struct Arrival {
     /// When it arrived, on the receiver's clock; `None` if it has not.
     pub received: Option<Instant>,
     /// The probe that it belongs to, if any.
-    pub probe: Option<u32>,
+    pub probe: Option<Probe>,
 }
 
 /// A burst that measures the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Probe {
-    /// Its number, for [`Arrival::probe`].
+    /// Its number: a control gives each its own.
     pub id: u32,
     /// Rate of the burst.
     pub rate: Rate,

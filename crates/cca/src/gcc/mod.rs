@@ -165,8 +165,10 @@ impl Gcc {
         let (mut probed, mut recovered) = (None, false);
         for &(received, arrival) in &self.received {
             self.throughput.add(arrival.sent, received, arrival.bytes);
-            if let Some(id) = arrival.probe {
-                let result = self.clusters.add(id, arrival.sent, received, arrival.bytes);
+            if let Some(probe) = arrival.probe {
+                let result = self
+                    .clusters
+                    .add(&probe, arrival.sent, received, arrival.bytes);
                 probed = result.or(probed);
             }
             let before = self.delay.usage();
@@ -330,9 +332,7 @@ impl Control for Gcc {
         if !self.params.probing {
             return None;
         }
-        let probe = self.prober.take(now)?;
-        self.clusters.expect(&probe);
-        Some(probe)
+        self.prober.take(now)
     }
 
     fn uses_prr(&self) -> bool {

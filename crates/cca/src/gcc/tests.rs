@@ -145,7 +145,7 @@ impl Call {
             bytes,
             sent: self.now,
             received,
-            probe: self.probe.map(|(probe, _, _)| probe.id),
+            probe: self.probe.map(|(probe, _, _)| probe),
         });
         self.sequence += 1;
         self.gcc.on_sent(self.now, bytes.into(), 0);
@@ -351,7 +351,12 @@ proptest::proptest! {
                     bytes,
                     sent: at(sent),
                     received: received.map(Instant::from_nanos),
-                    probe,
+                    probe: probe.map(|id| Probe {
+                        id,
+                        rate: Rate::from_bits(1_000_000),
+                        span: Duration::from_millis(15),
+                        packets: 5,
+                    }),
                 })
                 .collect();
             gcc.on_arrivals(now, &arrivals);

@@ -65,16 +65,16 @@ impl Pacer {
     }
 
     /// A packet leaves; returns the probe that it belongs to.
-    pub fn sent(&mut self, now: Instant, len: u32) -> Option<u32> {
+    pub fn sent(&mut self, now: Instant, len: u32) -> Option<Probe> {
         (self.last, self.last_len) = (now, len);
         let burst = self.probe.as_mut()?;
-        let id = burst.probe.id;
+        let probe = burst.probe;
         burst.bytes_left = burst.bytes_left.saturating_sub(u64::from(len));
         burst.packets_left = burst.packets_left.saturating_sub(1);
         if burst.bytes_left == 0 && burst.packets_left == 0 {
             self.probe = None;
         }
-        Some(id)
+        Some(probe)
     }
 
     /// So many bytes are in flight.
@@ -127,17 +127,18 @@ mod tests {
     fn a_probe_lasts_for_its_bytes_and_its_packets() {
         let mut pacer = Pacer::default();
         pacer.set_rate(Rate::from_bits(1_000_000));
-        pacer.probe(Some(Probe {
+        let probe = Probe {
             id: 7,
             rate: Rate::from_bits(8_000_000),
             span: Duration::from_millis(2),
             packets: 3,
-        }));
+        };
+        pacer.probe(Some(probe));
         // 2 ms at 8 Mbit/s are 2000 B: two packets, but three are asked for.
         for packet in 0..3 {
             let at = us(packet * 1_000);
             assert_eq!(pacer.ready_at(), if packet == 0 { us(0) } else { at });
-            assert_eq!(pacer.sent(at, 1_000), Some(7));
+            assert_eq!(pacer.sent(at, 1_000), Some(probe));
         }
         assert_eq!(pacer.ready_at(), us(2_000 + 8_000));
         assert_eq!(pacer.sent(us(10_000), 1_000), None);

@@ -9,7 +9,7 @@ use crate::flight::Flight;
 use crate::recovery::Recovery;
 use crate::rtt::{Floor, Rtt};
 use crate::{Transmit, Wire};
-use cca::{Arrival, Control, EcnMode};
+use cca::{Arrival, Control, EcnMode, Probe};
 use units::{Duration, Ecn, Instant, Rate};
 
 /// libwebrtc `kDefaultRtt`, before the first sample.
@@ -60,7 +60,7 @@ pub struct Sender {
     queue: Queue,
     pacer: Pacer,
     /// Packets under way, with the probe that each belongs to.
-    flight: Flight<Option<u32>>,
+    flight: Flight<Option<Probe>>,
     /// Bytes that arrived with Congestion Experienced, as far as acknowledged.
     marked: u64,
     recovery: Recovery,
