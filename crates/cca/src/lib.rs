@@ -80,6 +80,17 @@ pub trait Control: Send {
         None
     }
 
+    /// How much of its pacing rate the transport may send at once before it waits for all of that
+    /// to have taken its time. Zero spaces every packet.
+    fn pacing_burst(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    /// The rate that a media session keeps up with padding where there is too little media.
+    fn padding_rate(&self) -> Rate {
+        Rate::from_bits(0)
+    }
+
     /// The rate at which an encoder should produce, given the smoothed round trip. By default the
     /// window per round trip.
     fn media_rate(&self, srtt: Duration) -> Rate {

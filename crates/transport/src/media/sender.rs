@@ -151,7 +151,7 @@ impl Sender {
         }
         let len = match self.queue.peek() {
             Some(part) => part.len,
-            None if self.pacer.probing() => self.params.packet(),
+            None if self.pacer.probing() || self.pacer.pads_at() <= now => self.params.packet(),
             None => {
                 if self.flight.in_flight() < self.control.window() {
                     self.flight.limited_by_app();
@@ -220,6 +220,7 @@ impl Sender {
             self.pacer.probe(self.control.take_probe(now));
         }
         self.pacer.set_rate(self.pacing_rate(now));
+        self.pacer.follow(&*self.control);
     }
 
     /// What the control says, or faster where the queue would wait for too long (libwebrtc's
@@ -296,12 +297,13 @@ impl Sender {
 
     /// When [`on_timer`](Self::on_timer) wants to be called; [`Instant::NEVER`] if not at all.
     pub fn next_timer(&self) -> Instant {
-        let waits = match self.queue.peek() {
-            Some(part) => self.fits(part.len),
-            None => self.pacer.probing() && self.fits(self.params.packet()),
+        let (len, ready) = match self.queue.peek() {
+            Some(part) => (part.len, self.pacer.ready_at()),
+            None if self.pacer.probing() => (self.params.packet(), self.pacer.ready_at()),
+            None => (self.params.packet(), self.pacer.pads_at()),
         };
-        let pacer = if waits {
-            self.pacer.ready_at()
+        let pacer = if self.fits(len) {
+            ready
         } else {
             Instant::NEVER
         };
