@@ -26,6 +26,8 @@ static RECORD: Mutex<Record> = Mutex::new(Record::new());
 
 /// Time between calls of the timer (libwebrtc, `GetProcessInterval`).
 const PROCESS: Duration = Duration::from_millis(25);
+/// What Chrome lets leave at once.
+const BURST: Duration = Duration::from_millis(40);
 /// libwebrtc `kDefaultMaxProbingBitrate`: beyond, a session has negotiated its maximum.
 const NEGOTIATED: u64 = 5_000_000;
 /// Resolution of arrival times in transport-wide feedback.
@@ -58,9 +60,10 @@ const OURS: ControlEntry = ControlEntry {
 struct Record {
     text: String,
     rates: Vec<(Instant, Rate)>,
-    /// Times of the last packet in it, µs at the sender and ticks at the receiver.
+    /// The last packet in it: µs at the sender, ticks at the receiver, and its length.
     sent: i64,
     received: i64,
+    bytes: u32,
 }
 
 impl Record {
@@ -70,6 +73,7 @@ impl Record {
             rates: Vec::new(),
             sent: 0,
             received: 0,
+            bytes: 0,
         }
     }
 
@@ -96,10 +100,14 @@ impl Record {
         self.text.push('\n');
     }
 
+    /// What is as with the packet before is left out.
     fn token(&mut self, arrival: &Arrival) -> String {
+        let mut token = String::new();
         let sent = micros(arrival.sent);
-        let mut token = format!("{}:", sent - self.sent);
-        self.sent = sent;
+        if sent != self.sent {
+            let _ = write!(token, "{}:", sent - self.sent);
+            self.sent = sent;
+        }
         if let Some(at) = arrival.received {
             let ticks = micros(at) / TICK_US;
             let _ = write!(token, "{}", ticks - self.received);
@@ -107,7 +115,10 @@ impl Record {
         } else {
             token.push('-');
         }
-        let _ = write!(token, "/{}", arrival.bytes);
+        if arrival.bytes != self.bytes {
+            let _ = write!(token, "/{}", arrival.bytes);
+            self.bytes = arrival.bytes;
+        }
         if let Some(probe) = arrival.probe {
             let _ = write!(token, "p{}", probe.id);
         }
@@ -165,6 +176,14 @@ impl Control for Watched {
         self.0.pacing_rate()
     }
 
+    fn pacing_burst(&self) -> Duration {
+        self.0.pacing_burst()
+    }
+
+    fn padding_rate(&self) -> Rate {
+        self.0.padding_rate()
+    }
+
     fn media_rate(&self, srtt: Duration) -> Rate {
         self.0.media_rate(srtt)
     }
@@ -188,6 +207,7 @@ struct Witness {
     bounds: (Rate, Rate),
     target: Rate,
     pacing: Rate,
+    padding: Rate,
     probes: VecDeque<Probe>,
     in_flight: u64,
     timer: Option<Instant>,
@@ -239,6 +259,7 @@ impl Witness {
             bounds: setup.media_bounds,
             target: setup.initial_rate,
             pacing: setup.initial_rate,
+            padding: Rate::default(),
             probes: VecDeque::new(),
             in_flight: 0,
             timer: None,
@@ -259,6 +280,7 @@ impl Witness {
         let answer = pipe.ask(line).expect("the witness answers with numbers");
         self.target = Rate::from_bits(answer[0]);
         self.pacing = Rate::from_bits(answer[1]);
+        self.padding = Rate::from_bits(answer[2]);
         for probe in answer[3..].chunks_exact(5) {
             self.probes.push_back(Probe {
                 id: probe[0] as u32,
@@ -324,6 +346,14 @@ impl Control for Witness {
         Some(self.pacing)
     }
 
+    fn pacing_burst(&self) -> Duration {
+        BURST
+    }
+
+    fn padding_rate(&self) -> Rate {
+        self.padding
+    }
+
     fn media_rate(&self, _srtt: Duration) -> Rate {
         self.target.min(self.bounds.1)
     }
@@ -337,22 +367,29 @@ impl Control for Witness {
     }
 }
 
-/// When the share is cut, given back, and the call ends.
-const CUT: Duration = Duration::from_secs(6);
-const BACK: Duration = Duration::from_secs(10);
-const END: Duration = Duration::from_secs(16);
+/// When the share is cut, and when it is given back.
+const CUT: Duration = Duration::from_secs(4);
+const BACK: Duration = Duration::from_secs(8);
 
-/// Runs a call of `most` at most over `link` under `control`.
-fn run(control: &str, most: &str, link: &str) -> Result<Record, Box<dyn Error>> {
+/// A call of at most `most` over `link`, for so many seconds.
+struct Case {
+    name: String,
+    most: &'static str,
+    link: String,
+    seconds: u32,
+}
+
+/// Runs `case` under `control`.
+fn run(control: &str, case: &Case) -> Result<Record, Box<dyn Error>> {
     let mut simulator = Simulator::default();
     simulator.controls.add(WITNESS);
     simulator.controls.add(OURS);
+    let (link, most, seconds) = (&case.link, case.most, case.seconds);
     let text = format!(
-        "name = \"witness\"\nsummary = \"\"\nduration = \"{}s\"\ndisciplines = [\"pfifo\"]\n\
+        "name = \"witness\"\nduration = \"{seconds}s\"\ndisciplines = [\"pfifo\"]\n\
          [link]\n{link}\nrtt = \"40ms\"\nbuffer = \"100p\"\n\
          [[traffic]]\nname = \"call\"\nkind = \"call\"\ncontrol = \"{control}\"\n\
-         max_rate = \"{most}\"\n",
-        END.as_secs_f64()
+         max_rate = \"{most}mbit\"\n"
     );
     let names: &dyn Names = &simulator;
     let scenario = Document::parse("witness", &text)?.resolve(names)?;
@@ -384,47 +421,66 @@ fn first_decrease(rates: &[(Instant, Rate)]) -> Option<f64> {
     Some(at.since(cut).as_secs_f64())
 }
 
-fn print(name: &str, who: &str, rates: &[(Instant, Rate)]) {
+fn print(case: &Case, who: &str, rates: &[(Instant, Rate)]) {
     let first = first_decrease(rates).map_or("never".to_owned(), |s| format!("{s:.2}"));
-    let at = |s: f64| rate_at(rates, Duration::from_secs_f64(s));
+    let at = |seconds| rate_at(rates, Duration::from_secs(seconds));
     println!(
-        "| {name} | {who} | {:.2} | {first} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} |",
-        at(6.0),
-        at(7.0),
-        at(8.0),
-        at(10.0),
-        at(12.0),
-        at(15.9),
+        "| {} | {who} | {:.2} | {first} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} |",
+        case.name,
+        at(4),
+        at(5),
+        at(6),
+        at(8),
+        at(10),
+        at(u64::from(case.seconds)),
     );
 }
 
+/// Nine cuts, three lossy links, and the Wi-Fi of `trace`.
+fn cases(trace: Option<&Path>) -> Result<Vec<Case>, Box<dyn Error>> {
+    let mut cases = Vec::new();
+    for most in ["2.5", "4", "20"] {
+        for divisor in [2, 4, 13] {
+            cases.push(Case {
+                name: format!("{most}-{divisor}"),
+                most,
+                link: cut(most.parse()?, divisor),
+                seconds: 12,
+            });
+        }
+    }
+    for loss in [3, 10, 25] {
+        cases.push(Case {
+            name: format!("loss-{loss}"),
+            most: "4",
+            link: format!("rate = \"5mbit\"\nloss = \"{loss}%\""),
+            seconds: 12,
+        });
+    }
+    cases.extend(trace.map(|trace| Case {
+        name: "wifi".to_owned(),
+        most: "4",
+        link: format!("trace = {trace:?}"),
+        seconds: 20,
+    }));
+    Ok(cases)
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
-    let mut args = std::env::args_os().skip(1);
+    let mut args = std::env::args_os().skip(1).map(PathBuf::from);
     let (Some(driver), Some(folder)) = (args.next(), args.next()) else {
         return Err("witness DRIVER FOLDER [TRACE]".into());
     };
-    let _ = DRIVER.set(driver.into());
-    let folder = Path::new(&folder);
-    let mut cases = Vec::new();
-    for cap in ["2.5", "4", "20"] {
-        for divisor in [2, 4, 13] {
-            let link = cut(cap.parse()?, divisor);
-            cases.push((format!("{cap}-{divisor}"), format!("{cap}mbit"), link));
-        }
-    }
-    if let Some(trace) = args.next() {
-        let link = format!("trace = {trace:?}");
-        cases.push(("wifi".to_owned(), "4mbit".to_owned(), link));
-    }
+    let _ = DRIVER.set(driver);
     println!(
-        "| case | control | before | first decrease, s | +1 s | +2 s | +4 s | back +2 s | +6 s |"
+        "| case | control | before | first decrease, s | +1 s | +2 s | +4 s | back +2 s | end |"
     );
     println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
-    for (name, most, link) in &cases {
-        let witness = run("witness", most, link)?;
-        std::fs::write(folder.join(format!("{name}.txt")), &witness.text)?;
-        print(name, "libwebrtc", &witness.rates);
-        print(name, "ours", &run("ours", most, link)?.rates);
+    for case in cases(args.next().as_deref())? {
+        let witness = run("witness", &case)?;
+        std::fs::write(folder.join(format!("{}.txt", case.name)), &witness.text)?;
+        print(&case, "libwebrtc", &witness.rates);
+        print(&case, "ours", &run("ours", &case)?.rates);
     }
     Ok(())
 }

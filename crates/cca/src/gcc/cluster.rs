@@ -81,7 +81,7 @@ impl Cluster {
         self.packets += 1;
         self.bytes += u64::from(bytes);
         self.first_sent = self.first_sent.min(sent);
-        if sent >= self.last_sent.0 {
+        if sent > self.last_sent.0 || self.packets == 1 {
             self.last_sent = (sent, bytes);
         }
         if received < self.first_received.0 {
