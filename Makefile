@@ -36,6 +36,12 @@ kernel-engine:
 test-live: setup
 	sh scripts/test-live.sh
 
+# `gcc` beside libwebrtc's own, which is fetched and built once, outside of the tree. Writes the
+# records that `make test` replays.
+.PHONY: witness
+witness: setup
+	sh scripts/witness.sh
+
 # Speed: ours, and ns-3's where libns3-dev is installed. Writes target/bench.json.
 # SHORT=1 only sees that everything can be measured.
 bench: setup
