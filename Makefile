@@ -84,6 +84,11 @@ bench-kernel:
 test-kernel-sanitizers:
 	sh scripts/kernel-sanitizers.sh
 
+# The qdisc on two processors in a kernel that looks for data races. Builds that kernel once.
+.PHONY: test-kernel-races
+test-kernel-races:
+	sh scripts/kernel-races.sh
+
 # Mutants of Confucius, in C and Rust, and which of them no test kills: `sh scripts/mutants.sh c` for the
 # core in C alone, which takes minutes; in Rust it takes hours, and SHARD=1/8 a part of them.
 .PHONY: mutants
@@ -106,9 +111,10 @@ man:
 	mkdir -p target/completions
 	for shell in bash zsh fish; do $(ANALECTS) completions $$shell > target/completions/analects.$$shell; done
 
-# The Debian packages of the module and of tc's side, into target/deb.
+# The Debian packages of the module, of tc's side and of the program, into target/deb.
 deb:
 	sh scripts/deb.sh --check
+	sh scripts/deb-program.sh --check
 
 # They are installed in a fresh Debian 12 in a chroot, tried, and removed.
 test-deb: deb

@@ -30,56 +30,8 @@ while [ $# -gt 0 ]; do
 done
 [ "$(uname -m)" = x86_64 ] || fail "KASAN in user-mode Linux is for x86-64, this machine is $(uname -m)"
 
-# Fails if the kernel's configuration lacks a line of ours.
-check_config() {
-    lost=0
-    while read -r line; do
-        case $line in
-        CONFIG_*) grep -qxF -- "$line" "$uml/build/.config" || { say "lost: $line"; lost=1; } ;;
-        "# CONFIG_"*" is not set")
-            option=${line#\# }
-            ! grep -q "^${option%% *}=" "$uml/build/.config" || { say "lost: $line"; lost=1; } ;;
-        esac
-    done <kernel/test/uml.config
-    [ $lost = 0 ] || fail "the kernel's configuration is not what kernel/test/uml.config says"
-}
-
-stamp() { cat "$@" | sha256sum | cut -c1-64; }
-stamped() { [ -f "$1" ] && [ "$(cat "$1")" = "$2" ]; }
-
-build_kernel() {
-    want=$(stamp "$uml/package" kernel/test/uml.config kernel/test/uml-stacktrace.patch)
-    if stamped "$uml/built" "$want"; then return; fi
-    rm -f "$uml/built" "$uml/proven"
-    mkdir -p "$uml/build"
-    make -s -C "$uml/src" ARCH=um O="$uml/build" KCONFIG_ALLCONFIG="$project/kernel/test/uml.config" \
-        alldefconfig >"$logs/config.log" 2>&1 || fail "configuring failed: $logs/config.log"
-    check_config
-    say "building user-mode Linux with the sanitizers ($(cat "$uml/package")); about 6 minutes on two cores"
-    make -C "$uml/src" ARCH=um O="$uml/build" -j"$(nproc)" linux modules >"$logs/build.log" 2>&1 &
-    job=$!
-    while kill -0 $job 2>/dev/null; do
-        sleep 20
-        say "  $(grep -c '^  CC' "$logs/build.log" || true) files compiled"
-    done
-    wait $job || { tail -n 20 "$logs/build.log" >&2; fail "the kernel does not build: $logs/build.log"; }
-    check_config
-    echo "$want" >"$uml/built"
-}
-
-# build_module NAME SOURCES...: into $uml/NAME, with a copy of the sources, so that nothing is
-# written beside them. A warning is an error.
-build_module() {
-    name=$1
-    shift
-    rm -rf "${uml:?}/$name"
-    mkdir -p "$uml/$name"
-    cp "$@" "$uml/$name/"
-    [ -f "$uml/$name/Kbuild" ] || echo "obj-m := $name.o" >"$uml/$name/Kbuild"
-    make -s -C "$uml/build" ARCH=um M="$uml/$name" modules >"$logs/$name.log" 2>&1 ||
-        { cat "$logs/$name.log" >&2; fail "the module $name does not build"; }
-    ! grep -q 'warning:' "$logs/$name.log" || { cat "$logs/$name.log" >&2; fail "the module $name has warnings"; }
-}
+arch=um config=kernel/test/uml.config
+. scripts/kernel/own.sh
 
 # boot NAME SECONDS TIME SCRIPT ARGUMENTS...: runs the script as init of the kernel and shows what
 # it says; all of the console goes to a log. Fails without the verdict "ok".
@@ -96,7 +48,8 @@ boot() {
 }
 
 prove_detectors() {
-    want=$(stamp "$uml/built" kernel/test/broken.c kernel/test/uml-detectors.sh kernel/test/uml-lib.sh)
+    want=$(stamp "$uml/built" kernel/test/broken.c kernel/test/uml-detectors.sh kernel/test/uml-lib.sh \
+        kernel/test/reports.sh)
     if stamped "$uml/proven" "$want"; then return; fi
     say "proving that every detector fires on kernel/test/broken.c (these reports are wanted)"
     build_module broken kernel/test/broken.c
@@ -107,10 +60,11 @@ prove_detectors() {
 sh scripts/apt.sh gcc libc6-dev make flex bison bc xz-utils iproute2 kmod patch debian-archive-keyring
 mkdir -p "$uml" "$logs"
 uml=$(cd "$uml" && pwd)
+source=$uml/src own=$uml
 exec 9>"$uml/lock"
 flock -n 9 || { say "waiting for another run to finish"; flock 9; }
 sh scripts/kernel/linux-source.sh
-build_kernel
+build_kernel "user-mode Linux with the sanitizers" 6 alldefconfig linux
 sh scripts/kernel-test-programs.sh "$uml"
 prove_detectors
 if [ "$kind" = confucius ]; then

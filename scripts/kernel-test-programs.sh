@@ -13,5 +13,6 @@ build() { # PROGRAM SOURCES...
 }
 build netlink_fuzz netlink_fuzz.c fuzz_shapes.c nl.c settings.c
 build churn churn.c churn_faults.c churn_scan.c bed.c frames.c nl.c settings.c
+build dump dump.c nl.c
 build poweroff poweroff.c
 build send ../tc/tests/send.c

@@ -109,9 +109,10 @@ for kernel in "$@"; do
         --file "$system/lib/x86_64-linux-gnu/libcap-ng.so.0:/usr/lib/libcap-ng.so.0" \
         --file "$results/tc/q_confucius.so:/usr/lib/x86_64-linux-gnu/tc/q_confucius.so" -- \
         'PATH=/job/bin:$PATH sh analects-real.sh sch_confucius.ko ./analects'
-    check "$kernel" smp --processors 2 --file "$module" --file kernel/test/smp-in-guest.sh --file "$results/programs/send" \
+    check "$kernel" smp --processors 2 --file "$module" --file kernel/test/smp-in-guest.sh \
+        --file "$results/programs/send" --file "$results/programs/dump" \
         --file "$results/tc/q_confucius.so:/usr/lib/x86_64-linux-gnu/tc/q_confucius.so" -- \
-        sh smp-in-guest.sh sch_confucius.ko ./send
+        sh smp-in-guest.sh sch_confucius.ko ./send ./dump
     check "$kernel" netlink --file "$module" --file kernel/test/fuzz-in-guest.sh \
         --file "$results/programs/netlink_fuzz" -- sh fuzz-in-guest.sh ./netlink_fuzz sch_confucius.ko
     check "$kernel" replay --file kernel/test/in-kernel.sh --file "$results/traces:/job" \

@@ -127,8 +127,8 @@ if [ -n "$ingress" ]; then
     ip neigh add 192.0.2.2 lladdr 02:00:00:00:00:02 dev v1
     bash -c 'for i in 1 2 3; do echo x >/dev/udp/192.0.2.2/9; done'
     ip addr del 192.0.2.1/24 dev v1
-    tc_ show --json || fail "show --json"
-    grep -q '"device": "ifb-v0"' "$work/out" || fail "no ifb in show --json"
+    tc_ show --format json || fail "show --format json"
+    grep -q '"device": "ifb-v0"' "$work/out" || fail "no ifb in show --format json"
     tc -s qdisc show dev ifb-v0 root | grep -q 'Sent [1-9]' || fail "nothing was received through the ifb"
     passed "what is received goes through the ifb device"
 fi
@@ -137,7 +137,7 @@ tc class change dev v0 parent a1: classid a1:1 htb rate 3mbit
 tc_ show --dev v0 || fail "show"
 grep -q 'rate of v0 is 3mbit, not 9mbit' "$work/out" || fail "show does not see a rate that was changed"
 clear "a changed rate"
-tc_ clear --dev v0 || fail "clear again"
+tc_ clear || fail "clear again"
 complains 'nothing is applied' || fail "clear again"
 passed "show sees what was changed since; clear puts everything back, and can be repeated"
 
@@ -151,8 +151,10 @@ tc qdisc show dev v0 | grep -q '^qdisc bfifo b2: parent a1:1 limit 50000b' || fa
 tc_ apply --dev v0 --rate 7mbit --discipline bfifo || fail "apply without ingress"
 tc_ show || fail "show"
 grep -q '^  as it was applied' "$work/out" || fail "show finds differences"
-clear "four applications"
-passed "applied again: in place where that can be, and clear goes back to the beginning"
+tc_ clear || fail "clear without a device"
+unchanged "clear without a device"
+no_journal "clear without a device"
+passed "applied again: in place where that can be, and clear, of all devices, goes back to the beginning"
 
 tc qdisc replace dev v0 root handle 8001: pfifo limit 77
 network >"$work/before"

@@ -70,7 +70,7 @@ ip addr del 192.0.2.1/24 dev v1
 tc_ show || wrong "show"
 grep -q '^  as it was applied' "$work/out" || wrong "show finds differences"
 grep -q 'ifb-v0: confucius b1: sent [1-9]' "$work/out" || wrong "nothing came through the ifb"
-tc_ show --json || wrong "show --json"
+tc_ show --format json || wrong "show --format json"
 ok "with it: packets pass confucius on the ifb device"
 
 all="limit=500,memory_limit=4MiB,flows=64,quantum=1514B,targets=20/80,occupancy=delay,scale=80ms"

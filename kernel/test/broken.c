@@ -2,10 +2,13 @@
 /*
  * Proof that detectors are alive: does one forbidden thing, named by `what`, when
  * it is loaded. scripts/kernel-sanitizers.sh wants a report for each of the
- * sanitizer kernel, scripts/test-kernel.sh for a warning in each stock kernel.
+ * sanitizer kernel, scripts/kernel-races.sh for those of a race and of locks,
+ * scripts/test-kernel.sh for a warning in each stock kernel.
  * Never load it on a kernel that you need.
  */
+#include <linux/cpumask.h>
 #include <linux/delay.h>
+#include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/slab.h>
@@ -14,7 +17,7 @@
 
 static char *what = "";
 module_param(what, charp, 0);
-MODULE_PARM_DESC(what, "order, atomic, leak, shift, slab, vmalloc, freed, warn or none");
+MODULE_PARM_DESC(what, "order, atomic, race, leak, shift, slab, vmalloc, freed, warn or none");
 
 static int bytes = 24;
 module_param(bytes, int, 0);
@@ -25,6 +28,7 @@ static DEFINE_MUTEX(second);
 static DEFINE_SPINLOCK(spin);
 static volatile char sink;
 static volatile int shifted;
+static int counted;
 
 static void lock_order(void)
 {
@@ -43,6 +47,34 @@ static void sleep_in_atomic(void)
 	spin_lock(&spin);
 	might_sleep();
 	spin_unlock(&spin);
+}
+
+static int count(void *unused)
+{
+	while (!kthread_should_stop()) {
+		counted++;
+		cond_resched();
+	}
+	return 0;
+}
+
+/* Two processors count in one word, without a lock. */
+static int race(void)
+{
+	struct task_struct *one, *other;
+
+	one = kthread_run_on_cpu(count, NULL, cpumask_first(cpu_online_mask),
+				 "count/%u");
+	if (IS_ERR(one))
+		return PTR_ERR(one);
+	other = kthread_run_on_cpu(count, NULL, cpumask_last(cpu_online_mask),
+				   "count/%u");
+	msleep(1000);
+	kthread_stop(one);
+	if (IS_ERR(other))
+		return PTR_ERR(other);
+	kthread_stop(other);
+	return 0;
 }
 
 static int leak(void)
@@ -92,6 +124,8 @@ static int __init broken_init(void)
 		lock_order();
 	else if (!strcmp(what, "atomic"))
 		sleep_in_atomic();
+	else if (!strcmp(what, "race"))
+		return race();
 	else if (!strcmp(what, "leak"))
 		return leak();
 	else if (!strcmp(what, "shift"))

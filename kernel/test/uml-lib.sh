@@ -11,12 +11,13 @@ mount -t tmpfs none /mnt
 echo >/proc/sys/kernel/modprobe
 leaks=/sys/kernel/debug/kmemleak
 
+# shellcheck source=kernel/test/reports.sh
+. "${0%/*}/reports.sh"
+
 say() { echo "[$(cut -d' ' -f1 /proc/uptime)] $*"; }
 
 # What the kernel has to report, but for the leaks, of which it says only how many.
-reports() {
-    dmesg | grep -E 'BUG:|KASAN|WARNING:|UBSAN|Oops|possible (recursive|circular|irq)|INFO: (task|rcu|suspicious|trying)|suspicious RCU|bad unlock|inconsistent lock|sleeping function|general protection|refcount_t|Kernel panic' || true
-}
+reports() { dmesg | kernel_reports; }
 
 # An object is reported in the second scan that finds it unreferenced and unchanged,
 # if it is five seconds old; the first may still take a stale word for a reference.

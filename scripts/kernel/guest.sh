@@ -17,14 +17,9 @@ cmp -s "$built" "$cache/analects-guest" || {
     mv "$cache/analects-guest.part" "$cache/analects-guest"
 }
 
-# With the C library of the machines' tc, which may be older than this host's.
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-mkdir "$work/tc"
-cp kernel/pkt_sched_confucius.h "$work/"
-cp kernel/tc/Makefile kernel/tc/*.[ch] "$work/tc/"
 kernel=$(basename "$(dirname "$(ls "$cache"/*/release | head -n 1)")")
-in_chroot bookworm "$work" "$kernel" make -s -C /build/tc q_confucius.so ||
-    fail "the tc plugin does not build"
+tc_plugin "$kernel" "$work" || fail "the tc plugin does not build"
 cp "$work/tc/q_confucius.so" "$cache/q_confucius.so.part"
 mv "$cache/q_confucius.so.part" "$cache/q_confucius.so"

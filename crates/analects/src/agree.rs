@@ -133,7 +133,7 @@ fn markdown(args: &AgreeArgs, experiments: &[Experiment], rows: &[Row]) -> Strin
     let mut text = format!(
         "# The simulator beside Linux\nMade by `analects agree {names}{quick} --format markdown`: \
          the same scenarios, seeds and disciplines through both engines. Means over seeds; in \
-         brackets Linux's own 95 % interval (a bootstrap over runs). {all}.\n"
+         brackets Linux's own 95 % interval. {all}.\n"
     );
     let line = |cells: &[String]| format!("| {} |\n", cells[..].join(" | "));
     let head = [&HEAD[..1], &HEAD[2..]].concat();

@@ -118,9 +118,13 @@ pub struct RunArgs {
     #[command(flatten)]
     pub printing: Printing,
     /// Write everything into this folder: results as JSON and CSV, the scenario with all defaults,
-    /// time series, and the report.
+    /// time series, and the report. What an earlier run wrote there is replaced; results are kept in
+    /// it as they come, as with --store, so what was interrupted can be called again.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// The columns of the table: metrics of `analects list metrics` that have one, in this order.
+    #[arg(long, value_name = "NAME,NAME...", value_delimiter = ',')]
+    pub columns: Vec<String>,
     /// What is written while it runs.
     #[command(flatten)]
     pub recording: Recording,
@@ -151,6 +155,11 @@ pub struct SweepArgs {
     /// How to print it.
     #[command(flatten)]
     pub printing: Printing,
+    /// Write everything into this folder: results as JSON and CSV, and the report. What an earlier
+    /// sweep wrote there is replaced; results are kept in it as they come, as with --store, so what was
+    /// interrupted can be called again.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
 }
 
 /// Which experiments to run, and how to tell of them.
@@ -370,20 +379,29 @@ pub struct TcShow {
     /// Only this device.
     #[arg(long, value_name = "DEVICE")]
     pub dev: Option<String>,
-    /// As JSON, with everything that tc says about the queues.
-    #[arg(long)]
-    pub json: bool,
+    /// How to print it; JSON has everything that tc says about the queues.
+    #[arg(long, default_value = "table")]
+    pub format: ShowFormat,
     /// The folder that remembers what was changed.
     #[arg(long, value_name = "DIR", default_value = netcfg::STATE)]
     pub state: PathBuf,
 }
 
+/// How to print what is applied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ShowFormat {
+    /// Lines to read.
+    Table,
+    /// JSON.
+    Json,
+}
+
 /// What to take back.
 #[derive(Debug, Args)]
 pub struct TcClear {
-    /// The device.
+    /// Only this device; without, each that something is applied to.
     #[arg(long, value_name = "DEVICE")]
-    pub dev: String,
+    pub dev: Option<String>,
     /// Only print the commands.
     #[arg(long)]
     pub dry_run: bool,

@@ -11,9 +11,9 @@ use reproduce::registry;
 use sim::Simulator;
 use std::fmt::Write as _;
 use transport::media::MediaParams;
-use units::choice;
 use units::param::Spec;
-use workload::Carrier;
+use units::{Refusal, choice};
+use workload::{Carrier, Preset};
 
 /// What a scenario can say; a test runs it.
 const SCENARIO: &str = include_str!("scenario.toml");
@@ -27,6 +27,7 @@ fn disciplines() -> Vec<Entry> {
         about: d.about.to_owned(),
         source: d.source,
         children: d.children,
+        presets: &[],
         params: vec![("Parameters", d.params)],
     };
     registry.iter().map(entry).collect()
@@ -41,6 +42,7 @@ fn controls() -> Vec<Entry> {
         about: c.about.to_owned(),
         source: c.source,
         children: c.children,
+        presets: &[],
         params: vec![("Parameters", c.params)],
     };
     registry.iter().map(entry).collect()
@@ -60,6 +62,7 @@ fn traffic() -> Vec<Entry> {
             about: w.about.to_owned(),
             source: w.source,
             children: &[],
+            presets: w.presets,
             params,
         }
     };
@@ -74,6 +77,7 @@ fn metrics() -> Vec<Entry> {
         about: format!("{}\n\n{}", metric.about, compared(metric)),
         source: metric.source,
         children: &[],
+        presets: &[],
         params: Vec::new(),
     };
     Registry::builtin().iter().map(entry).collect()
@@ -170,20 +174,23 @@ pub fn describe(name: &str, style: Style) -> Result<(), Refused> {
     })
 }
 
+fn entries() -> impl Iterator<Item = Entry> {
+    let simulated = disciplines().into_iter().chain(controls());
+    simulated.chain(traffic()).chain(metrics())
+}
+
+/// All that can be described.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    let kinds = ["scenario", "disciplines", "controls", "traffic", "metrics"];
+    kinds.into_iter().chain(entries().map(|entry| entry.name))
+}
+
 /// What is called `name`.
 fn called(name: &str) -> Result<Vec<Entry>, Refused> {
-    let entries = || {
-        let simulated = disciplines().into_iter().chain(controls());
-        simulated.chain(traffic()).chain(metrics())
-    };
     let found: Vec<Entry> = entries().filter(|entry| entry.name == name).collect();
     if found.is_empty() {
-        let names: Vec<&str> = entries().map(|entry| entry.name).collect();
-        let help = format!(
-            "there are: scenario, disciplines, controls, traffic, metrics, {}",
-            names.join(", ")
-        );
-        return Err(Refused::new(&format!("nothing is called {name:?}"), &help));
+        let refusal = Refusal::unknown("name", name, names());
+        return Err(Refused::because(refusal, "see `analects list`"));
     }
     Ok(found)
 }
@@ -212,10 +219,36 @@ fn page(entry: &Entry) -> String {
             specs.iter().for_each(|spec| parameter(&mut text, spec));
         }
     }
+    if !entry.presets.is_empty() {
+        text.push_str("\nPresets, the first where none is named:\n");
+        for preset in entry.presets {
+            let said = format!(
+                "{} ({}). Source: {}.",
+                preset.summary,
+                said(preset),
+                preset.source
+            );
+            _ = writeln!(
+                text,
+                "  preset = {}\n{}",
+                preset.name,
+                wrapped(&said, "      ", 88)
+            );
+        }
+    }
     if entry.kind == "traffic" {
         text.push_str("\nKeys of every entry are in `analects describe scenario`.\n");
     }
     text
+}
+
+/// What a preset sets: `fps = 60, control = gcc`.
+pub fn said(preset: &Preset) -> String {
+    let settings = preset.settings.iter();
+    let settings: Vec<String> = settings
+        .map(|(key, value)| format!("{key} = {value}"))
+        .collect();
+    settings.join(", ")
 }
 
 fn parameter(text: &mut String, spec: &Spec) {

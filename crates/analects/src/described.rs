@@ -2,6 +2,7 @@
 
 use units::choice::Slot;
 use units::param::Spec;
+use workload::Preset;
 
 /// What `describe` shows of anything.
 pub struct Entry {
@@ -17,6 +18,8 @@ pub struct Entry {
     pub source: &'static str,
     /// What it contains.
     pub children: &'static [Slot],
+    /// Settings that go together.
+    pub presets: &'static [Preset],
     /// Parameters, under headings.
     pub params: Vec<(&'static str, &'static [Spec])>,
 }

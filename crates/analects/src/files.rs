@@ -2,12 +2,42 @@
 
 use crate::refused::Refused;
 use std::fmt::Display;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The error for something that cannot be written.
 pub fn unwritable(path: &Path, error: &dyn Display) -> Refused {
     let message = format!("{} cannot be written: {error}", path.display());
     Refused::new(&message, "name another place, or make room there")
+}
+
+/// Finds out whether files can be written into the folder, which is made if need be.
+pub fn writable_folder(folder: &Path) -> Result<(), Refused> {
+    let probe = folder.join(format!(".analects-{}", std::process::id()));
+    let tried = std::fs::create_dir_all(folder)
+        .and_then(|()| std::fs::write(&probe, []))
+        .and_then(|()| std::fs::remove_file(&probe));
+    tried.map_err(|error| unwritable(folder, &error))
+}
+
+/// Refuses to write to what is read, or to one file twice.
+pub fn distinct(read: &Path, written: &[PathBuf]) -> Result<(), Refused> {
+    let place = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let mut known = vec![place(read)];
+    for path in written {
+        let found = place(path);
+        if known.contains(&found) {
+            let message = match found == known[0] {
+                true => format!("{} is the scenario: it would be lost", path.display()),
+                false => format!("{} is named twice", path.display()),
+            };
+            return Err(Refused::new(&message, "name another file"));
+        }
+        // A device or a pipe takes what comes.
+        if std::fs::metadata(path).map_or(true, |found| found.is_file()) {
+            known.push(found);
+        }
+    }
+    Ok(())
 }
 
 /// Finds out whether the file can be written. A pipe is not tried: whoever reads it would take that

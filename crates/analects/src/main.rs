@@ -71,13 +71,20 @@ fn execute(command: Command) -> Result<ExitCode, Refused> {
         Command::Tc { command } => tc::tc(&command),
         Command::Completions { shell } => {
             let mut text = Vec::new();
-            clap_complete::generate(shell, &mut Cli::command(), "analects", &mut text);
+            clap_complete::generate(shell, &mut completed(), "analects", &mut text);
             run::print(&String::from_utf8_lossy(&text))
         }
         Command::Man { folder } => manual(&folder),
         Command::Guest { plan, out } => return Ok(guest(&plan, &out)),
     };
     done.map(|()| ExitCode::SUCCESS)
+}
+
+/// The command line with the names that completion is to know.
+fn completed() -> clap::Command {
+    let names: Vec<&str> = describe::names().collect();
+    let named = |arg: clap::Arg| arg.value_parser(clap::builder::PossibleValuesParser::new(names));
+    Cli::command().mut_subcommand("describe", |describe| describe.mut_arg("name", named))
 }
 
 /// Runs a plan. A failure is told plainly: the engine that started this puts it in its own words.

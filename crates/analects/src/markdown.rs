@@ -1,6 +1,7 @@
 //! Descriptions as Markdown: `docs/disciplines.md`, `docs/controls.md`, `docs/traffic.md` and
 //! `docs/metrics.md` are what this prints; a test compares.
 
+use crate::describe::said;
 use crate::described::Entry;
 use std::fmt::Write as _;
 use units::choice;
@@ -53,6 +54,15 @@ pub fn section(entry: &Entry) -> String {
              | --- | --- | --- | --- | --- |"
         );
         specs.iter().for_each(|spec| row(&mut text, spec));
+    }
+    if !entry.presets.is_empty() {
+        text += "\nPresets, the first where none is named:\n\n\
+                 | `preset` | what it is | sets | source |\n| --- | --- | --- | --- |\n";
+        for preset in entry.presets {
+            let (name, summary) = (preset.name, cell(preset.summary));
+            let (sets, source) = (said(preset), cell(preset.source));
+            _ = writeln!(text, "| `{name}` | {summary} | `{sets}` | {source} |");
+        }
     }
     text
 }

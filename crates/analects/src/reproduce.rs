@@ -146,9 +146,10 @@ fn markdown(args: &ReproduceArgs, data: &Data, outcomes: &[Outcome<'_>]) -> Stri
     let quick = if args.how.quick { " --quick" } else { "" };
     let mut text = format!(
         "# What holds\nMade by `analects reproduce {names}{quick} --format markdown`, with {}. A claim \
-         holds if the 95 % interval of our value (a bootstrap over runs) lies in the range that the \
-         claim gives, does not hold if it lies outside, and cannot be told if it reaches over the \
-         range's end.\n\n| experiment | hold | do not | cannot be told |\n| --- | --- | --- | --- |\n",
+         holds if the 95 % interval of our value lies in the range that the claim gives, does not \
+         hold if it lies outside, and cannot be told if it reaches over the range's end, if there \
+         are too few runs for an interval, or if among all claims of the experiment it may be \
+         chance ([decision 0041](../decisions/0041-claims-and-intervals.md)).\n\n| experiment | hold | do not | cannot be told |\n| --- | --- | --- | --- |\n",
         data.described()
     );
     for outcome in outcomes {

@@ -1,9 +1,9 @@
 //! `analects run`.
 
 use crate::campaign::{self, counted, pool};
-use crate::cli::{Format, RunArgs, Shape};
+use crate::cli::{Format, RunArgs, ScenarioArgs, Shape};
 use crate::engines::{self, with_names};
-use crate::files::{unwritable, writable};
+use crate::files::{distinct, unwritable, writable, writable_folder};
 use crate::refused::Refused;
 use crate::{left_out, recording, resolved, table, variants};
 use measure::Engine;
@@ -11,8 +11,8 @@ use measure::metric::Registry;
 use report::export::{self, Document};
 use reproduce::experiment::Case;
 use reproduce::{Grid, Job, Keeping};
-use scenario::{Names, Scenario};
-use std::path::Path;
+use scenario::{CAPACITIES, Names, Scenario};
+use std::path::{Path, PathBuf};
 
 /// More runs than this are a mistake in a pattern.
 const MAX_RUNS: u64 = 1_000_000;
@@ -24,15 +24,24 @@ pub fn run(args: &RunArgs) -> Result<()> {
     let (what, printing) = (&args.what, &args.printing);
     let chosen = engines::chosen(&what.engine)?;
     let engine = &*chosen.engine;
+    let metrics = Registry::builtin();
+    table::check_columns(&args.columns, &metrics)
+        .map_err(|refusal| Refused::because(refusal, "see `analects list metrics`"))?;
     let document = read(&what.scenario, &what.shape)?;
     let drawn = args.out.is_some() || printing.report.is_some();
-    let mut jobs = plan(&what.shape, engine, &document, drawn)?;
-    prepare(args)?;
+    let once = args.recording.is_asked_for().then_some(1);
+    let shape = Shape {
+        repeat: what.shape.repeat.or(once),
+        ..what.shape.clone()
+    };
+    let mut jobs = plan(&shape, engine, &document, drawn)?;
+    let (out, report) = (args.out.as_deref(), printing.report.as_deref());
+    prepare(&what.scenario, out, report)?;
     let recorders = recording::attach(&args.recording, &mut jobs, &others(args))?;
     // A control run's scenario lacks what it leaves out.
     let whole = jobs.iter().find(|job| job.without().is_none());
     let scenario = &whole.unwrap_or(&jobs[0]).scenario;
-    let kept = campaign::kept(what.store.as_deref(), &chosen)?;
+    let kept = campaign::kept(store(what, out).as_deref(), &chosen)?;
     let keeping = kept.as_ref().map(|(store, basis)| Keeping { store, basis });
     let results = counted(&pool(&what.parallel)?, &scenario.name, |bar| {
         reproduce::run(engine, &jobs, keeping, bar)
@@ -51,7 +60,6 @@ pub fn run(args: &RunArgs) -> Result<()> {
         let written = export::folder(folder, &document_out, &text);
         written.map_err(|error| unwritable(folder, &error))?;
     }
-    let metrics = Registry::builtin();
     let in_folder = args.out.as_ref().map(|folder| folder.join("report.html"));
     for path in printing.report.iter().chain(&in_folder) {
         let html = report::html(scenario, &document_out, &metrics);
@@ -64,7 +72,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
         )
     };
     let text = match printing.format {
-        Format::Table => table::comparison(scenario, &results, &metrics),
+        Format::Table => table::comparison(scenario, &results, &metrics, &args.columns),
         Format::Json => export::json(&document_out).map_err(unprintable)?,
         Format::Csv => export::csv(&results).map_err(unprintable)?,
     };
@@ -93,17 +101,28 @@ pub fn print(text: &str) -> Result<()> {
     }
 }
 
-/// Finds out before anything runs whether the results can be written.
-fn prepare(args: &RunArgs) -> Result<()> {
-    if let Some(folder) = &args.out {
-        std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
-    }
-    args.printing.report.as_deref().map_or(Ok(()), writable)
+/// Finds out before anything runs whether the results can be written to these places.
+pub fn prepare(scenario: &Path, out: Option<&Path>, report: Option<&Path>) -> Result<()> {
+    let in_folder =
+        out.map(|folder| ["scenario.toml", "report.html"].map(|name| folder.join(name)));
+    let report_to = report.map(Path::to_owned);
+    let written: Vec<PathBuf> = in_folder.into_iter().flatten().chain(report_to).collect();
+    distinct(scenario, &written)?;
+    out.map_or(Ok(()), writable_folder)?;
+    report.map_or(Ok(()), writable)
+}
+
+/// Where results are kept as they come: in the store that was named, or within the folder that
+/// everything is written into, so that what was interrupted goes on where it was.
+pub fn store(what: &ScenarioArgs, out: Option<&Path>) -> Option<PathBuf> {
+    let within = || Some(out?.join("store"));
+    what.store.clone().or_else(within)
 }
 
 /// Reads a scenario, with what the command line sets.
 pub fn read(path: &Path, shape: &Shape) -> Result<scenario::Document> {
     let mut document = parse(path)?;
+    check_capacities(&shape.set)?;
     for setting in &shape.set {
         let Some((path, value)) = setting.split_once('=') else {
             let message = format!("--set {setting}: there is no value");
@@ -115,6 +134,27 @@ pub fn read(path: &Path, shape: &Shape) -> Result<scenario::Document> {
         document.set_disciplines(&shape.disciplines);
     }
     Ok(document)
+}
+
+/// Refuses two settings of which the second would take the first away.
+fn check_capacities(set: &[String]) -> Result<()> {
+    let link = |setting: &str| {
+        let (path, _) = setting.split_once('=')?;
+        let (link, key) = path.trim().rsplit_once('.')?;
+        CAPACITIES
+            .contains(&key)
+            .then(|| (link.to_owned(), key.to_owned()))
+    };
+    let mut known: Vec<(String, String)> = Vec::new();
+    for (link, key) in set.iter().filter_map(|setting| link(setting)) {
+        if let Some((_, other)) = known.iter().find(|of| of.0 == link && of.1 != key) {
+            let message =
+                format!("--set {link}.{key}: --set {link}.{other} says what it can carry");
+            return Err(Refused::new(&message, "set one of them"));
+        }
+        known.push((link, key));
+    }
+    Ok(())
 }
 
 /// Reads a scenario as it is written.
@@ -164,14 +204,19 @@ pub fn plan(
     with_names(|names| {
         let grid = Grid {
             drawn,
-            ..grid(shape, document, names)?
+            ..grid(shape, engine, document, names)?
         };
         check_count(grid.jobs())?;
         Ok(grid.plan(engine, names)?)
     })
 }
 
-fn grid(shape: &Shape, document: &scenario::Document, names: &dyn Names) -> Result<Grid> {
+fn grid(
+    shape: &Shape,
+    engine: &dyn Engine,
+    document: &scenario::Document,
+    names: &dyn Names,
+) -> Result<Grid> {
     let traces = variants::traces(document)?;
     let mut first = document.clone();
     if let Some(Some(trace)) = traces.first()
@@ -190,7 +235,7 @@ fn grid(shape: &Shape, document: &scenario::Document, names: &dyn Names) -> Resu
             .collect(),
         cells: vec![reproduce::Cell::default()],
         traces,
-        seeds: (shape.seed, shape.repeat),
+        seeds: (shape.seed, shape.repeats(engine.name())),
         without: shape.without.clone(),
         common: variants::set(&shape.set),
         drawn: false,

@@ -3,7 +3,7 @@
 use crate::campaign::{self, counted, pool};
 use crate::cli::{Format, SweepArgs};
 use crate::engines::{self, with_names};
-use crate::files::{unwritable, writable};
+use crate::files::unwritable;
 use crate::left_out;
 use crate::refused::Refused;
 use crate::run::{self, print};
@@ -14,6 +14,7 @@ use reproduce::Keeping;
 use reproduce::sweep::{self, Point, Runs, Sweep};
 use scenario::{Document, Names, Scenario};
 use serde::Serialize;
+use std::path::Path;
 use units::{Refusal, choice};
 
 type Result<T> = std::result::Result<T, Refused>;
@@ -32,25 +33,41 @@ pub fn run(args: &SweepArgs) -> Result<()> {
     check_settings(&axes, &scenario)?;
     let sweep = asked(args, &document, &axes, &scenario)?;
     run::check_count(sweep.runs())?;
-    printing.report.as_deref().map_or(Ok(()), writable)?;
+    let (out, report) = (args.out.as_deref(), printing.report.as_deref());
+    run::prepare(&what.scenario, out, report)?;
     let points = made(args, &sweep, &scenario.name)?;
-    if let Some(path) = &printing.report {
-        let html = sweep.html(&points, &scenario.name, &about(&scenario, args));
-        std::fs::write(path, html).map_err(|error| unwritable(path, &error))?;
+    let write = |path: &Path, text: &str| {
+        std::fs::write(path, text).map_err(|error| unwritable(path, &error))
+    };
+    let html = || sweep.html(&points, &scenario.name, &about(&scenario, args));
+    let csv = || {
+        csv(&sweep, &points).map_err(|error| {
+            let message = format!("the results cannot be printed: {error}");
+            Refused::new(&message, "report this")
+        })
+    };
+    if let Some(folder) = out {
+        let document = json(&sweep, &points, &document, args)?;
+        write(&folder.join("results.json"), &document)?;
+        write(&folder.join("results.csv"), &csv()?)?;
+        write(&folder.join("report.html"), &html())?;
+    }
+    if let Some(path) = report {
+        write(path, &html())?;
     }
     print(&match printing.format {
         Format::Table => table(&sweep, &points, &scenario, args),
         Format::Json => json(&sweep, &points, &document, args)?,
-        Format::Csv => csv(&sweep, &points).map_err(|error| {
-            let message = format!("the results cannot be printed: {error}");
-            Refused::new(&message, "report this")
-        })?,
+        Format::Csv => csv()?,
     })
 }
 
 fn made(args: &SweepArgs, sweep: &Sweep, name: &str) -> Result<Vec<Point>> {
     let chosen = engines::chosen(&args.what.engine)?;
-    let kept = campaign::kept(args.what.store.as_deref(), &chosen)?;
+    let kept = campaign::kept(
+        run::store(&args.what, args.out.as_deref()).as_deref(),
+        &chosen,
+    )?;
     let keeping = kept.as_ref().map(|(store, basis)| Keeping { store, basis });
     let engine = &*chosen.engine;
     let points = counted(&pool(&args.what.parallel)?, name, |bar| {
@@ -159,7 +176,7 @@ fn asked(
         .map_err(|refusal| Refused::because(refusal.within("--statistic"), "see --help"))?;
     let runs = Runs {
         seed: args.what.shape.seed,
-        repeat: args.what.shape.repeat,
+        repeat: args.what.repeats(),
         without: args.what.shape.without.clone(),
     };
     let listed = scenario.disciplines.iter().map(ToString::to_string);
@@ -188,8 +205,8 @@ fn known(metric: &Selection, scenario: &Scenario) -> std::result::Result<(), Ref
 
 /// What it is, in a line.
 fn about(scenario: &Scenario, args: &SweepArgs) -> String {
-    match args.what.shape.repeat {
-        1 => scenario.summary.clone(),
+    match args.what.repeats() {
+        1 => format!("{}\none run each, so no intervals", scenario.summary),
         n => format!("{}\n{n} runs each; 95 % intervals", scenario.summary),
     }
 }
@@ -238,7 +255,7 @@ fn json(sweep: &Sweep, points: &[Point], document: &Document, args: &SweepArgs) 
         engine: &args.what.engine.name,
         scenario: document.to_json(),
         seed: args.what.shape.seed,
-        repeat: args.what.shape.repeat,
+        repeat: args.what.repeats(),
         without: args.what.shape.without.as_deref(),
         statistic: &sweep.statistic.0,
         metric: named(&sweep.metric),

@@ -5,11 +5,24 @@ use measure::RunResult;
 use measure::metric::{Column, Metric, Registry};
 use report::{Summary, columns, loads, summarize};
 use scenario::Scenario;
+use units::Refusal;
 
-/// The comparison: a line for each discipline, with a column for each of `metrics` that has one.
-pub fn comparison(scenario: &Scenario, results: &[RunResult], metrics: &Registry) -> String {
+/// The comparison: a line for each discipline, with a column for each of `metrics` that has one, or for
+/// those that are `wanted`.
+pub fn comparison(
+    scenario: &Scenario,
+    results: &[RunResult],
+    metrics: &Registry,
+    wanted: &[String],
+) -> String {
     let summaries = summarize(results, metrics);
-    let columns = columns(&summaries, metrics);
+    let columns = match wanted {
+        [] => columns(&summaries, metrics),
+        wanted => {
+            let called = |name: &String| metrics.columns().find(|(metric, _)| metric.name == name);
+            wanted.iter().filter_map(called).collect()
+        }
+    };
     let mut table = empty();
     let headings = columns.iter().map(|(metric, column)| {
         let heading = format!("{} {}", column.heading, metric.unit);
@@ -24,6 +37,17 @@ pub fn comparison(scenario: &Scenario, results: &[RunResult], metrics: &Registry
     }
     let (name, summary) = (&scenario.name, &scenario.summary);
     format!("{name}: {summary}\n{}\n\n{table}\n", extent(&summaries))
+}
+
+/// Refuses a column that no metric has.
+pub fn check_columns(wanted: &[String], metrics: &Registry) -> Result<(), Refusal> {
+    let names = || metrics.columns().map(|(metric, _)| metric.name);
+    let strange = wanted
+        .iter()
+        .find(|name| !names().any(|known| known == *name));
+    strange.map_or(Ok(()), |name| {
+        Err(Refusal::unknown("column", name, names()).within("--columns"))
+    })
 }
 
 /// A figure, and in a line of its own the interval.

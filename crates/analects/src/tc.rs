@@ -1,6 +1,6 @@
 //! `analects tc`: a shaper with a discipline on a device of this host, and back.
 
-use crate::cli::{TcApply, TcClear, TcCommand, TcShow};
+use crate::cli::{ShowFormat, TcApply, TcClear, TcCommand, TcShow};
 use crate::refused::Refused;
 use crate::run::print;
 use core::fmt::Display;
@@ -54,10 +54,19 @@ fn apply(args: &TcApply) -> Result<()> {
 }
 
 fn clear(args: &TcClear) -> Result<()> {
-    let device = device(&args.dev)?;
+    let devices = devices(args.dev.as_deref(), &Store::look(&args.state))?;
     let mut host = host(args.dry_run)?;
+    // One that cannot be cleared does not keep the others from it.
+    let cleared: Vec<Result<()>> = devices
+        .iter()
+        .map(|device| clear_one(args, &mut host, device))
+        .collect();
+    cleared.into_iter().collect()
+}
+
+fn clear_one(args: &TcClear, host: &mut Host, device: &Device) -> Result<()> {
     let nothing = || eprintln!("nothing is applied to {device}");
-    if Store::look(&args.state).load(&device)?.is_none() {
+    if Store::look(&args.state).load(device)?.is_none() {
         nothing();
         return Ok(());
     }
@@ -66,22 +75,31 @@ fn clear(args: &TcClear) -> Result<()> {
     } else {
         Store::open(&args.state)?
     };
-    match netcfg::undoing(&mut host, &store, &device)? {
+    match netcfg::undoing(host, &store, device)? {
         Some(commands) => print(&lines(&commands))?,
         None => nothing(),
     }
     if !args.dry_run {
-        netcfg::clear(&mut host, &store, &device)?;
+        netcfg::clear(host, &store, device)?;
     }
     Ok(())
 }
 
-fn show(args: &TcShow) -> Result<()> {
-    let store = Store::look(&args.state);
-    let devices = match &args.dev {
+/// The device of that name; without a name each that something is applied to.
+fn devices(name: Option<&str>, store: &Store) -> Result<Vec<Device>> {
+    let devices = match name {
         Some(name) => vec![device(name)?],
         None => store.devices()?,
     };
+    if devices.is_empty() {
+        eprintln!("nothing is applied to any device");
+    }
+    Ok(devices)
+}
+
+fn show(args: &TcShow) -> Result<()> {
+    let store = Store::look(&args.state);
+    let devices = devices(args.dev.as_deref(), &store)?;
     let mut host = host(true)?;
     let mut all = Vec::new();
     for device in &devices {
@@ -90,13 +108,10 @@ fn show(args: &TcShow) -> Result<()> {
             None => eprintln!("nothing is applied to {device}"),
         }
     }
-    if args.json {
+    if args.format == ShowFormat::Json {
         let text = serde_json::to_string_pretty(&all);
         let text = text.map_err(|error| Refused::failed(&error.to_string(), "report this"))?;
         return print(&format!("{text}\n"));
-    }
-    if devices.is_empty() {
-        eprintln!("nothing is applied to any device");
     }
     let texts: Vec<String> = all.iter().map(described).collect();
     print(&texts.join("\n"))

@@ -277,7 +277,8 @@ fn keys_are_made_of_content() {
         let trace = format!("link.trace={place}/trace.txt");
         let page = format!("traffic.page.source={place}/page.har");
         let args = [
-            "jobs", "s.toml", "--store", "store", "--list", "--set", &trace, "--set", &page,
+            "jobs", "s.toml", "--repeat", "1", "--store", "store", "--list", "--set", &trace,
+            "--set", &page,
         ];
         let (list, _) = ok(&folder, &[&args[..], more].concat());
         let keys = list
@@ -315,6 +316,8 @@ fn a_listed_job_is_run_alone() {
     let plan = [
         "jobs",
         "s.toml",
+        "--repeat",
+        "1",
         "--store",
         "store",
         "--set",

@@ -151,6 +151,7 @@ fn a_transfer_by_hand() {
     let folder = Folder::new("recording-by-hand");
     let scenario = r#"
         duration = "1s"
+        noise = "0s"
         disciplines = ["pfifo"]
         link = { rate = "8mbit", rtt = "40ms" }
         traffic = [{ name = "bulk", kind = "bulk", size = "2000B" }]

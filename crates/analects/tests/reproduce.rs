@@ -15,7 +15,7 @@ cases = [
     { name = "half", discipline = "pfifo", set = { "link.rate" = "5mbit" } },
     { name = "one", discipline = "pfifo", set = { "traffic.flow.count" = "1" } },
 ]
-seeds = 3
+seeds = 8
 
 [scenario]
 name = "rates"
@@ -150,10 +150,10 @@ fn what_was_run_is_kept_and_a_part_of_it_is_run_again() {
     let folder = folder("kept");
     let (quick, said) = reproduce(&folder, &["--quick", "--format", "json", "--jobs", "1"]);
     assert!(!said.contains("kept"), "{said}");
-    // Two seeds of one value and three cases are there; three seeds of two values make eighteen. The
-    // case that overrides the axis has the runs of another case, so that twelve differ.
+    // Two seeds of one value and three cases are there; eight seeds of two values make 48. The
+    // case that overrides the axis has the runs of another case, so that 32 differ.
     let (_, said) = reproduce(&folder, &["--format", "json"]);
-    assert!(said.contains("4 of 12 runs are kept from before"), "{said}");
+    assert!(said.contains("4 of 32 runs are kept from before"), "{said}");
     let (again, said) = reproduce(&folder, &["--quick", "--format", "json"]);
     assert!(said.contains("4 of 4 runs are kept from before"), "{said}");
     assert_eq!(again, quick);
@@ -190,7 +190,7 @@ fn a_page_has_every_claim() {
 #[test]
 fn wrong_experiments_are_refused() {
     let cases = [
-        ("seeds = 3", "seed = 3", "unknown field `seed`"),
+        ("seeds = 8", "seed = 8", "unknown field `seed`"),
         (
             "\"flow_rate\"",
             "\"rate\"",

@@ -51,18 +51,19 @@ fn a_line_for_each_discipline_and_a_column_for_each_value() {
     let folder = folder("sweep-table");
     let table = sweep(&folder, BUFFERS);
     let lines: Vec<&str> = table.lines().collect();
-    assert_eq!(lines[1], "mean stall, s");
+    assert_eq!(lines[1], "one run each, so no intervals");
+    assert_eq!(lines[2], "mean stall, s");
     let words = |line: &'_ str| {
         line.split_whitespace()
             .map(str::to_owned)
             .collect::<Vec<_>>()
     };
     let head = "case link.buffer 10p link.buffer 40p link.buffer 160p";
-    assert_eq!(words(lines[3]).join(" "), head);
-    for (line, name) in lines[4..].iter().zip(["pfifo", "confucius"]) {
+    assert_eq!(words(lines[4]).join(" "), head);
+    for (line, name) in lines[5..].iter().zip(["pfifo", "confucius"]) {
         assert_eq!((words(line).len(), words(line)[0].as_str()), (4, name));
     }
-    assert_eq!(lines.len(), 6);
+    assert_eq!(lines.len(), 7);
     // Another axis has rows of its own.
     let args = [BUFFERS, &["--over", "link.rtt=20ms,60ms"]].concat();
     let table = sweep(&folder, &args);

@@ -843,7 +843,7 @@ fn other_commands() {
     let message = refusal(&folder.analects(&["describe", "nothing"]));
     assert_says(
         &message,
-        &["nothing is called \"nothing\"", "fq_codel", "gcc", "page"],
+        &["there is no name \"nothing\"", "fq_codel", "gcc", "page"],
     );
     assert_says(
         &refusal(&folder.analects(&["man", "s.toml"])),

@@ -13,6 +13,7 @@
 
 use crate::hystart::{Advice, Hystart, HystartKind, View};
 use crate::reno::{avoid, slow_start};
+use crate::undo::Taken;
 use crate::{Ack, Congestion, Control, ControlEntry, Setup, Signal};
 use units::param::Settings;
 use units::{Duration, Instant, Refusal};
@@ -68,6 +69,7 @@ pub struct Cubic {
     paced: bool,
     window: u64,
     threshold: u64,
+    taken: Taken,
     /// The window at the last loss, lowered by fast convergence; 0 before the first one.
     last_max: u64,
     /// The window before the last reduction.
@@ -124,6 +126,7 @@ impl Cubic {
             paced: setup.paced,
             window: setup.initial_window,
             threshold: u64::MAX,
+            taken: Taken::default(),
             last_max: 0,
             prior: 0,
             curve: None,
@@ -288,10 +291,12 @@ impl Control for Cubic {
     }
 
     fn on_recovered(&mut self, _now: Instant) {
+        self.taken.forget();
         self.repair = Repair::Nothing;
     }
 
     fn on_timeout(&mut self, _now: Instant, _in_flight: u64) {
+        self.taken.note(self.window, self.threshold);
         // One episode of losses reduces the threshold once (Linux `tcp_enter_loss`).
         if self.repair == Repair::Nothing {
             self.reduce();
@@ -303,6 +308,10 @@ impl Control for Cubic {
         self.credit = 0;
         self.delay_min = None;
         self.hystart.reset();
+    }
+
+    fn on_spurious_timeout(&mut self, _now: Instant) {
+        self.taken.give_back(&mut self.window, &mut self.threshold);
     }
 
     fn on_idle_restart(&mut self, _now: Instant, _idle: Duration) {

@@ -12,6 +12,7 @@
 //! judged by the other.
 
 use crate::reno::slow_start;
+use crate::undo::Taken;
 use crate::{Ack, Congestion, Control, ControlEntry, Setup};
 use units::param::Settings;
 use units::{Duration, Instant, Refusal};
@@ -62,6 +63,7 @@ pub struct Illinois {
     initial_window: u64,
     window: u64,
     threshold: u64,
+    taken: Taken,
     /// Acknowledged since the window last grew, in congestion avoidance.
     credit: u64,
     /// Segments more a round trip, and what a loss takes.
@@ -141,6 +143,7 @@ impl Illinois {
             initial_window: setup.initial_window,
             window: setup.initial_window,
             threshold: u64::MAX,
+            taken: Taken::default(),
             credit: 0,
             alpha: ALPHA_MAX,
             beta: BETA_MAX,
@@ -229,10 +232,12 @@ impl Control for Illinois {
     }
 
     fn on_recovered(&mut self, _now: Instant) {
+        self.taken.forget();
         self.after_timeout = false;
     }
 
     fn on_timeout(&mut self, now: Instant, _in_flight: u64) {
+        self.taken.note(self.window, self.threshold);
         if !self.after_timeout {
             self.cut();
         }
@@ -241,6 +246,10 @@ impl Control for Illinois {
         (self.alpha, self.beta) = (ALPHA_BASE, BETA_MAX);
         (self.queued, self.calm) = (false, 0);
         self.start_round(now);
+    }
+
+    fn on_spurious_timeout(&mut self, _now: Instant) {
+        self.taken.give_back(&mut self.window, &mut self.threshold);
     }
 
     fn on_idle_restart(&mut self, _now: Instant, _idle: Duration) {

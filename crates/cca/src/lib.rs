@@ -27,6 +27,7 @@ pub mod reno;
 mod testing;
 #[cfg(test)]
 mod testpath;
+mod undo;
 pub mod vegas;
 pub mod yeah;
 
@@ -56,6 +57,11 @@ pub trait Control: Send {
     /// The retransmission timer ran out: everything in flight is presumed lost. Not called for a
     /// tail loss probe.
     fn on_timeout(&mut self, now: Instant, in_flight: u64);
+
+    /// What the timer had presumed lost arrives after all: it ran out too early, and what
+    /// [`on_timeout`](Self::on_timeout) took away may be given back (RFC 4015, section 3.2; Linux
+    /// `undo_cwnd`). [`on_recovered`](Self::on_recovered) follows.
+    fn on_spurious_timeout(&mut self, _now: Instant) {}
 
     /// The sender had been idle for longer than a retransmission timeout and sends again.
     fn on_idle_restart(&mut self, _now: Instant, _idle: Duration) {}

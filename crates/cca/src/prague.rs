@@ -19,6 +19,7 @@ mod classic;
 #[cfg(test)]
 mod tests;
 
+use crate::undo::Taken;
 use crate::{Ack, Congestion, Control, ControlEntry, EcnMode, Setup, Signal};
 use classic::Classic;
 use core::fmt;
@@ -110,6 +111,7 @@ pub struct Prague {
     window: f64,
     /// Bytes.
     threshold: f64,
+    taken: Taken<f64>,
     /// Smoothed share of marked bytes. Stays at 1 until the first mark.
     alpha: f64,
     saw_mark: bool,
@@ -138,6 +140,7 @@ impl Prague {
             initial_window: setup.initial_window as f64,
             window: setup.initial_window as f64,
             threshold: f64::INFINITY,
+            taken: Taken::default(),
             alpha: 1.0,
             saw_mark: false,
             round: (0, 0),
@@ -279,16 +282,22 @@ impl Control for Prague {
     }
 
     fn on_recovered(&mut self, _now: Instant) {
+        self.taken.forget();
         self.repairing = false;
     }
 
     fn on_timeout(&mut self, _now: Instant, _in_flight: u64) {
+        self.taken.note(self.window, self.threshold);
         // One episode of losses reduces the threshold once.
         if !self.repairing {
             self.reduce(self.params.loss_factor);
         }
         self.repairing = true;
         self.window = self.mss;
+    }
+
+    fn on_spurious_timeout(&mut self, _now: Instant) {
+        self.taken.give_back(&mut self.window, &mut self.threshold);
     }
 
     fn on_idle_restart(&mut self, _now: Instant, _idle: Duration) {

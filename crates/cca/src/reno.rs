@@ -6,6 +6,7 @@
 //!
 //! RFC 5681; appropriate byte counting with L = 2 in slow start (RFC 3465); Linux `tcp_cong.c`.
 
+use crate::undo::Taken;
 use crate::{Ack, Congestion, Control, ControlEntry, Setup};
 use units::param::Settings;
 use units::{Duration, Instant, Refusal};
@@ -34,6 +35,7 @@ pub struct Reno {
     initial_window: u64,
     window: u64,
     threshold: u64,
+    taken: Taken,
     /// Acknowledged since the window last grew, in congestion avoidance.
     credit: u64,
 }
@@ -53,6 +55,7 @@ impl Reno {
             initial_window: setup.initial_window,
             window: setup.initial_window,
             threshold: u64::MAX,
+            taken: Taken::default(),
             credit: 0,
         })
     }
@@ -105,10 +108,19 @@ impl Control for Reno {
         self.credit = 0;
     }
 
+    fn on_recovered(&mut self, _now: Instant) {
+        self.taken.forget();
+    }
+
     fn on_timeout(&mut self, _now: Instant, _in_flight: u64) {
+        self.taken.note(self.window, self.threshold);
         self.threshold = (self.window / 2).max(MIN_SEGMENTS * self.mss);
         self.window = self.mss;
         self.credit = 0;
+    }
+
+    fn on_spurious_timeout(&mut self, _now: Instant) {
+        self.taken.give_back(&mut self.window, &mut self.threshold);
     }
 
     fn on_idle_restart(&mut self, _now: Instant, _idle: Duration) {

@@ -9,6 +9,7 @@
 //! grows whether or not the application uses the window.
 
 use crate::reno::slow_start;
+use crate::undo::Taken;
 use crate::{Ack, Congestion, Control, ControlEntry, Setup};
 use units::param::Settings;
 use units::{Duration, Instant, Refusal};
@@ -52,6 +53,7 @@ pub struct Vegas {
     initial_window: u64,
     window: u64,
     threshold: u64,
+    taken: Taken,
     /// Acknowledged since the window last grew, where it grows as Reno's.
     credit: u64,
     rtts: RoundTrips,
@@ -123,6 +125,7 @@ impl Vegas {
             initial_window: setup.initial_window,
             window: setup.initial_window,
             threshold: u64::MAX,
+            taken: Taken::default(),
             credit: 0,
             rtts: RoundTrips::default(),
             after_timeout: false,
@@ -222,18 +225,24 @@ impl Control for Vegas {
     }
 
     fn on_recovered(&mut self, now: Instant) {
+        self.taken.forget();
         // Samples from the repair say nothing about the window after it.
         self.after_timeout = false;
         self.rtts.start_round(now);
     }
 
     fn on_timeout(&mut self, now: Instant, _in_flight: u64) {
+        self.taken.note(self.window, self.threshold);
         if !self.after_timeout {
             self.halve();
         }
         self.after_timeout = true;
         self.window = self.mss;
         self.rtts.start_round(now);
+    }
+
+    fn on_spurious_timeout(&mut self, _now: Instant) {
+        self.taken.give_back(&mut self.window, &mut self.threshold);
     }
 
     fn on_idle_restart(&mut self, _now: Instant, _idle: Duration) {

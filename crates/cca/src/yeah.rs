@@ -14,6 +14,7 @@
 //! trips of `tcp_vegas.c`. Windows are not rounded to whole segments.
 
 use crate::reno::{avoid, slow_start};
+use crate::undo::Taken;
 use crate::vegas::{RoundTrips, scale};
 use crate::{Ack, Congestion, Control, ControlEntry, Setup};
 use units::param::Settings;
@@ -66,6 +67,7 @@ pub struct Yeah {
     initial_window: u64,
     window: u64,
     threshold: u64,
+    taken: Taken,
     /// Acknowledged since the window last grew.
     credit: u64,
     rtts: RoundTrips,
@@ -93,6 +95,7 @@ impl Yeah {
             initial_window: setup.initial_window,
             window: setup.initial_window,
             threshold: u64::MAX,
+            taken: Taken::default(),
             credit: 0,
             rtts: RoundTrips::default(),
             queue: 0,
@@ -205,17 +208,23 @@ impl Control for Yeah {
     }
 
     fn on_recovered(&mut self, now: Instant) {
+        self.taken.forget();
         // Samples from the repair say nothing about the window after it.
         self.after_timeout = false;
         self.rtts.start_round(now);
     }
 
     fn on_timeout(&mut self, _now: Instant, _in_flight: u64) {
+        self.taken.note(self.window, self.threshold);
         if !self.after_timeout {
             self.cut();
         }
         self.after_timeout = true;
         self.window = self.mss;
+    }
+
+    fn on_spurious_timeout(&mut self, _now: Instant) {
+        self.taken.give_back(&mut self.window, &mut self.threshold);
     }
 
     fn on_idle_restart(&mut self, _now: Instant, _idle: Duration) {

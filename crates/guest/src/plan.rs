@@ -190,6 +190,7 @@ impl Entry {
             rtt: Some(self.rtt),
             via: Vec::new(),
             access: None,
+            preset: None,
             control: self
                 .control
                 .as_ref()
@@ -225,10 +226,12 @@ mod tests {
             let entry = Entry::of(traffic, &scenario);
             let text = serde_json::to_string(&entry).unwrap();
             let read: Entry = serde_json::from_str(&text).unwrap();
-            // Addresses of pages are of the survey's, not of a run's, concern.
+            // Addresses of pages are of the survey's, not of a run's, concern; what a preset said is
+            // written out.
             let rtt = Some(scenario.paths(traffic)[0].rtt);
             let expected = Traffic {
                 rtt,
+                preset: None,
                 ..traffic.clone()
             };
             assert_eq!(read.traffic(&Registry::builtin()).unwrap(), expected);

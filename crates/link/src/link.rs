@@ -4,9 +4,8 @@
 //! leaves the discipline, when its last bit is on the wire, and when it is at the other end. It keeps
 //! no packets but those in the discipline: one that left is the caller's.
 
-use crate::Capacity;
+use crate::{Capacity, Chance};
 use qdisc::{Observer, Packet, Qdisc};
-use units::random::Stream;
 use units::{Duration, Instant};
 
 /// What there is of a link beside its discipline.
@@ -21,19 +20,19 @@ pub struct Line {
     pub device: u32,
     /// How long a packet is under way behind the device.
     pub delay: Duration,
-    /// The share of packets that the wire loses, from 0 to 1, and whose chance decides.
-    pub loss: Option<(f64, Stream)>,
+    /// What becomes of packets on the wire by chance.
+    pub chance: Option<Chance>,
 }
 
 impl Line {
-    /// A wire without overhead, ring, delay or loss.
+    /// A wire without overhead, ring, delay or chance.
     pub fn new(capacity: Capacity) -> Self {
         Line {
             capacity,
             overhead: 0,
             device: 0,
             delay: Duration::ZERO,
-            loss: None,
+            chance: None,
         }
     }
 }
@@ -110,14 +109,15 @@ impl<P> Link<P> {
         }
         let packet = self.queue.dequeue(now, observer)?;
         let sent = self.take(now, packet.len);
-        let lost = match &mut self.line.loss {
-            Some((share, chance)) => chance.unit() < *share,
-            None => false,
+        let there = sent + self.line.delay;
+        let arrives = match &mut self.line.chance {
+            Some(chance) => chance.arrives(there),
+            None => Some(there),
         };
         Some(Departure {
             packet,
             sent,
-            arrives: (!lost).then(|| sent + self.line.delay),
+            arrives,
         })
     }
 
@@ -162,7 +162,7 @@ mod tests {
             Line {
                 device,
                 delay: Duration::from_millis(5),
-                loss: Some((loss, Stream::new(1, "loss"))),
+                chance: Some(Chance::new(loss, 1.0, Duration::ZERO, 1, "link")),
                 ..Line::new(capacity)
             },
         )

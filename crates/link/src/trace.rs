@@ -1,7 +1,7 @@
 //! Recorded capacity of a link.
 //!
 //! Two formats are read, told apart by the number of columns:
-//! - `seconds megabits_per_second` a line, times increasing; a sample holds until the next one.
+//! - `seconds megabits_per_second` a line, spaces or a comma between them, times increasing; a sample holds until the next one.
 //!   Times are rebased to the first sample; the last sample holds as long as the one before it.
 //! - Mahimahi's: a whole number of milliseconds a line, not decreasing, each the moment at which
 //!   1500 bytes could be delivered. The opportunities of a millisecond are spread evenly over it.
@@ -69,7 +69,7 @@ impl Trace {
                 expected: "`seconds megabits_per_second`, or milliseconds in Mahimahi's format",
             });
         };
-        let trace = match line.split_whitespace().count() {
+        let trace = match columns(line).count() {
             1 => Self::mahimahi(lines)?,
             _ => Self::samples(lines)?,
         };
@@ -88,7 +88,7 @@ impl Trace {
         let mut rates = Vec::new();
         let mut origin = None;
         for (line, text) in lines {
-            let mut columns = text.split_whitespace();
+            let mut columns = columns(text);
             let mut number = |expected, max: f64| {
                 let column = columns.next().unwrap_or("");
                 column
@@ -258,6 +258,12 @@ impl Trace {
     }
 }
 
+/// What stands between spaces and commas.
+fn columns(line: &str) -> impl Iterator<Item = &str> {
+    let columns = line.split(|c: char| c.is_whitespace() || c == ',');
+    columns.filter(|column| !column.is_empty())
+}
+
 fn error(line: usize, found: &str, expected: &'static str) -> TraceError {
     let found: String = found.chars().take(60).collect();
     TraceError {
@@ -339,6 +345,14 @@ mod tests {
         assert_eq!(trace.rate_at(at(1)).as_bits(), 0);
         assert_eq!(trace.rate_at(at(3)).as_bits(), 12_000_000);
         assert_eq!(trace.capacity_until(at(4)), 4500.0);
+    }
+
+    #[test]
+    fn a_comma_is_as_good_as_a_space() {
+        let spaces = Trace::parse("0 5\n1 7\n2 1.5\n").unwrap();
+        assert_eq!(Trace::parse("0,5\n1, 7\n2 ,1.5\n"), Ok(spaces));
+        let error = Trace::parse("seconds,mbit\n0,5\n").unwrap_err();
+        assert!(error.to_string().starts_with("line 1: found \"seconds\""));
     }
 
     #[test]

@@ -27,6 +27,9 @@ pub enum CacheError {
         /// The first file of it that is missing.
         file: PathBuf,
     },
+    /// A folder that was said to hold a kernel lacks a file of it.
+    #[error("{} is missing", .0.display())]
+    Incomplete(PathBuf),
 }
 
 /// The directory `$ANALECTS_CACHE/kernel`, by default `~/.cache/analects/kernel`.
@@ -71,22 +74,17 @@ impl Cache {
         if !KERNELS.contains(&name) {
             return Err(CacheError::Unknown(name.into()));
         }
-        let kernel = Kernel {
-            name: name.into(),
-            dir: self.0.join(name),
-        };
-        let needed = [kernel.vmlinux(), kernel.base(), kernel.dir.join("release")];
-        match needed.into_iter().find(|file| !file.is_file()) {
-            Some(file) => Err(CacheError::Missing {
+        Kernel::at(name, self.0.join(name)).map_err(|error| match error {
+            CacheError::Incomplete(file) => CacheError::Missing {
                 kernel: name.into(),
                 file,
-            }),
-            None => Ok(kernel),
-        }
+            },
+            other => other,
+        })
     }
 }
 
-/// One kernel of the [`Cache`].
+/// One kernel: of the [`Cache`], or in a folder like those there.
 #[derive(Clone, Debug)]
 pub struct Kernel {
     name: String,
@@ -94,7 +92,23 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Its name, one of [`KERNELS`].
+    /// The kernel in the folder `dir`: `vmlinux`, `base.cpio` and `release`.
+    ///
+    /// # Errors
+    /// [`CacheError::Incomplete`] if one of them is missing.
+    pub fn at(name: &str, dir: impl Into<PathBuf>) -> Result<Self, CacheError> {
+        let kernel = Self {
+            name: name.into(),
+            dir: dir.into(),
+        };
+        let needed = [kernel.vmlinux(), kernel.base(), kernel.dir.join("release")];
+        match needed.into_iter().find(|file| !file.is_file()) {
+            Some(file) => Err(CacheError::Incomplete(file)),
+            None => Ok(kernel),
+        }
+    }
+
+    /// Its name, in the [`Cache`] one of [`KERNELS`].
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -156,6 +170,12 @@ mod tests {
             .unwrap_err()
             .to_string();
         assert!(error.contains("6.1, 6.12, 7.x"), "{error}");
+    }
+
+    #[test]
+    fn a_folder_without_a_kernel_is_told_what_it_lacks() {
+        let error = Kernel::at("own", "/nowhere").unwrap_err().to_string();
+        assert_eq!(error, "/nowhere/vmlinux is missing");
     }
 
     #[test]

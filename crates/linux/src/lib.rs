@@ -26,6 +26,7 @@
 #![deny(missing_docs)]
 
 mod cache;
+mod chance;
 mod controls;
 mod cpio;
 mod disciplines;

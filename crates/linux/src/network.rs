@@ -7,11 +7,13 @@
 //! Servers have addresses in 10.1.0.0/16, computers at home in 10.2.0.0/16; namespaces take all
 //! addresses of theirs as local. Towards the home the bottleneck is on `r1`, away from it on `r0`:
 //! `htb` sets the rate, and the discipline under test is its leaf. Half of each round trip passes in
-//! `netem` at `n0`, half at `h0`, chosen by the sockets' priority.
+//! `netem` at `n0`, half at `h0`, chosen by the sockets' priority; so does senders' noise. What the wire
+//! behind the bottleneck does by chance happens at the receiver, on an `ifb`.
 //!
 //! Segments are never larger than a packet, as on a slow link's router, and the queues count IP
 //! lengths (`stab` takes Ethernet's 14 bytes off), as the simulator does.
 
+use crate::chance;
 use crate::disciplines::Told;
 use guest::plan::{Delay, Places, Step};
 use netcfg::tc;
@@ -41,10 +43,17 @@ pub const BURST: u32 = 1514;
 pub const MTU: u32 = 1500;
 /// Root handles of the delays: servers', and the home's.
 const DELAYS: (u32, u32) = (0x11, 0x12);
-/// Packets on their way: never the limit.
-const UNDER_WAY: u32 = 1_000_000;
 /// A rate that is no limit, for classes that only tell delays apart.
 const FREE: &str = "32gbit";
+
+/// What happens to packets by chance.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chances {
+    /// How much later they leave their senders, at most.
+    pub noise: Duration,
+    /// What becomes of them behind the bottleneck, in the words of `netem`.
+    pub wire: Option<String>,
+}
 
 /// Builds commands.
 struct Commands<'a> {
@@ -89,6 +98,7 @@ pub fn commands(
     down: &Shaped,
     up: Option<&Shaped>,
     delays: &[Delay],
+    chance: &Chances,
     ecn: bool,
 ) -> Vec<Step> {
     let mut commands = Commands {
@@ -105,8 +115,14 @@ pub fn commands(
     let of_net: Vec<_> = delays.iter().map(|d| (d.rtt / 2, d.net)).collect();
     // What is odd in nanoseconds comes back on the other side.
     let of_home: Vec<_> = delays.iter().map(|d| (d.rtt - d.rtt / 2, d.home)).collect();
-    commands.delay(net, "n0", DELAYS.0, &of_net);
-    commands.delay(home, "h0", DELAYS.1, &of_home);
+    commands.delay(net, "n0", (DELAYS.0, chance.noise), &of_net);
+    commands.delay(home, "h0", (DELAYS.1, chance.noise), &of_home);
+    if let Some(words) = &chance.wire {
+        commands.receive(home, "h0", words);
+        if up.is_some() {
+            commands.receive(net, "n0", words);
+        }
+    }
     commands.steps
 }
 
@@ -201,12 +217,31 @@ impl Commands<'_> {
         ));
     }
 
-    /// Delays in nanoseconds, each with the priority of its packets.
-    fn delay(&mut self, name: &str, device: &str, root: u32, delays: &[(u64, u32)]) {
-        let netem = |nanos: u64| {
-            let (micros, rest) = (nanos / 1000, nanos % 1000);
-            format!("netem delay {micros}.{rest:03}us limit {UNDER_WAY}")
-        };
+    /// What arrives at a device passes a qdisc, on a device that is there for nothing else.
+    fn receive(&mut self, name: &str, device: &str, words: &str) {
+        for line in [
+            format!("ip -n {name} link add wire type ifb"),
+            format!("ip -n {name} link set wire up"),
+            format!("tc -n {name} qdisc add dev wire root {words}"),
+            format!("tc -n {name} qdisc add dev {device} ingress"),
+            format!(
+                "tc -n {name} filter add dev {device} ingress matchall action mirred egress \
+                 redirect dev wire"
+            ),
+        ] {
+            self.run(&line);
+        }
+    }
+
+    /// Delays in nanoseconds, each with the priority of its packets, and the most noise.
+    fn delay(
+        &mut self,
+        name: &str,
+        device: &str,
+        (root, noise): (u32, Duration),
+        delays: &[(u64, u32)],
+    ) {
+        let netem = |nanos: u64| chance::delay(nanos, noise);
         if let [(nanos, _)] = delays {
             let netem = netem(*nanos);
             self.run(&format!(

@@ -1,7 +1,8 @@
 //! From a scenario to what the guest is told.
 
+use crate::chance;
 use crate::disciplines::{self, CONFUCIUS};
-use crate::network::{self, DOWN, Shaped, UP};
+use crate::network::{self, Chances, DOWN, Shaped, UP};
 use crate::packets::Queue;
 use crate::unsupported::unsupported;
 use crate::{controls, rates};
@@ -82,6 +83,10 @@ pub fn prepare(
         .iter()
         .map(|traffic| scenario.paths(traffic)[0].rtt);
     let delays = network::delays(&rtts.collect::<Vec<_>>());
+    let chances = Chances {
+        noise: scenario.noise,
+        wire: chance::wire(link),
+    };
     let mut commands = Vec::new();
     if site.load {
         commands.extend(modules(scenario, &shaped));
@@ -92,6 +97,7 @@ pub fn prepare(
         &shaped[0],
         up,
         &delays,
+        &chances,
         scenario.ecn,
     ));
     let queues: Vec<Queue> = [DOWN, UP][..shaped.len()]
@@ -201,6 +207,13 @@ fn remarks(choice: &Choice) -> Vec<(&'static str, String)> {
 /// Loads what is not part of every kernel, before there is any traffic that would wait for it.
 fn modules(scenario: &Scenario, shaped: &[Shaped]) -> Vec<Step> {
     let mut names = vec!["veth", "sch_htb", "sch_netem"];
+    if scenario
+        .links
+        .iter()
+        .any(|link| chance::wire(link).is_some())
+    {
+        names.extend(["ifb", "sch_ingress", "cls_matchall", "act_mirred"]);
+    }
     let foreign = shaped.iter().filter(|one| !is_ours(one));
     names.extend(foreign.filter_map(|one| one.discipline.module.as_deref()));
     for traffic in &scenario.traffic {

@@ -108,18 +108,23 @@ impl Estimate {
         }
     }
 
+    /// In how many percent of all units it is not zero, at most, with 95 % confidence, where it was zero
+    /// in each of several; none else.
+    pub fn most_often(&self) -> Option<f64> {
+        let never = self.ci95.is_none() && self.units > 1 && self.value == 0.0;
+        never.then(|| 100.0 * interval::of_share(0, self.units, 2.0 * LEVEL - 1.0).1)
+    }
+
     /// Why there is no interval; nothing where there is one, or nothing varied.
     pub fn doubt(&self) -> Option<String> {
-        match (self.ci95, self.units) {
-            (Some(_), _) | (None, 0 | 1) => None,
-            (None, units) if self.value == 0.0 => {
-                let (_, most) = interval::of_share(0, units, 2.0 * LEVEL - 1.0);
-                let most = most * 100.0;
-                Some(format!(
-                    "in none of {units}: with 95 % confidence in at most {most:.0} % of all"
-                ))
-            }
-            (None, units) => Some(format!("{units} are too few to tell how sure this is")),
+        let units = self.units;
+        match (self.ci95, self.most_often()) {
+            (Some(_), _) => None,
+            (None, _) if units < 2 => None,
+            (None, Some(most)) => Some(format!(
+                "in none of {units}: with 95 % confidence in at most {most:.0} % of all"
+            )),
+            (None, None) => Some(format!("{units} are too few to tell how sure this is")),
         }
     }
 
@@ -249,9 +254,11 @@ pub fn compare(
             _ => None,
         },
     };
-    let both = at(level)?;
+    let value = value(at(level)?.map(|side| side.value))?;
+    // Rounding may leave it a hair outside.
+    let ci95 = ci95.map(|(low, high)| (low.min(value), high.max(value)));
     Some(Estimate {
-        value: value(both.map(|side| side.value))?,
+        value,
         ci95,
         units: ours.len(),
     })
@@ -297,11 +304,8 @@ fn paired(ours: &[f64], theirs: &[f64], against: Against, level: f64) -> Option<
 /// The interval of values that do not vary.
 fn alike(values: &[f64]) -> Option<(f64, f64)> {
     let first = *values.first()?;
-    (values.len() > 1
-        && values
-            .iter()
-            .all(|v| (v - first).abs() <= 1e-9 * first.abs()))
-    .then_some((first, first))
+    let near = |v: &f64| (v - first).abs() <= 1e-9 * first.abs();
+    (values.len() >= interval::LEAST_ALIKE && values.iter().all(near)).then_some((first, first))
 }
 
 /// How far from `start` ratios are possible, in the direction of `sign`; none where there is no end.
@@ -397,7 +401,7 @@ mod tests {
         );
         let many = estimate(Statistic::Mean, &units(&[1.0, 2.0, 3.0, 4.0, 5.0])).unwrap();
         let (low, high) = many.ci95.unwrap();
-        assert!(low >= 0.0 && low < 1.1 && high > 4.9, "{low} {high}");
+        assert!((0.0..1.1).contains(&low) && high > 4.9, "{low} {high}");
     }
 
     #[test]
@@ -416,8 +420,8 @@ mod tests {
         let half = compare(Statistic::Mean, [&ours, &theirs], Against::Percent, LEVEL);
         // Theirs vary so much that they could be nothing: the ratio could then be anything.
         assert_eq!(half.map(|half| half.value), Some(-50.0));
-        let theirs = units(&[10.0, 14.0, 11.0, 13.0]);
-        let ours = units(&[5.0, 7.0, 5.5, 6.5]);
+        let theirs = units(&[10.0, 14.0, 11.0, 13.0, 10.0, 14.0, 11.0, 13.0]);
+        let ours = units(&[5.0, 7.0, 5.5, 6.5, 5.0, 7.0, 5.5, 6.5]);
         let half = compare(Statistic::Mean, [&ours, &theirs], Against::Percent, LEVEL).unwrap();
         let (low, high) = half.ci95.unwrap();
         assert!(

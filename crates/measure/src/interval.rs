@@ -13,10 +13,12 @@
 
 use statrs::distribution::{Beta, ContinuousCDF, StudentsT};
 
+/// Fewer values say nothing: an interval of two reaches from nothing to millions.
+const LEAST: usize = 4;
 /// Fewer values that are not zero say nothing of how large such values are.
 const LEAST_PRESENT: usize = 3;
 /// So many values that are all alike mean that it does not vary; fewer can be chance.
-const LEAST_ALIKE: usize = 8;
+pub const LEAST_ALIKE: usize = 8;
 /// Level of each of the two intervals whose product is taken. Their errors are independent, and the
 /// ends of a product are reached only where both err: simulated coverage stays above 93 %.
 const LEVEL_OF_PARTS: f64 = 0.8;
@@ -24,6 +26,9 @@ const LEVEL_OF_PARTS: f64 = 0.8;
 /// The interval that the population's mean lies in with the confidence `level`, between 0 and 1; none
 /// where `values` do not tell.
 pub fn of_mean(values: &[f64], level: f64) -> Option<(f64, f64)> {
+    if values.len() < LEAST {
+        return None;
+    }
     let present: Vec<f64> = values.iter().copied().filter(|v| *v != 0.0).collect();
     if present.len() == values.len() {
         return without_zeros(values, level);

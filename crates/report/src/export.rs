@@ -134,13 +134,55 @@ pub fn run_name(place: usize, discipline: &str, seed: u64) -> String {
     format!("{place:03}-{plain}-seed{seed}")
 }
 
+/// What a folder has of all runs.
+const OF_ALL: [&str; 4] = [
+    "results.json",
+    "results.csv",
+    "scenario.toml",
+    "report.html",
+];
+/// What a folder has of one.
+const OF_ONE: [&str; 4] = ["frames.csv", "share.csv", "sojourn.csv", "classes.csv"];
+
+/// Removes what an earlier call of [`folder`] wrote into `folder`, and nothing else.
+fn forget(folder: &Path) -> io::Result<()> {
+    let remove = |path: &Path| match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    };
+    OF_ALL
+        .iter()
+        .try_for_each(|name| remove(&folder.join(name)))?;
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        if !entry.file_type()?.is_dir() || !is_run_name(&entry.file_name().to_string_lossy()) {
+            continue;
+        }
+        OF_ONE
+            .iter()
+            .try_for_each(|name| remove(&entry.path().join(name)))?;
+        // What else somebody put there stays.
+        _ = std::fs::remove_dir(entry.path());
+    }
+    Ok(())
+}
+
+/// Whether [`run_name`] made this name.
+fn is_run_name(name: &str) -> bool {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let seed = name.rsplit_once("-seed").map(|(_, seed)| seed);
+    name.split_once('-').is_some_and(|(place, _)| digits(place)) && seed.is_some_and(digits)
+}
+
 /// Writes into `folder`: `results.json`, `results.csv`, `scenario.toml` as resolved, and for each
 /// run whose series was kept a folder with `frames.csv`, `share.csv`, `sojourn.csv`, `classes.csv`.
+/// What an earlier call wrote there is removed first.
 ///
 /// # Errors
 /// If a file cannot be written.
 pub fn folder(folder: &Path, document: &Document<'_>, scenario: &str) -> io::Result<()> {
     std::fs::create_dir_all(folder)?;
+    forget(folder)?;
     std::fs::write(folder.join("results.json"), json(document)?)?;
     std::fs::write(folder.join("results.csv"), csv(document.results)?)?;
     std::fs::write(folder.join("scenario.toml"), scenario)?;

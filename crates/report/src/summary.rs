@@ -1,6 +1,6 @@
 //! One line under each discipline, over all runs.
 
-use measure::estimate::{Estimate, estimate};
+use measure::estimate::{Against, Estimate, LEVEL, Statistic, compare, estimate};
 use measure::metric::{Column, Metric, Observed, Registry};
 use measure::{RunResult, Units, WITHOUT};
 use std::collections::BTreeMap;
@@ -15,22 +15,48 @@ pub struct Summary {
     /// How many page loads were complete.
     pub loads: usize,
     /// By the metric's name, for each that has a column and a value in some run.
-    figures: BTreeMap<&'static str, Estimate>,
+    figures: BTreeMap<&'static str, Figure>,
+}
+
+#[derive(Debug, Clone)]
+struct Figure {
+    estimate: Estimate,
+    statistic: Statistic,
+    /// The values of each unit; units are the same, in the same order, for all disciplines.
+    units: Vec<Vec<f64>>,
 }
 
 impl Summary {
     /// What the runs come to in `metric`; none where it has no column, or no run has a value.
     pub fn get(&self, metric: &Metric) -> Option<Estimate> {
-        self.figures.get(metric.name).copied()
+        self.figures.get(metric.name).map(|figure| figure.estimate)
+    }
+
+    /// Whether the interval of the difference to `other` in `metric`, unit by unit, leaves out zero.
+    pub fn differs(&self, other: &Summary, metric: &Metric) -> bool {
+        let sides = [self, other].map(|summary| summary.figures.get(metric.name));
+        let [Some(ours), Some(theirs)] = sides else {
+            return false;
+        };
+        let units = [&ours.units[..], &theirs.units[..]];
+        let difference = compare(ours.statistic, units, Against::Difference, LEVEL);
+        let ends = difference.and_then(|difference| difference.ci95);
+        ends.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
     }
 
     /// The same as it is printed.
     pub fn cell(&self, metric: &Metric, column: Column) -> Option<Cell> {
-        let Estimate { value, ci95, .. } = self.get(metric)?;
+        let estimate = self.get(metric)?;
         let digits = |value| digits(value, column.decimals);
+        let interval = match (estimate.ci95, estimate.most_often()) {
+            (Some((low, high)), _) => Some(format!("{} to {}", digits(low), digits(high))),
+            (None, _) if estimate.units < 2 || column.statistic == Statistic::Max => None,
+            (None, Some(most)) => Some(format!("≤ {most:.0} % of runs")),
+            (None, None) => Some("untold".to_owned()),
+        };
         Some(Cell {
-            value: digits(value),
-            interval: ci95.map(|(low, high)| format!("{} to {}", digits(low), digits(high))),
+            value: digits(estimate.value),
+            interval,
         })
     }
 }
@@ -40,7 +66,8 @@ impl Summary {
 pub struct Cell {
     /// The figure.
     pub value: String,
-    /// Its 95 % interval, where there are at least two runs.
+    /// Where there are several runs, its 95 % interval; of what happened in no run, in how many it may
+    /// happen; `untold` where the runs do not tell.
     pub interval: Option<String>,
 }
 
@@ -58,19 +85,24 @@ pub fn summarize(results: &[RunResult], metrics: &Registry) -> Vec<Summary> {
             names.push(&run.discipline);
         }
     }
+    let units = Units::of(results.iter());
     let line = |name: &&str| {
         let runs = observed.iter().filter(|of| of.run.discipline == *name);
-        one(name, &runs.collect::<Vec<_>>(), metrics)
+        one(name, &runs.collect::<Vec<_>>(), &units, metrics)
     };
     names.iter().map(line).collect()
 }
 
-fn one(name: &str, runs: &[&Observed<'_>], metrics: &Registry) -> Summary {
-    let units = Units::of(runs.iter().map(|of| of.run));
+fn one(name: &str, runs: &[&Observed<'_>], units: &Units<'_>, metrics: &Registry) -> Summary {
     let figure = |(metric, column): (&Metric, Column)| {
         let values = runs.iter().map(|of| (of.run, (metric.take)(of, "")));
-        let values = units.gather(values);
-        Some((metric.name, estimate(column.statistic, &values)?))
+        let (statistic, units) = (column.statistic, units.gather(values));
+        let figure = Figure {
+            estimate: estimate(statistic, &units)?,
+            statistic,
+            units,
+        };
+        Some((metric.name, figure))
     };
     let pages = runs.iter().flat_map(|of| &of.run.pages);
     Summary {

@@ -1,5 +1,11 @@
 //! A sentence of a paper as a check, and what came of it.
 
+mod range;
+mod together;
+
+pub use range::Range;
+pub(super) use together::judged_together;
+
 use crate::design::{AxisValue, Design, Settings};
 use crate::facts::{self, Fact, Facts};
 use crate::figure::number;
@@ -94,63 +100,6 @@ pub enum How {
     Difference,
     /// The largest of several less the smallest, in percent of the largest.
     Spread,
-}
-
-/// A range of values.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-#[serde(try_from = "String")]
-pub struct Range {
-    /// The least.
-    pub low: f64,
-    /// The most.
-    pub high: f64,
-}
-
-impl TryFrom<String> for Range {
-    type Error = Refusal;
-    fn try_from(text: String) -> Result<Self, Refusal> {
-        let refused = || {
-            Refusal::new(format!("{text:?} is no range"))
-                .with_help("write \"at most 5\", \"at least 5\" or \"3 to 5\"")
-        };
-        let number = |text: &str| {
-            let number: f64 = text.trim().parse().map_err(|_| refused())?;
-            number.is_finite().then_some(number).ok_or_else(refused)
-        };
-        let (low, high) = if let Some(most) = text.strip_prefix("at most ") {
-            (f64::NEG_INFINITY, number(most)?)
-        } else if let Some(least) = text.strip_prefix("at least ") {
-            (number(least)?, f64::INFINITY)
-        } else {
-            let (low, high) = text.split_once(" to ").ok_or_else(refused)?;
-            (number(low)?, number(high)?)
-        };
-        Ok(Range { low, high })
-    }
-}
-
-impl Range {
-    fn contains(&self, value: f64) -> bool {
-        (self.low..=self.high).contains(&value)
-    }
-
-    /// What an estimate says about whether the true value is in the range.
-    fn judge(&self, estimate: &Estimate) -> Option<bool> {
-        let (low, high) = estimate.ci95?;
-        if low >= self.low && high <= self.high {
-            Some(true)
-        } else if high < self.low || low > self.high {
-            Some(false)
-        } else {
-            None
-        }
-    }
-
-    /// The end of the range that is nearest to `value`.
-    fn border(&self, value: f64) -> f64 {
-        let [low, high] = [self.low, self.high].map(|end| (end - value).abs());
-        if low < high { self.low } else { self.high }
-    }
 }
 
 /// What came of a claim.
@@ -515,33 +464,6 @@ fn negated(estimate: Estimate) -> Estimate {
         value: -estimate.value,
         ci95: estimate.ci95.map(|(low, high)| (-high, -low)),
         ..estimate
-    }
-}
-
-/// The share of verdicts of an experiment that may be wrong.
-const FALSE_DISCOVERIES: f64 = 0.05;
-
-/// Takes back what would not be told if claims of an experiment were judged together, so that of its
-/// verdicts at most one in twenty is wrong (Y. Benjamini and Y. Hochberg, JRSS B 57, 1995).
-pub(super) fn judged_together(claims: &mut [Checked]) {
-    let mut all: Vec<f64> = claims.iter().filter_map(|claim| claim.p).collect();
-    all.sort_by(f64::total_cmp);
-    let count = all.len() as f64;
-    let told = (1..)
-        .zip(&all)
-        .filter(|(place, p)| **p <= FALSE_DISCOVERIES * f64::from(*place) / count);
-    let limit = told.map(|(_, p)| *p).last().unwrap_or(0.0);
-    let late = |claim: &&mut Checked| {
-        claim.verdict != Verdict::Untold && claim.p.is_some_and(|p| p > limit)
-    };
-    for claim in claims.iter_mut().filter(late) {
-        claim.verdict = Verdict::Untold;
-        claim.note = format!(
-            "Alone it would be told; among {count} claims it may be chance. {}",
-            claim.note
-        )
-        .trim()
-        .to_owned();
     }
 }
 

@@ -58,7 +58,7 @@ impl Curves {
         for (number, line) in self.line.iter().enumerate() {
             let value = |x: &String| {
                 let value = facts.value(&line.at(x))?;
-                Ok(value.map(|value| Estimate::exact(value)))
+                Ok(value.map(Estimate::exact))
             };
             let values: Result<Vec<_>, Refusal> = self.values.iter().map(value).collect();
             series.push(Series {

@@ -23,13 +23,16 @@ impl Document {
         fill(root, "stack", Stack::name(scenario.stack));
         fill(root, "ecn", &scenario.ecn.to_string());
         fill(root, "pacing", &scenario.pacing.to_string());
+        fill(root, "noise", &scenario.noise.to_string());
         for (table, link) in tables(root, "link").into_iter().zip(&scenario.links) {
             fill(table, "name", &link.name);
             fill(table, "rtt", "0s");
             fill(table, "overhead", &format!("{}B", link.overhead));
             fill(table, "device", &link.device.to_string());
             fill(table, "delay", &link.delay.to_string());
+            fill(table, "jitter", &link.jitter.to_string());
             fill(table, "loss", &link.loss.to_string());
+            fill(table, "loss_burst", &link.loss_burst.to_string());
         }
         for table in tables(root, "traffic") {
             let name = name_of(table).unwrap_or_default().to_owned();
@@ -51,6 +54,9 @@ fn traffic(table: &mut Table, entry: &Traffic) {
     fill(table, "jitter", &entry.jitter.to_string());
     fill(table, "host", &entry.host);
     fill(table, "dscp", &entry.dscp.to_string());
+    if let Some(preset) = entry.preset {
+        fill(table, "preset", preset);
+    }
     if let Some(control) = &entry.control {
         fill(table, "control", &control.to_string());
     }

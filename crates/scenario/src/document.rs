@@ -214,16 +214,18 @@ pub(crate) fn name_of(table: &Table) -> Option<&str> {
     }
 }
 
+/// Keys of a link of which it has one.
+pub const CAPACITIES: [&str; 3] = ["rate", "trace", "steps"];
+
 /// Sets what stands at `keys`, of which there is at least one.
 fn set(table: &mut Table, keys: &[&str], item: &Item) -> Result<(), Refusal> {
     let (&key, rest) = keys
         .split_first()
         .ok_or_else(|| Refusal::new("a key is missing"))?;
     if rest.is_empty() {
-        // A link's capacity is one of these: setting one takes the others away.
-        const RIVALS: [&str; 3] = ["rate", "trace", "steps"];
-        if RIVALS.contains(&key) {
-            table.retain(|(name, _)| name == key || !RIVALS.contains(&name.as_str()));
+        // Setting one takes the others away.
+        if CAPACITIES.contains(&key) {
+            table.retain(|(name, _)| name == key || !CAPACITIES.contains(&name.as_str()));
         }
     }
     let place = table.iter().position(|(name, _)| name == key);
@@ -309,11 +311,14 @@ fn item(from: &Spanned<DeValue<'_>>, depth: usize) -> Result<Item, Range<usize>>
     })
 }
 
-/// A table as TOML, numbers as numbers.
+/// Keys whose values are texts, whatever they look like.
+const TEXTS: [&str; 5] = ["name", "summary", "host", "trace", "source"];
+
+/// A table as TOML, numbers as numbers, and what is so or not as such.
 fn written(table: &Table) -> toml::Table {
     let entry = |(key, item): &(String, Item)| {
         let value = match &item.node {
-            Node::Leaf(text) if key == "name" || key == "summary" => text.clone().into(),
+            Node::Leaf(text) if TEXTS.contains(&key.as_str()) => text.clone().into(),
             node => value(node),
         };
         (key.clone(), value)
@@ -329,6 +334,8 @@ fn value(node: &Node) -> toml::Value {
             .collect::<Vec<_>>()
             .into(),
         Node::Table(table) => written(table).into(),
+        Node::Leaf(text) if matches!(text.as_str(), "true" | "yes") => true.into(),
+        Node::Leaf(text) if matches!(text.as_str(), "false" | "no") => false.into(),
         Node::Leaf(text) => {
             let integer = text.parse::<i64>().ok();
             let real = text.parse::<f64>().ok().filter(|real| real.is_finite());
@@ -347,6 +354,7 @@ fn json(value: &toml::Value) -> serde_json::Value {
     match value {
         toml::Value::Integer(number) => (*number).into(),
         toml::Value::Float(number) => (*number).into(),
+        toml::Value::Boolean(so) => (*so).into(),
         toml::Value::Array(items) => items.iter().map(json).collect(),
         toml::Value::Table(table) => serde_json::Value::Object(
             table

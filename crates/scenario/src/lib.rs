@@ -17,13 +17,14 @@ mod error;
 pub mod files;
 mod model;
 mod names;
+mod noise;
 mod read;
 mod resolve;
 mod section;
 mod traffic;
 mod via;
 
-pub use document::Document;
+pub use document::{CAPACITIES, Document};
 pub use dscp::Dscp;
 pub use error::{ScenarioError, printable};
 pub use model::{Buffer, Link, Path, Scenario, Stack, Traffic, Uplink, Via};

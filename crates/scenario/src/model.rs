@@ -26,6 +26,8 @@ pub struct Scenario {
     pub ecn: bool,
     /// TCP is paced also under controls that name no rate.
     pub pacing: bool,
+    /// Each packet leaves its sender up to so much later than it would, in order.
+    pub noise: Duration,
     /// A frame later than this is late (design: 190 ms, ITU-T G.1070 as the Confucius paper has it).
     pub stall_threshold: Duration,
     /// Round trip of all traffic, without queueing and transmission.
@@ -167,6 +169,10 @@ pub struct Link {
     pub delay: Duration,
     /// Share of packets that the wire loses, in each direction.
     pub loss: f64,
+    /// How many packets in a row are lost on average, from 1: then losses are independent.
+    pub loss_burst: f64,
+    /// A packet is up to so much longer under way behind the link, in order.
+    pub jitter: Duration,
     /// What it can carry.
     pub capacity: Capacity,
     /// The room that its owner gave the queue; the discipline's own default otherwise.
@@ -244,6 +250,8 @@ pub struct Traffic {
     pub access: Option<Rate>,
     /// The congestion control of whoever sends most; none where nothing is controlled.
     pub control: Option<Choice>,
+    /// The settings that it began from, where the workload has such.
+    pub preset: Option<&'static str>,
     /// The media session that carries it, where one does.
     pub session: MediaParams,
     /// It sends away from the home.

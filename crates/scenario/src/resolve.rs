@@ -5,6 +5,7 @@ use crate::document::Document;
 use crate::error::printable;
 use crate::model::{Link, Scenario, Stack, Uplink};
 use crate::names::Names;
+use crate::noise;
 use crate::read::{MAX_DURATION, MAX_NAME, MAX_RTT, Result, choice, judged, limited, name};
 use crate::section::Section;
 use crate::traffic;
@@ -21,6 +22,7 @@ const KEYS: &[&str] = &[
     "stack",
     "ecn",
     "pacing",
+    "noise",
     "link",
     "disciplines",
     "metrics",
@@ -34,6 +36,8 @@ const LINK_KEYS: &[&str] = &[
     "rtt",
     "delay",
     "loss",
+    "loss_burst",
+    "jitter",
     "buffer",
     "overhead",
     "device",
@@ -71,6 +75,7 @@ impl Document {
         let ecn = flag(&mut root, "ecn")?;
         let pacing = flag(&mut root, "pacing")?;
         let (links, rtt) = links(&mut root, names)?;
+        let noise = noise::noise(&mut root, &links)?;
         let disciplines = disciplines(&mut root, names)?;
         let metrics = metrics(&mut root, names)?;
         let (traffic, incomplete) = traffic::traffic(&mut root, &links, names)?;
@@ -90,6 +95,7 @@ impl Document {
             stack,
             ecn,
             pacing,
+            noise,
             stall_threshold,
             rtt,
             links,
@@ -178,7 +184,9 @@ fn link(mut section: Section<'_>, name: String, names: &dyn Names) -> Result<Lin
         name,
         rtt: limited(&mut section, "rtt", Duration::ZERO, MAX_RTT)?,
         delay: limited(&mut section, "delay", Duration::ZERO, MAX_RTT)?,
+        jitter: limited(&mut section, "jitter", Duration::ZERO, MAX_RTT)?,
         loss: loss(&mut section)?,
+        loss_burst: noise::burst(&mut section)?,
         capacity: capacity(&mut section)?,
         buffer: buffer(&mut section)?,
         overhead: overhead(&mut section)?,

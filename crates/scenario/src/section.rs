@@ -63,6 +63,38 @@ impl<'a> Section<'a> {
         Some(self.left.remove(place).1)
     }
 
+    /// Puts `value` at `path`, a key or one of a table within, where nothing is said.
+    pub fn unsaid(&mut self, path: &str, value: &str) {
+        let (table, key) = match path.split_once('.') {
+            Some((table, key)) => (self.inner(table), key),
+            None => (Some(&mut self.left), path),
+        };
+        let Some(table) = table.filter(|table| !table.iter().any(|(name, _)| name == key)) else {
+            return;
+        };
+        let item = Item {
+            node: Node::Leaf(value.to_owned()),
+            origin: Origin::Set("preset".to_owned()),
+        };
+        table.push((key.to_owned(), item));
+    }
+
+    /// The table at `key`, which is made if need be; none where something else stands there.
+    fn inner(&mut self, key: &str) -> Option<&mut Table> {
+        if !self.left.iter().any(|(name, _)| name == key) {
+            let item = Item {
+                node: Node::Table(Table::new()),
+                origin: Origin::Set("preset".to_owned()),
+            };
+            self.left.push((key.to_owned(), item));
+        }
+        let item = self.left.iter_mut().find(|(name, _)| name == key);
+        match &mut item?.1.node {
+            Node::Table(table) => Some(table),
+            _ => None,
+        }
+    }
+
     /// The text at `key`, and how to complain about it.
     pub fn text(&mut self, key: &'static str) -> Result<Option<Text<'a>>> {
         let Some(item) = self.take(key) else {
@@ -203,11 +235,30 @@ impl<'a> Section<'a> {
         known.sort_unstable();
         known.dedup();
         let help = Refusal::unknown("key", name, known).help;
+        let help = help.unwrap_or_default();
+        if let Some((_, instead)) = NOT_MODELLED.iter().find(|(key, _)| *key == name) {
+            let message = format!("{} is not modelled: {instead}", self.key(name));
+            return self.error_at(item, &message, &help);
+        }
         let name: String = name.chars().take(60).collect();
         let message = format!("unknown key {:?}", self.key(&name));
-        self.error_at(item, &message, &help.unwrap_or_default())
+        self.error_at(item, &message, &help)
     }
 }
+
+/// What people look for in vain, and what there is.
+const NOT_MODELLED: [(&str, &str); 10] = [
+    ("audio", "a call has one stream of video"),
+    ("data_channel", "a call has one stream of video"),
+    ("fec", "lost packets are asked for again"),
+    ("layers", "a call has one stream of one quality"),
+    ("mcs", "a wireless link is a trace of its capacity"),
+    ("playout", "a frame is shown when it is complete"),
+    ("simulcast", "a call has one stream of one quality"),
+    ("ssid", "a wireless link is a trace of its capacity"),
+    ("svc", "a call has one stream of one quality"),
+    ("wifi", "a wireless link is a trace of its capacity"),
+];
 
 /// Where settings stand.
 pub struct Places<'a> {

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use transport::media::MediaParams;
 use units::param::Settings;
-use units::{Choice, Duration};
+use units::{Choice, Duration, Refusal};
 use workload::page::Page;
 use workload::{BuildError, Carrier, Entry, Kind, Library, LibraryError, Rows};
 
@@ -76,6 +76,7 @@ pub fn traffic(
 /// One entry; several for calls and pages, whose frames and loads are told apart by the entry.
 fn entry(mut section: Section<'_>, name: String, known: &Known<'_>) -> Result<Vec<Traffic>> {
     let (entry, kind) = workload(&mut section, &name, known.names)?;
+    let preset = preset(&mut section, &entry)?;
     let rtt = match section.has("rtt") {
         true => Some(limited(&mut section, "rtt", Duration::ZERO, MAX_RTT)?),
         false => None,
@@ -96,6 +97,7 @@ fn entry(mut section: Section<'_>, name: String, known: &Known<'_>) -> Result<Ve
         control: control(&mut section, &entry, known.names)?,
         session: session(&mut section, &entry)?,
         up: up(&mut section)?,
+        preset,
         kind: built(entry, &kind, section, known.shelf)?,
         name,
     };
@@ -131,6 +133,30 @@ fn workload<'a>(
         kind.error(&message, &listed())
     })?;
     Ok((entry, kind))
+}
+
+/// The preset that is named, or the workload's first; what it says is as if it were written.
+fn preset(section: &mut Section<'_>, known: &Entry) -> Result<Option<&'static str>> {
+    let chosen = match section.text("preset")? {
+        None => known.presets.first(),
+        Some(text) => {
+            let found = known
+                .presets
+                .iter()
+                .find(|preset| preset.name == text.value);
+            let names = known.presets.iter().map(|preset| preset.name);
+            let refused = || {
+                let refusal = Refusal::unknown("preset", &printable(&text.value, MAX_NAME), names);
+                let message = format!("{}: {}", text.key, refusal.message);
+                text.error(&message, refusal.help.as_deref().unwrap_or("leave it out"))
+            };
+            Some(found.ok_or_else(refused)?)
+        }
+    };
+    for (path, value) in chosen.iter().flat_map(|preset| preset.settings) {
+        section.unsaid(path, value);
+    }
+    Ok(chosen.map(|preset| preset.name))
 }
 
 /// The congestion control, where the workload has one.

@@ -43,6 +43,7 @@ pub const ENTRY: Entry = Entry {
         about: "time from a report's sending to its arrival",
         kept: Kept::Samples,
     }],
+    presets: &[],
     build,
 };
 

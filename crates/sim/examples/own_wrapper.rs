@@ -86,6 +86,10 @@ impl Control for Capped {
         self.base.on_timeout(now, in_flight);
     }
 
+    fn on_spurious_timeout(&mut self, now: Instant) {
+        self.base.on_spurious_timeout(now);
+    }
+
     fn on_idle_restart(&mut self, now: Instant, idle: Duration) {
         self.base.on_idle_restart(now, idle);
     }

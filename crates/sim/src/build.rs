@@ -1,10 +1,10 @@
 //! From the scenario's links to queues with their disciplines.
 
-use link::{Capacity, Line, Link};
+use link::{Capacity, Chance, Line, Link};
 use measure::{BuiltLink, EngineError};
 use qdisc::{Env, Registry};
 use scenario::{Buffer, Choice, Scenario};
-use units::random::Stream;
+use units::Duration;
 
 /// The network's links.
 #[derive(Default)]
@@ -90,12 +90,13 @@ fn build(
         children: Vec::new(),
         remarks: Vec::new(),
     };
-    let chance = || Stream::new(seed, &format!("loss {}", plan.name));
+    let of = plan.of;
     let line = Line {
-        overhead: plan.of.overhead,
-        device: plan.of.device,
-        delay: plan.of.delay,
-        loss: (plan.of.loss > 0.0).then(|| (plan.of.loss, chance())),
+        overhead: of.overhead,
+        device: of.device,
+        delay: of.delay,
+        chance: (of.loss > 0.0 || of.jitter > Duration::ZERO)
+            .then(|| Chance::new(of.loss, of.loss_burst, of.jitter, seed, &plan.name)),
         ..Line::new(plan.capacity.clone())
     };
     Ok((Link::new(queue, line), described))

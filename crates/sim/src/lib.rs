@@ -12,6 +12,7 @@ mod build;
 mod ends;
 mod flights;
 mod network;
+mod noise;
 mod pairs;
 mod sockets;
 mod world;

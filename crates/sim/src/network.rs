@@ -2,6 +2,7 @@
 
 use crate::agenda::{Agenda, Due, LaneId};
 use crate::flights::{Flight, Flights};
+use crate::noise::Noise;
 use crate::pairs::Pairs;
 use link::Link;
 use measure::{Event, LinkId, PacketId, Sink};
@@ -35,6 +36,8 @@ pub struct Route {
     pub delay: Duration,
     /// Rate of the sender's own link, and when that is free again.
     pub access: Option<(Rate, Instant)>,
+    /// What makes packets leave later.
+    pub noise: Option<Noise>,
 }
 
 /// Links, routes, packets under way, and what is due.
@@ -49,8 +52,8 @@ pub struct Network<'a> {
     /// or none, and have as far to go arrive in the order in which they left.
     lanes: Vec<LaneId>,
     wires: BTreeMap<(Option<u16>, Duration), LaneId>,
-    /// The lane of packets on senders' own links.
-    access: LaneId,
+    /// The lane of packets that are sent and have not come to a queue.
+    sending: LaneId,
     /// Packets so far.
     packets: u64,
     /// Packets under way.
@@ -73,7 +76,7 @@ impl<'a> Network<'a> {
             routes: Vec::new(),
             lanes: Vec::new(),
             wires: BTreeMap::new(),
-            access: agenda.add_lane(),
+            sending: agenda.add_lane(),
             packets: 0,
             flights: Flights::default(),
             pairs: Pairs::default(),
@@ -131,11 +134,19 @@ impl<'a> Network<'a> {
             ecn: transmit.ecn,
             wire: transmit.packet,
         });
-        let Some((rate, free)) = &mut route.access else {
+        let mut leaves = now;
+        if let Some((rate, free)) = &mut route.access {
+            *free = now.max(*free) + rate.time_for(u64::from(transmit.len));
+            leaves = *free;
+        }
+        if let Some(noise) = &mut route.noise {
+            leaves = noise.leaves(leaves);
+        }
+        if leaves == now {
             return self.forward(now, flight);
-        };
-        *free = now.max(*free) + rate.time_for(u64::from(transmit.len));
-        self.agenda.push_in(self.access, *free, Due::Arrive(flight));
+        }
+        self.agenda
+            .push_in(self.sending, leaves, Due::Arrive(flight));
     }
 
     /// A packet goes to its next link, or to its end point.

@@ -3,6 +3,7 @@
 use crate::agenda::Due;
 use crate::ends::End;
 use crate::network::{Network, Route};
+use crate::noise::Noise;
 use core::convert::Infallible;
 use measure::Event;
 use qdisc::{Hosts, Label};
@@ -105,10 +106,12 @@ impl<'a> Ends<'a> {
         let sends_most = up == traffic.up;
         let access = traffic.access.filter(|_| sends_most);
         // By what it is, not by its number: flows start in another order under another discipline.
-        let name = format!("hash {} {} {}", traffic.name, flow.instance, flow.conn.0);
+        let name = format!("{} {} {}", traffic.name, flow.instance, flow.conn.0);
+        let way = if up { "up" } else { "down" };
         let route = Route {
             flow: flow.flow,
-            hash: (Stream::new(self.seed, &name).bits() >> 32) as u32,
+            hash: (Stream::new(self.seed, &format!("hash {name}")).bits() >> 32) as u32,
+            noise: Noise::new(self.scenario.noise, self.seed, &format!("{way} {name}")),
             hosts: hosts(self.seed, traffic, flow.server, up),
             dscp: traffic.dscp.bits(),
             label,

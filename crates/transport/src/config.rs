@@ -34,6 +34,9 @@ pub struct Config {
     pub pacing: bool,
     /// RACK-TLP (RFC 8985). Without it, three duplicate acknowledgements and a timer, as ns-3 has.
     pub rack: bool,
+    /// Take back a timeout that turns out to have been too early (F-RTO, RFC 5682, and Eifel, RFC 3522
+    /// and RFC 4015).
+    pub undo: bool,
     /// Reduce the window after an idle period (`tcp_slow_start_after_idle`).
     pub idle_restart: bool,
     /// See [`Event::Writable`](crate::Event::Writable), bytes.
@@ -57,6 +60,7 @@ impl Config {
             ecn: false,
             pacing: false,
             rack: true,
+            undo: true,
             idle_restart: true,
             unsent_low: 32_768,
         }
@@ -71,6 +75,7 @@ impl Config {
             quick_acks: 0,
             receive_window: 4 << 20,
             rack: false,
+            undo: false,
             idle_restart: false,
             ..Config::linux()
         }

@@ -63,6 +63,8 @@ pub struct Stats {
     pub recoveries: u64,
     /// Times that the retransmission timer ran out.
     pub timeouts: u64,
+    /// Of these, how many turned out to have been too early: nothing had been lost.
+    pub spurious: u64,
     /// Tail loss probes sent.
     pub probes: u64,
     /// Bytes delivered to the peer in order, as far as acknowledged.

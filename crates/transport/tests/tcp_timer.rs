@@ -4,7 +4,7 @@ mod common;
 
 use common::{CLIENT, Fault, Pair, SERVER, control, ms, pure_delay};
 use transport::tcp::Tcp;
-use transport::{Config, Wire};
+use transport::{Config, Connection, Wire};
 use units::Duration;
 
 /// A retransmission that is lost while later data keeps arriving. Round trip 40 ms, no RACK.
@@ -46,4 +46,40 @@ fn a_lost_retransmission_times_out_however_much_arrives_behind_it() {
         "{waited:?}"
     );
     assert!(pair.total(SERVER) > lost);
+}
+
+/// Acknowledgements that leave from 200 to 400 ms are held up for half a second, as by a radio link's
+/// outage; data are not. The timer runs out, and what it took for lost has arrived.
+fn held_up(undo: bool) -> (transport::Stats, u64, u64) {
+    let config = Config {
+        undo,
+        ..Config::linux()
+    };
+    let end = |opens| Tcp::new(config.clone(), control("reno", config.mss.into()), opens);
+    let mut pair = Pair::new(end(true), end(false), pure_delay());
+    pair.ways[SERVER].fault = Box::new(|_, transmit| match &transmit.packet {
+        Wire::Tcp(ack) if (ms(200)..ms(400)).contains(&ack.sent) => {
+            Fault::Delay(Duration::from_millis(500))
+        }
+        _ => Fault::None,
+    });
+    pair.open();
+    pair.send(CLIENT, 0, 8 << 20);
+    pair.run_until(ms(200));
+    let before = pair.ends[CLIENT].control().window();
+    pair.run_until(ms(800));
+    let after = pair.ends[CLIENT].control().window();
+    (pair.ends[CLIENT].stats(), before, after)
+}
+
+#[test]
+fn a_timeout_that_was_too_early_is_taken_back() {
+    let (stats, before, after) = held_up(true);
+    assert_eq!((stats.timeouts, stats.spurious), (1, 1));
+    assert!(after >= before, "{after} {before}");
+    // A probe, and what the timer repeats.
+    assert!(stats.retransmits <= 2, "{stats:?}");
+    let (stats, before, after) = held_up(false);
+    assert_eq!((stats.timeouts, stats.spurious), (1, 0));
+    assert!(after < before, "{after} {before}");
 }

@@ -27,10 +27,10 @@ const PARSED: &[(&str, u64)] = &[
     ("kbit/s", 1_000),
     ("mbit/s", 1_000_000),
     ("gbit/s", 1_000_000_000),
-    ("kbps", 1_000),
-    ("mbps", 1_000_000),
-    ("gbps", 1_000_000_000),
 ];
+
+/// Not `mbps`: it is megabits to most people, and megabytes to tc(8).
+const EXPECTED: &str = "a rate in bits such as 20mbit, 750kbit or 1gbit";
 
 /// Bits per byte times nanoseconds per second.
 const BIT_NANOS: u64 = 8_000_000_000;
@@ -111,7 +111,7 @@ impl Rate {
 impl core::str::FromStr for Rate {
     type Err = ParseError;
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        scaled(text, PARSED, "a rate such as 20mbit, 750kbit or 1gbit").map(Rate)
+        scaled(text, PARSED, EXPECTED).map(Rate)
     }
 }
 
@@ -135,6 +135,13 @@ mod tests {
             rate
         );
         assert_eq!(rate.to_string(), "20mbit");
+    }
+
+    #[test]
+    fn what_means_bytes_to_tc_is_refused() {
+        for unclear in ["20mbps", "20Mbps", "750kbps", "1gbps", "1bps"] {
+            assert!(unclear.parse::<Rate>().is_err(), "{unclear}");
+        }
     }
 
     #[test]

@@ -60,6 +60,7 @@ pub const ENTRY: Entry = Entry {
             kept: Kept::Sum,
         },
     ],
+    presets: &[],
     build,
 };
 

@@ -29,6 +29,7 @@ pub const ENTRY: Entry = Entry {
     control: Some("cubic"),
     rows: Rows::Flows,
     figures: &[],
+    presets: &[],
     build,
 };
 

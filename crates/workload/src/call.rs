@@ -10,7 +10,7 @@
 //! that no frame is negative, and without its delayed reaction: the encoders of calls follow a new
 //! rate from the next frame on.
 
-use crate::entry::{BuildError, Entry, Library, Rows, Start, Workload};
+use crate::entry::{BuildError, Entry, Library, Preset, Rows, Start, Workload};
 use crate::{App, Carrier, Conditions, ConnId, Frame, Input, Output};
 use std::sync::Arc;
 use units::param::Settings;
@@ -26,8 +26,8 @@ units::params! {
         start_rate: Rate = "300kbit", range "1kbit".."10gbit", source "libwebrtc kDefaultBitrateBps";
         /// Least rate of the encoder.
         min_rate: Rate = "150kbit", range "1kbit".."10gbit", source "RFC 8698, RMIN";
-        /// Greatest rate of the encoder: high enough that the network sets the rate.
-        max_rate: Rate = "100mbit", range "1kbit".."10gbit", source "Confucius, 2.1: tens to hundreds of Mbit/s";
+        /// Greatest rate of the encoder.
+        max_rate: Rate = "4mbit", range "1kbit".."10gbit", source "preset webrtc";
         /// Standard deviation of the logarithm of a frame's size.
         variation: f64 = "0.2", range "0".."2", source "RFC 8593: Laplacian of scale 0.15, whose deviation is 0.21";
         /// How many times as long as a delta frame a key frame is.
@@ -36,6 +36,40 @@ units::params! {
         repay: Duration = "500ms", range "1ms".."1min", source "libwebrtc FrameDropper kLeakyBucketSizeSeconds";
     }
 }
+
+/// Calls that people have, and the one that has no bounds.
+const PRESETS: [Preset; 3] = [
+    Preset {
+        name: "webrtc",
+        summary: "a video call in a browser: 30 frames a second, at most 4 Mbit/s",
+        source: "libwebrtc kDefaultBitrateBps; 2.5 Mbit/s is what it takes for 720p \
+            (GetMaxDefaultVideoBitrateKbps), 4 what meetings use for 1080p",
+        settings: &[
+            ("control", "gcc"),
+            ("min_rate", "150kbit"),
+            ("max_rate", "4mbit"),
+            ("start_rate", "300kbit"),
+        ],
+    },
+    Preset {
+        name: "game",
+        summary: "a game in the cloud: 60 frames a second, at most 30 Mbit/s",
+        source: "what the services say they need: 10 to 25 Mbit/s for 1080p at 60 frames, 35 for more",
+        settings: &[
+            ("control", "gcc"),
+            ("fps", "60"),
+            ("min_rate", "1mbit"),
+            ("max_rate", "30mbit"),
+            ("start_rate", "5mbit"),
+        ],
+    },
+    Preset {
+        name: "unlimited",
+        summary: "an encoder that takes whatever it gets, up to 100 Mbit/s: no product's",
+        source: "Confucius, 2.1: tens to hundreds of Mbit/s",
+        settings: &[("control", "gcc"), ("max_rate", "100mbit")],
+    },
+];
 
 /// `call` for the registry.
 pub const ENTRY: Entry = Entry {
@@ -50,6 +84,7 @@ pub const ENTRY: Entry = Entry {
     control: Some("gcc"),
     rows: Rows::Call,
     figures: &[],
+    presets: &PRESETS,
     build,
 };
 
@@ -240,6 +275,13 @@ mod tests {
     fn plain() -> CallParams {
         CallParams {
             variation: 0.0,
+            ..unlimited()
+        }
+    }
+
+    fn unlimited() -> CallParams {
+        CallParams {
+            max_rate: Rate::from_bits(100_000_000),
             ..CallParams::default()
         }
     }
@@ -306,7 +348,7 @@ mod tests {
         assert_eq!((size(0), size(3), size(90)), (10_000, 12_500, 20_000));
         let crossed = CallParams {
             min_rate: Rate::from_bits(200_000_000),
-            ..CallParams::default()
+            ..unlimited()
         };
         let error = crossed.check().unwrap_err().to_string();
         assert!(error.starts_with("min_rate 200mbit is above max_rate 100mbit"));
@@ -314,7 +356,7 @@ mod tests {
 
     #[test]
     fn chance_has_the_mean_and_the_spread_it_should() {
-        let mut encoder = encoder(CallParams::default());
+        let mut encoder = encoder(unlimited());
         let sizes: Vec<f64> = (0..6_000)
             .filter_map(|_| turn(&mut encoder, &at(6)))
             .map(|frame| f64::from(frame.bytes))

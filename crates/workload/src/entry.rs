@@ -175,6 +175,20 @@ impl fmt::Display for BuildError {
     }
 }
 
+/// Settings that go together, under a name: what a traffic entry's `preset` chooses, and each of its
+/// keys overrides.
+#[derive(Debug, Clone, Copy)]
+pub struct Preset {
+    /// The name users write.
+    pub name: &'static str,
+    /// What it is like, in a line.
+    pub summary: &'static str,
+    /// Where its values come from.
+    pub source: &'static str,
+    /// Keys of the entry, those of its session with `session.` before them, and their values.
+    pub settings: &'static [(&'static str, &'static str)],
+}
+
 /// Builds a workload from what the user set.
 pub type Build = fn(&Settings, &dyn Library) -> Result<Arc<dyn Workload>, BuildError>;
 
@@ -201,6 +215,8 @@ pub struct Entry {
     pub rows: Rows,
     /// What it observes.
     pub figures: &'static [Figure],
+    /// Settings that go together; the first holds where none is named.
+    pub presets: &'static [Preset],
     /// Builds one.
     pub build: Build,
 }

@@ -20,6 +20,7 @@ pub const ENTRY: Entry = Entry {
     control: Some("cubic"),
     rows: Rows::Loads,
     figures: &[],
+    presets: &[],
     build,
 };
 

@@ -118,6 +118,7 @@ pub const ENTRY: Entry = Entry {
             kept: Kept::Missing(SENT, ARRIVED),
         },
     ],
+    presets: &[],
     build,
 };
 

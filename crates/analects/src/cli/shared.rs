@@ -55,16 +55,26 @@ pub struct Shape {
     /// The seed of the first run.
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub seed: u64,
-    /// Runs for each discipline and combination of values, with seeds one after another.
-    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
-    pub repeat: u64,
+    /// Runs for each discipline and combination of values, with seeds one after another. By default ten
+    /// in the simulator, so that figures have intervals, and one in Linux or where packets are recorded.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    pub repeat: Option<u64>,
 }
+
+/// Runs in the simulator where nothing is said: with fewer, intervals are wide or missing.
+const REPEAT: u64 = 10;
 
 impl Shape {
     /// Whether nothing of it was said.
     pub fn is_plain(&self) -> bool {
         let lists = self.disciplines.is_empty() && self.set.is_empty();
-        lists && self.without.is_none() && (self.seed, self.repeat) == (1, 1)
+        lists && self.without.is_none() && (self.seed, self.repeat) == (1, None)
+    }
+
+    /// How many runs the engine of that name makes.
+    pub fn repeats(&self, engine: &str) -> u64 {
+        let unsaid = if engine == "sim" { REPEAT } else { 1 };
+        self.repeat.unwrap_or(unsaid)
     }
 }
 
@@ -86,6 +96,13 @@ pub struct ScenarioArgs {
     /// How many runs at a time.
     #[command(flatten)]
     pub parallel: Parallel,
+}
+
+impl ScenarioArgs {
+    /// How many runs are made of each discipline and combination of values.
+    pub fn repeats(&self) -> u64 {
+        self.shape.repeats(&self.engine.name)
+    }
 }
 
 /// How results are printed.
@@ -116,6 +133,13 @@ pub struct Recording {
     /// with --log.
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
+}
+
+impl Recording {
+    /// Whether anything is recorded.
+    pub fn is_asked_for(&self) -> bool {
+        self.log.is_some() || self.pcap.is_some() || self.events.is_some()
+    }
 }
 
 /// How many runs at a time.

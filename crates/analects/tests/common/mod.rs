@@ -24,8 +24,19 @@ impl Folder {
         path
     }
 
-    /// Runs the program in this folder, without a terminal.
+    /// Runs the program in this folder, without a terminal; runs and sweeps once, where `args` do not
+    /// say how often.
     pub fn analects(&self, args: &[&str]) -> Output {
+        let runs = matches!(args.first(), Some(&"run" | &"sweep"));
+        let once: &[&str] = match runs && !args.iter().any(|arg| arg.starts_with("--repeat")) {
+            true => &["--repeat", "1"],
+            false => &[],
+        };
+        self.analects_as_it_is(&[args, once].concat())
+    }
+
+    /// Runs the program with nothing but these arguments.
+    pub fn analects_as_it_is(&self, args: &[&str]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_analects"));
         command.current_dir(&self.0).args(args);
         command.env("NO_COLOR", "1").env("LC_ALL", "C");

@@ -163,6 +163,7 @@ impl Row {
             duration = "60s"
             warmup = "{warmup}"
             stack = "ns3"
+            noise = "0s"
             disciplines = ["pfifo"]
             [link]
             rate = "20mbit"
@@ -197,6 +198,7 @@ impl Burst {
             duration = "25s"
             warmup = "10s"
             stack = "ns3"
+            noise = "0s"
             disciplines = ["fq_codel"]
             [link]
             rate = "20mbit"

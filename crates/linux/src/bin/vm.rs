@@ -6,15 +6,15 @@ use std::time::Duration;
 use std::{fs, io};
 
 use clap::Parser;
-use linux::{Cache, DEFAULT_KERNEL, Machine, Outcome};
+use linux::{Cache, CacheError, DEFAULT_KERNEL, Kernel, Machine, Outcome};
 
-/// Boots a Debian kernel under an instruction-counted clock and runs a shell command in it.
+/// Boots a kernel under an instruction-counted clock and runs a shell command in it.
 ///
 /// Its output is the command's, its exit code as well; 125 if the machine itself failed.
 #[derive(Parser)]
 #[command(name = "vm", version)]
 struct Arguments {
-    /// Which kernel: 6.1, 6.12 or 7.x.
+    /// Which kernel: 6.1, 6.12, 7.x, or a folder with its vmlinux, base.cpio and release.
     #[arg(long, default_value = DEFAULT_KERNEL)]
     kernel: String,
     /// A file or directory for the guest; without GUEST it goes to /job.
@@ -71,7 +71,7 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<Outcome, Box<dyn std::error::Error>> {
-    let kernel = Cache::find()?.kernel(&arguments.kernel)?;
+    let kernel = find(&arguments.kernel)?;
     let module = kernel.module();
     let mut machine = Machine::new(kernel)
         .seed(arguments.seed)
@@ -95,6 +95,15 @@ fn run(arguments: &Arguments) -> Result<Outcome, Box<dyn std::error::Error>> {
         save(directory, &outcome)?;
     }
     Ok(outcome)
+}
+
+/// The kernel in a folder, whose path has a slash, or else the cache's of that name.
+fn find(kernel: &str) -> Result<Kernel, CacheError> {
+    if kernel.contains('/') {
+        Kernel::at(kernel, kernel)
+    } else {
+        Cache::find()?.kernel(kernel)
+    }
 }
 
 /// Every file to hand in and its path in the guest; a directory stands for what is in it.

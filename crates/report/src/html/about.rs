@@ -148,9 +148,10 @@ const WORDS: [(&str, &str); 3] = [
     ),
     (
         "95 % interval",
-        "In it lie the middle 95 % of a thousand such figures, each of as many runs drawn with \
-         replacement (a bootstrap over runs). What one run holds many of, such as page loads, does \
-         not make it narrower.",
+        "Of the intervals that are given, at least 93 of 100 hold the mean of all runs that there \
+         could be, also where most runs are zero. Runs (of several traces: traces) are what varies \
+         independently; what one run holds many of, such as page loads, does not make an interval \
+         narrower. Where too few runs differ from zero or from each other there is none.",
     ),
 ];
 

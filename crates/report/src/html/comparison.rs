@@ -89,7 +89,9 @@ fn extent(report: &Report<'_>) -> String {
     let mut text = match runs {
         0 => "There are no results.".to_owned(),
         1 => "One run of each discipline, so no intervals.".to_owned(),
-        runs => format!("{runs} runs of each discipline; below a figure its 95 % interval."),
+        runs => format!(
+            "{runs} runs of each discipline; below a figure its 95 % interval, or that the runs leave it untold."
+        ),
     };
     // Writing to a string does not fail.
     if let Some(loads) = loads(&report.summaries) {

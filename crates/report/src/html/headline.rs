@@ -54,7 +54,8 @@ fn verdict(report: &Report<'_>) -> Markup {
     .collect();
     html! {
         @if !parts.is_empty() {
-            "Of " (summaries.len()) " disciplines, " (joined(&parts, "; ")) "."
+            @if report.runs() == 1 { "In one run, which may be chance, of " } @else { "Of " }
+            (summaries.len()) " disciplines, " (joined(&parts, "; ")) "."
         }
     }
 }
@@ -69,7 +70,7 @@ fn joined(parts: &[Markup], between: &str) -> Markup {
     }
 }
 
-/// Those with the lowest value as it is printed, and how many others may be as low.
+/// Those with the lowest value as it is printed, and how many others cannot be told from them.
 struct Best<'a> {
     names: Vec<&'a str>,
     least: f64,
@@ -78,24 +79,17 @@ struct Best<'a> {
 
 /// The best in `metric`, which `factor` turns into milliseconds.
 fn best<'a>(summaries: &'a [Summary], metric: &Metric, factor: f64) -> Option<Best<'a>> {
-    let values = || {
-        summaries
-            .iter()
-            .filter_map(|s| Some((s.discipline.as_str(), s.get(metric)?)))
-    };
-    let least = values()
-        .map(|of| of.1)
-        .min_by(|a, b| a.value.total_cmp(&b.value))?;
+    let values = || summaries.iter().filter_map(|s| Some((s, s.get(metric)?)));
+    let (first, least) = values().min_by(|a, b| a.1.value.total_cmp(&b.1.value))?;
     let printed = |estimate: &Estimate| time(estimate.value * factor);
     let same = |estimate: &Estimate| printed(estimate) == printed(&least);
-    let ends = |estimate: &Estimate| estimate.ci95.unwrap_or((estimate.value, estimate.value));
-    let overlaps = |estimate: &Estimate| ends(estimate).0 <= ends(&least).1;
+    let close =
+        |of: &(&Summary, Estimate)| !same(&of.1) && of.1.units > 1 && !of.0.differs(first, metric);
+    let names = values().filter(|of| same(&of.1));
     Some(Best {
-        names: values().filter(|of| same(&of.1)).map(|of| of.0).collect(),
+        names: names.map(|of| of.0.discipline.as_str()).collect(),
         least: least.value * factor,
-        close: values()
-            .filter(|of| !same(&of.1) && overlaps(&of.1))
-            .count(),
+        close: values().filter(close).count(),
     })
 }
 
@@ -106,8 +100,8 @@ impl Best<'_> {
         let (names, least) = (listed(&self.names), time(self.least));
         let close = match self.close {
             0 => String::new(),
-            1 => "; the confidence interval of one other overlaps".to_owned(),
-            n => format!("; confidence intervals of {n} others overlap"),
+            1 => "; one other cannot be told from it".to_owned(),
+            n => format!("; {n} others cannot be told from it"),
         };
         html! {
             (names) " " (verb) " "

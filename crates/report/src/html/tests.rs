@@ -344,7 +344,7 @@ fn a_page_is_well_formed_whole_and_alone() {
             "only numbers are drawn"
         );
         // Intervals stand below figures where runs were repeated, and nowhere else.
-        assert_eq!(page.contains("<br><small>0.00 to 0.00</small>"), seeds > 1);
+        assert_eq!(page.contains("<br><small>untold</small>"), seeds > 1);
         assert_eq!(page.contains("no intervals"), seeds == 1);
         assert_eq!(page.contains("3 runs of each discipline"), seeds == 3);
     }

@@ -22,11 +22,17 @@ impl Sink for Record {
     }
 }
 
-/// The scenario that `text` describes; an error as it would be printed.
+/// The scenario that `text` describes, without noise unless it says so; an error as it would be
+/// printed.
 pub fn resolve(text: &str) -> Result<Scenario, String> {
     let simulator = Simulator::default();
     let names: &dyn Names = &simulator;
-    let document = Document::parse("test.toml", text).map_err(|error| error.to_string())?;
+    let mut document = Document::parse("test.toml", text).map_err(|error| error.to_string())?;
+    if document.get("noise").is_none() {
+        document
+            .set("noise", "0s")
+            .map_err(|error| error.to_string())?;
+    }
     document.resolve(names).map_err(|error| error.to_string())
 }
 

@@ -52,6 +52,8 @@ pub struct Acked {
     pub advanced: bool,
     /// A segment that had never been sent again arrived after a later one.
     pub reordered: bool,
+    /// A segment was thought lost, had not been sent again, and has arrived.
+    pub refound: bool,
     /// End of the highest segment that had been delivered before.
     highest_before: u64,
 }
@@ -303,6 +305,22 @@ impl Scoreboard {
         bytes
     }
 
+    /// What was thought lost and not sent again is on its way after all. As if it had just been sent:
+    /// its place among transmissions is forgotten.
+    pub fn refind_all(&mut self) {
+        for number in self.first..self.first + self.segments.len() as u64 {
+            let unsure = |segment: &Sent| segment.fate == Fate::Lost && !segment.retransmitted;
+            if !self.get(number).is_some_and(unsure) {
+                continue;
+            }
+            let transmission = self.transmission(number);
+            let segment = &mut self.segments[(number - self.first) as usize];
+            segment.transmission = transmission;
+            segment.fate = Fate::Flying;
+            self.in_flight += u64::from(segment.len);
+        }
+    }
+
     fn lose(&mut self, number: u64) -> u64 {
         let Some(segment) = self.segments.get_mut((number - self.first) as usize) else {
             return 0;
@@ -337,6 +355,7 @@ impl Scoreboard {
 fn deliver(segment: &Sent, acked: &mut Acked) -> u64 {
     let len = u64::from(segment.len);
     acked.bytes += len;
+    acked.refound |= segment.fate == Fate::Lost && !segment.retransmitted;
     if acked
         .newest
         .is_none_or(|newest| segment.transmission > newest.transmission)

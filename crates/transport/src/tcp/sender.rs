@@ -37,6 +37,8 @@ pub struct Sender {
     forced: Forced,
     /// What was acknowledged when the timer last ran out.
     timed_out: Option<u64>,
+    /// When it ran out first in this episode; nothing was sent again before.
+    repeats_since: Instant,
     /// Found lost, and the control was not told with an acknowledgement.
     lost_untold: u64,
     last_sent: Instant,
@@ -91,6 +93,7 @@ impl Sender {
             probe: None,
             forced: Forced::Nothing,
             timed_out: None,
+            repeats_since: Instant::ZERO,
             lost_untold: 0,
             last_sent: Instant::ZERO,
             delivery: Delivery::default(),
@@ -399,6 +402,7 @@ impl Sender {
         self.timed_out = una;
         self.recovery = Some(Recovery::new(Cause::Timeout, self.next, 0, 0));
         if !again {
+            self.repeats_since = now;
             self.control.on_timeout(now, in_flight);
         }
         self.tell_reduced = self.marks.wants_cwr();

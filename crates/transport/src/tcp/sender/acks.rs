@@ -19,6 +19,7 @@ impl Sender {
         let prior_in_flight = self.board.in_flight();
         let acked = self.board.acknowledge(segment);
         self.measure(now, segment, &acked);
+        self.undo_timeout(now, segment, &acked);
         self.leave_recovery(now);
         let lost = self.detect(now);
         let marked = self.marks.take(segment, acked.bytes);
@@ -169,6 +170,27 @@ impl Sender {
             }
         }
         self.probe = None;
+    }
+
+    /// The timer ran out too early where the acknowledgement that follows is of what left before: of
+    /// something that was never sent again (RFC 5682, section 3.1; Linux `tcp_process_loss`), or, by its
+    /// time stamp, of the first copy of what was (RFC 3522). Then nothing was lost.
+    fn undo_timeout(&mut self, now: Instant, segment: &Segment, acked: &Acked) {
+        let timed_out = |recovery: &Recovery| recovery.cause == Cause::Timeout;
+        if !self.config.undo || !self.recovery.as_ref().is_some_and(timed_out) {
+            return;
+        }
+        // The time stamp is of what moved the left edge, if anything did (RFC 7323, section 4.3).
+        let first_copy = acked.advanced && segment.echo < self.repeats_since;
+        if !acked.refound && !first_copy {
+            return;
+        }
+        self.board.refind_all();
+        self.recovery = None;
+        self.timed_out = None;
+        self.stats.spurious += 1;
+        self.control.on_spurious_timeout(now);
+        self.control.on_recovered(now);
     }
 
     fn leave_recovery(&mut self, now: Instant) {

@@ -1,0 +1,114 @@
+//! What becomes of packets on a wire by chance: loss, in bursts or not, and jitter.
+
+use units::random::Stream;
+use units::{Duration, Instant};
+
+/// Two states, in one of which everything is lost (E. N. Gilbert, Bell System Technical Journal 39,
+/// 1960, without losses in the other), and delays that keep the order.
+#[derive(Debug, Clone)]
+pub struct Chance {
+    /// With what probability a packet behind one that arrived is lost, and one behind one that was lost
+    /// arrives.
+    begins: f64,
+    ends: f64,
+    losing: bool,
+    loss: Stream,
+    /// Most that a packet is late, in ns.
+    jitter: u64,
+    late: Stream,
+    /// When the last packet arrives.
+    last: Instant,
+}
+
+impl Chance {
+    /// A wire that loses the `share` of all packets, from 0 to below 1, `burst` in a row on average,
+    /// and on which each packet takes up to `jitter` longer; `name` tells its streams of random numbers
+    /// from others with the same `seed`. Where losses cannot be both so many and in so short bursts,
+    /// bursts are longer.
+    pub fn new(share: f64, burst: f64, jitter: Duration, seed: u64, name: &str) -> Self {
+        let ends = 1.0 / burst.max(1.0);
+        // The share of time in a state is how often it begins, times how long it lasts. Independent
+        // losses begin and go on with the same probability.
+        let (begins, ends) = match burst <= 1.0 {
+            true => (share, 1.0 - share),
+            false => ((ends * share / (1.0 - share)).min(1.0), ends),
+        };
+        Chance {
+            begins,
+            ends,
+            losing: false,
+            loss: Stream::new(seed, &format!("loss {name}")),
+            jitter: jitter.as_nanos(),
+            late: Stream::new(seed, &format!("jitter {name}")),
+            last: Instant::ZERO,
+        }
+    }
+
+    /// When a packet arrives that would `at`; never where it is lost.
+    pub fn arrives(&mut self, at: Instant) -> Option<Instant> {
+        if self.begins > 0.0 {
+            let changes = if self.losing { self.ends } else { self.begins };
+            self.losing ^= self.loss.unit() < changes;
+        }
+        if self.losing {
+            return None;
+        }
+        if self.jitter > 0 {
+            let late = self.late.below(self.jitter + 1);
+            self.last = self.last.max(at + Duration::from_nanos(late));
+            return Some(self.last);
+        }
+        Some(at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PACKETS: u64 = 100_000;
+
+    /// The share of packets that are lost, and how many in a row.
+    fn lost(share: f64, burst: f64) -> (f64, f64) {
+        let mut chance = Chance::new(share, burst, Duration::ZERO, 1, "test");
+        let (mut lost, mut bursts, mut before) = (0.0, 0.0, false);
+        for number in 0..PACKETS {
+            let losing = chance.arrives(Instant::from_nanos(number)).is_none();
+            lost += f64::from(u8::from(losing));
+            bursts += f64::from(u8::from(losing && !before));
+            before = losing;
+        }
+        (lost / PACKETS as f64, lost / bursts)
+    }
+
+    #[test]
+    fn losses_are_as_many_and_as_long_as_is_said() {
+        // Independent ones come in rows of 1 / (1 - share).
+        for (share, burst, row) in [(0.1, 1.0, 1.0 / 0.9), (0.1, 4.0, 4.0), (0.01, 8.0, 8.0)] {
+            let (found, length) = lost(share, burst);
+            assert!(
+                (found / share - 1.0).abs() < 0.15,
+                "{share} {burst}: {found}"
+            );
+            assert!(
+                (length / row - 1.0).abs() < 0.1,
+                "{share} {burst}: {length}"
+            );
+        }
+        assert_eq!(lost(0.0, 5.0).0, 0.0);
+    }
+
+    #[test]
+    fn jitter_keeps_the_order_and_its_bounds() {
+        let span = Duration::from_millis(5);
+        let mut chance = Chance::new(0.0, 1.0, span, 1, "test");
+        let (mut last, mut most) = (Instant::ZERO, Duration::ZERO);
+        for number in 0..10_000 {
+            let at = Instant::from_nanos(number * 1_000_000);
+            let arrives = chance.arrives(at).unwrap();
+            assert!(arrives >= last && arrives <= at + span);
+            (last, most) = (arrives, most.max(arrives.since(at)));
+        }
+        assert!(most > Duration::from_micros(4900), "{most}");
+    }
+}
