@@ -24,12 +24,15 @@ apt() {
 
 fetch() {
     mkdir -p "$cache/apt/lists/partial" "$cache/apt/archives/partial" "$cache/source"
-    for release in "debian $suite" "debian-security $suite-security"; do
-        echo "deb-src [signed-by=$keyring] http://deb.debian.org/$release main"
-    done >"$cache/apt/sources.list"
+    echo "deb-src [signed-by=$keyring] http://deb.debian.org/debian $suite main" \
+        >"$cache/apt/sources.list"
     apt update
-    (cd "$cache/apt" && apt --download-only source chromium)
-    archive=$(ls "$cache"/apt/chromium_*.orig.tar.xz | sort -V | tail -n 1)
+    # The one file that is needed, by the index, which is signed: 'URI' NAME SIZE SHA256:SUM.
+    line=$(apt source --print-uris chromium | grep "\.orig\.tar\.xz' ")
+    sum=${line##* }
+    uri=${line%%\' *}
+    archive=$cache/apt/$(echo "$line" | cut -d ' ' -f 2)
+    [ -f "$archive" ] || /usr/lib/apt/apt-helper download-file "${uri#\'}" "$archive" "$sum"
     echo "witness: unpacking what it needs of $(basename "$archive")"
     tar -C "$cache/source" --strip-components=2 --wildcards -xJf "$archive" \
         '*/third_party/webrtc/*' '*/third_party/abseil-cpp/*'

@@ -386,7 +386,8 @@ fn run(control: &str, case: &Case) -> Result<Record, Box<dyn Error>> {
     simulator.controls.add(OURS);
     let (link, most, seconds) = (&case.link, case.most, case.seconds);
     let text = format!(
-        "name = \"witness\"\nduration = \"{seconds}s\"\ndisciplines = [\"pfifo\"]\n\
+        "name = \"witness\"\nduration = \"{seconds}s\"\nnoise = \"0s\"\n\
+         disciplines = [\"pfifo\"]\n\
          [link]\n{link}\nrtt = \"40ms\"\nbuffer = \"100p\"\n\
          [[traffic]]\nname = \"call\"\nkind = \"call\"\ncontrol = \"{control}\"\n\
          max_rate = \"{most}mbit\"\n"
