@@ -118,8 +118,9 @@ pub struct RunArgs {
     #[command(flatten)]
     pub printing: Printing,
     /// Write everything into this folder: results as JSON and CSV, the scenario with all defaults,
-    /// time series, and the report. What an earlier run wrote there is replaced; results are kept in
-    /// it as they come, as with --store, so what was interrupted can be called again.
+    /// time series, the report, and its plots as SVG and CSV with a script for matplotlib. What an
+    /// earlier run wrote there is replaced; results are kept in it as they come, as with --store, so
+    /// what was interrupted can be called again.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// The columns of the table: metrics of `analects list metrics` that have one, in this order.
@@ -155,9 +156,9 @@ pub struct SweepArgs {
     /// How to print it.
     #[command(flatten)]
     pub printing: Printing,
-    /// Write everything into this folder: results as JSON and CSV, and the report. What an earlier
-    /// sweep wrote there is replaced; results are kept in it as they come, as with --store, so what was
-    /// interrupted can be called again.
+    /// Write everything into this folder: results as JSON and CSV, the report, and its plots as SVG and
+    /// CSV with a script for matplotlib. What an earlier sweep wrote there is replaced; results are kept
+    /// in it as they come, as with --store, so what was interrupted can be called again.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }

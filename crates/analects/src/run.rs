@@ -35,8 +35,8 @@ pub fn run(args: &RunArgs) -> Result<()> {
         ..what.shape.clone()
     };
     let mut jobs = plan(&shape, engine, &document, drawn)?;
-    let (out, report) = (args.out.as_deref(), printing.report.as_deref());
-    prepare(&what.scenario, out, report)?;
+    let (out, page_to) = (args.out.as_deref(), printing.report.as_deref());
+    prepare(&what.scenario, out, page_to)?;
     let recorders = recording::attach(&args.recording, &mut jobs, &others(args))?;
     // A control run's scenario lacks what it leaves out.
     let whole = jobs.iter().find(|job| job.without().is_none());
@@ -60,10 +60,16 @@ pub fn run(args: &RunArgs) -> Result<()> {
         let written = export::folder(folder, &document_out, &text);
         written.map_err(|error| unwritable(folder, &error))?;
     }
-    let in_folder = args.out.as_ref().map(|folder| folder.join("report.html"));
-    for path in printing.report.iter().chain(&in_folder) {
-        let html = report::html(scenario, &document_out, &metrics);
-        std::fs::write(path, html).map_err(|error| unwritable(path, &error))?;
+    if drawn {
+        let page = report::html(scenario, &document_out, &metrics);
+        let in_folder = out.map(|folder| folder.join("report.html"));
+        for path in printing.report.iter().chain(&in_folder) {
+            std::fs::write(path, &page.html).map_err(|error| unwritable(path, &error))?;
+        }
+        if let Some(folder) = out.map(|folder| folder.join(export::PLOTS)) {
+            let written = report::plots::write(&folder, &page.drawings);
+            written.map_err(|error| unwritable(&folder, &error))?;
+        }
     }
     let unprintable = |error: std::io::Error| {
         Refused::new(

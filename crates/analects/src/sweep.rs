@@ -33,8 +33,8 @@ pub fn run(args: &SweepArgs) -> Result<()> {
     check_settings(&axes, &scenario)?;
     let sweep = asked(args, &document, &axes, &scenario)?;
     run::check_count(sweep.runs())?;
-    let (out, report) = (args.out.as_deref(), printing.report.as_deref());
-    run::prepare(&what.scenario, out, report)?;
+    let (out, page) = (args.out.as_deref(), printing.report.as_deref());
+    run::prepare(&what.scenario, out, page)?;
     let points = made(args, &sweep, &scenario.name)?;
     let write = |path: &Path, text: &str| {
         std::fs::write(path, text).map_err(|error| unwritable(path, &error))
@@ -51,8 +51,11 @@ pub fn run(args: &SweepArgs) -> Result<()> {
         write(&folder.join("results.json"), &document)?;
         write(&folder.join("results.csv"), &csv()?)?;
         write(&folder.join("report.html"), &html())?;
+        let plots = folder.join(report::export::PLOTS);
+        let written = report::plots::write(&plots, &sweep.plots(&points));
+        written.map_err(|error| unwritable(&plots, &error))?;
     }
-    if let Some(path) = report {
+    if let Some(path) = page {
         write(path, &html())?;
     }
     print(&match printing.format {

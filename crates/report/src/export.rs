@@ -1,5 +1,6 @@
 //! What others read: one JSON document, CSV, and a folder with everything.
 
+use crate::plots;
 use measure::{RunResult, Series};
 use serde::Serialize;
 use std::io;
@@ -128,10 +129,15 @@ fn figures(path: &str, value: &serde_json::Value) -> Vec<(String, String)> {
 
 /// What files of a run are called: its place among the results, from 0, its discipline and its seed.
 pub fn run_name(place: usize, discipline: &str, seed: u64) -> String {
-    let kept = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let plain = |c: char| if kept(c) { c } else { '-' };
-    let plain: String = discipline.chars().map(plain).collect();
-    format!("{place:03}-{plain}-seed{seed}")
+    format!("{place:03}-{}-seed{seed}", plain(discipline))
+}
+
+/// A name of which nothing is special in the name of a file.
+pub(crate) fn plain(name: &str) -> String {
+    let kept = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    name.chars()
+        .map(|c| if kept(c) { c } else { '-' })
+        .collect()
 }
 
 /// What a folder has of all runs.
@@ -141,6 +147,8 @@ const OF_ALL: [&str; 4] = [
     "scenario.toml",
     "report.html",
 ];
+/// Where it has plots.
+pub const PLOTS: &str = "plots";
 /// What a folder has of one.
 const OF_ONE: [&str; 4] = ["frames.csv", "share.csv", "sojourn.csv", "classes.csv"];
 
@@ -153,6 +161,7 @@ fn forget(folder: &Path) -> io::Result<()> {
     OF_ALL
         .iter()
         .try_for_each(|name| remove(&folder.join(name)))?;
+    plots::forget(&folder.join(PLOTS))?;
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
         if !entry.file_type()?.is_dir() || !is_run_name(&entry.file_name().to_string_lossy()) {

@@ -1,8 +1,8 @@
 //! Tables, plots and pages: what came of runs, for people and for other programs.
 //!
 //! [`summarize`] puts one line under each discipline; [`html`] draws a report; [`export`] writes JSON,
-//! CSV and a folder with everything; [`taps`] write a run down while it goes. It knows results and events,
-//! and no engine.
+//! CSV and a folder with everything, [`plots`] the plots as files; [`taps`] write a run down while it
+//! goes. It knows results and events, and no engine.
 //!
 //! Not for: deciding what to run, or whether a claim holds (`reproduce`); saying what a figure means
 //! (`measure`).
@@ -12,8 +12,9 @@
 pub mod draw;
 pub mod export;
 mod html;
+pub mod plots;
 mod summary;
 pub mod taps;
 
-pub use html::{framed, html, look, shape, swatch};
+pub use html::{Look, Pages, framed, html, looks};
 pub use summary::{Cell, Summary, columns, loads, summarize};

@@ -32,6 +32,16 @@ impl Summary {
         self.figures.get(metric.name).map(|figure| figure.estimate)
     }
 
+    /// A value for each run that has one, or for each trace where traces are what varies.
+    pub fn each(&self, metric: &Metric) -> Vec<f64> {
+        let figure = self.figures.get(metric.name);
+        let units = figure.map(|figure| (figure.statistic, figure.units.iter()));
+        let values = units.map(|(statistic, units)| {
+            units.filter_map(move |unit| statistic.of(&mut unit.clone()))
+        });
+        values.into_iter().flatten().collect()
+    }
+
     /// Whether the interval of the difference to `other` in `metric`, unit by unit, leaves out zero.
     pub fn differs(&self, other: &Summary, metric: &Metric) -> bool {
         let sides = [self, other].map(|summary| summary.figures.get(metric.name));

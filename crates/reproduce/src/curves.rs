@@ -55,7 +55,7 @@ impl Curves {
     /// If what the facts are of cannot be read.
     pub fn shown(&self, facts: &Facts<'_>) -> Result<Shown, Refusal> {
         let mut series = Vec::new();
-        for (number, line) in self.line.iter().enumerate() {
+        for line in &self.line {
             let value = |x: &String| {
                 let value = facts.value(&line.at(x))?;
                 Ok(value.map(Estimate::exact))
@@ -63,7 +63,7 @@ impl Curves {
             let values: Result<Vec<_>, Refusal> = self.values.iter().map(value).collect();
             series.push(Series {
                 case: line.name.clone(),
-                number,
+                look: line.name.clone(),
                 values: values?,
                 all: Vec::new(),
             });
@@ -76,6 +76,7 @@ impl Curves {
             kind: Form::Lines,
             axes: [self.x.clone(), y.join(", ")],
             limit: None,
+            sampled: false,
             panels: vec![Panel {
                 title: String::new(),
                 columns: self.values.clone(),

@@ -65,6 +65,8 @@ pub struct Shown {
     pub axes: [String; 2],
     /// A value of y to draw a line at.
     pub limit: Option<f64>,
+    /// Whether its values come from runs, and could be others: what has no interval is then not sure.
+    pub sampled: bool,
     /// Its panels.
     pub panels: Vec<Panel>,
 }
@@ -85,8 +87,8 @@ pub struct Panel {
 pub struct Series {
     /// The case.
     pub case: String,
-    /// Its place among the experiment's cases.
-    pub number: usize,
+    /// Whose colour it has: the case, or the discipline.
+    pub look: String,
     /// For each column a value; for a scatter plot x and y.
     pub values: Vec<Option<Estimate>>,
     /// All values, for a distribution.
@@ -158,6 +160,7 @@ impl Figure {
             kind: self.kind,
             axes: [x, y],
             limit: self.limit,
+            sampled: true,
             panels,
         })
     }
@@ -175,7 +178,7 @@ impl Figure {
             _ => Vec::new(),
         };
         let mut series = Vec::new();
-        for (number, case) in design.cases.iter().enumerate() {
+        for case in design.cases {
             let name = &case.name;
             let listed = self.cases.is_empty() || self.cases.contains(name);
             if !listed || self.relative_to.as_ref() == Some(name) {
@@ -205,7 +208,7 @@ impl Figure {
             };
             series.push(Series {
                 case: name.clone(),
-                number,
+                look: name.clone(),
                 values,
                 all,
             });

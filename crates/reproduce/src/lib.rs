@@ -15,6 +15,7 @@ pub mod claim;
 pub mod curves;
 pub mod data;
 pub mod design;
+mod drawn;
 pub mod experiment;
 pub mod facts;
 pub mod figure;
@@ -162,11 +163,8 @@ fn mechanism(
         scenario: &experiment.scenario.to_json(),
         results: &results,
     };
-    Ok(Some(report::html(
-        &first.scenario,
-        &document,
-        &experiment.metrics,
-    )))
+    let page = report::html(&first.scenario, &document, &experiment.metrics);
+    Ok(Some(page.html))
 }
 
 /// Nobody is told.

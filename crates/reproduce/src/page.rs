@@ -2,12 +2,10 @@
 
 use crate::Outcome;
 use crate::claim::{Checked, Verdict};
-use crate::figure::{self, Form, Panel, Series, Shown};
+use crate::drawn::{Looks, plot};
+use crate::figure::{self, Form, Shown};
 use maud::{Markup, html};
 use measure::estimate::Estimate;
-use report::draw::axis::Axis;
-use report::draw::plot::Plot;
-use report::{look, shape, swatch};
 use serde::Serialize;
 use std::fmt::Write as _;
 
@@ -112,6 +110,7 @@ pub fn counts<'a>(claims: impl Iterator<Item = &'a Checked>) -> [usize; 3] {
 /// A page of HTML for an experiment: claims, and figures in the paper's form.
 pub fn html(outcome: &Outcome<'_>) -> String {
     let written = &outcome.experiment.written;
+    let looks = Looks::of(outcome);
     let body = html! {
         header {
             h1 { (written.title) }
@@ -123,7 +122,7 @@ pub fn html(outcome: &Outcome<'_>) -> String {
             }
         }
         @if !outcome.claims.is_empty() { (claims(&outcome.claims)) }
-        @for shown in &outcome.figures { (drawn(shown)) }
+        @for shown in &outcome.figures { (drawn(&looks, shown)) }
     };
     report::framed(&written.title, "", &body)
 }
@@ -153,129 +152,40 @@ fn claims(claims: &[Checked]) -> Markup {
     }
 }
 
-fn drawn(shown: &Shown) -> Markup {
-    let cases = shown.panels.first().map(|panel| panel.series.iter());
+fn drawn(looks: &Looks<'_>, shown: &Shown) -> Markup {
     let (head, rows) = shown.table();
     html! {
         section {
             h2 { (shown.title) }
-            p class="legend" {
-                @for series in cases.into_iter().flatten() {
-                    span class=(look(series.number)) { (swatch(series.number)) (series.case) }
-                }
-            }
+            (looks.legend(shown))
             div class="grid" {
                 @for panel in &shown.panels {
-                    figure { figcaption { b { (panel.title) } } (plot(shown, panel)) }
+                    @let plot = plot(looks, shown, panel);
+                    figure {
+                        @if !panel.title.is_empty() { figcaption { b { (panel.title) } } }
+                        (plot.element(""))
+                        p class="note" { (plot.remarks().trim()) }
+                    }
                 }
             }
-            div class="wide" {
+            div class="wide" tabindex="0" {
                 table {
-                    thead { tr { @for cell in &head { th { (cell) } } } }
+                    thead { tr { @for cell in &head { th scope="col" { (cell) } } } }
                     tbody {
-                        @for row in &rows { tr { @for cell in row { td { (cell) } } } }
+                        @for row in &rows {
+                            tr {
+                                @for (place, cell) in row.iter().enumerate() {
+                                    @if place == 0 {
+                                        th scope="row" { (cell) }
+                                    } @else {
+                                        td { (cell) }
+                                    }
+                                }
+                            }
+                        }
                     }
                 }
             }
         }
-    }
-}
-
-/// Size of a panel in pixels.
-const SIZE: (f64, f64) = (520.0, 300.0);
-const TICKS: usize = 6;
-
-fn plot(shown: &Shown, panel: &Panel) -> Markup {
-    let values = || {
-        panel
-            .series
-            .iter()
-            .flat_map(|series| &series.values)
-            .flatten()
-    };
-    let most = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
-    let label = &shown.axes;
-    let mut plot = match shown.kind {
-        Form::Lines | Form::Bars => {
-            let places = match shown.kind {
-                Form::Lines => panel.columns.clone(),
-                _ => panel
-                    .series
-                    .iter()
-                    .map(|series| series.case.clone())
-                    .collect(),
-            };
-            let y = value_axis(&label[1], values().map(|e| e.value));
-            Plot::new(SIZE.0, SIZE.1, Axis::places(&label[0], &places), y)
-        }
-        Form::Scatter => {
-            let at = |place: usize| {
-                panel
-                    .series
-                    .iter()
-                    .filter_map(move |s| s.values[place].map(|e| e.value))
-            };
-            let [x, y] = [0, 1].map(|place| value_axis(&label[place], at(place)));
-            Plot::new(SIZE.0, SIZE.1, x, y)
-        }
-        Form::Distribution => {
-            let most = most(&mut panel.series.iter().flat_map(|s| &s.all).copied());
-            let x = Axis::from_zero(&label[0], most, TICKS);
-            Plot::new(SIZE.0, SIZE.1, x, Axis::percent("share of them"))
-        }
-    };
-    if let Some(limit) = shown.limit {
-        plot.level(limit, &figure::number(limit));
-    }
-    for (place, series) in (0..).zip(&panel.series) {
-        plot.group(&look(series.number), |plot| {
-            draw(plot, shown.kind, place, series);
-        });
-    }
-    if shown.kind == Form::Scatter {
-        for series in &panel.series {
-            if let [Some(x), Some(y)] = series.values[..] {
-                plot.label((x.value, y.value), &series.case);
-            }
-        }
-    }
-    plot.finish(&format!("{} {}", shown.title, panel.title))
-}
-
-fn value_axis(label: &str, values: impl Iterator<Item = f64> + Clone) -> Axis {
-    let least = values.clone().fold(0.0, f64::min);
-    Axis::round(label, least, values.fold(0.0, f64::max), TICKS)
-}
-
-fn draw(plot: &mut Plot, kind: Form, place: u32, series: &Series) {
-    let marker = |plot: &mut Plot, x: f64, y: &Estimate| {
-        let ends = [None, y.ci95];
-        plot.marker(shape(series.number), (x, y.value), ends, &series.case);
-    };
-    match kind {
-        Form::Lines => {
-            let points: Vec<(f64, Option<f64>)> = (0..)
-                .zip(&series.values)
-                .map(|(place, value)| (f64::from(place), value.map(|e| e.value)))
-                .collect();
-            plot.line("", &points);
-            for (place, value) in (0..).zip(&series.values) {
-                if let Some(value) = value {
-                    marker(plot, f64::from(place), value);
-                }
-            }
-        }
-        Form::Bars => {
-            if let Some(Some(value)) = series.values.first() {
-                marker(plot, f64::from(place), value);
-            }
-        }
-        Form::Scatter => {
-            if let [Some(x), Some(y)] = &series.values[..] {
-                let ends = [x.ci95, y.ci95];
-                plot.marker(shape(series.number), (x.value, y.value), ends, &series.case);
-            }
-        }
-        Form::Distribution => plot.distribution(&mut series.all.clone(), series.all.len()),
     }
 }

@@ -9,6 +9,7 @@ use crate::{Data, Error, Keeping, Outcome, Progress, Wanted, run};
 use measure::estimate::{Estimate, Statistic, estimate};
 use measure::metric::{Observed, Registry, Selection};
 use measure::{Engine, RunResult, Units};
+use report::draw::Drawing;
 use scenario::{Document, Names};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
@@ -189,7 +190,7 @@ impl Sweep {
             let title: Vec<String> = labels.map(|(at, axis)| format!("{axis} {at}")).collect();
             let line = |case: usize| Series {
                 case: at(0, place, case).discipline.clone(),
-                number: case,
+                look: at(0, place, case).discipline.clone(),
                 values: (0..columns).map(|x| at(x, place, case).value).collect(),
                 all: Vec::new(),
             };
@@ -197,7 +198,7 @@ impl Sweep {
                 let point = at(x, place, case);
                 Series {
                     case: format!("{} {}", point.discipline, point.at[0]),
-                    number: case,
+                    look: point.discipline.clone(),
                     values: vec![point.against, point.value],
                     all: Vec::new(),
                 }
@@ -227,17 +228,34 @@ impl Sweep {
                 named(&self.metric),
             ],
             limit: None,
+            sampled: true,
             panels: (0..panels).map(panel).collect(),
         }
     }
 
     /// A page of HTML under a title, with a line about it.
     pub fn html(&self, points: &[Point], title: &str, about: &str) -> String {
+        self.outcome(points, title, about, super::page::html)
+    }
+
+    /// Its plots, each with the name of its file.
+    pub fn plots(&self, points: &[Point]) -> Vec<(String, Drawing)> {
+        self.outcome(points, "", "", super::drawn::plots)
+    }
+
+    /// What `of` makes of the sweep as an experiment.
+    fn outcome<T>(
+        &self,
+        points: &[Point],
+        title: &str,
+        about: &str,
+        of: fn(&Outcome<'_>) -> T,
+    ) -> T {
         let mut experiment = self.experiment.clone();
         experiment.written.title = title.to_owned();
         experiment.written.paper = format!("A sweep over {}", self.axes().join(", "));
         experiment.written.about = about.to_owned();
-        super::page::html(&Outcome {
+        of(&Outcome {
             experiment: &experiment,
             runs: points.len() * self.each(),
             claims: Vec::new(),

@@ -2,6 +2,9 @@
 
 use super::svg::short;
 
+/// An interval on an axis: its ends.
+pub type Ends = (f64, f64);
+
 /// A labelled axis from one value to another.
 #[derive(Debug, Clone)]
 pub struct Axis {
@@ -11,10 +14,18 @@ pub struct Axis {
     to: f64,
     log: bool,
     ticks: Vec<(f64, String)>,
+    /// Names of the places 0, 1, and so on, where the axis has places instead of values.
+    names: Vec<String>,
 }
 
 /// Above this ratio of largest to smallest value, a logarithmic axis shows more.
 const LOG_RATIO: f64 = 30.0;
+/// How much of a row is above its middle line.
+pub const ABOVE_ROW: f64 = 0.65;
+/// Where the largest value of all cases is above this many times their median, it flattens the others.
+const FLATTENED: f64 = 20.0;
+/// How many times the largest value intervals may reach before an axis leaves out their ends.
+const REACH: f64 = 3.0;
 /// A logarithmic axis does not go further down than this; what is below is drawn at its end.
 const DEEPEST: f64 = 1e5;
 /// Values for which ticks can be told apart; what is beyond them is drawn at the edge.
@@ -34,6 +45,7 @@ impl Axis {
             from,
             to,
             log: false,
+            names: Vec::new(),
         }
     }
 
@@ -60,6 +72,7 @@ impl Axis {
             from: 0.0,
             to: 1.0,
             log: false,
+            names: Vec::new(),
             ticks: ticks.to_vec(),
         }
     }
@@ -75,17 +88,63 @@ impl Axis {
             to: names.len() as f64 - 0.5,
             log: false,
             ticks: ticks.collect(),
+            names: names.to_vec(),
+        }
+    }
+
+    /// An ordinate of rows, the first one on top; their names stand in the plot, above what is in them.
+    pub fn rows(names: &[String]) -> Axis {
+        Axis {
+            label: String::new(),
+            from: names.len() as f64 - ABOVE_ROW,
+            to: -ABOVE_ROW,
+            log: false,
+            ticks: Vec::new(),
+            names: names.to_vec(),
         }
     }
 
     /// For values of which the smallest positive one is `least` and the largest is `most`:
     /// logarithmic if they are far apart, from zero if not.
     pub fn fitting(label: &str, least: f64, most: f64, ticks: usize) -> Axis {
+        let least = least.max(bounded(most) / DEEPEST).max(RANGE.0);
+        if bounded(most).max(RANGE.0) / least < LOG_RATIO {
+            Axis::from_zero(label, bounded(most).max(RANGE.0), ticks)
+        } else {
+            Axis::logarithmic(label, least, most, ticks)
+        }
+    }
+
+    /// For a value of each case, with its interval where there is one; from zero on if that is asked
+    /// for. Intervals lie on the axis as a whole unless they are so long that nothing else could be
+    /// seen on it. Where one case flattens the others the axis is logarithmic.
+    pub fn of_cases(label: &str, cases: &[(f64, Option<Ends>)], zero: bool, ticks: usize) -> Axis {
+        let values: Vec<f64> = cases.iter().map(|case| case.0).collect();
+        let size = values
+            .iter()
+            .fold(0.0, |most: f64, value| most.max(value.abs()));
+        let reach = size.max(RANGE.0) * REACH;
+        let ends = |(value, ends): &(f64, Option<Ends>)| {
+            let (low, high) = ends.unwrap_or((*value, *value));
+            [*value, low.max(-reach), high.min(reach)]
+        };
+        let all = || cases.iter().flat_map(ends);
+        let most = all().fold(f64::NEG_INFINITY, f64::max);
+        if flattened(&values) {
+            let positive = all().filter(|value| *value > 0.0);
+            return Axis::logarithmic(label, positive.fold(f64::INFINITY, f64::min), most, ticks);
+        }
+        let least = all().fold(f64::INFINITY, f64::min);
+        match zero || cases.is_empty() {
+            true => Axis::round(label, least.min(0.0), most.max(0.0), ticks),
+            false => Axis::round(label, least, most, ticks),
+        }
+    }
+
+    /// A logarithmic one for positive values from `least` to `most`.
+    pub fn logarithmic(label: &str, least: f64, most: f64, ticks: usize) -> Axis {
         let most = bounded(most).max(RANGE.0);
         let least = least.max(most / DEEPEST).max(RANGE.0);
-        if most / least < LOG_RATIO {
-            return Axis::from_zero(label, most, ticks);
-        }
         let all = one_two_five();
         let from = all
             .iter()
@@ -105,10 +164,11 @@ impl Axis {
         let sparse = inside.len() > ticks + 2;
         let shown = inside.into_iter().filter(|value| !sparse || decade(value));
         Axis {
-            label: label.to_owned(),
+            label: format!("{label} (log scale)"),
             from: *from,
             to: *to,
             log: true,
+            names: Vec::new(),
             ticks: shown.map(|value| (value, number(value, value))).collect(),
         }
     }
@@ -116,6 +176,26 @@ impl Axis {
     /// Whether it is logarithmic.
     pub fn is_log(&self) -> bool {
         self.log
+    }
+
+    /// Names of its places, where it has places.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Whether a value has a place between the ends.
+    pub fn holds(&self, value: f64) -> bool {
+        let (low, high) = (self.from.min(self.to), self.from.max(self.to));
+        // What was rounded to an end lies on it.
+        let near = (high - low) * 1e-9;
+        (low - near..=high + near).contains(&value)
+    }
+
+    /// A value as it is written down: the name of a place, or the number.
+    pub fn written(&self, value: f64) -> String {
+        // Beside a place is at it.
+        let name = self.names.get(libm::round(value) as usize);
+        name.cloned().unwrap_or_else(|| value.to_string())
     }
 
     /// The ends.
@@ -142,6 +222,17 @@ impl Axis {
             place.clamp(0.0, 1.0)
         }
     }
+}
+
+/// Whether all values are positive, and the largest is so far above their median that the others could
+/// not be told apart beside it.
+pub fn flattened(values: &[f64]) -> bool {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let (Some(least), Some(most)) = (sorted.first(), sorted.last()) else {
+        return false;
+    };
+    *least > 0.0 && *most > FLATTENED * sorted[(sorted.len() - 1) / 2]
 }
 
 fn bounded(value: f64) -> f64 {
@@ -232,6 +323,61 @@ mod tests {
         let axis = Axis::fitting("ms", 0.1, 10_000.0, 6);
         assert_eq!(texts(&axis), ["0.1", "1", "10", "100", "1000", "10000"]);
         assert_eq!(Axis::fitting("ms", 1e-9, 10_000.0, 6).ends(), axis.ends());
+    }
+
+    #[test]
+    fn intervals_lie_on_the_axis_as_a_whole() {
+        let axis = Axis::of_cases("s", &[(1.0, Some((-2.5, 9.0))), (3.0, None)], true, 6);
+        assert!(!axis.is_log());
+        assert!(axis.holds(-2.5) && axis.holds(9.0), "{:?}", axis.ends());
+        let axis = Axis::of_cases("s", &[(2.2, Some((2.1, 2.9)))], false, 6);
+        assert!(axis.holds(2.1) && !axis.holds(0.0), "{:?}", axis.ends());
+        // One that no other value could be seen beside leaves the axis.
+        let axis = Axis::of_cases("s", &[(1.0, Some((0.0, 900.0))), (3.0, None)], true, 6);
+        assert_eq!(axis.ends(), (0.0, 10.0));
+        let none = Axis::of_cases("s", &[], false, 6);
+        assert!(none.ends().0 < none.ends().1);
+    }
+
+    #[test]
+    fn where_one_case_flattens_the_rest_the_axis_is_logarithmic_and_says_so() {
+        let cases = |values: &[f64]| -> Vec<(f64, Option<Ends>)> {
+            values.iter().map(|value| (*value, None)).collect()
+        };
+        // The median of 1, 2 and 3 is 2, of four the lower one in the middle.
+        for (values, log) in [
+            (&[1.0, 2.0, 40.0][..], false),
+            (&[1.0, 2.0, 41.0], true),
+            (&[1.0, 2.0, 3.0, 41.0], true),
+            (&[0.0, 2.0, 41.0], false),
+            (&[-1.0, 2.0, 41.0], false),
+        ] {
+            let axis = Axis::of_cases("delay, ms", &cases(values), true, 6);
+            assert_eq!(axis.is_log(), log, "{values:?}");
+            assert_eq!(axis.label.ends_with("(log scale)"), log, "{}", axis.label);
+        }
+        // An interval down to zero is not on it.
+        let axis = Axis::of_cases(
+            "s",
+            &[(1.0, Some((0.0, 2.0))), (1.0, None), (50.0, None)],
+            true,
+            6,
+        );
+        assert!(axis.is_log() && !axis.holds(0.0) && axis.holds(2.0));
+    }
+
+    #[test]
+    fn places_are_written_by_their_names() {
+        let axis = Axis::places("buffer", &["1bdp".to_owned(), "2bdp".to_owned()]);
+        assert_eq!(
+            [0.8, 1.2].map(|place| axis.written(place)),
+            ["2bdp", "2bdp"]
+        );
+        assert_eq!(Axis::percent("share").written(0.25), "0.25");
+        assert_eq!(
+            libm::round(Axis::rows(&["a".to_owned(), "b".to_owned()]).place(1.0) * 1e3),
+            175.0
+        );
     }
 
     #[test]

@@ -1,72 +1,140 @@
 //! A plot: two axes and what is drawn between them.
 //!
 //! Colours, dashes and fonts are the style sheet's: marks carry classes only, so that a plot
-//! follows the reader's light or dark scheme.
+//! follows the reader's light or dark scheme. What is drawn is kept as numbers as well.
 
-use super::axis::Axis;
-use super::svg::{Path, coordinate as c};
+use super::axis::{ABOVE_ROW, Axis, Ends};
+use super::drawing::Drawing;
+use super::labels::{CHARACTER, Labels};
+use super::marker::marker;
+use super::spread::Spread;
+use super::svg::{Path, coordinate as c, short};
 use super::thin::{Point, thin};
+use super::ticks::abscissa;
+use super::values::{Key, Mark, Value};
 use maud::{Markup, PreEscaped, html};
 
-/// Points of one line; more cannot be told apart on a screen.
-const MOST_POINTS: usize = 2000;
+/// Points of one line for each pixel in width; more cannot be told apart on a screen.
+const MOST_POINTS: f64 = 2.25;
 
 /// Room around the drawing, in pixels: the ticks' texts left and below, the axis' name above.
 const LEFT: f64 = 50.0;
 const RIGHT: f64 = 18.0;
 const ABOVE: f64 = 26.0;
+/// The same where the ordinate has no name.
+const BARE: f64 = 4.0;
 const BELOW: f64 = 38.0;
-/// Width of a character, near enough to tell whether texts overlap.
-const CHARACTER: f64 = 7.0;
-
-/// A rectangle of pixels: left, top, right, bottom.
-type Area = (f64, f64, f64, f64);
-
-/// An interval on an axis: its ends.
-pub type Ends = (f64, f64);
+/// Height of a row of texts.
+const LINE: f64 = 14.0;
+/// Half of a box's height.
+const BOX: f64 = 8.0;
 
 /// A plot in the making.
 #[derive(Debug)]
 pub struct Plot {
     width: f64,
     height: f64,
+    left: f64,
+    above: f64,
     x: Axis,
     y: Axis,
     marks: String,
-    /// What labels must not cover: markers, and other labels.
-    taken: Vec<Area>,
-    /// What they should not cover if they can help it: intervals.
-    crossed: Vec<Area>,
+    labels: Labels,
+    keys: Vec<Key>,
+    values: Vec<Value>,
+    /// What is being drawn.
+    series: String,
+    hollow: bool,
+    cut: bool,
 }
 
 impl Plot {
     /// An empty plot of so many pixels.
     pub fn new(width: f64, height: f64, x: Axis, y: Axis) -> Self {
+        let texts = y.ticks().iter().map(|(_, text)| text.chars().count());
+        let left = match texts.max() {
+            Some(longest) => LEFT.max(longest as f64 * CHARACTER + 12.0),
+            None => RIGHT,
+        };
         Plot {
             width,
             height,
+            left,
+            above: if y.label.is_empty() { BARE } else { ABOVE },
             x,
             y,
             marks: String::new(),
-            taken: Vec::new(),
-            crossed: Vec::new(),
+            labels: Labels::default(),
+            keys: Vec::new(),
+            values: Vec::new(),
+            series: String::new(),
+            hollow: false,
+            cut: false,
         }
     }
 
+    /// An empty plot of rows of so many pixels, with their names above them.
+    pub fn rows(width: f64, row: f64, x: Axis, names: &[String]) -> Self {
+        let height = BARE + BELOW + names.len() as f64 * row;
+        let mut plot = Plot::new(width, height, x, Axis::rows(names));
+        let most = ((width - plot.left - RIGHT) / CHARACTER) as usize;
+        for (place, name) in (0..).zip(names) {
+            let top = plot.py(f64::from(place) - ABOVE_ROW);
+            plot.mark(html! {
+                text class="label" x=(c(plot.left)) y=(c(top + LINE)) { (short(name, most)) }
+            });
+        }
+        plot
+    }
+
     fn px(&self, x: f64) -> f64 {
-        LEFT + self.x.place(x) * (self.width - LEFT - RIGHT)
+        self.left + self.x.place(x) * (self.width - self.left - RIGHT)
     }
 
     fn py(&self, y: f64) -> f64 {
-        self.height - BELOW - self.y.place(y) * (self.height - ABOVE - BELOW)
+        self.height - BELOW - self.y.place(y) * (self.height - self.above - BELOW)
+    }
+
+    /// Puts what `draw` draws into a group of these classes, and those of `key`, whose name it has.
+    pub fn series(&mut self, key: &Key, classes: &str, draw: impl FnOnce(&mut Plot)) {
+        self.series.clone_from(&key.name);
+        self.within(format!("{classes} {}", key.classes).trim(), draw);
+        if !self.keys.contains(key) {
+            self.keys.push(key.clone());
+        }
     }
 
     /// Puts what `draw` draws into a group of these classes.
-    pub fn group(&mut self, classes: &str, draw: impl FnOnce(&mut Plot)) {
+    pub fn within(&mut self, classes: &str, draw: impl FnOnce(&mut Plot)) {
         let before = std::mem::take(&mut self.marks);
         draw(self);
         let inside = PreEscaped(std::mem::replace(&mut self.marks, before));
         self.mark(html! { g class=(classes) { (inside) } });
+    }
+
+    /// Keeps a value that is drawn.
+    fn keep(
+        &mut self,
+        mark: Mark,
+        part: &str,
+        x: (f64, Option<Ends>),
+        y: (Option<f64>, Option<Ends>),
+    ) {
+        self.values.push(Value {
+            series: self.series.clone(),
+            mark,
+            part: part.to_owned(),
+            x: Some(x.0),
+            x_ends: x.1,
+            y: y.0,
+            y_ends: y.1,
+        });
+    }
+
+    fn keep_steps(&mut self, mark: Mark, part: &str, points: &[(f64, f64)]) {
+        for (x, y) in points {
+            self.keep(mark, part, (*x, None), (Some(*y), None));
+        }
     }
 
     fn mark(&mut self, mark: Markup) {
@@ -75,9 +143,12 @@ impl Plot {
 
     /// A line through `points`, interrupted where there is no value.
     pub fn line(&mut self, class: &str, points: &[Point]) {
+        for (x, y) in points {
+            self.keep(Mark::Line, class, (*x, None), (*y, None));
+        }
         let mut path = Path::default();
         let mut drawing = false;
-        let points = thin(points, MOST_POINTS);
+        let points = thin(points, self.most_points());
         for (at, (x, y)) in points.iter().enumerate() {
             let Some(y) = y else {
                 drawing = false;
@@ -100,12 +171,18 @@ impl Plot {
 
     /// A line that holds each value until the next one, until `end`.
     pub fn steps(&mut self, class: &str, points: &[(f64, f64)], end: f64) {
+        self.keep_steps(Mark::Steps, class, points);
+        self.stepped(class, points, end);
+    }
+
+    fn stepped(&mut self, class: &str, points: &[(f64, f64)], end: f64) {
         let path = self.stairs(points, end);
         self.mark(path.element(&format!("line {class}")));
     }
 
     /// The area below such a line.
     pub fn area(&mut self, class: &str, points: &[(f64, f64)], end: f64) {
+        self.keep_steps(Mark::Area, class, points);
         let mut path = self.stairs(points, end);
         let floor = self.py(self.y.ends().0);
         if let Some((first, _)) = points.first() {
@@ -113,6 +190,10 @@ impl Plot {
             path.across(self.px(*first));
         }
         self.mark(path.element(&format!("area {class}")));
+    }
+
+    fn most_points(&self) -> usize {
+        (self.width * MOST_POINTS) as usize
     }
 
     fn stairs(&self, points: &[(f64, f64)], end: f64) -> Path {
@@ -146,18 +227,21 @@ impl Plot {
             .zip(values.iter())
             .map(|(count, value)| (*value, Some(share(count))))
             .collect();
+        for (x, y) in &points {
+            self.keep(Mark::Share, "", (*x, None), (*y, None));
+        }
         let mut steps = vec![(from, 0.0)];
         steps.extend(
-            thin(&points, MOST_POINTS / 4)
+            thin(&points, self.most_points() / 4)
                 .iter()
                 .map(|(x, y)| (*x, y.unwrap_or(0.0))),
         );
-        self.steps("", &steps, to);
+        self.stepped("", &steps, to);
     }
 
     /// A dashed line across at `y`, with a text at its end.
     pub fn level(&mut self, y: f64, text: &str) {
-        let (left, right, at) = (LEFT, self.width - RIGHT, self.py(y));
+        let (left, right, at) = (self.left, self.width - RIGHT, self.py(y));
         let mut path = Path::default();
         path.start(left, at);
         path.across(right);
@@ -165,13 +249,16 @@ impl Plot {
             (path.element("limit"))
             text class="limit" x=(c(right - 2.0)) y=(c(at - 4.0)) text-anchor="end" { (text) }
         });
+        let long = text.chars().count();
+        let start = right - 2.0 - long as f64 * CHARACTER;
+        self.labels.text((start, at - 4.0), long);
     }
 
     /// A dashed line upright at `x`, with a text beside its foot, where distributions leave room.
     pub fn upright(&mut self, x: f64, text: &str) {
         let at = self.px(x);
         let mut path = Path::default();
-        path.start(at, ABOVE);
+        path.start(at, self.above);
         path.upright(self.height - BELOW);
         let (anchor, side) = if at > self.width * 0.8 {
             ("end", -4.0)
@@ -189,140 +276,167 @@ impl Plot {
     pub fn span(&mut self, class: &str, from: f64, to: f64) {
         let (left, right) = (self.px(from), self.px(to));
         if right > left {
-            let (width, height) = (c(right - left), c(self.height - ABOVE - BELOW));
+            let (width, height) = (c(right - left), c(self.height - self.above - BELOW));
             self.mark(html! {
-                rect class=(class) x=(c(left)) y=(ABOVE) width=(width) height=(height) {}
+                rect class=(class) x=(c(left)) y=(c(self.above)) width=(width) height=(height) {}
             });
         }
     }
 
-    /// A marker with its intervals in x and y, where it has any.
-    pub fn marker(&mut self, shape: usize, at: (f64, f64), ends: [Option<Ends>; 2], about: &str) {
+    /// A marker with its intervals in x and y, where it has any: each from its own ends, with an
+    /// arrow where it goes on beyond the axis. Hollow, if nothing is known of how sure it is.
+    pub fn marker(
+        &mut self,
+        shape: usize,
+        at: (f64, f64),
+        ends: [Option<Ends>; 2],
+        filled: bool,
+        about: &str,
+    ) {
         let (x, y) = (self.px(at.0), self.py(at.1));
         let mut path = Path::default();
         if let Some((from, to)) = ends[0] {
-            let (from, to) = (self.px(from), self.px(to));
-            path.start(from, y);
-            path.across(to);
-            self.crossed.push((from, y - 2.0, to, y + 2.0));
+            let pixels = (self.px(from), self.px(to));
+            path.start(pixels.0, y);
+            path.across(pixels.1);
+            for (end, px, towards) in [(from, pixels.0, 1.0), (to, pixels.1, -1.0)] {
+                if !self.x.holds(end) {
+                    arrow(&mut path, (px, y), (5.0 * towards, 3.5));
+                    self.cut = true;
+                }
+            }
+            self.labels.interval((pixels.0, y), (pixels.1, y));
         }
         if let Some((from, to)) = ends[1] {
-            let (from, to) = (self.py(from), self.py(to));
-            path.start(x, from);
-            path.upright(to);
-            self.crossed.push((x - 2.0, to, x + 2.0, from));
+            let pixels = (self.py(from), self.py(to));
+            path.start(x, pixels.0);
+            path.upright(pixels.1);
+            for (end, py, towards) in [(from, pixels.0, -1.0), (to, pixels.1, 1.0)] {
+                if !self.y.holds(end) {
+                    arrow(&mut path, (x, py), (3.5, 5.0 * towards));
+                    self.cut = true;
+                }
+            }
+            self.labels.interval((x, pixels.0), (x, pixels.1));
         }
         self.mark(path.element("interval"));
-        self.mark(marker(shape, x, y, about));
-        self.taken.push((x - 7.0, y - 7.0, x + 7.0, y + 7.0));
+        self.mark(marker(shape, (x, y), filled, about));
+        self.labels.marker((x, y));
+        self.hollow |= !filled;
+        self.keep(Mark::Point, "", (at.0, ends[0]), (Some(at.1), ends[1]));
     }
 
-    /// A text beside a marker, on the first side where it covers nothing, or else only intervals;
-    /// nowhere if there is none. To be called when all markers stand.
+    /// A box with its whiskers on the row `place`.
+    pub fn spread(&mut self, place: f64, of: Spread) {
+        let y = self.py(place);
+        let [low, lower, median, upper, high] =
+            [of.low, of.lower, of.median, of.upper, of.high].map(|value| self.px(value));
+        let mut whiskers = Path::default();
+        for (from, to) in [(lower, low), (upper, high)] {
+            whiskers.start(from, y);
+            whiskers.across(to);
+            whiskers.start(to, y - BOX / 2.0);
+            whiskers.upright(y + BOX / 2.0);
+        }
+        let mut middle = Path::default();
+        middle.start(median, y - BOX);
+        middle.upright(y + BOX);
+        self.mark(html! {
+            (whiskers.element("interval"))
+            rect class="box" x=(c(lower)) y=(c(y - BOX)) width=(c(upper - lower)) height=(c(2.0 * BOX)) {}
+            (middle.element("median"))
+        });
+        self.keep(
+            Mark::Box,
+            "",
+            (of.median, Some((of.lower, of.upper))),
+            (Some(place), None),
+        );
+        self.keep(
+            Mark::Whiskers,
+            "",
+            (of.median, Some((of.low, of.high))),
+            (Some(place), None),
+        );
+    }
+
+    /// Small points on the row `place`, a little above one another so that near ones are seen.
+    pub fn dots(&mut self, place: f64, values: &[f64]) {
+        for (number, value) in values.iter().enumerate() {
+            let away = [0.0, -4.0, 4.0][number % 3];
+            let (x, y) = (self.px(*value), self.py(place) + away);
+            self.mark(html! { circle class="dot" cx=(c(x)) cy=(c(y)) r="2.5" {} });
+            self.keep(Mark::Point, "", (*value, None), (Some(place), None));
+        }
+    }
+
+    /// A text beside a marker, or at the end of a line from it, where it covers nothing; nowhere if
+    /// there is no such place. To be called when all markers stand.
     pub fn label(&mut self, at: (f64, f64), text: &str) {
-        let (x, y) = (self.px(at.0), self.py(at.1));
-        let width = text.chars().count() as f64 * CHARACTER;
-        let sides = [
-            ("start", x + 9.0, y + 4.0, x + 9.0),
-            ("end", x - 9.0, y + 4.0, x - 9.0 - width),
-            ("middle", x, y - 10.0, x - width / 2.0),
-            ("middle", x, y + 19.0, x - width / 2.0),
-            ("start", x + 7.0, y - 8.0, x + 7.0),
-            ("start", x + 7.0, y + 17.0, x + 7.0),
-            ("end", x - 7.0, y - 8.0, x - 7.0 - width),
-            ("end", x - 7.0, y + 17.0, x - 7.0 - width),
-            ("middle", x, y - 24.0, x - width / 2.0),
-            ("middle", x, y + 33.0, x - width / 2.0),
-        ];
-        let area =
-            |(_, _, y, left): &(&str, f64, f64, f64)| (*left, y - 10.0, left + width, y + 3.0);
-        let inside = |area: Area| {
-            let (top, floor) = (ABOVE - 12.0, self.height - BELOW);
-            area.0 >= LEFT && area.1 >= top && area.2 <= self.width && area.3 <= floor
-        };
-        let clear = |of: &[Area], area: Area| !of.iter().any(|other| overlap(area, *other));
-        let free = sides
-            .iter()
-            .filter(|side| inside(area(side)) && clear(&self.taken, area(side)));
-        let best = free.clone().find(|side| clear(&self.crossed, area(side)));
-        let Some(side) = best.or_else(|| free.clone().next()) else {
+        let bounds = (
+            self.left,
+            self.above - 12.0,
+            self.width,
+            self.height - BELOW,
+        );
+        let marker = (self.px(at.0), self.py(at.1));
+        let Some(place) = self.labels.place(marker, text.chars().count(), bounds) else {
             return;
         };
-        let ((anchor, text_x, text_y, _), covered) = (*side, area(side));
+        let mut leader = Path::default();
+        if let Some([from, to]) = place.leader {
+            leader.start(from.0, from.1);
+            leader.to(to.0, to.1);
+        }
+        let (x, y) = place.start;
         self.mark(html! {
-            text class="label" x=(c(text_x)) y=(c(text_y)) text-anchor=(anchor) { (text) }
+            (leader.element("leader"))
+            text class="label" x=(c(x)) y=(c(y)) { (text) }
         });
-        self.taken.push(covered);
     }
 
-    /// The plot as an SVG element; `name` is read to those who cannot see it.
-    pub fn finish(self, name: &str) -> Markup {
+    /// The complete plot; `title` says what it shows.
+    pub fn finish(self, title: &str) -> Drawing {
         let (right, floor) = (self.width - RIGHT, self.height - BELOW);
         let across = |y: f64| {
             let mut path = Path::default();
-            path.start(LEFT, y);
+            path.start(self.left, y);
             path.across(right);
             path.element("grid")
         };
+        let most = ((self.width - 8.0) / CHARACTER) as usize;
+        let (foot, below) = abscissa(&self.x, (self.left, right), floor, self.height);
         let content = html! {
             @for (value, text) in self.y.ticks() {
                 @let y = self.py(*value);
                 (across(y))
-                text x=(c(LEFT - 6.0)) y=(c(y + 4.0)) text-anchor="end" { (text) }
+                text x=(c(self.left - 6.0)) y=(c(y + 4.0)) text-anchor="end" { (text) }
             }
-            text class="axis" x="4" y="12" { (self.y.label) }
-            (abscissa(&self.x, (LEFT, right), floor, self.height))
+            text class="axis" x="4" y="12" { (short(&self.y.label, most)) }
+            (foot)
             (PreEscaped(&self.marks))
         };
-        drawing((self.width, self.height), name, &content)
-    }
-}
-
-/// An SVG element of so many pixels in width and height; `name` is read to those who cannot see it.
-pub fn drawing((width, height): (f64, f64), name: &str, content: &Markup) -> Markup {
-    let view = format!("0 0 {} {}", c(width), c(height));
-    html! { svg viewBox=(view) role="img" aria-label=(name) { (content) } }
-}
-
-/// The line at the foot of a plot, its ticks, and below them the name of the axis.
-pub fn abscissa(axis: &Axis, (left, right): (f64, f64), floor: f64, bottom: f64) -> Markup {
-    let at = |value: f64| left + axis.place(value) * (right - left);
-    let mut path = Path::default();
-    path.start(left, floor);
-    path.across(right);
-    for (value, _) in axis.ticks() {
-        path.start(at(*value), floor);
-        path.upright(floor + 4.0);
-    }
-    html! {
-        (path.element("frame"))
-        @for (value, text) in axis.ticks() {
-            text x=(c(at(*value))) y=(c(floor + 16.0)) text-anchor="middle" { (text) }
+        Drawing {
+            title: title.to_owned(),
+            x: self.x,
+            y: self.y,
+            keys: self.keys,
+            values: self.values,
+            hollow: self.hollow,
+            cut: self.cut,
+            size: (self.width, self.height + below),
+            content,
         }
-        text class="axis" x=(c(right)) y=(c(bottom - 5.0)) text-anchor="end" { (axis.label) }
     }
 }
 
-fn overlap(a: Area, b: Area) -> bool {
-    a.0 < b.2 && b.0 < a.2 && a.1 < b.3 && b.1 < a.3
-}
-
-/// A marker of one of six shapes. A pointer over it shows what it is `about`.
-pub fn marker(shape: usize, x: f64, y: f64, about: &str) -> Markup {
-    let title = html! { @if !about.is_empty() { title { (about) } } };
-    let corners: &[(f64, f64)] = match shape % 6 {
-        0 => return html! { circle class="marker" cx=(c(x)) cy=(c(y)) r="5" { (title) } },
-        1 => &[(-4.5, -4.5), (4.5, -4.5), (4.5, 4.5), (-4.5, 4.5)],
-        2 => &[(0.0, -5.5), (5.5, 4.5), (-5.5, 4.5)],
-        3 => &[(0.0, -6.0), (6.0, 0.0), (0.0, 6.0), (-6.0, 0.0)],
-        4 => &[(0.0, 5.5), (5.5, -4.5), (-5.5, -4.5)],
-        _ => &[(-6.0, -2.5), (6.0, -2.5), (6.0, 2.5), (-6.0, 2.5)],
-    };
-    let points: Vec<String> = corners
-        .iter()
-        .map(|(dx, dy)| format!("{},{}", c(x + dx), c(y + dy)))
-        .collect();
-    html! { polygon class="marker" points=(points.join(" ")) { (title) } }
+/// The head of an arrow at `tip`, so far back and so far to both sides.
+fn arrow(path: &mut Path, tip: (f64, f64), (dx, dy): (f64, f64)) {
+    let upright = dy.abs() > dx.abs();
+    let other = if upright { (-dx, dy) } else { (dx, -dy) };
+    path.start(tip.0 + dx, tip.1 + dy);
+    path.to(tip.0, tip.1);
+    path.to(tip.0 + other.0, tip.1 + other.1);
 }
 
 #[cfg(test)]
@@ -382,7 +496,7 @@ mod tests {
         let mut plot = plot();
         // Lopsided: from 0.9 to 1.5 across, from 0.2 to 0.6 upright.
         let ends = [Some((0.9, 1.5)), Some((0.2, 0.6))];
-        plot.marker(0, (1.0, 0.5), ends, "a <b>");
+        plot.marker(0, (1.0, 0.5), ends, true, "a <b>");
         assert!(
             plot.marks.contains("d=\"M140 76H200M150 106V66\""),
             "{}",
@@ -392,34 +506,104 @@ mod tests {
     }
 
     #[test]
-    fn groups_hold_what_is_drawn_in_them() {
+    fn an_interval_beyond_the_axis_has_an_arrow_and_the_drawing_says_so() {
         let mut plot = plot();
+        // Down to -1, where the axis ends at 0: a tip at the floor.
+        plot.marker(0, (1.0, 0.5), [None, Some((-1.0, 0.6))], true, "");
+        assert!(
+            plot.marks
+                .contains("d=\"M150 126V66M153.5 121L150 126L146.5 121\""),
+            "{}",
+            plot.marks
+        );
+        let drawing = plot.finish("a plot");
+        assert!(drawing.cut && drawing.remarks().contains("An arrow"));
+        assert_eq!(drawing.values[0].y_ends, Some((-1.0, 0.6)));
+    }
+
+    #[test]
+    fn a_value_without_an_interval_is_hollow() {
+        let mut plot = plot();
+        plot.marker(1, (1.0, 0.5), [None, None], false, "");
+        assert!(plot.marks.contains("class=\"marker hollow\""));
+        let drawing = plot.finish("a plot");
+        assert!(drawing.hollow && drawing.remarks().contains("Hollow"));
+    }
+
+    #[test]
+    fn boxes_reach_from_quartile_to_quartile() {
+        // 100 pixels to each unit from 18 on; one row of 40 pixels.
+        let x = Axis::exact("v", 0.0, 2.0, 4);
+        let mut plot = Plot::rows(236.0, 40.0, x, &["a".to_owned()]);
+        let of = Spread {
+            low: 0.1,
+            lower: 0.5,
+            median: 1.0,
+            upper: 1.5,
+            high: 1.9,
+        };
+        plot.spread(0.0, of);
+        assert!(
+            plot.marks
+                .contains("x=\"68\" y=\"22\" width=\"100\" height=\"16\""),
+            "{}",
+            plot.marks
+        );
+        assert!(plot.marks.contains("class=\"median\" d=\"M118 22V38\""));
+        assert!(
+            plot.marks
+                .contains("M68 30H28M28 26V34M168 30H208M208 26V34")
+        );
+        let ends = plot
+            .finish("")
+            .values
+            .iter()
+            .map(|value| value.x_ends)
+            .collect::<Vec<_>>();
+        assert_eq!(ends, [Some((0.5, 1.5)), Some((0.1, 1.9))]);
+    }
+
+    #[test]
+    fn a_series_has_its_group_its_key_and_its_values() {
+        let mut plot = plot();
+        let key = Key {
+            name: "b".to_owned(),
+            classes: "c1".to_owned(),
+            shape: None,
+        };
         plot.span("a", 0.0, 1.0);
-        plot.group("b", |plot| plot.span("c", 0.0, 1.0));
-        let order = ["class=\"a\"", "<g class=\"b\"><rect class=\"c\"", "</g>"];
+        plot.series(&key, "d0", |plot| {
+            plot.line("", &[(0.0, Some(1.0)), (1.0, None)])
+        });
+        let order = [
+            "class=\"a\"",
+            "<g class=\"d0 c1\"><path class=\"line ",
+            "</g>",
+        ];
         let places = order.map(|part| plot.marks.find(part).unwrap());
         assert!(places.is_sorted(), "{}", plot.marks);
+        let drawing = plot.finish("t");
+        assert_eq!(drawing.keys, [key]);
+        let text =
+            "series,mark,part,x,x_low,x_high,y,y_low,y_high\nb,line,,0,,,1,,\nb,line,,1,,,,,\n";
+        assert_eq!(drawing.csv().unwrap(), text);
     }
 
     #[test]
     fn labels_do_not_cover_one_another() {
         let mut plot = plot();
         for at in [(0.5, 0.5), (0.6, 0.5)] {
-            plot.marker(0, at, [None, None], "");
+            plot.marker(0, at, [None, None], true, "");
         }
         plot.label((0.5, 0.5), "ab");
         plot.label((0.6, 0.5), "cd");
         // The second marker is 10 pixels to the right of the first and in the way of its label;
         // on the left there is room.
         assert!(
-            plot.marks
-                .contains("x=\"91\" y=\"80\" text-anchor=\"end\">ab"),
+            plot.marks.contains("x=\"77\" y=\"80\">ab"),
             "{}",
             plot.marks
         );
-        assert!(
-            plot.marks
-                .contains("x=\"119\" y=\"80\" text-anchor=\"start\">cd")
-        );
+        assert!(plot.marks.contains("x=\"119\" y=\"80\">cd"));
     }
 }

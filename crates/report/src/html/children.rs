@@ -1,7 +1,6 @@
 //! What the children of composite disciplines did.
 
 use super::frame::section as wrap;
-use super::look::{look, swatch};
 use super::report::Report;
 use maud::{Markup, html};
 use measure::{ChildResult, RunResult};
@@ -22,8 +21,8 @@ pub fn section(report: &Report<'_>) -> Markup {
                 table {
                     thead {
                         tr {
-                            th { "discipline" } th { "part" } th { "packets" } th { "MB" }
-                            th { "drops" } th { "marks" }
+                            th scope="col" { "discipline" } th scope="col" { "part" } th scope="col" { "packets" } th scope="col" { "MB" }
+                            th scope="col" { "drops" } th scope="col" { "marks" }
                         }
                     }
                     tbody { @for line in &lines { (line) } }
@@ -63,7 +62,7 @@ fn lines(report: &Report<'_>, n: usize, several: bool) -> Vec<Markup> {
             };
             html! {
                 tr class=(format!("d{n}")) {
-                    th class=(look(n)) { (swatch(n)) (report.name(n)) }
+                    th scope="row" { (report.look(n).swatch()) (report.name(n)) }
                     td { (name) }
                     td { (format!("{:.0}", mean(|part| part.packets))) }
                     td { (format!("{:.1}", mean(|part| part.bytes) / 1e6)) }

@@ -1,13 +1,13 @@
 //! Which class each flow is in over time, for disciplines with classes.
 
 use super::frame::section as wrap;
-use super::report::Report;
-use super::rows::{Bar, Rows};
+use super::report::{Card, Report, Size};
+use super::rows::{Bar, Part, Rows};
+use crate::draw::palette::HUES;
+use crate::draw::values::Key;
 use maud::{Markup, html};
-use measure::{RunResult, Series};
+use measure::Series;
 
-/// Classes that are told apart by colour.
-const COLOURS: usize = 8;
 /// Height of the row of a single flow, and the most that a row of many may have.
 const ROW: f64 = 16.0;
 const TALLEST: f64 = 72.0;
@@ -25,14 +25,12 @@ pub fn section(report: &Report<'_>) -> Markup {
             }
         }
     }
-    let cards = report.cards("column", |_, run, series| {
-        chart(report, &names, run, series)
-    });
+    let cards = report.cards("column", "classes", |card| chart(report, &names, &card));
     let content = html! {
         @if !cards.0.is_empty() {
             p class="legend" {
                 @for (number, name) in names.iter().enumerate() {
-                    span class=(format!("k{}", number % COLOURS)) { i class="patch" {} (name) }
+                    span { i class=(format!("patch {}", colour(number))) {} (name) }
                 }
             }
             (cards)
@@ -51,34 +49,52 @@ fn queue(series: &Series) -> Option<usize> {
     (0..series.classes.len()).find(|queue| !series.classes[*queue].is_empty() && moved(queue))
 }
 
-fn chart(
-    report: &Report<'_>,
-    names: &[&str],
-    run: &RunResult,
-    series: &Series,
-) -> Option<(String, Markup)> {
+/// The colour of the class `number`: darker, or lighter, ones than those of disciplines.
+fn colour(number: usize) -> String {
+    format!("c{}", HUES + number % HUES)
+}
+
+fn chart(report: &Report<'_>, names: &[&str], card: &Card<'_>) -> Option<(String, Markup)> {
+    let (run, series) = (card.run, card.series);
     let queue = queue(series)?;
     let groups = report.subject.groups(series);
     let titles: Vec<String> = groups.iter().map(|group| group.title()).collect();
-    let mut rows = Rows::new(900.0, report.time_axis(), titles.iter().map(String::as_str));
-    let colours: Vec<String> = (0..names.len())
-        .map(|k| format!("bar k{}", k % COLOURS))
+    let parts: Vec<Part> = names
+        .iter()
+        .enumerate()
+        .map(|(number, name)| Part::new(name, &format!("bar {}", colour(number))))
         .collect();
+    let keys = names.iter().enumerate().map(|(number, name)| Key {
+        name: (*name).to_owned(),
+        classes: colour(number),
+        shape: None,
+    });
+    let keys: Vec<Key> = keys.collect();
     // A class by its name, so that it has the same colour in every chart.
     let place = |class: u8| {
         let name = series.classes[queue].get(usize::from(class))?;
         names.iter().position(|other| other == name)
     };
     let mut hidden = 0;
-    for (group, title) in groups.iter().zip(&titles) {
+    let mut lanes_of = Vec::new();
+    for group in &groups {
         let mut lanes: Vec<Vec<Bar>> = Vec::new();
         for &flow in &group.flows {
             let bars = bars(series, queue, flow, report.subject.duration_s, place);
             hidden += usize::from(!settle(&mut lanes, bars));
         }
-        let height = (ROW + lanes.len().saturating_sub(1) as f64 * 4.0).min(TALLEST);
-        rows.row("", title, height, &colours, &lanes);
+        lanes_of.push(lanes);
     }
+    let draw = |size: Size| {
+        let of = titles.iter().map(String::as_str);
+        let mut rows = Rows::new(size.width, report.time_axis(), of);
+        for (title, lanes) in titles.iter().zip(&lanes_of) {
+            let height = (ROW + lanes.len().saturating_sub(1) as f64 * 4.0).min(TALLEST);
+            rows.row("", title, height, &parts, lanes);
+        }
+        let title = format!("class of each flow with {}", run.discipline);
+        rows.finish(&title, keys.clone())
+    };
     let link = run.links.get(queue).filter(|_| queue > 0);
     let mut facts: Vec<String> = link
         .iter()
@@ -89,11 +105,8 @@ fn chart(
             "{hidden} flows beyond {MOST_LANES} at a time are not drawn"
         ));
     }
-    let fact = facts.join("; ");
-    Some((
-        fact,
-        rows.finish(&format!("class of each flow with {}", run.discipline)),
-    ))
+    let plot = report.wide(card.file, draw, &html! {});
+    Some((facts.join("; "), plot))
 }
 
 /// A flow's classes, from its first packet to its last.

@@ -1,7 +1,6 @@
 //! The comparison: a line for each discipline.
 
 use super::frame::section as wrap;
-use super::look::{look, swatch};
 use super::report::Report;
 use crate::summary::{Cell, Summary, columns, loads};
 use maud::{Markup, html};
@@ -27,9 +26,9 @@ fn table(report: &Report<'_>) -> Markup {
             table {
                 thead {
                     tr {
-                        th { "discipline" }
+                        th scope="col" { "discipline" }
                         @for (metric, column, _) in &columns {
-                            th title=(metric.summary) {
+                            th scope="col" title=(metric.summary) {
                                 (column.heading) br; small { (metric.unit) }
                             }
                         }
@@ -58,9 +57,9 @@ fn largest(report: &Report<'_>, metric: &Metric) -> f64 {
 fn name(report: &Report<'_>, n: usize) -> Markup {
     let tick = format!("t{n}");
     html! {
-        th class=(look(n)) {
-            input type="checkbox" id=(tick) checked;
-            label for=(tick) { (swatch(n)) (report.name(n)) }
+        th scope="row" {
+            input type="checkbox" id=(tick) class=(report.look(n).classes()) checked;
+            label for=(tick) { (report.look(n).swatch()) (report.name(n)) }
         }
     }
 }

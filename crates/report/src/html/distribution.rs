@@ -1,7 +1,6 @@
 //! Distributions: a line for each discipline in one plot.
 
-use super::look::look;
-use super::report::Report;
+use super::report::{CARD, Report};
 use crate::draw::axis::Axis;
 use crate::draw::plot::Plot;
 use maud::{Markup, html};
@@ -19,8 +18,14 @@ pub fn side_by_side(report: &Report<'_>, figures: &[Markup]) -> Markup {
     }
 }
 
-/// Distributions in one plot with an upright line at `limit`, or nothing if there are no values.
-pub fn distribution(label: &str, mut lines: Vec<Values>, limit: f64) -> Option<Markup> {
+/// A figure of distributions with an upright line at `limit`, or nothing if there are no values.
+pub fn distribution(
+    report: &Report<'_>,
+    file: &str,
+    (label, caption): (&str, &str),
+    mut lines: Vec<Values>,
+    limit: f64,
+) -> Option<Markup> {
     let values = || lines.iter().flat_map(|line| line.1.iter().copied());
     let most = values().max_by(f64::total_cmp)?;
     let least = values()
@@ -32,14 +37,20 @@ pub fn distribution(label: &str, mut lines: Vec<Values>, limit: f64) -> Option<M
         most
     };
     let x = Axis::fitting(label, least, most, 6);
-    let mut plot = Plot::new(480.0, 300.0, x, Axis::percent("share"));
+    let zeroes = x.is_log() && values().any(|value| value <= 0.0);
+    let mut plot = Plot::new(CARD, 290.0, x, Axis::percent("share"));
     for (n, values, total) in &mut lines {
-        plot.group(&format!("d{n} {}", look(*n)), |plot| {
+        plot.series(&report.plotted(*n), &format!("d{n}"), |plot| {
             plot.distribution(values, *total);
         });
     }
     if limit > 0.0 {
         plot.upright(limit, &format!("{limit:.0} ms"));
     }
-    Some(plot.finish(&format!("distribution of {label}")))
+    let drawing = plot.finish(&format!("distribution of {label}"));
+    let caption = html! {
+        (caption)
+        @if zeroes { " What is zero stands at the left end of the axis." }
+    };
+    Some(html! { figure { (report.plot(file, drawing, &caption)) } })
 }

@@ -1,10 +1,11 @@
 //! What each flow gets of the first link over time.
 
 use super::frame::section as wrap;
-use super::report::Report;
+use super::report::{CARD, Report};
 use super::subject::Group;
 use crate::draw::axis::Axis;
 use crate::draw::plot::Plot;
+use crate::draw::values::Key;
 use maud::{Markup, html};
 use measure::{RunResult, Series};
 use std::ops::Range;
@@ -32,31 +33,31 @@ pub fn section(report: &Report<'_>) -> Markup {
     // A trace may rise far above what is ever used; it is then cut.
     let ceiling = capacity.iter().map(|step| step.1).fold(0.0, f64::max);
     let y = Axis::from_zero("Mbit/s", top.max(ceiling.min(top * 1.5)), 5);
-    let card = |place: usize, run: &RunResult, _: &Series| {
-        let stack = stacks.get(place)?;
-        let mut plot = Plot::new(480.0, 230.0, report.time_axis(), y.clone());
+    let cards = report.cards("grid", "flows", |card| {
+        let stack = stacks.get(card.place)?;
+        let mut plot = Plot::new(CARD, 230.0, report.time_axis(), y.clone());
         // From the top of the stack down, each layer over the one above it.
         for layer in stack.iter().rev() {
-            plot.group(&format!("f{}", layer.group.colour), |plot| {
+            plot.series(&layer.key(), "", |plot| {
                 plot.area("", &layer.steps, duration);
             });
         }
-        report.shade(&mut plot, run);
+        report.shade(&mut plot, card.run);
         if !capacity.is_empty() {
-            plot.steps("capacity", capacity, duration);
+            plot.series(&link(), "", |plot| {
+                plot.steps("capacity", capacity, duration)
+            });
         }
-        Some((
-            fact(run),
-            plot.finish(&format!("share of flows with {}", run.discipline)),
-        ))
-    };
-    let cards = report.cards("grid", card);
+        let drawing = plot.finish(&format!("share of flows with {}", card.run.discipline));
+        let plot = report.plot(card.file, drawing, &html! {});
+        Some((fact(card.run), plot))
+    });
     let step = step_bins(report) as f64 * bin(report);
     let content = html! {
         (legend(&stacks))
         (cards)
         p class="note" {
-            "What left the first queue, stacked, means over " (format!("{step:.2}"))
+            "What left the first queue, stacked from the bottom in the order of the names above, means over " (format!("{step:.2}"))
             " s. Dashed: what the link can carry. " (report.shades())
         }
     };
@@ -74,6 +75,25 @@ struct Layer {
     group: Group,
     /// From when on, s, and how high, Mbit/s.
     steps: Vec<(f64, f64)>,
+}
+
+impl Layer {
+    fn key(&self) -> Key {
+        Key {
+            name: self.group.title(),
+            classes: format!("f{}", self.group.colour),
+            shape: None,
+        }
+    }
+}
+
+/// What the link can carry, in a plot.
+fn link() -> Key {
+    Key {
+        name: "link".to_owned(),
+        classes: String::new(),
+        shape: None,
+    }
 }
 
 fn bin(report: &Report<'_>) -> f64 {
@@ -142,7 +162,7 @@ fn legend(stacks: &[Vec<Layer>]) -> Markup {
     html! {
         p class="legend" {
             @for group in groups {
-                span class=(format!("f{}", group.colour)) { i class="patch" {} (group.title()) }
+                span { i class=(format!("patch f{}", group.colour)) {} (group.title()) }
             }
         }
     }

@@ -1,8 +1,17 @@
 //! What is around the content: the page, and the sections in it.
 
+use crate::draw::{GROUND, STYLE as PLOTS, palette};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 const STYLE: &str = include_str!("style.css");
+
+/// The style sheet of all pages: colours for light ground and dark, plots, and what is around them.
+fn common() -> String {
+    let (light, dark) = (palette::rules(false), palette::rules(true));
+    format!(
+        "{GROUND}{light}\n@media screen and (prefers-color-scheme:dark){{{dark}}}\n{PLOTS}{STYLE}"
+    )
+}
 
 /// A whole page around `content`, with `style` beside the common one.
 pub fn framed(title: &str, style: &str, content: &Markup) -> String {
@@ -16,7 +25,7 @@ pub fn framed(title: &str, style: &str, content: &Markup) -> String {
                 meta name="color-scheme" content="light dark";
                 meta http-equiv="Content-Security-Policy" content=(policy);
                 title { (title) " – analects" }
-                style { (PreEscaped(STYLE)) (PreEscaped(style)) }
+                style { (PreEscaped(common())) (PreEscaped(style)) }
             }
             body { main { (content) } }
         }

@@ -2,14 +2,12 @@
 
 use super::distribution::{Values, distribution, side_by_side};
 use super::frame::section as wrap;
-use super::look::look;
-use super::report::Report;
-use super::rows::{Bar, Rows};
-use super::words::SHORT_NAME;
+use super::report::{Report, Size};
+use super::rows::{Bar, Part, Rows};
 use crate::draw::Point;
 use crate::draw::axis::Axis;
 use crate::draw::plot::Plot;
-use crate::draw::svg::short;
+use crate::draw::values::Key;
 use maud::{Markup, html};
 use measure::Series;
 
@@ -56,17 +54,19 @@ fn of_call(report: &Report<'_>, call: usize, name: &str, several: bool) -> Marku
         .iter()
         .map(|(n, _, series)| (*n, points(report, series, call)))
         .collect();
-    let Some((plot, log)) = delays(report, report.time_axis(), &lines) else {
+    let Some(y) = axis(report, &lines) else {
         return html! { p class="note" { "No frame of " (name) " arrived." } };
+    };
+    let title = format!("frame delay of {name} over time");
+    let draw = |size| delays(report, (report.time_axis(), y.clone()), &lines, size).finish(&title);
+    let caption = html! {
+        "Delay of each frame, at the time when it was handed over; gaps: lost frames."
     };
     html! {
         @if several { h3 { (name) } }
-        figure class="wide" {
+        figure {
             (report.legend(lines.iter().map(|line| line.0)))
-            (plot.finish(&format!("frame delay of {name} over time")))
-            figcaption {
-                "Delay of each frame, at the time when it was handed over; gaps: lost frames." (log)
-            }
+            (report.wide(&format!("frames-{name}"), draw, &caption))
         }
         (stalls(report, &lines, name))
         (closer(report, &lines, name))
@@ -76,8 +76,8 @@ fn of_call(report: &Report<'_>, call: usize, name: &str, several: bool) -> Marku
 /// A discipline, and the frames of a call under it.
 type Line = (usize, Vec<Point>);
 
-/// A plot of delays with the threshold, and what is to be said of its axis. None without frames.
-fn delays(report: &Report<'_>, time: Axis, lines: &[Line]) -> Option<(Plot, &'static str)> {
+/// The axis of these delays, with the threshold on it. None without frames.
+fn axis(report: &Report<'_>, lines: &[Line]) -> Option<Axis> {
     let delays = || {
         lines
             .iter()
@@ -89,21 +89,24 @@ fn delays(report: &Report<'_>, time: Axis, lines: &[Line]) -> Option<(Plot, &'st
         .filter(|delay| *delay > 0.0)
         .fold(f64::INFINITY, f64::min);
     let threshold = report.subject.threshold_ms;
-    let y = Axis::fitting("frame delay, ms", least, most.max(threshold * 1.2), 6);
-    let log = if y.is_log() {
-        " The axis of delay is logarithmic."
-    } else {
-        ""
-    };
-    let mut plot = Plot::new(900.0, 340.0, time, y);
+    let most = most.max(threshold * 1.2);
+    Some(Axis::fitting("frame delay, ms", least, most, 6))
+}
+
+/// A plot of delays with the threshold.
+fn delays(report: &Report<'_>, (x, y): (Axis, Axis), lines: &[Line], size: Size) -> Plot {
+    let threshold = report.subject.threshold_ms;
+    let mut plot = Plot::new(size.width, size.height, x, y);
     if let Some((_, first, _)) = report.drawn.first().filter(|_| report.drawn.len() == 1) {
         report.shade(&mut plot, first);
     }
     for (n, points) in lines {
-        plot.group(&format!("d{n} {}", look(*n)), |plot| plot.line("", points));
+        plot.series(&report.plotted(*n), &format!("d{n}"), |plot| {
+            plot.line("", points);
+        });
     }
     plot.level(threshold, &format!("stall above {threshold:.0} ms"));
-    Some((plot, log))
+    plot
 }
 
 /// The same, seconds only: the page load with the longest stall, or the start of a transfer.
@@ -115,18 +118,20 @@ fn closer(report: &Report<'_>, lines: &[Line], name: &str) -> Markup {
     let inside = |point: &&Point| (from..=to).contains(&point.0);
     let within = |(n, points): &Line| (*n, points.iter().filter(inside).copied().collect());
     let lines: Vec<Line> = lines.iter().map(within).collect();
-    let Some((plot, log)) = delays(report, Axis::exact("time, s", from, to, 10), &lines) else {
+    let Some(y) = axis(report, &lines) else {
         return html! {};
     };
-    let moment = match report.subject.has("page") {
-        true => "The same around the page load with the longest stall.",
-        false => "The same when a transfer starts.",
+    let x = Axis::exact("time, s", from, to, 10);
+    let title = format!("frame delay of {name} over a few seconds");
+    let draw = |size| delays(report, (x.clone(), y.clone()), &lines, size).finish(&title);
+    let caption = match report.subject.has("page") {
+        true => html! { "The same around the page load with the longest stall." },
+        false => html! { "The same when a transfer starts." },
     };
     html! {
-        figure class="wide" {
+        figure {
             (report.legend(lines.iter().map(|line| line.0)))
-            (plot.finish(&format!("frame delay of {name} over a few seconds")))
-            figcaption { (moment) (log) }
+            (report.wide(&format!("frames-{name}-closer"), draw, &caption))
         }
     }
 }
@@ -162,25 +167,33 @@ fn moment(report: &Report<'_>) -> Option<(f64, f64)> {
 
 /// When frames were late or lost: a row for each discipline.
 fn stalls(report: &Report<'_>, lines: &[Line], call: &str) -> Markup {
-    let name = |n: usize| short(report.name(n), SHORT_NAME);
-    let names: Vec<String> = lines.iter().map(|line| name(line.0)).collect();
-    let mut rows = Rows::new(900.0, report.time_axis(), names.iter().map(String::as_str));
-    let classes = ["late".to_owned(), "lost".to_owned()];
+    let parts = ["late", "lost"].map(|part| Part::new(part, part));
     let (threshold, end) = (report.subject.threshold_ms, report.subject.duration_s);
-    for ((n, points), name) in lines.iter().zip(&names) {
-        let group = format!("d{n} {}", look(*n));
-        let lanes = [late(points, threshold, end)];
-        rows.row(&group, name, ROW, &classes, &lanes);
-    }
-    html! {
-        figure class="wide" {
-            (rows.finish(&format!("stalls of {call} over time")))
-            figcaption {
-                "When the call stalls: frames above the threshold, until the next frame’s turn; in \
-                 black or white: frames that were lost, or had not arrived when the run ended."
-            }
+    let title = format!("stalls of {call} over time");
+    let draw = |size: Size| {
+        let names = lines.iter().map(|line| report.name(line.0));
+        let mut rows = Rows::new(size.width, report.time_axis(), names);
+        for (n, points) in lines {
+            let group = format!("d{n} {}", report.look(*n).classes());
+            rows.row(
+                &group,
+                report.name(*n),
+                ROW,
+                &parts,
+                &[late(points, threshold, end)],
+            );
         }
-    }
+        let keys = lines.iter().map(|line| Key {
+            shape: None,
+            ..report.plotted(line.0)
+        });
+        rows.finish(&title, keys.collect())
+    };
+    let caption = html! {
+        "When the call stalls: frames above the threshold, until the next frame’s turn; in black or \
+         white: frames that were lost, or had not arrived when the run ended."
+    };
+    html! { figure { (report.wide(&format!("stalls-{call}"), draw, &caption)) } }
 }
 
 /// Turns of late frames (class 0) and of lost ones (class 1), adjoining ones joined.
@@ -231,28 +244,17 @@ fn distributions(report: &Report<'_>) -> Markup {
         true => " (runs that are drawn over time)",
         false => "",
     };
-    let frames = distribution("frame delay, ms", of_frames, threshold).map(|plot| {
-        html! {
-            figure {
-                (plot)
-                figcaption {
-                    "Share of frames with at most this delay" (first) "; a line that ends below \
-                     100 %: frames were lost."
-                }
-            }
-        }
-    });
-    let label = "95th percentile of a call’s frame delay, ms";
-    let calls = distribution(label, of_calls, threshold).map(|plot| {
-        html! {
-            figure {
-                (plot)
-                figcaption {
-                    "Share of calls of all runs, by the 95th percentile of their frames’ delay."
-                }
-            }
-        }
-    });
+    let about = format!(
+        "Share of frames with at most this delay{first}; a line that ends below 100 %: frames were \
+         lost."
+    );
+    let label = ("frame delay, ms", about.as_str());
+    let frames = distribution(report, "frame-delays", label, of_frames, threshold);
+    let label = (
+        "95th percentile of a call’s frame delay, ms",
+        "Share of calls of all runs, by the 95th percentile of their frames’ delay.",
+    );
+    let calls = distribution(report, "call-delays", label, of_calls, threshold);
     side_by_side(report, &frames.into_iter().chain(calls).collect::<Vec<_>>())
 }
 

@@ -2,7 +2,6 @@
 
 use super::bounds;
 use super::flows::mbps;
-use super::look::{look, swatch};
 use super::report::Report;
 use super::words::{SHORT_NAME, time};
 use crate::draw::svg::short;
@@ -135,7 +134,7 @@ fn listed(names: &[&str]) -> Markup {
 fn sentence(report: &Report<'_>, n: usize) -> Markup {
     let what = outcome(report, &report.summaries[n]).join(", ");
     html! {
-        b class=(look(n)) { (swatch(n)) (report.name(n)) } ": " (what) "." (why(report, n))
+        b { (report.look(n).swatch()) (report.name(n)) } ": " (what) "." (why(report, n))
     }
 }
 

@@ -3,7 +3,7 @@
 use super::distribution::{Values, distribution, side_by_side};
 use super::frame::section as wrap;
 use super::report::Report;
-use maud::{Markup, html};
+use maud::Markup;
 use measure::RunResult;
 
 /// Fewer values than this, under every discipline, are no distribution to speak of.
@@ -28,17 +28,23 @@ pub fn section(report: &Report<'_>) -> Markup {
     });
     let plots = [
         figure(
+            report,
+            "page-load-times",
             "page load time, s",
             loads,
             "Share of page loads that took at most this long; a line that ends below 100 %: the \
              run ended before.",
         ),
         figure(
+            report,
+            "stalls-per-load",
             "stall per page load, ms",
             stalls,
             "Share of page loads with at most this stall of calls.",
         ),
         figure(
+            report,
+            "completion-times",
             "flow completion time, s",
             transfers,
             "Share of bulk transfers that took at most this long; a line that ends below 100 %: \
@@ -64,10 +70,15 @@ fn values(report: &Report<'_>, of: impl Fn(&RunResult) -> Vec<Option<f64>>) -> V
         .collect()
 }
 
-fn figure(label: &str, lines: Vec<Values>, caption: &str) -> Option<Markup> {
+fn figure(
+    report: &Report<'_>,
+    file: &str,
+    label: &str,
+    lines: Vec<Values>,
+    caption: &str,
+) -> Option<Markup> {
     if lines.iter().all(|line| line.1.len() < LEAST) {
         return None;
     }
-    let plot = distribution(label, lines, 0.0)?;
-    Some(html! { figure { (plot) figcaption { (caption) } } })
+    distribution(report, file, (label, caption), lines, 0.0)
 }

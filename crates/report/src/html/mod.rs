@@ -1,12 +1,13 @@
 //! A report: one HTML file with everything in it, to be read, printed and passed on.
 //!
 //! No script and nothing from elsewhere. Colours are CSS variables, so that plots follow the
-//! reader's light or dark scheme; each discipline has a colour (Okabe and Ito's, which the colour
-//! blind can tell apart), a dash and a marker. Ticks in the comparison's first column choose which
+//! reader's light or dark scheme; each discipline has a colour, a dash and a
+//! marker, the same on every page. What a plot shows can be read under it as a table. Ticks in the comparison's first column choose which
 //! disciplines are drawn, by style sheet alone.
 
 mod about;
 mod bounds;
+mod boxes;
 mod children;
 mod classes;
 mod comparison;
@@ -28,5 +29,5 @@ mod tradeoff;
 mod words;
 
 pub use frame::framed;
-pub use look::{look, shape, swatch};
-pub use page::html;
+pub use look::{Look, looks};
+pub use page::{Pages, html};

@@ -4,26 +4,45 @@ use super::frame::framed;
 use super::report::Report;
 use super::subject::Subject;
 use super::{
-    about, children, classes, comparison, flows, frames, headline, loads, sojourn, tradeoff,
+    about, boxes, children, classes, comparison, flows, frames, headline, loads, sojourn, tradeoff,
 };
+use crate::draw::Drawing;
 use crate::export::Document;
-use maud::html;
+use maud::{Markup, html};
 use measure::metric::Registry;
 use scenario::Scenario;
+
+/// A report: a page, and the plots on it.
+#[derive(Debug)]
+pub struct Pages {
+    /// The page, as HTML.
+    pub html: String,
+    /// What is drawn on it, each with the name of its file.
+    pub drawings: Vec<(String, Drawing)>,
+}
 
 /// The report on `document`, results of `scenario` and its variants, with the columns of `metrics`.
 ///
 /// Plots over time show the first result of each discipline that has a series.
-pub fn html(scenario: &Scenario, document: &Document<'_>, metrics: &Registry) -> String {
-    page(&Report::new(Subject::of(scenario), document, metrics))
+pub fn html(scenario: &Scenario, document: &Document<'_>, metrics: &Registry) -> Pages {
+    page(Report::new(Subject::of(scenario), document, metrics))
 }
 
 /// The whole page.
-pub fn page(report: &Report<'_>) -> String {
-    let sections = html! {
+pub fn page(report: Report<'_>) -> Pages {
+    let sections = sections(&report);
+    Pages {
+        html: framed(report.subject.name, &report.toggles(), &sections),
+        drawings: report.into_drawings(),
+    }
+}
+
+fn sections(report: &Report<'_>) -> Markup {
+    html! {
         (headline::section(report))
         (comparison::section(report))
         (tradeoff::section(report))
+        (boxes::section(report))
         (frames::section(report))
         (loads::section(report))
         (flows::section(report))
@@ -31,6 +50,5 @@ pub fn page(report: &Report<'_>) -> String {
         (children::section(report))
         (sojourn::section(report))
         (about::section(report))
-    };
-    framed(report.subject.name, &report.toggles(), &sections)
+    }
 }

@@ -1,15 +1,17 @@
 //! What the sections are made from.
 
-use super::look::{look, swatch};
+use super::look::{Look, looks};
 use super::subject::Subject;
 use super::words::SHORT_NAME;
 use crate::draw::svg::short;
-use crate::draw::{axis, plot};
+use crate::draw::values::Key;
+use crate::draw::{Drawing, axis, plot};
 use crate::export::Document;
 use crate::summary::{Summary, summarize};
 use maud::{Markup, html};
 use measure::metric::Registry;
 use measure::{RunResult, Series};
+use std::cell::RefCell;
 use std::fmt::Write as _;
 
 /// Disciplines that get plots of their own over time; a page with more is neither read nor small.
@@ -25,7 +27,34 @@ pub struct Report<'a> {
     pub summaries: Vec<Summary>,
     /// What is drawn over time: the number of the discipline, a result of it, and its series.
     pub drawn: Vec<(usize, &'a RunResult, &'a Series)>,
+    looks: Vec<Look>,
+    /// What has been drawn, with its name, for files beside the page.
+    drawings: RefCell<Vec<(String, Drawing)>>,
 }
+
+/// Width and height of a plot that has a line of the page to itself, on screens and on phones: what
+/// is scaled down to a phone cannot be read.
+#[derive(Debug, Clone, Copy)]
+pub struct Size {
+    pub width: f64,
+    pub height: f64,
+    /// Characters that a name in the plot may have.
+    pub name: usize,
+}
+
+/// Width of a plot that may stand beside another, and fits on a phone.
+pub const CARD: f64 = 420.0;
+
+const WIDE: Size = Size {
+    width: 900.0,
+    height: 340.0,
+    name: SHORT_NAME,
+};
+const NARROW: Size = Size {
+    width: 400.0,
+    height: 300.0,
+    name: 24,
+};
 
 impl<'a> Report<'a> {
     pub fn new(subject: Subject<'a>, document: &'a Document<'a>, metrics: &'a Registry) -> Self {
@@ -40,7 +69,10 @@ impl<'a> Report<'a> {
                     .filter(|r| r.discipline == summary.discipline);
                 of.find_map(|result| Some((number, result, result.series.as_ref()?)))
             });
+        let names: Vec<&str> = summaries.iter().map(|s| s.discipline.as_str()).collect();
         Report {
+            looks: looks(&names),
+            drawings: RefCell::default(),
             drawn: drawn.take(MOST_DRAWN).collect(),
             subject,
             document,
@@ -67,6 +99,46 @@ impl<'a> Report<'a> {
         &self.summaries[discipline].discipline
     }
 
+    /// What a discipline looks like.
+    pub fn look(&self, discipline: usize) -> Look {
+        self.looks[discipline]
+    }
+
+    /// A discipline in a plot.
+    pub fn plotted(&self, discipline: usize) -> Key {
+        self.look(discipline).key(self.name(discipline))
+    }
+
+    /// What is in the figure of a plot as wide as the page: the plot in two sizes of which one is
+    /// shown, a caption, and values. It is called `name` among the files.
+    pub fn wide(&self, name: &str, draw: impl Fn(Size) -> Drawing, caption: &Markup) -> Markup {
+        let (wide, narrow) = (draw(WIDE), draw(NARROW));
+        let plot = html! { (wide.element("big")) (narrow.element("small")) };
+        self.kept(name, wide, &plot, caption)
+    }
+
+    /// The same of a plot in the size that it has.
+    pub fn plot(&self, name: &str, drawing: Drawing, caption: &Markup) -> Markup {
+        let plot = drawing.element("");
+        self.kept(name, drawing, &plot, caption)
+    }
+
+    fn kept(&self, name: &str, drawing: Drawing, plot: &Markup, caption: &Markup) -> Markup {
+        let about = html! { (caption) (drawing.remarks()) };
+        let markup = html! {
+            (plot)
+            @if !about.0.is_empty() { figcaption { (about) } }
+            (drawing.table())
+        };
+        self.drawings.borrow_mut().push((name.to_owned(), drawing));
+        markup
+    }
+
+    /// All that has been drawn.
+    pub fn into_drawings(self) -> Vec<(String, Drawing)> {
+        self.drawings.into_inner()
+    }
+
     /// The largest number of runs of a discipline.
     pub fn runs(&self) -> usize {
         let runs = self.summaries.iter().map(|summary| summary.runs);
@@ -85,8 +157,8 @@ impl<'a> Report<'a> {
     /// A discipline's name with its line, as a label of its tick.
     fn key(&self, n: usize) -> Markup {
         html! {
-            label for=(format!("t{n}")) class=(format!("l{n} {}", look(n))) {
-                (swatch(n)) (short(self.name(n), SHORT_NAME))
+            label for=(format!("t{n}")) class=(format!("l{n}")) {
+                (self.look(n).swatch()) (short(self.name(n), SHORT_NAME))
             }
         }
     }
@@ -121,21 +193,29 @@ impl<'a> Report<'a> {
     }
 
     /// A card for each drawn discipline, in a `column` or, where there is room, in a `grid`: what
-    /// `card` says beside the name, and its plot. It is told the place among those that are drawn.
-    /// Nothing where there is no card.
+    /// `card` says beside the name, and its plot. It is told the place among those that are drawn, and
+    /// what the file with the plot is called. Nothing where there is no card.
     pub fn cards(
         &self,
         arranged: &str,
-        card: impl Fn(usize, &RunResult, &Series) -> Option<(String, Markup)>,
+        of: &str,
+        card: impl Fn(Card<'_>) -> Option<(String, Markup)>,
     ) -> Markup {
         let drawn = self.drawn.iter().enumerate();
         let cards: Vec<Markup> = drawn
             .filter_map(|(place, (n, result, series))| {
-                let (fact, plot) = card(place, result, series)?;
+                let card = card(Card {
+                    place,
+                    run: result,
+                    series,
+                    key: self.plotted(*n),
+                    file: &format!("{of}-{}", self.name(*n)),
+                });
+                let (fact, plot) = card?;
                 Some(html! {
                     figure class=(format!("d{n}")) {
                         figcaption {
-                            b class=(look(*n)) { (swatch(*n)) (self.name(*n)) } " " (fact)
+                            b { (self.look(*n).swatch()) (self.name(*n)) } " " (fact)
                         }
                         (plot)
                     }
@@ -164,4 +244,16 @@ impl<'a> Report<'a> {
         }
         text
     }
+}
+
+/// What a card is made from.
+pub struct Card<'a> {
+    /// The place among the disciplines that are drawn.
+    pub place: usize,
+    pub run: &'a RunResult,
+    pub series: &'a Series,
+    /// The discipline in a plot.
+    pub key: Key,
+    /// What the file with the plot is called.
+    pub file: &'a str,
 }

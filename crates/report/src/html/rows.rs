@@ -1,17 +1,21 @@
 //! Bars over time: a row for each subject, in it one or more lanes, on them intervals.
 
 use crate::draw::axis::Axis;
-use crate::draw::plot::{abscissa, drawing};
 use crate::draw::svg::{Path, coordinate as c, short};
+use crate::draw::values::{Key, Mark, Value};
+use crate::draw::{CHARACTER, Drawing, abscissa};
 use maud::{Markup, PreEscaped, html};
 
 const RIGHT: f64 = 18.0;
 const ABOVE: f64 = 6.0;
 const BELOW: f64 = 38.0;
 const GAP: f64 = 6.0;
-const CHARACTER: f64 = 7.0;
 /// Longer names of rows are cut.
 const NAME: usize = 28;
+/// On charts that are not wider than this, names stand above their rows.
+const NARROW: f64 = 600.0;
+/// Height of a name above its row.
+const LINE: f64 = 16.0;
 /// Intervals shorter than this many pixels are drawn this long, and one of them in each such
 /// place.
 const SHORTEST: f64 = 1.0;
@@ -24,6 +28,26 @@ pub struct Rows {
     axis: Axis,
     floor: f64,
     marks: String,
+    names: Vec<String>,
+    values: Vec<Value>,
+}
+
+/// What bars of a row mean, and the classes that they are drawn in.
+#[derive(Debug, Clone)]
+pub struct Part {
+    /// What they mean.
+    pub name: String,
+    /// Their classes.
+    pub classes: String,
+}
+
+impl Part {
+    pub fn new(name: &str, classes: &str) -> Part {
+        Part {
+            name: name.to_owned(),
+            classes: classes.to_owned(),
+        }
+    }
 }
 
 impl Rows {
@@ -33,12 +57,18 @@ impl Rows {
             .map(|name| name.chars().count().min(NAME))
             .max()
             .unwrap_or(0);
+        let left = match width > NARROW {
+            true => longest as f64 * CHARACTER + 12.0,
+            false => RIGHT,
+        };
         Rows {
             width,
-            left: longest as f64 * CHARACTER + 12.0,
+            left,
             axis,
             floor: ABOVE,
             marks: String::new(),
+            names: Vec::new(),
+            values: Vec::new(),
         }
     }
 
@@ -47,17 +77,18 @@ impl Rows {
     }
 
     /// Adds a row of so many pixels in height; its lanes share it. On each lane are intervals:
-    /// from when to when, and which of `classes` they are drawn in. The whole row is in `group`.
+    /// from when to when, and which of `parts` they are. The whole row is in `group`.
     pub fn row(
         &mut self,
         group: &str,
         name: &str,
         height: f64,
-        classes: &[String],
+        parts: &[Part],
         lanes: &[Vec<Bar>],
     ) {
-        let top = self.floor;
-        self.floor += height + GAP;
+        let above = self.width <= NARROW;
+        let top = self.floor + if above { LINE } else { 0.0 };
+        self.floor = top + height + GAP;
         let width = self.width - RIGHT - self.left;
         let lane_height = height / lanes.len().max(1) as f64;
         let path = |number: usize| {
@@ -68,18 +99,45 @@ impl Rows {
             }
             path
         };
-        let row = html! {
-            g class=(group) {
-                rect class="lane" x=(c(self.left)) y=(c(top)) width=(c(width)) height=(c(height)) {}
+        let named = match above {
+            true => html! {
+                text x=(c(self.left)) y=(c(top - 4.0)) { (short(name, NAME)) }
+            },
+            false => html! {
                 text x=(c(self.left - 6.0)) y=(c(top + height / 2.0 + 4.0)) text-anchor="end" {
                     (short(name, NAME))
                 }
-                @for (number, class) in classes.iter().enumerate() {
-                    (path(number).wide(class, (lane_height - 0.4).max(0.4)))
+            },
+        };
+        let row = html! {
+            g class=(group) {
+                rect class="lane" x=(c(self.left)) y=(c(top)) width=(c(width)) height=(c(height)) {}
+                (named)
+                @for (number, part) in parts.iter().enumerate() {
+                    (path(number).wide(&part.classes, (lane_height - 0.4).max(0.4)))
                 }
             }
         };
         self.marks += &row.into_string();
+        self.keep(name, parts, lanes);
+    }
+
+    /// Keeps what a row shows; a row without bars is there as well.
+    fn keep(&mut self, name: &str, parts: &[Part], lanes: &[Vec<Bar>]) {
+        let place = self.names.len() as f64;
+        self.names.push(name.to_owned());
+        for bar in lanes.iter().flatten() {
+            let part = parts.get(bar.class).map(|part| part.name.clone());
+            self.values.push(Value {
+                series: name.to_owned(),
+                mark: Mark::Span,
+                part: part.unwrap_or_default(),
+                x: None,
+                x_ends: Some((bar.from, bar.to)),
+                y: Some(place),
+                y_ends: None,
+            });
+        }
     }
 
     fn bars<'a>(&self, path: &mut Path, y: f64, bars: impl Iterator<Item = &'a Bar>) {
@@ -96,13 +154,23 @@ impl Rows {
         }
     }
 
-    /// The chart as an SVG element; `name` is read to those who cannot see it.
-    pub fn finish(self, name: &str) -> Markup {
+    /// The complete chart; `title` says what it shows, `keys` what its colours mean.
+    pub fn finish(self, title: &str, keys: Vec<Key>) -> Drawing {
         let height = self.floor + BELOW;
         let ends = (self.left, self.width - RIGHT);
-        let axis = abscissa(&self.axis, ends, self.floor, height);
-        let content = html! { (PreEscaped(&self.marks)) (axis) };
-        drawing((self.width, height), name, &content)
+        let (axis, below) = abscissa(&self.axis, ends, self.floor, height);
+        let content: Markup = html! { (PreEscaped(&self.marks)) (axis) };
+        Drawing {
+            title: title.to_owned(),
+            x: self.axis,
+            y: Axis::rows(&self.names),
+            keys,
+            values: self.values,
+            hollow: false,
+            cut: false,
+            size: (self.width, height + below),
+            content,
+        }
     }
 }
 
@@ -122,8 +190,8 @@ mod tests {
     use super::*;
 
     fn chart() -> Rows {
-        // Names of one character: 19 pixels on the left, 18 on the right, 100 for the axis.
-        Rows::new(137.0, Axis::exact("s", 0.0, 10.0, 5), ["a"].into_iter())
+        // Names of one character: 19 pixels on the left, 18 on the right, 1000 for the axis.
+        Rows::new(1037.0, Axis::exact("s", 0.0, 100.0, 5), ["a"].into_iter())
     }
 
     fn bar(from: f64, to: f64, class: usize) -> Bar {
@@ -137,7 +205,13 @@ mod tests {
             vec![bar(0.0, 5.0, 0), bar(5.0, 10.0, 1)],
             vec![bar(1.0, 2.0, 1)],
         ];
-        chart.row("", "a", 8.0, &["k0".to_owned(), "k1".to_owned()], &lanes);
+        chart.row(
+            "",
+            "a",
+            8.0,
+            &["k0", "k1"].map(|class| Part::new("", class)),
+            &lanes,
+        );
         // Lanes of 4 pixels each from 6 on: centres at 8 and 12.
         assert!(
             chart
@@ -159,11 +233,39 @@ mod tests {
             .map(|n| bar(f64::from(n) * 1e-5, f64::from(n) * 1e-5 + 5e-6, 0))
             .collect();
         bars.push(bar(1.0, 1.0, 0));
-        chart.row("", "a", 8.0, &["k0".to_owned()], &[bars]);
+        chart.row("", "a", 8.0, &[Part::new("", "k0")], &[bars]);
         assert!(
             chart.marks.contains("d=\"M19 10H20M29 10H30\""),
             "{}",
             chart.marks
+        );
+    }
+
+    #[test]
+    fn names_stand_above_rows_that_are_narrow() {
+        let mut chart = Rows::new(
+            400.0,
+            Axis::exact("s", 0.0, 10.0, 5),
+            ["a long name"].into_iter(),
+        );
+        chart.row(
+            "",
+            "a long name",
+            8.0,
+            &[Part::new("late", "late")],
+            &[vec![bar(1.0, 2.0, 0)]],
+        );
+        assert!(
+            chart.marks.contains("<text x=\"18\" y=\"18\">a long name"),
+            "{}",
+            chart.marks
+        );
+        let drawing = chart.finish("t", Vec::new());
+        assert!(
+            drawing
+                .csv()
+                .unwrap()
+                .ends_with("a long name,span,late,,1,2,a long name,,\n")
         );
     }
 }

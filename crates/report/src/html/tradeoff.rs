@@ -1,11 +1,11 @@
 //! Stall against page load time: a point for each discipline.
 
 use super::frame::section as wrap;
-use super::look::{look, shape};
-use super::report::Report;
-use super::words::{SHORT_NAME, time};
-use crate::draw::axis::Axis;
-use crate::draw::plot::{Ends, Plot};
+use super::report::{Report, Size};
+use super::words::time;
+use crate::draw::Drawing;
+use crate::draw::axis::{Axis, Ends};
+use crate::draw::plot::Plot;
 use crate::draw::svg::short;
 use maud::{Markup, html};
 use measure::Estimate;
@@ -32,52 +32,61 @@ fn dots(report: &Report<'_>) -> Vec<Dot> {
         .collect()
 }
 
-/// The ends of an estimate's interval; without one, the estimate.
-fn ends(estimate: &Estimate) -> Ends {
-    estimate.ci95.unwrap_or((estimate.value, estimate.value))
-}
-
 fn scatter(report: &Report<'_>) -> Option<Markup> {
     let dots = dots(report);
     if dots.len() < 2 {
         return None;
     }
-    let plts = || dots.iter().map(|(_, plt, _)| ends(plt));
-    let from = plts().map(|ends| ends.0).fold(f64::INFINITY, f64::min);
-    let to = plts().map(|ends| ends.1).fold(0.0, f64::max);
-    let stalls = dots.iter().map(|(.., stall)| ends(stall).1);
-    let x = Axis::round("page load time, s", from.max(0.0), to, 8);
-    let begins_at_zero = x.ends().0 <= 0.0;
-    let y = Axis::from_zero("stall per page load, ms", stalls.fold(0.0, f64::max), 6);
-    let mut plot = Plot::new(900.0, 360.0, x, y);
-    for (n, plt, stall) in &dots {
+    let [x, y] = axes(&dots);
+    let draw = |size| draw(report, &dots, [&x, &y], size);
+    let caption = html! {
+        "Means over all page loads"
+        @if report.runs() > 1 { "; lines: 95 % intervals" }
+        ". Better is down and to the left."
+        @if x.ends().0 > 0.0 { " The axis of page load time does not begin at zero." }
+    };
+    Some(html! {
+        figure {
+            (report.legend(dots.iter().map(|dot| dot.0)))
+            (report.wide("tradeoff", draw, &caption))
+        }
+    })
+}
+
+/// Page load time across, from where it begins, and stall upright, from zero.
+fn axes(dots: &[Dot]) -> [Axis; 2] {
+    let cases = |of: fn(&Dot) -> Estimate| -> Vec<(f64, Option<Ends>)> {
+        let estimates = dots.iter().map(of);
+        estimates.map(|of| (of.value, of.ci95)).collect()
+    };
+    let (x, y) = (cases(|dot| dot.1), cases(|dot| dot.2));
+    [
+        Axis::of_cases("page load time, s", &x, false, 6),
+        Axis::of_cases("stall per page load, ms", &y, true, 6),
+    ]
+}
+
+fn draw(report: &Report<'_>, dots: &[Dot], axes: [&Axis; 2], size: Size) -> Drawing {
+    let [x, y] = axes.map(Clone::clone);
+    let mut plot = Plot::new(size.width, size.height, x, y);
+    for (n, plt, stall) in dots {
         let about = format!(
             "{}: PLT {}, stall {} per page load",
             report.name(*n),
             time(plt.value * 1e3),
             time(stall.value)
         );
-        plot.group(&format!("d{n} {}", look(*n)), |plot| {
-            let at = (plt.value, stall.value);
-            plot.marker(shape(*n), at, [plt.ci95, stall.ci95], &about);
+        plot.series(&report.plotted(*n), &format!("d{n}"), |plot| {
+            let (at, ends) = ((plt.value, stall.value), [plt.ci95, stall.ci95]);
+            let filled = ends.iter().all(Option::is_some);
+            plot.marker(report.look(*n).shape(), at, ends, filled, &about);
         });
     }
-    for (n, plt, stall) in &dots {
-        let name = short(report.name(*n), SHORT_NAME);
-        plot.group(&format!("d{n}"), |plot| {
+    for (n, plt, stall) in dots {
+        let name = short(report.name(*n), size.name);
+        plot.within(&format!("d{n}"), |plot| {
             plot.label((plt.value, stall.value), &name);
         });
     }
-    Some(html! {
-        figure class="wide" {
-            (report.legend(dots.iter().map(|dot| dot.0)))
-            (plot.finish("stall per page load against page load time"))
-            figcaption {
-                "Means over all page loads"
-                @if report.runs() > 1 { "; lines: 95 % intervals" }
-                ". Better is down and to the left."
-                @if !begins_at_zero { " The axis of page load time does not begin at zero." }
-            }
-        }
-    })
+    plot.finish("stall per page load against page load time")
 }

@@ -1,0 +1,204 @@
+//! A drawing that is complete: an element of a page, a file of its own, and its values.
+
+use super::axis::Axis;
+use super::labels::CHARACTER;
+use super::marker::marker;
+use super::palette;
+use super::svg::coordinate as c;
+use super::values::{HEAD, Key, Table, Value, digest, row};
+use crate::export;
+use maud::{Markup, PreEscaped, html};
+use std::io;
+
+/// Variables of the style sheet: colours of light ground and dark.
+pub const GROUND: &str = include_str!("ground.css");
+/// Rules for what is in a drawing.
+pub const STYLE: &str = include_str!("plot.css");
+
+/// Rows of a table under a drawing; what is longer is read in files.
+const MOST_ROWS: usize = 200;
+
+/// A complete drawing.
+#[derive(Debug, Clone)]
+pub struct Drawing {
+    /// What it shows.
+    pub title: String,
+    /// The abscissa.
+    pub x: Axis,
+    /// The ordinate.
+    pub y: Axis,
+    /// What has a name in it.
+    pub keys: Vec<Key>,
+    /// What is drawn.
+    pub values: Vec<Value>,
+    /// Whether some marker is hollow: nothing is known of how sure its value is.
+    pub hollow: bool,
+    /// Whether some interval goes beyond an axis.
+    pub cut: bool,
+    /// Its width and height in pixels.
+    pub size: (f64, f64),
+    /// What is in it.
+    pub content: Markup,
+}
+
+impl Drawing {
+    /// It as an element of a page, of these classes.
+    pub fn element(&self, classes: &str) -> Markup {
+        let view = format!("0 0 {} {}", c(self.size.0), c(self.size.1));
+        let class = (!classes.is_empty()).then_some(classes);
+        html! {
+            svg class=[class] viewBox=(view) role="img" {
+                title { (self.title) }
+                desc { (self.about()) }
+                (self.content)
+            }
+        }
+    }
+
+    /// What is on its axes, for those who cannot see them.
+    fn about(&self) -> String {
+        let of = |name: &str, axis: &Axis| match (axis.names(), axis.ends()) {
+            ([], (from, to)) if !axis.label.is_empty() => {
+                format!("{name}: {}, from {from} to {to}. ", axis.label)
+            }
+            _ => String::new(),
+        };
+        let (x, y) = (of("Across", &self.x), of("Upright", &self.y));
+        let values = match self.values.is_empty() {
+            true => "There is nothing in it.",
+            false => "Its values follow as a table.",
+        };
+        format!("{x}{y}{values}")
+    }
+
+    /// What is to be said of its marks.
+    pub fn remarks(&self) -> &'static str {
+        match (self.hollow, self.cut) {
+            (true, true) => {
+                " Hollow: there is no interval. An arrow: the interval goes on beyond the axis."
+            }
+            (true, false) => " Hollow: there is no interval.",
+            (false, true) => " An arrow: the interval goes on beyond the axis.",
+            (false, false) => "",
+        }
+    }
+
+    /// Its values to read, folded away.
+    pub fn table(&self) -> Markup {
+        let (head, rows) = digest(&self.values, &self.x, &self.y);
+        html! {
+            @if !rows.is_empty() {
+                details class="values" {
+                    summary { "Values" }
+                    div class="wide" tabindex="0" { (table(&self.title, &(head, rows))) }
+                }
+            }
+        }
+    }
+
+    /// It as a file of its own, on light ground, with what its marks mean.
+    pub fn svg(&self) -> String {
+        let (width, height) = self.size;
+        let (legend, below) = self.legend();
+        let size = (c(width), c(height + below));
+        let view = format!("0 0 {} {}", size.0, size.1);
+        let style = resolved(STYLE) + &palette::rules(false);
+        let svg = html! {
+            svg xmlns="http://www.w3.org/2000/svg" viewBox=(view) width=(size.0) height=(size.1) role="img" {
+                title { (self.title) }
+                style { (PreEscaped(style)) }
+                rect class="ground" width="100%" height="100%" {}
+                (self.content)
+                (legend)
+            }
+        };
+        svg.into_string() + "\n"
+    }
+
+    /// Its keys below the drawing, and the room that they take.
+    fn legend(&self) -> (Markup, f64) {
+        const ROW: f64 = 20.0;
+        let (mut x, mut y) = (14.0, self.size.1 + 14.0);
+        let mut places = Vec::new();
+        for key in &self.keys {
+            let width = 46.0 + key.name.chars().count() as f64 * CHARACTER;
+            if x > 14.0 && x + width > self.size.0 {
+                (x, y) = (14.0, y + ROW);
+            }
+            places.push((key, x, y));
+            x += width;
+        }
+        let below = if places.is_empty() {
+            0.0
+        } else {
+            y - self.size.1 + 10.0
+        };
+        let legend = html! {
+            @for (key, x, y) in places {
+                g class=(key.classes) {
+                    @match key.shape {
+                        Some(shape) => {
+                            path class="line" d=(format!("M{} {}h30", c(x), c(y))) {}
+                            (marker(shape, (x + 15.0, y), true, ""))
+                        }
+                        None => {
+                            rect class="area" x=(c(x + 9.0)) y=(c(y - 6.0)) width="14" height="12" {}
+                        }
+                    }
+                    text x=(c(x + 36.0)) y=(c(y + 4.0)) { (key.name) }
+                }
+            }
+        };
+        (legend, below)
+    }
+
+    /// What is drawn as CSV.
+    ///
+    /// # Errors
+    /// None in practice: everything can be written.
+    pub fn csv(&self) -> io::Result<String> {
+        let rows = self.values.iter().map(|value| row(value, &self.x, &self.y));
+        export::rows(&HEAD, rows)
+    }
+}
+
+/// A table with a caption for those who hear it.
+fn table(caption: &str, (head, rows): &Table) -> Markup {
+    html! {
+        table {
+            caption { (caption) }
+            thead { tr { @for cell in head { th scope="col" { (cell) } } } }
+            tbody {
+                @for row in rows.iter().take(MOST_ROWS) {
+                    tr {
+                        @for (place, cell) in row.iter().enumerate() {
+                            @if place == 0 { th scope="row" { (cell) } } @else { td { (cell) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Rules with the values of variables on light ground in their place: many programs that read SVG do
+/// not know variables.
+fn resolved(rules: &str) -> String {
+    let light = GROUND.split(['{', '}']).nth(1).unwrap_or_default();
+    let set = light.split(';').filter_map(|pair| pair.split_once(':'));
+    set.fold(rules.to_owned(), |rules, (name, value)| {
+        rules.replace(&format!("var({})", name.trim()), value.trim())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_its_own_has_no_variables() {
+        let style = resolved(STYLE);
+        assert!(!style.contains("var("), "{style}");
+        assert!(style.contains("fill:#5a6068"));
+    }
+}
