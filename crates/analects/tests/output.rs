@@ -362,6 +362,11 @@ fn the_folder_holds_everything_and_can_be_run_again() {
     assert_eq!(read("out/results.json"), first);
     assert!(read("out/results.csv").starts_with("discipline,seed,"));
     assert_eq!(read("out/report.html"), read("r.html"));
+    let frames = read("out/plots/frames-call.csv");
+    assert!(frames.starts_with("series,mark,part,x,x_low,x_high,y,y_low,y_high\n"));
+    assert!(read("out/plots/frames-call.svg").starts_with("<svg xmlns="));
+    let plots: Value = serde_json::from_str(&read("out/plots/plots.json")).unwrap();
+    assert!(!plots.as_array().unwrap().is_empty() && !read("out/plots/plot.py").is_empty());
     for (run, series) in [
         ("000-fq_codel-target-4ms-seed7", true),
         ("001-pfifo-seed7", true),

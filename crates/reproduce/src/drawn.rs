@@ -1,7 +1,7 @@
 //! Figures as plots.
 
 use crate::Outcome;
-use crate::figure::{self, Form, Panel, Series, Shown};
+use crate::figure::{Form, Panel, Series, Shown, number};
 use maud::{Markup, html};
 use measure::estimate::Estimate;
 use report::draw::Drawing;
@@ -9,8 +9,10 @@ use report::draw::axis::{Axis, Ends};
 use report::draw::plot::Plot;
 use report::{Look, looks};
 
-/// Size of a panel in pixels: two of them beside one another on a screen, one on a phone.
-const SIZE: (f64, f64) = (420.0, 290.0);
+/// Width and height of a panel in pixels: two of them beside one another on a screen, one on a phone.
+const PANEL: (f64, f64) = (420.0, 290.0);
+/// The same of one that is alone, on a screen.
+const ALONE: (f64, f64) = (900.0, 380.0);
 /// Height of a case's row where each has one.
 const ROW: f64 = 42.0;
 const TICKS: usize = 5;
@@ -64,16 +66,44 @@ pub fn plots(outcome: &Outcome<'_>) -> Vec<(String, Drawing)> {
     });
     let named = |(shown, panel): (&Shown, &Panel)| {
         let name = format!("{} {}", shown.title, panel.title);
-        (name.trim().to_lowercase(), plot(&looks, shown, panel))
+        let size = if shown.panels.len() == 1 {
+            ALONE
+        } else {
+            PANEL
+        };
+        (name.trim().to_lowercase(), plot(&looks, shown, panel, size))
     };
     panels.map(named).collect()
 }
 
-/// A panel as a plot.
-pub fn plot(looks: &Looks<'_>, shown: &Shown, panel: &Panel) -> Drawing {
-    let mut plot = empty(shown, panel);
+/// The plots of a figure.
+pub fn figure(looks: &Looks<'_>, shown: &Shown) -> Markup {
+    let noted = |drawing: &Drawing| html! { p class="note" { (drawing.remarks().trim()) } };
+    if let [panel] = &shown.panels[..] {
+        let [wide, narrow] = [ALONE, PANEL].map(|size| plot(looks, shown, panel, size));
+        return html! {
+            figure { (wide.element("big")) (narrow.element("small")) (noted(&wide)) }
+        };
+    }
+    html! {
+        div class="grid" {
+            @for panel in &shown.panels {
+                @let plot = plot(looks, shown, panel, PANEL);
+                figure {
+                    figcaption { b { (panel.title) } }
+                    (plot.element(""))
+                    (noted(&plot))
+                }
+            }
+        }
+    }
+}
+
+/// A panel as a plot of so many pixels.
+fn plot(looks: &Looks<'_>, shown: &Shown, panel: &Panel, size: (f64, f64)) -> Drawing {
+    let mut plot = empty(shown, panel, size);
     if let (Some(limit), true) = (shown.limit, shown.kind != Form::Bars) {
-        plot.level(limit, &figure::number(limit));
+        plot.level(limit, &number(limit));
     }
     let cases = panel.series.len();
     for (place, series) in panel.series.iter().enumerate() {
@@ -111,7 +141,7 @@ fn beside(case: usize, cases: usize) -> f64 {
 }
 
 /// The axes of a panel.
-fn empty(shown: &Shown, panel: &Panel) -> Plot {
+fn empty(shown: &Shown, panel: &Panel, size: (f64, f64)) -> Plot {
     let label = &shown.axes;
     let all = |place: Option<usize>| -> Vec<(f64, Option<Ends>)> {
         let of = panel.series.iter().flat_map(|series| match place {
@@ -127,22 +157,22 @@ fn empty(shown: &Shown, panel: &Panel) -> Plot {
             let limit = shown.limit.map(|limit| (limit, None));
             let values: Vec<(f64, Option<Ends>)> = all(None).into_iter().chain(limit).collect();
             let y = Axis::of_cases(&label[1], &values, true, TICKS);
-            Plot::new(SIZE.0, SIZE.1, places, y)
+            Plot::new(size.0, size.1, places, y)
         }
         Form::Bars => {
             let names: Vec<String> = panel.series.iter().map(|s| s.case.clone()).collect();
             let x = Axis::of_cases(&label[1], &all(None), true, TICKS);
-            Plot::rows(SIZE.0, ROW, x, &names)
+            Plot::rows(size.0, ROW, x, &names)
         }
         Form::Scatter => {
             let [x, y] =
                 [0, 1].map(|place| Axis::of_cases(&label[place], &all(Some(place)), true, TICKS));
-            Plot::new(SIZE.0, SIZE.1, x, y)
+            Plot::new(size.0, size.1, x, y)
         }
         Form::Distribution => {
             let values = panel.series.iter().flat_map(|series| &series.all);
             let x = Axis::from_zero(&label[0], values.copied().fold(0.0, f64::max), TICKS);
-            Plot::new(SIZE.0, SIZE.1, x, Axis::percent("share of them"))
+            Plot::new(size.0, size.1, x, Axis::percent("share of them"))
         }
     }
 }
@@ -222,7 +252,7 @@ mod tests {
     }
 
     fn drawn(shown: &Shown) -> Drawing {
-        plot(&Looks(Vec::new()), shown, &shown.panels[0])
+        plot(&Looks(Vec::new()), shown, &shown.panels[0], PANEL)
     }
 
     #[test]
@@ -264,6 +294,24 @@ mod tests {
         );
         shown.sampled = false;
         assert!(!drawn(&shown).hollow);
+    }
+
+    #[test]
+    fn a_figure_of_one_panel_is_drawn_for_screens_and_for_phones() {
+        let mut shown = shown(Form::Lines, [vec![], vec![]]);
+        let page = |shown: &Shown| figure(&Looks(Vec::new()), shown).0;
+        let alone = page(&shown);
+        assert!(
+            alone.contains("<svg class=\"big\" viewBox=\"0 0 900 "),
+            "{alone}"
+        );
+        assert!(
+            alone.contains("<svg class=\"small\" viewBox=\"0 0 420 "),
+            "{alone}"
+        );
+        shown.panels.push(shown.panels[0].clone());
+        let two = page(&shown);
+        assert_eq!(two.matches("<svg viewBox=\"0 0 420 ").count(), 2, "{two}");
     }
 
     #[test]

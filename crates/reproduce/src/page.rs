@@ -2,8 +2,8 @@
 
 use crate::Outcome;
 use crate::claim::{Checked, Verdict};
-use crate::drawn::{Looks, plot};
-use crate::figure::{self, Form, Shown};
+use crate::drawn::{Looks, figure};
+use crate::figure::{Form, Shown, text};
 use maud::{Markup, html};
 use measure::estimate::Estimate;
 use serde::Serialize;
@@ -31,7 +31,7 @@ pub fn ours(claim: &Checked) -> String {
         ci95: claim.ci95,
         ..Estimate::exact(value)
     };
-    format!("{} {}", figure::text(&estimate), claim.unit)
+    format!("{} {}", text(&estimate), claim.unit)
         .trim()
         .to_owned()
 }
@@ -158,16 +158,7 @@ fn drawn(looks: &Looks<'_>, shown: &Shown) -> Markup {
         section {
             h2 { (shown.title) }
             (looks.legend(shown))
-            div class="grid" {
-                @for panel in &shown.panels {
-                    @let plot = plot(looks, shown, panel);
-                    figure {
-                        @if !panel.title.is_empty() { figcaption { b { (panel.title) } } }
-                        (plot.element(""))
-                        p class="note" { (plot.remarks().trim()) }
-                    }
-                }
-            }
+            (figure(looks, shown))
             div class="wide" tabindex="0" {
                 table {
                     thead { tr { @for cell in &head { th scope="col" { (cell) } } } }

@@ -70,24 +70,20 @@ def points(ax, rows, style, label, boxed):
 
 
 def box(ax, rows, whiskers, style):
+    color = style["color"]
     for row, ends in zip(rows, whiskers):
-        stats = {
-            "med": row["x"],
-            "q1": row["x_low"],
-            "q3": row["x_high"],
-            "whislo": ends["x_low"],
-            "whishi": ends["x_high"],
-            "fliers": [],
-        }
-        line = {"color": style["color"]}
-        drawn = {part: line for part in ("boxprops", "medianprops", "whiskerprops", "capprops")}
-        ax.bxp([stats], positions=[row["y"]], vert=False, manage_ticks=False, **drawn)
+        low, high, y = row["x_low"], row["x_high"], row["y"]
+        ax.barh(y, high - low, left=low, height=0.4, color=color, alpha=0.25)
+        ax.plot([row["x"]] * 2, [y - 0.2, y + 0.2], color=color, linewidth=2.4)
+        ax.plot([low, ends["x_low"]], [y, y], color=color)
+        ax.plot([high, ends["x_high"]], [y, y], color=color)
 
 
 def line(ax, rows, style, label, mark):
     x = [row["x"] for row in rows]
     y = [float("nan") if row["y"] is None else row["y"] for row in rows]
     look = {"color": style["color"], "linestyle": style["dash"], "label": label}
+    look["alpha"] = 0.45 if rows[0]["part"] == "largest" else 1.0
     if mark == "area":
         ax.fill_between(x, y, step="post", color=style["color"], label=label)
     elif mark == "line":
