@@ -117,7 +117,7 @@ fn plot(looks: &Looks<'_>, shown: &Shown, panel: &Panel, size: (f64, f64)) -> Dr
             draw(
                 plot,
                 (shown.kind, shown.sampled),
-                f64::from(place),
+                place,
                 series,
                 look,
             );

@@ -239,7 +239,7 @@ fn firsts(values: &[Value]) -> impl Iterator<Item = &Value> {
 /// A number with at least three digits that count.
 fn number(value: f64) -> String {
     let decimals = match value.abs() {
-        size if size >= 99.95 || size < 1e-9 => 0,
+        size if !(1e-9..99.95).contains(&size) => 0,
         size if size >= 9.995 => 1,
         size if size >= 0.095 => 2,
         _ => 4,
