@@ -100,6 +100,7 @@ fn a_second_run_into_a_folder_replaces_the_first() {
     let expected = [
         "000-codel-seed2",
         "notes.txt",
+        "plots",
         "report.html",
         "results.csv",
         "results.json",
@@ -130,7 +131,13 @@ fn results_are_kept_in_the_folder_as_they_come() {
     );
     assert_eq!(
         names(&folder.0.join("w")),
-        ["report.html", "results.csv", "results.json", "store"]
+        [
+            "plots",
+            "report.html",
+            "results.csv",
+            "results.json",
+            "store"
+        ]
     );
     assert_eq!(files(&folder.0.join("w/store/results")), 4);
 }

@@ -114,13 +114,7 @@ fn plot(looks: &Looks<'_>, shown: &Shown, panel: &Panel, size: (f64, f64)) -> Dr
         let look = looks.get(&series.look);
         let key = look.key(&series.case);
         plot.series(&key, "", |plot| {
-            draw(
-                plot,
-                (shown.kind, shown.sampled),
-                place,
-                series,
-                look,
-            );
+            draw(plot, (shown.kind, shown.sampled), place, series, look);
         });
     }
     if shown.kind == Form::Scatter {

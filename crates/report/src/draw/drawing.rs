@@ -6,7 +6,7 @@ use super::marker::marker;
 use super::palette;
 use super::svg::coordinate as c;
 use super::values::{HEAD, Key, Table, Value, digest, row};
-use crate::export;
+use crate::tables;
 use maud::{Markup, PreEscaped, html};
 use std::io;
 
@@ -158,7 +158,7 @@ impl Drawing {
     /// None in practice: everything can be written.
     pub fn csv(&self) -> io::Result<String> {
         let rows = self.values.iter().map(|value| row(value, &self.x, &self.y));
-        export::rows(&HEAD, rows)
+        tables::rows(&HEAD, rows)
     }
 }
 

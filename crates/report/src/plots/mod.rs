@@ -4,7 +4,7 @@ use crate::draw::axis::Axis;
 use crate::draw::marker::SHAPES;
 use crate::draw::values::Key;
 use crate::draw::{Drawing, palette};
-use crate::export::plain;
+use crate::tables::plain;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
