@@ -36,6 +36,12 @@ kernel-engine:
 test-live: setup
 	sh scripts/test-live.sh
 
+# `gcc` beside libwebrtc's own, which is fetched and built once, outside of the tree. Writes the
+# records that `make test` replays.
+.PHONY: witness
+witness: setup
+	sh scripts/witness.sh
+
 # Speed: ours, and ns-3's where libns3-dev is installed. Writes target/bench.json.
 # SHORT=1 only sees that everything can be measured.
 bench: setup
@@ -105,9 +111,10 @@ man:
 	mkdir -p target/completions
 	for shell in bash zsh fish; do $(ANALECTS) completions $$shell > target/completions/analects.$$shell; done
 
-# The Debian packages of the module and of tc's side, into target/deb.
+# The Debian packages of the module, of tc's side and of the program, into target/deb.
 deb:
 	sh scripts/deb.sh --check
+	sh scripts/deb-program.sh --check
 
 # They are installed in a fresh Debian 12 in a chroot, tried, and removed.
 test-deb: deb

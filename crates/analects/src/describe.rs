@@ -1,7 +1,7 @@
 //! `analects list` and `analects describe`.
 
 use crate::cli::{Listed, Style};
-use crate::described::Entry;
+use crate::described::{Entry, said};
 use crate::engines::ENGINES;
 use crate::markdown;
 use crate::refused::Refused;
@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 use transport::media::MediaParams;
 use units::param::Spec;
 use units::{Refusal, choice};
-use workload::{Carrier, Preset};
+use workload::Carrier;
 
 /// What a scenario can say; a test runs it.
 const SCENARIO: &str = include_str!("scenario.toml");
@@ -240,15 +240,6 @@ fn page(entry: &Entry) -> String {
         text.push_str("\nKeys of every entry are in `analects describe scenario`.\n");
     }
     text
-}
-
-/// What a preset sets: `fps = 60, control = gcc`.
-pub fn said(preset: &Preset) -> String {
-    let settings = preset.settings.iter();
-    let settings: Vec<String> = settings
-        .map(|(key, value)| format!("{key} = {value}"))
-        .collect();
-    settings.join(", ")
 }
 
 fn parameter(text: &mut String, spec: &Spec) {

@@ -23,3 +23,12 @@ pub struct Entry {
     /// Parameters, under headings.
     pub params: Vec<(&'static str, &'static [Spec])>,
 }
+
+/// What a preset sets: `fps = 60, control = gcc`.
+pub fn said(preset: &Preset) -> String {
+    let settings = preset.settings.iter();
+    let settings: Vec<String> = settings
+        .map(|(key, value)| format!("{key} = {value}"))
+        .collect();
+    settings.join(", ")
+}

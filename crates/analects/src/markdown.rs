@@ -1,8 +1,7 @@
 //! Descriptions as Markdown: `docs/disciplines.md`, `docs/controls.md`, `docs/traffic.md` and
 //! `docs/metrics.md` are what this prints; a test compares.
 
-use crate::describe::said;
-use crate::described::Entry;
+use crate::described::{Entry, said};
 use std::fmt::Write as _;
 use units::choice;
 use units::param::Spec;

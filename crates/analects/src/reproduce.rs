@@ -138,7 +138,8 @@ fn table(outcome: &Outcome<'_>) -> String {
 fn totals(outcomes: &[Outcome<'_>]) -> String {
     let claims = outcomes.iter().flat_map(|outcome| &outcome.claims);
     let [holds, fails, untold] = page::counts(claims);
-    format!("{holds} claims hold, {fails} do not, {untold} cannot be told\n")
+    let share = 100.0 * untold as f64 / (holds + fails + untold).max(1) as f64;
+    format!("{holds} claims hold, {fails} do not, {untold} cannot be told ({share:.0} % of all)\n")
 }
 
 fn markdown(args: &ReproduceArgs, data: &Data, outcomes: &[Outcome<'_>]) -> String {

@@ -257,7 +257,7 @@ fn what_is_null_has_a_note() {
     }
     for path in [
         "flows.long.fct_ms",
-        "pages.page.1.plt_ms",
+        "pages.page.0.plt_ms",
         "calls.call.frame_delay_ms.p50",
     ] {
         assert!(

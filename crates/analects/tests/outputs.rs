@@ -207,3 +207,18 @@ fn what_contradicts_or_is_not_modelled_is_said() {
     assert!(said.contains("simulcast is not modelled"), "{said}");
     ok(&folder, &["run", "s.toml", "--set", "link.trace=t.txt"]);
 }
+
+#[test]
+fn columns_are_those_that_are_asked_for() {
+    let folder = folder("outputs-columns");
+    let table = ok(&folder, &["run", "s.toml", "--columns", "drops,bulk_rate"]);
+    let head = table.lines().find(|line| line.contains("discipline"));
+    let words: Vec<&str> = head.unwrap().split_whitespace().collect();
+    assert_eq!(words, ["discipline", "drops", "bulk", "Mbit/s"]);
+    let said = refusal(&folder, &["run", "s.toml", "--columns", "drop"]);
+    assert!(
+        said.contains("--columns: there is no column \"drop\""),
+        "{said}"
+    );
+    assert!(said.contains("did you mean drops?"), "{said}");
+}

@@ -127,7 +127,7 @@ fn a_point_is_the_run_of_its_settings() {
 #[test]
 fn the_same_whatever_runs_at_a_time() {
     let folder = folder("sweep-jobs");
-    let args = [BUFFERS, &["--format", "json", "--repeat", "3"]].concat();
+    let args = [BUFFERS, &["--format", "json", "--repeat", "5"]].concat();
     let one = sweep(&folder, &[&args[..], &["--jobs", "1"]].concat());
     assert_eq!(one, sweep(&folder, &[&args[..], &["--jobs", "5"]].concat()));
     let json: Value = serde_json::from_str(&one).unwrap();

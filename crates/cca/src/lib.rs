@@ -86,6 +86,17 @@ pub trait Control: Send {
         None
     }
 
+    /// How much of its pacing rate the transport may send at once before it waits for all of that
+    /// to have taken its time. Zero spaces every packet.
+    fn pacing_burst(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    /// The rate that a media session keeps up with padding where there is too little media.
+    fn padding_rate(&self) -> Rate {
+        Rate::from_bits(0)
+    }
+
     /// The rate at which an encoder should produce, given the smoothed round trip. By default the
     /// window per round trip.
     fn media_rate(&self, srtt: Duration) -> Rate {
@@ -230,13 +241,13 @@ pub struct Arrival {
     /// When it arrived, on the receiver's clock; `None` if it has not.
     pub received: Option<Instant>,
     /// The probe that it belongs to, if any.
-    pub probe: Option<u32>,
+    pub probe: Option<Probe>,
 }
 
 /// A burst that measures the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Probe {
-    /// Its number, for [`Arrival::probe`].
+    /// Its number: a control gives each its own.
     pub id: u32,
     /// Rate of the burst.
     pub rate: Rate,

@@ -2,7 +2,7 @@
 //!
 //! What varies independently is a *unit*: a run with its seed or, where recorded traces differ, all
 //! runs of a trace. What lies inside one (the loads of its pages) does not vary independently, so each
-//! unit counts as one value: its mean, or its share. [`interval`](crate::interval) says where the mean
+//! unit counts as one value: its mean, or its share. [`interval`] says where the mean
 //! of such values lies. Comparisons pair units, which have the same seeds and so the same pages.
 //!
 //! A quantile is that of all values of all units; its interval is where the share of values below it

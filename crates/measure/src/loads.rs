@@ -141,12 +141,15 @@ impl Loads {
         !self.open.is_empty()
     }
 
-    /// All results, in the order of starts.
+    /// All results, in the order of starts. What began so late that its aftermath would be cut off says
+    /// nothing, and is no load.
     pub fn results(mut self, scenario: &Scenario) -> Vec<PageResult> {
+        let end = Instant::ZERO + scenario.duration;
+        let told = |load: &&Load| load.measured && load.started + AFTERMATH <= end;
         self.done.extend(
             self.open
                 .iter()
-                .filter(|load| load.measured)
+                .filter(told)
                 .map(|load| (load.place, load.result(scenario))),
         );
         self.done.sort_by_key(|(place, _)| *place);

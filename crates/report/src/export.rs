@@ -1,6 +1,8 @@
 //! What others read: one JSON document, CSV, and a folder with everything.
 
 use crate::plots;
+pub use crate::tables::rows;
+use crate::tables::{plain, text};
 use measure::{RunResult, Series};
 use serde::Serialize;
 use std::io;
@@ -25,27 +27,6 @@ pub struct Document<'a> {
 /// None in practice: everything in it can be written.
 pub fn json(document: &Document<'_>) -> io::Result<String> {
     Ok(serde_json::to_string_pretty(document)? + "\n")
-}
-
-/// A table as CSV (RFC 4180), lines ending in a newline: its head, and rows of as many fields.
-///
-/// # Errors
-/// If a row has more fields than the head, or fewer.
-pub fn rows<R>(head: &[&str], rows: impl IntoIterator<Item = R>) -> io::Result<String>
-where
-    R: IntoIterator<Item: AsRef<[u8]>>,
-{
-    let mut table = csv::Writer::from_writer(Vec::new());
-    table.write_record(head)?;
-    for row in rows {
-        table.write_record(row)?;
-    }
-    text(table)
-}
-
-fn text(table: csv::Writer<Vec<u8>>) -> io::Result<String> {
-    let bytes = table.into_inner().map_err(|error| error.into_error())?;
-    String::from_utf8(bytes).map_err(io::Error::other)
 }
 
 /// A field as it stands in CSV.
@@ -129,7 +110,7 @@ fn figures(path: &str, value: &serde_json::Value) -> Vec<(String, String)> {
 
 /// What files of a run are called: its place among the results, from 0, its discipline and its seed.
 pub fn run_name(place: usize, discipline: &str, seed: u64) -> String {
-    format!("{place:03}-{}-seed{seed}", plots::plain(discipline))
+    format!("{place:03}-{}-seed{seed}", plain(discipline))
 }
 
 /// What a folder has of all runs.

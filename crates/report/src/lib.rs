@@ -14,6 +14,7 @@ pub mod export;
 mod html;
 pub mod plots;
 mod summary;
+mod tables;
 pub mod taps;
 
 pub use html::{Look, Pages, framed, html, looks};

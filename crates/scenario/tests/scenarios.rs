@@ -478,3 +478,47 @@ proptest! {
         short(with(&quick(), &path, &value))?;
     }
 }
+
+#[test]
+fn a_preset_says_what_is_not_said() {
+    let call = |text: &str| {
+        parse(&LEAST.replace("kind = \"call\"", text)).map(|mut read| read.traffic.remove(0))
+    };
+    let rates = |traffic: &Traffic| ["fps", "max_rate"].map(|key| setting(traffic, key));
+    let plain = call("kind = \"call\"").unwrap();
+    assert_eq!(
+        (plain.preset, rates(&plain)),
+        (Some("webrtc"), ["30", "4mbit"].map(str::to_owned))
+    );
+    let game = call("kind = \"call\"\npreset = \"game\"").unwrap();
+    assert_eq!(rates(&game), ["60", "30mbit"]);
+    let own = call("kind = \"call\"\npreset = \"game\"\nfps = 25\ncontrol = \"copa\"").unwrap();
+    assert_eq!(rates(&own), ["25", "30mbit"]);
+    assert_eq!(own.control, Some(Choice::plain("copa")));
+    let error = call("kind = \"call\"\npreset = \"web-rtc\"").unwrap_err();
+    assert!(error.help.contains("did you mean webrtc?"), "{error}");
+    assert!(parse(&LEAST.replace("kind = \"bulk\"", "kind = \"bulk\"\npreset = \"x\"")).is_err());
+}
+
+#[test]
+fn noise_is_a_time_or_packets() {
+    let noise = |text: &str| parse(&format!("noise = \"{text}\"{LEAST}")).map(|read| read.noise);
+    // A packet of 1500 bytes takes 1.5 ms at 8 Mbit/s.
+    assert_eq!(parse(LEAST).unwrap().noise, Duration::from_micros(1500));
+    assert_eq!(noise("2p").unwrap(), ms(3));
+    assert_eq!(noise("7ms").unwrap(), ms(7));
+    assert_eq!(noise("0s").unwrap(), Duration::ZERO);
+    for refused in ["2", "-1p", "p", "2s", "1001p", "much"] {
+        assert!(noise(refused).is_err(), "{refused}");
+    }
+    for (key, value) in [
+        ("loss_burst", "0.5"),
+        ("loss_burst", "x"),
+        ("jitter", "-1ms"),
+    ] {
+        assert!(
+            with(LEAST, &format!("link.{key}"), value).is_err(),
+            "{key} {value}"
+        );
+    }
+}

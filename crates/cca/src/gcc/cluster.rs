@@ -40,12 +40,31 @@ struct Cluster {
 }
 
 impl Clusters {
-    /// `probe` is about to be sent.
-    pub fn expect(&mut self, probe: &Probe) {
-        if self.clusters.len() >= KEPT {
-            self.clusters.remove(0);
-        }
-        self.clusters.push(Cluster {
+    /// A packet of `probe` arrived; the result so far in bit/s, if enough of them have.
+    pub fn add(
+        &mut self,
+        probe: &Probe,
+        sent: Instant,
+        received: Instant,
+        bytes: u32,
+    ) -> Option<f64> {
+        let known = self.clusters.iter().position(|known| known.id == probe.id);
+        let index = known.unwrap_or_else(|| {
+            if self.clusters.len() >= KEPT {
+                self.clusters.remove(0);
+            }
+            self.clusters.push(Cluster::new(probe));
+            self.clusters.len() - 1
+        });
+        let cluster = &mut self.clusters[index];
+        cluster.add(sent, received, bytes);
+        cluster.rate()
+    }
+}
+
+impl Cluster {
+    fn new(probe: &Probe) -> Self {
+        Cluster {
             id: probe.id,
             least_packets: ENOUGH * f64::from(probe.packets),
             least_bytes: ENOUGH * probe.rate.bytes_in(probe.span) as f64,
@@ -55,27 +74,22 @@ impl Clusters {
             last_sent: (Instant::ZERO, 0),
             first_received: (Instant::NEVER, 0),
             last_received: Instant::ZERO,
-        });
+        }
     }
 
-    /// A packet of the burst `id` arrived; the result so far in bit/s, if enough of them have.
-    pub fn add(&mut self, id: u32, sent: Instant, received: Instant, bytes: u32) -> Option<f64> {
-        let cluster = self.clusters.iter_mut().find(|cluster| cluster.id == id)?;
-        cluster.packets += 1;
-        cluster.bytes += u64::from(bytes);
-        cluster.first_sent = cluster.first_sent.min(sent);
-        if sent >= cluster.last_sent.0 {
-            cluster.last_sent = (sent, bytes);
+    fn add(&mut self, sent: Instant, received: Instant, bytes: u32) {
+        self.packets += 1;
+        self.bytes += u64::from(bytes);
+        self.first_sent = self.first_sent.min(sent);
+        if sent > self.last_sent.0 || self.packets == 1 {
+            self.last_sent = (sent, bytes);
         }
-        if received < cluster.first_received.0 {
-            cluster.first_received = (received, bytes);
+        if received < self.first_received.0 {
+            self.first_received = (received, bytes);
         }
-        cluster.last_received = cluster.last_received.max(received);
-        cluster.rate()
+        self.last_received = self.last_received.max(received);
     }
-}
 
-impl Cluster {
     fn rate(&self) -> Option<f64> {
         if f64::from(self.packets) < self.least_packets || (self.bytes as f64) < self.least_bytes {
             return None;
@@ -113,21 +127,19 @@ mod tests {
     }
 
     /// 8 Mbit/s for 15 ms: 15 000 B, of which 12 000 must arrive; a packet of 1000 B every ms.
-    fn clusters() -> Clusters {
-        let mut clusters = Clusters::default();
-        clusters.expect(&Probe {
-            id: 7,
+    fn probe(id: u32) -> Probe {
+        Probe {
+            id,
             rate: Rate::from_bits(8_000_000),
             span: Duration::from_millis(15),
             packets: 5,
-        });
-        clusters
+        }
     }
 
     fn last(gap: u64, packets: u64) -> Option<f64> {
-        let mut clusters = clusters();
+        let mut clusters = Clusters::default();
         (0..packets)
-            .map(|n| clusters.add(7, us(1000 * n), us(50_000 + gap * n), 1000))
+            .map(|n| clusters.add(&probe(7), us(1000 * n), us(50_000 + gap * n), 1000))
             .last()
             .flatten()
     }
@@ -146,7 +158,25 @@ mod tests {
     }
 
     #[test]
-    fn unknown_bursts_are_ignored() {
-        assert_eq!(clusters().add(8, us(0), us(1), 1000), None);
+    fn bursts_are_told_apart_and_old_ones_forgotten() {
+        let mut clusters = Clusters::default();
+        for n in 0..11 {
+            let at = 1000 * n;
+            assert_eq!(clusters.add(&probe(7), us(at), us(50_000 + at), 1000), None);
+        }
+        for other in 8..8 + KEPT as u32 - 1 {
+            clusters.add(&probe(other), us(0), us(1), 1000);
+        }
+        let twelfth = (us(11_000), us(61_000));
+        assert_eq!(
+            clusters.add(&probe(7), twelfth.0, twelfth.1, 1000),
+            Some(8e6)
+        );
+        clusters.add(&probe(100), us(0), us(1), 1000);
+        assert_eq!(
+            clusters.add(&probe(7), us(12_000), us(62_000), 1000),
+            None,
+            "sixteen others came since its first packet: this is a first one again"
+        );
     }
 }

@@ -84,13 +84,20 @@ impl Delay {
             return;
         };
         self.count = (self.count + 1).min(GROUPS_FOR_TRUST);
+        let at = whole_ms(received);
         let trend = match self.estimator {
-            Estimator::Trendline => GAIN * self.trendline.update(&delta, received),
+            Estimator::Trendline => GAIN * self.trendline.update(&delta, at),
             Estimator::Kalman => self.kalman.update(&delta),
         };
         if self.count >= 2 {
-            let scaled = f64::from(self.count) * trend;
-            self.detector.update(scaled, delta.sent, received);
+            let weight = f64::from(self.count);
+            self.detector.update(trend, weight, delta.sent, at);
         }
     }
+}
+
+/// libwebrtc hands arrivals to the estimator in whole milliseconds.
+fn whole_ms(at: Instant) -> Instant {
+    const MS: u64 = 1_000_000;
+    Instant::from_nanos(at.as_nanos().saturating_add(MS / 2) / MS * MS)
 }

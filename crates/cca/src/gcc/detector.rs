@@ -60,9 +60,11 @@ impl Detector {
         self.usage
     }
 
-    /// Takes the scaled `trend`, in ms, over groups sent `sent` ms apart, at the arrival `at`.
-    pub fn update(&mut self, trend: f64, sent: f64, at: Instant) {
-        if trend > self.threshold {
+    /// Takes a `trend` that counts `weight` times, in ms, over groups sent `sent` ms apart, at the
+    /// arrival `at`.
+    pub fn update(&mut self, trend: f64, weight: f64, sent: f64, at: Instant) {
+        let scaled = weight * trend;
+        if scaled > self.threshold {
             // The first time, half of the time since the last group counts.
             let (time, times) = match self.over {
                 None => (sent / 2.0, 1),
@@ -76,14 +78,14 @@ impl Detector {
             }
         } else {
             self.over = None;
-            self.usage = if trend < -self.threshold {
+            self.usage = if scaled < -self.threshold {
                 Usage::Under
             } else {
                 Usage::Normal
             };
         }
         self.previous = trend;
-        self.adapt(trend.abs(), at);
+        self.adapt(scaled.abs(), at);
     }
 
     /// The threshold follows the trend, so that a call neither starves beside flows that fill the
@@ -111,16 +113,16 @@ mod tests {
         // 20 > 12.5 for 3 ms, then 3 + 6 = 9 ms, then 9 + 6 = 15 ms.
         let mut seen = Vec::new();
         for step in 0..3 {
-            detector.update(20.0, 6.0, at(6 * step));
+            detector.update(20.0, 1.0, 6.0, at(6 * step));
             seen.push(detector.usage());
         }
         assert_eq!(seen, [Usage::Normal, Usage::Normal, Usage::Over]);
         // Falling, but above the threshold: what was found stays.
-        detector.update(19.0, 6.0, at(18));
+        detector.update(19.0, 1.0, 6.0, at(18));
         assert_eq!(detector.usage(), Usage::Over);
-        detector.update(-16.0, 6.0, at(24));
+        detector.update(-16.0, 1.0, 6.0, at(24));
         assert_eq!(detector.usage(), Usage::Under);
-        detector.update(0.0, 6.0, at(30));
+        detector.update(0.0, 1.0, 6.0, at(30));
         assert_eq!(detector.usage(), Usage::Normal);
     }
 
@@ -128,7 +130,17 @@ mod tests {
     fn a_falling_trend_is_no_overuse() {
         let mut detector = Detector::default();
         for step in 0..5 {
-            detector.update(26.0 - step as f64, 20.0, at(20 * step));
+            detector.update(26.0 - step as f64, 1.0, 20.0, at(20 * step));
+            assert_eq!(detector.usage(), Usage::Normal);
+        }
+    }
+
+    #[test]
+    fn a_trend_that_only_counts_more_does_not_rise() {
+        let mut detector = Detector::default();
+        for step in 0..5 {
+            let (trend, weight) = (1.0 - 0.01 * step as f64, 20.0 + step as f64);
+            detector.update(trend, weight, 20.0, at(20 * step));
             assert_eq!(detector.usage(), Usage::Normal);
         }
     }
@@ -136,18 +148,18 @@ mod tests {
     #[test]
     fn the_threshold_adapts_within_its_limits() {
         let mut detector = Detector::default();
-        detector.update(0.0, 10.0, at(0));
+        detector.update(0.0, 1.0, 10.0, at(0));
         // 12.5 + 0.039·(0 − 12.5)·10 = 7.625.
-        detector.update(0.0, 10.0, at(10));
+        detector.update(0.0, 1.0, 10.0, at(10));
         assert!((detector.threshold - 7.625).abs() < 1e-9);
         // 7.625 − 0.39·7.625 = 4.65, below the least.
-        detector.update(0.0, 10.0, at(20));
+        detector.update(0.0, 1.0, 10.0, at(20));
         assert_eq!(detector.threshold, 6.0);
         // 6 + 0.0087·(16 − 6)·10 = 6.87.
-        detector.update(16.0, 10.0, at(30));
+        detector.update(16.0, 1.0, 10.0, at(30));
         assert!((detector.threshold - 6.87).abs() < 1e-9);
         // More than 15 above: not followed.
-        detector.update(22.0, 10.0, at(40));
+        detector.update(22.0, 1.0, 10.0, at(40));
         assert!((detector.threshold - 6.87).abs() < 1e-9);
     }
 }

@@ -1,88 +1,292 @@
-//! The loss-based controller: a limit that lives only while there is loss.
+//! The loss-based controller: how much passes without more loss than the path has anyway.
 //!
-//! draft-ietf-rmcat-gcc-02, section 6, with the reporting of libwebrtc's
-//! `send_side_bandwidth_estimation.cc`: reports of a second and of 20 packets at least, no two
-//! decreases within 300 ms and a round trip, growth by 8 % a second where the draft says 5 % for
-//! every feedback, however often that comes. As there, the limit follows the delay-based estimate
-//! downwards; when it has grown past that estimate, it is gone.
+//! libwebrtc's `loss_based_bwe_v2.cc`, in place of the draft's section 6. Packets are gathered in
+//! observations of a quarter of a second. A candidate is a bandwidth with an inherent loss; of
+//! several the one counts that makes the losses of the last fifteen observations most likely, with
+//! a preference for more bandwidth while there is little loss. What follows is bounded: by what
+//! arrives, by how much is lost right now, and by the delay-based estimate.
 
+mod model;
+
+use crate::Arrival;
+use model::{Channel, Model, Observation};
 use units::{Duration, Instant};
 
-/// A report covers this long at least.
-const REPORT: Duration = Duration::from_secs(1);
-/// And this many packets.
-const PACKETS: u64 = 20;
-/// Time between decreases, beside a round trip.
-const BETWEEN_DECREASES: Duration = Duration::from_millis(300);
-/// Below this fraction the limit grows, above the other it falls (section 6).
-const LOW: f64 = 0.02;
-const HIGH: f64 = 0.1;
-/// Growth per report.
-const GROWTH: f64 = 1.08;
+/// An observation covers this long of sending at least.
+const SHORTEST: Duration = Duration::from_millis(250);
+/// So many observations have to be there before any result counts.
+const ENOUGH: u64 = 3;
+/// What is tried, in current estimates.
+const FACTORS: [f64; 3] = [1.02, 1.0, 0.95];
+/// While loss limits, no more than this per [`STEP`], in estimates.
+const MOST_GROWTH: f64 = 1.3;
+const STEP: Duration = Duration::from_millis(300);
+/// And no more than this in what arrives; the second while that is below so many times the rate
+/// that is held.
+const RAMP_UP: f64 = 1.5;
+const RAMP_UP_HELD: f64 = 1.2;
+const HELD: f64 = 1.3;
+/// A decrease is held for this long, twice as long after each, up to a most.
+const HOLD: Duration = Duration::from_millis(300);
+const LONGEST_HOLD: Duration = Duration::from_secs(60);
+/// Padding follows an increase for this long.
+const PADDING: Duration = Duration::from_secs(2);
+/// libwebrtc `kCongestionControllerMinBitrate`.
+const FLOOR: f64 = 5_000.0;
+
+/// What limits the rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Limit {
+    /// The delay, not loss.
+    Delay,
+    /// Loss, less and less: padding goes along.
+    Rising,
+    /// Loss.
+    Loss,
+}
+
+/// A rate that must not be exceeded until a time, after a decrease.
+#[derive(Debug, Clone, Copy)]
+struct Hold {
+    until: Instant,
+    /// How long the next one lasts.
+    next: Duration,
+    rate: f64,
+}
+
+impl Default for Hold {
+    fn default() -> Self {
+        Hold {
+            until: Instant::ZERO,
+            next: HOLD,
+            rate: f64::INFINITY,
+        }
+    }
+}
 
 /// The controller's state. Rates in bit/s.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct Loss {
-    limit: Option<f64>,
-    packets: u64,
-    lost: u64,
-    since: Option<Instant>,
-    decreased: Option<Instant>,
-    /// The last report was above what lets the limit grow.
-    lossy: bool,
+    bounds: (f64, f64),
+    model: Model,
+    /// The observation being gathered, and the last packet sent of the one before it.
+    partial: Observation,
+    last_sent: Option<Instant>,
+    best: Option<Channel>,
+    acknowledged: Option<f64>,
+    rate: f64,
+    limit: Limit,
+    hold: Hold,
+    /// The rate that padding was begun for, and when.
+    padding: Option<(f64, Instant)>,
+    /// When the present [`STEP`] began, and how far it may go.
+    step: Option<(Instant, f64)>,
 }
 
 impl Loss {
-    /// The limit, if loss sets one.
-    pub fn limit(&self) -> Option<f64> {
-        self.limit
-    }
-
-    /// Whether the last report found too much loss to grow.
-    pub fn lossy(&self) -> bool {
-        self.lossy
-    }
-
-    /// Forgets the limit: a probe has shown that more passes.
-    pub fn lift(&mut self) {
-        self.limit = None;
-    }
-
-    /// Limits the rate for another reason: feedback that does not come.
-    pub fn cap(&mut self, rate: f64) {
-        self.limit = Some(self.limit.map_or(rate, |limit| limit.min(rate)));
-    }
-
-    /// Feedback about `packets`, of which `lost` did not arrive, with a delay-based estimate of
-    /// `estimate`.
-    pub fn update(&mut self, now: Instant, packets: u64, lost: u64, estimate: f64, rtt: Duration) {
-        self.packets += packets;
-        self.lost += lost;
-        let since = *self.since.get_or_insert(now);
-        if self.packets < PACKETS || now.since(since) < REPORT {
-            return;
+    /// For rates within `bounds`.
+    pub fn new(bounds: (f64, f64)) -> Self {
+        Loss {
+            bounds,
+            model: Model::default(),
+            partial: Observation::default(),
+            last_sent: None,
+            best: None,
+            acknowledged: None,
+            rate: 0.0,
+            limit: Limit::Delay,
+            hold: Hold::default(),
+            padding: None,
+            step: None,
         }
-        let fraction = self.lost as f64 / self.packets as f64;
-        (self.packets, self.lost, self.since) = (0, 0, Some(now));
-        self.report(now, fraction, estimate, rtt);
     }
 
-    fn report(&mut self, now: Instant, fraction: f64, estimate: f64, rtt: Duration) {
-        self.lossy = fraction > LOW;
-        if !self.lossy {
-            self.limit = self
-                .limit
-                .map(|limit| limit * GROWTH)
-                .filter(|&limit| limit < estimate);
-            return;
-        }
-        let current = self.limit.map_or(estimate, |limit| limit.min(estimate));
-        let wait = BETWEEN_DECREASES + rtt;
-        if fraction > HIGH && self.decreased.is_none_or(|at| now.since(at) >= wait) {
-            self.decreased = Some(now);
-            self.limit = Some(current * (1.0 - 0.5 * fraction));
+    /// The rate that passes, once enough was seen to tell.
+    pub fn rate(&self) -> Option<f64> {
+        (self.best.is_some() && self.model.count() >= ENOUGH).then_some(self.rate)
+    }
+
+    /// What limits the rate.
+    pub fn limit(&self) -> Limit {
+        if self.rate().is_some() {
+            self.limit
         } else {
-            self.limit = Some(current);
+            Limit::Delay
+        }
+    }
+
+    /// What arrives, where it is known.
+    pub fn set_acknowledged(&mut self, rate: Option<f64>) {
+        self.acknowledged = rate.or(self.acknowledged);
+    }
+
+    /// A report, with a delay-based estimate of `delay`; `limited` if the application sends less
+    /// than it may.
+    pub fn update(&mut self, arrivals: &[Arrival], delay: f64, limited: bool) {
+        let Some(now) = self.observe(arrivals) else {
+            return;
+        };
+        let old = match self.best {
+            Some(best) => best,
+            None if delay.is_finite() => {
+                self.rate = delay;
+                Channel::new(delay)
+            }
+            None => return,
+        };
+        let found = self.search(now, old, delay, limited);
+        let found = self.slowed(now, old, found);
+        let (lower, upper) = (self.lower(), self.model.upper(self.bounds.1));
+        let bounded = found.bandwidth.min(upper).min(delay).max(lower);
+        self.best = Some(if bounded < found.bandwidth {
+            Channel {
+                bandwidth: bounded,
+                inherent: 0.0,
+            }
+        } else {
+            Channel {
+                bandwidth: found.bandwidth.max(lower),
+                ..found
+            }
+        });
+        self.conclude(now, bounded, delay);
+    }
+
+    /// Gathers a report; the time of its last packet, if an observation is complete with it.
+    fn observe(&mut self, arrivals: &[Arrival]) -> Option<Instant> {
+        let first = arrivals.iter().map(|packet| packet.sent).min()?;
+        let last = arrivals.iter().map(|packet| packet.sent).max()?;
+        for packet in arrivals {
+            let bytes = f64::from(packet.bytes);
+            self.partial.bytes += bytes;
+            if packet.received.is_none() {
+                self.partial.lost += bytes;
+            }
+        }
+        let span = last.since(*self.last_sent.get_or_insert(first));
+        if span < SHORTEST {
+            return None;
+        }
+        self.last_sent = Some(last);
+        let mut observation = core::mem::take(&mut self.partial);
+        observation.rate = observation.bytes * 8.0 / span.as_secs_f64();
+        self.model.push(observation);
+        Some(last)
+    }
+
+    /// The likeliest of the candidates; of equal ones the fastest.
+    fn search(&self, now: Instant, old: Channel, delay: f64, limited: bool) -> Channel {
+        let most = self.most_candidate().max(old.bandwidth);
+        let padded = |(_, since): (f64, Instant)| since + PADDING >= now;
+        let arriving = self
+            .acknowledged
+            .filter(|_| !limited || self.padding.is_some_and(padded));
+        let delay = Some(delay).filter(|&delay| delay.is_finite() && delay > old.bandwidth);
+        let factors = FACTORS.map(|factor| factor * old.bandwidth).into_iter();
+        let bandwidths = factors.chain(arriving).chain(delay);
+        let mut best = (f64::MIN, old);
+        for bandwidth in bandwidths {
+            let candidate = self.model.fitted(Channel {
+                bandwidth: bandwidth.min(most),
+                ..old
+            });
+            let likelihood = self.model.likelihood(candidate);
+            let faster = candidate.bandwidth > best.1.bandwidth;
+            if likelihood > best.0 || (likelihood == best.0 && faster) {
+                best = (likelihood, candidate);
+            }
+        }
+        best.1
+    }
+
+    fn most_candidate(&self) -> f64 {
+        match (self.limit, self.step) {
+            (Limit::Delay, _) | (_, None) => self.bounds.1,
+            (_, Some((_, most))) => most,
+        }
+    }
+
+    /// What keeps the likeliest from being used: more loss than it explains, and growth that is
+    /// too fast while loss limits.
+    fn slowed(&self, now: Instant, old: Channel, mut found: Channel) -> Channel {
+        let grows = found.bandwidth > old.bandwidth;
+        if grows && self.model.average_loss() > found.inherent {
+            found.bandwidth = old.bandwidth;
+        }
+        if self.limit == Limit::Delay {
+            return found;
+        }
+        if let Some((since, most)) = self.step
+            && since + STEP > now
+        {
+            found.bandwidth = found.bandwidth.min(most);
+        }
+        if let Some(arriving) = self.acknowledged
+            && self.is_rising(old.bandwidth, found.bandwidth)
+        {
+            let held = self.hold.rate.is_finite() && arriving < HELD * self.hold.rate;
+            let factor = if held { RAMP_UP_HELD } else { RAMP_UP };
+            found.bandwidth = found.bandwidth.min(factor * arriving).max(old.bandwidth);
+            // Padding goes with growth only: a bit more is growth.
+            if self.limit == Limit::Loss && found.bandwidth == old.bandwidth {
+                found.bandwidth += 1.0;
+            }
+        }
+        found
+    }
+
+    /// What arrives is not too much.
+    fn lower(&self) -> f64 {
+        self.acknowledged.unwrap_or(0.0).max(self.bounds.0)
+    }
+
+    fn is_rising(&self, old: f64, new: f64) -> bool {
+        let goes_on = old == new && self.limit == Limit::Rising;
+        (old < new || goes_on) && self.limit != Limit::Delay
+    }
+
+    /// Padding lasts for a while after each increase.
+    fn may_go_on(&self, now: Instant, rate: f64) -> bool {
+        self.limit != Limit::Rising
+            || self
+                .padding
+                .is_some_and(|(begun, since)| since + PADDING >= now || begun < rate)
+    }
+
+    /// From the bounded estimate to the result.
+    fn conclude(&mut self, now: Instant, bounded: f64, delay: f64) {
+        let limits = bounded < delay;
+        if self.limit == Limit::Loss && self.hold.until > now && limits {
+            self.hold.rate = self.hold.rate.max(self.lower());
+            self.rate = self.hold.rate.min(bounded);
+            return;
+        }
+        let limits = limits && bounded < self.bounds.1;
+        if limits && self.is_rising(self.rate, bounded) && self.may_go_on(now, bounded) {
+            if self.padding.is_none_or(|(begun, _)| bounded > begun) {
+                self.padding = Some((bounded, now));
+            }
+            self.limit = Limit::Rising;
+        } else if limits {
+            if self.limit != Limit::Loss {
+                self.hold = Hold {
+                    until: now + self.hold.next,
+                    next: (self.hold.next * 2).min(LONGEST_HOLD),
+                    rate: bounded,
+                };
+            }
+            self.padding = None;
+            self.limit = Limit::Loss;
+        } else {
+            self.hold = Hold::default();
+            self.padding = None;
+            self.limit = Limit::Delay;
+        }
+        self.rate = bounded;
+        let over = |(since, _): (Instant, f64)| since + STEP < now;
+        if self.limit != Limit::Delay && self.step.is_none_or(over) {
+            let best = self.best.map_or(bounded, |best| best.bandwidth);
+            self.step = Some((now, (MOST_GROWTH * best).max(FLOOR)));
         }
     }
 }
@@ -92,38 +296,52 @@ mod tests {
     use super::*;
     use crate::testing::at;
 
-    const RTT: Duration = Duration::from_millis(40);
-
-    #[test]
-    fn falls_above_ten_percent_holds_above_two_and_grows_below() {
-        let mut loss = Loss::default();
-        loss.update(at(0), 10, 0, 1e6, RTT);
-        loss.update(at(500), 90, 50, 1e6, RTT);
-        assert_eq!(loss.limit(), None, "no report before a second");
-        // 70 of 200 lost: 1 − 0.5·0.35 = 0.825.
-        loss.update(at(1000), 100, 20, 1e6, RTT);
-        assert!((loss.limit().unwrap() - 825_000.0).abs() < 1e-6);
-        // 5 %: holds, at the lower one of the limit and the estimate.
-        loss.update(at(2000), 100, 5, 8e5, RTT);
-        assert_eq!(loss.limit(), Some(8e5));
-        assert!(loss.lossy());
-        // 1 %: × 1.08.
-        loss.update(at(3000), 100, 1, 9e5, RTT);
-        assert_eq!((loss.limit(), loss.lossy()), (Some(864_000.0), false));
-        // Past the delay-based estimate: gone.
-        loss.update(at(4000), 100, 0, 8.5e5, RTT);
-        assert_eq!(loss.limit(), None);
+    /// Feeds a second of 100 packets of 1250 B, 1 Mbit/s, of which one of `every` is lost.
+    fn second(loss: &mut Loss, second: u64, every: usize, delay: f64) {
+        for quarter in 0..4 {
+            let first = 1000 * second + 250 * quarter;
+            let arrivals: Vec<_> = (0..25)
+                .map(|n| Arrival {
+                    sequence: 0,
+                    bytes: 1250,
+                    sent: at(first + 10 * n as u64),
+                    received: (n % every > 0).then(|| at(first)),
+                    probe: None,
+                })
+                .collect();
+            loss.update(&arrivals, delay, false);
+        }
     }
 
     #[test]
-    fn few_packets_make_no_report() {
-        let mut loss = Loss::default();
-        for second in 0..6 {
-            loss.update(at(1000 * second), 3, 3, 1e6, RTT);
-            assert_eq!(loss.limit(), None);
+    fn without_loss_the_delay_limits() {
+        let mut loss = Loss::new((1e5, 1e9));
+        assert_eq!(loss.rate(), None);
+        loss.set_acknowledged(Some(1e6));
+        for step in 0..5 {
+            second(&mut loss, step, usize::MAX, 1.2e6);
         }
-        // The seventh makes 21 packets: all lost, half of the rate.
-        loss.update(at(6000), 3, 3, 1e6, RTT);
-        assert_eq!(loss.limit(), Some(5e5));
+        assert_eq!((loss.rate(), loss.limit()), (Some(1.2e6), Limit::Delay));
+    }
+
+    #[test]
+    fn much_loss_limits_to_what_arrives_and_its_end_lets_rise() {
+        let mut loss = Loss::new((1e5, 1e9));
+        loss.set_acknowledged(Some(8e5));
+        for step in 0..5 {
+            second(&mut loss, step, 5, 2e6);
+        }
+        // A fifth: no more than 100 kbit/s over 0.15, but no less than what arrives.
+        assert_eq!((loss.rate(), loss.limit()), (Some(8e5), Limit::Loss));
+        loss.set_acknowledged(Some(1e6));
+        second(&mut loss, 5, usize::MAX, 2e6);
+        let rising = loss.rate().unwrap();
+        assert!(rising >= 1e6 && loss.limit() != Limit::Delay, "{rising}");
+        for step in 6..20 {
+            second(&mut loss, step, usize::MAX, 2e6);
+            // What is sent follows.
+            loss.set_acknowledged(loss.rate());
+        }
+        assert_eq!((loss.rate(), loss.limit()), (Some(2e6), Limit::Delay));
     }
 }

@@ -6,10 +6,11 @@
 //! loss, and the lesser rate counts. Short bursts of padding find free capacity at once.
 //! Not for: transports without arrival times.
 //!
-//! draft-ietf-rmcat-gcc-02, and what libwebrtc (`modules/congestion_controller/goog_cc`) does where
-//! that decides how a call behaves: the trendline estimator, the capacity estimate, probing, the
-//! application-limited region, and the fall of the rate when feedback stays away. Of libwebrtc
-//! there is no second version of the loss controller and no congestion window.
+//! What libwebrtc (`modules/congestion_controller/goog_cc`) does today, with the figures of its code,
+//! which are Chrome's without field trials; it grew out of draft-ietf-rmcat-gcc-02. `make witness`
+//! runs libwebrtc's own beside this one, and `tests/witness.rs` replays what it found. Of libwebrtc
+//! there is no congestion window, which only has frames dropped, and no estimate of the link's
+//! state by Chrome's closed component. decisions/0021 has what differs and why.
 
 mod aimd;
 mod alr;
@@ -20,6 +21,7 @@ mod groups;
 mod kalman;
 mod loss;
 mod probe;
+mod target;
 mod throughput;
 mod trendline;
 
@@ -34,8 +36,9 @@ use alr::Alr;
 use cluster::Clusters;
 use delay::Delay;
 use detector::Usage;
-use loss::Loss;
+use loss::Limit;
 use probe::Prober;
+use target::Target;
 use throughput::Throughput;
 use units::param::Settings;
 use units::{Duration, Instant, Rate, Refusal};
@@ -48,11 +51,14 @@ units::params! {
         estimator: Estimator = "trendline", source "libwebrtc, trendline_estimator.cc";
         /// Probe for free capacity with padding.
         probing: bool = "yes", source "libwebrtc, probe_controller.cc";
-        /// Probe every five seconds while the encoder leaves the estimate unused.
-        alr_probing: bool = "yes", source "libwebrtc, StreamsConfig::requests_alr_probing";
+        /// Probe every five seconds while the encoder leaves the estimate unused. Chrome does for
+        /// a shared screen, not for a camera.
+        alr_probing: bool = "no", source "libwebrtc, RateControlSettings::UseAlrProbing";
         /// Probe once after every large drop; otherwise only where the encoder left the estimate
         /// unused before it.
-        rapid_recovery: bool = "yes", source "libwebrtc, WebRTC-BweRapidRecoveryExperiment";
+        rapid_recovery: bool = "no", source "libwebrtc, WebRTC-BweRapidRecoveryExperiment";
+        /// How much of the pacing rate leaves at once; 0 spaces every packet.
+        burst: Duration = "40ms", range "0ms".."1s", source "Chrome, rtc_peer_connection_handler.cc pacer_burst_interval";
     }
 }
 
@@ -62,11 +68,13 @@ pub const ENTRY: ControlEntry = ControlEntry {
     summary: "Google Congestion Control, as in WebRTC calls",
     about: "The trend of the delay between groups of packets tells whether a queue grows; then the \
         rate falls to 0.85 of what arrives. Otherwise it grows by 8 % a second, or by a packet per \
-        response time near the capacity found before. Above 10 % loss, a second rate falls too, \
-        and the lesser one counts.\n\nBursts of padding probe for free capacity at the start, after \
-        large drops, and while the encoder leaves the rate unused.\n\nNeeds the arrival time of \
-        every packet, so it serves media sessions only.",
-    source: "draft-ietf-rmcat-gcc-02, libwebrtc goog_cc",
+        response time near the capacity found before. A second controller judges which bandwidth \
+        makes the recent losses most likely, and the lesser rate counts.\n\nBursts of padding \
+        probe for free capacity at the start, and after large drops where the encoder left the \
+        rate unused. Beyond 5 Mbit/s a session is taken to have negotiated its encoder's most as \
+        its maximum, without which Chrome probes no further.\n\nNeeds the arrival time of every \
+        packet, so it serves media sessions only.",
+    source: "libwebrtc goog_cc; draft-ietf-rmcat-gcc-02",
     params: GccParams::SPECS,
     children: &[],
     build: |parts| Ok(Box::new(Gcc::new(parts.settings, parts.setup)?)),
@@ -77,49 +85,60 @@ const PROCESS: Duration = Duration::from_millis(25);
 /// The timer rests when nothing was sent for this long.
 const REST: Duration = Duration::from_secs(10);
 /// The pacer sends this much faster than the encoder produces, as a fraction
-/// (`kDefaultPaceMultiplier`).
-const PACING: (u64, u64) = (5, 2);
+/// (`kStrictPacingMultiplier`).
+const PACING: (u64, u64) = (11, 10);
 /// A probe's result is not taken for less than this part of what arrives
 /// (`kProbeDropThroughputFraction`).
 const PROBE_FLOOR: f64 = 0.85;
-/// A round trip, with the wait for feedback, beyond which the rate falls, by how much, and how
-/// often (`RttBasedBackoff`).
-const BACKOFF_RTT: Duration = Duration::from_secs(3);
-const BACKOFF: f64 = 0.8;
-const BACKOFF_INTERVAL: Duration = Duration::from_secs(1);
 /// How long the application-limited region still counts after its end (`kAlrEndedTimeout`).
 const ALR_ENDED: Duration = Duration::from_secs(3);
+/// Receiver reports bring a round trip this often.
+const RTT_INTERVAL: Duration = Duration::from_secs(1);
+/// Probing ends here where no maximum was negotiated (`kDefaultMaxProbingBitrate`), bit/s.
+const PROBED: f64 = 5e6;
+/// The greatest rate where no maximum was negotiated (`kDefaultMaxBitrate`), bit/s.
+const MOST: f64 = 1e9;
 
 /// GCC's state. Rates in bit/s.
 #[derive(Debug, Clone)]
 pub struct Gcc {
     params: GccParams,
-    /// The encoder's least and most.
-    bounds: (f64, f64),
+    /// The encoder's most.
+    most: f64,
     delay: Delay,
     aimd: Aimd,
     throughput: Throughput,
-    loss: Loss,
+    target: Target,
     alr: Alr,
     prober: Prober,
     clusters: Clusters,
-    feedback: FeedbackWatch,
+    /// The round trip of the last second, and when it was taken.
+    rtt: Option<(Duration, Instant)>,
+    /// What encoder, pacer and prober were told last.
+    told: News,
+    last_sent: Option<Instant>,
     next_process: Option<Instant>,
     /// Arrivals of one feedback in order of arrival; kept to keep its memory.
     received: Vec<(Instant, Arrival)>,
 }
 
-/// When packets left and feedback came.
-#[derive(Debug, Clone, Default)]
-struct FeedbackWatch {
-    last_sent: Option<Instant>,
-    /// The last feedback, or the first packet before there was one.
-    last: Option<Instant>,
-    /// Round trip of the last feedback, without waiting for it to be sent.
-    rtt: Duration,
-    /// Smoothed longest round trip of a feedback's packets: how long a change takes to show.
-    response: Option<Duration>,
-    backed_off: Option<Instant>,
+/// What is told to others when anything of it changes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct News {
+    rate: f64,
+    limit: Limit,
+    rtt: Option<(Duration, Instant)>,
+}
+
+/// What feedback did to the delay-based rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Moved {
+    /// Nothing: it says nothing, or overuse whose answer has yet to show.
+    Not,
+    Lowered,
+    Probed,
+    /// As it goes without overuse.
+    Along,
 }
 
 impl Gcc {
@@ -131,33 +150,56 @@ impl Gcc {
         let params = GccParams::parse(settings)?;
         let bits = |rate: Rate| rate.as_bits() as f64;
         let least = bits(setup.media_bounds.0);
-        let bounds = (least, bits(setup.media_bounds.1).max(least));
-        let start = bits(setup.initial_rate).clamp(bounds.0, bounds.1);
+        let most = bits(setup.media_bounds.1).max(least);
+        let start = bits(setup.initial_rate).clamp(least, most);
+        let negotiated = most > PROBED;
+        let probed = if negotiated { most } else { PROBED };
+        let highest = if negotiated { most } else { MOST };
         Ok(Gcc {
             delay: Delay::new(params.estimator),
             params,
-            bounds,
-            aimd: Aimd::new(start, bounds.0),
+            most,
+            aimd: Aimd::new(start, least),
             throughput: Throughput::default(),
-            loss: Loss::default(),
+            target: Target::new(start, (least, highest)),
             alr: Alr::new(start),
-            prober: Prober::new(start, bounds.1),
+            // Twice the encoder's most leaves room for bursts; more would be of no use.
+            prober: Prober::new(start, probed.min(2.0 * most)),
             clusters: Clusters::default(),
-            feedback: FeedbackWatch::default(),
+            rtt: None,
+            told: News {
+                rate: start,
+                limit: Limit::Delay,
+                rtt: None,
+            },
+            last_sent: None,
             next_process: None,
             received: Vec::new(),
         })
     }
 
-    /// The lesser of both controllers' rates, whatever the encoder can produce.
-    fn estimate(&self) -> f64 {
-        let limit = self.loss.limit().unwrap_or(f64::INFINITY);
-        self.aimd.rate().min(limit).max(self.bounds.0)
+    /// What the encoder is told.
+    fn encoder_rate(&self) -> Rate {
+        Rate::from_bits(self.told.rate.min(self.most) as u64)
     }
 
-    /// What the encoder is told.
-    fn target(&self) -> Rate {
-        Rate::from_bits(self.estimate().min(self.bounds.1) as u64)
+    /// The round trip of the feedback that is being taken: the shortest, less the wait for the
+    /// newest packet. Once a second it is taken for that of a receiver report.
+    fn take_round_trip(&mut self, now: Instant) {
+        let Some(&(newest, _)) = self.received.last() else {
+            return;
+        };
+        let rtts = self
+            .received
+            .iter()
+            .map(|&(at, arrival)| now.since(arrival.sent).saturating_sub(newest.since(at)));
+        let rtt = rtts.min().unwrap_or(Duration::ZERO);
+        self.target.on_heard(now, rtt);
+        let due = |(_, at)| now.since(at) >= RTT_INTERVAL;
+        if rtt > Duration::ZERO && self.rtt.is_none_or(due) {
+            self.rtt = Some((rtt, now));
+            self.aimd.set_rtt(rtt);
+        }
     }
 
     /// Passes the arrivals on; returns a probe's result, and whether overuse has ended.
@@ -165,92 +207,78 @@ impl Gcc {
         let (mut probed, mut recovered) = (None, false);
         for &(received, arrival) in &self.received {
             self.throughput.add(arrival.sent, received, arrival.bytes);
-            if let Some(id) = arrival.probe {
-                let result = self.clusters.add(id, arrival.sent, received, arrival.bytes);
+            if let Some(probe) = arrival.probe {
+                let result = self
+                    .clusters
+                    .add(&probe, arrival.sent, received, arrival.bytes);
                 probed = result.or(probed);
             }
             let before = self.delay.usage();
             self.delay.add(now, arrival.sent, received);
             recovered |= before == Usage::Under && self.delay.usage() == Usage::Normal;
         }
+        self.throughput.trim();
         (probed, recovered)
     }
 
     /// Moves the delay-based rate (libwebrtc, `DelayBasedBwe::MaybeUpdateEstimate`).
-    fn update_rate(&mut self, now: Instant, probed: Option<f64>) {
-        let measured = self.throughput.rate();
+    fn move_rate(&mut self, now: Instant, measured: Option<f64>, probed: Option<f64>) -> Moved {
         let usage = self.delay.usage();
-        match (usage, measured, probed) {
-            (Usage::Over, Some(rate), _) => {
-                if self.aimd.may_decrease(now, rate) {
-                    self.aimd.update(now, usage, measured);
-                }
+        let moved = match (usage, measured, probed) {
+            (Usage::Over, Some(rate), _) if !self.aimd.may_decrease(now, rate) => Moved::Not,
+            (Usage::Over, Some(_), _) => {
+                self.aimd.update(now, usage, measured);
+                Moved::Lowered
             }
-            (Usage::Over, None, _) => self.aimd.halve(now),
+            (Usage::Over, None, _) => {
+                self.aimd.halve(now);
+                Moved::Lowered
+            }
             (_, _, Some(probed)) => {
                 // A result far below what arrives cannot be right, but may drain a queue.
                 let floor = measured.map_or(0.0, |rate| PROBE_FLOOR * rate);
                 self.aimd.set(now, probed.max(floor.min(self.aimd.rate())));
-                self.throughput.on_probe(now, probed);
-                self.loss.lift();
+                Moved::Probed
             }
-            _ => self.aimd.update(now, usage, measured),
-        }
-    }
-
-    /// Tells the others about the new estimate.
-    fn publish(&mut self, now: Instant) {
-        let estimate = self.estimate();
-        self.alr.set_estimate(estimate.min(self.bounds.1));
-        let blocked = self.delay.usage() != Usage::Normal || self.loss.lossy();
-        self.prober.set_estimate(now, estimate, blocked);
-    }
-
-    /// Nothing is heard although packets leave: the rate falls by a fifth every second once the
-    /// round trip would be three.
-    fn back_off(&mut self, now: Instant) {
-        let watch = &mut self.feedback;
-        let (Some(sent), Some(last)) = (watch.last_sent, watch.last) else {
-            return;
+            _ => {
+                self.aimd.update(now, usage, measured);
+                Moved::Along
+            }
         };
-        let due = watch
-            .backed_off
-            .is_none_or(|at| now.since(at) >= BACKOFF_INTERVAL);
-        if due && watch.rtt + sent.since(last) > BACKOFF_RTT {
-            watch.backed_off = Some(now);
-            self.loss.cap(BACKOFF * self.estimate().min(self.bounds.1));
-            self.publish(now);
+        match moved {
+            Moved::Not => {}
+            Moved::Probed => self.target.set_probed(self.aimd.rate()),
+            Moved::Lowered | Moved::Along => self.target.set_delay(self.aimd.rate()),
         }
+        moved
     }
-}
 
-impl FeedbackWatch {
-    /// Feedback with `received` in order of arrival came.
-    fn on_feedback(&mut self, now: Instant, received: &[(Instant, Arrival)]) {
-        let Some(&(newest, _)) = received.last() else {
-            return;
+    /// Tells the others about the rate, where anything about it is new.
+    fn tell(&mut self, now: Instant) {
+        let rate = self.target.rate();
+        let news = News {
+            rate,
+            limit: self.target.limit(),
+            rtt: self.rtt,
         };
-        let whole = |arrival: &Arrival| now.since(arrival.sent);
-        let waited = |at: Instant| newest.since(at);
-        let rtts = received
-            .iter()
-            .map(|(at, arrival)| whole(arrival).saturating_sub(waited(*at)));
-        self.rtt = rtts.min().unwrap_or(self.rtt);
-        let longest = received.iter().map(|(_, arrival)| whole(arrival)).max();
-        let longest = longest.unwrap_or(Duration::ZERO);
-        self.response = Some(match self.response {
-            None => longest,
-            Some(response) => response.scale(7, 8) + longest / 8,
-        });
-        self.last = Some(now);
+        if news == self.told {
+            return;
+        }
+        self.told = news;
+        self.alr.set_estimate(rate);
+        let blocked = self.delay.usage() != Usage::Normal
+            || self.target.limit() != Limit::Delay
+            || self.target.is_silent();
+        self.prober.set_estimate(now, rate, blocked);
     }
 }
 
 impl Control for Gcc {
     fn on_sent(&mut self, now: Instant, bytes: u64, _in_flight: u64) {
-        self.feedback.last_sent = Some(now);
-        self.feedback.last.get_or_insert(now);
+        self.last_sent = Some(now);
+        self.target.on_sent(now);
         self.alr.on_sent(now, bytes);
+        self.tell(now);
         self.next_process.get_or_insert(now + PROCESS);
     }
 
@@ -270,26 +298,22 @@ impl Control for Gcc {
             .filter_map(|arrival| Some((arrival.received?, *arrival)));
         self.received.extend(arrived);
         self.received.sort_by_key(|&(received, _)| received);
-        self.feedback.on_feedback(now, &self.received);
-        if let Some(response) = self.feedback.response {
-            self.aimd.set_rtt(response);
-        }
-        let lost = arrivals.len() - self.received.len();
-        let mut recovered = false;
+        self.take_round_trip(now);
+        let limited = self.alr.on_report(now);
+        let (mut moved, mut ended) = (Moved::Not, false);
         if !self.received.is_empty() {
-            let (probed, ended) = self.take_arrivals(now);
-            self.update_rate(now, probed);
-            recovered = ended && self.delay.usage() == Usage::Normal;
+            let probed;
+            (probed, ended) = self.take_arrivals(now);
+            moved = self.move_rate(now, self.throughput.rate(), probed);
         }
-        self.loss.update(
-            now,
-            arrivals.len() as u64,
-            lost as u64,
-            self.aimd.rate().min(self.bounds.1),
-            self.feedback.rtt,
-        );
-        self.publish(now);
-        if recovered && (self.params.rapid_recovery || self.alr.recent(now, ALR_ENDED)) {
+        let measured = self.throughput.rate();
+        self.target.on_report(now, arrivals, measured, limited);
+        // Where the delay-based rate did not move, the next packet tells what loss has changed.
+        if moved != Moved::Not {
+            self.tell(now);
+        }
+        let wanted = self.params.rapid_recovery || self.alr.recent(now, ALR_ENDED);
+        if ended && moved == Moved::Along && wanted {
             self.prober.on_recovery(now);
         }
     }
@@ -303,12 +327,9 @@ impl Control for Gcc {
             return;
         }
         let active = |sent: Instant| now.since(sent) < REST;
-        self.next_process = self
-            .feedback
-            .last_sent
-            .is_some_and(active)
-            .then_some(now + PROCESS);
-        self.back_off(now);
+        self.next_process = self.last_sent.is_some_and(active).then_some(now + PROCESS);
+        self.target.update(now);
+        self.tell(now);
         let limited = self.alr.since().filter(|_| self.params.alr_probing);
         self.prober.process(now, limited);
     }
@@ -319,20 +340,30 @@ impl Control for Gcc {
     }
 
     fn pacing_rate(&self) -> Option<Rate> {
-        Some(self.target().scale(PACING.0, PACING.1))
+        let rate = Rate::from_bits(self.told.rate as u64);
+        Some(rate.scale(PACING.0, PACING.1))
+    }
+
+    fn pacing_burst(&self) -> Duration {
+        self.params.burst
+    }
+
+    fn padding_rate(&self) -> Rate {
+        match self.told.limit {
+            Limit::Rising => Rate::from_bits(self.told.rate as u64),
+            Limit::Delay | Limit::Loss => Rate::default(),
+        }
     }
 
     fn media_rate(&self, _srtt: Duration) -> Rate {
-        self.target()
+        self.encoder_rate()
     }
 
     fn take_probe(&mut self, now: Instant) -> Option<Probe> {
         if !self.params.probing {
             return None;
         }
-        let probe = self.prober.take(now)?;
-        self.clusters.expect(&probe);
-        Some(probe)
+        self.prober.take(now)
     }
 
     fn uses_prr(&self) -> bool {

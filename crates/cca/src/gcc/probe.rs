@@ -1,9 +1,7 @@
 //! When to probe, and at which rate.
 //!
 //! libwebrtc's `probe_controller.cc`: exponential probing at the start, periodic probing while the
-//! encoder leaves the estimate unused, and one probe after a large drop. Two things differ: no
-//! probe is sent that could not raise the encoder's rate, and periodic probing, which libwebrtc
-//! leaves to the application, is a parameter.
+//! encoder leaves the estimate unused, where that is asked for, and one probe after a large drop.
 
 use crate::Probe;
 use std::collections::VecDeque;
@@ -46,10 +44,10 @@ pub(super) struct Prober {
     state: State,
     pending: VecDeque<Probe>,
     next_id: u32,
-    /// The encoder's most.
+    /// Nothing is probed beyond.
     most: f64,
     estimate: f64,
-    /// The path or loss limits the rate right now: a probe would do harm.
+    /// A queue grows or drains, packets get lost, or nothing is heard: a probe would do harm.
     blocked: bool,
     started: Instant,
     /// When the last large drop was, and the estimate before it.
@@ -58,7 +56,7 @@ pub(super) struct Prober {
 }
 
 impl Prober {
-    /// For an encoder that produces `most` at most, starting at `estimate`.
+    /// For probes of `most` at most, starting at `estimate`.
     pub fn new(estimate: f64, most: f64) -> Self {
         Prober {
             state: State::Fresh,
@@ -82,7 +80,7 @@ impl Prober {
         self.pending.pop_front()
     }
 
-    /// The estimate is now `rate`; `blocked` if overuse or loss brought it there.
+    /// The estimate is now `rate`; `blocked` while a probe would do harm.
     pub fn set_estimate(&mut self, now: Instant, rate: f64, blocked: bool) {
         if rate < LARGE_DROP * self.estimate {
             self.drop = Some((now, self.estimate));
@@ -131,11 +129,10 @@ impl Prober {
     }
 
     fn initiate(&mut self, now: Instant, rates: &[f64], further: bool) {
-        if self.blocked || self.estimate >= self.most {
+        if self.blocked {
             return;
         }
-        // Twice the encoder's most leaves room for bursts; more would be of no use.
-        let cap = 2.0 * self.most;
+        let cap = self.most;
         let last = rates.iter().copied().fold(0.0, f64::max);
         for &rate in rates {
             self.pending.push_back(Probe {
@@ -147,7 +144,7 @@ impl Prober {
             self.next_id = self.next_id.wrapping_add(1);
         }
         self.started = now;
-        self.state = if further && last <= cap {
+        self.state = if further && last < cap {
             State::Waiting(WORTH_FURTHER * last)
         } else {
             State::Complete
@@ -182,12 +179,11 @@ mod tests {
     }
 
     #[test]
-    fn no_more_than_twice_the_encoders_most_and_none_once_it_is_reached() {
-        let mut prober = Prober::new(3e5, 5e5);
+    fn a_probe_at_the_most_is_the_last() {
+        let mut prober = Prober::new(3e5, 1e6);
         assert_eq!(rates(&mut prober, at(0)), [900, 1000]);
-        prober.set_estimate(at(100), 9e5, false);
-        prober.process(at(10_000), Some(at(0)));
-        assert_eq!(rates(&mut prober, at(10_000)), [0; 0]);
+        prober.set_estimate(at(100), 9.9e5, false);
+        assert_eq!(rates(&mut prober, at(100)), [0; 0]);
     }
 
     #[test]

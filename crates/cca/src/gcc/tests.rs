@@ -145,7 +145,7 @@ impl Call {
             bytes,
             sent: self.now,
             received,
-            probe: self.probe.map(|(probe, _, _)| probe.id),
+            probe: self.probe.map(|(probe, _, _)| probe),
         });
         self.sequence += 1;
         self.gcc.on_sent(self.now, bytes.into(), 0);
@@ -230,7 +230,8 @@ fn the_encoders_most_is_the_most_and_ends_probing() {
     let mut call = Call::new(gcc(&[], 2), 20);
     call.run(1_000);
     assert_eq!(call.mbit(), 2.0);
-    assert_eq!(call.gcc.pacing_rate(), Some(Rate::from_bits(5_000_000)));
+    // The estimate has been probed at twice the encoder's most; the pacer goes at 1.1 of it.
+    assert_eq!(call.gcc.pacing_rate(), Some(Rate::from_bits(4_400_000)));
     let padding = call.padding;
     assert!(padding > 0);
     call.run(30_000);
@@ -256,7 +257,7 @@ fn an_encoder_that_leaves_the_rate_unused_lets_it_be_probed() {
 }
 
 #[test]
-fn loss_above_ten_percent_lowers_the_rate_and_less_holds_it() {
+fn much_loss_lowers_the_rate_and_little_is_taken_for_the_paths_own() {
     let after = |every| {
         let mut call = Call::new(gcc(&[], 10), 20);
         call.run(5_000);
@@ -265,10 +266,10 @@ fn loss_above_ten_percent_lowers_the_rate_and_less_holds_it() {
         call.run(10_900);
         call.mbit()
     };
-    // One of five: × 0.9 with every report; five reports at least, of which the first may cover
-    // time without loss: from 10·0.9^5 = 5.9 to 10·0.9^4 = 6.6 Mbit/s.
+    // One of five: the rate follows what arrives, 0.8 of it, down towards 100 kbit/s over the loss
+    // beyond 5 %: 0.67 Mbit/s.
     let rate = after(5);
-    assert!((5.8..6.7).contains(&rate), "{rate}");
+    assert!((0.66..2.5).contains(&rate), "{rate}");
     // One of 25 is 4 %.
     assert_eq!(after(25), 10.0);
 }
@@ -284,12 +285,9 @@ fn feedback_that_stays_away_lowers_the_rate_every_second() {
     // Then every second: 10·0.8³ = 5.12 Mbit/s.
     call.run(10_500);
     assert!((call.mbit() - 5.12).abs() < 1e-3, "{}", call.mbit());
-    // It comes back with the feedback: 8 % a second, once reports show no loss.
+    // Neither delay nor loss has said anything else: with the feedback comes the rate.
     call.heard = true;
-    call.run(15_500);
-    // 5.12·1.08^4 = 6.97 and 5.12·1.08^6 = 8.12.
-    assert!((6.9..8.2).contains(&call.mbit()), "{}", call.mbit());
-    call.run(25_500);
+    call.run(11_000);
     assert_eq!(call.mbit(), 10.0);
 }
 
@@ -351,7 +349,12 @@ proptest::proptest! {
                     bytes,
                     sent: at(sent),
                     received: received.map(Instant::from_nanos),
-                    probe,
+                    probe: probe.map(|id| Probe {
+                        id,
+                        rate: Rate::from_bits(1_000_000),
+                        span: Duration::from_millis(15),
+                        packets: 5,
+                    }),
                 })
                 .collect();
             gcc.on_arrivals(now, &arrivals);

@@ -1,76 +1,124 @@
-//! R_hat: the rate at which packets arrive.
+//! R_hat: the rate at which packets arrive, or leave where that is slower.
 //!
-//! draft-ietf-rmcat-gcc-02, section 5.5: bits received over a window of 0.5 s. That is too slow
-//! while probes multiply the rate: packets sent before a probe would tell of the old rate. A probe
-//! that finds more than R_hat therefore begins the window anew, and its result stands for R_hat
-//! until the window has half its length.
+//! libwebrtc's `robust_throughput_estimator.cc`, in place of the draft's bits in half a second
+//! (section 5.5). The window is as long as it has to be: twenty packets and a second. Its longest
+//! gap does not count, so that a link that stood still for a moment is not taken for a slow one;
+//! the rate of sending bounds what this overestimates.
 
 use std::collections::VecDeque;
 use units::{Duration, Instant};
 
-/// The window, T in section 5.5 (0.5 to 1 s).
-const WINDOW: Duration = Duration::from_millis(500);
-/// The least time that a rate can be told from.
-const LEAST: Duration = Duration::from_millis(250);
+/// The window has more packets than this, and more time, but only so much of either.
+const PACKETS: usize = 20;
+const SPAN: Duration = Duration::from_secs(1);
+const MOST_PACKETS: usize = 500;
+const MOST_SPAN: Duration = Duration::from_secs(5);
+/// Fewer packets tell nothing.
+const LEAST_PACKETS: usize = 10;
+/// A packet so much older than the newest: the receiver's clock was set.
+const DISORDER: Duration = Duration::from_secs(1);
+/// No time is shorter.
+const LEAST_TIME: Duration = Duration::from_millis(1);
 
-/// What arrived within the window.
+#[derive(Debug, Clone, Copy)]
+struct Packet {
+    sent: Instant,
+    received: Instant,
+    bytes: u32,
+}
+
+/// What arrived within the window, in order of arrival.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Throughput {
-    packets: VecDeque<(Instant, u32)>,
-    bytes: u64,
-    /// A probe's result, bit/s, and its time: packets sent before it do not count.
-    probed: Option<(f64, Instant)>,
+    window: VecDeque<Packet>,
+    /// The latest time of sending among what has left the window.
+    left: Option<Instant>,
 }
 
 impl Throughput {
     /// A packet of `bytes`, sent at `sent`, arrived at `received` on the receiver's clock.
     pub fn add(&mut self, sent: Instant, received: Instant, bytes: u32) {
-        if self.probed.is_some_and(|(_, since)| sent < since) {
-            return;
-        }
-        let last = self.packets.back().map(|&(at, _)| at);
-        if last.is_some_and(|last| received.since(last) > WINDOW || last.since(received) > WINDOW) {
-            // A pause is not a low rate, and a clock that was set back tells nothing.
-            self.clear();
-            self.probed = None;
-        }
-        self.packets.push_back((received, bytes));
-        self.bytes += u64::from(bytes);
-        while let Some(&(at, bytes)) = self.packets.front()
-            && received.since(at) > WINDOW
-        {
-            self.packets.pop_front();
-            self.bytes -= u64::from(bytes);
+        let packet = Packet {
+            sent,
+            received,
+            bytes,
+        };
+        let place = self
+            .window
+            .partition_point(|other| other.received <= received);
+        self.window.insert(place, packet);
+        let newest = self.window.back().map_or(received, |last| last.received);
+        if newest.since(received) > DISORDER {
+            *self = Throughput::default();
         }
     }
 
-    /// A probe sent before `now` arrived at `rate` bit/s.
-    pub fn on_probe(&mut self, now: Instant, rate: f64) {
-        if self.rate().is_none_or(|known| rate > known) {
-            self.clear();
-            self.probed = Some((rate, now));
+    /// Forgets what is too old. Called once for all the packets of a report.
+    pub fn trim(&mut self) {
+        while self.is_too_long()
+            && let Some(packet) = self.window.pop_front()
+        {
+            self.left = self.left.max(Some(packet.sent));
         }
+    }
+
+    fn is_too_long(&self) -> bool {
+        let (Some(first), Some(last)) = (self.window.front(), self.window.back()) else {
+            return false;
+        };
+        let span = last.received.since(first.received);
+        let count = self.window.len();
+        count > MOST_PACKETS || span > MOST_SPAN || (count > PACKETS && span > SPAN)
     }
 
     /// Bits per second, once it can be told.
     pub fn rate(&self) -> Option<f64> {
-        let probed = self.probed.map(|(rate, _)| rate);
-        let (Some(first), Some(last)) = (self.packets.front(), self.packets.back()) else {
-            return probed;
-        };
-        let span = last.0.since(first.0);
-        if span < LEAST {
-            return probed;
+        if self.window.len() < LEAST_PACKETS {
+            return None;
         }
-        // The first packet only marks when the time began.
-        let bytes = self.bytes - u64::from(first.1);
-        Some(bytes as f64 * 8.0 / span.as_secs_f64())
+        let arriving = self.arriving();
+        Some(self.leaving().map_or(arriving, |rate| rate.min(arriving)))
     }
 
-    fn clear(&mut self) {
-        self.packets.clear();
-        self.bytes = 0;
+    /// The rate of arriving: n packets span n − 1 gaps, of which the longest counts as the second
+    /// longest, and the first packet's bytes belong to none.
+    fn arriving(&self) -> f64 {
+        let (mut longest, mut second) = (Duration::ZERO, Duration::ZERO);
+        let mut span = Duration::ZERO;
+        let mut bytes = 0;
+        let packets = self.window.iter().zip(self.window.iter().skip(1));
+        for (before, packet) in packets {
+            let gap = packet.received.since(before.received);
+            span += gap;
+            bytes += u64::from(packet.bytes);
+            if gap > longest {
+                (longest, second) = (gap, longest);
+            } else {
+                second = second.max(gap);
+            }
+        }
+        rate(bytes, span.saturating_sub(longest) + second)
     }
+
+    /// The rate of sending, to which the last packet's bytes do not belong. Packets overtaken by
+    /// some that have left the window would make it look slow; without enough others there is none.
+    fn leaving(&self) -> Option<f64> {
+        let ordered = |packet: &&Packet| self.left.is_none_or(|left| packet.sent >= left);
+        let packets = || self.window.iter().filter(ordered);
+        if packets().count() < LEAST_PACKETS {
+            return None;
+        }
+        let first = packets().map(|packet| packet.sent).min()?;
+        // Of several that left last, the one that arrived first.
+        let last = packets().rev().max_by_key(|packet| packet.sent)?;
+        let bytes: u64 = packets().map(|packet| u64::from(packet.bytes)).sum();
+        let span = last.sent.since(first);
+        Some(rate(bytes - u64::from(last.bytes), span))
+    }
+}
+
+fn rate(bytes: u64, span: Duration) -> f64 {
+    bytes as f64 * 8.0 / span.max(LEAST_TIME).as_secs_f64()
 }
 
 #[cfg(test)]
@@ -83,41 +131,77 @@ mod tests {
         for ms in ms.step_by(10) {
             throughput.add(at(ms), at(ms + 20), bytes);
         }
+        throughput.trim();
     }
 
     #[test]
-    fn bits_over_half_a_second() {
+    fn ten_packets_tell_and_a_second_counts() {
         let mut throughput = Throughput::default();
-        add(&mut throughput, 0..250, 1250);
+        add(&mut throughput, 0..90, 1250);
         assert_eq!(throughput.rate(), None);
         // 1250 B every 10 ms are 1 Mbit/s.
-        add(&mut throughput, 250..1000, 1250);
+        add(&mut throughput, 90..2000, 1250);
         assert_eq!(throughput.rate(), Some(1e6));
-        // Half of the window at half of the rate: 25 of 1250 B and 25 of 625 B in 0.5 s.
-        add(&mut throughput, 1000..1250, 625);
+        assert_eq!(throughput.window.len(), 101, "a second");
+        // Half of the window at half of the rate. Of arriving, 50 packets of 1250 B and 50 of
+        // 625 B follow the first; of sending, 51 and 49 precede the last.
+        add(&mut throughput, 2000..2500, 625);
         assert_eq!(throughput.rate(), Some(750_000.0));
     }
 
     #[test]
-    fn a_pause_is_not_a_low_rate() {
+    fn the_longest_gap_does_not_count_but_sending_bounds() {
         let mut throughput = Throughput::default();
-        add(&mut throughput, 0..1000, 1250);
-        add(&mut throughput, 2000..2010, 1250);
-        assert_eq!(throughput.rate(), None);
+        add(&mut throughput, 0..500, 1250);
+        // The link stands still for 300 ms; ten packets then come out at once.
+        for ms in (500..600).step_by(10) {
+            throughput.add(at(ms), at(800), 1250);
+        }
+        throughput.trim();
+        // Arriving: 59 packets in 780 ms, less 290 (the gap is 300, the second 10): above 1 Mbit/s.
+        assert_eq!(throughput.rate(), Some(1e6));
+        // Three quarters of a second more, after a pause: without its gap of 310 ms.
+        let mut paused = Throughput::default();
+        add(&mut paused, 0..200, 1250);
+        add(&mut paused, 500..700, 1250);
+        // Sending counts the pause: 39 packets in 690 ms.
+        let rate = 39.0 * 10_000.0 / 0.69;
+        assert!((paused.rate().unwrap() - rate).abs() < 1e-3);
     }
 
     #[test]
-    fn a_probe_stands_until_packets_sent_after_it_tell() {
+    fn slow_packets_fill_the_window_until_they_are_too_old() {
         let mut throughput = Throughput::default();
-        add(&mut throughput, 0..1000, 1250);
-        throughput.on_probe(at(1000), 9e5);
-        assert_eq!(throughput.rate(), Some(1e6), "it found no more");
-        throughput.on_probe(at(1000), 4e6);
-        // Under way when the probe's result came.
-        add(&mut throughput, 980..1000, 1250);
-        add(&mut throughput, 1000..1250, 2500);
-        assert_eq!(throughput.rate(), Some(4e6));
-        add(&mut throughput, 1250..1300, 2500);
-        assert!((throughput.rate().unwrap() - 2e6).abs() < 1e-3);
+        for second in 0..40 {
+            throughput.add(at(250 * second), at(250 * second + 20), 1250);
+            throughput.trim();
+        }
+        // More than a second needs no more than twenty: 40 kbit/s over nineteen gaps.
+        assert_eq!(throughput.window.len(), 20);
+        assert!((throughput.rate().unwrap() - 40_000.0).abs() < 1e-6);
+        throughput.add(at(20_000), at(20_020), 1250);
+        throughput.trim();
+        assert_eq!(throughput.rate(), None, "all others are older than 5 s");
+    }
+
+    #[test]
+    fn a_clock_set_back_begins_anew() {
+        let mut throughput = Throughput::default();
+        add(&mut throughput, 2000..3000, 1250);
+        throughput.add(at(3000), at(1000), 1250);
+        assert_eq!(throughput.rate(), None);
+        add(&mut throughput, 3000..3200, 1250);
+        assert_eq!(throughput.rate(), Some(1e6));
+    }
+
+    #[test]
+    fn what_was_overtaken_does_not_slow_sending() {
+        let mut throughput = Throughput::default();
+        add(&mut throughput, 1000..3000, 1250);
+        // Sent two seconds ago, it arrives now.
+        throughput.add(at(990), at(3020), 1250);
+        throughput.trim();
+        let rate = throughput.rate().unwrap();
+        assert!((0.99e6..1.02e6).contains(&rate), "{rate}");
     }
 }

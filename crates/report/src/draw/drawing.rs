@@ -6,6 +6,7 @@ use super::marker::marker;
 use super::palette;
 use super::svg::coordinate as c;
 use super::values::{HEAD, Key, Table, Value, digest, row};
+use crate::tables;
 use maud::{Markup, PreEscaped, html};
 use std::io;
 
@@ -156,13 +157,8 @@ impl Drawing {
     /// # Errors
     /// None in practice: everything can be written.
     pub fn csv(&self) -> io::Result<String> {
-        let mut table = csv::Writer::from_writer(Vec::new());
-        table.write_record(HEAD)?;
-        for value in &self.values {
-            table.write_record(row(value, &self.x, &self.y))?;
-        }
-        let bytes = table.into_inner().map_err(|error| error.into_error())?;
-        String::from_utf8(bytes).map_err(io::Error::other)
+        let rows = self.values.iter().map(|value| row(value, &self.x, &self.y));
+        tables::rows(&HEAD, rows)
     }
 }
 

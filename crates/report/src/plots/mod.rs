@@ -4,6 +4,7 @@ use crate::draw::axis::Axis;
 use crate::draw::marker::SHAPES;
 use crate::draw::values::Key;
 use crate::draw::{Drawing, palette};
+use crate::tables::plain;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -125,14 +126,6 @@ pub fn forget(folder: &Path) -> io::Result<()> {
     // What else somebody put there stays.
     _ = std::fs::remove_dir(folder);
     Ok(())
-}
-
-/// A name of which nothing is special in the name of a file.
-pub(crate) fn plain(name: &str) -> String {
-    let kept = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    name.chars()
-        .map(|c| if kept(c) { c } else { '-' })
-        .collect()
 }
 
 /// Names of files: plain, and none twice.

@@ -6,6 +6,8 @@ use units::{Duration, Ecn, Instant, Rate};
 /// Bytes of a report of ordinary size: 20 IP, 8 UDP, 10 SRTP, 30 report (libwebrtc
 /// `kTwccReportSize`).
 const REPORT_BYTES: u64 = 68;
+/// Arrival times are multiples of this (libwebrtc `TransportFeedback::kDeltaTick`).
+const TICK_NS: u64 = 250_000;
 /// A report never speaks of more packets than this: after a longer gap it starts anew.
 const FARTHEST: u64 = 100_000;
 
@@ -147,7 +149,7 @@ impl ArrivalReports {
             self.received.resize(index + 1, None);
             self.newest = now;
         }
-        self.received[index].get_or_insert(now);
+        self.received[index].get_or_insert(in_ticks(now));
         self.bytes += u64::from(packet.len);
         let last = *self.last.get_or_insert(now);
         self.due = self.due.min((last + self.interval).max(now));
@@ -175,6 +177,11 @@ impl ArrivalReports {
             delay: now.since(self.newest),
         })))
     }
+}
+
+/// The nearest time that a report can name.
+fn in_ticks(at: Instant) -> Instant {
+    Instant::from_nanos((at.as_nanos() + TICK_NS / 2) / TICK_NS * TICK_NS)
 }
 
 /// One of the two.
@@ -317,5 +324,17 @@ mod tests {
         // 1000 B in 50 ms are 160 kbit/s; 544 bit at 8 kbit/s take 68 ms.
         assert_eq!(arrive(&mut reports, 110, 4), None);
         assert_eq!(reports.next_timer(), ms(168));
+    }
+
+    #[test]
+    fn arrival_times_are_quarters_of_a_millisecond() {
+        assert_eq!(
+            in_ticks(Instant::from_nanos(1_124_999)),
+            Instant::from_nanos(1_000_000)
+        );
+        assert_eq!(
+            in_ticks(Instant::from_nanos(1_125_000)),
+            Instant::from_nanos(1_250_000)
+        );
     }
 }

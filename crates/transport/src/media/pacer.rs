@@ -1,13 +1,25 @@
 //! When the next packet may leave, and at what rate.
 
-use cca::Probe;
-use units::{Instant, Rate};
+use cca::{Control, Probe};
+use units::{Duration, Instant, Rate};
 
-/// Spaces packets: after one of `len` bytes the next leaves `len / rate` later, and time that
-/// passes unused gives no credit (libwebrtc's `PacingController`, without bursts).
+/// What was sent ahead of the rate is forgotten beyond this (libwebrtc `kMaxDebtInTime`).
+const MOST_DEBT: Duration = Duration::from_millis(500);
+/// A burst is no longer than this, bytes (libwebrtc `kMaxBurstSize`).
+const MOST_BURST: u64 = 63_000;
+
+/// Lets packets leave in bursts: each adds to a debt, which time pays off at the rate. While the
+/// debt is below a burst the next packet may leave at once; a debt beyond has to be paid off
+/// whole. With a burst of zero packets are spaced one by one. Time that passes unused gives no
+/// credit (libwebrtc's `PacingController`).
 #[derive(Debug)]
 pub struct Pacer {
     rate: Rate,
+    burst: Duration,
+    padding: Rate,
+    /// Bytes sent ahead of the rate and of the padding's, as of `last`.
+    debt: u64,
+    padding_debt: u64,
     last: Instant,
     last_len: u32,
     probe: Option<Burst>,
@@ -29,6 +41,10 @@ impl Default for Pacer {
     fn default() -> Self {
         Pacer {
             rate: Rate::from_bits(u64::MAX),
+            burst: Duration::ZERO,
+            padding: Rate::default(),
+            debt: 0,
+            padding_debt: 0,
             last: Instant::ZERO,
             last_len: 0,
             probe: None,
@@ -42,6 +58,12 @@ impl Pacer {
     /// The rate to go at outside of probes.
     pub fn set_rate(&mut self, rate: Rate) {
         self.rate = rate;
+    }
+
+    /// What else the control wants: its bursts, and the rate that padding keeps up.
+    pub fn follow(&mut self, control: &dyn Control) {
+        self.burst = control.pacing_burst();
+        self.padding = control.padding_rate();
     }
 
     /// Begins a probe, if there is one.
@@ -60,21 +82,46 @@ impl Pacer {
 
     /// When the next packet may leave.
     pub fn ready_at(&self) -> Instant {
-        let rate = self.probe.map_or(self.rate, |burst| burst.probe.rate);
-        self.last + rate.time_for(u64::from(self.last_len))
+        if let Some(burst) = self.probe {
+            return self.last + burst.probe.rate.time_for(u64::from(self.last_len));
+        }
+        let drained = self.rate.time_for(self.debt);
+        let burst = self.burst.min(self.rate.time_for(MOST_BURST));
+        self.last
+            + if drained < burst {
+                Duration::ZERO
+            } else {
+                drained
+            }
+    }
+
+    /// When padding may leave, if nothing else does: once all that was sent has taken its time.
+    pub fn pads_at(&self) -> Instant {
+        if self.padding == Rate::default() {
+            return Instant::NEVER;
+        }
+        let paid = self.padding.time_for(self.padding_debt);
+        self.last + paid.max(self.rate.time_for(self.debt))
     }
 
     /// A packet leaves; returns the probe that it belongs to.
-    pub fn sent(&mut self, now: Instant, len: u32) -> Option<u32> {
+    pub fn sent(&mut self, now: Instant, len: u32) -> Option<Probe> {
+        let passed = now.since(self.last);
+        let owed = |debt: u64, rate: Rate| {
+            let debt = debt.saturating_sub(rate.bytes_in(passed)) + u64::from(len);
+            debt.min(rate.bytes_in(MOST_DEBT))
+        };
+        self.debt = owed(self.debt, self.rate);
+        self.padding_debt = owed(self.padding_debt, self.padding);
         (self.last, self.last_len) = (now, len);
         let burst = self.probe.as_mut()?;
-        let id = burst.probe.id;
+        let probe = burst.probe;
         burst.bytes_left = burst.bytes_left.saturating_sub(u64::from(len));
         burst.packets_left = burst.packets_left.saturating_sub(1);
         if burst.bytes_left == 0 && burst.packets_left == 0 {
             self.probe = None;
         }
-        Some(id)
+        Some(probe)
     }
 
     /// So many bytes are in flight.
@@ -127,20 +174,58 @@ mod tests {
     fn a_probe_lasts_for_its_bytes_and_its_packets() {
         let mut pacer = Pacer::default();
         pacer.set_rate(Rate::from_bits(1_000_000));
-        pacer.probe(Some(Probe {
+        let probe = Probe {
             id: 7,
             rate: Rate::from_bits(8_000_000),
             span: Duration::from_millis(2),
             packets: 3,
-        }));
+        };
+        pacer.probe(Some(probe));
         // 2 ms at 8 Mbit/s are 2000 B: two packets, but three are asked for.
         for packet in 0..3 {
             let at = us(packet * 1_000);
             assert_eq!(pacer.ready_at(), if packet == 0 { us(0) } else { at });
-            assert_eq!(pacer.sent(at, 1_000), Some(7));
+            assert_eq!(pacer.sent(at, 1_000), Some(probe));
         }
-        assert_eq!(pacer.ready_at(), us(2_000 + 8_000));
-        assert_eq!(pacer.sent(us(10_000), 1_000), None);
+        // The probe went ahead: 3000 B, of which 2 ms at 1 Mbit/s have paid 250.
+        assert_eq!(pacer.ready_at(), us(2_000 + 22_000));
+        assert_eq!(pacer.sent(us(24_000), 1_000), None);
+    }
+
+    #[test]
+    fn a_burst_leaves_at_once_and_is_then_paid_off() {
+        let mut pacer = Pacer::default();
+        pacer.set_rate(Rate::from_bits(8_000_000));
+        pacer.burst = Duration::from_millis(4);
+        // 4 ms are 4000 B: the packet that goes beyond still leaves.
+        for _ in 0..3 {
+            assert_eq!(pacer.ready_at(), us(0));
+            pacer.sent(us(0), 1_500);
+        }
+        assert_eq!(pacer.ready_at(), us(4_500));
+        // 1 ms later than it could: no credit.
+        pacer.sent(us(5_500), 1_500);
+        pacer.sent(us(5_500), 1_500);
+        assert_eq!(pacer.ready_at(), us(5_500));
+        pacer.sent(us(5_500), 1_500);
+        assert_eq!(pacer.ready_at(), us(10_000));
+        // At 10 Gbit/s 4 ms would be 5 MB.
+        pacer.set_rate(Rate::from_bits(10_000_000_000));
+        pacer.sent(us(100_000), 64_000);
+        assert_eq!(pacer.ready_at(), us(100_051) + Duration::from_nanos(200));
+    }
+
+    #[test]
+    fn padding_keeps_its_rate_up() {
+        let mut pacer = Pacer::default();
+        pacer.set_rate(Rate::from_bits(8_000_000));
+        assert_eq!(pacer.pads_at(), Instant::NEVER);
+        pacer.padding = Rate::from_bits(4_000_000);
+        pacer.sent(us(0), 1_000);
+        assert_eq!(pacer.pads_at(), us(2_000));
+        // Media at the same rate leaves no room.
+        pacer.sent(us(1_000), 1_000);
+        assert_eq!(pacer.pads_at(), us(4_000));
     }
 
     #[test]

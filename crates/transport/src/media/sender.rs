@@ -9,7 +9,7 @@ use crate::flight::Flight;
 use crate::recovery::Recovery;
 use crate::rtt::{Floor, Rtt};
 use crate::{Transmit, Wire};
-use cca::{Arrival, Control, EcnMode};
+use cca::{Arrival, Control, EcnMode, Probe};
 use units::{Duration, Ecn, Instant, Rate};
 
 /// libwebrtc `kDefaultRtt`, before the first sample.
@@ -60,7 +60,7 @@ pub struct Sender {
     queue: Queue,
     pacer: Pacer,
     /// Packets under way, with the probe that each belongs to.
-    flight: Flight<Option<u32>>,
+    flight: Flight<Option<Probe>>,
     /// Bytes that arrived with Congestion Experienced, as far as acknowledged.
     marked: u64,
     recovery: Recovery,
@@ -151,7 +151,7 @@ impl Sender {
         }
         let len = match self.queue.peek() {
             Some(part) => part.len,
-            None if self.pacer.probing() => self.params.packet(),
+            None if self.pacer.probing() || self.pacer.pads_at() <= now => self.params.packet(),
             None => {
                 if self.flight.in_flight() < self.control.window() {
                     self.flight.limited_by_app();
@@ -220,6 +220,7 @@ impl Sender {
             self.pacer.probe(self.control.take_probe(now));
         }
         self.pacer.set_rate(self.pacing_rate(now));
+        self.pacer.follow(&*self.control);
     }
 
     /// What the control says, or faster where the queue would wait for too long (libwebrtc's
@@ -296,12 +297,13 @@ impl Sender {
 
     /// When [`on_timer`](Self::on_timer) wants to be called; [`Instant::NEVER`] if not at all.
     pub fn next_timer(&self) -> Instant {
-        let waits = match self.queue.peek() {
-            Some(part) => self.fits(part.len),
-            None => self.pacer.probing() && self.fits(self.params.packet()),
+        let (len, ready) = match self.queue.peek() {
+            Some(part) => (part.len, self.pacer.ready_at()),
+            None if self.pacer.probing() => (self.params.packet(), self.pacer.ready_at()),
+            None => (self.params.packet(), self.pacer.pads_at()),
         };
-        let pacer = if waits {
-            self.pacer.ready_at()
+        let pacer = if self.fits(len) {
+            ready
         } else {
             Instant::NEVER
         };

@@ -430,7 +430,7 @@ fn probes_are_filled_with_padding() {
             .unwrap()
             .arrivals
             .iter()
-            .all(|a| a.probe == Some(3))
+            .all(|a| a.probe.is_some_and(|probe| probe.id == 3))
     );
     assert_eq!(bed.sender.stats().padding, 3 * 1_258);
 }

@@ -4,7 +4,7 @@
 use super::Sender;
 use crate::flight::Flight;
 use crate::media::{Acks, Arrivals};
-use cca::{Ack, Arrival, Congestion, EcnMode, Signal};
+use cca::{Ack, Arrival, Congestion, EcnMode, Probe, Signal};
 use units::{Duration, Instant};
 
 impl Sender {
@@ -127,7 +127,7 @@ impl Sender {
 /// the newest that arrived. Packets that only a lost report spoke of are passed over in
 /// silence, as libwebrtc does.
 fn settle(
-    flight: &mut Flight<Option<u32>>,
+    flight: &mut Flight<Option<Probe>>,
     now: Instant,
     report: &Arrivals,
     out: &mut Vec<Arrival>,
