@@ -1,5 +1,6 @@
 //! What becomes of packets on a wire by chance: loss, in bursts or not, and jitter.
 
+use crate::Jitter;
 use units::random::Stream;
 use units::{Duration, Instant};
 
@@ -13,34 +14,34 @@ pub struct Chance {
     ends: f64,
     losing: bool,
     loss: Stream,
-    /// Most that a packet is late, in ns.
-    jitter: u64,
-    late: Stream,
-    /// When the last packet arrives.
-    last: Instant,
+    jitter: Option<Jitter>,
+}
+
+/// With what probability a burst of losses begins at a packet, and ends at one: of all packets a `share`
+/// is lost, from 0 to below 1, `burst` in a row on average, from 1. Where losses cannot be both so many
+/// and in so short bursts, bursts are longer.
+pub fn gilbert(share: f64, burst: f64) -> (f64, f64) {
+    // The share of time in a state is how often it begins, times how long it lasts.
+    let ends = 1.0 / burst;
+    ((ends * share / (1.0 - share)).min(1.0), ends)
 }
 
 impl Chance {
     /// A wire that loses the `share` of all packets, from 0 to below 1, `burst` in a row on average,
     /// and on which each packet takes up to `jitter` longer; `name` tells its streams of random numbers
-    /// from others with the same `seed`. Where losses cannot be both so many and in so short bursts,
-    /// bursts are longer.
+    /// from others with the same `seed`.
     pub fn new(share: f64, burst: f64, jitter: Duration, seed: u64, name: &str) -> Self {
-        let ends = 1.0 / burst.max(1.0);
-        // The share of time in a state is how often it begins, times how long it lasts. Independent
-        // losses begin and go on with the same probability.
+        // Independent losses begin and go on with the same probability.
         let (begins, ends) = match burst <= 1.0 {
             true => (share, 1.0 - share),
-            false => ((ends * share / (1.0 - share)).min(1.0), ends),
+            false => gilbert(share, burst),
         };
         Chance {
             begins,
             ends,
             losing: false,
             loss: Stream::new(seed, &format!("loss {name}")),
-            jitter: jitter.as_nanos(),
-            late: Stream::new(seed, &format!("jitter {name}")),
-            last: Instant::ZERO,
+            jitter: Jitter::new(jitter, seed, &format!("jitter {name}")),
         }
     }
 
@@ -53,12 +54,10 @@ impl Chance {
         if self.losing {
             return None;
         }
-        if self.jitter > 0 {
-            let late = self.late.below(self.jitter + 1);
-            self.last = self.last.max(at + Duration::from_nanos(late));
-            return Some(self.last);
-        }
-        Some(at)
+        Some(match &mut self.jitter {
+            Some(jitter) => jitter.delay(at),
+            None => at,
+        })
     }
 }
 

@@ -10,10 +10,12 @@
 
 mod capacity;
 mod chance;
+mod jitter;
 mod link;
 pub mod trace;
 
 pub use capacity::Capacity;
-pub use chance::Chance;
+pub use chance::{Chance, gilbert};
+pub use jitter::Jitter;
 pub use link::{Departure, Line, Link};
 pub use trace::Trace;

@@ -29,9 +29,7 @@ pub fn wire(link: &Link) -> Option<String> {
     let losses = match share > 0.0 {
         false => String::new(),
         true if burst > 1.0 => {
-            // As in link::Chance: how often the state begins in which all is lost, and ends.
-            let ends = 1.0 / burst;
-            let begins = (ends * share / (1.0 - share)).min(1.0);
+            let (begins, ends) = link::gilbert(share, burst);
             let percent = |share: f64| format!("{:.6}%", 100.0 * share);
             format!(
                 " loss gemodel {} {} 100% 0%",

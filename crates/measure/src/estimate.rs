@@ -165,18 +165,12 @@ pub fn estimate(statistic: Statistic, units: &[Vec<f64>]) -> Option<Estimate> {
 /// The same, with an interval of the confidence `level`.
 pub fn estimate_at(statistic: Statistic, units: &[Vec<f64>], level: f64) -> Option<Estimate> {
     let filled = units.iter().filter(|unit| !unit.is_empty()).count();
-    let (value, ci95) = match statistic.of_units(units) {
-        Some(each) => (
-            Statistic::Mean.of(&mut each.clone())?,
-            floor(&each, interval::of_mean(&each, level)),
-        ),
-        None => (
-            statistic.of(&mut units.concat())?,
-            quantile_interval(statistic, units, level),
-        ),
+    let ci95 = match statistic.of_units(units) {
+        Some(each) => floor(&each, interval::of_mean(&each, level)),
+        None => quantile_interval(statistic, units, level),
     };
     Some(Estimate {
-        value,
+        value: statistic.over(units)?,
         ci95,
         units: filled,
     })
@@ -189,6 +183,14 @@ fn floor(values: &[f64], interval: Option<(f64, f64)>) -> Option<(f64, f64)> {
 }
 
 impl Statistic {
+    /// Of all units; none where there is no value.
+    fn over(self, units: &[Vec<f64>]) -> Option<f64> {
+        match self.of_units(units) {
+            Some(mut each) => Statistic::Mean.of(&mut each),
+            None => self.of(&mut units.concat()),
+        }
+    }
+
     /// One value for each unit that has values, whose mean the statistic is; none where it is no mean.
     fn of_units(self, units: &[Vec<f64>]) -> Option<Vec<f64>> {
         let mean = matches!(self, Statistic::Mean | Statistic::ShareAbove(_));
@@ -254,7 +256,8 @@ pub fn compare(
             _ => None,
         },
     };
-    let value = value(at(level)?.map(|side| side.value))?;
+    let [ours_at, theirs_at] = [&ours, &theirs].map(|units| statistic.over(units));
+    let value = value([ours_at?, theirs_at?])?;
     // Rounding may leave it a hair outside.
     let ci95 = ci95.map(|(low, high)| (low.min(value), high.max(value)));
     Some(Estimate {

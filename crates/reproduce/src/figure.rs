@@ -4,6 +4,7 @@ use crate::design::{Design, Settings};
 use crate::records::Records;
 use measure::estimate::{self, Against, Estimate, LEVEL, Statistic};
 use measure::metric::Selection;
+use report::draw::values::rounded;
 use serde::Deserialize;
 use units::Refusal;
 
@@ -353,13 +354,7 @@ pub fn number(value: f64) -> String {
         _ if size >= 0.0005 => 2,
         _ => 0,
     };
-    let text = format!("{value:.decimals$}");
-    // No minus before a zero.
-    if text.trim_start_matches(['-', '0', '.']).is_empty() {
-        "0".to_owned()
-    } else {
-        text
-    }
+    rounded(value, decimals)
 }
 
 #[cfg(test)]

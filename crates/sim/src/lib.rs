@@ -12,7 +12,6 @@ mod build;
 mod ends;
 mod flights;
 mod network;
-mod noise;
 mod pairs;
 mod sockets;
 mod world;

@@ -2,9 +2,8 @@
 
 use crate::agenda::{Agenda, Due, LaneId};
 use crate::flights::{Flight, Flights};
-use crate::noise::Noise;
 use crate::pairs::Pairs;
-use link::Link;
+use link::{Jitter, Link};
 use measure::{Event, LinkId, PacketId, Sink};
 use qdisc::{Class, DropReason, FlowId, Hosts, Label, Observer, Packet};
 use std::collections::BTreeMap;
@@ -37,7 +36,7 @@ pub struct Route {
     /// Rate of the sender's own link, and when that is free again.
     pub access: Option<(Rate, Instant)>,
     /// What makes packets leave later.
-    pub noise: Option<Noise>,
+    pub noise: Option<Jitter>,
 }
 
 /// Links, routes, packets under way, and what is due.
@@ -140,7 +139,7 @@ impl<'a> Network<'a> {
             leaves = *free;
         }
         if let Some(noise) = &mut route.noise {
-            leaves = noise.leaves(leaves);
+            leaves = noise.delay(leaves);
         }
         if leaves == now {
             return self.forward(now, flight);

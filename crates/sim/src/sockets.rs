@@ -3,8 +3,8 @@
 use crate::agenda::Due;
 use crate::ends::End;
 use crate::network::{Network, Route};
-use crate::noise::Noise;
 use core::convert::Infallible;
+use link::Jitter;
 use measure::Event;
 use qdisc::{Hosts, Label};
 use scenario::{Path, Scenario, Traffic, ends};
@@ -111,7 +111,11 @@ impl<'a> Ends<'a> {
         let route = Route {
             flow: flow.flow,
             hash: (Stream::new(self.seed, &format!("hash {name}")).bits() >> 32) as u32,
-            noise: Noise::new(self.scenario.noise, self.seed, &format!("{way} {name}")),
+            noise: Jitter::new(
+                self.scenario.noise,
+                self.seed,
+                &format!("noise {way} {name}"),
+            ),
             hosts: hosts(self.seed, traffic, flow.server, up),
             dscp: traffic.dscp.bits(),
             label,

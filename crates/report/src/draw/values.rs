@@ -244,6 +244,11 @@ fn number(value: f64) -> String {
         size if size >= 0.095 => 2,
         _ => 4,
     };
+    rounded(value, decimals)
+}
+
+/// With so many decimals, and no minus before a zero.
+pub fn rounded(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     if text.trim_start_matches(['-', '0', '.']).is_empty() {
         "0".to_owned()
