@@ -61,7 +61,7 @@ pub fn run(args: &AgreeArgs) -> Result<()> {
 }
 
 /// The engine of this name, and its kernel, in virtual time.
-fn virtually(name: &str, kernel: Option<String>) -> EngineArgs {
+pub fn virtually(name: &str, kernel: Option<String>) -> EngineArgs {
     EngineArgs {
         name: name.to_owned(),
         linux: LinuxArgs { kernel },

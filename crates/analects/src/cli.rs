@@ -30,6 +30,9 @@ pub enum Command {
     Sweep(SweepArgs),
     /// Run the experiments of a paper again, and check what it claims.
     Reproduce(ReproduceArgs),
+    /// Say how often experiments should be run to decide most of their claims in so many hours: makes
+    /// their quick runs, and prints what `reproduce --runs` reads.
+    Pilot(PilotArgs),
     /// Run small scenarios through the simulator and through Linux, and say where they differ.
     Agree(AgreeArgs),
     /// Work through the runs that plans need and a store lacks, or list them: several processes may
@@ -174,9 +177,39 @@ pub struct ReproduceArgs {
     /// What runs them, but for those that want Linux.
     #[command(flatten)]
     pub engine: EngineArgs,
+    /// Let the calls that stand for the paper's be of this preset of `analects describe call` instead
+    /// of `unlimited`: `paper` for the library that the Confucius paper used. With several, a page has
+    /// the verdicts of all side by side.
+    #[arg(long, value_name = "PRESET,PRESET...", value_delimiter = ',')]
+    pub calls: Vec<String>,
+    /// Run each experiment with as many seeds as this file says, which `analects pilot` prints.
+    #[arg(long, value_name = "FILE", conflicts_with = "quick")]
+    pub runs: Option<PathBuf>,
     /// How.
     #[command(flatten)]
     pub how: ExperimentArgs,
+}
+
+/// What to plan the runs of.
+#[derive(Debug, Args)]
+pub struct PilotArgs {
+    /// Experiments, such as confucius/fig10, or all of a paper's with confucius/all.
+    #[arg(required = true, value_name = "EXPERIMENT")]
+    pub experiments: Vec<String>,
+    /// Presets of the calls that stand for the paper's, as with `reproduce`.
+    #[arg(
+        long,
+        value_name = "PRESET,PRESET...",
+        value_delimiter = ',',
+        default_value = "unlimited"
+    )]
+    pub calls: Vec<String>,
+    /// Hours of one processor that all runs together may take.
+    #[arg(long, value_name = "HOURS", default_value_t = 12.0)]
+    pub hours: f64,
+    /// How many runs at a time.
+    #[command(flatten)]
+    pub parallel: Parallel,
 }
 
 /// What to run through both engines, and how to tell of it.

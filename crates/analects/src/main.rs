@@ -17,6 +17,7 @@ mod jobs;
 mod left_out;
 mod markdown;
 mod pages;
+mod pilot;
 mod plans;
 mod progress;
 mod recording;
@@ -61,6 +62,7 @@ fn execute(command: Command) -> Result<ExitCode, Refused> {
         Command::Run(args) => run::run(&args),
         Command::Sweep(args) => sweep::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
+        Command::Pilot(args) => pilot::run(&args),
         Command::Agree(args) => agree::run(&args),
         Command::Jobs(args) => jobs::jobs(&args),
         Command::Job(args) => jobs::job(&args),

@@ -34,6 +34,29 @@ pub fn experiments(name: &str) -> Result<Vec<Experiment>> {
     Ok(vec![experiment])
 }
 
+/// The same with each of these `calls` in turn; where there are none, as they are.
+pub fn with_calls(experiments: Vec<Experiment>, calls: &[String]) -> Result<Vec<Experiment>> {
+    if calls.is_empty() {
+        return Ok(experiments);
+    }
+    let presets = workload::call::ENTRY.presets.iter();
+    let presets: Vec<&str> = presets.map(|preset| preset.name).collect();
+    if let Some(unknown) = calls.iter().find(|name| !presets.contains(&name.as_str())) {
+        let refusal = Refusal::unknown("preset of call", unknown, presets);
+        return Err(Refused::because(
+            refusal,
+            "`analects describe call` has them",
+        ));
+    }
+    let mut all = Vec::new();
+    for experiment in experiments {
+        for name in calls {
+            all.push(experiment.clone().with_calls(name)?);
+        }
+    }
+    Ok(all)
+}
+
 /// The scenarios that a name means on which engines are compared.
 pub fn for_engines(name: &str) -> Result<Vec<Experiment>> {
     let help = "name scenarios of that list, or a folder's with /all";

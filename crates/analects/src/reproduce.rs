@@ -8,10 +8,12 @@ use crate::plans::{self, Engines};
 use crate::refused::Refused;
 use crate::run::print;
 use crate::table::plain;
+use reproduce::budget::Runs;
 use reproduce::page::{self, Document};
 use reproduce::{Data, Experiment, Keeping, Outcome, Wanted, outcome};
 use std::fmt::Write as _;
 use std::path::Path;
+use units::Refusal;
 
 type Result<T> = std::result::Result<T, Refused>;
 
@@ -20,6 +22,10 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
     let mut experiments = Vec::new();
     for name in &args.experiments {
         experiments.extend(plans::experiments(name)?);
+    }
+    let mut experiments = plans::with_calls(experiments, &args.calls)?;
+    if let Some(file) = &args.runs {
+        fix_runs(&mut experiments, file)?;
     }
     let data = plans::data();
     // A quick run and a whole one share what they have in common.
@@ -69,7 +75,29 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
     }
 }
 
-fn one<'a>(
+/// Gives each experiment as many seeds as `file` says.
+fn fix_runs(experiments: &mut [Experiment], file: &Path) -> Result<()> {
+    let name = file.display().to_string();
+    let help = "make it with `analects pilot`, with the same experiments and --calls";
+    let refused = |refusal: Refusal| Refused::because(refusal, help);
+    let text = scenario::files::read(file, scenario::files::MAX_SCENARIO)
+        .map_err(|reason| refused(Refusal::new(reason).within(&name)))?;
+    let runs = Runs::parse(&name, &text).map_err(refused)?;
+    for experiment in experiments.iter_mut().filter(|one| one.has_runs()) {
+        let calls = experiment.calls();
+        let seeds = runs.of_experiment(calls, &experiment.id).ok_or_else(|| {
+            let message = format!(
+                "it does not say how often {} is run with calls {calls}",
+                experiment.id
+            );
+            refused(Refusal::new(message).within(&name))
+        })?;
+        experiment.written.seeds = seeds;
+    }
+    Ok(())
+}
+
+pub fn one<'a>(
     chosen: &Chosen,
     experiment: &'a Experiment,
     wanted: Wanted<'_>,
@@ -89,6 +117,8 @@ fn one<'a>(
 }
 
 fn write_report(folder: &Path, outcome: &Outcome<'_>) -> Result<()> {
+    let calls = outcome.experiment.calls.as_deref();
+    let folder = calls.map_or(folder.to_owned(), |calls| folder.join(calls));
     let folder = folder.join(&outcome.experiment.id);
     let write = |name: &str, text: &str| {
         let path = folder.join(name);
@@ -142,25 +172,34 @@ fn totals(outcomes: &[Outcome<'_>]) -> String {
     format!("{holds} claims hold, {fails} do not, {untold} cannot be told ({share:.0} % of all)\n")
 }
 
+/// How a verdict is come by.
+const VERDICTS: &str = "A claim holds if the 95 % interval of our value lies in the range that the claim \
+    gives, does not hold if it lies outside, and cannot be told if it reaches over the range's end, if \
+    there are too few runs for an interval, or if among all claims of the experiment it may be chance \
+    ([decision 0041](../decisions/0041-claims-and-intervals.md)).";
+
 fn markdown(args: &ReproduceArgs, data: &Data, outcomes: &[Outcome<'_>]) -> String {
-    let names = args.experiments.join(" ");
-    let quick = if args.how.quick { " --quick" } else { "" };
+    let mut command = format!("analects reproduce {}", args.experiments.join(" "));
+    if args.how.quick {
+        command += " --quick";
+    }
+    if !args.calls.is_empty() {
+        _ = write!(command, " --calls {}", args.calls.join(","));
+    }
+    if let Some(file) = &args.runs {
+        _ = write!(command, " --runs {}", file.display());
+    }
     let mut text = format!(
-        "# What holds\nMade by `analects reproduce {names}{quick} --format markdown`, with {}. A claim \
-         holds if the 95 % interval of our value lies in the range that the claim gives, does not \
-         hold if it lies outside, and cannot be told if it reaches over the range's end, if there \
-         are too few runs for an interval, or if among all claims of the experiment it may be \
-         chance ([decision 0041](../decisions/0041-claims-and-intervals.md)).\n\n| experiment | hold | do not | cannot be told |\n| --- | --- | --- | --- |\n",
+        "# What holds\nMade by `{command} --format markdown`, with {}. {VERDICTS}\n\n",
         data.described()
     );
-    for outcome in outcomes {
-        let [holds, fails, untold] = page::counts(outcome.claims.iter());
-        let (id, title) = (&outcome.experiment.id, &outcome.experiment.written.title);
-        _ = writeln!(text, "| {id}: {title} | {holds} | {fails} | {untold} |");
-    }
-    for outcome in outcomes {
+    text += &page::summary(outcomes);
+    for group in page::groups(outcomes) {
         text += "\n";
-        text += &page::markdown(outcome);
+        text += &match group {
+            [outcome] => page::markdown(outcome),
+            several => page::beside(several),
+        };
     }
     text.trim_end().to_owned() + "\n"
 }

@@ -245,3 +245,114 @@ fn wrong_experiments_are_refused() {
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("confucius/fig10"));
 }
+
+/// A call that stands for the paper's, beside a transfer on a line of twice a call's most.
+const CALLS: &str = r#"
+title = "Calls"
+paper = "this test"
+about = "A call alone."
+cases = ["pfifo"]
+seeds = 3
+
+[scenario]
+name = "calls"
+duration = "20s"
+warmup = "12s"
+
+[scenario.link]
+rate = "8mbit"
+rtt = "20ms"
+buffer = "100p"
+
+[[scenario.traffic]]
+name = "call"
+kind = "call"
+control = "copa"
+preset = "unlimited"
+
+[[claim]]
+id = "rate"
+statement = "the call takes more than 4 Mbit/s"
+published = "more"
+metric = "call_rate"
+of = "pfifo"
+expect = "at least 4.5"
+"#;
+
+#[test]
+fn calls_of_several_presets_stand_side_by_side() {
+    let folder = Folder::new("calls");
+    folder.write("e.toml", CALLS);
+    let runs = ["unlimited", "webrtc"].map(|calls| format!("[{calls}]\n\"own/e\" = 12\n"));
+    folder.write("runs.toml", runs.concat());
+    let both = ["--calls", "unlimited,webrtc", "--runs", "runs.toml"];
+    let (page, _) = reproduce(&folder, &[&both[..], &["--format", "markdown"]].concat());
+    let line = |start: &str| page.lines().find(|line| line.starts_with(start)).unwrap();
+    assert!(line("Made by").contains("--calls unlimited,webrtc --runs runs.toml"));
+    assert_eq!(
+        line("| claim"),
+        "| claim | published | unlimited | verdict | webrtc | verdict |"
+    );
+    let cells: Vec<&str> = line("| the call takes").split(" | ").collect();
+    assert_eq!(
+        (cells[3], cells[5]),
+        ("holds", "**does not hold** |"),
+        "{page}"
+    );
+    assert!(
+        line("Runs:").contains("12 with calls webrtc (12 seeds)"),
+        "{page}"
+    );
+    // Results are kept apart: what is run of one is not taken for the other.
+    assert!(
+        folder
+            .0
+            .join("reproduction/webrtc/own/e/report.html")
+            .exists()
+    );
+
+    folder.write("less.toml", "[webrtc]\n\"own/e\" = 12\n");
+    for (args, why) in [
+        (vec!["--calls", "webrct"], "webrct"),
+        (vec!["--calls", "unlimited", "--runs", "less.toml"], "own/e"),
+        (vec!["--runs", "nowhere.toml"], "nowhere.toml"),
+        (vec!["--quick", "--runs", "runs.toml"], "--quick"),
+    ] {
+        let output = folder.analects(&[&["reproduce", "e.toml"], &args[..]].concat());
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(
+            text(&output.stderr).contains(why),
+            "{}",
+            text(&output.stderr)
+        );
+    }
+}
+
+#[test]
+fn a_pilot_says_how_often_to_run() {
+    let folder = Folder::new("pilot");
+    folder.write("e.toml", CALLS);
+    let pilot = |hours: &str| {
+        folder.analects(&[
+            "pilot",
+            "e.toml",
+            "--calls",
+            "unlimited,webrtc",
+            "--hours",
+            hours,
+        ])
+    };
+    let output = pilot("1");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    folder.write("runs.toml", text(&output.stdout));
+    let both = ["--calls", "unlimited,webrtc", "--runs", "runs.toml"];
+    let (page, _) = reproduce(&folder, &[&both[..], &["--format", "markdown"]].concat());
+    assert!(page.contains("**does not hold**"), "{page}");
+    let output = pilot("0");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        text(&output.stderr).contains("--hours 0"),
+        "{}",
+        text(&output.stderr)
+    );
+}

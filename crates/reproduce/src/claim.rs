@@ -7,6 +7,7 @@ pub use range::Range;
 pub(super) use together::judged_together;
 
 use crate::design::{AxisValue, Design, Settings};
+use crate::experiment::Experiment;
 use crate::facts::{self, Fact, Facts};
 use crate::figure::number;
 use crate::records::Records;
@@ -132,6 +133,9 @@ impl Verdict {
 pub struct Checked {
     /// Its name: experiment, claim, and the values it is restricted to.
     pub id: String,
+    /// The preset of its calls, where one was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calls: Option<String>,
     /// Where the paper says it.
     pub paper: String,
     /// What is claimed.
@@ -145,6 +149,8 @@ pub struct Checked {
     /// The least confidence's complement with which it would be decided, between 0 and 1; null for what
     /// does not come from runs.
     pub p: Option<f64>,
+    /// Runs, or traces, that would probably decide it; null where that cannot be told either.
+    pub needed: Option<u64>,
     /// The unit.
     pub unit: String,
     /// Whether it holds.
@@ -232,21 +238,20 @@ impl Claim {
     }
 
     /// What `records` say of the claim, once for each value of the axis that it is made for. It is a
-    /// claim of this `experiment`, whose results stand in the `paper` there unless it says where.
-    pub(super) fn checked(
-        &self,
-        experiment: &str,
-        paper: &str,
-        records: &Records<'_>,
-    ) -> Vec<Checked> {
+    /// claim of this `experiment`, whose results stand where that one's do in the paper unless it says
+    /// where.
+    pub(super) fn checked(&self, experiment: &Experiment, records: &Records<'_>) -> Vec<Checked> {
+        let paper = self.paper.as_ref().unwrap_or(&experiment.written.paper);
         let blank = Checked {
-            id: format!("{experiment}/{}", self.id),
-            paper: self.paper.clone().unwrap_or_else(|| paper.to_owned()),
+            id: format!("{}/{}", experiment.id, self.id),
+            calls: experiment.calls.clone(),
+            paper: paper.clone(),
             statement: self.statement.clone(),
             published: self.published.clone(),
             ours: None,
             ci95: None,
             p: None,
+            needed: None,
             unit: self.unit(records.design().metrics),
             verdict: Verdict::Untold,
             note: String::new(),
@@ -287,6 +292,7 @@ impl Claim {
             false => Some(range.contains(estimate.value)),
         });
         checked.p = of_runs.then(|| self.p(records, &place));
+        checked.needed = self.needed(&estimate);
         let (verdict, note) = match held {
             Some(true) => (Verdict::Holds, String::new()),
             Some(false) => (Verdict::Fails, String::new()),
@@ -400,18 +406,19 @@ impl Claim {
         sure
     }
 
+    /// Units that would probably tell the value from the nearest end of what is expected.
+    fn needed(&self, estimate: &Estimate) -> Option<u64> {
+        let border = self.expect?.border(estimate.value);
+        let finite = border.is_finite();
+        finite.then(|| estimate.units_to_reach(border))?
+    }
+
     /// What is missing for a verdict.
     fn lacking(&self, estimate: &Estimate) -> String {
         if let Some(doubt) = estimate.doubt() {
             return format!("{doubt}. ");
         }
-        let needed = self.expect.and_then(|range| {
-            let border = range.border(estimate.value);
-            border
-                .is_finite()
-                .then(|| estimate.units_to_reach(border))?
-        });
-        match (estimate.ci95, needed) {
+        match (estimate.ci95, self.needed(estimate)) {
             (None, _) => "One run, or one trace: it cannot be told how sure this is. ".to_owned(),
             (_, Some(needed)) => format!(
                 "The interval covers both: of {} runs or traces, about {needed} would tell. ",

@@ -10,6 +10,7 @@
 #![deny(missing_docs)]
 
 pub mod agreement;
+pub mod budget;
 pub mod campaign;
 pub mod claim;
 pub mod curves;
@@ -115,7 +116,7 @@ pub fn outcome<'a>(
     let records = Records::new(experiment.design(), wanted.quick, &facts, &results);
     let claims = experiment.written.claim.iter();
     let mut claims: Vec<Checked> = claims
-        .flat_map(|claim| claim.checked(&experiment.id, &experiment.written.paper, &records))
+        .flat_map(|claim| claim.checked(experiment, &records))
         .collect();
     claim::judged_together(&mut claims);
     let figures = experiment.written.figure.iter();

@@ -94,6 +94,83 @@ fn row<'a>(cells: impl IntoIterator<Item = &'a str>) -> String {
     format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
 }
 
+/// Outcomes of the same experiment with different calls, which stand one after another.
+pub fn groups<'o, 'a>(outcomes: &'o [Outcome<'a>]) -> impl Iterator<Item = &'o [Outcome<'a>]> {
+    outcomes.chunk_by(|one, next| one.experiment.id == next.experiment.id)
+}
+
+/// A table of how many claims of each experiment hold.
+pub fn summary(outcomes: &[Outcome<'_>]) -> String {
+    let several = groups(outcomes).any(|group| group.len() > 1);
+    let mut text = match several {
+        true => "| experiment | calls | hold | do not | cannot be told |\n| --- | --- | --- | --- | --- |\n",
+        false => "| experiment | hold | do not | cannot be told |\n| --- | --- | --- | --- |\n",
+    }
+    .to_owned();
+    for outcome in outcomes {
+        let [holds, fails, untold] = counts(outcome.claims.iter());
+        let (id, title) = (&outcome.experiment.id, &outcome.experiment.written.title);
+        let calls = match several {
+            true => format!(" {} |", outcome.experiment.calls()),
+            false => String::new(),
+        };
+        _ = writeln!(
+            text,
+            "| {id}: {title} |{calls} {holds} | {fails} | {untold} |"
+        );
+    }
+    text
+}
+
+/// A section of Markdown for an experiment with different calls: the verdicts on its claims, side by
+/// side.
+pub fn beside(outcomes: &[Outcome<'_>]) -> String {
+    let first = &outcomes[0];
+    let written = &first.experiment.written;
+    let mut text = format!(
+        "## {}: {}\n{}.\n\n",
+        first.experiment.id, written.title, written.paper
+    );
+    let runs = outcomes.iter().filter(|outcome| outcome.runs > 0);
+    let runs: Vec<String> = runs
+        .map(|outcome| {
+            let seeds = outcome.experiment.written.seeds;
+            let s = if seeds == 1 { "" } else { "s" };
+            format!(
+                "{} with calls {} ({seeds} seed{s})",
+                outcome.runs,
+                outcome.experiment.calls()
+            )
+        })
+        .collect();
+    if !runs.is_empty() {
+        _ = writeln!(text, "Runs: {}.\n", runs.join(", "));
+    }
+    let head = ["claim".to_owned(), "published".to_owned()];
+    let each = outcomes
+        .iter()
+        .flat_map(|outcome| [outcome.experiment.calls().to_owned(), "verdict".to_owned()]);
+    let head: Vec<String> = head.into_iter().chain(each).collect();
+    text += &row(head.iter().map(String::as_str));
+    text += &row(head.iter().map(|_| "---"));
+    for (place, claim) in first.claims.iter().enumerate() {
+        let mut cells = vec![claim.statement.clone(), claim.published.clone()];
+        for checked in outcomes
+            .iter()
+            .filter_map(|outcome| outcome.claims.get(place))
+        {
+            let note = match (&checked.verdict, checked.needed) {
+                (Verdict::Untold, Some(needed)) => format!(": {needed} needed"),
+                _ => String::new(),
+            };
+            cells.extend([ours(checked), verdict(checked) + &note]);
+        }
+        text += &row(cells.iter().map(String::as_str));
+    }
+    text.push('\n');
+    text
+}
+
 /// How many claims hold, do not, and cannot be told.
 pub fn counts<'a>(claims: impl Iterator<Item = &'a Checked>) -> [usize; 3] {
     let mut counts = [0; 3];

@@ -136,6 +136,19 @@ impl Document {
         }
     }
 
+    /// The names of the entries of the list `list`, such as `traffic`, that have one.
+    pub fn names(&self, list: &str) -> Vec<String> {
+        let items = match find(&self.root, list).map(|item| &item.node) {
+            Some(Node::List(items)) => &items[..],
+            _ => &[],
+        };
+        let tables = items.iter().filter_map(|item| match &item.node {
+            Node::Table(table) => name_of(table),
+            _ => None,
+        });
+        tables.map(str::to_owned).collect()
+    }
+
     /// The document as JSON, with everything that was set.
     pub fn to_json(&self) -> serde_json::Value {
         json(&written(&self.root).into())

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::data::Data;
-use crate::experiment::Experiment;
 use measure::{BuiltLink, Engine, EngineError, Sink};
 use scenario::{Choice, Scenario};
 
@@ -57,7 +56,7 @@ fn checked(claim: &str) -> Checked {
     let facts = Facts::new(&NoEngine, &data);
     let records = Records::new(experiment.design(), false, &facts, &[]);
     let claim = &experiment.written.claim[0];
-    claim.checked("test", "p", &records).remove(0)
+    claim.checked(&experiment, &records).remove(0)
 }
 
 #[test]
