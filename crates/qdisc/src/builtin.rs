@@ -2,8 +2,8 @@
 
 use crate::registry::Registry;
 use crate::{
-    cake, cbq, codel, confucius, dualpi2, fifo, fq, fq_codel, fq_fifo, fq_pie, hhf, pias, pie,
-    prio, red, two_level,
+    cake, cbq, codel, confucius, dualpi2, fifo, fq, fq_codel, fq_fifo, fq_pie, hhf, mencius, pias,
+    pie, prio, red, two_level,
 };
 
 impl<P: Send + 'static> Registry<P> {
@@ -28,6 +28,7 @@ impl<P: Send + 'static> Registry<P> {
                 hhf::hhf(),
                 two_level::two_level(),
                 confucius::confucius(),
+                mencius::mencius(),
             ],
         }
     }

@@ -31,6 +31,7 @@ pub mod fq_pie;
 pub mod hhf;
 pub mod labelled;
 mod list;
+pub mod mencius;
 mod packet;
 mod periodic;
 pub mod pias;

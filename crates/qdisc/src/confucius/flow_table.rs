@@ -22,7 +22,7 @@ struct Entry {
 
 /// What a lookup found: the flow's place in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Found {
+pub(crate) enum Found {
     /// The flow was known.
     Known(usize),
     /// It was not, and is now.
@@ -35,7 +35,7 @@ pub(super) enum Found {
 
 /// The flow table.
 #[derive(Debug)]
-pub(super) struct FlowTable {
+pub(crate) struct FlowTable {
     /// In the order of the sets, and then the guests of each set.
     entries: Vec<Entry>,
     sets: usize,
@@ -46,7 +46,7 @@ pub(super) struct FlowTable {
 
 impl FlowTable {
     /// A table for at least `flows` flows.
-    pub(super) fn new(flows: usize) -> Self {
+    pub(crate) fn new(flows: usize) -> Self {
         let sets = flows.max(1).div_ceil(WAYS);
         let len = sets * (WAYS + 1);
         FlowTable {
@@ -59,22 +59,22 @@ impl FlowTable {
     }
 
     /// How many flows there may be, the guests of each set counted as one.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
 
     /// Whether `flow` is the guests of a set.
-    pub(super) fn are_guests(&self, flow: usize) -> bool {
+    pub(crate) fn are_guests(&self, flow: usize) -> bool {
         flow >= self.sets * WAYS
     }
 
     /// How many packets were treated as another flow's for want of room.
-    pub(super) const fn shared(&self) -> u64 {
+    pub(crate) const fn shared(&self) -> u64 {
         self.shared
     }
 
     /// Who `flow` is to observers.
-    pub(super) fn id(&self, flow: usize) -> FlowId {
+    pub(crate) fn id(&self, flow: usize) -> FlowId {
         self.entries[flow].id
     }
 
@@ -87,7 +87,7 @@ impl FlowTable {
     /// because otherwise they could overtake themselves.
     // In place, so that `waits` is too.
     #[inline]
-    pub(super) fn find(
+    pub(crate) fn find(
         &mut self,
         now: Instant,
         hash: u32,
@@ -129,7 +129,7 @@ impl FlowTable {
     }
 
     /// A packet of `flow` came or left `now`.
-    pub(super) fn touch(&mut self, now: Instant, flow: usize) {
+    pub(crate) fn touch(&mut self, now: Instant, flow: usize) {
         self.entries[flow].last_active = now;
         if self.by_activity.tail() == flow as u32 {
             return;
@@ -139,30 +139,30 @@ impl FlowTable {
     }
 
     /// The flow that has been inactive longest, if that is for `idle` or longer.
-    pub(super) fn idle(&self, now: Instant, idle: Duration) -> Option<usize> {
+    pub(crate) fn idle(&self, now: Instant, idle: Duration) -> Option<usize> {
         let entry = self.entries.get(self.by_activity.head() as usize)?;
         (now.since(entry.last_active) >= idle).then_some(self.by_activity.head() as usize)
     }
 
     /// For how long no packet of `flow` came or left.
-    pub(super) fn silence(&self, now: Instant, flow: usize) -> Duration {
+    pub(crate) fn silence(&self, now: Instant, flow: usize) -> Duration {
         now.since(self.entries[flow].last_active)
     }
 
     /// Since when the flow that has been inactive longest is; `now` where there is none.
-    pub(super) fn idle_since(&self, now: Instant) -> Instant {
+    pub(crate) fn idle_since(&self, now: Instant) -> Instant {
         let entry = self.entries.get(self.by_activity.head() as usize);
         entry.map_or(now, |entry| entry.last_active)
     }
 
     /// Forgets `flow`.
-    pub(super) fn forget(&mut self, flow: usize) {
+    pub(crate) fn forget(&mut self, flow: usize) {
         self.entries[flow].used = false;
         self.nodes.remove(&mut self.by_activity, flow as u32);
     }
 
     /// All active flows.
-    pub(super) fn active(&self) -> impl Iterator<Item = usize> {
+    pub(crate) fn active(&self) -> impl Iterator<Item = usize> {
         let entries = self.entries.iter().enumerate();
         entries.filter_map(|(flow, entry)| entry.used.then_some(flow))
     }
@@ -171,7 +171,7 @@ impl FlowTable {
 #[cfg(test)]
 impl FlowTable {
     /// The flow with `hash`, left alone.
-    pub(super) fn lookup(&self, hash: u32) -> Option<usize> {
+    pub(crate) fn lookup(&self, hash: u32) -> Option<usize> {
         self.active().find(|&flow| self.entries[flow].hash == hash)
     }
 }

@@ -21,8 +21,8 @@
 
 mod dwrr;
 mod examine;
-mod flow_table;
-mod heap;
+pub(crate) mod flow_table;
+pub(crate) mod heap;
 #[cfg(test)]
 mod model;
 mod occupancy;
