@@ -373,7 +373,7 @@ impl<P> Mencius<P> {
         };
         let popped = one.popped;
         host.packets -= popped;
-        if popped > u32::from(packet.is_some()) {
+        if popped > u32::from(packet.is_some()) && !(was_established && on) {
             state.calm.dropped(now);
         }
         if let Some(packet) = &packet {
