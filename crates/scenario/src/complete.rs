@@ -2,7 +2,6 @@
 
 use crate::document::{Document, Item, Node, Origin, Table, name_of};
 use crate::model::{Scenario, Stack, Traffic};
-use workload::Carrier;
 
 impl Document {
     /// This document with the defaults that `scenario` was resolved with, so that the same is run by
@@ -61,7 +60,7 @@ fn traffic(table: &mut Table, entry: &Traffic) {
         fill(table, "control", &control.to_string());
     }
     fill(table, "direction", if entry.up { "up" } else { "down" });
-    if entry.kind.uses(Carrier::Media) {
+    if entry.kind.has_session() {
         if !table.iter().any(|(key, _)| key == "session") {
             table.push(("session".to_owned(), item(Node::Table(Table::new()))));
         }

@@ -153,10 +153,18 @@ fn preset(section: &mut Section<'_>, known: &Entry) -> Result<Option<&'static st
             Some(found.ok_or_else(refused)?)
         }
     };
-    for (path, value) in chosen.iter().flat_map(|preset| preset.settings) {
+    let Some(preset) = chosen else {
+        return Ok(None);
+    };
+    let control = section.peek("control");
+    let control = control.and_then(|text| text.parse::<Choice>().ok());
+    let own = preset.by_control.iter();
+    let own = own.filter(|(name, _)| control.as_ref().is_some_and(|c| c.name == *name));
+    let own = own.flat_map(|(_, settings)| *settings);
+    for (path, value) in own.chain(preset.settings) {
         section.unsaid(path, value);
     }
-    Ok(chosen.map(|preset| preset.name))
+    Ok(Some(preset.name))
 }
 
 /// The congestion control, where the workload has one.

@@ -185,7 +185,7 @@ impl App for Actor {
             Input::Message { .. }
             | Input::Writable(_)
             | Input::Datagram { .. }
-            | Input::Session { .. } => {}
+            | Input::Session { .. } | Input::Unsent { .. } => {}
         }
     }
 }

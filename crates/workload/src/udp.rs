@@ -261,7 +261,7 @@ impl App for Sender {
             Input::Opened(_)
             | Input::Message { .. }
             | Input::Writable(_)
-            | Input::Session { .. } => {}
+            | Input::Session { .. } | Input::Unsent { .. } => {}
         }
     }
 }
