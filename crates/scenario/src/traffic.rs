@@ -101,6 +101,10 @@ fn entry(mut section: Section<'_>, name: String, known: &Known<'_>) -> Result<Ve
         kind: built(entry, &kind, section, known.shelf)?,
         name,
     };
+    if traffic.session != MediaParams::default() && !traffic.kind.has_session() {
+        let message = format!("{}: over TCP there is no session", kind.key);
+        return Err(kind.error(&message, "leave its session out"));
+    }
     let rows = traffic.kind.entry.rows;
     if traffic.count == 1 || matches!(rows, Rows::Flows | Rows::Figures) {
         return Ok(vec![traffic]);
