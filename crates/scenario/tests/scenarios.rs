@@ -510,13 +510,16 @@ fn what_carries_the_papers_call_depends_on_its_control() {
     let plain = call("").unwrap();
     assert_eq!(plain.control, Some(Choice::plain("copa_library")));
     assert_eq!(carried(&plain), ["yes", "0.9765625"]);
-    assert_eq!(carried(&call("control = \"bbr,version=1\"").unwrap())[0], "yes");
+    assert_eq!(
+        carried(&call("control = \"bbr,version=1\"").unwrap())[0],
+        "yes"
+    );
     let gcc = call("control = \"gcc_library\"").unwrap();
     assert_eq!(carried(&gcc), ["no", "0.8785"]);
     assert_eq!(gcc.session.packet(), 1488);
     let own = call("control = \"gcc\"\nsession = { payload = 1200 }").unwrap();
     assert_eq!(own.session.packet(), 1282);
-    let error = call("session = { payload = 1200 }").unwrap_err();
+    let error = call("session = { payload = 1000 }").unwrap_err();
     assert!(error.message.contains("no session"), "{error}");
 }
 

@@ -27,6 +27,8 @@ const OVER_UDP: Settled = &[
     ("session.feedback_max", "40ms"),
     ("session.drain", "0ms"),
     ("session.skip_queue", "60s"),
+    // A second of frames.
+    ("session.repeat_frames", "25"),
 ];
 
 /// The call of the paper's library.

@@ -125,7 +125,14 @@ fn frames_are_equal_shares_of_the_rate_with_the_slip_of_units() {
     // All forty looks found something: 0.875 of the least rate is the least rate.
     for ms in 1..=40 {
         tell(&mut call, ms, Input::Timer(LOOK));
-        let out = tell(&mut call, ms, Input::Unsent { conn: CONN, bytes: 1 });
+        let out = tell(
+            &mut call,
+            ms,
+            Input::Unsent {
+                conn: CONN,
+                bytes: 1,
+            },
+        );
         let next = Instant::ZERO + Duration::from_millis(ms + 1);
         assert_eq!(out, [Output::Timer(next, LOOK)]);
     }
@@ -133,7 +140,14 @@ fn frames_are_equal_shares_of_the_rate_with_the_slip_of_units() {
     // None did: 137.5 kbit/s, 671 B.
     for ms in 41..=80 {
         tell(&mut call, ms, Input::Timer(LOOK));
-        tell(&mut call, ms, Input::Unsent { conn: CONN, bytes: 0 });
+        tell(
+            &mut call,
+            ms,
+            Input::Unsent {
+                conn: CONN,
+                bytes: 0,
+            },
+        );
     }
     assert_eq!(frame(&mut call, 80), 671);
 }
