@@ -162,8 +162,8 @@ fn preset(section: &mut Section<'_>, known: &Entry) -> Result<Option<&'static st
     };
     let control = section.peek("control");
     let control = control.and_then(|text| text.parse::<Choice>().ok());
-    let own = preset.by_control.iter();
-    let own = own.filter(|(name, _)| control.as_ref().is_some_and(|c| c.name == *name));
+    let named = |names: &[&str]| control.as_ref().is_some_and(|c| names.contains(&&*c.name));
+    let own = preset.by_control.iter().filter(|(names, _)| named(names));
     let own = own.flat_map(|(_, settings)| *settings);
     for (path, value) in own.chain(preset.settings) {
         section.unsaid(path, value);

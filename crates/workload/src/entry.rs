@@ -188,7 +188,7 @@ pub struct Preset {
     /// Keys of the entry, those of its session with `session.` before them, and their values.
     pub settings: Settled,
     /// What else holds, and before `settings`, for controls of these names.
-    pub by_control: &'static [(&'static str, Settled)],
+    pub by_control: &'static [(&'static [&'static str], Settled)],
 }
 
 /// Keys and values that are settled.

@@ -49,7 +49,7 @@ pub const PRESET: Preset = Preset {
         // The rate in bit/s is shifted right by ten, and taken for thousands.
         ("share", "0.9765625"),
     ],
-    by_control: &[("gcc", OVER_UDP), ("gcc_library", OVER_UDP)],
+    by_control: &[(&["gcc", "gcc_library"], OVER_UDP)],
 };
 
 /// How often the library looks whether something waits.
