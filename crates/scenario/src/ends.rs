@@ -8,7 +8,7 @@ use transport::{Config, Connection, media};
 use units::random::Stream;
 use units::{Instant, Refusal};
 use workload::driver::{End, Fate, Flow};
-use workload::{Carrier, Datagram, Driver, Sockets};
+use workload::{Carrier, Datagram, Driver, Rows, Sockets};
 use workload::{Conditions, Frame};
 
 /// Both ends of `flow`, the opening one first; a connection's has begun its handshake.
@@ -26,6 +26,11 @@ pub fn endpoints(
     let control = |setup: cca::Setup| control(traffic, flow, controls, seed, setup);
     match flow.carrier {
         Carrier::Tcp | Carrier::Quic => {
+            let library = Config::rtc_library();
+            let config = match traffic.kind.entry.rows {
+                Rows::Call => &library,
+                _ => config,
+            };
             let setup = setup(config, flow.carrier);
             let end = |opens| -> Result<Box<dyn Connection>, Refusal> {
                 let (control, config) = (control(setup.clone())?, config.clone());
@@ -109,6 +114,14 @@ pub fn conditions(end: &mut Endpoint, now: Instant) -> Option<Conditions> {
         keyframe_requested: sender.take_keyframe_request(),
         congested: sender.congested(now),
     })
+}
+
+/// Bytes given to an end of a connection and never sent.
+pub fn unsent(end: &Endpoint) -> Option<u64> {
+    match end {
+        Endpoint::Connection(connection) => Some(connection.unsent()),
+        _ => None,
+    }
 }
 
 /// Gives a frame to the media session that sends from an end.

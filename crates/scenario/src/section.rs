@@ -63,6 +63,15 @@ impl<'a> Section<'a> {
         Some(self.left.remove(place).1)
     }
 
+    /// The value at `key`, which stays there.
+    pub fn peek(&self, key: &str) -> Option<&str> {
+        let (_, item) = self.left.iter().find(|(name, _)| name == key)?;
+        match &item.node {
+            Node::Leaf(text) => Some(text),
+            _ => None,
+        }
+    }
+
     /// Puts `value` at `path`, a key or one of a table within, where nothing is said.
     pub fn unsaid(&mut self, path: &str, value: &str) {
         let (table, key) = match path.split_once('.') {

@@ -209,6 +209,10 @@ impl Sockets for Ends<'_> {
         ends::conditions(self.kind(end), now)
     }
 
+    fn unsent(&mut self, end: driver::End) -> Option<u64> {
+        ends::unsent(self.kind(end))
+    }
+
     fn frame(&mut self, now: Instant, end: driver::End, frame: Frame) {
         ends::frame(self.kind(end), now, frame);
     }

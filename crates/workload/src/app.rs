@@ -47,6 +47,13 @@ pub enum Input {
         /// Its state.
         conditions: Conditions,
     },
+    /// How much of what was given to a TCP connection was never sent, as [`Output::Ask`] asked for it.
+    Unsent {
+        /// Which one.
+        conn: ConnId,
+        /// Bytes.
+        bytes: u64,
+    },
     /// The time asked for by [`Output::Timer`] has come.
     Timer(u64),
 }
@@ -85,7 +92,8 @@ pub enum Output {
         /// Which one.
         datagram: Datagram,
     },
-    /// Say how a media session is, with [`Input::Session`].
+    /// Say how a media session is, with [`Input::Session`]; of a TCP connection how much waits, with
+    /// [`Input::Unsent`].
     Ask(ConnId),
     /// Send a frame over a media session.
     Frame {
@@ -136,6 +144,11 @@ pub enum Message {
         /// Whether this is the last part.
         last: bool,
     },
+    /// A frame of a call.
+    Frame {
+        /// Its number.
+        id: u64,
+    },
     /// Bytes of no meaning.
     Bulk {
         /// Nothing comes after these.
@@ -173,6 +186,21 @@ pub enum Report {
     PageDone {
         /// Which load.
         load: u32,
+    },
+    /// A frame of a call was handed over.
+    FrameSent {
+        /// Its number.
+        frame: u64,
+    },
+    /// The last byte of a frame arrived.
+    FrameArrived {
+        /// Its number.
+        frame: u64,
+    },
+    /// A frame was shown.
+    FrameShown {
+        /// Its number.
+        frame: u64,
     },
     /// All that the connection was opened for has arrived.
     Done(ConnId),

@@ -11,6 +11,7 @@
 //! rate from the next frame on.
 
 use crate::entry::{BuildError, Entry, Library, Preset, Rows, Start, Workload};
+use crate::library_call::{self, LibraryCall, LibraryReceiver};
 use crate::{App, Carrier, Conditions, ConnId, Frame, Input, Output};
 use std::sync::Arc;
 use units::param::Settings;
@@ -34,11 +35,16 @@ units::params! {
         key_factor: f64 = "4", range "1".."50", source "decision 0020";
         /// Time in which what frames took beyond their share is given back.
         repay: Duration = "500ms", range "1ms".."1min", source "libwebrtc FrameDropper kLeakyBucketSizeSeconds";
+        /// The share of the encoder's rate that its frames have.
+        share: f64 = "1", range "0.01".."1", source "none";
+        /// Frames go over one TCP connection instead of a media session, and the encoder's rate
+        /// follows how busy that is.
+        tcp: bool = "no", source "decision 0023";
     }
 }
 
 /// Calls that people have, and the one that has no bounds.
-const PRESETS: [Preset; 3] = [
+const PRESETS: [Preset; 4] = [
     Preset {
         name: "webrtc",
         summary: "a video call in a browser: 30 frames a second, at most 4 Mbit/s",
@@ -50,6 +56,7 @@ const PRESETS: [Preset; 3] = [
             ("max_rate", "4mbit"),
             ("start_rate", "300kbit"),
         ],
+        by_control: &[],
     },
     Preset {
         name: "game",
@@ -62,13 +69,16 @@ const PRESETS: [Preset; 3] = [
             ("max_rate", "30mbit"),
             ("start_rate", "5mbit"),
         ],
+        by_control: &[],
     },
     Preset {
         name: "unlimited",
         summary: "an encoder that takes whatever it gets, up to 100 Mbit/s: no product's",
         source: "Confucius, 2.1: tens to hundreds of Mbit/s",
         settings: &[("control", "gcc"), ("max_rate", "100mbit")],
+        by_control: &[],
     },
+    library_call::PRESET,
 ];
 
 /// `call` for the registry.
@@ -80,7 +90,7 @@ pub const ENTRY: Entry = Entry {
     source: "WebRTC; RFC 8593 for the encoder",
     params: CallParams::SPECS,
     check: |settings| CallParams::parse(settings).map(drop),
-    carriers: &[Carrier::Media],
+    carriers: &[Carrier::Media, Carrier::Tcp],
     control: Some("gcc"),
     rows: Rows::Call,
     figures: &[],
@@ -112,11 +122,15 @@ impl Workload for CallParams {
     }
 
     fn client(&self, start: &Start<'_>) -> Box<dyn App> {
-        Box::new(Call(Encoder::new(self, start.now, start.chance())))
+        let encoder = Encoder::new(self, start.now, start.chance());
+        match self.tcp {
+            true => Box::new(LibraryCall::new(self, encoder, start.now)),
+            false => Box::new(Call(encoder)),
+        }
     }
 
     fn server(&self) -> Option<Box<dyn App>> {
-        None
+        self.tcp.then(|| Box::new(LibraryReceiver) as Box<dyn App>)
     }
 
     fn client_sends(&self) -> bool {
@@ -132,7 +146,8 @@ impl Workload for CallParams {
     }
 
     fn media(&self) -> Option<(Rate, (Rate, Rate))> {
-        Some((self.start_rate, (self.min_rate, self.max_rate)))
+        let rates = (self.start_rate, (self.min_rate, self.max_rate));
+        (!self.tcp).then_some(rates)
     }
 }
 
@@ -165,6 +180,7 @@ impl App for Call {
             Input::Opened(_)
             | Input::Message { .. }
             | Input::Writable(_)
+            | Input::Unsent { .. }
             | Input::Datagram { .. } => {}
         }
     }
@@ -242,7 +258,7 @@ impl Encoder {
     fn size(&mut self, rate: Rate, key: bool) -> u32 {
         let sigma = self.params.variation;
         let fps = f64::from(self.params.fps);
-        let share = rate.as_bits() as f64 / 8.0 / fps;
+        let share = self.params.share * rate.as_bits() as f64 / 8.0 / fps;
         let repaid = self.owed / (self.params.repay.as_secs_f64() * fps).max(1.0);
         let meant = if key {
             share * self.params.key_factor

@@ -20,6 +20,7 @@ mod event;
 pub mod generator;
 pub mod har;
 mod ledger;
+mod library_call;
 pub mod page;
 mod page_loads;
 pub mod registry;
@@ -31,8 +32,8 @@ pub use app::{App, Conditions, ConnId, Datagram, Frame, Input, Message, Output, 
 pub use carrier::Carrier;
 pub use driver::{Driver, Sockets};
 pub use entry::{
-    Build, BuildError, Entry, Figure, Kept, Kind, Library, LibraryError, Preset, Rows, Start,
-    Workload,
+    Build, BuildError, Entry, Figure, Kept, Kind, Library, LibraryError, Preset, Rows, Settled,
+    Start, Workload,
 };
 pub use event::{Event, TrafficId};
 pub use page_loads::PageLoads;

@@ -15,6 +15,8 @@ pub struct Frames {
     slots: VecDeque<Slot>,
     /// A key frame has been shown.
     started: bool,
+    /// A frame so many behind the newest is lost; 0 for none.
+    most_behind: usize,
 }
 
 /// A frame of which parts may have arrived; with a `count` of zero none has.
@@ -33,6 +35,14 @@ impl Slot {
 }
 
 impl Frames {
+    /// No frame has come; one that is `most_behind` the newest is lost, unless that is 0.
+    pub fn new(most_behind: u32) -> Self {
+        Frames {
+            most_behind: most_behind as usize,
+            ..Frames::default()
+        }
+    }
+
     /// Whether something waits for what is missing.
     pub fn blocked(&self) -> bool {
         !self.slots.is_empty()
@@ -70,14 +80,24 @@ impl Frames {
             };
         }
         slot.arrived = slot.count.min(slot.arrived + 1);
-        if !slot.complete() {
-            return None;
+        let (complete, key) = (slot.complete(), slot.key);
+        if complete {
+            events.push_back(Event::FrameComplete { id: part.frame, at });
         }
-        events.push_back(Event::FrameComplete { id: part.frame, at });
-        if slot.key {
+        if complete && key {
             self.skip(index, at, events);
         }
-        self.show(at, events)
+        let mut end = if complete {
+            self.show(at, events)
+        } else {
+            None
+        };
+        while self.most_behind > 0 && self.slots.len() > self.most_behind {
+            self.skip(1, at, events);
+            self.started = true;
+            end = self.show(at, events).or(end);
+        }
+        end
     }
 
     /// Drops the first `count` frames: a newer key frame is complete.
@@ -177,6 +197,31 @@ mod tests {
             "lost 1",
             "lost 2",
             "shown 3",
+        ];
+        assert_eq!(events, expected);
+    }
+
+    #[test]
+    fn a_frame_far_behind_the_newest_is_passed_over() {
+        let mut frames = Frames::new(3);
+        let mut events = VecDeque::new();
+        // Frame 0 never comes, of frame 2 one part does not.
+        for (frame, index) in [(1, 0), (1, 1), (2, 0), (3, 0), (3, 1), (4, 0), (5, 0)] {
+            let part = Fragment {
+                key: false,
+                ..part(frame, index)
+            };
+            frames.part(Instant::ZERO, &part, &mut events);
+        }
+        // With frame 3 there are four: 0 is lost, and 1 is shown. With 5, 2 is lost and 3 shown.
+        let at = Instant::ZERO;
+        let expected = [
+            Event::FrameComplete { id: 1, at },
+            Event::FrameLost { id: 0, at },
+            Event::FrameShown { id: 1, at },
+            Event::FrameComplete { id: 3, at },
+            Event::FrameLost { id: 2, at },
+            Event::FrameShown { id: 3, at },
         ];
         assert_eq!(events, expected);
     }

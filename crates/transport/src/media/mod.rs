@@ -19,6 +19,7 @@ mod nack;
 mod pacer;
 mod queue;
 mod receiver;
+mod repeats;
 mod sender;
 #[cfg(test)]
 mod tests;
@@ -52,6 +53,9 @@ units::params! {
         nack: bool = "yes", source "RFC 4585, 6.2.1";
         /// Ask so many times for one packet, once a round trip, then for a key frame.
         nack_retries: u32 = "10", range "1".."100", source "libwebrtc kMaxNackRetries";
+        /// Nobody asks: the sender repeats what is not acknowledged in time, until its frame is so many
+        /// behind the newest, which both ends then pass over; 0 for not at all.
+        repeat_frames: u32 = "0", range "0".."1000", source "libwebrtc has receivers ask";
         /// Ask for a key frame after nothing could be shown for so long.
         wait_frame: units::Duration = "3s", range "10ms".."60s", source "libwebrtc kMaxWaitForFrame";
         /// Repeat the request for a key frame at this interval until one begins to arrive.

@@ -142,16 +142,25 @@ impl Queue {
         if self.repairs > rate.bytes_in(REPAIR_WINDOW) {
             return;
         }
-        let Some(part) = self.get_mut(rtp) else {
+        let Some(&part) = self.get(rtp) else {
             return;
         };
         if part.waiting || (part.resent && now.since(part.sent) < srtt) {
             return;
         }
+        self.repairs += u64::from(part.len);
+        self.repeat(now, rtp);
+    }
+
+    /// Sends `rtp` again, whatever the rate. Nothing happens if it is not known any more or waits
+    /// already.
+    pub fn repeat(&mut self, now: Instant, rtp: u64) {
+        let Some(part) = self.get_mut(rtp).filter(|part| !part.waiting) else {
+            return;
+        };
         part.waiting = true;
         part.since = now;
         let part = *part;
-        self.repairs += u64::from(part.len);
         self.count_in(&part);
         self.again.push_back(rtp);
     }

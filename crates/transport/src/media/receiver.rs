@@ -58,6 +58,8 @@ pub struct Receiver {
     missing: Missing,
     frames: Frames,
     events: VecDeque<Event>,
+    /// Parts to acknowledge, where the sender repeats by itself.
+    parts: VecDeque<u64>,
     rtt: Duration,
     /// Only a key frame helps, and it has to be this one or a newer one.
     key_wanted: Option<u64>,
@@ -70,11 +72,16 @@ impl Receiver {
     /// A receiver that reports what the sender's control wants
     /// ([`cca::Control::feedback`]).
     pub fn new(params: &MediaParams, wanted: cca::Feedback) -> Self {
-        let retries = if params.nack { params.nack_retries } else { 0 };
+        let retries = if params.nack && params.repeat_frames == 0 {
+            params.nack_retries
+        } else {
+            0
+        };
         Receiver {
             reports: Reports::new(wanted, params),
             missing: Missing::new(retries),
-            frames: Frames::default(),
+            frames: Frames::new(params.repeat_frames),
+            parts: VecDeque::new(),
             events: VecDeque::new(),
             rtt: DEFAULT_RTT,
             key_wanted: None,
@@ -98,10 +105,14 @@ impl Receiver {
         let Some(part) = &packet.fragment else {
             return;
         };
+        let asks = self.params.repeat_frames == 0;
+        if !asks {
+            self.parts.push_back(part.rtp);
+        }
         match self.missing.arrived(now, part.rtp) {
             Arrived::Old => return,
-            Arrived::New => {}
-            Arrived::Hopeless => self.want_key(now),
+            Arrived::Hopeless if asks => self.want_key(now),
+            Arrived::New | Arrived::Hopeless => {}
         }
         if part.key && self.key_wanted.is_some_and(|first| part.frame >= first) {
             self.key_wanted = None;
@@ -109,11 +120,11 @@ impl Receiver {
         }
         if let Some(end) = self.frames.part(now, part, &mut self.events) {
             self.missing.forget_before(end);
-            if self.key_wanted.is_none() {
+            if self.key_wanted.is_none() && asks {
                 self.key_due = now + self.params.wait_frame;
             }
         }
-        if self.key_wanted.is_none() {
+        if self.key_wanted.is_none() && asks {
             self.watch(now);
         }
     }
@@ -139,6 +150,7 @@ impl Receiver {
         let feedback = self
             .reports
             .take(now)
+            .or_else(|| self.parts.pop_front().map(Feedback::Part))
             .or_else(|| self.nack(now))
             .or_else(|| self.key_request(now))?;
         Some(Transmit {

@@ -4,6 +4,7 @@ mod reports;
 
 use super::pacer::Pacer;
 use super::queue::Queue;
+use super::repeats::Repeats;
 use super::{Feedback, MediaParams, Packet};
 use crate::flight::Flight;
 use crate::recovery::Recovery;
@@ -59,6 +60,8 @@ pub struct Sender {
     mode: EcnMode,
     queue: Queue,
     pacer: Pacer,
+    /// Where repairs are not asked for.
+    repeats: Option<Repeats>,
     /// Packets under way, with the probe that each belongs to.
     flight: Flight<Option<Probe>>,
     /// Bytes that arrived with Congestion Experienced, as far as acknowledged.
@@ -86,6 +89,7 @@ impl Sender {
             control,
             queue: Queue::default(),
             pacer: Pacer::default(),
+            repeats: (params.repeat_frames > 0).then(|| Repeats::new(params.repeat_frames)),
             flight: Flight::default(),
             marked: 0,
             recovery: Recovery::default(),
@@ -134,6 +138,11 @@ impl Sender {
                     self.queue.ask(now, rtp, self.rtt.srtt, rate);
                 }
             }
+            Feedback::Part(rtp) => {
+                if let Some(repeats) = &mut self.repeats {
+                    repeats.acknowledged(now, *rtp);
+                }
+            }
             Feedback::KeyFrame => {
                 self.key_requested |= self
                     .last_key
@@ -167,6 +176,9 @@ impl Sender {
         if let Some((part, again)) = self.queue.pop(now, self.rtt.srtt) {
             self.stats.retransmits += u64::from(again);
             fragment = Some(part.fragment);
+            if let Some(repeats) = &mut self.repeats {
+                repeats.sent(now, &part.fragment);
+            }
         } else {
             self.stats.padding += u64::from(len);
         }
@@ -312,7 +324,9 @@ impl Sender {
             cca::Feedback::Acks => self.flight.loss_at(),
             cca::Feedback::Arrivals => Instant::NEVER,
         };
-        pacer.min(control).min(loss).min(self.rto_due)
+        let repeats = self.repeats.as_ref();
+        let repeats = repeats.map_or(Instant::NEVER, Repeats::next_timer);
+        pacer.min(control).min(loss).min(self.rto_due).min(repeats)
     }
 
     /// Time has passed. Afterwards packets may be ready to be sent.
@@ -325,6 +339,10 @@ impl Sender {
         }
         if self.rto_due <= now {
             self.on_timeout(now);
+        }
+        let due = self.repeats.as_mut().map(|repeats| repeats.due(now));
+        for rtp in due.into_iter().flatten() {
+            self.queue.repeat(now, rtp);
         }
         self.update(now);
     }

@@ -40,6 +40,8 @@ pub enum Feedback {
     Arrivals(Box<Arrivals>),
     /// RTP sequence numbers that are missing, in order.
     Nack(Box<[u64]>),
+    /// The part with this RTP sequence number arrived.
+    Part(u64),
     /// Only a key frame helps (RFC 4585's picture loss indication).
     KeyFrame,
 }
@@ -100,7 +102,7 @@ impl Feedback {
     pub fn wire_len(&self) -> u32 {
         let body = match self {
             // RFC 8888, 3.1, for eight packets: sequence and count 4, reports 16, time stamp 4.
-            Feedback::Acks(_) => 24,
+            Feedback::Acks(_) | Feedback::Part(_) => 24,
             // Transport-wide feedback: fixed part 8, a two-byte chunk for seven packets, a byte
             // for each arrival.
             Feedback::Arrivals(arrivals) => {

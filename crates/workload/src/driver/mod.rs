@@ -303,10 +303,8 @@ impl Driver {
                 Some(end) => sockets.datagram(now, end, datagram),
                 None => Ok(()),
             },
-            Output::Ask(conn) => match end(&conn).and_then(|end| sockets.conditions(now, end)) {
-                Some(conditions) => {
-                    self.say(now, app, Input::Session { conn, conditions }, sockets)
-                }
+            Output::Ask(conn) => match end(&conn).and_then(|end| state(now, conn, end, sockets)) {
+                Some(input) => self.say(now, app, input, sockets),
                 None => Ok(()),
             },
             Output::Frame { conn, frame } => {
@@ -451,6 +449,9 @@ impl Driver {
                 bytes,
             },
             Report::PageDone { load } => Event::PageDone { page, load },
+            Report::FrameSent { frame } => Event::FrameSent { call: page, frame },
+            Report::FrameArrived { frame } => Event::FrameArrived { call: page, frame },
+            Report::FrameShown { frame } => Event::FrameShown { call: page, frame },
             Report::Figure {
                 figure,
                 value,
@@ -471,6 +472,15 @@ impl Driver {
         };
         sockets.tell(now, event);
     }
+}
+
+/// How the connection is that sends from `end`, as its application wants to know it.
+fn state<S: Sockets>(now: Instant, conn: ConnId, end: End, sockets: &mut S) -> Option<Input> {
+    if let Some(conditions) = sockets.conditions(now, end) {
+        return Some(Input::Session { conn, conditions });
+    }
+    let bytes = sockets.unsent(end)?;
+    Some(Input::Unsent { conn, bytes })
 }
 
 /// What became of a frame at the receiving end of a media session.

@@ -37,6 +37,10 @@ pub trait Sockets {
     /// The state of the media session that sends from `end`; none where there is no such session.
     fn conditions(&mut self, now: Instant, end: End) -> Option<Conditions>;
 
+    /// Bytes given to the TCP connection of `end` and never sent; none where there is no such
+    /// connection, or nobody can tell.
+    fn unsent(&mut self, end: End) -> Option<u64>;
+
     /// Hands a frame to the media session that sends from `end`.
     fn frame(&mut self, now: Instant, end: End, frame: Frame);
 

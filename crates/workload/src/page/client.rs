@@ -260,7 +260,10 @@ impl App for PageClient {
                 Message::Response { id, last } => self.response(now, (conn, id, last), out),
                 _ => {}
             },
-            Input::Writable(_) | Input::Datagram { .. } | Input::Session { .. } => {}
+            Input::Writable(_)
+            | Input::Datagram { .. }
+            | Input::Session { .. }
+            | Input::Unsent { .. } => {}
         }
     }
 }

@@ -29,6 +29,25 @@ fn a_lost_packet_is_repaired_one_round_trip_after_the_gap_shows() {
 }
 
 #[test]
+fn a_sender_that_repeats_by_itself_is_not_asked() {
+    let params = MediaParams {
+        repeat_frames: 25,
+        ..MediaParams::default()
+    };
+    let (mut bed, _) = bed(&params);
+    bed.drop = Box::new(|_, packet| packet.sequence == 1);
+    bed.push(6_000, true);
+    bed.run(ms(200));
+    // Packets 0, 2, 3 and 4 are acknowledged at 41, 43, 44 and 45: round trips of 41 ms without
+    // deviation. Gaps of 2, 1 and 1 ms: 0.4, 0.52, 0.616. Packet 1 left at 1; 41 + 5·0.616 = 44.08
+    // later is 45.08, after which the sender looks at 46. The repair takes 21 ms.
+    assert_eq!(bed.completed(), [(0, ms(67))]);
+    assert_eq!(bed.sender.stats().retransmits, 1);
+    let asked = bed.receiver.stats();
+    assert_eq!((asked.nacked, asked.key_requests), (0, 0));
+}
+
+#[test]
 fn a_lost_tail_waits_for_the_next_frame() {
     let (mut bed, _) = bed(&MediaParams::default());
     bed.drop = Box::new(|_, packet| packet.sequence == 1);
