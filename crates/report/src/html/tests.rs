@@ -128,6 +128,8 @@ fn pages(seed: u64, wait: f64) -> Vec<PageResult> {
         load,
         start_s,
         plt_ms: Some(3000.0 - wait * 800.0 + seed as f64 * 40.0),
+        servers_ms: 600.0,
+        round_trips_ms: 1000.0,
         requests: 80,
         bytes: 2_000_000,
         connections: CONNECTIONS as u64,
