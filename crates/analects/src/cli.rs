@@ -333,8 +333,8 @@ pub enum BoundFormat {
 /// Which pages to survey, and how to tell of them.
 #[derive(Debug, Args)]
 pub struct PagesArgs {
-    /// A HAR file, a folder of them, a pattern with `*`, or generated:N for the generator's first N
-    /// sites.
+    /// A HAR file, a folder of them, a pattern with `*`, generated:N for the first N sites like those
+    /// of the Confucius paper, or generated-web:N for N home pages like those of today's web.
     #[arg(default_value = "generated:1000")]
     pub source: String,
     /// How to print them.

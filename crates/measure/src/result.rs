@@ -95,7 +95,7 @@ pub struct PacketDelay {
 }
 
 /// One load of a page.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct PageResult {
     /// The traffic entry's name.
     pub name: String,
@@ -107,6 +107,11 @@ pub struct PageResult {
     pub start_s: f64,
     /// Page load time; null if the run ended before.
     pub plt_ms: Option<f64>,
+    /// The load time over a network that takes no time at all: servers, browser, and what waits for
+    /// what.
+    pub servers_ms: f64,
+    /// The same with the round trips to the servers: what it takes where the link takes nothing.
+    pub round_trips_ms: f64,
     /// Requests that were completed.
     pub requests: u64,
     /// Bytes of their answers.

@@ -165,6 +165,8 @@ pub enum Report {
         load: u32,
         /// Which page: an index into the entry's list.
         page: u32,
+        /// How long it takes where the link takes nothing.
+        ideal: crate::page::Ideal,
     },
     /// A request was sent.
     RequestStarted {

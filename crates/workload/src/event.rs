@@ -76,6 +76,8 @@ pub enum Event {
         load: u32,
         /// Which of the entry's pages.
         site: u32,
+        /// How long it takes where the link takes nothing.
+        ideal: crate::page::Ideal,
     },
     /// A page opened a connection.
     ConnectionOpened {

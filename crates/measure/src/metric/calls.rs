@@ -67,6 +67,7 @@ pub const FRAME_MAX: Metric = Metric {
         heading: "frame max",
         decimals: 0,
         statistic: Statistic::Max,
+        by_default: true,
     }),
     meter: None,
     take: |observed, entry| each(observed, entry, |call| call.frame_delay_ms.max),

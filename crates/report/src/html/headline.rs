@@ -12,7 +12,7 @@ use measure::metric::calls::STALL;
 use measure::metric::pages::PLT;
 use measure::metric::queues::{DROPS, SOJOURN};
 use measure::metric::transfers::{BULK_RATE, FCT};
-use measure::{Estimate, RunResult, Series};
+use measure::{RunResult, Series};
 use std::fmt::Write as _;
 
 /// A call's rate is taken over this time before other traffic starts, and looked for as long
@@ -35,11 +35,16 @@ pub fn section(report: &Report<'_>) -> Markup {
     }
 }
 
-/// Who does best for the call, for the page, and for transfers.
+/// Who does best for the call, for the page, and for transfers, as far as the runs tell.
 fn verdict(report: &Report<'_>) -> Markup {
     let summaries = &report.summaries;
     if summaries.len() < 2 {
         return html! {};
+    }
+    if report.runs() == 1 {
+        return html! {
+            "One run each: it cannot tell which of the " (summaries.len()) " disciplines does best."
+        };
     }
     let stall = best(summaries, &STALL, 1e3);
     let parts: Vec<Markup> = [
@@ -52,10 +57,7 @@ fn verdict(report: &Report<'_>) -> Markup {
     .flatten()
     .collect();
     html! {
-        @if !parts.is_empty() {
-            @if report.runs() == 1 { "In one run, which may be chance, of " } @else { "Of " }
-            (summaries.len()) " disciplines, " (joined(&parts, "; ")) "."
-        }
+        @if !parts.is_empty() { "Of " (summaries.len()) " disciplines, " (joined(&parts, "; ")) "." }
     }
 }
 
@@ -69,26 +71,31 @@ fn joined(parts: &[Markup], between: &str) -> Markup {
     }
 }
 
-/// Those with the lowest value as it is printed, and how many others cannot be told from them.
+/// Those that cannot be told from the one with the lowest value, in the order of the page: their
+/// values are the same as printed, or the interval of the difference has zero in it.
 struct Best<'a> {
     names: Vec<&'a str>,
     least: f64,
-    close: usize,
+    most: f64,
 }
 
 /// The best in `metric`, which `factor` turns into milliseconds.
 fn best<'a>(summaries: &'a [Summary], metric: &Metric, factor: f64) -> Option<Best<'a>> {
-    let values = || summaries.iter().filter_map(|s| Some((s, s.get(metric)?)));
-    let (first, least) = values().min_by(|a, b| a.1.value.total_cmp(&b.1.value))?;
-    let printed = |estimate: &Estimate| time(estimate.value * factor);
-    let same = |estimate: &Estimate| printed(estimate) == printed(&least);
-    let close =
-        |of: &(&Summary, Estimate)| !same(&of.1) && of.1.units > 1 && !of.0.differs(first, metric);
-    let names = values().filter(|of| same(&of.1));
+    let values = || {
+        summaries
+            .iter()
+            .filter_map(|s| Some((s, s.get(metric)?.value)))
+    };
+    let (first, least) = values().min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let printed = |value: f64| time(value * factor);
+    let among: Vec<(&Summary, f64)> = values()
+        .filter(|(of, value)| printed(*value) == printed(least) || !of.differs(first, metric))
+        .collect();
+    let values = among.iter().map(|of| of.1);
     Some(Best {
-        names: names.map(|of| of.0.discipline.as_str()).collect(),
-        least: least.value * factor,
-        close: values().filter(close).count(),
+        most: values.fold(least, f64::max) * factor,
+        least: least * factor,
+        names: among.iter().map(|of| of.0.discipline.as_str()).collect(),
     })
 }
 
@@ -96,18 +103,15 @@ impl Best<'_> {
     /// That these, one or several of them, do it best.
     fn text(&self, [one, several]: [&str; 2], best: &str) -> Markup {
         let verb = if self.names.len() == 1 { one } else { several };
-        let (names, least) = (listed(&self.names), time(self.least));
-        let close = match self.close {
-            0 => String::new(),
-            1 => "; one other cannot be told from it".to_owned(),
-            n => format!("; {n} others cannot be told from it"),
-        };
+        let (names, least, most) = (listed(&self.names), time(self.least), time(self.most));
         html! {
             (names) " " (verb) " "
-            @if least == "0" && best == "least" {
+            @if most == "0" && best == "least" {
                 "not at all"
+            } @else if least == most {
+                (best) " (" (least) ")"
             } @else {
-                (best) " (" (least) (close) ")"
+                (best) ", between which the runs do not tell (" (least) " to " (most) ")"
             }
         }
     }

@@ -93,6 +93,8 @@ enum What<'a> {
         traffic: &'a str,
         load: u32,
         site: u32,
+        servers_ns: u64,
+        round_trips_ns: u64,
     },
     ConnectionOpened {
         traffic: &'a str,
@@ -209,10 +211,17 @@ fn application<'a>(parties: &'a Parties<'_>, event: Application) -> What<'a> {
         Application::FrameArrived { call, frame: n } => What::FrameArrived(frame(call, n)),
         Application::FrameShown { call, frame: n } => What::FrameShown(frame(call, n)),
         Application::FrameLost { call, frame: n } => What::FrameLost(frame(call, n)),
-        Application::PageStarted { page, load, site } => What::PageStarted {
+        Application::PageStarted {
+            page,
+            load,
+            site,
+            ideal,
+        } => What::PageStarted {
             traffic: name(page),
             load,
             site,
+            servers_ns: ideal.servers.as_nanos(),
+            round_trips_ns: ideal.round_trips.as_nanos(),
         },
         Application::ConnectionOpened { page } => What::ConnectionOpened {
             traffic: name(page),

@@ -436,7 +436,16 @@ impl Driver {
         };
         let page = TrafficId(running.entry);
         let event = match report {
-            Report::PageStarted { load, page: site } => Event::PageStarted { page, load, site },
+            Report::PageStarted {
+                load,
+                page: site,
+                ideal,
+            } => Event::PageStarted {
+                page,
+                load,
+                site,
+                ideal,
+            },
             Report::RequestStarted { load, id: request } => Event::RequestStarted {
                 page,
                 load,
