@@ -103,6 +103,9 @@ const HEAD: [&str; 9] = [
 /// The places of columns in [`HEAD`] that a table of one scenario has.
 const WITHOUT_SCENARIO: [usize; 8] = [0, 2, 3, 4, 5, 6, 7, 8];
 
+/// More seeds than this are not counted: the figure is on the border.
+const MANY: u64 = 1000;
+
 fn number(value: f64) -> String {
     match value.abs() {
         size if size >= 100.0 => format!("{value:.0}"),
@@ -116,7 +119,11 @@ fn cells(row: &Row, seeds: u64, kinds: &BTreeSet<&'static str>) -> [String; 9] {
     let told = match (row.verdict, row.needed) {
         (Verdict::Agrees, _) => "agrees".to_owned(),
         (Verdict::Differs, _) => "DIFFERS".to_owned(),
+        (Verdict::Untold, Some(needed)) if needed > MANY => {
+            format!("cannot be told; more than {MANY} seeds might")
+        }
         (Verdict::Untold, Some(needed)) => format!("cannot be told; {needed} seeds might"),
+        (Verdict::Untold, None) if row.ci95.is_some() => "may be chance among so many".to_owned(),
         (Verdict::Untold, None) => "cannot be told".to_owned(),
     };
     let interval = row.ci95.map_or_else(String::new, |(low, high)| {
