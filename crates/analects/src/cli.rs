@@ -215,7 +215,8 @@ pub struct PilotArgs {
 /// What to run through both engines, and how to tell of it.
 #[derive(Debug, Args)]
 pub struct AgreeArgs {
-    /// Scenarios, such as engines/cubic; all of them with engines/all.
+    /// Scenarios, such as engines/cubic; all of them with engines/all; or an experiment of your own, a
+    /// file that ends in .toml.
     #[arg(default_value = "engines/all", value_name = "SCENARIO")]
     pub scenarios: Vec<String>,
     /// Which Linux is booted.

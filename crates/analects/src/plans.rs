@@ -57,8 +57,11 @@ pub fn with_calls(experiments: Vec<Experiment>, calls: &[String]) -> Result<Vec<
     Ok(all)
 }
 
-/// The scenarios that a name means on which engines are compared.
+/// The scenarios that a name means on which engines are compared, or the experiment in a file.
 pub fn for_engines(name: &str) -> Result<Vec<Experiment>> {
+    if is_file(name) {
+        return experiments(name);
+    }
     let help = "name scenarios of that list, or a folder's with /all";
     registry::find_for_engines(name).map_err(|refusal| Refused::because(refusal, help))
 }

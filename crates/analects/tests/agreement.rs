@@ -17,7 +17,7 @@ title = "a transfer"
 paper = "none"
 about = "small"
 cases = ["pfifo", "fq_codel"]
-seeds = 2
+seeds = 8
 
 [scenario]
 name = "small"

@@ -7,6 +7,7 @@ pub use range::Range;
 pub(super) use together::judged_together;
 
 use crate::design::{AxisValue, Design, Settings};
+use crate::discovery::least_p;
 use crate::experiment::Experiment;
 use crate::facts::{self, Fact, Facts};
 use crate::figure::number;
@@ -388,22 +389,7 @@ impl Claim {
             let held = estimate.and_then(|estimate| self.expect?.judge(&estimate));
             held.is_some()
         };
-        let (mut sure, mut unsure) = (1.0, LEAST_P);
-        if decided(unsure) {
-            return unsure;
-        }
-        if !decided(MOST_P) {
-            return 1.0;
-        }
-        sure = MOST_P.min(sure);
-        for _ in 0..12 {
-            let middle = libm::sqrt(sure * unsure);
-            match decided(middle) {
-                true => sure = middle,
-                false => unsure = middle,
-            }
-        }
-        sure
+        least_p(decided)
     }
 
     /// Units that would probably tell the value from the nearest end of what is expected.
@@ -455,10 +441,6 @@ impl Claim {
         self.facts().map(side).collect()
     }
 }
-
-/// No p is told to be less than this, nor looked for between the other and 1.
-const LEAST_P: f64 = 1e-4;
-const MOST_P: f64 = 0.5;
 
 /// The confidence of each of `count` intervals that hold together with the confidence `level` (C. E.
 /// Bonferroni).

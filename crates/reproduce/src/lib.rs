@@ -16,6 +16,7 @@ pub mod claim;
 pub mod curves;
 pub mod data;
 pub mod design;
+mod discovery;
 mod drawn;
 pub mod experiment;
 pub mod facts;

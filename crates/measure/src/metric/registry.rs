@@ -39,6 +39,7 @@ impl Registry {
                 transfers::FCT,
                 transfers::ALL_DONE,
                 transfers::FLOW_RATE,
+                transfers::FLOW_DELAY,
                 transfers::BULK_RATE,
                 queues::SOJOURN,
                 queues::SOJOURN_P95,
