@@ -123,10 +123,12 @@ fn one(name: &str, runs: &[&Observed<'_>], units: &Units<'_>, metrics: &Registry
     }
 }
 
-/// The metrics with a column for which some line has a value; a column without any says nothing.
+/// The metrics with a column that stands there unasked, for which some line has a value; a column
+/// without any says nothing.
 pub fn columns<'m>(summaries: &[Summary], metrics: &'m Registry) -> Vec<(&'m Metric, Column)> {
     let said = |(metric, _): &(&Metric, Column)| summaries.iter().any(|s| s.get(metric).is_some());
-    metrics.columns().filter(said).collect()
+    let unasked = metrics.columns().filter(|(_, column)| !column.on_request);
+    unasked.filter(said).collect()
 }
 
 /// How many page loads were complete, where there is more than one: `22 to 23 page loads each`.
@@ -166,6 +168,7 @@ mod tests {
             frame_delay_ms: Default::default(),
             low_fps_events: 0,
             freezes: 0,
+            audio: None,
             goodput_mbps: 1.0,
             sojourn_ms: Default::default(),
         };

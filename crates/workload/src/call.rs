@@ -4,12 +4,13 @@
 //! frame has several shares, and what it took beyond its own the following frames give back, as a
 //! real encoder's rate control does. The first frame is a key frame, and so is the next one after
 //! the receiver asked for one.
-//! Not for: recorded video, silence, several streams.
+//! Not for: recorded video, silence, several streams of video.
 //!
 //! The statistical model of RFC 8593, with log-normal instead of Laplacian chance, so
 //! that no frame is negative, and without its delayed reaction: the encoders of calls follow a new
 //! rate from the next frame on.
 
+use crate::audio::{Audio, Microphone};
 use crate::entry::{BuildError, Entry, Library, Preset, Rows, Start, Workload};
 use crate::{App, Carrier, Conditions, ConnId, Frame, Input, Output};
 use std::sync::Arc;
@@ -34,6 +35,9 @@ units::params! {
         key_factor: f64 = "4", range "1".."50", source "decision 0020";
         /// Time in which what frames took beyond their share is given back.
         repay: Duration = "500ms", range "1ms".."1min", source "libwebrtc FrameDropper kLeakyBucketSizeSeconds";
+        /// Audio beside the video: off, or its rate, 6kbit to 510kbit. A frame of 20 ms is a packet of
+        /// its own.
+        audio: Audio = "off", source "decision 0022";
     }
 }
 
@@ -49,6 +53,7 @@ const PRESETS: [Preset; 3] = [
             ("min_rate", "150kbit"),
             ("max_rate", "4mbit"),
             ("start_rate", "300kbit"),
+            ("audio", "32kbit"),
         ],
     },
     Preset {
@@ -61,6 +66,7 @@ const PRESETS: [Preset; 3] = [
             ("min_rate", "1mbit"),
             ("max_rate", "30mbit"),
             ("start_rate", "5mbit"),
+            ("audio", "64kbit"),
         ],
     },
     Preset {
@@ -112,7 +118,10 @@ impl Workload for CallParams {
     }
 
     fn client(&self, start: &Start<'_>) -> Box<dyn App> {
-        Box::new(Call(Encoder::new(self, start.now, start.chance())))
+        Box::new(Call {
+            encoder: Encoder::new(self, start.now, start.chance()),
+            microphone: self.audio.0.map(|rate| Microphone::new(rate, start.now)),
+        })
     }
 
     fn server(&self) -> Option<Box<dyn App>> {
@@ -132,16 +141,39 @@ impl Workload for CallParams {
     }
 
     fn media(&self) -> Option<(Rate, (Rate, Rate))> {
-        Some((self.start_rate, (self.min_rate, self.max_rate)))
+        let audio = self.audio.0.unwrap_or_default();
+        let with = |video: Rate| Rate::from_bits(video.as_bits() + audio.as_bits());
+        Some((self.start_rate, (with(self.min_rate), with(self.max_rate))))
     }
 }
 
-/// Hands an encoder's frames to a media session.
+/// Hands an encoder's frames, and a microphone's, to a media session.
 #[derive(Debug)]
-struct Call(Encoder);
+struct Call {
+    encoder: Encoder,
+    microphone: Option<Microphone>,
+}
 
 /// The session that it sends over.
 const SESSION: ConnId = ConnId(0);
+/// Whose turn has come, as timers say it.
+const VIDEO: u64 = 0;
+const AUDIO: u64 = 1;
+
+impl Call {
+    /// The microphone's turn has come.
+    fn hear(&mut self, now: Instant, out: &mut Vec<Output>) {
+        let Some(microphone) = &mut self.microphone else {
+            return;
+        };
+        let frame = microphone.on_timer(now);
+        out.extend(frame.map(|frame| Output::Audio {
+            conn: SESSION,
+            frame,
+        }));
+        out.push(Output::Timer(microphone.next_frame_at(), AUDIO));
+    }
+}
 
 impl App for Call {
     fn handle(&mut self, now: Instant, input: Input, out: &mut Vec<Output>) {
@@ -153,14 +185,16 @@ impl App for Call {
                     server: 0,
                     extra_rtt: Duration::ZERO,
                 });
-                out.push(Output::Timer(now, 0));
+                out.push(Output::Timer(now, VIDEO));
+                self.hear(now, out);
             }
+            Input::Timer(AUDIO) => self.hear(now, out),
             Input::Timer(_) => out.push(Output::Ask(SESSION)),
             Input::Session { conn, conditions } => {
-                if let Some(frame) = self.0.on_timer(now, &conditions) {
+                if let Some(frame) = self.encoder.on_timer(now, &conditions) {
                     out.push(Output::Frame { conn, frame });
                 }
-                out.push(Output::Timer(self.0.next_frame_at(), 0));
+                out.push(Output::Timer(self.encoder.next_frame_at(), VIDEO));
             }
             Input::Opened(_)
             | Input::Message { .. }

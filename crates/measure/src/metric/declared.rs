@@ -59,6 +59,8 @@ pub struct Column {
     pub decimals: usize,
     /// What becomes of the values of all runs.
     pub statistic: Statistic,
+    /// It stands there only where it is asked for by name.
+    pub on_request: bool,
 }
 
 impl Column {
@@ -68,6 +70,16 @@ impl Column {
             heading,
             decimals,
             statistic: Statistic::Mean,
+            on_request: false,
+        }
+    }
+
+    /// The same, only where it is asked for.
+    #[must_use]
+    pub const fn on_request(self) -> Self {
+        Column {
+            on_request: true,
+            ..self
         }
     }
 }
