@@ -86,6 +86,12 @@ mod tests {
             Event::FrameArrived { call, frame },
             Event::FrameShown { call, frame },
             Event::FrameLost { call, frame },
+            Event::AudioSent {
+                call,
+                frame,
+                bytes: u32::MAX,
+            },
+            Event::AudioArrived { call, frame },
             Event::PageStarted {
                 page,
                 load,

@@ -14,8 +14,8 @@ use scenario::addresses;
 use transport::Endpoint;
 use units::Instant;
 use workload::driver::{self, Flow, TimerId};
+use workload::{AudioFrame, Conditions, Frame};
 use workload::{Carrier, Datagram, Event, Sockets};
-use workload::{Conditions, Frame};
 
 type Result<T> = core::result::Result<T, Failure>;
 
@@ -200,6 +200,13 @@ impl Sockets for Ends {
     fn frame(&mut self, now: Instant, end: driver::End, frame: Frame) {
         if let Some(maker) = self.maker(end) {
             scenario::ends::frame(maker, now, frame);
+        }
+    }
+
+    fn audio(&mut self, end: driver::End, frame: AudioFrame) {
+        if let Some(maker) = self.maker(end) {
+            scenario::ends::audio(maker, frame);
+            self.ready.push(end.0);
         }
     }
 

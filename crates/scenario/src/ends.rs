@@ -8,8 +8,8 @@ use transport::{Config, Connection, media};
 use units::random::Stream;
 use units::{Instant, Refusal};
 use workload::driver::{End, Fate, Flow};
+use workload::{AudioFrame, Conditions, Frame, audio};
 use workload::{Carrier, Datagram, Driver, Rows, Sockets};
-use workload::{Conditions, Frame};
 
 /// Both ends of `flow`, the opening one first; a connection's has begun its handshake.
 ///
@@ -132,6 +132,13 @@ pub fn frame(end: &mut Endpoint, now: Instant, frame: Frame) {
     }
 }
 
+/// Gives a frame of audio to the media session that sends from an end.
+pub fn audio(end: &mut Endpoint, frame: AudioFrame) {
+    if let Endpoint::Sender(sender) = end {
+        sender.push_audio(frame.id, frame.bytes, audio::FRAME);
+    }
+}
+
 /// Tells applications what an end had to say.
 ///
 /// # Errors
@@ -167,5 +174,6 @@ fn fate(event: media::Event) -> Fate {
         media::Event::FrameComplete { id, .. } => Fate::Complete(id),
         media::Event::FrameShown { id, .. } => Fate::Shown(id),
         media::Event::FrameLost { id, .. } => Fate::Lost(id),
+        media::Event::AudioArrived { id, .. } => Fate::Heard(id),
     }
 }

@@ -256,9 +256,8 @@ impl<'a> Section<'a> {
 }
 
 /// What people look for in vain, and what there is.
-const NOT_MODELLED: [(&str, &str); 10] = [
-    ("audio", "a call has one stream of video"),
-    ("data_channel", "a call has one stream of video"),
+const NOT_MODELLED: [(&str, &str); 9] = [
+    ("data_channel", "a call has video and audio"),
     ("fec", "lost packets are asked for again"),
     ("layers", "a call has one stream of one quality"),
     ("mcs", "a wireless link is a trace of its capacity"),

@@ -12,8 +12,8 @@ use transport::Endpoint;
 use units::random::Stream;
 use units::{Duration, Instant};
 use workload::driver::{self, Flow, TimerId};
+use workload::{AudioFrame, Conditions, Frame};
 use workload::{Carrier, Datagram, Sockets};
-use workload::{Conditions, Frame};
 
 /// End points over the network.
 pub struct Ends<'a> {
@@ -215,6 +215,11 @@ impl Sockets for Ends<'_> {
 
     fn frame(&mut self, now: Instant, end: driver::End, frame: Frame) {
         ends::frame(self.kind(end), now, frame);
+    }
+
+    fn audio(&mut self, end: driver::End, frame: AudioFrame) {
+        ends::audio(self.kind(end), frame);
+        self.ready.push(end.0);
     }
 
     fn close(&mut self, first: driver::End) {

@@ -102,6 +102,13 @@ pub enum Output {
         /// The frame.
         frame: Frame,
     },
+    /// Send a frame of audio over a media session.
+    Audio {
+        /// Which session.
+        conn: ConnId,
+        /// The frame.
+        frame: AudioFrame,
+    },
     /// Call with [`Input::Timer`] and this token at this moment.
     Timer(Instant, u64),
     /// The connection is no longer needed: both ends go, and the application at the far end.
@@ -226,6 +233,15 @@ pub struct Frame {
     pub bytes: u32,
     /// It depends on no other.
     pub key: bool,
+}
+
+/// A frame of audio: [`audio::FRAME`](crate::audio::FRAME) of sound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AudioFrame {
+    /// Its number: 0, then one more for each.
+    pub id: u64,
+    /// How long it is.
+    pub bytes: u32,
 }
 
 /// The state of a media session, when a frame's turn comes.

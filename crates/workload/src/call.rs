@@ -4,12 +4,13 @@
 //! frame has several shares, and what it took beyond its own the following frames give back, as a
 //! real encoder's rate control does. The first frame is a key frame, and so is the next one after
 //! the receiver asked for one.
-//! Not for: recorded video, silence, several streams.
+//! Not for: recorded video, silence, several streams of video.
 //!
 //! The statistical model of RFC 8593, with log-normal instead of Laplacian chance, so
 //! that no frame is negative, and without its delayed reaction: the encoders of calls follow a new
 //! rate from the next frame on.
 
+use crate::audio::{Audio, Microphone};
 use crate::entry::{BuildError, Entry, Library, Preset, Rows, Start, Workload};
 use crate::library_call::{self, LibraryCall, LibraryReceiver};
 use crate::{App, Carrier, Conditions, ConnId, Frame, Input, Output};
@@ -40,6 +41,9 @@ units::params! {
         /// Frames go over one TCP connection instead of a media session, and the encoder's rate
         /// follows how busy that is.
         tcp: bool = "no", source "decision 0023";
+        /// Audio beside the video: off, or its rate, 6kbit to 510kbit. A frame of 20 ms is a packet of
+        /// its own.
+        audio: Audio = "off", source "decision 0022";
     }
 }
 
@@ -55,6 +59,7 @@ const PRESETS: [Preset; 4] = [
             ("min_rate", "150kbit"),
             ("max_rate", "4mbit"),
             ("start_rate", "300kbit"),
+            ("audio", "32kbit"),
         ],
         by_control: &[],
     },
@@ -68,6 +73,7 @@ const PRESETS: [Preset; 4] = [
             ("min_rate", "1mbit"),
             ("max_rate", "30mbit"),
             ("start_rate", "5mbit"),
+            ("audio", "64kbit"),
         ],
         by_control: &[],
     },
@@ -105,8 +111,12 @@ fn build(settings: &Settings, _: &dyn Library) -> Result<Arc<dyn Workload>, Buil
 }
 
 impl CallParams {
-    /// Checks that the least rate is not above the greatest.
+    /// Checks that the least rate is not above the greatest, and that what goes over TCP has no audio.
     fn check(&self) -> Result<(), Refusal> {
+        if self.tcp && self.audio.0.is_some() {
+            let message = "audio goes beside the video of a media session, and tcp is none";
+            return Err(Refusal::new(message).with_help("leave out audio or tcp"));
+        }
         if self.min_rate <= self.max_rate {
             return Ok(());
         }
@@ -123,10 +133,13 @@ impl Workload for CallParams {
 
     fn client(&self, start: &Start<'_>) -> Box<dyn App> {
         let encoder = Encoder::new(self, start.now, start.chance());
-        match self.tcp {
-            true => Box::new(LibraryCall::new(self, encoder, start.now)),
-            false => Box::new(Call(encoder)),
+        if self.tcp {
+            return Box::new(LibraryCall::new(self, encoder, start.now));
         }
+        Box::new(Call {
+            encoder,
+            microphone: self.audio.0.map(|rate| Microphone::new(rate, start.now)),
+        })
     }
 
     fn server(&self) -> Option<Box<dyn App>> {
@@ -146,17 +159,40 @@ impl Workload for CallParams {
     }
 
     fn media(&self) -> Option<(Rate, (Rate, Rate))> {
-        let rates = (self.start_rate, (self.min_rate, self.max_rate));
+        let audio = self.audio.0.unwrap_or_default();
+        let with = |video: Rate| Rate::from_bits(video.as_bits() + audio.as_bits());
+        let rates = (self.start_rate, (with(self.min_rate), with(self.max_rate)));
         (!self.tcp).then_some(rates)
     }
 }
 
-/// Hands an encoder's frames to a media session.
+/// Hands an encoder's frames, and a microphone's, to a media session.
 #[derive(Debug)]
-struct Call(Encoder);
+struct Call {
+    encoder: Encoder,
+    microphone: Option<Microphone>,
+}
 
 /// The session that it sends over.
 const SESSION: ConnId = ConnId(0);
+/// Whose turn has come, as timers say it.
+const VIDEO: u64 = 0;
+const AUDIO: u64 = 1;
+
+impl Call {
+    /// The microphone's turn has come.
+    fn hear(&mut self, now: Instant, out: &mut Vec<Output>) {
+        let Some(microphone) = &mut self.microphone else {
+            return;
+        };
+        let frame = microphone.on_timer(now);
+        out.extend(frame.map(|frame| Output::Audio {
+            conn: SESSION,
+            frame,
+        }));
+        out.push(Output::Timer(microphone.next_frame_at(), AUDIO));
+    }
+}
 
 impl App for Call {
     fn handle(&mut self, now: Instant, input: Input, out: &mut Vec<Output>) {
@@ -168,14 +204,16 @@ impl App for Call {
                     server: 0,
                     extra_rtt: Duration::ZERO,
                 });
-                out.push(Output::Timer(now, 0));
+                out.push(Output::Timer(now, VIDEO));
+                self.hear(now, out);
             }
+            Input::Timer(AUDIO) => self.hear(now, out),
             Input::Timer(_) => out.push(Output::Ask(SESSION)),
             Input::Session { conn, conditions } => {
-                if let Some(frame) = self.0.on_timer(now, &conditions) {
+                if let Some(frame) = self.encoder.on_timer(now, &conditions) {
                     out.push(Output::Frame { conn, frame });
                 }
-                out.push(Output::Timer(self.0.next_frame_at(), 0));
+                out.push(Output::Timer(self.encoder.next_frame_at(), VIDEO));
             }
             Input::Opened(_)
             | Input::Message { .. }

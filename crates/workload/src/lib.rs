@@ -11,6 +11,7 @@
 
 pub mod actors;
 mod app;
+pub mod audio;
 pub mod bulk;
 pub mod call;
 mod carrier;
@@ -28,7 +29,9 @@ pub mod sizes;
 pub mod statistics;
 pub mod udp;
 
-pub use app::{App, Conditions, ConnId, Datagram, Frame, Input, Message, Output, Report};
+pub use app::{
+    App, AudioFrame, Conditions, ConnId, Datagram, Frame, Input, Message, Output, Report,
+};
 pub use carrier::Carrier;
 pub use driver::{Driver, Sockets};
 pub use entry::{

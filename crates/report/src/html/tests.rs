@@ -95,6 +95,7 @@ fn call(wait: f64) -> CallResult {
         },
         low_fps_events: 0,
         freezes: 0,
+        audio: None,
         goodput_mbps: 3.9,
         sojourn_ms: PacketDelay {
             p50: Some(wait),

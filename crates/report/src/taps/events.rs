@@ -26,6 +26,8 @@ use workload::{Event as Application, TrafficId};
 /// | `delivered` | `flow`, `bytes` of its application that arrived, in order |
 /// | `flow_done`, `flow_ended` | `flow` |
 /// | `frame_sent`, `frame_arrived`, `frame_shown`, `frame_lost` | `traffic`; `frame`, its number, from 0 |
+/// | `audio_sent` | `traffic`; `frame`, the number of the 20 ms, from 0; `bytes` |
+/// | `audio_arrived` | `traffic`, `frame` |
 /// | `page_started` | `traffic`; `load`, its number, from 0; `site`, the page's place among the entry's, from 0 |
 /// | `connection_opened` | `traffic` |
 /// | `request_started` | `traffic`, `load`; `request`, its number within the page |
@@ -89,6 +91,12 @@ enum What<'a> {
     FrameArrived(Frame<'a>),
     FrameShown(Frame<'a>),
     FrameLost(Frame<'a>),
+    AudioSent {
+        #[serde(flatten)]
+        frame: Frame<'a>,
+        bytes: u32,
+    },
+    AudioArrived(Frame<'a>),
     PageStarted {
         traffic: &'a str,
         load: u32,
@@ -211,6 +219,15 @@ fn application<'a>(parties: &'a Parties<'_>, event: Application) -> What<'a> {
         Application::FrameArrived { call, frame: n } => What::FrameArrived(frame(call, n)),
         Application::FrameShown { call, frame: n } => What::FrameShown(frame(call, n)),
         Application::FrameLost { call, frame: n } => What::FrameLost(frame(call, n)),
+        Application::AudioSent {
+            call,
+            frame: n,
+            bytes,
+        } => What::AudioSent {
+            frame: frame(call, n),
+            bytes,
+        },
+        Application::AudioArrived { call, frame: n } => What::AudioArrived(frame(call, n)),
         Application::PageStarted {
             page,
             load,

@@ -176,6 +176,7 @@ fn busy(seed: u64, stall: f64, plt: Option<f64>) -> RunResult {
         freezes: 0,
         goodput_mbps: 2.0,
         sojourn_ms: PacketDelay::default(),
+        audio: None,
     };
     let load = PageResult {
         name: "page".to_owned(),
@@ -183,6 +184,8 @@ fn busy(seed: u64, stall: f64, plt: Option<f64>) -> RunResult {
         site: String::new(),
         start_s: 4.0,
         plt_ms: plt,
+        servers_ms: None,
+        round_trips_ms: None,
         requests: 0,
         bytes: 0,
         connections: 0,

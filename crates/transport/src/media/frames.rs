@@ -152,6 +152,7 @@ mod tests {
             Event::FrameComplete { id, .. } => format!("complete {id}"),
             Event::FrameShown { id, .. } => format!("shown {id}"),
             Event::FrameLost { id, .. } => format!("lost {id}"),
+            Event::AudioArrived { id, .. } => format!("audio {id}"),
         };
         (events.into_iter().map(text).collect(), end)
     }

@@ -4,6 +4,11 @@
 //! and repairs what the receiver asks for. The [`Receiver`] says what arrived, asks for what is
 //! missing, and reports which frames are complete, shown and lost.
 //!
+//! Audio is bundled with the video (RFC 8843): the same packets' numbers, the same reports, the same
+//! control. Each frame is a packet that leaves at once, past the pacer and the window, and is paid
+//! for like any other (libwebrtc's `PacingController` and `AccountForAudioPacketsInPacedSender`). It
+//! is never sent again.
+//!
 //! All sizes that a control sees here are whole packets, IP header included: windows and rates
 //! are what the link carries. A control for a session is therefore built with
 //! [`MediaParams::packet`] as its `mss`.
@@ -24,7 +29,7 @@ mod sender;
 #[cfg(test)]
 mod tests;
 
-pub use crate::wire::media::{Acks, Arrivals, Feedback, Fragment, Packet};
+pub use crate::wire::media::{Acks, Arrivals, Content, Feedback, Fragment, Packet};
 pub use receiver::{Event, Receiver, ReceiverStats};
 pub use sender::{Frame, Sender, SenderStats};
 

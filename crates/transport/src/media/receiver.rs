@@ -3,7 +3,7 @@
 use super::feedback::Reports;
 use super::frames::Frames;
 use super::nack::{Arrived, Missing};
-use super::{Feedback, MediaParams};
+use super::{Content, Feedback, MediaParams};
 use crate::{Transmit, Wire};
 use std::collections::VecDeque;
 use units::{Duration, Ecn, Instant};
@@ -30,6 +30,13 @@ pub enum Event {
     },
     /// A newer key frame is shown instead; the frame itself may have been complete.
     FrameLost {
+        /// The frame.
+        id: u64,
+        /// When.
+        at: Instant,
+    },
+    /// A frame of audio arrived. What becomes of it then is the player's affair.
+    AudioArrived {
         /// The frame.
         id: u64,
         /// When.
@@ -102,8 +109,13 @@ impl Receiver {
         if packet.rtt > Duration::ZERO {
             self.rtt = packet.rtt;
         }
-        let Some(part) = &packet.fragment else {
-            return;
+        let part = match &packet.content {
+            Content::Video(part) => part,
+            &Content::Audio(id) => {
+                self.events.push_back(Event::AudioArrived { id, at: now });
+                return;
+            }
+            Content::Padding => return,
         };
         let asks = self.params.repeat_frames == 0;
         if !asks {

@@ -5,12 +5,13 @@ mod reports;
 use super::pacer::Pacer;
 use super::queue::Queue;
 use super::repeats::Repeats;
-use super::{Feedback, MediaParams, Packet};
+use super::{Content, Feedback, MediaParams, Packet};
 use crate::flight::Flight;
 use crate::recovery::Recovery;
 use crate::rtt::{Floor, Rtt};
 use crate::{Transmit, Wire};
 use cca::{Arrival, Control, EcnMode, Probe};
+use std::collections::VecDeque;
 use units::{Duration, Ecn, Instant, Rate};
 
 /// libwebrtc `kDefaultRtt`, before the first sample.
@@ -59,6 +60,10 @@ pub struct Sender {
     wants: cca::Feedback,
     mode: EcnMode,
     queue: Queue,
+    /// Frames of audio that have not left, and their packets' length.
+    audio: VecDeque<(u64, u32)>,
+    /// What audio takes of the control's rate.
+    audio_rate: Rate,
     pacer: Pacer,
     /// Where repairs are not asked for.
     repeats: Option<Repeats>,
@@ -88,6 +93,8 @@ impl Sender {
             mode: control.ecn(),
             control,
             queue: Queue::default(),
+            audio: VecDeque::new(),
+            audio_rate: Rate::default(),
             pacer: Pacer::default(),
             repeats: (params.repeat_frames > 0).then(|| Repeats::new(params.repeat_frames)),
             flight: Flight::default(),
@@ -119,6 +126,15 @@ impl Sender {
             .push(now, frame.id, frame.bytes, frame.key, &self.params);
         self.update(now);
         true
+    }
+
+    /// Takes a frame of audio, of `bytes`, which stands for `span` of sound. The video's share of the
+    /// control's rate is what such frames leave (libwebrtc's `BitrateAllocator`, where audio has as
+    /// much at least as at most).
+    pub fn push_audio(&mut self, id: u64, bytes: u32, span: Duration) {
+        let len = bytes + self.params.overhead;
+        self.audio_rate = Rate::from_bytes_over(u64::from(len), span);
+        self.audio.push_back((id, len));
     }
 
     /// A packet arrived. Anything but feedback is ignored.
@@ -155,6 +171,9 @@ impl Sender {
     /// The next packet to send `now`, if any may be sent.
     pub fn transmit(&mut self, now: Instant) -> Option<Transmit> {
         self.update(now);
+        if let Some((id, len)) = self.audio.pop_front() {
+            return Some(self.packet(now, len, Content::Audio(id)));
+        }
         if self.pacer.ready_at() > now {
             return None;
         }
@@ -172,28 +191,33 @@ impl Sender {
             self.pacer.blocked();
             return None;
         }
-        let mut fragment = None;
-        if let Some((part, again)) = self.queue.pop(now, self.rtt.srtt) {
+        let content = if let Some((part, again)) = self.queue.pop(now, self.rtt.srtt) {
             self.stats.retransmits += u64::from(again);
-            fragment = Some(part.fragment);
             if let Some(repeats) = &mut self.repeats {
                 repeats.sent(now, &part.fragment);
             }
+            Content::Video(part.fragment)
         } else {
             self.stats.padding += u64::from(len);
-        }
+            Content::Padding
+        };
+        Some(self.packet(now, len, content))
+    }
+
+    /// Makes a packet that leaves now.
+    fn packet(&mut self, now: Instant, len: u32, content: Content) -> Transmit {
         let packet = Packet {
             sequence: self.flight.next_number(),
             len,
             rtt: self.rtt.srtt,
-            fragment,
+            content,
         };
         self.account(now, len);
-        Some(Transmit {
+        Transmit {
             len,
             ecn: self.ecn_field(),
             packet: Wire::Media(packet),
-        })
+        }
     }
 
     fn ecn_field(&self) -> Ecn {
@@ -273,10 +297,11 @@ impl Sender {
         }
     }
 
-    /// The rate at which the encoder should produce: the control's, without headers, and less what
-    /// empties the pacer's queue within [`MediaParams::drain`].
+    /// The rate at which the encoder should produce: the control's, less audio, without headers, and
+    /// less what empties the pacer's queue within [`MediaParams::drain`].
     pub fn media_rate(&self) -> Rate {
         let mut bits = self.control.media_rate(self.round_trip()).as_bits();
+        bits = bits.saturating_sub(self.audio_rate.as_bits());
         if self.params.drain > Duration::ZERO {
             let queue = Rate::from_bytes_over(self.queue.bytes(), self.params.drain);
             bits = bits.saturating_sub(queue.as_bits());

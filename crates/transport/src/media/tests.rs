@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use units::{Duration, Ecn, Instant};
 
+mod audio;
 mod controls;
 mod marks;
 mod repair;
@@ -415,7 +416,7 @@ fn probes_are_filled_with_padding() {
     let left: Vec<_> = bed
         .sent
         .iter()
-        .map(|&(at, packet)| (at, packet.fragment.is_some()))
+        .map(|&(at, packet)| (at, packet.content != Content::Padding))
         .collect();
     let expected = [
         (10, true),

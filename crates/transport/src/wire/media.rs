@@ -2,7 +2,7 @@
 
 use units::{Duration, Instant};
 
-/// A packet from the sender: a part of a frame, or padding.
+/// A packet from the sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packet {
     /// Transport-wide sequence number: one more for every packet, sent for the first time or
@@ -12,8 +12,19 @@ pub struct Packet {
     pub len: u32,
     /// The sender's smoothed round trip, zero before the first sample (RTCP XR DLRR, RFC 3611).
     pub rtt: Duration,
-    /// The part of a frame; `None` for padding.
-    pub fragment: Option<Fragment>,
+    /// What it carries.
+    pub content: Content,
+}
+
+/// What a packet from the sender carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Content {
+    /// Nothing that anybody plays: it fills a probe.
+    Padding,
+    /// A part of a frame of video.
+    Video(Fragment),
+    /// A whole frame of audio, by its number.
+    Audio(u64),
 }
 
 /// A part of a frame.

@@ -15,7 +15,9 @@ mod sockets;
 pub use flows::{End, Flow};
 pub use sockets::{Entry, Sockets, TimerId};
 
-use crate::{App, ConnId, Datagram, Event, Frame, Input, Output, Report, Rows, Start, TrafficId};
+use crate::{
+    App, AudioFrame, ConnId, Datagram, Event, Frame, Input, Output, Report, Rows, Start, TrafficId,
+};
 use flows::{Flows, Opening, Owner};
 use slots::{SlotId, Slots};
 use std::collections::BTreeMap;
@@ -224,6 +226,7 @@ impl Driver {
                 open.frames.settled(frame);
                 Event::FrameLost { call, frame }
             }
+            Fate::Heard(frame) => Event::AudioArrived { call, frame },
         };
         sockets.tell(now, event);
     }
@@ -310,6 +313,14 @@ impl Driver {
             Output::Frame { conn, frame } => {
                 if let Some(end) = end(&conn) {
                     self.hand_over(now, end, frame, sockets);
+                }
+                Ok(())
+            }
+            Output::Audio { conn, frame } => {
+                if let Some(end) = end(&conn) {
+                    let (call, AudioFrame { id: frame, bytes }) = (TrafficId(running.entry), frame);
+                    sockets.tell(now, Event::AudioSent { call, frame, bytes });
+                    sockets.audio(end, AudioFrame { id: frame, bytes });
                 }
                 Ok(())
             }
@@ -501,4 +512,6 @@ pub enum Fate {
     Shown(u64),
     /// It will never be shown.
     Lost(u64),
+    /// It is of audio, and arrived.
+    Heard(u64),
 }

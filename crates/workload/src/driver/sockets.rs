@@ -1,7 +1,7 @@
 //! What the driver needs of an engine.
 
 use super::flows::{End, Flow};
-use crate::app::{Conditions, Datagram, Frame};
+use crate::app::{AudioFrame, Conditions, Datagram, Frame};
 use crate::entry::Kind;
 use crate::event::Event;
 use units::{Duration, Instant, Rate};
@@ -43,6 +43,9 @@ pub trait Sockets {
 
     /// Hands a frame to the media session that sends from `end`.
     fn frame(&mut self, now: Instant, end: End, frame: Frame);
+
+    /// Hands a frame of audio to the media session that sends from `end`.
+    fn audio(&mut self, end: End, frame: AudioFrame);
 
     /// Closes both ends. The numbers of both stay taken until the engine gives them back with
     /// [`Driver::release`](super::Driver::release), once nothing of the flow is under way.

@@ -69,8 +69,9 @@ fn what_cannot_be_repaired_asks_for_a_key_frame() {
     };
     let (mut bed, _) = bed(&params);
     // The second packet of frame 1 never arrives.
-    let stuck = |part: &Fragment| part.frame == 1 && part.index == 1;
-    bed.drop = Box::new(move |_, packet| packet.fragment.as_ref().is_some_and(stuck));
+    bed.drop = Box::new(
+        move |_, packet| matches!(packet.content, Content::Video(part) if part.frame == 1 && part.index == 1),
+    );
     bed.encoder = Some(Encoder {
         interval: Duration::from_millis(40),
         next: ms(0),
@@ -185,7 +186,7 @@ proptest! {
                 sequence: word(0),
                 len: word(1) as u32,
                 rtt: Duration::from_nanos(word(2)),
-                fragment: Some(fragment),
+                content: Content::Video(fragment),
             };
             let acks = Acks {
                 largest: word(0),
