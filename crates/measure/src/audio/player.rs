@@ -43,7 +43,9 @@ impl Player {
     /// A frame that was sent at `sent` arrived. Turns before `now` have to be over.
     pub fn arrived(&mut self, now: Instant, number: u64, sent: Instant) {
         self.delays.arrived(now, now.since(sent));
-        self.turn.get_or_insert(now);
+        if self.turn.is_none() {
+            (self.turn, self.next) = (Some(now), number);
+        }
         if number >= self.next {
             self.waiting.insert(number, sent);
         }
@@ -126,6 +128,12 @@ mod tests {
             turns,
             [(30, Some(0)), (52, Some(1)), (74, Some(2)), (96, Some(3))]
         );
+    }
+
+    #[test]
+    fn what_comes_first_is_played_first() {
+        let turns = play(&[None, None, Some(30), Some(30)], 100);
+        assert_eq!(turns, [(70, Some(2)), (92, Some(3))]);
     }
 
     #[test]
