@@ -66,7 +66,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use units::{Duration, FlowId};
-    use workload::page::Ideal;
+    use workload::ideal::Ideal;
     use workload::{Carrier, TrafficId};
 
     fn every_event() -> Vec<Event> {

@@ -5,7 +5,7 @@ use crate::video::Turn;
 use scenario::Scenario;
 use std::collections::BTreeMap;
 use units::{Duration, Instant};
-use workload::page::Ideal;
+use workload::ideal::Ideal;
 use workload::{Event, TrafficId};
 
 /// A load's stalls are counted until this long after its end (design, "stall per page load").

@@ -173,7 +173,7 @@ pub enum Report {
         /// Which page: an index into the entry's list.
         page: u32,
         /// How long it takes where the link takes nothing.
-        ideal: crate::page::Ideal,
+        ideal: crate::ideal::Ideal,
     },
     /// A request was sent.
     RequestStarted {

@@ -93,7 +93,7 @@ pub enum Event {
         /// Which of the entry's pages.
         site: u32,
         /// How long it takes where the link takes nothing.
-        ideal: crate::page::Ideal,
+        ideal: crate::ideal::Ideal,
     },
     /// A page opened a connection.
     ConnectionOpened {

@@ -20,6 +20,7 @@ mod entry;
 mod event;
 pub mod generator;
 pub mod har;
+pub mod ideal;
 mod ledger;
 mod library_call;
 pub mod page;

@@ -71,16 +71,16 @@ fn joined(parts: &[Markup], between: &str) -> Markup {
     }
 }
 
-/// Those that cannot be told from the one with the lowest value, in the order of the page: their
-/// values are the same as printed, or the interval of the difference has zero in it.
-struct Best<'a> {
-    names: Vec<&'a str>,
-    least: f64,
-    most: f64,
+/// Those with the lowest value as it is printed, in the order of the page, and those whose difference
+/// from it has an interval with zero in it.
+struct Best {
+    lowest: Vec<Markup>,
+    value: f64,
+    untold: Vec<Markup>,
 }
 
 /// The best in `metric`, which `factor` turns into milliseconds.
-fn best<'a>(summaries: &'a [Summary], metric: &Metric, factor: f64) -> Option<Best<'a>> {
+fn best(summaries: &[Summary], metric: &Metric, factor: f64) -> Option<Best> {
     let values = || {
         summaries
             .iter()
@@ -88,48 +88,43 @@ fn best<'a>(summaries: &'a [Summary], metric: &Metric, factor: f64) -> Option<Be
     };
     let (first, least) = values().min_by(|a, b| a.1.total_cmp(&b.1))?;
     let printed = |value: f64| time(value * factor);
-    let among: Vec<(&Summary, f64)> = values()
-        .filter(|(of, value)| printed(*value) == printed(least) || !of.differs(first, metric))
-        .collect();
-    let values = among.iter().map(|of| of.1);
+    let (lowest, others): (Vec<_>, Vec<_>) =
+        values().partition(|(_, value)| printed(*value) == printed(least));
+    let name = |of: &Summary| html! { b { (short(&of.discipline, SHORT_NAME)) } };
+    let untold = others.iter().filter(|(of, _)| !of.differs(first, metric));
     Some(Best {
-        most: values.fold(least, f64::max) * factor,
-        least: least * factor,
-        names: among.iter().map(|of| of.0.discipline.as_str()).collect(),
+        lowest: lowest.iter().map(|(of, _)| name(of)).collect(),
+        value: least * factor,
+        untold: untold
+            .map(|(of, value)| html! { (name(of)) " (" (printed(*value)) ")" })
+            .collect(),
     })
 }
 
-impl Best<'_> {
-    /// That these, one or several of them, do it best.
+impl Best {
+    /// That this one, or several, do it best.
     fn text(&self, [one, several]: [&str; 2], best: &str) -> Markup {
-        let verb = if self.names.len() == 1 { one } else { several };
-        let (names, least, most) = (listed(&self.names), time(self.least), time(self.most));
+        let verb = if self.lowest.len() == 1 { one } else { several };
+        let value = time(self.value);
         html! {
-            (names) " " (verb) " "
-            @if most == "0" && best == "least" {
-                "not at all"
-            } @else if least == most {
-                (best) " (" (least) ")"
-            } @else {
-                (best) ", between which the runs do not tell (" (least) " to " (most) ")"
+            (listed(&self.lowest)) " " (verb) " "
+            @if value == "0" && best == "least" { "not at all" } @else { (best) " (" (value) ")" }
+            @if !self.untold.is_empty() {
+                ", which the runs do not tell from " (listed(&self.untold))
             }
         }
     }
 }
 
 /// Names in a sentence.
-fn listed(names: &[&str]) -> Markup {
-    let bold: Vec<Markup> = names
-        .iter()
-        .take(3)
-        .map(|name| html! { b { (short(name, SHORT_NAME)) } })
-        .collect();
-    let more = names.len() - bold.len();
+fn listed(names: &[Markup]) -> Markup {
+    let shown = &names[..names.len().min(3)];
+    let more = names.len() - shown.len();
     html! {
-        @match bold.as_slice() {
-            bold if more > 0 => { (joined(bold, ", ")) " and " (more) " more" }
+        @match shown {
+            shown if more > 0 => { (joined(shown, ", ")) " and " (more) " more" }
             [first @ .., last] if !first.is_empty() => { (joined(first, ", ")) " and " (last) }
-            bold => { (joined(bold, "")) }
+            shown => { (joined(shown, "")) }
         }
     }
 }

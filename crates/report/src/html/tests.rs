@@ -362,10 +362,20 @@ fn a_page_is_well_formed_whole_and_alone() {
 
 #[test]
 fn sentences_follow_from_the_summary() {
-    let several = page(&["confucius", "fifo"], 6);
-    // The first waits 0.4 s: no stall. The second waits 1.9 s.
-    let best = "<b>confucius</b> stalls not at all; <b>fifo</b> loads pages fastest";
-    assert!(several.contains(best));
+    // The first waits 0.4 s: no stall. The second waits 1.9 s. Six runs that are all alike may be chance.
+    for (runs, best) in [
+        (
+            8,
+            "<b>confucius</b> stalls not at all; <b>fifo</b> loads pages fastest (1.48 s)",
+        ),
+        (
+            6,
+            "<b>confucius</b> stalls not at all, which the runs do not tell from <b>fifo</b> (3.80 s)",
+        ),
+    ] {
+        let several = page(&["confucius", "fifo"], runs);
+        assert!(several.contains(best), "{runs}");
+    }
     let page = page(&["confucius", "fifo"], 1);
     assert!(page.contains("One run each: it cannot tell which of the 2 disciplines does best."));
     // PLT 3000 - 0.4 * 800, and with 1.9.

@@ -6,8 +6,8 @@
 //! the results.
 
 use super::Page;
-use super::ideal::Ideal;
 use super::load::{Load, token, untoken};
+use crate::ideal::Ideal;
 use crate::{App, Input, Output, Report};
 use std::sync::Arc;
 use units::random::Stream;

@@ -7,21 +7,11 @@
 
 use super::load::Load;
 use super::{Page, PageServer};
+use crate::ideal::Ideal;
 use crate::{App, ConnId, Input, Output};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use units::{Duration, Instant};
-
-/// Load times of a page over networks without bytes' time.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ideal {
-    /// Over a network without round trips either: servers think, the browser works, requests wait for
-    /// each other and for free connections.
-    pub servers: Duration,
-    /// The same with the round trips to the servers, those of handshakes included.
-    pub round_trips: Duration,
-}
 
 impl Ideal {
     /// Of a load of `page` over a network of this round trip, whose origins are so much farther, and

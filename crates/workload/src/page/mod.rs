@@ -14,7 +14,6 @@ mod server;
 
 pub use active::ActiveFlows;
 pub use client::{PageClient, PageParams, PageSetup};
-pub use ideal::Ideal;
 pub use server::PageServer;
 
 use crate::Carrier;
