@@ -3,12 +3,13 @@
 //! An experiment is a TOML file, not code. Everything in it is checked when it is read: an unknown
 //! key, metric, case or axis is an error that names the file and what there is.
 
+use crate::calls;
 use crate::claim::Claim;
 use crate::curves::Curves;
 use crate::design::Design;
 use crate::figure::Figure;
 use measure::metric::Registry;
-use scenario::{Choice, Document, ScenarioError};
+use scenario::{Choice, Document};
 use serde::Deserialize;
 use units::Refusal;
 
@@ -28,11 +29,6 @@ pub struct Experiment {
     /// The preset of its calls, where another was asked for than the file's.
     pub calls: Option<String>,
 }
-
-/// The preset of calls that stand for the paper's in an experiment.
-const STANDS_FOR: &str = "unlimited";
-/// The preset of the calls that the Confucius paper used.
-const PAPER: &str = "paper";
 
 /// The file, but for the scenario.
 #[derive(Debug, Clone, Deserialize)]
@@ -206,28 +202,9 @@ impl Experiment {
         Ok(experiment)
     }
 
-    /// The same with other calls where its own stand for the paper's. With those that the paper used
-    /// recorded links change as they did there, by the line.
-    ///
-    /// # Errors
-    /// If an entry's preset cannot be set.
-    pub fn with_calls(mut self, preset: &str) -> Result<Self, ScenarioError> {
-        for name in self.scenario.names("traffic") {
-            let path = format!("traffic.{name}.preset");
-            if self.scenario.get(&path) == Some(STANDS_FOR) {
-                self.scenario.set(&path, preset)?;
-            }
-        }
-        if preset == PAPER && self.written.traces.is_some() {
-            self.scenario.set("link.trace_by", "line")?;
-        }
-        self.calls = Some(preset.to_owned());
-        Ok(self)
-    }
-
     /// The preset of the calls that stand for the paper's.
     pub fn calls(&self) -> &str {
-        self.calls.as_deref().unwrap_or(STANDS_FOR)
+        self.calls.as_deref().unwrap_or(calls::STANDS_FOR)
     }
 
     /// Whether there is anything to run.

@@ -11,6 +11,7 @@
 
 pub mod agreement;
 pub mod budget;
+mod calls;
 pub mod campaign;
 pub mod claim;
 pub mod curves;
