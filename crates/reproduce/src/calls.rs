@@ -1,11 +1,9 @@
 //! Experiments with other calls than their own.
 
 use crate::design::{Axis, AxisValue, Settings};
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, STANDS_FOR};
 use scenario::ScenarioError;
 
-/// The preset of calls that stand for the paper's in an experiment.
-pub(crate) const STANDS_FOR: &str = "unlimited";
 /// The preset of the calls that the Confucius paper used.
 const PAPER: &str = "paper";
 

@@ -3,7 +3,6 @@
 //! An experiment is a TOML file, not code. Everything in it is checked when it is read: an unknown
 //! key, metric, case or axis is an error that names the file and what there is.
 
-use crate::calls;
 use crate::claim::Claim;
 use crate::curves::Curves;
 use crate::design::Design;
@@ -29,6 +28,9 @@ pub struct Experiment {
     /// The preset of its calls, where another was asked for than the file's.
     pub calls: Option<String>,
 }
+
+/// The preset of calls that stand for the paper's in an experiment.
+pub(crate) const STANDS_FOR: &str = "unlimited";
 
 /// The file, but for the scenario.
 #[derive(Debug, Clone, Deserialize)]
@@ -204,7 +206,7 @@ impl Experiment {
 
     /// The preset of the calls that stand for the paper's.
     pub fn calls(&self) -> &str {
-        self.calls.as_deref().unwrap_or(calls::STANDS_FOR)
+        self.calls.as_deref().unwrap_or(STANDS_FOR)
     }
 
     /// Whether there is anything to run.

@@ -28,7 +28,7 @@ use workload::{Event as Application, TrafficId};
 /// | `frame_sent`, `frame_arrived`, `frame_shown`, `frame_lost` | `traffic`; `frame`, its number, from 0 |
 /// | `audio_sent` | `traffic`; `frame`, the number of the 20 ms, from 0; `bytes` |
 /// | `audio_arrived` | `traffic`, `frame` |
-/// | `page_started` | `traffic`; `load`, its number, from 0; `site`, the page's place among the entry's, from 0 |
+/// | `page_started` | `traffic`; `load`, its number, from 0; `site`, the page's place among the entry's, from 0; `servers_ns` and `round_trips_ns`, what the load takes without a link, and with round trips |
 /// | `connection_opened` | `traffic` |
 /// | `request_started` | `traffic`, `load`; `request`, its number within the page |
 /// | `request_done` | the same, and `bytes` of the answer |
