@@ -76,6 +76,8 @@ pub struct Sender {
     audio: VecDeque<(u64, u32)>,
     /// What audio takes of the control's rate.
     audio_rate: Rate,
+    /// The rate of video that padding keeps up where there is less.
+    filled: Rate,
     pacer: Pacer,
     /// By number, as far as frames came.
     streams: Vec<Stream>,
@@ -104,6 +106,7 @@ impl Sender {
             queue: Queue::default(),
             audio: VecDeque::new(),
             audio_rate: Rate::default(),
+            filled: Rate::default(),
             pacer: Pacer::default(),
             streams: Vec::new(),
             flight: Flight::default(),
@@ -154,6 +157,13 @@ impl Sender {
         let len = bytes + self.params.overhead;
         self.audio_rate = Rate::from_bytes_over(u64::from(len), span);
         self.audio.push_back((id, len));
+    }
+
+    /// From now on padding fills up what video leaves of `rate`, headers excluded, as far as the control
+    /// allows; zero for no padding.
+    pub fn fill(&mut self, now: Instant, rate: Rate) {
+        self.filled = rate;
+        self.update(now);
     }
 
     /// A packet arrived. Anything but feedback is ignored.
@@ -279,7 +289,19 @@ impl Sender {
             self.pacer.probe(self.control.take_probe(now));
         }
         self.pacer.set_rate(self.pacing_rate(now));
-        self.pacer.follow(&*self.control);
+        self.pacer.follow(&*self.control, self.filled_rate());
+    }
+
+    /// What padding keeps up for [`fill`](Self::fill): with headers and audio, and no more than the
+    /// control allows.
+    fn filled_rate(&self) -> Rate {
+        if self.filled == Rate::default() {
+            return self.filled;
+        }
+        let (payload, packet) = (self.params.payload, self.params.packet());
+        let video = self.filled.scale(u64::from(packet), u64::from(payload));
+        let all = Rate::from_bits(video.as_bits() + self.audio_rate.as_bits());
+        all.min(self.control.media_rate(self.round_trip()))
     }
 
     /// What the control says, or faster where the queue would wait for too long (libwebrtc's

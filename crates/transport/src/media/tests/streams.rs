@@ -83,3 +83,26 @@ fn frames_out_of_turn_are_refused() {
     assert!(sender.transmit(ms(0)).is_some());
     assert!(sender.transmit(ms(9)).is_none(), "one frame was taken");
 }
+
+#[test]
+fn padding_fills_up_what_video_leaves_of_a_rate_and_no_more_than_the_control_allows() {
+    // 1258 B a millisecond are allowed; a frame of 1200 B every 10 ms is a tenth of that.
+    let sent_within_a_second = |filled: Rate| {
+        let mut bed = bed(&MediaParams::default(), u64::MAX, 0);
+        bed.sender.fill(ms(0), filled);
+        for id in 0..100 {
+            let frame = frame(0, id, 1_200, id == 0);
+            assert!(bed.sender.push_frame(ms(10 * id), frame));
+            bed.run(ms(10 * id + 10));
+        }
+        let stats = bed.sender.stats();
+        (stats.packets, stats.padding / 1_258)
+    };
+    assert_eq!(sent_within_a_second(Rate::default()), (100, 0));
+    // 2.4 Mbit/s of video are a packet every 4 ms, 250 in a second.
+    let (packets, padding) = sent_within_a_second(Rate::from_bits(2_400_000));
+    assert!((248..=252).contains(&packets), "{packets}");
+    assert_eq!(packets, padding + 100);
+    let (packets, _) = sent_within_a_second(Rate::from_bits(90_000_000));
+    assert!((990..=1_001).contains(&packets), "{packets}");
+}
