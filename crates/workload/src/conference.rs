@@ -57,6 +57,9 @@ const PRESET: Preset = Preset {
         ("audio", "32kbit"),
         // Layers cannot give way for a moment.
         ("session.drain", "0ms"),
+        // No pacer: LiveKit has none in use (livekit issue 4724), mediasoup's paces padding only
+        // (mediasoup issue 628).
+        ("session.queue_limit", "10ms"),
     ],
     by_control: &[],
 };
