@@ -154,5 +154,13 @@ mod tests {
             "{found:#?}"
         );
         assert!(unsupported(&samples::bulk("control = \"cubic\"")).is_empty());
+        let conference = samples::read(
+            r#"
+            disciplines = ["pfifo"]
+            link = { rate = "20mbit" }
+            traffic = [{ name = "x", kind = "conference" }]
+            "#,
+        );
+        assert_eq!(unsupported(&conference), []);
     }
 }

@@ -6,7 +6,7 @@ use transport::quic::{self, Quic};
 use transport::tcp::Tcp;
 use transport::{Config, Connection, media};
 use units::random::Stream;
-use units::{Instant, Refusal};
+use units::{Instant, Rate, Refusal};
 use workload::driver::{End, Fate, Flow};
 use workload::{AudioFrame, Conditions, Frame, audio};
 use workload::{Carrier, Datagram, Driver, Rows, Sockets};
@@ -104,14 +104,14 @@ pub fn datagram(end: &mut Endpoint, datagram: Datagram) {
     }
 }
 
-/// The state of the media session that sends from an end.
-pub fn conditions(end: &mut Endpoint, now: Instant) -> Option<Conditions> {
+/// The state of the media session that sends from an end, for one of its streams of video.
+pub fn conditions(end: &mut Endpoint, now: Instant, stream: u8) -> Option<Conditions> {
     let Endpoint::Sender(sender) = end else {
         return None;
     };
     Some(Conditions {
         rate: sender.media_rate(),
-        keyframe_requested: sender.take_keyframe_request(),
+        keyframe_requested: sender.take_keyframe_request(stream),
         congested: sender.congested(now),
     })
 }
@@ -127,8 +127,20 @@ pub fn unsent(end: &Endpoint) -> Option<u64> {
 /// Gives a frame to the media session that sends from an end.
 pub fn frame(end: &mut Endpoint, now: Instant, frame: Frame) {
     if let Endpoint::Sender(sender) = end {
-        let Frame { id, bytes, key } = frame;
-        sender.push_frame(now, media::Frame { id, bytes, key });
+        let frame = media::Frame {
+            stream: frame.stream,
+            id: frame.id,
+            bytes: frame.bytes,
+            key: frame.key,
+        };
+        sender.push_frame(now, frame);
+    }
+}
+
+/// Has the media session that sends from an end fill up with padding what video leaves of `rate`.
+pub fn fill(end: &mut Endpoint, now: Instant, rate: Rate) {
+    if let Endpoint::Sender(sender) = end {
+        sender.fill(now, rate);
     }
 }
 
@@ -171,9 +183,9 @@ pub fn tell<S: Sockets>(
 
 fn fate(event: media::Event) -> Fate {
     match event {
-        media::Event::FrameComplete { id, .. } => Fate::Complete(id),
-        media::Event::FrameShown { id, .. } => Fate::Shown(id),
-        media::Event::FrameLost { id, .. } => Fate::Lost(id),
+        media::Event::FrameComplete { stream, id, .. } => Fate::Complete(stream, id),
+        media::Event::FrameShown { stream, id, .. } => Fate::Shown(stream, id),
+        media::Event::FrameLost { stream, id, .. } => Fate::Lost(stream, id),
         media::Event::AudioArrived { id, .. } => Fate::Heard(id),
     }
 }

@@ -255,16 +255,19 @@ impl<'a> Section<'a> {
     }
 }
 
+const ONE_STREAM: &str = "a call has one stream of one quality, and kind = \"conference\" several of a \
+    few layers each";
+
 /// What people look for in vain, and what there is.
 const NOT_MODELLED: [(&str, &str); 9] = [
     ("data_channel", "a call has video and audio"),
     ("fec", "lost packets are asked for again"),
-    ("layers", "a call has one stream of one quality"),
+    ("layers", ONE_STREAM),
     ("mcs", "a wireless link is a trace of its capacity"),
     ("playout", "a frame is shown when it is complete"),
-    ("simulcast", "a call has one stream of one quality"),
+    ("simulcast", ONE_STREAM),
     ("ssid", "a wireless link is a trace of its capacity"),
-    ("svc", "a call has one stream of one quality"),
+    ("svc", ONE_STREAM),
     ("wifi", "a wireless link is a trace of its capacity"),
 ];
 

@@ -10,7 +10,7 @@ use qdisc::{Hosts, Label};
 use scenario::{Path, Scenario, Traffic, ends};
 use transport::Endpoint;
 use units::random::Stream;
-use units::{Duration, Instant};
+use units::{Duration, Instant, Rate};
 use workload::driver::{self, Flow, TimerId};
 use workload::{AudioFrame, Conditions, Frame};
 use workload::{Carrier, Datagram, Sockets};
@@ -204,9 +204,9 @@ impl Sockets for Ends<'_> {
         Ok(())
     }
 
-    fn conditions(&mut self, now: Instant, end: driver::End) -> Option<Conditions> {
+    fn conditions(&mut self, now: Instant, end: driver::End, stream: u8) -> Option<Conditions> {
         self.ready.push(end.0);
-        ends::conditions(self.kind(end), now)
+        ends::conditions(self.kind(end), now, stream)
     }
 
     fn unsent(&mut self, end: driver::End) -> Option<u64> {
@@ -215,6 +215,11 @@ impl Sockets for Ends<'_> {
 
     fn frame(&mut self, now: Instant, end: driver::End, frame: Frame) {
         ends::frame(self.kind(end), now, frame);
+    }
+
+    fn fill(&mut self, now: Instant, end: driver::End, rate: Rate) {
+        ends::fill(self.kind(end), now, rate);
+        self.ready.push(end.0);
     }
 
     fn audio(&mut self, end: driver::End, frame: AudioFrame) {

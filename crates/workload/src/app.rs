@@ -44,6 +44,8 @@ pub enum Input {
     Session {
         /// Which one.
         conn: ConnId,
+        /// For which stream of video.
+        stream: u8,
         /// Its state.
         conditions: Conditions,
     },
@@ -94,13 +96,26 @@ pub enum Output {
     },
     /// Say how a media session is, with [`Input::Session`]; of a TCP connection how much waits, with
     /// [`Input::Unsent`].
-    Ask(ConnId),
+    Ask {
+        /// Which one.
+        conn: ConnId,
+        /// For which stream of video; 0 for TCP.
+        stream: u8,
+    },
     /// Send a frame over a media session.
     Frame {
         /// Which session.
         conn: ConnId,
         /// The frame.
         frame: Frame,
+    },
+    /// Have a media session fill up with padding what video leaves of a rate, headers excluded, as far
+    /// as its control allows, from now on; zero for no padding.
+    Fill {
+        /// Which session.
+        conn: ConnId,
+        /// The rate.
+        rate: Rate,
     },
     /// Send a frame of audio over a media session.
     Audio {
@@ -224,14 +239,16 @@ pub enum Report {
     },
 }
 
-/// A frame of a call.
+/// A frame of video in a media session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Frame {
-    /// Its number: 0, then one more for each. Skipped turns have none.
+    /// Its stream. Results speak of the frames of stream 0; the others' bytes count all the same.
+    pub stream: u8,
+    /// Its number in the stream: 0, then one more for each. Skipped turns have none.
     pub id: u64,
     /// How long it is.
     pub bytes: u32,
-    /// It depends on no other.
+    /// It depends on no other; any other depends on the one before it in its stream.
     pub key: bool,
 }
 
@@ -249,7 +266,7 @@ pub struct AudioFrame {
 pub struct Conditions {
     /// The rate to produce at, headers of packets excluded.
     pub rate: Rate,
-    /// The receiver asks for a key frame. Remembered over skipped turns.
+    /// The receiver asks for a key frame of the stream. Remembered over skipped turns.
     pub keyframe_requested: bool,
     /// The sender holds too much already: skip this turn.
     pub congested: bool,

@@ -5,7 +5,7 @@
 //! discontinuous transmission, no repetition.
 //! Not for: silence, in-band forward error correction, RED, music.
 
-use crate::AudioFrame;
+use crate::{AudioFrame, ConnId, Output};
 use core::fmt;
 use units::param::Value;
 use units::{Duration, Instant, ParseError, Rate};
@@ -75,6 +75,13 @@ impl Microphone {
                 bytes: self.bytes,
             }
         })
+    }
+
+    /// Hands the frame that is due to the session `conn`, and has the next turn told with `token`.
+    pub fn turn(&mut self, now: Instant, conn: ConnId, token: u64, out: &mut Vec<Output>) {
+        let frame = self.on_timer(now);
+        out.extend(frame.map(|frame| Output::Audio { conn, frame }));
+        out.push(Output::Timer(self.next_frame_at(), token));
     }
 }
 

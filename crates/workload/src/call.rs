@@ -1,10 +1,10 @@
 //! A video call: an encoder, and the application that hands its frames to a media session.
 //!
-//! The encoder makes frames at a fixed beat, of a size that follows a rate. Principles: a delta frame has its share of the rate, with chance from frame to frame; a key
-//! frame has several shares, and what it took beyond its own the following frames give back, as a
-//! real encoder's rate control does. The first frame is a key frame, and so is the next one after
-//! the receiver asked for one.
-//! Not for: recorded video, silence, several streams of video.
+//! The encoder makes frames at a fixed beat, of a size that follows a rate. Principles: a delta frame
+//! has its share of the rate, with chance from frame to frame; a key frame has several shares, and
+//! what it took beyond its own the following frames give back, as a real encoder's rate control does.
+//! The first frame is a key frame, and so is the next one after the receiver asked for one.
+//! Not for: recorded video, silence, several streams of video, which a `conference` has.
 //!
 //! The statistical model of RFC 8593, with log-normal instead of Laplacian chance, so
 //! that no frame is negative, and without its delayed reaction: the encoders of calls follow a new
@@ -182,15 +182,9 @@ const AUDIO: u64 = 1;
 impl Call {
     /// The microphone's turn has come.
     fn hear(&mut self, now: Instant, out: &mut Vec<Output>) {
-        let Some(microphone) = &mut self.microphone else {
-            return;
-        };
-        let frame = microphone.on_timer(now);
-        out.extend(frame.map(|frame| Output::Audio {
-            conn: SESSION,
-            frame,
-        }));
-        out.push(Output::Timer(microphone.next_frame_at(), AUDIO));
+        if let Some(microphone) = &mut self.microphone {
+            microphone.turn(now, SESSION, AUDIO, out);
+        }
     }
 }
 
@@ -208,8 +202,13 @@ impl App for Call {
                 self.hear(now, out);
             }
             Input::Timer(AUDIO) => self.hear(now, out),
-            Input::Timer(_) => out.push(Output::Ask(SESSION)),
-            Input::Session { conn, conditions } => {
+            Input::Timer(_) => out.push(Output::Ask {
+                conn: SESSION,
+                stream: 0,
+            }),
+            Input::Session {
+                conn, conditions, ..
+            } => {
                 if let Some(frame) = self.encoder.on_timer(now, &conditions) {
                     out.push(Output::Frame { conn, frame });
                 }
@@ -289,7 +288,18 @@ impl Encoder {
         let id = self.frames;
         self.frames += 1;
         let bytes = self.size(rate, key);
-        Some(Frame { id, bytes, key })
+        Some(Frame {
+            stream: 0,
+            id,
+            bytes,
+            key,
+        })
+    }
+
+    /// The frames are another encoder's from now on: the next is a key frame, and nothing is owed.
+    pub fn replace(&mut self) {
+        self.key_due = true;
+        self.owed = 0.0;
     }
 
     /// How long the next frame is; the chance has mean one.

@@ -30,9 +30,18 @@ impl Start<'_> {
     /// A stream of random numbers for this entry, the same whatever else is in the run. The instances
     /// of an entry share it where there is one instance only, and have their own otherwise.
     pub fn chance(&self) -> Stream {
+        Stream::new(self.seed, &self.own_name())
+    }
+
+    /// The same for a part of the entry, which has its own.
+    pub fn chance_of(&self, part: &str) -> Stream {
+        Stream::new(self.seed, &format!("{} {part}", self.own_name()))
+    }
+
+    fn own_name(&self) -> String {
         match self.instance {
-            0 => Stream::new(self.seed, self.name),
-            n => Stream::new(self.seed, &format!("{} #{n}", self.name)),
+            0 => self.name.to_owned(),
+            n => format!("{} #{n}", self.name),
         }
     }
 }

@@ -15,6 +15,7 @@ pub mod audio;
 pub mod bulk;
 pub mod call;
 mod carrier;
+pub mod conference;
 pub mod driver;
 mod entry;
 mod event;

@@ -193,7 +193,10 @@ impl App for LibraryCall {
             }
             Input::Timer(wanted) => {
                 self.wanted = wanted;
-                out.push(Output::Ask(CONN));
+                out.push(Output::Ask {
+                    conn: CONN,
+                    stream: 0,
+                });
             }
             Input::Unsent { bytes, .. } => match self.wanted {
                 LOOK => self.look(bytes, out),

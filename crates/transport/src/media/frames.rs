@@ -10,6 +10,8 @@ const FARTHEST: u64 = 10_000;
 /// The frames that have not been shown.
 #[derive(Debug, Default)]
 pub struct Frames {
+    /// Whose frames these are.
+    stream: u8,
     /// Number of the first of `slots`.
     front: u64,
     slots: VecDeque<Slot>,
@@ -35,9 +37,10 @@ impl Slot {
 }
 
 impl Frames {
-    /// No frame has come; one that is `most_behind` the newest is lost, unless that is 0.
-    pub fn new(most_behind: u32) -> Self {
+    /// No frame of `stream` has come; one that is `most_behind` the newest is lost, unless that is 0.
+    pub fn new(stream: u8, most_behind: u32) -> Self {
         Frames {
+            stream,
             most_behind: most_behind as usize,
             ..Frames::default()
         }
@@ -61,6 +64,7 @@ impl Frames {
         part: &Fragment,
         events: &mut VecDeque<Event>,
     ) -> Option<u64> {
+        let stream = self.stream;
         let ahead = part.frame.checked_sub(self.front)?;
         let first_rtp = part.rtp.checked_sub(u64::from(part.index))?;
         if ahead > FARTHEST || part.index >= part.count {
@@ -82,7 +86,8 @@ impl Frames {
         slot.arrived = slot.count.min(slot.arrived + 1);
         let (complete, key) = (slot.complete(), slot.key);
         if complete {
-            events.push_back(Event::FrameComplete { id: part.frame, at });
+            let id = part.frame;
+            events.push_back(Event::FrameComplete { stream, id, at });
         }
         if complete && key {
             self.skip(index, at, events);
@@ -102,8 +107,10 @@ impl Frames {
 
     /// Drops the first `count` frames: a newer key frame is complete.
     fn skip(&mut self, count: usize, at: Instant, events: &mut VecDeque<Event>) {
+        let stream = self.stream;
         for _ in self.slots.drain(..count) {
-            events.push_back(Event::FrameLost { id: self.front, at });
+            let id = self.front;
+            events.push_back(Event::FrameLost { stream, id, at });
             self.front += 1;
         }
     }
@@ -116,7 +123,8 @@ impl Frames {
             }
             end = Some(slot.first_rtp.saturating_add(u64::from(slot.count)));
             self.started = true;
-            events.push_back(Event::FrameShown { id: self.front, at });
+            let (stream, id) = (self.stream, self.front);
+            events.push_back(Event::FrameShown { stream, id, at });
             self.front += 1;
             self.slots.pop_front();
         }
@@ -131,6 +139,7 @@ mod tests {
     /// Frames of two parts each; 0 and 3 are key frames.
     fn part(frame: u64, index: u32) -> Fragment {
         Fragment {
+            stream: 0,
             rtp: frame * 2 + u64::from(index),
             frame,
             index,
@@ -204,7 +213,7 @@ mod tests {
 
     #[test]
     fn a_frame_far_behind_the_newest_is_passed_over() {
-        let mut frames = Frames::new(3);
+        let mut frames = Frames::new(7, 3);
         let mut events = VecDeque::new();
         // Frame 0 never comes, of frame 2 one part does not.
         for (frame, index) in [(1, 0), (1, 1), (2, 0), (3, 0), (3, 1), (4, 0), (5, 0)] {
@@ -215,14 +224,14 @@ mod tests {
             frames.part(Instant::ZERO, &part, &mut events);
         }
         // With frame 3 there are four: 0 is lost, and 1 is shown. With 5, 2 is lost and 3 shown.
-        let at = Instant::ZERO;
+        let (stream, at) = (7, Instant::ZERO);
         let expected = [
-            Event::FrameComplete { id: 1, at },
-            Event::FrameLost { id: 0, at },
-            Event::FrameShown { id: 1, at },
-            Event::FrameComplete { id: 3, at },
-            Event::FrameLost { id: 2, at },
-            Event::FrameShown { id: 3, at },
+            Event::FrameComplete { stream, id: 1, at },
+            Event::FrameLost { stream, id: 0, at },
+            Event::FrameShown { stream, id: 1, at },
+            Event::FrameComplete { stream, id: 3, at },
+            Event::FrameLost { stream, id: 2, at },
+            Event::FrameShown { stream, id: 3, at },
         ];
         assert_eq!(events, expected);
     }

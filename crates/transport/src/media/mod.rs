@@ -9,6 +9,10 @@
 //! for like any other (libwebrtc's `PacingController` and `AccountForAudioPacketsInPacedSender`). It
 //! is never sent again.
 //!
+//! A session may carry several streams of video, as a forwarding server's does. Frames depend on
+//! frames of their own stream only, and each stream has its own numbers, repairs and key frames;
+//! packets' numbers, reports, pacing and the control are one for all.
+//!
 //! All sizes that a control sees here are whole packets, IP header included: windows and rates
 //! are what the link carries. A control for a session is therefore built with
 //! [`MediaParams::packet`] as its `mss`.
@@ -20,6 +24,7 @@
 
 mod feedback;
 mod frames;
+mod incoming;
 mod nack;
 mod pacer;
 mod queue;

@@ -60,10 +60,11 @@ impl Pacer {
         self.rate = rate;
     }
 
-    /// What else the control wants: its bursts, and the rate that padding keeps up.
-    pub fn follow(&mut self, control: &dyn Control) {
+    /// What else the control wants: its bursts, and the rate that padding keeps up, which is `filled`
+    /// at least.
+    pub fn follow(&mut self, control: &dyn Control, filled: Rate) {
         self.burst = control.pacing_burst();
-        self.padding = control.padding_rate();
+        self.padding = control.padding_rate().max(filled);
     }
 
     /// Begins a probe, if there is one.

@@ -177,6 +177,7 @@ mod tests {
     /// Frames of two parts each.
     fn part(rtp: u64) -> Fragment {
         Fragment {
+            stream: 0,
             rtp,
             frame: rtp / 2,
             index: (rtp % 2) as u32,

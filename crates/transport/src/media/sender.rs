@@ -24,11 +24,13 @@ const REMEMBERED: Duration = Duration::from_secs(60);
 /// A frame as the encoder hands it over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Frame {
-    /// Its number: 0, then one more for each.
+    /// The stream of video that it belongs to.
+    pub stream: u8,
+    /// Its number in the stream: 0, then one more for each.
     pub id: u64,
     /// How long it is.
     pub bytes: u32,
-    /// It depends on no other; any other depends on the one before it.
+    /// It depends on no other; any other depends on the one before it in its stream.
     pub key: bool,
 }
 
@@ -53,6 +55,16 @@ pub struct SenderStats {
     pub delivered: u64,
 }
 
+/// One of the streams of video.
+#[derive(Debug, Default)]
+struct Stream {
+    next_frame: u64,
+    key_requested: bool,
+    last_key: Option<Instant>,
+    /// Where repairs are not asked for.
+    repeats: Option<Repeats>,
+}
+
 /// The sender of a media session, under a congestion control.
 pub struct Sender {
     params: MediaParams,
@@ -64,9 +76,11 @@ pub struct Sender {
     audio: VecDeque<(u64, u32)>,
     /// What audio takes of the control's rate.
     audio_rate: Rate,
+    /// The rate of video that padding keeps up where there is less.
+    filled: Rate,
     pacer: Pacer,
-    /// Where repairs are not asked for.
-    repeats: Option<Repeats>,
+    /// By number, as far as frames came.
+    streams: Vec<Stream>,
     /// Packets under way, with the probe that each belongs to.
     flight: Flight<Option<Probe>>,
     /// Bytes that arrived with Congestion Experienced, as far as acknowledged.
@@ -78,9 +92,6 @@ pub struct Sender {
     arrivals: Vec<Arrival>,
     /// When acknowledgements have stayed away for too long.
     rto_due: Instant,
-    key_requested: bool,
-    last_key: Option<Instant>,
-    next_frame: u64,
     stats: SenderStats,
 }
 
@@ -95,8 +106,9 @@ impl Sender {
             queue: Queue::default(),
             audio: VecDeque::new(),
             audio_rate: Rate::default(),
+            filled: Rate::default(),
             pacer: Pacer::default(),
-            repeats: (params.repeat_frames > 0).then(|| Repeats::new(params.repeat_frames)),
+            streams: Vec::new(),
             flight: Flight::default(),
             marked: 0,
             recovery: Recovery::default(),
@@ -104,28 +116,38 @@ impl Sender {
             rtt: Rtt::new(INITIAL_RTO, Floor::Sum(params.min_rto)),
             arrivals: Vec::new(),
             rto_due: Instant::NEVER,
-            key_requested: false,
-            last_key: None,
-            next_frame: 0,
             stats: SenderStats::default(),
         }
     }
 
-    /// Takes a frame from the encoder. Returns false, and takes nothing, if its number is not the
-    /// next one.
+    /// Takes a frame from an encoder. Returns false, and takes nothing, if its number is not the
+    /// next one of its stream.
     pub fn push_frame(&mut self, now: Instant, frame: Frame) -> bool {
-        if frame.id != self.next_frame {
+        let next = self.stream(frame.stream).map_or(0, |s| s.next_frame);
+        if frame.id != next {
             return false;
         }
-        self.next_frame += 1;
-        if frame.key {
-            self.last_key = Some(now);
-            self.key_requested = false;
+        let place = usize::from(frame.stream);
+        let most_behind = self.params.repeat_frames;
+        while self.streams.len() <= place {
+            self.streams.push(Stream {
+                repeats: (most_behind > 0).then(|| Repeats::new(most_behind)),
+                ..Stream::default()
+            });
         }
-        self.queue
-            .push(now, frame.id, frame.bytes, frame.key, &self.params);
+        let stream = &mut self.streams[place];
+        stream.next_frame += 1;
+        if frame.key {
+            stream.last_key = Some(now);
+            stream.key_requested = false;
+        }
+        self.queue.push(now, &frame, &self.params);
         self.update(now);
         true
+    }
+
+    fn stream(&mut self, stream: u8) -> Option<&mut Stream> {
+        self.streams.get_mut(usize::from(stream))
     }
 
     /// Takes a frame of audio, of `bytes`, which stands for `span` of sound. The video's share of the
@@ -135,6 +157,13 @@ impl Sender {
         let len = bytes + self.params.overhead;
         self.audio_rate = Rate::from_bytes_over(u64::from(len), span);
         self.audio.push_back((id, len));
+    }
+
+    /// From now on padding fills up what video leaves of `rate`, headers excluded, as far as the control
+    /// allows; zero for no padding.
+    pub fn fill(&mut self, now: Instant, rate: Rate) {
+        self.filled = rate;
+        self.update(now);
     }
 
     /// A packet arrived. Anything but feedback is ignored.
@@ -148,21 +177,24 @@ impl Sender {
                 self.on_arrivals(now, report);
             }
             Feedback::Acks(_) | Feedback::Arrivals(_) => {}
-            Feedback::Nack(missing) => {
+            Feedback::Nack { stream, missing } => {
                 let rate = self.control.media_rate(self.round_trip());
                 for &rtp in missing {
-                    self.queue.ask(now, rtp, self.rtt.srtt, rate);
+                    self.queue.ask(now, *stream, rtp, self.rtt.srtt, rate);
                 }
             }
-            Feedback::Part(rtp) => {
-                if let Some(repeats) = &mut self.repeats {
+            Feedback::Part { stream, rtp } => {
+                let stream = self.stream(*stream);
+                if let Some(repeats) = stream.and_then(|stream| stream.repeats.as_mut()) {
                     repeats.acknowledged(now, *rtp);
                 }
             }
-            Feedback::KeyFrame => {
-                self.key_requested |= self
-                    .last_key
-                    .is_none_or(|last| now.since(last) >= self.params.key_interval);
+            Feedback::KeyFrame(stream) => {
+                let interval = self.params.key_interval;
+                if let Some(stream) = self.stream(*stream) {
+                    let due = |last| now.since(last) >= interval;
+                    stream.key_requested |= stream.last_key.is_none_or(due);
+                }
             }
         }
         self.update(now);
@@ -193,7 +225,8 @@ impl Sender {
         }
         let content = if let Some((part, again)) = self.queue.pop(now, self.rtt.srtt) {
             self.stats.retransmits += u64::from(again);
-            if let Some(repeats) = &mut self.repeats {
+            let stream = self.stream(part.fragment.stream);
+            if let Some(repeats) = stream.and_then(|stream| stream.repeats.as_mut()) {
                 repeats.sent(now, &part.fragment);
             }
             Content::Video(part.fragment)
@@ -252,11 +285,23 @@ impl Sender {
     /// Brings the pacer up to date after anything that may have changed the rate.
     fn update(&mut self, now: Instant) {
         // Before there is media there is nothing to measure for.
-        if self.next_frame > 0 && !self.pacer.probing() {
+        if !self.streams.is_empty() && !self.pacer.probing() {
             self.pacer.probe(self.control.take_probe(now));
         }
         self.pacer.set_rate(self.pacing_rate(now));
-        self.pacer.follow(&*self.control);
+        self.pacer.follow(&*self.control, self.filled_rate());
+    }
+
+    /// What padding keeps up for [`fill`](Self::fill): with headers and audio, and no more than the
+    /// control allows.
+    fn filled_rate(&self) -> Rate {
+        if self.filled == Rate::default() {
+            return self.filled;
+        }
+        let (payload, packet) = (self.params.payload, self.params.packet());
+        let video = self.filled.scale(u64::from(packet), u64::from(payload));
+        let all = Rate::from_bits(video.as_bits() + self.audio_rate.as_bits());
+        all.min(self.control.media_rate(self.round_trip()))
     }
 
     /// What the control says, or faster where the queue would wait for too long (libwebrtc's
@@ -327,9 +372,10 @@ impl Sender {
         self.queue_delay(now) > self.params.skip_queue
     }
 
-    /// Whether the receiver has asked for a key frame since the last call.
-    pub fn take_keyframe_request(&mut self) -> bool {
-        core::mem::take(&mut self.key_requested)
+    /// Whether the receiver has asked for a key frame of `stream` since the last call.
+    pub fn take_keyframe_request(&mut self, stream: u8) -> bool {
+        let stream = self.stream(stream);
+        stream.is_some_and(|stream| core::mem::take(&mut stream.key_requested))
     }
 
     /// When [`on_timer`](Self::on_timer) wants to be called; [`Instant::NEVER`] if not at all.
@@ -349,9 +395,10 @@ impl Sender {
             cca::Feedback::Acks => self.flight.loss_at(),
             cca::Feedback::Arrivals => Instant::NEVER,
         };
-        let repeats = self.repeats.as_ref();
-        let repeats = repeats.map_or(Instant::NEVER, Repeats::next_timer);
-        pacer.min(control).min(loss).min(self.rto_due).min(repeats)
+        let repeats = self.streams.iter().filter_map(|s| s.repeats.as_ref());
+        let repeats = repeats.map(Repeats::next_timer);
+        let others = control.min(loss).min(self.rto_due);
+        repeats.fold(pacer.min(others), Instant::min)
     }
 
     /// Time has passed. Afterwards packets may be ready to be sent.
@@ -365,9 +412,11 @@ impl Sender {
         if self.rto_due <= now {
             self.on_timeout(now);
         }
-        let due = self.repeats.as_mut().map(|repeats| repeats.due(now));
-        for rtp in due.into_iter().flatten() {
-            self.queue.repeat(now, rtp);
+        for (number, stream) in (0..=u8::MAX).zip(&mut self.streams) {
+            let due = stream.repeats.as_mut().map(|repeats| repeats.due(now));
+            for rtp in due.into_iter().flatten() {
+                self.queue.repeat(now, number, rtp);
+            }
         }
         self.update(now);
     }

@@ -30,9 +30,12 @@ pub enum Content {
 /// A part of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fragment {
-    /// RTP sequence number: one more for every part; a retransmission keeps it (RFC 4588's OSN).
+    /// Which of the session's streams of video it belongs to (RTP's SSRC).
+    pub stream: u8,
+    /// RTP sequence number: one more for every part of the stream; a retransmission keeps it (RFC
+    /// 4588's OSN).
     pub rtp: u64,
-    /// The frame, counted from 0.
+    /// The frame, counted from 0 in its stream.
     pub frame: u64,
     /// Which part, counted from 0.
     pub index: u32,
@@ -49,12 +52,22 @@ pub enum Feedback {
     Acks(Acks),
     /// When packets arrived.
     Arrivals(Box<Arrivals>),
-    /// RTP sequence numbers that are missing, in order.
-    Nack(Box<[u64]>),
-    /// The part with this RTP sequence number arrived.
-    Part(u64),
-    /// Only a key frame helps (RFC 4585's picture loss indication).
-    KeyFrame,
+    /// RTP sequence numbers that are missing.
+    Nack {
+        /// In which stream.
+        stream: u8,
+        /// Which, in order.
+        missing: Box<[u64]>,
+    },
+    /// A part arrived.
+    Part {
+        /// Its stream.
+        stream: u8,
+        /// Its RTP sequence number.
+        rtp: u64,
+    },
+    /// Only a key frame of this stream helps (RFC 4585's picture loss indication).
+    KeyFrame(u8),
 }
 
 /// Which packets arrived, by transport-wide sequence number.
@@ -113,7 +126,7 @@ impl Feedback {
     pub fn wire_len(&self) -> u32 {
         let body = match self {
             // RFC 8888, 3.1, for eight packets: sequence and count 4, reports 16, time stamp 4.
-            Feedback::Acks(_) | Feedback::Part(_) => 24,
+            Feedback::Acks(_) | Feedback::Part { .. } => 24,
             // Transport-wide feedback: fixed part 8, a two-byte chunk for seven packets, a byte
             // for each arrival.
             Feedback::Arrivals(arrivals) => {
@@ -121,8 +134,8 @@ impl Feedback {
                 8 + 2 * arrivals.received.len().div_ceil(7) as u32 + arrived as u32
             }
             // Four bytes name a packet and any of the 16 after it (RFC 4585, 6.2.1).
-            Feedback::Nack(missing) => 4 * nack_blocks(missing),
-            Feedback::KeyFrame => 0,
+            Feedback::Nack { missing, .. } => 4 * nack_blocks(missing),
+            Feedback::KeyFrame(_) => 0,
         };
         ENVELOPE + RTCP + body
     }
@@ -180,8 +193,11 @@ mod tests {
 
     #[test]
     fn lengths_of_feedback() {
-        let nack = |missing: &[u64]| Feedback::Nack(missing.into()).wire_len();
-        assert_eq!(Feedback::KeyFrame.wire_len(), 50);
+        let nack = |missing: &[u64]| {
+            let missing = missing.into();
+            Feedback::Nack { stream: 0, missing }.wire_len()
+        };
+        assert_eq!(Feedback::KeyFrame(0).wire_len(), 50);
         assert_eq!(nack(&[5, 6, 21]), 54, "one block holds 5 to 21");
         assert_eq!(nack(&[5, 22]), 58);
         let arrivals = Arrivals {

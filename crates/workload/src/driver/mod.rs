@@ -9,14 +9,16 @@
 
 mod flows;
 mod frames;
+mod session;
 mod slots;
 mod sockets;
 
 pub use flows::{End, Flow};
+pub use session::Fate;
 pub use sockets::{Entry, Sockets, TimerId};
 
 use crate::{
-    App, AudioFrame, ConnId, Datagram, Event, Frame, Input, Output, Report, Rows, Start, TrafficId,
+    App, AudioFrame, ConnId, Datagram, Event, Input, Output, Report, Rows, Start, TrafficId,
 };
 use flows::{Flows, Opening, Owner};
 use slots::{SlotId, Slots};
@@ -206,31 +208,6 @@ impl Driver {
         self.say_of(now, owner, input, sockets)
     }
 
-    /// Something became of a frame that arrives at `end`.
-    pub fn frame<S: Sockets>(&mut self, now: Instant, end: End, fate: Fate, sockets: &mut S) {
-        let Some(open) = self.flows.get_mut(end) else {
-            return;
-        };
-        let (call, flow) = (TrafficId(open.entry), open.flow);
-        let event = match fate {
-            Fate::Complete(frame) => {
-                let bytes = open.frames.length(frame);
-                sockets.tell(now, Event::Delivered { flow, bytes });
-                Event::FrameArrived { call, frame }
-            }
-            Fate::Shown(frame) => {
-                open.frames.settled(frame);
-                Event::FrameShown { call, frame }
-            }
-            Fate::Lost(frame) => {
-                open.frames.settled(frame);
-                Event::FrameLost { call, frame }
-            }
-            Fate::Heard(frame) => Event::AudioArrived { call, frame },
-        };
-        sockets.tell(now, event);
-    }
-
     /// Nothing of a closed flow is under way: its ends may be used again.
     pub fn release(&mut self, first: End) {
         self.flows.release(first);
@@ -306,13 +283,23 @@ impl Driver {
                 Some(end) => sockets.datagram(now, end, datagram),
                 None => Ok(()),
             },
-            Output::Ask(conn) => match end(&conn).and_then(|end| state(now, conn, end, sockets)) {
-                Some(input) => self.say(now, app, input, sockets),
-                None => Ok(()),
-            },
+            Output::Ask { conn, stream } => {
+                let input =
+                    end(&conn).and_then(|end| session::state(now, conn, stream, end, sockets));
+                match input {
+                    Some(input) => self.say(now, app, input, sockets),
+                    None => Ok(()),
+                }
+            }
             Output::Frame { conn, frame } => {
                 if let Some(end) = end(&conn) {
                     self.hand_over(now, end, frame, sockets);
+                }
+                Ok(())
+            }
+            Output::Fill { conn, rate } => {
+                if let Some(end) = end(&conn) {
+                    sockets.fill(now, end, rate);
                 }
                 Ok(())
             }
@@ -408,18 +395,6 @@ impl Driver {
         Ok(())
     }
 
-    fn hand_over<S: Sockets>(&mut self, now: Instant, end: End, frame: Frame, sockets: &mut S) {
-        if let Some(open) = self.flows.get_mut(end) {
-            open.frames.sent(frame.id, frame.bytes);
-            let event = Event::FrameSent {
-                call: TrafficId(open.entry),
-                frame: frame.id,
-            };
-            sockets.tell(now, event);
-            sockets.frame(now, end, frame);
-        }
-    }
-
     /// Closes both ends of a connection; the application at the far end goes with its only one.
     fn close<S: Sockets>(&mut self, now: Instant, app: SlotId, conn: ConnId, sockets: &mut S) {
         let running = self.apps.get_mut(app);
@@ -492,26 +467,4 @@ impl Driver {
         };
         sockets.tell(now, event);
     }
-}
-
-/// How the connection is that sends from `end`, as its application wants to know it.
-fn state<S: Sockets>(now: Instant, conn: ConnId, end: End, sockets: &mut S) -> Option<Input> {
-    if let Some(conditions) = sockets.conditions(now, end) {
-        return Some(Input::Session { conn, conditions });
-    }
-    let bytes = sockets.unsent(end)?;
-    Some(Input::Unsent { conn, bytes })
-}
-
-/// What became of a frame at the receiving end of a media session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
-    /// Its last missing packet arrived.
-    Complete(u64),
-    /// It was shown.
-    Shown(u64),
-    /// It will never be shown.
-    Lost(u64),
-    /// It is of audio, and arrived.
-    Heard(u64),
 }

@@ -34,8 +34,9 @@ pub trait Sockets {
     /// If the socket fails.
     fn datagram(&mut self, now: Instant, end: End, datagram: Datagram) -> Result<(), Self::Error>;
 
-    /// The state of the media session that sends from `end`; none where there is no such session.
-    fn conditions(&mut self, now: Instant, end: End) -> Option<Conditions>;
+    /// The state of the media session that sends from `end`, for its `stream` of video; none where
+    /// there is no such session.
+    fn conditions(&mut self, now: Instant, end: End, stream: u8) -> Option<Conditions>;
 
     /// Bytes given to the TCP connection of `end` and never sent; none where there is no such
     /// connection, or nobody can tell.
@@ -43,6 +44,9 @@ pub trait Sockets {
 
     /// Hands a frame to the media session that sends from `end`.
     fn frame(&mut self, now: Instant, end: End, frame: Frame);
+
+    /// Has the media session that sends from `end` fill up with padding what video leaves of `rate`.
+    fn fill(&mut self, now: Instant, end: End, rate: Rate);
 
     /// Hands a frame of audio to the media session that sends from `end`.
     fn audio(&mut self, end: End, frame: AudioFrame);

@@ -91,7 +91,10 @@ fn tell(call: &mut LibraryCall, ms: u64, input: Input) -> Vec<Output> {
 fn frame(call: &mut LibraryCall, ms: u64) -> u64 {
     assert_eq!(
         tell(call, ms, Input::Timer(FRAME)),
-        [Output::Ask(CONN)],
+        [Output::Ask {
+            conn: CONN,
+            stream: 0
+        }],
         "the socket is looked at before the frame is made"
     );
     let conn = CONN;

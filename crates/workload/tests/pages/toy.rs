@@ -151,7 +151,8 @@ impl Toy {
             }
             Output::Report(report) => self.run.reports.push((now, report)),
             Output::Datagram { .. }
-            | Output::Ask(_)
+            | Output::Ask { .. }
+            | Output::Fill { .. }
             | Output::Frame { .. }
             | Output::Audio { .. } => {
                 panic!("pages have no use for {output:?}")

@@ -105,8 +105,8 @@ fn an_unanswered_request_for_a_key_frame_is_repeated() {
     // Packet 2 arrives at 23: asked there and every 200 ms, at 223, 423, 623, 823.
     assert_eq!(bed.receiver.stats().key_requests, 5);
     // The sender had sent a key frame less than 300 ms before the first.
-    assert!(bed.sender.take_keyframe_request());
-    assert!(!bed.sender.take_keyframe_request());
+    assert!(bed.sender.take_keyframe_request(0));
+    assert!(!bed.sender.take_keyframe_request(0));
     bed.push(1_200, true);
     bed.run(ms(2_000));
     assert_eq!(bed.receiver.stats().key_requests, 5);
@@ -176,6 +176,7 @@ proptest! {
                 if small { word % 50 } else { word }
             };
             let fragment = Fragment {
+                stream: word(3) as u8,
                 rtp: word(1),
                 frame: word(2),
                 index: word(3) as u32,
@@ -202,7 +203,11 @@ proptest! {
             for feedback in [
                 Feedback::Acks(acks),
                 Feedback::Arrivals(Box::new(arrivals)),
-                Feedback::Nack(Box::new([word(0), word(1)])),
+                Feedback::Nack {
+                    stream: word(2) as u8,
+                    missing: Box::new([word(0), word(1)]),
+                },
+                Feedback::KeyFrame(word(3) as u8),
             ] {
                 bed.sender.handle(bed.now, Ecn::Ce, &Wire::Feedback(feedback));
             }
