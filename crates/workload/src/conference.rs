@@ -13,7 +13,7 @@
 mod layers;
 
 use crate::audio::{Audio, Microphone};
-use crate::call::{CallParams, Encoder};
+use crate::encoder::{CallParams, Encoder};
 use crate::entry::{BuildError, Entry, Figure, Kept, Library, Preset, Rows, Start, Workload};
 use crate::{App, Carrier, Conditions, ConnId, Frame, Input, Output, Report};
 pub use layers::Layers;

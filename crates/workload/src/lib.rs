@@ -17,6 +17,7 @@ pub mod call;
 mod carrier;
 pub mod conference;
 pub mod driver;
+pub mod encoder;
 mod entry;
 mod event;
 pub mod generator;

@@ -10,7 +10,7 @@
 //! Facts from the source of `transys-project/zhuge` (SIGCOMM 2022), `packet-sender-tcp.cc` and
 //! `video-encoder.cc`; decisions/0023 says what is left out.
 
-use crate::call::{CallParams, Encoder};
+use crate::encoder::{CallParams, Encoder};
 use crate::entry::{Preset, Settled};
 use crate::{App, Carrier, Conditions, ConnId, Input, Message, Output, Report};
 use units::{Duration, Instant, Rate};
