@@ -149,7 +149,7 @@ fn outcome(report: &Report<'_>, summary: &Summary) -> Vec<String> {
     }
     match value(&PLT) {
         Some(plt) => parts.push(format!("pages in {}", time(plt))),
-        None if report.subject.has("page") => parts.push("no page was complete".to_owned()),
+        None if report.subject.has_pages() => parts.push("no page was complete".to_owned()),
         None => {}
     }
     if let Some(fct) = value(&FCT) {
@@ -190,7 +190,7 @@ fn why(report: &Report<'_>, n: usize) -> String {
 /// over all such moments of the measured time, Mbit/s.
 fn dip(report: &Report<'_>, run: &RunResult, series: &Series) -> Option<(f64, f64)> {
     let groups = report.subject.groups(series);
-    let calls = groups.iter().filter(|group| group.kind == "call");
+    let calls = groups.iter().filter(|group| group.is_call);
     let flows: Vec<usize> = calls.flat_map(|group| group.flows.clone()).collect();
     let bins = |seconds: f64| (seconds / series.bin_s).round() as usize;
     let (around, window) = (bins(AROUND_S), bins(LOWEST_S).max(1));

@@ -12,6 +12,7 @@ use measure::{
     CallResult, ChildResult, FlowResult, FrameDelay, LinkBacklog, LinkResult, Note, PacketDelay,
     PageResult, RunResult, Series, Sojourn,
 };
+use workload::Rows;
 
 const DURATION: f64 = 60.0;
 const BIN: f64 = 0.1;
@@ -242,7 +243,11 @@ fn drawn(disciplines: &[&str], seeds: u64) -> Pages {
         duration_s: DURATION,
         warmup_s: 5.0,
         threshold_ms: 190.0,
-        entries: vec![("page", "page"), ("call", "call"), ("bulk", "bulk")],
+        entries: vec![
+            ("page", Rows::Loads),
+            ("call", Rows::Call),
+            ("bulk", Rows::Flows),
+        ],
         transfers: vec![0.0],
         capacity: vec![(0.0, 20.0)],
     };
@@ -418,7 +423,7 @@ fn the_subject_is_what_the_scenario_says() {
     let scenario = document.resolve(&names).unwrap();
     let subject = Subject::of(&scenario);
     assert_eq!((subject.duration_s, subject.warmup_s), (20.0, 2.0));
-    assert_eq!(subject.entries, [("late", "bulk")]);
+    assert_eq!(subject.entries, [("late", Rows::Flows)]);
     assert_eq!(subject.transfers, [3.0]);
     assert_eq!(subject.capacity, [(0.0, 8.0)]);
     let json = document.to_json();
