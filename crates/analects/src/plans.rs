@@ -34,10 +34,15 @@ pub fn experiments(name: &str) -> Result<Vec<Experiment>> {
     Ok(vec![experiment])
 }
 
-/// The same with each of these `calls` in turn; where there are none, as they are.
-pub fn with_calls(experiments: Vec<Experiment>, calls: &[String]) -> Result<Vec<Experiment>> {
+/// The experiments that `names` mean, with each of these `calls` in turn; where there are none, as they
+/// are.
+pub fn with_calls(names: &[String], calls: &[String]) -> Result<Vec<Experiment>> {
+    let mut written = Vec::new();
+    for name in names {
+        written.extend(experiments(name)?);
+    }
     if calls.is_empty() {
-        return Ok(experiments);
+        return Ok(written);
     }
     let presets = workload::call::ENTRY.presets.iter();
     let presets: Vec<&str> = presets.map(|preset| preset.name).collect();
@@ -49,7 +54,7 @@ pub fn with_calls(experiments: Vec<Experiment>, calls: &[String]) -> Result<Vec<
         ));
     }
     let mut all = Vec::new();
-    for experiment in experiments {
+    for experiment in written {
         for name in calls {
             all.push(experiment.clone().with_calls(name)?);
         }

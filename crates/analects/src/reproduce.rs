@@ -20,11 +20,7 @@ type Result<T> = std::result::Result<T, Refused>;
 
 /// Runs experiments and prints what became of their claims.
 pub fn run(args: &ReproduceArgs) -> Result<()> {
-    let mut experiments = Vec::new();
-    for name in &args.experiments {
-        experiments.extend(plans::experiments(name)?);
-    }
-    let mut experiments = plans::with_calls(experiments, &args.calls)?;
+    let mut experiments = plans::with_calls(&args.experiments, &args.calls)?;
     if let Some(file) = &args.runs {
         fix_runs(&mut experiments, file)?;
     }
@@ -100,6 +96,7 @@ fn fix_runs(experiments: &mut [Experiment], file: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Runs one experiment beside a bar, or takes what was kept of it.
 pub fn one<'a>(
     chosen: &Chosen,
     experiment: &'a Experiment,

@@ -129,6 +129,13 @@ impl ConferenceParams {
         most
     }
 
+    /// Bits a second of all pictures in their greatest layers.
+    fn most_bits(&self) -> u64 {
+        let rates = self.layers.rates();
+        let greatest = self.most().into_iter();
+        greatest.map(|layer| rates[layer].as_bits()).sum()
+    }
+
     /// The encoder of a picture whose frames begin at `start`.
     fn encoder(&self, start: Instant, chance: units::random::Stream) -> Encoder {
         let rates = self.layers.rates();
@@ -167,6 +174,7 @@ impl Workload for ConferenceParams {
             pictures: (0..most.len()).map(picture).collect(),
             chosen: vec![0; most.len()],
             most,
+            full: Rate::from_bits((self.hysteresis * self.most_bits() as f64) as u64),
             filled: Rate::default(),
             microphone: self.audio.0.map(|rate| Microphone::new(rate, start.now)),
             params: self.clone(),
@@ -194,13 +202,8 @@ impl Workload for ConferenceParams {
     fn media(&self) -> Option<(Rate, (Rate, Rate))> {
         let rates = self.layers.rates();
         let sum = |bits: u64| Rate::from_bits(bits + self.audio.0.unwrap_or_default().as_bits());
-        let most: u64 = self
-            .most()
-            .iter()
-            .map(|&layer| rates[layer].as_bits())
-            .sum();
         let least = sum(rates[0].as_bits() * (u64::from(self.thumbnails) + 1));
-        Some((least, (least, sum(2 * most))))
+        Some((least, (least, sum(2 * self.most_bits()))))
     }
 }
 
@@ -260,6 +263,8 @@ struct Conference {
     /// The layers that fit.
     chosen: Vec<usize>,
     most: Vec<usize>,
+    /// The rate up to which padding fills while there are better layers.
+    full: Rate,
     /// What padding keeps up.
     filled: Rate,
     microphone: Option<Microphone>,
@@ -298,10 +303,7 @@ impl Conference {
         layers::choose(estimate, rates, most, params.hysteresis, &mut self.chosen);
         let filled = match self.chosen == *most {
             true => Rate::default(),
-            false => {
-                let bits: u64 = most.iter().map(|&layer| rates[layer].as_bits()).sum();
-                Rate::from_bits((params.hysteresis * bits as f64) as u64)
-            }
+            false => self.full,
         };
         if core::mem::replace(&mut self.filled, filled) != filled {
             out.push(Output::Fill {
