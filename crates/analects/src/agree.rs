@@ -1,5 +1,7 @@
 //! `analects agree`.
 
+mod evidence;
+
 use crate::campaign::{self, counted, pool};
 use crate::cli::{AgreeArgs, Clock, EngineArgs, LinuxArgs, Printed};
 use crate::engines::{self, with_names};
@@ -7,8 +9,9 @@ use crate::plans;
 use crate::refused::Refused;
 use crate::run::print;
 use crate::table::plain;
-use reproduce::agreement::{Row, Verdict, compare};
+use reproduce::agreement::{Row, Verdict, compare, judged_together};
 use reproduce::{Error, Experiment, Keeping, Wanted};
+use std::collections::BTreeSet;
 
 type Result<T> = std::result::Result<T, Refused>;
 
@@ -46,11 +49,15 @@ pub fn run(args: &AgreeArgs) -> Result<()> {
             with_names(|names| compare(pair, names, experiment, wanted, bar))
         });
         let compared = compared.map_err(|error| refused(experiment, &error))?;
-        eprintln!("{}: {}", experiment.id, totals(&compared));
         rows.extend(compared);
     }
+    judged_together(&mut rows);
     match args.how.format {
-        Printed::Table => print(&format!("{}\n\n{}\n", table(&rows), totals(&rows))),
+        Printed::Table => print(&format!(
+            "{}\n\n{}\n",
+            table(args, &experiments, &rows),
+            totals(&rows)
+        )),
         Printed::Markdown => print(&markdown(args, &experiments, &rows)),
         Printed::Json => {
             let text = serde_json::to_string_pretty(&rows);
@@ -76,54 +83,109 @@ fn refused(experiment: &Experiment, error: &Error) -> Refused {
 
 fn totals(rows: &[Row]) -> String {
     let count = |wanted| rows.iter().filter(|row| row.verdict == wanted).count();
-    let (agree, open) = (count(Verdict::Agrees), count(Verdict::Undecided));
+    let [agree, differ, open] = [Verdict::Agrees, Verdict::Differs, Verdict::Untold].map(count);
     let all = rows.len();
-    match open {
-        0 => format!("{agree} of {all} figures agree"),
-        _ => format!("{agree} of {all} figures agree, and {open} are inside Linux's own interval"),
-    }
+    format!("{agree} of {all} figures agree, {differ} differ, {open} cannot be told")
 }
 
-const HEAD: [&str; 7] = [
+const HEAD: [&str; 9] = [
     "",
     "scenario",
     "discipline",
     "metric",
     "sim",
-    "Linux (95 %)",
-    "within",
+    "Linux",
+    "difference (95 %)",
+    "allowed",
+    "evidence of",
 ];
 
-fn cells(row: &Row) -> [String; 7] {
-    let number = |value: f64| match value.abs() {
+/// The places of columns in [`HEAD`] that a table of one scenario has.
+const WITHOUT_SCENARIO: [usize; 8] = [0, 2, 3, 4, 5, 6, 7, 8];
+
+/// More seeds than this are not counted: the figure is on the border.
+const MANY: u64 = 1000;
+
+fn number(value: f64) -> String {
+    match value.abs() {
         size if size >= 100.0 => format!("{value:.0}"),
         size if size >= 10.0 => format!("{value:.1}"),
         _ => format!("{value:.2}"),
+    }
+}
+
+/// The cells of a row; its experiment has `seeds` and traffic of these `kinds`.
+fn cells(row: &Row, seeds: u64, kinds: &BTreeSet<&'static str>) -> [String; 9] {
+    let told = match (row.verdict, row.needed) {
+        (Verdict::Agrees, _) => "agrees".to_owned(),
+        (Verdict::Differs, _) => "DIFFERS".to_owned(),
+        (Verdict::Untold, Some(needed)) if needed > MANY => {
+            format!("cannot be told; more than {MANY} seeds might")
+        }
+        (Verdict::Untold, Some(needed)) => format!("cannot be told; {needed} seeds might"),
+        (Verdict::Untold, None) if row.ci95.is_some() => "may be chance among so many".to_owned(),
+        (Verdict::Untold, None) => "cannot be told".to_owned(),
     };
-    let interval = row.witness_ci95.map_or_else(String::new, |(low, high)| {
+    let interval = row.ci95.map_or_else(String::new, |(low, high)| {
         format!(" ({} to {})", number(low), number(high))
     });
+    let fewer = match row.pairs as u64 == seeds {
+        true => String::new(),
+        false => format!(", of {} seeds", row.pairs),
+    };
     let unit = row.unit;
     [
-        match row.verdict {
-            Verdict::Agrees => "agrees",
-            Verdict::Undecided => "in its interval",
-            Verdict::Differs => "DIFFERS",
-        }
-        .to_owned(),
+        told,
         row.scenario.clone(),
         row.case.clone(),
-        row.metric.to_owned(),
+        format!("{} of {}", row.metric, row.of),
         format!("{} {unit}", number(row.ours)),
-        format!("{} {unit}{interval}", number(row.witness)),
-        row.near.clone(),
+        format!("{} {unit}", number(row.witness)),
+        format!("{}{interval}{fewer}", number(row.difference)),
+        number(row.allowed),
+        evidence::of(row, kinds),
     ]
 }
 
-fn table(rows: &[Row]) -> comfy_table::Table {
-    let rows = rows.iter().map(|row| cells(row).to_vec());
-    plain(&HEAD.map(str::to_owned), rows.collect())
+/// The rows of each experiment, with its seeds and kinds of traffic, as cells.
+fn by_experiment<'a>(
+    args: &'a AgreeArgs,
+    experiments: &'a [Experiment],
+    rows: &'a [Row],
+) -> impl Iterator<Item = (&'a Experiment, Vec<Row>, Vec<[String; 9]>)> {
+    experiments.iter().map(|experiment| {
+        let own = rows.iter().filter(|row| row.scenario == experiment.id);
+        let own: Vec<Row> = own.cloned().collect();
+        let kinds = evidence::kinds(&own);
+        let seeds = experiment.seeds(args.how.quick);
+        let cells = own.iter().map(|row| cells(row, seeds, &kinds)).collect();
+        (experiment, own, cells)
+    })
 }
+
+fn table(args: &AgreeArgs, experiments: &[Experiment], rows: &[Row]) -> comfy_table::Table {
+    let cells = by_experiment(args, experiments, rows).flat_map(|(_, _, cells)| cells);
+    plain(
+        &HEAD.map(str::to_owned),
+        cells.map(|cells| cells.to_vec()).collect(),
+    )
+}
+
+/// What stands above the tables of a page.
+const ABOUT: &str = "\
+The same scenarios, seeds and disciplines go through both engines, and each figure is that of one \
+flow, or of the link. Flows of one entry that differ in nothing but chance are compared by rank, from \
+the smallest value of a run up. A difference is the simulator's figure less Linux's. Runs are paired by \
+seed: a seed gives both engines the same pages, frames and starts, but not the same losses, so pairing \
+narrows an interval where pages decide, and does little elsewhere. A figure agrees if the 95 % interval \
+of its difference lies within what is allowed, differs if it lies outside, and cannot be told if it \
+reaches over a border. Allowed are 3 % of Linux's utilization, 10 % of a flow's rate, 15 % of waiting \
+times and page load times, and 15 % or 0.1 s of stall. What could be chance among all figures of this \
+page cannot be told either (Benjamini and Hochberg), so that of those that are at most one in twenty is \
+wrong. A load that the run's end cuts off counts with the time it had. What is zero in all runs of both \
+is left out. The last column says what each engine has code of its own for, and so what a row is \
+evidence of: encoders, media sessions with their congestion control, browsers and QUIC are the same \
+code in both.";
 
 /// A page: what each scenario is and what was found, with its figures.
 fn markdown(args: &AgreeArgs, experiments: &[Experiment], rows: &[Row]) -> String {
@@ -131,26 +193,27 @@ fn markdown(args: &AgreeArgs, experiments: &[Experiment], rows: &[Row]) -> Strin
     let quick = if args.how.quick { " --quick" } else { "" };
     let all = totals(rows);
     let mut text = format!(
-        "# The simulator beside Linux\nMade by `analects agree {names}{quick} --format markdown`: \
-         the same scenarios, seeds and disciplines through both engines. Means over seeds; in \
-         brackets Linux's own 95 % interval. {all}.\n"
+        "# The simulator beside Linux\nMade by `analects agree {names}{quick} --format markdown`. \
+         {all}.\n\n{ABOUT}\n"
     );
-    let line = |cells: &[String]| format!("| {} |\n", cells[..].join(" | "));
-    let head = [&HEAD[..1], &HEAD[2..]].concat();
-    for experiment in experiments {
-        let own = rows.iter().filter(|row| row.scenario == experiment.id);
-        let own: Vec<Row> = own.cloned().collect();
+    let line = |cells: &[String]| {
+        let chosen = WITHOUT_SCENARIO.map(|place| cells[place].clone());
+        format!("| {} |\n", chosen.join(" | "))
+    };
+    for (experiment, own, cells) in by_experiment(args, experiments, rows) {
         let (written, seeds) = (&experiment.written, experiment.seeds(args.how.quick));
+        let shared = evidence::shared(&evidence::kinds(&own));
         text += &format!(
-            "\n## {}: {}\n{}",
-            experiment.id, written.title, written.about
+            "\n## {}: {}\n{} {shared} {seeds} seeds: {}.\n\n",
+            experiment.id,
+            written.title,
+            written.about,
+            totals(&own)
         );
-        text += &format!(" {seeds} seeds: {}.\n\n", totals(&own));
-        text += &line(&head.iter().map(|&cell| cell.to_owned()).collect::<Vec<_>>());
-        text += &line(&head.iter().map(|_| "---".to_owned()).collect::<Vec<_>>());
-        for row in &own {
-            let cells = cells(row);
-            text += &line(&[&cells[..1], &cells[2..]].concat());
+        text += &line(&HEAD.map(str::to_owned));
+        text += &line(&HEAD.map(|_| "---".to_owned()));
+        for row in cells {
+            text += &line(&row);
         }
     }
     text

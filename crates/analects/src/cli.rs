@@ -215,7 +215,8 @@ pub struct PilotArgs {
 /// What to run through both engines, and how to tell of it.
 #[derive(Debug, Args)]
 pub struct AgreeArgs {
-    /// Scenarios, such as engines/cubic; all of them with engines/all.
+    /// Scenarios, such as engines/cubic; all of them with engines/all; or an experiment of your own, a
+    /// file that ends in .toml.
     #[arg(default_value = "engines/all", value_name = "SCENARIO")]
     pub scenarios: Vec<String>,
     /// Which Linux is booted.
@@ -333,8 +334,8 @@ pub enum BoundFormat {
 /// Which pages to survey, and how to tell of them.
 #[derive(Debug, Args)]
 pub struct PagesArgs {
-    /// A HAR file, a folder of them, a pattern with `*`, or generated:N for the generator's first N
-    /// sites.
+    /// A HAR file, a folder of them, a pattern with `*`, generated:N for the first N sites like those
+    /// of the Confucius paper, or generated-web:N for N home pages like those of today's web.
     #[arg(default_value = "generated:1000")]
     pub source: String,
     /// How to print them.

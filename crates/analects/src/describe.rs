@@ -96,7 +96,12 @@ fn compared(metric: &Metric) -> String {
     };
     let column = metric.column.map_or_else(String::new, |column| {
         let (heading, statistic) = (column.heading, column.statistic);
-        format!(" In tables: `{heading}`, the {statistic} of all values.")
+        let asked = if column.by_default {
+            ""
+        } else {
+            " that ask for it"
+        };
+        format!(" In tables{asked}: `{heading}`, the {statistic} of all values.")
     });
     format!("Unit: {unit}; {better}.{column}")
 }

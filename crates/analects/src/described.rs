@@ -2,7 +2,7 @@
 
 use units::choice::Slot;
 use units::param::Spec;
-use workload::Preset;
+use workload::{Preset, Settled};
 
 /// What `describe` shows of anything.
 pub struct Entry {
@@ -26,9 +26,16 @@ pub struct Entry {
 
 /// What a preset sets: `fps = 60, control = gcc`.
 pub fn said(preset: &Preset) -> String {
-    let settings = preset.settings.iter();
-    let settings: Vec<String> = settings
-        .map(|(key, value)| format!("{key} = {value}"))
-        .collect();
-    settings.join(", ")
+    let listed = |settings: Settled| {
+        let settings = settings
+            .iter()
+            .map(|(key, value)| format!("{key} = {value}"));
+        settings.collect::<Vec<String>>().join(", ")
+    };
+    let own = preset.by_control.iter();
+    let own = own.map(|(names, settings)| {
+        let names = names.join(" or ");
+        format!("; with {names}: {}", listed(settings))
+    });
+    listed(preset.settings) + &own.collect::<String>()
 }

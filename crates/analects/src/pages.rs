@@ -6,7 +6,9 @@ use crate::refused::Refused;
 use crate::table::{empty, right};
 use crate::{left_out, run};
 use comfy_table::{Cell, Table};
-use reproduce::pages::{self, Access, PUBLISHED, Site, Survey, TABLE_2, published};
+use reproduce::pages::{
+    self, ARCHIVE, Access, PUBLISHED, Site, Survey, TABLE_2, archived, published,
+};
 use scenario::files::Pages;
 use scenario::{ScenarioError, printable};
 use serde::Serialize;
@@ -46,6 +48,7 @@ struct Document<'a> {
     top: Vec<&'a Site>,
     published: BTreeMap<&'a str, f64>,
     published_top: [(&'a str, [u64; 3]); 10],
+    http_archive: BTreeMap<&'a str, f64>,
 }
 
 fn json(args: &PagesArgs, access: &Access, survey: &Survey) -> Result<String, Refused> {
@@ -58,6 +61,7 @@ fn json(args: &PagesArgs, access: &Access, survey: &Survey) -> Result<String, Re
         top: survey.top(args.top.into()),
         published: PUBLISHED.iter().copied().collect(),
         published_top: TABLE_2,
+        http_archive: ARCHIVE.iter().copied().collect(),
     };
     let text = serde_json::to_string_pretty(&document).map_err(|error| {
         let message = format!("the survey cannot be printed: {error}");
@@ -78,7 +82,9 @@ fn table(args: &PagesArgs, access: &Access, survey: &Survey) -> String {
         let incomplete = survey.incomplete;
         text += &format!("{incomplete} not complete within ten minutes: counted until then\n");
     }
-    text += &format!("\n{}\n\n{}\n", distributions(survey), versions(survey));
+    for table in [distributions(survey), archive(survey), versions(survey)] {
+        text += &format!("\n{table}\n");
+    }
     if args.top > 0 {
         text += &format!("\n{}\n", top(survey, args.top.into()));
     }
@@ -124,6 +130,33 @@ fn distributions(survey: &Survey) -> Table {
         let told: Vec<String> = VALUES.iter().filter_map(told).collect();
         let cells = std::iter::once(Cell::new(title)).chain(VALUES.iter().map(value));
         table.add_row(cells.chain([Cell::new(told.join(", "))]));
+    }
+    table
+}
+
+/// These pages beside home pages as HTTP Archive sees them.
+fn archive(survey: &Survey) -> Table {
+    const VALUES: [&str; 3] = ["p10", "p50", "p90"];
+    let mut table = empty();
+    let theirs = VALUES.map(|value| right(&format!("HTTP Archive {value}")));
+    let headings = VALUES.iter().map(|value| right(value)).chain(theirs);
+    table.set_header(std::iter::once(Cell::new("")).chain(headings));
+    for &(figure, title, unit) in ROWS {
+        let of = |from: &dyn Fn(&str) -> Option<f64>| {
+            let value = |value| from(&format!("{figure}.{value}"));
+            let values = VALUES
+                .map(value)
+                .map(|found| found.map(|found| found / unit));
+            values.map(|value| right(&value.map_or("-".to_owned(), number)))
+        };
+        if archived(&format!("{figure}.p50")).is_some() {
+            let cells = of(&|name| survey.figure(name)).into_iter();
+            table.add_row(
+                std::iter::once(Cell::new(title))
+                    .chain(cells)
+                    .chain(of(&archived)),
+            );
+        }
     }
     table
 }

@@ -17,13 +17,9 @@ type Result<T> = std::result::Result<T, Refused>;
 
 /// Makes quick runs of experiments, and prints how often each is to be run.
 pub fn run(args: &PilotArgs) -> Result<()> {
-    let mut experiments = Vec::new();
-    for name in &args.experiments {
-        experiments.extend(plans::experiments(name)?);
-    }
+    let mut experiments = plans::with_calls(&args.experiments, &args.calls)?;
     // Runs in Linux have a time of their own, which says nothing here.
     experiments.retain(|one| one.has_runs() && one.written.engine == Wants::Sim);
-    let experiments = plans::with_calls(experiments, &args.calls)?;
     let data = plans::data();
     let pool = pool(&args.parallel)?;
     // Nothing is taken from earlier runs: what they took is not known.

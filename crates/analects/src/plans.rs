@@ -34,10 +34,15 @@ pub fn experiments(name: &str) -> Result<Vec<Experiment>> {
     Ok(vec![experiment])
 }
 
-/// The same with each of these `calls` in turn; where there are none, as they are.
-pub fn with_calls(experiments: Vec<Experiment>, calls: &[String]) -> Result<Vec<Experiment>> {
+/// The experiments that `names` mean, with each of these `calls` in turn; where there are none, as they
+/// are.
+pub fn with_calls(names: &[String], calls: &[String]) -> Result<Vec<Experiment>> {
+    let mut written = Vec::new();
+    for name in names {
+        written.extend(experiments(name)?);
+    }
     if calls.is_empty() {
-        return Ok(experiments);
+        return Ok(written);
     }
     let presets = workload::call::ENTRY.presets.iter();
     let presets: Vec<&str> = presets.map(|preset| preset.name).collect();
@@ -49,7 +54,7 @@ pub fn with_calls(experiments: Vec<Experiment>, calls: &[String]) -> Result<Vec<
         ));
     }
     let mut all = Vec::new();
-    for experiment in experiments {
+    for experiment in written {
         for name in calls {
             all.push(experiment.clone().with_calls(name)?);
         }
@@ -57,8 +62,11 @@ pub fn with_calls(experiments: Vec<Experiment>, calls: &[String]) -> Result<Vec<
     Ok(all)
 }
 
-/// The scenarios that a name means on which engines are compared.
+/// The scenarios that a name means on which engines are compared, or the experiment in a file.
 pub fn for_engines(name: &str) -> Result<Vec<Experiment>> {
+    if is_file(name) {
+        return experiments(name);
+    }
     let help = "name scenarios of that list, or a folder's with /all";
     registry::find_for_engines(name).map_err(|refusal| Refused::because(refusal, help))
 }

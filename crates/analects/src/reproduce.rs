@@ -9,6 +9,7 @@ use crate::refused::Refused;
 use crate::run::print;
 use crate::table::plain;
 use reproduce::budget::Runs;
+use reproduce::experiment::Wants;
 use reproduce::page::{self, Document};
 use reproduce::{Data, Experiment, Keeping, Outcome, Wanted, outcome};
 use std::fmt::Write as _;
@@ -19,11 +20,7 @@ type Result<T> = std::result::Result<T, Refused>;
 
 /// Runs experiments and prints what became of their claims.
 pub fn run(args: &ReproduceArgs) -> Result<()> {
-    let mut experiments = Vec::new();
-    for name in &args.experiments {
-        experiments.extend(plans::experiments(name)?);
-    }
-    let mut experiments = plans::with_calls(experiments, &args.calls)?;
+    let mut experiments = plans::with_calls(&args.experiments, &args.calls)?;
     if let Some(file) = &args.runs {
         fix_runs(&mut experiments, file)?;
     }
@@ -75,7 +72,8 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
     }
 }
 
-/// Gives each experiment as many seeds as `file` says.
+/// Gives each experiment as many seeds as `file` says. Those that want Linux keep theirs: a pilot says
+/// nothing of them.
 fn fix_runs(experiments: &mut [Experiment], file: &Path) -> Result<()> {
     let name = file.display().to_string();
     let help = "make it with `analects pilot`, with the same experiments and --calls";
@@ -83,7 +81,8 @@ fn fix_runs(experiments: &mut [Experiment], file: &Path) -> Result<()> {
     let text = scenario::files::read(file, scenario::files::MAX_SCENARIO)
         .map_err(|reason| refused(Refusal::new(reason).within(&name)))?;
     let runs = Runs::parse(&name, &text).map_err(refused)?;
-    for experiment in experiments.iter_mut().filter(|one| one.has_runs()) {
+    let planned = |one: &&mut Experiment| one.has_runs() && one.written.engine == Wants::Sim;
+    for experiment in experiments.iter_mut().filter(planned) {
         let calls = experiment.calls();
         let seeds = runs.of_experiment(calls, &experiment.id).ok_or_else(|| {
             let message = format!(
@@ -97,6 +96,7 @@ fn fix_runs(experiments: &mut [Experiment], file: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Runs one experiment beside a bar, or takes what was kept of it.
 pub fn one<'a>(
     chosen: &Chosen,
     experiment: &'a Experiment,

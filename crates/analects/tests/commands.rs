@@ -64,7 +64,7 @@ fn everything_that_is_listed_is_described_with_its_parameters() {
     }
     assert_eq!(
         names(&list("traffic")),
-        ["call", "page", "bulk", "udp", "actors"]
+        ["call", "conference", "page", "bulk", "udp", "actors"]
     );
     let call = print(&folder, &["describe", "call"]);
     assert!(

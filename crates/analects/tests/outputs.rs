@@ -205,6 +205,7 @@ fn what_contradicts_or_is_not_modelled_is_said() {
     assert!(said.contains("\"20mbps\" is no rate"), "{said}");
     let said = run(&["--set", "traffic.flow.simulcast=3"]);
     assert!(said.contains("simulcast is not modelled"), "{said}");
+    assert!(said.contains("kind = \"conference\""), "{said}");
     ok(&folder, &["run", "s.toml", "--set", "link.trace=t.txt"]);
 }
 

@@ -304,7 +304,7 @@ impl Control for Copa {
 /// The least value over a sliding window of time: values that a later, smaller one outlives are
 /// forgotten at once.
 #[derive(Debug, Clone, Default)]
-struct Least {
+pub(crate) struct Least {
     /// Rising in both time and value.
     values: VecDeque<(Instant, u64)>,
 }
@@ -313,7 +313,7 @@ struct Least {
 const STEPS: u64 = 256;
 
 impl Least {
-    fn push(&mut self, now: Instant, value: u64, window: Duration) {
+    pub(crate) fn push(&mut self, now: Instant, value: u64, window: Duration) {
         while self
             .values
             .front()
@@ -332,7 +332,7 @@ impl Least {
         self.values.push_back((now, value));
     }
 
-    fn get(&self) -> Option<u64> {
+    pub(crate) fn get(&self) -> Option<u64> {
         self.values.front().map(|&(_, value)| value)
     }
 }

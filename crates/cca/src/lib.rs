@@ -16,6 +16,7 @@
 pub mod bbr;
 mod builtin;
 pub mod copa;
+pub mod copa_library;
 pub mod cubic;
 pub mod gcc;
 pub mod hystart;

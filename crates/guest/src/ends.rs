@@ -247,7 +247,10 @@ mod tests {
     use transport::media;
 
     fn said(frame: u64) -> Wire {
-        Wire::Feedback(media::Feedback::Nack(vec![frame].into()))
+        Wire::Feedback(media::Feedback::Part {
+            stream: 0,
+            rtp: frame,
+        })
     }
 
     #[test]

@@ -65,7 +65,8 @@ pub fn read(text: &str) -> Result<Vec<(Instant, Event)>, Failure> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use units::FlowId;
+    use units::{Duration, FlowId};
+    use workload::ideal::Ideal;
     use workload::{Carrier, TrafficId};
 
     fn every_event() -> Vec<Event> {
@@ -85,10 +86,20 @@ mod tests {
             Event::FrameArrived { call, frame },
             Event::FrameShown { call, frame },
             Event::FrameLost { call, frame },
+            Event::AudioSent {
+                call,
+                frame,
+                bytes: u32::MAX,
+            },
+            Event::AudioArrived { call, frame },
             Event::PageStarted {
                 page,
                 load,
                 site: 9,
+                ideal: Ideal {
+                    servers: Duration::from_nanos(u64::MAX),
+                    round_trips: Duration::from_nanos(1),
+                },
             },
             Event::ConnectionOpened { page },
             Event::RequestStarted {

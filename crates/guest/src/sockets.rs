@@ -12,10 +12,10 @@ use nix::sys::epoll::{Epoll, EpollEvent, EpollFlags};
 use nix::sys::socket::SockaddrIn;
 use scenario::addresses;
 use transport::Endpoint;
-use units::Instant;
+use units::{Instant, Rate};
 use workload::driver::{self, Flow, TimerId};
+use workload::{AudioFrame, Conditions, Frame};
 use workload::{Carrier, Datagram, Event, Sockets};
-use workload::{Conditions, Frame};
 
 type Result<T> = core::result::Result<T, Failure>;
 
@@ -187,14 +187,33 @@ impl Sockets for Ends {
         Ok(())
     }
 
-    fn conditions(&mut self, now: Instant, end: driver::End) -> Option<Conditions> {
+    fn conditions(&mut self, now: Instant, end: driver::End, stream: u8) -> Option<Conditions> {
         self.ready.push(end.0);
-        scenario::ends::conditions(self.maker(end)?, now)
+        scenario::ends::conditions(self.maker(end)?, now, stream)
+    }
+
+    /// Linux tells it by `SIOCOUTQNSD` only, which takes unsafe code: the host refuses who asks.
+    fn unsent(&mut self, _end: driver::End) -> Option<u64> {
+        None
     }
 
     fn frame(&mut self, now: Instant, end: driver::End, frame: Frame) {
         if let Some(maker) = self.maker(end) {
             scenario::ends::frame(maker, now, frame);
+        }
+    }
+
+    fn fill(&mut self, now: Instant, end: driver::End, rate: Rate) {
+        if let Some(maker) = self.maker(end) {
+            scenario::ends::fill(maker, now, rate);
+            self.ready.push(end.0);
+        }
+    }
+
+    fn audio(&mut self, end: driver::End, frame: AudioFrame) {
+        if let Some(maker) = self.maker(end) {
+            scenario::ends::audio(maker, frame);
+            self.ready.push(end.0);
         }
     }
 

@@ -11,6 +11,7 @@
 //! Empty lines and lines that begin with `#` are passed over. A trace repeats when it ends.
 
 mod generated;
+mod replay;
 
 pub use generated::generated;
 
@@ -29,6 +30,8 @@ pub struct Trace {
     nominal: Rate,
     /// What one period carries, in bit-nanoseconds (bits per second times nanoseconds).
     carried: u128,
+    /// Each piece is a sample, of one line.
+    sampled: bool,
 }
 
 /// Why a text is not a trace.
@@ -115,7 +118,14 @@ impl Trace {
             1 => 1_000_000_000,
             n => last - starts[n - 2],
         };
-        Ok(Self::new(starts, rates, last + hold))
+        Ok(Self::samples_at(starts, rates, last + hold))
+    }
+
+    fn samples_at(starts: Vec<u64>, rates: Vec<Rate>, period: u64) -> Trace {
+        Trace {
+            sampled: true,
+            ..Self::new(starts, rates, period)
+        }
     }
 
     fn mahimahi<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Result<Trace, TraceError> {
@@ -183,6 +193,7 @@ impl Trace {
             rates,
             period,
             carried,
+            sampled: false,
         }
     }
 

@@ -2,7 +2,6 @@
 
 use scenario::{Choice, Traffic};
 use units::Refusal;
-use workload::Carrier;
 
 /// Controls of Linux's TCP, by the names that we have for them, and the module of each.
 const CONTROLS: &[(&str, Option<&str>)] = &[
@@ -35,7 +34,7 @@ pub fn linux(choice: &Choice) -> Option<Refusal> {
 
 /// The module of the control that `traffic` runs under, where Linux has it in one.
 pub fn module(traffic: &Traffic) -> Option<&'static str> {
-    if traffic.kind.uses(Carrier::Media) {
+    if traffic.kind.has_session() {
         return None;
     }
     let choice = traffic.control.as_ref()?;

@@ -23,6 +23,11 @@ pub struct Told {
     pub device_queue: Option<u32>,
 }
 
+/// Bytes of a full packet, and of the buffer that Linux has one in: 2 KiB with its data, 256 bytes for
+/// the `sk_buff` (`SKB_TRUESIZE`).
+const FULL: u64 = 1500;
+const BUFFER: u64 = 2304;
+
 /// What tc is told for `choice`, on a link whose owner gave it `limit`.
 ///
 /// # Errors
@@ -67,10 +72,11 @@ fn room(spelling: &Spelling) -> Option<&'static Setting> {
 }
 
 fn limited(setting: &Setting, limit: Limit) -> [String; 2] {
-    let amount = if setting.is_size() {
-        tc::size(Bytes::new(limit.bytes()))
-    } else {
-        limit.packets().to_string()
+    let amount = match setting.key() {
+        // `cake` counts its packets' buffers, not their bytes.
+        "memlimit" => tc::size(Bytes::new(limit.bytes() * BUFFER / FULL)),
+        _ if setting.is_size() => tc::size(Bytes::new(limit.bytes())),
+        _ => limit.packets().to_string(),
     };
     [setting.key().to_owned(), amount]
 }
@@ -142,7 +148,7 @@ mod tests {
             ("pfifo", packets, "pfifo limit 250"),
             ("pfifo,limit=7", packets, "pfifo limit 7"),
             ("bfifo", packets, "bfifo limit 375000"),
-            ("cake", packets, "cake memlimit 375000"),
+            ("cake", packets, "cake memlimit 576000"),
             (
                 "cake,diffserv=besteffort,rtt=50ms,flowmode=flows,bandwidth=20mbit",
                 None,

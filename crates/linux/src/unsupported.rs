@@ -5,7 +5,7 @@ use crate::{controls, disciplines};
 use measure::Unsupported;
 use scenario::{Scenario, Stack, Traffic, addresses};
 use units::{Duration, Refusal};
-use workload::Carrier;
+use workload::Rows;
 
 /// What of `scenario` the kernel engine cannot run, whatever the discipline.
 pub fn unsupported(scenario: &Scenario) -> Vec<Unsupported> {
@@ -71,7 +71,10 @@ fn unsupported_traffic(traffic: &Traffic) -> Vec<(&'static str, Refusal)> {
         found.push(("kind", Refusal::new(reason)));
     }
     let control = traffic.control.as_ref();
-    if kind.uses(Carrier::Media) {
+    if kind.entry.rows == Rows::Call && !kind.has_session() {
+        let reason = "how much of a socket's bytes wait cannot be told to the call here";
+        found.push(("tcp", Refusal::new(reason)));
+    } else if kind.has_session() {
         let refused = control.and_then(|control| controls::ours(control).err());
         found.extend(refused.map(|refusal| ("control", refusal)));
         if traffic.session.packet() > MTU {
@@ -151,5 +154,13 @@ mod tests {
             "{found:#?}"
         );
         assert!(unsupported(&samples::bulk("control = \"cubic\"")).is_empty());
+        let conference = samples::read(
+            r#"
+            disciplines = ["pfifo"]
+            link = { rate = "20mbit" }
+            traffic = [{ name = "x", kind = "conference" }]
+            "#,
+        );
+        assert_eq!(unsupported(&conference), []);
     }
 }

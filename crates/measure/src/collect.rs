@@ -1,5 +1,6 @@
 //! From events to results.
 
+use crate::audio::Audios;
 use crate::engine::BuiltLink;
 use crate::event::{Event, LinkId, PacketId, Sink};
 use crate::figures::Figures;
@@ -31,8 +32,9 @@ pub struct Collector {
     started: Vec<u32>,
     /// The first queue in the direction in which most of an entry's data goes.
     queues: Vec<Option<LinkId>>,
-    /// The calls among the traffic entries.
+    /// The calls among the traffic entries, and their audio.
     videos: Vec<Option<Video>>,
+    audios: Audios,
     loads: Loads,
     figures: Figures,
     /// What is needed to draw the run, if that is kept.
@@ -83,6 +85,7 @@ impl Collector {
             ended: Vec::new(),
             started: vec![0; scenario.traffic.len()],
             videos: scenario.traffic.iter().map(video).collect(),
+            audios: Audios::new(from),
             loads: Loads::default(),
             figures: Figures::new(scenario),
             lines: series.then(Lines::default),
@@ -241,6 +244,9 @@ impl Collector {
             Application::FrameLost { call, frame } => {
                 self.frame(call, |video| video.lost(now, frame));
             }
+            Application::AudioSent { .. } | Application::AudioArrived { .. } => {
+                self.audios.event(now, &event);
+            }
             Application::PageStarted { .. } => {
                 self.settle_loads(now);
                 self.loads.event(now, measured, &event);
@@ -308,6 +314,7 @@ impl Collector {
                 self.turn(place, &turn);
             }
         }
+        self.audios.finish(self.end);
         let open = core::mem::take(&mut self.flows);
         let mut flows = core::mem::take(&mut self.ended);
         let open = open.iter().map(|(number, flow)| (number, flow.clone()));
@@ -367,6 +374,7 @@ impl Collector {
                     frame_delay_ms: video.delay,
                     low_fps_events: video.low_fps,
                     freezes: video.freezes,
+                    audio: self.audios.measured(index),
                     goodput_mbps: of(flows, index).map(rate).fold(0.0, |sum, rate| sum + rate),
                     sojourn_ms: waits.next().map(Waits::delay).unwrap_or_default(),
                 }

@@ -8,6 +8,7 @@
 
 #![deny(missing_docs)]
 
+mod audio;
 mod backlog;
 mod classes;
 mod cluster;
@@ -36,8 +37,9 @@ pub use estimate::{Estimate, Statistic};
 pub use event::{Event, LinkId, PacketId, Sink, TrafficId};
 pub use flows::flow_name;
 pub use result::{
-    CallResult, ChildResult, FigureResult, FlowResult, FrameDelay, LinkBacklog, LinkResult,
-    MeasuredValue, Note, PacketDelay, PageResult, Residence, RunResult, Series, Sojourn, WITHOUT,
+    AudioResult, CallResult, ChildResult, FigureResult, FlowResult, FrameDelay, LinkBacklog,
+    LinkResult, MeasuredValue, Note, PacketDelay, PageResult, Residence, RunResult, Series,
+    Sojourn, WITHOUT,
 };
 pub use run::{Taps, run, tapped};
 pub use video::quantile;

@@ -5,6 +5,7 @@ use crate::video::Turn;
 use scenario::Scenario;
 use std::collections::BTreeMap;
 use units::{Duration, Instant};
+use workload::ideal::Ideal;
 use workload::{Event, TrafficId};
 
 /// A load's stalls are counted until this long after its end (design, "stall per page load").
@@ -28,6 +29,7 @@ struct Load {
     traffic: TrafficId,
     number: u32,
     site: u32,
+    ideal: Ideal,
     started: Instant,
     done: Option<Instant>,
     requests: u64,
@@ -57,6 +59,8 @@ impl Load {
             plt_ms: self
                 .done
                 .map(|done| done.since(self.started).as_millis_f64()),
+            servers_ms: self.ideal.servers.as_millis_f64(),
+            round_trips_ms: self.ideal.round_trips.as_millis_f64(),
             requests: self.requests,
             bytes: self.bytes,
             connections: self.connections,
@@ -70,13 +74,19 @@ impl Loads {
     /// What a page's client reports; `measured` if what begins now is.
     pub fn event(&mut self, now: Instant, measured: bool, event: &Event) {
         match *event {
-            Event::PageStarted { page, load, site } => {
+            Event::PageStarted {
+                page,
+                load,
+                site,
+                ideal,
+            } => {
                 self.open.push(Load {
                     place: self.begun,
                     measured,
                     traffic: page,
                     number: load,
                     site,
+                    ideal,
                     started: now,
                     done: None,
                     requests: 0,
@@ -179,7 +189,14 @@ mod tests {
     fn a_load_has_the_frames_of_its_time() {
         let mut loads = Loads::default();
         let (page, load, site) = (TrafficId(0), 0, 0);
-        loads.event(at(100), true, &Event::PageStarted { page, load, site });
+        let ideal = Ideal::default();
+        let started = Event::PageStarted {
+            page,
+            load,
+            site,
+            ideal,
+        };
+        loads.event(at(100), true, &started);
         let end = at(9000);
         loads.turn(1, &turn(99, Some(900), 800), end);
         loads.turn(1, &turn(100, Some(70), 0), end);

@@ -29,6 +29,9 @@ pub fn notes(result: &RunResult) -> Vec<Note> {
         note(missing, about("frame_delay_ms"), text);
         let missing = call.sojourn_ms.p50.is_none();
         note(missing, about("sojourn_ms"), NO_PACKET);
+        let text = "nothing of the measured time was played out";
+        let missing = call.audio.as_ref().is_some_and(|audio| audio.mos.is_none());
+        note(missing, about("audio"), text);
     }
     for flow in &result.flows {
         let about = |field| format!("flows.{}.{field}", flow.name);

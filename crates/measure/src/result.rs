@@ -61,10 +61,26 @@ pub struct CallResult {
     pub low_fps_events: u64,
     /// Freezes by WebRTC's rule.
     pub freezes: u64,
-    /// Media delivered.
+    /// Its audio; null without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub audio: Option<AudioResult>,
+    /// Video delivered.
     pub goodput_mbps: f64,
     /// Waiting time of the call's own packets in the first queue of its direction.
     pub sojourn_ms: PacketDelay,
+}
+
+/// A call's audio, as it is played.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct AudioResult {
+    /// Turns of 20 ms at the player.
+    pub frames: u64,
+    /// Of these, how many were concealed: their frame was lost or late.
+    pub concealed: u64,
+    /// Mean time from mouth to ear of what was played; null where nothing was.
+    pub delay_ms: Option<f64>,
+    /// Mean opinion score by the E-model, 1 to 4.5; null where nothing was played.
+    pub mos: Option<f64>,
 }
 
 /// Quantiles of the delay of frames; a lost one counts as delayed until it was skipped, one that
@@ -95,7 +111,7 @@ pub struct PacketDelay {
 }
 
 /// One load of a page.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct PageResult {
     /// The traffic entry's name.
     pub name: String,
@@ -107,6 +123,11 @@ pub struct PageResult {
     pub start_s: f64,
     /// Page load time; null if the run ended before.
     pub plt_ms: Option<f64>,
+    /// The load time over a network that takes no time at all: servers, browser, and what waits for
+    /// what.
+    pub servers_ms: f64,
+    /// The same with the round trips to the servers: what it takes where the link takes nothing.
+    pub round_trips_ms: f64,
     /// Requests that were completed.
     pub requests: u64,
     /// Bytes of their answers.

@@ -13,7 +13,7 @@
 
 use crate::flow_table::{FlowTable, Limits};
 use crate::periodic::Periodic;
-use crate::pie::{Config, FIRST_UPDATE, Pie, Verdict};
+use crate::pie::{Config, Pie, Verdict};
 use crate::{Backlog, Discipline, DropReason, Env, Observer, Packet, Qdisc};
 use units::param::Settings;
 use units::random::Stream;
@@ -114,7 +114,7 @@ impl<P> FqPie<P> {
             quantum: params.quantum.get() as u32,
             limits: params.limits(),
             config: params.config(),
-            timer: Periodic::new(FIRST_UPDATE, params.tupdate),
+            timer: Periodic::new(params.tupdate, params.tupdate),
             random: Stream::new(env.seed, "fq_pie"),
             table: FlowTable::new(params.flows),
             states: vec![Pie::default(); params.flows as usize],
@@ -236,7 +236,7 @@ mod tests {
             let (mut queue, mut log) = (fq_pie(&[("ecn", set)]), flows());
             bulk_beside_sparse(&mut queue, ecn, 30_000, &mut log);
             let congestion = |&((flow, ms), reason): &((u32, u64), DropReason)| {
-                flow == BULK && ms >= 500 && reason == DropReason::Congestion
+                flow == BULK && ms >= 150 && reason == DropReason::Congestion
             };
             assert!(log.dropped.iter().all(congestion));
             let late = log.dropped.iter().filter(|drop| drop.0.1 >= 20_000).count();

@@ -14,6 +14,8 @@ pub struct Summary {
     pub runs: usize,
     /// How many page loads were complete.
     pub loads: usize,
+    /// How many page loads the end of a run cut off.
+    pub unfinished: usize,
     /// By the metric's name, for each that has a column and a value in some run.
     figures: BTreeMap<&'static str, Figure>,
 }
@@ -115,28 +117,41 @@ fn one(name: &str, runs: &[&Observed<'_>], units: &Units<'_>, metrics: &Registry
         Some((metric.name, figure))
     };
     let pages = runs.iter().flat_map(|of| &of.run.pages);
+    let (complete, cut_off): (Vec<_>, Vec<_>) = pages.partition(|page| page.plt_ms.is_some());
     Summary {
         discipline: name.to_owned(),
         runs: runs.len(),
-        loads: pages.filter(|page| page.plt_ms.is_some()).count(),
+        loads: complete.len(),
+        unfinished: cut_off.len(),
         figures: metrics.columns().filter_map(figure).collect(),
     }
 }
 
-/// The metrics with a column for which some line has a value; a column without any says nothing.
+/// The metrics with a column that stands in tables unasked, for which some line has a value; a column
+/// without any says nothing.
 pub fn columns<'m>(summaries: &[Summary], metrics: &'m Registry) -> Vec<(&'m Metric, Column)> {
     let said = |(metric, _): &(&Metric, Column)| summaries.iter().any(|s| s.get(metric).is_some());
-    metrics.columns().filter(said).collect()
+    let unasked = |(_, column): &(&Metric, Column)| column.by_default;
+    metrics.columns().filter(unasked).filter(said).collect()
 }
 
-/// How many page loads were complete, where there is more than one: `22 to 23 page loads each`.
+/// How many page loads were complete, where there is more than one, and under which disciplines the
+/// end of a run cut some off: `22 to 23 page loads each; page
+/// loads cut off by the end of a run: pfifo 1`.
 pub fn loads(summaries: &[Summary]) -> Option<String> {
     let loads = || summaries.iter().map(|summary| summary.loads);
-    match (loads().min()?, loads().max()?) {
+    let complete = match (loads().min()?, loads().max()?) {
         (_, 0 | 1) => None,
         (least, most) if least < most => Some(format!("{least} to {most} page loads each")),
         (_, most) => Some(format!("{most} page loads each")),
-    }
+    };
+    let cut_off = summaries.iter().filter(|summary| summary.unfinished > 0);
+    let cut_off = cut_off.map(|of| format!("{} {}", of.discipline, of.unfinished));
+    let cut_off = cut_off.collect::<Vec<_>>().join(", ");
+    let cut_off =
+        (!cut_off.is_empty()).then(|| format!("page loads cut off by the end of a run: {cut_off}"));
+    let said: Vec<String> = [complete, cut_off].into_iter().flatten().collect();
+    (!said.is_empty()).then(|| said.join("; "))
 }
 
 /// A number with so many decimals, and no minus before a zero.
@@ -166,6 +181,7 @@ mod tests {
             frame_delay_ms: Default::default(),
             low_fps_events: 0,
             freezes: 0,
+            audio: None,
             goodput_mbps: 1.0,
             sojourn_ms: Default::default(),
         };

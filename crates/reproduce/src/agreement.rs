@@ -1,75 +1,38 @@
-//! Whether two engines say the same: the same scenarios, seeds and disciplines through both.
+//! Whether two engines say the same, flow by flow: the same scenarios, seeds and disciplines through
+//! both.
+//!
+//! A mean over flows hides who gets what: of a full link *n* flows have the *n*th part on average,
+//! whatever the engine. So each figure is that of one flow. Runs are paired by seed. A seed gives both
+//! engines the same pages, frames and starts, but not the same losses, so pairing narrows an interval
+//! where pages decide; where nothing is shared it costs a few degrees of freedom and is as true.
 //!
 //! An engine that shares no code with the other is the better witness. Where they differ, one of
 //! them is wrong, or says something that the scenario leaves open.
 
+mod figures;
+
+use crate::discovery::{least_p, limit};
 use crate::experiment::Experiment;
 use crate::{Error, Keeping, Progress, Wanted, run};
-use measure::estimate::{Estimate, Statistic, estimate};
-use measure::metric::{Observed, Registry};
+use figures::{Figure, Near, Seen, figures};
+use measure::estimate::{self, Against, Estimate, LEVEL, Statistic};
+use measure::interval::LEAST_ALIKE;
+use measure::metric::Registry;
 use measure::{Engine, RunResult, Units};
 use scenario::Names;
 use serde::Serialize;
-
-/// How near a figure has to be.
-#[derive(Debug, Clone, Copy)]
-enum Near {
-    /// Within this share of the witness's.
-    Share(f64),
-    /// Within this share, or inside the witness's 95 % interval.
-    ShareOrInterval(f64),
-    /// Within this share, or this far.
-    ShareOrDistance(f64, f64),
-}
 
 /// What came of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// As near as it has to be.
+    /// The 95 % interval of the difference lies within what is allowed.
     Agrees,
-    /// Not so near, but inside the witness's 95 % interval: more runs would tell.
-    Undecided,
-    /// Neither.
+    /// It lies outside.
     Differs,
+    /// It reaches over a border, or there is none, or it may be chance among so many.
+    Untold,
 }
-
-impl Near {
-    fn verdict(self, ours: f64, witness: &Estimate) -> Verdict {
-        let distance = (ours - witness.value).abs();
-        let share = |share: f64| distance <= share * witness.value.abs();
-        let inside = witness
-            .ci95
-            .is_some_and(|(low, high)| low <= ours && ours <= high);
-        let near = match self {
-            Near::Share(of) => share(of),
-            Near::ShareOrInterval(of) => share(of) || inside,
-            Near::ShareOrDistance(of, far) => share(of) || distance <= far,
-        };
-        match (near, inside) {
-            (true, _) => Verdict::Agrees,
-            (false, true) => Verdict::Undecided,
-            (false, false) => Verdict::Differs,
-        }
-    }
-
-    fn said(self) -> String {
-        match self {
-            Near::Share(of) => format!("{:.0} %", of * 100.0),
-            Near::ShareOrInterval(of) => format!("{:.0} % or its interval", of * 100.0),
-            Near::ShareOrDistance(of, far) => format!("{:.0} % or {far}", of * 100.0),
-        }
-    }
-}
-
-/// What is compared, and how near it has to be.
-const COMPARED: [(&str, Near); 5] = [
-    ("call_rate", Near::Share(0.03)),
-    ("flow_rate", Near::Share(0.03)),
-    ("sojourn", Near::ShareOrInterval(0.15)),
-    ("plt", Near::ShareOrInterval(0.15)),
-    ("stall", Near::ShareOrDistance(0.15, 0.1)),
-];
 
 /// A figure of both engines.
 #[derive(Debug, Clone, Serialize)]
@@ -78,6 +41,10 @@ pub struct Row {
     pub scenario: String,
     /// The discipline.
     pub case: String,
+    /// Which flow: an entry's name, with a rank from the smallest value up or a load's number; `link`.
+    pub of: String,
+    /// The kind of its traffic; null of the link.
+    pub kind: Option<&'static str>,
     /// The metric's name.
     pub metric: &'static str,
     /// Its unit.
@@ -86,16 +53,25 @@ pub struct Row {
     pub ours: f64,
     /// The witness's mean.
     pub witness: f64,
-    /// The 95 % interval of the witness's.
-    pub witness_ci95: Option<(f64, f64)>,
-    /// How near they have to be.
-    pub near: String,
-    /// Whether they are.
+    /// The first engine's less the witness's.
+    pub difference: f64,
+    /// Its 95 % interval; null where that cannot be told.
+    pub ci95: Option<(f64, f64)>,
+    /// The greatest difference that is allowed.
+    pub allowed: f64,
+    /// Pairs of runs with one seed.
+    pub pairs: usize,
+    /// The complement of the least confidence with which it would be decided.
+    pub p: f64,
+    /// What came of it.
     pub verdict: Verdict,
+    /// How many pairs would probably decide it; null where it is decided, or that cannot be told.
+    pub needed: Option<u64>,
 }
 
 /// Runs `experiment` through both `engines`, or takes what was kept of their runs, and compares: the
-/// first is judged, the second is believed. A metric that one of them does not observe is left out.
+/// first is judged, the second is believed. What one of them does not observe, and what is zero in all
+/// runs of both, is left out. Verdicts stand alone: see [`judged_together`].
 ///
 /// # Errors
 /// See [`Error`].
@@ -109,69 +85,126 @@ pub fn compare(
     let grid = experiment.grid(wanted)?;
     let of = |(engine, keeping): (&dyn Engine, Keeping<'_>)| {
         let jobs = grid.plan(engine, names)?;
-        run(engine, &jobs, Some(keeping), progress)
+        let results = run(engine, &jobs, Some(keeping), progress)?;
+        Ok::<_, Error>((jobs, results))
     };
-    let (ours, witness) = (of(engines[0])?, of(engines[1])?);
+    let ((jobs, ours), (_, witness)) = (of(engines[0])?, of(engines[1])?);
+    let pages = ours.iter().chain(&witness).flat_map(|run| &run.pages);
+    let loads = pages.map(|page| page.load + 1).max().unwrap_or(0);
+    let Some(first) = jobs.first() else {
+        return Ok(Vec::new());
+    };
+    let metrics = &experiment.metrics;
+    let figures = figures(&first.scenario, loads, metrics);
     let cases = experiment.written.cases.iter();
     let rows = cases.flat_map(|case| {
-        COMPARED
-            .iter()
-            .filter_map(|compared| row(experiment, &case.name, *compared, &ours, &witness))
+        let of_case = |results: &[RunResult]| -> Vec<RunResult> {
+            let runs = results.iter().filter(|run| run.discipline == case.name);
+            runs.cloned().collect()
+        };
+        let sides = [of_case(&ours), of_case(&witness)];
+        let rows = figures.iter().filter_map(move |figure| {
+            let row = row(figure, [&sides[0], &sides[1]], metrics)?;
+            Some(Row {
+                scenario: experiment.id.clone(),
+                case: case.name.clone(),
+                ..row
+            })
+        });
+        rows.collect::<Vec<Row>>()
     });
     Ok(rows.collect())
 }
 
-fn row(
-    experiment: &Experiment,
-    case: &str,
-    (name, near): (&str, Near),
-    ours: &[RunResult],
-    witness: &[RunResult],
-) -> Option<Row> {
-    let metric = Registry::builtin().select(name).ok()?;
-    let of = |results: &[RunResult]| {
-        let runs = results.iter().filter(|run| run.discipline == case);
-        let units = Units::of(runs.clone());
-        let values = runs.map(|run| (run, metric.of(&Observed { run, control: None })));
-        estimate(Statistic::Mean, &units.gather(values))
+/// Takes back verdicts of `rows`, all those of a page, that could be chance among so many, so that at
+/// most one in twenty is wrong.
+pub fn judged_together(rows: &mut [Row]) {
+    let limit = limit(rows.iter().map(|row| row.p));
+    for row in rows.iter_mut().filter(|row| row.p > limit) {
+        row.verdict = Verdict::Untold;
+    }
+}
+
+/// The figure of both sides' runs, the first ours; none where no seed has it on both.
+fn row(figure: &Figure, sides: [&[RunResult]; 2], metrics: &Registry) -> Option<Row> {
+    let [ours, witness] = pairs(figure, sides, metrics);
+    let all = || ours.iter().chain(&witness).flatten();
+    if all().all(|value| *value == 0.0) {
+        return None;
+    }
+    let mean = |side: &[Vec<f64>]| estimate::estimate(Statistic::Mean, side);
+    let means = [mean(&ours)?.value, mean(&witness)?.value];
+    let allowed = figure.near.allowed(means[1]);
+    // What is the same in so many pairs has no spread to make an interval of, and needs none.
+    let same = ours.len() >= LEAST_ALIKE && ours == witness;
+    let difference = |level| {
+        let sides = [&ours[..], &witness[..]];
+        let found = estimate::compare(Statistic::Mean, sides, Against::Difference, level)?;
+        Some(Estimate {
+            ci95: found.ci95.or(same.then_some((0.0, 0.0))),
+            ..found
+        })
     };
-    let (ours, witness) = (of(ours)?, of(witness)?);
+    let told = |level| difference(level).and_then(|found| judged(&found, allowed));
+    let found = difference(LEVEL)?;
+    let verdict = told(LEVEL);
     Some(Row {
-        scenario: experiment.id.clone(),
-        case: case.to_owned(),
-        metric: metric.metric.name,
-        unit: metric.metric.unit,
-        ours: ours.value,
-        witness: witness.value,
-        witness_ci95: witness.ci95,
-        near: near.said(),
-        verdict: near.verdict(ours.value, &witness),
+        scenario: String::new(),
+        case: String::new(),
+        of: figure.of.clone(),
+        kind: figure.kind,
+        metric: figure.metric,
+        unit: figure.unit,
+        ours: means[0],
+        witness: means[1],
+        difference: found.value,
+        ci95: found.ci95,
+        allowed,
+        pairs: found.units,
+        p: least_p(|p| told(1.0 - p).is_some()),
+        verdict: verdict.unwrap_or(Verdict::Untold),
+        needed: match verdict {
+            Some(_) => None,
+            None => found.units_to_reach(allowed.copysign(found.value)),
+        },
     })
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// The values of both sides, unit by unit: of runs in which both have one, unless the end cut off both.
+fn pairs(figure: &Figure, sides: [&[RunResult]; 2], metrics: &Registry) -> [Vec<Vec<f64>>; 2] {
+    let seen = |run: &RunResult| figure.of(run, metrics);
+    // Both engines were given the same jobs in the same order.
+    let runs = sides[0].iter().zip(sides[1]);
+    let both = runs.filter_map(|(ours, witness)| Some((ours, [seen(ours)?, seen(witness)?])));
+    let told = both.filter(|(_, pair)| !pair.iter().all(|seen| seen.cut));
+    let told: Vec<(&RunResult, [Seen; 2])> = told.collect();
+    let units = Units::of(told.iter().map(|(run, _)| *run));
+    [0, 1].map(|side| {
+        let values = told
+            .iter()
+            .map(|(run, pair)| (*run, vec![pair[side].value]));
+        units.gather(values)
+    })
+}
 
-    #[test]
-    fn near_is_by_share_interval_or_distance() {
-        let witness = Estimate {
-            value: 10.0,
-            ci95: Some((7.0, 12.0)),
-            units: 4,
-        };
-        use Verdict::{Agrees, Differs, Undecided};
-        let of = |near: Near, ours: f64| near.verdict(ours, &witness);
-        assert_eq!(of(Near::Share(0.03), 10.29), Agrees);
-        assert_eq!(of(Near::Share(0.03), 10.31), Undecided);
-        assert_eq!(of(Near::Share(0.03), 12.1), Differs);
-        assert_eq!(of(Near::ShareOrInterval(0.15), 7.0), Agrees);
-        assert_eq!(of(Near::ShareOrInterval(0.15), 11.5), Agrees);
-        assert_eq!(of(Near::ShareOrInterval(0.15), 12.1), Differs);
-        let witness = Estimate::exact(0.0);
-        let of = |near: Near, ours: f64| near.verdict(ours, &witness);
-        assert_eq!(of(Near::ShareOrDistance(0.15, 0.1), 0.1), Agrees);
-        assert_eq!(of(Near::ShareOrDistance(0.15, 0.1), 0.11), Differs);
-        assert_eq!(of(Near::ShareOrInterval(0.15), 0.11), Differs);
+impl Near {
+    /// The greatest difference from the witness's `value`.
+    fn allowed(self, value: f64) -> f64 {
+        self.distance.max(self.share * value.abs())
     }
 }
+
+/// What the difference that was `found` says; nothing where its interval reaches over a border.
+fn judged(found: &Estimate, allowed: f64) -> Option<Verdict> {
+    let (low, high) = found.ci95?;
+    if -allowed <= low && high <= allowed {
+        Some(Verdict::Agrees)
+    } else if high < -allowed || allowed < low {
+        Some(Verdict::Differs)
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -7,7 +7,7 @@ pub use range::Range;
 pub(super) use together::judged_together;
 
 use crate::design::{AxisValue, Design, Settings};
-use crate::experiment::Experiment;
+use crate::discovery::least_p;
 use crate::facts::{self, Fact, Facts};
 use crate::figure::number;
 use crate::records::Records;
@@ -101,6 +101,17 @@ pub enum How {
     Difference,
     /// The largest of several less the smallest, in percent of the largest.
     Spread,
+}
+
+/// Where a claim stands.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place<'a> {
+    /// The experiment that it belongs to.
+    pub(super) experiment: &'a str,
+    /// The preset of that one's calls, where one was asked for.
+    pub(super) calls: Option<&'a str>,
+    /// Where its results stand in the paper, unless the claim says it.
+    pub(super) paper: &'a str,
 }
 
 /// What came of a claim.
@@ -237,15 +248,12 @@ impl Claim {
         self.statistic.as_deref().unwrap_or("mean").parse()
     }
 
-    /// What `records` say of the claim, once for each value of the axis that it is made for. It is a
-    /// claim of this `experiment`, whose results stand where that one's do in the paper unless it says
-    /// where.
-    pub(super) fn checked(&self, experiment: &Experiment, records: &Records<'_>) -> Vec<Checked> {
-        let paper = self.paper.as_ref().unwrap_or(&experiment.written.paper);
+    /// What `records` say of the claim, once for each value of the axis that it is made for.
+    pub(super) fn checked(&self, of: Place<'_>, records: &Records<'_>) -> Vec<Checked> {
         let blank = Checked {
-            id: format!("{}/{}", experiment.id, self.id),
-            calls: experiment.calls.clone(),
-            paper: paper.clone(),
+            id: format!("{}/{}", of.experiment, self.id),
+            calls: of.calls.map(str::to_owned),
+            paper: self.paper.as_deref().unwrap_or(of.paper).to_owned(),
             statement: self.statement.clone(),
             published: self.published.clone(),
             ours: None,
@@ -388,22 +396,7 @@ impl Claim {
             let held = estimate.and_then(|estimate| self.expect?.judge(&estimate));
             held.is_some()
         };
-        let (mut sure, mut unsure) = (1.0, LEAST_P);
-        if decided(unsure) {
-            return unsure;
-        }
-        if !decided(MOST_P) {
-            return 1.0;
-        }
-        sure = MOST_P.min(sure);
-        for _ in 0..12 {
-            let middle = libm::sqrt(sure * unsure);
-            match decided(middle) {
-                true => sure = middle,
-                false => unsure = middle,
-            }
-        }
-        sure
+        least_p(decided)
     }
 
     /// Units that would probably tell the value from the nearest end of what is expected.
@@ -455,10 +448,6 @@ impl Claim {
         self.facts().map(side).collect()
     }
 }
-
-/// No p is told to be less than this, nor looked for between the other and 1.
-const LEAST_P: f64 = 1e-4;
-const MOST_P: f64 = 0.5;
 
 /// The confidence of each of `count` intervals that hold together with the confidence `level` (C. E.
 /// Bonferroni).

@@ -8,7 +8,7 @@ use crate::curves::Curves;
 use crate::design::Design;
 use crate::figure::Figure;
 use measure::metric::Registry;
-use scenario::{Choice, Document, ScenarioError};
+use scenario::{Choice, Document};
 use serde::Deserialize;
 use units::Refusal;
 
@@ -30,9 +30,7 @@ pub struct Experiment {
 }
 
 /// The preset of calls that stand for the paper's in an experiment.
-const STANDS_FOR: &str = "unlimited";
-/// The preset of the calls that the Confucius paper used.
-const PAPER: &str = "paper";
+pub(crate) const STANDS_FOR: &str = "unlimited";
 
 /// The file, but for the scenario.
 #[derive(Debug, Clone, Deserialize)]
@@ -204,25 +202,6 @@ impl Experiment {
         };
         experiment.check()?;
         Ok(experiment)
-    }
-
-    /// The same with other calls where its own stand for the paper's. With those that the paper used
-    /// recorded links change as they did there, by the line.
-    ///
-    /// # Errors
-    /// If an entry's preset cannot be set.
-    pub fn with_calls(mut self, preset: &str) -> Result<Self, ScenarioError> {
-        for name in self.scenario.names("traffic") {
-            let path = format!("traffic.{name}.preset");
-            if self.scenario.get(&path) == Some(STANDS_FOR) {
-                self.scenario.set(&path, preset)?;
-            }
-        }
-        if preset == PAPER && self.written.traces.is_some() {
-            self.scenario.set("link.trace_by", "line")?;
-        }
-        self.calls = Some(preset.to_owned());
-        Ok(self)
     }
 
     /// The preset of the calls that stand for the paper's.

@@ -11,11 +11,13 @@
 
 pub mod agreement;
 pub mod budget;
+mod calls;
 pub mod campaign;
 pub mod claim;
 pub mod curves;
 pub mod data;
 pub mod design;
+mod discovery;
 mod drawn;
 pub mod experiment;
 pub mod facts;
@@ -114,9 +116,14 @@ pub fn outcome<'a>(
     let results = run(engine, &jobs, Some(keeping), progress)?;
     let facts = Facts::new(engine, wanted.data);
     let records = Records::new(experiment.design(), wanted.quick, &facts, &results);
+    let place = claim::Place {
+        experiment: &experiment.id,
+        calls: experiment.calls.as_deref(),
+        paper: &experiment.written.paper,
+    };
     let claims = experiment.written.claim.iter();
     let mut claims: Vec<Checked> = claims
-        .flat_map(|claim| claim.checked(experiment, &records))
+        .flat_map(|claim| claim.checked(place, &records))
         .collect();
     claim::judged_together(&mut claims);
     let figures = experiment.written.figure.iter();

@@ -14,6 +14,8 @@ type Result<T> = core::result::Result<T, ScenarioError>;
 
 /// Slower or faster links are mistakes.
 const RATES: (Rate, Rate) = (Rate::from_bits(1_000), Rate::from_bits(1_000_000_000_000));
+/// What a trace's rates may be multiplied by.
+const SCALES: core::ops::RangeInclusive<f64> = 0.001..=1000.0;
 /// A capacity that changes, as in messages.
 const STEPS: &str = "steps = \"0s 20mbit; 20s 5mbit\"";
 
@@ -26,6 +28,11 @@ pub fn capacity(section: &mut Section<'_>) -> Result<Capacity> {
         let message = format!("{}.steps is empty", section.path());
         return Err(section.error(&message, &format!("write {STEPS}")));
     }
+    let replay = Replay::of(section)?;
+    if let (None, Some(text)) = (&trace, replay.said()) {
+        let message = format!("{}: the link has no trace", text.key);
+        return Err(text.error(&message, "write trace = \"FILE\", or leave it out"));
+    }
     let rival = |text: &Text<'_>, what: &str| {
         let message = format!("{}: the link has a {what} as well", text.key);
         Err(text.error(&message, "write one of them"))
@@ -35,7 +42,7 @@ pub fn capacity(section: &mut Section<'_>) -> Result<Capacity> {
         (Some(_), None, Some(other)) => rival(other, "rate"),
         (None, Some(_), Some(other)) => rival(other, "trace"),
         (Some(text), None, None) => rate_of(&text).map(Capacity::Constant),
-        (None, Some(text), None) => recorded(&text),
+        (None, Some(text), None) => recorded(&text, &replay),
         (None, None, Some(_)) => stepwise(&steps),
         (None, None, None) => {
             let help = format!("write rate = \"20mbit\", or trace = \"FILE\", or {STEPS}");
@@ -44,9 +51,55 @@ pub fn capacity(section: &mut Section<'_>) -> Result<Capacity> {
     }
 }
 
+/// How a trace is played.
+struct Replay<'a> {
+    by: Option<Text<'a>>,
+    scale: Option<Text<'a>>,
+}
+
+impl<'a> Replay<'a> {
+    fn of(section: &mut Section<'a>) -> Result<Self> {
+        Ok(Replay {
+            by: section.text("trace_by")?,
+            scale: section.text("trace_scale")?,
+        })
+    }
+
+    fn said(&self) -> Option<&Text<'a>> {
+        self.by.as_ref().or(self.scale.as_ref())
+    }
+
+    fn play(&self, mut trace: Trace) -> Result<Trace> {
+        if let Some(text) = &self.by {
+            trace = match text.value.as_str() {
+                "time" => trace,
+                "line" => trace.by_line().ok_or_else(|| {
+                    let message = format!("{}: the trace has no rates in its lines", text.key);
+                    text.error(&message, "leave it out for Mahimahi's format")
+                })?,
+                other => {
+                    let other = printable(other, 40);
+                    let message = format!("{}: traces are not played by {other:?}", text.key);
+                    return Err(text.error(&message, "write \"time\" or \"line\""));
+                }
+            };
+        }
+        if let Some(text) = &self.scale {
+            let factor: f64 = text.parse_value()?;
+            if !SCALES.contains(&factor) {
+                let message = format!("{}: {factor} times the rate", text.key);
+                let help = format!("write a number from {} to {}", SCALES.start(), SCALES.end());
+                return Err(text.error(&message, &help));
+            }
+            trace = trace.scaled(factor);
+        }
+        Ok(trace)
+    }
+}
+
 /// A trace from a file.
-fn recorded(text: &Text<'_>) -> Result<Capacity> {
-    let trace = files::trace_of(text)?;
+fn recorded(text: &Text<'_>, replay: &Replay<'_>) -> Result<Capacity> {
+    let trace = replay.play(files::trace_of(text)?)?;
     within(text, "a mean of ", trace.nominal())?;
     Ok(Capacity::Trace(Arc::new(trace)))
 }

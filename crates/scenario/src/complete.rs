@@ -2,7 +2,6 @@
 
 use crate::document::{Document, Item, Node, Origin, Table, name_of};
 use crate::model::{Scenario, Stack, Traffic};
-use workload::Carrier;
 
 impl Document {
     /// This document with the defaults that `scenario` was resolved with, so that the same is run by
@@ -27,6 +26,8 @@ impl Document {
         for (table, link) in tables(root, "link").into_iter().zip(&scenario.links) {
             fill(table, "name", &link.name);
             fill(table, "rtt", "0s");
+            played(table);
+            tables(table, "up").into_iter().for_each(played);
             fill(table, "overhead", &format!("{}B", link.overhead));
             fill(table, "device", &link.device.to_string());
             fill(table, "delay", &link.delay.to_string());
@@ -61,7 +62,7 @@ fn traffic(table: &mut Table, entry: &Traffic) {
         fill(table, "control", &control.to_string());
     }
     fill(table, "direction", if entry.up { "up" } else { "down" });
-    if entry.kind.uses(Carrier::Media) {
+    if entry.kind.has_session() {
         if !table.iter().any(|(key, _)| key == "session") {
             table.push(("session".to_owned(), item(Node::Table(Table::new()))));
         }
@@ -73,6 +74,14 @@ fn traffic(table: &mut Table, entry: &Traffic) {
     }
     for (key, value) in entry.kind.workload.values() {
         fill(table, key, &value);
+    }
+}
+
+/// How a trace is played, where there is one.
+fn played(table: &mut Table) {
+    if table.iter().any(|(key, _)| key == "trace") {
+        fill(table, "trace_by", "time");
+        fill(table, "trace_scale", "1");
     }
 }
 

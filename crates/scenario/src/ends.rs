@@ -6,10 +6,10 @@ use transport::quic::{self, Quic};
 use transport::tcp::Tcp;
 use transport::{Config, Connection, media};
 use units::random::Stream;
-use units::{Instant, Refusal};
+use units::{Instant, Rate, Refusal};
 use workload::driver::{End, Fate, Flow};
-use workload::{Carrier, Datagram, Driver, Sockets};
-use workload::{Conditions, Frame};
+use workload::{AudioFrame, Conditions, Frame, audio};
+use workload::{Carrier, Datagram, Driver, Rows, Sockets};
 
 /// Both ends of `flow`, the opening one first; a connection's has begun its handshake.
 ///
@@ -26,6 +26,11 @@ pub fn endpoints(
     let control = |setup: cca::Setup| control(traffic, flow, controls, seed, setup);
     match flow.carrier {
         Carrier::Tcp | Carrier::Quic => {
+            let library = Config::rtc_library();
+            let config = match traffic.kind.entry.rows {
+                Rows::Call => &library,
+                _ => config,
+            };
             let setup = setup(config, flow.carrier);
             let end = |opens| -> Result<Box<dyn Connection>, Refusal> {
                 let (control, config) = (control(setup.clone())?, config.clone());
@@ -99,23 +104,50 @@ pub fn datagram(end: &mut Endpoint, datagram: Datagram) {
     }
 }
 
-/// The state of the media session that sends from an end.
-pub fn conditions(end: &mut Endpoint, now: Instant) -> Option<Conditions> {
+/// The state of the media session that sends from an end, for one of its streams of video.
+pub fn conditions(end: &mut Endpoint, now: Instant, stream: u8) -> Option<Conditions> {
     let Endpoint::Sender(sender) = end else {
         return None;
     };
     Some(Conditions {
         rate: sender.media_rate(),
-        keyframe_requested: sender.take_keyframe_request(),
+        keyframe_requested: sender.take_keyframe_request(stream),
         congested: sender.congested(now),
     })
+}
+
+/// Bytes given to an end of a connection and never sent.
+pub fn unsent(end: &Endpoint) -> Option<u64> {
+    match end {
+        Endpoint::Connection(connection) => Some(connection.unsent()),
+        _ => None,
+    }
 }
 
 /// Gives a frame to the media session that sends from an end.
 pub fn frame(end: &mut Endpoint, now: Instant, frame: Frame) {
     if let Endpoint::Sender(sender) = end {
-        let Frame { id, bytes, key } = frame;
-        sender.push_frame(now, media::Frame { id, bytes, key });
+        let frame = media::Frame {
+            stream: frame.stream,
+            id: frame.id,
+            bytes: frame.bytes,
+            key: frame.key,
+        };
+        sender.push_frame(now, frame);
+    }
+}
+
+/// Has the media session that sends from an end fill up with padding what video leaves of `rate`.
+pub fn fill(end: &mut Endpoint, now: Instant, rate: Rate) {
+    if let Endpoint::Sender(sender) = end {
+        sender.fill(now, rate);
+    }
+}
+
+/// Gives a frame of audio to the media session that sends from an end.
+pub fn audio(end: &mut Endpoint, frame: AudioFrame) {
+    if let Endpoint::Sender(sender) = end {
+        sender.push_audio(frame.id, frame.bytes, audio::FRAME);
     }
 }
 
@@ -151,8 +183,9 @@ pub fn tell<S: Sockets>(
 
 fn fate(event: media::Event) -> Fate {
     match event {
-        media::Event::FrameComplete { id, .. } => Fate::Complete(id),
-        media::Event::FrameShown { id, .. } => Fate::Shown(id),
-        media::Event::FrameLost { id, .. } => Fate::Lost(id),
+        media::Event::FrameComplete { stream, id, .. } => Fate::Complete(stream, id),
+        media::Event::FrameShown { stream, id, .. } => Fate::Shown(stream, id),
+        media::Event::FrameLost { stream, id, .. } => Fate::Lost(stream, id),
+        media::Event::AudioArrived { id, .. } => Fate::Heard(id),
     }
 }

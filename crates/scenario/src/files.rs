@@ -7,6 +7,7 @@ use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use workload::LibraryError;
+use workload::generator;
 use workload::har::{Har, LeftOut};
 use workload::page::Page;
 
@@ -181,8 +182,8 @@ pub(crate) fn trace_of(text: &Text<'_>) -> Result<Trace, ScenarioError> {
 
 /// Where pages come from.
 enum Source {
-    /// The first sites of the generator.
-    Generated(u32),
+    /// The first sites of a population of the generator, and whether it is that of today's web.
+    Generated { number: u32, web: bool },
     /// HAR files.
     Files(Vec<PathBuf>),
 }
@@ -190,27 +191,30 @@ enum Source {
 impl Source {
     /// What `source` names; an error says what is wrong, and what to write instead.
     fn parse(source: &str) -> Result<Self, (String, String)> {
-        let most = workload::generator::SITES;
+        let most = generator::SITES;
         let Some(number) = source.strip_prefix("generated") else {
             let help = "name a HAR file or a folder of them";
             let files = expand(source).map_err(|reason| (reason, help.to_owned()))?;
             return Ok(Source::Files(files));
         };
+        let of_web = number.strip_prefix("-web");
+        let (number, web) = of_web.map_or((number, false), |number| (number, true));
         let number = match number.strip_prefix(':') {
             None if number.is_empty() => Some(most),
             None => None,
             Some(number) => number.parse().ok(),
         };
         let number = number.filter(|number| (1..=most).contains(number));
-        number.map(Source::Generated).ok_or_else(|| {
-            let help = format!("write generated:N with N from 1 to {most}");
+        let sites = number.map(|number| Source::Generated { number, web });
+        sites.ok_or_else(|| {
+            let help = format!("write generated:N or generated-web:N with N from 1 to {most}");
             (format!("{source:?} names no sites"), help)
         })
     }
 
     fn read(self) -> Result<Pages, ScenarioError> {
         match self {
-            Source::Generated(number) => Ok(Pages::generated(number)),
+            Source::Generated { number, web } => Ok(Pages::generated(number, web)),
             Source::Files(files) => {
                 let mut all = Pages::default();
                 for path in &files {
@@ -241,7 +245,8 @@ pub struct Incomplete {
 }
 
 /// The pages that `source` names: a HAR file, a folder of them, a pattern with `*` in its last
-/// part, or `generated:N` for the generator's first N sites.
+/// part, `generated:N` for the first N sites like those of the Confucius paper, or
+/// `generated-web:N` for the first N home pages of today's web.
 ///
 /// # Errors
 /// If there are none, or a file cannot be read or is no HAR.
@@ -266,9 +271,9 @@ pub(crate) fn named_pages(source: &str) -> Result<Pages, LibraryError> {
 }
 
 impl Pages {
-    fn generated(number: u32) -> Self {
+    fn generated(number: u32, web: bool) -> Self {
         Pages {
-            pages: generated(number),
+            pages: generated(number, web),
             incomplete: Vec::new(),
         }
     }
@@ -311,9 +316,14 @@ fn recorded(path: &Path, file: &str) -> Result<Har, ScenarioError> {
 
 /// The first `number` sites of the generator. They are made once: every variant of a scenario is
 /// resolved anew, and its thousand sites would be as well.
-fn generated(number: u32) -> Vec<Arc<Page>> {
-    static SITES: OnceLock<Vec<Arc<Page>>> = OnceLock::new();
-    SITES.get_or_init(workload::generator::sites)[..number as usize].to_vec()
+fn generated(number: u32, web: bool) -> Vec<Arc<Page>> {
+    static CONFUCIUS: OnceLock<Vec<Arc<Page>>> = OnceLock::new();
+    static WEB: OnceLock<Vec<Arc<Page>>> = OnceLock::new();
+    let sites = match web {
+        true => WEB.get_or_init(|| generator::WEB.sites()),
+        false => CONFUCIUS.get_or_init(|| generator::CONFUCIUS.sites()),
+    };
+    sites[..number as usize].to_vec()
 }
 
 #[cfg(test)]

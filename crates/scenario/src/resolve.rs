@@ -32,6 +32,8 @@ const LINK_KEYS: &[&str] = &[
     "name",
     "rate",
     "trace",
+    "trace_by",
+    "trace_scale",
     "steps",
     "rtt",
     "delay",
@@ -44,7 +46,15 @@ const LINK_KEYS: &[&str] = &[
     "discipline",
     "up",
 ];
-const UPLINK_KEYS: &[&str] = &["rate", "trace", "steps", "buffer", "discipline"];
+const UPLINK_KEYS: &[&str] = &[
+    "rate",
+    "trace",
+    "trace_by",
+    "trace_scale",
+    "steps",
+    "buffer",
+    "discipline",
+];
 
 /// Numbers of links are passed around in a byte, and figure 28 of the Confucius paper has three.
 const MAX_LINKS: usize = 16;

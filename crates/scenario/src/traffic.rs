@@ -101,6 +101,10 @@ fn entry(mut section: Section<'_>, name: String, known: &Known<'_>) -> Result<Ve
         kind: built(entry, &kind, section, known.shelf)?,
         name,
     };
+    if traffic.session != MediaParams::default() && !traffic.kind.has_session() {
+        let message = format!("{}: over TCP there is no session", kind.key);
+        return Err(kind.error(&message, "leave its session out"));
+    }
     let rows = traffic.kind.entry.rows;
     if traffic.count == 1 || matches!(rows, Rows::Flows | Rows::Figures) {
         return Ok(vec![traffic]);
@@ -153,10 +157,18 @@ fn preset(section: &mut Section<'_>, known: &Entry) -> Result<Option<&'static st
             Some(found.ok_or_else(refused)?)
         }
     };
-    for (path, value) in chosen.iter().flat_map(|preset| preset.settings) {
+    let Some(preset) = chosen else {
+        return Ok(None);
+    };
+    let control = section.peek("control");
+    let control = control.and_then(|text| text.parse::<Choice>().ok());
+    let named = |names: &[&str]| control.as_ref().is_some_and(|c| names.contains(&&*c.name));
+    let own = preset.by_control.iter().filter(|(names, _)| named(names));
+    let own = own.flat_map(|(_, settings)| *settings);
+    for (path, value) in own.chain(preset.settings) {
         section.unsaid(path, value);
     }
-    Ok(chosen.map(|preset| preset.name))
+    Ok(Some(preset.name))
 }
 
 /// The congestion control, where the workload has one.

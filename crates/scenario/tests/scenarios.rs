@@ -501,6 +501,29 @@ fn a_preset_says_what_is_not_said() {
 }
 
 #[test]
+fn what_carries_the_papers_call_depends_on_its_control() {
+    let call = |text: &str| {
+        let text = format!("kind = \"call\"\npreset = \"paper\"\n{text}");
+        parse(&LEAST.replace("kind = \"call\"", &text)).map(|mut read| read.traffic.remove(0))
+    };
+    let carried = |traffic: &Traffic| ["tcp", "share"].map(|key| setting(traffic, key));
+    let plain = call("").unwrap();
+    assert_eq!(plain.control, Some(Choice::plain("copa_library")));
+    assert_eq!(carried(&plain), ["yes", "0.9765625"]);
+    assert_eq!(
+        carried(&call("control = \"bbr,version=1\"").unwrap())[0],
+        "yes"
+    );
+    let gcc = call("control = \"gcc_library\"").unwrap();
+    assert_eq!(carried(&gcc), ["no", "0.8785"]);
+    assert_eq!(gcc.session.packet(), 1488);
+    let own = call("control = \"gcc\"\nsession = { payload = 1200 }").unwrap();
+    assert_eq!(own.session.packet(), 1282);
+    let error = call("session = { payload = 1000 }").unwrap_err();
+    assert!(error.message.contains("no session"), "{error}");
+}
+
+#[test]
 fn noise_is_a_time_or_packets() {
     let noise = |text: &str| parse(&format!("noise = \"{text}\"{LEAST}")).map(|read| read.noise);
     // A packet of 1500 bytes takes 1.5 ms at 8 Mbit/s.
@@ -521,4 +544,26 @@ fn noise_is_a_time_or_packets() {
             "{key} {value}"
         );
     }
+}
+
+#[test]
+fn a_trace_is_played_by_time_or_by_line_and_scaled() {
+    let traced = LEAST.replace("rate = \"8mbit\"", "trace = \"generated:c1:1\"");
+    assert_ne!(traced, LEAST);
+    let read = |key: &str, value: &str| with(&traced, key, value);
+    let nominal = |scenario: Scenario| scenario.links[0].capacity.nominal().as_mbit_f64();
+    let by_time = nominal(parse(&traced).unwrap());
+    // Generated samples hold for 200 ms anyway.
+    assert_eq!(nominal(read("link.trace_by", "line").unwrap()), by_time);
+    let scaled = nominal(read("link.trace_scale", "2").unwrap());
+    assert!((scaled / by_time - 2.0).abs() < 1e-6, "{scaled} {by_time}");
+    for (key, value) in [
+        ("link.trace_by", "lines"),
+        ("link.trace_scale", "0"),
+        ("link.trace_scale", "x"),
+    ] {
+        assert!(read(key, value).is_err(), "{key} {value}");
+    }
+    let error = with(LEAST, "link.trace_by", "line").unwrap_err();
+    assert!(error.message.contains("the link has no trace"), "{error}");
 }

@@ -22,7 +22,6 @@ use network::Network;
 use scenario::{Choice, Names, Scenario};
 use sockets::Ends;
 use units::{Instant, Refusal};
-use workload::Carrier;
 use world::World;
 
 /// The simulator, with the disciplines and controls that it knows.
@@ -121,7 +120,7 @@ impl Engine for Simulator {
                     continue;
                 }
             };
-            if wants == Feedback::Arrivals && !traffic.kind.uses(Carrier::Media) {
+            if wants == Feedback::Arrivals && !traffic.kind.has_session() {
                 let name = &choice.name;
                 let message =
                     format!("{name} needs arrival times, which TCP and QUIC do not report");

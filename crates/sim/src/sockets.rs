@@ -10,10 +10,10 @@ use qdisc::{Hosts, Label};
 use scenario::{Path, Scenario, Traffic, ends};
 use transport::Endpoint;
 use units::random::Stream;
-use units::{Duration, Instant};
+use units::{Duration, Instant, Rate};
 use workload::driver::{self, Flow, TimerId};
+use workload::{AudioFrame, Conditions, Frame};
 use workload::{Carrier, Datagram, Sockets};
-use workload::{Conditions, Frame};
 
 /// End points over the network.
 pub struct Ends<'a> {
@@ -204,13 +204,27 @@ impl Sockets for Ends<'_> {
         Ok(())
     }
 
-    fn conditions(&mut self, now: Instant, end: driver::End) -> Option<Conditions> {
+    fn conditions(&mut self, now: Instant, end: driver::End, stream: u8) -> Option<Conditions> {
         self.ready.push(end.0);
-        ends::conditions(self.kind(end), now)
+        ends::conditions(self.kind(end), now, stream)
+    }
+
+    fn unsent(&mut self, end: driver::End) -> Option<u64> {
+        ends::unsent(self.kind(end))
     }
 
     fn frame(&mut self, now: Instant, end: driver::End, frame: Frame) {
         ends::frame(self.kind(end), now, frame);
+    }
+
+    fn fill(&mut self, now: Instant, end: driver::End, rate: Rate) {
+        ends::fill(self.kind(end), now, rate);
+        self.ready.push(end.0);
+    }
+
+    fn audio(&mut self, end: driver::End, frame: AudioFrame) {
+        ends::audio(self.kind(end), frame);
+        self.ready.push(end.0);
     }
 
     fn close(&mut self, first: driver::End) {

@@ -93,7 +93,7 @@ fn calls_and_their_sessions() {
                 run(&scenario("pfifo", control, &session, "", ""));
             }
         }
-        for spec in workload::call::CallParams::SPECS {
+        for spec in workload::encoder::CallParams::SPECS {
             for value in extremes(spec) {
                 let call = format!("{} = \"{value}\"", spec.name);
                 run(&scenario("pfifo", control, "", &call, ""));

@@ -18,6 +18,8 @@ pub struct Config {
     /// The smallest timeout is counted from the smoothed round trip on, as Linux does, and not
     /// from zero, as RFC 6298 has it.
     pub rto_over_srtt: bool,
+    /// The timeout doubles for each time that it was in vain (RFC 6298, 5.5).
+    pub backoff: bool,
     /// Longest time that an acknowledgement is held back.
     pub ack_delay: Duration,
     /// An acknowledgement is sent at least every so many full segments.
@@ -53,6 +55,7 @@ impl Config {
             initial_rto: Duration::from_secs(1),
             min_rto: Duration::from_millis(200),
             rto_over_srtt: true,
+            backoff: true,
             ack_delay: Duration::from_millis(40),
             ack_every: 2,
             quick_acks: 16,
@@ -78,6 +81,19 @@ impl Config {
             undo: false,
             idle_restart: false,
             ..Config::linux()
+        }
+    }
+
+    /// ns-3.34 as the Confucius paper's RTC library sets it for calls: no time stamps, every segment
+    /// acknowledged, buffers of 5 MiB, a timeout of a second at least, which never doubles
+    /// (decisions/0023).
+    pub fn rtc_library() -> Self {
+        Config {
+            header: 40,
+            backoff: false,
+            ack_every: 1,
+            receive_window: 5 << 20,
+            ..Config::ns3()
         }
     }
 }

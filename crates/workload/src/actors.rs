@@ -185,7 +185,8 @@ impl App for Actor {
             Input::Message { .. }
             | Input::Writable(_)
             | Input::Datagram { .. }
-            | Input::Session { .. } => {}
+            | Input::Session { .. }
+            | Input::Unsent { .. } => {}
         }
     }
 }

@@ -44,8 +44,17 @@ pub enum Input {
     Session {
         /// Which one.
         conn: ConnId,
+        /// For which stream of video.
+        stream: u8,
         /// Its state.
         conditions: Conditions,
+    },
+    /// How much of what was given to a TCP connection was never sent, as [`Output::Ask`] asked for it.
+    Unsent {
+        /// Which one.
+        conn: ConnId,
+        /// Bytes.
+        bytes: u64,
     },
     /// The time asked for by [`Output::Timer`] has come.
     Timer(u64),
@@ -85,14 +94,35 @@ pub enum Output {
         /// Which one.
         datagram: Datagram,
     },
-    /// Say how a media session is, with [`Input::Session`].
-    Ask(ConnId),
+    /// Say how a media session is, with [`Input::Session`]; of a TCP connection how much waits, with
+    /// [`Input::Unsent`].
+    Ask {
+        /// Which one.
+        conn: ConnId,
+        /// For which stream of video; 0 for TCP.
+        stream: u8,
+    },
     /// Send a frame over a media session.
     Frame {
         /// Which session.
         conn: ConnId,
         /// The frame.
         frame: Frame,
+    },
+    /// Have a media session fill up with padding what video leaves of a rate, headers excluded, as far
+    /// as its control allows, from now on; zero for no padding.
+    Fill {
+        /// Which session.
+        conn: ConnId,
+        /// The rate.
+        rate: Rate,
+    },
+    /// Send a frame of audio over a media session.
+    Audio {
+        /// Which session.
+        conn: ConnId,
+        /// The frame.
+        frame: AudioFrame,
     },
     /// Call with [`Input::Timer`] and this token at this moment.
     Timer(Instant, u64),
@@ -136,6 +166,11 @@ pub enum Message {
         /// Whether this is the last part.
         last: bool,
     },
+    /// A frame of a call.
+    Frame {
+        /// Its number.
+        id: u64,
+    },
     /// Bytes of no meaning.
     Bulk {
         /// Nothing comes after these.
@@ -152,6 +187,8 @@ pub enum Report {
         load: u32,
         /// Which page: an index into the entry's list.
         page: u32,
+        /// How long it takes where the link takes nothing.
+        ideal: crate::ideal::Ideal,
     },
     /// A request was sent.
     RequestStarted {
@@ -174,6 +211,21 @@ pub enum Report {
         /// Which load.
         load: u32,
     },
+    /// A frame of a call was handed over.
+    FrameSent {
+        /// Its number.
+        frame: u64,
+    },
+    /// The last byte of a frame arrived.
+    FrameArrived {
+        /// Its number.
+        frame: u64,
+    },
+    /// A frame was shown.
+    FrameShown {
+        /// Its number.
+        frame: u64,
+    },
     /// All that the connection was opened for has arrived.
     Done(ConnId),
     /// A value of one of the workload's [figures](crate::Figure).
@@ -187,15 +239,26 @@ pub enum Report {
     },
 }
 
-/// A frame of a call.
+/// A frame of video in a media session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Frame {
-    /// Its number: 0, then one more for each. Skipped turns have none.
+    /// Its stream. Results speak of the frames of stream 0; the others' bytes count all the same.
+    pub stream: u8,
+    /// Its number in the stream: 0, then one more for each. Skipped turns have none.
     pub id: u64,
     /// How long it is.
     pub bytes: u32,
-    /// It depends on no other.
+    /// It depends on no other; any other depends on the one before it in its stream.
     pub key: bool,
+}
+
+/// A frame of audio: [`audio::FRAME`](crate::audio::FRAME) of sound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AudioFrame {
+    /// Its number: 0, then one more for each.
+    pub id: u64,
+    /// How long it is.
+    pub bytes: u32,
 }
 
 /// The state of a media session, when a frame's turn comes.
@@ -203,7 +266,7 @@ pub struct Frame {
 pub struct Conditions {
     /// The rate to produce at, headers of packets excluded.
     pub rate: Rate,
-    /// The receiver asks for a key frame. Remembered over skipped turns.
+    /// The receiver asks for a key frame of the stream. Remembered over skipped turns.
     pub keyframe_requested: bool,
     /// The sender holds too much already: skip this turn.
     pub congested: bool,

@@ -110,7 +110,8 @@ impl App for Bulk {
             Input::Message { .. }
             | Input::Timer(_)
             | Input::Datagram { .. }
-            | Input::Session { .. } => {}
+            | Input::Session { .. }
+            | Input::Unsent { .. } => {}
         }
     }
 }

@@ -1,44 +1,18 @@
 //! A video call: an encoder, and the application that hands its frames to a media session.
 //!
-//! The encoder makes frames at a fixed beat, of a size that follows a rate. Principles: a delta frame has its share of the rate, with chance from frame to frame; a key
-//! frame has several shares, and what it took beyond its own the following frames give back, as a
-//! real encoder's rate control does. The first frame is a key frame, and so is the next one after
-//! the receiver asked for one.
-//! Not for: recorded video, silence, several streams.
-//!
-//! The statistical model of RFC 8593, with log-normal instead of Laplacian chance, so
-//! that no frame is negative, and without its delayed reaction: the encoders of calls follow a new
-//! rate from the next frame on.
+//! Not for: recorded video, silence, several streams of video, which a `conference` has.
 
+use crate::audio::Microphone;
+use crate::encoder::{CallParams, Encoder};
 use crate::entry::{BuildError, Entry, Library, Preset, Rows, Start, Workload};
-use crate::{App, Carrier, Conditions, ConnId, Frame, Input, Output};
+use crate::library_call::{self, LibraryCall, LibraryReceiver};
+use crate::{App, Carrier, ConnId, Input, Output};
 use std::sync::Arc;
 use units::param::Settings;
-use units::random::Stream;
-use units::{Duration, Instant, Rate, Refusal};
-
-units::params! {
-    /// What a call's encoder can be told.
-    pub struct CallParams {
-        /// Frames per second.
-        fps: u32 = "30", range "1".."240", source "RFC 8698, FPS";
-        /// The rate that the congestion control starts from.
-        start_rate: Rate = "300kbit", range "1kbit".."10gbit", source "libwebrtc kDefaultBitrateBps";
-        /// Least rate of the encoder.
-        min_rate: Rate = "150kbit", range "1kbit".."10gbit", source "RFC 8698, RMIN";
-        /// Greatest rate of the encoder.
-        max_rate: Rate = "4mbit", range "1kbit".."10gbit", source "preset webrtc";
-        /// Standard deviation of the logarithm of a frame's size.
-        variation: f64 = "0.2", range "0".."2", source "RFC 8593: Laplacian of scale 0.15, whose deviation is 0.21";
-        /// How many times as long as a delta frame a key frame is.
-        key_factor: f64 = "4", range "1".."50", source "decision 0020";
-        /// Time in which what frames took beyond their share is given back.
-        repay: Duration = "500ms", range "1ms".."1min", source "libwebrtc FrameDropper kLeakyBucketSizeSeconds";
-    }
-}
+use units::{Duration, Instant, Rate};
 
 /// Calls that people have, and the one that has no bounds.
-const PRESETS: [Preset; 3] = [
+const PRESETS: [Preset; 4] = [
     Preset {
         name: "webrtc",
         summary: "a video call in a browser: 30 frames a second, at most 4 Mbit/s",
@@ -49,7 +23,9 @@ const PRESETS: [Preset; 3] = [
             ("min_rate", "150kbit"),
             ("max_rate", "4mbit"),
             ("start_rate", "300kbit"),
+            ("audio", "32kbit"),
         ],
+        by_control: &[],
     },
     Preset {
         name: "game",
@@ -61,14 +37,18 @@ const PRESETS: [Preset; 3] = [
             ("min_rate", "1mbit"),
             ("max_rate", "30mbit"),
             ("start_rate", "5mbit"),
+            ("audio", "64kbit"),
         ],
+        by_control: &[],
     },
     Preset {
         name: "unlimited",
         summary: "an encoder that takes whatever it gets, up to 100 Mbit/s: no product's",
         source: "Confucius, 2.1: tens to hundreds of Mbit/s",
         settings: &[("control", "gcc"), ("max_rate", "100mbit")],
+        by_control: &[],
     },
+    library_call::PRESET,
 ];
 
 /// `call` for the registry.
@@ -80,7 +60,7 @@ pub const ENTRY: Entry = Entry {
     source: "WebRTC; RFC 8593 for the encoder",
     params: CallParams::SPECS,
     check: |settings| CallParams::parse(settings).map(drop),
-    carriers: &[Carrier::Media],
+    carriers: &[Carrier::Media, Carrier::Tcp],
     control: Some("gcc"),
     rows: Rows::Call,
     figures: &[],
@@ -94,29 +74,24 @@ fn build(settings: &Settings, _: &dyn Library) -> Result<Arc<dyn Workload>, Buil
     Ok(Arc::new(params))
 }
 
-impl CallParams {
-    /// Checks that the least rate is not above the greatest.
-    fn check(&self) -> Result<(), Refusal> {
-        if self.min_rate <= self.max_rate {
-            return Ok(());
-        }
-        let (min, max) = (self.min_rate, self.max_rate);
-        let message = format!("min_rate {min} is above max_rate {max}");
-        Err(Refusal::new(message).with_help("lower min_rate or raise max_rate"))
-    }
-}
-
 impl Workload for CallParams {
     fn values(&self) -> Vec<(&'static str, String)> {
         CallParams::values(self)
     }
 
     fn client(&self, start: &Start<'_>) -> Box<dyn App> {
-        Box::new(Call(Encoder::new(self, start.now, start.chance())))
+        let encoder = Encoder::new(self, start.now, start.chance());
+        if self.tcp {
+            return Box::new(LibraryCall::new(self, encoder, start.now));
+        }
+        Box::new(Call {
+            encoder,
+            microphone: self.audio.0.map(|rate| Microphone::new(rate, start.now)),
+        })
     }
 
     fn server(&self) -> Option<Box<dyn App>> {
-        None
+        self.tcp.then(|| Box::new(LibraryReceiver) as Box<dyn App>)
     }
 
     fn client_sends(&self) -> bool {
@@ -132,16 +107,34 @@ impl Workload for CallParams {
     }
 
     fn media(&self) -> Option<(Rate, (Rate, Rate))> {
-        Some((self.start_rate, (self.min_rate, self.max_rate)))
+        let audio = self.audio.0.unwrap_or_default();
+        let with = |video: Rate| Rate::from_bits(video.as_bits() + audio.as_bits());
+        let rates = (self.start_rate, (with(self.min_rate), with(self.max_rate)));
+        (!self.tcp).then_some(rates)
     }
 }
 
-/// Hands an encoder's frames to a media session.
+/// Hands an encoder's frames, and a microphone's, to a media session.
 #[derive(Debug)]
-struct Call(Encoder);
+struct Call {
+    encoder: Encoder,
+    microphone: Option<Microphone>,
+}
 
 /// The session that it sends over.
 const SESSION: ConnId = ConnId(0);
+/// Whose turn has come, as timers say it.
+const VIDEO: u64 = 0;
+const AUDIO: u64 = 1;
+
+impl Call {
+    /// The microphone's turn has come.
+    fn hear(&mut self, now: Instant, out: &mut Vec<Output>) {
+        if let Some(microphone) = &mut self.microphone {
+            microphone.turn(now, SESSION, AUDIO, out);
+        }
+    }
+}
 
 impl App for Call {
     fn handle(&mut self, now: Instant, input: Input, out: &mut Vec<Output>) {
@@ -153,235 +146,27 @@ impl App for Call {
                     server: 0,
                     extra_rtt: Duration::ZERO,
                 });
-                out.push(Output::Timer(now, 0));
+                out.push(Output::Timer(now, VIDEO));
+                self.hear(now, out);
             }
-            Input::Timer(_) => out.push(Output::Ask(SESSION)),
-            Input::Session { conn, conditions } => {
-                if let Some(frame) = self.0.on_timer(now, &conditions) {
+            Input::Timer(AUDIO) => self.hear(now, out),
+            Input::Timer(_) => out.push(Output::Ask {
+                conn: SESSION,
+                stream: 0,
+            }),
+            Input::Session {
+                conn, conditions, ..
+            } => {
+                if let Some(frame) = self.encoder.on_timer(now, &conditions) {
                     out.push(Output::Frame { conn, frame });
                 }
-                out.push(Output::Timer(self.0.next_frame_at(), 0));
+                out.push(Output::Timer(self.encoder.next_frame_at(), VIDEO));
             }
             Input::Opened(_)
             | Input::Message { .. }
             | Input::Writable(_)
+            | Input::Unsent { .. }
             | Input::Datagram { .. } => {}
         }
-    }
-}
-
-/// A frame never shrinks below this share of its ordinary size to give back, so that pictures
-/// still move.
-const LEAST_SHARE: f64 = 0.25;
-/// Seconds of the rate that an encoder may owe; more is forgotten (libvpx `rc_buf_sz`).
-const MOST_OWED: f64 = 1.0;
-
-/// The encoder of one direction of a call.
-#[derive(Debug, Clone)]
-pub struct Encoder {
-    params: CallParams,
-    chance: Stream,
-    start: Instant,
-    /// Turns that have come, skipped ones included.
-    turns: u64,
-    frames: u64,
-    skipped: u64,
-    key_due: bool,
-    /// Bytes beyond the share so far; negative if the frames were short of it.
-    owed: f64,
-}
-
-impl Encoder {
-    /// An encoder whose first frame's turn is at `start`. Where the least rate is above the greatest,
-    /// the least rate holds.
-    pub fn new(params: &CallParams, start: Instant, chance: Stream) -> Self {
-        Encoder {
-            params: params.clone(),
-            chance,
-            start,
-            turns: 0,
-            frames: 0,
-            skipped: 0,
-            key_due: true,
-            owed: 0.0,
-        }
-    }
-
-    /// When the next frame's turn is. The beat does not drift: turn `n` is `n / fps` seconds after
-    /// the start, rounded down to the nanosecond.
-    pub fn next_frame_at(&self) -> Instant {
-        self.start + Duration::from_secs(1).scale(self.turns, u64::from(self.params.fps))
-    }
-
-    /// Time has passed: the frame whose turn it is, unless it is skipped or its turn has not
-    /// come. Turns that were missed altogether count as skipped.
-    pub fn on_timer(&mut self, now: Instant, conditions: &Conditions) -> Option<Frame> {
-        self.key_due |= conditions.keyframe_requested;
-        if now < self.next_frame_at() {
-            return None;
-        }
-        self.turns += 1;
-        while self.next_frame_at() <= now {
-            self.turns += 1;
-            self.skipped += 1;
-        }
-        if conditions.congested {
-            self.skipped += 1;
-            return None;
-        }
-        let rate = conditions.rate.min(self.params.max_rate);
-        let rate = rate.max(self.params.min_rate);
-        let key = core::mem::take(&mut self.key_due);
-        let id = self.frames;
-        self.frames += 1;
-        let bytes = self.size(rate, key);
-        Some(Frame { id, bytes, key })
-    }
-
-    /// How long the next frame is; the chance has mean one.
-    fn size(&mut self, rate: Rate, key: bool) -> u32 {
-        let sigma = self.params.variation;
-        let fps = f64::from(self.params.fps);
-        let share = rate.as_bits() as f64 / 8.0 / fps;
-        let repaid = self.owed / (self.params.repay.as_secs_f64() * fps).max(1.0);
-        let meant = if key {
-            share * self.params.key_factor
-        } else {
-            (share - repaid).max(share * LEAST_SHARE)
-        };
-        let chance = self
-            .chance
-            .log_normal(libm::exp(-sigma * sigma / 2.0), sigma);
-        let bytes = (meant * chance + 0.5).max(1.0) as u32;
-        let most = MOST_OWED * share * fps;
-        self.owed = (self.owed + f64::from(bytes) - share).clamp(-share, most);
-        bytes
-    }
-
-    /// Turns without a frame so far.
-    pub fn skipped(&self) -> u64 {
-        self.skipped
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn encoder(params: CallParams) -> Encoder {
-        Encoder::new(&params, Instant::ZERO, Stream::new(1, "encoder"))
-    }
-
-    fn plain() -> CallParams {
-        CallParams {
-            variation: 0.0,
-            ..unlimited()
-        }
-    }
-
-    fn unlimited() -> CallParams {
-        CallParams {
-            max_rate: Rate::from_bits(100_000_000),
-            ..CallParams::default()
-        }
-    }
-
-    fn at(mbit: u64) -> Conditions {
-        Conditions {
-            rate: Rate::from_bits(mbit * 1_000_000),
-            keyframe_requested: false,
-            congested: false,
-        }
-    }
-
-    /// The frame of the next turn.
-    fn turn(encoder: &mut Encoder, conditions: &Conditions) -> Option<Frame> {
-        let now = encoder.next_frame_at();
-        encoder.on_timer(now, conditions)
-    }
-
-    #[test]
-    fn the_beat_does_not_drift() {
-        let mut encoder = encoder(plain());
-        let early = encoder.on_timer(Instant::ZERO, &at(1)).unwrap();
-        assert_eq!((early.id, early.key), (0, true));
-        assert_eq!(encoder.next_frame_at(), Instant::from_nanos(33_333_333));
-        assert_eq!(
-            encoder.on_timer(Instant::from_nanos(33_333_332), &at(1)),
-            None
-        );
-        for _ in 1..30 {
-            turn(&mut encoder, &at(1)).unwrap();
-        }
-        assert_eq!(encoder.next_frame_at(), Instant::from_nanos(1_000_000_000));
-        // Turns 30 to 32 were at 1 s, 1.033 s, 1.067 s.
-        let late = Instant::from_nanos(1_070_000_000);
-        assert_eq!(encoder.on_timer(late, &at(1)).unwrap().id, 30);
-        assert_eq!(encoder.skipped(), 2);
-        assert_eq!(encoder.next_frame_at(), Instant::from_nanos(1_100_000_000));
-    }
-
-    #[test]
-    fn a_key_frame_is_repaid() {
-        let mut encoder = encoder(plain());
-        let sizes: Vec<_> = (0..90)
-            .filter_map(|_| turn(&mut encoder, &at(6)))
-            .map(|frame| frame.bytes)
-            .collect();
-        // 6 Mbit/s / 30 are 25 kB. The key frame has 100 kB and owes 75 kB; the next gives back
-        // a fifteenth of that, 5 kB, and the one after it a fifteenth of 70 kB.
-        assert_eq!(sizes[..3], [100_000, 20_000, 20_333]);
-        // In 3 s the encoder makes what it should, within 1%.
-        let all: u32 = sizes.iter().sum();
-        assert!((2_227_500..=2_272_500).contains(&all), "{all}");
-    }
-
-    #[test]
-    fn the_rate_stays_within_bounds() {
-        let mut encoder = encoder(CallParams {
-            min_rate: Rate::from_bits(2_400_000),
-            max_rate: Rate::from_bits(4_800_000),
-            key_factor: 1.0,
-            ..plain()
-        });
-        let mut size = |mbit| turn(&mut encoder, &at(mbit)).unwrap().bytes;
-        assert_eq!((size(0), size(3), size(90)), (10_000, 12_500, 20_000));
-        let crossed = CallParams {
-            min_rate: Rate::from_bits(200_000_000),
-            ..unlimited()
-        };
-        let error = crossed.check().unwrap_err().to_string();
-        assert!(error.starts_with("min_rate 200mbit is above max_rate 100mbit"));
-    }
-
-    #[test]
-    fn chance_has_the_mean_and_the_spread_it_should() {
-        let mut encoder = encoder(unlimited());
-        let sizes: Vec<f64> = (0..6_000)
-            .filter_map(|_| turn(&mut encoder, &at(6)))
-            .map(|frame| f64::from(frame.bytes))
-            .collect();
-        let mean = sizes.iter().sum::<f64>() / sizes.len() as f64;
-        assert!((mean / 25_000.0 - 1.0).abs() < 0.01, "{mean}");
-        let square = sizes[1..]
-            .iter()
-            .map(|size| (size / mean - 1.0) * (size / mean - 1.0));
-        let spread = libm::sqrt(square.sum::<f64>() / sizes.len() as f64);
-        assert!((0.18..0.24).contains(&spread), "{spread}");
-    }
-
-    #[test]
-    fn a_skipped_turn_has_no_number_and_forgets_no_request() {
-        let mut encoder = encoder(plain());
-        turn(&mut encoder, &at(6));
-        let blocked = Conditions {
-            keyframe_requested: true,
-            congested: true,
-            ..at(6)
-        };
-        assert_eq!(turn(&mut encoder, &blocked), None);
-        let frame = turn(&mut encoder, &at(6)).unwrap();
-        assert_eq!((frame.id, frame.key, encoder.skipped()), (1, true, 1));
-        assert!(!turn(&mut encoder, &at(6)).unwrap().key);
     }
 }

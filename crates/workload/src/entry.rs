@@ -30,9 +30,18 @@ impl Start<'_> {
     /// A stream of random numbers for this entry, the same whatever else is in the run. The instances
     /// of an entry share it where there is one instance only, and have their own otherwise.
     pub fn chance(&self) -> Stream {
+        Stream::new(self.seed, &self.own_name())
+    }
+
+    /// The same for a part of the entry, which has its own.
+    pub fn chance_of(&self, part: &str) -> Stream {
+        Stream::new(self.seed, &format!("{} {part}", self.own_name()))
+    }
+
+    fn own_name(&self) -> String {
         match self.instance {
-            0 => Stream::new(self.seed, self.name),
-            n => Stream::new(self.seed, &format!("{} #{n}", self.name)),
+            0 => self.name.to_owned(),
+            n => format!("{} #{n}", self.name),
         }
     }
 }
@@ -63,7 +72,7 @@ pub trait Workload: fmt::Debug + Send + Sync {
         false
     }
 
-    /// For a media session: the rate that its encoder starts from, and the least and greatest rate.
+    /// Where a media session carries it: the rate that its encoder starts from, and the least and greatest rate.
     fn media(&self) -> Option<(Rate, (Rate, Rate))> {
         None
     }
@@ -186,8 +195,13 @@ pub struct Preset {
     /// Where its values come from.
     pub source: &'static str,
     /// Keys of the entry, those of its session with `session.` before them, and their values.
-    pub settings: &'static [(&'static str, &'static str)],
+    pub settings: Settled,
+    /// What else holds, and before `settings`, for controls of these names.
+    pub by_control: &'static [(&'static [&'static str], Settled)],
 }
+
+/// Keys and values that are settled.
+pub type Settled = &'static [(&'static str, &'static str)];
 
 /// Builds a workload from what the user set.
 pub type Build = fn(&Settings, &dyn Library) -> Result<Arc<dyn Workload>, BuildError>;
@@ -236,9 +250,9 @@ impl Kind {
         self.entry.name
     }
 
-    /// Whether `carrier` may carry it.
-    pub fn uses(&self, carrier: Carrier) -> bool {
-        self.entry.carriers.contains(&carrier)
+    /// Whether a media session carries it.
+    pub fn has_session(&self) -> bool {
+        self.workload.media().is_some()
     }
 }
 

@@ -68,6 +68,22 @@ pub enum Event {
         /// Its number.
         frame: u64,
     },
+    /// A microphone handed over a frame of audio.
+    AudioSent {
+        /// The call.
+        call: TrafficId,
+        /// Its number, from 0.
+        frame: u64,
+        /// How long it is.
+        bytes: u32,
+    },
+    /// A frame of audio reached the receiver.
+    AudioArrived {
+        /// The call.
+        call: TrafficId,
+        /// Its number.
+        frame: u64,
+    },
     /// Navigation to a page started.
     PageStarted {
         /// The traffic entry.
@@ -76,6 +92,8 @@ pub enum Event {
         load: u32,
         /// Which of the entry's pages.
         site: u32,
+        /// How long it takes where the link takes nothing.
+        ideal: crate::ideal::Ideal,
     },
     /// A page opened a connection.
     ConnectionOpened {

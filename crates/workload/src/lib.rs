@@ -11,15 +11,20 @@
 
 pub mod actors;
 mod app;
+pub mod audio;
 pub mod bulk;
 pub mod call;
 mod carrier;
+pub mod conference;
 pub mod driver;
+pub mod encoder;
 mod entry;
 mod event;
 pub mod generator;
 pub mod har;
+pub mod ideal;
 mod ledger;
+mod library_call;
 pub mod page;
 mod page_loads;
 pub mod registry;
@@ -27,12 +32,14 @@ pub mod sizes;
 pub mod statistics;
 pub mod udp;
 
-pub use app::{App, Conditions, ConnId, Datagram, Frame, Input, Message, Output, Report};
+pub use app::{
+    App, AudioFrame, Conditions, ConnId, Datagram, Frame, Input, Message, Output, Report,
+};
 pub use carrier::Carrier;
 pub use driver::{Driver, Sockets};
 pub use entry::{
-    Build, BuildError, Entry, Figure, Kept, Kind, Library, LibraryError, Preset, Rows, Start,
-    Workload,
+    Build, BuildError, Entry, Figure, Kept, Kind, Library, LibraryError, Preset, Rows, Settled,
+    Start, Workload,
 };
 pub use event::{Event, TrafficId};
 pub use page_loads::PageLoads;

@@ -12,7 +12,7 @@ pub const ENTRY: Entry = Entry {
     summary: "web pages, one load after another",
     about: "A browser opens connections to a page's servers and requests what the page consists \
         of, each part when what it waits for has come. `source` names HAR files, or \
-        generated:N for N generated sites; by default it is all of those.",
+        generated:N or generated-web:N for N generated sites; by default it is all of the first.",
     source: "the Confucius paper, section 7.1, and browsers' behaviour",
     params: PageParams::SPECS,
     check: |settings| PageParams::parse(settings).map(drop),

@@ -5,7 +5,7 @@
 //! documentation say of a workload comes from its entry.
 
 use crate::entry::Entry;
-use crate::{actors, bulk, call, page_loads, udp};
+use crate::{actors, bulk, call, conference, page_loads, udp};
 
 /// All known workloads.
 #[derive(Debug, Clone)]
@@ -19,6 +19,7 @@ impl Registry {
         Registry {
             entries: vec![
                 call::ENTRY,
+                conference::ENTRY,
                 page_loads::ENTRY,
                 bulk::ENTRY,
                 udp::ENTRY,

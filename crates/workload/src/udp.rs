@@ -261,7 +261,8 @@ impl App for Sender {
             Input::Opened(_)
             | Input::Message { .. }
             | Input::Writable(_)
-            | Input::Session { .. } => {}
+            | Input::Session { .. }
+            | Input::Unsent { .. } => {}
         }
     }
 }

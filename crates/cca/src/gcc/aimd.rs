@@ -102,10 +102,10 @@ impl Aimd {
 
     fn increase(&mut self, now: Instant) {
         if self.throughput > self.capacity.upper() {
-            self.capacity.mean = None;
+            self.capacity.forget();
         }
         let elapsed = self.changed.map_or(1.0, |at| now.since(at).as_secs_f64());
-        let step = if self.capacity.mean.is_some() {
+        let step = if self.capacity.is_known() {
             self.additive() * elapsed
         } else {
             let factor = libm::pow(ETA, elapsed.min(1.0));
@@ -140,7 +140,7 @@ impl Aimd {
         // Overuse never raises the rate.
         self.rate = rate.min(self.rate).max(self.least);
         if self.throughput < self.capacity.lower() {
-            self.capacity.mean = None;
+            self.capacity.forget();
         }
         self.capacity.overused_at(self.throughput);
         // Until the queue has drained.
@@ -152,7 +152,7 @@ impl Aimd {
 /// Where overuse has been found: mean and spread of R_hat at decreases (section 5.5's R_hat
 /// average, α = 0.95). Rates in bit/s.
 #[derive(Debug, Clone)]
-struct Capacity {
+pub(super) struct Capacity {
     mean: Option<f64>,
     /// Variance divided by the mean, kbit/s. It outlives the mean.
     spread: f64,
@@ -168,7 +168,18 @@ impl Default for Capacity {
 }
 
 impl Capacity {
-    fn overused_at(&mut self, rate: f64) {
+    /// Whether there is a mean.
+    pub fn is_known(&self) -> bool {
+        self.mean.is_some()
+    }
+
+    /// The mean counts no longer.
+    pub fn forget(&mut self) {
+        self.mean = None;
+    }
+
+    /// Overuse at this rate.
+    pub fn overused_at(&mut self, rate: f64) {
         let mean = self.mean.map_or(rate, |mean| 0.95 * mean + 0.05 * rate);
         self.mean = Some(mean);
         let error = (mean - rate) / 1000.0;
@@ -182,13 +193,13 @@ impl Capacity {
     }
 
     /// Above this the capacity must have grown: three standard deviations.
-    fn upper(&self) -> f64 {
+    pub fn upper(&self) -> f64 {
         self.mean
             .map_or(f64::INFINITY, |mean| mean + 3.0 * self.deviation(mean))
     }
 
     /// Below this it must have fallen.
-    fn lower(&self) -> f64 {
+    pub fn lower(&self) -> f64 {
         self.mean
             .map_or(0.0, |mean| mean - 3.0 * self.deviation(mean))
     }

@@ -19,6 +19,7 @@ mod delay;
 mod detector;
 mod groups;
 mod kalman;
+pub mod library;
 mod loss;
 mod probe;
 mod target;

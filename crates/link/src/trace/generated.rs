@@ -76,7 +76,7 @@ pub fn generated(name: &str) -> Result<Trace, Refusal> {
     let starts = (0..SAMPLES)
         .map(|sample| sample * HOLD.as_nanos())
         .collect();
-    Ok(Trace::new(starts, rates, SAMPLES * HOLD.as_nanos()))
+    Ok(Trace::samples_at(starts, rates, SAMPLES * HOLD.as_nanos()))
 }
 
 #[cfg(test)]

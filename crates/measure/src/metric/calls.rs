@@ -2,7 +2,7 @@
 
 use super::declared::{Better, Column, Metric, Observed, belongs};
 use crate::estimate::Statistic;
-use crate::result::CallResult;
+use crate::result::{AudioResult, CallResult};
 
 /// Of each call that belongs to `entry`.
 fn each(observed: &Observed<'_>, entry: &str, take: fn(&CallResult) -> Option<f64>) -> Vec<f64> {
@@ -67,6 +67,7 @@ pub const FRAME_MAX: Metric = Metric {
         heading: "frame max",
         decimals: 0,
         statistic: Statistic::Max,
+        by_default: true,
     }),
     meter: None,
     take: |observed, entry| each(observed, entry, |call| call.frame_delay_ms.max),
@@ -142,4 +143,64 @@ pub const CALL_DELAY: Metric = Metric {
     column: None,
     meter: None,
     take: |observed, entry| each(observed, entry, |call| call.sojourn_ms.p95),
+};
+
+/// Of the audio of each call that belongs to `entry`.
+fn audio(
+    observed: &Observed<'_>,
+    entry: &str,
+    take: impl Fn(&AudioResult) -> Option<f64>,
+) -> Vec<f64> {
+    let calls = observed.run.calls.iter();
+    let calls = calls.filter(|call| belongs(&call.name, entry));
+    let audio = calls.filter_map(|call| call.audio.as_ref());
+    audio.filter_map(take).collect()
+}
+
+/// Audio that was lost or late.
+pub const AUDIO_LATE: Metric = Metric {
+    name: "audio_late",
+    unit: "%",
+    summary: "audio of a call that was lost or late",
+    about: "Of the player's turns of 20 ms, those that it had to conceal, as no frame was there for \
+            them. The player keeps the 95th percentile of the delay's peaks and stretches time, as \
+            NetEq does. Calls without audio have no value.",
+    source: "`concealedSamples` of W3C's Identifiers for WebRTC's Statistics API; decision 0022",
+    better: Better::Less,
+    column: Some(Column::mean("audio late", 2).asked()),
+    meter: None,
+    take: |observed, entry| {
+        audio(observed, entry, |audio| {
+            (audio.frames > 0).then(|| 100.0 * audio.concealed as f64 / audio.frames as f64)
+        })
+    },
+};
+
+/// From mouth to ear.
+pub const AUDIO_DELAY: Metric = Metric {
+    name: "audio_delay",
+    unit: "ms",
+    summary: "mean delay of a call's audio from mouth to ear",
+    about: "The encoder's 26.5 ms, the network, and the wait for the frame's turn at the player; \
+            without what sound cards and acoustic processing take. Concealed turns have none.",
+    source: "ITU-T G.114; RFC 6716, 2; decision 0022",
+    better: Better::Less,
+    column: Some(Column::mean("audio delay", 0).asked()),
+    meter: None,
+    take: |observed, entry| audio(observed, entry, |audio| audio.delay_ms),
+};
+
+/// What listeners would say.
+pub const MOS: Metric = Metric {
+    name: "mos",
+    unit: "",
+    summary: "mean opinion score of a call's audio, 1 to 4.5",
+    about: "The E-model: R = 93.2 − Id − Ie,eff, with the mean delay from mouth to ear and the share \
+            of concealed turns as random loss, for Opus without forward error correction; then the \
+            score that belongs to R. A model's planning value, no listener's.",
+    source: "ITU-T G.107, 7 and annex B; decision 0022",
+    better: Better::More,
+    column: Some(Column::mean("MOS", 2).asked()),
+    meter: None,
+    take: |observed, entry| audio(observed, entry, |audio| audio.mos),
 };

@@ -59,6 +59,8 @@ pub struct Column {
     pub decimals: usize,
     /// What becomes of the values of all runs.
     pub statistic: Statistic,
+    /// Whether it stands there unasked.
+    pub by_default: bool,
 }
 
 impl Column {
@@ -68,6 +70,15 @@ impl Column {
             heading,
             decimals,
             statistic: Statistic::Mean,
+            by_default: true,
+        }
+    }
+
+    /// The same, for tables that ask for it.
+    pub const fn asked(self) -> Self {
+        Column {
+            by_default: false,
+            ..self
         }
     }
 }

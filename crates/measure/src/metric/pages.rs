@@ -84,3 +84,112 @@ pub const PLT: Metric = Metric {
     meter: None,
     take: |observed, entry| each(observed, entry, |page| page.plt_ms),
 };
+
+/// The part of a page load time that servers and the browser take.
+pub const PLT_SERVERS: Metric = Metric {
+    name: "plt_servers",
+    unit: "ms",
+    summary: "load time of the same page over a network that takes no time at all",
+    about: "The same browser and servers, while every message arrives when it is sent: servers think, \
+            the browser works, requests wait for what causes them and for a free connection. No \
+            network can change it. Of complete loads only, as `plt`.",
+    source: "this project; decision 0032",
+    better: Better::Neither,
+    column: Some(Column::mean("PLT servers", 0).asked()),
+    meter: None,
+    take: |observed, entry| {
+        each(observed, entry, |page| {
+            page.plt_ms.and(Some(page.servers_ms))
+        })
+    },
+};
+
+/// The part of a page load time that round trips take.
+pub const PLT_TRIPS: Metric = Metric {
+    name: "plt_trips",
+    unit: "ms",
+    summary: "how much longer it is with the round trips to the servers, and still no bytes' time",
+    about: "Every message arrives half a round trip after it is sent, however long it is: handshakes \
+            and requests have their round trips, but there are no rates, queues, windows or losses. A \
+            nearer server changes it, a link or a queue does not. Of complete loads only.",
+    source: "this project; decision 0032",
+    better: Better::Neither,
+    column: Some(Column::mean("PLT trips", 0).asked()),
+    meter: None,
+    take: |observed, entry| {
+        each(observed, entry, |page| {
+            page.plt_ms.and(Some(page.round_trips_ms - page.servers_ms))
+        })
+    },
+};
+
+/// The part of a page load time that the link can change.
+pub const PLT_LINK: Metric = Metric {
+    name: "plt_link",
+    unit: "ms",
+    summary: "the rest of the page load time: what the link and its queue can change",
+    about: "`plt` less `plt_servers` and `plt_trips`: bytes on the link, waiting in queues, losses, and \
+            the rounds that congestion controls need to open their windows. Of complete loads only. \
+            Where a late answer happens to free a better connection it can be a little below 0.",
+    source: "this project; decision 0032",
+    better: Better::Less,
+    column: Some(Column::mean("PLT link", 0).asked()),
+    meter: None,
+    take: |observed, entry| {
+        each(observed, entry, |page| {
+            page.plt_ms.map(|plt| plt - page.round_trips_ms)
+        })
+    },
+};
+
+/// Loads that are not complete.
+pub const UNFINISHED: Metric = Metric {
+    name: "unfinished",
+    unit: "",
+    summary: "page loads that the end of the run cuts off",
+    about: "They began at least two seconds before the end, and have no load time: a discipline under \
+            which many are unfinished has a `plt` of the others only. One value for each run.",
+    source: "this project; decision 0032",
+    better: Better::Less,
+    column: Some(Column::mean("unfinished", 1).asked()),
+    meter: None,
+    take: |observed, entry| {
+        let cut_off = |page: &PageResult| Some(f64::from(u8::from(page.plt_ms.is_none())));
+        match each(observed, entry, cut_off).as_slice() {
+            [] => Vec::new(),
+            loads => vec![loads.iter().sum()],
+        }
+    },
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A load of 900 ms, of which servers take 300 ms and round trips 200 ms, and one that was cut off.
+    #[test]
+    fn a_load_time_is_the_sum_of_its_parts() {
+        let load = |plt_ms| PageResult {
+            name: "page".to_owned(),
+            plt_ms,
+            servers_ms: 300.0,
+            round_trips_ms: 500.0,
+            ..PageResult::default()
+        };
+        let run = RunResult {
+            pages: vec![load(Some(900.0)), load(None)],
+            ..RunResult::default()
+        };
+        let observed = Observed {
+            run: &run,
+            control: None,
+        };
+        let of = |metric: Metric| (metric.take)(&observed, "page");
+        assert_eq!(of(PLT), [900.0]);
+        assert_eq!(of(PLT_SERVERS), [300.0]);
+        assert_eq!(of(PLT_TRIPS), [200.0]);
+        assert_eq!(of(PLT_LINK), [400.0]);
+        assert_eq!(of(UNFINISHED), [1.0]);
+        assert!((UNFINISHED.take)(&observed, "other").is_empty());
+    }
+}

@@ -64,6 +64,23 @@ pub const FLOW_RATE: Metric = Metric {
     take: |observed, entry| of(observed, entry).map(|flow| flow.goodput_mbps).collect(),
 };
 
+/// What a transfer's packets waited.
+pub const FLOW_DELAY: Metric = Metric {
+    name: "flow_delay",
+    unit: "ms",
+    summary: "mean time that a transfer's packets waited in their first queue",
+    about: "Only the transfer's own packets, in the first queue of its direction; none for a \
+            transfer with an end.",
+    source: "RFC 7928, section 2.6",
+    better: Better::Less,
+    column: None,
+    meter: None,
+    take: |observed, entry| {
+        let waits = of(observed, entry).filter_map(|flow| flow.sojourn_ms);
+        waits.filter_map(|waits| waits.mean).collect()
+    },
+};
+
 /// Goodput of all that last.
 pub const BULK_RATE: Metric = Metric {
     name: "bulk_rate",

@@ -142,7 +142,8 @@ impl Drawing {
                             (marker(shape, (x + 15.0, y), true, ""))
                         }
                         None => {
-                            rect class="area" x=(c(x + 9.0)) y=(c(y - 6.0)) width="14" height="12" {}
+                            path class="bar" stroke-width="12" d=(format!("M{} {}h26", c(x + 3.0), c(y))) {}
+                            path class="line edge" d=(format!("M{} {}h26", c(x + 3.0), c(y - 6.0))) {}
                         }
                     }
                     text x=(c(x + 36.0)) y=(c(y + 4.0)) { (key.name) }

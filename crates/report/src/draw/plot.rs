@@ -184,12 +184,14 @@ impl Plot {
     pub fn area(&mut self, class: &str, points: &[(f64, f64)], end: f64) {
         self.keep_steps(Mark::Area, class, points);
         let mut path = self.stairs(points, end);
+        let edge = self.stairs(points, end).element("line edge");
         let floor = self.py(self.y.ends().0);
         if let Some((first, _)) = points.first() {
             path.upright(floor);
             path.across(self.px(*first));
         }
         self.mark(path.element(&format!("area {class}")));
+        self.mark(edge);
     }
 
     fn most_points(&self) -> usize {

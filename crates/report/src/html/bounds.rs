@@ -20,7 +20,7 @@ pub fn sentence(report: &Report<'_>, series: &Series) -> Option<String> {
         .filter_map(|&(_, at, delay)| Some((at, delay?)))
         .max_by(|a, b| a.1.total_cmp(&b.1))?;
     let groups = report.subject.groups(series);
-    let calls = groups.iter().filter(|group| group.kind == "call");
+    let calls = groups.iter().filter(|group| group.is_call);
     let flows: Vec<usize> = calls.flat_map(|group| group.flows.clone()).collect();
     let end = ((worst.0 + worst.1 * 1e-3) / series.bin_s) as usize;
     let first = end.saturating_sub((BEFORE_S / series.bin_s) as usize);

@@ -11,6 +11,8 @@ use measure::Series;
 /// Height of the row of a single flow, and the most that a row of many may have.
 const ROW: f64 = 16.0;
 const TALLEST: f64 = 72.0;
+/// Ways in which bars are broken (`plot.css`).
+const HATCHES: usize = 4;
 /// Flows at the same time that are drawn below one another in a row.
 const MOST_LANES: usize = 24;
 
@@ -30,7 +32,7 @@ pub fn section(report: &Report<'_>) -> Markup {
         @if !cards.0.is_empty() {
             p class="legend" {
                 @for (number, name) in names.iter().enumerate() {
-                    span { i class=(format!("patch {}", colour(number))) {} (name) }
+                    span { i class=(format!("patch {}", look(number))) {} (name) }
                 }
             }
             (cards)
@@ -49,9 +51,10 @@ fn queue(series: &Series) -> Option<usize> {
     (0..series.classes.len()).find(|queue| !series.classes[*queue].is_empty() && moved(queue))
 }
 
-/// The colour of the class `number`: darker, or lighter, ones than those of disciplines.
-fn colour(number: usize) -> String {
-    format!("c{}", HUES + number % HUES)
+/// What the class `number` looks like: colours darker, or lighter, than those of disciplines, and bars
+/// that are broken in ways that tell them apart without colour.
+fn look(number: usize) -> String {
+    format!("c{} h{}", HUES + number % HUES, number % HATCHES)
 }
 
 fn chart(report: &Report<'_>, names: &[&str], card: &Card<'_>) -> Option<(String, Markup)> {
@@ -62,11 +65,11 @@ fn chart(report: &Report<'_>, names: &[&str], card: &Card<'_>) -> Option<(String
     let parts: Vec<Part> = names
         .iter()
         .enumerate()
-        .map(|(number, name)| Part::new(name, &format!("bar {}", colour(number))))
+        .map(|(number, name)| Part::new(name, &format!("bar {}", look(number))))
         .collect();
     let keys = names.iter().enumerate().map(|(number, name)| Key {
         name: (*name).to_owned(),
-        classes: colour(number),
+        classes: look(number),
         shape: None,
     });
     let keys: Vec<Key> = keys.collect();

@@ -81,10 +81,18 @@ impl Layer {
     fn key(&self) -> Key {
         Key {
             name: self.group.title(),
-            classes: format!("f{}", self.group.colour),
+            classes: look(&self.group),
             shape: None,
         }
     }
+}
+
+/// Dashes of the edges of layers (`plot.css`).
+const DASHES: usize = 4;
+
+/// What a layer looks like: its colour, and an upper edge that tells it apart without.
+fn look(group: &Group) -> String {
+    format!("f{} s{} stacked", group.colour, group.colour % DASHES)
 }
 
 /// What the link can carry, in a plot.
@@ -151,7 +159,7 @@ pub fn offered_and_served(series: &Series, flows: &[usize], bins: Range<usize>) 
     (sum(&series.offered), sum(&series.share))
 }
 
-/// Which colour is which entry of the traffic.
+/// Which colour and edge is which entry of the traffic.
 fn legend(stacks: &[Vec<Layer>]) -> Markup {
     let mut groups: Vec<&Group> = Vec::new();
     for layer in stacks.iter().flatten() {
@@ -162,7 +170,7 @@ fn legend(stacks: &[Vec<Layer>]) -> Markup {
     html! {
         p class="legend" {
             @for group in groups {
-                span { i class=(format!("patch f{}", group.colour)) {} (group.title()) }
+                span { i class=(format!("patch {}", look(group))) {} (group.title()) }
             }
         }
     }

@@ -124,7 +124,7 @@ fn closer(report: &Report<'_>, lines: &[Line], name: &str) -> Markup {
     let x = Axis::exact("time, s", from, to, 10);
     let title = format!("frame delay of {name} over a few seconds");
     let draw = |size| delays(report, (x.clone(), y.clone()), &lines, size).finish(&title);
-    let caption = match report.subject.has("page") {
+    let caption = match report.subject.has_pages() {
         true => html! { "The same around the page load with the longest stall." },
         false => html! { "The same when a transfer starts." },
     };

@@ -12,7 +12,7 @@ use measure::metric::calls::STALL;
 use measure::metric::pages::PLT;
 use measure::metric::queues::{DROPS, SOJOURN};
 use measure::metric::transfers::{BULK_RATE, FCT};
-use measure::{Estimate, RunResult, Series};
+use measure::{RunResult, Series};
 use std::fmt::Write as _;
 
 /// A call's rate is taken over this time before other traffic starts, and looked for as long
@@ -35,11 +35,16 @@ pub fn section(report: &Report<'_>) -> Markup {
     }
 }
 
-/// Who does best for the call, for the page, and for transfers.
+/// Who does best for the call, for the page, and for transfers, as far as the runs tell.
 fn verdict(report: &Report<'_>) -> Markup {
     let summaries = &report.summaries;
     if summaries.len() < 2 {
         return html! {};
+    }
+    if report.runs() == 1 {
+        return html! {
+            "One run each: it cannot tell which of the " (summaries.len()) " disciplines does best."
+        };
     }
     let stall = best(summaries, &STALL, 1e3);
     let parts: Vec<Markup> = [
@@ -52,10 +57,7 @@ fn verdict(report: &Report<'_>) -> Markup {
     .flatten()
     .collect();
     html! {
-        @if !parts.is_empty() {
-            @if report.runs() == 1 { "In one run, which may be chance, of " } @else { "Of " }
-            (summaries.len()) " disciplines, " (joined(&parts, "; ")) "."
-        }
+        @if !parts.is_empty() { "Of " (summaries.len()) " disciplines, " (joined(&parts, "; ")) "." }
     }
 }
 
@@ -69,63 +71,60 @@ fn joined(parts: &[Markup], between: &str) -> Markup {
     }
 }
 
-/// Those with the lowest value as it is printed, and how many others cannot be told from them.
-struct Best<'a> {
-    names: Vec<&'a str>,
-    least: f64,
-    close: usize,
+/// Those with the lowest value as it is printed, in the order of the page, and those whose difference
+/// from it has an interval with zero in it.
+struct Best {
+    lowest: Vec<Markup>,
+    value: f64,
+    untold: Vec<Markup>,
 }
 
 /// The best in `metric`, which `factor` turns into milliseconds.
-fn best<'a>(summaries: &'a [Summary], metric: &Metric, factor: f64) -> Option<Best<'a>> {
-    let values = || summaries.iter().filter_map(|s| Some((s, s.get(metric)?)));
-    let (first, least) = values().min_by(|a, b| a.1.value.total_cmp(&b.1.value))?;
-    let printed = |estimate: &Estimate| time(estimate.value * factor);
-    let same = |estimate: &Estimate| printed(estimate) == printed(&least);
-    let close =
-        |of: &(&Summary, Estimate)| !same(&of.1) && of.1.units > 1 && !of.0.differs(first, metric);
-    let names = values().filter(|of| same(&of.1));
+fn best(summaries: &[Summary], metric: &Metric, factor: f64) -> Option<Best> {
+    let values = || {
+        summaries
+            .iter()
+            .filter_map(|s| Some((s, s.get(metric)?.value)))
+    };
+    let (first, least) = values().min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let printed = |value: f64| time(value * factor);
+    let (lowest, others): (Vec<_>, Vec<_>) =
+        values().partition(|(_, value)| printed(*value) == printed(least));
+    let name = |of: &Summary| html! { b { (short(&of.discipline, SHORT_NAME)) } };
+    let untold = others.iter().filter(|(of, _)| !of.differs(first, metric));
     Some(Best {
-        names: names.map(|of| of.0.discipline.as_str()).collect(),
-        least: least.value * factor,
-        close: values().filter(close).count(),
+        lowest: lowest.iter().map(|(of, _)| name(of)).collect(),
+        value: least * factor,
+        untold: untold
+            .map(|(of, value)| html! { (name(of)) " (" (printed(*value)) ")" })
+            .collect(),
     })
 }
 
-impl Best<'_> {
-    /// That these, one or several of them, do it best.
+impl Best {
+    /// That this one, or several, do it best.
     fn text(&self, [one, several]: [&str; 2], best: &str) -> Markup {
-        let verb = if self.names.len() == 1 { one } else { several };
-        let (names, least) = (listed(&self.names), time(self.least));
-        let close = match self.close {
-            0 => String::new(),
-            1 => "; one other cannot be told from it".to_owned(),
-            n => format!("; {n} others cannot be told from it"),
-        };
+        let verb = if self.lowest.len() == 1 { one } else { several };
+        let value = time(self.value);
         html! {
-            (names) " " (verb) " "
-            @if least == "0" && best == "least" {
-                "not at all"
-            } @else {
-                (best) " (" (least) (close) ")"
+            (listed(&self.lowest)) " " (verb) " "
+            @if value == "0" && best == "least" { "not at all" } @else { (best) " (" (value) ")" }
+            @if !self.untold.is_empty() {
+                ", which the runs do not tell from " (listed(&self.untold))
             }
         }
     }
 }
 
 /// Names in a sentence.
-fn listed(names: &[&str]) -> Markup {
-    let bold: Vec<Markup> = names
-        .iter()
-        .take(3)
-        .map(|name| html! { b { (short(name, SHORT_NAME)) } })
-        .collect();
-    let more = names.len() - bold.len();
+fn listed(names: &[Markup]) -> Markup {
+    let shown = &names[..names.len().min(3)];
+    let more = names.len() - shown.len();
     html! {
-        @match bold.as_slice() {
-            bold if more > 0 => { (joined(bold, ", ")) " and " (more) " more" }
+        @match shown {
+            shown if more > 0 => { (joined(shown, ", ")) " and " (more) " more" }
             [first @ .., last] if !first.is_empty() => { (joined(first, ", ")) " and " (last) }
-            bold => { (joined(bold, "")) }
+            shown => { (joined(shown, "")) }
         }
     }
 }
@@ -150,7 +149,7 @@ fn outcome(report: &Report<'_>, summary: &Summary) -> Vec<String> {
     }
     match value(&PLT) {
         Some(plt) => parts.push(format!("pages in {}", time(plt))),
-        None if report.subject.has("page") => parts.push("no page was complete".to_owned()),
+        None if report.subject.has_pages() => parts.push("no page was complete".to_owned()),
         None => {}
     }
     if let Some(fct) = value(&FCT) {
@@ -191,7 +190,7 @@ fn why(report: &Report<'_>, n: usize) -> String {
 /// over all such moments of the measured time, Mbit/s.
 fn dip(report: &Report<'_>, run: &RunResult, series: &Series) -> Option<(f64, f64)> {
     let groups = report.subject.groups(series);
-    let calls = groups.iter().filter(|group| group.kind == "call");
+    let calls = groups.iter().filter(|group| group.is_call);
     let flows: Vec<usize> = calls.flat_map(|group| group.flows.clone()).collect();
     let bins = |seconds: f64| (seconds / series.bin_s).round() as usize;
     let (around, window) = (bins(AROUND_S), bins(LOWEST_S).max(1));

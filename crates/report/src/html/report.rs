@@ -184,7 +184,7 @@ impl<'a> Report<'a> {
 
     /// What the shades of plots over time mean, where there are any.
     pub fn shades(&self) -> &'static str {
-        match (self.subject.has("page"), self.subject.warmup_s > 0.0) {
+        match (self.subject.has_pages(), self.subject.warmup_s > 0.0) {
             (true, true) => "Shaded: a page is loading; grey: warm-up, not measured.",
             (true, false) => "Shaded: a page is loading.",
             (false, true) => "Grey: warm-up, not measured.",

@@ -19,8 +19,8 @@ pub struct Subject<'a> {
     pub duration_s: f64,
     pub warmup_s: f64,
     pub threshold_ms: f64,
-    /// Traffic entries: name and kind.
-    pub entries: Vec<(&'a str, &'static str)>,
+    /// Traffic entries: name, and what results have of them.
+    pub entries: Vec<(&'a str, Rows)>,
     /// When bulk transfers start, s.
     pub transfers: Vec<f64>,
     /// What the first link can carry: from when on, s, and how much, Mbit/s.
@@ -40,7 +40,7 @@ impl<'a> Subject<'a> {
             warmup_s: scenario.warmup.as_secs_f64(),
             threshold_ms: scenario.stall_threshold.as_millis_f64(),
             entries: entries
-                .map(|entry| (entry.name.as_str(), entry.kind.name()))
+                .map(|entry| (entry.name.as_str(), entry.kind.entry.rows))
                 .collect(),
             transfers: scenario.traffic.iter().filter_map(transfer_start).collect(),
             capacity: first
@@ -49,9 +49,9 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Whether there is traffic of `kind`.
-    pub fn has(&self, kind: &str) -> bool {
-        self.entries.iter().any(|entry| entry.1 == kind)
+    /// Whether pages are loaded.
+    pub fn has_pages(&self) -> bool {
+        self.entries.iter().any(|entry| entry.1 == Rows::Loads)
     }
 
     /// The traffic entry of a flow: that of its name, or of its name without a number.
@@ -76,7 +76,7 @@ impl<'a> Subject<'a> {
             .map(|flow| self.entry_of(flow))
             .collect();
         let mut order: Vec<usize> = (0..self.entries.len()).collect();
-        order.sort_by_key(|&entry| (self.entries[entry].1 != "call", entry));
+        order.sort_by_key(|&entry| (self.entries[entry].1 != Rows::Call, entry));
         let flows_of = |entry: usize| -> Vec<usize> {
             let flows = entries.iter().enumerate();
             flows
@@ -85,7 +85,7 @@ impl<'a> Subject<'a> {
                 .collect()
         };
         let mut groups: Vec<Group> = Vec::new();
-        let is_page = |entry: usize| self.entries[entry].1 == "page";
+        let is_page = |entry: usize| self.entries[entry].1 == Rows::Loads;
         let alone = |entry: usize| {
             if is_page(entry) {
                 1
@@ -95,13 +95,14 @@ impl<'a> Subject<'a> {
         };
         let each = order.iter().map(|&entry| alone(entry)).sum::<usize>() < COLOURS;
         for &entry in &order {
-            let (name, kind) = self.entries[entry];
+            let (name, rows) = self.entries[entry];
+            let is_call = rows == Rows::Call;
             let flows = flows_of(entry);
             if each && !is_page(entry) {
-                let group = |flow: usize| Group::new(&series.flows[flow], kind, vec![flow]);
+                let group = |flow: usize| Group::new(&series.flows[flow], is_call, vec![flow]);
                 groups.extend(flows.into_iter().map(group));
             } else if !flows.is_empty() {
-                groups.push(Group::new(name, kind, flows));
+                groups.push(Group::new(name, is_call, flows));
             }
         }
         let strangers = (0..entries.len()).filter(|&flow| entries[flow].is_none());
@@ -110,7 +111,7 @@ impl<'a> Subject<'a> {
             .flat_map(|group| group.flows);
         let other: Vec<usize> = beyond.chain(strangers).collect();
         if !other.is_empty() {
-            groups.push(Group::new("other", "", other));
+            groups.push(Group::new("other", false, other));
         }
         for (colour, group) in groups.iter_mut().enumerate() {
             group.colour = colour;
@@ -124,8 +125,8 @@ impl<'a> Subject<'a> {
 pub struct Group {
     /// The traffic entry.
     pub name: String,
-    /// Its kind.
-    pub kind: &'static str,
+    /// Whether its flows carry a call.
+    pub is_call: bool,
     /// Its colour.
     pub colour: usize,
     /// The flows, by their place in the series.
@@ -133,10 +134,10 @@ pub struct Group {
 }
 
 impl Group {
-    fn new(name: &str, kind: &'static str, flows: Vec<usize>) -> Self {
+    fn new(name: &str, is_call: bool, flows: Vec<usize>) -> Self {
         Group {
             name: name.to_owned(),
-            kind,
+            is_call,
             colour: 0,
             flows,
         }
@@ -177,7 +178,7 @@ fn capacity(capacity: &Capacity, duration_s: f64) -> Vec<(f64, f64)> {
 mod tests {
     use super::*;
 
-    fn subject(entries: &[(&'static str, &'static str)]) -> Subject<'static> {
+    fn subject(entries: &[(&'static str, Rows)]) -> Subject<'static> {
         Subject {
             name: "n",
             summary: "s",
@@ -190,10 +191,7 @@ mod tests {
         }
     }
 
-    fn groups(
-        entries: &[(&'static str, &'static str)],
-        flows: &[&str],
-    ) -> Vec<(String, Vec<usize>)> {
+    fn groups(entries: &[(&'static str, Rows)], flows: &[&str]) -> Vec<(String, Vec<usize>)> {
         let series = Series {
             flows: flows.iter().map(|&flow| flow.to_owned()).collect(),
             ..Series::default()
@@ -214,7 +212,11 @@ mod tests {
 
     #[test]
     fn connections_belong_to_their_entry_and_calls_come_first() {
-        let entries = [("page", "page"), ("call", "call"), ("call-2", "bulk")];
+        let entries = [
+            ("page", Rows::Loads),
+            ("call", Rows::Call),
+            ("call-2", Rows::Flows),
+        ];
         let found = groups(&entries, &["call", "page-1", "call-2", "page-2"]);
         assert_eq!(
             found,
@@ -224,7 +226,7 @@ mod tests {
 
     #[test]
     fn transfers_are_drawn_one_by_one_while_there_are_colours() {
-        let entries = [("a", "bulk"), ("b", "bulk")];
+        let entries = [("a", Rows::Flows), ("b", Rows::Flows)];
         let found = groups(&entries, &["a-1", "b", "a-2"]);
         assert_eq!(found, named(&[("a-1", &[0]), ("a-2", &[2]), ("b", &[1])]));
         let many = ["a-1", "a-2", "a-3", "a-4", "a-5", "a-6", "a-7", "b"];
@@ -235,7 +237,7 @@ mod tests {
     #[test]
     fn what_has_no_colour_left_and_what_is_unknown_is_other() {
         let names = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
-        let entries = names.map(|name| (name, "bulk"));
+        let entries = names.map(|name| (name, Rows::Flows));
         let flows: Vec<&str> = names.iter().copied().chain(["z-1"]).collect();
         let found = groups(&entries, &flows);
         assert_eq!(found.len(), 8);

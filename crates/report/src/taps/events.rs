@@ -26,7 +26,9 @@ use workload::{Event as Application, TrafficId};
 /// | `delivered` | `flow`, `bytes` of its application that arrived, in order |
 /// | `flow_done`, `flow_ended` | `flow` |
 /// | `frame_sent`, `frame_arrived`, `frame_shown`, `frame_lost` | `traffic`; `frame`, its number, from 0 |
-/// | `page_started` | `traffic`; `load`, its number, from 0; `site`, the page's place among the entry's, from 0 |
+/// | `audio_sent` | `traffic`; `frame`, the number of the 20 ms, from 0; `bytes` |
+/// | `audio_arrived` | `traffic`, `frame` |
+/// | `page_started` | `traffic`; `load`, its number, from 0; `site`, the page's place among the entry's, from 0; `servers_ns` and `round_trips_ns`, what the load takes without a link, and with round trips |
 /// | `connection_opened` | `traffic` |
 /// | `request_started` | `traffic`, `load`; `request`, its number within the page |
 /// | `request_done` | the same, and `bytes` of the answer |
@@ -89,10 +91,18 @@ enum What<'a> {
     FrameArrived(Frame<'a>),
     FrameShown(Frame<'a>),
     FrameLost(Frame<'a>),
+    AudioSent {
+        #[serde(flatten)]
+        frame: Frame<'a>,
+        bytes: u32,
+    },
+    AudioArrived(Frame<'a>),
     PageStarted {
         traffic: &'a str,
         load: u32,
         site: u32,
+        servers_ns: u64,
+        round_trips_ns: u64,
     },
     ConnectionOpened {
         traffic: &'a str,
@@ -209,10 +219,26 @@ fn application<'a>(parties: &'a Parties<'_>, event: Application) -> What<'a> {
         Application::FrameArrived { call, frame: n } => What::FrameArrived(frame(call, n)),
         Application::FrameShown { call, frame: n } => What::FrameShown(frame(call, n)),
         Application::FrameLost { call, frame: n } => What::FrameLost(frame(call, n)),
-        Application::PageStarted { page, load, site } => What::PageStarted {
+        Application::AudioSent {
+            call,
+            frame: n,
+            bytes,
+        } => What::AudioSent {
+            frame: frame(call, n),
+            bytes,
+        },
+        Application::AudioArrived { call, frame: n } => What::AudioArrived(frame(call, n)),
+        Application::PageStarted {
+            page,
+            load,
+            site,
+            ideal,
+        } => What::PageStarted {
             traffic: name(page),
             load,
             site,
+            servers_ns: ideal.servers.as_nanos(),
+            round_trips_ns: ideal.round_trips.as_nanos(),
         },
         Application::ConnectionOpened { page } => What::ConnectionOpened {
             traffic: name(page),

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::data::Data;
+use crate::experiment::Experiment;
 use measure::{BuiltLink, Engine, EngineError, Sink};
 use scenario::{Choice, Scenario};
 
@@ -56,7 +57,12 @@ fn checked(claim: &str) -> Checked {
     let facts = Facts::new(&NoEngine, &data);
     let records = Records::new(experiment.design(), false, &facts, &[]);
     let claim = &experiment.written.claim[0];
-    claim.checked(&experiment, &records).remove(0)
+    let place = Place {
+        experiment: "test",
+        calls: None,
+        paper: "p",
+    };
+    claim.checked(place, &records).remove(0)
 }
 
 #[test]

@@ -1,20 +1,13 @@
 //! Verdicts of an experiment, judged together.
 
 use super::{Checked, Verdict};
-
-/// The share of verdicts of an experiment that may be wrong.
-const FALSE_DISCOVERIES: f64 = 0.05;
+use crate::discovery::limit;
 
 /// Takes back what would not be told if claims of an experiment were judged together, so that of its
-/// verdicts at most one in twenty is wrong (Y. Benjamini and Y. Hochberg, JRSS B 57, 1995).
+/// verdicts at most one in twenty is wrong.
 pub(crate) fn judged_together(claims: &mut [Checked]) {
-    let mut all: Vec<f64> = claims.iter().filter_map(|claim| claim.p).collect();
-    all.sort_by(f64::total_cmp);
-    let count = all.len() as f64;
-    let told = (1..)
-        .zip(&all)
-        .filter(|(place, p)| **p <= FALSE_DISCOVERIES * f64::from(*place) / count);
-    let limit = told.map(|(_, p)| *p).last().unwrap_or(0.0);
+    let all = || claims.iter().filter_map(|claim| claim.p);
+    let (limit, count) = (limit(all()), all().count());
     let late = |claim: &&mut Checked| {
         claim.verdict != Verdict::Untold && claim.p.is_some_and(|p| p > limit)
     };

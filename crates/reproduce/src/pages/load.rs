@@ -98,7 +98,7 @@ pub struct Load {
     pub open: u64,
     /// Connections opened.
     pub connections: u64,
-    /// Bytes that came home on each of them.
+    /// Bytes of answers that came home on each of them, in the order in which they were opened.
     pub flow_bytes: Vec<u64>,
     /// Whether all requests are complete.
     pub complete: bool,
@@ -112,6 +112,8 @@ struct Meter<'a> {
     outstanding: Vec<u32>,
     in_use: u64,
     open: u64,
+    /// What is left to come of each connection's handshake.
+    handshakes: Vec<u64>,
     load: Load,
 }
 
@@ -123,6 +125,7 @@ impl<'a> Meter<'a> {
             outstanding: vec![0; page.origins().len()],
             in_use: 0,
             open: 0,
+            handshakes: Vec::new(),
             load: Load::default(),
         }
     }
@@ -142,6 +145,16 @@ impl<'a> Meter<'a> {
         self.load.in_use = self.load.in_use.max(self.in_use);
     }
 
+    /// Bytes came home on a connection: of its handshake first, then of answers.
+    fn delivered(&mut self, flow: usize, bytes: u64) {
+        let flows = self.load.flow_bytes.get_mut(flow);
+        if let Some((sum, left)) = flows.zip(self.handshakes.get_mut(flow)) {
+            let handshake = bytes.min(*left);
+            *left -= handshake;
+            *sum += bytes - handshake;
+        }
+    }
+
     fn done(&mut self, request: u32) {
         let (origin, shared) = self.origin(request);
         self.outstanding[origin] -= 1;
@@ -158,12 +171,16 @@ impl Sink for Meter<'_> {
             Application::Delivered { flow, bytes } => {
                 self.active.arrived(now, flow.0);
                 self.load.active = self.active.peak() as u64;
-                if let Some(sum) = self.load.flow_bytes.get_mut(flow.0 as usize) {
-                    *sum += bytes;
-                }
+                self.delivered(flow.0 as usize, bytes);
             }
             // Flows are numbered in the order of their starts.
-            Application::FlowStarted { .. } => self.load.flow_bytes.push(0),
+            Application::FlowStarted {
+                carrier, server, ..
+            } => {
+                let handshake = self.page.handshake_bytes(server, carrier);
+                self.handshakes.push(handshake.get());
+                self.load.flow_bytes.push(0);
+            }
             Application::ConnectionOpened { .. } => {
                 self.load.connections += 1;
                 self.open += 1;

@@ -9,7 +9,7 @@ mod load;
 mod published;
 
 pub use load::{Access, Load};
-pub use published::{PUBLISHED, TABLE_2, published};
+pub use published::{ARCHIVE, PUBLISHED, TABLE_2, archived, published};
 
 use crate::Progress;
 use measure::{Engine, EngineError, quantile};
@@ -103,8 +103,8 @@ pub struct Survey {
     /// Pages that were not complete within ten minutes.
     pub incomplete: usize,
     /// Distributions by name: those of [`Site`] over pages; `request_bytes`, the length of an answer
-    /// with its headers, over all requests; `flow_bytes`, what came home on a connection, over all
-    /// connections. A figure that no page tells is missing.
+    /// with its headers, over all requests; `flow_bytes`, the answers that came home on a connection,
+    /// over all connections that carried some. A figure that no page tells is missing.
     pub figures: BTreeMap<&'static str, Distribution>,
     /// Versions of HTTP by website and by request.
     pub versions: Versions,
@@ -187,9 +187,8 @@ impl Survey {
         });
         let requests = pages.iter().flat_map(|page| page.requests());
         let requests = requests.map(|request| request.response.get());
-        let flows = loads
-            .iter()
-            .flat_map(|load| load.flow_bytes.iter().copied());
+        let flows = loads.iter().flat_map(|load| &load.flow_bytes);
+        let flows = flows.copied().filter(|&bytes| bytes > 0);
         let sizes = [
             (
                 "page_bytes",

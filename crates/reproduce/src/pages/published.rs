@@ -1,4 +1,5 @@
-//! What the Confucius paper says of the thousand websites that it measured in November 2023.
+//! What the Confucius paper says of the thousand websites that it measured in November 2023, and what
+//! HTTP Archive says of home pages.
 
 /// Figures by the names that [`Survey::figure`](super::Survey::figure) knows.
 pub const PUBLISHED: &[(&str, f64)] = &[
@@ -14,11 +15,10 @@ pub const PUBLISHED: &[(&str, f64)] = &[
     ("connections.p50", 30.0),
     // Table 3: 49 + 178341 + 75 + 25833 requests of 1000 websites.
     ("requests.mean", 204.298),
-    // Appendix A, figure 18(b): "Number of unique IPs/requests and their size"; the text calls them
-    // flow sizes.
-    ("request_bytes.min", 100.0),
-    ("request_bytes.p50", 15_000.0),
-    ("request_bytes.max", 100_000.0),
+    // Appendix A: "flow sizes range from 100 bytes to 100KBytes with a median number of 15KB".
+    ("flow_bytes.min", 100.0),
+    ("flow_bytes.p50", 15_000.0),
+    ("flow_bytes.max", 100_000.0),
     // Table 3, in percent of the 1687 pairs of website and version, and of requests. HTTP/1.0,
     // 2.37 and 0.02 %, is not counted with HTTP/1.1 there.
     ("protocol.website.h1", 56.97),
@@ -29,9 +29,35 @@ pub const PUBLISHED: &[(&str, f64)] = &[
     ("protocol.request.h3", 12.64),
 ];
 
-/// The published value of the figure called `name`.
+/// HTTP Archive's percentiles over home pages, by the same names. Its kilobytes have 1024 bytes.
+pub const ARCHIVE: &[(&str, f64)] = &[
+    // Web Almanac 2025, Page Weight, "Distribution of request volume by page type".
+    ("requests.p10", 25.0),
+    ("requests.p50", 78.0),
+    ("requests.p90", 190.0),
+    // The same, "Page weight distribution by page type": 589, 2,710 and 11,406 KB.
+    ("page_bytes.p10", 589.0 * 1024.0),
+    ("page_bytes.p50", 2_710.0 * 1024.0),
+    ("page_bytes.p90", 11_406.0 * 1024.0),
+    // Web Almanac 2020, HTTP/2, "Distribution of total number of connections per page"; later ones
+    // have medians only, of 12 to 16.
+    ("connections.p10", 5.0),
+    ("connections.p50", 13.0),
+    ("connections.p90", 33.0),
+];
+
+/// The paper's value of the figure called `name`.
 pub fn published(name: &str) -> Option<f64> {
-    let found = PUBLISHED.iter().find(|(other, _)| *other == name);
+    find(PUBLISHED, name)
+}
+
+/// HTTP Archive's value of the figure called `name`.
+pub fn archived(name: &str) -> Option<f64> {
+    find(ARCHIVE, name)
+}
+
+fn find(figures: &[(&str, f64)], name: &str) -> Option<f64> {
+    let found = figures.iter().find(|(other, _)| *other == name);
     found.map(|&(_, value)| value)
 }
 

@@ -237,6 +237,7 @@ impl Reports {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Content;
     use super::*;
 
     fn ms(ms: u64) -> Instant {
@@ -248,7 +249,7 @@ mod tests {
             sequence,
             len,
             rtt: Duration::ZERO,
-            fragment: None,
+            content: Content::Padding,
         }
     }
 

@@ -10,11 +10,15 @@ const FARTHEST: u64 = 10_000;
 /// The frames that have not been shown.
 #[derive(Debug, Default)]
 pub struct Frames {
+    /// Whose frames these are.
+    stream: u8,
     /// Number of the first of `slots`.
     front: u64,
     slots: VecDeque<Slot>,
     /// A key frame has been shown.
     started: bool,
+    /// A frame so many behind the newest is lost; 0 for none.
+    most_behind: usize,
 }
 
 /// A frame of which parts may have arrived; with a `count` of zero none has.
@@ -33,6 +37,15 @@ impl Slot {
 }
 
 impl Frames {
+    /// No frame of `stream` has come; one that is `most_behind` the newest is lost, unless that is 0.
+    pub fn new(stream: u8, most_behind: u32) -> Self {
+        Frames {
+            stream,
+            most_behind: most_behind as usize,
+            ..Frames::default()
+        }
+    }
+
     /// Whether something waits for what is missing.
     pub fn blocked(&self) -> bool {
         !self.slots.is_empty()
@@ -51,6 +64,7 @@ impl Frames {
         part: &Fragment,
         events: &mut VecDeque<Event>,
     ) -> Option<u64> {
+        let stream = self.stream;
         let ahead = part.frame.checked_sub(self.front)?;
         let first_rtp = part.rtp.checked_sub(u64::from(part.index))?;
         if ahead > FARTHEST || part.index >= part.count {
@@ -70,20 +84,33 @@ impl Frames {
             };
         }
         slot.arrived = slot.count.min(slot.arrived + 1);
-        if !slot.complete() {
-            return None;
+        let (complete, key) = (slot.complete(), slot.key);
+        if complete {
+            let id = part.frame;
+            events.push_back(Event::FrameComplete { stream, id, at });
         }
-        events.push_back(Event::FrameComplete { id: part.frame, at });
-        if slot.key {
+        if complete && key {
             self.skip(index, at, events);
         }
-        self.show(at, events)
+        let mut end = if complete {
+            self.show(at, events)
+        } else {
+            None
+        };
+        while self.most_behind > 0 && self.slots.len() > self.most_behind {
+            self.skip(1, at, events);
+            self.started = true;
+            end = self.show(at, events).or(end);
+        }
+        end
     }
 
     /// Drops the first `count` frames: a newer key frame is complete.
     fn skip(&mut self, count: usize, at: Instant, events: &mut VecDeque<Event>) {
+        let stream = self.stream;
         for _ in self.slots.drain(..count) {
-            events.push_back(Event::FrameLost { id: self.front, at });
+            let id = self.front;
+            events.push_back(Event::FrameLost { stream, id, at });
             self.front += 1;
         }
     }
@@ -96,7 +123,8 @@ impl Frames {
             }
             end = Some(slot.first_rtp.saturating_add(u64::from(slot.count)));
             self.started = true;
-            events.push_back(Event::FrameShown { id: self.front, at });
+            let (stream, id) = (self.stream, self.front);
+            events.push_back(Event::FrameShown { stream, id, at });
             self.front += 1;
             self.slots.pop_front();
         }
@@ -111,6 +139,7 @@ mod tests {
     /// Frames of two parts each; 0 and 3 are key frames.
     fn part(frame: u64, index: u32) -> Fragment {
         Fragment {
+            stream: 0,
             rtp: frame * 2 + u64::from(index),
             frame,
             index,
@@ -132,6 +161,7 @@ mod tests {
             Event::FrameComplete { id, .. } => format!("complete {id}"),
             Event::FrameShown { id, .. } => format!("shown {id}"),
             Event::FrameLost { id, .. } => format!("lost {id}"),
+            Event::AudioArrived { id, .. } => format!("audio {id}"),
         };
         (events.into_iter().map(text).collect(), end)
     }
@@ -177,6 +207,31 @@ mod tests {
             "lost 1",
             "lost 2",
             "shown 3",
+        ];
+        assert_eq!(events, expected);
+    }
+
+    #[test]
+    fn a_frame_far_behind_the_newest_is_passed_over() {
+        let mut frames = Frames::new(7, 3);
+        let mut events = VecDeque::new();
+        // Frame 0 never comes, of frame 2 one part does not.
+        for (frame, index) in [(1, 0), (1, 1), (2, 0), (3, 0), (3, 1), (4, 0), (5, 0)] {
+            let part = Fragment {
+                key: false,
+                ..part(frame, index)
+            };
+            frames.part(Instant::ZERO, &part, &mut events);
+        }
+        // With frame 3 there are four: 0 is lost, and 1 is shown. With 5, 2 is lost and 3 shown.
+        let (stream, at) = (7, Instant::ZERO);
+        let expected = [
+            Event::FrameComplete { stream, id: 1, at },
+            Event::FrameLost { stream, id: 0, at },
+            Event::FrameShown { stream, id: 1, at },
+            Event::FrameComplete { stream, id: 3, at },
+            Event::FrameLost { stream, id: 2, at },
+            Event::FrameShown { stream, id: 3, at },
         ];
         assert_eq!(events, expected);
     }

@@ -4,6 +4,15 @@
 //! and repairs what the receiver asks for. The [`Receiver`] says what arrived, asks for what is
 //! missing, and reports which frames are complete, shown and lost.
 //!
+//! Audio is bundled with the video (RFC 8843): the same packets' numbers, the same reports, the same
+//! control. Each frame is a packet that leaves at once, past the pacer and the window, and is paid
+//! for like any other (libwebrtc's `PacingController` and `AccountForAudioPacketsInPacedSender`). It
+//! is never sent again.
+//!
+//! A session may carry several streams of video, as a forwarding server's does. Frames depend on
+//! frames of their own stream only, and each stream has its own numbers, repairs and key frames;
+//! packets' numbers, reports, pacing and the control are one for all.
+//!
 //! All sizes that a control sees here are whole packets, IP header included: windows and rates
 //! are what the link carries. A control for a session is therefore built with
 //! [`MediaParams::packet`] as its `mss`.
@@ -15,15 +24,17 @@
 
 mod feedback;
 mod frames;
+mod incoming;
 mod nack;
 mod pacer;
 mod queue;
 mod receiver;
+mod repeats;
 mod sender;
 #[cfg(test)]
 mod tests;
 
-pub use crate::wire::media::{Acks, Arrivals, Feedback, Fragment, Packet};
+pub use crate::wire::media::{Acks, Arrivals, Content, Feedback, Fragment, Packet};
 pub use receiver::{Event, Receiver, ReceiverStats};
 pub use sender::{Frame, Sender, SenderStats};
 
@@ -52,6 +63,9 @@ units::params! {
         nack: bool = "yes", source "RFC 4585, 6.2.1";
         /// Ask so many times for one packet, once a round trip, then for a key frame.
         nack_retries: u32 = "10", range "1".."100", source "libwebrtc kMaxNackRetries";
+        /// Nobody asks: the sender repeats what is not acknowledged in time, until its frame is so many
+        /// behind the newest, which both ends then pass over; 0 for not at all.
+        repeat_frames: u32 = "0", range "0".."1000", source "libwebrtc has receivers ask";
         /// Ask for a key frame after nothing could be shown for so long.
         wait_frame: units::Duration = "3s", range "10ms".."60s", source "libwebrtc kMaxWaitForFrame";
         /// Repeat the request for a key frame at this interval until one begins to arrive.

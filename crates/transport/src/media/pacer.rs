@@ -60,10 +60,11 @@ impl Pacer {
         self.rate = rate;
     }
 
-    /// What else the control wants: its bursts, and the rate that padding keeps up.
-    pub fn follow(&mut self, control: &dyn Control) {
+    /// What else the control wants: its bursts, and the rate that padding keeps up, which is `filled`
+    /// at least.
+    pub fn follow(&mut self, control: &dyn Control, filled: Rate) {
         self.burst = control.pacing_burst();
-        self.padding = control.padding_rate();
+        self.padding = control.padding_rate().max(filled);
     }
 
     /// Begins a probe, if there is one.
@@ -104,16 +105,20 @@ impl Pacer {
         self.last + paid.max(self.rate.time_for(self.debt))
     }
 
-    /// A packet leaves; returns the probe that it belongs to.
+    /// A packet leaves; returns the probe that it belongs to. Audio, which waits for no turn, defers
+    /// the next packet of a probe as it comes on top of the last one.
     pub fn sent(&mut self, now: Instant, len: u32) -> Option<Probe> {
         let passed = now.since(self.last);
+        let unpaid = self.probe.map_or(0, |burst| {
+            burst.probe.rate.bytes_in(self.ready_at().since(now)) as u32
+        });
         let owed = |debt: u64, rate: Rate| {
             let debt = debt.saturating_sub(rate.bytes_in(passed)) + u64::from(len);
             debt.min(rate.bytes_in(MOST_DEBT))
         };
         self.debt = owed(self.debt, self.rate);
         self.padding_debt = owed(self.padding_debt, self.padding);
-        (self.last, self.last_len) = (now, len);
+        (self.last, self.last_len) = (now, len + unpaid);
         let burst = self.probe.as_mut()?;
         let probe = burst.probe;
         burst.bytes_left = burst.bytes_left.saturating_sub(u64::from(len));

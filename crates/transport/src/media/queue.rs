@@ -3,7 +3,7 @@
 //!
 //! Repairs leave before media. A part stays for a second or three round trips after it was sent.
 
-use super::{Fragment, MediaParams};
+use super::{Fragment, Frame, MediaParams};
 use std::collections::VecDeque;
 use units::{Duration, Instant, Rate};
 
@@ -29,15 +29,26 @@ pub struct Part {
     waiting: bool,
 }
 
-/// The parts of all recent frames.
+/// Where the parts of one stream stand among all parts.
+#[derive(Debug, Default)]
+struct Track {
+    /// RTP sequence number of the first of `places`.
+    base: u64,
+    places: VecDeque<u64>,
+}
+
+/// The parts of all recent frames, in the order in which they came. A part's place is one more than
+/// that of the part before it, of whichever stream.
 #[derive(Debug, Default)]
 pub struct Queue {
-    /// RTP sequence number of the first of `parts`.
+    /// Place of the first of `parts`.
     base: u64,
     parts: VecDeque<Part>,
-    /// RTP sequence number of the first part that was never sent.
+    /// By stream.
+    tracks: Vec<Track>,
+    /// Place of the first part that was never sent.
     unsent: u64,
-    /// RTP sequence numbers to send again.
+    /// Places of what is to be sent again.
     again: VecDeque<u64>,
     /// Of all that waits.
     bytes: u64,
@@ -51,18 +62,25 @@ pub struct Queue {
 
 impl Queue {
     /// Cuts a frame into parts of about equal size.
-    pub fn push(&mut self, now: Instant, frame: u64, bytes: u32, key: bool, params: &MediaParams) {
-        let bytes = u64::from(bytes.max(1));
+    pub fn push(&mut self, now: Instant, frame: &Frame, params: &MediaParams) {
+        let stream = usize::from(frame.stream);
+        if self.tracks.len() <= stream {
+            self.tracks.resize_with(stream + 1, Track::default);
+        }
+        let bytes = u64::from(frame.bytes.max(1));
         let count = bytes.div_ceil(u64::from(params.payload));
         for index in 0..count {
             let payload = bytes * (index + 1) / count - bytes * index / count;
+            let place = self.base + self.parts.len() as u64;
+            let track = &mut self.tracks[stream];
             let part = Part {
                 fragment: Fragment {
-                    rtp: self.end(),
-                    frame,
+                    stream: frame.stream,
+                    rtp: track.base + track.places.len() as u64,
+                    frame: frame.id,
                     index: index as u32,
                     count: count as u32,
-                    key,
+                    key: frame.key,
                 },
                 len: payload as u32 + params.overhead,
                 since: now,
@@ -70,13 +88,17 @@ impl Queue {
                 resent: false,
                 waiting: true,
             };
+            track.places.push_back(place);
             self.count_in(&part);
             self.parts.push_back(part);
         }
     }
 
-    fn end(&self) -> u64 {
-        self.base + self.parts.len() as u64
+    /// Where a part of a stream stands, if it is still known.
+    fn place(&self, stream: u8, rtp: u64) -> Option<u64> {
+        let track = self.tracks.get(usize::from(stream))?;
+        let after = usize::try_from(rtp.checked_sub(track.base)?).ok()?;
+        track.places.get(after).copied()
     }
 
     fn count_in(&mut self, part: &Part) {
@@ -85,28 +107,28 @@ impl Queue {
         self.since_sum += u128::from(part.since.as_nanos());
     }
 
-    fn get_mut(&mut self, rtp: u64) -> Option<&mut Part> {
-        self.parts.get_mut(rtp.checked_sub(self.base)? as usize)
+    fn get_mut(&mut self, place: u64) -> Option<&mut Part> {
+        self.parts.get_mut(place.checked_sub(self.base)? as usize)
     }
 
-    fn get(&self, rtp: u64) -> Option<&Part> {
-        self.parts.get(rtp.checked_sub(self.base)? as usize)
+    fn get(&self, place: u64) -> Option<&Part> {
+        self.parts.get(place.checked_sub(self.base)? as usize)
     }
 
-    fn next_rtp(&self) -> u64 {
+    fn next_place(&self) -> u64 {
         self.again.front().copied().unwrap_or(self.unsent)
     }
 
     /// The next part to send.
     pub fn peek(&self) -> Option<&Part> {
-        self.get(self.next_rtp())
+        self.get(self.next_place())
     }
 
     /// Takes the next part to send; true with one that was sent before.
     pub fn pop(&mut self, now: Instant, srtt: Duration) -> Option<(Part, bool)> {
-        let rtp = self.next_rtp();
+        let place = self.next_place();
         let again = self.again.pop_front().is_some();
-        let part = self.get_mut(rtp)?;
+        let part = self.get_mut(place)?;
         part.waiting = false;
         part.resent |= again;
         part.sent = now;
@@ -127,14 +149,17 @@ impl Queue {
             if oldest.waiting || !old {
                 break;
             }
+            let track = &mut self.tracks[usize::from(oldest.fragment.stream)];
+            track.places.pop_front();
+            track.base += 1;
             self.parts.pop_front();
             self.base += 1;
         }
     }
 
-    /// The receiver misses `rtp`. Nothing happens if it is not known any more, waits already, was
+    /// The receiver misses `rtp` of `stream`. Nothing happens if it is not known any more, waits already, was
     /// sent again less than a round trip ago, or repairs took more than `rate` lately.
-    pub fn ask(&mut self, now: Instant, rtp: u64, srtt: Duration, rate: Rate) {
+    pub fn ask(&mut self, now: Instant, stream: u8, rtp: u64, srtt: Duration, rate: Rate) {
         self.forget(now, srtt);
         let paid = rate.bytes_in(now.since(self.repairs_at));
         self.repairs = self.repairs.saturating_sub(paid);
@@ -142,18 +167,31 @@ impl Queue {
         if self.repairs > rate.bytes_in(REPAIR_WINDOW) {
             return;
         }
-        let Some(part) = self.get_mut(rtp) else {
+        let part = self.place(stream, rtp).and_then(|place| self.get(place));
+        let Some(&part) = part else {
             return;
         };
         if part.waiting || (part.resent && now.since(part.sent) < srtt) {
             return;
         }
+        self.repairs += u64::from(part.len);
+        self.repeat(now, stream, rtp);
+    }
+
+    /// Sends `rtp` of `stream` again, whatever the rate. Nothing happens if it is not known any more or waits
+    /// already.
+    pub fn repeat(&mut self, now: Instant, stream: u8, rtp: u64) {
+        let Some(place) = self.place(stream, rtp) else {
+            return;
+        };
+        let Some(part) = self.get_mut(place).filter(|part| !part.waiting) else {
+            return;
+        };
         part.waiting = true;
         part.since = now;
         let part = *part;
-        self.repairs += u64::from(part.len);
         self.count_in(&part);
-        self.again.push_back(rtp);
+        self.again.push_back(place);
     }
 
     /// Bytes that wait, headers included.
@@ -191,16 +229,20 @@ mod tests {
 
     fn queue(frame_bytes: &[u32]) -> Queue {
         let mut queue = Queue::default();
-        for (frame, &bytes) in frame_bytes.iter().enumerate() {
-            queue.push(
-                ms(0),
-                frame as u64,
-                bytes,
-                frame == 0,
-                &MediaParams::default(),
-            );
+        for (id, &bytes) in (0..).zip(frame_bytes) {
+            push(&mut queue, 0, 0, id, bytes);
         }
         queue
+    }
+
+    fn push(queue: &mut Queue, at: u64, stream: u8, id: u64, bytes: u32) {
+        let frame = Frame {
+            stream,
+            id,
+            bytes,
+            key: id == 0,
+        };
+        queue.push(ms(at), &frame, &MediaParams::default());
     }
 
     fn pop(queue: &mut Queue, at: u64) -> Option<(u64, u32, bool)> {
@@ -226,16 +268,16 @@ mod tests {
         pop(&mut queue, 0);
         pop(&mut queue, 0);
         for rtp in [0, 0, 2, 77] {
-            queue.ask(ms(40), rtp, RTT, RATE);
+            queue.ask(ms(40), 0, rtp, RTT, RATE);
         }
         assert_eq!(pop(&mut queue, 40), Some((0, 1_258, true)));
-        queue.ask(ms(60), 0, RTT, RATE);
+        queue.ask(ms(60), 0, 0, RTT, RATE);
         assert_eq!(pop(&mut queue, 60), Some((2, 158, false)));
-        queue.ask(ms(90), 0, RTT, RATE);
+        queue.ask(ms(90), 0, 0, RTT, RATE);
         assert_eq!(pop(&mut queue, 90), Some((0, 1_258, true)));
-        queue.ask(ms(900), 1, RTT, RATE);
+        queue.ask(ms(900), 0, 1, RTT, RATE);
         assert_eq!(pop(&mut queue, 900), Some((1, 1_258, true)));
-        queue.ask(ms(1_901), 2, RTT, RATE);
+        queue.ask(ms(1_901), 0, 2, RTT, RATE);
         assert_eq!(pop(&mut queue, 1_901), None, "forgotten");
     }
 
@@ -248,20 +290,49 @@ mod tests {
         // 100 640 bit/s: five packets in 500 ms, and one that goes beyond.
         let rate = Rate::from_bits(100_640);
         for rtp in 0..20 {
-            queue.ask(ms(10), rtp, RTT, rate);
+            queue.ask(ms(10), 0, rtp, RTT, rate);
         }
         assert_eq!(queue.bytes(), 6 * 1_258);
         // 100 ms pay for one more.
         for rtp in 0..20 {
-            queue.ask(ms(110), rtp, RTT, rate);
+            queue.ask(ms(110), 0, rtp, RTT, rate);
         }
         assert_eq!(queue.bytes(), 7 * 1_258);
     }
 
     #[test]
+    fn each_stream_has_its_own_numbers() {
+        let mut queue = Queue::default();
+        push(&mut queue, 0, 0, 0, 1_000);
+        push(&mut queue, 0, 2, 0, 2_000);
+        push(&mut queue, 0, 0, 1, 500);
+        let next = |queue: &mut Queue, at| {
+            let (Part { fragment, len, .. }, _) = queue.pop(ms(at), RTT)?;
+            Some((fragment.stream, fragment.rtp, len))
+        };
+        let sent: Vec<_> = core::iter::from_fn(|| next(&mut queue, 0)).collect();
+        assert_eq!(
+            sent,
+            [(0, 0, 1_058), (2, 0, 1_058), (2, 1, 1_058), (0, 1, 558)]
+        );
+        // Of stream 1 nothing was sent, and stream 3 is not known.
+        for (stream, rtp) in [(0, 1), (1, 0), (2, 1), (3, 0)] {
+            queue.ask(ms(40), stream, rtp, RTT, RATE);
+        }
+        let again: Vec<_> = core::iter::from_fn(|| next(&mut queue, 40)).collect();
+        assert_eq!(again, [(0, 1, 558), (2, 1, 1_058)]);
+        // At 1.02 s what left at 0 is forgotten; what left at 40 ms is not.
+        for (stream, rtp) in [(0, 0), (0, 1), (2, 0), (2, 1)] {
+            queue.ask(ms(1_020), stream, rtp, RTT, RATE);
+        }
+        let again: Vec<_> = core::iter::from_fn(|| next(&mut queue, 1_020)).collect();
+        assert_eq!(again, [(0, 1, 558), (2, 1, 1_058)]);
+    }
+
+    #[test]
     fn waiting_times() {
         let mut queue = queue(&[1_000]);
-        queue.push(ms(30), 1, 1_000, false, &MediaParams::default());
+        push(&mut queue, 30, 0, 1, 1_000);
         assert_eq!(queue.oldest(ms(40)), Duration::from_millis(40));
         // (40 + 10) / 2.
         assert_eq!(queue.mean_wait(ms(40)), Duration::from_millis(25));

@@ -1,9 +1,8 @@
 //! The end of a session that shows frames.
 
 use super::feedback::Reports;
-use super::frames::Frames;
-use super::nack::{Arrived, Missing};
-use super::{Feedback, MediaParams};
+use super::incoming::Incoming;
+use super::{Content, Feedback, MediaParams};
 use crate::{Transmit, Wire};
 use std::collections::VecDeque;
 use units::{Duration, Ecn, Instant};
@@ -16,6 +15,8 @@ const DEFAULT_RTT: Duration = Duration::from_millis(100);
 pub enum Event {
     /// The last missing packet arrived.
     FrameComplete {
+        /// Its stream.
+        stream: u8,
         /// The frame.
         id: u64,
         /// When.
@@ -23,6 +24,8 @@ pub enum Event {
     },
     /// The frame and all that it depends on are complete.
     FrameShown {
+        /// Its stream.
+        stream: u8,
         /// The frame.
         id: u64,
         /// When.
@@ -30,6 +33,15 @@ pub enum Event {
     },
     /// A newer key frame is shown instead; the frame itself may have been complete.
     FrameLost {
+        /// Its stream.
+        stream: u8,
+        /// The frame.
+        id: u64,
+        /// When.
+        at: Instant,
+    },
+    /// A frame of audio arrived. What becomes of it then is the player's affair.
+    AudioArrived {
         /// The frame.
         id: u64,
         /// When.
@@ -55,14 +67,12 @@ pub struct ReceiverStats {
 pub struct Receiver {
     params: MediaParams,
     reports: Reports,
-    missing: Missing,
-    frames: Frames,
+    /// The streams of video, by number, as far as packets came.
+    streams: Vec<Incoming>,
     events: VecDeque<Event>,
+    /// Parts to acknowledge, where the sender repeats by itself: their streams and numbers.
+    parts: VecDeque<(u8, u64)>,
     rtt: Duration,
-    /// Only a key frame helps, and it has to be this one or a newer one.
-    key_wanted: Option<u64>,
-    /// When to ask for one (again).
-    key_due: Instant,
     stats: ReceiverStats,
 }
 
@@ -70,15 +80,12 @@ impl Receiver {
     /// A receiver that reports what the sender's control wants
     /// ([`cca::Control::feedback`]).
     pub fn new(params: &MediaParams, wanted: cca::Feedback) -> Self {
-        let retries = if params.nack { params.nack_retries } else { 0 };
         Receiver {
             reports: Reports::new(wanted, params),
-            missing: Missing::new(retries),
-            frames: Frames::default(),
+            streams: Vec::new(),
+            parts: VecDeque::new(),
             events: VecDeque::new(),
             rtt: DEFAULT_RTT,
-            key_wanted: None,
-            key_due: Instant::NEVER,
             stats: ReceiverStats::default(),
             params: params.clone(),
         }
@@ -95,50 +102,32 @@ impl Receiver {
         if packet.rtt > Duration::ZERO {
             self.rtt = packet.rtt;
         }
-        let Some(part) = &packet.fragment else {
-            return;
-        };
-        match self.missing.arrived(now, part.rtp) {
-            Arrived::Old => return,
-            Arrived::New => {}
-            Arrived::Hopeless => self.want_key(now),
-        }
-        if part.key && self.key_wanted.is_some_and(|first| part.frame >= first) {
-            self.key_wanted = None;
-            self.key_due = now + self.params.wait_frame;
-        }
-        if let Some(end) = self.frames.part(now, part, &mut self.events) {
-            self.missing.forget_before(end);
-            if self.key_wanted.is_none() {
-                self.key_due = now + self.params.wait_frame;
+        let part = match &packet.content {
+            Content::Video(part) => part,
+            &Content::Audio(id) => {
+                self.events.push_back(Event::AudioArrived { id, at: now });
+                return;
             }
+            Content::Padding => return,
+        };
+        if self.params.repeat_frames > 0 {
+            self.parts.push_back((part.stream, part.rtp));
         }
-        if self.key_wanted.is_none() {
-            self.watch(now);
+        let params = &self.params;
+        while self.streams.len() <= usize::from(part.stream) {
+            let number = self.streams.len() as u8;
+            self.streams.push(Incoming::new(number, params));
         }
-    }
-
-    /// Keeps the limit on the time without a shown frame while something waits.
-    fn watch(&mut self, now: Instant) {
-        if !self.frames.blocked() {
-            self.key_due = Instant::NEVER;
-        } else if self.key_due == Instant::NEVER {
-            self.key_due = now + self.params.wait_frame;
-        }
-    }
-
-    fn want_key(&mut self, now: Instant) {
-        if self.key_wanted.is_none() {
-            self.key_wanted = Some(self.frames.next());
-            self.key_due = now;
-        }
+        self.streams[usize::from(part.stream)].part(now, part, params, &mut self.events);
     }
 
     /// The next packet of feedback to send `now`, if any.
     pub fn transmit(&mut self, now: Instant) -> Option<Transmit> {
+        let part = |(stream, rtp)| Feedback::Part { stream, rtp };
         let feedback = self
             .reports
             .take(now)
+            .or_else(|| self.parts.pop_front().map(part))
             .or_else(|| self.nack(now))
             .or_else(|| self.key_request(now))?;
         Some(Transmit {
@@ -149,37 +138,36 @@ impl Receiver {
     }
 
     fn nack(&mut self, now: Instant) -> Option<Feedback> {
-        let (asked, gave_up) = self.missing.ask(now, self.rtt);
-        if gave_up {
-            self.want_key(now);
-        }
-        self.stats.nacked += asked.len() as u64;
-        (!asked.is_empty()).then(|| Feedback::Nack(asked.into()))
+        let rtt = self.rtt;
+        let ask = |(stream, incoming): (u8, &mut Incoming)| {
+            let missing = incoming.ask(now, rtt);
+            (!missing.is_empty()).then_some((stream, missing))
+        };
+        let (stream, missing) = (0..=u8::MAX).zip(&mut self.streams).find_map(ask)?;
+        self.stats.nacked += missing.len() as u64;
+        let missing = missing.into();
+        Some(Feedback::Nack { stream, missing })
     }
 
     fn key_request(&mut self, now: Instant) -> Option<Feedback> {
-        if self.key_wanted.is_none() || now < self.key_due {
-            return None;
-        }
-        self.key_due = now + self.params.wait_key;
+        let params = &self.params;
+        let mut streams = self.streams.iter_mut();
+        let stream = streams.position(|incoming| incoming.key_request(now, params))?;
         self.stats.key_requests += 1;
-        Some(Feedback::KeyFrame)
+        Some(Feedback::KeyFrame(stream as u8))
     }
 
     /// When [`on_timer`](Self::on_timer) wants to be called; [`Instant::NEVER`] if not at all.
     pub fn next_timer(&self) -> Instant {
-        self.reports
-            .next_timer()
-            .min(self.missing.next_timer())
-            .min(self.key_due)
+        let streams = self.streams.iter().map(Incoming::next_timer);
+        streams.fold(self.reports.next_timer(), Instant::min)
     }
 
     /// Time has passed. Afterwards feedback may be ready to be sent.
     pub fn on_timer(&mut self, now: Instant) {
         self.reports.on_timer(now);
-        self.missing.on_timer(now);
-        if now >= self.key_due {
-            self.want_key(now);
+        for stream in &mut self.streams {
+            stream.on_timer(now);
         }
     }
 

@@ -4,12 +4,14 @@ mod reports;
 
 use super::pacer::Pacer;
 use super::queue::Queue;
-use super::{Feedback, MediaParams, Packet};
+use super::repeats::Repeats;
+use super::{Content, Feedback, MediaParams, Packet};
 use crate::flight::Flight;
 use crate::recovery::Recovery;
 use crate::rtt::{Floor, Rtt};
 use crate::{Transmit, Wire};
 use cca::{Arrival, Control, EcnMode, Probe};
+use std::collections::VecDeque;
 use units::{Duration, Ecn, Instant, Rate};
 
 /// libwebrtc `kDefaultRtt`, before the first sample.
@@ -22,11 +24,13 @@ const REMEMBERED: Duration = Duration::from_secs(60);
 /// A frame as the encoder hands it over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Frame {
-    /// Its number: 0, then one more for each.
+    /// The stream of video that it belongs to.
+    pub stream: u8,
+    /// Its number in the stream: 0, then one more for each.
     pub id: u64,
     /// How long it is.
     pub bytes: u32,
-    /// It depends on no other; any other depends on the one before it.
+    /// It depends on no other; any other depends on the one before it in its stream.
     pub key: bool,
 }
 
@@ -51,6 +55,16 @@ pub struct SenderStats {
     pub delivered: u64,
 }
 
+/// One of the streams of video.
+#[derive(Debug, Default)]
+struct Stream {
+    next_frame: u64,
+    key_requested: bool,
+    last_key: Option<Instant>,
+    /// Where repairs are not asked for.
+    repeats: Option<Repeats>,
+}
+
 /// The sender of a media session, under a congestion control.
 pub struct Sender {
     params: MediaParams,
@@ -58,7 +72,15 @@ pub struct Sender {
     wants: cca::Feedback,
     mode: EcnMode,
     queue: Queue,
+    /// Frames of audio that have not left, and their packets' length.
+    audio: VecDeque<(u64, u32)>,
+    /// What audio takes of the control's rate.
+    audio_rate: Rate,
+    /// The rate of video that padding keeps up where there is less.
+    filled: Rate,
     pacer: Pacer,
+    /// By number, as far as frames came.
+    streams: Vec<Stream>,
     /// Packets under way, with the probe that each belongs to.
     flight: Flight<Option<Probe>>,
     /// Bytes that arrived with Congestion Experienced, as far as acknowledged.
@@ -70,9 +92,6 @@ pub struct Sender {
     arrivals: Vec<Arrival>,
     /// When acknowledgements have stayed away for too long.
     rto_due: Instant,
-    key_requested: bool,
-    last_key: Option<Instant>,
-    next_frame: u64,
     stats: SenderStats,
 }
 
@@ -85,7 +104,11 @@ impl Sender {
             mode: control.ecn(),
             control,
             queue: Queue::default(),
+            audio: VecDeque::new(),
+            audio_rate: Rate::default(),
+            filled: Rate::default(),
             pacer: Pacer::default(),
+            streams: Vec::new(),
             flight: Flight::default(),
             marked: 0,
             recovery: Recovery::default(),
@@ -93,28 +116,54 @@ impl Sender {
             rtt: Rtt::new(INITIAL_RTO, Floor::Sum(params.min_rto)),
             arrivals: Vec::new(),
             rto_due: Instant::NEVER,
-            key_requested: false,
-            last_key: None,
-            next_frame: 0,
             stats: SenderStats::default(),
         }
     }
 
-    /// Takes a frame from the encoder. Returns false, and takes nothing, if its number is not the
-    /// next one.
+    /// Takes a frame from an encoder. Returns false, and takes nothing, if its number is not the
+    /// next one of its stream.
     pub fn push_frame(&mut self, now: Instant, frame: Frame) -> bool {
-        if frame.id != self.next_frame {
+        let next = self.stream(frame.stream).map_or(0, |s| s.next_frame);
+        if frame.id != next {
             return false;
         }
-        self.next_frame += 1;
-        if frame.key {
-            self.last_key = Some(now);
-            self.key_requested = false;
+        let place = usize::from(frame.stream);
+        let most_behind = self.params.repeat_frames;
+        while self.streams.len() <= place {
+            self.streams.push(Stream {
+                repeats: (most_behind > 0).then(|| Repeats::new(most_behind)),
+                ..Stream::default()
+            });
         }
-        self.queue
-            .push(now, frame.id, frame.bytes, frame.key, &self.params);
+        let stream = &mut self.streams[place];
+        stream.next_frame += 1;
+        if frame.key {
+            stream.last_key = Some(now);
+            stream.key_requested = false;
+        }
+        self.queue.push(now, &frame, &self.params);
         self.update(now);
         true
+    }
+
+    fn stream(&mut self, stream: u8) -> Option<&mut Stream> {
+        self.streams.get_mut(usize::from(stream))
+    }
+
+    /// Takes a frame of audio, of `bytes`, which stands for `span` of sound. The video's share of the
+    /// control's rate is what such frames leave (libwebrtc's `BitrateAllocator`, where audio has as
+    /// much at least as at most).
+    pub fn push_audio(&mut self, id: u64, bytes: u32, span: Duration) {
+        let len = bytes + self.params.overhead;
+        self.audio_rate = Rate::from_bytes_over(u64::from(len), span);
+        self.audio.push_back((id, len));
+    }
+
+    /// From now on padding fills up what video leaves of `rate`, headers excluded, as far as the control
+    /// allows; zero for no padding.
+    pub fn fill(&mut self, now: Instant, rate: Rate) {
+        self.filled = rate;
+        self.update(now);
     }
 
     /// A packet arrived. Anything but feedback is ignored.
@@ -128,16 +177,24 @@ impl Sender {
                 self.on_arrivals(now, report);
             }
             Feedback::Acks(_) | Feedback::Arrivals(_) => {}
-            Feedback::Nack(missing) => {
+            Feedback::Nack { stream, missing } => {
                 let rate = self.control.media_rate(self.round_trip());
                 for &rtp in missing {
-                    self.queue.ask(now, rtp, self.rtt.srtt, rate);
+                    self.queue.ask(now, *stream, rtp, self.rtt.srtt, rate);
                 }
             }
-            Feedback::KeyFrame => {
-                self.key_requested |= self
-                    .last_key
-                    .is_none_or(|last| now.since(last) >= self.params.key_interval);
+            Feedback::Part { stream, rtp } => {
+                let stream = self.stream(*stream);
+                if let Some(repeats) = stream.and_then(|stream| stream.repeats.as_mut()) {
+                    repeats.acknowledged(now, *rtp);
+                }
+            }
+            Feedback::KeyFrame(stream) => {
+                let interval = self.params.key_interval;
+                if let Some(stream) = self.stream(*stream) {
+                    let due = |last| now.since(last) >= interval;
+                    stream.key_requested |= stream.last_key.is_none_or(due);
+                }
             }
         }
         self.update(now);
@@ -146,6 +203,9 @@ impl Sender {
     /// The next packet to send `now`, if any may be sent.
     pub fn transmit(&mut self, now: Instant) -> Option<Transmit> {
         self.update(now);
+        if let Some((id, len)) = self.audio.pop_front() {
+            return Some(self.packet(now, len, Content::Audio(id)));
+        }
         if self.pacer.ready_at() > now {
             return None;
         }
@@ -163,25 +223,34 @@ impl Sender {
             self.pacer.blocked();
             return None;
         }
-        let mut fragment = None;
-        if let Some((part, again)) = self.queue.pop(now, self.rtt.srtt) {
+        let content = if let Some((part, again)) = self.queue.pop(now, self.rtt.srtt) {
             self.stats.retransmits += u64::from(again);
-            fragment = Some(part.fragment);
+            let stream = self.stream(part.fragment.stream);
+            if let Some(repeats) = stream.and_then(|stream| stream.repeats.as_mut()) {
+                repeats.sent(now, &part.fragment);
+            }
+            Content::Video(part.fragment)
         } else {
             self.stats.padding += u64::from(len);
-        }
+            Content::Padding
+        };
+        Some(self.packet(now, len, content))
+    }
+
+    /// Makes a packet that leaves now.
+    fn packet(&mut self, now: Instant, len: u32, content: Content) -> Transmit {
         let packet = Packet {
             sequence: self.flight.next_number(),
             len,
             rtt: self.rtt.srtt,
-            fragment,
+            content,
         };
         self.account(now, len);
-        Some(Transmit {
+        Transmit {
             len,
             ecn: self.ecn_field(),
             packet: Wire::Media(packet),
-        })
+        }
     }
 
     fn ecn_field(&self) -> Ecn {
@@ -216,11 +285,23 @@ impl Sender {
     /// Brings the pacer up to date after anything that may have changed the rate.
     fn update(&mut self, now: Instant) {
         // Before there is media there is nothing to measure for.
-        if self.next_frame > 0 && !self.pacer.probing() {
+        if !self.streams.is_empty() && !self.pacer.probing() {
             self.pacer.probe(self.control.take_probe(now));
         }
         self.pacer.set_rate(self.pacing_rate(now));
-        self.pacer.follow(&*self.control);
+        self.pacer.follow(&*self.control, self.filled_rate());
+    }
+
+    /// What padding keeps up for [`fill`](Self::fill): with headers and audio, and no more than the
+    /// control allows.
+    fn filled_rate(&self) -> Rate {
+        if self.filled == Rate::default() {
+            return self.filled;
+        }
+        let (payload, packet) = (self.params.payload, self.params.packet());
+        let video = self.filled.scale(u64::from(packet), u64::from(payload));
+        let all = Rate::from_bits(video.as_bits() + self.audio_rate.as_bits());
+        all.min(self.control.media_rate(self.round_trip()))
     }
 
     /// What the control says, or faster where the queue would wait for too long (libwebrtc's
@@ -261,10 +342,11 @@ impl Sender {
         }
     }
 
-    /// The rate at which the encoder should produce: the control's, without headers, and less what
-    /// empties the pacer's queue within [`MediaParams::drain`].
+    /// The rate at which the encoder should produce: the control's, less audio, without headers, and
+    /// less what empties the pacer's queue within [`MediaParams::drain`].
     pub fn media_rate(&self) -> Rate {
         let mut bits = self.control.media_rate(self.round_trip()).as_bits();
+        bits = bits.saturating_sub(self.audio_rate.as_bits());
         if self.params.drain > Duration::ZERO {
             let queue = Rate::from_bytes_over(self.queue.bytes(), self.params.drain);
             bits = bits.saturating_sub(queue.as_bits());
@@ -290,9 +372,10 @@ impl Sender {
         self.queue_delay(now) > self.params.skip_queue
     }
 
-    /// Whether the receiver has asked for a key frame since the last call.
-    pub fn take_keyframe_request(&mut self) -> bool {
-        core::mem::take(&mut self.key_requested)
+    /// Whether the receiver has asked for a key frame of `stream` since the last call.
+    pub fn take_keyframe_request(&mut self, stream: u8) -> bool {
+        let stream = self.stream(stream);
+        stream.is_some_and(|stream| core::mem::take(&mut stream.key_requested))
     }
 
     /// When [`on_timer`](Self::on_timer) wants to be called; [`Instant::NEVER`] if not at all.
@@ -312,7 +395,10 @@ impl Sender {
             cca::Feedback::Acks => self.flight.loss_at(),
             cca::Feedback::Arrivals => Instant::NEVER,
         };
-        pacer.min(control).min(loss).min(self.rto_due)
+        let repeats = self.streams.iter().filter_map(|s| s.repeats.as_ref());
+        let repeats = repeats.map(Repeats::next_timer);
+        let others = control.min(loss).min(self.rto_due);
+        repeats.fold(pacer.min(others), Instant::min)
     }
 
     /// Time has passed. Afterwards packets may be ready to be sent.
@@ -325,6 +411,12 @@ impl Sender {
         }
         if self.rto_due <= now {
             self.on_timeout(now);
+        }
+        for (number, stream) in (0..=u8::MAX).zip(&mut self.streams) {
+            let due = stream.repeats.as_mut().map(|repeats| repeats.due(now));
+            for rtp in due.into_iter().flatten() {
+                self.queue.repeat(now, number, rtp);
+            }
         }
         self.update(now);
     }

@@ -8,12 +8,23 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use units::{Duration, Ecn, Instant};
 
+mod audio;
 mod controls;
 mod marks;
 mod repair;
+mod streams;
 
 fn ms(ms: u64) -> Instant {
     Instant::from_nanos(ms * 1_000_000)
+}
+
+fn frame(stream: u8, id: u64, bytes: u32, key: bool) -> Frame {
+    Frame {
+        stream,
+        id,
+        bytes,
+        key,
+    }
 }
 
 /// What a control was told.
@@ -166,7 +177,8 @@ impl Bed {
     fn push(&mut self, bytes: u32, key: bool) {
         let id = self.pushed.len() as u64;
         self.pushed.push(self.now);
-        assert!(self.sender.push_frame(self.now, Frame { id, bytes, key }));
+        let frame = frame(0, id, bytes, key);
+        assert!(self.sender.push_frame(self.now, frame));
     }
 
     fn encode(&mut self) {
@@ -185,7 +197,7 @@ impl Bed {
         }
         let rate = rate.clamp(encoder.bounds.0, encoder.bounds.1);
         let bytes = rate.bytes_in(encoder.interval) as u32;
-        let asked = self.sender.take_keyframe_request();
+        let asked = self.sender.take_keyframe_request(0);
         if asked {
             self.key_requests.push(self.now);
         }
@@ -282,7 +294,7 @@ impl Bed {
 
     fn completed(&self) -> Vec<(u64, Instant)> {
         let complete = |event: &Event| match *event {
-            Event::FrameComplete { id, at } => Some((id, at)),
+            Event::FrameComplete { id, at, .. } => Some((id, at)),
             _ => None,
         };
         self.events.iter().filter_map(complete).collect()
@@ -415,7 +427,7 @@ fn probes_are_filled_with_padding() {
     let left: Vec<_> = bed
         .sent
         .iter()
-        .map(|&(at, packet)| (at, packet.fragment.is_some()))
+        .map(|&(at, packet)| (at, packet.content != Content::Padding))
         .collect();
     let expected = [
         (10, true),
@@ -482,17 +494,4 @@ fn marks_are_echoed() {
     // All three left before the first mark was known: one round trip, one signal.
     assert_eq!(told.congestions.len(), 1);
     assert_eq!(told.congestions[0].1.signal, cca::Signal::Mark);
-}
-
-#[test]
-fn frames_out_of_turn_are_refused() {
-    let (control, _) = Fixed::new(FULL_PER_MS, cca::Feedback::Acks);
-    let mut sender = Sender::new(&MediaParams::default(), Box::new(control));
-    let frame = Frame {
-        id: 1,
-        bytes: 100,
-        key: true,
-    };
-    assert!(!sender.push_frame(ms(0), frame));
-    assert!(sender.transmit(ms(0)).is_none());
 }

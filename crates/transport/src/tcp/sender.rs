@@ -395,7 +395,9 @@ impl Sender {
         };
         self.lost_untold += self.board.lose_all(now, recent);
         self.stats.timeouts += 1;
-        self.rtt.back_off();
+        if self.config.backoff {
+            self.rtt.back_off();
+        }
         // RFC 5681, 3.1: one segment reduces the window once, however often it times out.
         let una = Some(self.board.una());
         let again = self.recovery.as_ref().is_some_and(|r| !r.rations()) && self.timed_out == una;

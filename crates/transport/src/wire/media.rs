@@ -2,7 +2,7 @@
 
 use units::{Duration, Instant};
 
-/// A packet from the sender: a part of a frame, or padding.
+/// A packet from the sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packet {
     /// Transport-wide sequence number: one more for every packet, sent for the first time or
@@ -12,16 +12,30 @@ pub struct Packet {
     pub len: u32,
     /// The sender's smoothed round trip, zero before the first sample (RTCP XR DLRR, RFC 3611).
     pub rtt: Duration,
-    /// The part of a frame; `None` for padding.
-    pub fragment: Option<Fragment>,
+    /// What it carries.
+    pub content: Content,
+}
+
+/// What a packet from the sender carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Content {
+    /// Nothing that anybody plays: it fills a probe.
+    Padding,
+    /// A part of a frame of video.
+    Video(Fragment),
+    /// A whole frame of audio, by its number.
+    Audio(u64),
 }
 
 /// A part of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fragment {
-    /// RTP sequence number: one more for every part; a retransmission keeps it (RFC 4588's OSN).
+    /// Which of the session's streams of video it belongs to (RTP's SSRC).
+    pub stream: u8,
+    /// RTP sequence number: one more for every part of the stream; a retransmission keeps it (RFC
+    /// 4588's OSN).
     pub rtp: u64,
-    /// The frame, counted from 0.
+    /// The frame, counted from 0 in its stream.
     pub frame: u64,
     /// Which part, counted from 0.
     pub index: u32,
@@ -38,10 +52,22 @@ pub enum Feedback {
     Acks(Acks),
     /// When packets arrived.
     Arrivals(Box<Arrivals>),
-    /// RTP sequence numbers that are missing, in order.
-    Nack(Box<[u64]>),
-    /// Only a key frame helps (RFC 4585's picture loss indication).
-    KeyFrame,
+    /// RTP sequence numbers that are missing.
+    Nack {
+        /// In which stream.
+        stream: u8,
+        /// Which, in order.
+        missing: Box<[u64]>,
+    },
+    /// A part arrived.
+    Part {
+        /// Its stream.
+        stream: u8,
+        /// Its RTP sequence number.
+        rtp: u64,
+    },
+    /// Only a key frame of this stream helps (RFC 4585's picture loss indication).
+    KeyFrame(u8),
 }
 
 /// Which packets arrived, by transport-wide sequence number.
@@ -100,7 +126,7 @@ impl Feedback {
     pub fn wire_len(&self) -> u32 {
         let body = match self {
             // RFC 8888, 3.1, for eight packets: sequence and count 4, reports 16, time stamp 4.
-            Feedback::Acks(_) => 24,
+            Feedback::Acks(_) | Feedback::Part { .. } => 24,
             // Transport-wide feedback: fixed part 8, a two-byte chunk for seven packets, a byte
             // for each arrival.
             Feedback::Arrivals(arrivals) => {
@@ -108,8 +134,8 @@ impl Feedback {
                 8 + 2 * arrivals.received.len().div_ceil(7) as u32 + arrived as u32
             }
             // Four bytes name a packet and any of the 16 after it (RFC 4585, 6.2.1).
-            Feedback::Nack(missing) => 4 * nack_blocks(missing),
-            Feedback::KeyFrame => 0,
+            Feedback::Nack { missing, .. } => 4 * nack_blocks(missing),
+            Feedback::KeyFrame(_) => 0,
         };
         ENVELOPE + RTCP + body
     }
@@ -167,8 +193,11 @@ mod tests {
 
     #[test]
     fn lengths_of_feedback() {
-        let nack = |missing: &[u64]| Feedback::Nack(missing.into()).wire_len();
-        assert_eq!(Feedback::KeyFrame.wire_len(), 50);
+        let nack = |missing: &[u64]| {
+            let missing = missing.into();
+            Feedback::Nack { stream: 0, missing }.wire_len()
+        };
+        assert_eq!(Feedback::KeyFrame(0).wire_len(), 50);
         assert_eq!(nack(&[5, 6, 21]), 54, "one block holds 5 to 21");
         assert_eq!(nack(&[5, 22]), 58);
         let arrivals = Arrivals {

@@ -86,12 +86,23 @@ pub struct Open {
     pub flow: FlowId,
     /// Its traffic entry.
     pub entry: u16,
-    /// Frames of a media session that are under way.
-    pub frames: Frames,
+    /// Frames of a media session that are under way, by stream.
+    frames: Vec<Frames>,
     owners: [Option<Owner>; 2],
     counting: usize,
     /// What each end sent.
     ledgers: [Ledger; 2],
+}
+
+impl Open {
+    /// The frames of a stream of video that are under way.
+    pub fn frames(&mut self, stream: u8) -> &mut Frames {
+        let place = usize::from(stream);
+        if self.frames.len() <= place {
+            self.frames.resize_with(place + 1, Frames::default);
+        }
+        &mut self.frames[place]
+    }
 }
 
 /// Flows by the number of their first end, halved.
@@ -111,7 +122,7 @@ impl Flows {
         self.slots[place as usize] = Some(Open {
             flow: opening.flow,
             entry: opening.entry,
-            frames: Frames::default(),
+            frames: Vec::new(),
             owners: opening.owners,
             counting: opening.counting,
             ledgers: Default::default(),

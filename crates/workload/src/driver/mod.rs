@@ -9,13 +9,17 @@
 
 mod flows;
 mod frames;
+mod session;
 mod slots;
 mod sockets;
 
 pub use flows::{End, Flow};
+pub use session::Fate;
 pub use sockets::{Entry, Sockets, TimerId};
 
-use crate::{App, ConnId, Datagram, Event, Frame, Input, Output, Report, Rows, Start, TrafficId};
+use crate::{
+    App, AudioFrame, ConnId, Datagram, Event, Input, Output, Report, Rows, Start, TrafficId,
+};
 use flows::{Flows, Opening, Owner};
 use slots::{SlotId, Slots};
 use std::collections::BTreeMap;
@@ -204,30 +208,6 @@ impl Driver {
         self.say_of(now, owner, input, sockets)
     }
 
-    /// Something became of a frame that arrives at `end`.
-    pub fn frame<S: Sockets>(&mut self, now: Instant, end: End, fate: Fate, sockets: &mut S) {
-        let Some(open) = self.flows.get_mut(end) else {
-            return;
-        };
-        let (call, flow) = (TrafficId(open.entry), open.flow);
-        let event = match fate {
-            Fate::Complete(frame) => {
-                let bytes = open.frames.length(frame);
-                sockets.tell(now, Event::Delivered { flow, bytes });
-                Event::FrameArrived { call, frame }
-            }
-            Fate::Shown(frame) => {
-                open.frames.settled(frame);
-                Event::FrameShown { call, frame }
-            }
-            Fate::Lost(frame) => {
-                open.frames.settled(frame);
-                Event::FrameLost { call, frame }
-            }
-        };
-        sockets.tell(now, event);
-    }
-
     /// Nothing of a closed flow is under way: its ends may be used again.
     pub fn release(&mut self, first: End) {
         self.flows.release(first);
@@ -303,15 +283,31 @@ impl Driver {
                 Some(end) => sockets.datagram(now, end, datagram),
                 None => Ok(()),
             },
-            Output::Ask(conn) => match end(&conn).and_then(|end| sockets.conditions(now, end)) {
-                Some(conditions) => {
-                    self.say(now, app, Input::Session { conn, conditions }, sockets)
+            Output::Ask { conn, stream } => {
+                let input =
+                    end(&conn).and_then(|end| session::state(now, conn, stream, end, sockets));
+                match input {
+                    Some(input) => self.say(now, app, input, sockets),
+                    None => Ok(()),
                 }
-                None => Ok(()),
-            },
+            }
             Output::Frame { conn, frame } => {
                 if let Some(end) = end(&conn) {
                     self.hand_over(now, end, frame, sockets);
+                }
+                Ok(())
+            }
+            Output::Fill { conn, rate } => {
+                if let Some(end) = end(&conn) {
+                    sockets.fill(now, end, rate);
+                }
+                Ok(())
+            }
+            Output::Audio { conn, frame } => {
+                if let Some(end) = end(&conn) {
+                    let (call, AudioFrame { id: frame, bytes }) = (TrafficId(running.entry), frame);
+                    sockets.tell(now, Event::AudioSent { call, frame, bytes });
+                    sockets.audio(end, AudioFrame { id: frame, bytes });
                 }
                 Ok(())
             }
@@ -399,18 +395,6 @@ impl Driver {
         Ok(())
     }
 
-    fn hand_over<S: Sockets>(&mut self, now: Instant, end: End, frame: Frame, sockets: &mut S) {
-        if let Some(open) = self.flows.get_mut(end) {
-            open.frames.sent(frame.id, frame.bytes);
-            let event = Event::FrameSent {
-                call: TrafficId(open.entry),
-                frame: frame.id,
-            };
-            sockets.tell(now, event);
-            sockets.frame(now, end, frame);
-        }
-    }
-
     /// Closes both ends of a connection; the application at the far end goes with its only one.
     fn close<S: Sockets>(&mut self, now: Instant, app: SlotId, conn: ConnId, sockets: &mut S) {
         let running = self.apps.get_mut(app);
@@ -438,7 +422,16 @@ impl Driver {
         };
         let page = TrafficId(running.entry);
         let event = match report {
-            Report::PageStarted { load, page: site } => Event::PageStarted { page, load, site },
+            Report::PageStarted {
+                load,
+                page: site,
+                ideal,
+            } => Event::PageStarted {
+                page,
+                load,
+                site,
+                ideal,
+            },
             Report::RequestStarted { load, id: request } => Event::RequestStarted {
                 page,
                 load,
@@ -451,6 +444,9 @@ impl Driver {
                 bytes,
             },
             Report::PageDone { load } => Event::PageDone { page, load },
+            Report::FrameSent { frame } => Event::FrameSent { call: page, frame },
+            Report::FrameArrived { frame } => Event::FrameArrived { call: page, frame },
+            Report::FrameShown { frame } => Event::FrameShown { call: page, frame },
             Report::Figure {
                 figure,
                 value,
@@ -471,15 +467,4 @@ impl Driver {
         };
         sockets.tell(now, event);
     }
-}
-
-/// What became of a frame at the receiving end of a media session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
-    /// Its last missing packet arrived.
-    Complete(u64),
-    /// It was shown.
-    Shown(u64),
-    /// It will never be shown.
-    Lost(u64),
 }

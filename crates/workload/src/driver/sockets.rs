@@ -1,7 +1,7 @@
 //! What the driver needs of an engine.
 
 use super::flows::{End, Flow};
-use crate::app::{Conditions, Datagram, Frame};
+use crate::app::{AudioFrame, Conditions, Datagram, Frame};
 use crate::entry::Kind;
 use crate::event::Event;
 use units::{Duration, Instant, Rate};
@@ -34,11 +34,22 @@ pub trait Sockets {
     /// If the socket fails.
     fn datagram(&mut self, now: Instant, end: End, datagram: Datagram) -> Result<(), Self::Error>;
 
-    /// The state of the media session that sends from `end`; none where there is no such session.
-    fn conditions(&mut self, now: Instant, end: End) -> Option<Conditions>;
+    /// The state of the media session that sends from `end`, for its `stream` of video; none where
+    /// there is no such session.
+    fn conditions(&mut self, now: Instant, end: End, stream: u8) -> Option<Conditions>;
+
+    /// Bytes given to the TCP connection of `end` and never sent; none where there is no such
+    /// connection, or nobody can tell.
+    fn unsent(&mut self, end: End) -> Option<u64>;
 
     /// Hands a frame to the media session that sends from `end`.
     fn frame(&mut self, now: Instant, end: End, frame: Frame);
+
+    /// Has the media session that sends from `end` fill up with padding what video leaves of `rate`.
+    fn fill(&mut self, now: Instant, end: End, rate: Rate);
+
+    /// Hands a frame of audio to the media session that sends from `end`.
+    fn audio(&mut self, end: End, frame: AudioFrame);
 
     /// Closes both ends. The numbers of both stay taken until the engine gives them back with
     /// [`Driver::release`](super::Driver::release), once nothing of the flow is under way.

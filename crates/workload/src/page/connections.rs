@@ -14,7 +14,6 @@ use super::{Origin, Page, Protocol};
 use crate::{Carrier, ConnId, Message, Output, Report};
 use std::collections::{BTreeMap, VecDeque};
 use units::Duration;
-use units::random::Stream;
 
 /// Length of a ClientHello as Chrome pads it (RFC 7685: servers that hang at 256 to 511 bytes),
 /// with its record header.
@@ -40,8 +39,8 @@ pub(super) struct Pool {
 #[derive(Debug)]
 struct Server {
     protocol: Protocol,
-    secure: bool,
-    /// Its number: the same for the same host name, on whichever page.
+    carrier: Carrier,
+    tls: bool,
     number: u32,
     extra_rtt: Duration,
     lines: Vec<Line>,
@@ -71,23 +70,13 @@ impl Server {
     fn new(origin: &Origin, extra_rtt: Duration) -> Self {
         Server {
             protocol: origin.protocol,
-            secure: origin.secure,
-            number: (Stream::new(0, &origin.host).bits() >> 32) as u32,
+            carrier: origin.carrier(),
+            tls: origin.tls(),
+            number: origin.server(),
             extra_rtt,
             lines: Vec::new(),
             waiting: VecDeque::new(),
         }
-    }
-
-    fn carrier(&self) -> Carrier {
-        match self.protocol {
-            Protocol::H3 => Carrier::Quic,
-            Protocol::H1 | Protocol::H2 => Carrier::Tcp,
-        }
-    }
-
-    fn tls(&self) -> bool {
-        self.secure && self.carrier() == Carrier::Tcp
     }
 
     /// Requests at a time on one connection.
@@ -145,7 +134,7 @@ impl Pool {
         });
         out.push(Output::Open {
             conn,
-            carrier: server.carrier(),
+            carrier: server.carrier,
             server: server.number,
             extra_rtt: server.extra_rtt,
         });
@@ -156,7 +145,7 @@ impl Pool {
         let Some((index, line)) = self.line(conn) else {
             return;
         };
-        if self.servers[index].tls() {
+        if self.servers[index].tls {
             self.servers[index].lines[line].state = State::Tls;
             out.push(Output::Send {
                 conn,
@@ -205,7 +194,7 @@ impl Pool {
     /// Sends what waits for `server` on connections that can take it, in order.
     fn dispatch(&mut self, page: &Page, server: usize, out: &mut Vec<Output>) {
         let server = &mut self.servers[server];
-        let (capacity, tls) = (server.capacity(), server.tls());
+        let (capacity, tls) = (server.capacity(), server.tls);
         for line in &mut server.lines {
             while line.state == State::Ready
                 && line.busy < capacity

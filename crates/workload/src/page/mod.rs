@@ -8,12 +8,15 @@
 mod active;
 mod client;
 mod connections;
+mod ideal;
+mod load;
 mod server;
 
 pub use active::ActiveFlows;
 pub use client::{PageClient, PageParams, PageSetup};
 pub use server::PageServer;
 
+use crate::Carrier;
 use serde::{Deserialize, Serialize};
 use units::random::Stream;
 use units::{Bytes, Duration};
@@ -51,6 +54,26 @@ pub struct Origin {
     pub port: u16,
     /// What it speaks.
     pub protocol: Protocol,
+}
+
+impl Origin {
+    /// Its server's number: the same for the same host name, on whichever page.
+    fn server(&self) -> u32 {
+        (Stream::new(0, &self.host).bits() >> 32) as u32
+    }
+
+    /// What carries its connections.
+    fn carrier(&self) -> Carrier {
+        match self.protocol {
+            Protocol::H3 => Carrier::Quic,
+            Protocol::H1 | Protocol::H2 => Carrier::Tcp,
+        }
+    }
+
+    /// Whether TLS has a handshake of its own; over QUIC the transport's includes it.
+    fn tls(&self) -> bool {
+        self.secure && self.carrier() == Carrier::Tcp
+    }
 }
 
 /// How requests share connections.
@@ -192,6 +215,15 @@ impl Page {
     /// All answers together.
     pub fn total_response(&self) -> Bytes {
         Bytes::new(self.requests.iter().map(|r| r.response.get()).sum())
+    }
+
+    /// What comes home on a connection to `server` before any answer: the handshake of TLS. Where
+    /// several origins have the server and the carrier, that of the first.
+    pub fn handshake_bytes(&self, server: u32, carrier: Carrier) -> Bytes {
+        let mut origins = self.origins.iter();
+        let origin = origins.find(|of| (of.server(), of.carrier()) == (server, carrier));
+        let tls = origin.is_some_and(Origin::tls);
+        Bytes::new(if tls { connections::SERVER_HELLO } else { 0 })
     }
 
     /// How much longer than `rtt` the round trip to each origin is. Origins' round trips are

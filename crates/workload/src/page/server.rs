@@ -122,7 +122,11 @@ impl App for PageServer {
                 self.full = false;
                 self.give(out);
             }
-            Input::Start | Input::Opened(_) | Input::Datagram { .. } | Input::Session { .. } => {}
+            Input::Start
+            | Input::Opened(_)
+            | Input::Datagram { .. }
+            | Input::Session { .. }
+            | Input::Unsent { .. } => {}
         }
     }
 }

@@ -150,7 +150,11 @@ impl Toy {
                 assert!(self.conns.remove(&conn).is_some(), "closed twice");
             }
             Output::Report(report) => self.run.reports.push((now, report)),
-            Output::Datagram { .. } | Output::Ask(_) | Output::Frame { .. } => {
+            Output::Datagram { .. }
+            | Output::Ask { .. }
+            | Output::Fill { .. }
+            | Output::Frame { .. }
+            | Output::Audio { .. } => {
                 panic!("pages have no use for {output:?}")
             }
         }

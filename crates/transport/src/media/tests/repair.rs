@@ -29,6 +29,25 @@ fn a_lost_packet_is_repaired_one_round_trip_after_the_gap_shows() {
 }
 
 #[test]
+fn a_sender_that_repeats_by_itself_is_not_asked() {
+    let params = MediaParams {
+        repeat_frames: 25,
+        ..MediaParams::default()
+    };
+    let (mut bed, _) = bed(&params);
+    bed.drop = Box::new(|_, packet| packet.sequence == 1);
+    bed.push(6_000, true);
+    bed.run(ms(200));
+    // Packets 0, 2, 3 and 4 are acknowledged at 41, 43, 44 and 45: round trips of 41 ms without
+    // deviation. Gaps of 2, 1 and 1 ms: 0.4, 0.52, 0.616. Packet 1 left at 1; 41 + 5·0.616 = 44.08
+    // later is 45.08, after which the sender looks at 46. The repair takes 21 ms.
+    assert_eq!(bed.completed(), [(0, ms(67))]);
+    assert_eq!(bed.sender.stats().retransmits, 1);
+    let asked = bed.receiver.stats();
+    assert_eq!((asked.nacked, asked.key_requests), (0, 0));
+}
+
+#[test]
 fn a_lost_tail_waits_for_the_next_frame() {
     let (mut bed, _) = bed(&MediaParams::default());
     bed.drop = Box::new(|_, packet| packet.sequence == 1);
@@ -50,8 +69,9 @@ fn what_cannot_be_repaired_asks_for_a_key_frame() {
     };
     let (mut bed, _) = bed(&params);
     // The second packet of frame 1 never arrives.
-    let stuck = |part: &Fragment| part.frame == 1 && part.index == 1;
-    bed.drop = Box::new(move |_, packet| packet.fragment.as_ref().is_some_and(stuck));
+    bed.drop = Box::new(
+        move |_, packet| matches!(packet.content, Content::Video(part) if part.frame == 1 && part.index == 1),
+    );
     bed.encoder = Some(Encoder {
         interval: Duration::from_millis(40),
         next: ms(0),
@@ -85,8 +105,8 @@ fn an_unanswered_request_for_a_key_frame_is_repeated() {
     // Packet 2 arrives at 23: asked there and every 200 ms, at 223, 423, 623, 823.
     assert_eq!(bed.receiver.stats().key_requests, 5);
     // The sender had sent a key frame less than 300 ms before the first.
-    assert!(bed.sender.take_keyframe_request());
-    assert!(!bed.sender.take_keyframe_request());
+    assert!(bed.sender.take_keyframe_request(0));
+    assert!(!bed.sender.take_keyframe_request(0));
     bed.push(1_200, true);
     bed.run(ms(2_000));
     assert_eq!(bed.receiver.stats().key_requests, 5);
@@ -156,6 +176,7 @@ proptest! {
                 if small { word % 50 } else { word }
             };
             let fragment = Fragment {
+                stream: word(3) as u8,
                 rtp: word(1),
                 frame: word(2),
                 index: word(3) as u32,
@@ -166,7 +187,7 @@ proptest! {
                 sequence: word(0),
                 len: word(1) as u32,
                 rtt: Duration::from_nanos(word(2)),
-                fragment: Some(fragment),
+                content: Content::Video(fragment),
             };
             let acks = Acks {
                 largest: word(0),
@@ -182,7 +203,11 @@ proptest! {
             for feedback in [
                 Feedback::Acks(acks),
                 Feedback::Arrivals(Box::new(arrivals)),
-                Feedback::Nack(Box::new([word(0), word(1)])),
+                Feedback::Nack {
+                    stream: word(2) as u8,
+                    missing: Box::new([word(0), word(1)]),
+                },
+                Feedback::KeyFrame(word(3) as u8),
             ] {
                 bed.sender.handle(bed.now, Ecn::Ce, &Wire::Feedback(feedback));
             }

@@ -1,0 +1,126 @@
+//! What each row of a comparison of the simulator with Linux is evidence of.
+//!
+//! Not all of Linux's side is Linux: applications and media sessions are the simulator's own code in
+//! the guest (decision 0050), and our module is the discipline written a second time by those who
+//! wrote the first.
+
+use reproduce::agreement::Row;
+use std::collections::BTreeSet;
+
+/// The discipline whose module is ours.
+const OWN_MODULE: &str = "confucius";
+const CALL: &str = "call";
+const PAGE: &str = "page";
+
+/// The kinds of traffic of the experiment whose rows these are.
+pub fn kinds<'a>(rows: impl IntoIterator<Item = &'a Row>) -> BTreeSet<&'static str> {
+    rows.into_iter().filter_map(|row| row.kind).collect()
+}
+
+/// What of `row` each engine has code of its own for, and what not; its experiment has traffic of these
+/// `kinds`.
+pub fn of(row: &Row, kinds: &BTreeSet<&'static str>) -> String {
+    let queue = match row.case.split(',').next() {
+        Some(OWN_MODULE) => "our module",
+        _ => "qdisc",
+    };
+    let transfers = kinds.iter().any(|kind| *kind != CALL);
+    let apart = match (row.kind, transfers) {
+        (_, false) => queue.to_owned(),
+        (Some(CALL), true) => format!("{queue}, TCP beside it"),
+        (_, true) => format!("TCP, {queue}"),
+    };
+    let same = match row.kind {
+        Some(CALL) => "; not the call",
+        Some(PAGE) => "; not the browser",
+        _ if kinds.contains(CALL) => "; with the same call",
+        _ if kinds.contains(PAGE) => "; with the same browser",
+        _ => "",
+    };
+    apart + same
+}
+
+/// What both engines run the same code for in an experiment with traffic of these `kinds`.
+pub fn shared(kinds: &BTreeSet<&'static str>) -> &'static str {
+    match (kinds.contains(CALL), kinds.contains(PAGE)) {
+        (false, false) => {
+            "The engines share no code that carries or queues packets here: TCP, qdisc and shaper are \
+             Linux's, and our module for `confucius` is ours a second time."
+        }
+        (true, false) => {
+            "Both engines run the same call: encoder, media session and congestion control."
+        }
+        (false, true) => {
+            "Both engines run the same browser and pages, and the same QUIC where a page has HTTP/3."
+        }
+        (true, true) => {
+            "Both engines run the same call (encoder, media session and congestion control), the same \
+             browser and pages, and the same QUIC where a page has HTTP/3."
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reproduce::agreement::Verdict;
+
+    fn row(kind: Option<&'static str>, case: &str) -> Row {
+        Row {
+            scenario: String::new(),
+            case: case.to_owned(),
+            of: String::new(),
+            kind,
+            metric: "sojourn",
+            unit: "ms",
+            ours: 1.0,
+            witness: 1.0,
+            difference: 0.0,
+            ci95: None,
+            allowed: 0.1,
+            pairs: 8,
+            p: 1.0,
+            verdict: Verdict::Untold,
+            needed: None,
+        }
+    }
+
+    #[test]
+    fn what_both_run_is_no_evidence_of_itself() {
+        let found = |kind, case, among: &[&'static str]| {
+            let kinds = among.iter().copied().collect();
+            of(&row(kind, case), &kinds)
+        };
+        for (kind, case, among, expected) in [
+            (Some("bulk"), "pie", &["bulk"][..], "TCP, qdisc"),
+            (None, "confucius,doubling=1s", &["bulk"], "TCP, our module"),
+            (Some("call"), "pie", &["call"], "qdisc; not the call"),
+            (
+                Some("call"),
+                "pie",
+                &["call", "bulk"],
+                "qdisc, TCP beside it; not the call",
+            ),
+            (
+                Some("bulk"),
+                "pie",
+                &["call", "bulk"],
+                "TCP, qdisc; with the same call",
+            ),
+            (
+                Some("page"),
+                "pie",
+                &["call", "page"],
+                "TCP, qdisc; not the browser",
+            ),
+            (
+                None,
+                "pie",
+                &["bulk", "page"],
+                "TCP, qdisc; with the same browser",
+            ),
+        ] {
+            assert_eq!(found(kind, case, among), expected, "{kind:?} {case}");
+        }
+    }
+}

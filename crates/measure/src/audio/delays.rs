@@ -1,0 +1,164 @@
+//! How long a player makes audio wait: NetEq's rule (libwebrtc `PacketArrivalHistory`, `DelayManager`,
+//! `UnderrunOptimizer`, `Histogram`).
+//!
+//! A frame's delay counts from that of the fastest within two seconds. The largest of each half a second
+//! goes into a histogram that forgets, and the target is its 95th percentile. What NetEq does for
+//! reordered packets is left out: paths do not reorder.
+
+use std::collections::VecDeque;
+use units::{Duration, Instant};
+
+/// `kPacketHistorySizeMs`.
+const HISTORY: Duration = Duration::from_secs(2);
+/// `resample_interval_ms`.
+const INTERVAL: Duration = Duration::from_millis(500);
+/// `kBucketSizeMs` and `kDelayBuckets`.
+const BUCKET: Duration = Duration::from_millis(20);
+const BUCKETS: usize = 100;
+/// `quantile`, `forget_factor`, `start_forget_weight`.
+const QUANTILE: f64 = 0.95;
+const FORGET: f64 = 0.983;
+const START_WEIGHT: f64 = 2.0;
+/// `kStartDelayMs`: the target before there is a sample.
+const START: Duration = Duration::from_millis(80);
+
+/// The delays of what arrived.
+#[derive(Debug)]
+pub struct Delays {
+    /// When each frame of the last two seconds arrived, and its delay.
+    recent: VecDeque<(Instant, Duration)>,
+    /// Share of the samples in each bucket.
+    histogram: Vec<f64>,
+    samples: u32,
+    /// When the half second that is being looked at began, and the largest delay in it.
+    began: Instant,
+    largest: Duration,
+}
+
+impl Default for Delays {
+    fn default() -> Self {
+        Delays {
+            recent: VecDeque::new(),
+            histogram: vec![0.0; BUCKETS],
+            samples: 0,
+            began: Instant::ZERO,
+            largest: Duration::ZERO,
+        }
+    }
+}
+
+impl Delays {
+    /// A frame arrived `now` that was on its way for `delay`.
+    pub fn arrived(&mut self, now: Instant, delay: Duration) {
+        if self.recent.is_empty() && self.samples == 0 {
+            self.began = now;
+        }
+        self.recent.push_back((now, delay));
+        while let Some((at, _)) = self.recent.front()
+            && now.since(*at) > HISTORY
+        {
+            self.recent.pop_front();
+        }
+        if now.since(self.began) > INTERVAL {
+            self.sample();
+            (self.began, self.largest) = (now, Duration::ZERO);
+        }
+        let relative = delay.saturating_sub(self.least());
+        self.largest = self.largest.max(relative);
+    }
+
+    fn sample(&mut self) {
+        let place = (self.largest.as_nanos() / BUCKET.as_nanos()) as usize;
+        if place >= BUCKETS {
+            return;
+        }
+        let start = 1.0 - START_WEIGHT / f64::from(self.samples + 1);
+        let forget = start.clamp(0.0, FORGET);
+        for share in &mut self.histogram {
+            *share *= forget;
+        }
+        self.histogram[place] += 1.0 - forget;
+        self.samples += 1;
+    }
+
+    /// The delay of the fastest frame.
+    pub fn least(&self) -> Duration {
+        let delays = self.recent.iter().map(|(_, delay)| *delay);
+        delays.min().unwrap_or_default()
+    }
+
+    /// By how much the slowest was slower.
+    pub fn spread(&self) -> Duration {
+        let delays = self.recent.iter().map(|(_, delay)| *delay);
+        delays
+            .max()
+            .unwrap_or_default()
+            .saturating_sub(self.least())
+    }
+
+    /// How much later than the fastest frame would be there a frame should be played.
+    pub fn target(&self) -> Duration {
+        if self.samples == 0 {
+            return START;
+        }
+        let mut above = 1.0;
+        let reaches = |share: &f64| {
+            above -= share;
+            above <= 1.0 - QUANTILE + 1e-9
+        };
+        let place = self.histogram.iter().position(reaches);
+        BUCKET * (place.unwrap_or(BUCKETS - 1) as u64 + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    /// A frame each 20 ms from `from` to `until`, all with the same delay.
+    fn feed(delays: &mut Delays, from: u64, until: u64, delay: u64) {
+        for at in (from..until).step_by(20) {
+            delays.arrived(Instant::ZERO + ms(at), ms(delay));
+        }
+    }
+
+    #[test]
+    fn the_fastest_is_forgotten_after_two_seconds() {
+        let mut delays = Delays::default();
+        feed(&mut delays, 0, 1_000, 30);
+        feed(&mut delays, 1_000, 2_000, 75);
+        assert_eq!((delays.least(), delays.spread()), (ms(30), ms(45)));
+        feed(&mut delays, 2_000, 3_020, 75);
+        assert_eq!((delays.least(), delays.spread()), (ms(75), ms(0)));
+    }
+
+    #[test]
+    fn the_target_is_the_quantile_of_the_peaks() {
+        let mut delays = Delays::default();
+        assert_eq!(delays.target(), ms(80));
+        // Ten seconds without variation are a sample each 520 ms: the first bucket has them all.
+        feed(&mut delays, 0, 10_000, 30);
+        assert_eq!(delays.target(), ms(20));
+        // Peaks of 110 ms, in the bucket from 100 to 120. The 20th sample has a weight of 2/20, more
+        // than the twentieth that a quantile of 95 % leaves aside.
+        assert_eq!(delays.samples, 19);
+        feed(&mut delays, 10_000, 10_520, 140);
+        assert_eq!(delays.samples, 20, "the peak is not over");
+        feed(&mut delays, 10_520, 11_000, 30);
+        assert_eq!((delays.samples, delays.target()), (21, ms(120)));
+    }
+
+    #[test]
+    fn a_rare_peak_decides_nothing() {
+        let mut delays = Delays::default();
+        // After 200 samples one weighs 1.7 %.
+        feed(&mut delays, 0, 110_000, 30);
+        delays.arrived(Instant::ZERO + ms(110_010), ms(500));
+        feed(&mut delays, 110_020, 112_000, 30);
+        assert_eq!(delays.target(), ms(20));
+    }
+}

@@ -1,0 +1,112 @@
+//! What the receiver keeps of one stream of video: what is missing, which frames can be shown, and
+//! whether only a key frame helps.
+
+use super::frames::Frames;
+use super::nack::{Arrived, Missing};
+use super::{Event, Fragment, MediaParams};
+use std::collections::VecDeque;
+use units::{Duration, Instant};
+
+/// A stream of video at the receiver.
+#[derive(Debug)]
+pub struct Incoming {
+    missing: Missing,
+    frames: Frames,
+    /// Only a key frame helps, and it has to be this one or a newer one.
+    key_wanted: Option<u64>,
+    /// When to ask for one (again).
+    key_due: Instant,
+}
+
+impl Incoming {
+    /// Nothing of `stream` has come.
+    pub fn new(stream: u8, params: &MediaParams) -> Self {
+        let retries = if params.nack && params.repeat_frames == 0 {
+            params.nack_retries
+        } else {
+            0
+        };
+        Incoming {
+            missing: Missing::new(retries),
+            frames: Frames::new(stream, params.repeat_frames),
+            key_wanted: None,
+            key_due: Instant::NEVER,
+        }
+    }
+
+    /// A part arrived; what comes of it is appended to `events`.
+    pub fn part(
+        &mut self,
+        now: Instant,
+        part: &Fragment,
+        params: &MediaParams,
+        events: &mut VecDeque<Event>,
+    ) {
+        let asks = params.repeat_frames == 0;
+        match self.missing.arrived(now, part.rtp) {
+            Arrived::Old => return,
+            Arrived::Hopeless if asks => self.want_key(now),
+            Arrived::New | Arrived::Hopeless => {}
+        }
+        if part.key && self.key_wanted.is_some_and(|first| part.frame >= first) {
+            self.key_wanted = None;
+            self.key_due = now + params.wait_frame;
+        }
+        if let Some(end) = self.frames.part(now, part, events) {
+            self.missing.forget_before(end);
+            if self.key_wanted.is_none() && asks {
+                self.key_due = now + params.wait_frame;
+            }
+        }
+        if self.key_wanted.is_none() && asks {
+            self.watch(now, params.wait_frame);
+        }
+    }
+
+    /// Keeps the limit on the time without a shown frame while something waits.
+    fn watch(&mut self, now: Instant, limit: Duration) {
+        if !self.frames.blocked() {
+            self.key_due = Instant::NEVER;
+        } else if self.key_due == Instant::NEVER {
+            self.key_due = now + limit;
+        }
+    }
+
+    fn want_key(&mut self, now: Instant) {
+        if self.key_wanted.is_none() {
+            self.key_wanted = Some(self.frames.next());
+            self.key_due = now;
+        }
+    }
+
+    /// Which packets to ask for `now`, by RTP sequence number.
+    pub fn ask(&mut self, now: Instant, rtt: Duration) -> Vec<u64> {
+        let (asked, gave_up) = self.missing.ask(now, rtt);
+        if gave_up {
+            self.want_key(now);
+        }
+        asked
+    }
+
+    /// Whether to ask for a key frame `now`; the next time is later by as much as is waited for one.
+    pub fn key_request(&mut self, now: Instant, params: &MediaParams) -> bool {
+        let due = self.key_wanted.is_some() && now >= self.key_due;
+        if due {
+            self.key_due = now + params.wait_key;
+        }
+        due
+    }
+
+    /// When [`on_timer`](Self::on_timer) wants to be called; [`Instant::NEVER`] if not at all.
+    pub fn next_timer(&self) -> Instant {
+        self.missing.next_timer().min(self.key_due)
+    }
+
+    /// Time has passed.
+    pub fn on_timer(&mut self, now: Instant) {
+        self.missing.on_timer(now);
+        if now >= self.key_due {
+            self.want_key(now);
+        }
+    }
+}

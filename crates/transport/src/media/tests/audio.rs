@@ -1,0 +1,113 @@
+//! Audio beside the video.
+
+use super::*;
+
+const FRAME: Duration = Duration::from_millis(20);
+
+/// A session whose control says `kbit`, and wants acknowledgements.
+fn session(kbit: u64, window: u64) -> Bed {
+    let (mut control, _) = Fixed::new(Rate::from_bits(kbit * 1_000), cca::Feedback::Acks);
+    control.window = window;
+    Bed::new(&MediaParams::default(), Box::new(control))
+}
+
+/// When frames of audio left, and when they arrived, in milliseconds.
+fn audio(bed: &Bed) -> (Vec<u64>, Vec<u64>) {
+    let in_ms = |at: Instant| at.as_nanos() / 1_000_000;
+    let left = bed
+        .sent
+        .iter()
+        .filter_map(|(at, packet)| match packet.content {
+            Content::Audio(_) => Some(in_ms(*at)),
+            _ => None,
+        });
+    let came = bed.events.iter().filter_map(|event| match event {
+        Event::AudioArrived { at, .. } => Some(in_ms(*at)),
+        _ => None,
+    });
+    (left.collect(), came.collect())
+}
+
+#[test]
+fn audio_waits_for_neither_pacer_nor_window() {
+    // A full packet takes 10 ms at this rate, and the window holds one.
+    let mut bed = session(1_006, 1_258);
+    bed.push(12_000, true);
+    for turn in 0..5 {
+        bed.sender.push_audio(turn, 80, FRAME);
+        bed.run(ms(20 * (turn + 1)));
+    }
+    assert_eq!(audio(&bed).0, [0, 20, 40, 60, 80]);
+    // Sent past the pacer, audio is paid for: ten packets of video would take 100 ms without it, and
+    // five of 138 bytes take 5.5 ms more.
+    let mut bed = session(1_006, u64::MAX);
+    bed.push(12_000, true);
+    for turn in 0..5 {
+        bed.sender.push_audio(turn, 80, FRAME);
+        bed.run(ms(20 * (turn + 1)));
+    }
+    bed.run(ms(200));
+    let (last, _) = bed.sent.last().unwrap();
+    // The tenth packet leaves when the nine before it and the audio are paid for.
+    let paid = (9 * 1_258 + 5 * 138) * 8 / 1_006;
+    assert_eq!(last.as_nanos() / 1_000_000, paid);
+}
+
+#[test]
+fn audio_is_reported_and_not_repaired() {
+    let mut bed = session(10_000, u64::MAX);
+    bed.drop = Box::new(|_, packet| packet.content == Content::Audio(1));
+    bed.push(100, true);
+    for turn in 0..10 {
+        bed.sender.push_audio(turn, 80, FRAME);
+        bed.run(ms(20 * (turn + 1)));
+    }
+    bed.run(ms(400));
+    let (left, came) = audio(&bed);
+    assert_eq!((left.len(), came.len()), (10, 9));
+    // 138 B take 0.1 ms on the link, and 20 ms under way; the first waits for the frame of video.
+    assert_eq!(came[1..3], [60, 80]);
+    assert_eq!(bed.receiver.stats().nacked, 0);
+    assert_eq!(bed.sender.stats().lost, 1, "the control hears of it");
+    assert_eq!(bed.sender.in_flight(), 0);
+}
+
+#[test]
+fn video_has_what_audio_leaves() {
+    let mut bed = session(1_000, u64::MAX);
+    let alone = bed.sender.media_rate();
+    bed.sender.push_audio(0, 80, FRAME);
+    // 138 B each 20 ms are 55.2 kbit/s of 1 Mbit/s; of each packet 1200 in 1258 bytes are video.
+    let left = Rate::from_bits(1_000_000 - 55_200).scale(1_200, 1_258);
+    assert_eq!(alone, Rate::from_bits(1_000_000).scale(1_200, 1_258));
+    assert_eq!(bed.sender.media_rate(), left);
+}
+
+#[test]
+fn audio_defers_a_probe_by_its_own_time() {
+    let (mut control, told) = Fixed::new(Rate::from_bits(1_000_000), cca::Feedback::Arrivals);
+    control.probe = Some(Probe {
+        id: 1,
+        rate: FULL_PER_MS,
+        span: Duration::from_millis(4),
+        packets: 4,
+    });
+    let mut bed = Bed::new(&MediaParams::default(), Box::new(control));
+    bed.push(2_400, true);
+    bed.run(ms(0));
+    bed.sender.push_audio(0, 80, FRAME);
+    bed.run(ms(100));
+    let sent: Vec<_> = bed
+        .sent
+        .iter()
+        .map(|(at, _)| at.as_nanos() / 1_000)
+        .collect();
+    // A full packet is 1 ms, the audio, which leaves at once, 138 / 1258 of that.
+    assert_eq!(sent[..4], [0, 0, 1_109, 2_109]);
+    let told = told.lock().unwrap();
+    assert!(
+        told.arrivals[..4]
+            .iter()
+            .all(|arrival| arrival.probe.is_some())
+    );
+}

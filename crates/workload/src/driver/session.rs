@@ -1,0 +1,91 @@
+//! Frames of media sessions: from applications to sockets, and what becomes of them.
+
+use super::{Driver, End, Sockets};
+use crate::{ConnId, Event, Frame, Input, TrafficId};
+use units::Instant;
+
+/// The stream of video that a call is judged by: results hear of its frames only.
+const JUDGED: u8 = 0;
+
+/// What became of a frame at the receiving end of a media session: of a frame of video its stream and
+/// its number in that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// Its last missing packet arrived.
+    Complete(u8, u64),
+    /// It was shown.
+    Shown(u8, u64),
+    /// It will never be shown.
+    Lost(u8, u64),
+    /// It is of audio, and arrived.
+    Heard(u64),
+}
+
+impl Driver {
+    /// Something became of a frame that arrives at `end`.
+    pub fn frame<S: Sockets>(&mut self, now: Instant, end: End, fate: Fate, sockets: &mut S) {
+        let Some(open) = self.flows.get_mut(end) else {
+            return;
+        };
+        let (call, flow) = (TrafficId(open.entry), open.flow);
+        let (stream, event) = match fate {
+            Fate::Complete(stream, frame) => {
+                let bytes = open.frames(stream).length(frame);
+                sockets.tell(now, Event::Delivered { flow, bytes });
+                (stream, Event::FrameArrived { call, frame })
+            }
+            Fate::Shown(stream, frame) => {
+                open.frames(stream).settled(frame);
+                (stream, Event::FrameShown { call, frame })
+            }
+            Fate::Lost(stream, frame) => {
+                open.frames(stream).settled(frame);
+                (stream, Event::FrameLost { call, frame })
+            }
+            Fate::Heard(frame) => (JUDGED, Event::AudioArrived { call, frame }),
+        };
+        if stream == JUDGED {
+            sockets.tell(now, event);
+        }
+    }
+
+    /// Gives a frame to the session that sends from `end`.
+    pub(super) fn hand_over<S: Sockets>(
+        &mut self,
+        now: Instant,
+        end: End,
+        frame: Frame,
+        sockets: &mut S,
+    ) {
+        if let Some(open) = self.flows.get_mut(end) {
+            open.frames(frame.stream).sent(frame.id, frame.bytes);
+            let event = Event::FrameSent {
+                call: TrafficId(open.entry),
+                frame: frame.id,
+            };
+            if frame.stream == JUDGED {
+                sockets.tell(now, event);
+            }
+            sockets.frame(now, end, frame);
+        }
+    }
+}
+
+/// How the connection is that sends from `end`, as its application wants to know it.
+pub(super) fn state<S: Sockets>(
+    now: Instant,
+    conn: ConnId,
+    stream: u8,
+    end: End,
+    sockets: &mut S,
+) -> Option<Input> {
+    if let Some(conditions) = sockets.conditions(now, end, stream) {
+        return Some(Input::Session {
+            conn,
+            stream,
+            conditions,
+        });
+    }
+    let bytes = sockets.unsent(end)?;
+    Some(Input::Unsent { conn, bytes })
+}
