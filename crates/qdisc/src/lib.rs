@@ -22,6 +22,7 @@ pub mod codel;
 pub mod confucius;
 pub mod drr;
 pub mod dualpi2;
+mod exact_flows;
 pub mod fifo;
 pub mod flow_table;
 pub mod fq;

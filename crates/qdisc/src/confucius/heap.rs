@@ -7,16 +7,16 @@ use crate::list::NIL;
 
 /// Where each flow stands in the heap that holds it, or [`NIL`].
 #[derive(Debug)]
-pub(crate) struct Places(Vec<u32>);
+pub(super) struct Places(Vec<u32>);
 
 impl Places {
     /// Places of `flows` flows, none of them in a heap.
-    pub(crate) fn new(flows: usize) -> Self {
+    pub(super) fn new(flows: usize) -> Self {
         Places(vec![NIL; flows])
     }
 
     /// Whether `flow` is in a heap.
-    pub(crate) fn holds(&self, flow: usize) -> bool {
+    pub(super) fn holds(&self, flow: usize) -> bool {
         self.0[flow] != NIL
     }
 }
@@ -29,17 +29,17 @@ struct Entry {
 
 /// The heap of one class.
 #[derive(Debug, Default)]
-pub(crate) struct Heap(Vec<Entry>);
+pub(super) struct Heap(Vec<Entry>);
 
 impl Heap {
     /// The earliest arrival and its flow.
-    pub(crate) fn top(&self) -> Option<(u64, usize)> {
+    pub(super) fn top(&self) -> Option<(u64, usize)> {
         let entry = self.0.first()?;
         Some((entry.arrival, entry.flow as usize))
     }
 
     /// Adds `flow`, which is in no heap.
-    pub(crate) fn push(&mut self, places: &mut Places, arrival: u64, flow: usize) {
+    pub(super) fn push(&mut self, places: &mut Places, arrival: u64, flow: usize) {
         self.0.push(Entry {
             arrival,
             flow: flow as u32,
@@ -48,7 +48,7 @@ impl Heap {
     }
 
     /// Removes `flow`, which is in this heap.
-    pub(crate) fn remove(&mut self, places: &mut Places, flow: usize) {
+    pub(super) fn remove(&mut self, places: &mut Places, flow: usize) {
         let hole = places.0[flow] as usize;
         places.0[flow] = NIL;
         self.0.swap_remove(hole);

@@ -21,8 +21,7 @@
 
 mod dwrr;
 mod examine;
-pub(crate) mod flow_table;
-pub(crate) mod heap;
+mod heap;
 #[cfg(test)]
 mod model;
 mod occupancy;
@@ -33,10 +32,10 @@ mod store;
 mod tests;
 mod weights;
 
+use crate::exact_flows::{FlowTable, Found};
 use crate::{Backlog, Class, Discipline, DropReason, Env, Observer, Packet, Qdisc};
 use dwrr::Dwrr;
 use examine::{Rules, Verdict};
-use flow_table::{FlowTable, Found};
 use occupancy::{ClassOccupancy, Window, of_buffer, of_delay};
 use params::{ConfuciusParams, MAX_TARGETS, Occupancy};
 use store::{Popped, Store};

@@ -1,56 +1,82 @@
 //! Which flows are *established*: they have kept their own queue short for a while.
 //!
-//! A call does; a download fills whatever buffer it gets. What a flow waits because others came is
-//! not its own doing: while its host is held, nobody is judged.
+//! A call does; a download fills whatever it gets. What a flow waits because others are held back for
+//! it, or because they came, says nothing about it, so nobody is judged meanwhile (the caller's to
+//! see).
 
 use units::{Duration, Instant};
 
 /// For how long a flow has to keep its queue short.
 const PROBATION: Duration = Duration::from_secs(1);
-/// For how long it may be above the low mark now and then.
+/// For how long its queue may stand, or be above the low mark, now and then: a key frame does that.
 const BURST: Duration = Duration::from_millis(200);
+/// For how long it may wait above the high mark when others are the reason.
+const PATIENCE: Duration = Duration::from_secs(3);
 /// A flow that is silent for longer begins again.
 const GAP: Duration = Duration::from_millis(250);
-/// After a drop by the AQM it is not calm for so long.
-const AFTER_DROP: Duration = Duration::from_secs(2);
+/// After a drop or a mark by the AQM it is not established for so long.
+const AFTER_DROP: Duration = Duration::from_secs(5);
+
+/// How long a packet waited, and what is long.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wait {
+    pub(super) waited: Duration,
+    pub(super) low: Duration,
+    pub(super) high: Duration,
+    /// Whether others are the reason.
+    pub(super) excused: bool,
+}
 
 /// What is known of a flow's behaviour.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Calm {
     /// Calm since then; in the future after a drop.
     since: Instant,
-    /// Above the low mark since then.
-    above: Option<Instant>,
+    /// Not above the mark then, and since then always.
+    below: Instant,
+    /// Its queue was empty then, or others were the reason that it was not.
+    empty: Instant,
     last: Instant,
 }
 
 impl Calm {
+    /// A flow that begins `now`.
     pub(super) fn new(now: Instant) -> Self {
         Calm {
             since: now,
-            above: None,
+            below: now,
+            empty: now,
             last: now,
         }
     }
 
-    /// A packet of the flow came.
-    pub(super) fn arrived(&mut self, now: Instant) {
+    /// A packet of the flow came, and found its queue `empty` or not.
+    pub(super) fn arrived(&mut self, now: Instant, empty: bool) {
         if now.since(self.last) > GAP {
-            self.since = self.since.max(now);
-            self.above = None;
+            self.start_again(now);
+            self.below = now;
+        }
+        if empty {
+            self.empty = now;
         }
         self.last = now;
     }
 
-    /// A packet of the flow left after it had waited for `wait`.
-    pub(super) fn left(&mut self, now: Instant, wait: Duration, low: Duration, high: Duration) {
-        if wait <= low {
-            self.above = None;
-            return;
+    /// A packet of the flow left.
+    pub(super) fn left(&mut self, now: Instant, wait: Wait) {
+        let (mark, patience) = match wait.excused {
+            true => (wait.high, PATIENCE),
+            false => (wait.low, BURST),
+        };
+        if wait.waited <= mark {
+            self.below = now;
         }
-        let above = *self.above.get_or_insert(now);
-        if wait > high || now.since(above) > BURST {
-            self.since = self.since.max(now);
+        if wait.excused {
+            self.empty = now;
+        }
+        let stands = now.since(self.below) > patience;
+        if stands || !wait.excused && wait.waited > wait.high {
+            self.start_again(now);
         }
     }
 
@@ -59,7 +85,66 @@ impl Calm {
         self.since = now + AFTER_DROP.saturating_sub(PROBATION);
     }
 
+    /// Whether the flow is established.
     pub(super) fn established(&self, now: Instant) -> bool {
         now.since(self.since) >= PROBATION
+    }
+
+    fn start_again(&mut self, now: Instant) {
+        self.since = self.since.max(now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::ms;
+
+    const LOW: Duration = Duration::from_millis(20);
+    const HIGH: Duration = Duration::from_millis(80);
+
+    /// A packet every 20 ms from `from` to `to`, each of which waits for `wait` ms.
+    fn packets(calm: &mut Calm, from: u64, to: u64, wait: u64) {
+        for at in (from..to).step_by(20) {
+            calm.arrived(ms(at));
+            calm.left(ms(at), Duration::from_millis(wait), LOW, HIGH);
+        }
+    }
+
+    #[test]
+    fn a_short_queue_for_a_second() {
+        let mut calm = Calm::new(ms(0));
+        packets(&mut calm, 0, 990, 15);
+        assert!(!calm.established(ms(999)));
+        assert!(calm.established(ms(1000)));
+    }
+
+    #[test]
+    fn bursts_are_forgiven_and_standing_queues_are_not() {
+        let mut calm = Calm::new(ms(0));
+        packets(&mut calm, 0, 1200, 15);
+        packets(&mut calm, 1200, 1400, 60);
+        packets(&mut calm, 1400, 1500, 15);
+        assert!(calm.established(ms(1500)));
+        packets(&mut calm, 1500, 1740, 60);
+        assert!(!calm.established(ms(1740)));
+        packets(&mut calm, 1740, 3000, 15);
+        assert!(calm.established(ms(3000)));
+        packets(&mut calm, 3000, 3020, 81);
+        assert!(!calm.established(ms(3020)), "above the high mark once");
+    }
+
+    #[test]
+    fn silence_and_drops_begin_it_again() {
+        let mut calm = Calm::new(ms(0));
+        packets(&mut calm, 0, 2000, 15);
+        calm.arrived(ms(2300));
+        assert!(!calm.established(ms(2300)));
+        packets(&mut calm, 2300, 4000, 15);
+        assert!(calm.established(ms(4000)));
+        calm.dropped(ms(4000));
+        packets(&mut calm, 4000, 6100, 15);
+        assert!(!calm.established(ms(5999)));
+        assert!(calm.established(ms(6000)));
     }
 }

@@ -1,149 +1,190 @@
-//! The hold: how long established flows of a host wait at most, and what that may cost the others.
+//! The hold: how long established flows wait at most, and what that may cost the others.
+//!
+//! When many come at once, fair shares would cut a call to a fraction of what it sends, and its queue
+//! would grow until its congestion control has followed, which takes seconds. The hold lets the queue
+//! grow only as far and as fast as is needed to be noticed:
+//!
+//! 1. Established flows are *entitled* to a part of the bytes. While they keep to it, nobody waits
+//!    longer than `low`.
+//! 2. For more than that, where somebody has come within the last second: the wait may rise from `low`
+//!    to `hold` in `rise`, stays there for a moment, is let down again, and so on. A wait that stands
+//!    tells a congestion control that follows delay nothing, one that rises does, each time.
+//! 3. What that costs the others has a bound: they get at least a sixteenth of what established flows
+//!    get, twice that after `doubling`, and so on up to an *edge*. There it stays, so that no step is
+//!    left that could surprise anybody.
+//!
+//! Within a host the edge is what fair shares would give the others, at most 160 bytes beside 256.
+//! Between hosts there is no part, and the edge is three quarters of fair shares.
 
 use units::{Duration, Instant};
 
-/// Bytes that are saved up, at most.
-const MOST: i64 = 64 << 10;
-/// The bound rises for so long, …
-const RISE: Duration = Duration::from_millis(400);
-/// … and stays for so long before what waits is drained.
+/// Bytes that are saved up or owed at most.
+const SAVED: i64 = 64 << 10;
+/// A full packet more than nothing is owed.
+const OWED: i64 = 1514;
+/// For so long the wait stays at its highest.
 const STAY: Duration = Duration::from_millis(150);
-/// Without anyone waiting for so long, an episode is over.
+/// When nobody has waited for so long, it is over.
 const REST: Duration = Duration::from_millis(200);
-/// Whoever came less than this ago is new.
+/// Who came less than this ago is new.
 const NEW: Duration = Duration::from_secs(1);
+/// What others get beside 256 bytes of established flows, at first.
+const FIRST: i64 = 16;
+/// Doublings after which nothing changes.
+const DOUBLINGS: u64 = 20;
+/// No hold counts as older, so that what a long one left is forgotten within as much.
+const OLDEST: Duration = Duration::from_secs(30);
 
 /// How the hold behaves.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rules {
-    /// The most that a held packet waits.
-    pub(super) most: Duration,
-    /// Of its host's bytes established flows may take this many of 256 whenever they wait.
+    /// Nobody is held back for who waited less.
+    pub(super) low: Duration,
+    /// The most that an established flow waits while others are held back.
+    pub(super) high: Duration,
+    /// In this time the wait rises from `low` to `high`.
+    pub(super) rise: Duration,
+    /// Of all bytes established flows may take this many of 256 whenever they wait.
     pub(super) part: i64,
     /// In this time the least share of the others doubles.
     pub(super) doubling: Duration,
+    /// What others get in the end: so many of 256 parts of what fair shares would give them, ...
+    pub(super) of_fair: i64,
+    /// ... and no more than so many bytes beside 256 of established flows.
+    pub(super) edge: i64,
 }
 
-impl Rules {
-    pub(super) fn low(&self) -> Duration {
-        self.most / 4
-    }
+/// How many compete: hosts or flows that have something waiting.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rivals {
+    /// Established ones.
+    pub(super) own: u32,
+    /// All others.
+    pub(super) others: u32,
 }
 
-/// The hold of a host.
+/// Whom others are held back for: the established flows of a host, or of all.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Hold {
-    /// Since when and until when, lately, someone waited.
-    episode: Option<Instant>,
+    /// Whether somebody waits, or has just now.
+    on: bool,
+    /// When somebody waited last.
     waited: Instant,
     /// When the newest flow came.
     pub(super) birth: Instant,
     /// Bytes that established flows may take at any time.
     entitled: i64,
-    /// Bytes that they are ahead of their bound against the others.
+    /// Bytes that they have taken beyond what the others' share allows.
     ahead: i64,
     /// For how long others have been held back; falls when they are not.
     age: Duration,
     aged: Instant,
-    /// When the bound began to rise; none while what waits is drained.
-    rising: Option<Instant>,
-    protecting: bool,
+    /// When the wait began to rise.
+    rising: Instant,
+    /// Whether the others' share still grows.
+    yielding: bool,
+    /// Where it ends: bytes beside 256 of established flows.
+    edge: i64,
 }
 
 impl Hold {
+    /// Nobody waits.
     pub(super) fn new(now: Instant) -> Self {
         Hold {
-            episode: None,
+            on: false,
             waited: now,
             birth: now,
-            entitled: MOST,
+            entitled: SAVED,
             ahead: 0,
             age: Duration::ZERO,
             aged: now,
-            rising: Some(now),
-            protecting: false,
+            rising: now,
+            yielding: false,
+            edge: 256,
         }
     }
 
-    /// Whether an episode is on.
+    /// Whether established flows wait, so that what they wait is not their own doing.
     pub(super) fn is_on(&self) -> bool {
-        self.episode.is_some()
+        self.on
     }
 
-    /// Whether a packet of an established flow that waited for `wait` goes before all others of its
-    /// host, where `others` compete with `own` established flows.
+    /// Whether a packet of an established flow, the one that has waited longest and for `wait`, goes
+    /// before all others.
     pub(super) fn serves(
         &mut self,
         now: Instant,
         wait: Duration,
         rules: &Rules,
-        (own, others): (u32, u32),
+        rivals: Rivals,
     ) -> bool {
-        let low = rules.low();
-        if wait >= low {
-            if self.episode.is_none() {
-                self.episode = Some(now);
+        let waits = wait >= rules.low;
+        self.note(now, waits);
+        self.grow_older(now);
+        if !waits {
+            self.rising = now;
+            return false;
+        }
+        self.entitled > 0 || self.yields(now, rules, rivals) && wait >= self.bound(now, rules)
+    }
+
+    fn note(&mut self, now: Instant, waits: bool) {
+        if waits {
+            if !self.on {
+                self.on = true;
                 self.ahead = 0;
-                self.rising = Some(now);
                 self.aged = now;
-                self.protecting = now.since(self.birth) <= NEW;
+                self.yielding = false;
             }
             self.waited = now;
-        } else if self.episode.is_some() && now.since(self.waited) > REST {
-            self.episode = None;
+        } else if now.since(self.waited) > REST {
+            self.on = false;
         }
-        self.grow_older(now);
-        if wait < low {
-            if self.rising.is_none() {
-                self.rising = Some(now);
-            }
-            return false;
-        }
-        if self.entitled > 0 {
-            return true;
-        }
-        if now.since(self.birth) <= NEW && !self.protecting {
-            self.protecting = true;
-        }
-        if !self.protecting {
-            return false;
-        }
-        if self.others_share(rules) >= 256 * i64::from(others.max(1)) / i64::from(own.max(1)) {
-            self.protecting = false;
-            return false;
-        }
-        self.ahead <= MOST && wait >= self.bound(now, rules)
     }
 
     fn grow_older(&mut self, now: Instant) {
         let span = now.since(self.aged);
         self.aged = now;
-        self.age = match self.episode.is_some() && self.protecting {
-            true => (self.age + span).min(Duration::from_secs(10)),
+        self.age = match self.on && self.yielding {
+            true => (self.age + span).min(OLDEST),
             false => self.age.saturating_sub(span),
         };
     }
 
-    /// Bytes that others get for 256 of established flows, at least.
-    fn others_share(&self, rules: &Rules) -> i64 {
-        let doublings = (self.age.as_nanos() << 8) / rules.doubling.as_nanos().max(1);
-        let (whole, part) = ((doublings >> 8).min(20), doublings & 255);
-        // 1/16, with straight lines between powers of two.
-        ((16_i64 << whole) * (256 + part as i64)) >> 8
+    /// Whether established flows may have more than their part.
+    fn yields(&mut self, now: Instant, rules: &Rules, rivals: Rivals) -> bool {
+        self.yielding |= now.since(self.birth) <= NEW;
+        let fair = rules.of_fair * i64::from(rivals.others.max(1)) / i64::from(rivals.own.max(1));
+        self.edge = fair.min(rules.edge);
+        self.yielding &= self.grown_share(rules) < self.edge;
+        self.ahead <= SAVED
     }
 
-    fn bound(&mut self, now: Instant, rules: &Rules) -> Duration {
-        let low = rules.low();
-        let Some(start) = self.rising else {
-            return low;
-        };
-        let span = now.since(start);
-        if span > RISE + STAY {
-            self.rising = None;
-            return low;
+    /// Bytes that others get for 256 of established flows, at least.
+    fn others_share(&self, rules: &Rules) -> i64 {
+        match self.yielding {
+            true => self.grown_share(rules),
+            false => self.edge,
         }
-        let above = rules.most.saturating_sub(low);
-        low + above * span.min(RISE).as_nanos() / RISE.as_nanos()
+    }
+
+    /// [`FIRST`], doubled with age, with straight lines between the doublings.
+    fn grown_share(&self, rules: &Rules) -> i64 {
+        let doublings = (self.age.as_nanos() << 8) / rules.doubling.as_nanos().max(1);
+        let (whole, part) = ((doublings >> 8).min(DOUBLINGS), (doublings & 255) as i64);
+        ((FIRST << whole) * (256 + part)) >> 8
+    }
+
+    /// How long a packet waits before it goes before the others.
+    fn bound(&mut self, now: Instant, rules: &Rules) -> Duration {
+        let span = now.since(self.rising);
+        if span > rules.rise + STAY {
+            self.rising = now;
+            return rules.low;
+        }
+        let above = rules.high.saturating_sub(rules.low);
+        let risen = span.min(rules.rise).as_nanos();
+        rules.low + above * risen / rules.rise.as_nanos().max(1)
     }
 
     /// A packet of `len` bytes leaves while others wait too.
@@ -151,13 +192,13 @@ impl Hold {
         let len = i64::from(len);
         let earned = len * rules.part / 256;
         let spent = if established { len } else { 0 };
-        self.entitled = (self.entitled + earned - spent).clamp(-1514, MOST);
-        if self.episode.is_some() {
+        self.entitled = (self.entitled + earned - spent).clamp(-OWED, SAVED);
+        if self.on {
             self.ahead += match established {
                 true => len * self.others_share(rules) / 256,
                 false => -len,
             };
-            self.ahead = self.ahead.clamp(-MOST, 4 * MOST);
+            self.ahead = self.ahead.clamp(-SAVED, 4 * SAVED);
         }
     }
 }

@@ -1,0 +1,217 @@
+//! Who sends next: whom others are held back for, and then whose turn it is.
+
+use super::calm::Wait;
+use super::hold::Rivals;
+use super::{Host, Listed, Mencius, Queue, Standing, Store, Turns};
+use crate::drr::Flows;
+use crate::{DropReason, Observer, Packet, codel};
+use units::Instant;
+
+/// So many packets of flows that are no longer established are skipped for a packet.
+const SKIPS: u32 = 64;
+/// So many bytes may new flows send before old ones, and then as many as these.
+const CREDIT: i64 = 64 << 10;
+
+/// The queue of a flow, for CoDel.
+struct OfFlow<'a, P> {
+    store: &'a mut Store<P>,
+    queue: &'a mut Queue,
+    listed: &'a mut Listed,
+}
+
+impl<P> codel::Queue<P> for OfFlow<'_, P> {
+    fn pop(&mut self) -> Option<Packet<P>> {
+        self.store.pop(self.queue, self.listed)
+    }
+
+    /// Of this flow alone, so that its last packet is never dropped.
+    fn backlog_bytes(&self) -> u64 {
+        self.queue.backlog().bytes
+    }
+}
+
+/// Notes whether the AQM has dropped or marked something.
+struct Noting<'a, P> {
+    observer: &'a mut dyn Observer<P>,
+    acted: bool,
+}
+
+impl<P> Observer<P> for Noting<'_, P> {
+    fn dropped(&mut self, now: Instant, packet: Packet<P>, reason: DropReason) {
+        self.acted = true;
+        self.observer.dropped(now, packet, reason);
+    }
+
+    fn marked(&mut self, now: Instant, packet: &Packet<P>) {
+        self.acted = true;
+        self.observer.marked(now, packet);
+    }
+}
+
+impl Turns {
+    /// The one whose turn it is. New ones go first for as long as they take no more than half, so that
+    /// a spray of them costs the others no more.
+    pub(super) fn next(&mut self, members: &mut Flows, quantum: u32) -> Option<usize> {
+        let next = self.round.next(members, self.credit > 0, |_| quantum);
+        next.map(|member| member as usize)
+    }
+
+    /// The one whose turn it was has sent `len` bytes.
+    pub(super) fn sent(&mut self, members: &mut Flows, member: usize, len: u32) {
+        members.charge(member as u32, len);
+        let len = i64::from(len);
+        let earned = if self.round.new_has_turn() { -len } else { len };
+        self.credit = (self.credit + earned).clamp(-CREDIT, CREDIT);
+    }
+}
+
+impl Host {
+    const fn rivals(&self) -> Rivals {
+        Rivals {
+            own: self.own,
+            others: self.others,
+        }
+    }
+}
+
+impl<P> Mencius<P> {
+    /// The packet that goes before those of all other hosts, if there is one.
+    pub(super) fn for_held_hosts(
+        &mut self,
+        now: Instant,
+        observer: &mut dyn Observer<P>,
+    ) -> Option<Packet<P>> {
+        let flow = self.longest_waiting(None)?;
+        let host = &self.hosts[self.flows[flow].host];
+        // Strangers of its own host are no rivals of a host.
+        let others = self.others - u32::from(host.others > 0);
+        let wait = now.since(self.store.oldest(&self.flows[flow].queue)?);
+        let rivals = Rivals {
+            own: self.own,
+            others: self.others,
+        };
+        let held = others > 0 && self.hold.serves(now, wait, &self.between, rivals);
+        held.then(|| self.send(now, flow, observer)).flatten()
+    }
+
+    /// The next packet of `host`.
+    pub(super) fn of_host(
+        &mut self,
+        now: Instant,
+        at: usize,
+        observer: &mut dyn Observer<P>,
+    ) -> Option<Packet<P>> {
+        if let Some(packet) = self.for_held_flows(now, at, observer) {
+            return Some(packet);
+        }
+        let quantum = self.params.quantum;
+        while let Some(flow) = self.hosts[at].turns.next(&mut self.flow_turns, quantum) {
+            match self.send(now, flow, observer) {
+                Some(packet) => {
+                    let turns = &mut self.hosts[at].turns;
+                    turns.sent(&mut self.flow_turns, flow, packet.len);
+                    return Some(packet);
+                }
+                None => self.hosts[at].turns.round.leave(&mut self.flow_turns),
+            }
+        }
+        None
+    }
+
+    /// The packet that goes before those of all strangers of its host, if there is one.
+    fn for_held_flows(
+        &mut self,
+        now: Instant,
+        at: usize,
+        observer: &mut dyn Observer<P>,
+    ) -> Option<Packet<P>> {
+        let flow = self.longest_waiting(Some(at))?;
+        let wait = now.since(self.store.oldest(&self.flows[flow].queue)?);
+        let host = &mut self.hosts[at];
+        let rivals = host.rivals();
+        let held = rivals.others > 0 && host.hold.serves(now, wait, &self.within, rivals);
+        held.then(|| self.send(now, flow, observer)).flatten()
+    }
+
+    /// The established flow of a host, or of all, that has waited longest; none where too many packets
+    /// of flows that no longer are would have to be skipped.
+    fn longest_waiting(&mut self, host: Option<usize>) -> Option<usize> {
+        for _ in 0..SKIPS {
+            let (packet, flow) = match host {
+                Some(host) => self.store.front(&self.hosts[host].listed)?,
+                None => self.store.front_of_all()?,
+            };
+            let state = &self.flows[flow];
+            if state.standing == Standing::Established {
+                return Some(flow);
+            }
+            self.store
+                .unlist(packet, &mut self.hosts[state.host].listed);
+        }
+        None
+    }
+
+    /// Takes the next packet of `flow` as its AQM says; none if nothing is left of it.
+    fn send(
+        &mut self,
+        now: Instant,
+        flow: usize,
+        observer: &mut dyn Observer<P>,
+    ) -> Option<Packet<P>> {
+        let state = &mut self.flows[flow];
+        let host = &mut self.hosts[state.host];
+        let before = state.queue.backlog();
+        let established = state.standing == Standing::Established;
+        // Others are the reason for what it waits.
+        let excused = established && (host.hold.is_on() || self.hold.is_on());
+        let waited = self.store.oldest(&state.queue).map(|came| now.since(came));
+        let spared = excused && waited.is_some_and(|wait| wait < self.within.high * 2);
+        let mut queue = OfFlow {
+            store: &mut self.store,
+            queue: &mut state.queue,
+            listed: &mut host.listed,
+        };
+        let packet = if spared {
+            codel::Queue::pop(&mut queue)
+        } else {
+            let config = if established {
+                &self.patient
+            } else {
+                &self.plain
+            };
+            let mut noting = Noting {
+                observer,
+                acted: false,
+            };
+            let packet = state.codel.dequeue(now, config, &mut queue, &mut noting);
+            if noting.acted && !excused {
+                state.calm.dropped(now);
+            }
+            packet
+        };
+        if let Some(packet) = &packet {
+            let wait = Wait {
+                waited: now.since(packet.arrived),
+                low: self.within.low,
+                high: self.within.high,
+                excused,
+            };
+            state.calm.left(now, wait);
+        }
+        if let Some(packet) = &packet {
+            self.account(flow, packet.len, established);
+        }
+        self.resize(flow, before);
+        self.judge(now, flow);
+        packet
+    }
+
+    /// Tells the holds of a packet that leaves.
+    fn account(&mut self, flow: usize, len: u32, established: bool) {
+        let host = &mut self.hosts[self.flows[flow].host];
+        if host.others > 0 || !established {
+            host.hold.sent(len, established, &self.within);
+        }
+        self.hold.sent(len, established, &self.between);
+    }
+}
