@@ -62,10 +62,8 @@ mod tests {
         let mut bytes = [0_u64; 50];
         for _ in 0..20_000 {
             let member = random.below(50) as usize;
-            let after = match random.below(3) {
-                0 => 0,
-                _ => random.below(1 << random.below(26)),
-            };
+            let most = 1 << random.below(26);
+            let after = random.below(3).min(1) * random.below(most);
             by_size.update(&mut nodes, member, bytes[member], after);
             bytes[member] = after;
             let most = bytes.iter().max().copied().unwrap_or(0);

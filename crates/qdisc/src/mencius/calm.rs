@@ -21,7 +21,9 @@ const AFTER_DROP: Duration = Duration::from_secs(5);
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wait {
     pub(super) waited: Duration,
+    /// What a flow that has itself to blame may wait now and then, ...
     pub(super) low: Duration,
+    /// ... and what nobody may.
     pub(super) high: Duration,
     /// Whether others are the reason.
     pub(super) excused: bool,
@@ -34,8 +36,6 @@ pub(super) struct Calm {
     since: Instant,
     /// Not above the mark then, and since then always.
     below: Instant,
-    /// Its queue was empty then, or others were the reason that it was not.
-    empty: Instant,
     last: Instant,
 }
 
@@ -45,19 +45,15 @@ impl Calm {
         Calm {
             since: now,
             below: now,
-            empty: now,
             last: now,
         }
     }
 
-    /// A packet of the flow came, and found its queue `empty` or not.
-    pub(super) fn arrived(&mut self, now: Instant, empty: bool) {
+    /// A packet of the flow came.
+    pub(super) fn arrived(&mut self, now: Instant) {
         if now.since(self.last) > GAP {
             self.start_again(now);
             self.below = now;
-        }
-        if empty {
-            self.empty = now;
         }
         self.last = now;
     }
@@ -70,9 +66,6 @@ impl Calm {
         };
         if wait.waited <= mark {
             self.below = now;
-        }
-        if wait.excused {
-            self.empty = now;
         }
         let stands = now.since(self.below) > patience;
         if stands || !wait.excused && wait.waited > wait.high {
@@ -104,17 +97,23 @@ mod tests {
     const HIGH: Duration = Duration::from_millis(80);
 
     /// A packet every 20 ms from `from` to `to`, each of which waits for `wait` ms.
-    fn packets(calm: &mut Calm, from: u64, to: u64, wait: u64) {
+    fn packets(calm: &mut Calm, (from, to): (u64, u64), wait: u64, excused: bool) {
         for at in (from..to).step_by(20) {
             calm.arrived(ms(at));
-            calm.left(ms(at), Duration::from_millis(wait), LOW, HIGH);
+            let wait = Wait {
+                waited: Duration::from_millis(wait),
+                low: LOW,
+                high: HIGH,
+                excused,
+            };
+            calm.left(ms(at), wait);
         }
     }
 
     #[test]
     fn a_short_queue_for_a_second() {
         let mut calm = Calm::new(ms(0));
-        packets(&mut calm, 0, 990, 15);
+        packets(&mut calm, (0, 990), 15, false);
         assert!(!calm.established(ms(999)));
         assert!(calm.established(ms(1000)));
     }
@@ -122,29 +121,41 @@ mod tests {
     #[test]
     fn bursts_are_forgiven_and_standing_queues_are_not() {
         let mut calm = Calm::new(ms(0));
-        packets(&mut calm, 0, 1200, 15);
-        packets(&mut calm, 1200, 1400, 60);
-        packets(&mut calm, 1400, 1500, 15);
+        packets(&mut calm, (0, 1200), 15, false);
+        packets(&mut calm, (1200, 1400), 60, false);
+        packets(&mut calm, (1400, 1500), 15, false);
         assert!(calm.established(ms(1500)));
-        packets(&mut calm, 1500, 1740, 60);
+        packets(&mut calm, (1500, 1740), 60, false);
         assert!(!calm.established(ms(1740)));
-        packets(&mut calm, 1740, 3000, 15);
+        packets(&mut calm, (1740, 3000), 15, false);
         assert!(calm.established(ms(3000)));
-        packets(&mut calm, 3000, 3020, 81);
+        packets(&mut calm, (3000, 3020), 81, false);
         assert!(!calm.established(ms(3020)), "above the high mark once");
+    }
+
+    #[test]
+    fn where_others_are_the_reason_only_the_high_mark_counts_and_for_long() {
+        let mut calm = Calm::new(ms(0));
+        packets(&mut calm, (0, 1200), 15, false);
+        packets(&mut calm, (1200, 20_000), 80, true);
+        assert!(calm.established(ms(20_000)));
+        packets(&mut calm, (20_000, 22_980), 200, true);
+        assert!(calm.established(ms(22_980)));
+        packets(&mut calm, (22_980, 23_020), 200, true);
+        assert!(!calm.established(ms(23_020)), "it does not give way");
     }
 
     #[test]
     fn silence_and_drops_begin_it_again() {
         let mut calm = Calm::new(ms(0));
-        packets(&mut calm, 0, 2000, 15);
+        packets(&mut calm, (0, 2000), 15, false);
         calm.arrived(ms(2300));
         assert!(!calm.established(ms(2300)));
-        packets(&mut calm, 2300, 4000, 15);
+        packets(&mut calm, (2300, 4000), 15, false);
         assert!(calm.established(ms(4000)));
         calm.dropped(ms(4000));
-        packets(&mut calm, 4000, 6100, 15);
-        assert!(!calm.established(ms(5999)));
-        assert!(calm.established(ms(6000)));
+        packets(&mut calm, (4000, 9100), 15, false);
+        assert!(!calm.established(ms(8999)));
+        assert!(calm.established(ms(9000)));
     }
 }

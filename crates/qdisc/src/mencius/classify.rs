@@ -28,6 +28,7 @@ impl<P> Mencius<P> {
             Found::Fresh(flow) | Found::FirstShared(flow) => {
                 self.sides.note(now, packet.hosts);
                 let host = self.host_of(now, packet);
+                self.hosts[host].known += 1;
                 self.hosts[host].hold.birth = now;
                 self.hold.birth = now;
                 let state = &mut self.flows[flow];
@@ -61,7 +62,10 @@ impl<P> Mencius<P> {
             };
             // While something waits, or in a round: the scheduler still knows it.
             match self.flow_turns.is_idle(flow as u32) {
-                true => self.flow_table.forget(flow),
+                true => {
+                    self.hosts[self.flows[flow].host].known -= 1;
+                    self.flow_table.forget(flow);
+                }
                 false => self.flow_table.touch(now, flow),
             }
         }
@@ -69,7 +73,8 @@ impl<P> Mencius<P> {
             let Some(host) = self.host_table.idle(now, HOST_IDLE) else {
                 break;
             };
-            match self.host_turns.is_idle(host as u32) {
+            // Its flows are forgotten first: they know it by its place.
+            match self.hosts[host].known == 0 && self.host_turns.is_idle(host as u32) {
                 true => self.host_table.forget(host),
                 false => self.host_table.touch(now, host),
             }

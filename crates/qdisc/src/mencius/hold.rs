@@ -122,7 +122,6 @@ impl Hold {
         self.note(now, waits);
         self.grow_older(now);
         if !waits {
-            self.rising = now;
             return false;
         }
         self.entitled > 0 || self.yields(now, rules, rivals) && wait >= self.bound(now, rules)
@@ -200,5 +199,96 @@ impl Hold {
             };
             self.ahead = self.ahead.clamp(-SAVED, 4 * SAVED);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::ms;
+
+    const RULES: Rules = Rules {
+        low: Duration::from_millis(20),
+        high: Duration::from_millis(100),
+        rise: Duration::from_millis(400),
+        part: 128,
+        doubling: Duration::from_secs(3),
+        of_fair: 256,
+        edge: 160,
+    };
+    const MANY: Rivals = Rivals { own: 1, others: 12 };
+
+    fn wait(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    /// 64 kB are saved; each byte of established flows spends half of itself, so that they last for
+    /// 128 kB. Then half of all that others send is theirs.
+    #[test]
+    fn within_the_part_nobody_waits_longer_than_low() {
+        let mut hold = Hold::new(ms(0));
+        hold.birth = ms(0);
+        assert!(!hold.serves(ms(5000), wait(19), &RULES, MANY));
+        let mut sent = 0;
+        while hold.serves(ms(5000), wait(20), &RULES, MANY) {
+            hold.sent(1500, true, &RULES);
+            sent += 1500;
+        }
+        assert_eq!(sent / 1500, 2 * SAVED / 1500 + 1, "{sent}");
+        for _ in 0..4 {
+            hold.sent(1500, false, &RULES);
+        }
+        // 750 bytes each, less what was owed.
+        assert!(hold.serves(ms(5000), wait(20), &RULES, MANY));
+    }
+
+    /// 80 ms in 400: after 100 ms the bound is 40 ms, after 400 it is 100, and after 550 low again.
+    #[test]
+    fn above_the_part_the_wait_rises_while_somebody_is_new() {
+        let mut hold = Hold::new(ms(0));
+        hold.entitled = 0;
+        hold.rising = ms(1000);
+        hold.birth = ms(1000);
+        for (at, below, bound) in [(1100, 39, 40), (1400, 99, 100), (1550, 99, 100)] {
+            assert!(!hold.serves(ms(at), wait(below), &RULES, MANY), "{at}");
+            assert!(hold.serves(ms(at), wait(bound), &RULES, MANY), "{at}");
+        }
+        assert!(hold.serves(ms(1551), wait(20), &RULES, MANY));
+    }
+
+    /// A sixteenth at first, an eighth after three seconds, then a quarter, and so on to 160 of 256
+    /// bytes; for one rival of four established flows to the 64 of a fair share.
+    #[test]
+    fn what_others_get_doubles_up_to_the_edge() {
+        let share = |seconds: u64, rivals| {
+            let mut hold = Hold::new(ms(0));
+            hold.birth = ms(0);
+            // Somebody waits at any time: an episode that does not end.
+            for at in (0..=seconds * 1000).step_by(100) {
+                hold.serves(ms(at), wait(20), &RULES, rivals);
+                hold.entitled = 0;
+            }
+            hold.others_share(&RULES)
+        };
+        let shares = [1, 4, 7, 10, 40].map(|seconds| share(seconds, MANY));
+        // The first look spends what was saved, and age begins with the second: 0.9 s, 3.9 s, 6.9 s.
+        assert_eq!(shares, [20, 41, 83, 160, 160]);
+        assert_eq!(share(40, Rivals { own: 4, others: 1 }), 64);
+    }
+
+    #[test]
+    fn rest_ends_it_and_age_is_forgotten_as_fast_as_it_came() {
+        let mut hold = Hold::new(ms(0));
+        hold.birth = ms(0);
+        for at in (0..=6000).step_by(100) {
+            hold.serves(ms(at), wait(20), &RULES, MANY);
+            hold.entitled = 0;
+        }
+        let aged = hold.age;
+        assert!(hold.is_on() && aged >= wait(5800));
+        hold.serves(ms(6201), wait(0), &RULES, MANY);
+        assert!(!hold.is_on());
+        hold.serves(ms(6201) + aged, wait(0), &RULES, MANY);
+        assert_eq!(hold.age, Duration::ZERO);
     }
 }

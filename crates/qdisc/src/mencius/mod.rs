@@ -86,6 +86,8 @@ struct Flow {
 struct Host {
     turns: Turns,
     hold: Hold,
+    /// Flows of it that are known.
+    known: u32,
     /// Packets of its established flows.
     listed: Listed,
     /// Established flows that wait, and others.
@@ -96,7 +98,7 @@ struct Host {
 }
 
 /// Whose turn it is, and how far new ones have had more than their half.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Turns {
     round: Round,
     /// Bytes that new ones may still send before old ones.
@@ -202,6 +204,7 @@ impl Host {
         Host {
             turns: Turns::default(),
             hold: Hold::new(now),
+            known: 0,
             listed: Listed::default(),
             own: 0,
             others: 0,
@@ -247,7 +250,7 @@ impl<P: Send> Qdisc<P> for Mencius<P> {
         let state = &mut self.flows[flow];
         let at = state.host;
         let host = &mut self.hosts[at];
-        state.calm.arrived(now, state.queue.is_empty());
+        state.calm.arrived(now);
         let established = !self.flow_table.are_guests(flow) && state.calm.established(now);
         let before = state.queue.backlog();
         let list = established.then_some(&mut host.listed);

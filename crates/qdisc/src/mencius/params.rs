@@ -26,7 +26,7 @@ units::params! {
         /// What a packet of an established flow waits before others are held back for it.
         low: Duration = "20ms", range "1ms".."1s", source "decision 0015";
         /// The most that it waits while others are held back. At least `low`.
-        hold: Duration = "90ms", range "1ms".."1s", source "decision 0015";
+        hold: Duration = "100ms", range "1ms".."1s", source "decision 0015";
         /// In this time the wait is let rise from `low` to `hold`.
         rise: Duration = "400ms", range "1ms".."10s", source "decision 0015";
         /// In this time the least that others get beside established flows doubles.

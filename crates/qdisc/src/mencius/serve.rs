@@ -3,7 +3,7 @@
 use super::calm::Wait;
 use super::hold::Rivals;
 use super::{Host, Listed, Mencius, Queue, Standing, Store, Turns};
-use crate::drr::Flows;
+use crate::drr::{Flows, Round};
 use crate::{DropReason, Observer, Packet, codel};
 use units::Instant;
 
@@ -45,6 +45,15 @@ impl<P> Observer<P> for Noting<'_, P> {
     fn marked(&mut self, now: Instant, packet: &Packet<P>) {
         self.acted = true;
         self.observer.marked(now, packet);
+    }
+}
+
+impl Default for Turns {
+    fn default() -> Self {
+        Turns {
+            round: Round::default(),
+            credit: CREDIT,
+        }
     }
 }
 
@@ -165,7 +174,9 @@ impl<P> Mencius<P> {
         // Others are the reason for what it waits.
         let excused = established && (host.hold.is_on() || self.hold.is_on());
         let waited = self.store.oldest(&state.queue).map(|came| now.since(came));
-        let spared = excused && waited.is_some_and(|wait| wait < self.within.high * 2);
+        // A bit above the hold's highest, where even they are told by drops.
+        let spared_below = self.within.high * 5 / 4;
+        let spared = excused && waited.is_some_and(|wait| wait < spared_below);
         let mut queue = OfFlow {
             store: &mut self.store,
             queue: &mut state.queue,

@@ -1,1 +1,220 @@
+//! Worked traces: on a link that sends a full packet a millisecond (12 Mbit/s).
+
 use super::*;
+use crate::testing::{letters, ms, settings};
+use crate::{FlowId, Hosts, Ignore};
+use units::Duration;
+
+/// A packet of a flow of a host.
+fn packet(flow: u32, host: u32, len: u32) -> Packet<u32> {
+    Packet {
+        len,
+        flow: FlowId(flow),
+        hash: flow.wrapping_mul(0x9E37_79B9),
+        hosts: Hosts {
+            source: 1000 + flow,
+            destination: host,
+        },
+        ..Packet::default()
+    }
+}
+
+fn mencius(set: &[(&str, &str)]) -> Mencius<u32> {
+    let mut set = set.to_vec();
+    set.push(("hosts", "destination"));
+    Mencius::new(&settings(&set), &Env::default()).unwrap()
+}
+
+/// A link, and what left it: when, whose, and after what wait.
+struct Link {
+    queue: Mencius<u32>,
+    now: u64,
+    sent: Vec<(u64, u32, Duration)>,
+}
+
+impl Link {
+    fn new(set: &[(&str, &str)]) -> Self {
+        Link {
+            queue: mencius(set),
+            now: 0,
+            sent: Vec::new(),
+        }
+    }
+
+    fn put(&mut self, flow: u32, host: u32, packets: u32) {
+        for _ in 0..packets {
+            let packet = packet(flow, host, 1500);
+            self.queue.enqueue(ms(self.now), packet, &mut Ignore);
+        }
+    }
+
+    /// A packet leaves, if any waits, and a millisecond passes.
+    fn step(&mut self) {
+        if let Some(packet) = self.queue.dequeue(ms(self.now), &mut Ignore) {
+            let wait = ms(self.now).since(packet.arrived);
+            self.sent.push((self.now, packet.flow.0, wait));
+        }
+        self.now += 1;
+    }
+
+    /// Packets of `flow` that left from `from` to `to`.
+    fn count(&self, flow: u32, from: u64, to: u64) -> usize {
+        let sent = self.sent.iter();
+        sent.filter(|sent| sent.1 == flow && (from..to).contains(&sent.0))
+            .count()
+    }
+
+    /// The longest that a packet of `flow` waited which left from `from` to `to`, ms.
+    fn longest(&self, flow: u32, from: u64, to: u64) -> u64 {
+        let sent = self.sent.iter();
+        let of_flow = sent.filter(|sent| sent.1 == flow && (from..to).contains(&sent.0));
+        of_flow
+            .map(|sent| sent.2.as_nanos() / 1_000_000)
+            .max()
+            .unwrap_or(0)
+    }
+}
+
+const CALL: u32 = 100;
+
+/// A call sends `of_ten` packets in ten milliseconds, alone for two seconds.
+fn settled(set: &[(&str, &str)], of_ten: u64) -> Link {
+    let mut link = Link::new(set);
+    while link.now < 2000 {
+        call(&mut link, of_ten);
+        link.step();
+    }
+    link
+}
+
+fn call(link: &mut Link, of_ten: u64) {
+    if (link.now * of_ten) % 10 < of_ten {
+        link.put(CALL, 1, 1);
+    }
+}
+
+/// Transfers that always have something waiting come to `host`, and the call goes on until `end`.
+fn burst(link: &mut Link, of_ten: u64, host: u32, end: u64) {
+    for flow in 0..12 {
+        link.put(flow, host, 30);
+    }
+    while link.now < end {
+        call(link, of_ten);
+        link.step();
+        if let Some(&(at, flow, _)) = link.sent.last()
+            && at + 1 == link.now
+            && flow != CALL
+        {
+            link.put(flow, host, 1);
+        }
+    }
+}
+
+#[test]
+fn hosts_share_and_within_them_flows() {
+    let mut link = Link::new(&[("quantum", "1500")]);
+    for flow in 0..9 {
+        link.put(flow, 1, 100);
+    }
+    link.put(9, 2, 200);
+    for _ in 0..90 {
+        link.step();
+    }
+    assert_eq!(link.count(9, 0, 90), 45);
+    for flow in 0..9 {
+        assert_eq!(link.count(flow, 0, 90), 5);
+    }
+}
+
+/// Two flows of a packet each come every millisecond. After their credit of 64 kB, 43 packets, they
+/// get every other turn.
+#[test]
+fn a_spray_of_new_flows_takes_no_more_than_half() {
+    let mut link = Link::new(&[
+        ("limit", "100000"),
+        ("flows", "65536"),
+        ("interval", "100s"),
+    ]);
+    link.put(0, 1, 3000);
+    for at in 0..2000 {
+        link.put(1000 + 2 * at, 1, 1);
+        link.put(1001 + 2 * at, 1, 1);
+        link.step();
+    }
+    let old = link.count(0, 100, 2000);
+    assert!((940..=960).contains(&old), "{old} of 1900");
+}
+
+/// A call of 40 % of the link keeps it beside twelve transfers on its own computer, and waits for 20 ms
+/// and the packet that is being sent; a flow that was not there before has a thirteenth, and waits for
+/// whatever it has in its queue.
+#[test]
+fn an_established_flow_is_not_made_to_wait_and_a_stranger_is() {
+    let mut link = settled(&[], 4);
+    burst(&mut link, 4, 1, 8000);
+    assert!(link.longest(CALL, 2000, 8000) <= 22);
+    let sent = link.count(CALL, 2100, 8000);
+    assert!((2350..=2370).contains(&sent), "{sent} of 2360");
+
+    let mut link = Link::new(&[]);
+    link.now = 2000;
+    burst(&mut link, 4, 1, 8000);
+    assert!(link.longest(CALL, 3000, 8000) > 100);
+}
+
+/// A call of 90 % of the link beside another computer: its wait goes up to 100 ms and back, and others
+/// get a sixteenth at first.
+#[test]
+fn more_than_the_part_is_given_up_gradually() {
+    let mut link = settled(&[], 9);
+    burst(&mut link, 9, 2, 4000);
+    let longest = link.longest(CALL, 2000, 4000);
+    assert!((95..=102).contains(&longest), "{longest}");
+    let sent = link.count(CALL, 2500, 3500);
+    assert!((860..=940).contains(&sent), "{sent} of 1000");
+}
+
+/// A constant flood that behaved before: when others' share has grown it waits above the high mark, and
+/// after three seconds of that it is a stranger, with a thirteenth of the link.
+#[test]
+fn who_never_gives_way_loses_it() {
+    let mut link = settled(&[("limit", "100000")], 9);
+    burst(&mut link, 9, 1, 32_000);
+    let sent = |from| link.count(CALL, from, from + 1000);
+    assert!(sent(2500) > 850, "{}", sent(2500));
+    assert!(sent(31_000) < 90, "{}", sent(31_000));
+}
+
+/// Of 161 packets one has to go: host 2 has most, although each of its flows has little.
+#[test]
+fn the_fullest_host_gives_way() {
+    let (mut queue, mut log) = (mencius(&[("limit", "160")]), letters());
+    let mut put = |flow, host, packets| {
+        for _ in 0..packets {
+            queue.enqueue(ms(0), packet(flow, host, 1500), &mut log);
+        }
+    };
+    put(0, 1, 60);
+    for flow in 1..=10 {
+        put(flow, 2, 10);
+    }
+    put(11, 3, 1);
+    assert_eq!(log.who(), "B");
+    assert_eq!(log.dropped[0].1, DropReason::Overlimit);
+    assert_eq!(queue.backlog().packets, 160);
+}
+
+#[test]
+fn the_number_of_flows_stays_and_a_smaller_limit_is_met() {
+    let (mut queue, mut log) = (mencius(&[]), letters());
+    for _ in 0..10 {
+        queue.enqueue(ms(0), packet(0, 1, 1500), &mut log);
+    }
+    let refused = queue.change(ms(0), &settings(&[("flows", "2048")]), &mut log);
+    assert!(refused.unwrap_err().to_string().contains("1024"));
+    queue
+        .change(ms(0), &settings(&[("limit", "4")]), &mut log)
+        .unwrap();
+    assert_eq!(log.dropped, [('A', DropReason::Change); 6]);
+    assert_eq!(queue.backlog().packets, 4);
+}
