@@ -17,6 +17,7 @@ mod by_size;
 mod calm;
 mod classify;
 mod hold;
+mod pace;
 pub mod params;
 mod room;
 mod serve;
@@ -33,12 +34,15 @@ use crate::{Backlog, Discipline, DropReason, Env, Observer, Packet, Qdisc};
 use by_size::BySize;
 use calm::Calm;
 use hold::{Hold, Rules};
+use pace::Pace;
 use params::MenciusParams;
 use sides::Sides;
 use store::{Listed, Queue, Store};
 use units::param::Settings;
-use units::{Instant, Refusal};
+use units::{Duration, Instant, Refusal};
 
+/// So many full packets are a short queue on a slow link.
+const SHORT: u64 = 8;
 /// In the end the other flows of a host get so many bytes beside 256 of its established ones.
 const EDGE: i64 = 160;
 /// In the end other hosts get so many of 256 parts of their fair share beside held ones.
@@ -132,6 +136,7 @@ pub struct Mencius<P> {
     own: u32,
     others: u32,
     sides: Sides,
+    pace: Pace,
 }
 
 impl<P> Mencius<P> {
@@ -156,8 +161,8 @@ impl<P> Mencius<P> {
             host: 0,
             standing: Standing::Idle,
         };
-        let [within, between] = params.rules();
-        let [plain, patient] = params.configs();
+        let [within, between] = params.rules(Duration::ZERO);
+        let [plain, patient] = params.configs(Duration::ZERO);
         Ok(Mencius {
             within,
             between,
@@ -176,10 +181,18 @@ impl<P> Mencius<P> {
             own: 0,
             others: 0,
             sides: Sides::new(begun),
+            pace: Pace::new(),
             flow_table,
             host_table,
             params,
         })
+    }
+
+    /// Adapts to the link's rate, as far as it shows.
+    fn tune(&mut self) {
+        let full = self.pace.full();
+        [self.within, self.between] = self.params.rules(full);
+        [self.plain, self.patient] = self.params.configs(full);
     }
 
     /// Notes that what waits of `flow` has changed from `before`.
@@ -215,10 +228,12 @@ impl Host {
 }
 
 impl MenciusParams {
-    fn rules(&self) -> [Rules; 2] {
+    /// What holds within hosts and between them where the link takes `full` for a full packet.
+    fn rules(&self, full: Duration) -> [Rules; 2] {
+        let low = self.low.max(full * SHORT);
         let within = Rules {
-            low: self.low,
-            high: self.hold.max(self.low),
+            low,
+            high: self.hold.max(self.low) + low.saturating_sub(self.low),
             rise: self.rise,
             part: i64::from(self.part),
             doubling: self.doubling,
@@ -234,8 +249,9 @@ impl MenciusParams {
         [within, between]
     }
 
-    fn configs(&self) -> [Config; 2] {
-        [self.target, self.low.max(self.target)]
+    fn configs(&self, full: Duration) -> [Config; 2] {
+        let target = self.target.max(full * 3 / 2);
+        [target, target.max(self.low.max(full * SHORT))]
             .map(|target| Config::new(target, self.interval, self.ecn, Threshold(None)))
     }
 }
@@ -266,20 +282,15 @@ impl<P: Send> Qdisc<P> for Mencius<P> {
     }
 
     fn dequeue(&mut self, now: Instant, observer: &mut dyn Observer<P>) -> Option<Packet<P>> {
-        if let Some(packet) = self.for_held_hosts(now, observer) {
-            return Some(packet);
+        let packet = match self.for_held_hosts(now, observer) {
+            Some(packet) => packet,
+            None => self.of_all_hosts(now, observer)?,
+        };
+        let wait = !self.store.backlog().is_empty();
+        if self.pace.sent(now, packet.len, wait) {
+            self.tune();
         }
-        let quantum = self.params.quantum;
-        while let Some(host) = self.turns.next(&mut self.host_turns, quantum) {
-            match self.of_host(now, host, observer) {
-                Some(packet) => {
-                    self.turns.sent(&mut self.host_turns, host, packet.len);
-                    return Some(packet);
-                }
-                None => self.turns.round.leave(&mut self.host_turns),
-            }
-        }
-        None
+        Some(packet)
     }
 
     fn backlog(&self) -> Backlog {
@@ -298,9 +309,8 @@ impl<P: Send> Qdisc<P> for Mencius<P> {
             let message = format!("there are {} flows already", self.params.flows);
             return Err(Refusal::new(message).with_help("make the queue anew to have others"));
         }
-        [self.within, self.between] = params.rules();
-        [self.plain, self.patient] = params.configs();
         self.params = params;
+        self.tune();
         while !self.fits(0) && self.drop_largest(now, DropReason::Change, observer) {}
         Ok(())
     }

@@ -103,8 +103,27 @@ impl<P> Mencius<P> {
         held.then(|| self.send(now, flow, observer)).flatten()
     }
 
+    /// The next packet of the host whose turn it is.
+    pub(super) fn of_all_hosts(
+        &mut self,
+        now: Instant,
+        observer: &mut dyn Observer<P>,
+    ) -> Option<Packet<P>> {
+        let quantum = self.params.quantum;
+        while let Some(host) = self.turns.next(&mut self.host_turns, quantum) {
+            match self.of_host(now, host, observer) {
+                Some(packet) => {
+                    self.turns.sent(&mut self.host_turns, host, packet.len);
+                    return Some(packet);
+                }
+                None => self.turns.round.leave(&mut self.host_turns),
+            }
+        }
+        None
+    }
+
     /// The next packet of `host`.
-    pub(super) fn of_host(
+    fn of_host(
         &mut self,
         now: Instant,
         at: usize,
