@@ -45,7 +45,7 @@ impl Pace {
             && now.since(at) <= PAUSE
         {
             self.bytes += u64::from(len);
-            self.time = self.time + now.since(at);
+            self.time += now.since(at);
         }
         self.last = wait.then_some((now, len));
         if self.bytes < BLOCK {
@@ -78,6 +78,7 @@ mod tests {
         }
         assert!(pace.full().as_nanos().abs_diff(6_056_000) < 100_000);
         // Who sends now and then says nothing, nor does a pause.
+        pace.sent(us(1_969_600), 151, false);
         let before = pace.full();
         for packet in 0..1000 {
             pace.sent(us(2_000_000 + packet * 50_000), 1514, false);
