@@ -370,7 +370,7 @@ fn a_burst_of_losses_is_repaired_without_a_timeout() {
 #[test]
 fn what_was_lost_during_a_repair_is_congestion_of_its_own() {
     let mut pair = pair_of("reno", &Config::linux(), pure_delay());
-    let mut lost = vec![(3 * MSS, 2), (21 * MSS, 1)];
+    let mut lost = [(3 * MSS, 2), (21 * MSS, 1)];
     pair.ways[SERVER].fault = Box::new(move |_, transmit| {
         let Wire::Tcp(segment) = &transmit.packet else {
             return Fault::None;
