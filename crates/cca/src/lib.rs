@@ -52,7 +52,8 @@ pub trait Control: Send {
     /// nothing rations its sending: the window that it names holds at once.
     fn on_congestion(&mut self, now: Instant, congestion: &Congestion);
 
-    /// Everything that was lost in the last episode has been repaired.
+    /// Everything that was lost in the last episode has been repaired. Not called where the next
+    /// episode begins with the same acknowledgement.
     fn on_recovered(&mut self, _now: Instant) {}
 
     /// The retransmission timer ran out: everything in flight is presumed lost. Not called for a

@@ -364,6 +364,39 @@ fn a_burst_of_losses_is_repaired_without_a_timeout() {
     }
 }
 
+/// Segment 3 is lost, and its repetition, and so is 21, which leaves at 180 before 3 does for the third
+/// time. At 220 segment 22 is acknowledged, so that 21 is known to be lost, and then 3, with which the
+/// first episode ends. The loss of 21 was another round trip's congestion: the window is halved again.
+#[test]
+fn what_was_lost_during_a_repair_is_congestion_of_its_own() {
+    let mut pair = pair_of("reno", &Config::linux(), pure_delay());
+    let mut lost = [(3 * MSS, 2), (21 * MSS, 1)];
+    pair.ways[SERVER].fault = Box::new(move |_, transmit| {
+        let Wire::Tcp(segment) = &transmit.packet else {
+            return Fault::None;
+        };
+        let entry = lost
+            .iter_mut()
+            .find(|(seq, left)| segment.len > 0 && *seq == segment.seq && *left > 0);
+        entry.map_or(Fault::None, |(_, left)| {
+            *left -= 1;
+            Fault::Drop
+        })
+    });
+    serve(&mut pair, 60 * MSS);
+    pair.run_until(ms(219));
+    assert_eq!(times_of(&pair, 3 * MSS), [ms(100), ms(140), ms(180)]);
+    let once = pair.ends[SERVER].control().window();
+    assert_eq!(pair.ends[SERVER].stats().recoveries, 1);
+    pair.run_until(ms(221));
+    assert_eq!(pair.ends[SERVER].stats().recoveries, 2);
+    assert_eq!(pair.ends[SERVER].control().window(), once / 2);
+    assert_eq!(times_of(&pair, 21 * MSS), [ms(180), ms(220)]);
+    assert!(pair.run_received(CLIENT, 60 * MSS, ms(3000)).is_some());
+    let stats = pair.ends[SERVER].stats();
+    assert_eq!((stats.recoveries, stats.timeouts), (2, 0));
+}
+
 #[test]
 fn lost_acknowledgements_cost_nothing_where_later_ones_arrive() {
     let config = Config::linux();

@@ -118,8 +118,10 @@ enum Repair {
     Entering,
     /// The first round of a repair: a packet leaves for each that arrives (draft, 4.2.3.4).
     Conserving,
-    /// Later rounds of it, or a timeout.
+    /// Later rounds of it.
     Under,
+    /// What a timeout presumed lost.
+    TimedOut,
 }
 
 /// BBRv1's state. Sizes in bytes.
@@ -356,7 +358,11 @@ impl Control for Bbr {
     fn on_congestion(&mut self, _now: Instant, congestion: &Congestion) {
         if congestion.signal == Signal::Loss {
             self.save_window();
-            self.repair = Repair::Entering;
+            // An episode that follows another at once conserves nothing again (Linux
+            // `bbr_set_cwnd_to_recover_or_restore` sees the same state as before).
+            if matches!(self.repair, Repair::Nothing | Repair::TimedOut) {
+                self.repair = Repair::Entering;
+            }
         }
     }
 
@@ -366,7 +372,7 @@ impl Control for Bbr {
 
     fn on_timeout(&mut self, _now: Instant, _in_flight: u64) {
         self.save_window();
-        self.repair = Repair::Under;
+        self.repair = Repair::TimedOut;
         self.full.forget_rate();
         self.window = self.setup.mss;
     }

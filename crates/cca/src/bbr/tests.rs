@@ -209,6 +209,10 @@ fn a_repair_conserves_packets_for_a_round() {
     ack.lost = 0;
     bbr.on_ack(at(80), &ack);
     assert_eq!(bbr.window(), 22 * MSS);
+    // The next episode follows at once: nothing is conserved again.
+    bbr.on_congestion(at(85), &congestion);
+    bbr.on_ack(at(85), &ack);
+    assert_eq!(bbr.window(), 23 * MSS);
     bbr.on_recovered(at(90));
     assert_eq!(bbr.window(), 60 * MSS);
     bbr.on_timeout(at(400), 20 * MSS);

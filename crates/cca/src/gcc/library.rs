@@ -60,8 +60,9 @@ pub struct GccLibrary {
     trendline: Trendline,
     detector: Detector,
     groups: u32,
-    /// What was sent, as far as reported: when, and bits.
-    sent: VecDeque<(Instant, f64)>,
+    /// What was sent, as far as reported: when, and bits; and their sum.
+    sent: VecDeque<(Instant, u64)>,
+    bits: u64,
     rtts: VecDeque<Duration>,
     capacity: Capacity,
     holds: bool,
@@ -78,6 +79,7 @@ impl Default for GccLibrary {
             detector: Detector::default(),
             groups: 0,
             sent: VecDeque::new(),
+            bits: 0,
             rtts: VecDeque::new(),
             capacity: Capacity::default(),
             holds: true,
@@ -166,15 +168,15 @@ impl GccLibrary {
     /// What was sent over the last second, as far as reported.
     fn received(&mut self) -> Option<f64> {
         let newest = self.sent.back()?.0;
-        while let Some(&(at, _)) = self.sent.front()
+        while let Some(&(at, bits)) = self.sent.front()
             && newest.since(at) > RECEIVED
         {
             self.sent.pop_front();
+            self.bits -= bits;
         }
         let (first, own) = *self.sent.front()?;
-        let bits: f64 = self.sent.iter().map(|(_, bits)| bits).sum();
         let span = newest.since(first).as_secs_f64();
-        (span > 0.0).then(|| (bits - own) / span)
+        (span > 0.0).then(|| (self.bits - own) as f64 / span)
     }
 
     fn rtt(&self) -> Duration {
@@ -236,8 +238,9 @@ impl Control for GccLibrary {
 
     fn on_arrivals(&mut self, now: Instant, arrivals: &[Arrival]) {
         for arrival in arrivals {
-            let bits = f64::from(arrival.bytes) * 8.0;
+            let bits = u64::from(arrival.bytes) * 8;
             self.sent.push_back((arrival.sent, bits));
+            self.bits += bits;
             if let Some(received) = arrival.received {
                 self.add(now, arrival.sent, received);
             }

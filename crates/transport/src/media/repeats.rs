@@ -144,9 +144,11 @@ impl Repeats {
         };
         let times = &self.times;
         let late = |waiting: &Waiting| {
-            let timeout = times.timeout(waiting.count);
+            // Most are acknowledged, and the timeout takes longer to say.
             !waiting.acknowledged
-                && timeout.is_some_and(|timeout| now.since(waiting.sent) > timeout)
+                && times
+                    .timeout(waiting.count)
+                    .is_some_and(|timeout| now.since(waiting.sent) > timeout)
         };
         let mut frames: Vec<u64> = self
             .parts
@@ -154,6 +156,9 @@ impl Repeats {
             .filter(|w| late(w))
             .map(|w| w.frame)
             .collect();
+        if frames.is_empty() {
+            return Vec::new();
+        }
         frames.dedup();
         let again = |waiting: &Waiting| !waiting.acknowledged && frames.contains(&waiting.frame);
         let parts = (self.base..).zip(&mut self.parts);

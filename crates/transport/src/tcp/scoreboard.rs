@@ -22,6 +22,8 @@ struct Sent {
     len: u32,
     fate: Fate,
     retransmitted: bool,
+    /// Found lost, sent again or not, and not delivered since.
+    missing: bool,
 }
 
 impl Sent {
@@ -82,6 +84,7 @@ pub struct Scoreboard {
     lost: VecDeque<u64>,
     sacked: Ranges,
     sacked_segments: u32,
+    missing_segments: u32,
     in_flight: u64,
     una: u64,
     /// End of the highest segment that was delivered.
@@ -109,6 +112,11 @@ impl Scoreboard {
     /// Segments that were selectively acknowledged, and wait for what is before them.
     pub const fn sacked_segments(&self) -> u32 {
         self.sacked_segments
+    }
+
+    /// Segments that were found lost and have not arrived, sent again or not (Linux `lost_out`).
+    pub const fn missing_segments(&self) -> u32 {
+        self.missing_segments
     }
 
     /// How many segments wait for an acknowledgement.
@@ -144,6 +152,7 @@ impl Scoreboard {
             len,
             fate: Fate::Flying,
             retransmitted: false,
+            missing: false,
         });
         self.in_flight += u64::from(len);
     }
@@ -198,6 +207,7 @@ impl Scoreboard {
             } else {
                 self.in_flight -= deliver(segment, &mut acked);
             }
+            self.missing_segments -= u32::from(segment.missing);
             self.segments.pop_front();
             self.first += 1;
         }
@@ -223,6 +233,7 @@ impl Scoreboard {
                 if segment.fate != Fate::Sacked {
                     self.in_flight -= deliver(segment, acked);
                     segment.fate = Fate::Sacked;
+                    self.missing_segments -= u32::from(core::mem::take(&mut segment.missing));
                     self.sacked_segments += 1;
                     self.highest = self.highest.max(segment.end());
                 }
@@ -315,6 +326,7 @@ impl Scoreboard {
             }
             let transmission = self.transmission(number);
             let segment = &mut self.segments[(number - self.first) as usize];
+            self.missing_segments -= u32::from(core::mem::take(&mut segment.missing));
             segment.transmission = transmission;
             segment.fate = Fate::Flying;
             self.in_flight += u64::from(segment.len);
@@ -326,6 +338,7 @@ impl Scoreboard {
             return 0;
         };
         segment.fate = Fate::Lost;
+        self.missing_segments += u32::from(!core::mem::replace(&mut segment.missing, true));
         let len = u64::from(segment.len);
         self.in_flight -= len;
         self.lost.push_back(number);

@@ -20,8 +20,11 @@ impl Sender {
         let acked = self.board.acknowledge(segment);
         self.measure(now, segment, &acked);
         self.undo_timeout(now, segment, &acked);
-        self.leave_recovery(now);
+        let repaired = self.leave_recovery(now);
         let lost = self.detect(now);
+        if repaired && self.recovery.is_none() {
+            self.control.on_recovered(now);
+        }
         let marked = self.marks.take(segment, acked.bytes);
         if marked > 0 {
             self.answer_mark(now);
@@ -95,13 +98,15 @@ impl Sender {
             self.board.lose_by_count(self.mss())
         };
         self.lost_untold += lost;
-        if lost > 0 {
+        if lost > 0 || self.board.missing_segments() > 0 {
             self.repair(now, lost);
         }
         lost
     }
 
-    /// Fast recovery begins, unless something is being repaired already. A reduction in answer to
+    /// Fast recovery begins, unless something is being repaired already. It also does where an episode
+    /// has ended and what was lost during it is still missing: that was another round trip's congestion
+    /// (Linux `tcp_time_to_recover`, `lost_out`; RFC 6675, section 5, `IsLost`). A reduction in answer to
     /// a mark of the same round trip counts for the loss as well (Linux `tcp_enter_recovery`).
     fn repair(&mut self, now: Instant, lost: u64) {
         match &mut self.recovery {
@@ -193,7 +198,9 @@ impl Sender {
         self.control.on_recovered(now);
     }
 
-    fn leave_recovery(&mut self, now: Instant) {
+    /// Ends an episode in which everything was repaired. True if it was one of losses of which the
+    /// control is to be told, unless the next one begins at once.
+    fn leave_recovery(&mut self, now: Instant) -> bool {
         let una = self.board.una();
         let over = self.recovery.as_ref().is_some_and(|recovery| {
             // Something beyond has to be acknowledged before the peer has heard of the reduction.
@@ -201,13 +208,16 @@ impl Sender {
             una >= recovery.until + heard
         });
         if !over {
-            return;
+            return false;
         }
         let cause = self.recovery.take().map(|recovery| recovery.cause);
         if cause != Some(Cause::Mark) {
             self.rack.on_recovered();
+        }
+        if cause == Some(Cause::Timeout) {
             self.control.on_recovered(now);
         }
+        cause == Some(Cause::Loss)
     }
 
     fn tell_control(&mut self, now: Instant, acked: &Acked, marked: u64, prior: u64) {
