@@ -3,8 +3,8 @@
 //!
 //! Principles: hosts take turns, and within a host its flows do, those that just became active first
 //! (RFC 8290); each flow is under CoDel. A flow that has kept its own queue short for a second is
-//! *established* ([`calm`]). Within its host's share established flows may have half whatever happens,
-//! and when others come they give way as slowly as their congestion control can follow ([`hold`]).
+//! *established* (`calm.rs`). Within its host's share established flows may have half whatever happens,
+//! and when others come they give way as slowly as their congestion control can follow (`hold.rs`).
 //! Nothing is asked of end hosts: no labels, and no look into packets beyond addresses and ports.
 //! Not for: core routers, where flows are too many to be told apart; a sender that fills its own queue,
 //! which is served as anybody else.
