@@ -223,3 +223,21 @@ fn columns_are_those_that_are_asked_for() {
     );
     assert!(said.contains("did you mean drops?"), "{said}");
 }
+
+/// What only a workload can observe, such as a conference's layers, is in CSV as it is in JSON.
+#[test]
+fn figures_of_workloads_are_in_csv() {
+    let folder = folder("figures-in-csv");
+    let entry = "\n[[traffic]]\nname = \"all\"\nkind = \"conference\"\n";
+    folder.write("c.toml", format!("{SCENARIO}{entry}"));
+    let table = ok(
+        &folder,
+        &["run", "c.toml", "--repeat", "1", "--format", "csv"],
+    );
+    for figure in ["conference_switches.value", "conference_large_rate.p95"] {
+        let line = format!("pfifo,1,,figures,all,{figure},");
+        let found = table.lines().find_map(|found| found.strip_prefix(&line));
+        let value: f64 = found.unwrap_or_else(|| panic!("{line}")).parse().unwrap();
+        assert!(value >= 0.0);
+    }
+}

@@ -78,6 +78,11 @@ pub fn csv(results: &[RunResult]) -> io::Result<String> {
                 lines(of, &name, figures("", entry))?;
             }
         }
+        for own in value["figures"].as_array().into_iter().flatten() {
+            let [name, figure] =
+                ["name", "figure"].map(|key| own[key].as_str().unwrap_or_default());
+            lines("figures", name, figures(figure, own))?;
+        }
         lines("run", "", figures("jfi", &value["jfi"]))?;
     }
     text(table)
