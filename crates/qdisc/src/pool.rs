@@ -49,6 +49,11 @@ impl Fifo {
     pub const fn is_empty(&self) -> bool {
         self.backlog.is_empty()
     }
+
+    /// The place of its oldest packet in the pool; no place where there is none.
+    pub(crate) const fn head(&self) -> u32 {
+        self.head
+    }
 }
 
 impl<P> Default for Pool<P> {
@@ -66,10 +71,11 @@ impl<P> Pool<P> {
         Self::default()
     }
 
-    /// Appends `packet` to `fifo`, stamping it with its arrival.
+    /// Appends `packet` to `fifo`, stamping it with its arrival. The place that it has in the pool until
+    /// it leaves.
     // In place: calls and copies are some percent of what a packet costs.
     #[inline]
-    pub fn push(&mut self, fifo: &mut Fifo, now: Instant, mut packet: Packet<P>) {
+    pub fn push(&mut self, fifo: &mut Fifo, now: Instant, mut packet: Packet<P>) -> u32 {
         packet.arrived = now;
         fifo.backlog.add(packet.len);
         let index = self.take_slot(packet);
@@ -79,6 +85,7 @@ impl<P> Pool<P> {
             self.slots[fifo.tail as usize].next = index;
         }
         fifo.tail = index;
+        index
     }
 
     /// Takes the oldest packet of `fifo`.

@@ -31,6 +31,7 @@ use crate::codel::{Codel, Config, Threshold};
 use crate::drr::{Flows, Round};
 use crate::exact_flows::FlowTable;
 use crate::list::Nodes;
+use crate::pool::Fifo;
 use crate::{Backlog, Discipline, DropReason, Env, Observer, Packet, Qdisc};
 use by_size::BySize;
 use calm::Calm;
@@ -38,7 +39,7 @@ use hold::{Hold, Rules};
 use pace::Pace;
 use params::MenciusParams;
 use sides::Sides;
-use store::{Listed, Queue, Store};
+use store::{Listed, Store};
 use units::param::Settings;
 use units::{Duration, Instant, Refusal};
 
@@ -81,7 +82,7 @@ enum Standing {
 
 #[derive(Debug, Clone)]
 struct Flow {
-    queue: Queue,
+    queue: Fifo,
     codel: Codel,
     calm: Calm,
     host: usize,
@@ -157,7 +158,7 @@ impl<P> Mencius<P> {
         let (flows, hosts) = (flow_table.len(), host_table.len());
         let begun = Instant::ZERO;
         let flow = Flow {
-            queue: Queue::default(),
+            queue: Fifo::default(),
             codel: Codel::default(),
             calm: Calm::new(begun),
             host: 0,

@@ -2,8 +2,9 @@
 
 use super::calm::Wait;
 use super::hold::Rivals;
-use super::{Host, Listed, Mencius, Queue, Standing, Store, Turns};
+use super::{Host, Listed, Mencius, Standing, Store, Turns};
 use crate::drr::{Flows, Round};
+use crate::pool::Fifo;
 use crate::{DropReason, Observer, Packet, codel};
 use units::Instant;
 
@@ -15,7 +16,7 @@ const CREDIT: i64 = 64 << 10;
 /// The queue of a flow, for CoDel.
 struct OfFlow<'a, P> {
     store: &'a mut Store<P>,
-    queue: &'a mut Queue,
+    queue: &'a mut Fifo,
     listed: &'a mut Listed,
 }
 
