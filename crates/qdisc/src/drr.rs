@@ -35,22 +35,9 @@ const IDLE: u32 = u32::MAX - 1;
 /// The turns of a fixed number of flows.
 #[derive(Debug, Clone)]
 pub struct Drr {
-    flows: Flows,
-    round: Round,
-}
-
-/// The flows that rounds run through: a discipline with a round for each of many groups has one
-/// array for all of them. A flow is in one round at a time.
-#[derive(Debug, Clone)]
-pub struct Flows(Vec<Flow>);
-
-/// One round of some of these flows.
-#[derive(Debug, Clone)]
-pub struct Round {
+    flows: Vec<Flow>,
     new: List,
     old: List,
-    /// Whether the turn is that of a new flow.
-    new_has_turn: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -74,181 +61,117 @@ const EMPTY: List = List {
 impl Drr {
     /// Turns for the flows `0..flows`, all idle.
     pub fn new(flows: u32) -> Self {
+        let idle = Flow {
+            deficit: 0,
+            next: IDLE,
+        };
         Drr {
-            flows: Flows::new(flows),
-            round: Round::default(),
+            flows: vec![idle; flows as usize],
+            new: EMPTY,
+            old: EMPTY,
         }
     }
 
-    /// As [`Round::join_new`].
+    /// An idle flow has something to send, and goes before those that have been sending. Nothing
+    /// happens if it is not idle. `quantum` is its first deficit, in bytes.
     pub fn join_new(&mut self, flow: u32, quantum: u32) {
-        self.round.join_new(&mut self.flows, flow, quantum);
+        if self.is_idle(flow) {
+            self.flows[flow as usize].deficit = saturate(quantum);
+            self.new.push(&mut self.flows, flow);
+        }
     }
 
     /// An idle flow has something to send, and goes to the end of the round: plain round robin.
     /// Nothing happens if it is not idle. `quantum` is its first deficit, in bytes.
     pub fn join(&mut self, flow: u32, quantum: u32) {
-        if self.flows.start(flow, quantum) {
-            self.round.old.push(&mut self.flows, flow);
+        if self.is_idle(flow) {
+            self.flows[flow as usize].deficit = saturate(quantum);
+            self.old.push(&mut self.flows, flow);
         }
     }
 
-    /// As [`Flows::is_idle`].
+    /// Whether the flow is in no round.
     pub fn is_idle(&self, flow: u32) -> bool {
-        self.flows.is_idle(flow)
+        self.flows[flow as usize].next == IDLE
     }
 
     /// The flow whose turn it is, if any is not idle. It keeps its turn until it is
     /// [charged](Drr::charge) all of its deficit, or [leaves](Drr::leave). `quantum` says how many
     /// bytes a flow gets when its deficit is used up; zero counts as one.
     pub fn next(&mut self, quantum: impl Fn(u32) -> u32) -> Option<u32> {
-        self.round.next(&mut self.flows, true, quantum)
+        loop {
+            let head = self.first().head;
+            let flow = self.flows.get_mut(head as usize)?;
+            if flow.deficit > 0 {
+                return Some(head);
+            }
+            flow.deficit = flow.deficit.saturating_add(saturate(quantum(head).max(1)));
+            self.rotate();
+        }
     }
 
-    /// As [`Flows::charge`].
+    /// Takes `bytes` that `flow` sent off its deficit.
     pub fn charge(&mut self, flow: u32, bytes: u32) {
-        self.flows.charge(flow, bytes);
+        let flow = &mut self.flows[flow as usize];
+        flow.deficit = flow.deficit.saturating_sub_unsigned(bytes);
     }
 
-    /// As [`Round::leave`].
+    /// The flow that [`next`](Drr::next) named has nothing to send. A new flow has to wait for a
+    /// round of the others before it is idle, so that it cannot come back as new at once and starve
+    /// them (RFC 8290, section 4.2).
     pub fn leave(&mut self) {
-        self.round.leave(&mut self.flows);
+        if self.new.head != NIL && self.old.head != NIL {
+            self.rotate();
+        } else {
+            self.take_first();
+        }
     }
 
     /// As [`leave`](Drr::leave), but a new flow passes through the round even if that is empty, so
     /// that it goes behind those that are new with it: how Linux's `sch_fq.c` does it.
     pub fn leave_by_the_round(&mut self) {
-        if self.round.new_has_turn {
-            self.round.rotate(&mut self.flows);
+        if self.new.head != NIL {
+            self.rotate();
         } else {
-            self.round.take_first(&mut self.flows);
+            self.take_first();
         }
     }
 
     /// The flow that [`next`](Drr::next) named may not send for now, and is idle at once.
     pub fn withdraw(&mut self) {
-        self.round.take_first(&mut self.flows);
+        self.take_first();
     }
 
     /// What `flow` might still send in this round is lost, and what it overdrew is forgiven.
     pub fn settle(&mut self, flow: u32) {
-        self.flows.0[flow as usize].deficit = 0;
+        self.flows[flow as usize].deficit = 0;
     }
 
     /// Bytes that `flow` may still send in this round; negative where its last packet overdrew.
     pub fn deficit(&self, flow: u32) -> i32 {
-        self.flows.0[flow as usize].deficit
-    }
-}
-
-impl Flows {
-    /// The flows `0..flows`, all idle.
-    pub fn new(flows: u32) -> Self {
-        let idle = Flow {
-            deficit: 0,
-            next: IDLE,
-        };
-        Flows(vec![idle; flows as usize])
-    }
-
-    /// Whether the flow is in no round.
-    pub fn is_idle(&self, flow: u32) -> bool {
-        self.0[flow as usize].next == IDLE
-    }
-
-    /// Takes `bytes` that `flow` sent off its deficit.
-    pub fn charge(&mut self, flow: u32, bytes: u32) {
-        let flow = &mut self.0[flow as usize];
-        flow.deficit = flow.deficit.saturating_sub_unsigned(bytes);
-    }
-
-    /// Whether `flow` was idle, and so begins with a deficit of `quantum`.
-    fn start(&mut self, flow: u32, quantum: u32) -> bool {
-        let idle = self.is_idle(flow);
-        if idle {
-            self.0[flow as usize].deficit = saturate(quantum);
-        }
-        idle
-    }
-}
-
-impl Default for Round {
-    fn default() -> Self {
-        Round {
-            new: EMPTY,
-            old: EMPTY,
-            new_has_turn: false,
-        }
-    }
-}
-
-impl Round {
-    /// An idle flow has something to send, and goes before those that have been sending. Nothing
-    /// happens if it is not idle. `quantum` is its first deficit, in bytes.
-    pub fn join_new(&mut self, flows: &mut Flows, flow: u32, quantum: u32) {
-        if flows.start(flow, quantum) {
-            self.new.push(flows, flow);
-        }
-    }
-
-    /// The flow whose turn it is, if any is in this round: a new one where `new_first` or where there
-    /// are no others. It keeps its turn until it is [charged](Flows::charge) all of its deficit, or
-    /// [leaves](Round::leave). `quantum` says how many bytes a flow gets when its deficit is used up;
-    /// zero counts as one.
-    pub fn next(
-        &mut self,
-        flows: &mut Flows,
-        new_first: bool,
-        quantum: impl Fn(u32) -> u32,
-    ) -> Option<u32> {
-        loop {
-            self.new_has_turn = self.new.head != NIL && (new_first || self.old.head == NIL);
-            let head = self.first().head;
-            let flow = flows.0.get_mut(head as usize)?;
-            if flow.deficit > 0 {
-                return Some(head);
-            }
-            flow.deficit = flow.deficit.saturating_add(saturate(quantum(head).max(1)));
-            self.rotate(flows);
-        }
-    }
-
-    /// Whether the flow that [`next`](Round::next) named is a new one.
-    pub fn new_has_turn(&self) -> bool {
-        self.new_has_turn
-    }
-
-    /// The flow that [`next`](Round::next) named has nothing to send. A new flow has to wait for a
-    /// round of the others before it is idle, so that it cannot come back as new at once and starve
-    /// them (RFC 8290, section 4.2).
-    pub fn leave(&mut self, flows: &mut Flows) {
-        if self.new_has_turn && self.old.head != NIL {
-            self.rotate(flows);
-        } else {
-            self.take_first(flows);
-        }
+        self.flows[flow as usize].deficit
     }
 
     /// The list whose head has its turn.
     fn first(&mut self) -> &mut List {
-        if self.new_has_turn {
-            &mut self.new
-        } else {
+        if self.new.head == NIL {
             &mut self.old
+        } else {
+            &mut self.new
         }
     }
 
     /// Moves the flow whose turn it is to the end of the round.
-    fn rotate(&mut self, flows: &mut Flows) {
-        if let Some(flow) = self.take_first(flows) {
-            self.old.push(flows, flow);
+    fn rotate(&mut self) {
+        if let Some(flow) = self.take_first() {
+            self.old.push(&mut self.flows, flow);
         }
     }
 
     /// Takes the flow whose turn it is off its list.
-    fn take_first(&mut self, flows: &mut Flows) -> Option<u32> {
+    fn take_first(&mut self) -> Option<u32> {
         let head = self.first().head;
-        let flow = flows.0.get_mut(head as usize)?;
+        let flow = self.flows.get_mut(head as usize)?;
         let next = flow.next;
         flow.next = IDLE;
         self.first().head = next;
@@ -257,12 +180,12 @@ impl Round {
 }
 
 impl List {
-    fn push(&mut self, flows: &mut Flows, flow: u32) {
-        flows.0[flow as usize].next = NIL;
+    fn push(&mut self, flows: &mut [Flow], flow: u32) {
+        flows[flow as usize].next = NIL;
         if self.head == NIL {
             self.head = flow;
         } else {
-            flows.0[self.tail as usize].next = flow;
+            flows[self.tail as usize].next = flow;
         }
         self.tail = flow;
     }

@@ -30,6 +30,8 @@ impl<P> Mencius<P> {
                 let host = self.host_of(now, packet);
                 self.hosts[host].known += 1;
                 self.hosts[host].hold.birth = now;
+                let turns = &self.hosts[host].turns;
+                turns.introduce(&mut self.flow_turns, flow);
                 self.hold.birth = now;
                 let state = &mut self.flows[flow];
                 state.codel = Codel::default();
@@ -49,6 +51,7 @@ impl<P> Mencius<P> {
             Found::Fresh(host) | Found::FirstShared(host) => {
                 debug_assert!(self.hosts[host].backlog.is_empty());
                 self.hosts[host] = Host::new(now);
+                self.turns.introduce(&mut self.host_turns, host);
                 host
             }
         }
@@ -61,7 +64,7 @@ impl<P> Mencius<P> {
                 break;
             };
             // While something waits, or in a round: the scheduler still knows it.
-            match self.flow_turns.is_idle(flow as u32) {
+            match self.flow_turns.is_idle(flow) {
                 true => {
                     self.hosts[self.flows[flow].host].known -= 1;
                     self.flow_table.forget(flow);
@@ -74,7 +77,7 @@ impl<P> Mencius<P> {
                 break;
             };
             // Its flows are forgotten first: they know it by its place.
-            match self.hosts[host].known == 0 && self.host_turns.is_idle(host as u32) {
+            match self.hosts[host].known == 0 && self.host_turns.is_idle(host) {
                 true => self.host_table.forget(host),
                 false => self.host_table.touch(now, host),
             }

@@ -10,9 +10,8 @@
 //! which is served as anybody else.
 //!
 //! Work for a packet is bounded: so many idle flows are forgotten, so many packets of flows that are
-//! no longer established are skipped, so many packets give way. Only turns are not yet: where many have
-//! overdrawn by a large packet, the round goes past all of them, as `fq_codel`'s does. Decision 0015
-//! has the rules' reasons and figures.
+//! no longer established are skipped, so many packets give way, and turns are not searched (`turns.rs`).
+//! Decision 0015 has the rules' reasons and figures.
 
 mod by_size;
 mod calm;
@@ -26,9 +25,9 @@ mod sides;
 mod store;
 #[cfg(test)]
 mod tests;
+mod turns;
 
 use crate::codel::{Codel, Config, Threshold};
-use crate::drr::{Flows, Round};
 use crate::exact_flows::FlowTable;
 use crate::list::Nodes;
 use crate::pool::Fifo;
@@ -40,6 +39,7 @@ use pace::Pace;
 use params::MenciusParams;
 use sides::Sides;
 use store::{Listed, Store};
+use turns::{Members, Turns};
 use units::param::Settings;
 use units::{Duration, Instant, Refusal};
 
@@ -104,14 +104,6 @@ struct Host {
     by_size: BySize,
 }
 
-/// Whose turn it is, and how far new ones have had more than their half.
-#[derive(Debug)]
-struct Turns {
-    round: Round,
-    /// Bytes that new ones may still send before old ones.
-    credit: i64,
-}
-
 /// The discipline.
 #[derive(Debug)]
 pub struct Mencius<P> {
@@ -127,8 +119,8 @@ pub struct Mencius<P> {
     host_table: FlowTable,
     flows: Vec<Flow>,
     hosts: Vec<Host>,
-    flow_turns: Flows,
-    host_turns: Flows,
+    flow_turns: Members,
+    host_turns: Members,
     /// Of hosts.
     turns: Turns,
     flow_sizes: Nodes,
@@ -174,9 +166,9 @@ impl<P> Mencius<P> {
             store: Store::new(),
             flows: vec![flow; flows],
             hosts: (0..hosts).map(|_| Host::new(begun)).collect(),
-            flow_turns: Flows::new(flows as u32),
-            host_turns: Flows::new(hosts as u32),
-            turns: Turns::default(),
+            flow_turns: Members::new(flows),
+            host_turns: Members::new(hosts),
+            turns: Turns::new(),
             flow_sizes: Nodes::with_len(flows),
             host_sizes: Nodes::with_len(hosts),
             by_size: BySize::default(),
@@ -218,7 +210,7 @@ impl<P> Mencius<P> {
 impl Host {
     fn new(now: Instant) -> Self {
         Host {
-            turns: Turns::default(),
+            turns: Turns::new(),
             hold: Hold::new(now),
             known: 0,
             listed: Listed::default(),
@@ -278,17 +270,14 @@ impl<P: Send> Qdisc<P> for Mencius<P> {
         self.resize(flow, before);
         self.judge(now, flow);
         let quantum = self.params.quantum;
-        let round = &mut self.hosts[at].turns.round;
-        round.join_new(&mut self.flow_turns, flow as u32, quantum);
-        let round = &mut self.turns.round;
-        round.join_new(&mut self.host_turns, at as u32, quantum);
+        let turns = &mut self.hosts[at].turns;
+        turns.join(&mut self.flow_turns, flow, quantum);
+        self.turns.join(&mut self.host_turns, at, quantum);
     }
 
     fn dequeue(&mut self, now: Instant, observer: &mut dyn Observer<P>) -> Option<Packet<P>> {
-        let packet = match self.for_held_hosts(now, observer) {
-            Some(packet) => packet,
-            None => self.of_all_hosts(now, observer)?,
-        };
+        let (flow, packet) = self.next(now, observer)?;
+        self.leave_if_empty(flow);
         let wait = !self.store.backlog().is_empty();
         if self.pace.sent(now, packet.len, wait) {
             self.tune();

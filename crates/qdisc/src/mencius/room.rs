@@ -71,6 +71,7 @@ impl<P> Mencius<P> {
         observer.dropped(now, packet, reason);
         self.resize(flow, before);
         self.judge(now, flow);
+        self.leave_if_empty(flow);
         true
     }
 }

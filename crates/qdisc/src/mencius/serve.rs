@@ -2,16 +2,13 @@
 
 use super::calm::Wait;
 use super::hold::Rivals;
-use super::{Host, Listed, Mencius, Standing, Store, Turns};
-use crate::drr::{Flows, Round};
+use super::{Host, Listed, Mencius, Standing, Store};
 use crate::pool::Fifo;
 use crate::{DropReason, Observer, Packet, codel};
 use units::Instant;
 
 /// So many packets of flows that are no longer established are skipped for a packet.
 const SKIPS: u32 = 64;
-/// So many bytes may new flows send before old ones, and then as many as these.
-const CREDIT: i64 = 64 << 10;
 
 /// The queue of a flow, for CoDel.
 struct OfFlow<'a, P> {
@@ -49,32 +46,6 @@ impl<P> Observer<P> for Noting<'_, P> {
     }
 }
 
-impl Default for Turns {
-    fn default() -> Self {
-        Turns {
-            round: Round::default(),
-            credit: CREDIT,
-        }
-    }
-}
-
-impl Turns {
-    /// The one whose turn it is. New ones go first for as long as they take no more than half, so that
-    /// a spray of them costs the others no more.
-    pub(super) fn next(&mut self, members: &mut Flows, quantum: u32) -> Option<usize> {
-        let next = self.round.next(members, self.credit > 0, |_| quantum);
-        next.map(|member| member as usize)
-    }
-
-    /// The one whose turn it was has sent `len` bytes.
-    pub(super) fn sent(&mut self, members: &mut Flows, member: usize, len: u32) {
-        members.charge(member as u32, len);
-        let len = i64::from(len);
-        let earned = if self.round.new_has_turn() { -len } else { len };
-        self.credit = (self.credit + earned).clamp(-CREDIT, CREDIT);
-    }
-}
-
 impl Host {
     const fn rivals(&self) -> Rivals {
         Rivals {
@@ -85,12 +56,48 @@ impl Host {
 }
 
 impl<P> Mencius<P> {
-    /// The packet that goes before those of all other hosts, if there is one.
-    pub(super) fn for_held_hosts(
+    /// The next packet, and its flow.
+    pub(super) fn next(
         &mut self,
         now: Instant,
         observer: &mut dyn Observer<P>,
-    ) -> Option<Packet<P>> {
+    ) -> Option<(usize, Packet<P>)> {
+        if let Some(flow) = self.of_held_hosts(now) {
+            return Some((flow, self.send(now, flow, observer)?));
+        }
+        let quantum = self.params.quantum;
+        let host = self.turns.next(&mut self.host_turns, quantum)?;
+        let held = self.of_held_flows(now, host);
+        let turns = &mut self.hosts[host].turns;
+        let flow = match held {
+            Some(flow) => flow,
+            None => turns.next(&mut self.flow_turns, quantum)?,
+        };
+        let packet = self.send(now, flow, observer)?;
+        if held.is_none() {
+            let turns = &mut self.hosts[host].turns;
+            turns.sent(&mut self.flow_turns, flow, packet.len);
+        }
+        self.turns.sent(&mut self.host_turns, host, packet.len);
+        Some((flow, packet))
+    }
+
+    /// Nothing of `flow` may be left, nor of its host.
+    pub(super) fn leave_if_empty(&mut self, flow: usize) {
+        let state = &self.flows[flow];
+        if !state.queue.is_empty() {
+            return;
+        }
+        let quantum = self.params.quantum;
+        let host = &mut self.hosts[state.host];
+        host.turns.leave(&mut self.flow_turns, flow, quantum);
+        if host.backlog.is_empty() {
+            self.turns.leave(&mut self.host_turns, state.host, quantum);
+        }
+    }
+
+    /// The flow that goes before those of all other hosts, if there is one.
+    fn of_held_hosts(&mut self, now: Instant) -> Option<usize> {
         let flow = self.longest_waiting(None)?;
         let host = &self.hosts[self.flows[flow].host];
         // Strangers of its own host are no rivals of a host.
@@ -101,65 +108,17 @@ impl<P> Mencius<P> {
             others: self.others,
         };
         let held = others > 0 && self.hold.serves(now, wait, &self.between, rivals);
-        held.then(|| self.send(now, flow, observer)).flatten()
+        held.then_some(flow)
     }
 
-    /// The next packet of the host whose turn it is.
-    pub(super) fn of_all_hosts(
-        &mut self,
-        now: Instant,
-        observer: &mut dyn Observer<P>,
-    ) -> Option<Packet<P>> {
-        let quantum = self.params.quantum;
-        while let Some(host) = self.turns.next(&mut self.host_turns, quantum) {
-            match self.of_host(now, host, observer) {
-                Some(packet) => {
-                    self.turns.sent(&mut self.host_turns, host, packet.len);
-                    return Some(packet);
-                }
-                None => self.turns.round.leave(&mut self.host_turns),
-            }
-        }
-        None
-    }
-
-    /// The next packet of `host`.
-    fn of_host(
-        &mut self,
-        now: Instant,
-        at: usize,
-        observer: &mut dyn Observer<P>,
-    ) -> Option<Packet<P>> {
-        if let Some(packet) = self.for_held_flows(now, at, observer) {
-            return Some(packet);
-        }
-        let quantum = self.params.quantum;
-        while let Some(flow) = self.hosts[at].turns.next(&mut self.flow_turns, quantum) {
-            match self.send(now, flow, observer) {
-                Some(packet) => {
-                    let turns = &mut self.hosts[at].turns;
-                    turns.sent(&mut self.flow_turns, flow, packet.len);
-                    return Some(packet);
-                }
-                None => self.hosts[at].turns.round.leave(&mut self.flow_turns),
-            }
-        }
-        None
-    }
-
-    /// The packet that goes before those of all strangers of its host, if there is one.
-    fn for_held_flows(
-        &mut self,
-        now: Instant,
-        at: usize,
-        observer: &mut dyn Observer<P>,
-    ) -> Option<Packet<P>> {
+    /// The flow that goes before all strangers of its host, if there is one.
+    fn of_held_flows(&mut self, now: Instant, at: usize) -> Option<usize> {
         let flow = self.longest_waiting(Some(at))?;
         let wait = now.since(self.store.oldest(&self.flows[flow].queue)?);
         let host = &mut self.hosts[at];
         let rivals = host.rivals();
         let held = rivals.others > 0 && host.hold.serves(now, wait, &self.within, rivals);
-        held.then(|| self.send(now, flow, observer)).flatten()
+        held.then_some(flow)
     }
 
     /// The established flow of a host, or of all, that has waited longest; none where too many packets
@@ -180,7 +139,7 @@ impl<P> Mencius<P> {
         None
     }
 
-    /// Takes the next packet of `flow` as its AQM says; none if nothing is left of it.
+    /// Takes the next packet of `flow`, which has one, as its AQM says: that never drops a flow's last.
     fn send(
         &mut self,
         now: Instant,

@@ -1,0 +1,349 @@
+//! Whose turn it is: deficit round robin (RFC 8290, section 4.2) in which nobody is passed over.
+//!
+//! Two things take as long there as there are members: a round goes past everybody who overdrew by a
+//! large packet, once for each quantum, and past everybody who has nothing left. Here
+//!
+//! 1. who overdrew is at once put into the round in which its debt is paid, one of 64 lists;
+//! 2. who has nothing to send is in no list. What remains of it is the round up to which it was not
+//!    yet its turn again: if it comes back before then, it is not new.
+//!
+//! New members go first until they have had 64 kB more than the old ones, and then take turns with
+//! them, so that a spray of them takes no more than half.
+
+use crate::list::{List, NIL, Nodes};
+
+/// Rounds that are told apart.
+const ROUNDS: u32 = 64;
+/// So many are moved on for a packet, if debts are above what 64 rounds pay. Then one is forgiven.
+const MOVES: u32 = 16;
+/// So many bytes may new members send before old ones, and then as many as these.
+const CREDIT: i64 = 64 << 10;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Idle,
+    New,
+    Old,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Member {
+    place: Place,
+    /// Bytes that it may still send; negative where its last packet overdrew.
+    deficit: i32,
+    /// The round in which it is its turn.
+    round: u32,
+}
+
+/// Those who take turns: flows or hosts. Each is in the turns of one group at a time.
+#[derive(Debug)]
+pub(super) struct Members {
+    members: Vec<Member>,
+    nodes: Nodes,
+}
+
+/// The turns of one group.
+#[derive(Debug)]
+pub(super) struct Turns {
+    new: List,
+    /// Old ones, by the round modulo 64.
+    old: [List; ROUNDS as usize],
+    /// A bit for each list of old ones that is not empty.
+    used: u64,
+    round: u32,
+    new_has_turn: bool,
+    /// Bytes that new ones may still send before old ones.
+    credit: i64,
+}
+
+impl Members {
+    /// `len` of them, all idle.
+    pub(super) fn new(len: usize) -> Self {
+        let member = Member {
+            place: Place::Idle,
+            deficit: 0,
+            round: u32::MAX,
+        };
+        Members {
+            members: vec![member; len],
+            nodes: Nodes::with_len(len),
+        }
+    }
+
+    /// Whether `member` has nothing to send.
+    pub(super) fn is_idle(&self, member: usize) -> bool {
+        self.members[member].place == Place::Idle
+    }
+}
+
+impl Turns {
+    /// Nobody takes turns.
+    pub(super) fn new() -> Self {
+        Turns {
+            new: List::default(),
+            old: [List::default(); ROUNDS as usize],
+            used: 0,
+            round: 0,
+            new_has_turn: false,
+            credit: CREDIT,
+        }
+    }
+
+    /// `member`, which is idle, is somebody else from now on.
+    pub(super) fn introduce(&self, members: &mut Members, member: usize) {
+        debug_assert!(members.is_idle(member));
+        members.members[member].round = self.round.wrapping_sub(1);
+    }
+
+    /// `member` has something to send. Nothing happens if it had before.
+    // In place, as the rest of what every packet passes.
+    #[inline]
+    pub(super) fn join(&mut self, members: &mut Members, member: usize, quantum: u32) {
+        let state = &mut members.members[member];
+        if state.place != Place::Idle {
+            return;
+        }
+        let round = state.round;
+        if round.wrapping_sub(self.round) < ROUNDS {
+            return self.put(members, member, round);
+        }
+        state.deficit = quantum as i32;
+        state.place = Place::New;
+        members.nodes.push_back(&mut self.new, member as u32);
+    }
+
+    /// The member whose turn it is, if any has something to send. It keeps its turn until it has
+    /// [sent](Turns::sent) what it may, or [leaves](Turns::leave). Each gets `quantum` bytes a round.
+    #[inline]
+    pub(super) fn next(&mut self, members: &mut Members, quantum: u32) -> Option<usize> {
+        for _ in 0..MOVES {
+            let head = self.head()?;
+            if members.members[head].deficit > 0 {
+                return Some(head);
+            }
+            self.take(members, head);
+            let round = self.pay(members, head, quantum);
+            self.put(members, head, round);
+        }
+        let head = self.head()?;
+        members.members[head].deficit = quantum as i32;
+        Some(head)
+    }
+
+    /// The member whose turn it is has sent `len` bytes.
+    pub(super) fn sent(&mut self, members: &mut Members, member: usize, len: u32) {
+        let state = &mut members.members[member];
+        state.deficit = state.deficit.saturating_sub_unsigned(len);
+        let len = i64::from(len);
+        let earned = if self.new_has_turn { -len } else { len };
+        self.credit = (self.credit + earned).clamp(-CREDIT, CREDIT);
+    }
+
+    /// Nothing of `member` is left. It counts as old until this round is over, or what it owes is paid,
+    /// so that nobody has more than a quantum a round by coming back as new.
+    pub(super) fn leave(&mut self, members: &mut Members, member: usize, quantum: u32) {
+        self.take(members, member);
+        members.members[member].place = Place::Idle;
+        if self.used == 0 {
+            // Rounds take no time where nobody is old, so that all debts are paid.
+            self.round = self.round.wrapping_add(ROUNDS);
+            self.introduce(members, member);
+        } else if members.members[member].deficit > 0 {
+            members.members[member].round = self.round;
+        } else {
+            self.pay(members, member, quantum);
+        }
+    }
+
+    /// The member that would be next, whatever it owes.
+    fn head(&mut self) -> Option<usize> {
+        self.new_has_turn = self.new.head() != NIL && (self.credit > 0 || self.used == 0);
+        if self.new_has_turn {
+            return Some(self.new.head() as usize);
+        }
+        if self.used == 0 {
+            return None;
+        }
+        let rounds = self.used.rotate_right(self.round % ROUNDS).trailing_zeros();
+        self.round = self.round.wrapping_add(rounds);
+        Some(self.old[(self.round % ROUNDS) as usize].head() as usize)
+    }
+
+    /// Gives `member` the quanta that make its deficit positive, as far as 64 rounds go, and says in
+    /// which round it has them.
+    fn pay(&self, members: &mut Members, member: usize, quantum: u32) -> u32 {
+        let state = &mut members.members[member];
+        let rounds = (state.deficit.unsigned_abs() / quantum + 1).min(ROUNDS - 1);
+        state.deficit = state.deficit.saturating_add((rounds * quantum) as i32);
+        state.round = self.round.wrapping_add(rounds);
+        state.round
+    }
+
+    /// Appends `member`, which is in no list, to those of `round`.
+    fn put(&mut self, members: &mut Members, member: usize, round: u32) {
+        members.members[member].place = Place::Old;
+        let list = (round % ROUNDS) as usize;
+        members.nodes.push_back(&mut self.old[list], member as u32);
+        self.used |= 1 << list;
+    }
+
+    /// Takes `member` out of its list.
+    fn take(&mut self, members: &mut Members, member: usize) {
+        let state = members.members[member];
+        if state.place == Place::New {
+            return members.nodes.remove(&mut self.new, member as u32);
+        }
+        let list = (state.round % ROUNDS) as usize;
+        members.nodes.remove(&mut self.old[list], member as u32);
+        if self.old[list].head() == NIL {
+            self.used &= !(1 << list);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::drr::Drr;
+    use units::random::Stream;
+
+    /// Turns of members of which each has so many packets of so many bytes waiting.
+    struct Table {
+        members: Members,
+        turns: Turns,
+        waiting: Vec<(u32, u32)>,
+        sent: Vec<usize>,
+    }
+
+    const QUANTUM: u32 = 1000;
+
+    impl Table {
+        fn new(members: usize) -> Self {
+            Table {
+                members: Members::new(members),
+                turns: Turns::new(),
+                waiting: vec![(0, 0); members],
+                sent: Vec::new(),
+            }
+        }
+
+        fn put(&mut self, member: usize, packets: u32, len: u32) {
+            self.waiting[member].0 += packets;
+            self.waiting[member].1 = len;
+            self.turns.join(&mut self.members, member, QUANTUM);
+        }
+
+        fn send(&mut self, packets: usize) -> &[usize] {
+            let from = self.sent.len();
+            for _ in 0..packets {
+                let member = self.turns.next(&mut self.members, QUANTUM).unwrap();
+                let (left, len) = &mut self.waiting[member];
+                *left -= 1;
+                self.turns.sent(&mut self.members, member, *len);
+                if *left == 0 {
+                    self.turns.leave(&mut self.members, member, QUANTUM);
+                }
+                self.sent.push(member);
+            }
+            &self.sent[from..]
+        }
+    }
+
+    /// Deficits go 1000, 400, -200 (two packets), then 800, 200, -400 (two), then 600, 0 (one).
+    #[test]
+    fn overdrawn_bytes_are_paid_back() {
+        let mut table = Table::new(2);
+        table.put(0, 100, 600);
+        table.put(1, 100, 600);
+        assert_eq!(table.send(12), [0, 0, 1, 1, 0, 0, 1, 1, 0, 1, 0, 0]);
+    }
+
+    /// 3500 of 1000: the next turn is that of the third round after, whose own comes after it.
+    #[test]
+    fn who_overdrew_by_much_is_served_when_that_is_paid() {
+        let mut table = Table::new(2);
+        table.put(0, 2, 3500);
+        assert_eq!(table.send(1), [0]);
+        table.put(1, 100, 1000);
+        assert_eq!(table.send(4), [1, 1, 1, 0]);
+    }
+
+    #[test]
+    fn who_leaves_comes_back_as_new_only_after_a_round() {
+        let mut table = Table::new(3);
+        table.put(0, 200, 1000);
+        table.put(1, 200, 1000);
+        assert_eq!(table.send(2), [0, 1]);
+        for _ in 0..2 {
+            table.put(2, 1, 600);
+            assert_eq!(table.send(1), [2], "new ones go first, up to a quantum");
+        }
+        table.put(2, 1, 600);
+        assert_eq!(
+            table.send(3),
+            [0, 1, 2],
+            "the next is that of the next round"
+        );
+        table.send(2);
+        table.put(2, 1, 100);
+        assert_eq!(table.send(1), [2], "new again");
+        // Who overdrew by 60 kB has 61 rounds to pay, although it had nothing left in between.
+        table.put(2, 1, 61_000);
+        table.send(3);
+        table.put(2, 1, 100);
+        let others = table
+            .send(200)
+            .iter()
+            .take_while(|&&member| member != 2)
+            .count();
+        assert!((118..=124).contains(&others), "{others}");
+    }
+
+    /// Some leave now and then, but are back before anybody sends.
+    #[test]
+    fn everybody_gets_the_same_whatever_the_length_of_packets() {
+        let mut table = Table::new(200);
+        let mut random = Stream::new(1, "turns");
+        let lens: Vec<u32> = (0..200)
+            .map(|_| 100 + random.below(63_900) as u32)
+            .collect();
+        let mut bytes = vec![0_u64; 200];
+        for _ in 0..200_000 {
+            for (member, &len) in lens.iter().enumerate() {
+                if table.waiting[member].0 == 0 {
+                    table.put(member, 1 + random.below(3) as u32, len);
+                }
+            }
+            let member = table.send(1)[0];
+            bytes[member] += u64::from(lens[member]);
+        }
+        let (least, most) = (bytes.iter().min().unwrap(), bytes.iter().max().unwrap());
+        assert!(most - least < least / 20, "{least} to {most}");
+    }
+
+    /// Where all have something waiting and packets are short, it is the round robin of `drr`.
+    #[test]
+    fn the_order_is_that_of_deficit_round_robin() {
+        let mut table = Table::new(20);
+        let mut drr = Drr::new(20);
+        let mut random = Stream::new(2, "turns");
+        let lens: Vec<u32> = (0..20).map(|_| 1 + random.below(999) as u32).collect();
+        for (member, &len) in lens.iter().enumerate() {
+            table.put(member, u32::MAX, len);
+            drr.join_new(member as u32, QUANTUM);
+        }
+        for _ in 0..5000 {
+            let flow = drr.next(|_| QUANTUM).unwrap();
+            drr.charge(flow, lens[flow as usize]);
+            assert_eq!(table.send(1), [flow as usize]);
+        }
+    }
+
+    #[test]
+    fn debts_of_many_rounds_are_forgiven_rather_than_searched_through() {
+        let mut table = Table::new(2);
+        table.put(0, 100, u32::MAX);
+        table.put(1, 100, u32::MAX);
+        table.send(50);
+    }
+}
