@@ -43,6 +43,8 @@ use turns::{Members, Turns};
 use units::param::Settings;
 use units::{Duration, Instant, Refusal};
 
+/// There is room for one host for so many flows.
+const FLOWS_OF_HOST: u32 = 4;
 /// So many full packets are a short queue on a slow link.
 const SHORT: u64 = 8;
 /// In the end the other flows of a host get so many bytes beside 256 of its established ones.
@@ -146,7 +148,7 @@ impl<P> Mencius<P> {
         }
         params.apply(settings)?;
         let flow_table = FlowTable::new(params.flows as usize);
-        let host_table = FlowTable::new(params.flows as usize);
+        let host_table = FlowTable::new((params.flows / FLOWS_OF_HOST) as usize);
         let (flows, hosts) = (flow_table.len(), host_table.len());
         let begun = Instant::ZERO;
         let flow = Flow {

@@ -10,7 +10,7 @@ units::params! {
         limit: u32 = "10240", range "1".."1000000", source "Linux sch_fq_codel.c";
         /// Bytes of packets that may wait.
         memory_limit: Bytes = "32MiB", range "1B".."1GiB", source "Linux sch_fq_codel.c";
-        /// Flows that are told apart; as many hosts. Fixed once there is a queue.
+        /// Flows that are told apart, and a quarter as many hosts. Fixed once there is a queue.
         flows: u32 = "1024", range "8".."65536", source "RFC 8290, 5.2.5";
         /// Whose addresses stand for hosts: the senders', the receivers', nobody's, or whichever are
         /// fewer.
