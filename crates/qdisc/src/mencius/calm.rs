@@ -49,13 +49,15 @@ impl Calm {
         }
     }
 
-    /// A packet of the flow came.
-    pub(super) fn arrived(&mut self, now: Instant) {
-        if now.since(self.last) > GAP {
+    /// A packet of the flow came. Whether it was silent before.
+    pub(super) fn arrived(&mut self, now: Instant) -> bool {
+        let silent = now.since(self.last) > GAP;
+        if silent {
             self.start_again(now);
             self.below = now;
         }
         self.last = now;
+        silent
     }
 
     /// A packet of the flow left.

@@ -1,6 +1,6 @@
 //! Whose packet it is, and what its flow is to the scheduler.
 
-use super::{Calm, Host, Mencius, Standing};
+use super::{Begun, Calm, Host, Mencius, Standing};
 use crate::codel::Codel;
 use crate::exact_flows::Found;
 use crate::{FlowId, Packet};
@@ -36,6 +36,7 @@ impl<P> Mencius<P> {
                 let state = &mut self.flows[flow];
                 state.codel = Codel::default();
                 state.calm = Calm::new(now);
+                state.begun = Begun::default();
                 state.host = host;
                 flow
             }

@@ -16,6 +16,7 @@
 mod by_size;
 mod calm;
 mod classify;
+mod firsts;
 mod hold;
 mod pace;
 pub mod params;
@@ -34,6 +35,7 @@ use crate::pool::Fifo;
 use crate::{Backlog, Discipline, DropReason, Env, Observer, Packet, Qdisc};
 use by_size::BySize;
 use calm::Calm;
+use firsts::{Begun, Firsts};
 use hold::{Hold, Rules};
 use pace::Pace;
 use params::MenciusParams;
@@ -87,6 +89,7 @@ struct Flow {
     queue: Fifo,
     codel: Codel,
     calm: Calm,
+    begun: Begun,
     host: usize,
     standing: Standing,
 }
@@ -123,6 +126,7 @@ pub struct Mencius<P> {
     hosts: Vec<Host>,
     flow_turns: Members,
     host_turns: Members,
+    firsts: Firsts,
     /// Of hosts.
     turns: Turns,
     flow_sizes: Nodes,
@@ -155,6 +159,7 @@ impl<P> Mencius<P> {
             queue: Fifo::default(),
             codel: Codel::default(),
             calm: Calm::new(begun),
+            begun: Begun::default(),
             host: 0,
             standing: Standing::Idle,
         };
@@ -170,6 +175,7 @@ impl<P> Mencius<P> {
             hosts: (0..hosts).map(|_| Host::new(begun)).collect(),
             flow_turns: Members::new(flows),
             host_turns: Members::new(hosts),
+            firsts: Firsts::new(flows),
             turns: Turns::new(),
             flow_sizes: Nodes::with_len(flows),
             host_sizes: Nodes::with_len(hosts),
@@ -194,8 +200,10 @@ impl<P> Mencius<P> {
 
     /// Notes that what waits of `flow` has changed from `before`.
     fn resize(&mut self, flow: usize, before: Backlog) {
-        let after = self.flows[flow].queue.backlog();
-        let at = self.flows[flow].host;
+        let state = &mut self.flows[flow];
+        let (after, at) = (state.queue.backlog(), state.host);
+        let left = before.packets.saturating_sub(after.packets);
+        self.firsts.left((flow, &mut state.begun), left);
         let host = &mut self.hosts[at];
         let host_before = host.backlog;
         host.backlog.packets = host_before.packets + after.packets - before.packets;
@@ -263,9 +271,11 @@ impl<P: Send> Qdisc<P> for Mencius<P> {
         let state = &mut self.flows[flow];
         let at = state.host;
         let host = &mut self.hosts[at];
-        state.calm.arrived(now);
+        let silent = state.calm.arrived(now);
         let established = !self.flow_table.are_guests(flow) && state.calm.established(now);
         let before = state.queue.backlog();
+        let begun = (flow, &mut state.begun);
+        self.firsts.came(begun, silent, packet.len, before.packets);
         let list = established.then_some(&mut host.listed);
         let queue = (flow, &mut state.queue);
         self.store.push(now, queue, list, packet);

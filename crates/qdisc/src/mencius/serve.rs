@@ -62,6 +62,25 @@ impl<P> Mencius<P> {
         now: Instant,
         observer: &mut dyn Observer<P>,
     ) -> Option<(usize, Packet<P>)> {
+        if let Some(flow) = self.firsts.next() {
+            let packet = self.send(now, flow, observer)?;
+            let host = self.flows[flow].host;
+            self.flow_turns.charge(flow, packet.len);
+            self.host_turns.charge(host, packet.len);
+            self.firsts.sent(packet.len, true);
+            return Some((flow, packet));
+        }
+        let (flow, packet) = self.later(now, observer)?;
+        self.firsts.sent(packet.len, false);
+        Some((flow, packet))
+    }
+
+    /// The next packet where no first one goes, and its flow.
+    fn later(
+        &mut self,
+        now: Instant,
+        observer: &mut dyn Observer<P>,
+    ) -> Option<(usize, Packet<P>)> {
         if let Some(flow) = self.of_held_hosts(now) {
             return Some((flow, self.send(now, flow, observer)?));
         }

@@ -185,6 +185,28 @@ fn who_never_gives_way_loses_it() {
     assert!(sent(31_000) < 90, "{}", sent(31_000));
 }
 
+/// A call of 90 % of the link is held beside another computer's transfers; a look-up of a third goes at
+/// once, although a transfer begins there with it.
+#[test]
+fn a_look_up_waits_for_nobody() {
+    let mut link = settled(&[], 9);
+    burst(&mut link, 9, 2, 3000);
+    for at in [3000, 3100] {
+        while link.now < at {
+            call(&mut link, 9);
+            link.step();
+        }
+        let look_up = packet(200, 3, 100);
+        link.queue.enqueue(ms(link.now), look_up, &mut Ignore);
+        let others = (0..3).map(|_| packet(201, 3, 1500));
+        for packet in others {
+            link.queue.enqueue(ms(link.now), packet, &mut Ignore);
+        }
+        link.step();
+        assert_eq!(link.sent.last().map(|sent| sent.1), Some(200));
+    }
+}
+
 /// Of 161 packets one has to go: host 2 has most, although each of its flows has little.
 #[test]
 fn the_fullest_host_gives_way() {

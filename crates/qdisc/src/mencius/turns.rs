@@ -70,6 +70,12 @@ impl Members {
         }
     }
 
+    /// Takes `len` bytes that `member` sent off what it may.
+    pub(super) fn charge(&mut self, member: usize, len: u32) {
+        let state = &mut self.members[member];
+        state.deficit = state.deficit.saturating_sub_unsigned(len);
+    }
+
     /// Whether `member` has nothing to send.
     pub(super) fn is_idle(&self, member: usize) -> bool {
         self.members[member].place == Place::Idle
@@ -132,8 +138,7 @@ impl Turns {
 
     /// The member whose turn it is has sent `len` bytes.
     pub(super) fn sent(&mut self, members: &mut Members, member: usize, len: u32) {
-        let state = &mut members.members[member];
-        state.deficit = state.deficit.saturating_sub_unsigned(len);
+        members.charge(member, len);
         let len = i64::from(len);
         let earned = if self.new_has_turn { -len } else { len };
         self.credit = (self.credit + earned).clamp(-CREDIT, CREDIT);
