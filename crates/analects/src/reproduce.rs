@@ -152,6 +152,10 @@ fn table(outcome: &Outcome<'_>) -> String {
     });
     let head = ["verdict", "claim", "published", "ours (95 %)"].map(str::to_owned);
     _ = writeln!(text, "\n{}", plain(&head, claims.collect()));
+    for board in page::all_boards(outcome) {
+        let (head, rows) = board.table;
+        _ = writeln!(text, "\n{}\n{}", board.title, plain(&head, rows));
+    }
     for shown in &outcome.figures {
         let (head, rows) = shown.table();
         _ = writeln!(

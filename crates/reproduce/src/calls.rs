@@ -58,7 +58,11 @@ fn use_library_in(axis: &mut Axis, path: &str) {
             AxisValue::Plain(control) if axis.path.as_deref() == Some(path) => {
                 let set = Settings::from([(path.to_owned(), library(control))]);
                 let is = control.clone();
-                *value = AxisValue::Several { is, set };
+                *value = AxisValue::Several {
+                    is,
+                    set,
+                    traffic: Vec::new(),
+                };
             }
             AxisValue::Plain(_) => {}
             AxisValue::Several { set, .. } => replace(set, path),

@@ -152,7 +152,11 @@ pub enum AxisValue {
         /// The name.
         is: String,
         /// The keys.
+        #[serde(default)]
         set: Settings,
+        /// Entries of traffic that come with it.
+        #[serde(default)]
+        traffic: Vec<toml::Table>,
     },
 }
 
@@ -173,6 +177,14 @@ impl Axis {
             !quick || self.quick.is_empty() || self.quick.iter().any(|q| q == value.label())
         });
         chosen.collect()
+    }
+
+    /// What comes with `value`.
+    pub fn traffic(value: &AxisValue) -> &[toml::Table] {
+        match value {
+            AxisValue::Several { traffic, .. } => traffic,
+            AxisValue::Plain(_) => &[],
+        }
     }
 
     /// What has to be set for `value`.

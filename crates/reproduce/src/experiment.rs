@@ -7,6 +7,7 @@ use crate::claim::Claim;
 use crate::curves::Curves;
 use crate::design::Design;
 use crate::figure::Figure;
+use crate::score::Score;
 use measure::metric::Registry;
 use scenario::{Choice, Document};
 use serde::Deserialize;
@@ -48,9 +49,12 @@ pub struct Written {
     /// What is compared.
     #[serde(default)]
     pub cases: Vec<Case>,
-    /// What varies; every combination is run.
+    /// What varies; every combination is run, ...
     #[serde(default)]
     pub vary: Vec<Axis>,
+    /// ... or so many that fill the space evenly.
+    #[serde(default)]
+    pub sample: Option<usize>,
     /// Runs of each combination, with seeds one after another.
     #[serde(default = "one")]
     pub seeds: u64,
@@ -75,6 +79,9 @@ pub struct Written {
     /// What the paper says of it.
     #[serde(default)]
     pub claim: Vec<Claim>,
+    /// How one case does against the others in every cell.
+    #[serde(default)]
+    pub score: Vec<Score>,
     /// How it is drawn.
     #[serde(default)]
     pub figure: Vec<Figure>,
@@ -102,6 +109,7 @@ impl Written {
             engine: Wants::Sim,
             cases: disciplines.iter().map(|name| Case::plain(name)).collect(),
             vary,
+            sample: None,
             seeds,
             first_seed,
             without,
@@ -110,6 +118,7 @@ impl Written {
             pages: None,
             quick: Quick::default(),
             claim: Vec::new(),
+            score: Vec::new(),
             figure: Vec::new(),
             curves: Vec::new(),
             _scenario: serde::de::IgnoredAny,
@@ -142,6 +151,9 @@ pub struct Quick {
     /// So many of the traces, evenly spread over the set.
     #[serde(default)]
     pub traces: Option<usize>,
+    /// So many of the combinations.
+    #[serde(default)]
+    pub sample: Option<usize>,
     /// These keys of the scenario.
     #[serde(default)]
     pub set: Settings,
@@ -152,6 +164,12 @@ impl Experiment {
     pub fn seeds(&self, quick: bool) -> u64 {
         let fewer = self.written.quick.seeds.filter(|_| quick);
         fewer.unwrap_or(self.written.seeds)
+    }
+
+    /// How many combinations are run; none where all are.
+    pub fn sample(&self, quick: bool) -> Option<usize> {
+        let fewer = self.written.quick.sample.filter(|_| quick);
+        fewer.or(self.written.sample)
     }
 
     /// Reads the experiment `id` from `text`, found in `file`.
@@ -240,6 +258,10 @@ impl Experiment {
         for claim in &self.written.claim {
             let refused = |refusal: Refusal| refusal.within(&format!("claim {:?}", claim.id));
             claim.check(design).map_err(refused)?;
+        }
+        for score in &self.written.score {
+            let refused = |refusal: Refusal| refusal.within(&format!("score {:?}", score.title));
+            score.check(design).map_err(refused)?;
         }
         for figure in &self.written.figure {
             let refused = |refusal: Refusal| refusal.within(&format!("figure {:?}", figure.title));

@@ -30,8 +30,13 @@ pub mod plan;
 mod progress;
 pub mod records;
 pub mod registry;
+mod sample;
+pub mod score;
+mod scoreboard;
 pub mod store;
 pub mod sweep;
+#[cfg(test)]
+mod testing;
 
 pub use campaign::{Keeping, run};
 pub use data::Data;
@@ -40,6 +45,7 @@ pub use job::{Description, Job, Listener};
 pub use matrix::Wanted;
 pub use plan::{Cell, Grid, Trace};
 pub use progress::Progress;
+pub use scoreboard::{Board, boards};
 pub use store::Store;
 
 use claim::Checked;
@@ -48,6 +54,7 @@ use figure::Shown;
 use measure::{Engine, EngineError, RunResult};
 use records::Records;
 use scenario::{Names, ScenarioError};
+use score::Scored;
 use std::io;
 use std::path::{Path, PathBuf};
 use units::Refusal;
@@ -61,6 +68,8 @@ pub struct Outcome<'a> {
     pub runs: usize,
     /// Its claims, checked.
     pub claims: Vec<Checked>,
+    /// How one case does against the others.
+    pub scores: Vec<Scored>,
     /// Its figures.
     pub figures: Vec<Shown>,
     /// A report on one run of each case over time: who waits, and why.
@@ -126,6 +135,8 @@ pub fn outcome<'a>(
         .flat_map(|claim| claim.checked(place, &records))
         .collect();
     claim::judged_together(&mut claims);
+    let scores = experiment.written.score.iter();
+    let scores: Result<Vec<Scored>, Refusal> = scores.map(|score| score.scored(&records)).collect();
     let figures = experiment.written.figure.iter();
     let figures = figures.map(|figure| figure.shown(&records));
     let curves = experiment.written.curves.iter();
@@ -135,6 +146,7 @@ pub fn outcome<'a>(
         experiment,
         runs: records.runs(),
         claims,
+        scores: scores.map_err(Error::Wrong)?,
         figures: figures.map_err(Error::Wrong)?,
         mechanism: mechanism(engine, experiment, &jobs)?,
     })

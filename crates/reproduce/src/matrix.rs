@@ -1,8 +1,9 @@
 //! From an experiment to what is run of it.
 
 use crate::data::{self, Data};
-use crate::experiment::Experiment;
+use crate::experiment::{Axis, AxisValue, Experiment};
 use crate::plan::{Cell, Grid, Trace};
+use crate::sample;
 use scenario::ScenarioError;
 use std::collections::BTreeMap;
 use units::Refusal;
@@ -64,22 +65,26 @@ impl Experiment {
         Ok(traces.into_iter().map(trace).map(Some).collect())
     }
 
-    /// Every combination of the axes' values, the last axis changing fastest.
+    /// Every combination of the axes' values, the last axis changing fastest; or the sample of them.
     fn cells(&self, quick: bool) -> Vec<Cell> {
-        let mut cells = vec![Cell::default()];
-        for axis in &self.written.vary {
-            let mut longer = Vec::new();
-            for cell in &cells {
-                for value in axis.chosen(quick) {
-                    let mut cell = cell.clone();
-                    let label = (axis.name.clone(), value.label().to_owned());
-                    cell.labels.extend([label]);
-                    cell.settings.extend(axis.settings(value));
-                    longer.push(cell);
-                }
+        let axes = &self.written.vary;
+        let values: Vec<Vec<&AxisValue>> = axes.iter().map(|axis| axis.chosen(quick)).collect();
+        let lengths: Vec<usize> = values.iter().map(Vec::len).collect();
+        let chosen = match self.sample(quick) {
+            Some(size) => sample::spread(&lengths, size),
+            None => sample::all(&lengths),
+        };
+        let cell = |places: Vec<usize>| {
+            let mut cell = Cell::default();
+            for ((axis, values), place) in axes.iter().zip(&values).zip(places) {
+                let value = values[place];
+                let label = (axis.name.clone(), value.label().to_owned());
+                cell.labels.extend([label]);
+                cell.settings.extend(axis.settings(value));
+                cell.traffic.extend_from_slice(Axis::traffic(value));
             }
-            cells = longer;
-        }
-        cells
+            cell
+        };
+        chosen.into_iter().map(cell).collect()
     }
 }

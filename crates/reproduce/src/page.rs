@@ -4,6 +4,7 @@ use crate::Outcome;
 use crate::claim::{Checked, Verdict};
 use crate::drawn::{Looks, figure};
 use crate::figure::{Form, Shown, text};
+use crate::scoreboard::{Board, boards};
 use maud::{Markup, html};
 use measure::estimate::Estimate;
 use serde::Serialize;
@@ -62,21 +63,36 @@ pub fn markdown(outcome: &Outcome<'_>) -> String {
         }
         text.push('\n');
     }
+    for board in all_boards(outcome) {
+        _ = writeln!(text, "{}:\n", board.title);
+        text += &table(&board.table);
+    }
     for shown in &outcome.figures {
-        let (head, rows) = shown.table();
         let of = if shown.kind == Form::Scatter {
             String::new()
         } else {
             format!(" ({})", shown.axes[1])
         };
         _ = writeln!(text, "{}{of}:\n", shown.title);
-        text += &row(head.iter().map(String::as_str));
-        text += &row(head.iter().map(|_| "---"));
-        for cells in &rows {
-            text += &row(cells.iter().map(String::as_str));
-        }
-        text.push('\n');
+        text += &table(&shown.table());
     }
+    text
+}
+
+/// The tables of all scores.
+pub fn all_boards(outcome: &Outcome<'_>) -> Vec<Board> {
+    let axes = &outcome.experiment.written.vary;
+    let scores = outcome.scores.iter();
+    scores.flat_map(|scored| boards(scored, axes)).collect()
+}
+
+fn table((head, rows): &(Vec<String>, Vec<Vec<String>>)) -> String {
+    let mut text = row(head.iter().map(String::as_str));
+    text += &row(head.iter().map(|_| "---"));
+    for cells in rows {
+        text += &row(cells.iter().map(String::as_str));
+    }
+    text.push('\n');
     text
 }
 
@@ -199,6 +215,9 @@ pub fn html(outcome: &Outcome<'_>) -> String {
             }
         }
         @if !outcome.claims.is_empty() { (claims(&outcome.claims)) }
+        @for board in &all_boards(outcome) {
+            section { h2 { (board.title) } (listed(&board.table)) }
+        }
         @for shown in &outcome.figures { (drawn(&looks, shown)) }
     };
     report::framed(&written.title, "", &body)
@@ -230,24 +249,29 @@ fn claims(claims: &[Checked]) -> Markup {
 }
 
 fn drawn(looks: &Looks<'_>, shown: &Shown) -> Markup {
-    let (head, rows) = shown.table();
     html! {
         section {
             h2 { (shown.title) }
             (looks.legend(shown))
             (figure(looks, shown))
-            div class="wide" tabindex="0" {
-                table {
-                    thead { tr { @for cell in &head { th scope="col" { (cell) } } } }
-                    tbody {
-                        @for row in &rows {
-                            tr {
-                                @for (place, cell) in row.iter().enumerate() {
-                                    @if place == 0 {
-                                        th scope="row" { (cell) }
-                                    } @else {
-                                        td { (cell) }
-                                    }
+            (listed(&shown.table()))
+        }
+    }
+}
+
+fn listed((head, rows): &(Vec<String>, Vec<Vec<String>>)) -> Markup {
+    html! {
+        div class="wide" tabindex="0" {
+            table {
+                thead { tr { @for cell in head { th scope="col" { (cell) } } } }
+                tbody {
+                    @for row in rows {
+                        tr {
+                            @for (place, cell) in row.iter().enumerate() {
+                                @if place == 0 {
+                                    th scope="row" { (cell) }
+                                } @else {
+                                    td { (cell) }
                                 }
                             }
                         }

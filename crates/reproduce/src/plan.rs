@@ -42,6 +42,8 @@ pub struct Cell {
     pub labels: BTreeMap<String, String>,
     /// What is set for them.
     pub settings: Settings,
+    /// Entries of traffic that come with them.
+    pub traffic: Vec<toml::Table>,
 }
 
 /// A trace of several.
@@ -242,6 +244,9 @@ fn prepared(
     trace: Option<&Trace>,
 ) -> Result<(Document, Choice), ScenarioError> {
     let mut document = base.clone();
+    for entry in &cell.traffic {
+        document.add("traffic", entry, "a value of vary")?;
+    }
     // What makes the case comes last: it holds whatever varies.
     let mut settings = cell.settings.clone();
     settings.extend(case.set.clone());

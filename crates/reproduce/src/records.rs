@@ -1,9 +1,10 @@
 //! The runs of an experiment, found by what distinguishes them.
 
-use crate::design::{Design, Settings};
+use crate::design::{Axis, Design, Settings};
 use crate::facts::Facts;
 use measure::metric::{Observed, Selection};
 use measure::{RunResult, Units};
+use std::collections::BTreeMap;
 
 /// The results of an experiment's runs.
 #[derive(Debug)]
@@ -32,6 +33,34 @@ impl<'a> Records<'a> {
             units: Units::of(observed.iter().map(|of| of.run)),
             observed,
         }
+    }
+
+    /// Those of each combination of the axes' values, in the order in which they were run.
+    pub fn cells(&self) -> Vec<(Settings, Records<'a>)> {
+        let mut cells: Vec<(Settings, Vec<Observed<'a>>)> = Vec::new();
+        let mut known: BTreeMap<Settings, usize> = BTreeMap::new();
+        for observed in &self.observed {
+            let axes = self.design.axes.iter();
+            let label = |axis: &Axis| {
+                let label = observed.run.variant.get(&axis.name)?;
+                Some((axis.name.clone(), label.clone()))
+            };
+            let cell: Settings = axes.filter_map(label).collect();
+            let place = *known.entry(cell).or_insert_with_key(|cell| {
+                cells.push((cell.clone(), Vec::new()));
+                cells.len() - 1
+            });
+            cells[place].1.push(*observed);
+        }
+        let records = |observed: Vec<Observed<'a>>| Records {
+            units: Units::of(observed.iter().map(|of| of.run)),
+            observed,
+            ..*self
+        };
+        let cells = cells.into_iter();
+        cells
+            .map(|(cell, observed)| (cell, records(observed)))
+            .collect()
     }
 
     /// What can be named.

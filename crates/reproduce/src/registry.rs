@@ -47,6 +47,7 @@ const EXPERIMENTS: &[(&str, &str)] = experiments![
     "confucius-beyond/torrents",
     "confucius-beyond/slow-links",
     "confucius-beyond/sensitivity",
+    "matrix/household",
 ];
 
 /// What engines are compared on.
@@ -115,10 +116,13 @@ mod tests {
         for id in names() {
             let found = find(id).unwrap();
             assert_eq!(found.len(), 1, "{id}");
-            assert!(
-                !found[0].written.claim.is_empty() || !found[0].written.figure.is_empty(),
-                "{id}"
-            );
+            let written = &found[0].written;
+            let empty = [
+                written.claim.is_empty(),
+                written.figure.is_empty(),
+                written.score.is_empty(),
+            ];
+            assert_ne!(empty, [true; 3], "{id}");
         }
         assert_eq!(find_for_engines("engines/all").unwrap().len(), 10);
         let all = find("confucius/all").unwrap().len();

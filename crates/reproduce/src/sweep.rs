@@ -259,6 +259,7 @@ impl Sweep {
             experiment: &experiment,
             runs: points.len() * self.each(),
             claims: Vec::new(),
+            scores: Vec::new(),
             figures: vec![self.shown(points)],
             mechanism: None,
         })

@@ -115,6 +115,37 @@ impl Document {
         })
     }
 
+    /// Appends `entry` to the list `list`, such as `traffic`; `from` says in errors where it is written.
+    ///
+    /// # Errors
+    /// If `list` is something else, or the entry is nested too deeply.
+    pub fn add(
+        &mut self,
+        list: &str,
+        entry: &toml::Table,
+        from: &str,
+    ) -> Result<(), ScenarioError> {
+        let origin = Origin::Set(from.to_owned());
+        let Some(item) = plain(&toml::Value::Table(entry.clone()), &origin, MAX_DEPTH) else {
+            let help = format!("{MAX_DEPTH} levels of tables suffice");
+            return Err(self.error(Some(&origin), "nested too deeply", &help));
+        };
+        match self.root.iter_mut().find(|(key, _)| key == list) {
+            Some((_, of)) => match &mut of.node {
+                Node::List(items) => items.push(item),
+                _ => {
+                    let message = format!("{list} is no list");
+                    return Err(self.error(Some(&origin), &message, "write [[traffic]]"));
+                }
+            },
+            None => {
+                let node = Node::List(vec![item]);
+                self.root.push((list.to_owned(), Item { node, origin }));
+            }
+        }
+        Ok(())
+    }
+
     /// Replaces the disciplines to compare, as the command line's `--discipline` does.
     pub fn set_disciplines(&mut self, choices: &[String]) {
         let origin = Origin::Set("--discipline".to_owned());
@@ -321,6 +352,29 @@ fn item(from: &Spanned<DeValue<'_>>, depth: usize) -> Result<Item, Range<usize>>
     Ok(Item {
         node,
         origin: Origin::Text(from.span()),
+    })
+}
+
+/// A value that stands in no text of its own; none where it is nested more than `depth` times.
+fn plain(value: &toml::Value, origin: &Origin, depth: usize) -> Option<Item> {
+    let node = match value {
+        toml::Value::String(text) => Node::Leaf(text.clone()),
+        toml::Value::Array(items) => {
+            let depth = depth.checked_sub(1)?;
+            let items = items.iter().map(|item| plain(item, origin, depth));
+            Node::List(items.collect::<Option<_>>()?)
+        }
+        toml::Value::Table(table) => {
+            let depth = depth.checked_sub(1)?;
+            let entry =
+                |(key, value): (&String, _)| Some((key.clone(), plain(value, origin, depth)?));
+            Node::Table(table.iter().map(entry).collect::<Option<_>>()?)
+        }
+        other => Node::Leaf(other.to_string()),
+    };
+    Some(Item {
+        node,
+        origin: origin.clone(),
     })
 }
 

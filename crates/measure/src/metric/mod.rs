@@ -5,6 +5,7 @@
 //! are: one for each call, page load, transfer or queue. What becomes of them is a
 //! [`Statistic`](crate::Statistic)'s business.
 
+pub mod answers;
 pub mod calls;
 mod declared;
 pub mod fct_by_size;

@@ -5,7 +5,7 @@
 //! whole result of a run, with all that meters left in it.
 
 use super::declared::{Column, Metric, Observed};
-use super::{calls, fct_by_size, lorenz, loss_by_index, pages, queues, transfers};
+use super::{answers, calls, fct_by_size, lorenz, loss_by_index, pages, queues, transfers};
 use units::Refusal;
 
 /// All known metrics.
@@ -44,6 +44,8 @@ impl Registry {
                 transfers::FLOW_RATE,
                 transfers::FLOW_DELAY,
                 transfers::BULK_RATE,
+                answers::ANSWER_P99,
+                answers::DATAGRAMS_LOST,
                 queues::SOJOURN,
                 queues::SOJOURN_P95,
                 queues::OCCUPANCY,

@@ -3,31 +3,7 @@
 use super::*;
 use crate::data::Data;
 use crate::experiment::Experiment;
-use measure::{BuiltLink, Engine, EngineError, Sink};
-use scenario::{Choice, Scenario};
-
-/// The theory needs none.
-struct NoEngine;
-
-impl Engine for NoEngine {
-    fn name(&self) -> &'static str {
-        "none"
-    }
-
-    fn check(&self, _: &Scenario) -> Vec<measure::Unsupported> {
-        Vec::new()
-    }
-
-    fn run(
-        &self,
-        _: &Scenario,
-        _: &Choice,
-        _: u64,
-        _: &mut dyn Sink,
-    ) -> Result<Vec<BuiltLink>, EngineError> {
-        panic!("nothing is to be run")
-    }
-}
+use crate::testing::NoEngine;
 
 fn experiment(claim: &str) -> Result<Experiment, Refusal> {
     let text = format!(

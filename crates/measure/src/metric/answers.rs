@@ -1,0 +1,43 @@
+//! Metrics of datagrams that ask, and of their answers.
+
+use super::declared::{Better, Metric, Observed, belongs};
+use crate::result::FigureResult;
+
+/// What `take` has of the figure called `figure` of each entry that belongs to `entry`.
+fn each(
+    observed: &Observed<'_>,
+    entry: &str,
+    figure: &str,
+    take: fn(&FigureResult) -> Option<f64>,
+) -> Vec<f64> {
+    let figures = observed.run.figures.iter();
+    let of = figures.filter(|row| row.figure == figure && belongs(&row.name, entry));
+    of.filter_map(take).collect()
+}
+
+/// How long almost all answers take.
+pub const ANSWER_P99: Metric = Metric {
+    name: "answer_p99",
+    unit: "ms",
+    summary: "99th percentile of the time to a datagram's answer",
+    about: "Of the datagrams of `kind = \"udp\"` with `answer`: from sending one to its answer's arrival. \
+            What was lost on either way is not among them: see `datagrams_lost`.",
+    source: "decision 0005",
+    better: Better::Less,
+    column: None,
+    meter: None,
+    take: |observed, entry| each(observed, entry, "udp_answered", |row| row.p99),
+};
+
+/// What was lost.
+pub const DATAGRAMS_LOST: Metric = Metric {
+    name: "datagrams_lost",
+    unit: "%",
+    summary: "datagrams that did not arrive",
+    about: "Of those that `kind = \"udp\"` sent, before the run ended.",
+    source: "RFC 7680",
+    better: Better::Less,
+    column: None,
+    meter: None,
+    take: |observed, entry| each(observed, entry, "udp_lost", |row| row.value),
+};

@@ -1,0 +1,297 @@
+//! One case against all others, cell by cell: where it is better, where it is worse, and where that
+//! cannot be told.
+//!
+//! Each cell and rival is a comparison of its own, paired by run. It is *worse* where the interval of
+//! the difference lies above the margin, *no worse* where it lies below, and *better* where it lies below
+//! nothing. Of all these verdicts on one metric at most one in twenty is wrong (`discovery.rs`).
+
+use crate::claim::Names;
+use crate::design::{Design, Settings};
+use crate::discovery::{least_p, limit};
+use crate::records::Records;
+use measure::estimate::{Against, Estimate, LEVEL, Statistic, compare};
+use measure::metric::{Better, Selection};
+use serde::Deserialize;
+use units::Refusal;
+
+/// A score as it is written.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Score {
+    /// A line.
+    pub title: String,
+    /// The case that is judged.
+    pub of: String,
+    /// Whom it is compared with; all other cases if nobody is named.
+    #[serde(default)]
+    pub to: Names,
+    /// The metric. It says whether less or more of it is better.
+    pub metric: String,
+    /// What becomes of its values; the mean if not said.
+    #[serde(default)]
+    pub statistic: Option<String>,
+    /// By how much it may be worse: in the metric's unit, or with `percent` in percent of the rival's.
+    pub margin: f64,
+    /// Whether the margin is in percent.
+    #[serde(default)]
+    pub percent: bool,
+    /// Values of axes that it is restricted to: one or several of each.
+    #[serde(default, rename = "where")]
+    pub place: std::collections::BTreeMap<String, Names>,
+}
+
+/// What a comparison says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Standing {
+    /// The case is better than its rival.
+    Better,
+    /// It is worse by no more than the margin.
+    NoWorse,
+    /// It is worse by more.
+    Worse,
+    /// The runs do not tell.
+    Untold,
+}
+
+/// One cell and one rival.
+#[derive(Debug, Clone)]
+pub struct Duel {
+    /// The cell's values of the axes, in their order.
+    pub cell: Vec<String>,
+    /// The rival.
+    pub rival: String,
+    /// The means of the case and of its rival.
+    pub means: [f64; 2],
+    /// By how much the case is worse.
+    pub worse_by: Estimate,
+    /// What that says.
+    pub standing: Standing,
+}
+
+/// What came of a score.
+#[derive(Debug, Clone)]
+pub struct Scored {
+    /// A line.
+    pub title: String,
+    /// The case that is judged.
+    pub of: String,
+    /// The metric's name and unit.
+    pub metric: (String, &'static str),
+    /// By how much it may be worse, as it is printed.
+    pub margin: String,
+    /// The unit of `worse_by`.
+    pub unit: &'static str,
+    /// All comparisons; cells in which one side has no value are left out.
+    pub duels: Vec<Duel>,
+}
+
+impl Score {
+    /// Checks that all that it names exists.
+    ///
+    /// # Errors
+    /// A sentence that says what does not.
+    pub(crate) fn check(&self, design: Design<'_>) -> Result<(), Refusal> {
+        design.case(&self.of)?;
+        for rival in &self.to.0 {
+            design.case(rival)?;
+        }
+        for (axis, labels) in &self.place {
+            for label in &labels.0 {
+                design.check_selection(&Settings::from([(axis.clone(), label.clone())]))?;
+            }
+        }
+        if !self.margin.is_finite() || self.margin < 0.0 {
+            let help = "write margin = 5, in the metric's unit, or in percent with percent = true";
+            return Err(Refusal::new(format!("margin {}", self.margin)).with_help(help));
+        }
+        self.selected(design).map(|_| ())
+    }
+
+    fn selected(&self, design: Design<'_>) -> Result<(Selection, Statistic), Refusal> {
+        let metric = design.metrics.select(&self.metric)?;
+        if metric.metric.better == Better::Neither {
+            let message = format!("neither more nor less of {} is better", metric.metric.name);
+            return Err(Refusal::new(message));
+        }
+        let statistic = self
+            .statistic
+            .as_deref()
+            .map_or(Ok(Statistic::Mean), str::parse)?;
+        Ok((metric, statistic))
+    }
+
+    /// Compares in every cell.
+    ///
+    /// # Errors
+    /// As [`check`](Score::check).
+    pub(crate) fn scored(&self, records: &Records<'_>) -> Result<Scored, Refusal> {
+        let design = records.design();
+        let (metric, statistic) = self.selected(design)?;
+        let of = Comparison {
+            score: self,
+            metric: &metric,
+            statistic,
+        };
+        let mut judged = Vec::new();
+        for (cell, records) in records.cells() {
+            let here = |(axis, labels): (&String, &Names)| {
+                cell.get(axis).is_some_and(|label| labels.0.contains(label))
+            };
+            if self.place.iter().all(here) {
+                let all = design.cases.iter().map(|case| &case.name);
+                let rivals = all.filter(|name| self.meets(name));
+                judged.extend(rivals.filter_map(|rival| of.judged(&records, &cell, rival)));
+            }
+        }
+        let limit = limit(judged.iter().map(|(_, p)| *p));
+        let told = |(mut duel, p): (Duel, f64)| {
+            if p > limit {
+                duel.standing = Standing::Untold;
+            }
+            duel
+        };
+        let unit = if self.percent {
+            "%"
+        } else {
+            metric.metric.unit
+        };
+        Ok(Scored {
+            title: self.title.clone(),
+            of: self.of.clone(),
+            metric: (metric.to_string(), metric.metric.unit),
+            margin: format!("{} {unit}", self.margin).trim().to_owned(),
+            unit,
+            duels: judged.into_iter().map(told).collect(),
+        })
+    }
+
+    fn meets(&self, rival: &String) -> bool {
+        *rival != self.of && (self.to.0.is_empty() || self.to.0.contains(rival))
+    }
+}
+
+/// What is compared everywhere.
+struct Comparison<'a> {
+    score: &'a Score,
+    metric: &'a Selection,
+    statistic: Statistic,
+}
+
+impl Comparison<'_> {
+    /// The case against `rival` in a cell, and how sure that is; none where one has no value.
+    fn judged(
+        &self,
+        records: &Records<'_>,
+        cell: &Settings,
+        rival: &String,
+    ) -> Option<(Duel, f64)> {
+        let nowhere = Settings::new();
+        let side = |case: &str| records.values(self.metric, case, &nowhere);
+        let sides = [side(&self.score.of), side(rival)];
+        let worse_by = self.worse_by(&sides, LEVEL)?;
+        let means = sides.each_ref().map(|side| {
+            let all = side.concat();
+            all.iter().sum::<f64>() / all.len() as f64
+        });
+        let margin = self.score.margin;
+        let standing = standing(&worse_by, margin);
+        let decided = |p: f64| {
+            let estimate = self.worse_by(&sides, 1.0 - p);
+            estimate.is_some_and(|estimate| self::standing(&estimate, margin) == standing)
+        };
+        let p = match standing {
+            Standing::Untold => 1.0,
+            _ => least_p(decided),
+        };
+        let axes = records.design().axes.iter();
+        let labels = axes.map(|axis| cell.get(&axis.name).cloned().unwrap_or_default());
+        let duel = Duel {
+            cell: labels.collect(),
+            rival: rival.clone(),
+            means,
+            worse_by,
+            standing,
+        };
+        Some((duel, p))
+    }
+
+    fn worse_by(&self, sides: &[Vec<Vec<f64>>; 2], level: f64) -> Option<Estimate> {
+        let against = match self.score.percent {
+            true => Against::Percent,
+            false => Against::Difference,
+        };
+        let [ours, theirs] = sides;
+        let estimate = compare(self.statistic, [ours, theirs], against, level)?;
+        Some(match self.metric.metric.better {
+            Better::More => Estimate {
+                value: -estimate.value,
+                ci95: estimate.ci95.map(|(low, high)| (-high, -low)),
+                ..estimate
+            },
+            Better::Less | Better::Neither => estimate,
+        })
+    }
+}
+
+/// What `worse_by` says.
+fn standing(worse_by: &Estimate, margin: f64) -> Standing {
+    match worse_by.ci95 {
+        Some((_, high)) if high < 0.0 => Standing::Better,
+        Some((_, high)) if high <= margin => Standing::NoWorse,
+        Some((low, _)) if low > margin => Standing::Worse,
+        // The same in every run.
+        None if worse_by.value == 0.0 && worse_by.units > 1 => Standing::NoWorse,
+        _ => Standing::Untold,
+    }
+}
+
+impl Scored {
+    /// How often the case stands in each way against `rival`: better, no worse, worse, untold.
+    pub fn counts(&self, rival: &str) -> [usize; 4] {
+        let mut counts = [0; 4];
+        for duel in self.against(rival) {
+            counts[duel.standing as usize] += 1;
+        }
+        counts
+    }
+
+    /// The mean over all cells, of the case and of `rival`.
+    pub fn means(&self, rival: &str) -> [f64; 2] {
+        let mut sums = [0.0; 2];
+        let mut count = 0.0;
+        for duel in self.against(rival) {
+            sums = [0, 1].map(|side| sums[side] + duel.means[side]);
+            count += 1.0;
+        }
+        sums.map(|sum| sum / count)
+    }
+
+    /// The rivals, in the order of the cases.
+    pub fn rivals(&self) -> Vec<&str> {
+        let mut rivals: Vec<&str> = Vec::new();
+        for duel in &self.duels {
+            if !rivals.contains(&duel.rival.as_str()) {
+                rivals.push(&duel.rival);
+            }
+        }
+        rivals
+    }
+
+    fn against(&self, rival: &str) -> impl Iterator<Item = &Duel> {
+        self.duels.iter().filter(move |duel| duel.rival == rival)
+    }
+
+    /// Where the case is worse, the farthest first.
+    pub fn lost(&self) -> Vec<&Duel> {
+        let lost = self.duels.iter();
+        let mut lost: Vec<&Duel> = lost
+            .filter(|duel| duel.standing == Standing::Worse)
+            .collect();
+        lost.sort_by(|one, other| other.worse_by.value.total_cmp(&one.worse_by.value));
+        lost
+    }
+}
+
+#[cfg(test)]
+#[path = "score/tests.rs"]
+mod tests;

@@ -1,0 +1,120 @@
+//! Runs that were made up, whose verdicts are known.
+
+use super::*;
+use crate::data::Data;
+use crate::experiment::Experiment;
+use crate::facts::Facts;
+use crate::testing::NoEngine;
+use measure::{PageResult, RunResult};
+
+const TEXT: &str = r#"
+title = "t"
+paper = "p"
+about = "a"
+cases = ["fq_codel", "mencius", "cake"]
+[scenario]
+name = "s"
+[[vary]]
+name = "rate"
+path = "link.rate"
+values = ["1mbit", "2mbit"]
+"#;
+
+/// A run in which a page takes `load` ms, with Jain's index `jfi`.
+fn run(case: &str, link: &str, seed: u64, load: f64, jfi: f64) -> RunResult {
+    RunResult {
+        discipline: case.to_owned(),
+        seed,
+        variant: Settings::from([("rate".to_owned(), link.to_owned())]),
+        pages: vec![PageResult {
+            plt_ms: Some(load),
+            ..PageResult::default()
+        }],
+        jfi: Some(jfi),
+        ..RunResult::default()
+    }
+}
+
+/// Thirty seeds. At 1 Mbit/s a page takes about 100 ms under `mencius`, 1000 under `fq_codel`, none under
+/// `cake`; at 2 it takes none at all.
+fn runs() -> Vec<RunResult> {
+    let mut runs = Vec::new();
+    for link in ["1mbit", "2mbit"] {
+        for (case, load) in [("fq_codel", 1000.0), ("mencius", 100.0), ("cake", 0.0)] {
+            for seed in 1..=30_u64 {
+                let noise = 1.0 + 0.1 * ((seed * 7 % 11) as f64 - 5.0) / 5.0;
+                let load = if link == "1mbit" { load * noise } else { 0.0 };
+                let jfi = if case == "cake" { 0.98 } else { 1.0 };
+                runs.push(run(case, link, seed, load, jfi));
+            }
+        }
+    }
+    runs
+}
+
+fn scored(score: &str) -> Result<Scored, Refusal> {
+    let experiment = Experiment::parse("test", "test.toml", &format!("{TEXT}{score}"))?;
+    let data = Data::default();
+    let facts = Facts::new(&NoEngine, &data);
+    let runs = runs();
+    let records = Records::new(experiment.design(), false, &facts, &runs);
+    experiment.written.score[0].scored(&records)
+}
+
+const LOADS: &str = r#"
+[[score]]
+title = "loads"
+of = "mencius"
+metric = "plt"
+margin = 5
+"#;
+
+#[test]
+fn better_in_one_cell_and_worse_against_another_rival() {
+    let scored = scored(LOADS).unwrap();
+    assert_eq!(scored.rivals(), ["fq_codel", "cake"]);
+    assert_eq!(
+        scored.counts("fq_codel"),
+        [1, 1, 0, 0],
+        "better, and the same"
+    );
+    assert_eq!(scored.counts("cake"), [0, 1, 1, 0]);
+    let lost = scored.lost();
+    assert_eq!((lost.len(), &lost[0].rival[..]), (1, "cake"));
+    assert_eq!(lost[0].cell, ["1mbit"]);
+    assert!((lost[0].worse_by.value - 100.0).abs() < 10.0);
+    let [ours, theirs] = scored.means("fq_codel");
+    assert!((ours - 50.0).abs() < 5.0 && (theirs - 500.0).abs() < 50.0);
+}
+
+#[test]
+fn a_large_margin_forgives_it() {
+    let scored = scored(&LOADS.replace("= 5", "= 1000")).unwrap();
+    assert_eq!(scored.counts("cake"), [0, 2, 0, 0]);
+}
+
+/// More of Jain's index is better: cake's 0.98 is 2 % less.
+#[test]
+fn where_more_is_better_less_is_worse() {
+    let fairness = |of: &str, margin| {
+        let text = format!(
+            "[[score]]\ntitle = \"r\"\nof = {of:?}\nto = [\"mencius\"]\nmetric = \"jfi\"\n\
+             margin = {margin}\npercent = true\n[score.where]\nrate = \"2mbit\""
+        );
+        scored(&text).unwrap().counts("mencius")
+    };
+    assert_eq!(fairness("cake", 1), [0, 0, 1, 0]);
+    assert_eq!(fairness("cake", 3), [0, 1, 0, 0]);
+    assert_eq!(fairness("fq_codel", 1), [0, 1, 0, 0]);
+}
+
+#[test]
+fn what_it_names_has_to_exist() {
+    let wrong = |from: &str, to: &str| scored(&LOADS.replace(from, to)).unwrap_err().to_string();
+    assert!(wrong("\"mencius\"", "\"menicus\"").contains("menicus"));
+    assert!(wrong("plt", "plts").contains("plts"));
+    assert!(wrong("= 5", "= -1").contains("margin -1"));
+    assert!(wrong("plt", "marks").contains("marks"));
+    let place = scored(&format!("{LOADS}[score.where]\nrate = \"3mbit\"")).unwrap_err();
+    assert!(place.to_string().contains("3mbit"), "{place}");
+}
