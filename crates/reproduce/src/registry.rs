@@ -48,6 +48,7 @@ const EXPERIMENTS: &[(&str, &str)] = experiments![
     "confucius-beyond/slow-links",
     "confucius-beyond/sensitivity",
     "matrix/household",
+    "matrix/abuse",
 ];
 
 /// What engines are compared on.

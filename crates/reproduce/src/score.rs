@@ -35,6 +35,9 @@ pub struct Score {
     /// Whether the margin is in percent.
     #[serde(default)]
     pub percent: bool,
+    /// It is enough to be no worse than this case instead.
+    #[serde(default)]
+    pub or: Option<String>,
     /// Values of axes that it is restricted to: one or several of each.
     #[serde(default, rename = "where")]
     pub place: std::collections::BTreeMap<String, Names>,
@@ -92,7 +95,7 @@ impl Score {
     /// A sentence that says what does not.
     pub(crate) fn check(&self, design: Design<'_>) -> Result<(), Refusal> {
         design.case(&self.of)?;
-        for rival in &self.to.0 {
+        for rival in self.to.0.iter().chain(&self.or) {
             design.case(rival)?;
         }
         for (axis, labels) in &self.place {
@@ -140,7 +143,11 @@ impl Score {
             if self.place.iter().all(here) {
                 let all = design.cases.iter().map(|case| &case.name);
                 let rivals = all.filter(|name| self.meets(name));
-                judged.extend(rivals.filter_map(|rival| of.judged(&records, &cell, rival)));
+                let enough = self.or.as_ref();
+                let enough = enough.and_then(|case| of.judged(&records, &cell, case));
+                let enough = enough.filter(|(duel, _)| duel.standing <= Standing::NoWorse);
+                let duels = rivals.filter_map(|rival| of.judged(&records, &cell, rival));
+                judged.extend(duels.map(|judged| relieved(judged, enough.as_ref())));
             }
         }
         let limit = limit(judged.iter().map(|(_, p)| *p));
@@ -230,6 +237,17 @@ impl Comparison<'_> {
             },
             Better::Less | Better::Neither => estimate,
         })
+    }
+}
+
+/// What is lost or untold is neither where the case is no worse than one that is `enough`.
+fn relieved((mut duel, p): (Duel, f64), enough: Option<&(Duel, f64)>) -> (Duel, f64) {
+    match enough {
+        Some((_, sure)) if duel.standing > Standing::NoWorse => {
+            duel.standing = Standing::NoWorse;
+            (duel, *sure)
+        }
+        _ => (duel, p),
     }
 }
 

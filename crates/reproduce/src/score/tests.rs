@@ -93,6 +93,23 @@ fn a_large_margin_forgives_it() {
     assert_eq!(scored.counts("cake"), [0, 2, 0, 0]);
 }
 
+/// `mencius` is worse than `cake`, but not than `fq_codel`.
+#[test]
+fn it_can_be_enough_to_be_no_worse_than_another() {
+    let or = |case: &str| format!("{LOADS}to = \"cake\"\nor = {case:?}");
+    assert_eq!(
+        scored(&or("fq_codel")).unwrap().counts("cake"),
+        [0, 2, 0, 0]
+    );
+    assert_eq!(scored(&or("cake")).unwrap().counts("cake"), [0, 1, 1, 0]);
+    assert!(
+        scored(&or("caek"))
+            .unwrap_err()
+            .to_string()
+            .contains("caek")
+    );
+}
+
 /// More of Jain's index is better: cake's 0.98 is 2 % less.
 #[test]
 fn where_more_is_better_less_is_worse() {
