@@ -1,5 +1,6 @@
 //! A sentence of a paper as a check, and what came of it.
 
+mod never;
 mod range;
 mod together;
 
@@ -301,7 +302,15 @@ impl Claim {
         });
         checked.p = of_runs.then(|| self.p(records, &place));
         checked.needed = self.needed(&estimate);
+        let never = self.never(&estimate);
+        let held = held.or_else(|| {
+            let (enough, p) = never?;
+            checked.p = Some(p);
+            checked.needed = Some(never::needed(LEVEL)).filter(|_| !enough);
+            enough.then_some(true)
+        });
         let (verdict, note) = match held {
+            Some(true) if never.is_some() => (Verdict::Holds, self.lacking(&estimate)),
             Some(true) => (Verdict::Holds, String::new()),
             Some(false) => (Verdict::Fails, String::new()),
             None => (Verdict::Untold, self.lacking(&estimate)),
@@ -397,6 +406,12 @@ impl Claim {
             held.is_some()
         };
         least_p(decided)
+    }
+
+    /// What is said of a value that was zero in every run; none of another, or of a comparison.
+    fn never(&self, estimate: &Estimate) -> Option<(bool, f64)> {
+        let alone = self.metric.is_some() && self.to.0.is_empty() && self.how != How::Spread;
+        never::judge(self.expect.filter(|_| alone)?, estimate)
     }
 
     /// Units that would probably tell the value from the nearest end of what is expected.
