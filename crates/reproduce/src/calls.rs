@@ -10,7 +10,7 @@ const PAPER: &str = "paper";
 impl Experiment {
     /// The same with calls of `preset` where its own stand for the paper's. With the library that the
     /// paper used, controls are that library's, and recorded links change as they did there, by the
-    /// line.
+    /// line; BBR is left out on these, where its call stalls by itself (decision 0023).
     ///
     /// # Errors
     /// If something of an entry cannot be set.
@@ -30,6 +30,14 @@ impl Experiment {
             }
             if self.written.traces.is_some() {
                 self.scenario.set("link.trace_by", "line")?;
+                for axis in &mut self.written.vary {
+                    let of_call = axis
+                        .path
+                        .as_ref()
+                        .is_some_and(|path| replaced.contains(path));
+                    axis.values
+                        .retain(|value| !of_call || value.label() != "bbr");
+                }
             }
         }
         self.calls = Some(preset.to_owned());
@@ -148,7 +156,6 @@ mod tests {
         let expected = [
             ("copa", "copa_library"),
             ("gcc", "gcc_library"),
-            ("bbr", "bbr,version=1"),
             ("vegas", "vegas"),
         ];
         assert_eq!(
@@ -159,5 +166,16 @@ mod tests {
             experiment.written.cases[1].set["traffic.call.control"],
             "prague"
         );
+    }
+
+    /// Where nothing is recorded BBR stays.
+    #[test]
+    fn bbr_is_of_the_first_version() {
+        let experiment =
+            Experiment::parse("test", "test.toml", &TEXT.replace("traces", "# traces"));
+        let experiment = experiment.unwrap().with_calls("paper").unwrap();
+        let axis = &experiment.written.vary[0];
+        let bbr = axis.settings(&axis.values[2]);
+        assert_eq!(bbr["traffic.call.control"], "bbr,version=1");
     }
 }

@@ -169,17 +169,20 @@ pub fn beside(outcomes: &[Outcome<'_>]) -> String {
     let head: Vec<String> = head.into_iter().chain(each).collect();
     text += &row(head.iter().map(String::as_str));
     text += &row(head.iter().map(|_| "---"));
-    for (place, claim) in first.claims.iter().enumerate() {
+    let most = outcomes.iter().max_by_key(|outcome| outcome.claims.len());
+    for claim in most.into_iter().flat_map(|outcome| &outcome.claims) {
         let mut cells = vec![claim.statement.clone(), claim.published.clone()];
-        for checked in outcomes
-            .iter()
-            .filter_map(|outcome| outcome.claims.get(place))
-        {
-            let note = match (&checked.verdict, checked.needed) {
-                (Verdict::Untold, Some(needed)) => format!(": {needed} needed"),
-                _ => String::new(),
-            };
-            cells.extend([ours(checked), verdict(checked) + &note]);
+        for outcome in outcomes {
+            let same = |other: &&Checked| other.id == claim.id;
+            let checked = outcome.claims.iter().find(same);
+            let known = checked.map(|checked| {
+                let note = match (&checked.verdict, checked.needed) {
+                    (Verdict::Untold, Some(needed)) => format!(": {needed} needed"),
+                    _ => String::new(),
+                };
+                [ours(checked), verdict(checked) + &note]
+            });
+            cells.extend(known.unwrap_or_else(|| ["–", "not run"].map(str::to_owned)));
         }
         text += &row(cells.iter().map(String::as_str));
     }
