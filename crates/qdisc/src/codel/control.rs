@@ -1,8 +1,9 @@
 //! CoDel's control, written once, over any queue.
 //!
 //! It takes the decisions of Linux's `codel_impl.h` to the packet: time in units of 1024 ns in 32
-//! bits, `1/sqrt(count)` in 16 bits by Newton's method. One thing differs, see
-//! `Codel::start_count`.
+//! bits, `1/sqrt(count)` in 16 bits by Newton's method. Three things differ: see
+//! `Codel::start_count` and [`Config::with_most_drops`]; and a threshold that is off marks nothing,
+//! where Linux marks what waited for 36 minutes.
 
 use crate::{DropReason, Ecn, Observer, Packet};
 use std::fmt;
@@ -49,8 +50,9 @@ pub trait Queue<P> {
 pub struct Config {
     target: Ticks,
     interval: Ticks,
-    ce_threshold: Ticks,
+    ce_threshold: Option<Ticks>,
     ecn: bool,
+    most_drops: u32,
 }
 
 impl Config {
@@ -60,8 +62,19 @@ impl Config {
         Config {
             target: ticks(target),
             interval: ticks(interval),
-            ce_threshold: ce_threshold.0.map_or(FOREVER, ticks),
+            ce_threshold: ce_threshold.0.map(ticks),
             ecn,
+            most_drops: u32::MAX,
+        }
+    }
+
+    /// No more than `drops` packets go in one call, and what else is due goes in the next ones. Linux
+    /// has no such bound: after a pause all of a queue may go at once.
+    #[must_use]
+    pub fn with_most_drops(self, drops: u32) -> Self {
+        Config {
+            most_drops: drops,
+            ..self
         }
     }
 }
@@ -123,7 +136,10 @@ impl Codel {
             packet = self.start_dropping(now, config, packet, queue, observer)?;
         }
         let waited = ticks(now).wrapping_sub(ticks(packet.arrived));
-        if after(waited, config.ce_threshold) && packet.ecn != Ecn::Ce && packet.mark() {
+        let above = config
+            .ce_threshold
+            .is_some_and(|threshold| after(waited, threshold));
+        if above && packet.ecn != Ecn::Ce && packet.mark() {
             observer.marked(now, &packet);
         }
         Some(packet)
@@ -212,7 +228,10 @@ impl Codel {
         queue: &mut impl Queue<P>,
         observer: &mut dyn Observer<P>,
     ) -> Option<Packet<P>> {
-        while self.dropping && !after(self.drop_next, ticks(now)) {
+        for _ in 0..config.most_drops {
+            if !self.dropping || after(self.drop_next, ticks(now)) {
+                break;
+            }
             self.count = self.count.wrapping_add(1);
             self.newton_step();
             if let Some(marked) = mark_or_drop(now, config, packet, observer) {
@@ -327,6 +346,30 @@ mod tests {
         codel.dequeue(ms(1101), &config, &mut queue, &mut drops);
         codel.dequeue(ms(1102), &config, &mut queue, &mut drops);
         assert_eq!(drops.0, 1);
+    }
+
+    /// A threshold that is off is no threshold of 36 minutes.
+    #[test]
+    fn off_marks_nothing_however_long_it_waited() {
+        struct One(Option<Packet<()>>);
+        impl Queue<()> for One {
+            fn pop(&mut self) -> Option<Packet<()>> {
+                self.0.take()
+            }
+            fn backlog_bytes(&self) -> u64 {
+                0
+            }
+        }
+        let span = Duration::from_millis(5);
+        let config = Config::new(span, span, false, Threshold(None));
+        let packet = Packet {
+            ecn: Ecn::Ect0,
+            ..Packet::default()
+        };
+        let now = Instant::ZERO + Duration::from_secs(37 * 60);
+        let mut queue = One(Some(packet));
+        let sent = Codel::default().dequeue(now, &config, &mut queue, &mut crate::Ignore);
+        assert_eq!(sent.unwrap().ecn, Ecn::Ect0);
     }
 
     #[test]

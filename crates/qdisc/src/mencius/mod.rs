@@ -10,8 +10,8 @@
 //! which is served as anybody else.
 //!
 //! Work for a packet is bounded: so many idle flows are forgotten, so many packets of flows that are
-//! no longer established are skipped, so many packets give way, and turns are not searched (`turns.rs`).
-//! Decision 0015 has the rules' reasons and figures.
+//! no longer established are skipped, so many packets give way or are dropped by CoDel, and turns are
+//! not searched (`turns.rs`). Decision 0015 has the rules' reasons and figures.
 
 mod by_size;
 mod calm;
@@ -53,6 +53,9 @@ const SHORT: u64 = 8;
 const EDGE: i64 = 160;
 /// In the end other hosts get so many of 256 parts of their fair share beside held ones.
 const BETWEEN: i64 = 192;
+
+/// CoDel drops so many packets at most for one that leaves.
+const DROPS: u32 = 32;
 
 /// `mencius` for the registry.
 pub fn mencius<P: Send + 'static>() -> Discipline<P> {
@@ -256,8 +259,9 @@ impl MenciusParams {
 
     fn configs(&self, full: Duration) -> [Config; 2] {
         let target = self.target.max(full * 3 / 2);
-        [target, target.max(self.low.max(full * SHORT))]
-            .map(|target| Config::new(target, self.interval, self.ecn, Threshold(None)))
+        [target, target.max(self.low.max(full * SHORT))].map(|target| {
+            Config::new(target, self.interval, self.ecn, Threshold(None)).with_most_drops(DROPS)
+        })
     }
 }
 

@@ -240,3 +240,25 @@ fn the_number_of_flows_stays_and_a_smaller_limit_is_met() {
     assert_eq!(log.dropped, [('A', DropReason::Change); 6]);
     assert_eq!(queue.backlog().packets, 4);
 }
+
+/// In the dropping state since 0.1 s, then a pause of 100 s: by CoDel's law thousands of packets are due
+/// at once, and none of them may hold the link up.
+#[test]
+fn no_packet_waits_for_more_than_a_few_drops() {
+    let (mut queue, mut log) = (mencius(&[("limit", "100000"), ("ecn", "no")]), letters());
+    for _ in 0..10_000 {
+        queue.enqueue(ms(0), packet(0, 1, 1500), &mut log);
+    }
+    for at in 0..1000 {
+        queue.dequeue(ms(at), &mut log).unwrap();
+    }
+    let before = log.dropped.len();
+    assert!(before > 5, "{before}");
+    let mut most = 0;
+    for at in 0..100 {
+        let before = log.dropped.len();
+        queue.dequeue(ms(100_000 + at), &mut log).unwrap();
+        most = most.max(log.dropped.len() - before);
+    }
+    assert_eq!(most, 32);
+}
