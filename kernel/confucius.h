@@ -16,6 +16,7 @@
 #ifndef __CONFUCIUS_H
 #define __CONFUCIUS_H
 
+#include "confucius_common.h"
 #include "confucius_types.h"
 #include "confucius_store.h"
 #include "confucius_table.h"

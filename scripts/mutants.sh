@@ -52,7 +52,8 @@ mutate_c() {
     done
     mkdir -p "$out/c.source/test"
     cp kernel/confucius*.h "$out/c.source/"
-    cp kernel/test/replay.c kernel/test/trace.h kernel/test/user.h "$out/c.source/test/"
+    cp kernel/test/replay.c kernel/test/lines.h kernel/test/trace.h kernel/test/trace_packet.h \
+        kernel/test/user.h "$out/c.source/test/"
     for file in confucius.h $(sed -n 's/^#include "\(confucius_.*\)"/\1/p' kernel/confucius.h); do
         awk -f scripts/mutants.awk "kernel/$file" | sed "s|^|$file	|"
     done > "$out/c.list"

@@ -12,6 +12,7 @@
 #define trace_print printf
 
 #include "../confucius.h"
+#include "lines.h"
 #include "trace.h"
 
 static void *table, *slots;
@@ -42,24 +43,20 @@ static const char *trace_grow(struct trace *trace, const struct confucius_params
 	return NULL;
 }
 
+static struct trace trace;
+
+static const char *follow(const char *line)
+{
+	return trace_line(&trace, line);
+}
+
 int main(void)
 {
 	static u32 ids[CF_MAX_PLACES];
-	static struct trace trace = { .ids = ids };
-	static char line[512];
-	unsigned long number = 0;
 
-	while (fgets(line, sizeof(line), stdin)) {
-		const char *error;
-
-		number++;
-		error = strchr(line, '\n') ? trace_line(&trace, line) : "line too long";
-		if (error) {
-			fflush(stdout);
-			fprintf(stderr, "line %lu: %s, found: %.60s\n", number, error, line);
-			return 1;
-		}
-	}
+	trace.ids = ids;
+	if (!follow_lines(follow))
+		return 1;
 	while (trace.begun && confucius_purge(&trace.core))
 		;
 	if (trace.core.packets || trace.core.memory) {
@@ -69,5 +66,5 @@ int main(void)
 	}
 	free(table);
 	free(slots);
-	return ferror(stdin) ? 1 : 0;
+	return 0;
 }

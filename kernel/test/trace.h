@@ -22,6 +22,8 @@
 #ifndef __CONFUCIUS_TRACE_H
 #define __CONFUCIUS_TRACE_H
 
+#include "trace_packet.h"
+
 /* The including file supplies sscanf, and trace_print(), which is printf. */
 
 #define TRACE_LIMIT	1000000
@@ -37,17 +39,6 @@ struct trace {
 	u64 now;
 	u32 *ids;		/* CF_MAX_PLACES: who each of them is to observers */
 };
-
-/* A packet is its number and ECN field, and never NULL. */
-static void *trace_packet(u32 number, u32 ecn)
-{
-	return (void *)(uintptr_t)((number + 1) << 2 | ecn);
-}
-
-static u32 trace_number(void *packet)
-{
-	return ((u32)(uintptr_t)packet >> 2) - 1;
-}
 
 static void confucius_dropped(struct confucius *c, void *packet, u32 len, u32 class,
 			      enum confucius_reason reason)
@@ -179,7 +170,7 @@ static const char *trace_enqueue(struct trace *trace, const char *line)
 	error = trace_time(trace, now);
 	if (error)
 		return error;
-	if (trace->number >> 29)
+	if (trace->number >= TRACE_PACKETS)
 		return "too many packets";
 	trace->flow = flow;
 	confucius_enqueue(&trace->core, now, hash, trace_packet(trace->number, ecn), len, mem);
@@ -202,7 +193,7 @@ static const char *trace_dequeue(struct trace *trace, const char *line)
 		return error;
 	if (bytes - trace_bytes(c) != packet.len || !trace_counts_agree(c))
 		return "bytes, packets or flows do not add up";
-	if (packet.mark && (uintptr_t)packet.packet & 3)
+	if (packet.mark && trace_capable(packet.packet))
 		trace_print("mark %u\n", trace_number(packet.packet));
 	trace_print("tx %u %u %llu\n", trace_number(packet.packet), c->packets,
 		    (unsigned long long)trace_bytes(c));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The kernel's words that confucius.h is written in, for user space.
+ * The kernel's words that confucius.h and mencius.h are written in, for user space.
  */
 #ifndef __CONFUCIUS_USER_H
 #define __CONFUCIUS_USER_H
@@ -14,6 +14,7 @@ typedef uint8_t u8;
 typedef uint16_t u16;
 typedef uint32_t u32;
 typedef uint64_t u64;
+typedef int32_t s32;
 typedef int64_t s64;
 
 #define U32_MAX			UINT32_MAX
@@ -26,7 +27,22 @@ typedef int64_t s64;
 #define max_t(type, a, b)	({ type _a = (a), _b = (b); _a > _b ? _a : _b; })
 #define min(a, b)		min_t(__typeof__(a), a, b)
 #define max(a, b)		max_t(__typeof__(a), a, b)
+#define clamp_t(type, x, a, b)	min_t(type, max_t(type, x, a), b)
 #define div_u64(a, b)		((u64)(a) / (u32)(b))
 #define div64_u64(a, b)		((u64)(a) / (u64)(b))
+
+#define __ffs(x)		((u32)__builtin_ctzl(x))
+#define __ffs64(x)		((u32)__builtin_ctzll(x))
+#define hweight64(x)		((u32)__builtin_popcountll(x))
+
+static inline int fls(u32 x)
+{
+	return x ? 32 - __builtin_clz(x) : 0;
+}
+
+static inline u64 ror64(u64 x, u32 bits)
+{
+	return x >> (bits & 63) | x << (-bits & 63);
+}
 
 #endif

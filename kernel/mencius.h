@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Mencius: hosts share the link, flows share what their host gets, and who has
+ * kept its queue short is not made to wait because others came.
+ *
+ * Hosts take turns, and within a host its flows do, those that just became
+ * active first (RFC 8290); each flow is under CoDel. A flow that has kept its
+ * own queue short for a second is established. Within its host's share
+ * established flows may have half whatever happens, and when others come they
+ * give way as slowly as their congestion control can follow. Nothing is asked
+ * of end hosts.
+ *
+ * This is the discipline without a kernel around it: it calls nothing, and
+ * makes the same decisions, to the packet, as the one in Rust. Time is in ns
+ * and only goes forward. Whoever includes this supplies the kernel's integer
+ * types, U32_MAX, min, min_t, max, max_t, clamp_t, likely, unlikely, noinline,
+ * __always_inline, div_u64, div64_u64, fls, __ffs, __ffs64, ror64, hweight64,
+ * memset, memcpy and the two hooks below; allocates; and calls one function at
+ * a time.
+ */
+#ifndef __MENCIUS_H
+#define __MENCIUS_H
+
+#include "confucius_common.h"
+#include "mencius_types.h"
+
+/*
+ * The including file's: a packet of @flow is dropped, and from now on the
+ * hook's.
+ */
+static void mencius_dropped(struct mencius *m, void *packet, u32 len, u32 flow,
+			    enum mencius_reason reason);
+
+/*
+ * The including file's: marks a packet as having met congestion; false if its
+ * sender would not understand.
+ */
+static bool mencius_mark(struct mencius *m, void *packet);
+
+#include "mencius_table.h"
+#include "mencius_turns.h"
+#include "mencius_hold.h"
+#include "mencius_calm.h"
+#include "mencius_sides.h"
+#include "mencius_pace.h"
+#include "mencius_by_size.h"
+#include "mencius_store.h"
+#include "mencius_codel.h"
+#include "mencius_classify.h"
+#include "mencius_room.h"
+#include "mencius_serve.h"
+
+/* So many full packets are a short queue on a slow link. */
+#define MN_SHORT	8
+/*
+ * In the end the other flows of a host get so many bytes beside 256 of its
+ * established ones,
+ */
+#define MN_EDGE		160
+/* and other hosts so many of 256 parts of their fair share beside held ones. */
+#define MN_BETWEEN	192
+
+/**
+ * struct mencius_arrival - a packet that arrives
+ * @packet:	the packet
+ * @hash:	of its flow, its high bits as good as its low ones
+ * @source:	hash of its sender's address
+ * @destination: hash of its receiver's
+ * @len:	bytes for the scheduler, at least one
+ * @mem:	bytes of memory that it takes; @len if that is more, so that no
+ *		sum of lengths is above memory_limit
+ */
+struct mencius_arrival {
+	void	*packet;
+	u32	hash;
+	u32	source;
+	u32	destination;
+	u32	len;
+	u32	mem;
+};
+
+/**
+ * struct mencius_packet - a packet that leaves
+ * @packet:	the packet
+ * @sojourn:	ns that it waited
+ * @len:	its length
+ * @flow:	whose it is
+ * @mark:	whether it was marked
+ */
+struct mencius_packet {
+	void	*packet;
+	u64	sojourn;
+	u32	len;
+	u32	flow;
+	bool	mark;
+};
+
+/* Adapts to parameters, and to the link's rate as far as it shows. */
+static noinline void mn_tune(struct mencius *m)
+{
+	const struct mencius_params *params = &m->params;
+	u64 low = max(params->low, m->pace.full * MN_SHORT);
+	u64 target = max(params->target, m->pace.full * 3 / 2);
+
+	m->within.low = low;
+	m->within.high = max(params->hold, params->low) + low - params->low;
+	m->within.rise = params->rise;
+	m->within.doubling = params->doubling;
+	m->within.part = params->part;
+	m->within.of_fair = 256;
+	m->within.edge = MN_EDGE;
+	m->between = m->within;
+	m->between.part = 0;
+	m->between.of_fair = MN_BETWEEN;
+	m->between.edge = U32_MAX;
+	m->plain.target = mn_span(target);
+	m->plain.interval = mn_span(params->interval);
+	m->patient.target = mn_span(max(target, low));
+	m->patient.interval = m->plain.interval;
+	/* A bit above the highest, where even they are told by drops. */
+	m->spared = m->within.high * 5 / 4;
+}
+
+/* Whether nothing waits, so that mencius_dequeue() would find nothing. */
+static __always_inline bool mencius_is_empty(const struct mencius *m)
+{
+	return !m->backlog.packets;
+}
+
+/**
+ * mencius_enqueue() - a packet arrives
+ * @m:		the discipline
+ * @now:	ns
+ * @arrival:	the packet
+ *
+ * Return: whether there was room. Otherwise it was dropped.
+ */
+static __always_inline bool
+mencius_enqueue(struct mencius *m, u64 now,
+		const struct mencius_arrival *arrival)
+{
+	u32 mem = max(arrival->mem, arrival->len);
+	struct mn_backlog before;
+	struct mn_flow *flow;
+	struct mn_host *host;
+	u32 at;
+
+	mn_forget_idle(m, now);
+	at = mn_flow_of(m, now, arrival->hash, arrival->source,
+			arrival->destination);
+	if (unlikely(!mn_fits(m, 1, mem)) && !mn_make_room(m, now, mem)) {
+		mencius_dropped(m, arrival->packet, arrival->len, at,
+				MENCIUS_TAIL);
+		return false;
+	}
+	flow = &m->flows[at];
+	host = &m->hosts[flow->host];
+	before = flow->backlog;
+	mn_calm_arrived(&flow->calm, now);
+	mn_push(m, now, at, mn_is_established(m, now, at), arrival->packet,
+		arrival->len, mem);
+	mn_resize(m, at, before);
+	mn_judge(m, now, at);
+	mn_join(&host->turns, mn_flow_turns(m), at, m->params.quantum);
+	mn_join(&m->turns, mn_host_turns(m), flow->host, m->params.quantum);
+	return true;
+}
+
+/**
+ * mencius_dequeue() - the link is free
+ * @m:		the discipline
+ * @now:	ns
+ * @packet:	where to put the packet
+ *
+ * Return: whether there was one.
+ */
+static __always_inline bool mencius_dequeue(struct mencius *m, u64 now,
+					    struct mencius_packet *packet)
+{
+	struct mn_popped popped;
+	u32 at;
+
+	if (mencius_is_empty(m))
+		return false;
+	packet->mark = mn_serve(m, now, &at, &popped);
+	mn_leave_if_empty(m, at);
+	if (unlikely(mn_pace_sent(&m->pace, now, popped.len,
+				  !mencius_is_empty(m))))
+		mn_tune(m);
+	packet->packet = popped.packet;
+	packet->sojourn = cf_since(now, popped.arrived);
+	packet->len = popped.len;
+	packet->flow = at;
+	return true;
+}
+
+/**
+ * mencius_change() - changes parameters; new limits may leave packets no room
+ * @m:		the discipline
+ * @now:	ns
+ * @params:	the parameters, with the same number of flows
+ *
+ * There have to be slots for the new limit: see mencius_grow().
+ */
+static void mencius_change(struct mencius *m, u64 now,
+			   const struct mencius_params *params)
+{
+	m->params = *params;
+	mn_tune(m);
+	while (!mn_fits(m, 0, 0))
+		mn_drop_largest(m, now, MENCIUS_CHANGE);
+}
+
+/*
+ * Bytes of the block that mencius_init() divides into flows, hosts and sets.
+ */
+static inline size_t mencius_table_size(u32 flows)
+{
+	u32 hosts = mn_hosts_for(flows);
+
+	return (size_t)mn_places(flows) * sizeof(struct mn_flow) +
+	       (size_t)mn_places(hosts) * sizeof(struct mn_host) +
+	       (size_t)(mn_sets_for(flows) + mn_sets_for(hosts)) *
+		       sizeof(struct mn_set);
+}
+
+/* Bytes of the block of slots for so many packets. */
+static inline size_t mencius_slots_size(u32 limit)
+{
+	return (size_t)limit * sizeof(struct mn_slot);
+}
+
+/**
+ * mencius_init() - begins with nothing
+ * @m:		the discipline
+ * @params:	the parameters
+ * @table:	a block of mencius_table_size() bytes, of any content
+ * @slots:	a block of slots, of any content
+ * @slot_count:	how many there are, at least @params->limit
+ *
+ * Packets that waited are forgotten: mencius_purge() gives them back before.
+ */
+static void mencius_init(struct mencius *m, const struct mencius_params *params,
+			 void *table, void *slots, u32 slot_count)
+{
+	u32 flows = params->flows, hosts = mn_hosts_for(flows);
+	struct mn_set *sets;
+
+	memset(m, 0, sizeof(*m));
+	memset(table, 0, mencius_table_size(flows));
+	m->slots = slots;
+	m->slot_count = slot_count;
+	m->free = CF_NIL;
+	m->flows = table;
+	m->hosts = (struct mn_host *)(m->flows + mn_places(flows));
+	sets = (struct mn_set *)(m->hosts + mn_places(hosts));
+	mn_table_init(&m->flow_table, sets,
+		      (struct cf_nodes){ &m->flows->seen.links,
+					 sizeof(*m->flows) }, flows);
+	mn_table_init(&m->host_table, sets + mn_sets_for(flows),
+		      (struct cf_nodes){ &m->hosts->seen.links,
+					 sizeof(*m->hosts) }, hosts);
+	cf_list_init(&m->listed);
+	mn_turns_init(&m->turns);
+	mn_sizes_init(&m->sizes);
+	mn_hold_init(&m->hold, 0);
+	m->sides.home = MENCIUS_DESTINATION;
+	m->params = *params;
+	mn_tune(m);
+}
+
+/**
+ * mencius_grow() - takes over a larger block of slots
+ * @m:		the discipline
+ * @slots:	the block
+ * @slot_count:	how many slots it has
+ *
+ * Return: the former block, which is the caller's again.
+ */
+static void *mencius_grow(struct mencius *m, void *slots, u32 slot_count)
+{
+	void *former = m->slots;
+
+	memcpy(slots, former, mencius_slots_size(m->slots_used));
+	m->slots = slots;
+	m->slot_count = slot_count;
+	return former;
+}
+
+/*
+ * Takes out any packet, in no particular order; NULL where none is left. Only
+ * mencius_init() may follow.
+ */
+static inline void *mencius_purge(struct mencius *m)
+{
+	struct mn_backlog before;
+	struct mn_popped popped;
+	u32 at;
+
+	if (mencius_is_empty(m))
+		return NULL;
+	at = mn_sizes_largest(&m->hosts[mn_sizes_largest(&m->sizes)].sizes);
+	before = m->flows[at].backlog;
+	mn_pop(m, at, &popped);
+	mn_resize(m, at, before);
+	return popped.packet;
+}
+
+#endif

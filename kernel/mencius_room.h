@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Who gives way when there is no room: the oldest packet of a flow that has
+ * most waiting, of a host that has most waiting.
+ */
+#ifndef __MENCIUS_ROOM_H
+#define __MENCIUS_ROOM_H
+
+/* So many packets give way to an arriving one. */
+#define MN_VICTIMS	8
+
+static __always_inline bool mn_fits(const struct mencius *m, u32 packets,
+				    u32 mem)
+{
+	return m->backlog.packets + packets <= m->params.limit &&
+	       (u64)m->memory + mem <= m->params.memory_limit;
+}
+
+/* Drops a packet, where any waits. */
+static noinline void mn_drop_largest(struct mencius *m, u64 now,
+				     enum mencius_reason reason)
+{
+	u32 host = mn_sizes_largest(&m->sizes);
+	u32 at = mn_sizes_largest(&m->hosts[host].sizes);
+	struct mn_flow *flow = &m->flows[at];
+	struct mn_backlog before = flow->backlog;
+	struct mn_popped popped;
+
+	mn_pop(m, at, &popped);
+	/* The next dropping state starts that much harder. */
+	flow->codel.count++;
+	mn_calm_dropped(&flow->calm, now);
+	mencius_dropped(m, popped.packet, popped.len, at, reason);
+	mn_resize(m, at, before);
+	mn_judge(m, now, at);
+	mn_leave_if_empty(m, at);
+}
+
+/*
+ * Whether a packet finds room, after others have made some. Nobody gives way to
+ * what would find no room alone.
+ */
+static noinline bool mn_make_room(struct mencius *m, u64 now, u32 mem)
+{
+	u32 left;
+
+	if (mem > m->params.memory_limit)
+		return false;
+	for (left = MN_VICTIMS; left && !mn_fits(m, 1, mem); left--)
+		mn_drop_largest(m, now, MENCIUS_OVERLIMIT);
+	return mn_fits(m, 1, mem);
+}
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Who sends next: whom others are held back for, and then whose turn it is.
+ */
+#ifndef __MENCIUS_SERVE_H
+#define __MENCIUS_SERVE_H
+
+/*
+ * So many packets of flows that are no longer established are skipped for a
+ * packet.
+ */
+#define MN_SKIPS	64
+
+/*
+ * The established flow whose packet is the first of a list that has waited
+ * longest, or CF_NIL: also where too many packets of flows that no longer are
+ * would have to be skipped.
+ */
+static __always_inline u32 mn_longest_waiting(struct mencius *m,
+					      const struct cf_list *list)
+{
+	u32 left;
+
+	for (left = MN_SKIPS; left && list->head != CF_NIL; left--) {
+		u32 at = m->slots[list->head].flow;
+
+		if (likely(m->flows[at].standing == MN_ESTABLISHED))
+			return at;
+		mn_unlist(m, list->head);
+	}
+	return CF_NIL;
+}
+
+/* The flow that goes before those of all other hosts, or CF_NIL. */
+static __always_inline u32 mn_of_held_hosts(struct mencius *m, u64 now)
+{
+	u32 at = mn_longest_waiting(m, &m->listed);
+	u32 others;
+
+	if (at == CF_NIL)
+		return CF_NIL;
+	/* Strangers of its own host are no rivals of a host. */
+	others = m->rivals.others -
+		 (m->hosts[m->flows[at].host].rivals.others > 0);
+	if (!others || !mn_hold_serves(&m->hold, now, mn_wait(m, now, at),
+				       &m->between, &m->rivals))
+		return CF_NIL;
+	m->counts.held_hosts++;
+	return at;
+}
+
+/* The flow that goes before all strangers of its host, or CF_NIL. */
+static __always_inline u32 mn_of_held_flows(struct mencius *m, u64 now,
+					    struct mn_host *host)
+{
+	u32 at = mn_longest_waiting(m, &host->listed);
+
+	if (at == CF_NIL || !host->rivals.others ||
+	    !mn_hold_serves(&host->hold, now, mn_wait(m, now, at), &m->within,
+			    &host->rivals))
+		return CF_NIL;
+	m->counts.held_flows++;
+	return at;
+}
+
+/*
+ * Takes the next packet of flow @at, which has one, as its CoDel says, and says
+ * whether that marked it.
+ */
+static __always_inline bool mn_send(struct mencius *m, u64 now, u32 at,
+				    struct mn_popped *popped)
+{
+	struct mn_flow *flow = &m->flows[at];
+	struct mn_host *host = &m->hosts[flow->host];
+	struct mn_backlog before = flow->backlog;
+	bool established = flow->standing == MN_ESTABLISHED;
+	/* Whether others are the reason for what it waits. */
+	bool excused = established && (host->hold.on || m->hold.on);
+	bool acted, mark = false;
+
+	if (excused && mn_wait(m, now, at) < m->spared) {
+		mn_pop(m, at, popped);
+	} else {
+		mark = mn_codel_dequeue(m, now, at,
+					established ? &m->patient : &m->plain,
+					popped, &acted);
+		if (unlikely(acted) && !excused)
+			mn_calm_dropped(&flow->calm, now);
+	}
+	mn_calm_left(&flow->calm, now, cf_since(now, popped->arrived),
+		     &m->within, excused);
+	if (host->rivals.others || !established)
+		mn_hold_sent(&host->hold, popped->len, established, &m->within);
+	mn_hold_sent(&m->hold, popped->len, established, &m->between);
+	mn_resize(m, at, before);
+	mn_judge(m, now, at);
+	return mark;
+}
+
+/* Takes the next packet, and says whether it was marked; @flow is whose. */
+static __always_inline bool mn_serve(struct mencius *m, u64 now, u32 *flow,
+				     struct mn_popped *popped)
+{
+	u32 quantum = m->params.quantum;
+	u32 at = mn_of_held_hosts(m, now);
+	struct mn_host *host;
+	bool held, mark;
+	u32 number;
+
+	*flow = at;
+	if (at != CF_NIL)
+		return mn_send(m, now, at, popped);
+	number = mn_next(&m->turns, mn_host_turns(m), quantum);
+	host = &m->hosts[number];
+	at = mn_of_held_flows(m, now, host);
+	held = at != CF_NIL;
+	if (!held)
+		at = mn_next(&host->turns, mn_flow_turns(m), quantum);
+	*flow = at;
+	mark = mn_send(m, now, at, popped);
+	if (!held)
+		mn_sent(&host->turns, &m->flows[at].member, popped->len);
+	mn_sent(&m->turns, &host->member, popped->len);
+	return mark;
+}
+
+#endif

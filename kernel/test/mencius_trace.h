@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Recorded operations, a line each, and the decisions that Mencius makes.
+ *
+ * new LIMIT MEMORY FLOWS HOSTS QUANTUM TARGET INTERVAL ECN LOW HOLD RISE DOUBLING PART
+ *					begins anew; times in us, HOSTS 0 auto, 1 destination,
+ *					2 source, 3 none
+ * change NOW LIMIT ... PART		new parameters, FLOWS as before; NOW in ns
+ * e NOW HASH SOURCE DESTINATION LEN ECN [MEM]
+ *					a packet arrives, with hashes of its flow and of its
+ *					addresses; ECN is the field of its IP header, MEM the
+ *					memory that it takes, LEN if it is not said
+ * d NOW				the link takes a packet
+ * end
+ *
+ * Packets are numbered from 0 as they come. What is printed:
+ *
+ * tx NUMBER WAITED PACKETS BYTES	left after WAITED ns, and so much waits
+ * mark NUMBER				the next one to leave is marked
+ * drop NUMBER REASON
+ * end PACKETS BYTES
+ * did HELD_FLOWS HELD_HOSTS FLOWS HOSTS SHARED_FLOWS SHARED_HOSTS
+ *					only in C: packets before which others were held
+ *					back; flows and hosts that began; look-ups that
+ *					found guests
+ */
+#ifndef __MENCIUS_TRACE_H
+#define __MENCIUS_TRACE_H
+
+#include "trace_packet.h"
+
+/* The including file supplies sscanf, and trace_print(), which is printf. */
+
+#define TRACE_LIMIT	1000000
+
+/* A discipline that follows a trace. */
+struct trace {
+	struct mencius core;
+	struct mencius_params params;
+	bool begun;
+	u32 number;		/* of the next packet */
+	u64 now;
+};
+
+static void mencius_dropped(struct mencius *m, void *packet, u32 len, u32 flow,
+			    enum mencius_reason reason)
+{
+	static const char * const names[] = { "tail", "overlimit", "congestion", "change" };
+
+	(void)m;
+	(void)len;
+	(void)flow;
+	trace_print("drop %u %s\n", trace_number(packet), names[reason]);
+}
+
+static bool mencius_mark(struct mencius *m, void *packet)
+{
+	(void)m;
+	if (trace_capable(packet))
+		trace_print("mark %u\n", trace_number(packet));
+	return trace_capable(packet);
+}
+
+/* Packets and bytes of hosts are those of all, and flows that wait are somebody's. */
+static bool trace_counts_agree(const struct mencius *m)
+{
+	u32 places = mn_places(mn_hosts_for(m->params.flows)), at;
+	struct mn_backlog sum = {};
+	struct mn_rivals rivals = {};
+
+	for (at = 0; at < places; at++) {
+		const struct mn_host *host = &m->hosts[at];
+
+		sum.packets += host->backlog.packets;
+		sum.bytes += host->backlog.bytes;
+		rivals.own += host->rivals.own > 0;
+		rivals.others += host->rivals.others > 0;
+		if (!host->backlog.packets != (host->member.place == MN_NOWHERE))
+			return false;
+	}
+	return sum.packets == m->backlog.packets && sum.bytes == m->backlog.bytes &&
+	       rivals.own == m->rivals.own && rivals.others == m->rivals.others;
+}
+
+static const char *trace_end(const struct trace *trace)
+{
+	const struct mencius *m = &trace->core;
+
+	if (!trace->begun)
+		return "expected a line with new before";
+	if (!trace_counts_agree(m))
+		return "flows or packets do not add up";
+	trace_print("end %u %u\n", m->backlog.packets, m->backlog.bytes);
+	trace_print("did %llu %llu %llu %llu %llu %llu\n",
+		    (unsigned long long)m->counts.held_flows,
+		    (unsigned long long)m->counts.held_hosts,
+		    (unsigned long long)m->flow_table.fresh,
+		    (unsigned long long)m->host_table.fresh,
+		    (unsigned long long)m->flow_table.shared,
+		    (unsigned long long)m->host_table.shared);
+	return NULL;
+}
+
+/* The parameters in @text, within their ranges; an error's text where they are not. */
+static const char *trace_params(const char *text, struct mencius_params *params)
+{
+	u32 limit, memory, flows, hosts, quantum, target, interval, ecn;
+	u32 low, hold, rise, doubling, part;
+
+	if (sscanf(text, "%u %u %u %u %u %u %u %u %u %u %u %u %u", &limit, &memory, &flows, &hosts,
+		   &quantum, &target, &interval, &ecn, &low, &hold, &rise, &doubling, &part) != 13)
+		return "expected thirteen numbers";
+	if (limit < 1 || limit > TRACE_LIMIT || memory < 1 || memory > 1 << 30 || flows < 8 ||
+	    flows > MN_MAX_FLOWS || hosts > MENCIUS_NONE || quantum < 256 || quantum > 65536)
+		return "limit, memory, flows, hosts or quantum is out of range";
+	if (target < 1 || target > 10000000 || interval < 1 || interval > 100000000 || ecn > 1)
+		return "target, interval or ecn is out of range";
+	if (low < 1000 || low > 1000000 || hold < 1000 || hold > 1000000 || rise < 1000 ||
+	    rise > 10000000 || doubling < 10000 || doubling > 60000000 || part > 256)
+		return "low, hold, rise, doubling or part is out of range";
+	*params = (struct mencius_params){
+		.limit = limit, .memory_limit = memory, .flows = flows, .hosts = hosts,
+		.quantum = quantum, .target = target * 1000ULL, .interval = interval * 1000ULL,
+		.ecn = ecn, .low = low * 1000ULL, .hold = hold * 1000ULL, .rise = rise * 1000ULL,
+		.doubling = doubling * 1000ULL, .part = part,
+	};
+	return NULL;
+}
+
+static const char *trace_time(struct trace *trace, u64 now)
+{
+	if (!trace->begun)
+		return "expected a line with new before";
+	if (now < trace->now || now >> 62)
+		return "time goes backwards, or too far";
+	trace->now = now;
+	return NULL;
+}
+
+static const char *trace_enqueue(struct trace *trace, const char *line)
+{
+	struct mencius_arrival arrival;
+	unsigned long long now;
+	const char *error;
+	u32 ecn;
+	int read;
+
+	read = sscanf(line, "e %llu %u %u %u %u %u %u", &now, &arrival.hash, &arrival.source,
+		      &arrival.destination, &arrival.len, &ecn, &arrival.mem);
+	if (read < 6 || ecn > 3 || !arrival.len)
+		return "expected e NOW HASH SOURCE DESTINATION LEN ECN, and MEM";
+	if (read == 6)
+		arrival.mem = arrival.len;
+	error = trace_time(trace, now);
+	if (error)
+		return error;
+	if (trace->number >= TRACE_PACKETS)
+		return "too many packets";
+	arrival.packet = trace_packet(trace->number, ecn);
+	trace->number++;
+	mencius_enqueue(&trace->core, now, &arrival);
+	return NULL;
+}
+
+static const char *trace_dequeue(struct trace *trace, const char *line)
+{
+	struct mencius *m = &trace->core;
+	struct mencius_packet packet;
+	unsigned long long now;
+	const char *error;
+
+	if (sscanf(line, "d %llu", &now) != 1)
+		return "expected d NOW";
+	error = trace_time(trace, now);
+	if (error || !mencius_dequeue(m, now, &packet))
+		return error;
+	trace_print("tx %u %llu %u %u\n", trace_number(packet.packet),
+		    (unsigned long long)packet.sojourn, m->backlog.packets, m->backlog.bytes);
+	return NULL;
+}
+
+/* The including file's: allocates for @params and begins. */
+static const char *trace_begin(struct trace *trace, const struct mencius_params *params);
+
+/* The including file's: slots for a limit of @params. */
+static const char *trace_grow(struct trace *trace, const struct mencius_params *params);
+
+static const char *trace_change(struct trace *trace, const char *line)
+{
+	struct mencius_params params;
+	unsigned long long now;
+	const char *error;
+	int read = 0;
+
+	if (sscanf(line, "change %llu%n", &now, &read) != 1)
+		return "expected change NOW";
+	error = trace_time(trace, now);
+	if (!error)
+		error = trace_params(line + read, &params);
+	if (!error && params.flows != trace->params.flows)
+		error = "flows cannot be changed";
+	if (!error)
+		error = trace_grow(trace, &params);
+	if (error)
+		return error;
+	trace->params = params;
+	mencius_change(&trace->core, now, &params);
+	return NULL;
+}
+
+/* Does what a line says; an error's text if it cannot be understood. */
+static const char *trace_line(struct trace *trace, const char *line)
+{
+	const char *error;
+
+	switch (line[0]) {
+	case 'd':
+		return trace_dequeue(trace, line);
+	case 'c':
+		return trace_change(trace, line);
+	case 'n':
+		if (strncmp(line, "new ", 4))
+			return "expected new, change, e, d or end";
+		error = trace_params(line + 4, &trace->params);
+		if (error)
+			return error;
+		trace->begun = false;
+		trace->now = 0;
+		trace->number = 0;
+		error = trace_begin(trace, &trace->params);
+		trace->begun = !error;
+		return error;
+	case 'e':
+		if (strncmp(line, "end", 3))
+			return trace_enqueue(trace, line);
+		return trace_end(trace);
+	default:
+		return "expected new, change, e, d or end";
+	}
+}
+
+#endif
