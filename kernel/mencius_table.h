@@ -112,6 +112,7 @@ static void mn_forget(struct mn_table *table, u32 at)
 	else
 		table->sets[at / MN_WAYS].used &= ~(1 << at % MN_WAYS);
 	cf_unlink(&table->by_activity, table->nodes, at);
+	table->forgotten++;
 }
 
 /* Who has been silent longest, if that is for @idle or longer, or CF_NIL. */

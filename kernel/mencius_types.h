@@ -139,6 +139,7 @@ struct mn_set {
  * @set_count:	sets
  * @by_activity: entries in use, the one that has been silent longest first
  * @fresh:	entries that began
+ * @forgotten:	entries that fell idle
  * @shared:	lookups that found guests
  */
 struct mn_table {
@@ -147,6 +148,7 @@ struct mn_table {
 	u32		set_count;
 	struct cf_list	by_activity;
 	u64		fresh;
+	u64		forgotten;
 	u64		shared;
 };
 

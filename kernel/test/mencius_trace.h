@@ -19,10 +19,9 @@
  * mark NUMBER				the next one to leave is marked
  * drop NUMBER REASON
  * end PACKETS BYTES
- * did HELD_FLOWS HELD_HOSTS FLOWS HOSTS SHARED_FLOWS SHARED_HOSTS
- *					only in C: packets before which others were held
- *					back; flows and hosts that began; look-ups that
- *					found guests
+ * did HELD_FLOWS HELD_HOSTS FORGOTTEN_FLOWS FORGOTTEN_HOSTS SHARED_FLOWS SHARED_HOSTS
+ *					only in C: packets for which others were held
+ *					back, and look-ups that found guests
  */
 #ifndef __MENCIUS_TRACE_H
 #define __MENCIUS_TRACE_H
@@ -94,8 +93,8 @@ static const char *trace_end(const struct trace *trace)
 	trace_print("did %llu %llu %llu %llu %llu %llu\n",
 		    (unsigned long long)m->counts.held_flows,
 		    (unsigned long long)m->counts.held_hosts,
-		    (unsigned long long)m->flow_table.fresh,
-		    (unsigned long long)m->host_table.fresh,
+		    (unsigned long long)m->flow_table.forgotten,
+		    (unsigned long long)m->host_table.forgotten,
 		    (unsigned long long)m->flow_table.shared,
 		    (unsigned long long)m->host_table.shared);
 	return NULL;

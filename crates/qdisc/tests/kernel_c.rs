@@ -3,62 +3,19 @@
 //!
 //! `ANALECTS_TRACES=100000` tries more of them, `CFLAGS=-fsanitize=address,undefined` watches the C.
 
+#[path = "kernel_c/harness.rs"]
+mod harness;
 #[path = "kernel_c/trace.rs"]
 mod trace;
 
+use harness::{Trace, assert_refused, compare_random, compile, number, replay, written_traces};
 use std::fmt::Write as _;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use trace::{Trace, decide};
+use std::path::Path;
+use trace::{decide, random};
 
-/// Traces that one process of the C program is given.
-const BATCH: u64 = 100;
-
-fn kernel() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernel")
-}
-
-/// Compiles `kernel/test/SOURCE.c` with `$CC`, or `cc`, and `flags` for the test of this name.
-fn compile_with(test: &str, source: &str, flags: &[&str]) -> PathBuf {
-    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("confucius-{test}"));
-    let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
-    let status = Command::new(&compiler)
-        .args(["-O2", "-Wall", "-Wextra", "-Werror"])
-        .args(flags)
-        .arg("-o")
-        .arg(&program)
-        .arg(kernel().join(format!("test/{source}.c")))
-        .status()
-        .unwrap_or_else(|error| panic!("cannot run {compiler}: {error}"));
-    assert!(status.success(), "{compiler} refused {source}.c");
-    program
-}
-
-/// The program that replays traces, with `$CFLAGS` too.
-fn compile(test: &str) -> PathBuf {
-    let flags = std::env::var("CFLAGS").unwrap_or_default();
-    let flags: Vec<_> = flags.split_whitespace().collect();
-    compile_with(test, "replay", &flags)
-}
-
-/// The numbers that a program prints.
-fn numbers(program: &Path, arguments: &[&str]) -> Vec<u64> {
-    let output = Command::new(program).args(arguments).output().unwrap();
-    assert!(output.status.success(), "{arguments:?}: {output:?}");
-    let text = String::from_utf8(output.stdout).unwrap();
-    text.split_whitespace()
-        .map(|word| word.parse().unwrap())
-        .collect()
-}
-
-/// The core runs with interrupts of the network held off: no call may do much, whatever is due.
-/// `kernel/test/steps.c` finds the call in which most was done, and counts its instructions.
 #[test]
 #[cfg(target_arch = "x86_64")]
 fn no_call_takes_more_than_20000_instructions() {
-    let blocks = compile_with("blocks", "steps", &["-fsanitize-coverage=trace-pc"]);
-    let steps = compile_with("steps", "steps", &["-mno-red-zone"]);
     let hostile = [
         "all-ripen",
         "all-age",
@@ -68,111 +25,12 @@ fn no_call_takes_more_than_20000_instructions() {
         "heaps",
         "anything",
     ];
-    for scenario in hostile {
-        let worst = numbers(&blocks, &[scenario]);
-        let (call, blocks) = (worst[0].to_string(), worst[1]);
-        // Otherwise counting takes minutes.
-        assert!(blocks < 20_000, "{scenario}: call {call}, {blocks} blocks");
-        let instructions = numbers(&steps, &[scenario, &call, "1"])[0];
-        println!("{scenario}: call {call} took {instructions} instructions");
-        assert!(
-            (500..20_000).contains(&instructions),
-            "{scenario}: call {call}, {instructions}"
-        );
-    }
-}
-
-/// What the C program prints about `operations`.
-fn replay(program: &Path, operations: String) -> String {
-    let mut child = Command::new(program)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    let writer = std::thread::spawn(move || stdin.write_all(operations.as_bytes()));
-    let output = child.wait_with_output().unwrap();
-    assert!(output.status.success(), "the C program gave up");
-    writer.join().unwrap().unwrap();
-    String::from_utf8(output.stdout).unwrap()
-}
-
-/// Fails with the first line in which the two differ.
-fn compare(seed: u64, rust: &str, c: &str) {
-    if rust == c {
-        return;
-    }
-    let same = rust.lines().zip(c.lines()).take_while(|(a, b)| a == b);
-    let line = same.count();
-    let of = |text: &str| text.lines().nth(line).unwrap_or("nothing").to_owned();
-    panic!(
-        "trace {seed}, decision {}: Rust says {:?}, C says {:?}",
-        line + 1,
-        of(rust),
-        of(c)
-    );
-}
-
-fn number(name: &str, default: u64) -> u64 {
-    match std::env::var(name) {
-        Ok(text) => text
-            .parse()
-            .unwrap_or_else(|_| panic!("{name}={text}: expected a number")),
-        Err(_) => default,
-    }
+    harness::assert_no_call_is_long("steps", &hostile);
 }
 
 #[test]
 fn rust_and_c_decide_alike() {
-    let program = compile("replay");
-    let traces = number("ANALECTS_TRACES", 3000);
-    for first in (0..traces).step_by(BATCH as usize) {
-        let seeds = first..traces.min(first + BATCH);
-        let batch: Vec<_> = seeds.clone().map(Trace::random).collect();
-        let operations = batch
-            .iter()
-            .map(|trace| trace.operations.as_str())
-            .collect();
-        let decisions = replay(&program, operations);
-        let mut rest = decisions.as_str();
-        for (seed, trace) in seeds.zip(&batch) {
-            let end = rest.find("end ").map_or(rest.len(), |at| {
-                at + rest[at..]
-                    .find('\n')
-                    .map_or(rest.len() - at, |newline| newline + 1)
-            });
-            let (decided, later) = rest.split_at(end);
-            compare(seed, &trace.decisions, decided);
-            rest = later;
-        }
-        assert_eq!(rest, "");
-    }
-}
-
-/// The traces that were worked out by hand: name, operations, and decisions. A line of a file is an
-/// operation, or a decision behind `> `; `#` begins a remark.
-fn written_traces() -> Vec<(String, String, String)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernel_c/traces");
-    let files = std::fs::read_dir(folder).unwrap();
-    let mut traces: Vec<_> = files
-        .map(|file| {
-            let path = file.unwrap().path();
-            let text = std::fs::read_to_string(&path).unwrap();
-            let (mut operations, mut decisions) = (String::new(), String::new());
-            for line in text.lines().filter(|line| !line.starts_with('#')) {
-                let (to, line) = match line.strip_prefix("> ") {
-                    Some(decision) => (&mut decisions, decision),
-                    None => (&mut operations, line),
-                };
-                to.push_str(line);
-                to.push('\n');
-            }
-            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-            (name, operations, decisions)
-        })
-        .collect();
-    traces.sort();
-    traces
+    compare_random(&compile("random", "replay"), 3000, random, |_, _| {});
 }
 
 /// Whether a packet's memory is not its length: the discipline in Rust knows only one of them.
@@ -185,8 +43,12 @@ fn tells_memory(operations: &str) -> bool {
 
 #[test]
 fn both_decide_as_worked_out_by_hand() {
-    let program = compile("written");
-    for (name, operations, decisions) in written_traces() {
+    let program = compile("written", "replay");
+    for (name, trace) in written_traces("traces") {
+        let Trace {
+            operations,
+            decisions,
+        } = trace;
         if !tells_memory(&operations) {
             assert_eq!(decide(&operations), decisions, "{name}, in Rust");
         }
@@ -219,7 +81,7 @@ fn crowd() -> String {
 #[test]
 fn a_crowd_reaches_the_last_step() {
     let decisions = decide(&crowd());
-    assert_eq!(replay(&compile("crowd"), crowd()), decisions);
+    assert_eq!(replay(&compile("crowd", "replay"), crowd()), decisions);
     let moves = |end: &str| {
         let lines = decisions.lines();
         lines
@@ -241,23 +103,27 @@ fn write_traces_down() {
     let folder = std::env::var("ANALECTS_TRACE_DIR").expect("ANALECTS_TRACE_DIR names a folder");
     std::fs::create_dir_all(&folder).unwrap();
     for seed in 0..number("ANALECTS_TRACES", 100) {
-        let trace = Trace::random(seed);
+        let trace = random(seed);
         let path = |kind: &str| Path::new(&folder).join(format!("{seed}.{kind}"));
         std::fs::write(path("trace"), trace.operations).unwrap();
         std::fs::write(path("expected"), trace.decisions).unwrap();
     }
-    let crowd = ("crowd".to_owned(), crowd(), decide(&crowd()));
-    for (name, operations, decisions) in written_traces().into_iter().chain([crowd]) {
+    let crowd = Trace {
+        operations: crowd(),
+        decisions: decide(&crowd()),
+    };
+    let crowd = ("crowd".to_owned(), crowd);
+    for (name, trace) in written_traces("traces").into_iter().chain([crowd]) {
         let path = |kind: &str| Path::new(&folder).join(format!("{name}.{kind}"));
-        std::fs::write(path("trace"), operations).unwrap();
-        std::fs::write(path("expected"), decisions).unwrap();
+        std::fs::write(path("trace"), trace.operations).unwrap();
+        std::fs::write(path("expected"), trace.decisions).unwrap();
     }
 }
 
 /// The traces have to lead everywhere, or their agreement says little.
 #[test]
 fn traces_show_every_kind_of_decision() {
-    let traces: Vec<_> = (0..300).map(Trace::random).collect();
+    let traces: Vec<_> = (0..300).map(random).collect();
     let count = |says: &dyn Fn(&str) -> bool| {
         let lines = traces.iter().flat_map(|trace| trace.decisions.lines());
         lines.filter(|line| says(line)).count()
@@ -283,7 +149,7 @@ fn traces_show_every_kind_of_decision() {
 
 #[test]
 fn the_c_program_refuses_what_it_cannot_read() {
-    let program = compile("refuse");
+    let program = compile("refuse", "replay");
     let new = "new 10 4000 8 1514 0 100000 250000 0 10 100000 1000000 0 10 50 90\n";
     let cases = [
         "d 0\n",
@@ -303,18 +169,5 @@ fn the_c_program_refuses_what_it_cannot_read() {
         &format!("{}\n", "d 1 ".repeat(1000)),
         "d 1",
     ];
-    for case in cases {
-        let mut child = Command::new(&program)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        // It may have given up before it was told everything.
-        let _ = child.stdin.take().unwrap().write_all(case.as_bytes());
-        let output = child.wait_with_output().unwrap();
-        let says = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(1), "{case:?}: {says}");
-        assert!(says.starts_with("line "), "{case:?}: {says}");
-    }
+    assert_refused(&program, &cases);
 }

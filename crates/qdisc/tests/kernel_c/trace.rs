@@ -3,18 +3,12 @@
 //!
 //! The format is that of `kernel/test/trace.h`.
 
+use crate::harness::Trace;
 use core::fmt::Write;
 use qdisc::confucius::Confucius;
 use qdisc::{Class, DropReason, Ecn, Env, FlowId, Observer, Packet, Qdisc};
 use units::Instant;
 use units::random::Stream;
-
-/// Operations, and the decisions that they led to.
-#[derive(Debug, Default)]
-pub struct Trace {
-    pub operations: String,
-    pub decisions: String,
-}
 
 /// Takes down decisions, and who waits.
 #[derive(Debug, Default)]
@@ -418,23 +412,21 @@ impl Recorder {
     }
 }
 
-impl Trace {
-    /// The trace that this seed stands for.
-    pub fn random(seed: u64) -> Self {
-        let mut recorder = Recorder::new(seed);
-        for _ in 0..1 + recorder.below(3) {
-            let steps = one_of(&mut recorder.random, &[30, 150, 600]);
-            if recorder.below(2) == 0 {
-                recorder.windows(steps);
-            } else {
-                recorder.muddle(steps);
-            }
+/// The trace that this seed stands for.
+pub fn random(seed: u64) -> Trace {
+    let mut recorder = Recorder::new(seed);
+    for _ in 0..1 + recorder.below(3) {
+        let steps = one_of(&mut recorder.random, &[30, 150, 600]);
+        if recorder.below(2) == 0 {
+            recorder.windows(steps);
+        } else {
+            recorder.muddle(steps);
         }
-        recorder.operations.push_str("end\n");
-        Trace {
-            operations: recorder.operations,
-            decisions: recorder.discipline.end(),
-        }
+    }
+    recorder.operations.push_str("end\n");
+    Trace {
+        operations: recorder.operations,
+        decisions: recorder.discipline.end(),
     }
 }
 

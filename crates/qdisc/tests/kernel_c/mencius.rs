@@ -1,0 +1,430 @@
+//! Operations on `mencius`, written down with what the discipline in Rust makes of them.
+//!
+//! The format is that of `kernel/test/mencius_trace.h`.
+
+use crate::harness::Trace;
+use core::fmt::Write;
+use qdisc::mencius::Mencius;
+use qdisc::{DropReason, Ecn, Env, FlowId, Hosts, Observer, Packet, Qdisc};
+use units::Instant;
+use units::random::Stream;
+
+/// Names of parameters in the order of a trace, and the unit in which it has them.
+const PARAMS: [(&str, &str); 13] = [
+    ("limit", ""),
+    ("memory_limit", "B"),
+    ("flows", ""),
+    ("hosts", ""),
+    ("quantum", ""),
+    ("target", "us"),
+    ("interval", "us"),
+    ("ecn", ""),
+    ("low", "us"),
+    ("hold", "us"),
+    ("rise", "us"),
+    ("doubling", "us"),
+    ("part", ""),
+];
+const FLOWS: usize = 2;
+const SIDES: [&str; 4] = ["auto", "destination", "source", "none"];
+
+/// Takes down decisions, and who waits.
+#[derive(Debug, Default)]
+struct Log {
+    lines: String,
+    /// Packets of each flow that wait.
+    waiting: Vec<u32>,
+}
+
+impl Observer<u32> for Log {
+    fn dropped(&mut self, _: Instant, packet: Packet<u32>, reason: DropReason) {
+        writeln!(self.lines, "drop {} {}", packet.payload, reason.name()).unwrap();
+        self.waiting[packet.flow.0 as usize] -= 1;
+    }
+
+    fn marked(&mut self, _: Instant, packet: &Packet<u32>) {
+        writeln!(self.lines, "mark {}", packet.payload).unwrap();
+    }
+}
+
+/// Values of [`PARAMS`].
+#[derive(Debug, Clone, Copy)]
+struct Params([u64; PARAMS.len()]);
+
+fn one_of<T: Copy>(random: &mut Stream, all: &[T]) -> T {
+    all[random.below(all.len() as u64) as usize]
+}
+
+impl Params {
+    /// What is the default, but for what makes much happen in a short trace.
+    const LIVELY: Params = Params([
+        1000,
+        1 << 25,
+        64,
+        0,
+        1514,
+        5000,
+        100_000,
+        1,
+        20_000,
+        100_000,
+        400_000,
+        500_000,
+        128,
+    ]);
+
+    fn random(random: &mut Stream) -> Self {
+        let ranges: [&[u64]; PARAMS.len()] = [
+            &[1, 2, 7, 40, 150, 1000, 10_240],
+            &[1, 1500, 15_000, 100_000, 1 << 20, 1 << 25, 1 << 30],
+            &[8, 10, 16, 36, 64, 1024],
+            &[0, 0, 1, 2, 3],
+            &[256, 300, 1514, 1514, 9000, 65_536],
+            &[1, 1000, 5000, 5000, 50_000, 10_000_000],
+            &[1, 1000, 20_000, 100_000, 100_000_000],
+            &[0, 1],
+            &[1000, 5000, 20_000, 20_000, 1_000_000],
+            &[1000, 30_000, 100_000, 100_000, 1_000_000],
+            &[1000, 400_000, 400_000, 10_000_000],
+            &[10_000, 10_007, 200_000, 3_000_000, 60_000_000],
+            &[0, 1, 64, 128, 128, 256],
+        ];
+        Params(ranges.map(|range| one_of(random, range)))
+    }
+
+    /// One parameter becomes another, but never `flows`.
+    fn changed(mut self, random: &mut Stream) -> Self {
+        let at = random.below(PARAMS.len() as u64) as usize;
+        if at != FLOWS {
+            self.0[at] = Params::random(random).0[at];
+        }
+        self
+    }
+
+    /// Where a trace begins: anywhere, or a few changes away from what is lively.
+    fn first(random: &mut Stream) -> Self {
+        let any = Params::random(random);
+        if random.below(4) == 0 {
+            return any;
+        }
+        let mut lively = Params::LIVELY;
+        lively.0[FLOWS] = any.0[FLOWS];
+        (0..random.below(4)).fold(lively, |params, _| params.changed(random))
+    }
+
+    /// What [`Params::line`] writes.
+    fn read(line: &str) -> Self {
+        let mut words = line.split_whitespace();
+        Params(std::array::from_fn(|_| {
+            words.next().unwrap().parse().unwrap()
+        }))
+    }
+
+    fn line(&self) -> String {
+        self.0.map(|value| value.to_string()).join(" ")
+    }
+
+    fn settings(&self) -> Vec<(String, String)> {
+        let named = PARAMS.iter().zip(self.0);
+        let text = |name: &str, unit: &str, value: u64| match name {
+            "hosts" => SIDES[value as usize].to_owned(),
+            "ecn" => ["no", "yes"][value as usize].to_owned(),
+            _ => format!("{value}{unit}"),
+        };
+        named
+            .map(|(&(name, unit), value)| (name.to_owned(), text(name, unit, value)))
+            .collect()
+    }
+}
+
+/// A flow as its packets show it.
+#[derive(Debug, Clone, Copy)]
+struct Sender {
+    hash: u32,
+    hosts: Hosts,
+    len: u32,
+}
+
+/// A discipline, and what it decided so far.
+struct Discipline {
+    qdisc: Mencius<u32>,
+    log: Log,
+    /// Of the next packet.
+    number: u32,
+}
+
+impl Discipline {
+    /// For packets of so many `flows`.
+    fn new(params: &Params, flows: usize) -> Self {
+        Discipline {
+            qdisc: Mencius::new(&params.settings(), &Env::default()).unwrap(),
+            log: Log {
+                lines: String::new(),
+                waiting: vec![0; flows],
+            },
+            number: 0,
+        }
+    }
+
+    fn enqueue(&mut self, now: u64, flow: u32, sender: Sender, ecn: u8) {
+        let packet = Packet {
+            len: sender.len,
+            flow: FlowId(flow),
+            hash: sender.hash,
+            hosts: sender.hosts,
+            ecn: Ecn::of_tos(ecn),
+            payload: self.number,
+            ..Packet::default()
+        };
+        self.number += 1;
+        self.log.waiting[flow as usize] += 1;
+        self.qdisc
+            .enqueue(Instant::from_nanos(now), packet, &mut self.log);
+    }
+
+    /// The length of the packet that left.
+    fn dequeue(&mut self, now: u64) -> Option<u32> {
+        let now = Instant::from_nanos(now);
+        let packet = self.qdisc.dequeue(now, &mut self.log)?;
+        let (number, waits) = (packet.payload, self.qdisc.backlog());
+        let waited = now.since(packet.arrived).as_nanos();
+        let (packets, bytes) = (waits.packets, waits.bytes);
+        writeln!(self.log.lines, "tx {number} {waited} {packets} {bytes}").unwrap();
+        self.log.waiting[packet.flow.0 as usize] -= 1;
+        Some(packet.len)
+    }
+
+    fn change(&mut self, now: u64, params: &Params) {
+        let settings = params.settings();
+        self.qdisc
+            .change(Instant::from_nanos(now), &settings, &mut self.log)
+            .unwrap();
+    }
+
+    /// All that it decided.
+    fn end(self) -> String {
+        let waits = self.qdisc.backlog();
+        let mut decisions = self.log.lines;
+        writeln!(decisions, "end {} {}", waits.packets, waits.bytes).unwrap();
+        decisions
+    }
+}
+
+/// Who sends on a link, beside others.
+#[derive(Debug, Clone, Copy)]
+enum Manner {
+    /// A packet in so many ns.
+    Every(u64),
+    /// So many packets wait, from then on.
+    Keeps(u32, u64),
+}
+
+/// A discipline whose operations are written down.
+struct Recorder {
+    random: Stream,
+    params: Params,
+    discipline: Discipline,
+    operations: String,
+    now: u64,
+    senders: Vec<Sender>,
+}
+
+impl Recorder {
+    fn new(seed: u64) -> Self {
+        let mut random = Stream::new(seed, "mencius");
+        let params = Params::first(&mut random);
+        let flows = one_of(&mut random, &[2, 5, 12, 12, 100, 1500]);
+        // Few different high bits fill a set; few different hashes make flows one.
+        let masks = [u32::MAX, u32::MAX, 0x0000_001F, 0x8000_0007, 0xC000_FFFF];
+        let mask = one_of(&mut random, &masks);
+        // Hosts behind and before the link.
+        let (near, far) = (
+            one_of(&mut random, &[1, 2, 5, 300]),
+            one_of(&mut random, &[1, 3, 40, 1000]),
+        );
+        let spread = one_of(&mut random, &[1, 0x9E37_79B9]);
+        let longest = one_of(&mut random, &[60, 1500, 1500, 1500, 9000, 65_000]);
+        let bits = one_of(&mut random, &[1, 30, 56]);
+        let now = random.below(1 << bits);
+        let sender = |random: &mut Stream| Sender {
+            hash: random.bits() as u32 & mask,
+            hosts: Hosts {
+                source: (random.below(far) as u32 + 1000).wrapping_mul(spread),
+                destination: (random.below(near) as u32).wrapping_mul(spread),
+            },
+            len: 60 + random.below(longest - 59) as u32,
+        };
+        Recorder {
+            discipline: Discipline::new(&params, flows),
+            operations: format!("new {}\n", params.line()),
+            now,
+            senders: (0..flows).map(|_| sender(&mut random)).collect(),
+            params,
+            random,
+        }
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        self.random.below(n as u64) as usize
+    }
+
+    fn enqueue(&mut self, flow: usize) {
+        let (mut sender, now) = (self.senders[flow], self.now);
+        if self.below(8) == 0 {
+            sender.len = 60 + self.below(1441) as u32;
+        }
+        let Sender { hash, hosts, len } = sender;
+        let (source, destination) = (hosts.source, hosts.destination);
+        let ecn = self.below(4) as u8;
+        writeln!(
+            self.operations,
+            "e {now} {hash} {source} {destination} {len} {ecn}"
+        )
+        .unwrap();
+        self.discipline.enqueue(now, flow as u32, sender, ecn);
+    }
+
+    fn dequeue(&mut self) -> Option<u32> {
+        let now = self.now;
+        writeln!(self.operations, "d {now}").unwrap();
+        self.discipline.dequeue(now)
+    }
+
+    fn change(&mut self) {
+        self.params = self.params.changed(&mut self.random);
+        let now = self.now;
+        writeln!(self.operations, "change {now} {}", self.params.line()).unwrap();
+        self.discipline.change(now, &self.params);
+    }
+
+    fn waiting(&self, flow: usize) -> u32 {
+        self.discipline.log.waiting[flow]
+    }
+
+    /// What happens now and then, whatever the traffic: a pause, or a change of parameters.
+    fn now_and_then(&mut self, one_in: usize) {
+        match self.below(one_in) {
+            0 => self.change(),
+            1 => self.now += 1 << self.below(36),
+            2 => self.now += 1 << self.below(46),
+            _ => {}
+        }
+    }
+
+    /// Calls and such as are one for a while, and then others beside them, on a link.
+    fn link(&mut self, steps: usize) {
+        let flows = self.senders.len();
+        let full = one_of(&mut self.random, &[120, 1000, 1000, 3000, 8000]) * 1000;
+        let calls = 1 + self.below(3);
+        let alone = self.now + one_of(&mut self.random, &[0, 1_300_000_000, 2_000_000_000]);
+        let share = one_of(&mut self.random, &[1, 2, 3, 10, 50]);
+        let manners: Vec<_> = (0..flows)
+            .map(|flow| match flow < calls {
+                true => Manner::Every(full * share * (1 + self.random.below(3))),
+                false => Manner::Keeps(1 + self.below(40) as u32, alone),
+            })
+            .collect();
+        let mut next = vec![self.now; flows];
+        for _ in 0..steps {
+            for (flow, manner) in manners.iter().enumerate().take(40) {
+                match *manner {
+                    Manner::Every(period) => {
+                        if next[flow] <= self.now {
+                            self.enqueue(flow);
+                            next[flow] = self.now.max(next[flow] + period);
+                        }
+                    }
+                    Manner::Keeps(packets, from) => {
+                        if self.now >= from && self.waiting(flow) < packets && self.below(3) == 0 {
+                            self.enqueue(flow);
+                        }
+                    }
+                }
+            }
+            self.now += match self.dequeue() {
+                Some(len) => full * u64::from(len) / 1500,
+                None => full,
+            };
+            self.now_and_then(1500);
+        }
+    }
+
+    /// Anything in any order.
+    fn muddle(&mut self, steps: usize) {
+        let flows = self.senders.len();
+        let pause = one_of(&mut self.random, &[1, 10_000, 1_000_000, 20_000_000]);
+        for _ in 0..steps {
+            let flow = self.below(flows);
+            match self.below(20) {
+                0..8 => {
+                    self.dequeue();
+                }
+                8 => (0..self.below(40)).for_each(|_| {
+                    self.dequeue();
+                }),
+                9 => (0..self.below(40)).for_each(|_| self.enqueue(flow)),
+                _ => self.enqueue(flow),
+            }
+            self.now += self.random.below(pause);
+            self.now_and_then(200);
+        }
+    }
+}
+
+/// The trace that this seed stands for.
+pub fn random(seed: u64) -> Trace {
+    let mut recorder = Recorder::new(seed);
+    for _ in 0..1 + recorder.below(2) {
+        match recorder.below(3) {
+            0 => {
+                let steps = one_of(&mut recorder.random, &[30, 150, 600]);
+                recorder.muddle(steps);
+            }
+            _ => {
+                let steps = one_of(&mut recorder.random, &[300, 1500, 4000]);
+                recorder.link(steps);
+            }
+        }
+    }
+    recorder.operations.push_str("end\n");
+    Trace {
+        operations: recorder.operations,
+        decisions: recorder.discipline.end(),
+    }
+}
+
+/// What the discipline in Rust makes of `operations`. Each packet's memory has to be its length,
+/// since it knows no other.
+pub fn decide(operations: &str) -> String {
+    let mut lines = operations.lines();
+    let begin = lines.next().and_then(|line| line.strip_prefix("new "));
+    let params = Params::read(begin.expect("a trace begins with new"));
+    let mut discipline = Discipline::new(&params, 1);
+    for line in lines {
+        let (kind, rest) = line.split_once(' ').unwrap_or((line, ""));
+        let (now, _) = rest.split_once(' ').unwrap_or((rest, ""));
+        let number = |word: &str| word.parse().unwrap();
+        let words: Vec<u64> = rest.split_whitespace().map(number).collect();
+        match (kind, &words[..]) {
+            ("e", &[now, hash, source, destination, len, ecn]) => {
+                let hosts = Hosts {
+                    source: source as u32,
+                    destination: destination as u32,
+                };
+                let sender = Sender {
+                    hash: hash as u32,
+                    hosts,
+                    len: len as u32,
+                };
+                discipline.enqueue(now, 0, sender, ecn as u8);
+            }
+            ("d", &[now]) => {
+                discipline.dequeue(now);
+            }
+            ("change", _) => discipline.change(words[0], &Params::read(&rest[now.len()..])),
+            ("end", []) => {}
+            _ => panic!("{line:?} is no operation"),
+        }
+    }
+    discipline.end()
+}
