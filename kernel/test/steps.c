@@ -1,21 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How much the core does in one call.
- *
- *	steps SCENARIO			the call in which it does most: its number,
- *					and how many basic blocks it went through
- *	steps SCENARIO FIRST COUNT	instructions of so many calls from number
- *					FIRST on, exactly: the processor stops
- *					after each of them
- *
- * The first needs -fsanitize-coverage=trace-pc, the second x86-64 and a build
- * without that.
+ * How much the core of Confucius does in one call: see count.h.
  */
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "user.h"
+#include "count.h"
 #include "../confucius.h"
 
 #define MS	1000000ULL
@@ -23,19 +11,7 @@
 #define LIMIT	1000000
 
 static struct confucius core;
-static u64 now, most;
-/* The compiler takes it that the hook changes nothing of this file. */
-static volatile u64 blocks;
-static unsigned long calls, worst, first = -1UL, last;
-static volatile unsigned long steps;
-
-void __sanitizer_cov_trace_pc(void);
-
-__attribute__((no_sanitize_coverage)) void __sanitizer_cov_trace_pc(void)
-{
-	blocks++;
-}
-
+static u64 now;
 static void confucius_dropped(struct confucius *c, void *packet, u32 len, u32 class,
 			      enum confucius_reason reason)
 {
@@ -47,22 +23,6 @@ static void confucius_moved(struct confucius *c, u32 flow, u32 from, u32 to)
 	(void)c, (void)flow, (void)from, (void)to;
 }
 
-static void stepped(int signal)
-{
-	(void)signal;
-	steps++;
-}
-
-#ifdef __x86_64__
-#define TRAP(change)	asm volatile("pushfq\n" change "\npopfq" ::: "memory", "cc")
-#define TRAP_ON		TRAP("orq $0x100, (%%rsp)")
-#define TRAP_OFF	TRAP("andq $~0x100, (%%rsp)")
-#else
-#define TRAP_ON		exit(77)
-#define TRAP_OFF
-#endif
-
-/* Not in place, so that what is counted is one function and its call. */
 static noinline bool enqueue(u32 hash, u32 len, u32 mem)
 {
 	return confucius_enqueue(&core, now, hash, &core, len, mem);
@@ -73,33 +33,11 @@ static noinline bool dequeue(struct confucius_packet *packet)
 	return !confucius_is_empty(&core) && confucius_dequeue(&core, now, packet);
 }
 
-static bool watched(void)
-{
-	blocks = 0;
-	calls++;
-	return calls >= first && calls < last;
-}
-
-static void done(void)
-{
-	if (blocks > most) {
-		most = blocks;
-		worst = calls;
-	}
-}
-
 static bool in(u32 hash, u32 len, u32 mem)
 {
 	bool room;
 
-	if (watched()) {
-		TRAP_ON;
-		room = enqueue(hash, len, mem);
-		TRAP_OFF;
-	} else {
-		room = enqueue(hash, len, mem);
-	}
-	done();
+	COUNTED(room, enqueue(hash, len, mem));
 	return room;
 }
 
@@ -108,14 +46,7 @@ static bool out(void)
 	struct confucius_packet packet;
 	bool found;
 
-	if (watched()) {
-		TRAP_ON;
-		found = dequeue(&packet);
-		TRAP_OFF;
-	} else {
-		found = dequeue(&packet);
-	}
-	done();
+	COUNTED(found, dequeue(&packet));
 	return found;
 }
 
@@ -260,14 +191,6 @@ static void heaps(void)
 	}
 }
 
-static u64 random_state = 1;
-
-static u32 below(u32 n)
-{
-	random_state = random_state * 6364136223846793005ULL + 1442695040888963407ULL;
-	return (random_state >> 33) % n;
-}
-
 /* Anything, with pauses. */
 static void anything(void)
 {
@@ -318,10 +241,7 @@ static void packets_full(void)
 	packets(100, 0, 2);
 }
 
-static const struct {
-	const char *name;
-	void (*run)(void);
-} scenarios[] = {
+static const struct scenario scenarios[] = {
 	{ "all-ripen", all_ripen },
 	{ "all-age", all_age },
 	{ "all-idle", all_idle },
@@ -332,33 +252,14 @@ static const struct {
 	{ "packets-1", packets_1 },
 	{ "packets-100", packets_100 },
 	{ "packets-full", packets_full },
+	{},
 };
 
 int main(int argc, char **argv)
 {
-	struct sigaction action = { .sa_handler = stepped };
-	size_t at;
-
-	if (argc == 4) {
-		first = strtoul(argv[2], NULL, 10);
-		last = first + strtoul(argv[3], NULL, 10);
-	} else if (argc != 2) {
-		return 2;
-	}
 	/* Of no use here. */
 	(void)confucius_change;
 	(void)confucius_grow;
-	sigaction(SIGTRAP, &action, NULL);
-	for (at = 0; at < sizeof(scenarios) / sizeof(*scenarios); at++) {
-		if (strcmp(scenarios[at].name, argv[1]))
-			continue;
-		begin();
-		scenarios[at].run();
-		if (argc == 4)
-			printf("%lu\n", steps);
-		else
-			printf("%lu %llu\n", worst, (unsigned long long)most);
-		return 0;
-	}
-	return 2;
+	begin();
+	return count(argc, argv, scenarios);
 }

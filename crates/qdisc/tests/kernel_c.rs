@@ -8,9 +8,11 @@ mod harness;
 #[path = "kernel_c/trace.rs"]
 mod trace;
 
-use harness::{Trace, assert_refused, compare_random, compile, number, replay, written_traces};
+use harness::{
+    Trace, assert_refused, compare_random, compile, replay, tells_memory, write_down,
+    written_traces,
+};
 use std::fmt::Write as _;
-use std::path::Path;
 use trace::{decide, random};
 
 #[test]
@@ -33,14 +35,6 @@ fn rust_and_c_decide_alike() {
     compare_random(&compile("random", "replay"), 3000, random, |_, _| {});
 }
 
-/// Whether a packet's memory is not its length: the discipline in Rust knows only one of them.
-fn tells_memory(operations: &str) -> bool {
-    let words = |line: &str| line.split_whitespace().count();
-    operations
-        .lines()
-        .any(|line| line.starts_with("e ") && words(line) == 7)
-}
-
 #[test]
 fn both_decide_as_worked_out_by_hand() {
     let program = compile("written", "replay");
@@ -49,7 +43,7 @@ fn both_decide_as_worked_out_by_hand() {
             operations,
             decisions,
         } = trace;
-        if !tells_memory(&operations) {
+        if !tells_memory(&operations, 7) {
             assert_eq!(decide(&operations), decisions, "{name}, in Rust");
         }
         assert_eq!(replay(&program, operations), decisions, "{name}, in C");
@@ -100,24 +94,13 @@ fn a_crowd_reaches_the_last_step() {
 #[test]
 #[ignore = "writes files"]
 fn write_traces_down() {
-    let folder = std::env::var("ANALECTS_TRACE_DIR").expect("ANALECTS_TRACE_DIR names a folder");
-    std::fs::create_dir_all(&folder).unwrap();
-    for seed in 0..number("ANALECTS_TRACES", 100) {
-        let trace = random(seed);
-        let path = |kind: &str| Path::new(&folder).join(format!("{seed}.{kind}"));
-        std::fs::write(path("trace"), trace.operations).unwrap();
-        std::fs::write(path("expected"), trace.decisions).unwrap();
-    }
     let crowd = Trace {
         operations: crowd(),
         decisions: decide(&crowd()),
     };
-    let crowd = ("crowd".to_owned(), crowd);
-    for (name, trace) in written_traces("traces").into_iter().chain([crowd]) {
-        let path = |kind: &str| Path::new(&folder).join(format!("{name}.{kind}"));
-        std::fs::write(path("trace"), trace.operations).unwrap();
-        std::fs::write(path("expected"), trace.decisions).unwrap();
-    }
+    let mut others = written_traces("traces");
+    others.push(("crowd".to_owned(), crowd));
+    write_down(random, others);
 }
 
 /// The traces have to lead everywhere, or their agreement says little.

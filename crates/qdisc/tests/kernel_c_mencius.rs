@@ -8,8 +8,10 @@ mod harness;
 #[path = "kernel_c/mencius.rs"]
 mod trace;
 
-use harness::{compare_random, compile};
-use trace::random;
+use harness::{
+    assert_refused, compare_random, compile, replay, tells_memory, write_down, written_traces,
+};
+use trace::{decide, random};
 
 /// How often each of these was decided.
 #[derive(Debug, Default)]
@@ -73,4 +75,70 @@ fn rust_and_c_decide_alike() {
     for (kind, count) in counts.chain([(&"drops at most", seen.bounded)]) {
         assert!(count > 50, "{kind}: {count}");
     }
+}
+
+#[test]
+fn both_decide_as_worked_out_by_hand() {
+    let program = compile("written", "replay_mencius");
+    for (name, trace) in written_traces("mencius") {
+        let (operations, decisions) = (trace.operations, trace.decisions);
+        if !tells_memory(&operations, 8) {
+            assert_eq!(decide(&operations), decisions, "{name}, in Rust");
+        }
+        let printed = replay(&program, operations);
+        let end = printed.find("did ").unwrap();
+        assert_eq!(printed[..end], decisions, "{name}, in C");
+    }
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn no_call_takes_more_than_20000_instructions() {
+    let hostile = [
+        "overdrawn-within",
+        "overdrawn-between",
+        "all-idle",
+        "stale-within",
+        "stale-between",
+        "codel",
+        "large",
+        "strangers",
+        "anything",
+    ];
+    harness::assert_no_call_is_long("steps_mencius", &hostile);
+}
+
+/// Writes some traces down, as `NUMBER.trace` and `NUMBER.expected`, into the folder that
+/// `ANALECTS_TRACE_DIR` names.
+#[test]
+#[ignore = "writes files"]
+fn write_traces_down() {
+    write_down(random, written_traces("mencius"));
+}
+
+#[test]
+fn the_c_program_refuses_what_it_cannot_read() {
+    let program = compile("refuse", "replay_mencius");
+    let new = "new 10 4000 8 0 1514 5000 100000 1 20000 100000 400000 3000000 128\n";
+    let cases = [
+        "d 0\n",
+        "end\n",
+        "x\n",
+        "\n",
+        "new 0 4000 8 0 1514 5000 100000 1 20000 100000 400000 3000000 128\n",
+        "new 10 4000 8 0 1514 5000 100000 1 20000 100000 400000 3000000\n",
+        "new 10 4000 99999999 0 1514 5000 100000 1 20000 100000 400000 3000000 128\n",
+        "new 10 4000 8 4 1514 5000 100000 1 20000 100000 400000 3000000 128\n",
+        "new 10 4000 8 0 1514 5000 100000 2 20000 100000 400000 3000000 128\n",
+        "new 10 4000 8 0 1514 5000 100000 1 20000 100000 400000 3000000 257\n",
+        &format!("{new}e 5 0 0 0 100\n"),
+        &format!("{new}e 5 0 0 0 0 0\n"),
+        &format!("{new}e 5 0 0 0 100 4\n"),
+        &format!("{new}d 5\nd 4\n"),
+        &format!("{new}d 99999999999999999999\n"),
+        &format!("{new}change 5 10 4000 16 0 1514 5000 100000 1 20000 100000 400000 3000000 128\n"),
+        &format!("{}\n", "d 1 ".repeat(1000)),
+        "d 1",
+    ];
+    assert_refused(&program, &cases);
 }

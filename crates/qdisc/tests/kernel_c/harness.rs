@@ -105,7 +105,7 @@ fn compare(seed: u64, rust: &str, c: &str) {
 }
 
 /// What a variable of the environment says.
-pub fn number(name: &str, default: u64) -> u64 {
+fn number(name: &str, default: u64) -> u64 {
     match std::env::var(name) {
         Ok(text) => text
             .parse()
@@ -175,6 +175,28 @@ pub fn written_traces(folder: &str) -> Vec<(String, Trace)> {
         .collect();
     traces.sort_by(|a, b| a.0.cmp(&b.0));
     traces
+}
+
+/// Whether a packet's memory is not its length, in an operation of so many words: the discipline in
+/// Rust knows only one of them.
+pub fn tells_memory(operations: &str, words: usize) -> bool {
+    operations
+        .lines()
+        .any(|line| line.starts_with("e ") && line.split_whitespace().count() == words)
+}
+
+/// Writes `ANALECTS_TRACES` random traces down, as `NUMBER.trace` and `NUMBER.expected`, and `others`
+/// by their names, into the folder that `ANALECTS_TRACE_DIR` names.
+pub fn write_down(random: impl Fn(u64) -> Trace, others: Vec<(String, Trace)>) {
+    let folder = std::env::var("ANALECTS_TRACE_DIR").expect("ANALECTS_TRACE_DIR names a folder");
+    std::fs::create_dir_all(&folder).unwrap();
+    let seeds = 0..number("ANALECTS_TRACES", 100);
+    let random = seeds.map(|seed| (seed.to_string(), random(seed)));
+    for (name, trace) in random.chain(others) {
+        let path = |kind: &str| Path::new(&folder).join(format!("{name}.{kind}"));
+        std::fs::write(path("trace"), trace.operations).unwrap();
+        std::fs::write(path("expected"), trace.decisions).unwrap();
+    }
 }
 
 /// Fails unless the C program gives up at each of these, and says at which line.
