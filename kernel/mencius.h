@@ -15,8 +15,8 @@
  * and only goes forward. Whoever includes this supplies the kernel's integer
  * types, U32_MAX, min, min_t, max, max_t, clamp_t, likely, unlikely, noinline,
  * __always_inline, div_u64, div64_u64, fls, __ffs, __ffs64, ror64, hweight64,
- * memset, memcpy and the two hooks below; allocates; and calls one function at
- * a time.
+ * memset, memcpy and the three hooks below; allocates; and calls one function
+ * at a time.
  */
 #ifndef __MENCIUS_H
 #define __MENCIUS_H
@@ -36,6 +36,14 @@ static void mencius_dropped(struct mencius *m, void *packet, u32 len, u32 flow,
  * sender would not understand.
  */
 static bool mencius_mark(struct mencius *m, void *packet);
+
+/*
+ * The including file's: hashes of the addresses of a packet's sender and
+ * receiver, their high bits as good as their low ones. Asked only where a flow
+ * begins.
+ */
+static void mencius_hosts(struct mencius *m, void *packet, u32 *source,
+			  u32 *destination);
 
 #include "mencius_table.h"
 #include "mencius_turns.h"
@@ -59,25 +67,6 @@ static bool mencius_mark(struct mencius *m, void *packet);
 #define MN_EDGE		160
 /* and other hosts so many of 256 parts of their fair share beside held ones. */
 #define MN_BETWEEN	192
-
-/**
- * struct mencius_arrival - a packet that arrives
- * @packet:	the packet
- * @hash:	of its flow, its high bits as good as its low ones
- * @source:	hash of its sender's address
- * @destination: hash of its receiver's
- * @len:	bytes for the scheduler, at least one
- * @mem:	bytes of memory that it takes; @len if that is more, so that no
- *		sum of lengths is above memory_limit
- */
-struct mencius_arrival {
-	void	*packet;
-	u32	hash;
-	u32	source;
-	u32	destination;
-	u32	len;
-	u32	mem;
-};
 
 /**
  * struct mencius_packet - a packet that leaves
@@ -131,34 +120,35 @@ static __always_inline bool mencius_is_empty(const struct mencius *m)
  * mencius_enqueue() - a packet arrives
  * @m:		the discipline
  * @now:	ns
- * @arrival:	the packet
+ * @hash:	of its flow, its high bits as good as its low ones
+ * @packet:	the packet
+ * @len:	bytes for the scheduler, at least one
+ * @mem:	bytes of memory that it takes; @len if that is more, so that no
+ *		sum of lengths is above memory_limit
  *
  * Return: whether there was room. Otherwise it was dropped.
  */
-static __always_inline bool
-mencius_enqueue(struct mencius *m, u64 now,
-		const struct mencius_arrival *arrival)
+static __always_inline bool mencius_enqueue(struct mencius *m, u64 now,
+					    u32 hash, void *packet, u32 len,
+					    u32 mem)
 {
-	u32 mem = max(arrival->mem, arrival->len);
 	struct mn_backlog before;
 	struct mn_flow *flow;
 	struct mn_host *host;
 	u32 at;
 
+	mem = max(mem, len);
 	mn_forget_idle(m, now);
-	at = mn_flow_of(m, now, arrival->hash, arrival->source,
-			arrival->destination);
+	at = mn_flow_of(m, now, hash, packet);
 	if (unlikely(!mn_fits(m, 1, mem)) && !mn_make_room(m, now, mem)) {
-		mencius_dropped(m, arrival->packet, arrival->len, at,
-				MENCIUS_TAIL);
+		mencius_dropped(m, packet, len, at, MENCIUS_TAIL);
 		return false;
 	}
 	flow = &m->flows[at];
 	host = &m->hosts[flow->host];
 	before = flow->backlog;
 	mn_calm_arrived(&flow->calm, now);
-	mn_push(m, now, at, mn_is_established(m, now, at), arrival->packet,
-		arrival->len, mem);
+	mn_push(m, now, at, mn_is_established(m, now, at), packet, len, mem);
 	mn_resize(m, at, before);
 	mn_judge(m, now, at);
 	mn_join(&host->turns, mn_flow_turns(m), at, m->params.quantum);

@@ -32,13 +32,15 @@ static noinline u32 mn_begin_host(struct mencius *m, u64 now, u32 hash)
 	return at;
 }
 
-/* The host of a flow that begins. */
-static u32 mn_host_of(struct mencius *m, u64 now, u32 source, u32 destination)
+/* The host of a flow that begins with @packet. */
+static u32 mn_host_of(struct mencius *m, u64 now, void *packet)
 {
-	u32 hash = mn_sides_host(&m->sides, m->params.hosts, source,
-				 destination);
-	u32 at = mn_lookup(&m->host_table, hash);
+	u32 source, destination, hash, at;
 
+	mencius_hosts(m, packet, &source, &destination);
+	mn_sides_note(&m->sides, now, source, destination);
+	hash = mn_sides_host(&m->sides, m->params.hosts, source, destination);
+	at = mn_lookup(&m->host_table, hash);
 	if (at == CF_NIL)
 		return mn_begin_host(m, now, hash);
 	mn_touch(&m->host_table, now, at);
@@ -46,7 +48,7 @@ static u32 mn_host_of(struct mencius *m, u64 now, u32 source, u32 destination)
 }
 
 static noinline u32 mn_begin_flow(struct mencius *m, u64 now, u32 hash,
-				  u32 source, u32 destination)
+				  void *packet)
 {
 	struct mn_table *table = &m->flow_table;
 	u32 guests = mn_guests_of(table, hash);
@@ -62,8 +64,7 @@ static noinline u32 mn_begin_flow(struct mencius *m, u64 now, u32 hash,
 		mn_touch(&m->host_table, now, flow->host);
 		return at;
 	}
-	mn_sides_note(&m->sides, now, source, destination);
-	flow->host = mn_host_of(m, now, source, destination);
+	flow->host = mn_host_of(m, now, packet);
 	host = &m->hosts[flow->host];
 	host->known++;
 	host->hold.birth = now;
@@ -76,12 +77,12 @@ static noinline u32 mn_begin_flow(struct mencius *m, u64 now, u32 hash,
 
 /* The flow of the packet that arrives. */
 static __always_inline u32 mn_flow_of(struct mencius *m, u64 now, u32 hash,
-				      u32 source, u32 destination)
+				      void *packet)
 {
 	u32 at = mn_lookup(&m->flow_table, hash);
 
 	if (unlikely(at == CF_NIL))
-		return mn_begin_flow(m, now, hash, source, destination);
+		return mn_begin_flow(m, now, hash, packet);
 	mn_touch(&m->flow_table, now, at);
 	mn_touch(&m->host_table, now, m->flows[at].host);
 	return at;

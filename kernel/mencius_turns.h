@@ -23,7 +23,7 @@
 #define MN_MOVES	16
 /* No member owes more. */
 #define MN_LEAST	(-0x7fffffffLL - 1)
-/* Bytes that new members may send before old ones, and then as many as these. */
+/* Bytes that new members may send before old ones, and then as many as they. */
 #define MN_CREDIT	(64 << 10)
 
 /* Its links are the first of a struct mn_member. */

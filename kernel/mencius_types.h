@@ -374,7 +374,7 @@ struct mn_pace {
 	bool	known;
 };
 
-/* Packets that went before others because these were held back, since the start. */
+/* Packets that went before others, which were held back, since the start. */
 struct mencius_counts {
 	u64	held_flows;	/* of the same host */
 	u64	held_hosts;

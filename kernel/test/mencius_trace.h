@@ -39,16 +39,21 @@ struct trace {
 	bool begun;
 	u32 number;		/* of the next packet */
 	u64 now;
+	u32 source;		/* of the packet that arrives */
+	u32 destination;
+	u64 dropped;		/* bytes, in this operation */
+	bool refused;		/* the packet that arrives */
 };
 
 static void mencius_dropped(struct mencius *m, void *packet, u32 len, u32 flow,
 			    enum mencius_reason reason)
 {
 	static const char * const names[] = { "tail", "overlimit", "congestion", "change" };
+	struct trace *trace = (struct trace *)m;
 
-	(void)m;
-	(void)len;
 	(void)flow;
+	trace->dropped += len;
+	trace->refused = reason == MENCIUS_TAIL;
 	trace_print("drop %u %s\n", trace_number(packet), names[reason]);
 }
 
@@ -58,6 +63,15 @@ static bool mencius_mark(struct mencius *m, void *packet)
 	if (trace_capable(packet))
 		trace_print("mark %u\n", trace_number(packet));
 	return trace_capable(packet);
+}
+
+static void mencius_hosts(struct mencius *m, void *packet, u32 *source, u32 *destination)
+{
+	struct trace *trace = (struct trace *)m;
+
+	(void)packet;
+	*source = trace->source;
+	*destination = trace->destination;
 }
 
 /* Packets and bytes of hosts are those of all, and flows that wait are somebody's. */
@@ -138,32 +152,36 @@ static const char *trace_time(struct trace *trace, u64 now)
 
 static const char *trace_enqueue(struct trace *trace, const char *line)
 {
-	struct mencius_arrival arrival;
+	u32 hash, source, destination, len, ecn, mem;
 	unsigned long long now;
 	const char *error;
-	u32 ecn;
 	int read;
 
-	read = sscanf(line, "e %llu %u %u %u %u %u %u", &now, &arrival.hash, &arrival.source,
-		      &arrival.destination, &arrival.len, &ecn, &arrival.mem);
-	if (read < 6 || ecn > 3 || !arrival.len)
+	read = sscanf(line, "e %llu %u %u %u %u %u %u", &now, &hash, &source, &destination, &len,
+		      &ecn, &mem);
+	if (read < 6 || ecn > 3 || !len)
 		return "expected e NOW HASH SOURCE DESTINATION LEN ECN, and MEM";
 	if (read == 6)
-		arrival.mem = arrival.len;
+		mem = len;
 	error = trace_time(trace, now);
 	if (error)
 		return error;
 	if (trace->number >= TRACE_PACKETS)
 		return "too many packets";
-	arrival.packet = trace_packet(trace->number, ecn);
+	trace->source = source;
+	trace->destination = destination;
+	trace->refused = false;
+	if (mencius_enqueue(&trace->core, now, hash, trace_packet(trace->number, ecn), len, mem) ==
+	    trace->refused)
+		return "enqueue does not say whether there was room";
 	trace->number++;
-	mencius_enqueue(&trace->core, now, &arrival);
 	return NULL;
 }
 
 static const char *trace_dequeue(struct trace *trace, const char *line)
 {
 	struct mencius *m = &trace->core;
+	u64 bytes = m->backlog.bytes;
 	struct mencius_packet packet;
 	unsigned long long now;
 	const char *error;
@@ -171,8 +189,12 @@ static const char *trace_dequeue(struct trace *trace, const char *line)
 	if (sscanf(line, "d %llu", &now) != 1)
 		return "expected d NOW";
 	error = trace_time(trace, now);
+	trace->dropped = 0;
 	if (error || !mencius_dequeue(m, now, &packet))
 		return error;
+	if (bytes != m->backlog.bytes + packet.len + trace->dropped ||
+	    packet.flow >= mn_places(m->params.flows))
+		return "bytes do not add up";
 	trace_print("tx %u %llu %u %u\n", trace_number(packet.packet),
 		    (unsigned long long)packet.sojourn, m->backlog.packets, m->backlog.bytes);
 	return NULL;

@@ -18,8 +18,18 @@
 static void *table, *slots;
 static struct trace trace;
 
+/* Takes out all that waits; false if the counts say that something is left. */
+static bool emptied(struct mencius *m)
+{
+	while (mencius_purge(m))
+		;
+	return !m->backlog.packets && !m->backlog.bytes && !m->memory;
+}
+
 static const char *trace_begin(struct trace *trace, const struct mencius_params *params)
 {
+	if (table && !emptied(&trace->core))
+		return "packets of the trace before are left";
 	free(table);
 	free(slots);
 	table = malloc(mencius_table_size(params->flows));
@@ -51,15 +61,10 @@ static const char *follow(const char *line)
 
 int main(void)
 {
-	const struct mencius *core = &trace.core;
-
 	if (!follow_lines(follow))
 		return 1;
-	while (trace.begun && mencius_purge(&trace.core))
-		;
-	if (core->backlog.packets || core->backlog.bytes || core->memory) {
-		fprintf(stderr, "%u packets, %u bytes and %u bytes of memory are left\n",
-			core->backlog.packets, core->backlog.bytes, core->memory);
+	if (trace.begun && !emptied(&trace.core)) {
+		fprintf(stderr, "packets are left\n");
 		return 1;
 	}
 	free(table);

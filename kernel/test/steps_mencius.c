@@ -14,6 +14,7 @@
 
 static struct mencius core;
 static u64 now;
+static u32 from, to;
 
 static void mencius_dropped(struct mencius *m, void *packet, u32 len, u32 flow,
 			    enum mencius_reason reason)
@@ -27,9 +28,16 @@ static bool mencius_mark(struct mencius *m, void *packet)
 	return false;
 }
 
-static noinline bool enqueue(const struct mencius_arrival *arrival)
+static void mencius_hosts(struct mencius *m, void *packet, u32 *source, u32 *destination)
 {
-	return mencius_enqueue(&core, now, arrival);
+	(void)m, (void)packet;
+	*source = from;
+	*destination = to;
+}
+
+static noinline bool enqueue(u32 hash, u32 len, u32 mem)
+{
+	return mencius_enqueue(&core, now, hash, &core, len, mem);
 }
 
 static noinline bool dequeue(struct mencius_packet *packet)
@@ -46,13 +54,12 @@ static u32 spread(u32 at, u32 entries)
 /* A packet of @flow of @host. */
 static bool in(u32 flow, u32 host, u32 len, u32 mem)
 {
-	struct mencius_arrival arrival = {
-		.packet = &core, .hash = spread(flow, FLOWS), .source = flow,
-		.destination = spread(host, HOSTS), .len = len, .mem = mem,
-	};
+	u32 hash = spread(flow, FLOWS);
 	bool room;
 
-	COUNTED(room, enqueue(&arrival));
+	from = flow;
+	to = spread(host, HOSTS);
+	COUNTED(room, enqueue(hash, len, mem));
 	return room;
 }
 
