@@ -68,22 +68,6 @@ static void mencius_hosts(struct mencius *m, void *packet, u32 *source,
 /* and other hosts so many of 256 parts of their fair share beside held ones. */
 #define MN_BETWEEN	192
 
-/**
- * struct mencius_packet - a packet that leaves
- * @packet:	the packet
- * @sojourn:	ns that it waited
- * @len:	its length
- * @flow:	whose it is
- * @mark:	whether it was marked
- */
-struct mencius_packet {
-	void	*packet;
-	u64	sojourn;
-	u32	len;
-	u32	flow;
-	bool	mark;
-};
-
 /* Adapts to parameters, and to the link's rate as far as it shows. */
 static noinline void mn_tune(struct mencius *m)
 {
@@ -160,28 +144,23 @@ static __always_inline bool mencius_enqueue(struct mencius *m, u64 now,
  * mencius_dequeue() - the link is free
  * @m:		the discipline
  * @now:	ns
- * @packet:	where to put the packet
+ * @sojourn:	where to put for how many ns the packet waited
  *
- * Return: whether there was one.
+ * Return: a packet; NULL where none waits.
  */
-static __always_inline bool mencius_dequeue(struct mencius *m, u64 now,
-					    struct mencius_packet *packet)
+static __always_inline void *mencius_dequeue(struct mencius *m, u64 now,
+					     u64 *sojourn)
 {
 	struct mn_popped popped;
-	u32 at;
 
 	if (mencius_is_empty(m))
-		return false;
-	packet->mark = mn_serve(m, now, &at, &popped);
-	mn_leave_if_empty(m, at);
+		return NULL;
+	mn_leave_if_empty(m, mn_serve(m, now, &popped));
 	if (unlikely(mn_pace_sent(&m->pace, now, popped.len,
 				  !mencius_is_empty(m))))
 		mn_tune(m);
-	packet->packet = popped.packet;
-	packet->sojourn = cf_since(now, popped.arrived);
-	packet->len = popped.len;
-	packet->flow = at;
-	return true;
+	*sojourn = cf_since(now, popped.arrived);
+	return popped.packet;
 }
 
 /**

@@ -108,14 +108,13 @@ static bool mn_mark_or_drop(struct mencius *m, u32 at,
  * Enters the dropping state. More than a full packet is left, or it would not:
  * so there is another one to send.
  */
-static noinline bool mn_codel_enter(struct mencius *m, u64 now, u32 at,
+static noinline void mn_codel_enter(struct mencius *m, u64 now, u32 at,
 				    const struct mn_aim *aim,
 				    struct mn_popped *popped)
 {
 	struct mn_flow *flow = &m->flows[at];
-	bool marked = mn_mark_or_drop(m, at, popped);
 
-	if (!marked) {
+	if (!mn_mark_or_drop(m, at, popped)) {
 		mn_pop(m, at, popped);
 		mn_codel_stands(flow, now, aim, popped);
 	}
@@ -123,14 +122,13 @@ static noinline bool mn_codel_enter(struct mencius *m, u64 now, u32 at,
 	mn_codel_start(&flow->codel, now, aim);
 	flow->codel.drop_next =
 		mn_codel_law(&flow->codel, mn_ticks(now), aim);
-	return marked;
 }
 
 /*
  * In the dropping state, drops or marks what is due from @popped on. What would
  * be more than MN_DROPS stays due.
  */
-static noinline bool mn_codel_go_on(struct mencius *m, u64 now, u32 at,
+static noinline void mn_codel_go_on(struct mencius *m, u64 now, u32 at,
 				    const struct mn_aim *aim,
 				    struct mn_popped *popped, bool *acted)
 {
@@ -146,7 +144,7 @@ static noinline bool mn_codel_go_on(struct mencius *m, u64 now, u32 at,
 		if (mn_mark_or_drop(m, at, popped)) {
 			codel->drop_next =
 				mn_codel_law(codel, codel->drop_next, aim);
-			return true;
+			return;
 		}
 		mn_pop(m, at, popped);
 		if (mn_codel_stands(flow, now, aim, popped))
@@ -155,14 +153,13 @@ static noinline bool mn_codel_go_on(struct mencius *m, u64 now, u32 at,
 		else
 			codel->dropping = false;
 	}
-	return false;
 }
 
 /*
- * Takes the next packet to send of a flow that has one, and says whether it was
- * marked; @acted if this or another was, or was dropped.
+ * Takes the next packet to send of a flow that has one; @acted if it is marked,
+ * or others were dropped for it.
  */
-static __always_inline bool mn_codel_dequeue(struct mencius *m, u64 now, u32 at,
+static __always_inline void mn_codel_dequeue(struct mencius *m, u64 now, u32 at,
 					     const struct mn_aim *aim,
 					     struct mn_popped *popped,
 					     bool *acted)
@@ -173,12 +170,12 @@ static __always_inline bool mn_codel_dequeue(struct mencius *m, u64 now, u32 at,
 	mn_pop(m, at, popped);
 	if (likely(!mn_codel_stands(flow, now, aim, popped))) {
 		flow->codel.dropping = false;
-		return false;
+	} else if (flow->codel.dropping) {
+		mn_codel_go_on(m, now, at, aim, popped, acted);
+	} else {
+		*acted = true;
+		mn_codel_enter(m, now, at, aim, popped);
 	}
-	if (flow->codel.dropping)
-		return mn_codel_go_on(m, now, at, aim, popped, acted);
-	*acted = true;
-	return mn_codel_enter(m, now, at, aim, popped);
 }
 
 #endif

@@ -63,11 +63,8 @@ static __always_inline u32 mn_of_held_flows(struct mencius *m, u64 now,
 	return at;
 }
 
-/*
- * Takes the next packet of flow @at, which has one, as its CoDel says, and says
- * whether that marked it.
- */
-static __always_inline bool mn_send(struct mencius *m, u64 now, u32 at,
+/* Takes the next packet of flow @at, which has one, as its CoDel says. */
+static __always_inline void mn_send(struct mencius *m, u64 now, u32 at,
 				    struct mn_popped *popped)
 {
 	struct mn_flow *flow = &m->flows[at];
@@ -76,14 +73,14 @@ static __always_inline bool mn_send(struct mencius *m, u64 now, u32 at,
 	bool established = flow->standing == MN_ESTABLISHED;
 	/* Whether others are the reason for what it waits. */
 	bool excused = established && (host->hold.on || m->hold.on);
-	bool acted, mark = false;
+	bool acted;
 
 	if (excused && mn_wait(m, now, at) < m->spared) {
 		mn_pop(m, at, popped);
 	} else {
-		mark = mn_codel_dequeue(m, now, at,
-					established ? &m->patient : &m->plain,
-					popped, &acted);
+		mn_codel_dequeue(m, now, at,
+				 established ? &m->patient : &m->plain, popped,
+				 &acted);
 		if (unlikely(acted) && !excused)
 			mn_calm_dropped(&flow->calm, now);
 	}
@@ -94,34 +91,33 @@ static __always_inline bool mn_send(struct mencius *m, u64 now, u32 at,
 	mn_hold_sent(&m->hold, popped->len, established, &m->between);
 	mn_resize(m, at, before);
 	mn_judge(m, now, at);
-	return mark;
 }
 
-/* Takes the next packet, and says whether it was marked; @flow is whose. */
-static __always_inline bool mn_serve(struct mencius *m, u64 now, u32 *flow,
-				     struct mn_popped *popped)
+/* Takes the next packet, and says whose it is. */
+static __always_inline u32 mn_serve(struct mencius *m, u64 now,
+				    struct mn_popped *popped)
 {
 	u32 quantum = m->params.quantum;
 	u32 at = mn_of_held_hosts(m, now);
 	struct mn_host *host;
-	bool held, mark;
 	u32 number;
+	bool held;
 
-	*flow = at;
-	if (at != CF_NIL)
-		return mn_send(m, now, at, popped);
+	if (at != CF_NIL) {
+		mn_send(m, now, at, popped);
+		return at;
+	}
 	number = mn_next(&m->turns, mn_host_turns(m), quantum);
 	host = &m->hosts[number];
 	at = mn_of_held_flows(m, now, host);
 	held = at != CF_NIL;
 	if (!held)
 		at = mn_next(&host->turns, mn_flow_turns(m), quantum);
-	*flow = at;
-	mark = mn_send(m, now, at, popped);
+	mn_send(m, now, at, popped);
 	if (!held)
 		mn_sent(&host->turns, &m->flows[at].member, popped->len);
 	mn_sent(&m->turns, &host->member, popped->len);
-	return mark;
+	return at;
 }
 
 #endif

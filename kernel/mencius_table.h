@@ -104,6 +104,15 @@ static noinline u32 mn_admit(struct mn_table *table, u64 now, u32 hash,
 	return at;
 }
 
+/* Whether place @at is in use. */
+static inline bool mn_is_known(const struct mn_table *table, u32 at)
+{
+	u32 guests = table->set_count * MN_WAYS;
+
+	return at < guests ? table->sets[at / MN_WAYS].used >> at % MN_WAYS & 1 :
+			     table->sets[at - guests].used >> MN_WAYS;
+}
+
 static void mn_forget(struct mn_table *table, u32 at)
 {
 	if (mn_are_guests(table, at))

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Mencius over netlink: parameters to and from attributes, and figures into
+ * attributes. Nothing here knows of the qdisc or its lock.
+ */
+#ifndef __MENCIUS_NETLINK_H
+#define __MENCIUS_NETLINK_H
+
+#include <linux/math64.h>
+#include <net/netlink.h>
+
+#include "confucius_common.h"
+#include "mencius_types.h"
+#include "pkt_sched_mencius.h"
+
+/**
+ * struct mencius_settings - all that can be set
+ * @params:	what the discipline itself is told
+ * @nat:	whether flows and hosts are told apart by their addresses before
+ *		NAT
+ * @split_gso:	whether super-packets are split
+ */
+struct mencius_settings {
+	struct mencius_params	params;
+	bool			nat;
+	bool			split_gso;
+};
+
+/* The figures of the qdisc; see TCA_MENCIUS_STATS_... */
+struct mencius_figures {
+	struct mencius_counts	counts;
+	u64			new_flows;
+	u64			new_hosts;
+	u64			shared_flows;
+	u64			shared_hosts;
+	u64			marks;
+	u64			gso_split;
+	u64			drops[MENCIUS_CHANGE + 1];
+	u64			drop_split;
+	u64			drop_filter;
+	u64			full;
+	u64			delay;
+	u32			flows;
+	u32			hosts;
+	u32			memory_used;
+	u32			memory_peak;
+	u8			home;
+};
+
+/* The figures of a host; see TCA_MENCIUS_HOST_... */
+struct mencius_host_figures {
+	struct mn_backlog	backlog;
+	struct mn_rivals	rivals;
+	u64			held;
+	u32			known;
+};
+
+/* Ranges that do not fit the policy's 16 bits. */
+static struct netlink_range_validation mencius_limit_range = {
+	1, 1000000
+};
+
+static struct netlink_range_validation mencius_memory_range = {
+	4000, 1000000000
+};
+
+static struct netlink_range_validation mencius_flows_range = {
+	8, MN_MAX_FLOWS
+};
+
+static struct netlink_range_validation mencius_quantum_range = {
+	256, 65536
+};
+
+static struct netlink_range_validation mencius_target_range = {
+	1, 10000000
+};
+
+static struct netlink_range_validation mencius_interval_range = {
+	1, 100000000
+};
+
+static struct netlink_range_validation mencius_wait_range = {
+	1000, 1000000
+};
+
+static struct netlink_range_validation mencius_rise_range = {
+	1000, 10000000
+};
+
+static struct netlink_range_validation mencius_doubling_range = {
+	10000, 60000000
+};
+
+#define MENCIUS_RANGE(name) \
+	NLA_POLICY_FULL_RANGE(NLA_U32, &mencius_##name##_range)
+
+static const struct nla_policy mencius_policy[TCA_MENCIUS_MAX + 1] = {
+	[TCA_MENCIUS_LIMIT]		= MENCIUS_RANGE(limit),
+	[TCA_MENCIUS_MEMORY_LIMIT]	= MENCIUS_RANGE(memory),
+	[TCA_MENCIUS_FLOWS]		= MENCIUS_RANGE(flows),
+	[TCA_MENCIUS_HOSTS]		=
+		NLA_POLICY_MAX(NLA_U8, TC_MENCIUS_HOSTS_NONE),
+	[TCA_MENCIUS_QUANTUM]		= MENCIUS_RANGE(quantum),
+	[TCA_MENCIUS_TARGET]		= MENCIUS_RANGE(target),
+	[TCA_MENCIUS_INTERVAL]		= MENCIUS_RANGE(interval),
+	[TCA_MENCIUS_ECN]		= NLA_POLICY_MAX(NLA_U8, 1),
+	[TCA_MENCIUS_LOW]		= MENCIUS_RANGE(wait),
+	[TCA_MENCIUS_HOLD]		= MENCIUS_RANGE(wait),
+	[TCA_MENCIUS_RISE]		= MENCIUS_RANGE(rise),
+	[TCA_MENCIUS_DOUBLING]		= MENCIUS_RANGE(doubling),
+	[TCA_MENCIUS_PART]		= NLA_POLICY_MAX(NLA_U32, 256),
+	[TCA_MENCIUS_NAT]		= NLA_POLICY_MAX(NLA_U8, 1),
+	[TCA_MENCIUS_SPLIT_GSO]		= NLA_POLICY_MAX(NLA_U8, 1),
+};
+
+static const struct mencius_settings mencius_defaults = {
+	.params = {
+		.limit		= 10240,
+		.memory_limit	= 32 << 20,
+		.flows		= 1024,
+		.hosts		= MENCIUS_AUTO,
+		.quantum	= 1514,
+		.target		= 5 * NSEC_PER_MSEC,
+		.interval	= 100 * NSEC_PER_MSEC,
+		.ecn		= true,
+		.low		= 20 * NSEC_PER_MSEC,
+		.hold		= 100 * NSEC_PER_MSEC,
+		.rise		= 400 * NSEC_PER_MSEC,
+		.doubling	= 3ULL * NSEC_PER_SEC,
+		.part		= 128,
+	},
+	.split_gso = true,
+};
+
+static void mencius_parse_time(u64 *ns, const struct nlattr *attr)
+{
+	if (attr)
+		*ns = (u64)nla_get_u32(attr) * NSEC_PER_USEC;
+}
+
+static void mencius_parse_u32(u32 *value, const struct nlattr *attr)
+{
+	if (attr)
+		*value = nla_get_u32(attr);
+}
+
+static void mencius_parse_bool(bool *value, const struct nlattr *attr)
+{
+	if (attr)
+		*value = nla_get_u8(attr);
+}
+
+/* Takes over what @opt says into @set; @tb is left to point at it. */
+static int mencius_parse(struct nlattr **tb, struct mencius_settings *set,
+			 struct nlattr *opt, struct netlink_ext_ack *extack)
+{
+	struct mencius_params *params = &set->params;
+	int err = nla_parse_nested(tb, TCA_MENCIUS_MAX, opt, mencius_policy,
+				   extack);
+
+	if (err < 0)
+		return err;
+	mencius_parse_u32(&params->limit, tb[TCA_MENCIUS_LIMIT]);
+	mencius_parse_u32(&params->memory_limit, tb[TCA_MENCIUS_MEMORY_LIMIT]);
+	mencius_parse_u32(&params->flows, tb[TCA_MENCIUS_FLOWS]);
+	mencius_parse_u32(&params->quantum, tb[TCA_MENCIUS_QUANTUM]);
+	mencius_parse_u32(&params->part, tb[TCA_MENCIUS_PART]);
+	mencius_parse_time(&params->target, tb[TCA_MENCIUS_TARGET]);
+	mencius_parse_time(&params->interval, tb[TCA_MENCIUS_INTERVAL]);
+	mencius_parse_time(&params->low, tb[TCA_MENCIUS_LOW]);
+	mencius_parse_time(&params->hold, tb[TCA_MENCIUS_HOLD]);
+	mencius_parse_time(&params->rise, tb[TCA_MENCIUS_RISE]);
+	mencius_parse_time(&params->doubling, tb[TCA_MENCIUS_DOUBLING]);
+	mencius_parse_bool(&params->ecn, tb[TCA_MENCIUS_ECN]);
+	mencius_parse_bool(&set->nat, tb[TCA_MENCIUS_NAT]);
+	mencius_parse_bool(&set->split_gso, tb[TCA_MENCIUS_SPLIT_GSO]);
+	if (tb[TCA_MENCIUS_HOSTS])
+		params->hosts = nla_get_u8(tb[TCA_MENCIUS_HOSTS]);
+	return 0;
+}
+
+static u32 mencius_us(u64 ns)
+{
+	return min_t(u64, div_u64(ns, NSEC_PER_USEC), U32_MAX);
+}
+
+static int mencius_put_settings(struct sk_buff *skb,
+				const struct mencius_settings *set)
+{
+	const struct mencius_params *params = &set->params;
+	struct nlattr *opts;
+
+	opts = nla_nest_start_noflag(skb, TCA_OPTIONS);
+	if (!opts)
+		return -EMSGSIZE;
+	if (nla_put_u32(skb, TCA_MENCIUS_LIMIT, params->limit) ||
+	    nla_put_u32(skb, TCA_MENCIUS_MEMORY_LIMIT, params->memory_limit) ||
+	    nla_put_u32(skb, TCA_MENCIUS_FLOWS, params->flows) ||
+	    nla_put_u8(skb, TCA_MENCIUS_HOSTS, params->hosts) ||
+	    nla_put_u32(skb, TCA_MENCIUS_QUANTUM, params->quantum) ||
+	    nla_put_u32(skb, TCA_MENCIUS_TARGET, mencius_us(params->target)) ||
+	    nla_put_u32(skb, TCA_MENCIUS_INTERVAL,
+			mencius_us(params->interval)) ||
+	    nla_put_u8(skb, TCA_MENCIUS_ECN, params->ecn) ||
+	    nla_put_u32(skb, TCA_MENCIUS_LOW, mencius_us(params->low)) ||
+	    nla_put_u32(skb, TCA_MENCIUS_HOLD, mencius_us(params->hold)) ||
+	    nla_put_u32(skb, TCA_MENCIUS_RISE, mencius_us(params->rise)) ||
+	    nla_put_u32(skb, TCA_MENCIUS_DOUBLING,
+			mencius_us(params->doubling)) ||
+	    nla_put_u32(skb, TCA_MENCIUS_PART, params->part) ||
+	    nla_put_u8(skb, TCA_MENCIUS_NAT, set->nat) ||
+	    nla_put_u8(skb, TCA_MENCIUS_SPLIT_GSO, set->split_gso)) {
+		nla_nest_cancel(skb, opts);
+		return -EMSGSIZE;
+	}
+	return nla_nest_end(skb, opts);
+}
+
+#define MENCIUS_PUT_U64(skb, name, value) \
+	nla_put_u64_64bit(skb, TCA_MENCIUS_STATS_##name, value, \
+			  TCA_MENCIUS_STATS_PAD)
+
+/* The figures of the qdisc. */
+static int mencius_put_figures(struct sk_buff *skb,
+			       const struct mencius_figures *st)
+{
+	struct nlattr *nest;
+
+	nest = nla_nest_start_noflag(skb, TCA_STATS_APP);
+	if (!nest)
+		return -EMSGSIZE;
+	if (nla_put_u32(skb, TCA_MENCIUS_STATS_FLOWS, st->flows) ||
+	    nla_put_u32(skb, TCA_MENCIUS_STATS_HOSTS, st->hosts) ||
+	    MENCIUS_PUT_U64(skb, NEW_FLOWS, st->new_flows) ||
+	    MENCIUS_PUT_U64(skb, NEW_HOSTS, st->new_hosts) ||
+	    MENCIUS_PUT_U64(skb, SHARED_FLOWS, st->shared_flows) ||
+	    MENCIUS_PUT_U64(skb, SHARED_HOSTS, st->shared_hosts) ||
+	    MENCIUS_PUT_U64(skb, HELD_FLOWS, st->counts.held_flows) ||
+	    MENCIUS_PUT_U64(skb, HELD_HOSTS, st->counts.held_hosts) ||
+	    MENCIUS_PUT_U64(skb, MARKS, st->marks) ||
+	    MENCIUS_PUT_U64(skb, GSO_SPLIT, st->gso_split) ||
+	    MENCIUS_PUT_U64(skb, DROP_TAIL, st->drops[MENCIUS_TAIL]) ||
+	    MENCIUS_PUT_U64(skb, DROP_OVERLIMIT,
+			    st->drops[MENCIUS_OVERLIMIT]) ||
+	    MENCIUS_PUT_U64(skb, DROP_CONGESTION,
+			    st->drops[MENCIUS_CONGESTION]) ||
+	    MENCIUS_PUT_U64(skb, DROP_CHANGE, st->drops[MENCIUS_CHANGE]) ||
+	    MENCIUS_PUT_U64(skb, DROP_SPLIT, st->drop_split) ||
+	    MENCIUS_PUT_U64(skb, DROP_FILTER, st->drop_filter) ||
+	    nla_put_u32(skb, TCA_MENCIUS_STATS_MEMORY_USED, st->memory_used) ||
+	    nla_put_u32(skb, TCA_MENCIUS_STATS_MEMORY_PEAK, st->memory_peak) ||
+	    nla_put_u8(skb, TCA_MENCIUS_STATS_HOME, st->home) ||
+	    nla_put_u32(skb, TCA_MENCIUS_STATS_FULL, mencius_us(st->full)) ||
+	    nla_put_u32(skb, TCA_MENCIUS_STATS_DELAY, mencius_us(st->delay))) {
+		nla_nest_cancel(skb, nest);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+/* The figures of one host. */
+static int mencius_put_host(struct sk_buff *skb,
+			    const struct mencius_host_figures *st)
+{
+	struct nlattr *nest;
+
+	nest = nla_nest_start_noflag(skb, TCA_STATS_APP);
+	if (!nest)
+		return -EMSGSIZE;
+	if (nla_put_u32(skb, TCA_MENCIUS_HOST_FLOWS, st->known) ||
+	    nla_put_u32(skb, TCA_MENCIUS_HOST_ESTABLISHED, st->rivals.own) ||
+	    nla_put_u32(skb, TCA_MENCIUS_HOST_OTHERS, st->rivals.others) ||
+	    nla_put_u32(skb, TCA_MENCIUS_HOST_HELD, mencius_us(st->held))) {
+		nla_nest_cancel(skb, nest);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+#endif

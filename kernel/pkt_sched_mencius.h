@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * Mencius over netlink: what tc and the kernel say to each other.
+ *
+ * In tree this would be part of include/uapi/linux/pkt_sched.h.
+ */
+#ifndef __PKT_SCHED_MENCIUS_H
+#define __PKT_SCHED_MENCIUS_H
+
+#include <linux/types.h>
+
+enum {
+	TCA_MENCIUS_UNSPEC,
+	TCA_MENCIUS_PAD,
+	TCA_MENCIUS_LIMIT,		/* u32: packets, 1 to 1,000,000 */
+	TCA_MENCIUS_MEMORY_LIMIT,	/* u32: bytes, 4,000 to 1,000,000,000 */
+	TCA_MENCIUS_FLOWS,		/* u32: 8 to 65,536; set once */
+	TCA_MENCIUS_HOSTS,		/* u8: TC_MENCIUS_HOSTS_... */
+	TCA_MENCIUS_QUANTUM,		/* u32: bytes, 256 to 65,536 */
+	TCA_MENCIUS_TARGET,		/* u32: us, 1 us to 10 s */
+	TCA_MENCIUS_INTERVAL,		/* u32: us, 1 us to 100 s */
+	TCA_MENCIUS_ECN,		/* u8: 0 or 1 */
+	TCA_MENCIUS_LOW,		/* u32: us, 1 ms to 1 s */
+	TCA_MENCIUS_HOLD,		/* u32: us, 1 ms to 1 s; less is LOW */
+	TCA_MENCIUS_RISE,		/* u32: us, 1 ms to 10 s */
+	TCA_MENCIUS_DOUBLING,		/* u32: us, 10 ms to 60 s */
+	TCA_MENCIUS_PART,		/* u32: of 256, 0 to 256 */
+	TCA_MENCIUS_NAT,		/* u8: 0 or 1 */
+	TCA_MENCIUS_SPLIT_GSO,		/* u8: 0 or 1 */
+	__TCA_MENCIUS_MAX
+};
+
+#define TCA_MENCIUS_MAX	(__TCA_MENCIUS_MAX - 1)
+
+enum {
+	TC_MENCIUS_HOSTS_AUTO,		/* the side of which fewer are seen */
+	TC_MENCIUS_HOSTS_DESTINATION,
+	TC_MENCIUS_HOSTS_SOURCE,
+	TC_MENCIUS_HOSTS_NONE,
+};
+
+/*
+ * The statistics, nested in TCA_STATS_APP: those of the qdisc. Counters are
+ * since the start, or since the device was last up; the rest is now. More
+ * attributes may come.
+ */
+enum {
+	TCA_MENCIUS_STATS_UNSPEC,
+	TCA_MENCIUS_STATS_PAD,
+	TCA_MENCIUS_STATS_FLOWS,	/* u32: that are known */
+	TCA_MENCIUS_STATS_HOSTS,	/* u32: that are known */
+	TCA_MENCIUS_STATS_NEW_FLOWS,	/* u64: flows that began */
+	TCA_MENCIUS_STATS_NEW_HOSTS,	/* u64: hosts that began */
+	TCA_MENCIUS_STATS_SHARED_FLOWS,	/* u64: packets of flows without room */
+	TCA_MENCIUS_STATS_SHARED_HOSTS,	/* u64: flows of hosts without room */
+	TCA_MENCIUS_STATS_HELD_FLOWS,	/* u64: others of its host held back */
+	TCA_MENCIUS_STATS_HELD_HOSTS,	/* u64: other hosts held back */
+	TCA_MENCIUS_STATS_MARKS,	/* u64 */
+	TCA_MENCIUS_STATS_GSO_SPLIT,	/* u64: super-packets taken apart */
+	TCA_MENCIUS_STATS_DROP_TAIL,	/* u64: arriving, longer than memory */
+	TCA_MENCIUS_STATS_DROP_OVERLIMIT, /* u64: oldest of a fullest flow */
+	TCA_MENCIUS_STATS_DROP_CONGESTION, /* u64: by CoDel */
+	TCA_MENCIUS_STATS_DROP_CHANGE,	/* u64: a limit was lowered */
+	TCA_MENCIUS_STATS_DROP_SPLIT,	/* u64: could not be taken apart */
+	TCA_MENCIUS_STATS_DROP_FILTER,	/* u64: by a filter's verdict */
+	TCA_MENCIUS_STATS_MEMORY_USED,	/* u32: as memory_limit counts */
+	TCA_MENCIUS_STATS_MEMORY_PEAK,	/* u32: bytes */
+	TCA_MENCIUS_STATS_HOME,		/* u8: the side as it seems, see above */
+	TCA_MENCIUS_STATS_FULL,		/* u32: us of a full packet, 0 unknown */
+	TCA_MENCIUS_STATS_DELAY,	/* u32: us, moving average */
+	__TCA_MENCIUS_STATS_MAX
+};
+
+#define TCA_MENCIUS_STATS_MAX	(__TCA_MENCIUS_STATS_MAX - 1)
+
+/* Of class MAJOR:N, nested in TCA_STATS_APP: a host. */
+enum {
+	TCA_MENCIUS_HOST_UNSPEC,
+	TCA_MENCIUS_HOST_PAD,
+	TCA_MENCIUS_HOST_FLOWS,		/* u32: that are known */
+	TCA_MENCIUS_HOST_ESTABLISHED,	/* u32: established ones that wait */
+	TCA_MENCIUS_HOST_OTHERS,	/* u32: others that wait */
+	TCA_MENCIUS_HOST_HELD,		/* u32: us that others are held back */
+	__TCA_MENCIUS_HOST_MAX
+};
+
+#define TCA_MENCIUS_HOST_MAX	(__TCA_MENCIUS_HOST_MAX - 1)
+
+#endif

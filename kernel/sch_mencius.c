@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Mencius: hosts share the link, flows share what their host gets, and who has
+ * kept its queue short is not made to wait because others came.
+ *
+ * The discipline itself is mencius.h; this file is what is between it and the
+ * kernel: packets, locks, memory. All of the core's state is under the qdisc's
+ * lock.
+ */
+#include <linux/bitops.h>
+#include <linux/errno.h>
+#include <linux/hash.h>
+#include <linux/jhash.h>
+#include <linux/kernel.h>
+#include <linux/math64.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/random.h>
+#include <linux/skbuff.h>
+#include <linux/string.h>
+#include <linux/timekeeping.h>
+#include <linux/types.h>
+#include <net/gen_stats.h>
+#include <net/inet_ecn.h>
+#include <net/netlink.h>
+#include <net/pkt_cls.h>
+#include <net/pkt_sched.h>
+
+#include "compat.h"
+#include "confucius_nat.h"
+#include "mencius.h"
+#include "mencius_netlink.h"
+#include "mencius_sched.h"
+#include "mencius_classes.h"
+#include "pkt_sched_mencius.h"
+
+static struct mencius_sched *mencius_sched_of(struct mencius *m)
+{
+	return container_of(m, struct mencius_sched, core);
+}
+
+static void mencius_dropped(struct mencius *m, void *packet, u32 len, u32 flow,
+			    enum mencius_reason reason)
+{
+	struct mencius_sched *q = mencius_sched_of(m);
+	struct sk_buff *skb = packet;
+
+	q->drops[reason]++;
+	if (reason != MENCIUS_TAIL) {
+		qdisc_qlen_dec(q->sch);
+		qdisc_qstats_backlog_dec(q->sch, skb);
+		q->gone_packets++;
+		q->gone_bytes += len;
+	}
+	if (q->to_free) {
+		confucius_drop_overlimit(skb, q->sch, q->to_free);
+		return;
+	}
+	qdisc_qstats_drop(q->sch);
+	if (reason == MENCIUS_CHANGE)
+		rtnl_kfree_skbs(skb, skb);
+	else
+		kfree_skb(skb);
+}
+
+static bool mencius_mark(struct mencius *m, void *packet)
+{
+	if (!INET_ECN_set_ce(packet))
+		return false;
+	mencius_sched_of(m)->marks++;
+	return true;
+}
+
+static u32 mencius_v4_hash(const struct mencius_sched *q, __be32 address)
+{
+	return jhash_1word((__force u32)address, q->salt);
+}
+
+static u32 mencius_v6_hash(const struct mencius_sched *q,
+			   const struct in6_addr *address)
+{
+	return jhash2((__force const u32 *)address->s6_addr32, 4, q->salt);
+}
+
+/* A packet without addresses is of the host 0. */
+static void mencius_hosts(struct mencius *m, void *packet, u32 *source,
+			  u32 *destination)
+{
+	struct mencius_sched *q = mencius_sched_of(m);
+	struct flow_keys keys;
+
+	*source = 0;
+	*destination = 0;
+	if (!(q->nat && confucius_before_nat(&keys, packet)) &&
+	    !skb_flow_dissect_flow_keys(packet, &keys,
+					FLOW_DISSECTOR_F_STOP_AT_FLOW_LABEL))
+		return;
+	switch (keys.control.addr_type) {
+	case FLOW_DISSECTOR_KEY_IPV4_ADDRS:
+		*source = mencius_v4_hash(q, keys.addrs.v4addrs.src);
+		*destination = mencius_v4_hash(q, keys.addrs.v4addrs.dst);
+		break;
+	case FLOW_DISSECTOR_KEY_IPV6_ADDRS:
+		*source = mencius_v6_hash(q, &keys.addrs.v6addrs.src);
+		*destination = mencius_v6_hash(q, &keys.addrs.v6addrs.dst);
+		break;
+	}
+}
+
+/* Tells parents of packets that they have counted and that are gone. */
+static void mencius_tell_parents(struct mencius_sched *q)
+{
+	qdisc_tree_reduce_backlog(q->sch, q->gone_packets, q->gone_bytes);
+	q->gone_packets = 0;
+	q->gone_bytes = 0;
+}
+
+/* By a packet's headers. */
+static __always_inline u32 mencius_hash(const struct mencius_sched *q,
+					struct sk_buff *skb)
+{
+	return unlikely(q->nat) ? confucius_nat_hash(skb) : skb_get_hash(skb);
+}
+
+/*
+ * The flow that a filter names by a classid's minor number, as `flow hash`
+ * does; that of the headers where none does. Returns what enqueue has to, with
+ * the packet gone, where a filter kept it from the queue, and else 0.
+ */
+static noinline int mencius_classify(struct sk_buff *skb, struct Qdisc *sch,
+				     struct tcf_proto *filter, u32 *hash,
+				     struct sk_buff **to_free)
+{
+	struct mencius_sched *q = qdisc_priv(sch);
+	struct tcf_result res = {};
+	int verdict;
+
+	verdict = tcf_classify_qdisc(skb, filter, &res, false);
+#ifdef CONFIG_NET_CLS_ACT
+	switch (verdict) {
+	case TC_ACT_STOLEN:
+	case TC_ACT_QUEUED:
+	case TC_ACT_TRAP:
+		__qdisc_drop(skb, to_free);
+		return NET_XMIT_SUCCESS | __NET_XMIT_STOLEN;
+	case TC_ACT_SHOT:
+		q->drop_filter++;
+		qdisc_qstats_drop(sch);
+		__qdisc_drop(skb, to_free);
+		return NET_XMIT_SUCCESS | __NET_XMIT_BYPASS;
+	}
+#endif
+	if (verdict >= 0 && TC_H_MIN(res.classid))
+		*hash = hash_32(TC_H_MIN(res.classid), 32);
+	else
+		*hash = mencius_hash(q, skb);
+	return 0;
+}
+
+/* Whether there was room for @skb. */
+static __always_inline bool mencius_take(struct mencius_sched *q,
+					 struct sk_buff *skb, u64 now, u32 hash,
+					 struct sk_buff **to_free)
+{
+	struct Qdisc *sch = q->sch;
+	bool taken;
+
+	q->to_free = to_free;
+	taken = mencius_enqueue(&q->core, now, hash, skb, qdisc_pkt_len(skb),
+				skb->truesize);
+	q->to_free = NULL;
+	if (unlikely(!taken))
+		return false;
+	qdisc_qlen_inc(sch);
+	qdisc_qstats_backlog_inc(sch, skb);
+	if (q->core.memory > q->memory_peak)
+		q->memory_peak = q->core.memory;
+	return true;
+}
+
+/*
+ * Takes the parts of a super-packet. Parents have counted one, of its length.
+ */
+static noinline int mencius_enqueue_parts(struct sk_buff *skb,
+					  struct Qdisc *sch, u64 now, u32 hash,
+					  struct sk_buff **to_free)
+{
+	netdev_features_t features = netif_skb_features(skb);
+	struct mencius_sched *q = qdisc_priv(sch);
+	unsigned int len = qdisc_pkt_len(skb);
+	struct sk_buff *part, *next;
+	int packets = 0, bytes = 0;
+
+	part = skb_gso_segment(skb, features & ~NETIF_F_GSO_MASK);
+	if (IS_ERR_OR_NULL(part)) {
+		q->drop_split++;
+		return qdisc_drop(skb, sch, to_free);
+	}
+	q->gso_split++;
+	skb_list_walk_safe(part, part, next) {
+		skb_mark_not_on_list(part);
+		confucius_set_pkt_len(part, sch);
+		if (!mencius_take(q, part, now, hash, to_free))
+			continue;
+		packets++;
+		bytes += qdisc_pkt_len(part);
+	}
+	consume_skb(skb);
+	if (q->gone_packets)
+		mencius_tell_parents(q);
+	if (!packets)
+		return NET_XMIT_DROP;
+	qdisc_tree_reduce_backlog(sch, 1 - packets, len - bytes);
+	return NET_XMIT_SUCCESS;
+}
+
+static int mencius_qdisc_enqueue(struct sk_buff *skb, struct Qdisc *sch,
+				 struct sk_buff **to_free)
+{
+	struct mencius_sched *q = qdisc_priv(sch);
+	struct tcf_proto *filter = rcu_dereference_bh(q->filter_list);
+	u64 now = ktime_get_ns();
+	bool taken;
+	u32 hash;
+	int ret;
+
+	if (unlikely(filter)) {
+		ret = mencius_classify(skb, sch, filter, &hash, to_free);
+		if (ret)
+			return ret;
+	} else {
+		hash = mencius_hash(q, skb);
+	}
+	if (q->split_gso && skb_is_gso(skb))
+		return mencius_enqueue_parts(skb, sch, now, hash, to_free);
+	taken = mencius_take(q, skb, now, hash, to_free);
+	if (unlikely(q->gone_packets))
+		mencius_tell_parents(q);
+	/*
+	 * If others made room it is not this sender who has to slow down: no
+	 * NET_XMIT_CN.
+	 */
+	return likely(taken) ? NET_XMIT_SUCCESS : NET_XMIT_DROP;
+}
+
+static struct sk_buff *mencius_qdisc_dequeue(struct Qdisc *sch)
+{
+	struct mencius_sched *q = qdisc_priv(sch);
+	struct sk_buff *skb;
+	u64 sojourn;
+
+	/* A qdisc is asked after each packet whether there is another. */
+	if (mencius_is_empty(&q->core))
+		return NULL;
+	skb = mencius_dequeue(&q->core, ktime_get_ns(), &sojourn);
+	if (!skb)
+		return NULL;
+	/*
+	 * While the packet that leaves is counted still: a parent that is told
+	 * of an empty queue takes it out of service, and would do so again when
+	 * it finds it empty itself.
+	 */
+	if (unlikely(q->gone_packets))
+		mencius_tell_parents(q);
+	q->delay += (sojourn >> 3) - (q->delay >> 3);
+	qdisc_qlen_dec(sch);
+	qdisc_qstats_backlog_dec(sch, skb);
+	qdisc_bstats_update(sch, skb);
+	return skb;
+}
+
+/* Blocks of some 50 MB at most: whoever has them made is charged. */
+static void *mencius_alloc(size_t size)
+{
+	return kvmalloc(size, GFP_KERNEL_ACCOUNT);
+}
+
+static int mencius_change_qdisc(struct Qdisc *sch, struct nlattr *opt,
+				struct netlink_ext_ack *extack)
+{
+	struct mencius_sched *q = qdisc_priv(sch);
+	struct mencius_settings set = {
+		q->core.params, q->nat, q->split_gso
+	};
+	struct nlattr *tb[TCA_MENCIUS_MAX + 1];
+	u32 limit, flows = set.params.flows;
+	void *slots = NULL;
+	int err;
+
+	err = mencius_parse(tb, &set, opt, extack);
+	if (err)
+		return err;
+	if (set.params.flows != flows) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_MENCIUS_FLOWS],
+				    "flows cannot be changed while the qdisc is in use");
+		return -EINVAL;
+	}
+	limit = set.params.limit;
+	if (limit > q->core.slot_count) {
+		slots = mencius_alloc(mencius_slots_size(limit));
+		if (!slots) {
+			NL_SET_ERR_MSG_ATTR(extack, tb[TCA_MENCIUS_LIMIT],
+					    "no memory for a limit of so many packets");
+			return -ENOMEM;
+		}
+	}
+
+	sch_tree_lock(sch);
+	if (slots)
+		slots = mencius_grow(&q->core, slots, limit);
+	mencius_change(&q->core, ktime_get_ns(), &set.params);
+	q->nat = set.nat;
+	q->split_gso = set.split_gso;
+	WRITE_ONCE(sch->limit, limit);
+	if (q->gone_packets)
+		mencius_tell_parents(q);
+	sch_tree_unlock(sch);
+
+	kvfree(slots);
+	return 0;
+}
+
+/*
+ * After a failure destroy is called, and before it reset, if it was as a
+ * device's default: both find nothing.
+ */
+static int mencius_init_qdisc(struct Qdisc *sch, struct nlattr *opt,
+			      struct netlink_ext_ack *extack)
+{
+	struct mencius_sched *q = qdisc_priv(sch);
+	struct mencius_settings set = mencius_defaults;
+	struct nlattr *tb[TCA_MENCIUS_MAX + 1];
+	void *slots, *table;
+	int err;
+
+	if (opt) {
+		err = mencius_parse(tb, &set, opt, extack);
+		if (err)
+			return err;
+	}
+	err = tcf_block_get(&q->block, &q->filter_list, sch, extack);
+	if (err)
+		return err;
+	slots = mencius_alloc(mencius_slots_size(set.params.limit));
+	table = mencius_alloc(mencius_table_size(set.params.flows));
+	if (!slots || !table) {
+		kvfree(slots);
+		kvfree(table);
+		NL_SET_ERR_MSG(extack,
+			       "no memory for so many packets and flows");
+		return -ENOMEM;
+	}
+	q->sch = sch;
+	q->table = table;
+	q->nat = set.nat;
+	q->split_gso = set.split_gso;
+	q->salt = get_random_u32();
+	mencius_init(&q->core, &set.params, table, slots, set.params.limit);
+	sch->limit = set.params.limit;
+	/* A packet that went past the core would be none of its flow's. */
+	sch->flags &= ~TCQ_F_CAN_BYPASS;
+	return 0;
+}
+
+static void mencius_reset(struct Qdisc *sch)
+{
+	struct mencius_sched *q = qdisc_priv(sch);
+	struct mencius *m = &q->core;
+	struct mencius_params params = m->params;
+	struct sk_buff *skb;
+
+	if (!q->table)
+		return;
+	while ((skb = mencius_purge(m)))
+		rtnl_kfree_skbs(skb, skb);
+	mencius_init(m, &params, q->table, m->slots, m->slot_count);
+}
+
+static void mencius_destroy(struct Qdisc *sch)
+{
+	struct mencius_sched *q = qdisc_priv(sch);
+
+	tcf_block_put(q->block);
+	kvfree(q->core.slots);
+	kvfree(q->table);
+}
+
+static int mencius_dump(struct Qdisc *sch, struct sk_buff *skb)
+{
+	struct mencius_sched *q = qdisc_priv(sch);
+	struct mencius_settings set;
+
+	sch_tree_lock(sch);
+	set.params = q->core.params;
+	set.nat = q->nat;
+	set.split_gso = q->split_gso;
+	sch_tree_unlock(sch);
+	return mencius_put_settings(skb, &set);
+}
+
+static int mencius_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
+{
+	struct mencius_sched *q = qdisc_priv(sch);
+	const struct mencius *m = &q->core;
+	struct mencius_figures st;
+
+	sch_tree_lock(sch);
+	st.counts = m->counts;
+	st.new_flows = m->flow_table.fresh;
+	st.new_hosts = m->host_table.fresh;
+	st.shared_flows = m->flow_table.shared;
+	st.shared_hosts = m->host_table.shared;
+	st.marks = q->marks;
+	st.gso_split = q->gso_split;
+	memcpy(st.drops, q->drops, sizeof(st.drops));
+	st.drop_split = q->drop_split;
+	st.drop_filter = q->drop_filter;
+	st.full = m->pace.full;
+	st.delay = q->delay;
+	st.flows = m->flow_table.fresh - m->flow_table.forgotten;
+	st.hosts = m->host_table.fresh - m->host_table.forgotten;
+	st.memory_used = m->memory;
+	st.memory_peak = q->memory_peak;
+	st.home = m->params.hosts == MENCIUS_AUTO ? m->sides.home :
+						    m->params.hosts;
+	sch_tree_unlock(sch);
+	return mencius_put_figures(d->skb, &st);
+}
+
+static struct Qdisc_ops mencius_qdisc_ops __read_mostly = {
+	.cl_ops		= &mencius_class_ops,
+	.id		= "mencius",
+	.priv_size	= sizeof(struct mencius_sched),
+	.enqueue	= mencius_qdisc_enqueue,
+	.dequeue	= mencius_qdisc_dequeue,
+	.peek		= qdisc_peek_dequeued,
+	.init		= mencius_init_qdisc,
+	.reset		= mencius_reset,
+	.destroy	= mencius_destroy,
+	.change		= mencius_change_qdisc,
+	.dump		= mencius_dump,
+	.dump_stats	= mencius_dump_stats,
+	.owner		= THIS_MODULE,
+};
+MODULE_ALIAS_NET_SCH("mencius");
+
+static int __init mencius_module_init(void)
+{
+	BUILD_BUG_ON((int)MENCIUS_AUTO != (int)TC_MENCIUS_HOSTS_AUTO);
+	BUILD_BUG_ON((int)MENCIUS_NONE != (int)TC_MENCIUS_HOSTS_NONE);
+	return register_qdisc(&mencius_qdisc_ops);
+}
+
+static void __exit mencius_module_exit(void)
+{
+	unregister_qdisc(&mencius_qdisc_ops);
+}
+
+module_init(mencius_module_init)
+module_exit(mencius_module_exit)
+MODULE_LICENSE("GPL");
+MODULE_AUTHOR("The Analects developers");
+MODULE_DESCRIPTION("Mencius: whoever kept its queue short is not made to wait");
