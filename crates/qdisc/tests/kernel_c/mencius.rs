@@ -26,6 +26,7 @@ const PARAMS: [(&str, &str); 13] = [
     ("part", ""),
 ];
 const FLOWS: usize = 2;
+const MS: u64 = 1_000_000;
 const SIDES: [&str; 4] = ["auto", "destination", "source", "none"];
 
 /// Takes down decisions, and who waits.
@@ -107,9 +108,15 @@ impl Params {
         if random.below(4) == 0 {
             return any;
         }
+        let changes = random.below(4);
+        Params::near(random, any.0[FLOWS], changes)
+    }
+
+    /// So many changes away from what is lively.
+    fn near(random: &mut Stream, flows: u64, changes: u64) -> Self {
         let mut lively = Params::LIVELY;
-        lively.0[FLOWS] = any.0[FLOWS];
-        (0..random.below(4)).fold(lively, |params, _| params.changed(random))
+        lively.0[FLOWS] = flows;
+        (0..changes).fold(lively, |params, _| params.changed(random))
     }
 
     /// What [`Params::line`] writes.
@@ -264,6 +271,31 @@ impl Recorder {
         }
     }
 
+    /// Few flows that are told apart, under parameters that make holds likely.
+    fn orderly(seed: u64) -> Self {
+        let mut random = Stream::new(seed, "mencius, orderly");
+        let changes = random.below(3);
+        let params = Params::near(&mut random, 64, changes);
+        let flows = 2 + random.below(7);
+        let hosts = one_of(&mut random, &[1, 2, 4]);
+        let sender = |random: &mut Stream, flow: u64| Sender {
+            hash: random.bits() as u32,
+            hosts: Hosts {
+                source: 1000 + flow as u32,
+                destination: random.below(hosts) as u32,
+            },
+            len: 100 + random.below(1401) as u32,
+        };
+        Recorder {
+            discipline: Discipline::new(&params, flows as usize),
+            operations: format!("new {}\n", params.line()),
+            now: random.below(1000) * MS,
+            senders: (0..flows).map(|flow| sender(&mut random, flow)).collect(),
+            params,
+            random,
+        }
+    }
+
     fn below(&mut self, n: usize) -> usize {
         self.random.below(n as u64) as usize
     }
@@ -349,6 +381,57 @@ impl Recorder {
         }
     }
 
+    /// Calls that are established, and others that come and go. All happens at whole ms, so that spans
+    /// are often exactly those that the rules speak of.
+    fn episodes(&mut self, steps: usize) {
+        let flows = self.senders.len();
+        let calls = 1 + self.below(2);
+        let service = 1 + self.random.below(2);
+        let periods: Vec<_> = (0..calls)
+            .map(|_| service * one_of(&mut self.random, &[1, 2, 2, 3, 5, 10]))
+            .collect();
+        let windows: Vec<_> = (0..flows).map(|_| 1 + self.below(30) as u32).collect();
+        // Until when each is silent, or, of those that are not calls, is not.
+        let mut turns: Vec<_> = (0..flows)
+            .map(|flow| match flow < calls {
+                true => self.now,
+                false => self.now + 1000 * MS + self.random.below(500) * MS,
+            })
+            .collect();
+        let mut silent = vec![true; flows];
+        for step in 0..steps as u64 {
+            for flow in 0..flows {
+                let due = self.now >= turns[flow];
+                if flow < calls {
+                    if due && (step * service).is_multiple_of(periods[flow]) {
+                        self.enqueue(flow);
+                    }
+                    if due && self.below(3000) == 0 {
+                        turns[flow] = self.now + (240 + self.random.below(20)) * MS;
+                    }
+                    continue;
+                }
+                if due {
+                    silent[flow] = !silent[flow];
+                    let most = one_of(&mut self.random, &[60, 250, 3000]);
+                    turns[flow] = self.now + self.random.below(most) * MS;
+                }
+                while !silent[flow] && self.waiting(flow) < windows[flow] {
+                    let before = self.waiting(flow);
+                    self.enqueue(flow);
+                    if self.waiting(flow) == before {
+                        break;
+                    }
+                }
+            }
+            self.dequeue();
+            self.now += service * MS;
+            if self.below(10_000) == 0 {
+                self.change();
+            }
+        }
+    }
+
     /// Anything in any order.
     fn muddle(&mut self, steps: usize) {
         let flows = self.senders.len();
@@ -373,18 +456,20 @@ impl Recorder {
 
 /// The trace that this seed stands for.
 pub fn random(seed: u64) -> Trace {
-    let mut recorder = Recorder::new(seed);
-    for _ in 0..1 + recorder.below(2) {
-        match recorder.below(3) {
-            0 => {
-                let steps = one_of(&mut recorder.random, &[30, 150, 600]);
-                recorder.muddle(steps);
-            }
-            _ => {
-                let steps = one_of(&mut recorder.random, &[300, 1500, 4000]);
-                recorder.link(steps);
-            }
-        }
+    let mut recorder = match seed % 3 {
+        0 => Recorder::orderly(seed),
+        _ => Recorder::new(seed),
+    };
+    if seed.is_multiple_of(3) {
+        let steps = one_of(&mut recorder.random, &[2000, 4000, 8000]);
+        recorder.episodes(steps);
+    } else if recorder.below(3) == 0 {
+        let steps = one_of(&mut recorder.random, &[30, 150, 600]);
+        recorder.muddle(steps);
+    } else {
+        let steps = one_of(&mut recorder.random, &[300, 1500, 4000]);
+        recorder.link(steps);
+        recorder.muddle(30);
     }
     recorder.operations.push_str("end\n");
     Trace {
