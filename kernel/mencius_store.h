@@ -45,7 +45,6 @@ static __always_inline void mn_push(struct mencius *m, u64 now, u32 at,
 	slot->arrived = now;
 	slot->len = len;
 	slot->mem = mem;
-	slot->next = CF_NIL;
 	slot->flow = at;
 	slot->listed = established;
 	if (flow->backlog.packets)
@@ -95,7 +94,6 @@ static __always_inline void mn_pop(struct mencius *m, u32 at,
 	m->backlog.packets--;
 	m->backlog.bytes -= slot->len;
 	m->memory -= slot->mem;
-	slot->packet = NULL;
 	slot->next = m->free;
 	m->free = index;
 }

@@ -73,6 +73,16 @@ static void mencius_hosts(struct mencius *m, void *packet, u32 *source, u32 *des
 	*destination = trace->destination;
 }
 
+/* Whether as many entries are known as have begun and were not forgotten. */
+static bool trace_table_agrees(const struct mn_table *table)
+{
+	u32 at, known = 0;
+
+	for (at = 0; at < table->set_count * (MN_WAYS + 1); at++)
+		known += mn_is_known(table, at);
+	return table->fresh - table->forgotten == known;
+}
+
 /* Packets and bytes of hosts are those of all, and flows that wait are somebody's. */
 static bool trace_counts_agree(const struct mencius *m)
 {
@@ -100,7 +110,8 @@ static const char *trace_end(const struct trace *trace)
 
 	if (!trace->begun)
 		return "expected a line with new before";
-	if (!trace_counts_agree(m))
+	if (!trace_counts_agree(m) || !trace_table_agrees(&m->flow_table) ||
+	    !trace_table_agrees(&m->host_table))
 		return "flows or packets do not add up";
 	trace_print("end %u %u\n", m->backlog.packets, m->backlog.bytes);
 	trace_print("did %llu %llu %llu %llu %llu %llu\n",
