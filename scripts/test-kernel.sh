@@ -40,7 +40,11 @@ python3 kernel/tc/tests/compile.py kernel/tc/tests/confucius.json >"$results/cas
 CARGO_TARGET_DIR=$target/guest RUSTFLAGS="-C target-feature=+crt-static" cargo build --quiet --locked \
     --config 'profile.dev.strip=true' --config 'profile.dev.debug=false' \
     --target x86_64-unknown-linux-gnu -p analects
-ANALECTS_TRACE_DIR=$PWD/$results/traces cargo test --quiet --locked -p qdisc --test kernel_c -- --ignored
+ANALECTS_TRACE_DIR=$PWD/$results/traces/confucius \
+    cargo test --quiet --locked -p qdisc --test kernel_c -- --ignored
+# These are longer, and the guest has them in memory.
+ANALECTS_TRACES=40 ANALECTS_TRACE_DIR=$PWD/$results/traces/mencius \
+    cargo test --quiet --locked -p qdisc --test kernel_c_mencius -- --ignored
 
 vm() { "$target/debug/vm" --limit 1200 "$@"; }
 
@@ -115,8 +119,13 @@ for kernel in "$@"; do
         sh smp-in-guest.sh sch_confucius.ko ./send ./dump
     check "$kernel" netlink --file "$module" --file kernel/test/fuzz-in-guest.sh \
         --file "$results/programs/netlink_fuzz" -- sh fuzz-in-guest.sh ./netlink_fuzz sch_confucius.ko
-    check "$kernel" replay --file kernel/test/in-kernel.sh --file "$results/traces:/job" \
-        --file "$built/test/confucius_replay.ko" -- sh in-kernel.sh /job
+    for discipline in confucius mencius; do
+        check "$kernel" "replay-$discipline" --file kernel/test/in-kernel.sh \
+            --file "$results/traces/$discipline:/job" --file "$built/test/${discipline}_replay.ko" -- \
+            sh in-kernel.sh /job "$discipline"
+    done
+    check "$kernel" mencius --file "$built/sch_mencius.ko" --file kernel/test/mencius-in-guest.sh \
+        --file "$results/programs/send" -- sh mencius-in-guest.sh sch_mencius.ko ./send
     log=$results/$kernel-engine.log
     if sh scripts/kernel/test-engine.sh "$kernel" >"$log" 2>&1; then
         say "$kernel: engine ok: $(tail -n 1 "$log")"
