@@ -110,15 +110,13 @@ static __always_inline void mn_join(struct mn_turns *turns,
 	cf_append(&turns->fresh, group, at);
 }
 
-/* Who would be next, whatever it owes, or CF_NIL. */
+/* Who would be next, whatever it owes, where somebody has something to send. */
 static __always_inline u32 mn_head(struct mn_turns *turns)
 {
 	turns->new_has_turn = turns->fresh.head != CF_NIL &&
 			      (turns->credit > 0 || !turns->used);
 	if (turns->new_has_turn)
 		return turns->fresh.head;
-	if (!turns->used)
-		return CF_NIL;
 	turns->round += __ffs64(ror64(turns->used, turns->round % MN_ROUNDS));
 	return turns->old[turns->round % MN_ROUNDS].head;
 }
@@ -169,11 +167,10 @@ static __always_inline void mn_leave(struct mn_turns *turns,
 	member->place = MN_NOWHERE;
 	if (!turns->used) {
 		/*
-		 * Rounds take no time where nobody is old, so that all debts
-		 * are paid.
+		 * Rounds take no time where nobody is old: it is past all in
+		 * which debts were to be paid.
 		 */
 		turns->round += MN_ROUNDS;
-		mn_introduce(turns, member);
 	} else if (member->deficit > 0) {
 		member->round = turns->round;
 	} else {
