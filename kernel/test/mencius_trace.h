@@ -231,6 +231,8 @@ static const char *trace_change(struct trace *trace, const char *line)
 		error = "flows cannot be changed";
 	if (!error)
 		error = trace_grow(trace, &params);
+	if (!error && trace->core.slot_count < params.limit)
+		error = "fewer slots than the limit";
 	if (error)
 		return error;
 	trace->params = params;

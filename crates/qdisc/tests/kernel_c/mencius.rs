@@ -426,8 +426,11 @@ impl Recorder {
             }
             self.dequeue();
             self.now += service * MS;
-            if self.below(10_000) == 0 {
-                self.change();
+            match self.below(10_000) {
+                0 => self.change(),
+                // The link stands still: about as long as a hold takes to end.
+                1..20 => self.now += one_of(&mut self.random, &[199, 200, 200, 201, 2000]) * MS,
+                _ => {}
             }
         }
     }
