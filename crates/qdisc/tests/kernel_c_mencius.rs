@@ -5,6 +5,8 @@
 
 #[path = "kernel_c/harness.rs"]
 mod harness;
+#[path = "kernel_c/mencius_params.rs"]
+mod params;
 #[path = "kernel_c/mencius.rs"]
 mod trace;
 

@@ -3,31 +3,14 @@
 //! The format is that of `kernel/test/mencius_trace.h`.
 
 use crate::harness::Trace;
+use crate::params::{Params, one_of};
 use core::fmt::Write;
 use qdisc::mencius::Mencius;
 use qdisc::{DropReason, Ecn, Env, FlowId, Hosts, Observer, Packet, Qdisc};
 use units::Instant;
 use units::random::Stream;
 
-/// Names of parameters in the order of a trace, and the unit in which it has them.
-const PARAMS: [(&str, &str); 13] = [
-    ("limit", ""),
-    ("memory_limit", "B"),
-    ("flows", ""),
-    ("hosts", ""),
-    ("quantum", ""),
-    ("target", "us"),
-    ("interval", "us"),
-    ("ecn", ""),
-    ("low", "us"),
-    ("hold", "us"),
-    ("rise", "us"),
-    ("doubling", "us"),
-    ("part", ""),
-];
-const FLOWS: usize = 2;
 const MS: u64 = 1_000_000;
-const SIDES: [&str; 4] = ["auto", "destination", "source", "none"];
 
 /// Takes down decisions, and who waits.
 #[derive(Debug, Default)]
@@ -45,102 +28,6 @@ impl Observer<u32> for Log {
 
     fn marked(&mut self, _: Instant, packet: &Packet<u32>) {
         writeln!(self.lines, "mark {}", packet.payload).unwrap();
-    }
-}
-
-/// Values of [`PARAMS`].
-#[derive(Debug, Clone, Copy)]
-struct Params([u64; PARAMS.len()]);
-
-fn one_of<T: Copy>(random: &mut Stream, all: &[T]) -> T {
-    all[random.below(all.len() as u64) as usize]
-}
-
-impl Params {
-    /// What is the default, but for what makes much happen in a short trace.
-    const LIVELY: Params = Params([
-        1000,
-        1 << 25,
-        64,
-        0,
-        1514,
-        5000,
-        100_000,
-        1,
-        20_000,
-        100_000,
-        400_000,
-        500_000,
-        128,
-    ]);
-
-    fn random(random: &mut Stream) -> Self {
-        let ranges: [&[u64]; PARAMS.len()] = [
-            &[1, 2, 7, 40, 150, 1000, 10_240],
-            &[1, 1500, 15_000, 100_000, 1 << 20, 1 << 25, 1 << 30],
-            &[8, 10, 16, 36, 64, 1024],
-            &[0, 0, 1, 2, 3],
-            &[256, 300, 1514, 1514, 9000, 65_536],
-            &[1, 1000, 5000, 5000, 50_000, 10_000_000],
-            &[1, 1000, 20_000, 100_000, 100_000_000],
-            &[0, 1],
-            &[1000, 5000, 20_000, 20_000, 1_000_000],
-            &[1000, 30_000, 100_000, 100_000, 1_000_000],
-            &[1000, 400_000, 400_000, 10_000_000],
-            &[10_000, 10_007, 200_000, 3_000_000, 60_000_000],
-            &[0, 1, 64, 128, 128, 256],
-        ];
-        Params(ranges.map(|range| one_of(random, range)))
-    }
-
-    /// One parameter becomes another, but never `flows`.
-    fn changed(mut self, random: &mut Stream) -> Self {
-        let at = random.below(PARAMS.len() as u64) as usize;
-        if at != FLOWS {
-            self.0[at] = Params::random(random).0[at];
-        }
-        self
-    }
-
-    /// Where a trace begins: anywhere, or a few changes away from what is lively.
-    fn first(random: &mut Stream) -> Self {
-        let any = Params::random(random);
-        if random.below(4) == 0 {
-            return any;
-        }
-        let changes = random.below(4);
-        Params::near(random, any.0[FLOWS], changes)
-    }
-
-    /// So many changes away from what is lively.
-    fn near(random: &mut Stream, flows: u64, changes: u64) -> Self {
-        let mut lively = Params::LIVELY;
-        lively.0[FLOWS] = flows;
-        (0..changes).fold(lively, |params, _| params.changed(random))
-    }
-
-    /// What [`Params::line`] writes.
-    fn read(line: &str) -> Self {
-        let mut words = line.split_whitespace();
-        Params(std::array::from_fn(|_| {
-            words.next().unwrap().parse().unwrap()
-        }))
-    }
-
-    fn line(&self) -> String {
-        self.0.map(|value| value.to_string()).join(" ")
-    }
-
-    fn settings(&self) -> Vec<(String, String)> {
-        let named = PARAMS.iter().zip(self.0);
-        let text = |name: &str, unit: &str, value: u64| match name {
-            "hosts" => SIDES[value as usize].to_owned(),
-            "ecn" => ["no", "yes"][value as usize].to_owned(),
-            _ => format!("{value}{unit}"),
-        };
-        named
-            .map(|(&(name, unit), value)| (name.to_owned(), text(name, unit, value)))
-            .collect()
     }
 }
 
