@@ -49,6 +49,7 @@ static void mencius_hosts(struct mencius *m, void *packet, u32 *source,
 #include "mencius_turns.h"
 #include "mencius_hold.h"
 #include "mencius_calm.h"
+#include "mencius_firsts.h"
 #include "mencius_sides.h"
 #include "mencius_pace.h"
 #include "mencius_by_size.h"
@@ -131,7 +132,7 @@ static __always_inline bool mencius_enqueue(struct mencius *m, u64 now,
 	flow = &m->flows[at];
 	host = &m->hosts[flow->host];
 	before = flow->backlog;
-	mn_calm_arrived(&flow->calm, now);
+	mn_first_came(m, at, mn_calm_arrived(&flow->calm, now), len);
 	mn_push(m, now, at, mn_is_established(m, now, at), packet, len, mem);
 	mn_resize(m, at, before);
 	mn_judge(m, now, at);
@@ -230,6 +231,7 @@ static void mencius_init(struct mencius *m, const struct mencius_params *params,
 		      (struct cf_nodes){ &m->hosts->seen.links,
 					 sizeof(*m->hosts) }, hosts);
 	cf_list_init(&m->listed);
+	mn_firsts_init(&m->firsts);
 	mn_turns_init(&m->turns);
 	mn_sizes_init(&m->sizes);
 	mn_hold_init(&m->hold, 0);

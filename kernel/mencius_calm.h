@@ -36,14 +36,17 @@ static __always_inline void mn_calm_restart(struct mn_calm *calm, u64 now)
 	calm->since = max(calm->since, now);
 }
 
-/* A packet of the flow came. */
-static __always_inline void mn_calm_arrived(struct mn_calm *calm, u64 now)
+/* A packet of the flow came. Whether it was silent before. */
+static __always_inline bool mn_calm_arrived(struct mn_calm *calm, u64 now)
 {
-	if (cf_since(now, calm->last) > MN_GAP) {
+	bool silent = cf_since(now, calm->last) > MN_GAP;
+
+	if (silent) {
 		mn_calm_restart(calm, now);
 		calm->below = now;
 	}
 	calm->last = now;
+	return silent;
 }
 
 /* A packet of the flow left; @excused if others are the reason for its wait. */

@@ -72,6 +72,7 @@ static noinline u32 mn_begin_flow(struct mencius *m, u64 now, u32 hash,
 	mn_introduce(&host->turns, &flow->member);
 	memset(&flow->codel, 0, sizeof(flow->codel));
 	mn_calm_init(&flow->calm, now);
+	flow->begun.bytes = 0;
 	return at;
 }
 

@@ -93,8 +93,20 @@ static __always_inline void mn_send(struct mencius *m, u64 now, u32 at,
 	mn_judge(m, now, at);
 }
 
-/* Takes the next packet, and says whose it is. */
-static __always_inline u32 mn_serve(struct mencius *m, u64 now,
+/* Takes a first packet of flow @at, out of its turn. */
+static __always_inline void mn_send_first(struct mencius *m, u64 now, u32 at,
+					  struct mn_popped *popped)
+{
+	struct mn_flow *flow = &m->flows[at];
+
+	mn_send(m, now, at, popped);
+	mn_charge(&flow->member, popped->len);
+	mn_charge(&m->hosts[flow->host].member, popped->len);
+	mn_first_sent(&m->firsts, popped->len, true);
+}
+
+/* Takes the next packet where no first one goes, and says whose it is. */
+static __always_inline u32 mn_serve_later(struct mencius *m, u64 now,
 				    struct mn_popped *popped)
 {
 	u32 quantum = m->params.quantum;
@@ -117,6 +129,21 @@ static __always_inline u32 mn_serve(struct mencius *m, u64 now,
 	if (!held)
 		mn_sent(&host->turns, &m->flows[at].member, popped->len);
 	mn_sent(&m->turns, &host->member, popped->len);
+	return at;
+}
+
+/* Takes the next packet, and says whose it is. */
+static __always_inline u32 mn_serve(struct mencius *m, u64 now,
+				    struct mn_popped *popped)
+{
+	u32 at = mn_first(&m->firsts);
+
+	if (at != CF_NIL) {
+		mn_send_first(m, now, at, popped);
+		return at;
+	}
+	at = mn_serve_later(m, now, popped);
+	mn_first_sent(&m->firsts, popped->len, false);
 	return at;
 }
 

@@ -114,6 +114,8 @@ static __always_inline void mn_resize(struct mencius *m, u32 at,
 	struct cf_nodes flows = { &m->flows->by_size, sizeof(*m->flows) };
 	struct cf_nodes hosts = { &m->hosts->by_size, sizeof(*m->hosts) };
 
+	if (before.packets > flow->backlog.packets)
+		mn_first_left(m, at, before.packets - flow->backlog.packets);
 	host->backlog.packets += flow->backlog.packets - before.packets;
 	host->backlog.bytes += flow->backlog.bytes - before.bytes;
 	mn_sizes_update(&host->sizes, flows, at, before, flow->backlog);

@@ -143,13 +143,19 @@ static __always_inline u32 mn_next(struct mn_turns *turns,
 	return at;
 }
 
+/* Takes @len bytes that @member sent off what it may. */
+static __always_inline void mn_charge(struct mn_member *member, u32 len)
+{
+	member->deficit = (s32)max_t(s64, (s64)member->deficit - len, MN_LEAST);
+}
+
 /* @member, whose turn it is, has sent @len bytes. */
 static __always_inline void mn_sent(struct mn_turns *turns,
 				    struct mn_member *member, u32 len)
 {
 	s64 credit = (s64)turns->credit + (turns->new_has_turn ? -(s64)len : len);
 
-	member->deficit = (s32)max_t(s64, (s64)member->deficit - len, MN_LEAST);
+	mn_charge(member, len);
 	turns->credit = (s32)clamp_t(s64, credit, -MN_CREDIT, MN_CREDIT);
 }
 

@@ -279,6 +279,28 @@ struct mn_calm {
 	u64	last;
 };
 
+/**
+ * struct mn_begun - a flow's first packets
+ * @links:	neighbours among flows whose first packets wait
+ * @bytes:	that came since the flow was silent
+ * @waiting:	so many packets at the head of its queue are first ones
+ */
+struct mn_begun {
+	struct cf_links	links;
+	u32		bytes;
+	u32		waiting;
+};
+
+/**
+ * struct mn_firsts - flows whose first packets wait
+ * @list:	these flows
+ * @credit:	bytes of first packets that may go now, if above 0
+ */
+struct mn_firsts {
+	struct cf_list	list;
+	s32		credit;
+};
+
 /* Members in lists by the binary logarithm of their bytes. */
 struct mn_sizes {
 	struct cf_list	lists[MN_SIZES];
@@ -296,6 +318,7 @@ struct mn_sizes {
  * @codel:	its CoDel
  * @by_size:	neighbours among flows of its host with as much waiting
  * @calm:	how it behaves
+ * @begun:	its first packets
  * @standing:	enum mn_standing
  */
 struct mn_flow {
@@ -308,6 +331,7 @@ struct mn_flow {
 	struct mn_codel		codel;
 	struct cf_links		by_size;
 	struct mn_calm		calm;
+	struct mn_begun		begun;
 	u8			standing;
 };
 
@@ -393,6 +417,7 @@ struct mencius_counts {
  * @listed:	packets of all established flows, by arrival
  * @flow_table:	where flows are found
  * @host_table:	where hosts are found
+ * @firsts:	flows whose first packets wait
  * @turns:	of hosts
  * @sizes:	hosts by what waits
  * @hold:	between hosts
@@ -420,6 +445,7 @@ struct mencius {
 	struct cf_list		listed;
 	struct mn_table		flow_table;
 	struct mn_table		host_table;
+	struct mn_firsts	firsts;
 	struct mn_turns		turns;
 	struct mn_sizes		sizes;
 	struct mn_hold		hold;
