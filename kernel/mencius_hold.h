@@ -73,6 +73,16 @@ static __always_inline void mn_hold_grow_older(struct mn_hold *hold, u64 now)
 }
 
 /*
+ * Nobody is there who could be held back: what established flows wait is their
+ * own doing.
+ */
+static __always_inline void mn_hold_rests(struct mn_hold *hold, u64 now)
+{
+	mn_hold_note(hold, now, false);
+	mn_hold_grow_older(hold, now);
+}
+
+/*
  * Brings @parts up to date. Nothing is divided where it has not changed: no
  * product is above 2^56, as age and doubling are below 2^36.
  */

@@ -42,8 +42,12 @@ static __always_inline u32 mn_of_held_hosts(struct mencius *m, u64 now)
 	/* Strangers of its own host are no rivals of a host. */
 	others = m->rivals.others -
 		 (m->hosts[m->flows[at].host].rivals.others > 0);
-	if (!others || !mn_hold_serves(&m->hold, now, mn_wait(m, now, at),
-				       &m->between, &m->rivals))
+	if (!others) {
+		mn_hold_rests(&m->hold, now);
+		return CF_NIL;
+	}
+	if (!mn_hold_serves(&m->hold, now, mn_wait(m, now, at), &m->between,
+			    &m->rivals))
 		return CF_NIL;
 	m->counts.held_hosts++;
 	return at;
@@ -55,8 +59,13 @@ static __always_inline u32 mn_of_held_flows(struct mencius *m, u64 now,
 {
 	u32 at = mn_longest_waiting(m, &host->listed);
 
-	if (at == CF_NIL || !host->rivals.others ||
-	    !mn_hold_serves(&host->hold, now, mn_wait(m, now, at), &m->within,
+	if (at == CF_NIL)
+		return CF_NIL;
+	if (!host->rivals.others) {
+		mn_hold_rests(&host->hold, now);
+		return CF_NIL;
+	}
+	if (!mn_hold_serves(&host->hold, now, mn_wait(m, now, at), &m->within,
 			    &host->rivals))
 		return CF_NIL;
 	m->counts.held_flows++;

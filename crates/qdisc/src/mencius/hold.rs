@@ -127,6 +127,12 @@ impl Hold {
         self.entitled > 0 || self.yields(now, rules, rivals) && wait >= self.bound(now, rules)
     }
 
+    /// Nobody is there who could be held back: what established flows wait is their own doing.
+    pub(super) fn rests(&mut self, now: Instant) {
+        self.note(now, false);
+        self.grow_older(now);
+    }
+
     fn note(&mut self, now: Instant, waits: bool) {
         if waits {
             if !self.on {

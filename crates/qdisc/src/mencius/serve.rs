@@ -126,7 +126,11 @@ impl<P> Mencius<P> {
             own: self.own,
             others: self.others,
         };
-        let held = others > 0 && self.hold.serves(now, wait, &self.between, rivals);
+        if others == 0 {
+            self.hold.rests(now);
+            return None;
+        }
+        let held = self.hold.serves(now, wait, &self.between, rivals);
         held.then_some(flow)
     }
 
@@ -136,7 +140,11 @@ impl<P> Mencius<P> {
         let wait = now.since(self.store.oldest(&self.flows[flow].queue)?);
         let host = &mut self.hosts[at];
         let rivals = host.rivals();
-        let held = rivals.others > 0 && host.hold.serves(now, wait, &self.within, rivals);
+        if rivals.others == 0 {
+            host.hold.rests(now);
+            return None;
+        }
+        let held = host.hold.serves(now, wait, &self.within, rivals);
         held.then_some(flow)
     }
 
