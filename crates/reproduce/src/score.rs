@@ -190,7 +190,7 @@ impl Comparison<'_> {
         &self,
         records: &Records<'_>,
         cell: &Settings,
-        rival: &String,
+        rival: &str,
     ) -> Option<(Duel, f64)> {
         let nowhere = Settings::new();
         let side = |case: &str| records.values(self.metric, case, &nowhere);
@@ -214,7 +214,7 @@ impl Comparison<'_> {
         let labels = axes.map(|axis| cell.get(&axis.name).cloned().unwrap_or_default());
         let duel = Duel {
             cell: labels.collect(),
-            rival: rival.clone(),
+            rival: rival.to_owned(),
             means,
             worse_by,
             standing,
