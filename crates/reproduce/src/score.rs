@@ -186,12 +186,7 @@ struct Comparison<'a> {
 
 impl Comparison<'_> {
     /// The case against `rival` in a cell, and how sure that is; none where one has no value.
-    fn judged(
-        &self,
-        records: &Records<'_>,
-        cell: &Settings,
-        rival: &str,
-    ) -> Option<(Duel, f64)> {
+    fn judged(&self, records: &Records<'_>, cell: &Settings, rival: &str) -> Option<(Duel, f64)> {
         let nowhere = Settings::new();
         let side = |case: &str| records.values(self.metric, case, &nowhere);
         let sides = [side(&self.score.of), side(rival)];
