@@ -470,7 +470,8 @@ fn together(level: f64, count: usize) -> f64 {
     1.0 - (1.0 - level) / count.max(1) as f64
 }
 
-fn negated(estimate: Estimate) -> Estimate {
+/// The estimate of the same with the other sign.
+pub(crate) fn negated(estimate: Estimate) -> Estimate {
     Estimate {
         value: -estimate.value,
         ci95: estimate.ci95.map(|(low, high)| (-high, -low)),

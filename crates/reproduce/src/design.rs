@@ -167,6 +167,14 @@ impl AxisValue {
             AxisValue::Plain(label) | AxisValue::Several { is: label, .. } => label,
         }
     }
+
+    /// Entries of traffic that come with it.
+    pub fn traffic(&self) -> &[toml::Table] {
+        match self {
+            AxisValue::Several { traffic, .. } => traffic,
+            AxisValue::Plain(_) => &[],
+        }
+    }
 }
 
 impl Axis {
@@ -177,14 +185,6 @@ impl Axis {
             !quick || self.quick.is_empty() || self.quick.iter().any(|q| q == value.label())
         });
         chosen.collect()
-    }
-
-    /// What comes with `value`.
-    pub fn traffic(value: &AxisValue) -> &[toml::Table] {
-        match value {
-            AxisValue::Several { traffic, .. } => traffic,
-            AxisValue::Plain(_) => &[],
-        }
     }
 
     /// What has to be set for `value`.

@@ -253,6 +253,12 @@ impl Experiment {
                 }
             }
         }
+        for sample in [self.written.sample, self.written.quick.sample] {
+            if sample == Some(0) {
+                let help = "write how many combinations, or leave it out for all";
+                return Err(Refusal::new("sample = 0: nothing would be run").with_help(help));
+            }
+        }
         let design = self.design();
         design.check_selection(&self.written.mechanism)?;
         for claim in &self.written.claim {

@@ -1,7 +1,7 @@
 //! From an experiment to what is run of it.
 
 use crate::data::{self, Data};
-use crate::experiment::{Axis, AxisValue, Experiment};
+use crate::experiment::{AxisValue, Experiment};
 use crate::plan::{Cell, Grid, Trace};
 use crate::sample;
 use scenario::ScenarioError;
@@ -81,7 +81,7 @@ impl Experiment {
                 let label = (axis.name.clone(), value.label().to_owned());
                 cell.labels.extend([label]);
                 cell.settings.extend(axis.settings(value));
-                cell.traffic.extend_from_slice(Axis::traffic(value));
+                cell.traffic.extend_from_slice(value.traffic());
             }
             cell
         };

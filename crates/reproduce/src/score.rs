@@ -5,7 +5,7 @@
 //! the difference lies above the margin, *no worse* where it lies below, and *better* where it lies below
 //! nothing. Of all these verdicts on one metric at most one in twenty is wrong (`discovery.rs`).
 
-use crate::claim::Names;
+use crate::claim::{Names, negated};
 use crate::design::{Design, Settings};
 use crate::discovery::{least_p, limit};
 use crate::records::Records;
@@ -225,11 +225,7 @@ impl Comparison<'_> {
         let [ours, theirs] = sides;
         let estimate = compare(self.statistic, [ours, theirs], against, level)?;
         Some(match self.metric.metric.better {
-            Better::More => Estimate {
-                value: -estimate.value,
-                ci95: estimate.ci95.map(|(low, high)| (-high, -low)),
-                ..estimate
-            },
+            Better::More => negated(estimate),
             Better::Less | Better::Neither => estimate,
         })
     }

@@ -282,6 +282,27 @@ fn buffers() {
     assert_eq!(half, Limit::Bytes(20_000));
 }
 
+/// Behind those that stand there, or where there was no list; what is no list, or too deep, is refused.
+#[test]
+fn entries_can_be_added() {
+    let entry = |text: &str| text.parse::<toml::Table>().unwrap();
+    let bulk = entry("name = \"more\"\nkind = \"bulk\"\ncount = 2\necn = true");
+    let mut document = Document::parse("x.toml", FULL).unwrap();
+    let before = document.names("traffic");
+    document.add("traffic", &bulk, "here").unwrap();
+    assert_eq!(document.names("traffic")[..before.len()], before[..]);
+    assert_eq!(document.names("traffic").last().unwrap(), "more");
+    assert_eq!(document.get("traffic.more.count"), Some("2"));
+    let mut empty = Document::parse("x.toml", "").unwrap();
+    empty.add("traffic", &bulk, "here").unwrap();
+    assert_eq!(empty.names("traffic"), ["more"]);
+    let refused = document.add("name", &bulk, "here").unwrap_err();
+    assert!(refused.message.contains("name is no list"), "{refused}");
+    let deep = entry("a.b.c.d.e.f.g.h.i.j = 1");
+    let refused = document.add("traffic", &deep, "here").unwrap_err();
+    assert!(refused.message.contains("too deeply"), "{refused}");
+}
+
 #[test]
 fn every_kind_of_path_can_be_set() {
     let rate = |scenario: &Scenario, link: usize| scenario.links[link].capacity.nominal();

@@ -126,6 +126,13 @@ fn where_more_is_better_less_is_worse() {
 }
 
 #[test]
+fn a_sample_of_none_is_refused() {
+    let text = TEXT.replace("cases =", "sample = 0\ncases =");
+    let refused = Experiment::parse("test", "test.toml", &text).unwrap_err();
+    assert!(refused.to_string().contains("sample = 0"), "{refused}");
+}
+
+#[test]
 fn what_it_names_has_to_exist() {
     let wrong = |from: &str, to: &str| scored(&LOADS.replace(from, to)).unwrap_err().to_string();
     assert!(wrong("\"mencius\"", "\"menicus\"").contains("menicus"));
