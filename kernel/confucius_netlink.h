@@ -6,10 +6,10 @@
 #ifndef __CONFUCIUS_NETLINK_H
 #define __CONFUCIUS_NETLINK_H
 
-#include <linux/math64.h>
 #include <net/netlink.h>
 
 #include "confucius_types.h"
+#include "flow_sched_netlink.h"
 #include "pkt_sched_confucius.h"
 
 /**
@@ -56,14 +56,6 @@ struct confucius_figures {
 };
 
 /* Ranges that do not fit the policy's 16 bits. */
-static struct netlink_range_validation confucius_limit_range = {
-	1, 1000000
-};
-
-static struct netlink_range_validation confucius_memory_range = {
-	4000, 1000000000
-};
-
 static struct netlink_range_validation confucius_flows_range = {
 	8, CF_MAX_FLOWS
 };
@@ -88,8 +80,10 @@ static struct netlink_range_validation confucius_idle_range = {
 	NLA_POLICY_FULL_RANGE(NLA_U32, &confucius_##name##_range)
 
 static const struct nla_policy confucius_policy[TCA_CONFUCIUS_MAX + 1] = {
-	[TCA_CONFUCIUS_LIMIT]		= CONFUCIUS_RANGE(limit),
-	[TCA_CONFUCIUS_MEMORY_LIMIT]	= CONFUCIUS_RANGE(memory),
+	[TCA_CONFUCIUS_LIMIT]		=
+		NLA_POLICY_FULL_RANGE(NLA_U32, &flow_sched_limit_range),
+	[TCA_CONFUCIUS_MEMORY_LIMIT]	=
+		NLA_POLICY_FULL_RANGE(NLA_U32, &flow_sched_memory_range),
 	[TCA_CONFUCIUS_FLOWS]		= CONFUCIUS_RANGE(flows),
 	[TCA_CONFUCIUS_QUANTUM]		= CONFUCIUS_RANGE(quantum),
 	[TCA_CONFUCIUS_TARGETS]		=
@@ -156,30 +150,6 @@ static int confucius_parse_targets(struct confucius_params *params,
 	return 0;
 }
 
-static void confucius_parse_time(u64 *ns, const struct nlattr *attr)
-{
-	if (attr)
-		*ns = (u64)nla_get_u32(attr) * NSEC_PER_USEC;
-}
-
-static void confucius_parse_u32(u32 *value, const struct nlattr *attr)
-{
-	if (attr)
-		*value = nla_get_u32(attr);
-}
-
-static void confucius_parse_u8(u8 *value, const struct nlattr *attr)
-{
-	if (attr)
-		*value = nla_get_u8(attr);
-}
-
-static void confucius_parse_bool(bool *value, const struct nlattr *attr)
-{
-	if (attr)
-		*value = nla_get_u8(attr);
-}
-
 /* Takes over what @opt says into @set; @tb is left to point at it. */
 static int confucius_parse(struct nlattr **tb, struct confucius_settings *set,
 			   struct nlattr *opt, struct netlink_ext_ack *extack)
@@ -190,31 +160,26 @@ static int confucius_parse(struct nlattr **tb, struct confucius_settings *set,
 
 	if (err < 0)
 		return err;
-	confucius_parse_u32(&params->limit, tb[TCA_CONFUCIUS_LIMIT]);
-	confucius_parse_u32(&params->memory_limit,
-			    tb[TCA_CONFUCIUS_MEMORY_LIMIT]);
-	confucius_parse_u32(&params->flows, tb[TCA_CONFUCIUS_FLOWS]);
-	confucius_parse_u32(&params->quantum, tb[TCA_CONFUCIUS_QUANTUM]);
-	confucius_parse_u32(&params->head_start, tb[TCA_CONFUCIUS_HEAD_START]);
-	confucius_parse_u32(&params->alpha, tb[TCA_CONFUCIUS_ALPHA]);
-	confucius_parse_time(&params->scale, tb[TCA_CONFUCIUS_SCALE]);
-	confucius_parse_time(&params->doubling, tb[TCA_CONFUCIUS_DOUBLING]);
-	confucius_parse_time(&params->interval, tb[TCA_CONFUCIUS_INTERVAL]);
-	confucius_parse_time(&params->idle, tb[TCA_CONFUCIUS_IDLE]);
-	confucius_parse_u8(&params->occupancy, tb[TCA_CONFUCIUS_OCCUPANCY]);
-	confucius_parse_bool(&params->ecn, tb[TCA_CONFUCIUS_ECN]);
-	confucius_parse_bool(&set->nat, tb[TCA_CONFUCIUS_NAT]);
-	confucius_parse_bool(&set->split_gso, tb[TCA_CONFUCIUS_SPLIT_GSO]);
+	flow_sched_parse_u32(&params->limit, tb[TCA_CONFUCIUS_LIMIT]);
+	flow_sched_parse_u32(&params->memory_limit,
+			     tb[TCA_CONFUCIUS_MEMORY_LIMIT]);
+	flow_sched_parse_u32(&params->flows, tb[TCA_CONFUCIUS_FLOWS]);
+	flow_sched_parse_u32(&params->quantum, tb[TCA_CONFUCIUS_QUANTUM]);
+	flow_sched_parse_u32(&params->head_start, tb[TCA_CONFUCIUS_HEAD_START]);
+	flow_sched_parse_u32(&params->alpha, tb[TCA_CONFUCIUS_ALPHA]);
+	flow_sched_parse_time(&params->scale, tb[TCA_CONFUCIUS_SCALE]);
+	flow_sched_parse_time(&params->doubling, tb[TCA_CONFUCIUS_DOUBLING]);
+	flow_sched_parse_time(&params->interval, tb[TCA_CONFUCIUS_INTERVAL]);
+	flow_sched_parse_time(&params->idle, tb[TCA_CONFUCIUS_IDLE]);
+	flow_sched_parse_u8(&params->occupancy, tb[TCA_CONFUCIUS_OCCUPANCY]);
+	flow_sched_parse_bool(&params->ecn, tb[TCA_CONFUCIUS_ECN]);
+	flow_sched_parse_bool(&set->nat, tb[TCA_CONFUCIUS_NAT]);
+	flow_sched_parse_bool(&set->split_gso, tb[TCA_CONFUCIUS_SPLIT_GSO]);
 	params->flows = round_up(params->flows, CF_WAYS);
 	if (!tb[TCA_CONFUCIUS_TARGETS])
 		return 0;
 	return confucius_parse_targets(params, tb[TCA_CONFUCIUS_TARGETS],
 				       extack);
-}
-
-static u32 confucius_us(u64 ns)
-{
-	return min_t(u64, div_u64(ns, NSEC_PER_USEC), U32_MAX);
 }
 
 static int confucius_put_settings(struct sk_buff *skb,
@@ -235,14 +200,14 @@ static int confucius_put_settings(struct sk_buff *skb,
 		    params->targets) ||
 	    nla_put_u8(skb, TCA_CONFUCIUS_OCCUPANCY, params->occupancy) ||
 	    nla_put_u32(skb, TCA_CONFUCIUS_SCALE,
-			confucius_us(params->scale)) ||
+			flow_sched_us(params->scale)) ||
 	    nla_put_u32(skb, TCA_CONFUCIUS_DOUBLING,
-			confucius_us(params->doubling)) ||
+			flow_sched_us(params->doubling)) ||
 	    nla_put_u32(skb, TCA_CONFUCIUS_HEAD_START, params->head_start) ||
 	    nla_put_u32(skb, TCA_CONFUCIUS_ALPHA, params->alpha) ||
 	    nla_put_u32(skb, TCA_CONFUCIUS_INTERVAL,
-			confucius_us(params->interval)) ||
-	    nla_put_u32(skb, TCA_CONFUCIUS_IDLE, confucius_us(params->idle)) ||
+			flow_sched_us(params->interval)) ||
+	    nla_put_u32(skb, TCA_CONFUCIUS_IDLE, flow_sched_us(params->idle)) ||
 	    nla_put_u8(skb, TCA_CONFUCIUS_ECN, params->ecn) ||
 	    nla_put_u8(skb, TCA_CONFUCIUS_NAT, set->nat) ||
 	    nla_put_u8(skb, TCA_CONFUCIUS_SPLIT_GSO, set->split_gso)) {

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Hosts as classes, for looking at: nothing can be put under them. Host number
- * 0 is MAJOR:1.
+ * Hosts as classes, for looking at. Host number 0 is MAJOR:1.
  */
 #ifndef __MENCIUS_CLASSES_H
 #define __MENCIUS_CLASSES_H
 
 #include <net/gen_stats.h>
-#include <net/pkt_cls.h>
-#include <net/sch_generic.h>
 
-static struct Qdisc *mencius_leaf(struct Qdisc *sch, unsigned long arg)
-{
-	return NULL;
-}
+#include "mencius_netlink.h"
+#include "mencius_sched.h"
 
 static u32 mencius_host_places(const struct mencius_sched *q)
 {
@@ -25,25 +20,6 @@ static unsigned long mencius_find(struct Qdisc *sch, u32 classid)
 	u32 minor = TC_H_MIN(classid);
 
 	return minor <= mencius_host_places(qdisc_priv(sch)) ? minor : 0;
-}
-
-/* Filters are the qdisc's, and name flows, which are no classes. */
-static struct tcf_block *mencius_tcf_block(struct Qdisc *sch, unsigned long cl,
-					   struct netlink_ext_ack *extack)
-{
-	struct mencius_sched *q = qdisc_priv(sch);
-
-	return cl ? NULL : q->block;
-}
-
-static unsigned long mencius_bind(struct Qdisc *sch, unsigned long parent,
-				  u32 classid)
-{
-	return 0;
-}
-
-static void mencius_unbind(struct Qdisc *sch, unsigned long cl)
-{
 }
 
 static bool mencius_is_known(struct Qdisc *sch, u32 host)
@@ -76,13 +52,6 @@ static void mencius_walk(struct Qdisc *sch, struct qdisc_walker *arg)
 	}
 }
 
-static int mencius_dump_class(struct Qdisc *sch, unsigned long minor,
-			      struct sk_buff *skb, struct tcmsg *tcm)
-{
-	tcm->tcm_handle |= TC_H_MIN(minor);
-	return 0;
-}
-
 static int mencius_dump_class_stats(struct Qdisc *sch, unsigned long minor,
 				    struct gnet_dump *d)
 {
@@ -104,13 +73,13 @@ static int mencius_dump_class_stats(struct Qdisc *sch, unsigned long minor,
 }
 
 static const struct Qdisc_class_ops mencius_class_ops = {
-	.leaf		= mencius_leaf,
+	.leaf		= flow_sched_leaf,
 	.find		= mencius_find,
-	.tcf_block	= mencius_tcf_block,
-	.bind_tcf	= mencius_bind,
-	.unbind_tcf	= mencius_unbind,
+	.tcf_block	= flow_sched_block,
+	.bind_tcf	= flow_sched_bind,
+	.unbind_tcf	= flow_sched_unbind,
 	.walk		= mencius_walk,
-	.dump		= mencius_dump_class,
+	.dump		= flow_sched_dump_class,
 	.dump_stats	= mencius_dump_class_stats,
 };
 

@@ -11,7 +11,7 @@
 #define __MENCIUS_CODEL_H
 
 #define MN_TICK		10		/* times are in 2^10 ns */
-#define MN_FOREVER	0x7fffffff	/* the longest span that is told apart */
+#define MN_FOREVER	0x7fffffff	/* the longest span to tell apart */
 #define MN_DROPS	32		/* at most, for a packet that leaves */
 
 static inline u32 mn_ticks(u64 ns)

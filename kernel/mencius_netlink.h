@@ -6,10 +6,10 @@
 #ifndef __MENCIUS_NETLINK_H
 #define __MENCIUS_NETLINK_H
 
-#include <linux/math64.h>
 #include <net/netlink.h>
 
 #include "confucius_common.h"
+#include "flow_sched_netlink.h"
 #include "mencius_types.h"
 #include "pkt_sched_mencius.h"
 
@@ -56,14 +56,6 @@ struct mencius_host_figures {
 };
 
 /* Ranges that do not fit the policy's 16 bits. */
-static struct netlink_range_validation mencius_limit_range = {
-	1, 1000000
-};
-
-static struct netlink_range_validation mencius_memory_range = {
-	4000, 1000000000
-};
-
 static struct netlink_range_validation mencius_flows_range = {
 	8, MN_MAX_FLOWS
 };
@@ -96,8 +88,10 @@ static struct netlink_range_validation mencius_doubling_range = {
 	NLA_POLICY_FULL_RANGE(NLA_U32, &mencius_##name##_range)
 
 static const struct nla_policy mencius_policy[TCA_MENCIUS_MAX + 1] = {
-	[TCA_MENCIUS_LIMIT]		= MENCIUS_RANGE(limit),
-	[TCA_MENCIUS_MEMORY_LIMIT]	= MENCIUS_RANGE(memory),
+	[TCA_MENCIUS_LIMIT]		=
+		NLA_POLICY_FULL_RANGE(NLA_U32, &flow_sched_limit_range),
+	[TCA_MENCIUS_MEMORY_LIMIT]	=
+		NLA_POLICY_FULL_RANGE(NLA_U32, &flow_sched_memory_range),
 	[TCA_MENCIUS_FLOWS]		= MENCIUS_RANGE(flows),
 	[TCA_MENCIUS_HOSTS]		=
 		NLA_POLICY_MAX(NLA_U8, TC_MENCIUS_HOSTS_NONE),
@@ -133,24 +127,6 @@ static const struct mencius_settings mencius_defaults = {
 	.split_gso = true,
 };
 
-static void mencius_parse_time(u64 *ns, const struct nlattr *attr)
-{
-	if (attr)
-		*ns = (u64)nla_get_u32(attr) * NSEC_PER_USEC;
-}
-
-static void mencius_parse_u32(u32 *value, const struct nlattr *attr)
-{
-	if (attr)
-		*value = nla_get_u32(attr);
-}
-
-static void mencius_parse_bool(bool *value, const struct nlattr *attr)
-{
-	if (attr)
-		*value = nla_get_u8(attr);
-}
-
 /* Takes over what @opt says into @set; @tb is left to point at it. */
 static int mencius_parse(struct nlattr **tb, struct mencius_settings *set,
 			 struct nlattr *opt, struct netlink_ext_ack *extack)
@@ -161,28 +137,23 @@ static int mencius_parse(struct nlattr **tb, struct mencius_settings *set,
 
 	if (err < 0)
 		return err;
-	mencius_parse_u32(&params->limit, tb[TCA_MENCIUS_LIMIT]);
-	mencius_parse_u32(&params->memory_limit, tb[TCA_MENCIUS_MEMORY_LIMIT]);
-	mencius_parse_u32(&params->flows, tb[TCA_MENCIUS_FLOWS]);
-	mencius_parse_u32(&params->quantum, tb[TCA_MENCIUS_QUANTUM]);
-	mencius_parse_u32(&params->part, tb[TCA_MENCIUS_PART]);
-	mencius_parse_time(&params->target, tb[TCA_MENCIUS_TARGET]);
-	mencius_parse_time(&params->interval, tb[TCA_MENCIUS_INTERVAL]);
-	mencius_parse_time(&params->low, tb[TCA_MENCIUS_LOW]);
-	mencius_parse_time(&params->hold, tb[TCA_MENCIUS_HOLD]);
-	mencius_parse_time(&params->rise, tb[TCA_MENCIUS_RISE]);
-	mencius_parse_time(&params->doubling, tb[TCA_MENCIUS_DOUBLING]);
-	mencius_parse_bool(&params->ecn, tb[TCA_MENCIUS_ECN]);
-	mencius_parse_bool(&set->nat, tb[TCA_MENCIUS_NAT]);
-	mencius_parse_bool(&set->split_gso, tb[TCA_MENCIUS_SPLIT_GSO]);
-	if (tb[TCA_MENCIUS_HOSTS])
-		params->hosts = nla_get_u8(tb[TCA_MENCIUS_HOSTS]);
+	flow_sched_parse_u32(&params->limit, tb[TCA_MENCIUS_LIMIT]);
+	flow_sched_parse_u32(&params->memory_limit,
+			     tb[TCA_MENCIUS_MEMORY_LIMIT]);
+	flow_sched_parse_u32(&params->flows, tb[TCA_MENCIUS_FLOWS]);
+	flow_sched_parse_u32(&params->quantum, tb[TCA_MENCIUS_QUANTUM]);
+	flow_sched_parse_u32(&params->part, tb[TCA_MENCIUS_PART]);
+	flow_sched_parse_time(&params->target, tb[TCA_MENCIUS_TARGET]);
+	flow_sched_parse_time(&params->interval, tb[TCA_MENCIUS_INTERVAL]);
+	flow_sched_parse_time(&params->low, tb[TCA_MENCIUS_LOW]);
+	flow_sched_parse_time(&params->hold, tb[TCA_MENCIUS_HOLD]);
+	flow_sched_parse_time(&params->rise, tb[TCA_MENCIUS_RISE]);
+	flow_sched_parse_time(&params->doubling, tb[TCA_MENCIUS_DOUBLING]);
+	flow_sched_parse_bool(&params->ecn, tb[TCA_MENCIUS_ECN]);
+	flow_sched_parse_bool(&set->nat, tb[TCA_MENCIUS_NAT]);
+	flow_sched_parse_bool(&set->split_gso, tb[TCA_MENCIUS_SPLIT_GSO]);
+	flow_sched_parse_u8(&params->hosts, tb[TCA_MENCIUS_HOSTS]);
 	return 0;
-}
-
-static u32 mencius_us(u64 ns)
-{
-	return min_t(u64, div_u64(ns, NSEC_PER_USEC), U32_MAX);
 }
 
 static int mencius_put_settings(struct sk_buff *skb,
@@ -199,15 +170,16 @@ static int mencius_put_settings(struct sk_buff *skb,
 	    nla_put_u32(skb, TCA_MENCIUS_FLOWS, params->flows) ||
 	    nla_put_u8(skb, TCA_MENCIUS_HOSTS, params->hosts) ||
 	    nla_put_u32(skb, TCA_MENCIUS_QUANTUM, params->quantum) ||
-	    nla_put_u32(skb, TCA_MENCIUS_TARGET, mencius_us(params->target)) ||
+	    nla_put_u32(skb, TCA_MENCIUS_TARGET,
+			flow_sched_us(params->target)) ||
 	    nla_put_u32(skb, TCA_MENCIUS_INTERVAL,
-			mencius_us(params->interval)) ||
+			flow_sched_us(params->interval)) ||
 	    nla_put_u8(skb, TCA_MENCIUS_ECN, params->ecn) ||
-	    nla_put_u32(skb, TCA_MENCIUS_LOW, mencius_us(params->low)) ||
-	    nla_put_u32(skb, TCA_MENCIUS_HOLD, mencius_us(params->hold)) ||
-	    nla_put_u32(skb, TCA_MENCIUS_RISE, mencius_us(params->rise)) ||
+	    nla_put_u32(skb, TCA_MENCIUS_LOW, flow_sched_us(params->low)) ||
+	    nla_put_u32(skb, TCA_MENCIUS_HOLD, flow_sched_us(params->hold)) ||
+	    nla_put_u32(skb, TCA_MENCIUS_RISE, flow_sched_us(params->rise)) ||
 	    nla_put_u32(skb, TCA_MENCIUS_DOUBLING,
-			mencius_us(params->doubling)) ||
+			flow_sched_us(params->doubling)) ||
 	    nla_put_u32(skb, TCA_MENCIUS_PART, params->part) ||
 	    nla_put_u8(skb, TCA_MENCIUS_NAT, set->nat) ||
 	    nla_put_u8(skb, TCA_MENCIUS_SPLIT_GSO, set->split_gso)) {
@@ -251,8 +223,9 @@ static int mencius_put_figures(struct sk_buff *skb,
 	    nla_put_u32(skb, TCA_MENCIUS_STATS_MEMORY_USED, st->memory_used) ||
 	    nla_put_u32(skb, TCA_MENCIUS_STATS_MEMORY_PEAK, st->memory_peak) ||
 	    nla_put_u8(skb, TCA_MENCIUS_STATS_HOME, st->home) ||
-	    nla_put_u32(skb, TCA_MENCIUS_STATS_FULL, mencius_us(st->full)) ||
-	    nla_put_u32(skb, TCA_MENCIUS_STATS_DELAY, mencius_us(st->delay))) {
+	    nla_put_u32(skb, TCA_MENCIUS_STATS_FULL, flow_sched_us(st->full)) ||
+	    nla_put_u32(skb, TCA_MENCIUS_STATS_DELAY,
+			flow_sched_us(st->delay))) {
 		nla_nest_cancel(skb, nest);
 		return -EMSGSIZE;
 	}
@@ -272,7 +245,7 @@ static int mencius_put_host(struct sk_buff *skb,
 	if (nla_put_u32(skb, TCA_MENCIUS_HOST_FLOWS, st->known) ||
 	    nla_put_u32(skb, TCA_MENCIUS_HOST_ESTABLISHED, st->rivals.own) ||
 	    nla_put_u32(skb, TCA_MENCIUS_HOST_OTHERS, st->rivals.others) ||
-	    nla_put_u32(skb, TCA_MENCIUS_HOST_HELD, mencius_us(st->held))) {
+	    nla_put_u32(skb, TCA_MENCIUS_HOST_HELD, flow_sched_us(st->held))) {
 		nla_nest_cancel(skb, nest);
 		return -EMSGSIZE;
 	}

@@ -116,7 +116,7 @@ static __always_inline void mn_send_first(struct mencius *m, u64 now, u32 at,
 
 /* Takes the next packet where no first one goes, and says whose it is. */
 static __always_inline u32 mn_serve_later(struct mencius *m, u64 now,
-				    struct mn_popped *popped)
+					  struct mn_popped *popped)
 {
 	u32 quantum = m->params.quantum;
 	u32 at = mn_of_held_hosts(m, now);

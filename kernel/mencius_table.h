@@ -109,8 +109,9 @@ static inline bool mn_is_known(const struct mn_table *table, u32 at)
 {
 	u32 guests = table->set_count * MN_WAYS;
 
-	return at < guests ? table->sets[at / MN_WAYS].used >> at % MN_WAYS & 1 :
-			     table->sets[at - guests].used >> MN_WAYS;
+	if (at >= guests)
+		return table->sets[at - guests].used >> MN_WAYS;
+	return table->sets[at / MN_WAYS].used >> at % MN_WAYS & 1;
 }
 
 static void mn_forget(struct mn_table *table, u32 at)
@@ -130,9 +131,10 @@ static __always_inline u32 mn_idle(const struct mn_table *table, u64 now,
 {
 	u32 at = table->by_activity.head;
 
-	if (at != CF_NIL && cf_since(now, mn_seen_at(table, at)->last_active) < idle)
+	if (at == CF_NIL)
 		return CF_NIL;
-	return at;
+	return cf_since(now, mn_seen_at(table, at)->last_active) < idle ?
+		       CF_NIL : at;
 }
 
 static void mn_table_init(struct mn_table *table, struct mn_set *sets,

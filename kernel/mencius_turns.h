@@ -153,8 +153,9 @@ static __always_inline void mn_charge(struct mn_member *member, u32 len)
 static __always_inline void mn_sent(struct mn_turns *turns,
 				    struct mn_member *member, u32 len)
 {
-	s64 credit = (s64)turns->credit + (turns->new_has_turn ? -(s64)len : len);
+	s64 credit = turns->credit;
 
+	credit += turns->new_has_turn ? -(s64)len : len;
 	mn_charge(member, len);
 	turns->credit = (s32)clamp_t(s64, credit, -MN_CREDIT, MN_CREDIT);
 }

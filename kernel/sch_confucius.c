@@ -11,7 +11,6 @@
  * lock.
  */
 #include <linux/errno.h>
-#include <linux/hash.h>
 #include <linux/kernel.h>
 #include <linux/math64.h>
 #include <linux/mm.h>
@@ -28,8 +27,8 @@
 
 #include "compat.h"
 #include "confucius.h"
-#include "confucius_nat.h"
 #include "confucius_netlink.h"
+#include "flow_sched.h"
 #include "pkt_sched_confucius.h"
 
 #define CREATE_TRACE_POINTS
@@ -55,38 +54,14 @@ struct confucius_class_stats {
 
 /**
  * struct confucius_sched - the qdisc
+ * @fs:		what it has in common with others
  * @core:	the discipline
- * @sch:	the qdisc that this is in
- * @table:	the core's block of flows; NULL until there is all that it needs
- * @filter_list: of @block
- * @block:	filters that say which flow a packet is of
- * @to_free:	where the core's drops go; NULL outside of enqueue
- * @gone_packets: packets dropped that parents have counted, not told them yet
- * @gone_bytes:	their length
- * @memory_peak: most bytes of memory that packets have taken
- * @nat:	whether flows are told apart by their addresses before NAT
- * @split_gso:	whether super-packets are split
- * @gso_split:	how many were
- * @drop_split:	how many could not be, and were dropped
- * @drop_filter: packets that a filter had dropped
  * @drops:	by enum confucius_reason
  * @classes:	statistics of each class
  */
 struct confucius_sched {
+	struct flow_sched		fs;
 	struct confucius		core;
-	struct Qdisc			*sch;
-	void				*table;
-	struct tcf_proto __rcu		*filter_list;
-	struct tcf_block		*block;
-	struct sk_buff			**to_free;
-	u32				gone_packets;
-	u32				gone_bytes;
-	u32				memory_peak;
-	bool				nat;
-	bool				split_gso;
-	u64				gso_split;
-	u64				drop_split;
-	u64				drop_filter;
 	u64				drops[CONFUCIUS_CHANGE + 1];
 	struct confucius_class_stats	classes[CF_CLASSES];
 };
@@ -98,19 +73,15 @@ static void confucius_dropped(struct confucius *c, void *packet, u32 len,
 		container_of(c, struct confucius_sched, core);
 	struct sk_buff *skb = packet;
 
-	trace_confucius_drop(q->sch, skb, class, len, reason);
+	trace_confucius_drop(q->fs.sch, skb, class, len, reason);
 	q->drops[reason]++;
 	q->classes[class].drops++;
-	if (reason != CONFUCIUS_TAIL) {
-		qdisc_qlen_dec(q->sch);
-		qdisc_qstats_backlog_dec(q->sch, skb);
-		q->gone_packets++;
-		q->gone_bytes += len;
-	}
-	if (q->to_free) {
-		confucius_drop_overlimit(skb, q->sch, q->to_free);
+	if (reason != CONFUCIUS_TAIL)
+		flow_sched_gone(&q->fs, skb, len);
+	if (q->fs.to_free) {
+		confucius_drop_overlimit(skb, q->fs.sch, q->fs.to_free);
 	} else {
-		qdisc_qstats_drop(q->sch);
+		qdisc_qstats_drop(q->fs.sch);
 		rtnl_kfree_skbs(skb, skb);
 	}
 }
@@ -120,143 +91,24 @@ static void confucius_moved(struct confucius *c, u32 flow, u32 from, u32 to)
 	struct confucius_sched *q =
 		container_of(c, struct confucius_sched, core);
 
-	trace_confucius_move(q->sch, flow, from, to);
+	trace_confucius_move(q->fs.sch, flow, from, to);
 }
 
-/* Tells parents of packets that they have counted and that are gone. */
-static void confucius_tell_parents(struct confucius_sched *q)
+static u32 confucius_take(struct flow_sched *fs, struct sk_buff *skb, u64 now,
+			  u32 hash)
 {
-	qdisc_tree_reduce_backlog(q->sch, q->gone_packets, q->gone_bytes);
-	q->gone_packets = 0;
-	q->gone_bytes = 0;
-}
+	struct confucius_sched *q =
+		container_of(fs, struct confucius_sched, fs);
+	bool taken = confucius_enqueue(&q->core, now, hash, skb,
+				       qdisc_pkt_len(skb), skb->truesize);
 
-/* By a packet's headers. */
-static __always_inline u32 confucius_hash(const struct confucius_sched *q,
-					  struct sk_buff *skb)
-{
-	return unlikely(q->nat) ? confucius_nat_hash(skb) : skb_get_hash(skb);
-}
-
-/*
- * The flow that a filter names by a classid's minor number, as `flow hash`
- * does; that of the headers where none does. Returns what enqueue has to, with
- * the packet gone, where a filter kept it from the queue, and else 0.
- */
-static noinline int confucius_classify(struct sk_buff *skb, struct Qdisc *sch,
-				       struct tcf_proto *filter, u32 *hash,
-				       struct sk_buff **to_free)
-{
-	struct confucius_sched *q = qdisc_priv(sch);
-	struct tcf_result res = {};
-	int verdict;
-
-	verdict = tcf_classify_qdisc(skb, filter, &res, false);
-#ifdef CONFIG_NET_CLS_ACT
-	switch (verdict) {
-	case TC_ACT_STOLEN:
-	case TC_ACT_QUEUED:
-	case TC_ACT_TRAP:
-		__qdisc_drop(skb, to_free);
-		return NET_XMIT_SUCCESS | __NET_XMIT_STOLEN;
-	case TC_ACT_SHOT:
-		q->drop_filter++;
-		qdisc_qstats_drop(sch);
-		__qdisc_drop(skb, to_free);
-		return NET_XMIT_SUCCESS | __NET_XMIT_BYPASS;
-	}
-#endif
-	if (verdict >= 0 && TC_H_MIN(res.classid))
-		*hash = hash_32(TC_H_MIN(res.classid), 32);
-	else
-		*hash = confucius_hash(q, skb);
-	return 0;
-}
-
-/* Whether there was room for @skb. */
-static __always_inline bool confucius_take(struct confucius_sched *q,
-					   struct sk_buff *skb, u64 now,
-					   u32 hash, struct sk_buff **to_free)
-{
-	struct Qdisc *sch = q->sch;
-	bool taken;
-
-	q->to_free = to_free;
-	taken = confucius_enqueue(&q->core, now, hash, skb, qdisc_pkt_len(skb),
-				  skb->truesize);
-	q->to_free = NULL;
-	if (unlikely(!taken))
-		return false;
-	qdisc_qlen_inc(sch);
-	qdisc_qstats_backlog_inc(sch, skb);
-	if (q->core.memory > q->memory_peak)
-		q->memory_peak = q->core.memory;
-	return true;
-}
-
-/*
- * Takes the parts of a super-packet. Parents have counted one, of its length.
- */
-static noinline int confucius_enqueue_parts(struct sk_buff *skb,
-					    struct Qdisc *sch, u64 now,
-					    u32 hash, struct sk_buff **to_free)
-{
-	netdev_features_t features = netif_skb_features(skb);
-	struct confucius_sched *q = qdisc_priv(sch);
-	unsigned int len = qdisc_pkt_len(skb);
-	struct sk_buff *part, *next;
-	int packets = 0, bytes = 0;
-
-	part = skb_gso_segment(skb, features & ~NETIF_F_GSO_MASK);
-	if (IS_ERR_OR_NULL(part)) {
-		q->drop_split++;
-		return qdisc_drop(skb, sch, to_free);
-	}
-	q->gso_split++;
-	skb_list_walk_safe(part, part, next) {
-		skb_mark_not_on_list(part);
-		confucius_set_pkt_len(part, sch);
-		if (!confucius_take(q, part, now, hash, to_free))
-			continue;
-		packets++;
-		bytes += qdisc_pkt_len(part);
-	}
-	consume_skb(skb);
-	if (q->gone_packets)
-		confucius_tell_parents(q);
-	if (!packets)
-		return NET_XMIT_DROP;
-	qdisc_tree_reduce_backlog(sch, 1 - packets, len - bytes);
-	return NET_XMIT_SUCCESS;
+	return taken ? q->core.memory : 0;
 }
 
 static int confucius_qdisc_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 				   struct sk_buff **to_free)
 {
-	struct confucius_sched *q = qdisc_priv(sch);
-	struct tcf_proto *filter = rcu_dereference_bh(q->filter_list);
-	u64 now = ktime_get_ns();
-	bool taken;
-	u32 hash;
-	int ret;
-
-	if (unlikely(filter)) {
-		ret = confucius_classify(skb, sch, filter, &hash, to_free);
-		if (ret)
-			return ret;
-	} else {
-		hash = confucius_hash(q, skb);
-	}
-	if (q->split_gso && skb_is_gso(skb))
-		return confucius_enqueue_parts(skb, sch, now, hash, to_free);
-	taken = confucius_take(q, skb, now, hash, to_free);
-	if (unlikely(q->gone_packets))
-		confucius_tell_parents(q);
-	/*
-	 * If others made room it is not this sender who has to slow down: no
-	 * NET_XMIT_CN.
-	 */
-	return likely(taken) ? NET_XMIT_SUCCESS : NET_XMIT_DROP;
+	return flow_sched_enqueue(skb, sch, to_free, confucius_take);
 }
 
 static struct sk_buff *confucius_qdisc_dequeue(struct Qdisc *sch)
@@ -283,16 +135,8 @@ static struct sk_buff *confucius_qdisc_dequeue(struct Qdisc *sch)
 		stats->peak -= (stats->peak - packet.sojourn) >> 8;
 	if (unlikely(packet.mark) && INET_ECN_set_ce(skb))
 		stats->marks++;
-	qdisc_qlen_dec(sch);
-	qdisc_qstats_backlog_dec(sch, skb);
-	qdisc_bstats_update(sch, skb);
+	flow_sched_sent(sch, skb);
 	return skb;
-}
-
-/* Blocks of up to 48 MB: whoever has them made is charged. */
-static void *confucius_alloc(size_t size)
-{
-	return kvmalloc(size, GFP_KERNEL_ACCOUNT);
 }
 
 static int confucius_change_qdisc(struct Qdisc *sch, struct nlattr *opt,
@@ -300,7 +144,7 @@ static int confucius_change_qdisc(struct Qdisc *sch, struct nlattr *opt,
 {
 	struct confucius_sched *q = qdisc_priv(sch);
 	struct confucius_settings set = {
-		q->core.params, q->nat, q->split_gso
+		q->core.params, q->fs.nat, q->fs.split_gso
 	};
 	struct nlattr *tb[TCA_CONFUCIUS_MAX + 1];
 	u32 limit, flows = set.params.flows;
@@ -317,7 +161,7 @@ static int confucius_change_qdisc(struct Qdisc *sch, struct nlattr *opt,
 	}
 	limit = set.params.limit;
 	if (limit > q->core.slot_count) {
-		slots = confucius_alloc(confucius_slots_size(limit));
+		slots = flow_sched_alloc(confucius_slots_size(limit));
 		if (!slots) {
 			NL_SET_ERR_MSG_ATTR(extack, tb[TCA_CONFUCIUS_LIMIT],
 					    "no memory for a limit of so many packets");
@@ -329,11 +173,11 @@ static int confucius_change_qdisc(struct Qdisc *sch, struct nlattr *opt,
 	if (slots)
 		slots = confucius_grow(&q->core, slots, limit);
 	confucius_change(&q->core, ktime_get_ns(), &set.params);
-	q->nat = set.nat;
-	q->split_gso = set.split_gso;
+	q->fs.nat = set.nat;
+	q->fs.split_gso = set.split_gso;
 	WRITE_ONCE(sch->limit, limit);
-	if (q->gone_packets)
-		confucius_tell_parents(q);
+	if (q->fs.gone_packets)
+		flow_sched_tell_parents(&q->fs);
 	sch_tree_unlock(sch);
 
 	kvfree(slots);
@@ -358,11 +202,11 @@ static int confucius_init_qdisc(struct Qdisc *sch, struct nlattr *opt,
 		if (err)
 			return err;
 	}
-	err = tcf_block_get(&q->block, &q->filter_list, sch, extack);
+	err = tcf_block_get(&q->fs.block, &q->fs.filter_list, sch, extack);
 	if (err)
 		return err;
-	slots = confucius_alloc(confucius_slots_size(set.params.limit));
-	table = confucius_alloc(confucius_table_size(set.params.flows));
+	slots = flow_sched_alloc(confucius_slots_size(set.params.limit));
+	table = flow_sched_alloc(confucius_table_size(set.params.flows));
 	if (!slots || !table) {
 		kvfree(slots);
 		kvfree(table);
@@ -370,10 +214,10 @@ static int confucius_init_qdisc(struct Qdisc *sch, struct nlattr *opt,
 			       "no memory for so many packets and flows");
 		return -ENOMEM;
 	}
-	q->sch = sch;
-	q->table = table;
-	q->nat = set.nat;
-	q->split_gso = set.split_gso;
+	q->fs.sch = sch;
+	q->fs.table = table;
+	q->fs.nat = set.nat;
+	q->fs.split_gso = set.split_gso;
 	confucius_init(&q->core, &set.params, table, slots, set.params.limit);
 	sch->limit = set.params.limit;
 	/* A packet that went past the core would be none of its flow's. */
@@ -389,11 +233,11 @@ static void confucius_reset(struct Qdisc *sch)
 	struct confucius_params params = c->params;
 	struct sk_buff *skb;
 
-	if (!q->table)
+	if (!q->fs.table)
 		return;
 	while ((skb = confucius_purge(c)))
 		rtnl_kfree_skbs(skb, skb);
-	confucius_init(c, &params, q->table, c->slots, c->slot_count);
+	confucius_init(c, &params, q->fs.table, c->slots, c->slot_count);
 	c->counts = counts;
 }
 
@@ -401,9 +245,9 @@ static void confucius_destroy(struct Qdisc *sch)
 {
 	struct confucius_sched *q = qdisc_priv(sch);
 
-	tcf_block_put(q->block);
+	tcf_block_put(q->fs.block);
 	kvfree(q->core.slots);
-	kvfree(q->table);
+	kvfree(q->fs.table);
 }
 
 static int confucius_dump(struct Qdisc *sch, struct sk_buff *skb)
@@ -413,8 +257,8 @@ static int confucius_dump(struct Qdisc *sch, struct sk_buff *skb)
 
 	sch_tree_lock(sch);
 	set.params = q->core.params;
-	set.nat = q->nat;
-	set.split_gso = q->split_gso;
+	set.nat = q->fs.nat;
+	set.split_gso = q->fs.split_gso;
 	sch_tree_unlock(sch);
 	return confucius_put_settings(skb, &set);
 }
@@ -434,8 +278,8 @@ static void confucius_class_now(const struct confucius_sched *q, u32 number,
 	to->drops = stats->drops;
 	to->marks = stats->marks;
 	to->flows = class->members;
-	to->delay_us = confucius_us(stats->delay);
-	to->peak_us = confucius_us(stats->peak);
+	to->delay_us = flow_sched_us(stats->delay);
+	to->peak_us = flow_sched_us(stats->peak);
 	to->target = number == CF_NEW ? 0 : q->core.params.targets[number - 1];
 }
 
@@ -451,12 +295,12 @@ static int confucius_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	st.drop_tail = q->drops[CONFUCIUS_TAIL];
 	st.drop_overlimit = q->drops[CONFUCIUS_OVERLIMIT];
 	st.drop_change = q->drops[CONFUCIUS_CHANGE];
-	st.drop_split = q->drop_split;
-	st.drop_filter = q->drop_filter;
-	st.gso_split = q->gso_split;
+	st.drop_split = q->fs.drop_split;
+	st.drop_filter = q->fs.drop_filter;
+	st.gso_split = q->fs.gso_split;
 	st.flows = c->classes[CF_NEW].members + c->existing;
 	st.memory_used = c->memory;
-	st.memory_peak = q->memory_peak;
+	st.memory_peak = q->fs.memory_peak;
 	st.classes = c->params.classes + 1;
 	for (class = 0; class < CF_CLASSES; class++)
 		confucius_class_now(q, class, &st.class[class]);
@@ -464,41 +308,13 @@ static int confucius_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	return confucius_put_figures(d->skb, &st);
 }
 
-/*
- * Classes are for looking at: nothing can be put under them. Class number 0 is
- * MAJOR:1.
- */
-static struct Qdisc *confucius_leaf(struct Qdisc *sch, unsigned long arg)
-{
-	return NULL;
-}
-
+/* Classes are for looking at. Class number 0 is MAJOR:1. */
 static unsigned long confucius_find(struct Qdisc *sch, u32 classid)
 {
 	struct confucius_sched *q = qdisc_priv(sch);
 	u32 minor = TC_H_MIN(classid);
 
 	return minor <= READ_ONCE(q->core.params.classes) + 1 ? minor : 0;
-}
-
-/* Filters are the qdisc's, and name flows, which are no classes. */
-static struct tcf_block *confucius_tcf_block(struct Qdisc *sch,
-					     unsigned long cl,
-					     struct netlink_ext_ack *extack)
-{
-	struct confucius_sched *q = qdisc_priv(sch);
-
-	return cl ? NULL : q->block;
-}
-
-static unsigned long confucius_bind(struct Qdisc *sch, unsigned long parent,
-				    u32 classid)
-{
-	return 0;
-}
-
-static void confucius_unbind(struct Qdisc *sch, unsigned long cl)
-{
 }
 
 static void confucius_walk(struct Qdisc *sch, struct qdisc_walker *arg)
@@ -520,13 +336,6 @@ static void confucius_walk(struct Qdisc *sch, struct qdisc_walker *arg)
 		}
 		arg->count++;
 	}
-}
-
-static int confucius_dump_class(struct Qdisc *sch, unsigned long minor,
-				struct sk_buff *skb, struct tcmsg *tcm)
-{
-	tcm->tcm_handle |= TC_H_MIN(minor);
-	return 0;
 }
 
 static int confucius_dump_class_stats(struct Qdisc *sch, unsigned long minor,
@@ -552,13 +361,13 @@ static int confucius_dump_class_stats(struct Qdisc *sch, unsigned long minor,
 }
 
 static const struct Qdisc_class_ops confucius_class_ops = {
-	.leaf		= confucius_leaf,
+	.leaf		= flow_sched_leaf,
 	.find		= confucius_find,
-	.tcf_block	= confucius_tcf_block,
-	.bind_tcf	= confucius_bind,
-	.unbind_tcf	= confucius_unbind,
+	.tcf_block	= flow_sched_block,
+	.bind_tcf	= flow_sched_bind,
+	.unbind_tcf	= flow_sched_unbind,
 	.walk		= confucius_walk,
-	.dump		= confucius_dump_class,
+	.dump		= flow_sched_dump_class,
 	.dump_stats	= confucius_dump_class_stats,
 };
 
@@ -581,6 +390,7 @@ MODULE_ALIAS_NET_SCH("confucius");
 
 static int __init confucius_module_init(void)
 {
+	BUILD_BUG_ON(offsetof(struct confucius_sched, fs));
 	BUILD_BUG_ON(CF_TARGETS != TC_CONFUCIUS_TARGETS);
 	BUILD_BUG_ON((int)CONFUCIUS_BUFFER != (int)TC_CONFUCIUS_BUFFER);
 	return register_qdisc(&confucius_qdisc_ops);

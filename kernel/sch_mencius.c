@@ -9,7 +9,6 @@
  */
 #include <linux/bitops.h>
 #include <linux/errno.h>
-#include <linux/hash.h>
 #include <linux/jhash.h>
 #include <linux/kernel.h>
 #include <linux/math64.h>
@@ -26,8 +25,7 @@
 #include <net/pkt_cls.h>
 #include <net/pkt_sched.h>
 
-#include "compat.h"
-#include "confucius_nat.h"
+#include "flow_sched.h"
 #include "mencius.h"
 #include "mencius_netlink.h"
 #include "mencius_sched.h"
@@ -46,17 +44,13 @@ static void mencius_dropped(struct mencius *m, void *packet, u32 len, u32 flow,
 	struct sk_buff *skb = packet;
 
 	q->drops[reason]++;
-	if (reason != MENCIUS_TAIL) {
-		qdisc_qlen_dec(q->sch);
-		qdisc_qstats_backlog_dec(q->sch, skb);
-		q->gone_packets++;
-		q->gone_bytes += len;
-	}
-	if (q->to_free) {
-		confucius_drop_overlimit(skb, q->sch, q->to_free);
+	if (reason != MENCIUS_TAIL)
+		flow_sched_gone(&q->fs, skb, len);
+	if (q->fs.to_free) {
+		confucius_drop_overlimit(skb, q->fs.sch, q->fs.to_free);
 		return;
 	}
-	qdisc_qstats_drop(q->sch);
+	qdisc_qstats_drop(q->fs.sch);
 	if (reason == MENCIUS_CHANGE)
 		rtnl_kfree_skbs(skb, skb);
 	else
@@ -91,7 +85,7 @@ static void mencius_hosts(struct mencius *m, void *packet, u32 *source,
 
 	*source = 0;
 	*destination = 0;
-	if (!(q->nat && confucius_before_nat(&keys, packet)) &&
+	if (!(q->fs.nat && confucius_before_nat(&keys, packet)) &&
 	    !skb_flow_dissect_flow_keys(packet, &keys,
 					FLOW_DISSECTOR_F_STOP_AT_FLOW_LABEL))
 		return;
@@ -107,140 +101,20 @@ static void mencius_hosts(struct mencius *m, void *packet, u32 *source,
 	}
 }
 
-/* Tells parents of packets that they have counted and that are gone. */
-static void mencius_tell_parents(struct mencius_sched *q)
+static u32 mencius_take(struct flow_sched *fs, struct sk_buff *skb, u64 now,
+			u32 hash)
 {
-	qdisc_tree_reduce_backlog(q->sch, q->gone_packets, q->gone_bytes);
-	q->gone_packets = 0;
-	q->gone_bytes = 0;
-}
+	struct mencius_sched *q = container_of(fs, struct mencius_sched, fs);
+	bool taken = mencius_enqueue(&q->core, now, hash, skb,
+				     qdisc_pkt_len(skb), skb->truesize);
 
-/* By a packet's headers. */
-static __always_inline u32 mencius_hash(const struct mencius_sched *q,
-					struct sk_buff *skb)
-{
-	return unlikely(q->nat) ? confucius_nat_hash(skb) : skb_get_hash(skb);
-}
-
-/*
- * The flow that a filter names by a classid's minor number, as `flow hash`
- * does; that of the headers where none does. Returns what enqueue has to, with
- * the packet gone, where a filter kept it from the queue, and else 0.
- */
-static noinline int mencius_classify(struct sk_buff *skb, struct Qdisc *sch,
-				     struct tcf_proto *filter, u32 *hash,
-				     struct sk_buff **to_free)
-{
-	struct mencius_sched *q = qdisc_priv(sch);
-	struct tcf_result res = {};
-	int verdict;
-
-	verdict = tcf_classify_qdisc(skb, filter, &res, false);
-#ifdef CONFIG_NET_CLS_ACT
-	switch (verdict) {
-	case TC_ACT_STOLEN:
-	case TC_ACT_QUEUED:
-	case TC_ACT_TRAP:
-		__qdisc_drop(skb, to_free);
-		return NET_XMIT_SUCCESS | __NET_XMIT_STOLEN;
-	case TC_ACT_SHOT:
-		q->drop_filter++;
-		qdisc_qstats_drop(sch);
-		__qdisc_drop(skb, to_free);
-		return NET_XMIT_SUCCESS | __NET_XMIT_BYPASS;
-	}
-#endif
-	if (verdict >= 0 && TC_H_MIN(res.classid))
-		*hash = hash_32(TC_H_MIN(res.classid), 32);
-	else
-		*hash = mencius_hash(q, skb);
-	return 0;
-}
-
-/* Whether there was room for @skb. */
-static __always_inline bool mencius_take(struct mencius_sched *q,
-					 struct sk_buff *skb, u64 now, u32 hash,
-					 struct sk_buff **to_free)
-{
-	struct Qdisc *sch = q->sch;
-	bool taken;
-
-	q->to_free = to_free;
-	taken = mencius_enqueue(&q->core, now, hash, skb, qdisc_pkt_len(skb),
-				skb->truesize);
-	q->to_free = NULL;
-	if (unlikely(!taken))
-		return false;
-	qdisc_qlen_inc(sch);
-	qdisc_qstats_backlog_inc(sch, skb);
-	if (q->core.memory > q->memory_peak)
-		q->memory_peak = q->core.memory;
-	return true;
-}
-
-/*
- * Takes the parts of a super-packet. Parents have counted one, of its length.
- */
-static noinline int mencius_enqueue_parts(struct sk_buff *skb,
-					  struct Qdisc *sch, u64 now, u32 hash,
-					  struct sk_buff **to_free)
-{
-	netdev_features_t features = netif_skb_features(skb);
-	struct mencius_sched *q = qdisc_priv(sch);
-	unsigned int len = qdisc_pkt_len(skb);
-	struct sk_buff *part, *next;
-	int packets = 0, bytes = 0;
-
-	part = skb_gso_segment(skb, features & ~NETIF_F_GSO_MASK);
-	if (IS_ERR_OR_NULL(part)) {
-		q->drop_split++;
-		return qdisc_drop(skb, sch, to_free);
-	}
-	q->gso_split++;
-	skb_list_walk_safe(part, part, next) {
-		skb_mark_not_on_list(part);
-		confucius_set_pkt_len(part, sch);
-		if (!mencius_take(q, part, now, hash, to_free))
-			continue;
-		packets++;
-		bytes += qdisc_pkt_len(part);
-	}
-	consume_skb(skb);
-	if (q->gone_packets)
-		mencius_tell_parents(q);
-	if (!packets)
-		return NET_XMIT_DROP;
-	qdisc_tree_reduce_backlog(sch, 1 - packets, len - bytes);
-	return NET_XMIT_SUCCESS;
+	return taken ? q->core.memory : 0;
 }
 
 static int mencius_qdisc_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 				 struct sk_buff **to_free)
 {
-	struct mencius_sched *q = qdisc_priv(sch);
-	struct tcf_proto *filter = rcu_dereference_bh(q->filter_list);
-	u64 now = ktime_get_ns();
-	bool taken;
-	u32 hash;
-	int ret;
-
-	if (unlikely(filter)) {
-		ret = mencius_classify(skb, sch, filter, &hash, to_free);
-		if (ret)
-			return ret;
-	} else {
-		hash = mencius_hash(q, skb);
-	}
-	if (q->split_gso && skb_is_gso(skb))
-		return mencius_enqueue_parts(skb, sch, now, hash, to_free);
-	taken = mencius_take(q, skb, now, hash, to_free);
-	if (unlikely(q->gone_packets))
-		mencius_tell_parents(q);
-	/*
-	 * If others made room it is not this sender who has to slow down: no
-	 * NET_XMIT_CN.
-	 */
-	return likely(taken) ? NET_XMIT_SUCCESS : NET_XMIT_DROP;
+	return flow_sched_enqueue(skb, sch, to_free, mencius_take);
 }
 
 static struct sk_buff *mencius_qdisc_dequeue(struct Qdisc *sch)
@@ -260,19 +134,11 @@ static struct sk_buff *mencius_qdisc_dequeue(struct Qdisc *sch)
 	 * of an empty queue takes it out of service, and would do so again when
 	 * it finds it empty itself.
 	 */
-	if (unlikely(q->gone_packets))
-		mencius_tell_parents(q);
+	if (unlikely(q->fs.gone_packets))
+		flow_sched_tell_parents(&q->fs);
 	q->delay += (sojourn >> 3) - (q->delay >> 3);
-	qdisc_qlen_dec(sch);
-	qdisc_qstats_backlog_dec(sch, skb);
-	qdisc_bstats_update(sch, skb);
+	flow_sched_sent(sch, skb);
 	return skb;
-}
-
-/* Blocks of some 50 MB at most: whoever has them made is charged. */
-static void *mencius_alloc(size_t size)
-{
-	return kvmalloc(size, GFP_KERNEL_ACCOUNT);
 }
 
 static int mencius_change_qdisc(struct Qdisc *sch, struct nlattr *opt,
@@ -280,7 +146,7 @@ static int mencius_change_qdisc(struct Qdisc *sch, struct nlattr *opt,
 {
 	struct mencius_sched *q = qdisc_priv(sch);
 	struct mencius_settings set = {
-		q->core.params, q->nat, q->split_gso
+		q->core.params, q->fs.nat, q->fs.split_gso
 	};
 	struct nlattr *tb[TCA_MENCIUS_MAX + 1];
 	u32 limit, flows = set.params.flows;
@@ -297,7 +163,7 @@ static int mencius_change_qdisc(struct Qdisc *sch, struct nlattr *opt,
 	}
 	limit = set.params.limit;
 	if (limit > q->core.slot_count) {
-		slots = mencius_alloc(mencius_slots_size(limit));
+		slots = flow_sched_alloc(mencius_slots_size(limit));
 		if (!slots) {
 			NL_SET_ERR_MSG_ATTR(extack, tb[TCA_MENCIUS_LIMIT],
 					    "no memory for a limit of so many packets");
@@ -309,11 +175,11 @@ static int mencius_change_qdisc(struct Qdisc *sch, struct nlattr *opt,
 	if (slots)
 		slots = mencius_grow(&q->core, slots, limit);
 	mencius_change(&q->core, ktime_get_ns(), &set.params);
-	q->nat = set.nat;
-	q->split_gso = set.split_gso;
+	q->fs.nat = set.nat;
+	q->fs.split_gso = set.split_gso;
 	WRITE_ONCE(sch->limit, limit);
-	if (q->gone_packets)
-		mencius_tell_parents(q);
+	if (q->fs.gone_packets)
+		flow_sched_tell_parents(&q->fs);
 	sch_tree_unlock(sch);
 
 	kvfree(slots);
@@ -338,11 +204,11 @@ static int mencius_init_qdisc(struct Qdisc *sch, struct nlattr *opt,
 		if (err)
 			return err;
 	}
-	err = tcf_block_get(&q->block, &q->filter_list, sch, extack);
+	err = tcf_block_get(&q->fs.block, &q->fs.filter_list, sch, extack);
 	if (err)
 		return err;
-	slots = mencius_alloc(mencius_slots_size(set.params.limit));
-	table = mencius_alloc(mencius_table_size(set.params.flows));
+	slots = flow_sched_alloc(mencius_slots_size(set.params.limit));
+	table = flow_sched_alloc(mencius_table_size(set.params.flows));
 	if (!slots || !table) {
 		kvfree(slots);
 		kvfree(table);
@@ -350,10 +216,10 @@ static int mencius_init_qdisc(struct Qdisc *sch, struct nlattr *opt,
 			       "no memory for so many packets and flows");
 		return -ENOMEM;
 	}
-	q->sch = sch;
-	q->table = table;
-	q->nat = set.nat;
-	q->split_gso = set.split_gso;
+	q->fs.sch = sch;
+	q->fs.table = table;
+	q->fs.nat = set.nat;
+	q->fs.split_gso = set.split_gso;
 	q->salt = get_random_u32();
 	mencius_init(&q->core, &set.params, table, slots, set.params.limit);
 	sch->limit = set.params.limit;
@@ -369,20 +235,20 @@ static void mencius_reset(struct Qdisc *sch)
 	struct mencius_params params = m->params;
 	struct sk_buff *skb;
 
-	if (!q->table)
+	if (!q->fs.table)
 		return;
 	while ((skb = mencius_purge(m)))
 		rtnl_kfree_skbs(skb, skb);
-	mencius_init(m, &params, q->table, m->slots, m->slot_count);
+	mencius_init(m, &params, q->fs.table, m->slots, m->slot_count);
 }
 
 static void mencius_destroy(struct Qdisc *sch)
 {
 	struct mencius_sched *q = qdisc_priv(sch);
 
-	tcf_block_put(q->block);
+	tcf_block_put(q->fs.block);
 	kvfree(q->core.slots);
-	kvfree(q->table);
+	kvfree(q->fs.table);
 }
 
 static int mencius_dump(struct Qdisc *sch, struct sk_buff *skb)
@@ -392,8 +258,8 @@ static int mencius_dump(struct Qdisc *sch, struct sk_buff *skb)
 
 	sch_tree_lock(sch);
 	set.params = q->core.params;
-	set.nat = q->nat;
-	set.split_gso = q->split_gso;
+	set.nat = q->fs.nat;
+	set.split_gso = q->fs.split_gso;
 	sch_tree_unlock(sch);
 	return mencius_put_settings(skb, &set);
 }
@@ -411,16 +277,16 @@ static int mencius_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	st.shared_flows = m->flow_table.shared;
 	st.shared_hosts = m->host_table.shared;
 	st.marks = q->marks;
-	st.gso_split = q->gso_split;
+	st.gso_split = q->fs.gso_split;
 	memcpy(st.drops, q->drops, sizeof(st.drops));
-	st.drop_split = q->drop_split;
-	st.drop_filter = q->drop_filter;
+	st.drop_split = q->fs.drop_split;
+	st.drop_filter = q->fs.drop_filter;
 	st.full = m->pace.full;
 	st.delay = q->delay;
 	st.flows = m->flow_table.fresh - m->flow_table.forgotten;
 	st.hosts = m->host_table.fresh - m->host_table.forgotten;
 	st.memory_used = m->memory;
-	st.memory_peak = q->memory_peak;
+	st.memory_peak = q->fs.memory_peak;
 	st.home = m->params.hosts == MENCIUS_AUTO ? m->sides.home :
 						    m->params.hosts;
 	sch_tree_unlock(sch);
@@ -446,6 +312,7 @@ MODULE_ALIAS_NET_SCH("mencius");
 
 static int __init mencius_module_init(void)
 {
+	BUILD_BUG_ON(offsetof(struct mencius_sched, fs));
 	BUILD_BUG_ON((int)MENCIUS_AUTO != (int)TC_MENCIUS_HOSTS_AUTO);
 	BUILD_BUG_ON((int)MENCIUS_NONE != (int)TC_MENCIUS_HOSTS_NONE);
 	return register_qdisc(&mencius_qdisc_ops);

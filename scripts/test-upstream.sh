@@ -33,7 +33,7 @@ check() { # IGNORED-TYPES FILE
     (cd "$work/tree" && perl scripts/checkpatch.pl --strict --no-summary --quiet --max-line-length=80 \
         --ignore "$1" -f "net/sched/$2") || fail "$2 is not as the kernel wants it"
 }
-for file in "$work"/tree/net/sched/*confucius*; do
+for file in "$work"/tree/net/sched/*confucius* "$work"/tree/net/sched/flow_sched*; do
     name=${file##*/}
     case $name in
     # Every header of tracepoints has lines that end with a parenthesis.
@@ -59,7 +59,7 @@ for how in y m; do
     done
     build prepare || fail "the tree does not build, see $work/build.log"
     build W=1 net/sched/sch_confucius.o || { tail -n 40 "$work/build.log"; fail "it does not build"; }
-    if grep -n 'confucius.*warning:' "$work/build.log"; then fail "it builds with warnings"; fi
+    if grep -nE '(confucius|flow_sched).*warning:' "$work/build.log"; then fail "it builds with warnings"; fi
     nm "$work/build/net/sched/sch_confucius.o" | grep -q ' __tracepoint_confucius_move$' || fail "it has no tracepoints"
 done
 say "ok"

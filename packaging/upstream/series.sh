@@ -45,15 +45,15 @@ sed -i '$d' $uapi
 commit "$here/2-uapi.txt"
 
 # What compat.h spells for older kernels has its name here.
-for file in "$kernel"/confucius*.h "$kernel/sch_confucius.c"; do
+for file in "$kernel"/confucius*.h "$kernel"/flow_sched*.h "$kernel/sch_confucius.c"; do
     sed -e '/#include "compat.h"/d' -e '/#include "pkt_sched_confucius.h"/d' \
-        -e 's/confucius_drop_overlimit(skb, q->sch, q->to_free)/qdisc_drop_reason(skb, q->sch, q->to_free,\n\t\t\t\t  QDISC_DROP_OVERLIMIT)/' \
+        -e 's/confucius_drop_overlimit(skb, q->fs.sch, q->fs.to_free)/qdisc_drop_reason(skb, q->fs.sch, q->fs.to_free,\n\t\t\t\t  QDISC_DROP_OVERLIMIT)/' \
         -e 's/^\(\t*\)confucius_set_pkt_len(part, sch);/\1qdisc_skb_cb(part)->pkt_len = part->len;\n\1qdisc_skb_cb(part)->pkt_segs = 1;\n\1qdisc_calculate_pkt_len(part, qdisc_root_bh(sch));/' \
         "$file" >"net/sched/$(basename "$file")"
 done
-sed -i 's,^#include <net/gen_stats.h>,&\n#include <net/gso.h>,' net/sched/sch_confucius.c
+sed -i 's,^#include <net/gen_stats.h>,&\n#include <net/gso.h>,' net/sched/flow_sched.h
 sed -i 's,^#include <net/netlink.h>,&\n#include <net/pkt_sched.h>,' net/sched/confucius_netlink.h
-if grep -nE 'compat|confucius_(drop_overlimit|set_pkt_len)' net/sched/*confucius*; then
+if grep -nE 'compat|confucius_(drop_overlimit|set_pkt_len)' net/sched/*confucius* net/sched/flow_sched*; then
     echo "series: something of compat.h is left" >&2
     exit 1
 fi
