@@ -39,11 +39,11 @@ static bool mencius_mark(struct mencius *m, void *packet);
 
 /*
  * The including file's: hashes of the addresses of a packet's sender and
- * receiver, their high bits as good as their low ones. Asked only where a flow
+ * receiver, their high bits as good as their low ones. Asked only where @flow
  * begins.
  */
-static void mencius_hosts(struct mencius *m, void *packet, u32 *source,
-			  u32 *destination);
+static void mencius_hosts(struct mencius *m, void *packet, u32 flow,
+			  u32 *source, u32 *destination);
 
 #include "mencius_table.h"
 #include "mencius_turns.h"
@@ -126,6 +126,7 @@ static __always_inline bool mencius_enqueue(struct mencius *m, u64 now,
 	mn_forget_idle(m, now);
 	at = mn_flow_of(m, now, hash, packet);
 	if (unlikely(!mn_fits(m, 1, mem)) && !mn_make_room(m, now, mem)) {
+		m->flows[at].figures.drops++;
 		mencius_dropped(m, packet, len, at, MENCIUS_TAIL);
 		return false;
 	}
@@ -145,22 +146,27 @@ static __always_inline bool mencius_enqueue(struct mencius *m, u64 now,
  * mencius_dequeue() - the link is free
  * @m:		the discipline
  * @now:	ns
- * @sojourn:	where to put for how many ns the packet waited
+ * @sent:	where to put what there is to say about it
  *
  * Return: a packet; NULL where none waits.
  */
 static __always_inline void *mencius_dequeue(struct mencius *m, u64 now,
-					     u64 *sojourn)
+					     struct mencius_sent *sent)
 {
 	struct mn_popped popped;
+	u32 at;
 
 	if (mencius_is_empty(m))
 		return NULL;
-	mn_leave_if_empty(m, mn_serve(m, now, &popped));
+	at = mn_serve(m, now, &popped);
+	mn_leave_if_empty(m, at);
 	if (unlikely(mn_pace_sent(&m->pace, now, popped.len,
 				  !mencius_is_empty(m))))
 		mn_tune(m);
-	*sojourn = cf_since(now, popped.arrived);
+	sent->sojourn = cf_since(now, popped.arrived);
+	sent->len = popped.len;
+	sent->flow = at;
+	sent->why = popped.why;
 	return popped.packet;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Hosts as classes, for looking at. Host number 0 is MAJOR:1.
+ * Hosts and then flows as classes, for looking at. Host number 0 is MAJOR:1.
  */
 #ifndef __MENCIUS_CLASSES_H
 #define __MENCIUS_CLASSES_H
@@ -15,36 +15,48 @@ static u32 mencius_host_places(const struct mencius_sched *q)
 	return mn_places(mn_hosts_for(q->core.params.flows));
 }
 
+/* The places of hosts and of flows, as far as there are numbers for them. */
+static u32 mencius_class_places(const struct mencius_sched *q)
+{
+	return min_t(u32, mencius_host_places(q) +
+				  mn_places(q->core.params.flows),
+		     TC_H_MIN(TC_H_ROOT) - 1);
+}
+
 static unsigned long mencius_find(struct Qdisc *sch, u32 classid)
 {
 	u32 minor = TC_H_MIN(classid);
 
-	return minor <= mencius_host_places(qdisc_priv(sch)) ? minor : 0;
+	return minor <= mencius_class_places(qdisc_priv(sch)) ? minor : 0;
 }
 
-static bool mencius_is_known(struct Qdisc *sch, u32 host)
+/* Whether there is anything to say of the host or flow in @place. */
+static bool mencius_is_known(struct Qdisc *sch, u32 place)
 {
 	struct mencius_sched *q = qdisc_priv(sch);
+	u32 hosts = mencius_host_places(q);
 	bool known;
 
 	sch_tree_lock(sch);
-	known = mn_is_known(&q->core.host_table, host);
+	known = place < hosts ?
+			mn_is_known(&q->core.host_table, place) :
+			mn_is_known(&q->core.flow_table, place - hosts);
 	sch_tree_unlock(sch);
 	return known;
 }
 
 static void mencius_walk(struct Qdisc *sch, struct qdisc_walker *arg)
 {
-	u32 host, places = mencius_host_places(qdisc_priv(sch));
+	u32 place, places = mencius_class_places(qdisc_priv(sch));
 
 	if (arg->stop)
 		return;
-	for (host = 0; host < places; host++) {
-		if (arg->count < arg->skip || !mencius_is_known(sch, host)) {
+	for (place = 0; place < places; place++) {
+		if (arg->count < arg->skip || !mencius_is_known(sch, place)) {
 			arg->count++;
 			continue;
 		}
-		if (arg->fn(sch, host + 1, arg) < 0) {
+		if (arg->fn(sch, place + 1, arg) < 0) {
 			arg->stop = 1;
 			break;
 		}
@@ -52,11 +64,10 @@ static void mencius_walk(struct Qdisc *sch, struct qdisc_walker *arg)
 	}
 }
 
-static int mencius_dump_class_stats(struct Qdisc *sch, unsigned long minor,
-				    struct gnet_dump *d)
+static int mencius_dump_host(struct Qdisc *sch, u32 at, struct gnet_dump *d)
 {
 	struct mencius_sched *q = qdisc_priv(sch);
-	const struct mn_host *host = &q->core.hosts[minor - 1];
+	const struct mn_host *host = &q->core.hosts[at];
 	struct gnet_stats_queue queue = {};
 	struct mencius_host_figures st;
 
@@ -70,6 +81,44 @@ static int mencius_dump_class_stats(struct Qdisc *sch, unsigned long minor,
 	if (gnet_stats_copy_queue(d, NULL, &queue, st.backlog.packets) < 0)
 		return -1;
 	return mencius_put_host(d->skb, &st);
+}
+
+static int mencius_dump_flow(struct Qdisc *sch, u32 at, struct gnet_dump *d)
+{
+	struct mencius_sched *q = qdisc_priv(sch);
+	const struct mn_flow *flow = &q->core.flows[at];
+	struct mencius_flow_figures st = {};
+	struct gnet_stats_queue queue = {};
+	struct gnet_stats_basic_sync sent;
+	u64 now = ktime_get_ns();
+
+	sch_tree_lock(sch);
+	st.backlog = flow->backlog;
+	st.sent = flow->figures;
+	st.host = flow->host + 1;
+	if (flow->backlog.packets)
+		st.wait = mn_wait(&q->core, now, at);
+	if (mn_is_established(&q->core, now, at))
+		st.established = cf_since(now, flow->calm.since);
+	sch_tree_unlock(sch);
+	gnet_stats_basic_sync_init(&sent);
+	u64_stats_set(&sent.bytes, st.sent.bytes);
+	u64_stats_set(&sent.packets, st.sent.packets);
+	queue.backlog = st.backlog.bytes;
+	queue.drops = st.sent.drops;
+	if (gnet_stats_copy_basic(d, NULL, &sent, false) < 0 ||
+	    gnet_stats_copy_queue(d, NULL, &queue, st.backlog.packets) < 0)
+		return -1;
+	return mencius_put_flow(d->skb, &st);
+}
+
+static int mencius_dump_class_stats(struct Qdisc *sch, unsigned long minor,
+				    struct gnet_dump *d)
+{
+	u32 hosts = mencius_host_places(qdisc_priv(sch));
+
+	return minor <= hosts ? mencius_dump_host(sch, minor - 1, d) :
+				mencius_dump_flow(sch, minor - 1 - hosts, d);
 }
 
 static const struct Qdisc_class_ops mencius_class_ops = {

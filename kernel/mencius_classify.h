@@ -32,12 +32,12 @@ static noinline u32 mn_begin_host(struct mencius *m, u64 now, u32 hash)
 	return at;
 }
 
-/* The host of a flow that begins with @packet. */
-static u32 mn_host_of(struct mencius *m, u64 now, void *packet)
+/* The host of @flow, which begins with @packet. */
+static u32 mn_host_of(struct mencius *m, u64 now, void *packet, u32 flow)
 {
 	u32 source, destination, hash, at;
 
-	mencius_hosts(m, packet, &source, &destination);
+	mencius_hosts(m, packet, flow, &source, &destination);
 	mn_sides_note(&m->sides, now, source, destination);
 	hash = mn_sides_host(&m->sides, m->params.hosts, source, destination);
 	at = mn_lookup(&m->host_table, hash);
@@ -64,13 +64,14 @@ static noinline u32 mn_begin_flow(struct mencius *m, u64 now, u32 hash,
 		mn_touch(&m->host_table, now, flow->host);
 		return at;
 	}
-	flow->host = mn_host_of(m, now, packet);
+	flow->host = mn_host_of(m, now, packet, at);
 	host = &m->hosts[flow->host];
 	host->known++;
 	host->hold.birth = now;
 	m->hold.birth = now;
 	mn_introduce(&host->turns, &flow->member);
 	memset(&flow->codel, 0, sizeof(flow->codel));
+	memset(&flow->figures, 0, sizeof(flow->figures));
 	mn_calm_init(&flow->calm, now);
 	flow->begun.bytes = 0;
 	return at;

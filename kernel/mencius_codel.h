@@ -10,7 +10,6 @@
 #ifndef __MENCIUS_CODEL_H
 #define __MENCIUS_CODEL_H
 
-#define MN_TICK		10		/* times are in 2^10 ns */
 #define MN_FOREVER	0x7fffffff	/* the longest span to tell apart */
 #define MN_DROPS	32		/* at most, for a packet that leaves */
 
@@ -98,8 +97,11 @@ static void mn_codel_start(struct mn_codel *codel, u64 now,
 static bool mn_mark_or_drop(struct mencius *m, u32 at,
 			    struct mn_popped *popped)
 {
-	if (m->params.ecn && mencius_mark(m, popped->packet))
+	if (m->params.ecn && mencius_mark(m, popped->packet)) {
+		m->flows[at].figures.marks++;
 		return true;
+	}
+	m->flows[at].figures.drops++;
 	mencius_dropped(m, popped->packet, popped->len, at, MENCIUS_CONGESTION);
 	return false;
 }

@@ -55,6 +55,15 @@ struct mencius_host_figures {
 	u32			known;
 };
 
+/* The figures of a flow; see TCA_MENCIUS_FLOW_... */
+struct mencius_flow_figures {
+	struct mn_backlog	backlog;
+	struct mn_figures	sent;
+	u64			established;
+	u64			wait;
+	u32			host;
+};
+
 /* Ranges that do not fit the policy's 16 bits. */
 static struct netlink_range_validation mencius_flows_range = {
 	8, MN_MAX_FLOWS
@@ -246,6 +255,46 @@ static int mencius_put_host(struct sk_buff *skb,
 	    nla_put_u32(skb, TCA_MENCIUS_HOST_ESTABLISHED, st->rivals.own) ||
 	    nla_put_u32(skb, TCA_MENCIUS_HOST_OTHERS, st->rivals.others) ||
 	    nla_put_u32(skb, TCA_MENCIUS_HOST_HELD, flow_sched_us(st->held))) {
+		nla_nest_cancel(skb, nest);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int mencius_put_flow_nest(struct sk_buff *skb,
+				 const struct mencius_flow_figures *st)
+{
+	u32 established = min_t(u64, div_u64(st->established, NSEC_PER_MSEC),
+				U32_MAX);
+	u64 delay = (u64)st->sent.delay << MN_TICK;
+	struct nlattr *nest;
+
+	nest = nla_nest_start(skb, TCA_MENCIUS_FLOW);
+	if (!nest)
+		return -EMSGSIZE;
+	if (nla_put_u32(skb, TCA_MENCIUS_FLOW_HOST, st->host) ||
+	    nla_put_u32(skb, TCA_MENCIUS_FLOW_ESTABLISHED, established) ||
+	    nla_put_u32(skb, TCA_MENCIUS_FLOW_WAIT, flow_sched_us(st->wait)) ||
+	    nla_put_u32(skb, TCA_MENCIUS_FLOW_DELAY, flow_sched_us(delay)) ||
+	    nla_put_u32(skb, TCA_MENCIUS_FLOW_MARKS, st->sent.marks)) {
+		nla_nest_cancel(skb, nest);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+/* The figures of one flow. */
+static int mencius_put_flow(struct sk_buff *skb,
+			    const struct mencius_flow_figures *st)
+{
+	struct nlattr *nest;
+
+	nest = nla_nest_start_noflag(skb, TCA_STATS_APP);
+	if (!nest)
+		return -EMSGSIZE;
+	if (mencius_put_flow_nest(skb, st)) {
 		nla_nest_cancel(skb, nest);
 		return -EMSGSIZE;
 	}

@@ -30,6 +30,7 @@ static noinline void mn_drop_largest(struct mencius *m, u64 now,
 	/* The next dropping state starts that much harder. */
 	flow->codel.count++;
 	mn_calm_dropped(&flow->calm, now);
+	flow->figures.drops++;
 	mencius_dropped(m, popped.packet, popped.len, at, reason);
 	mn_resize(m, at, before);
 	mn_judge(m, now, at);

@@ -72,6 +72,14 @@ static __always_inline u32 mn_of_held_flows(struct mencius *m, u64 now,
 	return at;
 }
 
+static __always_inline void mn_count(struct mn_figures *figures, u64 sojourn,
+				     u32 len)
+{
+	figures->bytes += len;
+	figures->packets++;
+	figures->delay += (mn_span(sojourn) >> 3) - (figures->delay >> 3);
+}
+
 /* Takes the next packet of flow @at, which has one, as its CoDel says. */
 static __always_inline void mn_send(struct mencius *m, u64 now, u32 at,
 				    struct mn_popped *popped)
@@ -95,6 +103,7 @@ static __always_inline void mn_send(struct mencius *m, u64 now, u32 at,
 	}
 	mn_calm_left(&flow->calm, now, cf_since(now, popped->arrived),
 		     &m->within, excused);
+	mn_count(&flow->figures, cf_since(now, popped->arrived), popped->len);
 	if (host->rivals.others || !established)
 		mn_hold_sent(&host->hold, popped->len, established, &m->within);
 	mn_hold_sent(&m->hold, popped->len, established, &m->between);
@@ -109,6 +118,7 @@ static __always_inline void mn_send_first(struct mencius *m, u64 now, u32 at,
 	struct mn_flow *flow = &m->flows[at];
 
 	mn_send(m, now, at, popped);
+	popped->why = MENCIUS_FIRST;
 	mn_charge(&flow->member, popped->len);
 	mn_charge(&m->hosts[flow->host].member, popped->len);
 	mn_first_sent(&m->firsts, popped->len, true);
@@ -126,6 +136,7 @@ static __always_inline u32 mn_serve_later(struct mencius *m, u64 now,
 
 	if (at != CF_NIL) {
 		mn_send(m, now, at, popped);
+		popped->why = MENCIUS_HELD_HOSTS;
 		return at;
 	}
 	number = mn_next(&m->turns, mn_host_turns(m), quantum);
@@ -135,6 +146,7 @@ static __always_inline u32 mn_serve_later(struct mencius *m, u64 now,
 	if (!held)
 		at = mn_next(&host->turns, mn_flow_turns(m), quantum);
 	mn_send(m, now, at, popped);
+	popped->why = held ? MENCIUS_HELD_FLOWS : MENCIUS_IN_TURN;
 	if (!held)
 		mn_sent(&host->turns, &m->flows[at].member, popped->len);
 	mn_sent(&m->turns, &host->member, popped->len);

@@ -12,6 +12,7 @@ struct mn_popped {
 	void	*packet;
 	u64	arrived;
 	u32	len;
+	u8	why;
 };
 
 static __always_inline struct cf_nodes mn_in_host(const struct mencius *m)

@@ -12,6 +12,7 @@
 #define MN_FLOWS_OF_HOST 4		/* one host for so many flows */
 #define MN_ROUNDS	64		/* rounds that are told apart */
 #define MN_SIZES	16		/* powers of two of bytes */
+#define MN_TICK		10		/* of CoDel's times: 2^10 ns */
 #define MN_SEEN_BITS	256		/* addresses of a side, hashed */
 #define MN_MAX_FLOWS	65536
 
@@ -38,6 +39,28 @@ enum mn_standing {
 	MN_IDLE,		/* nothing of it waits */
 	MN_STRANGER,		/* it waits, and is not established */
 	MN_ESTABLISHED,		/* it waits, and is */
+};
+
+/* Why it was this packet that left. */
+enum mencius_why {
+	MENCIUS_IN_TURN,
+	MENCIUS_FIRST,		/* a first packet of its flow */
+	MENCIUS_HELD_FLOWS,	/* others of its host are held back */
+	MENCIUS_HELD_HOSTS,	/* other hosts are */
+};
+
+/**
+ * struct mencius_sent - about a packet that leaves
+ * @sojourn:	ns that it waited
+ * @len:	bytes for the scheduler
+ * @flow:	whose it was
+ * @why:	enum mencius_why
+ */
+struct mencius_sent {
+	u64	sojourn;
+	u32	len;
+	u32	flow;
+	u8	why;
 };
 
 /* Where a flow or a host is in the turns that it takes. */
@@ -308,6 +331,22 @@ struct mn_sizes {
 };
 
 /**
+ * struct mn_figures - what a flow has done; nothing is decided by it
+ * @bytes:	that left
+ * @packets:	that left
+ * @drops:	of its packets
+ * @marks:	of its packets
+ * @delay:	1024 ns: what its packets waited, moving average
+ */
+struct mn_figures {
+	u64	bytes;
+	u32	packets;
+	u32	drops;
+	u32	marks;
+	u32	delay;
+};
+
+/**
  * struct mn_flow - a flow
  * @seen:	it in the table of flows
  * @member:	it in the turns of its host
@@ -319,6 +358,7 @@ struct mn_sizes {
  * @by_size:	neighbours among flows of its host with as much waiting
  * @calm:	how it behaves
  * @begun:	its first packets
+ * @figures:	what it has done
  * @standing:	enum mn_standing
  */
 struct mn_flow {
@@ -332,6 +372,7 @@ struct mn_flow {
 	struct cf_links		by_size;
 	struct mn_calm		calm;
 	struct mn_begun		begun;
+	struct mn_figures	figures;
 	u8			standing;
 };
 

@@ -73,7 +73,10 @@ enum {
 
 #define TCA_MENCIUS_STATS_MAX	(__TCA_MENCIUS_STATS_MAX - 1)
 
-/* Of class MAJOR:N, nested in TCA_STATS_APP: a host. */
+/*
+ * Of class MAJOR:N, nested in TCA_STATS_APP: hosts first, and then flows, as
+ * far as numbers reach. A host:
+ */
 enum {
 	TCA_MENCIUS_HOST_UNSPEC,
 	TCA_MENCIUS_HOST_PAD,
@@ -81,9 +84,27 @@ enum {
 	TCA_MENCIUS_HOST_ESTABLISHED,	/* u32: established ones that wait */
 	TCA_MENCIUS_HOST_OTHERS,	/* u32: others that wait */
 	TCA_MENCIUS_HOST_HELD,		/* u32: us that others are held back */
+	TCA_MENCIUS_FLOW,		/* nested: it is a flow, see below */
 	__TCA_MENCIUS_HOST_MAX
 };
 
 #define TCA_MENCIUS_HOST_MAX	(__TCA_MENCIUS_HOST_MAX - 1)
+
+/*
+ * A flow, in the nest TCA_MENCIUS_FLOW. One that has been established for no
+ * time at all is not.
+ */
+enum {
+	TCA_MENCIUS_FLOW_UNSPEC,
+	TCA_MENCIUS_FLOW_PAD,
+	TCA_MENCIUS_FLOW_HOST,		/* u32: the class of its host */
+	TCA_MENCIUS_FLOW_ESTABLISHED,	/* u32: for so many ms */
+	TCA_MENCIUS_FLOW_WAIT,		/* u32: us, of its oldest packet */
+	TCA_MENCIUS_FLOW_DELAY,		/* u32: us, moving average */
+	TCA_MENCIUS_FLOW_MARKS,		/* u32 */
+	__TCA_MENCIUS_FLOW_MAX
+};
+
+#define TCA_MENCIUS_FLOW_MAX	(__TCA_MENCIUS_FLOW_MAX - 1)
 
 #endif

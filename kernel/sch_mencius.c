@@ -9,6 +9,8 @@
  */
 #include <linux/bitops.h>
 #include <linux/errno.h>
+#include <linux/in.h>
+#include <linux/in6.h>
 #include <linux/jhash.h>
 #include <linux/kernel.h>
 #include <linux/math64.h>
@@ -32,6 +34,9 @@
 #include "mencius_classes.h"
 #include "pkt_sched_mencius.h"
 
+#define CREATE_TRACE_POINTS
+#include "mencius_trace.h"
+
 static struct mencius_sched *mencius_sched_of(struct mencius *m)
 {
 	return container_of(m, struct mencius_sched, core);
@@ -43,6 +48,8 @@ static void mencius_dropped(struct mencius *m, void *packet, u32 len, u32 flow,
 	struct mencius_sched *q = mencius_sched_of(m);
 	struct sk_buff *skb = packet;
 
+	trace_mencius_drop(q->fs.sch, skb, flow, m->flows[flow].host, len,
+			   reason);
 	q->drops[reason]++;
 	if (reason != MENCIUS_TAIL)
 		flow_sched_gone(&q->fs, skb, len);
@@ -65,6 +72,30 @@ static bool mencius_mark(struct mencius *m, void *packet)
 	return true;
 }
 
+/* As mencius_flow shows it: who begins a flow that the headers tell so. */
+static void mencius_trace_flow(const struct mencius_sched *q, u32 flow,
+			       const struct flow_keys *keys)
+{
+	struct sockaddr_in6 from = {}, to = {};
+	struct sockaddr_in *from4 = (void *)&from, *to4 = (void *)&to;
+
+	/* The port is at the same place in both. */
+	from.sin6_port = keys->ports.src;
+	to.sin6_port = keys->ports.dst;
+	if (keys->control.addr_type == FLOW_DISSECTOR_KEY_IPV6_ADDRS) {
+		from.sin6_family = AF_INET6;
+		to.sin6_family = AF_INET6;
+		from.sin6_addr = keys->addrs.v6addrs.src;
+		to.sin6_addr = keys->addrs.v6addrs.dst;
+	} else {
+		from4->sin_family = AF_INET;
+		to4->sin_family = AF_INET;
+		from4->sin_addr.s_addr = keys->addrs.v4addrs.src;
+		to4->sin_addr.s_addr = keys->addrs.v4addrs.dst;
+	}
+	trace_mencius_flow(q->fs.sch, flow, keys->basic.ip_proto, &from, &to);
+}
+
 static u32 mencius_v4_hash(const struct mencius_sched *q, __be32 address)
 {
 	return jhash_1word((__force u32)address, q->salt);
@@ -77,8 +108,8 @@ static u32 mencius_v6_hash(const struct mencius_sched *q,
 }
 
 /* A packet without addresses is of the host 0. */
-static void mencius_hosts(struct mencius *m, void *packet, u32 *source,
-			  u32 *destination)
+static void mencius_hosts(struct mencius *m, void *packet, u32 flow,
+			  u32 *source, u32 *destination)
 {
 	struct mencius_sched *q = mencius_sched_of(m);
 	struct flow_keys keys;
@@ -98,7 +129,11 @@ static void mencius_hosts(struct mencius *m, void *packet, u32 *source,
 		*source = mencius_v6_hash(q, &keys.addrs.v6addrs.src);
 		*destination = mencius_v6_hash(q, &keys.addrs.v6addrs.dst);
 		break;
+	default:
+		return;
 	}
+	if (trace_mencius_flow_enabled())
+		mencius_trace_flow(q, flow, &keys);
 }
 
 static u32 mencius_take(struct flow_sched *fs, struct sk_buff *skb, u64 now,
@@ -120,13 +155,13 @@ static int mencius_qdisc_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 static struct sk_buff *mencius_qdisc_dequeue(struct Qdisc *sch)
 {
 	struct mencius_sched *q = qdisc_priv(sch);
+	struct mencius_sent sent;
 	struct sk_buff *skb;
-	u64 sojourn;
 
 	/* A qdisc is asked after each packet whether there is another. */
 	if (mencius_is_empty(&q->core))
 		return NULL;
-	skb = mencius_dequeue(&q->core, ktime_get_ns(), &sojourn);
+	skb = mencius_dequeue(&q->core, ktime_get_ns(), &sent);
 	if (!skb)
 		return NULL;
 	/*
@@ -136,7 +171,10 @@ static struct sk_buff *mencius_qdisc_dequeue(struct Qdisc *sch)
 	 */
 	if (unlikely(q->fs.gone_packets))
 		flow_sched_tell_parents(&q->fs);
-	q->delay += (sojourn >> 3) - (q->delay >> 3);
+	trace_mencius_dequeue(sch, skb, sent.flow,
+			      q->core.flows[sent.flow].host, sent.len,
+			      sent.sojourn, sent.why);
+	q->delay += (sent.sojourn >> 3) - (q->delay >> 3);
 	flow_sched_sent(sch, skb);
 	return skb;
 }

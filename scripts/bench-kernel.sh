@@ -14,7 +14,6 @@ sh scripts/kernel-engine.sh "$kernel"
 target=${CARGO_TARGET_DIR:-target}
 mkdir -p target
 sh scripts/kernel-module.sh "$kernel" kernel/bench "$target/gate"
-make -s -C kernel/tc q_confucius.so
 cargo build --release --locked --quiet -p bench
 exec "$target/release/bench" kernel --kernel "$kernel" --gate "$target/gate/sch_gate.ko" \
-    --plugin kernel/tc/q_confucius.so --out target/bench-kernel.json $short
+    --out target/bench-kernel.json $short

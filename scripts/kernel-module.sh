@@ -17,7 +17,7 @@ cp -R "$source/." "$out/"
 # No BTF: that needs pahole, and nothing here reads it.
 say "$kernel: building $(basename "$source")/$folder for $release"
 if ! in_chroot "$suite" "$out" "$kernel" make -s -C "/headers/usr/src/linux-headers-$release" \
-    "M=/build/$folder" W=1 CONFIG_NET_SCH_MENCIUS=m CONFIG_DEBUG_INFO_BTF_MODULES= modules \
+    "M=/build/$folder" W=1 CONFIG_DEBUG_INFO_BTF_MODULES= modules \
     >"$out/build.log" 2>&1; then
     cat "$out/build.log" >&2
     fail "$kernel: the module does not build"

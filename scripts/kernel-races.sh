@@ -109,7 +109,7 @@ install_kernel
 sh scripts/kernel/initramfs.sh races
 cargo build --quiet --locked -p linux
 sh scripts/kernel-test-programs.sh "$races"
-tc_plugin races "$races/plugin" || fail "the tc plugin does not build"
+tc_plugins races "$races/plugin" || fail "the tc plugins do not build"
 prove_detectors
 
 say "building the module"

@@ -31,11 +31,15 @@ cargo build --quiet --locked -p linux
 rm -rf "$results"
 mkdir -p "$results/tc" "$results/traces"
 sh scripts/kernel-test-programs.sh "$PWD/$results/programs"
-cp kernel/tc/*.[ch] kernel/tc/Makefile kernel/pkt_sched_confucius.h "$results/tc/"
+cp kernel/tc/*.[ch] kernel/tc/Makefile kernel/pkt_sched_*.h "$results/tc/"
 sed -i 's,\.\./pkt_sched,pkt_sched,' "$results/tc/Makefile"
-# The plugin by bookworm's compiler: the tc in the guests is bookworm's.
+# The plugins by bookworm's compiler: the tc in the guests is bookworm's.
 in_chroot bookworm "$PWD/$results/tc" "$1" make -s -C /build CC=gcc CPPFLAGS=-I/build
-python3 kernel/tc/tests/compile.py kernel/tc/tests/confucius.json >"$results/cases.sh"
+mkdir "$results/plugins"
+cp "$results"/tc/q_*.so "$results/plugins/"
+for discipline in confucius mencius; do
+    python3 kernel/tc/tests/compile.py "kernel/tc/tests/$discipline.json" >"$results/$discipline.sh"
+done
 # The program for a guest: without libraries, and stripped, since the guest boots with it in memory.
 CARGO_TARGET_DIR=$target/guest RUSTFLAGS="-C target-feature=+crt-static" cargo build --quiet --locked \
     --config 'profile.dev.strip=true' --config 'profile.dev.debug=false' \
@@ -86,7 +90,7 @@ for kernel in "$@"; do
     module=$built/sch_confucius.ko
     for run in smoke smoke-again; do
         check "$kernel" $run --file "$module" --file kernel/test/smoke-in-guest.sh --file "$results/programs/send" \
-            --file "$results/tc/q_confucius.so:/usr/lib/x86_64-linux-gnu/tc/q_confucius.so" -- \
+            --file "$results/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \
             sh smoke-in-guest.sh sch_confucius.ko ./send
     done
     if ! cmp "$results/$kernel-smoke.log" "$results/$kernel-smoke-again.log"; then
@@ -94,28 +98,30 @@ for kernel in "$@"; do
         failed="$failed $kernel/determinism"
     fi
     check "$kernel" around --file "$module" --file kernel/test/around-in-guest.sh --file "$results/programs/send" \
-        --file "$results/tc/q_confucius.so:/usr/lib/x86_64-linux-gnu/tc/q_confucius.so" -- \
+        --file "$results/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \
         sh around-in-guest.sh sch_confucius.ko ./send
-    check "$kernel" tdc --file "$module" --file kernel/tc/tests/run.sh --file "$results/cases.sh" \
-        --file "$results/programs/send" \
-        --file "$results/tc/q_confucius.so:/usr/lib/x86_64-linux-gnu/tc/q_confucius.so" -- \
-        'insmod sch_confucius.ko && sh run.sh cases.sh'
-    check "$kernel" traffic --file "$module" --file kernel/test/traffic.sh --file "$results/tc/q_confucius.so" -- \
+    for discipline in confucius mencius; do
+        check "$kernel" "tdc-$discipline" --file "$built/sch_$discipline.ko" --file kernel/tc/tests/run.sh \
+            --file "$results/$discipline.sh" --file "$results/programs/send" \
+            --file "$results/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \
+            "insmod sch_$discipline.ko && sh run.sh $discipline.sh"
+    done
+    check "$kernel" traffic --file "$module" --file kernel/test/traffic.sh --file "$results/plugins/q_confucius.so" -- \
         sh traffic.sh
     check "$kernel" analects-tc --file "$module" --file kernel/test/analects-tc.sh \
         --file "$target/guest/x86_64-unknown-linux-gnu/debug/analects" \
-        --file "$results/tc/q_confucius.so:/usr/lib/x86_64-linux-gnu/tc/q_confucius.so" -- \
+        --file "$results/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \
         sh analects-tc.sh sch_confucius.ko ./analects
     system=$cache/chroot-bookworm/usr
     check "$kernel" analects-real --file "$module" --file kernel/test/analects-real.sh \
         --file "$target/guest/x86_64-unknown-linux-gnu/debug/analects" \
         --file "$system/bin/unshare:/job/bin/unshare" --file "$system/bin/setpriv:/job/bin/setpriv" \
         --file "$system/lib/x86_64-linux-gnu/libcap-ng.so.0:/usr/lib/libcap-ng.so.0" \
-        --file "$results/tc/q_confucius.so:/usr/lib/x86_64-linux-gnu/tc/q_confucius.so" -- \
+        --file "$results/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \
         'PATH=/job/bin:$PATH sh analects-real.sh sch_confucius.ko ./analects'
     check "$kernel" smp --processors 2 --file "$module" --file kernel/test/smp-in-guest.sh \
         --file "$results/programs/send" --file "$results/programs/dump" \
-        --file "$results/tc/q_confucius.so:/usr/lib/x86_64-linux-gnu/tc/q_confucius.so" -- \
+        --file "$results/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \
         sh smp-in-guest.sh sch_confucius.ko ./send ./dump
     check "$kernel" netlink --file "$module" --file kernel/test/fuzz-in-guest.sh \
         --file "$results/programs/netlink_fuzz" -- sh fuzz-in-guest.sh ./netlink_fuzz sch_confucius.ko
@@ -140,7 +146,10 @@ if [ -n "$failed" ]; then
     # Again, where whoever reads only the end of this sees it.
     for check in $failed; do
         log=$results/$(echo "$check" | tr / -).log
-        [ ! -f "$log" ] || { say "the end of $log:" && tail -n 5 "$log"; }
+        [ -f "$log" ] || continue
+        say "of $log, its kernel's trouble and the end:"
+        grep -A 12 'the kernel is in trouble' "$log" || true
+        tail -n 5 "$log"
     done
     say "FAILED:$failed"
     exit 1

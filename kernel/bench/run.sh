@@ -9,6 +9,7 @@ tc() { /bin/tc "$@"; }
 modprobe -a dummy pktgen sch_fq_codel sch_cake sch_fq
 insmod ./sch_gate.ko
 insmod ./sch_confucius.ko
+insmod ./sch_mencius.ko
 ip link add d0 type dummy
 ip link set d0 up
 ip address add 10.5.0.1/24 dev d0
@@ -54,6 +55,8 @@ attach() {
     pfifo) set -- pfifo limit 40000 ;;
     confucius) set -- confucius limit 40000 memory_limit 128mb ;;
     confucius-64k) set -- confucius limit 40000 memory_limit 128mb flows 65536 ;;
+    mencius) set -- mencius limit 40000 memory_limit 128mb target 9s interval 9s ;;
+    mencius-64k) set -- mencius limit 40000 memory_limit 128mb target 9s interval 9s flows 65536 ;;
     fq_codel) set -- fq_codel limit 40000 memory_limit 128mb target 9s interval 9s ;;
     fq) set -- fq limit 40000 flow_limit 40000 ;;
     cake) set -- cake unlimited besteffort flows rtt 20s memlimit 256mb ;;
@@ -61,7 +64,7 @@ attach() {
     tc qdisc add dev d0 parent 1:1 handle 10: "$@"
 }
 
-# Flows have to come often enough to be remembered, and for seconds until Confucius has classed them.
+# Flows have to come often enough to be remembered, and for seconds until Confucius has classed them, and Mencius has.
 age() {
     case $1 in
     10000) send "$1" 3 10000 ;;
@@ -87,7 +90,7 @@ measure() { # MODE DISCIPLINE FLOWS
     echo 0 >/sys/module/sch_gate/parameters/hold
     [ "$1" = near_empty ] || echo $(($3 > 1000 ? 2 * $3 : 1000)) >/sys/module/sch_gate/parameters/hold
     attach "$2" "$3"
-    case $2 in confucius*) age "$3" ;; esac
+    case $2 in confucius* | mencius*) age "$3" ;; esac
     # Once to warm up, which fills what the gate keeps.
     send "$3" 0.4 0
     settle "$3"
@@ -100,9 +103,10 @@ measure() { # MODE DISCIPLINE FLOWS
 
 for flows in "$@"; do
     for mode in near_empty backlogged; do
-        for discipline in noqueue pfifo confucius fq_codel fq cake; do
+        for discipline in noqueue pfifo confucius mencius fq_codel fq cake; do
             [ "$mode $discipline" = "backlogged noqueue" ] || measure $mode $discipline "$flows"
         done
         [ "$flows" != 10000 ] || measure $mode confucius-64k "$flows"
+        [ "$flows" != 10000 ] || measure $mode mencius-64k "$flows"
     done
 done

@@ -1,14 +1,21 @@
 #!/bin/sh
 # In a guest: sch_mencius loads, carries traffic at the root, under htb and tbf and on an IFB, accounts
-# for every packet, also where CoDel drops what a parent has counted, loses no packet's memory when its
-# device goes down, and unloads. tc has no plugin for it yet, so that nothing is set.
+# for every packet, also where CoDel drops what a parent has counted, keeps its packets through a
+# change, shows hosts and flows, tells by its tracepoints what it does, sees hosts as they are before
+# NAT, loses no packet's memory when its device goes down, and unloads.
 #   sh mencius-in-guest.sh SCH_MENCIUS.ko SEND
-# SEND is kernel/tc/tests/send.c, built.
+# SEND is kernel/tc/tests/send.c, built; q_mencius.so is in tc's library folder.
 set -eu
-module=$1 send=$2
+module=$1 send=$PWD/$2
+tracing=/sys/kernel/tracing
 wrong() {
     echo "mencius: FAIL: $*"
     exit 1
+}
+# expect WHAT HAVE WANT
+expect() {
+    [ "$2" = "$3" ] || wrong "$1: $2, expected $3"
+    echo "mencius: $1: $2"
 }
 
 insmod "$module"
@@ -17,6 +24,10 @@ echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6
 ip link add d0 type dummy
 ip link set d0 up
 
+# figure DEVICE NAME: what tc says of the one mencius there is.
+figure() {
+    tc -s qdisc show dev "$1" | grep -A 9 '^qdisc mencius' | sed -n "s/.* $2 \([0-9]*\).*/\1/p" | head -n 1
+}
 # account DEVICE SENT: what was sent, dropped and is waiting must be what came.
 account() {
     stats=$(tc -s qdisc show dev "$1" | grep -A 2 'qdisc mencius' | tr '\n' ' ')
@@ -45,13 +56,18 @@ for shaper in "htb default 1" "tbf rate 4mbit burst 3000 latency 60s"; do
     tc qdisc add dev d0 parent 1:1 handle 10: mencius
     "$send" d0 4000 1000 8
     account d0 4000
+    tc qdisc change dev d0 parent 1:1 handle 10: mencius quantum 3000 low 10ms hosts source
+    account d0 4000
     sleep 2
     account d0 4000
-    tc -s class show dev d0 | grep -q 'class mencius 10:' || wrong "no host is shown"
+    shown=$(tc -s class show dev d0 | tr '\n' ' ')
+    echo "$shown" | grep -q 'class mencius 10:.* host flows 8 ' || wrong "no host is shown: $shown"
+    echo "$shown" | grep -q 'class mencius 10:.* flow of :.* not established' || wrong "no flow is shown: $shown"
     for _ in 1 2 3 4 5 6; do sleep 2; done
     account d0 4000
     [ "$waiting" = 0 ] || wrong "$waiting packets stay"
     [ "$dropped" != 0 ] || wrong "CoDel dropped nothing"
+    [ "$dropped" = "$(figure d0 drop_congestion)" ] || wrong "another than CoDel dropped"
     outer=$(tc -s qdisc show dev d0 root | sed -n 's/.*backlog [0-9KMb]* \([0-9]*\)p.*/\1/p')
     [ "$outer" = 0 ] || wrong "the parent counts $outer packets that are gone"
     "$send" d0 1000 1000 8
@@ -62,13 +78,67 @@ for shaper in "htb default 1" "tbf rate 4mbit burst 3000 latency 60s"; do
     tc qdisc del dev d0 root
 done
 
+# Super-packets are charged as their parts are.
+charged() { # COUNT SEGMENTS
+    tc qdisc add dev d0 root handle 1: stab linklayer atm overhead 44 htb default 1
+    tc class add dev d0 parent 1: classid 1:1 htb rate 20mbit quantum 1514
+    tc qdisc add dev d0 parent 1:1 handle 10: mencius target 5s
+    "$send" d0 "$1" 1448 1 "$2"
+    sleep 1
+    tc -s class show dev d0 | awk '$3 == "1:1" { mine = 1 } mine && /Sent/ { print $2, $4; exit }'
+    tc qdisc del dev d0 root
+}
+plain=$(charged 400 1)
+expect "bytes and packets charged of super-packets" "$(charged 40 10)" "$plain"
+
+# Filters name flows, and drop.
+flows_with() {
+    tc qdisc add dev d0 root handle 1: mencius
+    [ $# = 0 ] || tc filter add dev d0 parent 1: "$@"
+    "$send" d0 100 500 20
+    figure d0 new_flows
+    tc qdisc del dev d0 root
+}
+expect "flows by their headers" "$(flows_with)" 20
+expect "flows by a filter's flowid" "$(flows_with matchall flowid 1:3)" 1
+tc qdisc add dev d0 root handle 1: mencius
+tc filter add dev d0 parent 1: protocol ip u32 match ip sport 1024 0xffff action drop
+"$send" d0 100 500 20
+expect "dropped by a filter" "$(figure d0 drop_filter)" 5
+tc qdisc del dev d0 root
+
+# Tracepoints.
+trace() {
+    echo >$tracing/trace
+    echo 1 >$tracing/events/mencius/enable
+    "$@"
+    echo 0 >$tracing/events/mencius/enable
+}
+events() { grep -c "$1" $tracing/trace || true; }
+under_htb() {
+    tc qdisc add dev d0 root handle 1: htb default 1
+    tc class add dev d0 parent 1: classid 1:1 htb rate 20mbit quantum 1514
+    tc qdisc add dev d0 parent 1:1 handle 10: mencius limit 30
+    "$send" d0 100 500 20
+    sleep 1
+}
+trace under_htb
+dropped=$(figure d0 '(dropped')
+[ "$dropped" -gt 0 ] || wrong "nothing was dropped"
+expect "flows that began, as traced" \
+    "$(events 'mencius_flow:.* handle=0x100000 flow=[0-9]* protocol=17 from=[0-9.]*:[0-9]* to=[0-9.]*:[0-9]*')" 20
+expect "drops, as traced" "$(events 'mencius_drop:.* len=514 reason=overlimit')" "$dropped"
+expect "departures, as traced" \
+    "$(events 'mencius_dequeue:.* len=514 sojourn=[0-9]* why=[tfh]')" $((100 - dropped))
+tc qdisc del dev d0 root
+
 # Ingress: what arrives on v1 is sent through the IFB.
 ip link add v0 type veth peer name v1
 ip link add i0 type ifb
 for device in v0 v1 i0; do ip link set "$device" up; done
 tc qdisc add dev v1 ingress
 tc filter add dev v1 parent ffff: protocol ip matchall action mirred egress redirect dev i0
-tc qdisc add dev i0 root handle 1: mencius
+tc qdisc add dev i0 root handle 1: mencius nat
 "$send" v0 1000 500 4
 sleep 1
 account i0 1000

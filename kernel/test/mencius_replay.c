@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Replays recorded operations of Mencius inside a kernel, by the file
- * mencius_replay in debugfs: see replay_file.h and mencius_trace.h.
+ * mencius_replay in debugfs: see replay_file.h and trace_mencius.h.
  */
 #include <linux/bitops.h>
 #include <linux/kernel.h>
@@ -13,7 +13,7 @@
 
 #include "replay_file.h"
 #include "../mencius.h"
-#include "mencius_trace.h"
+#include "trace_mencius.h"
 
 static struct trace replay;
 static void *replay_table, *replay_slots;

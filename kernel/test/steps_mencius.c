@@ -28,9 +28,10 @@ static bool mencius_mark(struct mencius *m, void *packet)
 	return false;
 }
 
-static void mencius_hosts(struct mencius *m, void *packet, u32 *source, u32 *destination)
+static void mencius_hosts(struct mencius *m, void *packet, u32 flow, u32 *source,
+			  u32 *destination)
 {
-	(void)m, (void)packet;
+	(void)m, (void)packet, (void)flow;
 	*source = from;
 	*destination = to;
 }
@@ -40,9 +41,9 @@ static noinline bool enqueue(u32 hash, u32 len, u32 mem)
 	return mencius_enqueue(&core, now, hash, &core, len, mem);
 }
 
-static noinline bool dequeue(u64 *sojourn)
+static noinline bool dequeue(struct mencius_sent *sent)
 {
-	return mencius_dequeue(&core, now, sojourn);
+	return mencius_dequeue(&core, now, sent);
 }
 
 /* Hashes for each place of a table: eight in each set. */
@@ -65,10 +66,10 @@ static bool in(u32 flow, u32 host, u32 len, u32 mem)
 
 static bool out(void)
 {
+	struct mencius_sent sent;
 	bool found;
-	u64 sojourn;
 
-	COUNTED(found, dequeue(&sojourn));
+	COUNTED(found, dequeue(&sent));
 	return found;
 }
 

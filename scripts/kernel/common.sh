@@ -66,11 +66,11 @@ in_chroot() {
     ' sh "$root" "$build" "$headers" "$@"
 }
 
-# tc_plugin KERNEL OUT: the tc plugin of our discipline, OUT/tc/q_confucius.so, with the C library of
-# the machines' tc, which may be older than this host's. KERNEL is any that the cache has.
-tc_plugin() {
+# tc_plugins KERNEL OUT: the tc plugins of our disciplines, OUT/tc/q_*.so, with the C library of the
+# machines' tc, which may be older than this host's. KERNEL is any that the cache has.
+tc_plugins() {
     mkdir -p "$2/tc"
-    cp kernel/pkt_sched_confucius.h "$2/"
+    cp kernel/pkt_sched_*.h "$2/"
     cp kernel/tc/Makefile kernel/tc/*.[ch] "$2/tc/"
-    in_chroot bookworm "$2" "$1" make -s -C /build/tc q_confucius.so
+    in_chroot bookworm "$2" "$1" make -s -C /build/tc
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # guest.sh: what the engine `kernel` runs inside its machines, into the cache: the static binary
-# analects-guest, and the tc plugin of our discipline. cargo and cc know what has changed.
+# analects-guest, and the tc plugins of our disciplines. cargo and cc know what has changed.
 set -eu
 . scripts/kernel/common.sh
 target=x86_64-unknown-linux-gnu
@@ -20,6 +20,8 @@ cmp -s "$built" "$cache/analects-guest" || {
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 kernel=$(basename "$(dirname "$(ls "$cache"/*/release | head -n 1)")")
-tc_plugin "$kernel" "$work" || fail "the tc plugin does not build"
-cp "$work/tc/q_confucius.so" "$cache/q_confucius.so.part"
-mv "$cache/q_confucius.so.part" "$cache/q_confucius.so"
+tc_plugins "$kernel" "$work" || fail "the tc plugins do not build"
+for plugin in "$work"/tc/q_*.so; do
+    cp "$plugin" "$cache/plugin.part"
+    mv "$cache/plugin.part" "$cache/${plugin##*/}"
+done

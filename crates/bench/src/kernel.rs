@@ -27,24 +27,27 @@ type Costs = BTreeMap<String, BTreeMap<String, BTreeMap<u32, f64>>>;
 pub fn measure(
     name: &str,
     gate: &Path,
-    plugin: &Path,
     flows: &[u32],
     out: &Path,
 ) -> Result<String, String> {
-    let kernel = Cache::find().and_then(|cache| cache.kernel(name));
-    let kernel = kernel.map_err(|error| error.to_string())?;
-    let module = kernel.module();
-    let module = module.ok_or("sch_confucius.ko is missing: run `make kernel-engine`")?;
+    let cache = Cache::find().map_err(|error| error.to_string())?;
+    let kernel = cache.kernel(name).map_err(|error| error.to_string())?;
     let release = kernel.release();
     let mut costs = Costs::new();
     for flows in flows {
         eprintln!("bench: {release}: {flows} flows");
-        let machine = Machine::new(kernel.clone())
+        let mut machine = Machine::new(kernel.clone())
             .file("/job/run.sh", "kernel/bench/run.sh")
             .file("/job/sch_gate.ko", gate)
-            .file("/job/sch_confucius.ko", &module)
-            .file("/job/q_confucius.so", plugin)
             .on_line(|line| eprintln!("  {line}"));
+        for ours in linux::OURS {
+            let missing = || format!("{ours} is missing: run `make kernel-engine`");
+            let module = kernel.module(ours).ok_or_else(missing)?;
+            let plugin = cache.plugin(ours).ok_or_else(missing)?;
+            machine = machine
+                .file(&format!("/job/sch_{ours}.ko"), module)
+                .file(&format!("/job/q_{ours}.so"), plugin);
+        }
         let outcome = machine.run(&format!("sh ./run.sh {flows}"));
         let outcome = outcome.map_err(|error| error.to_string())?;
         if outcome.exit != 0 {

@@ -84,9 +84,6 @@ enum Task {
         /// The module `sch_gate`, built for it.
         #[arg(long)]
         gate: PathBuf,
-        /// The tc plugin.
-        #[arg(long)]
-        plugin: PathBuf,
         /// Only see that everything can be measured: with few flows and with a thousand.
         #[arg(long)]
         short: bool,
@@ -149,12 +146,11 @@ fn main() -> ExitCode {
         Task::Kernel {
             kernel,
             gate,
-            plugin,
             short,
             out,
         } => {
             let flows: &[u32] = if short { &[1, 1000] } else { &kernel::FLOWS };
-            kernel::measure(&kernel, &gate, &plugin, flows, &out).map(|table| print!("{table}"))
+            kernel::measure(&kernel, &gate, flows, &out).map(|table| print!("{table}"))
         }
         Task::Speed { workload, seconds } => {
             speed::measure(workload, seconds).map(|speed| show(&speed))

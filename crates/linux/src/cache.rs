@@ -66,6 +66,12 @@ impl Cache {
         &self.0
     }
 
+    /// The plugin that `tc` reads one of our disciplines' parameters with, if it has been built.
+    #[must_use]
+    pub fn plugin(&self, discipline: &str) -> Option<PathBuf> {
+        Some(self.0.join(format!("q_{discipline}.so"))).filter(|file| file.is_file())
+    }
+
     /// The kernel called `name`, one of [`KERNELS`].
     ///
     /// # Errors
@@ -135,10 +141,10 @@ impl Kernel {
         self.dir.join("base.cpio")
     }
 
-    /// Our queue discipline built for this kernel, if it has been.
+    /// One of our queue disciplines built for this kernel, if it has been.
     #[must_use]
-    pub fn module(&self) -> Option<PathBuf> {
-        Some(self.dir.join("sch_confucius.ko")).filter(|file| file.is_file())
+    pub fn module(&self, discipline: &str) -> Option<PathBuf> {
+        Some(self.dir.join(format!("sch_{discipline}.ko"))).filter(|file| file.is_file())
     }
 
     /// The directory that holds all of it.

@@ -6,8 +6,8 @@ use scenario::Choice;
 use units::param::Value;
 use units::{Bytes, Refusal};
 
-/// The module of this project.
-pub const CONFUCIUS: &str = "sch_confucius";
+/// The disciplines whose modules are this project's.
+pub const OURS: [&str; 2] = ["confucius", "mencius"];
 
 /// What tc insists on for `red`.
 const INSISTED: [&str; 5] = ["min", "max", "probability", "avpkt", "burst"];
@@ -17,7 +17,7 @@ const INSISTED: [&str; 5] = ["min", "max", "probability", "avpkt", "burst"];
 pub struct Told {
     /// Its name and its parameters.
     pub words: Vec<String>,
-    /// The module to load; none if the discipline is always there.
+    /// The kernel's module to load; none if the discipline is always there, or is [ours](OURS).
     pub module: Option<String>,
     /// The device's `txqueuelen`, where the discipline goes by that.
     pub device_queue: Option<u32>,
@@ -98,6 +98,7 @@ fn words(spelling: &Spelling, key: &str, value: &str) -> Result<Vec<String>, Ref
 fn module(name: &str) -> Option<String> {
     match name {
         "pfifo" | "bfifo" => None,
+        ours if OURS.contains(&ours) => None,
         _ => Some(format!("sch_{name}")),
     }
 }

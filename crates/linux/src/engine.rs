@@ -1,6 +1,7 @@
 //! The engine `kernel`: Linux's own TCP and queue disciplines in a virtual machine.
 
 use crate::cache::{Cache, CacheError, Kernel};
+use crate::disciplines::OURS;
 use crate::machine::{Machine, MachineError};
 use crate::outcome::Outcome;
 use crate::plan::{self, Prepared, Site};
@@ -13,8 +14,6 @@ use units::Refusal;
 
 /// The guest's program, in the cache.
 const GUEST: &str = "analects-guest";
-/// The plugin that `tc` reads our discipline's parameters with, in the cache.
-const PLUGIN: &str = "q_confucius.so";
 /// Memory of a machine beside what its records of packets take, MiB.
 const MEMORY_MIB: u64 = 768;
 
@@ -34,7 +33,7 @@ pub enum SetupError {
 pub struct KernelEngine {
     kernel: Kernel,
     guest: PathBuf,
-    plugin: PathBuf,
+    cache: Cache,
 }
 
 impl KernelEngine {
@@ -52,20 +51,25 @@ impl KernelEngine {
         Ok(KernelEngine {
             kernel,
             guest,
-            plugin: cache.dir().join(PLUGIN),
+            cache,
         })
     }
 
-    /// The files that results depend on: kernel, initramfs, guest, and what is there of our module.
+    /// The files that results depend on: kernel, initramfs, guest, and what is there of our modules.
     pub fn files(&self) -> Vec<PathBuf> {
         let always = [
             self.kernel.vmlinux(),
             self.kernel.base(),
             self.guest.clone(),
         ];
-        let plugin = Some(self.plugin.clone()).filter(|file| file.is_file());
-        let ours = self.kernel.module().into_iter().chain(plugin);
+        let ours = OURS.into_iter().flat_map(|name| self.of_ours(name)).flatten();
         always.into_iter().chain(ours).collect()
+    }
+
+    /// The module of one of our disciplines and the plugin that `tc` reads its parameters with, where
+    /// they have been built.
+    fn of_ours(&self, name: &str) -> [Option<PathBuf>; 2] {
+        [self.kernel.module(name), self.cache.plugin(name)]
     }
 
     /// Boots a machine that runs the plan.
@@ -80,15 +84,16 @@ impl KernelEngine {
             .memory_mib(memory as u32)
             .file(&format!("/job/{GUEST}"), &self.guest)
             .bytes("/job/plan", plan);
-        if prepared.needs_module {
-            let module = self.kernel.module().filter(|_| self.plugin.is_file());
-            let module = module.ok_or_else(|| {
-                let reason = "the module or the tc plugin is missing: run `make kernel-engine`";
-                error("disciplines", reason.to_owned())
-            })?;
+        for name in &prepared.ours {
+            let [Some(module), Some(plugin)] = self.of_ours(name) else {
+                let reason = format!(
+                    "the module of {name} or its tc plugin is missing: run `make kernel-engine`"
+                );
+                return Err(error("disciplines", reason));
+            };
             machine = machine
-                .file("/job/sch_confucius.ko", module)
-                .file(&format!("/job/{PLUGIN}"), &self.plugin);
+                .file(&format!("/job/sch_{name}.ko"), module)
+                .file(&format!("/job/q_{name}.so"), plugin);
         }
         let command = format!("TC_LIB_DIR=/job ./{GUEST} plan /out");
         let outcome = machine

@@ -44,6 +44,7 @@ mod unsupported;
 mod written;
 
 pub use cache::{Cache, CacheError, DEFAULT_KERNEL, KERNELS, Kernel};
+pub use disciplines::OURS;
 pub use engine::{KernelEngine, SetupError};
 pub use host::{HostEngine, HostError};
 pub use machine::{Machine, MachineError};

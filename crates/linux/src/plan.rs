@@ -1,7 +1,7 @@
 //! From a scenario to what the guest is told.
 
 use crate::chance;
-use crate::disciplines::{self, CONFUCIUS};
+use crate::disciplines::{self, OURS};
 use crate::network::{self, Chances, DOWN, Shaped, UP};
 use crate::packets::Queue;
 use crate::unsupported::unsupported;
@@ -29,8 +29,8 @@ pub struct Prepared {
     pub links: Vec<BuiltLink>,
     /// The same, as the kernel's records name them.
     pub queues: Vec<Queue>,
-    /// Our module is among the disciplines.
-    pub needs_module: bool,
+    /// Those of [our disciplines](OURS) that it has.
+    pub ours: Vec<&'static str>,
 }
 
 /// Where a run takes place.
@@ -127,7 +127,7 @@ pub fn prepare(
         plan,
         links,
         queues,
-        needs_module: shaped.iter().any(is_ours),
+        ours: ours(&shaped),
     })
 }
 
@@ -214,8 +214,7 @@ fn modules(scenario: &Scenario, shaped: &[Shaped]) -> Vec<Step> {
     {
         names.extend(["ifb", "sch_ingress", "cls_matchall", "act_mirred"]);
     }
-    let foreign = shaped.iter().filter(|one| !is_ours(one));
-    names.extend(foreign.filter_map(|one| one.discipline.module.as_deref()));
+    names.extend(shaped.iter().filter_map(|one| one.discipline.module.as_deref()));
     for traffic in &scenario.traffic {
         names.extend(controls::module(traffic));
     }
@@ -223,14 +222,15 @@ fn modules(scenario: &Scenario, shaped: &[Shaped]) -> Vec<Step> {
     names.dedup();
     let run = |words: &[&str]| Step::Run(words.iter().map(|&word| word.to_owned()).collect());
     let mut steps: Vec<Step> = names.iter().map(|name| run(&["modprobe", name])).collect();
-    if shaped.iter().any(is_ours) {
-        steps.push(run(&["insmod", "sch_confucius.ko"]));
+    for name in ours(shaped) {
+        steps.push(run(&["insmod", &format!("sch_{name}.ko")]));
     }
     steps
 }
 
-fn is_ours(one: &Shaped) -> bool {
-    one.discipline.module.as_deref() == Some(CONFUCIUS)
+fn ours(shaped: &[Shaped]) -> Vec<&'static str> {
+    let is_used = |name: &&str| shaped.iter().any(|one| one.discipline.words[0] == *name);
+    OURS.into_iter().filter(is_used).collect()
 }
 
 /// What is recorded; refused where it would be more than the host can hold.
@@ -312,7 +312,7 @@ pub mod tests {
         );
         let prepared = prepared(&scenario, "confucius,doubling=1s");
         assert_eq!(lines(&prepared), include_str!("plan.snapshot"));
-        assert_eq!((prepared.links.len(), prepared.needs_module), (2, true));
+        assert_eq!((prepared.links.len(), prepared.ours), (2, vec!["confucius"]));
         assert_eq!(prepared.links[1].name, "link-up");
         let classes: Vec<_> = prepared
             .plan

@@ -1,6 +1,6 @@
 //! What `netcfg` writes for tc, read by tc and by a real kernel; `make test-kernel` runs this.
 
-use linux::{Cache, DEFAULT_KERNEL, Machine};
+use linux::{Cache, DEFAULT_KERNEL, Machine, OURS};
 use netcfg::tc::{DISCIPLINES, Setting, Spelling};
 use qdisc::Registry;
 
@@ -29,8 +29,14 @@ fn all(spelling: &Spelling, flag: &str) -> String {
 fn tc_and_the_kernel_take_every_setting() {
     let cache = Cache::find().unwrap();
     let kernel = cache.kernel(DEFAULT_KERNEL).unwrap();
-    let module = kernel.module().unwrap();
-    let mut script = "export TC_LIB_DIR=/job; insmod /job/sch_confucius.ko; ".to_owned();
+    let mut machine = Machine::new(kernel.clone());
+    let mut script = "export TC_LIB_DIR=/job; ".to_owned();
+    for ours in OURS {
+        script += &format!("insmod /job/sch_{ours}.ko; ");
+        machine = machine
+            .file(&format!("/job/sch_{ours}.ko"), kernel.module(ours).unwrap())
+            .file(&format!("/job/q_{ours}.so"), cache.plugin(ours).unwrap());
+    }
     for spelling in DISCIPLINES {
         for flag in ["yes", "no"] {
             let words = all(spelling, flag);
@@ -42,10 +48,6 @@ fn tc_and_the_kernel_take_every_setting() {
             );
         }
     }
-    let outcome = Machine::new(kernel)
-        .file("/job/sch_confucius.ko", module)
-        .file("/job/q_confucius.so", cache.dir().join("q_confucius.so"))
-        .run(&format!("({script}) 2>&1"))
-        .unwrap();
+    let outcome = machine.run(&format!("({script}) 2>&1")).unwrap();
     assert_eq!((outcome.exit, outcome.console.as_str()), (0, ""));
 }

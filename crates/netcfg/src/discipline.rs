@@ -7,6 +7,7 @@ use units::{Choice, Refusal};
 
 /// The disciplines that are set up, as errors list them.
 const SET_UP: &[&str] = &[
+    "mencius",
     "confucius",
     "cake",
     "fq_codel",
@@ -209,6 +210,10 @@ mod tests {
                 "confucius targets 10/50/90 doubling 250ms memory_limit 4194304 nat no-split-gso",
             ),
             ("confucius,scale=1.5ms", "confucius scale 1500us"),
+            (
+                "mencius,hosts=source,low=15ms,nat=yes",
+                "mencius hosts source low 15ms nat",
+            ),
             (
                 "cake,diffserv=diffserv4,rtt=1s",
                 "cake diffserv4 rtt 1000ms",

@@ -64,18 +64,19 @@ fn advice(complaint: &str) -> String {
     };
     // net/sched/sch_api.c, qdisc_create(): neither built in, nor could modprobe load it.
     if complaint.contains("qdisc kind is unknown") {
-        return "the kernel has no such discipline, and modprobe found no module for it. confucius: \
-                install confucius-dkms, or kmod-sched-confucius on OpenWrt (docs/packaging.md). \
-                Others: linux-modules-extra on Ubuntu, kmod-sched or kmod-sched-NAME on OpenWrt"
+        return "the kernel has no such discipline, and modprobe found no module for it. mencius and \
+                confucius: install confucius-dkms, or kmod-sched-mencius and kmod-sched-confucius on \
+                OpenWrt (docs/packaging.md). Others: linux-modules-extra on Ubuntu, kmod-sched or kmod-sched-NAME on OpenWrt"
             .to_owned();
     }
     // iproute2, tc/tc_qdisc.c: no code of tc's own, and no plugin in its library folder.
     if let Some(name) = quoted("Unknown qdisc \"") {
         return match name {
-            "confucius" => "tc has no plugin for confucius: install iproute2-confucius, or \
-                            tc-full and tc-mod-confucius on OpenWrt (docs/packaging.md); where the \
-                            plugin is in another folder, TC_LIB_DIR names that"
-                .to_owned(),
+            "confucius" | "mencius" => format!(
+                "tc has no plugin for {name}: install iproute2-confucius, or tc-full and tc-mod-{name} \
+                 on OpenWrt (docs/packaging.md); where the plugin is in another folder, TC_LIB_DIR names \
+                 that"
+            ),
             _ => format!(
                 "this tc does not know {name}: install a newer iproute2, on OpenWrt tc-full"
             ),

@@ -57,6 +57,7 @@ const DQ_RATE: Setting = set(
 );
 const CE_THRESHOLD: Setting = or("off", "ce_threshold", Time);
 const NAT: Setting = set("nat", Flag("nat", "nonat"));
+const SPLIT_GSO: Setting = set("split_gso", Flag("split_gso", "no-split-gso"));
 
 /// A discipline that tc has.
 #[derive(Debug, PartialEq, Eq)]
@@ -78,7 +79,7 @@ const fn plain(name: &'static str, declared: &'static [Setting]) -> Spelling {
 }
 
 /// From tc-pfifo(8), tc-codel(8), tc-fq_codel(8), tc-cake(8), tc-red(8), tc-pie(8), tc-fq_pie(8),
-/// tc-fq(8), tc-hhf(8), tc-prio(8) and tc-confucius(8).
+/// tc-fq(8), tc-hhf(8), tc-prio(8), tc-confucius(8) and tc-mencius(8).
 pub const DISCIPLINES: &[Spelling] = &[
     plain("pfifo", &[set("limit", Count)]),
     plain("bfifo", &[set("limit", Size)]),
@@ -216,7 +217,26 @@ pub const DISCIPLINES: &[Spelling] = &[
             set("idle", Time),
             ECN,
         ],
-        kernel: &[NAT, set("split_gso", Flag("split_gso", "no-split-gso"))],
+        kernel: &[NAT, SPLIT_GSO],
+    },
+    Spelling {
+        name: "mencius",
+        declared: &[
+            set("limit", Count),
+            set("memory_limit", Size),
+            set("flows", Count),
+            set("hosts", Text),
+            set("quantum", Size),
+            set("target", Time),
+            set("interval", Time),
+            set("low", Time),
+            set("hold", Time),
+            set("rise", Time),
+            set("doubling", Time),
+            set("part", Count),
+            ECN,
+        ],
+        kernel: &[NAT, SPLIT_GSO],
     },
 ];
 

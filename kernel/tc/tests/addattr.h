@@ -7,6 +7,8 @@
 
 #include "../tc_plugin.h"
 
+#define ANSWER_MAX	4096
+
 int addattr_l(struct nlmsghdr *n, int maxlen, int type, const void *data, int alen)
 {
 	struct rtattr *attr = (struct rtattr *)((char *)n + NLMSG_ALIGN(n->nlmsg_len));
@@ -34,6 +36,16 @@ int addattr_nest_end(struct nlmsghdr *n, struct rtattr *nest)
 {
 	nest->rta_len = (char *)n + NLMSG_ALIGN(n->nlmsg_len) - (char *)nest;
 	return n->nlmsg_len;
+}
+
+static inline void put_u32(struct nlmsghdr *n, int type, __u32 value)
+{
+	addattr_l(n, ANSWER_MAX, type, &value, sizeof(value));
+}
+
+static inline void put_u64(struct nlmsghdr *n, int type, __u64 value)
+{
+	addattr_l(n, ANSWER_MAX, type, &value, sizeof(value));
 }
 
 #endif

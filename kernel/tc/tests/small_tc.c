@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A tc that exports no printing, as OpenWrt's: parses the words given, prints them as a qdisc,
- * then some statistics. With -j, as tc has it, there must be no text.
+ * then some statistics of a DISCIPLINE. With -j, as tc has it, there must be no text.
  */
 #include <linux/gen_stats.h>
 
-#include "answer.h"
+#include <stdio.h>
 
-extern struct qdisc_util confucius_qdisc_util;
+#include "addattr.h"
+#include ANSWER
+
+#define PASTE(a, b)	a##b
+#define UTIL(id)	PASTE(id, _qdisc_util)
+
+extern struct qdisc_util UTIL(DISCIPLINE);
 
 int main(int argc, char **argv)
 {
-	struct qdisc_util *util = &confucius_qdisc_util;
+	struct qdisc_util *util = &UTIL(DISCIPLINE);
 	union {
 		struct nlmsghdr n;
 		char bytes[ANSWER_MAX];

@@ -20,7 +20,7 @@ struct Arguments {
     /// A file or directory for the guest; without GUEST it goes to /job.
     #[arg(long = "file", value_name = "HOST[:GUEST]")]
     files: Vec<String>,
-    /// Also hand in our queue discipline, as /job/sch_confucius.ko.
+    /// Also hand in our queue disciplines, as /job/sch_confucius.ko and so on.
     #[arg(long)]
     module: bool,
     /// What the guest's random numbers come from.
@@ -72,7 +72,7 @@ fn main() -> ExitCode {
 
 fn run(arguments: &Arguments) -> Result<Outcome, Box<dyn std::error::Error>> {
     let kernel = find(&arguments.kernel)?;
-    let module = kernel.module();
+    let modules = linux::OURS.map(|name| (name, kernel.module(name)));
     let mut machine = Machine::new(kernel)
         .seed(arguments.seed)
         .memory_mib(arguments.memory)
@@ -83,9 +83,11 @@ fn run(arguments: &Arguments) -> Result<Outcome, Box<dyn std::error::Error>> {
         machine = machine.qemu_arg(word);
     }
     if arguments.module {
-        let path = module
-            .ok_or("sch_confucius.ko is not built for this kernel: run `make kernel-engine`")?;
-        machine = machine.file("/job/sch_confucius.ko", path);
+        for (name, module) in modules {
+            let missing =
+                || format!("sch_{name}.ko is not built for this kernel: run `make kernel-engine`");
+            machine = machine.file(&format!("/job/sch_{name}.ko"), module.ok_or_else(missing)?);
+        }
     }
     for (host, guest) in expand(&arguments.files)? {
         machine = machine.file(&guest, host);

@@ -1,22 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Statistics as the kernel gives them, for programs that take tc's place in a test. */
-#ifndef TEST_ANSWER_H
-#define TEST_ANSWER_H
+#ifndef TEST_ANSWER_CONFUCIUS_H
+#define TEST_ANSWER_CONFUCIUS_H
 
 #include "addattr.h"
 #include "../q_confucius.h"
-
-#define ANSWER_MAX	4096
-
-static inline void put_u32(struct nlmsghdr *n, int type, __u32 value)
-{
-	addattr_l(n, ANSWER_MAX, type, &value, sizeof(value));
-}
-
-static inline void put_u64(struct nlmsghdr *n, int type, __u64 value)
-{
-	addattr_l(n, ANSWER_MAX, type, &value, sizeof(value));
-}
 
 /* A class that sent so many packets; the new flows' has no target. */
 static inline void put_class(struct nlmsghdr *n, __u16 target, __u64 packets)

@@ -23,8 +23,8 @@
  *					only in C: packets for which others were held
  *					back, and look-ups that found guests
  */
-#ifndef __MENCIUS_TRACE_H
-#define __MENCIUS_TRACE_H
+#ifndef __TRACE_MENCIUS_H
+#define __TRACE_MENCIUS_H
 
 #include "trace_packet.h"
 
@@ -64,11 +64,13 @@ static bool mencius_mark(struct mencius *m, void *packet)
 	return trace_capable(packet);
 }
 
-static void mencius_hosts(struct mencius *m, void *packet, u32 *source, u32 *destination)
+static void mencius_hosts(struct mencius *m, void *packet, u32 flow, u32 *source,
+			  u32 *destination)
 {
 	struct trace *trace = (struct trace *)m;
 
 	(void)packet;
+	(void)flow;
 	*source = trace->source;
 	*destination = trace->destination;
 }
@@ -193,18 +195,18 @@ static const char *trace_dequeue(struct trace *trace, const char *line)
 	struct mencius *m = &trace->core;
 	unsigned long long now;
 	const char *error;
+	struct mencius_sent sent;
 	void *packet;
-	u64 sojourn;
 
 	if (sscanf(line, "d %llu", &now) != 1)
 		return "expected d NOW";
 	error = trace_time(trace, now);
 	if (error)
 		return error;
-	packet = mencius_dequeue(m, now, &sojourn);
+	packet = mencius_dequeue(m, now, &sent);
 	if (!packet)
 		return NULL;
-	trace_print("tx %u %llu %u %u\n", trace_number(packet), (unsigned long long)sojourn,
+	trace_print("tx %u %llu %u %u\n", trace_number(packet), (unsigned long long)sent.sojourn,
 		    m->backlog.packets, m->backlog.bytes);
 	return NULL;
 }

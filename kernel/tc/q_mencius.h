@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the two halves of the plugin share: parameters in q_mencius.c, statistics beside it. */
+#ifndef Q_MENCIUS_H
+#define Q_MENCIUS_H
+
+#include "tc_plugin.h"
+#include "pkt_sched_mencius.h"
+
+/* The word of TC_MENCIUS_HOSTS_... */
+const char *mencius_side(__u64 number);
+
+int mencius_print_xstats(const struct qdisc_util *qu, FILE *f, struct rtattr *xstats);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Parameters of a discipline as words: parsed into attributes, and printed so that they can be
+ * given back. Values are checked here, to name the range in the units that were typed, and by the
+ * kernel, which trusts nobody; what the kernel answers is not trusted here either, since module
+ * and plugin may be of different versions.
+ */
+#ifndef TC_WORDS_H
+#define TC_WORDS_H
+
+#include "tc_plugin.h"
+
+#define TC_REQUEST_MAX	1024	/* bytes of a request, as the other qdiscs of tc have it */
+#define TC_ATTR_MAX	31	/* no discipline here has a higher attribute */
+#define TC_TIME_MSEC	1000u	/* times are in microseconds */
+#define TC_TIME_SEC	1000000u
+#define TC_COUNT(a)	(sizeof(a) / sizeof((a)[0]))
+
+/* What a value is; OWN has functions of its own. */
+enum tc_kind { NUMBER, PACKETS, SIZE, TIME, PERCENT, CHOICE, OWN };
+
+struct tc_discipline;
+
+/*
+ * A word and its value. The first spelling of an attribute is the one that is printed. Values of
+ * 32 bits from @min to @max; or for CHOICE, 8 bits, the number of one of @max + 1 @choices.
+ */
+struct tc_word {
+	const char *name;
+	int attr;
+	enum tc_kind kind;
+	__u32 min, max;
+	const char *const *choices;
+	const char *expected;
+	int (*add)(const struct tc_discipline *of, struct nlmsghdr *n, const char *text);
+	void (*print)(const struct rtattr *attr);
+};
+
+#define TC_VALUE(word, number, what, least, most) \
+	{ .name = word, .attr = number, .kind = what, .min = least, .max = most }
+
+/* A word without a value; the first spelling of each attribute and value is the one printed. */
+struct tc_flag {
+	const char *name;
+	const char *key;
+	int attr;
+	__u8 value;
+};
+
+/* In the order in which they are printed, flags last. */
+struct tc_discipline {
+	const char *id;
+	const char *usage;
+	const struct tc_word *words;
+	size_t word_count;
+	const struct tc_flag *flags;
+	size_t flag_count;
+};
+
+/* Adds what the words say to @n; -1 if one was refused, with an error. */
+int tc_parse_words(const struct tc_discipline *of, int argc, char **argv, struct nlmsghdr *n);
+
+/* Prints the options that the kernel gave. */
+void tc_print_words(const struct tc_discipline *of, struct rtattr *opt);
+
+/* A value as it is typed; exact, so that it can be given back. Returns @text. */
+const char *tc_value_text(enum tc_kind kind, __u64 value, char *text, size_t size);
+
+/* Digits with at most one point among them; strtod() would take "inf" and "0x1p3" too. */
+bool tc_decimal(const char *text, double *value, const char **end);
+
+/* Says what was found at word @name, nothing if @text is NULL, and what was expected: -1. */
+int tc_refuse(const struct tc_discipline *of, const char *name, const char *text,
+	      const char *expected);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Statistics as the kernel gives them, for programs that take tc's place in a test. */
+#ifndef TEST_ANSWER_MENCIUS_H
+#define TEST_ANSWER_MENCIUS_H
+
+#include "addattr.h"
+#include "../q_mencius.h"
+
+/* Of a qdisc that knows @flows. */
+static inline void put_answer(struct nlmsghdr *n, unsigned int flows)
+{
+	__u8 home = TC_MENCIUS_HOSTS_SOURCE;
+
+	put_u32(n, TCA_MENCIUS_STATS_FLOWS, flows);
+	put_u64(n, TCA_MENCIUS_STATS_DROP_TAIL, 1ULL << 32);
+	addattr_l(n, ANSWER_MAX, TCA_MENCIUS_STATS_HOME, &home, sizeof(home));
+	put_u32(n, TCA_MENCIUS_STATS_DELAY, 1500);
+	/* Of a kernel that is newer than the plugin. */
+	put_u64(n, TCA_MENCIUS_STATS_MAX + 1, 1);
+}
+
+static inline void put_host(struct nlmsghdr *n)
+{
+	put_u32(n, TCA_MENCIUS_HOST_FLOWS, 5);
+	put_u32(n, TCA_MENCIUS_HOST_ESTABLISHED, 1);
+	put_u32(n, TCA_MENCIUS_HOST_OTHERS, 2);
+	put_u32(n, TCA_MENCIUS_HOST_HELD, 3000000);
+}
+
+/* A flow that has been established for so many ms, or is not. */
+static inline void put_flow(struct nlmsghdr *n, __u32 established)
+{
+	struct rtattr *nest = addattr_nest(n, ANSWER_MAX, TCA_MENCIUS_FLOW | NLA_F_NESTED);
+
+	put_u32(n, TCA_MENCIUS_FLOW_HOST, 0x1f);
+	put_u32(n, TCA_MENCIUS_FLOW_ESTABLISHED, established);
+	put_u32(n, TCA_MENCIUS_FLOW_DELAY, 4000);
+	put_u32(n, TCA_MENCIUS_FLOW_WAIT, 20);
+	addattr_nest_end(n, nest);
+}
+
+#endif

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The plugin of mencius: see plugin.h.
+ */
+#define PLUGIN	mencius_qdisc_util
+
+#include "../tc_plugin.h"
+
+extern struct qdisc_util PLUGIN;
+
+#include "plugin.h"
+#include "answer_mencius.h"
+
+static void words(void)
+{
+	static const char all[] =
+		"limit 10240p memory_limit 32Mb flows 1024 hosts auto quantum 1514b target 5ms "
+		"interval 100ms low 20ms hold 100ms rise 400ms doubling 3s part 128 ecn nonat "
+		"split_gso ";
+
+	same("", "");
+	same(all, all);
+	same("limit 7 memory_limit 4000 quantum 1k", "limit 7p memory_limit 4000b quantum 1Kb ");
+	same("hosts none part 0 doubling 1.5s", "hosts none doubling 1500ms part 0 ");
+	same("no_split_gso nat noecn", "noecn nat no-split-gso ");
+}
+
+static void bounds(void)
+{
+	static const char *const good[] = {
+		"limit 1", "limit 1000000", "memory_limit 4000", "memory_limit 1000000000",
+		"flows 8", "flows 65536", "hosts auto", "hosts destination", "hosts source",
+		"hosts none", "quantum 256", "quantum 64k", "target 1us", "target 10s",
+		"interval 1us", "interval 100s", "low 1ms", "low 1s", "hold 1ms", "hold 1s",
+		"rise 1ms", "rise 10s", "doubling 10ms", "doubling 60s", "part 0", "part 256",
+	};
+	static const char *const bad[] = {
+		"limit", "limit 0", "limit 1000001", "limit 1.5", "limit -1", "limit x",
+		"memory_limit 3999", "memory_limit 1g", "flows 7", "flows 65537", "hosts",
+		"hosts both", "hosts 1", "quantum 255", "quantum 65537", "target 0",
+		"target 10001ms", "interval 0", "interval 101s", "interval inf", "low 999us",
+		"low 1001ms", "hold 999us", "hold 2s", "rise 999us", "rise 11s",
+		"doubling 9ms", "doubling 61s", "part -1", "part 257", "part 1.5",
+		"ecn noecn", "low 5ms low 5ms", "lim 5", "targets 10/50/90", "help",
+	};
+
+	bounds_of(good, sizeof(good) / sizeof(good[0]), bad, sizeof(bad) / sizeof(bad[0]));
+}
+
+static void answers(void)
+{
+	begin();
+	put_answer(&request.n, 3);
+	assert(strstr(answered(), "  flows 3 new_flows 0 "));
+	assert(strstr(out, " drop_tail 4294967296 "));
+	assert(strstr(out, "\n  delay 1500us full_packet 0us home source"));
+	short_xstats();
+
+	begin();
+	put_host(&request.n);
+	assert(!strcmp(answered(), "  host flows 5 established 1 others 2 held 3s"));
+	short_xstats();
+
+	begin();
+	put_flow(&request.n, 12000);
+	assert(!strcmp(answered(), "  flow of :1f established 12s delay 4ms wait 20us marks 0"));
+	short_xstats();
+	begin();
+	put_flow(&request.n, 0);
+	assert(!strcmp(answered(), "  flow of :1f not established delay 4ms wait 20us marks 0"));
+}
+
+int main(void)
+{
+	words();
+	bounds();
+	answers();
+	short_options("limit 1 hosts source low 5ms ecn");
+	wild_answers();
+	puts("mencius: words, bounds, short answers and 100,000 wild ones: ok");
+	return 0;
+}
