@@ -16,8 +16,7 @@
 /**
  * struct mencius_settings - all that can be set
  * @params:	what the discipline itself is told
- * @nat:	whether flows and hosts are told apart by their addresses before
- *		NAT
+ * @nat:	whether hosts are told apart by their addresses before NAT
  * @split_gso:	whether super-packets are split
  */
 struct mencius_settings {
@@ -133,6 +132,8 @@ static const struct mencius_settings mencius_defaults = {
 		.doubling	= 3ULL * NSEC_PER_SEC,
 		.part		= 128,
 	},
+	/* It costs a look-up where a flow begins. */
+	.nat = true,
 	.split_gso = true,
 };
 

@@ -13,6 +13,8 @@
  * @fs:		what it has in common with others
  * @core:	the discipline
  * @salt:	of the hashes of addresses
+ * @nat:	whether hosts are told apart by their addresses before NAT; flows
+ *		need not be, since their ports differ after it too
  * @delay:	ns: what packets waited, moving average
  * @marks:	packets that CoDel has marked
  * @drops:	by enum mencius_reason
@@ -21,6 +23,7 @@ struct mencius_sched {
 	struct flow_sched	fs;
 	struct mencius		core;
 	u32			salt;
+	bool			nat;
 	u64			delay;
 	u64			marks;
 	u64			drops[MENCIUS_CHANGE + 1];

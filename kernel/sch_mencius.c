@@ -116,7 +116,7 @@ static void mencius_hosts(struct mencius *m, void *packet, u32 flow,
 
 	*source = 0;
 	*destination = 0;
-	if (!(q->fs.nat && confucius_before_nat(&keys, packet)) &&
+	if (!(q->nat && confucius_before_nat(&keys, packet)) &&
 	    !skb_flow_dissect_flow_keys(packet, &keys,
 					FLOW_DISSECTOR_F_STOP_AT_FLOW_LABEL))
 		return;
@@ -184,7 +184,7 @@ static int mencius_change_qdisc(struct Qdisc *sch, struct nlattr *opt,
 {
 	struct mencius_sched *q = qdisc_priv(sch);
 	struct mencius_settings set = {
-		q->core.params, q->fs.nat, q->fs.split_gso
+		q->core.params, q->nat, q->fs.split_gso
 	};
 	struct nlattr *tb[TCA_MENCIUS_MAX + 1];
 	u32 limit, flows = set.params.flows;
@@ -213,7 +213,7 @@ static int mencius_change_qdisc(struct Qdisc *sch, struct nlattr *opt,
 	if (slots)
 		slots = mencius_grow(&q->core, slots, limit);
 	mencius_change(&q->core, ktime_get_ns(), &set.params);
-	q->fs.nat = set.nat;
+	q->nat = set.nat;
 	q->fs.split_gso = set.split_gso;
 	WRITE_ONCE(sch->limit, limit);
 	if (q->fs.gone_packets)
@@ -256,7 +256,7 @@ static int mencius_init_qdisc(struct Qdisc *sch, struct nlattr *opt,
 	}
 	q->fs.sch = sch;
 	q->fs.table = table;
-	q->fs.nat = set.nat;
+	q->nat = set.nat;
 	q->fs.split_gso = set.split_gso;
 	q->salt = get_random_u32();
 	mencius_init(&q->core, &set.params, table, slots, set.params.limit);
@@ -296,7 +296,7 @@ static int mencius_dump(struct Qdisc *sch, struct sk_buff *skb)
 
 	sch_tree_lock(sch);
 	set.params = q->core.params;
-	set.nat = q->fs.nat;
+	set.nat = q->nat;
 	set.split_gso = q->fs.split_gso;
 	sch_tree_unlock(sch);
 	return mencius_put_settings(skb, &set);

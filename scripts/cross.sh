@@ -15,7 +15,7 @@ rm -rf "$out"
 mkdir -p "$out"
 
 flags="-std=gnu11 -O2 -Wall -Wextra -Werror"
-plugin="kernel/tc/q_confucius.c kernel/tc/q_confucius_stats.c kernel/tc/tc_print.c"
+common="kernel/tc/tc_words.c kernel/tc/tc_figures.c kernel/tc/tc_print.c"
 
 # build COMPILER FOLDER: the programs, static so that qemu needs no libraries.
 build() {
@@ -24,8 +24,11 @@ build() {
     # shellcheck disable=SC2086
     {
         "$1" $flags -static -o "$2/replay" kernel/test/replay.c
-        "$1" $flags -Ikernel -static -o "$2/plugin_test" kernel/tc/tests/plugin_test.c $plugin
-        "$1" $flags -Ikernel -fPIC -shared -fvisibility=hidden -o "$2/q_confucius.so" $plugin
+        for discipline in confucius mencius; do
+            plugin="kernel/tc/q_$discipline.c kernel/tc/q_${discipline}_stats.c $common"
+            "$1" $flags -Ikernel -static -o "$2/test_$discipline" "kernel/tc/tests/test_$discipline.c" $plugin
+            "$1" $flags -Ikernel -fPIC -shared -fvisibility=hidden -o "$2/q_$discipline.so" $plugin
+        done
     }
 }
 
@@ -46,8 +49,10 @@ try() {
     build "$1-gcc" "$out/$1"
     replay_traces "qemu-$2-static" "$out/$1/replay" > "$out/$1/decisions"
     cmp "$out/native/decisions" "$out/$1/decisions"
-    "qemu-$2-static" "$out/$1/plugin_test" > "$out/$1/plugin" 2> /dev/null
-    echo "cross: $1: the same decisions; $(cat "$out/$1/plugin")"
+    for discipline in confucius mencius; do
+        "qemu-$2-static" "$out/$1/test_$discipline" > "$out/$1/plugin" 2> /dev/null
+        echo "cross: $1: the same decisions; $(cat "$out/$1/plugin")"
+    done
 }
 
 try aarch64-linux-gnu aarch64
@@ -67,7 +72,7 @@ module() {
         echo "cross: $3: the module has warnings" >&2
         exit 1
     fi
-    echo "cross: $3: sch_confucius.ko for $(cat "$headers/$1.name"): $(size "$source/sch_confucius.ko" 2> /dev/null | awk 'END { print $4 " bytes" }')"
+    echo "cross: $3: modules for $(cat "$headers/$1.name"): $(size "$source"/sch_*.ko 2> /dev/null | awk 'NR > 1 { printf "%s %s bytes ", $6, $4 }' | sed "s,$source/,,g")"
 }
 
 headers=$(sh scripts/cross-headers.sh arm64:arm64 armmp:armhf 4kc-malta:mipsel)

@@ -60,7 +60,7 @@ Maintainer: The Analects developers <analects@users.noreply.github.com>
 Section: net
 Priority: optional
 Depends: $needs
-Recommends: iproute2-confucius
+Recommends: iproute2-analects
 Homepage: https://github.com/analects/analects
 Description: compares queue disciplines under calls, pages and downloads
  Analects runs video calls, web pages and transfers over a link in virtual

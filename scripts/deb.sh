@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the Debian packages into target/deb: confucius-dkms and iproute2-confucius.
+# Builds the Debian packages into target/deb: analects-dkms and iproute2-analects.
 #   sh scripts/deb.sh [--check]
 # --check runs lintian on them too. Needs no root, except to install what building needs.
 set -eu
@@ -15,14 +15,14 @@ if [ "$version" != "$packaged" ]; then
 fi
 
 out=$PWD/target/deb
-source=$out/confucius-$version
+source=$out/analects-qdiscs-$version
 rm -rf "$out"
 mkdir -p "$source/tc/tests"
 cp kernel/*.[ch] kernel/Kbuild "$source/"
-cp kernel/tc/*.[ch] kernel/tc/Makefile kernel/tc/tc-confucius.8 "$source/tc/"
+cp kernel/tc/*.[ch] kernel/tc/Makefile kernel/tc/tc-*.8 "$source/tc/"
 cp kernel/tc/tests/*.[ch] "$source/tc/tests/"
 cp -r packaging/debian "$source/debian"
-cp packaging/dkms/dkms.conf "$source/debian/confucius-dkms.dkms"
+cp packaging/dkms/dkms.conf "$source/debian/analects-dkms.dkms"
 
 echo "deb: building, log in target/deb/build.log"
 (cd "$source" && dpkg-buildpackage -us -uc) > "$out/build.log" 2>&1 || {

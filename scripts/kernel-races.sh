@@ -52,8 +52,8 @@ machine() {
 # under_load NAME MODULE.KO: smp-in-guest.sh with that module.
 under_load() {
     machine "$1" --file "$2" --file kernel/test/smp-in-guest.sh --file "$races/send" --file "$races/dump" \
-        --file "$races/plugin/tc/q_confucius.so:/usr/lib/x86_64-linux-gnu/tc/q_confucius.so" -- \
-        "sh races-in-guest.sh sh smp-in-guest.sh sch_confucius.ko ./send ./dump $seconds"
+        --file "$races/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \
+        "sh races-in-guest.sh sh smp-in-guest.sh $(basename "$2") ./send ./dump $seconds"
 }
 
 # races_of NAME MODULE: KCSAN's reports in that machine, "ours" and the title where a function of the
@@ -110,20 +110,25 @@ sh scripts/kernel/initramfs.sh races
 cargo build --quiet --locked -p linux
 sh scripts/kernel-test-programs.sh "$races"
 tc_plugins races "$races/plugin" || fail "the tc plugins do not build"
+mkdir -p "$races/plugins"
+cp "$races"/plugin/tc/q_*.so "$races/plugins/"
 prove_detectors
 
 say "building the module"
 build_module module kernel/*.c kernel/*.h kernel/Kbuild
 say "load, changes, dumps, filters and deletion on two processors"
 passed=yes
-under_load smp "$races/module/sch_confucius.ko" || { tail -n 20 "$logs/smp.log"; passed=; }
-[ -f "$logs/smp/log" ] || fail "the machine did not end: $logs/smp.log"
-grep '^smp: ok' "$logs/smp.log" || passed=
-races_of smp sch_confucius | sort | uniq -c | sort -rn >"$logs/races"
-others_of smp >"$logs/others"
-grep -q 'debug_locks: *1$' "$logs/smp/lockdep" || fail "lockdep had stopped: $logs/smp/lockdep"
-say "races of the stack itself: $(grep -c 'stack' "$logs/races" || true) pairs of functions, in $logs/races"
-if grep 'ours' "$logs/races"; then passed= && say "these are the module's, see $logs/smp/log"; fi
-if [ -s "$logs/others" ]; then cat "$logs/others" && passed= && say "see $logs/smp/log"; fi
+for discipline in confucius mencius; do
+    smp=smp-$discipline found=$logs/races-$discipline
+    under_load $smp "$races/module/sch_$discipline.ko" || { tail -n 20 "$logs/$smp.log"; passed=; }
+    [ -f "$logs/$smp/log" ] || fail "the machine did not end: $logs/$smp.log"
+    grep "^smp: $discipline ok" "$logs/$smp.log" || passed=
+    races_of $smp "sch_$discipline" | sort | uniq -c | sort -rn >"$found"
+    others_of $smp >"$logs/others"
+    grep -q 'debug_locks: *1$' "$logs/$smp/lockdep" || fail "lockdep had stopped: $logs/$smp/lockdep"
+    say "$discipline: races of the stack itself: $(grep -c 'stack' "$found" || true) pairs of functions, in $found"
+    if grep 'ours' "$found"; then passed= && say "these are the module's, see $logs/$smp/log"; fi
+    if [ -s "$logs/others" ]; then cat "$logs/others" && passed= && say "see $logs/$smp/log"; fi
+done
 [ -n "$passed" ] || fail "FAILED"
 say "ok"

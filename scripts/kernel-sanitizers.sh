@@ -1,5 +1,5 @@
 #!/bin/sh
-# The qdisc under KASAN, UBSAN, lockdep, kmemleak and failing allocations, in a user-mode
+# Our qdiscs under KASAN, UBSAN, lockdep, kmemleak and failing allocations, in a user-mode
 # Linux in virtual time: churn, hostile netlink, a scanner (kernel/test/README.md).
 # usage: scripts/kernel-sanitizers.sh [--long] [--seed N] [--kind QDISC]
 # Builds the kernel once, in about 6 minutes on two cores, and keeps it. Needs root only to
@@ -11,7 +11,7 @@ uml=${ANALECTS_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/analects}/kernel/uml
 logs=$project/target/kernel-sanitizers
 length=short
 seed=1
-kind=confucius
+kinds="confucius mencius"
 
 say() { echo "kernel-sanitizers: $*"; }
 fail() {
@@ -23,7 +23,7 @@ while [ $# -gt 0 ]; do
     case $1 in
     --long) length=long ;;
     --seed) seed=${2:?--seed wants a number} && shift ;;
-    --kind) kind=${2:?--kind wants a qdisc} && shift ;;
+    --kind) kinds=${2:?--kind wants a qdisc} && shift ;;
     *) fail "unknown argument $1: expected --long, --seed N or --kind QDISC" ;;
     esac
     shift
@@ -67,15 +67,15 @@ sh scripts/kernel/linux-source.sh
 build_kernel "user-mode Linux with the sanitizers" 6 alldefconfig linux
 sh scripts/kernel-test-programs.sh "$uml"
 prove_detectors
-if [ "$kind" = confucius ]; then
-    say "building the module"
-    build_module module kernel/*.c kernel/*.h kernel/Kbuild
-fi
+say "building the modules"
+build_module module kernel/*.c kernel/*.h kernel/Kbuild
 [ $length = long ] && limit=10800 || limit=1800
-for part in exact races; do
-    [ $part = exact ] && time="time-travel=inf-cpu" || time="time-travel"
-    say "the tests, part $part ($length form)"
-    boot "$part" "$limit" "$time" uml-churn.sh "kind=$kind" "part=$part" "length=$length" "seed=$seed" ||
-        fail "part $part: see $logs/$part.log"
+for kind in $kinds; do
+    for part in exact races; do
+        [ $part = exact ] && time="time-travel=inf-cpu" || time="time-travel"
+        say "the tests of $kind, part $part ($length form)"
+        boot "$kind-$part" "$limit" "$time" uml-churn.sh "kind=$kind" "part=$part" "length=$length" "seed=$seed" ||
+            fail "$kind, part $part: see $logs/$kind-$part.log"
+    done
 done
 say "ok"

@@ -11,8 +11,8 @@ build() { # PROGRAM SOURCES...
     "${CC:-cc}" -static -O2 -Wall -Wextra -Werror -o "$to/$program.new" "$@"
     mv "$to/$program.new" "$to/$program"
 }
-build netlink_fuzz netlink_fuzz.c fuzz_shapes.c nl.c settings.c
-build churn churn.c churn_faults.c churn_scan.c bed.c frames.c nl.c settings.c
+build netlink_fuzz netlink_fuzz.c fuzz_shapes.c nl.c settings.c subject.c
+build churn churn.c churn_faults.c churn_scan.c bed.c frames.c nl.c settings.c subject.c
 build dump dump.c nl.c
 build poweroff poweroff.c
 build send ../tc/tests/send.c

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The tc plugin under the tc of other Debian releases: the tdc cases on a stock kernel, with
+# The tc plugins under the tc of other Debian releases: the tdc cases on a stock kernel, with
 # Debian 13's and unstable's iproute2 in the place of Debian 12's.
 #   sh scripts/tc-versions.sh [KERNEL]        (6.1 where none is named)
 # Needs what `make kernel-engine` makes. The releases' tc are fetched once and kept in the cache.
@@ -26,11 +26,11 @@ cargo build --quiet --locked -p linux
 rm -rf "$results"
 mkdir -p "$results/tc"
 sh scripts/kernel-test-programs.sh "$results/programs"
-python3 kernel/tc/tests/compile.py kernel/tc/tests/confucius.json > "$results/cases.sh"
-# By Debian 12's compiler, so that the same plugin runs in all of them.
-cp kernel/tc/*.[ch] kernel/tc/Makefile kernel/pkt_sched_confucius.h "$results/tc/"
-sed -i 's,\.\./pkt_sched,pkt_sched,' "$results/tc/Makefile"
-in_chroot bookworm "$results/tc" "$kernel" make -s -C /build CC=gcc CPPFLAGS=-I/build
+for discipline in confucius mencius; do
+    python3 kernel/tc/tests/compile.py "kernel/tc/tests/$discipline.json" > "$results/$discipline.sh"
+done
+# By Debian 12's compiler, so that the same plugins run in all of them.
+tc_plugins "$kernel" "$results/tc"
 
 for suite in trixie sid; do
     fetch "$suite"
@@ -48,17 +48,17 @@ exec /job/suite/ld.so --library-path /job/suite /job/suite/tc.real "$@"
 END
     chmod +x "$results/$suite/tc"
 
-    log=$results/$suite.log
-    # The guest's shell reads the variable.
-    # shellcheck disable=SC2016
-    if "${CARGO_TARGET_DIR:-target}/debug/vm" --kernel "$kernel" --limit 600 --module \
-        --file kernel/tc/tests/run.sh --file "$results/programs/send" --file "$results/cases.sh" \
-        --file "$results/tc/q_confucius.so" --file "$results/$suite:/job/suite" -- \
-        'insmod sch_confucius.ko && export TC=/job/suite/tc TC_LIB_DIR=/job && $TC -V && sh run.sh cases.sh' \
-        > "$log" 2>&1; then
-        echo "tc-versions: $suite: $(head -n 1 "$log"): $(grep -c '^ok' "$log") cases ok on $kernel"
-    else
-        cat "$log"
-        fail "tc of $suite: see $log"
-    fi
+    for discipline in confucius mencius; do
+        log=$results/$suite-$discipline.log
+        if "${CARGO_TARGET_DIR:-target}/debug/vm" --kernel "$kernel" --limit 600 --module \
+            --file kernel/tc/tests/run.sh --file "$results/programs/send" --file "$results/$discipline.sh" \
+            --file "$results/tc/tc/q_$discipline.so" --file "$results/$suite:/job/suite" -- \
+            "insmod sch_$discipline.ko && export TC=/job/suite/tc TC_LIB_DIR=/job && \$TC -V && sh run.sh $discipline.sh" \
+            > "$log" 2>&1; then
+            echo "tc-versions: $suite: $discipline: $(head -n 1 "$log"): $(grep -c '^ok' "$log") cases ok on $kernel"
+        else
+            cat "$log"
+            fail "tc of $suite: see $log"
+        fi
+    done
 done

@@ -27,7 +27,7 @@ root=$(mktemp -d)
 trap 'rm -rf --one-file-system "$root"' EXIT
 tar -x -C "$root" -f "$system"
 mkdir "$root/packages"
-cp target/deb/confucius-dkms_*.deb target/deb/iproute2-confucius_*.deb "$root/packages"
+cp target/deb/analects-dkms_*.deb target/deb/iproute2-analects_*.deb "$root/packages"
 cat > "$root/packages/test.sh" <<'END'
 set -eu
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C PATH=/usr/sbin:/usr/bin:/sbin:/bin
@@ -45,15 +45,17 @@ echo "test-deb: installing"
 apt-get install -y -qq /packages/*.deb > /packages/log 2>&1 || { cat /packages/log; exit 1; }
 kernel=$(ls /lib/modules)
 dkms status
-dkms status | grep -q "^confucius/.*$kernel.*: installed" || { cat /packages/log; exit 1; }
-modinfo -k "$kernel" sch_confucius | grep -E '^(filename|license|vermagic)'
-# What tc says comes of the plugin: without it, that confucius is unknown.
-tc qdisc add dev lo root confucius help 2>&1 | grep 'Usage: ... confucius'
-tc qdisc add dev lo root confucius limit 0 2>&1 | grep 'limit: found "0"'
-man -w tc-confucius
+dkms status | grep -q "^analects/.*$kernel.*: installed" || { cat /packages/log; exit 1; }
+for discipline in confucius mencius; do
+    modinfo -k "$kernel" sch_$discipline | grep -E '^(filename|license|vermagic)'
+    # What tc says comes of the plugin: without it, that it is unknown.
+    tc qdisc add dev lo root $discipline help 2>&1 | grep "Usage: ... $discipline"
+    tc qdisc add dev lo root $discipline limit 0 2>&1 | grep 'limit: found "0"'
+    man -w tc-$discipline
+done
 
 echo "test-deb: removing"
-apt-get purge -y -qq confucius-dkms iproute2-confucius > /packages/log 2>&1 ||
+apt-get purge -y -qq analects-dkms iproute2-analects > /packages/log 2>&1 ||
     { cat /packages/log; exit 1; }
 files > /packages/after
 diff /packages/before /packages/after

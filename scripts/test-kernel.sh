@@ -105,13 +105,25 @@ for kernel in "$@"; do
             --file "$results/$discipline.sh" --file "$results/programs/send" \
             --file "$results/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \
             "insmod sch_$discipline.ko && sh run.sh $discipline.sh"
+        check "$kernel" "traffic-$discipline" --file "$built/sch_$discipline.ko" \
+            --file kernel/test/traffic.sh --file "$results/plugins/q_$discipline.so" -- \
+            sh traffic.sh "$discipline"
+        check "$kernel" "smp-$discipline" --processors 2 --file "$built/sch_$discipline.ko" \
+            --file kernel/test/smp-in-guest.sh --file "$results/programs/send" \
+            --file "$results/programs/dump" --file "$results/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \
+            sh smp-in-guest.sh "sch_$discipline.ko" ./send ./dump
+        check "$kernel" "netlink-$discipline" --file "$built/sch_$discipline.ko" \
+            --file kernel/test/fuzz-in-guest.sh --file "$results/programs/netlink_fuzz" -- \
+            sh fuzz-in-guest.sh ./netlink_fuzz "sch_$discipline.ko"
+        check "$kernel" "replay-$discipline" --file kernel/test/in-kernel.sh \
+            --file "$results/traces/$discipline:/job" --file "$built/test/${discipline}_replay.ko" -- \
+            sh in-kernel.sh /job "$discipline"
     done
-    check "$kernel" traffic --file "$module" --file kernel/test/traffic.sh --file "$results/plugins/q_confucius.so" -- \
-        sh traffic.sh
-    check "$kernel" analects-tc --file "$module" --file kernel/test/analects-tc.sh \
+    check "$kernel" analects-tc --file "$module" --file "$built/sch_mencius.ko" \
+        --file kernel/test/analects-tc.sh \
         --file "$target/guest/x86_64-unknown-linux-gnu/debug/analects" \
         --file "$results/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \
-        sh analects-tc.sh sch_confucius.ko ./analects
+        sh analects-tc.sh ./analects sch_mencius.ko sch_confucius.ko
     system=$cache/chroot-bookworm/usr
     check "$kernel" analects-real --file "$module" --file kernel/test/analects-real.sh \
         --file "$target/guest/x86_64-unknown-linux-gnu/debug/analects" \
@@ -119,19 +131,9 @@ for kernel in "$@"; do
         --file "$system/lib/x86_64-linux-gnu/libcap-ng.so.0:/usr/lib/libcap-ng.so.0" \
         --file "$results/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \
         'PATH=/job/bin:$PATH sh analects-real.sh sch_confucius.ko ./analects'
-    check "$kernel" smp --processors 2 --file "$module" --file kernel/test/smp-in-guest.sh \
-        --file "$results/programs/send" --file "$results/programs/dump" \
-        --file "$results/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \
-        sh smp-in-guest.sh sch_confucius.ko ./send ./dump
-    check "$kernel" netlink --file "$module" --file kernel/test/fuzz-in-guest.sh \
-        --file "$results/programs/netlink_fuzz" -- sh fuzz-in-guest.sh ./netlink_fuzz sch_confucius.ko
-    for discipline in confucius mencius; do
-        check "$kernel" "replay-$discipline" --file kernel/test/in-kernel.sh \
-            --file "$results/traces/$discipline:/job" --file "$built/test/${discipline}_replay.ko" -- \
-            sh in-kernel.sh /job "$discipline"
-    done
     check "$kernel" mencius --file "$built/sch_mencius.ko" --file kernel/test/mencius-in-guest.sh \
-        --file "$results/programs/send" -- sh mencius-in-guest.sh sch_mencius.ko ./send
+        --file "$results/programs/send" --file "$results/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \
+        sh mencius-in-guest.sh sch_mencius.ko ./send
     log=$results/$kernel-engine.log
     if sh scripts/kernel/test-engine.sh "$kernel" >"$log" 2>&1; then
         say "$kernel: engine ok: $(tail -n 1 "$log")"

@@ -1,11 +1,12 @@
 #!/bin/sh
-# In a guest: `analects tc` with the real module and plugin, and with what stock kernels have beside
-# them. Without the module it says what is missing; with it, shapers are made, changed in place, and
+# In a guest: `analects tc` with the real modules and plugins, and with what stock kernels have beside
+# them. Without the modules it says what is missing; with it, shapers are made, changed in place, and
 # every queue that was there before comes back exactly.
-#   sh analects-tc.sh SCH_CONFUCIUS.ko ANALECTS
-# q_confucius.so is in tc's library folder, or where TC_LIB_DIR says. ANALECTS is static.
+#   sh analects-tc.sh ANALECTS SCH_MENCIUS.ko SCH_CONFUCIUS.ko
+# q_mencius.so and q_confucius.so are in tc's library folder, or where TC_LIB_DIR says. ANALECTS is
+# static.
 set -eu
-module=$1 analects=$2
+analects=$1 mencius=$2 confucius=$3
 work=$(mktemp -d)
 count=0
 
@@ -53,25 +54,26 @@ before
 # $both is several words.
 # shellcheck disable=SC2086
 if tc_ apply $both; then wrong "applied without the module"; fi
-tr -d '| \n' <"$work/err" | grep -q 'qdisckindisunknown.*everythingisasitwas.*confucius-dkms' ||
+tr -d '| \n' <"$work/err" | grep -q 'qdisckindisunknown.*everythingisasitwas.*analects-dkms' ||
     wrong "no word on the missing module"
 unchanged "without the module"
 ok "without the module: $(tr -d '|\n' <"$work/err" | tr -s ' ' | cut -c 1-100)"
 
-insmod "$module"
+insmod "$mencius"
+insmod "$confucius"
 # shellcheck disable=SC2086
 tc_ apply $both || wrong "apply"
-tc qdisc show dev v0 | grep -q '^qdisc confucius b1: parent a1:1' || wrong "no confucius at v0"
-tc qdisc show dev ifb-v0 | grep -q '^qdisc confucius b1: parent a1:1' || wrong "no confucius at ifb-v0"
+tc qdisc show dev v0 | grep -q '^qdisc mencius b1: parent a1:1' || wrong "no mencius at v0"
+tc qdisc show dev ifb-v0 | grep -q '^qdisc mencius b1: parent a1:1' || wrong "no mencius at ifb-v0"
 ip addr add 192.0.2.1/24 dev v1
 ip neigh add 192.0.2.2 lladdr 02:00:00:00:00:02 dev v1
 ping -c 2 -W 1 192.0.2.2 >/dev/null || true
 ip addr del 192.0.2.1/24 dev v1
 tc_ show || wrong "show"
 grep -q '^  as it was applied' "$work/out" || wrong "show finds differences"
-grep -q 'ifb-v0: confucius b1: sent [1-9]' "$work/out" || wrong "nothing came through the ifb"
+grep -q 'ifb-v0: mencius b1: sent [1-9]' "$work/out" || wrong "nothing came through the ifb"
 tc_ show --format json || wrong "show --format json"
-ok "with it: packets pass confucius on the ifb device"
+ok "with it: packets pass mencius on the ifb device"
 
 all="limit=500,memory_limit=4MiB,flows=64,quantum=1514B,targets=20/80,occupancy=delay,scale=80ms"
 all="$all,doubling=500ms,head_start=1,alpha=20,interval=50ms,idle=2s,nat=no,split_gso=yes"
@@ -81,8 +83,14 @@ tc qdisc show dev v0 | grep -q 'confucius b2: .*targets 20/80 ' || wrong "the se
 # shellcheck disable=SC2086
 tc_ apply $both --discipline "confucius,$(echo "$all" | sed 's/=500,/=400,/')" || wrong "apply in place"
 tc qdisc show dev v0 | grep -q 'confucius b2: .*limit 400p' || wrong "the limit was not changed in place"
+all="limit=500,memory_limit=4MiB,flows=64,hosts=source,quantum=1514B,target=6ms,interval=90ms"
+all="$all,low=25ms,hold=90ms,rise=300ms,doubling=2s,part=64,ecn=no,nat=no,split_gso=yes"
+# shellcheck disable=SC2086
+tc_ apply $both --discipline "mencius,$all" || wrong "apply mencius with every setting"
+tc qdisc show dev v0 | grep -q 'mencius b[13]: .*hosts source .*low 25ms .*part 64 noecn nonat' ||
+    wrong "the settings of mencius do not show"
 tc_ clear --dev v0 || wrong "clear"
-unchanged "confucius"
+unchanged "with every setting"
 ok "every setting is taken, and changed in place"
 
 for discipline in cake cake,rtt=50ms,nat=yes fq_codel fq_codel,target=10ms,ecn=no fq codel pie fq_pie; do
@@ -131,4 +139,5 @@ ok "an empty clsact is used and left; filters, htb, cake and tbf of others are l
 
 ip link del v0
 rmmod sch_confucius
+rmmod sch_mencius
 echo "analects-tc: $count passed"

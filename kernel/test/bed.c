@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "bed.h"
 
+#include "../pkt_sched_confucius.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/gen_stats.h>
@@ -67,7 +69,7 @@ void bed_open(struct bed *b, const char *out, const char *dev)
 
 	b->out = device(out);
 	b->dev = device(dev);
-	b->ours = !strcmp(b->kind, "confucius");
+	b->ours = subject_choose(b->kind);
 	nl_open(&b->nl);
 	addr.sll_ifindex = b->out;
 	b->raw = socket(AF_PACKET, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -246,10 +248,10 @@ void bed_settings(struct bed *b, struct settings *s)
 {
 	settings_random(s, &b->rng);
 	/* What is not set has the default, or what an earlier change left. */
-	s->set[TCA_CONFUCIUS_MEMORY_LIMIT] = true;
-	s->value[TCA_CONFUCIUS_MEMORY_LIMIT] %= 32 << 20;
-	if (s->value[TCA_CONFUCIUS_MEMORY_LIMIT] < 4000)
-		s->value[TCA_CONFUCIUS_MEMORY_LIMIT] = 4000;
+	s->set[subject->memory_limit] = true;
+	s->value[subject->memory_limit] %= 32 << 20;
+	if (s->value[subject->memory_limit] < 4000)
+		s->value[subject->memory_limit] = 4000;
 }
 
 struct look {
@@ -271,6 +273,7 @@ static uint64_t number(const struct rtattr *attr)
 	return wide;
 }
 
+/* Only Confucius has classes among its statistics. */
 static void read_class(struct figures *f, struct rtattr *nest)
 {
 	struct rtattr *tb[TCA_CONFUCIUS_CLASS_MAX + 1];
@@ -289,9 +292,9 @@ static void read_figures(struct figures *f, struct rtattr *nest)
 
 	for (; RTA_OK(attr, len); attr = RTA_NEXT(attr, len)) {
 		type = attr->rta_type & NLA_TYPE_MASK;
-		if (type == TCA_CONFUCIUS_STATS_CLASS)
+		if (type == subject->stats_class)
 			read_class(f, attr);
-		else if (type <= TCA_CONFUCIUS_STATS_MAX)
+		else if (type <= subject->stats_max)
 			f->of[type] = number(attr);
 	}
 }
@@ -333,27 +336,20 @@ static void look_at(void *arg, const struct tcmsg *tc, struct rtattr **tca)
 /* Every drop has a cause, of which the statistics know. */
 static void check_drops(struct bed *b, const struct view *v)
 {
-	static const int causes[] = {
-		TCA_CONFUCIUS_STATS_DROP_TAIL, TCA_CONFUCIUS_STATS_DROP_OVERLIMIT,
-		TCA_CONFUCIUS_STATS_DROP_CHANGE, TCA_CONFUCIUS_STATS_DROP_SPLIT,
-		TCA_CONFUCIUS_STATS_DROP_FILTER,
-	};
 	uint64_t sum = 0;
 
-	for (unsigned int i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
-		sum += v->figures.of[causes[i]];
+	for (unsigned int i = 0; i < subject->drop_count; i++)
+		sum += v->figures.of[subject->drops[i]];
 	if (b->exact && sum != v->drops)
 		bed_fail(b, "%u drops, of which %llu have a cause", v->drops,
 			 (unsigned long long)sum);
 }
 
-/* What must hold of the statistics at any time. */
-static void check(struct bed *b, const struct view *v)
+/* Classes have what the qdisc has. */
+static void check_classes(struct bed *b, const struct view *v)
 {
 	const struct figures *f = &v->figures;
-	const uint32_t *set = v->settings.value;
-	uint64_t flows = f->of[TCA_CONFUCIUS_STATS_FLOWS];
-	uint64_t memory = f->of[TCA_CONFUCIUS_STATS_MEMORY_USED];
+	uint64_t flows = f->of[subject->stats_flows];
 	bool peeked;
 
 	if (f->classes != v->settings.targets + 1)
@@ -365,20 +361,38 @@ static void check(struct bed *b, const struct view *v)
 		bed_fail(b, "classes hold %llu packets, %llu bytes; the qdisc %u, %u",
 			 (unsigned long long)f->packets, (unsigned long long)f->bytes,
 			 v->qlen, v->backlog);
-	/* The guests of each set of eight are one more. */
-	if (f->flows != flows || flows > set[TCA_CONFUCIUS_FLOWS] / 8 * 9)
-		bed_fail(b, "classes have %llu flows, the qdisc %llu, the table %u",
-			 (unsigned long long)f->flows, (unsigned long long)flows,
-			 set[TCA_CONFUCIUS_FLOWS]);
-	if (memory > set[TCA_CONFUCIUS_MEMORY_LIMIT])
-		bed_fail(b, "memory_used %llu above memory_limit %u",
-			 (unsigned long long)memory, set[TCA_CONFUCIUS_MEMORY_LIMIT]);
-	if (f->packets > set[TCA_CONFUCIUS_LIMIT])
-		bed_fail(b, "%llu packets above limit %u", (unsigned long long)f->packets,
-			 set[TCA_CONFUCIUS_LIMIT]);
-	if (!f->packets != !memory)
+	if (f->flows != flows)
+		bed_fail(b, "classes have %llu flows, the qdisc %llu",
+			 (unsigned long long)f->flows, (unsigned long long)flows);
+	if (!f->packets != !f->of[subject->stats_memory])
 		bed_fail(b, "%llu packets in %llu bytes of memory",
-			 (unsigned long long)f->packets, (unsigned long long)memory);
+			 (unsigned long long)f->packets,
+			 (unsigned long long)f->of[subject->stats_memory]);
+}
+
+/* What must hold of the statistics at any time. */
+static void check(struct bed *b, const struct view *v)
+{
+	const struct figures *f = &v->figures;
+	const uint32_t *set = v->settings.value;
+	uint64_t flows = f->of[subject->stats_flows];
+	uint64_t memory = f->of[subject->stats_memory];
+
+	if (subject->stats_class)
+		check_classes(b, v);
+	/* The guests of each set of eight are one more. */
+	if (flows > (set[subject->flows] + 7) / 8 * 9)
+		bed_fail(b, "%llu flows in a table of %u", (unsigned long long)flows,
+			 set[subject->flows]);
+	if (memory > set[subject->memory_limit])
+		bed_fail(b, "memory_used %llu above memory_limit %u",
+			 (unsigned long long)memory, set[subject->memory_limit]);
+	/* One more may have been looked at by tbf, and still be counted. */
+	if (b->exact && v->qlen > set[subject->limit] + (b->root == ROOT_TBF))
+		bed_fail(b, "%u packets above limit %u", v->qlen, set[subject->limit]);
+	if (b->exact && b->root != ROOT_TBF && !v->qlen != !memory)
+		bed_fail(b, "%u packets in %llu bytes of memory", v->qlen,
+			 (unsigned long long)memory);
 	check_drops(b, v);
 }
 

@@ -19,7 +19,7 @@ struct bed {
 	struct nl_socket nl;
 	uint64_t	rng;
 	const char	*kind;
-	bool		ours;		/* Confucius: parameters and statistics are known */
+	bool		ours;		/* a subject: parameters and statistics are known */
 	int		out;		/* device that packets are sent to */
 	int		dev;		/* device of the discipline: the same, or an IFB */
 	int		raw;		/* packet socket on `out` */
@@ -31,9 +31,9 @@ struct bed {
 	bool		faulty;		/* allocations fail: so may what needs one */
 };
 
-/* Its statistics: by TCA_CONFUCIUS_STATS_..., and sums over its classes. */
+/* Its statistics by their attributes, and sums over its classes where they are among them. */
 struct figures {
-	uint64_t	of[TCA_CONFUCIUS_STATS_MAX + 1];
+	uint64_t	of[ATTR_MAX + 1];
 	unsigned int	classes;
 	uint64_t	packets, bytes, flows;
 };

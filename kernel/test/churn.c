@@ -72,7 +72,7 @@ static void change(struct bed *b)
 	if (!before.present || !b->ours)
 		return;
 	bed_settings(b, &s);
-	s.set[TCA_CONFUCIUS_FLOWS] = false;
+	s.set[subject->flows] = false;
 	answer = bed_leaf(b, b->kind, 0, &s);
 	expect(b, answer, "change");
 	if (answer.error || bed_look(b, &after))
@@ -80,8 +80,8 @@ static void change(struct bed *b)
 	wrong = settings_differ(&s, &after.settings);
 	if (wrong)
 		bed_fail(b, "change: %s is not what was set", wrong);
-	dropped = after.figures.of[TCA_CONFUCIUS_STATS_DROP_CHANGE] -
-		  before.figures.of[TCA_CONFUCIUS_STATS_DROP_CHANGE];
+	dropped = after.figures.of[subject->stats_change] -
+		  before.figures.of[subject->stats_change];
 	if (b->exact && before.qlen != after.qlen + dropped)
 		bed_fail(b, "change: %u packets became %u, with %llu dropped", before.qlen,
 			 after.qlen, (unsigned long long)dropped);
@@ -216,14 +216,14 @@ int churn_unload(struct bed *b, unsigned int rounds, const char *module)
 		bed_root(b, i % ROOTS);
 		add(b);
 		bed_send(b, 500, any_frame, &flows);
-		if (!module_unload("sch_confucius"))
+		if (!module_unload(subject->module))
 			bed_fail(b, "the module was unloaded while in use");
 		bed_clear(b);
 		bed_send(b, 100, any_frame, &flows);
-		error = module_unload("sch_confucius");
+		error = module_unload(subject->module);
 		for (int tries = 0; error == EAGAIN && tries < 1000; tries++) {
 			sleep_until(now_ns() + MS);
-			error = module_unload("sch_confucius");
+			error = module_unload(subject->module);
 		}
 		if (error)
 			bed_fail(b, "unload: %s", strerror(error));

@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #define DEBUGFS		"/sys/kernel/debug/"
-#define MODULE		"sch_confucius"
 #define NTH_MAX		500
 
 struct fault {
@@ -127,7 +126,7 @@ static void changing(struct fault *f)
 
 	for (unsigned int nth = 1; fired && nth < NTH_MAX; nth++) {
 		bed_settings(f->b, &s);
-		s.set[TCA_CONFUCIUS_FLOWS] = false;
+		s.set[subject->flows] = false;
 		bed_look(f->b, &before);
 		arm(f, nth);
 		answer = bed_leaf(f->b, f->b->kind, 0, &s);
@@ -184,7 +183,7 @@ static bool module_range(char *start, char *end, size_t size)
 
 	while (file && fgets(line, sizeof(line), file)) {
 		if (sscanf(line, "%63s %llu %*s %*s %*s %llx", name, &len, &at) != 3 ||
-		    strcmp(name, MODULE))
+		    strcmp(name, subject->module))
 			continue;
 		snprintf(start, size, "%llu", at);
 		snprintf(end, size, "%llu", at + len);

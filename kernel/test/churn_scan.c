@@ -115,7 +115,7 @@ static void sample(struct scan *s)
 	uint32_t used;
 
 	bed_look(s->b, &v);		/* checks memory_used against memory_limit */
-	used = v.figures.of[TCA_CONFUCIUS_STATS_MEMORY_USED];
+	used = v.figures.of[subject->stats_memory];
 	if (used > s->memory_peak)
 		s->memory_peak = used;
 	if (slab > s->slab_peak)

@@ -11,7 +11,7 @@ static struct rtattr *options_begin(struct fuzz *f, struct nl_msg *m)
 
 static const struct option *any_option(struct fuzz *f)
 {
-	return &options[rnd(&f->rng) % OPTIONS];
+	return &subject->options[rnd(&f->rng) % subject->option_count];
 }
 
 /* Legal company for one bad attribute; `flows` is left out, it cannot change. */
@@ -20,7 +20,7 @@ static void company(struct fuzz *f, struct nl_msg *m)
 	struct settings s;
 
 	settings_random(&s, &f->rng);
-	s.set[TCA_CONFUCIUS_FLOWS] = false;
+	s.set[subject->flows] = false;
 	if (rnd(&f->rng) & 1)
 		settings_put(m, &s);
 }
@@ -37,7 +37,7 @@ static void legal(struct fuzz *f, struct nl_msg *m)
 
 	settings_random(&f->legal, &f->rng);
 	if (f->op != ADD)
-		f->legal.set[TCA_CONFUCIUS_FLOWS] = false;
+		f->legal.set[subject->flows] = false;
 	settings_put(m, &f->legal);
 	nl_nest_end(m, nest);
 	f->expect = ACCEPT;
@@ -102,19 +102,24 @@ static void too_long(struct fuzz *f, struct nl_msg *m)
 
 static void bad_targets(struct fuzz *f, struct nl_msg *m)
 {
-	struct rtattr *nest = options_begin(f, m);
+	struct rtattr *nest;
 	uint16_t target[12] = { 10, 50, 90, 100, 110, 120, 130, 140, 150, 160, 170, 180 };
 	size_t len = 6;
 
+	if (!subject->targets) {
+		too_large(f, m);
+		return;
+	}
+	nest = options_begin(f, m);
 	switch (rnd(&f->rng) % 6) {
 	case 0:
 		len = 0;
 		break;
 	case 1:
-		len = rnd_between(&f->rng, 0, TC_CONFUCIUS_TARGETS - 1) * 2 + 1;
+		len = rnd_between(&f->rng, 0, TARGETS - 1) * 2 + 1;
 		break;
 	case 2:
-		len = rnd_between(&f->rng, TC_CONFUCIUS_TARGETS + 1, 12) * 2;
+		len = rnd_between(&f->rng, TARGETS + 1, 12) * 2;
 		break;
 	case 3:
 		target[1] = target[0];
@@ -127,7 +132,7 @@ static void bad_targets(struct fuzz *f, struct nl_msg *m)
 		break;
 	}
 	company(f, m);		/* before: of legal and wrong targets the last count */
-	nl_put(m, TCA_CONFUCIUS_TARGETS, target, len);
+	nl_put(m, subject->targets, target, len);
 	nl_nest_end(m, nest);
 	f->expect = REJECT;
 }
@@ -162,7 +167,7 @@ static void overrun(struct fuzz *f, struct nl_msg *m)
 static void unknown_type(struct fuzz *f, struct nl_msg *m)
 {
 	struct rtattr *nest = options_begin(f, m);
-	int type = rnd(&f->rng) % 4 ? rnd_between(&f->rng, TCA_CONFUCIUS_MAX + 1,
+	int type = rnd(&f->rng) % 4 ? rnd_between(&f->rng, subject->max + 1,
 						  NLA_TYPE_MASK) : rnd(&f->rng) % 2;
 
 	company(f, m);
@@ -187,7 +192,7 @@ static void nested_garbage(struct fuzz *f, struct nl_msg *m)
 
 	nest[0] = options_begin(f, m);
 	for (int i = 1; i <= depth; i++)
-		nest[i] = nl_nest(m, rnd(&f->rng) % (TCA_CONFUCIUS_MAX + 3));
+		nest[i] = nl_nest(m, rnd(&f->rng) % (subject->max + 3));
 	nl_put(m, any_option(f)->type, "\1\0\0", 4);
 	for (int i = depth; i >= 0; i--)
 		nl_nest_end(m, nest[i]);
@@ -200,8 +205,8 @@ static void duplicate(struct fuzz *f, struct nl_msg *m)
 	const struct option *o = any_option(f);
 	bool first = rnd(&f->rng) & 1;
 
-	if (o->type == TCA_CONFUCIUS_FLOWS)
-		o = &options[0];
+	if (o->type == subject->flows)
+		o = &subject->options[0];
 	option_put(m, o, first ? o->max + 1 : o->max);
 	option_put(m, o, first ? o->max : o->max + 1);
 	nl_nest_end(m, nest);
@@ -216,7 +221,7 @@ static void other_flows(struct fuzz *f, struct nl_msg *m)
 
 	if (f->op != ADD)
 		company(f, m);
-	nl_put(m, TCA_CONFUCIUS_FLOWS, &other, sizeof(other));
+	nl_put(m, subject->flows, &other, sizeof(other));
 	nl_nest_end(m, nest);
 	f->expect = f->op == ADD ? ACCEPT : REJECT;
 }
@@ -228,7 +233,7 @@ static void noise(struct fuzz *f, struct nl_msg *m)
 	size_t len = rnd(&f->rng) % sizeof(payload);
 
 	garbage(f, payload, len);
-	nl_put(m, TCA_CONFUCIUS_LIMIT, payload, len);
+	nl_put(m, subject->limit, payload, len);
 	nl_nest_end(m, nest);
 	/* The noise begins at the nest's first byte: its first header is noise too. */
 	garbage(f, RTA_DATA(nest), rnd(&f->rng) & 1 ? 4 : 0);
@@ -242,7 +247,7 @@ static void many(struct fuzz *f, struct nl_msg *m)
 	for (int i = 0; i < n; i++) {
 		uint32_t value = rnd(&f->rng) >> (32 + rnd(&f->rng) % 32);
 
-		nl_put(m, rnd(&f->rng) % (TCA_CONFUCIUS_MAX + 2), &value,
+		nl_put(m, rnd(&f->rng) % (subject->max + 2), &value,
 		       rnd(&f->rng) % 5);
 	}
 	nl_nest_end(m, nest);
@@ -261,8 +266,8 @@ static void not_nested(struct fuzz *f, struct nl_msg *m)
 
 static void wrong_kind(struct fuzz *f, struct nl_msg *m)
 {
-	static const char *const kind[] = { "", "confuciu", "confuciuss", "Confucius",
-		"a name longer than sixteen bytes", "../confucius", "%s%n" };
+	static const char *const kind[] = { "", "confuciu", "menciuss", "Confucius",
+		"a name longer than sixteen bytes", "../mencius", "%s%n" };
 	unsigned int i = rnd(&f->rng) % 9;
 	struct rtattr *nest;
 

@@ -12,7 +12,7 @@ struct fuzz {
 	struct nl_socket nl;
 	uint64_t	rng;
 	const char	*kind;
-	bool		ours;		/* the discipline is Confucius: its rules are checked */
+	bool		ours;		/* a subject of ours: its rules are checked */
 	int		ifindex;
 	enum op		op;
 	enum expect	expect;

@@ -181,7 +181,7 @@ static void usage(void)
 {
 	fprintf(stderr,
 		"usage: netlink_fuzz [-k KIND] [-n MESSAGES] [-s SEED] [-m MODULE.ko] [-v]\n"
-		"as root of a test machine; only KIND confucius has its rules checked\n");
+		"as root of a test machine; only KINDs confucius and mencius have their rules checked\n");
 	exit(2);
 }
 
@@ -234,7 +234,7 @@ int main(int argc, char **argv)
 		perror("netlink_fuzz: a network name space");
 		return 2;
 	}
-	f.ours = !strcmp(f.kind, "confucius");
+	f.ours = subject_choose(f.kind);
 	f.ifindex = if_nametoindex("lo");
 	nl_open(&f.nl);
 	for (unsigned int i = 0; i < count; i++)

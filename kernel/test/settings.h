@@ -1,32 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The parameters of Confucius as its netlink header states them, for the tests. */
+/* Parameters of the discipline under test, for the tests. */
 #ifndef CONFUCIUS_TEST_SETTINGS_H
 #define CONFUCIUS_TEST_SETTINGS_H
 
-#include "../pkt_sched_confucius.h"
 #include "nl.h"
-
-#include <stdbool.h>
-
-#define TARGET_MAX	1000
-
-/* One number; the targets, which are a list, are apart. */
-struct option {
-	int		type;
-	const char	*name;
-	size_t		size;		/* bytes: 4 or 1 */
-	uint32_t	min, max;
-};
-
-#define OPTIONS	14
-extern const struct option options[OPTIONS];
+#include "subject.h"
 
 /* What a message sets, or a dump shows: a parameter may be absent. */
 struct settings {
-	bool		set[TCA_CONFUCIUS_MAX + 1];
-	uint32_t	value[TCA_CONFUCIUS_MAX + 1];
+	bool		set[ATTR_MAX + 1];
+	uint32_t	value[ATTR_MAX + 1];
 	unsigned int	targets;
-	uint16_t	target[TC_CONFUCIUS_TARGETS];
+	uint16_t	target[TARGETS];
 };
 
 /* Appends a number in the option's size. */

@@ -2,10 +2,22 @@
 # In a guest with several processors: some send through the qdisc, others change it, dump it, filter
 # for it, take its link down and put another in its place, all at once. No packet may be lost without
 # an account, and the kernel must not complain; a warning ends the machine.
-#   sh smp-in-guest.sh SCH_CONFUCIUS.ko SEND DUMP [SECONDS]
+#   sh smp-in-guest.sh SCH_DISCIPLINE.ko SEND DUMP [SECONDS]
 # SEND and DUMP are kernel/tc/tests/send.c and kernel/test/dump.c, built.
 set -eu
 module=$1 send=$PWD/$2 dump=$PWD/$3 seconds=${4:-10}
+discipline=$(basename "$module" .ko)
+discipline=${discipline#sch_}
+case $discipline in
+confucius)
+    one="nat targets 50"
+    other="nonat targets 5/10/50/90 interval 1ms doubling 1ms idle 10ms"
+    ;;
+mencius)
+    one="nat hosts source target 1us"
+    other="nonat hosts none target 5ms interval 1ms low 1ms doubling 10ms noecn"
+    ;;
+esac
 wrong() {
     echo "smp: FAIL: $*"
     exit 1
@@ -42,15 +54,15 @@ ip link add d0 type dummy
 ip link set d0 up
 tc qdisc add dev d0 root handle 1: htb default 1
 tc class add dev d0 parent 1: classid 1:1 htb rate 200mbit quantum 1514
-tc qdisc add dev d0 parent 1:1 handle 10: confucius limit 300
+tc qdisc add dev d0 parent 1:1 handle 10: "$discipline" limit 300
 
 plain() { "$send" d0 2000 1000 50; }
 parts() { "$send" d0 20 1000 5 20; }
 # By the dozen, since to start tc takes longer than all of these.
-leaf="dev d0 parent 1:1 handle 10: confucius"
+leaf="dev d0 parent 1:1 handle 10: $discipline"
 for _ in 1 2 3 4 5 6; do
-    echo "qdisc change $leaf limit 20 targets 50 memory_limit 40000 nat"
-    echo "qdisc change $leaf limit 4000 targets 5/10/50/90 memory_limit 32mb interval 1ms doubling 1ms idle 10ms nonat"
+    echo "qdisc change $leaf limit 20 memory_limit 40000 $one"
+    echo "qdisc change $leaf limit 4000 memory_limit 32mb $other"
 done >/tmp/changes
 change() { tc -force -batch /tmp/changes; }
 dump() { "$dump" d0 100; }
@@ -71,10 +83,10 @@ together plain plain parts change dump name_flows link
 
 # What is sent now is all accounted for: the counts survived.
 figures() {
-    tc -s qdisc show dev d0 | grep -A 9 '^qdisc confucius' | tr '\n' ' ' |
+    tc -s qdisc show dev d0 | grep -A 9 "^qdisc $discipline" | tr '\n' ' ' |
         sed 's/.*Sent [0-9]* bytes \([0-9]*\) pkt (dropped \([0-9]*\),.*backlog [0-9KMb]* \([0-9]*\)p.*/\1 \2 \3/'
 }
-tc qdisc change dev d0 parent 1:1 handle 10: confucius limit 300
+tc qdisc change dev d0 parent 1:1 handle 10: "$discipline" limit 300
 sleep 1
 # The words are three numbers.
 # shellcheck disable=SC2046
@@ -93,16 +105,16 @@ backlogs=$(tc -s qdisc show dev d0 | sed -n 's/.*backlog \([0-9KMb]* [0-9]*p\).*
 # And deleted and made again while others send.
 again() {
     tc qdisc replace dev d0 parent 1:1 handle 20: fq_codel
-    tc qdisc replace dev d0 parent 1:1 handle 10: confucius
+    tc qdisc replace dev d0 parent 1:1 handle 10: "$discipline"
     tc qdisc del dev d0 parent 1:1
-    tc qdisc add dev d0 parent 1:1 handle 10: confucius
+    tc qdisc add dev d0 parent 1:1 handle 10: "$discipline"
 }
 together plain again dump
 ip link del d0
 tries=0
-until rmmod sch_confucius 2>/dev/null; do
+until rmmod "sch_$discipline" 2>/dev/null; do
     tries=$((tries + 1))
     [ $tries -lt 50 ] || wrong "it does not unload"
     sleep 0.2
 done
-echo "smp: ok on $(uname -r)"
+echo "smp: $discipline ok on $(uname -r)"

@@ -1,14 +1,20 @@
 #!/bin/sh
 # Inside a guest: TCP through the qdisc, as root and under HTB, TBF and on an IFB.
 #
-#   sh traffic.sh [FOLDER]
+#   sh traffic.sh DISCIPLINE [FOLDER]
 #
-# FOLDER (this script's own by default) has sch_confucius.ko, and q_confucius.so
+# FOLDER (this script's own by default) has sch_DISCIPLINE.ko, and q_DISCIPLINE.so
 # for tc. Exits with 0 if super-packets are split, packets are marked, parents'
 # counts end at zero, nothing is lost by a change, and the kernel has no complaint.
 set -eu
 
-folder=$(cd "${1:-$(dirname "$0")}" && pwd)
+discipline=$1
+folder=$(cd "${2:-$(dirname "$0")}" && pwd)
+# Where packets are marked early, and what is changed while they wait.
+case $discipline in
+confucius) marking="targets 1/2/5" one="targets 10/50/90" other="targets 50" ;;
+mencius) marking="target 1ms interval 20ms" one="hosts source low 5ms" other="hosts none low 20ms" ;;
+esac
 export TC_LIB_DIR="$folder"
 failed=0
 
@@ -90,50 +96,54 @@ modprobe crc32c_generic || true
 modprobe -a nf_tables nft_masq nft_chain_nat || true
 modprobe -a sch_htb sch_tbf sch_ingress act_mirred cls_u32 ifb
 link_up
-insmod "$folder/sch_confucius.ko"
+insmod "$folder/sch_$discipline.ko"
 
 echo "# under HTB, at 20 Mbit/s, with NAT"
 tc -n ro qdisc add dev r1 root handle 1: htb default 1
 tc -n ro class add dev r1 parent 1: classid 1:1 htb rate 20mbit quantum 1514
-tc -n ro qdisc add dev r1 parent 1:1 handle 10: confucius nat ecn targets 1/2/5
+# Settings are several words, here and below.
+# shellcheck disable=SC2086
+tc -n ro qdisc add dev r1 parent 1:1 handle 10: "$discipline" nat ecn $marking
 transfer 4 1500
 tc -n ro -s qdisc show dev r1
-check "super-packets were split" "$(of_qdisc confucius 'gso_split')" -gt 0
-check "packets were marked" "$(of_qdisc confucius 'marks')" -gt 0
+check "super-packets were split" "$(of_qdisc "$discipline" 'gso_split')" -gt 0
+check "packets were marked" "$(of_qdisc "$discipline" 'marks')" -gt 0
 check "nothing is left in HTB" "$(of_qdisc htb backlog)" -eq 0
-check "all bytes arrived" "$(of_qdisc confucius Sent)" -gt 6144000
+check "all bytes arrived" "$(of_qdisc "$discipline" Sent)" -gt 6144000
 
 echo "# changes under load"
 transfer 8 1000 &
 load=$!
 for round in 1 2 3 4 5 6; do
     ip netns exec cl sleep 0.2
-    tc -n ro qdisc change dev r1 parent 1:1 handle 10: confucius limit $((round * round)) \
-        targets 10/50/90 no-split-gso
-    tc -n ro qdisc change dev r1 parent 1:1 handle 10: confucius limit 4000 targets 50 \
+    # shellcheck disable=SC2086
+    tc -n ro qdisc change dev r1 parent 1:1 handle 10: "$discipline" limit $((round * round)) \
+        $one no-split-gso
+    # shellcheck disable=SC2086
+    tc -n ro qdisc change dev r1 parent 1:1 handle 10: "$discipline" limit 4000 $other \
         memory_limit $((round * 20000)) split_gso
 done
 wait $load
 check "nothing is left in HTB" "$(of_qdisc htb backlog)" -eq 0
-check "nothing is left in confucius" "$(of_qdisc confucius backlog)" -eq 0
-check "limits that were lowered dropped" "$(of_qdisc confucius drop_change)" -gt 0
+check "nothing is left in $discipline" "$(of_qdisc "$discipline" backlog)" -eq 0
+check "limits that were lowered dropped" "$(of_qdisc "$discipline" drop_change)" -gt 0
 tc -n ro qdisc del dev r1 root
 
 echo "# under TBF, and replaced under load"
 tc -n ro qdisc add dev r1 root handle 1: tbf rate 20mbit burst 16k limit 1mb
-tc -n ro qdisc add dev r1 parent 1: handle 10: confucius limit 50 flows 8
+tc -n ro qdisc add dev r1 parent 1: handle 10: "$discipline" limit 50 flows 8
 transfer 8 500 &
 load=$!
 ip netns exec cl sleep 0.3
-tc -n ro qdisc replace dev r1 parent 1: handle 11: confucius limit 40
+tc -n ro qdisc replace dev r1 parent 1: handle 11: "$discipline" limit 40
 wait $load
 check "nothing is left in TBF" "$(of_qdisc tbf backlog)" -eq 0
 tc -n ro qdisc del dev r1 root
 
 echo "# as root"
-tc -n ro qdisc add dev r1 root confucius
+tc -n ro qdisc add dev r1 root "$discipline"
 transfer 4 500
-check "packets went through" "$(of_qdisc confucius Sent)" -gt 2048000
+check "packets went through" "$(of_qdisc "$discipline" Sent)" -gt 2048000
 transfer 2 2000 &
 load=$!
 ip netns exec cl sleep 0.05
@@ -143,7 +153,7 @@ wait $load
 echo "# on an IFB, for what comes in"
 ip -n ro link add ifb0 type ifb
 ip -n ro link set ifb0 up
-tc -n ro qdisc add dev ifb0 root confucius nat
+tc -n ro qdisc add dev ifb0 root "$discipline" nat
 tc -n ro qdisc add dev r0 ingress
 tc -n ro filter add dev r0 parent ffff: protocol all u32 match u32 0 0 \
     action mirred egress redirect dev ifb0
@@ -156,12 +166,12 @@ for name in cl ro sv; do
 done
 # Namespaces are taken apart in the background, and hold the module until then.
 tries=0
-until rmmod sch_confucius 2> /dev/null; do
+until rmmod "sch_$discipline" 2> /dev/null; do
     tries=$((tries + 1))
     [ $tries -lt 50 ] || break
     sleep 0.2
 done
-check "the module can be taken out" "$(grep -c '^sch_confucius' /proc/modules || true)" -eq 0
+check "the module can be taken out" "$(grep -c "^sch_$discipline" /proc/modules || true)" -eq 0
 complaints=$(dmesg | grep -cE 'WARNING|BUG|Oops|refcount|Call Trace' || true)
 check "the kernel has no complaint" "$complaints" -eq 0
 [ "$complaints" -eq 0 ] || dmesg | grep -A20 -E 'WARNING|BUG|Oops|refcount' | head -60

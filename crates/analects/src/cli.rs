@@ -389,11 +389,11 @@ pub struct TcApply {
     /// pppoe-ptm, bridged-ptm, ethernet or conservative. Without, what the kernel counts.
     #[arg(long, value_name = "BYTES|LINE", allow_hyphen_values = true)]
     pub overhead: Option<String>,
-    /// The discipline: confucius, cake, fq_codel, codel, fq, pie, fq_pie, pfifo or bfifo.
+    /// The discipline: mencius, confucius, cake, fq_codel, codel, fq, pie, fq_pie, pfifo or bfifo.
     #[arg(
         long,
         short = 'd',
-        default_value = "confucius",
+        default_value = "mencius",
         value_name = "NAME[,key=value...]"
     )]
     pub discipline: String,

@@ -24,12 +24,7 @@ type Costs = BTreeMap<String, BTreeMap<String, BTreeMap<u32, f64>>>;
 ///
 /// # Errors
 /// A sentence that says what is missing, what failed, or which two runs differ.
-pub fn measure(
-    name: &str,
-    gate: &Path,
-    flows: &[u32],
-    out: &Path,
-) -> Result<String, String> {
+pub fn measure(name: &str, gate: &Path, flows: &[u32], out: &Path) -> Result<String, String> {
     let cache = Cache::find().map_err(|error| error.to_string())?;
     let kernel = cache.kernel(name).map_err(|error| error.to_string())?;
     let release = kernel.release();

@@ -62,7 +62,10 @@ impl KernelEngine {
             self.kernel.base(),
             self.guest.clone(),
         ];
-        let ours = OURS.into_iter().flat_map(|name| self.of_ours(name)).flatten();
+        let ours = OURS
+            .into_iter()
+            .flat_map(|name| self.of_ours(name))
+            .flatten();
         always.into_iter().chain(ours).collect()
     }
 

@@ -214,7 +214,11 @@ fn modules(scenario: &Scenario, shaped: &[Shaped]) -> Vec<Step> {
     {
         names.extend(["ifb", "sch_ingress", "cls_matchall", "act_mirred"]);
     }
-    names.extend(shaped.iter().filter_map(|one| one.discipline.module.as_deref()));
+    names.extend(
+        shaped
+            .iter()
+            .filter_map(|one| one.discipline.module.as_deref()),
+    );
     for traffic in &scenario.traffic {
         names.extend(controls::module(traffic));
     }
@@ -312,7 +316,10 @@ pub mod tests {
         );
         let prepared = prepared(&scenario, "confucius,doubling=1s");
         assert_eq!(lines(&prepared), include_str!("plan.snapshot"));
-        assert_eq!((prepared.links.len(), prepared.ours), (2, vec!["confucius"]));
+        assert_eq!(
+            (prepared.links.len(), prepared.ours),
+            (2, vec!["confucius"])
+        );
         assert_eq!(prepared.links[1].name, "link-up");
         let classes: Vec<_> = prepared
             .plan

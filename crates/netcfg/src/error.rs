@@ -65,7 +65,7 @@ fn advice(complaint: &str) -> String {
     // net/sched/sch_api.c, qdisc_create(): neither built in, nor could modprobe load it.
     if complaint.contains("qdisc kind is unknown") {
         return "the kernel has no such discipline, and modprobe found no module for it. mencius and \
-                confucius: install confucius-dkms, or kmod-sched-mencius and kmod-sched-confucius on \
+                confucius: install analects-dkms, or kmod-sched-mencius and kmod-sched-confucius on \
                 OpenWrt (docs/packaging.md). Others: linux-modules-extra on Ubuntu, kmod-sched or kmod-sched-NAME on OpenWrt"
             .to_owned();
     }
@@ -73,7 +73,7 @@ fn advice(complaint: &str) -> String {
     if let Some(name) = quoted("Unknown qdisc \"") {
         return match name {
             "confucius" | "mencius" => format!(
-                "tc has no plugin for {name}: install iproute2-confucius, or tc-full and tc-mod-{name} \
+                "tc has no plugin for {name}: install iproute2-analects, or tc-full and tc-mod-{name} \
                  on OpenWrt (docs/packaging.md); where the plugin is in another folder, TC_LIB_DIR names \
                  that"
             ),
@@ -119,7 +119,7 @@ mod tests {
             ("Error: Specified qdisc kind is unknown.\n", "modprobe"),
             (
                 "Unknown qdisc \"confucius\", hence option \"limit\" is unparsable",
-                "iproute2-confucius",
+                "iproute2-analects",
             ),
             ("Unknown qdisc \"cake\", hence option", "not know cake"),
             ("Error: Unknown device type.", "ifb"),

@@ -7,8 +7,6 @@
 use reproduce::agreement::Row;
 use std::collections::BTreeSet;
 
-/// The discipline whose module is ours.
-const OWN_MODULE: &str = "confucius";
 const CALL: &str = "call";
 const PAGE: &str = "page";
 
@@ -21,7 +19,7 @@ pub fn kinds<'a>(rows: impl IntoIterator<Item = &'a Row>) -> BTreeSet<&'static s
 /// `kinds`.
 pub fn of(row: &Row, kinds: &BTreeSet<&'static str>) -> String {
     let queue = match row.case.split(',').next() {
-        Some(OWN_MODULE) => "our module",
+        Some(name) if linux::OURS.contains(&name) => "our module",
         _ => "qdisc",
     };
     let transfers = kinds.iter().any(|kind| *kind != CALL);
@@ -45,7 +43,7 @@ pub fn shared(kinds: &BTreeSet<&'static str>) -> &'static str {
     match (kinds.contains(CALL), kinds.contains(PAGE)) {
         (false, false) => {
             "The engines share no code that carries or queues packets here: TCP, qdisc and shaper are \
-             Linux's, and our module for `confucius` is ours a second time."
+             Linux's, and the modules for `confucius` and `mencius` are ours a second time."
         }
         (true, false) => {
             "Both engines run the same call: encoder, media session and congestion control."

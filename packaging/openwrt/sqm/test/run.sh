@@ -1,5 +1,5 @@
 #!/bin/sh
-# The commands that confucius.qos gives to tc and ip, compared with expected.txt. Changes no
+# The commands that our scripts give to tc and ip, compared with expected.txt. Changes no
 # network: tc and ip are echoes. SQM_SCRIPTS may name the src folder of a copy of sqm-scripts,
 # whose own functions are then used.
 set -eu
@@ -14,17 +14,19 @@ for command in tc ip; do
 done
 
 mkdir "$work/lib"
-cp "${SQM_SCRIPTS:-sqm}"/*.sh ../confucius.qos "$work/lib"
+cp "${SQM_SCRIPTS:-sqm}"/*.sh "$work/lib"
+for discipline in mencius confucius; do cp ../discipline.qos "$work/lib/$discipline.qos"; done
 shell=${SQM_SHELL:-sh}
 
-# start NAME VARIABLE=VALUE...: what sqm would run with these settings.
+# start DISCIPLINE NAME VARIABLE=VALUE...: what sqm would run with these settings.
 start() {
-    echo "== $1"
-    shift
+    discipline=$1
+    echo "== $1 $2"
+    shift 2
     : > "$work/said"
     # The shell reads its variables itself, and may be two words.
     # shellcheck disable=SC2016,SC2086
-    env "$@" IFACE=eth9 DEV=ifb4eth9 SCRIPT=confucius.qos SQM_LIB_DIR="$work/lib" \
+    env "$@" IFACE=eth9 DEV=ifb4eth9 SCRIPT="$discipline.qos" SQM_LIB_DIR="$work/lib" \
         SQM_STATE_DIR="$work" SQM_SYSLOG=0 SQM_VERBOSITY_MAX=1 INSMOD=true \
         TC_BINARY="$work/tc" IP_BINARY="$work/ip" IPTABLES_BINARY=true IP6TABLES_BINARY=true \
         $shell -c '. "$SQM_LIB_DIR/functions.sh"; . "$SQM_LIB_DIR/defaults.sh"
@@ -35,10 +37,13 @@ start() {
 }
 
 {
-    start both UPLINK=20000 DOWNLINK=100000
-    start options UPLINK=5000 DOWNLINK=0 ELIMIT=300 EECN=NOECN LINKLAYER=ethernet OVERHEAD=44 \
+    start confucius both UPLINK=20000 DOWNLINK=100000
+    start confucius options UPLINK=5000 DOWNLINK=0 ELIMIT=300 EECN=NOECN LINKLAYER=ethernet OVERHEAD=44 \
         EQDISC_OPTS="doubling 500ms head_start 1"
-    start download UPLINK=0 DOWNLINK=50000 ILIMIT=2000 IQDISC_OPTS="targets 10/90"
+    start confucius download UPLINK=0 DOWNLINK=50000 ILIMIT=2000 IQDISC_OPTS="targets 10/90"
+    start mencius both UPLINK=20000 DOWNLINK=100000
+    start mencius options UPLINK=5000 DOWNLINK=0 ELIMIT=300 EECN=NOECN LINKLAYER=ethernet OVERHEAD=44 \
+        EQDISC_OPTS="low 30ms"
 } > "$work/commands"
 
 diff expected.txt "$work/commands"
