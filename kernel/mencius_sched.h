@@ -13,8 +13,8 @@
  * @fs:		what it has in common with others
  * @core:	the discipline
  * @salt:	of the hashes of addresses
- * @nat:	whether hosts are told apart by their addresses before NAT; flows
- *		need not be, since their ports differ after it too
+ * @nat:	whether hosts are told apart by addresses before NAT; flows need
+ *		not be, since their ports differ after it too
  * @delay:	ns: what packets waited, moving average
  * @marks:	packets that CoDel has marked
  * @drops:	by enum mencius_reason

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The module as a patch series (packaging/upstream): `make test-upstream`. It applies to Debian's
+# The modules as a patch series (packaging/upstream): `make test-upstream`. It applies to Debian's
 # source of 7.x, is what checkpatch.pl wants, and builds there without a warning, built in and as a
 # module. The kernel is user-mode Linux, which any compiler builds; no root but for missing packages.
 set -eu
@@ -33,11 +33,11 @@ check() { # IGNORED-TYPES FILE
     (cd "$work/tree" && perl scripts/checkpatch.pl --strict --no-summary --quiet --max-line-length=80 \
         --ignore "$1" -f "net/sched/$2") || fail "$2 is not as the kernel wants it"
 }
-for file in "$work"/tree/net/sched/*confucius* "$work"/tree/net/sched/flow_sched*; do
+for file in "$work"/tree/net/sched/*confucius* "$work"/tree/net/sched/flow_sched* "$work"/tree/net/sched/*mencius*; do
     name=${file##*/}
     case $name in
     # Every header of tracepoints has lines that end with a parenthesis.
-    confucius_trace.h) check OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT "$name" ;;
+    confucius_trace.h | mencius_trace.h) check OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT "$name" ;;
     # Qdisc is the kernel's own word.
     *) check CAMELCASE "$name" ;;
     esac
@@ -50,16 +50,19 @@ done
     echo CONFIG_ENABLE_DEFAULT_TRACERS=y
 } >"$work/config"
 for how in y m; do
-    say "building it with CONFIG_NET_SCH_CONFUCIUS=$how"
-    { cat "$work/config" && echo "CONFIG_NET_SCH_CONFUCIUS=$how"; } >"$work/config-$how"
+    say "building them as $how"
+    { cat "$work/config" && echo "CONFIG_NET_SCH_CONFUCIUS=$how" && echo "CONFIG_NET_SCH_MENCIUS=$how"; } >"$work/config-$how"
     build() { make -s -C "$work/tree" ARCH=um O="$work/build" KCONFIG_ALLCONFIG="$work/config-$how" "$@" >>"$work/build.log" 2>&1; }
     build alldefconfig
-    for line in CONFIG_EVENT_TRACING=y "CONFIG_NET_SCH_CONFUCIUS=$how"; do
+    for line in CONFIG_EVENT_TRACING=y "CONFIG_NET_SCH_CONFUCIUS=$how" "CONFIG_NET_SCH_MENCIUS=$how"; do
         grep -qx "$line" "$work/build/.config" || fail "the configuration has no $line"
     done
     build prepare || fail "the tree does not build, see $work/build.log"
-    build W=1 net/sched/sch_confucius.o || { tail -n 40 "$work/build.log"; fail "it does not build"; }
-    if grep -nE '(confucius|flow_sched).*warning:' "$work/build.log"; then fail "it builds with warnings"; fi
-    nm "$work/build/net/sched/sch_confucius.o" | grep -q ' __tracepoint_confucius_move$' || fail "it has no tracepoints"
+    for trace in confucius_move mencius_flow; do
+        object=net/sched/sch_${trace%_*}.o
+        build W=1 "$object" || { tail -n 40 "$work/build.log"; fail "$object does not build"; }
+        nm "$work/build/$object" | grep -q " __tracepoint_$trace\$" || fail "$object has no tracepoints"
+    done
+    if grep -nE '(confucius|mencius|flow_sched).*warning:' "$work/build.log"; then fail "there are warnings"; fi
 done
 say "ok"

@@ -35,35 +35,52 @@ git tag tree
 git apply "$here/1-export.diff"
 commit "$here/1-export.txt"
 
-# The module's own header goes before the last line of the kernel's.
-uapi=include/uapi/linux/pkt_sched.h
-sed -i '$d' $uapi
-{
-    echo '/* CONFUCIUS */'
-    sed '1,/^#include <linux\/types.h>/d' "$kernel/pkt_sched_confucius.h"
-} >>$uapi
-commit "$here/2-uapi.txt"
+# uapi DISCIPLINE: the module's own header goes before the last line of the kernel's.
+uapi() {
+    header=include/uapi/linux/pkt_sched.h
+    sed -i '$d' $header
+    {
+        echo "/* $1 */" | tr '[:lower:]' '[:upper:]'
+        sed '1,/^#include <linux\/types.h>/d' "$kernel/pkt_sched_$1.h"
+    } >>$header
+}
+# sources FILES: into the tree; what compat.h spells for older kernels has its name here.
+sources() {
+    for file in "$@"; do
+        sed -e '/#include "compat.h"/d' -e '/#include "pkt_sched_[a-z]*.h"/d' \
+            -e 's/^\(\t*\)confucius_drop_overlimit(skb, q->fs.sch, q->fs.to_free)/\1qdisc_drop_reason(skb, q->fs.sch, q->fs.to_free,\n\1\t\t  QDISC_DROP_OVERLIMIT)/' \
+            -e 's/^\(\t*\)confucius_set_pkt_len(part, sch);/\1qdisc_skb_cb(part)->pkt_len = part->len;\n\1qdisc_skb_cb(part)->pkt_segs = 1;\n\1qdisc_calculate_pkt_len(part, qdisc_root_bh(sch));/' \
+            "$file" >"net/sched/$(basename "$file")"
+    done
+    if grep -nE 'compat|confucius_(drop_overlimit|set_pkt_len)' net/sched/*.h net/sched/sch_confucius.c; then
+        echo "series: something of compat.h is left" >&2
+        exit 1
+    fi
+}
+selftests() {
+    tests=tools/testing/selftests/tc-testing/tc-tests/qdiscs
+    mkdir -p $tests
+    cp "$kernel/tc/tests/$1.json" $tests/
+}
 
-# What compat.h spells for older kernels has its name here.
-for file in "$kernel"/confucius*.h "$kernel"/flow_sched*.h "$kernel/sch_confucius.c"; do
-    sed -e '/#include "compat.h"/d' -e '/#include "pkt_sched_confucius.h"/d' \
-        -e 's/confucius_drop_overlimit(skb, q->fs.sch, q->fs.to_free)/qdisc_drop_reason(skb, q->fs.sch, q->fs.to_free,\n\t\t\t\t  QDISC_DROP_OVERLIMIT)/' \
-        -e 's/^\(\t*\)confucius_set_pkt_len(part, sch);/\1qdisc_skb_cb(part)->pkt_len = part->len;\n\1qdisc_skb_cb(part)->pkt_segs = 1;\n\1qdisc_calculate_pkt_len(part, qdisc_root_bh(sch));/' \
-        "$file" >"net/sched/$(basename "$file")"
-done
+uapi confucius
+commit "$here/2-uapi.txt"
+sources "$kernel"/confucius*.h "$kernel"/flow_sched*.h "$kernel/sch_confucius.c"
 sed -i 's,^#include <net/gen_stats.h>,&\n#include <net/gso.h>,' net/sched/flow_sched.h
 sed -i 's,^#include <net/netlink.h>,&\n#include <net/pkt_sched.h>,' net/sched/confucius_netlink.h
-if grep -nE 'compat|confucius_(drop_overlimit|set_pkt_len)' net/sched/*confucius* net/sched/flow_sched*; then
-    echo "series: something of compat.h is left" >&2
-    exit 1
-fi
 git apply "$here/3-build.diff"
 commit "$here/3-discipline.txt"
-
-tests=tools/testing/selftests/tc-testing/tc-tests/qdiscs
-mkdir -p $tests
-cp "$kernel/tc/tests/confucius.json" $tests/
+selftests confucius
 commit "$here/4-selftests.txt"
+
+uapi mencius
+commit "$here/5-mencius-uapi.txt"
+sources "$kernel"/mencius*.h "$kernel/sch_mencius.c"
+sed -i 's,^#include <net/netlink.h>,&\n#include <net/pkt_sched.h>,' net/sched/mencius_netlink.h
+git apply "$here/6-build.diff"
+commit "$here/6-mencius.txt"
+selftests mencius
+commit "$here/7-mencius-selftests.txt"
 
 rm -f "$out"/[0-9]*.patch
 git format-patch -q --no-signature --subject-prefix='PATCH net-next' -o "$out" tree
