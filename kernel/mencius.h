@@ -120,6 +120,7 @@ static __always_inline bool mencius_enqueue(struct mencius *m, u64 now,
 	struct mn_backlog before;
 	struct mn_flow *flow;
 	struct mn_host *host;
+	bool established;
 	u32 at;
 
 	mem = max(mem, len);
@@ -134,9 +135,10 @@ static __always_inline bool mencius_enqueue(struct mencius *m, u64 now,
 	host = &m->hosts[flow->host];
 	before = flow->backlog;
 	mn_first_came(m, at, mn_calm_arrived(&flow->calm, now), len);
-	mn_push(m, now, at, mn_is_established(m, now, at), packet, len, mem);
+	established = mn_is_established(m, now, at);
+	mn_push(m, now, at, established, packet, len, mem);
 	mn_resize(m, at, before);
-	mn_judge(m, now, at);
+	mn_count_as(m, at, mn_standing_of(established));
 	mn_join(&host->turns, mn_flow_turns(m), at, m->params.quantum);
 	mn_join(&m->turns, mn_host_turns(m), flow->host, m->params.quantum);
 	return true;

@@ -14,7 +14,6 @@
 #define MN_SMALLEST	11
 /* What a packet takes beside its bytes, when sizes are compared. */
 #define MN_EACH		256
-#define MN_NO_SIZE	0xffffffffU
 
 /* How much waits, so that many small packets are much too. */
 static __always_inline u32 mn_size(struct mn_backlog backlog)
@@ -22,14 +21,15 @@ static __always_inline u32 mn_size(struct mn_backlog backlog)
 	return backlog.bytes + MN_EACH * backlog.packets;
 }
 
-/* The list for so much, MN_NO_SIZE if nothing waits. */
+/* The list for so much, and one more; 0 if nothing waits. */
 static __always_inline u32 mn_size_list(u32 size)
 {
 	u32 log = fls(size);
 
 	if (!size)
-		return MN_NO_SIZE;
-	return log <= MN_SMALLEST ? 0 : min(log - MN_SMALLEST, MN_SIZES - 1U);
+		return 0;
+	return log <= MN_SMALLEST ? 1 :
+				    min_t(u32, log - MN_SMALLEST + 1, MN_SIZES);
 }
 
 static void mn_sizes_init(struct mn_sizes *sizes)
@@ -41,23 +41,24 @@ static void mn_sizes_init(struct mn_sizes *sizes)
 		cf_list_init(&sizes->lists[at]);
 }
 
-/* What waits of member @at was @before and is @after. */
+/* So much waits now of member @at, which is in the list before @list, if any. */
 static __always_inline void mn_sizes_update(struct mn_sizes *sizes,
 					    struct cf_nodes nodes, u32 at,
-					    struct mn_backlog before,
-					    struct mn_backlog after)
+					    u8 *list, struct mn_backlog backlog)
 {
-	u32 from = mn_size_list(mn_size(before));
-	u32 to = mn_size_list(mn_size(after));
+	u32 from = *list, to = mn_size_list(mn_size(backlog));
 
 	if (likely(from == to))
 		return;
-	if (from != MN_NO_SIZE) {
+	*list = to;
+	if (from) {
+		from--;
 		cf_unlink(&sizes->lists[from], nodes, at);
 		if (sizes->lists[from].head == CF_NIL)
 			sizes->used &= ~(1U << from);
 	}
-	if (to != MN_NO_SIZE) {
+	if (to) {
+		to--;
 		cf_append(&sizes->lists[to], nodes, at);
 		sizes->used |= 1U << to;
 	}

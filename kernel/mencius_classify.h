@@ -144,16 +144,13 @@ static __always_inline bool mn_is_established(const struct mencius *m, u64 now,
 	       mn_is_calm(&m->flows[at].calm, now);
 }
 
-/* Counts flow @at as what it is now. */
-static __always_inline void mn_judge(struct mencius *m, u64 now, u32 at)
+/* Counts flow @at as @standing. */
+static __always_inline void mn_count_as(struct mencius *m, u32 at, u8 standing)
 {
 	struct mn_flow *flow = &m->flows[at];
 	struct mn_rivals *flows = &m->hosts[flow->host].rivals;
-	u8 before = flow->standing, standing = MN_IDLE;
+	u8 before = flow->standing;
 
-	if (flow->backlog.packets)
-		standing = mn_is_established(m, now, at) ? MN_ESTABLISHED :
-							   MN_STRANGER;
 	if (before == standing)
 		return;
 	flow->standing = standing;
@@ -165,6 +162,22 @@ static __always_inline void mn_judge(struct mencius *m, u64 now, u32 at)
 		mn_joined(&flows->others, &m->rivals.others);
 	else if (standing == MN_ESTABLISHED)
 		mn_joined(&flows->own, &m->rivals.own);
+}
+
+/* What a flow is that has something waiting. */
+static __always_inline u8 mn_standing_of(bool established)
+{
+	return established ? MN_ESTABLISHED : MN_STRANGER;
+}
+
+/* Counts flow @at, of which packets have left, as what it is now. */
+static __always_inline void mn_judge(struct mencius *m, u64 now, u32 at)
+{
+	u8 standing = MN_IDLE;
+
+	if (m->flows[at].backlog.packets)
+		standing = mn_standing_of(mn_is_established(m, now, at));
+	mn_count_as(m, at, standing);
 }
 
 /* Nothing of flow @at may be left, nor of its host. */

@@ -78,6 +78,9 @@ static __always_inline void mn_hold_grow_older(struct mn_hold *hold, u64 now)
  */
 static __always_inline void mn_hold_rests(struct mn_hold *hold, u64 now)
 {
+	/* That would change nothing: @aged is set anew when it is on again. */
+	if (likely(!hold->on && !hold->age))
+		return;
 	mn_hold_note(hold, now, false);
 	mn_hold_grow_older(hold, now);
 }

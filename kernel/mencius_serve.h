@@ -77,7 +77,7 @@ static __always_inline void mn_count(struct mn_figures *figures, u64 sojourn,
 {
 	figures->bytes += len;
 	figures->packets++;
-	figures->delay += (mn_span(sojourn) >> 3) - (figures->delay >> 3);
+	figures->delay += (mn_ticks(sojourn) >> 3) - (figures->delay >> 3);
 }
 
 /* Takes the next packet of flow @at, which has one, as its CoDel says. */

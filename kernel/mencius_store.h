@@ -111,7 +111,6 @@ static __always_inline void mn_resize(struct mencius *m, u32 at,
 {
 	struct mn_flow *flow = &m->flows[at];
 	struct mn_host *host = &m->hosts[flow->host];
-	struct mn_backlog host_before = host->backlog;
 	struct cf_nodes flows = { &m->flows->by_size, sizeof(*m->flows) };
 	struct cf_nodes hosts = { &m->hosts->by_size, sizeof(*m->hosts) };
 
@@ -119,8 +118,9 @@ static __always_inline void mn_resize(struct mencius *m, u32 at,
 		mn_first_left(m, at, before.packets - flow->backlog.packets);
 	host->backlog.packets += flow->backlog.packets - before.packets;
 	host->backlog.bytes += flow->backlog.bytes - before.bytes;
-	mn_sizes_update(&host->sizes, flows, at, before, flow->backlog);
-	mn_sizes_update(&m->sizes, hosts, flow->host, host_before,
+	mn_sizes_update(&host->sizes, flows, at, &flow->size_list,
+			flow->backlog);
+	mn_sizes_update(&m->sizes, hosts, flow->host, &host->size_list,
 			host->backlog);
 }
 

@@ -360,6 +360,7 @@ struct mn_figures {
  * @begun:	its first packets
  * @figures:	what it has done
  * @standing:	enum mn_standing
+ * @size_list:	one more than the list of sizes in which it is; 0 for none
  */
 struct mn_flow {
 	struct mn_seen		seen;
@@ -374,6 +375,7 @@ struct mn_flow {
 	struct mn_begun		begun;
 	struct mn_figures	figures;
 	u8			standing;
+	u8			size_list;
 };
 
 /**
@@ -388,6 +390,7 @@ struct mn_flow {
  * @hold:	within it
  * @turns:	of its flows
  * @sizes:	its flows by what waits
+ * @size_list:	one more than the list of sizes in which it is; 0 for none
  */
 struct mn_host {
 	struct mn_seen		seen;
@@ -400,6 +403,7 @@ struct mn_host {
 	struct mn_hold		hold;
 	struct mn_turns		turns;
 	struct mn_sizes		sizes;
+	u8			size_list;
 };
 
 /* Addresses that were seen, each a bit. */

@@ -66,9 +66,8 @@ pub fn mencius<P: Send + 'static>() -> Discipline<P> {
             packets wait too long for too long is told by marks or drops. A flow that has kept its \
             queue short for a second, as a call does, may take half of its host's share whatever its \
             other flows do; and when others come, its share falls no faster than its congestion control \
-            can follow. Nobody has to label anything.\n\nThe \
-            kernel module of it is a first one: no tc plugin sets it up yet. Not for core \
-            routers, and no help for a sender that fills the buffer itself.",
+            can follow. Nobody has to label anything.\n\nNot \
+            for core routers, and no help for a sender that fills the buffer itself.",
         source: "decision 0015",
         params: MenciusParams::SPECS,
         children: &[],
