@@ -143,9 +143,57 @@ tc qdisc add dev i0 root handle 1: mencius nat
 sleep 1
 account i0 1000
 
+# Two computers behind ro, which masquerades: cl 192.0.2.0/24 - ro - 198.51.100.1 sv.
+modprobe crc32c_generic || true
+modprobe -a nf_tables nft_masq nft_chain_nat
+for name in cl ro sv; do
+    ip netns add $name
+    ip netns exec $name sh -c 'echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6'
+done
+ip -n cl link add c0 type veth peer name r0 netns ro address 02:00:00:00:00:01
+ip -n sv link add s0 type veth peer name r1 netns ro address 02:00:00:00:00:01
+ip -n ro addr add 192.0.2.254/24 dev r0
+ip -n ro addr add 198.51.100.254/24 dev r1
+for end in "cl c0" "sv s0" "ro r0" "ro r1"; do
+    # shellcheck disable=SC2086
+    set -- $end
+    ip -n "$1" link set "$2" up
+done
+ip -n ro neigh replace 198.51.100.1 dev r1 lladdr 02:00:00:00:00:02 nud permanent
+ip netns exec ro sh -c 'echo 1 >/proc/sys/net/ipv4/ip_forward'
+ip netns exec ro nft -f - <<'NFT'
+table ip nat {
+    chain post {
+        type nat hook postrouting priority 100;
+        oifname "r1" masquerade
+    }
+}
+NFT
+# hosts_with WORDS...: so many hosts the two are on the way out, with ten flows each.
+hosts_with() {
+    tc -n ro qdisc add dev r1 root handle 1: mencius hosts source "$@"
+    for address in 192.0.2.1 192.0.2.2; do
+        FROM=$address ip netns exec cl "$send" c0 20 500 10
+    done
+    sleep 0.1
+    tc -n ro -s qdisc show dev r1 | sed -n 's/.* new_flows \([0-9]*\) .* new_hosts \([0-9]*\) .*/\1 \2/p'
+    tc -n ro qdisc del dev r1 root
+}
+expect "flows and hosts behind NAT" "$(hosts_with)" "20 2"
+expect "without nat" "$(hosts_with nonat)" "20 1"
+for name in cl ro sv; do
+    ip netns del $name
+done
+
 if rmmod sch_mencius 2>/dev/null; then wrong "unloaded while in use"; fi
 ip link del d0
 ip link del v0
 ip link del i0
-rmmod sch_mencius || wrong "it does not unload"
+# Namespaces are taken apart in the background, and hold the module until then.
+tries=0
+until rmmod sch_mencius 2>/dev/null; do
+    tries=$((tries + 1))
+    [ $tries -lt 50 ] || wrong "it does not unload"
+    sleep 0.2
+done
 echo "mencius: ok on $(uname -r)"
