@@ -83,7 +83,7 @@ tc qdisc show dev v0 | grep -q 'confucius b2: .*targets 20/80 ' || wrong "the se
 # shellcheck disable=SC2086
 tc_ apply $both --discipline "confucius,$(echo "$all" | sed 's/=500,/=400,/')" || wrong "apply in place"
 tc qdisc show dev v0 | grep -q 'confucius b2: .*limit 400p' || wrong "the limit was not changed in place"
-all="limit=500,memory_limit=4MiB,flows=64,hosts=source,quantum=1514B,target=6ms,interval=90ms"
+all="limit=500,memory_limit=4MiB,flows=64,hosts=source,quantum=1514,target=6ms,interval=90ms"
 all="$all,low=25ms,hold=90ms,rise=300ms,doubling=2s,part=64,ecn=no,nat=no,split_gso=yes"
 # shellcheck disable=SC2086
 tc_ apply $both --discipline "mencius,$all" || wrong "apply mencius with every setting"

@@ -226,7 +226,7 @@ pub const DISCIPLINES: &[Spelling] = &[
             set("memory_limit", Size),
             set("flows", Count),
             set("hosts", Text),
-            set("quantum", Size),
+            set("quantum", Count),
             set("target", Time),
             set("interval", Time),
             set("low", Time),
