@@ -78,7 +78,7 @@ reproduction-full: setup
 	    --format markdown > target/confucius.md
 	mv target/confucius.md docs/reproduction/
 
-# The pages of docs/reproduction that need Linux: about two hours of two processors.
+# The pages of docs/reproduction that need Linux: some three hours of two processors.
 .PHONY: reproduction-linux
 reproduction-linux: setup
 	$(CARGO) build --release --locked -p analects
