@@ -28,17 +28,21 @@ ip link set d0 up
 figure() {
     tc -s qdisc show dev "$1" | grep -A 9 '^qdisc mencius' | sed -n "s/.* $2 \([0-9]*\).*/\1/p" | head -n 1
 }
-# account DEVICE SENT: what was sent, dropped and is waiting must be what came.
+# account DEVICE SENT: what was sent, dropped and is waiting must be what came. A dump reads what waits
+# before what was sent, and a packet may leave in between: then it is asked again.
 account() {
-    stats=$(tc -s qdisc show dev "$1" | grep -A 2 'qdisc mencius' | tr '\n' ' ')
-    sent=$(echo "$stats" | sed -n 's/.*Sent [0-9]* bytes \([0-9]*\) pkt.*/\1/p')
-    dropped=$(echo "$stats" | sed -n 's/.*(dropped \([0-9]*\),.*/\1/p')
-    waiting=$(echo "$stats" | sed -n 's/.*backlog [0-9KMb]* \([0-9]*\)p.*/\1/p')
+    for _ in 1 2 3 4 5; do
+        stats=$(tc -s qdisc show dev "$1" | grep -A 2 'qdisc mencius' | tr '\n' ' ')
+        sent=$(echo "$stats" | sed -n 's/.*Sent [0-9]* bytes \([0-9]*\) pkt.*/\1/p')
+        dropped=$(echo "$stats" | sed -n 's/.*(dropped \([0-9]*\),.*/\1/p')
+        waiting=$(echo "$stats" | sed -n 's/.*backlog [0-9KMb]* \([0-9]*\)p.*/\1/p')
+        peeked=0
+        if [ "$waiting" != 0 ] && tc qdisc show dev "$1" | grep -q '^qdisc tbf'; then
+            peeked=1 # what tbf has looked at counts as sent, and waits (qdisc_peek_dequeued)
+        fi
+        [ "$2" != $((sent + dropped + waiting - peeked)) ] || break
+    done
     echo "mencius: $1: $2 came, $sent sent, $dropped dropped, $waiting waiting"
-    peeked=0
-    if [ "$waiting" != 0 ] && tc qdisc show dev "$1" | grep -q '^qdisc tbf'; then
-        peeked=1 # what tbf has looked at counts as sent, and waits (qdisc_peek_dequeued)
-    fi
     [ "$2" = $((sent + dropped + waiting - peeked)) ] || wrong "packets were lost on $1: $stats"
 }
 
