@@ -9,7 +9,8 @@
 set -eu
 cd "$(dirname "$0")/.."
 sh scripts/apt.sh gcc make libc6-dev gawk qemu-user-static \
-    gcc-aarch64-linux-gnu gcc-arm-linux-gnueabihf gcc-mips-linux-gnu gcc-mipsel-linux-gnu
+    gcc-aarch64-linux-gnu gcc-arm-linux-gnueabihf gcc-mips-linux-gnu gcc-mipsel-linux-gnu \
+    libc6-dev-arm64-cross libc6-dev-armhf-cross libc6-dev-mips-cross libc6-dev-mipsel-cross
 out=$PWD/target/cross
 rm -rf "$out"
 mkdir -p "$out"
