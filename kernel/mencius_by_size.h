@@ -41,7 +41,7 @@ static void mn_sizes_init(struct mn_sizes *sizes)
 		cf_list_init(&sizes->lists[at]);
 }
 
-/* So much waits now of member @at, which is in the list before @list, if any. */
+/* So much waits now of member @at; @list is one more than its list, or 0. */
 static __always_inline void mn_sizes_update(struct mn_sizes *sizes,
 					    struct cf_nodes nodes, u32 at,
 					    u8 *list, struct mn_backlog backlog)

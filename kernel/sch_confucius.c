@@ -94,9 +94,9 @@ static void confucius_moved(struct confucius *c, u32 flow, u32 from, u32 to)
 	trace_confucius_move(q->fs.sch, flow, from, to);
 }
 
-static __always_inline u32
-confucius_take(struct flow_sched *fs, struct sk_buff *skb, u64 now,
-			  u32 hash)
+static __always_inline u32 confucius_take(struct flow_sched *fs,
+					  struct sk_buff *skb, u64 now,
+					  u32 hash)
 {
 	struct confucius_sched *q =
 		container_of(fs, struct confucius_sched, fs);

@@ -136,9 +136,8 @@ static void mencius_hosts(struct mencius *m, void *packet, u32 flow,
 		mencius_trace_flow(q, flow, &keys);
 }
 
-static __always_inline u32
-mencius_take(struct flow_sched *fs, struct sk_buff *skb, u64 now,
-			u32 hash)
+static __always_inline u32 mencius_take(struct flow_sched *fs,
+					struct sk_buff *skb, u64 now, u32 hash)
 {
 	struct mencius_sched *q = container_of(fs, struct mencius_sched, fs);
 	bool taken = mencius_enqueue(&q->core, now, hash, skb,
