@@ -6,6 +6,7 @@
 #ifndef __CONFUCIUS_COMPAT_H
 #define __CONFUCIUS_COMPAT_H
 
+#include <linux/slab.h>
 #include <net/pkt_cls.h>
 #include <net/sch_generic.h>
 
@@ -15,6 +16,10 @@
 
 #ifndef MODULE_ALIAS_NET_SCH
 #define MODULE_ALIAS_NET_SCH(id)	MODULE_ALIAS("net-sch-" id)
+#endif
+
+#ifndef kzalloc_obj
+#define kzalloc_obj(object, flags)	kzalloc(sizeof(object), flags)
 #endif
 
 #ifndef CONFUCIUS_HAS_QLEN_INC

@@ -15,7 +15,7 @@
  * and only goes forward. Whoever includes this supplies the kernel's integer
  * types, U32_MAX, min, min_t, max, max_t, clamp_t, likely, unlikely, noinline,
  * __always_inline, div_u64, div64_u64, fls, __ffs, __ffs64, ror64, hweight64,
- * memset, memcpy and the three hooks below; allocates; and calls one function
+ * memset, memcpy and the four hooks below; allocates; and calls one function
  * at a time.
  */
 #ifndef __MENCIUS_H
@@ -44,6 +44,23 @@ static bool mencius_mark(struct mencius *m, void *packet);
  */
 static void mencius_hosts(struct mencius *m, void *packet, u32 flow,
 			  u32 *source, u32 *destination);
+
+/*
+ * The including file's: bytes that a packet of @len takes of the link behind,
+ * which is mn_framed() of each packet that it is there. Asked only where there
+ * is a bandwidth.
+ */
+static u32 mencius_wire(const struct mencius *m, const void *packet, u32 len);
+
+/* A packet is sent or dropped that counts. Returns its bytes on the link. */
+static noinline u32 mn_charge_link(struct mencius *m, const void *packet,
+				   u32 len, bool dropped)
+{
+	u32 wire = mencius_wire(m, packet, len);
+
+	mn_shaper_charge(&m->shaper, wire, dropped);
+	return wire;
+}
 
 #include "mencius_table.h"
 #include "mencius_turns.h"
@@ -124,6 +141,8 @@ static __always_inline bool mencius_enqueue(struct mencius *m, u64 now,
 	u32 at;
 
 	mem = max(mem, len);
+	if (unlikely(m->shaper.pace) && mencius_is_empty(m))
+		mn_shaper_wake_up(&m->shaper, now);
 	mn_forget_idle(m, now);
 	at = mn_flow_of(m, now, hash, packet);
 	if (unlikely(!mn_fits(m, 1, mem)) && !mn_make_room(m, now, mem)) {
@@ -150,7 +169,7 @@ static __always_inline bool mencius_enqueue(struct mencius *m, u64 now,
  * @now:	ns
  * @sent:	where to put what there is to say about it
  *
- * Return: a packet; NULL where none waits.
+ * Return: a packet; NULL where none waits, or none may leave yet.
  */
 static __always_inline void *mencius_dequeue(struct mencius *m, u64 now,
 					     struct mencius_sent *sent)
@@ -158,9 +177,20 @@ static __always_inline void *mencius_dequeue(struct mencius *m, u64 now,
 	struct mn_popped popped;
 	u32 at;
 
+	sent->until = 0;
 	if (mencius_is_empty(m))
 		return NULL;
+	if (unlikely(m->shaper.pace)) {
+		sent->until = mn_shaper_holds(&m->shaper, now);
+		if (sent->until)
+			return NULL;
+		mn_shaper_make_up(&m->shaper, now);
+	}
 	at = mn_serve(m, now, &popped);
+	sent->wire = popped.len;
+	if (unlikely(m->shaper.pace))
+		sent->wire = mn_charge_link(m, popped.packet, popped.len,
+					    false);
 	mn_leave_if_empty(m, at);
 	if (unlikely(mn_pace_sent(&m->pace, now, popped.len,
 				  !mencius_is_empty(m))))
@@ -183,6 +213,8 @@ static __always_inline void *mencius_dequeue(struct mencius *m, u64 now,
 static void mencius_change(struct mencius *m, u64 now,
 			   const struct mencius_params *params)
 {
+	if (params->bandwidth != m->params.bandwidth)
+		mn_shaper_change(&m->shaper, now, params->bandwidth);
 	m->params = *params;
 	mn_tune(m);
 	while (!mn_fits(m, 0, 0))
@@ -245,6 +277,7 @@ static void mencius_init(struct mencius *m, const struct mencius_params *params,
 	mn_hold_init(&m->hold, 0);
 	m->sides.home = MENCIUS_DESTINATION;
 	m->params = *params;
+	mn_shaper_change(&m->shaper, 0, params->bandwidth);
 	mn_tune(m);
 }
 

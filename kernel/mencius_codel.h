@@ -102,6 +102,8 @@ static bool mn_mark_or_drop(struct mencius *m, u32 at,
 		return true;
 	}
 	m->flows[at].figures.drops++;
+	if (m->params.ingress && m->shaper.pace)
+		mn_charge_link(m, popped->packet, popped->len, true);
 	mencius_dropped(m, popped->packet, popped->len, at, MENCIUS_CONGESTION);
 	return false;
 }

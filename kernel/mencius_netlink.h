@@ -18,11 +18,17 @@
  * @params:	what the discipline itself is told
  * @nat:	whether hosts are told apart by their addresses before NAT
  * @split_gso:	whether super-packets are split
+ * @raw:	whether packets are as long on the link behind as the device
+ *		has them
+ * @shared:	whether the bandwidth is that of all queues of the device for
+ *		which it is said
  */
 struct mencius_settings {
 	struct mencius_params	params;
 	bool			nat;
 	bool			split_gso;
+	bool			raw;
+	bool			shared;
 };
 
 /* The figures of the qdisc; see TCA_MENCIUS_STATS_... */
@@ -39,6 +45,7 @@ struct mencius_figures {
 	u64			drop_filter;
 	u64			full;
 	u64			delay;
+	u64			share;
 	u32			flows;
 	u32			hosts;
 	u32			memory_used;
@@ -62,6 +69,10 @@ struct mencius_flow_figures {
 	u64			wait;
 	u32			host;
 };
+
+/* Bytes per second. */
+#define MENCIUS_SLOWEST	1000
+#define MENCIUS_FASTEST	125000000000ULL
 
 /* Ranges that do not fit the policy's 16 bits. */
 static struct netlink_range_validation mencius_flows_range = {
@@ -92,6 +103,10 @@ static struct netlink_range_validation mencius_doubling_range = {
 	10000, 60000000
 };
 
+static struct netlink_range_validation mencius_bandwidth_range = {
+	0, MENCIUS_FASTEST
+};
+
 #define MENCIUS_RANGE(name) \
 	NLA_POLICY_FULL_RANGE(NLA_U32, &mencius_##name##_range)
 
@@ -114,6 +129,15 @@ static const struct nla_policy mencius_policy[TCA_MENCIUS_MAX + 1] = {
 	[TCA_MENCIUS_PART]		= NLA_POLICY_MAX(NLA_U32, 256),
 	[TCA_MENCIUS_NAT]		= NLA_POLICY_MAX(NLA_U8, 1),
 	[TCA_MENCIUS_SPLIT_GSO]		= NLA_POLICY_MAX(NLA_U8, 1),
+	[TCA_MENCIUS_BANDWIDTH]		=
+		NLA_POLICY_FULL_RANGE(NLA_U64, &mencius_bandwidth_range),
+	[TCA_MENCIUS_OVERHEAD]		= NLA_POLICY_RANGE(NLA_S32, -64, 256),
+	[TCA_MENCIUS_RAW]		= NLA_POLICY_MAX(NLA_U8, 1),
+	[TCA_MENCIUS_MPU]		= NLA_POLICY_MAX(NLA_U32, 256),
+	[TCA_MENCIUS_FRAMING]		=
+		NLA_POLICY_MAX(NLA_U8, TC_MENCIUS_FRAMING_PTM),
+	[TCA_MENCIUS_INGRESS]		= NLA_POLICY_MAX(NLA_U8, 1),
+	[TCA_MENCIUS_SHARED]		= NLA_POLICY_MAX(NLA_U8, 1),
 };
 
 static const struct mencius_settings mencius_defaults = {
@@ -135,7 +159,41 @@ static const struct mencius_settings mencius_defaults = {
 	/* It costs a look-up where a flow begins. */
 	.nat = true,
 	.split_gso = true,
+	.raw = true,
 };
+
+/* What is said of the link behind. */
+static int mencius_parse_link(struct nlattr **tb, struct mencius_settings *set,
+			      struct netlink_ext_ack *extack)
+{
+	struct mencius_params *params = &set->params;
+
+	if (tb[TCA_MENCIUS_BANDWIDTH])
+		params->bandwidth = nla_get_u64(tb[TCA_MENCIUS_BANDWIDTH]);
+	if (params->bandwidth && params->bandwidth < MENCIUS_SLOWEST) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_MENCIUS_BANDWIDTH],
+				    "bandwidth is below 1000 bytes per second");
+		return -ERANGE;
+	}
+	if (tb[TCA_MENCIUS_OVERHEAD]) {
+		params->framing.overhead =
+			nla_get_s32(tb[TCA_MENCIUS_OVERHEAD]);
+		set->raw = false;
+	}
+	flow_sched_parse_bool(&set->raw, tb[TCA_MENCIUS_RAW]);
+	if (set->raw && tb[TCA_MENCIUS_OVERHEAD]) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_MENCIUS_OVERHEAD],
+				    "raw lengths have no overhead");
+		return -EINVAL;
+	}
+	if (set->raw)
+		params->framing.overhead = 0;
+	flow_sched_parse_u32(&params->framing.mpu, tb[TCA_MENCIUS_MPU]);
+	flow_sched_parse_u8(&params->framing.atm, tb[TCA_MENCIUS_FRAMING]);
+	flow_sched_parse_bool(&params->ingress, tb[TCA_MENCIUS_INGRESS]);
+	flow_sched_parse_bool(&set->shared, tb[TCA_MENCIUS_SHARED]);
+	return 0;
+}
 
 /* Takes over what @opt says into @set; @tb is left to point at it. */
 static int mencius_parse(struct nlattr **tb, struct mencius_settings *set,
@@ -163,7 +221,25 @@ static int mencius_parse(struct nlattr **tb, struct mencius_settings *set,
 	flow_sched_parse_bool(&set->nat, tb[TCA_MENCIUS_NAT]);
 	flow_sched_parse_bool(&set->split_gso, tb[TCA_MENCIUS_SPLIT_GSO]);
 	flow_sched_parse_u8(&params->hosts, tb[TCA_MENCIUS_HOSTS]);
-	return 0;
+	return mencius_parse_link(tb, set, extack);
+}
+
+static int mencius_put_link(struct sk_buff *skb,
+			    const struct mencius_settings *set)
+{
+	const struct mencius_params *params = &set->params;
+	const struct mn_framing *framing = &params->framing;
+
+	if (nla_put_u64_64bit(skb, TCA_MENCIUS_BANDWIDTH, params->bandwidth,
+			      TCA_MENCIUS_PAD) ||
+	    nla_put_u32(skb, TCA_MENCIUS_MPU, framing->mpu) ||
+	    nla_put_u8(skb, TCA_MENCIUS_FRAMING, framing->atm) ||
+	    nla_put_u8(skb, TCA_MENCIUS_INGRESS, params->ingress) ||
+	    nla_put_u8(skb, TCA_MENCIUS_SHARED, set->shared))
+		return -EMSGSIZE;
+	if (set->raw)
+		return 0;
+	return nla_put_s32(skb, TCA_MENCIUS_OVERHEAD, framing->overhead);
 }
 
 static int mencius_put_settings(struct sk_buff *skb,
@@ -192,7 +268,8 @@ static int mencius_put_settings(struct sk_buff *skb,
 			flow_sched_us(params->doubling)) ||
 	    nla_put_u32(skb, TCA_MENCIUS_PART, params->part) ||
 	    nla_put_u8(skb, TCA_MENCIUS_NAT, set->nat) ||
-	    nla_put_u8(skb, TCA_MENCIUS_SPLIT_GSO, set->split_gso)) {
+	    nla_put_u8(skb, TCA_MENCIUS_SPLIT_GSO, set->split_gso) ||
+	    mencius_put_link(skb, set)) {
 		nla_nest_cancel(skb, opts);
 		return -EMSGSIZE;
 	}
@@ -235,7 +312,8 @@ static int mencius_put_figures(struct sk_buff *skb,
 	    nla_put_u8(skb, TCA_MENCIUS_STATS_HOME, st->home) ||
 	    nla_put_u32(skb, TCA_MENCIUS_STATS_FULL, flow_sched_us(st->full)) ||
 	    nla_put_u32(skb, TCA_MENCIUS_STATS_DELAY,
-			flow_sched_us(st->delay))) {
+			flow_sched_us(st->delay)) ||
+	    (st->share && MENCIUS_PUT_U64(skb, SHARE, st->share))) {
 		nla_nest_cancel(skb, nest);
 		return -EMSGSIZE;
 	}

@@ -7,6 +7,7 @@
 
 #include "flow_sched.h"
 #include "mencius.h"
+#include "mencius_share.h"
 
 /**
  * struct mencius_sched - the qdisc
@@ -15,6 +16,10 @@
  * @salt:	of the hashes of addresses
  * @nat:	whether hosts are told apart by addresses before NAT; flows need
  *		not be, since their ports differ after it too
+ * @raw:	whether packets are as long on the link behind as the device
+ *		has them
+ * @share:	it among the queues with which it shares its bandwidth, if any
+ * @watchdog:	for when the bandwidth allows the next packet
  * @delay:	ns: what packets waited, moving average
  * @marks:	packets that CoDel has marked
  * @drops:	by enum mencius_reason
@@ -24,6 +29,9 @@ struct mencius_sched {
 	struct mencius		core;
 	u32			salt;
 	bool			nat;
+	bool			raw;
+	struct mencius_share	*share;
+	struct qdisc_watchdog	watchdog;
 	u64			delay;
 	u64			marks;
 	u64			drops[MENCIUS_CHANGE + 1];

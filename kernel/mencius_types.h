@@ -8,6 +8,8 @@
 #ifndef __MENCIUS_TYPES_H
 #define __MENCIUS_TYPES_H
 
+#include "mencius_shaper.h"
+
 #define MN_WAYS		8		/* flows that one hash may be */
 #define MN_FLOWS_OF_HOST 4		/* one host for so many flows */
 #define MN_ROUNDS	64		/* rounds that are told apart */
@@ -52,13 +54,17 @@ enum mencius_why {
 /**
  * struct mencius_sent - about a packet that leaves
  * @sojourn:	ns that it waited
+ * @until:	ns when one may leave, where some wait and none may; else 0
  * @len:	bytes for the scheduler
+ * @wire:	bytes on the link behind; @len where there is no bandwidth
  * @flow:	whose it was
  * @why:	enum mencius_why
  */
 struct mencius_sent {
 	u64	sojourn;
+	u64	until;
 	u32	len;
+	u32	wire;
 	u32	flow;
 	u8	why;
 };
@@ -88,6 +94,9 @@ enum mn_place {
  * @part:	of 256 bytes of its host that established flows may always take
  * @hosts:	enum mencius_hosts
  * @ecn:	whether CoDel marks instead of dropping
+ * @ingress:	whether what CoDel drops counts against @bandwidth
+ * @bandwidth:	bytes per second; 0 for as many as the link takes
+ * @framing:	of the link behind, where there is a bandwidth
  */
 struct mencius_params {
 	u64	target;
@@ -103,6 +112,9 @@ struct mencius_params {
 	u32	part;
 	u8	hosts;
 	bool	ecn;
+	bool	ingress;
+	u64	bandwidth;
+	struct mn_framing framing;
 };
 
 struct mn_backlog {
@@ -475,6 +487,7 @@ struct mencius_counts {
  *		if others are the reason
  * @sides:	which side is home
  * @pace:	how fast the link is
+ * @shaper:	when the next packet may leave, if there is a bandwidth
  * @params:	parameters
  * @counts:	what happened
  */
@@ -502,6 +515,7 @@ struct mencius {
 	u64			spared;
 	struct mn_sides		sides;
 	struct mn_pace		pace;
+	struct mn_shaper	shaper;
 	struct mencius_params	params;
 	struct mencius_counts	counts;
 };

@@ -27,6 +27,13 @@ enum {
 	TCA_MENCIUS_PART,		/* u32: of 256, 0 to 256 */
 	TCA_MENCIUS_NAT,		/* u8: 0 or 1 */
 	TCA_MENCIUS_SPLIT_GSO,		/* u8: 0 or 1 */
+	TCA_MENCIUS_BANDWIDTH,		/* u64: bytes/s, 1,000 to 125 * 10^9; 0 none */
+	TCA_MENCIUS_OVERHEAD,		/* s32: bytes beyond IP's, -64 to 256 */
+	TCA_MENCIUS_RAW,		/* u8: 1: the device's lengths, no OVERHEAD */
+	TCA_MENCIUS_MPU,		/* u32: bytes, 0 to 256 */
+	TCA_MENCIUS_FRAMING,		/* u8: TC_MENCIUS_FRAMING_... */
+	TCA_MENCIUS_INGRESS,		/* u8: 0 or 1 */
+	TCA_MENCIUS_SHARED,		/* u8: 0 or 1; set once */
 	__TCA_MENCIUS_MAX
 };
 
@@ -37,6 +44,12 @@ enum {
 	TC_MENCIUS_HOSTS_DESTINATION,
 	TC_MENCIUS_HOSTS_SOURCE,
 	TC_MENCIUS_HOSTS_NONE,
+};
+
+enum {
+	TC_MENCIUS_FRAMING_NOATM,
+	TC_MENCIUS_FRAMING_ATM,		/* cells of 48 bytes in 53 */
+	TC_MENCIUS_FRAMING_PTM,		/* 64 bytes in 65 */
 };
 
 /*
@@ -68,6 +81,7 @@ enum {
 	TCA_MENCIUS_STATS_HOME,		/* u8: the side as it seems, see above */
 	TCA_MENCIUS_STATS_FULL,		/* u32: us of a full packet, 0 unknown */
 	TCA_MENCIUS_STATS_DELAY,	/* u32: us, moving average */
+	TCA_MENCIUS_STATS_SHARE,	/* u64: bytes/s, where it is SHARED */
 	__TCA_MENCIUS_STATS_MAX
 };
 

@@ -32,6 +32,7 @@
 #include "mencius_netlink.h"
 #include "mencius_sched.h"
 #include "mencius_classes.h"
+#include "mencius_wire.h"
 #include "pkt_sched_mencius.h"
 
 #define CREATE_TRACE_POINTS
@@ -136,6 +137,14 @@ static void mencius_hosts(struct mencius *m, void *packet, u32 flow,
 		mencius_trace_flow(q, flow, &keys);
 }
 
+static u32 mencius_wire(const struct mencius *m, const void *packet, u32 len)
+{
+	const struct mencius_sched *q =
+		container_of(m, struct mencius_sched, core);
+
+	return mencius_wire_len(q, packet, len);
+}
+
 static __always_inline u32 mencius_take(struct flow_sched *fs,
 					struct sk_buff *skb, u64 now, u32 hash)
 {
@@ -152,18 +161,40 @@ static int mencius_qdisc_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 	return flow_sched_enqueue(skb, sch, to_free, mencius_take);
 }
 
+/* The rate that is left to this queue by those with which it shares one. */
+static noinline void mencius_take_share(struct mencius_sched *q, u64 now)
+{
+	u64 before = q->share->rate, rate;
+
+	if (!q->core.params.bandwidth)
+		return;
+	rate = mencius_share_look(q->share, now, q->core.params.bandwidth);
+	if (rate != before)
+		mn_shaper_pace(&q->core.shaper, rate);
+}
+
 static struct sk_buff *mencius_qdisc_dequeue(struct Qdisc *sch)
 {
 	struct mencius_sched *q = qdisc_priv(sch);
 	struct mencius_sent sent;
 	struct sk_buff *skb;
+	u64 now;
 
 	/* A qdisc is asked after each packet whether there is another. */
 	if (mencius_is_empty(&q->core))
 		return NULL;
-	skb = mencius_dequeue(&q->core, ktime_get_ns(), &sent);
-	if (!skb)
+	now = ktime_get_ns();
+	if (unlikely(q->share))
+		mencius_take_share(q, now);
+	skb = mencius_dequeue(&q->core, now, &sent);
+	if (unlikely(q->share))
+		mencius_share_sent(q->share, now, skb ? sent.wire : 0,
+				   !mencius_is_empty(&q->core));
+	if (!skb) {
+		if (sent.until)
+			qdisc_watchdog_schedule_ns(&q->watchdog, sent.until);
 		return NULL;
+	}
 	/*
 	 * While the packet that leaves is counted still: a parent that is told
 	 * of an empty queue takes it out of service, and would do so again when
@@ -179,16 +210,27 @@ static struct sk_buff *mencius_qdisc_dequeue(struct Qdisc *sch)
 	return skb;
 }
 
+static struct mencius_settings
+mencius_settings_of(const struct mencius_sched *q)
+{
+	return (struct mencius_settings){
+		.params		= q->core.params,
+		.nat		= q->nat,
+		.split_gso	= q->fs.split_gso,
+		.raw		= q->raw,
+		.shared		= q->share,
+	};
+}
+
 static int mencius_change_qdisc(struct Qdisc *sch, struct nlattr *opt,
 				struct netlink_ext_ack *extack)
 {
 	struct mencius_sched *q = qdisc_priv(sch);
-	struct mencius_settings set = {
-		q->core.params, q->nat, q->fs.split_gso
-	};
+	struct mencius_settings set = mencius_settings_of(q);
 	struct nlattr *tb[TCA_MENCIUS_MAX + 1];
 	u32 limit, flows = set.params.flows;
 	void *slots = NULL;
+	u64 now;
 	int err;
 
 	err = mencius_parse(tb, &set, opt, extack);
@@ -197,6 +239,11 @@ static int mencius_change_qdisc(struct Qdisc *sch, struct nlattr *opt,
 	if (set.params.flows != flows) {
 		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_MENCIUS_FLOWS],
 				    "flows cannot be changed while the qdisc is in use");
+		return -EINVAL;
+	}
+	if (set.shared != !!q->share) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_MENCIUS_SHARED],
+				    "shared cannot be changed while the qdisc is in use");
 		return -EINVAL;
 	}
 	limit = set.params.limit;
@@ -210,11 +257,18 @@ static int mencius_change_qdisc(struct Qdisc *sch, struct nlattr *opt,
 	}
 
 	sch_tree_lock(sch);
+	now = ktime_get_ns();
 	if (slots)
 		slots = mencius_grow(&q->core, slots, limit);
-	mencius_change(&q->core, ktime_get_ns(), &set.params);
+	mencius_change(&q->core, now, &set.params);
 	q->nat = set.nat;
+	q->raw = set.raw;
 	q->fs.split_gso = set.split_gso;
+	if (q->share)
+		q->share->rate = 0;
+	/* What waits may have to wait less. */
+	if (!mencius_is_empty(&q->core))
+		qdisc_watchdog_schedule_ns(&q->watchdog, now);
 	WRITE_ONCE(sch->limit, limit);
 	if (q->fs.gone_packets)
 		flow_sched_tell_parents(&q->fs);
@@ -237,6 +291,8 @@ static int mencius_init_qdisc(struct Qdisc *sch, struct nlattr *opt,
 	void *slots, *table;
 	int err;
 
+	qdisc_watchdog_init(&q->watchdog, sch);
+
 	if (opt) {
 		err = mencius_parse(tb, &set, opt, extack);
 		if (err)
@@ -254,9 +310,18 @@ static int mencius_init_qdisc(struct Qdisc *sch, struct nlattr *opt,
 			       "no memory for so many packets and flows");
 		return -ENOMEM;
 	}
+	if (set.shared)
+		q->share = mencius_share_join(qdisc_dev(sch));
+	if (set.shared && !q->share) {
+		kvfree(slots);
+		kvfree(table);
+		NL_SET_ERR_MSG(extack, "no memory for what queues share");
+		return -ENOMEM;
+	}
 	q->fs.sch = sch;
 	q->fs.table = table;
 	q->nat = set.nat;
+	q->raw = set.raw;
 	q->fs.split_gso = set.split_gso;
 	q->salt = get_random_u32();
 	mencius_init(&q->core, &set.params, table, slots, set.params.limit);
@@ -275,16 +340,21 @@ static void mencius_reset(struct Qdisc *sch)
 
 	if (!q->fs.table)
 		return;
+	qdisc_watchdog_cancel(&q->watchdog);
 	while ((skb = mencius_purge(m)))
 		rtnl_kfree_skbs(skb, skb);
 	mencius_init(m, &params, q->fs.table, m->slots, m->slot_count);
+	if (q->share)
+		q->share->rate = 0;
 }
 
 static void mencius_destroy(struct Qdisc *sch)
 {
 	struct mencius_sched *q = qdisc_priv(sch);
 
+	qdisc_watchdog_cancel(&q->watchdog);
 	tcf_block_put(q->fs.block);
+	mencius_share_leave(q->share);
 	kvfree(q->core.slots);
 	kvfree(q->fs.table);
 }
@@ -295,9 +365,7 @@ static int mencius_dump(struct Qdisc *sch, struct sk_buff *skb)
 	struct mencius_settings set;
 
 	sch_tree_lock(sch);
-	set.params = q->core.params;
-	set.nat = q->nat;
-	set.split_gso = q->fs.split_gso;
+	set = mencius_settings_of(q);
 	sch_tree_unlock(sch);
 	return mencius_put_settings(skb, &set);
 }
@@ -321,6 +389,7 @@ static int mencius_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	st.drop_filter = q->fs.drop_filter;
 	st.full = m->pace.full;
 	st.delay = q->delay;
+	st.share = q->share ? q->share->rate : 0;
 	st.flows = m->flow_table.fresh - m->flow_table.forgotten;
 	st.hosts = m->host_table.fresh - m->host_table.forgotten;
 	st.memory_used = m->memory;
@@ -353,6 +422,7 @@ static int __init mencius_module_init(void)
 	BUILD_BUG_ON(offsetof(struct mencius_sched, fs));
 	BUILD_BUG_ON((int)MENCIUS_AUTO != (int)TC_MENCIUS_HOSTS_AUTO);
 	BUILD_BUG_ON((int)MENCIUS_NONE != (int)TC_MENCIUS_HOSTS_NONE);
+	BUILD_BUG_ON((int)MENCIUS_PTM != (int)TC_MENCIUS_FRAMING_PTM);
 	return register_qdisc(&mencius_qdisc_ops);
 }
 

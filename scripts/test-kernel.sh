@@ -89,7 +89,8 @@ for kernel in "$@"; do
     warns "$kernel"
     module=$built/sch_confucius.ko
     for run in smoke smoke-again; do
-        check "$kernel" $run --file "$module" --file kernel/test/smoke-in-guest.sh --file "$results/programs/send" \
+        check "$kernel" $run --file "$module" --file kernel/test/smoke-in-guest.sh \
+            --file kernel/test/account.sh --file "$results/programs/send" \
             --file "$results/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \
             sh smoke-in-guest.sh sch_confucius.ko ./send
     done
@@ -131,9 +132,12 @@ for kernel in "$@"; do
         --file "$system/lib/x86_64-linux-gnu/libcap-ng.so.0:/usr/lib/libcap-ng.so.0" \
         --file "$results/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \
         'PATH=/job/bin:$PATH sh analects-real.sh sch_confucius.ko ./analects'
-    check "$kernel" mencius --file "$built/sch_mencius.ko" --file kernel/test/mencius-in-guest.sh \
-        --file "$results/programs/send" --file "$results/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \
-        sh mencius-in-guest.sh sch_mencius.ko ./send
+    for part in mencius shaper; do
+        check "$kernel" $part --file "$built/sch_mencius.ko" --file kernel/test/$part-in-guest.sh \
+            --file kernel/test/account.sh \
+            --file "$results/programs/send" --file "$results/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \
+            sh $part-in-guest.sh sch_mencius.ko ./send
+    done
     log=$results/$kernel-engine.log
     if sh scripts/kernel/test-engine.sh "$kernel" >"$log" 2>&1; then
         say "$kernel: engine ok: $(tail -n 1 "$log")"

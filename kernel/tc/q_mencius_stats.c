@@ -75,6 +75,8 @@ static void print_qdisc(const struct tc_figures *st)
 	put_text(" home ");
 	put_text(home);
 	put_json_string("home", home);
+	if (st->attr[TCA_MENCIUS_STATS_SHARE])
+		put_u64("share", tc_figure(st, TCA_MENCIUS_STATS_SHARE));
 }
 
 static void print_host(const struct tc_figures *st)

@@ -61,6 +61,12 @@ void put_json_u64(const char *key, __u64 value)
 		print_color_u64(PRINT_JSON, COLOR_NONE, key, NULL, value);
 }
 
+void put_json_s64(const char *key, __s64 value)
+{
+	if (print_color_s64)
+		print_color_s64(PRINT_JSON, COLOR_NONE, key, NULL, value);
+}
+
 void put_json_float(const char *key, double value)
 {
 	if (print_color_float)

@@ -30,6 +30,8 @@ int print_color_uint(enum output_type type, int color, const char *key, const ch
 		     unsigned int value) TC_OPTIONAL;
 int print_color_u64(enum output_type type, int color, const char *key, const char *fmt,
 		    __u64 value) TC_OPTIONAL;
+int print_color_s64(enum output_type type, int color, const char *key, const char *fmt,
+		    __s64 value) TC_OPTIONAL;
 int print_color_float(enum output_type type, int color, const char *key, const char *fmt,
 		      double value) TC_OPTIONAL;
 int print_color_bool(enum output_type type, int color, const char *key, const char *fmt,
@@ -42,6 +44,7 @@ void put_newline(void);
 /* A field in JSON output only; without @key an element of an array. */
 void put_json_string(const char *key, const char *value);
 void put_json_u64(const char *key, __u64 value);
+void put_json_s64(const char *key, __s64 value);
 void put_json_float(const char *key, double value);
 void put_json_bool(const char *key, bool value);
 void put_json_array(const char *name);

@@ -207,6 +207,16 @@ int tc_parse_words(const struct tc_discipline *of, int argc, char **argv, struct
 	return 0;
 }
 
+static bool is_zero(const struct rtattr *attr)
+{
+	const char *bytes = RTA_DATA(attr);
+
+	for (size_t i = 0; i < RTA_PAYLOAD(attr); i++)
+		if (bytes[i])
+			return false;
+	return true;
+}
+
 static void put_word(const char *word)
 {
 	put_text(word);
@@ -257,9 +267,10 @@ static void print_flags(const struct tc_discipline *of, struct rtattr *const *at
 
 		if (strcmp(flag->name, flag->key) || !attr || RTA_PAYLOAD(attr) < sizeof(__u8))
 			continue;
-		/* The word for off follows the word for on. */
 		if (!*(__u8 *)RTA_DATA(attr))
 			flag++;
+		if (strcmp(flag->key, of->flags[i].key))
+			continue;
 		put_json_bool(flag->key, flag->value);
 		put_word(flag->name);
 	}
@@ -278,7 +289,7 @@ void tc_print_words(const struct tc_discipline *of, struct rtattr *opt)
 	for (size_t i = 0; i < of->word_count; i++) {
 		const struct tc_word *word = &of->words[i];
 
-		if (attrs[word->attr])
+		if (attrs[word->attr] && !(word->quiet && is_zero(attrs[word->attr])))
 			print_word(word, attrs[word->attr]);
 		attrs[word->attr] = NULL;
 	}

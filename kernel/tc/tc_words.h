@@ -24,6 +24,7 @@ struct tc_discipline;
 /*
  * A word and its value. The first spelling of an attribute is the one that is printed. Values of
  * 32 bits from @min to @max; or for CHOICE, 8 bits, the number of one of @max + 1 @choices.
+ * @quiet words are not printed where all of their bytes are 0.
  */
 struct tc_word {
 	const char *name;
@@ -32,6 +33,7 @@ struct tc_word {
 	__u32 min, max;
 	const char *const *choices;
 	const char *expected;
+	bool quiet;
 	int (*add)(const struct tc_discipline *of, struct nlmsghdr *n, const char *text);
 	void (*print)(const struct rtattr *attr);
 };
@@ -39,7 +41,10 @@ struct tc_word {
 #define TC_VALUE(word, number, what, least, most) \
 	{ .name = word, .attr = number, .kind = what, .min = least, .max = most }
 
-/* A word without a value; the first spelling of each attribute and value is the one printed. */
+/*
+ * A word without a value. That for on is printed if its name is its key; that for off, which follows
+ * it, if it has the same key.
+ */
 struct tc_flag {
 	const char *name;
 	const char *key;

@@ -8,10 +8,9 @@
 set -eu
 module=$1 send=$PWD/$2
 tracing=/sys/kernel/tracing
-wrong() {
-    echo "mencius: FAIL: $*"
-    exit 1
-}
+test=mencius discipline=mencius
+# shellcheck source=kernel/test/account.sh
+. ./account.sh
 # expect WHAT HAVE WANT
 expect() {
     [ "$2" = "$3" ] || wrong "$1: $2, expected $3"
@@ -27,23 +26,6 @@ ip link set d0 up
 # figure DEVICE NAME: what tc says of the one mencius there is.
 figure() {
     tc -s qdisc show dev "$1" | grep -A 9 '^qdisc mencius' | sed -n "s/.* $2 \([0-9]*\).*/\1/p" | head -n 1
-}
-# account DEVICE SENT: what was sent, dropped and is waiting must be what came. A dump reads what waits
-# before what was sent, and a packet may leave in between: then it is asked again.
-account() {
-    for _ in 1 2 3 4 5; do
-        stats=$(tc -s qdisc show dev "$1" | grep -A 2 'qdisc mencius' | tr '\n' ' ')
-        sent=$(echo "$stats" | sed -n 's/.*Sent [0-9]* bytes \([0-9]*\) pkt.*/\1/p')
-        dropped=$(echo "$stats" | sed -n 's/.*(dropped \([0-9]*\),.*/\1/p')
-        waiting=$(echo "$stats" | sed -n 's/.*backlog [0-9KMb]* \([0-9]*\)p.*/\1/p')
-        peeked=0
-        if [ "$waiting" != 0 ] && tc qdisc show dev "$1" | grep -q '^qdisc tbf'; then
-            peeked=1 # what tbf has looked at counts as sent, and waits (qdisc_peek_dequeued)
-        fi
-        [ "$2" != $((sent + dropped + waiting - peeked)) ] || break
-    done
-    echo "mencius: $1: $2 came, $sent sent, $dropped dropped, $waiting waiting"
-    [ "$2" = $((sent + dropped + waiting - peeked)) ] || wrong "packets were lost on $1: $stats"
 }
 
 tc qdisc add dev d0 root handle 1: mencius
@@ -83,17 +65,8 @@ for shaper in "htb default 1" "tbf rate 4mbit burst 3000 latency 60s"; do
 done
 
 # Super-packets are charged as their parts are.
-charged() { # COUNT SEGMENTS
-    tc qdisc add dev d0 root handle 1: stab linklayer atm overhead 44 htb default 1
-    tc class add dev d0 parent 1: classid 1:1 htb rate 20mbit quantum 1514
-    tc qdisc add dev d0 parent 1:1 handle 10: mencius target 5s
-    "$send" d0 "$1" 1448 1 "$2"
-    sleep 1
-    tc -s class show dev d0 | awk '$3 == "1:1" { mine = 1 } mine && /Sent/ { print $2, $4; exit }'
-    tc qdisc del dev d0 root
-}
-plain=$(charged 400 1)
-expect "bytes and packets charged of super-packets" "$(charged 40 10)" "$plain"
+plain=$(charged 400 1 target 5s)
+expect "bytes and packets charged of super-packets" "$(charged 40 10 target 5s)" "$plain"
 
 # Filters name flows, and drop.
 flows_with() {

@@ -6,34 +6,15 @@
 # SEND is kernel/tc/tests/send.c, built.
 set -eu
 module=$1 send=$2
-wrong() {
-    echo "smoke: FAIL: $*"
-    exit 1
-}
+test=smoke discipline=confucius
+# shellcheck source=kernel/test/account.sh
+. ./account.sh
 
 insmod "$module"
 # No packets but ours.
 echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6
 ip link add d0 type dummy
 ip link set d0 up
-
-# account DEVICE SENT: what was sent, dropped and is waiting must be what came. A dump reads what waits
-# before what was sent, and a packet may leave in between: then it is asked again.
-account() {
-    for _ in 1 2 3 4 5; do
-        stats=$(tc -s qdisc show dev "$1" | grep -A 2 'qdisc confucius' | tr '\n' ' ')
-        sent=$(echo "$stats" | sed -n 's/.*Sent [0-9]* bytes \([0-9]*\) pkt.*/\1/p')
-        dropped=$(echo "$stats" | sed -n 's/.*(dropped \([0-9]*\),.*/\1/p')
-        waiting=$(echo "$stats" | sed -n 's/.*backlog [0-9KMb]* \([0-9]*\)p.*/\1/p')
-        peeked=0
-        if [ "$waiting" != 0 ] && tc qdisc show dev "$1" | grep -q '^qdisc tbf'; then
-            peeked=1 # what tbf has looked at counts as sent, and waits (qdisc_peek_dequeued)
-        fi
-        [ "$2" != $((sent + dropped + waiting - peeked)) ] || break
-    done
-    echo "smoke: $1: $2 came, $sent sent, $dropped dropped, $waiting waiting"
-    [ "$2" = $((sent + dropped + waiting - peeked)) ] || wrong "packets were lost on $1: $stats"
-}
 
 tc qdisc add dev d0 root handle 1: confucius
 "$send" d0 5000 500 20
@@ -68,15 +49,6 @@ done
 
 # A size table is the root's, and what a shaper charges a packet has to be so also for a super-packet's
 # parts: 400 packets of 1448 bytes, and 40 super-packets of 10 of them, in cells of ATM.
-charged() { # COUNT SEGMENTS
-    tc qdisc add dev d0 root handle 1: stab linklayer atm overhead 44 htb default 1
-    tc class add dev d0 parent 1: classid 1:1 htb rate 20mbit quantum 1514
-    tc qdisc add dev d0 parent 1:1 handle 10: confucius
-    "$send" d0 "$1" 1448 1 "$2"
-    sleep 1
-    tc -s class show dev d0 | awk '$3 == "1:1" { mine = 1 } mine && /Sent/ { print $2, $4; exit }'
-    tc qdisc del dev d0 root
-}
 plain=$(charged 400 1)
 split=$(charged 40 10)
 echo "smoke: bytes and packets charged: $plain plain, $split as super-packets"

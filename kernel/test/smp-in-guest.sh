@@ -110,6 +110,26 @@ again() {
     tc qdisc add dev d0 parent 1:1 handle 10: "$discipline"
 }
 together plain again dump
+
+# Queues that share a rate look at each other while they come and go.
+if [ "$discipline" = mencius ]; then
+    ip link add d1 numtxqueues 4 type dummy
+    ip link set d1 up
+    tc qdisc add dev d1 root handle 8001: mq
+    for queue in 1 2 3 4; do
+        echo "qdisc replace dev d1 parent 8001:$queue handle $queue: mencius bandwidth 50mbit shared"
+        echo "qdisc change dev d1 parent 8001:$queue handle $queue: mencius bandwidth 200mbit"
+    done >/tmp/shares
+    tc -batch /tmp/shares
+    for queue in 2 3; do
+        echo "qdisc del dev d1 parent 8001:$queue"
+        sed -n "/:$queue handle/p" /tmp/shares
+    done >/tmp/come-and-go
+    many() { "$send" d1 1000 1000 200; }
+    come_and_go() { tc -force -batch /tmp/come-and-go; }
+    together many many come_and_go
+    ip link del d1
+fi
 ip link del d0
 tries=0
 until rmmod "sch_$discipline" 2>/dev/null; do

@@ -47,6 +47,9 @@ static const struct option mencius_options[] = {
 	{ TCA_MENCIUS_PART,		"part",		4, 0, 256 },
 	{ TCA_MENCIUS_NAT,		"nat",		1, 0, 1 },
 	{ TCA_MENCIUS_SPLIT_GSO,	"split_gso",	1, 0, 1 },
+	{ TCA_MENCIUS_MPU,		"mpu",		4, 0, 256 },
+	{ TCA_MENCIUS_FRAMING,		"framing",	1, 0, TC_MENCIUS_FRAMING_PTM },
+	{ TCA_MENCIUS_INGRESS,		"ingress",	1, 0, 1 },
 };
 
 static const int mencius_drops[] = {

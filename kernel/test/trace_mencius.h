@@ -3,9 +3,11 @@
  * Recorded operations, a line each, and the decisions that Mencius makes.
  *
  * new LIMIT MEMORY FLOWS HOSTS QUANTUM TARGET INTERVAL ECN LOW HOLD RISE DOUBLING PART
+ *     BANDWIDTH OVERHEAD MPU ATM INGRESS
  *					begins anew; times in us, HOSTS 0 auto, 1 destination,
- *					2 source, 3 none
- * change NOW LIMIT ... PART		new parameters, FLOWS as before; NOW in ns
+ *					2 source, 3 none; BANDWIDTH in bytes per second, 0 unlimited,
+ *					ATM 0 noatm, 1 atm, 2 ptm
+ * change NOW LIMIT ... INGRESS		new parameters, FLOWS as before; NOW in ns
  * e NOW HASH SOURCE DESTINATION LEN ECN [MEM]
  *					a packet arrives, with hashes of its flow and of its
  *					addresses; ECN is the field of its IP header, MEM the
@@ -16,6 +18,7 @@
  * Packets are numbered from 0 as they come. What is printed:
  *
  * tx NUMBER WAITED PACKETS BYTES	left after WAITED ns, and so much waits
+ * wait UNTIL				packets wait, and none may leave before this ns
  * mark NUMBER				the next one to leave is marked
  * drop NUMBER REASON
  * end PACKETS BYTES
@@ -75,6 +78,12 @@ static void mencius_hosts(struct mencius *m, void *packet, u32 flow, u32 *source
 	*destination = trace->destination;
 }
 
+static u32 mencius_wire(const struct mencius *m, const void *packet, u32 len)
+{
+	(void)packet;
+	return mn_framed(&m->params.framing, len);
+}
+
 /* Whether as many entries are known as have begun and were not forgotten. */
 static bool trace_table_agrees(const struct mn_table *table)
 {
@@ -130,11 +139,14 @@ static const char *trace_end(const struct trace *trace)
 static const char *trace_params(const char *text, struct mencius_params *params)
 {
 	u32 limit, memory, flows, hosts, quantum, target, interval, ecn;
-	u32 low, hold, rise, doubling, part;
+	u32 low, hold, rise, doubling, part, mpu, atm, ingress;
+	unsigned long long bandwidth;
+	int overhead;
 
-	if (sscanf(text, "%u %u %u %u %u %u %u %u %u %u %u %u %u", &limit, &memory, &flows, &hosts,
-		   &quantum, &target, &interval, &ecn, &low, &hold, &rise, &doubling, &part) != 13)
-		return "expected thirteen numbers";
+	if (sscanf(text, "%u %u %u %u %u %u %u %u %u %u %u %u %u %llu %d %u %u %u", &limit, &memory,
+		   &flows, &hosts, &quantum, &target, &interval, &ecn, &low, &hold, &rise, &doubling,
+		   &part, &bandwidth, &overhead, &mpu, &atm, &ingress) != 18)
+		return "expected eighteen numbers";
 	if (limit < 1 || limit > TRACE_LIMIT || memory < 1 || memory > 1 << 30 || flows < 8 ||
 	    flows > MN_MAX_FLOWS || hosts > MENCIUS_NONE || quantum < 256 || quantum > 65536)
 		return "limit, memory, flows, hosts or quantum is out of range";
@@ -143,11 +155,15 @@ static const char *trace_params(const char *text, struct mencius_params *params)
 	if (low < 1000 || low > 1000000 || hold < 1000 || hold > 1000000 || rise < 1000 ||
 	    rise > 10000000 || doubling < 10000 || doubling > 60000000 || part > 256)
 		return "low, hold, rise, doubling or part is out of range";
+	if ((bandwidth && bandwidth < 1000) || bandwidth > 125000000000ULL || overhead < -64 ||
+	    overhead > 256 || mpu > 256 || atm > MENCIUS_PTM || ingress > 1)
+		return "bandwidth, overhead, mpu, atm or ingress is out of range";
 	*params = (struct mencius_params){
 		.limit = limit, .memory_limit = memory, .flows = flows, .hosts = hosts,
 		.quantum = quantum, .target = target * 1000ULL, .interval = interval * 1000ULL,
 		.ecn = ecn, .low = low * 1000ULL, .hold = hold * 1000ULL, .rise = rise * 1000ULL,
-		.doubling = doubling * 1000ULL, .part = part,
+		.doubling = doubling * 1000ULL, .part = part, .bandwidth = bandwidth,
+		.framing = { .overhead = overhead, .mpu = mpu, .atm = atm }, .ingress = ingress,
 	};
 	return NULL;
 }
@@ -204,6 +220,8 @@ static const char *trace_dequeue(struct trace *trace, const char *line)
 	if (error)
 		return error;
 	packet = mencius_dequeue(m, now, &sent);
+	if (!packet && sent.until)
+		trace_print("wait %llu\n", (unsigned long long)sent.until);
 	if (!packet)
 		return NULL;
 	trace_print("tx %u %llu %u %u\n", trace_number(packet), (unsigned long long)sent.sojourn,

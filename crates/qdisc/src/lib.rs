@@ -41,6 +41,7 @@ pub mod pool;
 pub mod prio;
 pub mod red;
 pub mod registry;
+pub mod shaper;
 #[cfg(test)]
 mod testing;
 pub mod two_level;

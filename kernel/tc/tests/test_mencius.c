@@ -23,6 +23,13 @@ static void words(void)
 	same("limit 7 memory_limit 4000 quantum 1k", "limit 7p memory_limit 4000b quantum 1Kb ");
 	same("hosts none part 0 doubling 1.5s", "hosts none doubling 1500ms part 0 ");
 	same("no_split_gso nat noecn", "noecn nat no-split-gso ");
+	same("bandwidth 20mbit overhead -4 mpu 84 atm ingress shared",
+	     "bandwidth 20Mbit overhead -4 mpu 84b framing atm ingress shared ");
+	same("bandwidth 1.5gbit framing ptm alone", "bandwidth 1500Mbit framing ptm ");
+	same("bandwidth 1001bps noatm egress", "bandwidth 8008bit ");
+	same("bandwidth 1000gbit raw", "bandwidth 1000Gbit ");
+	same("bandwidth 8.5kbit", "bandwidth 8504bit ");
+	same("bandwidth unlimited overhead 0", "overhead 0 ");
 }
 
 static void bounds(void)
@@ -33,6 +40,8 @@ static void bounds(void)
 		"hosts none", "quantum 256", "quantum 64k", "target 1us", "target 10s",
 		"interval 1us", "interval 100s", "low 1ms", "low 1s", "hold 1ms", "hold 1s",
 		"rise 1ms", "rise 10s", "doubling 10ms", "doubling 60s", "part 0", "part 256",
+		"bandwidth 8kbit", "bandwidth 1000gbit", "bandwidth 1tbit", "bandwidth 8000",
+		"bandwidth unlimited", "overhead -64", "overhead 256", "mpu 0", "mpu 256",
 	};
 	static const char *const bad[] = {
 		"limit", "limit 0", "limit 1000001", "limit 1.5", "limit -1", "limit x",
@@ -41,7 +50,11 @@ static void bounds(void)
 		"target 10001ms", "interval 0", "interval 101s", "interval inf", "low 999us",
 		"low 1001ms", "hold 999us", "hold 2s", "rise 999us", "rise 11s",
 		"doubling 9ms", "doubling 61s", "part -1", "part 257", "part 1.5",
-		"ecn noecn", "low 5ms low 5ms", "lim 5", "targets 10/50/90", "help",
+		"ecn noecn", "low 5ms low 5ms", "bandwidth", "bandwidth 7999bit",
+		"bandwidth 1001gbit", "bandwidth 20", "bandwidth -1mbit", "bandwidth 20mb",
+		"bandwidth infgbit", "overhead", "overhead -65", "overhead 257", "overhead 4b",
+		"overhead x", "mpu -1", "mpu 257", "framing 1", "framing", "atm ptm", "atm noatm",
+		"ingress egress", "shared alone", "raw raw", "lim 5", "targets 10/50/90", "help",
 	};
 
 	bounds_of(good, sizeof(good) / sizeof(good[0]), bad, sizeof(bad) / sizeof(bad[0]));

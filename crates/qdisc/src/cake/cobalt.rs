@@ -14,7 +14,7 @@
 //! here as it is said.
 
 use super::params::MTU;
-use super::shaper::Pace;
+use crate::shaper::Pace;
 use units::{Duration, Instant};
 
 /// What a tin's queues aim at.

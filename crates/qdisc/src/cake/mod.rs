@@ -4,7 +4,7 @@
 //! `net/sched/sch_cake.c`, version 6.18, whose decisions are taken here unless a part says
 //! otherwise):
 //!
-//! - `shaper`: a rate without bursts, so that the queue is here and not in a modem behind;
+//! - a shaper (`qdisc::shaper`): a rate without bursts, so that the queue is here and not in a modem behind;
 //! - `diffserv`: priority tins by code point, each with a threshold above which it has no priority;
 //! - `ways`, `tin`: hosts share a tin, and flows share what their host gets, in queues that
 //!   hardly ever hold two flows; flows that send little go first;
@@ -22,19 +22,18 @@ mod cobalt;
 mod diffserv;
 mod overflow;
 mod params;
-mod shaper;
 #[cfg(test)]
 mod tests;
 mod tin;
 mod ways;
 
-pub use params::{Atm, Bandwidth, CakeParams, Diffserv, FlowMode, MemLimit, Overhead};
+pub use params::{CakeParams, Diffserv, FlowMode, MemLimit};
 
 use crate::pool::Pool;
+use crate::shaper::{Framing, Pace, Shaper};
 use crate::{Backlog, Discipline, DropReason, Env, Observer, Order, Packet, Qdisc};
 use cobalt::{Aim, Case};
 use overflow::Longest;
-use shaper::{Framing, Pace, Shaper};
 use tin::Tin;
 use units::param::Settings;
 use units::random::Stream;
@@ -96,7 +95,7 @@ impl<P> Cake<P> {
         }
         params.apply(settings)?;
         let mut cake = Cake {
-            framing: Framing::new(&params),
+            framing: Framing::new(params.overhead, params.mpu, params.atm),
             limit: 0,
             pool: Pool::new(),
             tins: Vec::new(),
@@ -130,7 +129,7 @@ impl<P> Cake<P> {
             tin.set_quantum(share.rate);
             tin.share = share.quantum;
         }
-        self.framing = Framing::new(params);
+        self.framing = Framing::new(params.overhead, params.mpu, params.atm);
         self.limit = params.limit();
         self.shaper.pace = Pace::new(rate);
     }

@@ -1,8 +1,9 @@
 //! What `cake` can be told, under the names that `tc` shows.
 
+use crate::shaper::{Atm, Bandwidth, Overhead};
 use std::fmt;
 use units::param::Value;
-use units::{Bytes, Duration, ParseError, Rate};
+use units::{Bytes, Duration, ParseError};
 
 units::params! {
     /// Parameters of `cake`.
@@ -99,18 +100,6 @@ keywords! {
     }
 }
 
-keywords! {
-    /// How a DSL link cuts packets.
-    pub enum Atm, "framing", "noatm, atm or ptm" {
-        /// Not at all.
-        NoAtm = "noatm",
-        /// Into cells of 48 bytes, with 5 of header.
-        Atm = "atm",
-        /// 64 bytes in 65.
-        Ptm = "ptm",
-    }
-}
-
 impl FlowMode {
     /// The kernel's bits: source 1, destination 2, flows 4.
     const fn bits(self) -> u8 {
@@ -149,62 +138,6 @@ impl FlowMode {
     /// Flows of one destination share its part of the link.
     pub(super) const fn fair_to_destinations(self) -> bool {
         self.flows() && self.destination()
-    }
-}
-
-/// The shaper's rate, or unlimited.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
-pub struct Bandwidth(pub Option<Rate>);
-
-/// Slower than this, the thresholds of tins are nothing; faster is a mistake.
-const BANDWIDTHS: (Rate, Rate) = (Rate::from_bits(8_000), Rate::from_bits(1_000_000_000_000));
-
-impl Value for Bandwidth {
-    const KIND: &'static str = "rate or unlimited";
-    fn parse(text: &str) -> Result<Self, ParseError> {
-        if text.trim() == "unlimited" {
-            return Ok(Bandwidth(None));
-        }
-        let rate = text.parse().ok();
-        rate.filter(|rate| (BANDWIDTHS.0..=BANDWIDTHS.1).contains(rate))
-            .map(|rate| Bandwidth(Some(rate)))
-            .ok_or_else(|| ParseError::new(text, "unlimited, or a rate from 8kbit to 1000gbit"))
-    }
-}
-
-impl fmt::Display for Bandwidth {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some(rate) => rate.fmt(f),
-            None => f.write_str("unlimited"),
-        }
-    }
-}
-
-impl Bandwidth {
-    /// Bytes per second; 0 for unlimited, as in the kernel.
-    pub(super) fn bytes(self) -> u64 {
-        self.0.map_or(0, |rate| rate.as_bits() / 8)
-    }
-}
-
-/// Bytes for each packet, or off it.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
-pub struct Overhead(pub i32);
-
-impl Value for Overhead {
-    const KIND: &'static str = "signed count";
-    fn parse(text: &str) -> Result<Self, ParseError> {
-        let bytes = text.trim().parse();
-        bytes
-            .map(Overhead)
-            .map_err(|_| ParseError::new(text, "a whole number such as 18 or -4"))
-    }
-}
-
-impl fmt::Display for Overhead {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
     }
 }
 

@@ -8,10 +8,10 @@
 
 use super::cobalt::{Aim, Cobalt};
 use super::params::FlowMode;
-use super::shaper::Pace;
 use super::ways::{Flows, HostPair, HostTable, PLACES, Place};
 use crate::list::{List, NIL, Nodes};
 use crate::pool::Fifo;
+use crate::shaper::Pace;
 use crate::{Backlog, Hosts};
 use units::Instant;
 

@@ -32,6 +32,7 @@ use crate::codel::{Codel, Config, Threshold};
 use crate::exact_flows::FlowTable;
 use crate::list::Nodes;
 use crate::pool::Fifo;
+use crate::shaper::{Framing, Pace as Rate, Shaper};
 use crate::{Backlog, Discipline, DropReason, Env, Observer, Packet, Qdisc};
 use by_size::BySize;
 use calm::Calm;
@@ -54,6 +55,8 @@ const EDGE: i64 = 160;
 /// In the end other hosts get so many of 256 parts of their fair share beside held ones.
 const BETWEEN: i64 = 192;
 
+/// So much of a pause of the device is made up for, where there is a bandwidth.
+const MADE_UP: Duration = Duration::from_millis(10);
 /// CoDel drops so many packets at most for one that leaves.
 const DROPS: u32 = 32;
 
@@ -140,6 +143,7 @@ pub struct Mencius<P> {
     others: u32,
     sides: Sides,
     pace: Pace,
+    shaper: Shaper,
 }
 
 impl<P> Mencius<P> {
@@ -187,6 +191,7 @@ impl<P> Mencius<P> {
             others: 0,
             sides: Sides::new(begun),
             pace: Pace::new(),
+            shaper: params.shaper(),
             flow_table,
             host_table,
             params,
@@ -198,6 +203,12 @@ impl<P> Mencius<P> {
         let full = self.pace.full();
         [self.within, self.between] = self.params.rules(full);
         [self.plain, self.patient] = self.params.configs(full);
+    }
+
+    /// Until when nothing may leave because of the bandwidth, if it may not `now`.
+    fn shaped(&self, now: Instant) -> Option<Instant> {
+        let until = self.shaper.holds(now)?;
+        (!self.shaper.pace.is_unlimited()).then_some(until)
     }
 
     /// Notes that what waits of `flow` has changed from `before`.
@@ -256,6 +267,21 @@ impl MenciusParams {
         [within, between]
     }
 
+    fn framing(&self) -> Framing {
+        Framing::new(self.overhead, self.mpu, self.atm)
+    }
+
+    fn rate(&self) -> Rate {
+        Rate::with_bits(self.bandwidth.bytes(), 32)
+    }
+
+    /// One that has sent nothing yet.
+    fn shaper(&self) -> Shaper {
+        let mut shaper = Shaper::default();
+        shaper.change(Instant::ZERO, self.rate());
+        shaper
+    }
+
     fn configs(&self, full: Duration) -> [Config; 2] {
         let target = self.target.max(full * 3 / 2);
         [target, target.max(self.low.max(full * SHORT))].map(|target| {
@@ -266,6 +292,9 @@ impl MenciusParams {
 
 impl<P: Send> Qdisc<P> for Mencius<P> {
     fn enqueue(&mut self, now: Instant, packet: Packet<P>, observer: &mut dyn Observer<P>) {
+        if self.store.backlog().is_empty() {
+            self.shaper.wake_up(now);
+        }
         self.forget_idle(now);
         let flow = self.flow_of(now, &packet);
         if !self.make_room(now, packet.len, observer) {
@@ -291,13 +320,24 @@ impl<P: Send> Qdisc<P> for Mencius<P> {
     }
 
     fn dequeue(&mut self, now: Instant, observer: &mut dyn Observer<P>) -> Option<Packet<P>> {
+        if self.store.backlog().is_empty() || self.shaped(now).is_some() {
+            return None;
+        }
+        self.shaper.make_up(now, MADE_UP);
         let (flow, packet) = self.next(now, observer)?;
+        let bytes = self.params.framing().length(packet.len);
+        self.shaper.charge(bytes, false);
         self.leave_if_empty(flow);
         let wait = !self.store.backlog().is_empty();
         if self.pace.sent(now, packet.len, wait) {
             self.tune();
         }
         Some(packet)
+    }
+
+    fn next_wake(&self, now: Instant) -> Option<Instant> {
+        self.shaped(now)
+            .filter(|_| !self.store.backlog().is_empty())
     }
 
     fn backlog(&self) -> Backlog {
@@ -315,6 +355,9 @@ impl<P: Send> Qdisc<P> for Mencius<P> {
         if params.flows != self.params.flows {
             let message = format!("there are {} flows already", self.params.flows);
             return Err(Refusal::new(message).with_help("make the queue anew to have others"));
+        }
+        if params.bandwidth != self.params.bandwidth {
+            self.shaper.change(now, params.rate());
         }
         self.params = params;
         self.tune();

@@ -1,5 +1,6 @@
 //! What `mencius` can be told.
 
+use crate::shaper::{Atm, Bandwidth, Overhead};
 use units::param::Value;
 use units::{Bytes, Duration, ParseError};
 
@@ -33,6 +34,16 @@ units::params! {
         doubling: Duration = "3s", range "10ms".."1min", source "decision 0015";
         /// Parts of 256 of what its host sends that established flows may take whenever they wait.
         part: u32 = "128", range "0".."256", source "decision 0015";
+        /// The rate at which packets leave, or unlimited: then whenever the link takes them.
+        bandwidth: Bandwidth = "unlimited", source "tc-cake(8)";
+        /// Bytes that the link behind adds to each packet, where there is a bandwidth.
+        overhead: Overhead = "0", range "-64".."256", source "tc-cake(8)";
+        /// The least that a packet takes of that link, bytes.
+        mpu: u32 = "0", range "0".."256", source "tc-cake(8)";
+        /// How that link cuts packets: noatm, atm (cells of 48 bytes in 53) or ptm (64 bytes in 65).
+        atm: Atm = "noatm", source "tc-cake(8)";
+        /// What CoDel drops counts against the bandwidth too: for shaping behind the bottleneck.
+        ingress: bool = "no", source "tc-cake(8): egress";
     }
 }
 

@@ -4,6 +4,7 @@ use super::calm::Wait;
 use super::hold::Rivals;
 use super::{Host, Listed, Mencius, Standing, Store};
 use crate::pool::Fifo;
+use crate::shaper::{Framing, Shaper};
 use crate::{DropReason, Observer, Packet, codel};
 use units::Instant;
 
@@ -28,15 +29,19 @@ impl<P> codel::Queue<P> for OfFlow<'_, P> {
     }
 }
 
-/// Notes whether the AQM has dropped or marked something.
+/// Notes whether the AQM has dropped or marked something, and charges drops where they count.
 struct Noting<'a, P> {
     observer: &'a mut dyn Observer<P>,
     acted: bool,
+    charged: Option<(&'a mut Shaper, Framing)>,
 }
 
 impl<P> Observer<P> for Noting<'_, P> {
     fn dropped(&mut self, now: Instant, packet: Packet<P>, reason: DropReason) {
         self.acted = true;
+        if let Some((shaper, framing)) = &mut self.charged {
+            shaper.charge(framing.length(packet.len), true);
+        }
         self.observer.dropped(now, packet, reason);
     }
 
@@ -199,6 +204,7 @@ impl<P> Mencius<P> {
             let mut noting = Noting {
                 observer,
                 acted: false,
+                charged: (self.params.ingress).then_some((&mut self.shaper, self.params.framing())),
             };
             let packet = state.codel.dequeue(now, config, &mut queue, &mut noting);
             if noting.acted && !excused {

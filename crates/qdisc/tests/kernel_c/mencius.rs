@@ -79,7 +79,12 @@ impl Discipline {
     /// The length of the packet that left.
     fn dequeue(&mut self, now: u64) -> Option<u32> {
         let now = Instant::from_nanos(now);
-        let packet = self.qdisc.dequeue(now, &mut self.log)?;
+        let Some(packet) = self.qdisc.dequeue(now, &mut self.log) else {
+            if let Some(until) = self.qdisc.next_wake(now) {
+                writeln!(self.log.lines, "wait {}", until.as_nanos()).unwrap();
+            }
+            return None;
+        };
         let (number, waits) = (packet.payload, self.qdisc.backlog());
         let waited = now.since(packet.arrived).as_nanos();
         let (packets, bytes) = (waits.packets, waits.bytes);

@@ -3,7 +3,7 @@
 use units::random::Stream;
 
 /// Names of parameters in the order of a trace, and the unit in which it has them.
-const PARAMS: [(&str, &str); 13] = [
+const PARAMS: [(&str, &str); 18] = [
     ("limit", ""),
     ("memory_limit", "B"),
     ("flows", ""),
@@ -17,13 +17,19 @@ const PARAMS: [(&str, &str); 13] = [
     ("rise", "us"),
     ("doubling", "us"),
     ("part", ""),
+    ("bandwidth", ""),
+    ("overhead", ""),
+    ("mpu", ""),
+    ("atm", ""),
+    ("ingress", ""),
 ];
 const FLOWS: usize = 2;
 const SIDES: [&str; 4] = ["auto", "destination", "source", "none"];
+const ATM: [&str; 3] = ["noatm", "atm", "ptm"];
 
 /// Values of [`PARAMS`].
 #[derive(Debug, Clone, Copy)]
-pub struct Params([u64; PARAMS.len()]);
+pub struct Params([i64; PARAMS.len()]);
 
 /// One of `all`.
 pub fn one_of<T: Copy>(random: &mut Stream, all: &[T]) -> T {
@@ -46,10 +52,15 @@ impl Params {
         400_000,
         500_000,
         128,
+        0,
+        0,
+        0,
+        0,
+        0,
     ]);
 
     fn random(random: &mut Stream) -> Self {
-        let ranges: [&[u64]; PARAMS.len()] = [
+        let ranges: [&[i64]; PARAMS.len()] = [
             &[1, 2, 7, 40, 150, 1000, 10_240],
             &[1, 1500, 15_000, 100_000, 1 << 20, 1 << 25, 1 << 30],
             &[8, 10, 16, 36, 64, 1024],
@@ -63,6 +74,11 @@ impl Params {
             &[1000, 400_000, 400_000, 10_000_000],
             &[10_000, 10_007, 200_000, 3_000_000, 60_000_000],
             &[0, 1, 64, 128, 128, 256],
+            &[0, 0, 0, 1000, 100_007, 187_500, 1_500_000, 125_000_000_000],
+            &[-64, 0, 0, 44, 256],
+            &[0, 0, 84, 256],
+            &[0, 1, 2],
+            &[0, 1],
         ];
         Params(ranges.map(|range| one_of(random, range)))
     }
@@ -87,7 +103,7 @@ impl Params {
     }
 
     /// So many changes away from what is lively.
-    pub fn near(random: &mut Stream, flows: u64, changes: u64) -> Self {
+    pub fn near(random: &mut Stream, flows: i64, changes: u64) -> Self {
         let mut lively = Params::LIVELY;
         lively.0[FLOWS] = flows;
         (0..changes).fold(lively, |params, _| params.changed(random))
@@ -107,9 +123,12 @@ impl Params {
 
     pub fn settings(&self) -> Vec<(String, String)> {
         let named = PARAMS.iter().zip(self.0);
-        let text = |name: &str, unit: &str, value: u64| match name {
+        let text = |name: &str, unit: &str, value: i64| match name {
             "hosts" => SIDES[value as usize].to_owned(),
-            "ecn" => ["no", "yes"][value as usize].to_owned(),
+            "atm" => ATM[value as usize].to_owned(),
+            "bandwidth" if value == 0 => "unlimited".to_owned(),
+            "bandwidth" => format!("{}bit", 8 * value),
+            "ecn" | "ingress" => ["no", "yes"][value as usize].to_owned(),
             _ => format!("{value}{unit}"),
         };
         named
