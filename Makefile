@@ -66,7 +66,7 @@ reproduction: setup
 .PHONY: matrix
 matrix: setup
 	$(CARGO) build --release --locked -p analects
-	$(ANALECTS) reproduce matrix/household matrix/abuse $(if $(SHORT),--quick)
+	$(ANALECTS) reproduce matrix/household matrix/abuse matrix/recorded-wifi matrix/recorded-4g $(if $(SHORT),--quick)
 
 # Every claim of the paper, under its own calls and under those that people have: about ten hours of a
 # processor. What was interrupted goes on where it was.

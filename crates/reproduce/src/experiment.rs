@@ -267,7 +267,7 @@ impl Experiment {
         }
         for score in &self.written.score {
             let refused = |refusal: Refusal| refusal.within(&format!("score {:?}", score.title));
-            score.check(design).map_err(refused)?;
+            score.check(design, &self.written.score).map_err(refused)?;
         }
         for figure in &self.written.figure {
             let refused = |refusal: Refusal| refusal.within(&format!("figure {:?}", figure.title));

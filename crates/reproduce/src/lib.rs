@@ -136,7 +136,9 @@ pub fn outcome<'a>(
         .collect();
     claim::judged_together(&mut claims);
     let scores = experiment.written.score.iter();
-    let scores: Result<Vec<Scored>, Refusal> = scores.map(|score| score.scored(&records)).collect();
+    let scores: Result<Vec<Scored>, Refusal> = scores
+        .map(|score| score.scored(&records, &experiment.written.score))
+        .collect();
     let figures = experiment.written.figure.iter();
     let figures = figures.map(|figure| figure.shown(&records));
     let curves = experiment.written.curves.iter();

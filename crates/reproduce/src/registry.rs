@@ -49,6 +49,9 @@ const EXPERIMENTS: &[(&str, &str)] = experiments![
     "confucius-beyond/sensitivity",
     "matrix/household",
     "matrix/abuse",
+    "matrix/recorded-wifi",
+    "matrix/recorded-4g",
+    "matrix/telling",
 ];
 
 /// What engines are compared on.

@@ -38,6 +38,10 @@ pub struct Score {
     /// It is enough to be no worse than this case instead.
     #[serde(default)]
     pub or: Option<String>,
+    /// Titles of other scores of the experiment. A rival counts only in cells in which it would not
+    /// lose any of them in the case's place.
+    #[serde(default)]
+    pub fit: Names,
     /// Values of axes that it is restricted to: one or several of each.
     #[serde(default, rename = "where")]
     pub place: std::collections::BTreeMap<String, Names>,
@@ -93,7 +97,8 @@ impl Score {
     ///
     /// # Errors
     /// A sentence that says what does not.
-    pub(crate) fn check(&self, design: Design<'_>) -> Result<(), Refusal> {
+    pub(crate) fn check(&self, design: Design<'_>, all: &[Score]) -> Result<(), Refusal> {
+        self.fitting(all)?;
         design.case(&self.of)?;
         for rival in self.to.0.iter().chain(&self.or) {
             design.case(rival)?;
@@ -108,6 +113,41 @@ impl Score {
             return Err(Refusal::new(format!("margin {}", self.margin)).with_help(help));
         }
         self.selected(design).map(|_| ())
+    }
+
+    /// The scores that [`fit`](Score::fit) names.
+    fn fitting<'a>(&self, all: &'a [Score]) -> Result<Vec<&'a Score>, Refusal> {
+        let named = |title: &String| {
+            let found = all
+                .iter()
+                .find(|score| score.title == *title && score.title != self.title);
+            found.ok_or_else(|| {
+                let titles: Vec<_> = all.iter().map(|score| &score.title[..]).collect();
+                Refusal::new(format!("there is no other score {title:?}"))
+                    .with_help(format!("the scores are {}", titles.join(", ")))
+            })
+        };
+        self.fit.0.iter().map(named).collect()
+    }
+
+    /// Whether `case` would lose this score in a cell if it were the case that is judged.
+    fn loses(&self, case: &str, records: &Records<'_>, cell: &Settings) -> Result<bool, Refusal> {
+        let design = records.design();
+        let (metric, statistic) = self.selected(design)?;
+        let comparison = Comparison {
+            score: &Score {
+                of: case.to_owned(),
+                ..self.clone()
+            },
+            metric: &metric,
+            statistic,
+        };
+        let names = design.cases.iter().map(|case| &case.name);
+        let rivals = names.filter(|name| comparison.score.meets(name));
+        let duels = comparison.duels(records, cell, rivals);
+        Ok(duels
+            .iter()
+            .any(|(duel, _)| duel.standing == Standing::Worse))
     }
 
     fn selected(&self, design: Design<'_>) -> Result<(Selection, Statistic), Refusal> {
@@ -127,8 +167,9 @@ impl Score {
     ///
     /// # Errors
     /// As [`check`](Score::check).
-    pub(crate) fn scored(&self, records: &Records<'_>) -> Result<Scored, Refusal> {
+    pub(crate) fn scored(&self, records: &Records<'_>, all: &[Score]) -> Result<Scored, Refusal> {
         let design = records.design();
+        let fitting = self.fitting(all)?;
         let (metric, statistic) = self.selected(design)?;
         let of = Comparison {
             score: self,
@@ -140,15 +181,18 @@ impl Score {
             let here = |(axis, labels): (&String, &Names)| {
                 cell.get(axis).is_some_and(|label| labels.0.contains(label))
             };
-            if self.place.iter().all(here) {
-                let all = design.cases.iter().map(|case| &case.name);
-                let rivals = all.filter(|name| self.meets(name));
-                let enough = self.or.as_ref();
-                let enough = enough.and_then(|case| of.judged(&records, &cell, case));
-                let enough = enough.filter(|(duel, _)| duel.standing <= Standing::NoWorse);
-                let duels = rivals.filter_map(|rival| of.judged(&records, &cell, rival));
-                judged.extend(duels.map(|judged| relieved(judged, enough.as_ref())));
+            if !self.place.iter().all(here) {
+                continue;
             }
+            let mut rivals = Vec::new();
+            for case in design.cases.iter().filter(|case| self.meets(&case.name)) {
+                let loses = |score: &&Score| score.loses(&case.name, &records, &cell);
+                let lost: Result<Vec<bool>, Refusal> = fitting.iter().map(loses).collect();
+                if !lost?.contains(&true) {
+                    rivals.push(&case.name);
+                }
+            }
+            judged.extend(of.duels(&records, &cell, rivals));
         }
         let limit = limit(judged.iter().map(|(_, p)| *p));
         let told = |(mut duel, p): (Duel, f64)| {
@@ -185,6 +229,24 @@ struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
+    /// The case against each of `rivals` in a cell, as far as they have values.
+    fn duels<'a>(
+        &self,
+        records: &Records<'_>,
+        cell: &Settings,
+        rivals: impl IntoIterator<Item = &'a String>,
+    ) -> Vec<(Duel, f64)> {
+        let enough = self.score.or.as_ref();
+        let enough = enough.and_then(|case| self.judged(records, cell, case));
+        let enough = enough.filter(|(duel, _)| duel.standing <= Standing::NoWorse);
+        let judged = rivals
+            .into_iter()
+            .filter_map(|rival| self.judged(records, cell, rival));
+        judged
+            .map(|judged| relieved(judged, enough.as_ref()))
+            .collect()
+    }
+
     /// The case against `rival` in a cell, and how sure that is; none where one has no value.
     fn judged(&self, records: &Records<'_>, cell: &Settings, rival: &str) -> Option<(Duel, f64)> {
         let nowhere = Settings::new();

@@ -58,7 +58,8 @@ fn scored(score: &str) -> Result<Scored, Refusal> {
     let facts = Facts::new(&NoEngine, &data);
     let runs = runs();
     let records = Records::new(experiment.design(), false, &facts, &runs);
-    experiment.written.score[0].scored(&records)
+    let scores = &experiment.written.score;
+    scores[0].scored(&records, scores)
 }
 
 const LOADS: &str = r#"
@@ -108,6 +109,29 @@ fn it_can_be_enough_to_be_no_worse_than_another() {
             .to_string()
             .contains("caek")
     );
+}
+
+/// `cake` loads pages faster, but its index is lower than that of others.
+#[test]
+fn a_rival_counts_where_it_does_not_lose_what_it_has_to_fit() {
+    let fit = |to: &str, margin| {
+        format!(
+            "{LOADS}fit = \"shares\"\n[[score]]\ntitle = \"shares\"\nof = \"mencius\"\n\
+             to = {to:?}\nmetric = \"jfi\"\nmargin = {margin}\npercent = true"
+        )
+    };
+    let against_cake = |text: &str| scored(text).unwrap().counts("cake");
+    assert_eq!(against_cake(&fit("mencius", 1)), [0, 0, 0, 0]);
+    assert_eq!(against_cake(&fit("mencius", 3)), [0, 1, 1, 0]);
+    assert_eq!(
+        against_cake(&fit("cake", 1)),
+        [0, 1, 1, 0],
+        "not against itself"
+    );
+    let there = scored(&fit("mencius", 1)).unwrap().counts("fq_codel");
+    assert_eq!(there, [1, 1, 0, 0], "whoever fits stays");
+    let none = scored(&LOADS.replace("margin", "fit = \"loads\"\nmargin")).unwrap_err();
+    assert!(none.to_string().contains("loads"), "{none}");
 }
 
 /// More of Jain's index is better: cake's 0.98 is 2 % less.
