@@ -52,6 +52,7 @@ const EXPERIMENTS: &[(&str, &str)] = experiments![
     "matrix/recorded-wifi",
     "matrix/recorded-4g",
     "matrix/telling",
+    "matrix/computers",
 ];
 
 /// What engines are compared on.
