@@ -2,8 +2,8 @@
 
 use crate::registry::Registry;
 use crate::{
-    cake, cbq, codel, confucius, dualpi2, fifo, fq, fq_codel, fq_fifo, fq_pie, hhf, mencius, pias,
-    pie, prio, red, two_level,
+    cake, cbq, codel, confucius, dualpi2, fifo, floq, fq, fq_codel, fq_fifo, fq_pie, hhf, mencius,
+    pias, pie, prio, red, two_level,
 };
 
 impl<P: Send + 'static> Registry<P> {
@@ -26,6 +26,7 @@ impl<P: Send + 'static> Registry<P> {
                 pias::pias(),
                 fq::fq(),
                 hhf::hhf(),
+                floq::floq(),
                 two_level::two_level(),
                 confucius::confucius(),
                 mencius::mencius(),

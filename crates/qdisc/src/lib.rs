@@ -24,6 +24,7 @@ pub mod drr;
 pub mod dualpi2;
 mod exact_flows;
 pub mod fifo;
+pub mod floq;
 pub mod flow_table;
 pub mod fq;
 pub mod fq_codel;

@@ -246,6 +246,8 @@ fn value(spec: &Spec, choice: usize) -> &'static str {
         (4, "flow mode") => "hosts",
         (3, "framing") => "atm",
         (4, "framing") => "ptm",
+        (3, "variant") => "equation",
+        (4, "variant") => "algorithm",
         (3, "signed count") => "17",
         (3, "weights") => "3:2",
         (3, "thresholds") => "9000B/1MB",

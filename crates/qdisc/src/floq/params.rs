@@ -1,0 +1,133 @@
+//! What `floq` can be told.
+
+use super::admission::Rules;
+use super::behaviour::Trials;
+use units::param::Value;
+use units::{Duration, ParseError, Refusal};
+
+units::params! {
+    /// Parameters of `floq`.
+    pub struct FloqParams {
+        /// Packets that may wait.
+        limit: u32 = "1000", range "1".."1000000", source "Linux: tx_queue_len of an Ethernet device";
+        /// How the paper is read: as a whole (reading), equation (1) as it stands (equation), or
+        /// algorithm 1 as it stands, its result a chance of admission (algorithm) or of a drop
+        /// (algorithm-drop).
+        variant: Variant = "reading", source "ours: the paper contradicts itself";
+        /// Percent of `limit` that packets of responsive flows have for themselves.
+        responsive: u32 = "50", range "0".."100", source "FLOQ, IV.B";
+        /// Percent of `limit` that packets of unresponsive flows have for themselves.
+        unresponsive: u32 = "30", range "0".."100", source "FLOQ, IV.B";
+        /// Percent of `limit` up to which everything is admitted.
+        threshold: u32 = "80", range "0".."100", source "FLOQ, VI.A: the final 20 % of the buffer";
+        /// Chance of a drop for responsive flows, percent, before it grows with the queue.
+        drop_responsive: u32 = "2", range "0".."100", source "FLOQ, IV.B";
+        /// Chance of a drop for unresponsive flows, percent, before it grows with the queue.
+        drop_unresponsive: u32 = "5", range "0".."100", source "FLOQ, IV.B";
+        /// What the drop scaling factor comes to in a full buffer.
+        g: u32 = "10", range "0".."1000", source "ours: the paper gives no figure";
+        /// What the initial packets of a responsive flow are spared, percent.
+        f_r: u32 = "2", range "0".."100", source "ours: the least that outweighs drop_responsive";
+        /// Packets with which a flow establishes itself.
+        initial: u32 = "10", range "0".."1000000", source "FLOQ, IV.A";
+        /// Flows that are told apart. Fixed once there is a queue.
+        flows: u32 = "1024", range "8".."65536", source "ours: as fq_codel, RFC 8290, 5.2.5";
+        /// A flow that sends nothing for so long is forgotten.
+        idle: Duration = "10s", range "100ms".."1h", source "ours: above the 6 s of FLOQ, V.B";
+        /// In what windows a flow's rate is measured.
+        window: Duration = "50ms", range "10ms".."10s", source "ours: a round trip of FLOQ, V.A, with its queue";
+        /// Windows after a drop in one of which the rate of a responsive flow has fallen.
+        windows: u32 = "8", range "1".."100", source "ours: a round trip of 300 ms, and time to see it";
+        /// By how many percent a rate falls at least when its sender responds.
+        fall: u32 = "10", range "1".."99", source "ours: a third of what CUBIC falls by";
+        /// Drops in a row without a fall that make a flow unresponsive.
+        strikes: u32 = "3", range "1".."1000", source "ours: one fall may be missed";
+        /// Falls in a row that make a flow responsive again; 0 for no way back.
+        pardon: u32 = "3", range "0".."1000", source "ours: as strikes; the paper has no way back";
+        /// Mark by chance instead of dropping where the packet allows it.
+        ecn: bool = "no", source "FLOQ has no marks";
+    }
+}
+
+impl FloqParams {
+    /// What admission goes by.
+    ///
+    /// # Errors
+    /// If the quotas are more than the buffer.
+    pub(super) fn rules(&self) -> Result<Rules, Refusal> {
+        if self.responsive + self.unresponsive > 100 {
+            return Err(Refusal::new(
+                "parameters responsive and unresponsive are more than 100 % together",
+            ));
+        }
+        let part = |percent: u32| u64::from(self.limit) * u64::from(percent) / 100;
+        let own = [self.responsive, self.unresponsive].map(part);
+        Ok(Rules {
+            variant: self.variant,
+            limit: u64::from(self.limit),
+            own,
+            other: u64::from(self.limit) - own[0] - own[1],
+            threshold: part(self.threshold),
+            base: [self.drop_responsive, self.drop_unresponsive].map(u64::from),
+            g: u64::from(self.g),
+            f_r: u64::from(self.f_r),
+        })
+    }
+
+    /// What flows are judged by.
+    pub(super) fn trials(&self) -> Trials {
+        Trials {
+            window: self.window,
+            windows: self.windows,
+            kept: 100 - u64::from(self.fall),
+            strikes: self.strikes,
+            pardon: self.pardon,
+        }
+    }
+}
+
+/// How the paper's admission policy is read (section IV.B).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
+pub enum Variant {
+    /// So that text and formulas agree as far as they can.
+    Reading,
+    /// Equation (1): admitted with probability `F_t(t, ep) * F_d`.
+    Equation,
+    /// Algorithm 1: its result is the percentage with which a packet is admitted.
+    Algorithm,
+    /// Algorithm 1: its result is the percentage with which a packet is dropped.
+    AlgorithmDrop,
+}
+
+impl Variant {
+    const ALL: [Variant; 4] = [
+        Variant::Reading,
+        Variant::Equation,
+        Variant::Algorithm,
+        Variant::AlgorithmDrop,
+    ];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Variant::Reading => "reading",
+            Variant::Equation => "equation",
+            Variant::Algorithm => "algorithm",
+            Variant::AlgorithmDrop => "algorithm-drop",
+        }
+    }
+}
+
+impl Value for Variant {
+    const KIND: &'static str = "variant";
+
+    fn parse(text: &str) -> Result<Self, ParseError> {
+        let found = Variant::ALL.into_iter().find(|v| v.name() == text.trim());
+        found.ok_or_else(|| ParseError::new(text, "reading, equation, algorithm or algorithm-drop"))
+    }
+}
+
+impl core::fmt::Display for Variant {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(self.name())
+    }
+}
