@@ -42,6 +42,7 @@ pub mod prio;
 pub mod red;
 pub mod registry;
 pub mod shaper;
+mod signals;
 #[cfg(test)]
 mod testing;
 pub mod two_level;

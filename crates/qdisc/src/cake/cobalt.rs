@@ -1,20 +1,17 @@
 //! Cobalt: CoDel and BLUE beside each other, one of each for every queue.
 //!
 //! CoDel is for flows that answer: it marks, or drops, ever more often while packets wait longer
-//! than the target. Unlike the reference CoDel it has one schedule for everything: `next` is when
-//! the next signal is due, and, while there is no reason to signal, when the memory of earlier
-//! signals fades by one. BLUE is for flows that do not answer: each overflow of the buffer raises a
+//! than the target, and does not forget at once how often ([`Signals`]). BLUE is for flows that do not answer: each overflow of the buffer raises a
 //! probability with which packets are dropped, marked or not, and each time that the queue is found
 //! empty lowers it.
 //!
 //! The decisions are those of `cobalt_should_drop` and its neighbours in Linux's `sch_cake.c`, to
-//! the packet. So is this one: a queue that has never signalled has no inverse square root yet
-//! (0, not 1), and therefore signals on the second packet that is late, not an interval after the
-//! first. An interval above 4.29 s, which the kernel's multiplication cuts to 32 bits, is meant
+//! the packet. An interval above 4.29 s, which the kernel's multiplication cuts to 32 bits, is meant
 //! here as it is said.
 
 use super::params::MTU;
 use crate::shaper::Pace;
+use crate::signals::Signals;
 use units::{Duration, Instant};
 
 /// What a tin's queues aim at.
@@ -70,39 +67,12 @@ pub(super) struct Case {
 /// The state of one queue.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Cobalt {
-    /// How often it signals: so many times in the square root of that many intervals.
-    count: u32,
-    /// `1/sqrt(count)` as a fraction of 2^32.
-    inv_sqrt: u32,
-    /// When the next signal is due, or the memory of one fades.
-    next: Instant,
+    signals: Signals,
     /// When BLUE last changed its mind.
     blue_changed: Option<Instant>,
     /// BLUE's probability as a fraction of 2^32.
     probability: u32,
-    /// Packets wait for too long.
-    signalling: bool,
 }
-
-/// `2^32/sqrt(n)`, which a Newton step from the neighbour's would miss by too much.
-const INV_SQRT: [u32; 16] = [
-    u32::MAX,
-    u32::MAX,
-    3_037_000_500,
-    2_479_700_525,
-    2_147_483_647,
-    1_920_767_767,
-    1_753_413_056,
-    1_623_345_051,
-    1_518_500_250,
-    1_431_655_765,
-    1_358_187_914,
-    1_294_981_364,
-    1_239_850_263,
-    1_191_209_601,
-    1_147_878_294,
-    1_108_955_788,
-];
 
 impl Cobalt {
     /// A packet was taken out of the queue to be sent. `chance` is uniform in 32 bits.
@@ -116,43 +86,12 @@ impl Cobalt {
         let late = case.sojourn > aim.target
             && case.sojourn > aim.mtu * (2 * u64::from(case.bulk_flows))
             && case.sojourn > aim.mtu * 4;
-        let due = self.count > 0 && now >= self.next;
-        // Whether the time of the next event is past, before it is moved for this packet's sake.
-        let mut past = now > self.next;
-        if late && !self.signalling {
-            self.next = self.after(now, aim);
-        }
-        if late && self.count == 0 {
-            self.count = 1;
-        }
-        self.signalling = late;
-        let signal = due && late;
-        if signal {
-            self.set_count(self.count.saturating_add(1));
-            self.next = self.after(self.next, aim);
-            past = now > self.next;
-        } else if due {
-            past = self.fade(now, aim);
-        }
-        let mark = signal && case.ecn;
-        let refused = signal && !case.ecn;
+        let due = self.signals.judge(now, aim.interval, late, u32::MAX);
+        let mark = due.signal && case.ecn;
+        let refused = due.signal && !case.ecn;
         let drop = refused || self.probability > 0 && chance() < self.probability;
-        if self.count == 0 {
-            // Nothing is remembered: from here on, the time until the queue counts as idle.
-            self.next = now + aim.interval;
-        } else if past && !drop {
-            self.next = now;
-        }
+        self.signals.settle(now, aim.interval, due, drop);
         Verdict { drop, mark }
-    }
-
-    /// Forgets signals until the next one is not due; whether it is past due even so.
-    fn fade(&mut self, now: Instant, aim: &Aim) -> bool {
-        while self.count > 0 && now >= self.next {
-            self.set_count(self.count - 1);
-            self.next = self.after(self.next, aim);
-        }
-        now > self.next
     }
 
     /// The buffer overflowed, and this queue had to give (`cobalt_queue_full`).
@@ -161,9 +100,7 @@ impl Cobalt {
             self.probability = self.probability.saturating_add(RAISE);
             self.blue_changed = Some(now);
         }
-        self.signalling = true;
-        self.next = now;
-        self.count = self.count.max(1);
+        self.signals.insist(now);
     }
 
     /// It was this queue's turn, and nothing waited in it (`cobalt_queue_empty`).
@@ -172,43 +109,17 @@ impl Cobalt {
             self.probability = self.probability.saturating_sub(LOWER);
             self.blue_changed = Some(now);
         }
-        self.signalling = false;
-        if self.count > 0 && now >= self.next {
-            self.set_count(self.count - 1);
-            self.next = self.after(self.next, aim);
-        }
+        self.signals.found_empty(now, aim.interval);
     }
 
     /// Nothing is left to forget.
     pub(super) fn is_at_rest(&self, now: Instant) -> bool {
-        self.probability == 0 && self.count == 0 && now >= self.next
+        self.probability == 0 && self.signals.is_at_rest(now)
     }
 
     fn may_change(&self, now: Instant, aim: &Aim) -> bool {
         (self.blue_changed).is_none_or(|changed| now.since(changed) > aim.target)
     }
-
-    /// `from` and `interval / sqrt(count)`.
-    fn after(&self, from: Instant, aim: &Aim) -> Instant {
-        from + aim.interval.scale(self.inv_sqrt.into(), 1 << 32)
-    }
-
-    fn set_count(&mut self, count: u32) {
-        self.count = count;
-        self.inv_sqrt = match INV_SQRT.get(count as usize) {
-            Some(&known) => known,
-            None => newton(count, self.inv_sqrt),
-        };
-    }
-}
-
-/// One step of Newton's method towards `1/sqrt(count)`: `x (3 − count x²) / 2`.
-fn newton(count: u32, inv_sqrt: u32) -> u32 {
-    let inv_sqrt = u64::from(inv_sqrt);
-    let square = (inv_sqrt * inv_sqrt) >> 32;
-    // Positive: count x² is close to 1 for a count next to the one that x belongs to.
-    let factor = (3u64 << 32).saturating_sub(u64::from(count) * square);
-    (((factor >> 2) * inv_sqrt) >> 31) as u32
 }
 
 #[cfg(test)]
@@ -304,8 +215,9 @@ mod tests {
                 ecn: false,
                 bulk_flows,
             };
+            // Of a queue that never signalled, the second that is late is told.
             cobalt.judge(at(0), &aim, case, || 0);
-            cobalt.signalling
+            cobalt.judge(at(1), &aim, case, || 0).drop
         };
         assert_eq!([late(48, 0), late(49, 0)], [false, true]);
         assert_eq!([late(242, 10), late(243, 10)], [false, true]);
@@ -342,26 +254,11 @@ mod tests {
     }
 
     #[test]
-    fn inverse_square_roots() {
-        let mut cobalt = Cobalt::default();
-        let error = |cobalt: &Cobalt| {
-            let exact = 4_294_967_296.0 / f64::from(cobalt.count).sqrt();
-            (f64::from(cobalt.inv_sqrt) / exact - 1.0).abs()
-        };
-        for count in (1..20_000).chain((1..19_999).rev()) {
-            cobalt.set_count(count);
-            // A step from 15 to 16 is 2 % off, half of the square of which remains.
-            assert!(error(&cobalt) < 2e-3, "{count}: {}", error(&cobalt));
-        }
-    }
-
-    #[test]
     fn a_jump_ends_in_forgetting() {
         let mut cobalt = Cobalt::default();
-        drops(&mut cobalt, 0, 100_000);
-        assert!(cobalt.count > 500, "{}", cobalt.count);
+        let told = drops(&mut cobalt, 0, 100_000).len();
+        assert!(told > 500, "{told}");
         judge(&mut cobalt, at(1 << 50), 0, false);
-        assert_eq!(cobalt.count, 0);
         assert!(cobalt.is_at_rest(at((1 << 50) + 100_000)));
     }
 }
