@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What tells a sender that its packets wait for too long: marks or drops, by
- * CoDel's law with a memory, as cake's Cobalt has it. The reference CoDel (RFC
- * 8289) forgets how often it had to signal when the queue is short for a
- * moment. Here @next is when the next signal is due, and, while there is no
- * reason to signal, when the memory of earlier signals fades by one.
+ * CoDel's law with a memory. The reference CoDel (RFC 8289) forgets how often
+ * it had to signal when the queue is short for a moment. Here, as in cake's
+ * Cobalt, @next is when the next signal is due, and, while there is no reason
+ * for one, when the memory of one fades. Unlike in Cobalt a signal needs
+ * packets that are late for all of the time before it: a call whose pictures
+ * come in bursts is not told for those.
  *
  * It looks at the flow's own backlog, so that a flow's last packet is never
  * dropped.
@@ -24,10 +26,7 @@ static const u32 mn_inv_sqrt[] = {
 /* Nothing is remembered: an interval passes before the first signal. */
 static void mn_signals_init(struct mn_signals *signals)
 {
-	*signals = (struct mn_signals){
-		.next = U64_MAX,
-		.inv_sqrt = U32_MAX,
-	};
+	*signals = (struct mn_signals){ .inv_sqrt = U32_MAX };
 }
 
 /* One step of Newton's method towards 1/sqrt(count): x (3 - count x^2) / 2. */
@@ -56,68 +55,53 @@ static u64 mn_signals_after(const struct mn_signals *signals, u64 from,
 	return from + mul_u64_u32_shr(interval, signals->inv_sqrt, 32);
 }
 
-/*
- * Forgets signals until the next one is not due, but not too many at once;
- * whether it is past due even so.
- */
-static bool mn_signals_fade(struct mn_signals *signals, u64 now, u64 interval)
+/* Forgets what is due to be forgotten, but not too much at once. */
+static void mn_signals_fade(struct mn_signals *signals, u64 now, u64 interval)
 {
 	u32 left = MN_MOST;
 
-	while (left--) {
-		if (!signals->count || now < signals->next)
-			return now > signals->next;
+	while (left-- && signals->count && now >= signals->next) {
 		mn_signals_set(signals, signals->count - 1);
 		signals->next = mn_signals_after(signals, signals->next,
 						 interval);
 	}
-	return false;
 }
 
 /*
- * Something is remembered, or packets wait for too long: whether this packet is
- * to be marked or dropped, and @past if the next event is past already.
+ * A packet was late, or some were and that is not forgotten: whether this one
+ * is to be marked or dropped.
  */
-static noinline bool mn_signals_act(struct mn_signals *signals, u64 now,
-				    u64 interval, bool late, bool *past)
+static noinline bool mn_signals_judge(struct mn_signals *signals, u64 now,
+				      u64 interval, bool late)
 {
-	bool due = signals->count && now >= signals->next;
-
-	*past = now > signals->next;
-	if (late && !signals->late)
+	if (late && !signals->late) {
 		signals->next = mn_signals_after(signals, now, interval);
-	if (late && !signals->count)
-		signals->count = 1;
-	signals->late = late;
-	if (due && late) {
-		if (signals->count != U32_MAX)
-			mn_signals_set(signals, signals->count + 1);
-		signals->next = mn_signals_after(signals, signals->next,
-						 interval);
-		*past = now > signals->next;
-		return true;
+		if (!signals->count)
+			signals->count = 1;
 	}
-	if (due)
-		*past = mn_signals_fade(signals, now, interval);
-	return false;
+	signals->late = late;
+	if (!late) {
+		mn_signals_fade(signals, now, interval);
+		return false;
+	}
+	if (now < signals->next)
+		return false;
+	if (signals->count != U32_MAX)
+		mn_signals_set(signals, signals->count + 1);
+	signals->next = mn_signals_after(signals, signals->next, interval);
+	return true;
 }
 
-/* Afterwards, whether that packet was dropped or not. */
-static __always_inline void mn_signals_settle(struct mn_signals *signals,
-					      u64 now, u64 interval, bool past,
-					      bool dropped)
+/* A mark was enough: what else is due is not made up for, as drops are. */
+static bool mn_mark(struct mencius *m, u64 now, u32 at,
+		    const struct mn_popped *popped)
 {
-	if (!signals->count)
-		signals->next = now + interval;
-	else if (past && !dropped)
-		signals->next = now;
-}
+	struct mn_flow *flow = &m->flows[at];
 
-static bool mn_mark(struct mencius *m, u32 at, const struct mn_popped *popped)
-{
 	if (!m->params.ecn || !mencius_mark(m, popped->packet))
 		return false;
-	m->flows[at].figures.marks++;
+	flow->signals.next = max(flow->signals.next, now);
+	flow->figures.marks++;
 	return true;
 }
 
@@ -142,22 +126,19 @@ static __always_inline bool mn_tell(struct mencius *m, u64 now, u32 at,
 	u32 dropped;
 
 	for (dropped = 0; dropped < MN_MOST; dropped++) {
-		bool late, signal, marked, past;
+		bool late;
 
 		mn_pop(m, at, popped);
 		late = cf_since(now, popped->arrived) > target &&
 		       flow->backlog.bytes > MN_FULL;
 		if (likely(!late && !signals->count)) {
 			signals->late = false;
-			signals->next = now + interval;
 			return dropped;
 		}
-		signal = mn_signals_act(signals, now, interval, late, &past);
-		marked = signal && mn_mark(m, at, popped);
-		mn_signals_settle(signals, now, interval, past,
-				  signal && !marked);
-		if (!signal || marked)
-			return marked || dropped;
+		if (!mn_signals_judge(signals, now, interval, late))
+			return dropped;
+		if (mn_mark(m, now, at, popped))
+			return true;
 		mn_refuse(m, at, popped);
 	}
 	mn_pop(m, at, popped);

@@ -30,6 +30,7 @@ pub mod fq_codel;
 pub mod fq_fifo;
 pub mod fq_pie;
 pub mod hhf;
+mod inv_sqrt;
 pub mod labelled;
 mod list;
 pub mod mencius;
@@ -42,7 +43,6 @@ pub mod prio;
 pub mod red;
 pub mod registry;
 pub mod shaper;
-mod signals;
 #[cfg(test)]
 mod testing;
 pub mod two_level;

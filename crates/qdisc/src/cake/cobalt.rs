@@ -1,17 +1,21 @@
 //! Cobalt: CoDel and BLUE beside each other, one of each for every queue.
 //!
 //! CoDel is for flows that answer: it marks, or drops, ever more often while packets wait longer
-//! than the target, and does not forget at once how often ([`Signals`]). BLUE is for flows that do not answer: each overflow of the buffer raises a
+//! than the target. Unlike the reference CoDel it has one schedule for everything: `next` is when
+//! the next signal is due, and, while there is no reason to signal, when the memory of earlier
+//! signals fades by one. BLUE is for flows that do not answer: each overflow of the buffer raises a
 //! probability with which packets are dropped, marked or not, and each time that the queue is found
 //! empty lowers it.
 //!
 //! The decisions are those of `cobalt_should_drop` and its neighbours in Linux's `sch_cake.c`, to
-//! the packet. An interval above 4.29 s, which the kernel's multiplication cuts to 32 bits, is meant
+//! the packet. So is this one: a queue that has never signalled has no inverse square root yet
+//! (0, not 1), and therefore signals on the second packet that is late, not an interval after the
+//! first. An interval above 4.29 s, which the kernel's multiplication cuts to 32 bits, is meant
 //! here as it is said.
 
 use super::params::MTU;
+use crate::inv_sqrt;
 use crate::shaper::Pace;
-use crate::signals::Signals;
 use units::{Duration, Instant};
 
 /// What a tin's queues aim at.
@@ -67,11 +71,18 @@ pub(super) struct Case {
 /// The state of one queue.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Cobalt {
-    signals: Signals,
+    /// How often it signals: so many times in the square root of that many intervals.
+    count: u32,
+    /// `1/sqrt(count)` as a fraction of 2^32.
+    inv_sqrt: u32,
+    /// When the next signal is due, or the memory of one fades.
+    next: Instant,
     /// When BLUE last changed its mind.
     blue_changed: Option<Instant>,
     /// BLUE's probability as a fraction of 2^32.
     probability: u32,
+    /// Packets wait for too long.
+    signalling: bool,
 }
 
 impl Cobalt {
@@ -86,12 +97,43 @@ impl Cobalt {
         let late = case.sojourn > aim.target
             && case.sojourn > aim.mtu * (2 * u64::from(case.bulk_flows))
             && case.sojourn > aim.mtu * 4;
-        let due = self.signals.judge(now, aim.interval, late, u32::MAX);
-        let mark = due.signal && case.ecn;
-        let refused = due.signal && !case.ecn;
+        let due = self.count > 0 && now >= self.next;
+        // Whether the time of the next event is past, before it is moved for this packet's sake.
+        let mut past = now > self.next;
+        if late && !self.signalling {
+            self.next = self.after(now, aim);
+        }
+        if late && self.count == 0 {
+            self.count = 1;
+        }
+        self.signalling = late;
+        let signal = due && late;
+        if signal {
+            self.set_count(self.count.saturating_add(1));
+            self.next = self.after(self.next, aim);
+            past = now > self.next;
+        } else if due {
+            past = self.fade(now, aim);
+        }
+        let mark = signal && case.ecn;
+        let refused = signal && !case.ecn;
         let drop = refused || self.probability > 0 && chance() < self.probability;
-        self.signals.settle(now, aim.interval, due, drop);
+        if self.count == 0 {
+            // Nothing is remembered: from here on, the time until the queue counts as idle.
+            self.next = now + aim.interval;
+        } else if past && !drop {
+            self.next = now;
+        }
         Verdict { drop, mark }
+    }
+
+    /// Forgets signals until the next one is not due; whether it is past due even so.
+    fn fade(&mut self, now: Instant, aim: &Aim) -> bool {
+        while self.count > 0 && now >= self.next {
+            self.set_count(self.count - 1);
+            self.next = self.after(self.next, aim);
+        }
+        now > self.next
     }
 
     /// The buffer overflowed, and this queue had to give (`cobalt_queue_full`).
@@ -100,7 +142,9 @@ impl Cobalt {
             self.probability = self.probability.saturating_add(RAISE);
             self.blue_changed = Some(now);
         }
-        self.signals.insist(now);
+        self.signalling = true;
+        self.next = now;
+        self.count = self.count.max(1);
     }
 
     /// It was this queue's turn, and nothing waited in it (`cobalt_queue_empty`).
@@ -109,16 +153,30 @@ impl Cobalt {
             self.probability = self.probability.saturating_sub(LOWER);
             self.blue_changed = Some(now);
         }
-        self.signals.found_empty(now, aim.interval);
+        self.signalling = false;
+        if self.count > 0 && now >= self.next {
+            self.set_count(self.count - 1);
+            self.next = self.after(self.next, aim);
+        }
     }
 
     /// Nothing is left to forget.
     pub(super) fn is_at_rest(&self, now: Instant) -> bool {
-        self.probability == 0 && self.signals.is_at_rest(now)
+        self.probability == 0 && self.count == 0 && now >= self.next
     }
 
     fn may_change(&self, now: Instant, aim: &Aim) -> bool {
         (self.blue_changed).is_none_or(|changed| now.since(changed) > aim.target)
+    }
+
+    /// `from` and `interval / sqrt(count)`.
+    fn after(&self, from: Instant, aim: &Aim) -> Instant {
+        from + aim.interval.scale(self.inv_sqrt.into(), 1 << 32)
+    }
+
+    fn set_count(&mut self, count: u32) {
+        self.count = count;
+        self.inv_sqrt = inv_sqrt::of(count, self.inv_sqrt);
     }
 }
 
@@ -215,9 +273,8 @@ mod tests {
                 ecn: false,
                 bulk_flows,
             };
-            // Of a queue that never signalled, the second that is late is told.
             cobalt.judge(at(0), &aim, case, || 0);
-            cobalt.judge(at(1), &aim, case, || 0).drop
+            cobalt.signalling
         };
         assert_eq!([late(48, 0), late(49, 0)], [false, true]);
         assert_eq!([late(242, 10), late(243, 10)], [false, true]);
@@ -256,9 +313,10 @@ mod tests {
     #[test]
     fn a_jump_ends_in_forgetting() {
         let mut cobalt = Cobalt::default();
-        let told = drops(&mut cobalt, 0, 100_000).len();
-        assert!(told > 500, "{told}");
+        drops(&mut cobalt, 0, 100_000);
+        assert!(cobalt.count > 500, "{}", cobalt.count);
         judge(&mut cobalt, at(1 << 50), 0, false);
+        assert_eq!(cobalt.count, 0);
         assert!(cobalt.is_at_rest(at((1 << 50) + 100_000)));
     }
 }

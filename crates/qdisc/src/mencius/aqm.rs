@@ -1,9 +1,8 @@
 //! What tells a sender that its packets wait for too long: marks or drops, by [`Signals`].
 
-use super::{Listed, Store};
+use super::{Listed, Signals, Store};
 use crate::pool::Fifo;
 use crate::shaper::{Framing, Shaper};
-use crate::signals::Signals;
 use crate::{DropReason, Observer, Packet};
 use units::{Duration, Instant};
 
@@ -50,15 +49,13 @@ impl Telling<'_> {
             };
             let waited = now.since(packet.arrived);
             let late = waited > self.target && queue.queue.backlog().bytes > LAST;
-            let due = signals.judge(now, self.interval, late, MOST);
-            let marked = due.signal && self.ecn && packet.mark();
-            let refused = due.signal && !marked;
-            signals.settle(now, self.interval, due, refused);
-            if marked {
-                observer.marked(now, &packet);
+            if !signals.judge(now, self.interval, late, MOST) {
+                return (Some(packet), dropped > 0);
             }
-            if !refused {
-                return (Some(packet), marked || dropped > 0);
+            if self.ecn && packet.mark() {
+                signals.marked(now);
+                observer.marked(now, &packet);
+                return (Some(packet), true);
             }
             if let Some((shaper, framing)) = &mut self.charged {
                 shaper.charge(framing.length(packet.len), true);

@@ -1,8 +1,7 @@
 //! Whose packet it is, and what its flow is to the scheduler.
 
-use super::{Begun, Calm, Host, Mencius, Standing};
+use super::{Begun, Calm, Host, Mencius, Signals, Standing};
 use crate::exact_flows::Found;
-use crate::signals::Signals;
 use crate::{FlowId, Packet};
 use units::{Duration, Instant};
 
