@@ -77,7 +77,8 @@ static __always_inline void mn_count(struct mn_figures *figures, u64 sojourn,
 {
 	figures->bytes += len;
 	figures->packets++;
-	figures->delay += (u32)(sojourn >> MN_TICK >> 3) - (figures->delay >> 3);
+	figures->delay += (u32)(sojourn >> (MN_TICK + 3)) -
+			  (figures->delay >> 3);
 }
 
 /* Takes the next packet of flow @at, which has one, as its AQM says. */
