@@ -8,8 +8,9 @@
  * rest leave, who are counted by what they used lately. So a queue that hardly
  * sends does not keep its share from the others, and has all of it the moment
  * that it wants to. Nobody waits for anybody: the sum is above the rate for no
- * longer than it takes all to look. Where 64 bits are read in two pieces a queue may be wrong until it
- * looks again, but not below its fair share, nor above the rate.
+ * longer than it takes all to look. Where 64 bits are read in two pieces a
+ * queue may be wrong until it looks again, but not below its fair share, nor
+ * above the rate.
  */
 #ifndef __MENCIUS_SHARE_H
 #define __MENCIUS_SHARE_H

@@ -472,8 +472,8 @@ struct mencius_counts {
  * @between:	rules between hosts
  * @plain:	ns: strangers are told of longer waits
  * @patient:	ns: and established flows
- * @spared:	ns: the AQM leaves established flows alone that have waited less,
- *		if others are the reason
+ * @spared:	ns: established flows that have waited less are not told, if
+ *		others are the reason
  * @sides:	which side is home
  * @pace:	how fast the link is
  * @shaper:	when the next packet may leave, if there is a bandwidth
