@@ -71,8 +71,8 @@ static void mn_signals_fade(struct mn_signals *signals, u64 now, u64 interval)
  * A packet was late, or some were and that is not forgotten: whether this one
  * is to be marked or dropped.
  */
-static noinline bool mn_signals_judge(struct mn_signals *signals, u64 now,
-				      u64 interval, bool late)
+static bool mn_signals_judge(struct mn_signals *signals, u64 now, u64 interval,
+			     bool late)
 {
 	if (late && !signals->late) {
 		signals->next = mn_signals_after(signals, now, interval);
@@ -114,35 +114,42 @@ static void mn_refuse(struct mencius *m, u32 at, const struct mn_popped *popped)
 }
 
 /*
+ * As mn_tell(), for a packet that has waited for long, or of a flow of which
+ * signals are remembered.
+ */
+static noinline bool mn_tell_late(struct mencius *m, u64 now, u32 at,
+				  u64 target, struct mn_popped *popped)
+{
+	struct mn_flow *flow = &m->flows[at];
+	u32 dropped;
+
+	for (dropped = 0; dropped < MN_MOST; dropped++) {
+		bool late = cf_since(now, popped->arrived) > target &&
+			    flow->backlog.bytes > MN_FULL;
+
+		if (!mn_signals_judge(&flow->signals, now, m->params.interval,
+				      late))
+			return dropped;
+		if (mn_mark(m, now, at, popped))
+			return true;
+		mn_refuse(m, at, popped);
+		mn_pop(m, at, popped);
+	}
+	return true;
+}
+
+/*
  * Takes the next packet to send of a flow that has one; whether it is marked,
  * or others were dropped for it.
  */
 static __always_inline bool mn_tell(struct mencius *m, u64 now, u32 at,
 				    u64 target, struct mn_popped *popped)
 {
-	struct mn_flow *flow = &m->flows[at];
-	struct mn_signals *signals = &flow->signals;
-	u64 interval = m->params.interval;
-	u32 dropped;
-
-	for (dropped = 0; dropped < MN_MOST; dropped++) {
-		bool late;
-
-		mn_pop(m, at, popped);
-		late = cf_since(now, popped->arrived) > target &&
-		       flow->backlog.bytes > MN_FULL;
-		if (likely(!late && !signals->count)) {
-			signals->late = false;
-			return dropped;
-		}
-		if (!mn_signals_judge(signals, now, interval, late))
-			return dropped;
-		if (mn_mark(m, now, at, popped))
-			return true;
-		mn_refuse(m, at, popped);
-	}
 	mn_pop(m, at, popped);
-	return true;
+	if (likely(!m->flows[at].signals.count &&
+		   cf_since(now, popped->arrived) <= target))
+		return false;
+	return mn_tell_late(m, now, at, target, popped);
 }
 
 #endif
