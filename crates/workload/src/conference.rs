@@ -16,7 +16,7 @@ use crate::audio::{Audio, Microphone};
 use crate::encoder::{CallParams, Encoder};
 use crate::entry::{BuildError, Entry, Figure, Kept, Library, Preset, Rows, Start, Workload};
 use crate::{App, Carrier, Conditions, ConnId, Frame, Input, Output, Report};
-pub use layers::Layers;
+use crate::ladder::Layers;
 use std::sync::Arc;
 use units::param::Settings;
 use units::{Duration, Instant, Rate, Refusal};
