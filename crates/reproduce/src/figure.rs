@@ -19,6 +19,9 @@ pub struct Figure {
     /// An axis of the experiment (lines), or a metric (scatter).
     #[serde(default)]
     pub x: Option<String>,
+    /// What the metric is of in each column, for lines over that instead of an axis: `loss_by_index:N`.
+    #[serde(default)]
+    pub of: Vec<String>,
     /// The metric.
     pub y: String,
     /// What becomes of the metrics' values; the mean if not said.
@@ -101,12 +104,12 @@ impl Figure {
     pub(super) fn check(&self, design: Design<'_>) -> Result<(), Refusal> {
         design.metrics.select(&self.y)?;
         self.statistic()?;
-        match (self.kind, &self.x) {
-            (Form::Lines, Some(axis)) => _ = design.axis(axis)?,
-            (Form::Scatter, Some(metric)) => _ = design.metrics.select(metric)?,
-            (Form::Bars | Form::Distribution, None) => {}
+        match (self.kind, &self.x, self.of.is_empty()) {
+            (Form::Lines, Some(axis), true) => _ = design.axis(axis)?,
+            (Form::Scatter, Some(metric), true) => _ = design.metrics.select(metric)?,
+            (Form::Lines, Some(_), false) | (Form::Bars | Form::Distribution, None, true) => {}
             _ => {
-                let message = "x is for lines (an axis) and for scatter (a metric)";
+                let message = "x is for lines (an axis, or what of counts) and for scatter (a metric)";
                 return Err(Refusal::new(message));
             }
         }
@@ -175,7 +178,8 @@ impl Figure {
         let design = records.design();
         let metric = design.metrics.select(&self.y)?;
         let columns = match (&self.x, self.kind) {
-            (Some(axis), Form::Lines) => records.labels(axis),
+            (Some(axis), Form::Lines) if self.of.is_empty() => records.labels(axis),
+            (_, Form::Lines) => self.of.clone(),
             _ => Vec::new(),
         };
         let mut series = Vec::new();
@@ -188,6 +192,14 @@ impl Figure {
             let value =
                 |metric: &Selection, place: &Settings| self.value(records, metric, name, place);
             let values = match (&self.x, self.kind) {
+                (_, Form::Lines) if !self.of.is_empty() => {
+                    let of = |entry: &String| {
+                        let entry = entry.clone();
+                        let metric = metric.metric.clone();
+                        value(&Selection { metric, entry }, place)
+                    };
+                    columns.iter().map(of).collect::<Result<_, _>>()?
+                }
                 (Some(axis), Form::Lines) => {
                     let at = |label: &String| {
                         let mut place = place.clone();
