@@ -109,7 +109,8 @@ impl Figure {
             (Form::Scatter, Some(metric), true) => _ = design.metrics.select(metric)?,
             (Form::Lines, Some(_), false) | (Form::Bars | Form::Distribution, None, true) => {}
             _ => {
-                let message = "x is for lines (an axis, or what of counts) and for scatter (a metric)";
+                let message =
+                    "x is for lines (an axis, or what of counts) and for scatter (a metric)";
                 return Err(Refusal::new(message));
             }
         }

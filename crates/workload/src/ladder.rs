@@ -51,7 +51,10 @@ mod tests {
     #[test]
     fn what_is_written_is_read_and_written_again() {
         let text = "150kbit/500kbit/2.5mbit";
-        assert_eq!(Layers::parse(text).unwrap().rates(), [150, 500, 2_500].map(|kbit| Rate::from_bits(kbit * 1_000)));
+        assert_eq!(
+            Layers::parse(text).unwrap().rates(),
+            [150, 500, 2_500].map(|kbit| Rate::from_bits(kbit * 1_000))
+        );
         assert_eq!(
             Layers::parse(text).unwrap().to_string(),
             "150kbit/500kbit/2.5mbit"

@@ -137,10 +137,10 @@ impl LossByIndex {
 impl Sink for LossByIndex {
     fn event(&mut self, now: Instant, event: Event) {
         match event {
-            Event::Traffic(workload::Event::FlowStarted { flow, carrier, .. }) => {
-                if carrier != Carrier::Udp {
-                    self.flows.insert(flow, 0);
-                }
+            Event::Traffic(workload::Event::FlowStarted { flow, carrier, .. })
+                if carrier != Carrier::Udp =>
+            {
+                self.flows.insert(flow, 0);
             }
             Event::Traffic(workload::Event::FlowEnded { flow }) => {
                 self.flows.remove(flow);

@@ -190,7 +190,10 @@ impl Player {
             time => Rate::from_bytes_over(bytes, time).as_mbit_f64() * self.params.share,
         };
         let rates = self.params.ladder.rates();
-        let fits = rates.iter().rev().find(|rate| rate.as_mbit_f64() <= allowed);
+        let fits = rates
+            .iter()
+            .rev()
+            .find(|rate| rate.as_mbit_f64() <= allowed);
         *fits.unwrap_or(&rates[0])
     }
 
