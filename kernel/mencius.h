@@ -4,19 +4,19 @@
  * kept its queue short is not made to wait because others came.
  *
  * Hosts take turns, and within a host its flows do, those that just became
- * active first (RFC 8290); each flow is under CoDel. A flow that has kept its
- * own queue short for a second is established. Within its host's share
- * established flows may have half whatever happens, and when others come they
- * give way as slowly as their congestion control can follow. Nothing is asked
- * of end hosts.
+ * active first (RFC 8290); a flow whose packets wait for too long is told by
+ * marks or drops. A flow that has kept its own queue short for a second is
+ * established. Within its host's share established flows may have half whatever
+ * happens, and when others come they give way as slowly as their congestion
+ * control can follow. Nothing is asked of end hosts.
  *
  * This is the discipline without a kernel around it: it calls nothing, and
  * makes the same decisions, to the packet, as the one in Rust. Time is in ns
  * and only goes forward. Whoever includes this supplies the kernel's integer
- * types, U32_MAX, min, min_t, max, max_t, clamp_t, likely, unlikely, noinline,
- * __always_inline, div_u64, div64_u64, fls, __ffs, __ffs64, ror64, hweight64,
- * memset, memcpy and the four hooks below; allocates; and calls one function
- * at a time.
+ * types, U32_MAX, U64_MAX, ARRAY_SIZE, min, min_t, max, max_t, clamp_t, likely,
+ * unlikely, noinline, __always_inline, div_u64, div64_u64, mul_u64_u32_shr,
+ * fls, __ffs, __ffs64, ror64, hweight64, memset, memcpy and the four hooks
+ * below; allocates; and calls one function at a time.
  */
 #ifndef __MENCIUS_H
 #define __MENCIUS_H
@@ -71,13 +71,15 @@ static noinline u32 mn_charge_link(struct mencius *m, const void *packet,
 #include "mencius_pace.h"
 #include "mencius_by_size.h"
 #include "mencius_store.h"
-#include "mencius_codel.h"
+#include "mencius_aqm.h"
 #include "mencius_classify.h"
 #include "mencius_room.h"
 #include "mencius_serve.h"
 
 /* So many full packets are a short queue on a slow link. */
 #define MN_SHORT	8
+/* So many may wait in any flow before its sender is told. */
+#define MN_STANDS	4
 /*
  * In the end the other flows of a host get so many bytes beside 256 of its
  * established ones,
@@ -91,7 +93,7 @@ static noinline void mn_tune(struct mencius *m)
 {
 	const struct mencius_params *params = &m->params;
 	u64 low = max(params->low, m->pace.full * MN_SHORT);
-	u64 target = max(params->target, m->pace.full * 3 / 2);
+	u64 target = max(params->target, m->pace.full * MN_STANDS);
 
 	m->within.low = low;
 	m->within.high = max(params->hold, params->low) + low - params->low;
@@ -104,10 +106,8 @@ static noinline void mn_tune(struct mencius *m)
 	m->between.part = 0;
 	m->between.of_fair = MN_BETWEEN;
 	m->between.edge = U32_MAX;
-	m->plain.target = mn_span(target);
-	m->plain.interval = mn_span(params->interval);
-	m->patient.target = mn_span(max(target, low));
-	m->patient.interval = m->plain.interval;
+	m->plain = target;
+	m->patient = max(target, low);
 	/* A bit above the highest, where even they are told by drops. */
 	m->spared = m->within.high * 5 / 4;
 }

@@ -70,7 +70,7 @@ static noinline u32 mn_begin_flow(struct mencius *m, u64 now, u32 hash,
 	host->hold.birth = now;
 	m->hold.birth = now;
 	mn_introduce(&host->turns, &flow->member);
-	memset(&flow->codel, 0, sizeof(flow->codel));
+	mn_signals_init(&flow->signals);
 	memset(&flow->figures, 0, sizeof(flow->figures));
 	mn_calm_init(&flow->calm, now);
 	flow->begun.bytes = 0;

@@ -27,8 +27,6 @@ static noinline void mn_drop_largest(struct mencius *m, u64 now,
 	struct mn_popped popped;
 
 	mn_pop(m, at, &popped);
-	/* The next dropping state starts that much harder. */
-	flow->codel.count++;
 	mn_calm_dropped(&flow->calm, now);
 	flow->figures.drops++;
 	mencius_dropped(m, popped.packet, popped.len, at, reason);

@@ -21,7 +21,7 @@
  * @share:	it among the queues with which it shares its bandwidth, if any
  * @watchdog:	for when the bandwidth allows the next packet
  * @delay:	ns: what packets waited, moving average
- * @marks:	packets that CoDel has marked
+ * @marks:	packets that the AQM has marked
  * @drops:	by enum mencius_reason
  */
 struct mencius_sched {

@@ -77,10 +77,11 @@ static __always_inline void mn_count(struct mn_figures *figures, u64 sojourn,
 {
 	figures->bytes += len;
 	figures->packets++;
-	figures->delay += (mn_ticks(sojourn) >> 3) - (figures->delay >> 3);
+	figures->delay += (u32)(sojourn >> (MN_TICK + 3)) -
+			  (figures->delay >> 3);
 }
 
-/* Takes the next packet of flow @at, which has one, as its CoDel says. */
+/* Takes the next packet of flow @at, which has one, as its AQM says. */
 static __always_inline void mn_send(struct mencius *m, u64 now, u32 at,
 				    struct mn_popped *popped)
 {
@@ -90,17 +91,12 @@ static __always_inline void mn_send(struct mencius *m, u64 now, u32 at,
 	bool established = flow->standing == MN_ESTABLISHED;
 	/* Whether others are the reason for what it waits. */
 	bool excused = established && (host->hold.on || m->hold.on);
-	bool acted;
+	u64 target = established ? m->patient : m->plain;
 
-	if (excused && mn_wait(m, now, at) < m->spared) {
-		mn_pop(m, at, popped);
-	} else {
-		mn_codel_dequeue(m, now, at,
-				 established ? &m->patient : &m->plain, popped,
-				 &acted);
-		if (unlikely(acted) && !excused)
-			mn_calm_dropped(&flow->calm, now);
-	}
+	if (excused && mn_wait(m, now, at) < m->spared)
+		target = U64_MAX;
+	if (unlikely(mn_tell(m, now, at, target, popped)) && !excused)
+		mn_calm_dropped(&flow->calm, now);
 	mn_calm_left(&flow->calm, now, cf_since(now, popped->arrived),
 		     &m->within, excused);
 	mn_count(&flow->figures, cf_since(now, popped->arrived), popped->len);

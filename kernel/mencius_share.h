@@ -4,12 +4,13 @@
  * under mq for instance.
  *
  * Each has its own shaper. Now and then it looks at what the others do: those
- * that have something waiting share alike what the rest leave, who are counted
- * by what they used lately. So a queue that hardly sends does not keep its
- * share from the others, and has all of it the moment that it wants to. Nobody
- * waits for anybody: the sum is above the rate for no longer than it takes all
- * to look. Where 64 bits are read in two pieces a queue may be wrong until it
- * looks again, but not below its fair share, nor above the rate.
+ * that have something waiting, or had so a moment ago, share alike what the
+ * rest leave, who are counted by what they used lately. So a queue that hardly
+ * sends does not keep its share from the others, and has all of it the moment
+ * that it wants to. Nobody waits for anybody: the sum is above the rate for no
+ * longer than it takes all to look. Where 64 bits are read in two pieces a
+ * queue may be wrong until it looks again, but not below its fair share, nor
+ * above the rate.
  */
 #ifndef __MENCIUS_SHARE_H
 #define __MENCIUS_SHARE_H
@@ -24,7 +25,9 @@
 #define MENCIUS_LOOK	(200 * NSEC_PER_USEC)
 /* and less often with many others: so much for each. */
 #define MENCIUS_LOOK_EACH NSEC_PER_USEC
-/* For so long after something waited a queue counts as one that wants more. */
+/* For so long after something waited a queue counts as one that wants more: one
+ * that is fed as fast as it sends is empty now and then.
+ */
 #define MENCIUS_WANTS	NSEC_PER_MSEC
 /* What a queue uses is found for so long, */
 #define MENCIUS_SPAN	(10 * NSEC_PER_MSEC)
@@ -52,6 +55,7 @@ struct mencius_group {
  * @list:	neighbours among the queues of the device
  * @group:	all of them
  * @rcu:	for freeing it
+ * @waits:	something waits, for its turn on a slow link too; others read it
  * @wanted:	ns: when something waited; others read it
  * @used:	bytes per second that were sent lately; others read it
  * @found:	ns: when @used was; others read it
@@ -63,6 +67,7 @@ struct mencius_share {
 	struct list_head	list;
 	struct mencius_group	*group;
 	struct rcu_head		rcu;
+	bool			waits;
 	u64			wanted;
 	u64			used;
 	u64			found;
@@ -137,6 +142,12 @@ static u64 mencius_share_used(const struct mencius_share *share, u64 now)
 			 MENCIUS_FADES >> 10);
 }
 
+static bool mencius_share_wants(const struct mencius_share *share, u64 now)
+{
+	return READ_ONCE(share->waits) ||
+	       cf_since(now, READ_ONCE(share->wanted)) <= MENCIUS_WANTS;
+}
+
 /* What of @total bytes per second @share may send. */
 static u64 mencius_share_of(const struct mencius_share *share, u64 now,
 			    u64 total)
@@ -150,7 +161,7 @@ static u64 mencius_share_of(const struct mencius_share *share, u64 now,
 	list_for_each_entry_rcu(other, &share->group->members, list) {
 		if (other == share)
 			continue;
-		if (cf_since(now, READ_ONCE(other->wanted)) <= MENCIUS_WANTS)
+		if (mencius_share_wants(other, now))
 			want++;
 		else
 			light += min(mencius_share_used(other, now), most);
@@ -166,6 +177,8 @@ static void mencius_share_sent(struct mencius_share *share, u64 now, u32 bytes,
 {
 	u64 span = cf_since(now, share->found);
 
+	if (share->waits != waits)
+		WRITE_ONCE(share->waits, waits);
 	if (waits)
 		WRITE_ONCE(share->wanted, now);
 	share->bytes += bytes;
@@ -175,6 +188,13 @@ static void mencius_share_sent(struct mencius_share *share, u64 now, u32 bytes,
 		   div64_u64(share->bytes * NSEC_PER_SEC, span));
 	WRITE_ONCE(share->found, now);
 	share->bytes = 0;
+}
+
+/* Nothing waits any more, and the rate is to be found again. */
+static void mencius_share_reset(struct mencius_share *share)
+{
+	WRITE_ONCE(share->waits, false);
+	share->rate = 0;
 }
 
 /* What it may send of @total now, looking at the others if it is time. */

@@ -14,7 +14,7 @@
 #define MN_FLOWS_OF_HOST 4		/* one host for so many flows */
 #define MN_ROUNDS	64		/* rounds that are told apart */
 #define MN_SIZES	16		/* powers of two of bytes */
-#define MN_TICK		10		/* of CoDel's times: 2^10 ns */
+#define MN_TICK		10		/* of waits in figures: 2^10 ns */
 #define MN_SEEN_BITS	256		/* addresses of a side, hashed */
 #define MN_MAX_FLOWS	65536
 
@@ -24,7 +24,7 @@
 enum mencius_reason {
 	MENCIUS_TAIL,		/* no room: the arriving packet */
 	MENCIUS_OVERLIMIT,	/* no room: of a flow with most waiting */
-	MENCIUS_CONGESTION,	/* CoDel */
+	MENCIUS_CONGESTION,	/* a queue stood */
 	MENCIUS_CHANGE,		/* limits were lowered */
 };
 
@@ -93,8 +93,8 @@ enum mn_place {
  * @quantum:	bytes that a flow may send in a round, and a host; at most 2^16
  * @part:	of 256 bytes of its host that established flows may always take
  * @hosts:	enum mencius_hosts
- * @ecn:	whether CoDel marks instead of dropping
- * @ingress:	whether what CoDel drops counts against @bandwidth
+ * @ecn:	whether the AQM marks instead of dropping
+ * @ingress:	whether what the AQM drops counts against @bandwidth
  * @bandwidth:	bytes per second; 0 for as many as the link takes
  * @framing:	of the link behind, where there is a bandwidth
  */
@@ -277,29 +277,18 @@ struct mn_hold {
 };
 
 /**
- * struct mn_codel - the state of one flow's CoDel, times in 1024 ns
- * @count:	drops and marks since the dropping state was entered, and what
- *		it started with
- * @last_count:	@count when it was last entered
- * @first_above: when the delay will have been too long for an interval; 0 while
- *		it is not
- * @drop_next:	when to drop next, or would have been
- * @inv_sqrt:	1/sqrt(@count) of 2^16; 0 before the first dropping state
- * @dropping:	whether it is dropping
+ * struct mn_signals - when the sender of a flow is told
+ * @next:	ns: when the next signal is due, or the memory of one fades
+ * @count:	how often it signals: so many times in the square root of that
+ *		many intervals
+ * @inv_sqrt:	1/sqrt(@count) of 2^32
+ * @late:	packets wait for too long
  */
-struct mn_codel {
+struct mn_signals {
+	u64	next;
 	u32	count;
-	u32	last_count;
-	u32	first_above;
-	u32	drop_next;
-	u16	inv_sqrt;
-	bool	dropping;
-};
-
-/* What a CoDel aims at, in 1024 ns. */
-struct mn_aim {
-	u32	target;
-	u32	interval;
+	u32	inv_sqrt;
+	bool	late;
 };
 
 /**
@@ -366,7 +355,7 @@ struct mn_figures {
  * @tail:	its latest
  * @backlog:	what waits
  * @host:	whose it is
- * @codel:	its CoDel
+ * @signals:	when its sender is told
  * @by_size:	neighbours among flows of its host with as much waiting
  * @calm:	how it behaves
  * @begun:	its first packets
@@ -381,7 +370,7 @@ struct mn_flow {
 	u32			tail;
 	struct mn_backlog	backlog;
 	u32			host;
-	struct mn_codel		codel;
+	struct mn_signals	signals;
 	struct cf_links		by_size;
 	struct mn_calm		calm;
 	struct mn_begun		begun;
@@ -481,10 +470,10 @@ struct mencius_counts {
  * @rivals:	hosts that wait
  * @within:	rules within hosts
  * @between:	rules between hosts
- * @plain:	CoDel's aim for strangers
- * @patient:	CoDel's aim for established flows
- * @spared:	ns: CoDel leaves established flows alone that have waited less,
- *		if others are the reason
+ * @plain:	ns: strangers are told of longer waits
+ * @patient:	ns: and established flows
+ * @spared:	ns: established flows that have waited less are not told, if
+ *		others are the reason
  * @sides:	which side is home
  * @pace:	how fast the link is
  * @shaper:	when the next packet may leave, if there is a bandwidth
@@ -510,8 +499,8 @@ struct mencius {
 	struct mn_rivals	rivals;
 	struct mn_rules		within;
 	struct mn_rules		between;
-	struct mn_aim		plain;
-	struct mn_aim		patient;
+	u64			plain;
+	u64			patient;
 	u64			spared;
 	struct mn_sides		sides;
 	struct mn_pace		pace;

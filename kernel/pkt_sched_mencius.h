@@ -72,7 +72,7 @@ enum {
 	TCA_MENCIUS_STATS_GSO_SPLIT,	/* u64: super-packets taken apart */
 	TCA_MENCIUS_STATS_DROP_TAIL,	/* u64: arriving, longer than memory */
 	TCA_MENCIUS_STATS_DROP_OVERLIMIT, /* u64: oldest of a fullest flow */
-	TCA_MENCIUS_STATS_DROP_CONGESTION, /* u64: by CoDel */
+	TCA_MENCIUS_STATS_DROP_CONGESTION, /* u64: by the AQM */
 	TCA_MENCIUS_STATS_DROP_CHANGE,	/* u64: a limit was lowered */
 	TCA_MENCIUS_STATS_DROP_SPLIT,	/* u64: could not be taken apart */
 	TCA_MENCIUS_STATS_DROP_FILTER,	/* u64: by a filter's verdict */

@@ -345,7 +345,7 @@ static void mencius_reset(struct Qdisc *sch)
 		rtnl_kfree_skbs(skb, skb);
 	mencius_init(m, &params, q->fs.table, m->slots, m->slot_count);
 	if (q->share)
-		q->share->rate = 0;
+		mencius_share_reset(q->share);
 }
 
 static void mencius_destroy(struct Qdisc *sch)

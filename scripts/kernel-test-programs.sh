@@ -16,3 +16,4 @@ build churn churn.c churn_faults.c churn_scan.c bed.c frames.c nl.c settings.c s
 build dump dump.c nl.c
 build poweroff poweroff.c
 build send ../tc/tests/send.c
+build odd odd.c

@@ -138,6 +138,10 @@ for kernel in "$@"; do
             --file "$results/programs/send" --file "$results/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \
             sh $part-in-guest.sh sch_mencius.ko ./send
     done
+    check "$kernel" odd --file "$built/sch_mencius.ko" --file kernel/test/odd-in-guest.sh \
+        --file kernel/test/account.sh \
+        --file "$results/programs/odd" --file "$results/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \
+        sh odd-in-guest.sh sch_mencius.ko ./odd
     log=$results/$kernel-engine.log
     if sh scripts/kernel/test-engine.sh "$kernel" >"$log" 2>&1; then
         say "$kernel: engine ok: $(tail -n 1 "$log")"

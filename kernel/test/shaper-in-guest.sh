@@ -101,8 +101,12 @@ done
 share() { tc -s qdisc show dev d0 | grep -A 9 "^qdisc mencius $1:" | sed -n 's/.* share \([0-9]*\).*/\1/p'; }
 "$send" d0 12000 986 64
 about "two queues that share a rate" "$(per_second d0)" 1000000 3
-about "the share of the first" "$(share 1)" 500000 5
-about "the share of the second" "$(share 2)" 500000 5
+# At any moment, also while one of them waits for its next packet on the slow link.
+for _ in 1 2 3 4 5; do
+    about "the share of the first" "$(share 1)" 500000 5
+    about "the share of the second" "$(share 2)" 500000 5
+    sleep 0.03
+done
 for _ in 1 2 3 4 5; do sleep 4; done
 "$send" d0 6000 986 1
 about "one of them alone" "$(per_second d0)" 1000000 3

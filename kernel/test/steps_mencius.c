@@ -204,8 +204,8 @@ static void stale_between(void)
 	stale(HOSTS);
 }
 
-/* In the dropping state for long, and then a pause after which all is due. */
-static void codel(void)
+/* Late for long, and then pauses after which all is due. */
+static void late(void)
 {
 	u32 at;
 
@@ -278,7 +278,7 @@ static const struct scenario scenarios[] = {
 	{ "all-idle", all_idle },
 	{ "stale-within", stale_within },
 	{ "stale-between", stale_between },
-	{ "codel", codel },
+	{ "late", late },
 	{ "large", large },
 	{ "strangers", strangers },
 	{ "anything", anything },

@@ -18,6 +18,8 @@ typedef int32_t s32;
 typedef int64_t s64;
 
 #define U32_MAX			UINT32_MAX
+#define U64_MAX			UINT64_MAX
+#define ARRAY_SIZE(x)		(sizeof(x) / sizeof((x)[0]))
 #define likely(x)		__builtin_expect(!!(x), 1)
 #define unlikely(x)		__builtin_expect(!!(x), 0)
 #define noinline		__attribute__((noinline))
@@ -30,6 +32,12 @@ typedef int64_t s64;
 #define clamp_t(type, x, a, b)	min_t(type, max_t(type, x, a), b)
 #define div_u64(a, b)		((u64)(a) / (u32)(b))
 #define div64_u64(a, b)		((u64)(a) / (u64)(b))
+
+/* Of a product that needs more than 64 bits; @shift is at most 32. */
+static inline u64 mul_u64_u32_shr(u64 a, u32 mul, unsigned int shift)
+{
+	return ((a >> 32) * mul << (32 - shift)) + ((u64)(u32)a * mul >> shift);
+}
 
 #define __ffs(x)		((u32)__builtin_ctzl(x))
 #define __ffs64(x)		((u32)__builtin_ctzll(x))

@@ -31,6 +31,7 @@ pub mod fq_codel;
 pub mod fq_fifo;
 pub mod fq_pie;
 pub mod hhf;
+mod inv_sqrt;
 pub mod labelled;
 mod list;
 pub mod mencius;

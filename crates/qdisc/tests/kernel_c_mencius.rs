@@ -103,7 +103,7 @@ fn no_call_takes_more_than_20000_instructions() {
         "all-idle",
         "stale-within",
         "stale-between",
-        "codel",
+        "late",
         "large",
         "strangers",
         "anything",

@@ -14,6 +14,7 @@
 //! here as it is said.
 
 use super::params::MTU;
+use crate::inv_sqrt;
 use crate::shaper::Pace;
 use units::{Duration, Instant};
 
@@ -83,26 +84,6 @@ pub(super) struct Cobalt {
     /// Packets wait for too long.
     signalling: bool,
 }
-
-/// `2^32/sqrt(n)`, which a Newton step from the neighbour's would miss by too much.
-const INV_SQRT: [u32; 16] = [
-    u32::MAX,
-    u32::MAX,
-    3_037_000_500,
-    2_479_700_525,
-    2_147_483_647,
-    1_920_767_767,
-    1_753_413_056,
-    1_623_345_051,
-    1_518_500_250,
-    1_431_655_765,
-    1_358_187_914,
-    1_294_981_364,
-    1_239_850_263,
-    1_191_209_601,
-    1_147_878_294,
-    1_108_955_788,
-];
 
 impl Cobalt {
     /// A packet was taken out of the queue to be sent. `chance` is uniform in 32 bits.
@@ -195,20 +176,8 @@ impl Cobalt {
 
     fn set_count(&mut self, count: u32) {
         self.count = count;
-        self.inv_sqrt = match INV_SQRT.get(count as usize) {
-            Some(&known) => known,
-            None => newton(count, self.inv_sqrt),
-        };
+        self.inv_sqrt = inv_sqrt::of(count, self.inv_sqrt);
     }
-}
-
-/// One step of Newton's method towards `1/sqrt(count)`: `x (3 − count x²) / 2`.
-fn newton(count: u32, inv_sqrt: u32) -> u32 {
-    let inv_sqrt = u64::from(inv_sqrt);
-    let square = (inv_sqrt * inv_sqrt) >> 32;
-    // Positive: count x² is close to 1 for a count next to the one that x belongs to.
-    let factor = (3u64 << 32).saturating_sub(u64::from(count) * square);
-    (((factor >> 2) * inv_sqrt) >> 31) as u32
 }
 
 #[cfg(test)]
@@ -339,20 +308,6 @@ mod tests {
         let mut dropped = |chance| cobalt.judge(at(1), &AIM, case, || chance).drop;
         assert!(dropped((1 << 24) - 1));
         assert!(!dropped(1 << 24));
-    }
-
-    #[test]
-    fn inverse_square_roots() {
-        let mut cobalt = Cobalt::default();
-        let error = |cobalt: &Cobalt| {
-            let exact = 4_294_967_296.0 / f64::from(cobalt.count).sqrt();
-            (f64::from(cobalt.inv_sqrt) / exact - 1.0).abs()
-        };
-        for count in (1..20_000).chain((1..19_999).rev()) {
-            cobalt.set_count(count);
-            // A step from 15 to 16 is 2 % off, half of the square of which remains.
-            assert!(error(&cobalt) < 2e-3, "{count}: {}", error(&cobalt));
-        }
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! Whose packet it is, and what its flow is to the scheduler.
 
-use super::{Begun, Calm, Host, Mencius, Standing};
-use crate::codel::Codel;
+use super::{Begun, Calm, Host, Mencius, Signals, Standing};
 use crate::exact_flows::Found;
 use crate::{FlowId, Packet};
 use units::{Duration, Instant};
@@ -34,7 +33,7 @@ impl<P> Mencius<P> {
                 turns.introduce(&mut self.flow_turns, flow);
                 self.hold.birth = now;
                 let state = &mut self.flows[flow];
-                state.codel = Codel::default();
+                state.signals = Signals::new();
                 state.calm = Calm::new(now);
                 state.begun = Begun::default();
                 state.host = host;

@@ -2,17 +2,19 @@
 //! is not made to wait because others came.
 //!
 //! Principles: hosts take turns, and within a host its flows do, those that just became active first
-//! (RFC 8290); each flow is under CoDel. A flow that has kept its own queue short for a second is
-//! *established* (`calm.rs`). Within its host's share established flows may have half whatever happens,
-//! and when others come they give way as slowly as their congestion control can follow (`hold.rs`).
+//! (RFC 8290); a flow whose packets wait for too long is told by marks or drops (`aqm.rs`). A flow that
+//! has kept its own queue short for a second is *established* (`calm.rs`). Within its host's share
+//! established flows may have half whatever happens, and when others come they give way as slowly as
+//! their congestion control can follow (`hold.rs`).
 //! Nothing is asked of end hosts: no labels, and no look into packets beyond addresses and ports.
 //! Not for: core routers, where flows are too many to be told apart; a sender that fills its own queue,
 //! which is served as anybody else.
 //!
 //! Work for a packet is bounded: so many idle flows are forgotten, so many packets of flows that are
-//! no longer established are skipped, so many packets give way or are dropped by CoDel, and turns are
+//! no longer established are skipped, so many packets give way or are dropped, and turns are
 //! not searched (`turns.rs`). Decision 0015 has the rules' reasons and figures.
 
+mod aqm;
 mod by_size;
 mod calm;
 mod classify;
@@ -23,12 +25,12 @@ pub mod params;
 mod room;
 mod serve;
 mod sides;
+mod signals;
 mod store;
 #[cfg(test)]
 mod tests;
 mod turns;
 
-use crate::codel::{Codel, Config, Threshold};
 use crate::exact_flows::FlowTable;
 use crate::list::Nodes;
 use crate::pool::Fifo;
@@ -41,6 +43,7 @@ use hold::{Hold, Rules};
 use pace::Pace;
 use params::MenciusParams;
 use sides::Sides;
+use signals::Signals;
 use store::{Listed, Store};
 use turns::{Members, Turns};
 use units::param::Settings;
@@ -57,8 +60,8 @@ const BETWEEN: i64 = 192;
 
 /// So much of a pause of the device is made up for, where there is a bandwidth.
 const MADE_UP: Duration = Duration::from_millis(10);
-/// CoDel drops so many packets at most for one that leaves.
-const DROPS: u32 = 32;
+/// So many packets may wait in any flow before its sender is told: fewer are no queue to a slow link.
+const STANDS: u64 = 4;
 
 /// `mencius` for the registry.
 pub fn mencius<P: Send + 'static>() -> Discipline<P> {
@@ -92,7 +95,7 @@ enum Standing {
 #[derive(Debug, Clone)]
 struct Flow {
     queue: Fifo,
-    codel: Codel,
+    signals: Signals,
     calm: Calm,
     begun: Begun,
     host: usize,
@@ -121,9 +124,9 @@ pub struct Mencius<P> {
     /// Within hosts, and between them.
     within: Rules,
     between: Rules,
-    /// Of strangers, and of established flows.
-    plain: Config,
-    patient: Config,
+    /// What a packet may wait: of strangers, and of established flows.
+    plain: Duration,
+    patient: Duration,
     store: Store<P>,
     flow_table: FlowTable,
     host_table: FlowTable,
@@ -163,14 +166,14 @@ impl<P> Mencius<P> {
         let begun = Instant::ZERO;
         let flow = Flow {
             queue: Fifo::default(),
-            codel: Codel::default(),
+            signals: Signals::new(),
             calm: Calm::new(begun),
             begun: Begun::default(),
             host: 0,
             standing: Standing::Idle,
         };
         let [within, between] = params.rules(Duration::ZERO);
-        let [plain, patient] = params.configs(Duration::ZERO);
+        let [plain, patient] = params.targets(Duration::ZERO);
         Ok(Mencius {
             within,
             between,
@@ -202,7 +205,7 @@ impl<P> Mencius<P> {
     fn tune(&mut self) {
         let full = self.pace.full();
         [self.within, self.between] = self.params.rules(full);
-        [self.plain, self.patient] = self.params.configs(full);
+        [self.plain, self.patient] = self.params.targets(full);
     }
 
     /// Until when nothing may leave because of the bandwidth, if it may not `now`.
@@ -282,11 +285,10 @@ impl MenciusParams {
         shaper
     }
 
-    fn configs(&self, full: Duration) -> [Config; 2] {
-        let target = self.target.max(full * 3 / 2);
-        [target, target.max(self.low.max(full * SHORT))].map(|target| {
-            Config::new(target, self.interval, self.ecn, Threshold(None)).with_most_drops(DROPS)
-        })
+    /// Above which waits a stranger is told, and an established flow.
+    fn targets(&self, full: Duration) -> [Duration; 2] {
+        let plain = self.target.max(full * STANDS);
+        [plain, plain.max(self.low).max(full * SHORT)]
     }
 }
 

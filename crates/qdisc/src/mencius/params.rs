@@ -18,9 +18,9 @@ units::params! {
         hosts: Side = "auto", source "ours";
         /// Bytes that a flow may send before it is the next one's turn, and a host.
         quantum: u32 = "1514", range "256".."65536", source "RFC 8290, 5.2.4";
-        /// Acceptable standing queue delay of a flow.
-        target: Duration = "5ms", range "1us".."10s", source "RFC 8289, 4.3";
-        /// How long the delay may stand above the target.
+        /// What packets of a flow may wait for good: this, or the time of four full packets.
+        target: Duration = "20ms", range "1us".."10s", source "decision 0015";
+        /// How long they may wait for longer before the first is dropped or marked.
         interval: Duration = "100ms", range "1us".."100s", source "RFC 8289, 4.2";
         /// Mark instead of dropping where the packet allows it.
         ecn: bool = "yes", source "RFC 8290, 5.2.6";
@@ -42,7 +42,7 @@ units::params! {
         mpu: u32 = "0", range "0".."256", source "tc-cake(8)";
         /// How that link cuts packets: noatm, atm (cells of 48 bytes in 53) or ptm (64 bytes in 65).
         atm: Atm = "noatm", source "tc-cake(8)";
-        /// What CoDel drops counts against the bandwidth too: for shaping behind the bottleneck.
+        /// What the AQM drops counts against the bandwidth too: for shaping behind the bottleneck.
         ingress: bool = "no", source "tc-cake(8): egress";
     }
 }

@@ -66,7 +66,6 @@ impl<P> Mencius<P> {
         let Some(packet) = self.store.pop(&mut state.queue, list) else {
             return false;
         };
-        state.codel.signal(1);
         state.calm.dropped(now);
         observer.dropped(now, packet, reason);
         self.resize(flow, before);

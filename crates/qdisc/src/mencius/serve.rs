@@ -1,55 +1,14 @@
 //! Who sends next: whom others are held back for, and then whose turn it is.
 
+use super::aqm::{OfFlow, Telling};
 use super::calm::Wait;
 use super::hold::Rivals;
-use super::{Host, Listed, Mencius, Standing, Store};
-use crate::pool::Fifo;
-use crate::shaper::{Framing, Shaper};
-use crate::{DropReason, Observer, Packet, codel};
-use units::Instant;
+use super::{Host, Mencius, Standing};
+use crate::{Observer, Packet};
+use units::{Duration, Instant};
 
 /// So many packets of flows that are no longer established are skipped for a packet.
 const SKIPS: u32 = 64;
-
-/// The queue of a flow, for CoDel.
-struct OfFlow<'a, P> {
-    store: &'a mut Store<P>,
-    queue: &'a mut Fifo,
-    listed: &'a mut Listed,
-}
-
-impl<P> codel::Queue<P> for OfFlow<'_, P> {
-    fn pop(&mut self) -> Option<Packet<P>> {
-        self.store.pop(self.queue, self.listed)
-    }
-
-    /// Of this flow alone, so that its last packet is never dropped.
-    fn backlog_bytes(&self) -> u64 {
-        self.queue.backlog().bytes
-    }
-}
-
-/// Notes whether the AQM has dropped or marked something, and charges drops where they count.
-struct Noting<'a, P> {
-    observer: &'a mut dyn Observer<P>,
-    acted: bool,
-    charged: Option<(&'a mut Shaper, Framing)>,
-}
-
-impl<P> Observer<P> for Noting<'_, P> {
-    fn dropped(&mut self, now: Instant, packet: Packet<P>, reason: DropReason) {
-        self.acted = true;
-        if let Some((shaper, framing)) = &mut self.charged {
-            shaper.charge(framing.length(packet.len), true);
-        }
-        self.observer.dropped(now, packet, reason);
-    }
-
-    fn marked(&mut self, now: Instant, packet: &Packet<P>) {
-        self.acted = true;
-        self.observer.marked(now, packet);
-    }
-}
 
 impl Host {
     const fn rivals(&self) -> Rivals {
@@ -193,25 +152,20 @@ impl<P> Mencius<P> {
             queue: &mut state.queue,
             listed: &mut host.listed,
         };
-        let packet = if spared {
-            codel::Queue::pop(&mut queue)
-        } else {
-            let config = if established {
-                &self.patient
-            } else {
-                &self.plain
-            };
-            let mut noting = Noting {
-                observer,
-                acted: false,
-                charged: (self.params.ingress).then_some((&mut self.shaper, self.params.framing())),
-            };
-            let packet = state.codel.dequeue(now, config, &mut queue, &mut noting);
-            if noting.acted && !excused {
-                state.calm.dropped(now);
-            }
-            packet
+        let mut telling = Telling {
+            target: match established {
+                _ if spared => Duration::MAX,
+                true => self.patient,
+                false => self.plain,
+            },
+            interval: self.params.interval,
+            ecn: self.params.ecn,
+            charged: (self.params.ingress).then_some((&mut self.shaper, self.params.framing())),
         };
+        let (packet, told) = telling.next(now, &mut state.signals, &mut queue, observer);
+        if told && !excused {
+            state.calm.dropped(now);
+        }
         if let Some(packet) = &packet {
             let wait = Wait {
                 waited: now.since(packet.arrived),

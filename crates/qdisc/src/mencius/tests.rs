@@ -241,8 +241,8 @@ fn the_number_of_flows_stays_and_a_smaller_limit_is_met() {
     assert_eq!(queue.backlog().packets, 4);
 }
 
-/// In the dropping state since 0.1 s, then a pause of 100 s: by CoDel's law thousands of packets are due
-/// at once, and none of them may hold the link up.
+/// Late from the beginning, then a pause of 100 s: by CoDel's law thousands of packets are due at once,
+/// and none of them may hold the link up.
 #[test]
 fn no_packet_waits_for_more_than_a_few_drops() {
     let (mut queue, mut log) = (mencius(&[("limit", "100000"), ("ecn", "no")]), letters());
@@ -264,7 +264,7 @@ fn no_packet_waits_for_more_than_a_few_drops() {
 }
 
 /// A call is held for a second, and then it is alone with a queue of 60 ms that is its own doing, and would
-/// stand: CoDel takes it away, and it is nobody special any more.
+/// stand: the AQM takes it away, and it is nobody special any more.
 #[test]
 fn nobody_is_excused_when_the_others_have_gone() {
     let mut link = settled(&[], 4);

@@ -1,0 +1,73 @@
+#!/bin/sh
+# In a guest: flows that are not what their ports say. Flow labels of IPv6 make as many flows of one as
+# their sender likes, or one of many; fragments are one flow of a pair of addresses. Whatever a computer
+# does with that, another one gets its half.
+#   sh odd-in-guest.sh SCH_MENCIUS.ko ODD
+# ODD is kernel/test/odd.c, built; q_mencius.so is in tc's library folder.
+set -eu
+module=$1 odd=$PWD/$2
+# Of account.sh.
+# shellcheck disable=SC2034
+test=odd discipline=mencius
+# shellcheck source=kernel/test/account.sh
+. ./account.sh
+
+insmod "$module"
+echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6
+ip link add d0 type dummy
+ip link set d0 up
+
+# begin SETTINGS...: nothing is dropped for its delay.
+begin() {
+    tc qdisc add dev d0 root handle 1: mencius target 10s limit 20000 bandwidth 8mbit "$@"
+}
+end() { tc qdisc del dev d0 root; }
+# hosts: a line for each: its class, its flows, and its packets that wait.
+hosts() {
+    tc -s class show dev d0 | awk '/^class/ { class = $3 }
+        $1 == "backlog" { sub("p$", "", $3); waits = $3 }
+        $1 == "host" { print class, $3, waits }'
+}
+# flows KIND: of one host that sends so, through eight ports.
+flows() {
+    begin hosts source
+    "$odd" d0 80 1 "$1"
+    hosts | awk '{ print $2 }'
+    end
+}
+# part KIND SETTINGS...: of a thousand packets those of a host that sends so, beside one with plain flows.
+part() {
+    kind=$1
+    shift
+    begin "$@"
+    "$odd" d0 6000 1 "$kind"
+    first=$(hosts | awk '{ print $1 }')
+    "$odd" d0 6000 2 plain
+    before=$(hosts)
+    sleep 2
+    after=$(hosts)
+    printf '%s\n%s\n' "$before" "$after" | awk -v first="$first" '
+        { waits = NR <= 2 ? $3 : -$3 } $1 == first { mine += waits } { all += waits }
+        END { print int(1000 * mine / all) }'
+    end
+}
+# expect WHAT HAVE LEAST MOST
+expect() {
+    [ "$2" -ge "$3" ] && [ "$2" -le "$4" ] || wrong "$1: $2, expected $3 to $4"
+    echo "odd: $1: $2"
+}
+
+expect "flows of eight ports, without a label" "$(flows plain)" 8 8
+expect "with another label for each packet" "$(flows rotate)" 80 80
+expect "with one label for all" "$(flows same)" 1 1
+expect "as fragments" "$(flows fragments)" 1 1
+expect "as fragments of IPv6" "$(flows fragments6)" 1 1
+for kind in plain rotate same fragments6; do
+    got=$(part $kind hosts source flows 65536)
+    expect "of 1000 packets, to who sends $kind beside another computer" "$got" 490 510
+done
+# With more flows waiting than there are places, the other's new flows have none of their own.
+echo "odd: with 1024 places, what is taken for that of who sends rotate: $(part rotate hosts source)"
+ip link del d0
+rmmod sch_mencius
+echo "odd: ok on $(uname -r)"
