@@ -14,9 +14,9 @@
  * This is the discipline without a kernel around it: it calls nothing, and
  * makes the same decisions, to the packet, as the one in Rust, where it is said
  * how the paper is read. Time is in ns and only goes forward. Whoever includes
- * this supplies the kernel's integer types, U32_MAX, min, max, likely, unlikely,
- * noinline, __always_inline, div_u64, __ffs, memset, memcpy and the three hooks
- * below; allocates; and calls one function at a time.
+ * this supplies the kernel's integer types, U32_MAX, min, max, likely,
+ * unlikely, noinline, __always_inline, div_u64, __ffs, memset, memcpy and the
+ * three hooks below; allocates; and calls one function at a time.
  */
 #ifndef __FLOQ_H
 #define __FLOQ_H
