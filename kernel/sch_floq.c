@@ -71,21 +71,20 @@ static void floq_dropped(struct floq *f, void *packet, u32 len, u8 kind,
 			 enum floq_reason reason)
 {
 	struct floq_sched *q = floq_sched_of(f);
-	struct Qdisc *sch = q->fs.sch;
 	struct sk_buff *skb = packet;
 
-	trace_floq_drop(sch, skb, kind, len, reason);
+	trace_floq_drop(q->fs.sch, skb, kind, len, reason);
 	switch (reason) {
 	case FLOQ_TAIL:
-		confucius_drop_overlimit(skb, sch, q->fs.to_free);
+		confucius_drop_overlimit(skb, q->fs.sch, q->fs.to_free);
 		break;
 	case FLOQ_CONGESTION:
-		confucius_drop_congested(skb, sch, q->fs.to_free);
+		confucius_drop_congested(skb, q->fs.sch, q->fs.to_free);
 		break;
 	default:
 		q->drop_change++;
 		flow_sched_gone(&q->fs, skb, len);
-		qdisc_qstats_drop(sch);
+		qdisc_qstats_drop(q->fs.sch);
 		rtnl_kfree_skbs(skb, skb);
 	}
 }
