@@ -9,7 +9,7 @@
 #define __FLOQ_ADMISSION_H
 
 #define FL_PLACES	16
-#define FL_ONE		(1ULL << FL_PLACES)
+#define FL_ONE		0x10000ULL	/* of a percent */
 #define FL_HUNDRED	(100ULL << FL_PLACES)
 
 /* Whether @kind is responsive and @phase is established, which F_r is for. */
