@@ -55,6 +55,18 @@ static inline int confucius_drop_overlimit(struct sk_buff *skb,
 #endif
 }
 
+/* A packet is dropped although there was room. */
+static inline int confucius_drop_congested(struct sk_buff *skb,
+					   struct Qdisc *sch,
+					   struct sk_buff **to_free)
+{
+#ifdef CONFUCIUS_HAS_DROP_REASON
+	return qdisc_drop_reason(skb, sch, to_free, QDISC_DROP_CONGESTED);
+#else
+	return qdisc_drop(skb, sch, to_free);
+#endif
+}
+
 /* __qdisc_calculate_pkt_len(), which is not exported. */
 static inline int
 confucius_size_table_len(unsigned int len, const struct qdisc_size_table *stab)

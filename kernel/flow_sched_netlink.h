@@ -14,7 +14,8 @@ static struct netlink_range_validation flow_sched_limit_range = {
 	1, 1000000
 };
 
-static struct netlink_range_validation flow_sched_memory_range = {
+static struct netlink_range_validation __maybe_unused
+flow_sched_memory_range = {
 	4000, 1000000000
 };
 

@@ -62,7 +62,6 @@ static noinline u32 mn_charge_link(struct mencius *m, const void *packet,
 	return wire;
 }
 
-#include "mencius_table.h"
 #include "mencius_turns.h"
 #include "mencius_hold.h"
 #include "mencius_calm.h"
@@ -228,10 +227,10 @@ static inline size_t mencius_table_size(u32 flows)
 {
 	u32 hosts = mn_hosts_for(flows);
 
-	return (size_t)mn_places(flows) * sizeof(struct mn_flow) +
-	       (size_t)mn_places(hosts) * sizeof(struct mn_host) +
-	       (size_t)(mn_sets_for(flows) + mn_sets_for(hosts)) *
-		       sizeof(struct mn_set);
+	return (size_t)ft_places(flows) * sizeof(struct mn_flow) +
+	       (size_t)ft_places(hosts) * sizeof(struct mn_host) +
+	       (size_t)(ft_sets_for(flows) + ft_sets_for(hosts)) *
+		       sizeof(struct ft_set);
 }
 
 /* Bytes of the block of slots for so many packets. */
@@ -254,7 +253,7 @@ static void mencius_init(struct mencius *m, const struct mencius_params *params,
 			 void *table, void *slots, u32 slot_count)
 {
 	u32 flows = params->flows, hosts = mn_hosts_for(flows);
-	struct mn_set *sets;
+	struct ft_set *sets;
 
 	memset(m, 0, sizeof(*m));
 	memset(table, 0, mencius_table_size(flows));
@@ -262,12 +261,12 @@ static void mencius_init(struct mencius *m, const struct mencius_params *params,
 	m->slot_count = slot_count;
 	m->free = CF_NIL;
 	m->flows = table;
-	m->hosts = (struct mn_host *)(m->flows + mn_places(flows));
-	sets = (struct mn_set *)(m->hosts + mn_places(hosts));
-	mn_table_init(&m->flow_table, sets,
+	m->hosts = (struct mn_host *)(m->flows + ft_places(flows));
+	sets = (struct ft_set *)(m->hosts + ft_places(hosts));
+	ft_table_init(&m->flow_table, sets,
 		      (struct cf_nodes){ &m->flows->seen.links,
 					 sizeof(*m->flows) }, flows);
-	mn_table_init(&m->host_table, sets + mn_sets_for(flows),
+	ft_table_init(&m->host_table, sets + ft_sets_for(flows),
 		      (struct cf_nodes){ &m->hosts->seen.links,
 					 sizeof(*m->hosts) }, hosts);
 	cf_list_init(&m->listed);

@@ -12,14 +12,14 @@
 
 static u32 mencius_host_places(const struct mencius_sched *q)
 {
-	return mn_places(mn_hosts_for(q->core.params.flows));
+	return ft_places(mn_hosts_for(q->core.params.flows));
 }
 
 /* The places of hosts and of flows, as far as there are numbers for them. */
 static u32 mencius_class_places(const struct mencius_sched *q)
 {
 	return min_t(u32, mencius_host_places(q) +
-				  mn_places(q->core.params.flows),
+				  ft_places(q->core.params.flows),
 		     TC_H_MIN(TC_H_ROOT) - 1);
 }
 
@@ -39,8 +39,8 @@ static bool mencius_is_known(struct Qdisc *sch, u32 place)
 
 	sch_tree_lock(sch);
 	known = place < hosts ?
-			mn_is_known(&q->core.host_table, place) :
-			mn_is_known(&q->core.flow_table, place - hosts);
+			ft_is_known(&q->core.host_table, place) :
+			ft_is_known(&q->core.flow_table, place - hosts);
 	sch_tree_unlock(sch);
 	return known;
 }

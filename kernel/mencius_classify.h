@@ -13,13 +13,13 @@
 
 static noinline u32 mn_begin_host(struct mencius *m, u64 now, u32 hash)
 {
-	struct mn_table *table = &m->host_table;
-	u32 guests = mn_guests_of(table, hash);
+	struct ft_table *table = &m->host_table;
+	u32 guests = ft_guests_of(table, hash);
 	struct mn_host *host;
 	bool fresh;
 	u32 at;
 
-	at = mn_admit(table, now, hash, m->hosts[guests].backlog.packets,
+	at = ft_admit(table, now, hash, m->hosts[guests].backlog.packets,
 		      &fresh);
 	if (!fresh)
 		return at;
@@ -40,28 +40,28 @@ static u32 mn_host_of(struct mencius *m, u64 now, void *packet, u32 flow)
 	mencius_hosts(m, packet, flow, &source, &destination);
 	mn_sides_note(&m->sides, now, source, destination);
 	hash = mn_sides_host(&m->sides, m->params.hosts, source, destination);
-	at = mn_lookup(&m->host_table, hash);
+	at = ft_lookup(&m->host_table, hash);
 	if (at == CF_NIL)
 		return mn_begin_host(m, now, hash);
-	mn_touch(&m->host_table, now, at);
+	ft_touch(&m->host_table, now, at);
 	return at;
 }
 
 static noinline u32 mn_begin_flow(struct mencius *m, u64 now, u32 hash,
 				  void *packet)
 {
-	struct mn_table *table = &m->flow_table;
-	u32 guests = mn_guests_of(table, hash);
+	struct ft_table *table = &m->flow_table;
+	u32 guests = ft_guests_of(table, hash);
 	struct mn_flow *flow;
 	struct mn_host *host;
 	bool fresh;
 	u32 at;
 
-	at = mn_admit(table, now, hash, m->flows[guests].backlog.packets,
+	at = ft_admit(table, now, hash, m->flows[guests].backlog.packets,
 		      &fresh);
 	flow = &m->flows[at];
 	if (!fresh) {
-		mn_touch(&m->host_table, now, flow->host);
+		ft_touch(&m->host_table, now, flow->host);
 		return at;
 	}
 	flow->host = mn_host_of(m, now, packet, at);
@@ -81,12 +81,12 @@ static noinline u32 mn_begin_flow(struct mencius *m, u64 now, u32 hash,
 static __always_inline u32 mn_flow_of(struct mencius *m, u64 now, u32 hash,
 				      void *packet)
 {
-	u32 at = mn_lookup(&m->flow_table, hash);
+	u32 at = ft_lookup(&m->flow_table, hash);
 
 	if (unlikely(at == CF_NIL))
 		return mn_begin_flow(m, now, hash, packet);
-	mn_touch(&m->flow_table, now, at);
-	mn_touch(&m->host_table, now, m->flows[at].host);
+	ft_touch(&m->flow_table, now, at);
+	ft_touch(&m->host_table, now, m->flows[at].host);
 	return at;
 }
 
@@ -100,25 +100,25 @@ static __always_inline void mn_forget_idle(struct mencius *m, u64 now)
 	u32 at, left;
 
 	for (left = MN_BATCH; left; left--) {
-		at = mn_idle(&m->flow_table, now, MN_FLOW_IDLE);
+		at = ft_idle(&m->flow_table, now, MN_FLOW_IDLE);
 		if (likely(at == CF_NIL))
 			break;
 		if (m->flows[at].member.place != MN_NOWHERE) {
-			mn_touch(&m->flow_table, now, at);
+			ft_touch(&m->flow_table, now, at);
 			continue;
 		}
 		m->hosts[m->flows[at].host].known--;
-		mn_forget(&m->flow_table, at);
+		ft_forget(&m->flow_table, at);
 	}
 	for (left = MN_BATCH; left; left--) {
-		at = mn_idle(&m->host_table, now, MN_HOST_IDLE);
+		at = ft_idle(&m->host_table, now, MN_HOST_IDLE);
 		if (likely(at == CF_NIL))
 			break;
 		if (m->hosts[at].known ||
 		    m->hosts[at].member.place != MN_NOWHERE)
-			mn_touch(&m->host_table, now, at);
+			ft_touch(&m->host_table, now, at);
 		else
-			mn_forget(&m->host_table, at);
+			ft_forget(&m->host_table, at);
 	}
 }
 
@@ -140,7 +140,7 @@ static __always_inline void mn_left(u32 *flows, u32 *hosts)
 static __always_inline bool mn_is_established(const struct mencius *m, u64 now,
 					      u32 at)
 {
-	return !mn_are_guests(&m->flow_table, at) &&
+	return !ft_are_guests(&m->flow_table, at) &&
 	       mn_is_calm(&m->flows[at].calm, now);
 }
 

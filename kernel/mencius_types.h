@@ -8,9 +8,9 @@
 #ifndef __MENCIUS_TYPES_H
 #define __MENCIUS_TYPES_H
 
+#include "flow_table.h"
 #include "mencius_shaper.h"
 
-#define MN_WAYS		8		/* flows that one hash may be */
 #define MN_FLOWS_OF_HOST 4		/* one host for so many flows */
 #define MN_ROUNDS	64		/* rounds that are told apart */
 #define MN_SIZES	16		/* powers of two of bytes */
@@ -144,47 +144,6 @@ struct mn_slot {
 	struct cf_links	in_all;
 	u32		flow : 31;
 	u32		listed : 1;
-};
-
-/**
- * struct mn_seen - an entry of a table, by activity
- * @links:	neighbours in the list of all entries by @last_active
- * @last_active: ns: when it was last looked up, or found busy
- */
-struct mn_seen {
-	struct cf_links	links;
-	u64		last_active;
-};
-
-/**
- * struct mn_set - the entries among which a hash is looked up
- * @hash:	of the entry in each way
- * @used:	bit for each way that holds one, and one above for guests
- */
-struct mn_set {
-	u32	hash[MN_WAYS];
-	u16	used;
-};
-
-/**
- * struct mn_table - a table of flows or hosts
- * @sets:	where hashes are looked up
- * @nodes:	struct mn_seen of each entry, in the order of the sets, and then
- *		the guests of each set
- * @set_count:	sets
- * @by_activity: entries in use, the one that has been silent longest first
- * @fresh:	entries that began
- * @forgotten:	entries that fell idle
- * @shared:	lookups that found guests
- */
-struct mn_table {
-	struct mn_set	*sets;
-	struct cf_nodes	nodes;
-	u32		set_count;
-	struct cf_list	by_activity;
-	u64		fresh;
-	u64		forgotten;
-	u64		shared;
 };
 
 /**
@@ -364,7 +323,7 @@ struct mn_figures {
  * @size_list:	one more than the list of sizes in which it is; 0 for none
  */
 struct mn_flow {
-	struct mn_seen		seen;
+	struct ft_seen		seen;
 	struct mn_member	member;
 	u32			head;
 	u32			tail;
@@ -394,7 +353,7 @@ struct mn_flow {
  * @size_list:	one more than the list of sizes in which it is; 0 for none
  */
 struct mn_host {
-	struct mn_seen		seen;
+	struct ft_seen		seen;
 	struct mn_member	member;
 	u32			known;
 	struct mn_rivals	rivals;
@@ -490,8 +449,8 @@ struct mencius {
 	u32			memory;
 	struct mn_backlog	backlog;
 	struct cf_list		listed;
-	struct mn_table		flow_table;
-	struct mn_table		host_table;
+	struct ft_table		flow_table;
+	struct ft_table		host_table;
 	struct mn_firsts	firsts;
 	struct mn_turns		turns;
 	struct mn_sizes		sizes;
@@ -508,6 +467,11 @@ struct mencius {
 	struct mencius_params	params;
 	struct mencius_counts	counts;
 };
+
+static inline u32 mn_hosts_for(u32 flows)
+{
+	return flows / MN_FLOWS_OF_HOST;
+}
 
 /* Neighbours in the turns of a host, by flow. */
 static __always_inline struct cf_nodes mn_flow_turns(const struct mencius *m)

@@ -118,7 +118,7 @@ say "building the module"
 build_module module kernel/*.c kernel/*.h kernel/Kbuild
 say "load, changes, dumps, filters and deletion on two processors"
 passed=yes
-for discipline in confucius mencius; do
+for discipline in confucius mencius floq; do
     smp=smp-$discipline found=$logs/races-$discipline
     under_load $smp "$races/module/sch_$discipline.ko" || { tail -n 20 "$logs/$smp.log"; passed=; }
     [ -f "$logs/$smp/log" ] || fail "the machine did not end: $logs/$smp.log"

@@ -11,7 +11,7 @@ uml=${ANALECTS_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/analects}/kernel/uml
 logs=$project/target/kernel-sanitizers
 length=short
 seed=1
-kinds="confucius mencius"
+kinds="confucius mencius floq"
 
 say() { echo "kernel-sanitizers: $*"; }
 fail() {

@@ -46,7 +46,7 @@ apt-get install -y -qq /packages/*.deb > /packages/log 2>&1 || { cat /packages/l
 kernel=$(ls /lib/modules)
 dkms status
 dkms status | grep -q "^analects/.*$kernel.*: installed" || { cat /packages/log; exit 1; }
-for discipline in confucius mencius; do
+for discipline in confucius mencius floq; do
     modinfo -k "$kernel" sch_$discipline | grep -E '^(filename|license|vermagic)'
     # What tc says comes of the plugin: without it, that it is unknown.
     tc qdisc add dev lo root $discipline help 2>&1 | grep "Usage: ... $discipline"

@@ -37,7 +37,7 @@ sed -i 's,\.\./pkt_sched,pkt_sched,' "$results/tc/Makefile"
 in_chroot bookworm "$PWD/$results/tc" "$1" make -s -C /build CC=gcc CPPFLAGS=-I/build
 mkdir "$results/plugins"
 cp "$results"/tc/q_*.so "$results/plugins/"
-for discipline in confucius mencius; do
+for discipline in confucius mencius floq; do
     python3 kernel/tc/tests/compile.py "kernel/tc/tests/$discipline.json" >"$results/$discipline.sh"
 done
 # The program for a guest: without libraries, and stripped, since the guest boots with it in memory.
@@ -49,6 +49,8 @@ ANALECTS_TRACE_DIR=$PWD/$results/traces/confucius \
 # These are longer, and the guest has them in memory.
 ANALECTS_TRACES=40 ANALECTS_TRACE_DIR=$PWD/$results/traces/mencius \
     cargo test --quiet --locked -p qdisc --test kernel_c_mencius -- --ignored
+ANALECTS_TRACES=40 ANALECTS_TRACE_DIR=$PWD/$results/traces/floq \
+    cargo test --quiet --locked -p qdisc --test kernel_c_floq -- --ignored
 
 vm() { "$target/debug/vm" --limit 1200 "$@"; }
 
@@ -101,7 +103,7 @@ for kernel in "$@"; do
     check "$kernel" around --file "$module" --file kernel/test/around-in-guest.sh --file "$results/programs/send" \
         --file "$results/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \
         sh around-in-guest.sh sch_confucius.ko ./send
-    for discipline in confucius mencius; do
+    for discipline in confucius mencius floq; do
         check "$kernel" "tdc-$discipline" --file "$built/sch_$discipline.ko" --file kernel/tc/tests/run.sh \
             --file "$results/$discipline.sh" --file "$results/programs/send" \
             --file "$results/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \
@@ -138,6 +140,10 @@ for kernel in "$@"; do
             --file "$results/programs/send" --file "$results/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \
             sh $part-in-guest.sh sch_mencius.ko ./send
     done
+    check "$kernel" floq --file "$built/sch_floq.ko" --file kernel/test/floq-in-guest.sh \
+        --file kernel/test/account.sh \
+        --file "$results/programs/send" --file "$results/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \
+        sh floq-in-guest.sh sch_floq.ko ./send
     check "$kernel" odd --file "$built/sch_mencius.ko" --file kernel/test/odd-in-guest.sh \
         --file kernel/test/account.sh \
         --file "$results/programs/odd" --file "$results/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \

@@ -33,11 +33,12 @@ check() { # IGNORED-TYPES FILE
     (cd "$work/tree" && perl scripts/checkpatch.pl --strict --no-summary --quiet --max-line-length=80 \
         --ignore "$1" -f "net/sched/$2") || fail "$2 is not as the kernel wants it"
 }
-for file in "$work"/tree/net/sched/*confucius* "$work"/tree/net/sched/flow_sched* "$work"/tree/net/sched/*mencius*; do
+for file in "$work"/tree/net/sched/*confucius* "$work"/tree/net/sched/flow_sched* "$work"/tree/net/sched/flow_table.h \
+    "$work"/tree/net/sched/*mencius* "$work"/tree/net/sched/*floq*; do
     name=${file##*/}
     case $name in
     # Every header of tracepoints has lines that end with a parenthesis.
-    confucius_trace.h | mencius_trace.h) check OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT "$name" ;;
+    confucius_trace.h | mencius_trace.h | floq_trace.h) check OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT "$name" ;;
     # Qdisc is the kernel's own word.
     *) check CAMELCASE "$name" ;;
     esac
@@ -51,18 +52,21 @@ done
 } >"$work/config"
 for how in y m; do
     say "building them as $how"
-    { cat "$work/config" && echo "CONFIG_NET_SCH_CONFUCIUS=$how" && echo "CONFIG_NET_SCH_MENCIUS=$how"; } >"$work/config-$how"
+    ours="CONFIG_NET_SCH_CONFUCIUS=$how CONFIG_NET_SCH_MENCIUS=$how CONFIG_NET_SCH_FLOQ=$how"
+    # The lines are words.
+    # shellcheck disable=SC2086
+    { cat "$work/config" && printf '%s\n' $ours; } >"$work/config-$how"
     build() { make -s -C "$work/tree" ARCH=um O="$work/build" KCONFIG_ALLCONFIG="$work/config-$how" "$@" >>"$work/build.log" 2>&1; }
     build alldefconfig
-    for line in CONFIG_EVENT_TRACING=y "CONFIG_NET_SCH_CONFUCIUS=$how" "CONFIG_NET_SCH_MENCIUS=$how"; do
+    for line in CONFIG_EVENT_TRACING=y $ours; do
         grep -qx "$line" "$work/build/.config" || fail "the configuration has no $line"
     done
     build prepare || fail "the tree does not build, see $work/build.log"
-    for trace in confucius_move mencius_flow; do
+    for trace in confucius_move mencius_flow floq_move; do
         object=net/sched/sch_${trace%_*}.o
         build W=1 "$object" || { tail -n 40 "$work/build.log"; fail "$object does not build"; }
         nm "$work/build/$object" | grep -q " __tracepoint_$trace\$" || fail "$object has no tracepoints"
     done
-    if grep -nE '(confucius|mencius|flow_sched).*warning:' "$work/build.log"; then fail "there are warnings"; fi
+    if grep -nE '(confucius|mencius|floq|flow_sched|flow_table).*warning:' "$work/build.log"; then fail "there are warnings"; fi
 done
 say "ok"

@@ -10,6 +10,7 @@ modprobe -a dummy pktgen sch_fq_codel sch_cake sch_fq
 insmod ./sch_gate.ko
 insmod ./sch_confucius.ko
 insmod ./sch_mencius.ko
+insmod ./sch_floq.ko
 ip link add d0 type dummy
 ip link set d0 up
 ip address add 10.5.0.1/24 dev d0
@@ -57,6 +58,8 @@ attach() {
     confucius-64k) set -- confucius limit 40000 memory_limit 128mb flows 65536 ;;
     mencius) set -- mencius limit 40000 memory_limit 128mb target 9s interval 9s ;;
     mencius-64k) set -- mencius limit 40000 memory_limit 128mb target 9s interval 9s flows 65536 ;;
+    floq) set -- floq limit 40000 threshold 100 ;;
+    floq-64k) set -- floq limit 40000 threshold 100 flows 65536 ;;
     fq_codel) set -- fq_codel limit 40000 memory_limit 128mb target 9s interval 9s ;;
     fq) set -- fq limit 40000 flow_limit 40000 ;;
     cake) set -- cake unlimited besteffort flows rtt 20s memlimit 256mb ;;
@@ -103,10 +106,11 @@ measure() { # MODE DISCIPLINE FLOWS
 
 for flows in "$@"; do
     for mode in near_empty backlogged; do
-        for discipline in noqueue pfifo confucius mencius fq_codel fq cake; do
+        for discipline in noqueue pfifo confucius mencius floq fq_codel fq cake; do
             [ "$mode $discipline" = "backlogged noqueue" ] || measure $mode $discipline "$flows"
         done
         [ "$flows" != 10000 ] || measure $mode confucius-64k "$flows"
         [ "$flows" != 10000 ] || measure $mode mencius-64k "$flows"
+        [ "$flows" != 10000 ] || measure $mode floq-64k "$flows"
     done
 done

@@ -100,12 +100,29 @@ static void too_long(struct fuzz *f, struct nl_msg *m)
 	nl_nest_end(m, nest);
 }
 
+static void bad_quotas(struct fuzz *f, struct nl_msg *m)
+{
+	struct rtattr *nest = options_begin(f, m);
+	uint32_t first = rnd_between(&f->rng, 1, 100);
+	uint32_t second = rnd_between(&f->rng, 101 - first, 100);
+
+	company(f, m);
+	nl_put(m, subject->quotas[0], &first, sizeof(first));
+	nl_put(m, subject->quotas[1], &second, sizeof(second));
+	nl_nest_end(m, nest);
+	f->expect = REJECT;
+}
+
 static void bad_targets(struct fuzz *f, struct nl_msg *m)
 {
 	struct rtattr *nest;
 	uint16_t target[12] = { 10, 50, 90, 100, 110, 120, 130, 140, 150, 160, 170, 180 };
 	size_t len = 6;
 
+	if (subject->quotas[0]) {
+		bad_quotas(f, m);
+		return;
+	}
 	if (!subject->targets) {
 		too_large(f, m);
 		return;

@@ -181,7 +181,7 @@ static void usage(void)
 {
 	fprintf(stderr,
 		"usage: netlink_fuzz [-k KIND] [-n MESSAGES] [-s SEED] [-m MODULE.ko] [-v]\n"
-		"as root of a test machine; only KINDs confucius and mencius have their rules checked\n");
+		"as root of a test machine; only KINDs confucius, mencius and floq have their rules checked\n");
 	exit(2);
 }
 

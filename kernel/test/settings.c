@@ -40,6 +40,13 @@ static void legal_targets(struct settings *s, uint64_t *rng)
 	}
 }
 
+/* Both or none, since what the other was is not known here. */
+static void legal_quotas(struct settings *s)
+{
+	s->set[subject->quotas[1]] = s->set[subject->quotas[0]];
+	s->value[subject->quotas[1]] %= 101 - s->value[subject->quotas[0]];
+}
+
 void settings_random(struct settings *s, uint64_t *rng)
 {
 	memset(s, 0, sizeof(*s));
@@ -47,6 +54,8 @@ void settings_random(struct settings *s, uint64_t *rng)
 		s->set[subject->options[i].type] = rnd(rng) & 1;
 		s->value[subject->options[i].type] = legal_value(&subject->options[i], rng);
 	}
+	if (subject->quotas[0])
+		legal_quotas(s);
 	if (!subject->targets)
 		return;
 	s->set[subject->targets] = rnd(rng) & 1;

@@ -17,6 +17,10 @@ mencius)
     one="nat hosts source target 1us"
     other="nonat hosts none target 5ms interval 1ms low 1ms doubling 10ms noecn"
     ;;
+floq)
+    one="nat threshold 0 responsive 0 unresponsive 0 strikes 1 window 10ms windows 1"
+    other="nonat threshold 80 responsive 50 variant algorithm-drop idle 100ms pardon 1 ecn"
+    ;;
 esac
 wrong() {
     echo "smp: FAIL: $*"

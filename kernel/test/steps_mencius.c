@@ -55,7 +55,7 @@ static noinline bool dequeue(struct mencius_sent *sent)
 /* Hashes for each place of a table: eight in each set. */
 static u32 spread(u32 at, u32 entries)
 {
-	return (u32)(((u64)(at / MN_WAYS) << 32) / (entries / MN_WAYS)) + at % MN_WAYS + 1;
+	return (u32)(((u64)(at / FT_WAYS) << 32) / (entries / FT_WAYS)) + at % FT_WAYS + 1;
 }
 
 /* A packet of @flow of @host. */

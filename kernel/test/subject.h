@@ -25,9 +25,14 @@ struct subject {
 	unsigned int		option_count;
 	/* Attributes: the highest, and those that tests know; 0 for one that there is not. */
 	int			max, limit, memory_limit, flows, targets;
+	bool			one_queue;	/* nobody is kept from others' packets */
+	int			quotas[2];	/* percent, not more than 100 together */
 	uint32_t		flow_step;	/* flows are rounded up to it */
 	/* Statistics: the same. */
 	int			stats_max, stats_flows, stats_memory, stats_class, stats_change;
+	/* Of each class, of which there are so many; 0 for one more than targets. */
+	int			class_flows, class_packets, class_bytes;
+	unsigned int		classes;
 	const int		*drops;
 	unsigned int		drop_count;
 };

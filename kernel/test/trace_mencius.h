@@ -85,19 +85,19 @@ static u32 mencius_wire(const struct mencius *m, const void *packet, u32 len)
 }
 
 /* Whether as many entries are known as have begun and were not forgotten. */
-static bool trace_table_agrees(const struct mn_table *table)
+static bool trace_table_agrees(const struct ft_table *table)
 {
 	u32 at, known = 0;
 
-	for (at = 0; at < table->set_count * (MN_WAYS + 1); at++)
-		known += mn_is_known(table, at);
+	for (at = 0; at < table->set_count * (FT_WAYS + 1); at++)
+		known += ft_is_known(table, at);
 	return table->fresh - table->forgotten == known;
 }
 
 /* Packets and bytes of hosts are those of all, and flows that wait are somebody's. */
 static bool trace_counts_agree(const struct mencius *m)
 {
-	u32 places = mn_places(mn_hosts_for(m->params.flows)), at;
+	u32 places = ft_places(mn_hosts_for(m->params.flows)), at;
 	struct mn_backlog sum = {};
 	struct mn_rivals rivals = {};
 

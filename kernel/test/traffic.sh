@@ -14,7 +14,11 @@ folder=$(cd "${2:-$(dirname "$0")}" && pwd)
 case $discipline in
 confucius) marking="targets 1/2/5" one="targets 10/50/90" other="targets 50" ;;
 mencius) marking="target 1ms interval 20ms" one="hosts source low 5ms" other="hosts none low 20ms" ;;
+floq) marking="threshold 2 responsive 0 drop_responsive 5" one="threshold 50" other="variant equation ecn" ;;
 esac
+# FLOQ counts packets only.
+memory=memory_limit
+[ "$discipline" != floq ] || memory=
 export TC_LIB_DIR="$folder"
 failed=0
 
@@ -121,7 +125,7 @@ for round in 1 2 3 4 5 6; do
         $one no-split-gso
     # shellcheck disable=SC2086
     tc -n ro qdisc change dev r1 parent 1:1 handle 10: "$discipline" limit 4000 $other \
-        memory_limit $((round * 20000)) split_gso
+        ${memory:+$memory $((round * 20000))} split_gso
 done
 wait $load
 check "nothing is left in HTB" "$(of_qdisc htb backlog)" -eq 0

@@ -49,10 +49,11 @@ sources() {
     for file in "$@"; do
         sed -e '/#include "compat.h"/d' -e '/#include "pkt_sched_[a-z]*.h"/d' \
             -e 's/^\(\t*\)confucius_drop_overlimit(skb, q->fs.sch, q->fs.to_free)/\1qdisc_drop_reason(skb, q->fs.sch, q->fs.to_free,\n\1\t\t  QDISC_DROP_OVERLIMIT)/' \
+            -e 's/^\(\t*\)confucius_drop_congested(skb, q->fs.sch, q->fs.to_free)/\1qdisc_drop_reason(skb, q->fs.sch, q->fs.to_free,\n\1\t\t  QDISC_DROP_CONGESTED)/' \
             -e 's/^\(\t*\)confucius_set_pkt_len(part, sch);/\1qdisc_skb_cb(part)->pkt_len = part->len;\n\1qdisc_skb_cb(part)->pkt_segs = 1;\n\1qdisc_calculate_pkt_len(part, qdisc_root_bh(sch));/' \
             "$file" >"net/sched/$(basename "$file")"
     done
-    if grep -nE 'compat|confucius_(drop_overlimit|set_pkt_len)' net/sched/*.h net/sched/sch_confucius.c; then
+    if grep -nE 'compat|confucius_(drop_overlimit|drop_congested|set_pkt_len)' net/sched/*.h net/sched/sch_[cmf]*.c; then
         echo "series: something of compat.h is left" >&2
         exit 1
     fi
@@ -75,12 +76,21 @@ commit "$here/4-selftests.txt"
 
 uapi mencius
 commit "$here/5-mencius-uapi.txt"
-sources "$kernel"/mencius*.h "$kernel/sch_mencius.c"
+sources "$kernel"/mencius*.h "$kernel/flow_table.h" "$kernel/sch_mencius.c"
 sed -i 's,^#include <net/netlink.h>,&\n#include <net/pkt_sched.h>,' net/sched/mencius_netlink.h
 git apply "$here/6-build.diff"
 commit "$here/6-mencius.txt"
 selftests mencius
 commit "$here/7-mencius-selftests.txt"
+
+uapi floq
+commit "$here/8-floq-uapi.txt"
+sources "$kernel"/floq*.h "$kernel/sch_floq.c"
+sed -i 's,^#include <net/netlink.h>,&\n#include <net/pkt_sched.h>,' net/sched/floq_netlink.h
+git apply "$here/9-build.diff"
+commit "$here/9-floq.txt"
+selftests floq
+commit "$here/10-floq-selftests.txt"
 
 rm -f "$out"/[0-9]*.patch
 git format-patch -q --no-signature --subject-prefix='PATCH net-next' -o "$out" tree

@@ -5,7 +5,7 @@ set -eu
 kernel=$1
 dir=$cache/$kernel
 stamp="$(checksum kernel/Kbuild kernel/*.[ch]) $(cat "$dir/release")"
-[ ! -f "$dir/sch_mencius.ko" ] || ! stamped "$dir/module.stamp" "$stamp" || exit 0
+[ ! -f "$dir/sch_floq.ko" ] || ! stamped "$dir/module.stamp" "$stamp" || exit 0
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 sh scripts/kernel-module.sh "$kernel" kernel "$out"

@@ -15,7 +15,7 @@ name = "engine"
 duration = "5s"
 warmup = "1s"
 ecn = true
-disciplines = ["fq_codel", "cake", "confucius", "mencius"]
+disciplines = ["fq_codel", "cake", "confucius", "mencius", "floq"]
 [link]
 steps = "0s 20mbit; 3s 10mbit"
 rtt = "40ms"
@@ -37,7 +37,7 @@ start = "2s"
 EOF
 run() { "$analects" run "$work/scenario.toml" --engine kernel --kernel "$kernel" --seed 7 --format json "$@"; }
 run >"$work/all.json"
-run -d confucius -d mencius >"$work/again.json"
+run -d confucius -d mencius -d floq >"$work/again.json"
 python3 - "$work/all.json" "$work/again.json" <<'EOF'
 import json, sys
 all, again = (json.load(open(path))["results"] for path in sys.argv[1:])
@@ -49,9 +49,9 @@ for result in all:
     assert bulk["goodput_mbps"] > 1, (name, bulk)
     assert len(result["pages"]) == 1 and result["pages"][0]["requests"] > 0, (name, result["pages"])
     assert 0.6 < link["utilization"] < 1.01 and link["sojourn_ms"]["mean"] > 0, (name, link)
-ours = ("confucius", "mencius")
+ours = ("confucius", "mencius", "floq")
 first, second = ([json.dumps(r) for r in results if r["discipline"] in ours] for results in (all, again))
-assert len(first) == 2 and first == second, "the same seed gave another result"
+assert len(first) == 3 and first == second, "the same seed gave another result"
 print(f"{len(all)} disciplines; the same seed, the same bytes")
 EOF
 

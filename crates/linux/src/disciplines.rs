@@ -7,7 +7,7 @@ use units::param::Value;
 use units::{Bytes, Refusal};
 
 /// The disciplines whose modules are this project's.
-pub const OURS: [&str; 2] = ["confucius", "mencius"];
+pub const OURS: [&str; 3] = ["confucius", "mencius", "floq"];
 
 /// What tc insists on for `red`.
 const INSISTED: [&str; 5] = ["min", "max", "probability", "avpkt", "burst"];

@@ -9,6 +9,7 @@ use units::{Choice, Refusal};
 const SET_UP: &[&str] = &[
     "mencius",
     "confucius",
+    "floq",
     "cake",
     "fq_codel",
     "codel",
@@ -211,6 +212,10 @@ mod tests {
             ),
             ("confucius,scale=1.5ms", "confucius scale 1500us"),
             (
+                "floq,variant=algorithm-drop,f_r=4,window=20ms,ecn=yes,split_gso=no",
+                "floq variant algorithm-drop f_r 4 window 20ms ecn no-split-gso",
+            ),
+            (
                 "mencius,hosts=source,low=15ms,nat=yes",
                 "mencius hosts source low 15ms nat",
             ),
@@ -244,6 +249,8 @@ mod tests {
         for (text, part) in [
             ("red", "simulated only, or"),
             ("nothing", "no discipline \"nothing\""),
+            ("floq,fall=100", "fall: 100 is outside 1 to 99"),
+            ("floq,variant=paper", "reading, equation"),
             ("confucius,limit=0", "limit: 0 is outside 1 to 1000000"),
             ("confucius,targets=50/10", "increasing"),
             ("confucius,tarkets=50", "no parameter \"tarkets\""),

@@ -64,15 +64,16 @@ fn advice(complaint: &str) -> String {
     };
     // net/sched/sch_api.c, qdisc_create(): neither built in, nor could modprobe load it.
     if complaint.contains("qdisc kind is unknown") {
-        return "the kernel has no such discipline, and modprobe found no module for it. mencius and \
-                confucius: install analects-dkms, or kmod-sched-mencius and kmod-sched-confucius on \
-                OpenWrt (docs/packaging.md). Others: linux-modules-extra on Ubuntu, kmod-sched or kmod-sched-NAME on OpenWrt"
+        return "the kernel has no such discipline, and modprobe found no module for it. mencius, \
+                confucius and floq: install analects-dkms, or on OpenWrt kmod-sched-mencius, \
+                kmod-sched-confucius or kmod-sched-floq (docs/packaging.md). Others: linux-modules-extra on \
+                Ubuntu, kmod-sched or kmod-sched-NAME on OpenWrt"
             .to_owned();
     }
     // iproute2, tc/tc_qdisc.c: no code of tc's own, and no plugin in its library folder.
     if let Some(name) = quoted("Unknown qdisc \"") {
         return match name {
-            "confucius" | "mencius" => format!(
+            "confucius" | "mencius" | "floq" => format!(
                 "tc has no plugin for {name}: install iproute2-analects, or tc-full and tc-mod-{name} \
                  on OpenWrt (docs/packaging.md); where the plugin is in another folder, TC_LIB_DIR names \
                  that"

@@ -79,7 +79,7 @@ const fn plain(name: &'static str, declared: &'static [Setting]) -> Spelling {
 }
 
 /// From tc-pfifo(8), tc-codel(8), tc-fq_codel(8), tc-cake(8), tc-red(8), tc-pie(8), tc-fq_pie(8),
-/// tc-fq(8), tc-hhf(8), tc-prio(8), tc-confucius(8) and tc-mencius(8).
+/// tc-fq(8), tc-hhf(8), tc-prio(8), tc-confucius(8), tc-mencius(8) and tc-floq(8).
 pub const DISCIPLINES: &[Spelling] = &[
     plain("pfifo", &[set("limit", Count)]),
     plain("bfifo", &[set("limit", Size)]),
@@ -234,6 +234,30 @@ pub const DISCIPLINES: &[Spelling] = &[
             set("rise", Time),
             set("doubling", Time),
             set("part", Count),
+            ECN,
+        ],
+        kernel: &[NAT, SPLIT_GSO],
+    },
+    Spelling {
+        name: "floq",
+        declared: &[
+            set("limit", Count),
+            set("variant", Text),
+            set("responsive", Count),
+            set("unresponsive", Count),
+            set("threshold", Count),
+            set("drop_responsive", Count),
+            set("drop_unresponsive", Count),
+            set("g", Count),
+            set("f_r", Count),
+            set("initial", Count),
+            set("flows", Count),
+            set("idle", Time),
+            set("window", Time),
+            set("windows", Count),
+            set("fall", Count),
+            set("strikes", Count),
+            set("pardon", Count),
             ECN,
         ],
         kernel: &[NAT, SPLIT_GSO],

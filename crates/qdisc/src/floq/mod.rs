@@ -31,6 +31,7 @@
 
 mod admission;
 mod behaviour;
+mod chance;
 pub mod params;
 #[cfg(test)]
 mod tests;
@@ -39,10 +40,10 @@ use crate::exact_flows::{FlowTable, Found};
 use crate::{Backlog, Class, Discipline, DropReason, Env, Observer, Packet, Qdisc};
 use admission::{Kind, Phase, Rules, Waiting};
 use behaviour::{Behaviour, Trials};
+use chance::Chance;
 use params::FloqParams;
 use std::collections::VecDeque;
 use units::param::Settings;
-use units::random::Stream;
 use units::{Instant, Refusal};
 
 /// So many idle flows are forgotten for a packet at most.
@@ -99,7 +100,7 @@ pub struct Floq<P> {
     params: FloqParams,
     rules: Rules,
     trials: Trials,
-    random: Stream,
+    chance: Chance,
     table: FlowTable,
     flows: Vec<Flow>,
     /// With the type with which each was counted.
@@ -123,7 +124,7 @@ impl<P> Floq<P> {
         Ok(Floq {
             rules: params.rules()?,
             trials: params.trials(),
-            random: Stream::new(env.seed, "floq"),
+            chance: Chance::new(env.seed),
             flows: vec![Flow::new(Instant::ZERO); table.len()],
             table,
             packets: VecDeque::new(),
@@ -189,11 +190,6 @@ impl<P> Floq<P> {
             state.behaviour.told(now, &self.trials);
         }
     }
-
-    /// Whether something of this probability, a fraction of 2^32, happens.
-    fn happens(&mut self, probability: u64) -> bool {
-        probability > 0 && self.random.bits() >> 32 < probability
-    }
 }
 
 /// What observers are told of a type.
@@ -214,7 +210,7 @@ impl<P: Send> Qdisc<P> for Floq<P> {
             return observer.dropped(now, packet, DropReason::Tail);
         }
         let probability = self.rules.drop_probability(self.waiting, kind, phase);
-        if self.happens(probability) {
+        if self.chance.happens(probability) {
             if !(self.params.ecn && packet.mark()) {
                 self.lose(now, flow);
                 return observer.dropped(now, packet, DropReason::Congestion);

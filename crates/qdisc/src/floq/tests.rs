@@ -175,20 +175,20 @@ fn chances_by_counting() {
     );
 }
 
-const TRACE_SEED: u64 = 48;
+const TRACE_SEED: u64 = 335;
 
 /// Of 10 packets: quotas of 5 and 3, 2 beside them, `AT = 8`; `g = 50`. Draws are fractions of 2^32:
-/// 0.89, 0.16, 0.80, 0.09 with this seed.
+/// 0.83, 0.14, 0.77, 0.14 with this seed.
 ///
 /// - A sends 9: it finds 0 to 8, and all are admitted.
 /// - A's 10th finds 9, `F_d = 50 / 2 = 25`, doubled as 9 is not below 5 + 2. It is an initial packet: 2 +
-///   50 - 2 = 50 %. 0.89: admitted. The queue is full.
+///   50 - 2 = 50 %. 0.83: admitted. The queue is full.
 /// - A's 11th is a tail drop, without a draw. One leaves: 9 wait.
-/// - A's 12th is past establishment: 52 %. 0.16: dropped.
-/// - B's first: 50 %. 0.80: admitted, and the next one of B a tail drop. One leaves.
+/// - A's 12th is past establishment: 52 %. 0.14: dropped.
+/// - B's first: 50 %. 0.77: admitted, and the next one of B a tail drop. One leaves.
 /// - B's third: an initial packet was lost: admitted, without a draw. Two leave: 8 wait.
 /// - A's 13th finds 8: admitted, without a draw.
-/// - A's 14th finds 9: 52 %, 0.09: dropped.
+/// - A's 14th finds 9: 52 %, 0.14: dropped.
 #[test]
 fn a_trace_by_hand() {
     let set = settings(&[("limit", "10"), ("g", "50"), ("f_r", "2")]);
@@ -196,9 +196,9 @@ fn a_trace_by_hand() {
         seed: TRACE_SEED,
         ..Env::default()
     };
-    let mut draws = Stream::new(TRACE_SEED, "floq");
-    let draws: [u64; 4] = std::array::from_fn(|_| ((draws.bits() >> 32) * 100) >> 32);
-    assert_eq!(draws, [89, 16, 80, 9]);
+    let mut draws = Chance::new(TRACE_SEED);
+    let draws: [u64; 4] = std::array::from_fn(|_| (u64::from(draws.bits()) * 100) >> 32);
+    assert_eq!(draws, [83, 14, 77, 14]);
 
     let mut queue = Floq::new(&set, &env).unwrap();
     let mut log = letters();

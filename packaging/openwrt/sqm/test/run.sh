@@ -15,7 +15,7 @@ done
 
 mkdir "$work/lib"
 cp "${SQM_SCRIPTS:-sqm}"/*.sh "$work/lib"
-for discipline in mencius confucius; do cp ../discipline.qos "$work/lib/$discipline.qos"; done
+for discipline in mencius confucius floq; do cp ../discipline.qos "$work/lib/$discipline.qos"; done
 shell=${SQM_SHELL:-sh}
 
 # start DISCIPLINE NAME VARIABLE=VALUE...: what sqm would run with these settings.
@@ -44,6 +44,9 @@ start() {
     start mencius both UPLINK=20000 DOWNLINK=100000
     start mencius options UPLINK=5000 DOWNLINK=0 ELIMIT=300 EECN=NOECN LINKLAYER=ethernet OVERHEAD=44 \
         EQDISC_OPTS="low 30ms"
+    start floq both UPLINK=20000 DOWNLINK=100000
+    start floq options UPLINK=5000 DOWNLINK=0 ELIMIT=300 EECN=NOECN LINKLAYER=ethernet OVERHEAD=44 \
+        EQDISC_OPTS="initial 30"
 } > "$work/commands"
 
 diff expected.txt "$work/commands"

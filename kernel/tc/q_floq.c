@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * FLOQ for tc: a plugin, since iproute2 does not know this qdisc.
+ *
+ * What is printed can be given back as it is, and in JSON times are microseconds and shares
+ * percent.
+ */
+#include "q_floq.h"
+#include "tc_print.h"
+#include "tc_words.h"
+
+#define MSEC	TC_TIME_MSEC
+#define SEC	TC_TIME_SEC
+
+static const char *const variants[] = {
+	[TC_FLOQ_READING] = "reading",
+	[TC_FLOQ_EQUATION] = "equation",
+	[TC_FLOQ_ALGORITHM] = "algorithm",
+	[TC_FLOQ_ALGORITHM_DROP] = "algorithm-drop",
+};
+
+/* The ranges are those of pkt_sched_floq.h. */
+static const struct tc_word words[] = {
+	TC_VALUE("limit", TCA_FLOQ_LIMIT, PACKETS, 1, 1000000),
+	TC_VALUE("flows", TCA_FLOQ_FLOWS, NUMBER, 8, 65536),
+	{ .name = "variant", .attr = TCA_FLOQ_VARIANT, .kind = CHOICE,
+	  .max = TC_COUNT(variants) - 1, .choices = variants,
+	  .expected = "reading, equation, algorithm or algorithm-drop" },
+	TC_VALUE("responsive", TCA_FLOQ_RESPONSIVE, PERCENT, 0, 100),
+	TC_VALUE("unresponsive", TCA_FLOQ_UNRESPONSIVE, PERCENT, 0, 100),
+	TC_VALUE("threshold", TCA_FLOQ_THRESHOLD, PERCENT, 0, 100),
+	TC_VALUE("drop_responsive", TCA_FLOQ_DROP_RESPONSIVE, PERCENT, 0, 100),
+	TC_VALUE("drop_unresponsive", TCA_FLOQ_DROP_UNRESPONSIVE, PERCENT, 0, 100),
+	TC_VALUE("g", TCA_FLOQ_G, NUMBER, 0, 1000),
+	TC_VALUE("f_r", TCA_FLOQ_F_R, PERCENT, 0, 100),
+	TC_VALUE("initial", TCA_FLOQ_INITIAL, PACKETS, 0, 1000000),
+	TC_VALUE("idle", TCA_FLOQ_IDLE, TIME, 100 * MSEC, 3600 * SEC),
+	TC_VALUE("window", TCA_FLOQ_WINDOW, TIME, 10 * MSEC, 10 * SEC),
+	TC_VALUE("windows", TCA_FLOQ_WINDOWS, NUMBER, 1, 100),
+	TC_VALUE("fall", TCA_FLOQ_FALL, PERCENT, 1, 99),
+	TC_VALUE("strikes", TCA_FLOQ_STRIKES, NUMBER, 1, 1000),
+	TC_VALUE("pardon", TCA_FLOQ_PARDON, NUMBER, 0, 1000),
+};
+
+static const struct tc_flag flags[] = {
+	{ "ecn", "ecn", TCA_FLOQ_ECN, 1 },
+	{ "noecn", "ecn", TCA_FLOQ_ECN, 0 },
+	{ "nat", "nat", TCA_FLOQ_NAT, 1 },
+	{ "nonat", "nat", TCA_FLOQ_NAT, 0 },
+	{ "split_gso", "split_gso", TCA_FLOQ_SPLIT_GSO, 1 },
+	{ "no-split-gso", "split_gso", TCA_FLOQ_SPLIT_GSO, 0 },
+	{ "split-gso", "split_gso", TCA_FLOQ_SPLIT_GSO, 1 },
+	{ "no_split_gso", "split_gso", TCA_FLOQ_SPLIT_GSO, 0 },
+};
+
+static const struct tc_discipline floq = {
+	.id = "floq",
+	.usage =
+		"Usage: ... floq [ limit PACKETS ] [ flows NUMBER ]\n"
+		"                [ variant { reading | equation | algorithm | algorithm-drop } ]\n"
+		"                [ responsive PERCENT ] [ unresponsive PERCENT ]\n"
+		"                [ threshold PERCENT ] [ drop_responsive PERCENT ]\n"
+		"                [ drop_unresponsive PERCENT ] [ g NUMBER ] [ f_r PERCENT ]\n"
+		"                [ initial PACKETS ] [ idle TIME ] [ window TIME ]\n"
+		"                [ windows NUMBER ] [ fall PERCENT ] [ strikes NUMBER ]\n"
+		"                [ pardon NUMBER ] [ ecn | noecn ] [ nat | nonat ]\n"
+		"                [ split_gso | no-split-gso ]\n",
+	.words = words,
+	.word_count = TC_COUNT(words),
+	.flags = flags,
+	.flag_count = TC_COUNT(flags),
+};
+
+_Static_assert((int)TCA_FLOQ_MAX <= TC_ATTR_MAX, "an attribute has room in tc_words.c");
+
+static int floq_parse_opt(const struct qdisc_util *qu, int argc, char **argv,
+			  struct nlmsghdr *n, const char *dev)
+{
+	(void)qu;
+	(void)dev;
+	return tc_parse_words(&floq, argc, argv, n);
+}
+
+static int floq_print_opt(const struct qdisc_util *qu, FILE *f, struct rtattr *opt)
+{
+	(void)qu;
+	(void)f;
+	tc_print_words(&floq, opt);
+	return 0;
+}
+
+/* tc looks it up by this name; all else stays inside, where no name of tc can take its place. */
+__attribute__((visibility("default")))
+struct qdisc_util floq_qdisc_util = {
+	.id = "floq",
+	.parse_qopt = floq_parse_opt,
+	.print_qopt = floq_print_opt,
+	.print_xstats = floq_print_xstats,
+};

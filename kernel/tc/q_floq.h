@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the two halves of the plugin share: parameters in q_floq.c, statistics beside it. */
+#ifndef Q_FLOQ_H
+#define Q_FLOQ_H
+
+#include "tc_plugin.h"
+#include "pkt_sched_floq.h"
+
+int floq_print_xstats(const struct qdisc_util *qu, FILE *f, struct rtattr *xstats);
+
+#endif
