@@ -379,4 +379,53 @@ mod tests {
         let texts = [0.0, -0.0001, 0.034, 1.0, 12.34, 123.4, -1234.5].map(number);
         assert_eq!(texts, ["0", "0", "0.03", "1.00", "12.3", "123", "-1234"]);
     }
+
+    #[test]
+    fn lines_over_what_a_metric_is_of() {
+        use crate::data::Data;
+        use crate::experiment::Experiment;
+        use crate::facts::Facts;
+        use crate::testing::NoEngine;
+        use measure::MeasuredValue;
+        use measure::RunResult;
+        let written = |figure: &str| {
+            let text = format!(
+                r#"
+                title = "t"
+                paper = "p"
+                about = "a"
+                cases = ["pfifo"]
+                [scenario]
+                name = "s"
+                [[figure]]
+                title = "f"
+                y = "loss_by_index"
+                {figure}"#
+            );
+            Experiment::parse("test", "test.toml", &text)
+        };
+        let experiment =
+            written("kind = \"lines\"\nx = \"packet\"\nof = [\"1\", \"7\", \"9\"]").unwrap();
+        let point = |(at, value)| MeasuredValue {
+            of: String::new(),
+            at: Some(at),
+            value,
+        };
+        let mut run = RunResult {
+            discipline: "pfifo".to_owned(),
+            ..RunResult::default()
+        };
+        let curve = [(1.0, 0.5), (2.0, 1.0), (7.0, 4.0)].map(point);
+        run.measured
+            .insert("loss_by_index".to_owned(), curve.to_vec());
+        let (data, runs) = (Data::default(), [run]);
+        let facts = Facts::new(&NoEngine, &data);
+        let records = Records::new(experiment.design(), false, &facts, &runs);
+        let shown = experiment.written.figure[0].shown(&records).unwrap();
+        let (head, rows) = shown.table();
+        assert_eq!(head, ["case", "packet 1", "packet 7", "packet 9"]);
+        assert_eq!(rows, [["pfifo", "0.50", "4.00", "–"]]);
+        let wrong = written("kind = \"bars\"\nof = [\"1\"]").unwrap_err();
+        assert!(wrong.message.contains("what of counts"), "{wrong}");
+    }
 }
