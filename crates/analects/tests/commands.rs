@@ -64,7 +64,15 @@ fn everything_that_is_listed_is_described_with_its_parameters() {
     }
     assert_eq!(
         names(&list("traffic")),
-        ["call", "conference", "page", "bulk", "udp", "actors"]
+        [
+            "call",
+            "conference",
+            "page",
+            "bulk",
+            "udp",
+            "actors",
+            "video"
+        ]
     );
     let call = print(&folder, &["describe", "call"]);
     assert!(

@@ -19,6 +19,9 @@ pub struct Figure {
     /// An axis of the experiment (lines), or a metric (scatter).
     #[serde(default)]
     pub x: Option<String>,
+    /// What the metric is of in each column, for lines over that instead of an axis: `loss_by_index:N`.
+    #[serde(default)]
+    pub of: Vec<String>,
     /// The metric.
     pub y: String,
     /// What becomes of the metrics' values; the mean if not said.
@@ -101,12 +104,13 @@ impl Figure {
     pub(super) fn check(&self, design: Design<'_>) -> Result<(), Refusal> {
         design.metrics.select(&self.y)?;
         self.statistic()?;
-        match (self.kind, &self.x) {
-            (Form::Lines, Some(axis)) => _ = design.axis(axis)?,
-            (Form::Scatter, Some(metric)) => _ = design.metrics.select(metric)?,
-            (Form::Bars | Form::Distribution, None) => {}
+        match (self.kind, &self.x, self.of.is_empty()) {
+            (Form::Lines, Some(axis), true) => _ = design.axis(axis)?,
+            (Form::Scatter, Some(metric), true) => _ = design.metrics.select(metric)?,
+            (Form::Lines, Some(_), false) | (Form::Bars | Form::Distribution, None, true) => {}
             _ => {
-                let message = "x is for lines (an axis) and for scatter (a metric)";
+                let message =
+                    "x is for lines (an axis, or what of counts) and for scatter (a metric)";
                 return Err(Refusal::new(message));
             }
         }
@@ -175,7 +179,8 @@ impl Figure {
         let design = records.design();
         let metric = design.metrics.select(&self.y)?;
         let columns = match (&self.x, self.kind) {
-            (Some(axis), Form::Lines) => records.labels(axis),
+            (Some(axis), Form::Lines) if self.of.is_empty() => records.labels(axis),
+            (_, Form::Lines) => self.of.clone(),
             _ => Vec::new(),
         };
         let mut series = Vec::new();
@@ -188,6 +193,14 @@ impl Figure {
             let value =
                 |metric: &Selection, place: &Settings| self.value(records, metric, name, place);
             let values = match (&self.x, self.kind) {
+                (_, Form::Lines) if !self.of.is_empty() => {
+                    let of = |entry: &String| {
+                        let entry = entry.clone();
+                        let metric = metric.metric.clone();
+                        value(&Selection { metric, entry }, place)
+                    };
+                    columns.iter().map(of).collect::<Result<_, _>>()?
+                }
                 (Some(axis), Form::Lines) => {
                     let at = |label: &String| {
                         let mut place = place.clone();
@@ -365,5 +378,54 @@ mod tests {
     fn numbers_have_as_many_digits_as_count() {
         let texts = [0.0, -0.0001, 0.034, 1.0, 12.34, 123.4, -1234.5].map(number);
         assert_eq!(texts, ["0", "0", "0.03", "1.00", "12.3", "123", "-1234"]);
+    }
+
+    #[test]
+    fn lines_over_what_a_metric_is_of() {
+        use crate::data::Data;
+        use crate::experiment::Experiment;
+        use crate::facts::Facts;
+        use crate::testing::NoEngine;
+        use measure::MeasuredValue;
+        use measure::RunResult;
+        let written = |figure: &str| {
+            let text = format!(
+                r#"
+                title = "t"
+                paper = "p"
+                about = "a"
+                cases = ["pfifo"]
+                [scenario]
+                name = "s"
+                [[figure]]
+                title = "f"
+                y = "loss_by_index"
+                {figure}"#
+            );
+            Experiment::parse("test", "test.toml", &text)
+        };
+        let experiment =
+            written("kind = \"lines\"\nx = \"packet\"\nof = [\"1\", \"7\", \"9\"]").unwrap();
+        let point = |(at, value)| MeasuredValue {
+            of: String::new(),
+            at: Some(at),
+            value,
+        };
+        let mut run = RunResult {
+            discipline: "pfifo".to_owned(),
+            ..RunResult::default()
+        };
+        let curve = [(1.0, 0.5), (2.0, 1.0), (7.0, 4.0)].map(point);
+        run.measured
+            .insert("loss_by_index".to_owned(), curve.to_vec());
+        let (data, runs) = (Data::default(), [run]);
+        let facts = Facts::new(&NoEngine, &data);
+        let records = Records::new(experiment.design(), false, &facts, &runs);
+        let shown = experiment.written.figure[0].shown(&records).unwrap();
+        let (head, rows) = shown.table();
+        assert_eq!(head, ["case", "packet 1", "packet 7", "packet 9"]);
+        assert_eq!(rows, [["pfifo", "0.50", "4.00", "–"]]);
+        let wrong = written("kind = \"bars\"\nof = [\"1\"]").unwrap_err();
+        assert!(wrong.message.contains("what of counts"), "{wrong}");
     }
 }

@@ -36,8 +36,8 @@ pub const FORMAT: u32 = 1;
 
 /// Bytes of a key.
 const BYTES: usize = 16;
-/// What a source or trace is called that no file holds.
-const GENERATED: &str = "generated";
+/// What the names of sources and traces begin with that no file holds.
+const MADE: [&str; 2] = ["generated", "document:"];
 
 /// Somebody who listens to a run, such as a file that it is written to.
 pub trait Listener: fmt::Debug + Send + Sync {
@@ -242,7 +242,7 @@ fn each_file(
                 match inner.as_str().map(str::to_owned) {
                     Some(name)
                         if matches!(key.as_str(), "trace" | "source")
-                            && !name.starts_with(GENERATED) =>
+                            && !MADE.iter().any(|made| name.starts_with(made)) =>
                     {
                         *inner = change(key, &name)?;
                     }

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use workload::LibraryError;
 use workload::generator;
 use workload::har::{Har, LeftOut};
-use workload::page::Page;
+use workload::page::{Page, document};
 
 /// Largest scenario that is read. Its text is parsed as a whole, which takes many times its size.
 pub const MAX_SCENARIO: u64 = 1 << 20;
@@ -184,6 +184,8 @@ pub(crate) fn trace_of(text: &Text<'_>) -> Result<Trace, ScenarioError> {
 enum Source {
     /// The first sites of a population of the generator, and whether it is that of today's web.
     Generated { number: u32, web: bool },
+    /// A page that is one answer.
+    Document(Arc<Page>),
     /// HAR files.
     Files(Vec<PathBuf>),
 }
@@ -191,6 +193,11 @@ enum Source {
 impl Source {
     /// What `source` names; an error says what is wrong, and what to write instead.
     fn parse(source: &str) -> Result<Self, (String, String)> {
+        if let Some(document) = document(source) {
+            let help = "write document:SIZE:PROTOCOL, with h1, h2 or h3 for the protocol";
+            let refused = |reason| (format!("{source:?}: {reason}"), help.to_owned());
+            return document.map(Source::Document).map_err(refused);
+        }
         let most = generator::SITES;
         let Some(number) = source.strip_prefix("generated") else {
             let help = "name a HAR file or a folder of them";
@@ -214,7 +221,8 @@ impl Source {
 
     fn read(self) -> Result<Pages, ScenarioError> {
         match self {
-            Source::Generated { number, web } => Ok(Pages::generated(number, web)),
+            Source::Generated { number, web } => Ok(Pages::made(generated(number, web))),
+            Source::Document(page) => Ok(Pages::made(vec![page])),
             Source::Files(files) => {
                 let mut all = Pages::default();
                 for path in &files {
@@ -245,8 +253,9 @@ pub struct Incomplete {
 }
 
 /// The pages that `source` names: a HAR file, a folder of them, a pattern with `*` in its last
-/// part, `generated:N` for the first N sites like those of the Confucius paper, or
-/// `generated-web:N` for the first N home pages of today's web.
+/// part, `generated:N` for the first N sites like those of the Confucius paper,
+/// `generated-web:N` for the first N home pages of today's web, or `document:SIZE:PROTOCOL` for one
+/// answer.
 ///
 /// # Errors
 /// If there are none, or a file cannot be read or is no HAR.
@@ -271,9 +280,10 @@ pub(crate) fn named_pages(source: &str) -> Result<Pages, LibraryError> {
 }
 
 impl Pages {
-    fn generated(number: u32, web: bool) -> Self {
+    /// Pages that come from no file.
+    fn made(pages: Vec<Arc<Page>>) -> Self {
         Pages {
-            pages: generated(number, web),
+            pages,
             incomplete: Vec::new(),
         }
     }

@@ -1,4 +1,4 @@
-//! Sans-I/O applications: calls, web pages, transfers, datagrams.
+//! Sans-I/O applications: calls, web pages, videos, transfers, datagrams.
 //!
 //! An [`App`] is a state machine: it is told what happened and answers with what to do. It knows
 //! nothing of packets; whoever runs it opens the connections and carries the messages. The
@@ -23,6 +23,7 @@ mod event;
 pub mod generator;
 pub mod har;
 pub mod ideal;
+mod ladder;
 mod ledger;
 mod library_call;
 pub mod page;
@@ -31,6 +32,7 @@ pub mod registry;
 pub mod sizes;
 pub mod statistics;
 pub mod udp;
+mod video;
 
 pub use app::{
     App, AudioFrame, Conditions, ConnId, Datagram, Frame, Input, Message, Output, Report,
@@ -42,5 +44,6 @@ pub use entry::{
     Start, Workload,
 };
 pub use event::{Event, TrafficId};
+pub use ladder::Layers;
 pub use page_loads::PageLoads;
 pub use registry::Registry;

@@ -5,7 +5,7 @@
 //! documentation say of a workload comes from its entry.
 
 use crate::entry::Entry;
-use crate::{actors, bulk, call, conference, page_loads, udp};
+use crate::{actors, bulk, call, conference, page_loads, udp, video};
 
 /// All known workloads.
 #[derive(Debug, Clone)]
@@ -24,6 +24,7 @@ impl Registry {
                 bulk::ENTRY,
                 udp::ENTRY,
                 actors::ENTRY,
+                video::ENTRY,
             ],
         }
     }

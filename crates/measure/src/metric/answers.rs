@@ -4,7 +4,7 @@ use super::declared::{Better, Metric, Observed, belongs};
 use crate::result::FigureResult;
 
 /// What `take` has of the figure called `figure` of each entry that belongs to `entry`.
-fn each(
+pub(super) fn each(
     observed: &Observed<'_>,
     entry: &str,
     figure: &str,

@@ -1,33 +1,105 @@
-//! `loss_by_index`: how often the first packets of a flow are dropped, and the later ones.
+//! `loss_by_index` and what is made of it: how often the first packets of a flow are dropped, and the
+//! later ones.
 
-use super::declared::{Better, Metric};
-use super::meter::{Meter, found};
+use super::declared::{Better, Metric, Observed};
+use super::meter::Meter;
 use crate::event::{Event, LinkId, PacketId, Sink};
 use crate::flows::Flows;
 use crate::result::MeasuredValue;
 use scenario::Scenario;
 use std::collections::BTreeMap;
 use units::Instant;
+use workload::Carrier;
 
-/// `loss_by_index` for the registry.
+/// The curve, for the registry.
 pub const LOSS_BY_INDEX: Metric = Metric {
-    name: "loss_by_index",
+    name: NAME,
     unit: "%",
     summary: "packets dropped at the first queue, by their number within their flow",
-    about: "The first packet of a flow has number 1; packets from number 100 on count together. \
-        Retransmissions are packets as any other. It follows every packet, so a scenario has to ask \
-        for it: metrics = [\"loss_by_index\"].",
-    source: "FLOQ paper, the establishment phase of ten packets",
+    about: "Of flows that answer to loss: over TCP, QUIC or a media session. The first packet of a flow \
+        has number 1; packets from number 100 on count together. Retransmissions are packets as any \
+        other. `loss_by_index:7` is that of the seventh. It follows every packet, so a scenario has to \
+        ask for it: metrics = [\"loss_by_index\"].",
+    source: "FLOQ, IV.A: an establishment phase of ten packets",
     better: Better::Less,
     column: None,
     meter: Some(|scenario| Box::new(LossByIndex::new(scenario))),
-    take: |observed, of| found(observed, "loss_by_index", of),
+    take: |observed, of| {
+        let wanted = of.parse().ok();
+        let curve = all(observed).filter_map(|value| Some((value.at?, value.value)));
+        let here = curve.filter(|(at, _)| of.is_empty() || wanted == Some(*at));
+        here.map(|(_, value)| value).collect()
+    },
 };
 
+/// The first ten packets.
+pub const LOSS_FIRST: Metric = Metric {
+    name: "loss_first",
+    unit: "%",
+    summary: "packets dropped at the first queue of the first ten of each flow",
+    about: "Of the flows of `loss_by_index`, which a scenario has to ask for: metrics = \
+        [\"loss_by_index\"].",
+    source: "FLOQ, IV.A: an establishment phase of ten packets",
+    better: Better::Less,
+    column: None,
+    meter: None,
+    take: |observed, _| part(observed, FIRST).into_iter().collect(),
+};
+
+/// All others.
+pub const LOSS_LATER: Metric = Metric {
+    name: "loss_later",
+    unit: "%",
+    summary: "packets dropped at the first queue after the first ten of each flow",
+    about: "Of the flows of `loss_by_index`, which a scenario has to ask for: metrics = \
+        [\"loss_by_index\"].",
+    source: "FLOQ, IV.A: an establishment phase of ten packets",
+    better: Better::Less,
+    column: None,
+    meter: None,
+    take: |observed, _| part(observed, LATER).into_iter().collect(),
+};
+
+/// The first ten beside the others.
+pub const LOSS_RATIO: Metric = Metric {
+    name: "loss_ratio",
+    unit: "",
+    summary: "`loss_first` over `loss_later`: below 1 where the first packets of a flow are spared",
+    about: "One value for each run; none where no later packet was dropped. A scenario has to ask for \
+        `loss_by_index`.",
+    source: "this project",
+    better: Better::Less,
+    column: None,
+    meter: None,
+    take: |observed, _| {
+        let later = part(observed, LATER).filter(|later| *later > 0.0);
+        let ratio = |later: f64| Some(part(observed, FIRST)? / later);
+        later.and_then(ratio).into_iter().collect()
+    },
+};
+
+const NAME: &str = "loss_by_index";
+/// What the meter's two sums are of.
+const FIRST: &str = "first";
+const LATER: &str = "later";
+/// So many packets are the first.
+const ESTABLISHMENT: usize = 10;
 /// Packets from this number on count together.
 const LAST: u32 = 100;
 /// The first queue towards the home.
 const QUEUE: LinkId = LinkId(0);
+
+fn all<'a>(observed: &Observed<'a>) -> impl Iterator<Item = &'a MeasuredValue> {
+    observed.run.measured.get(NAME).into_iter().flatten()
+}
+
+fn part(observed: &Observed<'_>, of: &str) -> Option<f64> {
+    let mut found = all(observed).filter(|value| value.of == of);
+    found.next().map(|value| value.value)
+}
+
+/// Packets that came and packets that were dropped.
+type Count = (u64, u64);
 
 struct LossByIndex {
     from: Instant,
@@ -35,8 +107,8 @@ struct LossByIndex {
     flows: Flows<u32>,
     /// The numbers within their flow of packets that wait.
     waiting: BTreeMap<u64, u32>,
-    /// Packets that came and packets that were dropped, by number.
-    counts: Vec<(u64, u64)>,
+    /// By number.
+    counts: Vec<Count>,
 }
 
 impl LossByIndex {
@@ -65,7 +137,11 @@ impl LossByIndex {
 impl Sink for LossByIndex {
     fn event(&mut self, now: Instant, event: Event) {
         match event {
-            Event::Traffic(workload::Event::FlowStarted { flow, .. }) => self.flows.insert(flow, 0),
+            Event::Traffic(workload::Event::FlowStarted { flow, carrier, .. })
+                if carrier != Carrier::Udp =>
+            {
+                self.flows.insert(flow, 0);
+            }
             Event::Traffic(workload::Event::FlowEnded { flow }) => {
                 self.flows.remove(flow);
             }
@@ -83,14 +159,118 @@ impl Sink for LossByIndex {
     }
 }
 
+/// The percentage that was dropped; none of nothing.
+fn percent((came, dropped): Count) -> Option<f64> {
+    (came > 0).then(|| 100.0 * dropped as f64 / came as f64)
+}
+
 impl Meter for LossByIndex {
     fn finish(&mut self) -> Vec<MeasuredValue> {
-        let counts = (1..).zip(&self.counts).filter(|(_, (came, _))| *came > 0);
-        let value = |(number, (came, dropped)): (u32, &(u64, u64))| MeasuredValue {
-            of: String::new(),
-            at: Some(f64::from(number)),
-            value: 100.0 * *dropped as f64 / *came as f64,
+        let (first, later) = self.counts.split_at(ESTABLISHMENT);
+        let sum = |of: &[Count]| {
+            of.iter().fold((0, 0), |(came, dropped), one| {
+                (came + one.0, dropped + one.1)
+            })
         };
-        counts.map(value).collect()
+        let sums = [(FIRST, sum(first)), (LATER, sum(later))];
+        let sums = sums.map(|(of, count)| (of, None, count));
+        let numbered = (1..).zip(&self.counts);
+        let curve = numbered.map(|(number, count)| ("", Some(f64::from(number)), *count));
+        let value = |(of, at, count): (&str, Option<f64>, Count)| {
+            Some(MeasuredValue {
+                of: of.to_owned(),
+                at,
+                value: percent(count)?,
+            })
+        };
+        curve.chain(sums).filter_map(value).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::result::RunResult;
+    use qdisc::DropReason;
+    use units::{Duration, Ecn, FlowId};
+    use workload::TrafficId;
+
+    /// Of two flows of TCP and one of datagrams: packets 1 to 20 of each come, and these are dropped.
+    fn run(dropped: &[(u32, u32)]) -> RunResult {
+        let mut meter = LossByIndex {
+            from: Instant::ZERO,
+            flows: Flows::default(),
+            waiting: BTreeMap::new(),
+            counts: vec![(0, 0); LAST as usize],
+        };
+        for (flow, carrier) in [Carrier::Tcp, Carrier::Quic, Carrier::Udp]
+            .into_iter()
+            .enumerate()
+        {
+            let flow = FlowId(flow as u32);
+            let started = workload::Event::FlowStarted {
+                flow,
+                traffic: TrafficId(0),
+                carrier,
+                server: 0,
+            };
+            meter.event(Instant::ZERO, Event::Traffic(started));
+            for number in 1..=20 {
+                let packet = PacketId {
+                    number: u64::from(flow.0 * 100 + number),
+                    flow: Some(flow),
+                    bytes: 1500,
+                    ecn: Ecn::NotCapable,
+                };
+                let link = QUEUE;
+                meter.event(Instant::ZERO, Event::Enqueued { link, packet });
+                let event = match dropped.contains(&(flow.0, number)) {
+                    true => Event::Dropped {
+                        link,
+                        packet,
+                        reason: DropReason::Tail,
+                    },
+                    false => Event::Dequeued {
+                        link,
+                        packet,
+                        sojourn: Duration::ZERO,
+                    },
+                };
+                meter.event(Instant::ZERO, event);
+            }
+        }
+        let mut run = RunResult::default();
+        run.measured.insert(NAME.to_owned(), meter.finish());
+        run
+    }
+
+    #[test]
+    fn the_first_ten_and_the_later_packets_of_flows_that_answer_to_loss() {
+        // Flow 2 is one of datagrams.
+        let run = run(&[(0, 1), (0, 10), (1, 11), (0, 20), (1, 20), (1, 15), (2, 5)]);
+        let observed = Observed {
+            run: &run,
+            control: None,
+        };
+        let of = |metric: &Metric, of: &str| (metric.take)(&observed, of);
+        assert_eq!(of(&LOSS_FIRST, ""), [10.0]);
+        assert_eq!(of(&LOSS_LATER, ""), [20.0]);
+        assert_eq!(of(&LOSS_RATIO, ""), [0.5]);
+        assert_eq!(of(&LOSS_BY_INDEX, "1"), [50.0]);
+        assert_eq!(of(&LOSS_BY_INDEX, "5"), [0.0]);
+        assert_eq!(of(&LOSS_BY_INDEX, "20"), [100.0]);
+        assert_eq!(of(&LOSS_BY_INDEX, "").len(), 20);
+        assert!(of(&LOSS_BY_INDEX, "21").is_empty());
+        assert!(of(&LOSS_BY_INDEX, "one").is_empty());
+    }
+
+    #[test]
+    fn without_later_drops_there_is_no_ratio() {
+        let run = run(&[(0, 1)]);
+        let observed = Observed {
+            run: &run,
+            control: None,
+        };
+        assert!((LOSS_RATIO.take)(&observed, "").is_empty());
     }
 }

@@ -16,6 +16,7 @@ pub mod pages;
 pub mod queues;
 mod registry;
 pub mod transfers;
+pub mod videos;
 
 pub use declared::{Better, Column, Metric, Observed, Take};
 pub use meter::{MakeMeter, Meter, found};

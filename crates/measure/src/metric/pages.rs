@@ -162,6 +162,26 @@ pub const UNFINISHED: Metric = Metric {
     },
 };
 
+/// Loads that are complete.
+pub const LOADS: Metric = Metric {
+    name: "loads",
+    unit: "",
+    summary: "page loads that were complete",
+    about: "Who requests the next page after a pause gets more of them the sooner each is there. One \
+            value for each run.",
+    source: "FLOQ, figures 6 and 7",
+    better: Better::More,
+    column: None,
+    meter: None,
+    take: |observed, entry| {
+        let complete = |page: &PageResult| Some(f64::from(u8::from(page.plt_ms.is_some())));
+        match each(observed, entry, complete).as_slice() {
+            [] => Vec::new(),
+            loads => vec![loads.iter().sum()],
+        }
+    },
+};
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -190,6 +210,7 @@ mod tests {
         assert_eq!(of(PLT_TRIPS), [200.0]);
         assert_eq!(of(PLT_LINK), [400.0]);
         assert_eq!(of(UNFINISHED), [1.0]);
+        assert_eq!(of(LOADS), [1.0]);
         assert!((UNFINISHED.take)(&observed, "other").is_empty());
     }
 }

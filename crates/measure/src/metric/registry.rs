@@ -5,7 +5,7 @@
 //! whole result of a run, with all that meters left in it.
 
 use super::declared::{Column, Metric, Observed};
-use super::{answers, calls, fct_by_size, lorenz, loss_by_index, pages, queues, transfers};
+use super::{answers, calls, fct_by_size, lorenz, loss_by_index, pages, queues, transfers, videos};
 use units::Refusal;
 
 /// All known metrics.
@@ -39,6 +39,7 @@ impl Registry {
                 pages::PLT_TRIPS,
                 pages::PLT_LINK,
                 pages::UNFINISHED,
+                pages::LOADS,
                 transfers::FCT,
                 transfers::ALL_DONE,
                 transfers::FLOW_RATE,
@@ -46,6 +47,9 @@ impl Registry {
                 transfers::BULK_RATE,
                 answers::ANSWER_P99,
                 answers::DATAGRAMS_LOST,
+                videos::VIDEO_RATE,
+                videos::SEGMENTS_FAILED,
+                videos::REBUFFERING,
                 queues::SOJOURN,
                 queues::SOJOURN_P95,
                 queues::OCCUPANCY,
@@ -56,6 +60,9 @@ impl Registry {
                 queues::CLASS_SHARE,
                 transfers::JFI,
                 loss_by_index::LOSS_BY_INDEX,
+                loss_by_index::LOSS_FIRST,
+                loss_by_index::LOSS_LATER,
+                loss_by_index::LOSS_RATIO,
                 fct_by_size::FCT_BY_SIZE,
                 lorenz::LORENZ,
             ],

@@ -25,9 +25,10 @@ units::params! {
         /// Chance of a drop for unresponsive flows, percent, before it grows with the queue.
         drop_unresponsive: u32 = "5", range "0".."100", source "FLOQ, IV.B";
         /// What the drop scaling factor comes to in a full buffer.
-        g: u32 = "10", range "0".."1000", source "ours: the paper gives no figure";
-        /// What the initial packets of a responsive flow are spared, percent.
-        f_r: u32 = "2", range "0".."100", source "ours: the least that outweighs drop_responsive";
+        g: u32 = "30", range "0".."1000", source "decision 0016: with less, first packets find a full buffer";
+        /// What the initial packets of a responsive flow are spared, percent. The literal readings add
+        /// it instead, and make sense with 2.
+        f_r: u32 = "100", range "0".."100", source "decision 0016: no drop by chance at all";
         /// Packets with which a flow establishes itself.
         initial: u32 = "10", range "0".."1000000", source "FLOQ, IV.A";
         /// Flows that are told apart. Fixed once there is a queue.

@@ -12,8 +12,12 @@ fn floq(set: &[(&str, &str)]) -> Floq<u32> {
     Floq::new(&settings(set), &Env::default()).unwrap()
 }
 
+/// With these, chances are easily worked out by hand.
+const BY_HAND: [(&str, &str); 2] = [("g", "10"), ("f_r", "2")];
+
 fn rules(set: &[(&str, &str)]) -> Rules {
-    FloqParams::parse(&settings(set)).unwrap().rules().unwrap()
+    let set = [&BY_HAND[..], set].concat();
+    FloqParams::parse(&settings(&set)).unwrap().rules().unwrap()
 }
 
 fn waiting(responsive: u32, unresponsive: u32) -> Waiting {
@@ -94,6 +98,17 @@ fn literal_readings() {
     assert_eq!(at("algorithm-drop", Unresponsive, Phase::Later), 30_000);
 }
 
+/// Without more being said, initial packets are not dropped by chance: only a full buffer drops them.
+#[test]
+fn by_default_first_packets_are_spared_any_chance() {
+    let rules = FloqParams::default().rules().unwrap();
+    for counts in [(600, 300), (500, 499), (650, 340)] {
+        assert_eq!(chance(&rules, counts, Kind::Responsive, FIRST), 0);
+        assert!(chance(&rules, counts, Kind::Unresponsive, FIRST) > 0);
+    }
+    assert!(chance(&rules, (600, 300), Kind::Responsive, Phase::Later) > 0);
+}
+
 /// However large the buffer and the parameters, a probability is at most all.
 #[test]
 fn nothing_overflows() {
@@ -128,7 +143,7 @@ fn filled(seed: u64, more: &[(&str, &str)]) -> Floq<u32> {
     };
     let mut queue = Floq::new(&fill, &env).unwrap();
     put(&mut queue, ms(0), &"A".repeat(90), 1500, &mut letters());
-    let set = settings(&[&[("threshold", "80")], more].concat());
+    let set = settings(&[&BY_HAND[..], &[("threshold", "80")], more].concat());
     queue.change(ms(0), &set, &mut letters()).unwrap();
     queue
 }
@@ -176,7 +191,7 @@ const TRACE_SEED: u64 = 335;
 /// - A's 14th finds 9: 52 %, 0.14: dropped.
 #[test]
 fn a_trace_by_hand() {
-    let set = settings(&[("limit", "10"), ("g", "50")]);
+    let set = settings(&[("limit", "10"), ("g", "50"), ("f_r", "2")]);
     let env = Env {
         seed: TRACE_SEED,
         ..Env::default()

@@ -1,7 +1,7 @@
 //! The home side of pages: loads one, waits, loads the next.
 //!
 //! Each load starts with no connections, as in a browser that has just been opened, and closes its
-//! own when the last answer is complete. A load that is not complete when the next one is due goes
+//! own when the last answer is complete. With `pause` the next one starts so long after. Otherwise a load that is not complete when the next one is due goes
 //! on, and the next one starts when it is: abandoning it would take the longest load times out of
 //! the results.
 
@@ -18,10 +18,14 @@ units::params! {
     pub struct PageParams {
         /// Which pages: a HAR file, a folder of them, a pattern with `*`, `generated:N` for the first
         /// N sites like those that the Confucius paper measured in 2023, or `generated-web:N` for N
-        /// home pages like those of today's web, which are four times as heavy (decision 0032).
+        /// home pages like those of today's web, which are four times as heavy (decision 0032), or
+        /// `document:SIZE:h1`, `h2` or `h3` for a page that is one answer.
         source: String = "generated:1000", source "decision 0031";
         /// From one load's start to the next one's. A load that takes longer delays the next.
         interval: Duration = "53s", range "1ms".."24h", source "Confucius, section 7.2";
+        /// From one load's end to the next one's start, as of who reads and then clicks, instead of
+        /// `interval`; 0 for `interval`.
+        pause: Duration = "0ms", range "0ms".."24h", source "FLOQ, V.B: 6 s";
         /// How many loads; 0 for no end.
         loads: u32 = "0", range "0".."1000000", source "none";
         /// Choose each load's page at random, instead of taking the pages in turn.
@@ -116,7 +120,10 @@ impl PageClient {
             out.push(Output::Report(Report::PageDone { load: number }));
             load.close(out);
             self.load = None;
-            self.due = self.due.max(now);
+            self.due = match self.params.pause {
+                Duration::ZERO => self.due.max(now),
+                pause => now + pause,
+            };
             self.schedule(out);
         }
     }

@@ -1,19 +1,22 @@
 //! Web pages as plans: what is requested from where, how long the answers are, and what waits for
 //! what.
 //!
-//! A [`Page`] comes from a HAR file ([`crate::har`]) or from the generator ([`crate::generator`]).
+//! A [`Page`] comes from a HAR file ([`crate::har`]) or from the generator ([`crate::generator`]), or
+//! is a [`document`].
 //! [`PageClient`] replays it as a browser would, [`PageServer`] answers. Sizes and think times are
 //! those of the recording; when a request is sent depends on the network it is replayed over.
 
 mod active;
 mod client;
 mod connections;
+mod document;
 mod ideal;
 mod load;
 mod server;
 
 pub use active::ActiveFlows;
 pub use client::{PageClient, PageParams, PageSetup};
+pub use document::document;
 pub use server::PageServer;
 
 use crate::Carrier;

@@ -261,6 +261,33 @@ fn pages_are_chosen_at_random_or_in_turn() {
 }
 
 #[test]
+fn a_pause_begins_when_a_load_is_complete() {
+    let plan = vec![request(1_000_000, After::Navigation, 0)];
+    let params = PageParams {
+        loads: 3,
+        pause: Duration::from_secs(6),
+        // It does not count beside a pause.
+        interval: Duration::from_secs(1),
+        ..PageParams::default()
+    };
+    let setup = PageSetup { seed: 1, rtt: RTT };
+    let client = PageClient::new(vec![page(false, Protocol::H2, plan)], params, setup);
+    // A megabyte takes two seconds and more.
+    let run = Toy::new(RTT, Rate::from_bits(4_000_000)).run(client, Duration::from_secs(60));
+    let at = |wanted: fn(&Report) -> bool| -> Vec<Instant> {
+        let of = run.reports.iter().filter(|(_, report)| wanted(report));
+        of.map(|(at, _)| *at).collect()
+    };
+    let started = at(|report| matches!(report, Report::PageStarted { .. }));
+    let done = at(|report| matches!(report, Report::PageDone { .. }));
+    assert_eq!((started.len(), done.len()), (3, 3));
+    assert!(done[0].since(started[0]) > Duration::from_secs(2));
+    for (done, next) in done.iter().zip(&started[1..]) {
+        assert_eq!(next.since(*done), Duration::from_secs(6));
+    }
+}
+
+#[test]
 fn what_makes_no_sense_is_ignored() {
     use workload::{App, ConnId, Input};
     let plan = vec![request(1_000, After::Navigation, 0)];
