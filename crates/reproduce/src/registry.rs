@@ -47,6 +47,7 @@ const EXPERIMENTS: &[(&str, &str)] = experiments![
     "confucius-beyond/torrents",
     "confucius-beyond/slow-links",
     "confucius-beyond/sensitivity",
+    "floq/choice",
     "floq/mechanism",
     "floq/10mbit",
     "floq/100mbit",
