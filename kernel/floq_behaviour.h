@@ -77,7 +77,6 @@ static void fl_told(struct fl_behaviour *b, u64 now,
 	b->left = params->windows;
 	b->opened = now;
 	memset(&b->now, 0, sizeof(b->now));
-	b->last = before;
 }
 
 /* Closes the current window if it is over. */

@@ -99,7 +99,8 @@ expect "dropped of those who had lost one" "$(cell responsive initial_lost 3)" 0
 tc qdisc del dev d0 root
 
 # A sender that keeps its rate through drops is unresponsive after three of them, and is dropped more.
-slow 200kbit limit 50
+# Its packets come in pairs, so that a rate is uncertain by more than a packet.
+slow 200kbit limit 50 window 100ms windows 4 fall 50
 for _ in $(seq 1 400); do
     "$send" d0 2 500 1
     sleep 0.01

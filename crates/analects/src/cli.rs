@@ -389,7 +389,8 @@ pub struct TcApply {
     /// pppoe-ptm, bridged-ptm, ethernet or conservative. Without, what the kernel counts.
     #[arg(long, value_name = "BYTES|LINE", allow_hyphen_values = true)]
     pub overhead: Option<String>,
-    /// The discipline: mencius, confucius, floq, cake, fq_codel, codel, fq, pie, fq_pie, pfifo or bfifo.
+    /// The discipline: mencius, confucius, floq, cake, fq_codel, codel, fq, pie, fq_pie, pfifo or
+    /// bfifo.
     #[arg(
         long,
         short = 'd',

@@ -137,7 +137,6 @@ impl Behaviour {
         });
         self.opened = now;
         self.current = Sample::default();
-        self.last = Some(before);
     }
 
     /// What arrived in the last `window`, taking the window before the current one as even; nothing
