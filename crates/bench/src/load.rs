@@ -169,6 +169,8 @@ fn build(
         "red" => &[("min", "200MB"), ("max", "200MB"), ("burst", "133334")],
         // It answers to the delay's growth from nothing as well, unless far below the target.
         "dualpi2" => &[("target", "1s")],
+        // The last fifth of its buffer drops by chance, so that it would not be filled.
+        "floq" => &[("threshold", "100")],
         _ => &[],
     };
     settings.extend(
