@@ -259,4 +259,42 @@ static int flow_sched_dump_class(struct Qdisc *sch, unsigned long minor,
 	return 0;
 }
 
+/* For classes that are always there, numbered from 1 to @classes. */
+static void __maybe_unused flow_sched_walk(struct Qdisc *sch,
+					   unsigned long classes,
+					   struct qdisc_walker *arg)
+{
+	unsigned long minor;
+
+	if (arg->stop)
+		return;
+	for (minor = 1; minor <= classes; minor++) {
+		if (arg->count < arg->skip) {
+			arg->count++;
+			continue;
+		}
+		if (arg->fn(sch, minor, arg) < 0) {
+			arg->stop = 1;
+			break;
+		}
+		arg->count++;
+	}
+}
+
+/* What left of a class, and what waits: @packets of them, and @queue. */
+static int flow_sched_copy_class(struct gnet_dump *d, u64 sent_packets,
+				 u64 sent_bytes, u32 packets,
+				 struct gnet_stats_queue *queue)
+{
+	struct gnet_stats_basic_sync sent;
+
+	gnet_stats_basic_sync_init(&sent);
+	u64_stats_set(&sent.bytes, sent_bytes);
+	u64_stats_set(&sent.packets, sent_packets);
+	if (gnet_stats_copy_basic(d, NULL, &sent, false) < 0 ||
+	    gnet_stats_copy_queue(d, NULL, queue, packets) < 0)
+		return -1;
+	return 0;
+}
+
 #endif

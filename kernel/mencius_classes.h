@@ -89,7 +89,6 @@ static int mencius_dump_flow(struct Qdisc *sch, u32 at, struct gnet_dump *d)
 	const struct mn_flow *flow = &q->core.flows[at];
 	struct mencius_flow_figures st = {};
 	struct gnet_stats_queue queue = {};
-	struct gnet_stats_basic_sync sent;
 	u64 now = ktime_get_ns();
 
 	sch_tree_lock(sch);
@@ -101,13 +100,10 @@ static int mencius_dump_flow(struct Qdisc *sch, u32 at, struct gnet_dump *d)
 	if (mn_is_established(&q->core, now, at))
 		st.established = cf_since(now, flow->calm.since);
 	sch_tree_unlock(sch);
-	gnet_stats_basic_sync_init(&sent);
-	u64_stats_set(&sent.bytes, st.sent.bytes);
-	u64_stats_set(&sent.packets, st.sent.packets);
 	queue.backlog = st.backlog.bytes;
 	queue.drops = st.sent.drops;
-	if (gnet_stats_copy_basic(d, NULL, &sent, false) < 0 ||
-	    gnet_stats_copy_queue(d, NULL, &queue, st.backlog.packets) < 0)
+	if (flow_sched_copy_class(d, st.sent.packets, st.sent.bytes,
+				  st.backlog.packets, &queue))
 		return -1;
 	return mencius_put_flow(d->skb, &st);
 }

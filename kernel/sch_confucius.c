@@ -321,22 +321,8 @@ static unsigned long confucius_find(struct Qdisc *sch, u32 classid)
 static void confucius_walk(struct Qdisc *sch, struct qdisc_walker *arg)
 {
 	struct confucius_sched *q = qdisc_priv(sch);
-	unsigned long minor;
 
-	if (arg->stop)
-		return;
-	for (minor = 1; minor <= READ_ONCE(q->core.params.classes) + 1;
-	     minor++) {
-		if (arg->count < arg->skip) {
-			arg->count++;
-			continue;
-		}
-		if (arg->fn(sch, minor, arg) < 0) {
-			arg->stop = 1;
-			break;
-		}
-		arg->count++;
-	}
+	flow_sched_walk(sch, READ_ONCE(q->core.params.classes) + 1, arg);
 }
 
 static int confucius_dump_class_stats(struct Qdisc *sch, unsigned long minor,
@@ -345,18 +331,14 @@ static int confucius_dump_class_stats(struct Qdisc *sch, unsigned long minor,
 	struct confucius_sched *q = qdisc_priv(sch);
 	struct confucius_class_figures st;
 	struct gnet_stats_queue queue = {};
-	struct gnet_stats_basic_sync sent;
 
 	sch_tree_lock(sch);
 	confucius_class_now(q, minor - 1, &st);
 	sch_tree_unlock(sch);
-	gnet_stats_basic_sync_init(&sent);
-	u64_stats_set(&sent.bytes, st.sent_bytes);
-	u64_stats_set(&sent.packets, st.sent_packets);
 	queue.backlog = st.backlog_bytes;
 	queue.drops = st.drops;
-	if (gnet_stats_copy_basic(d, NULL, &sent, false) < 0 ||
-	    gnet_stats_copy_queue(d, NULL, &queue, st.backlog_packets) < 0)
+	if (flow_sched_copy_class(d, st.sent_packets, st.sent_bytes,
+				  st.backlog_packets, &queue))
 		return -1;
 	return confucius_put_one(d->skb, minor - 1, &st);
 }

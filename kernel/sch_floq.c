@@ -315,21 +315,7 @@ static unsigned long floq_find(struct Qdisc *sch, u32 classid)
 
 static void floq_walk(struct Qdisc *sch, struct qdisc_walker *arg)
 {
-	unsigned long minor;
-
-	if (arg->stop)
-		return;
-	for (minor = 1; minor <= FLOQ_KINDS; minor++) {
-		if (arg->count < arg->skip) {
-			arg->count++;
-			continue;
-		}
-		if (arg->fn(sch, minor, arg) < 0) {
-			arg->stop = 1;
-			break;
-		}
-		arg->count++;
-	}
+	flow_sched_walk(sch, FLOQ_KINDS, arg);
 }
 
 static u32 floq_drops(const struct floq_class_figures *st)
@@ -348,19 +334,15 @@ static int floq_dump_class_stats(struct Qdisc *sch, unsigned long minor,
 {
 	struct floq_sched *q = qdisc_priv(sch);
 	struct gnet_stats_queue queue = {};
-	struct gnet_stats_basic_sync sent;
 	struct floq_class_figures st;
 
 	sch_tree_lock(sch);
 	floq_class_now(q, minor - 1, &st);
 	sch_tree_unlock(sch);
-	gnet_stats_basic_sync_init(&sent);
-	u64_stats_set(&sent.bytes, st.sent_bytes);
-	u64_stats_set(&sent.packets, st.sent_packets);
 	queue.backlog = st.backlog_bytes;
 	queue.drops = floq_drops(&st);
-	if (gnet_stats_copy_basic(d, NULL, &sent, false) < 0 ||
-	    gnet_stats_copy_queue(d, NULL, &queue, st.backlog_packets) < 0)
+	if (flow_sched_copy_class(d, st.sent_packets, st.sent_bytes,
+				  st.backlog_packets, &queue))
 		return -1;
 	return floq_put_one(d->skb, minor - 1, &st);
 }
