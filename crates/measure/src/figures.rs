@@ -63,6 +63,7 @@ fn row(entry: &Traffic, figure: &Figure, value: &Value, all: &[Value]) -> Figure
         Value::Samples(samples) => {
             row.count = samples.count();
             row.value = samples.mean();
+            row.error = samples.error();
             row.p50 = samples.quantile(0.50);
             row.p95 = samples.quantile(0.95);
             row.p99 = samples.quantile(0.99);

@@ -153,6 +153,8 @@ pub struct FigureResult {
     pub count: u64,
     /// The mean of samples, or the sum or share that the figure is; null where there is no value.
     pub value: Option<f64>,
+    /// Standard error of that mean, as if samples were independent; null for fewer than two.
+    pub error: Option<f64>,
     /// Median of samples.
     pub p50: Option<f64>,
     /// 95th percentile of samples.

@@ -344,7 +344,7 @@ fn actors_fetch_what_they_ask_for() {
         Some(10_000.0 * fct.count as f64)
     );
     let by_size = &result.measured["fct_by_size"];
-    assert_eq!((by_size.len(), by_size[0].at), (1, Some(8192.0)));
+    assert_eq!((by_size.len(), by_size[0].at), (1, Some(10_000.0)));
     assert!((by_size[0].value - mean).abs() < 1e-6);
     let lorenz = &result.measured["lorenz"];
     assert_eq!(lorenz.last().unwrap().at, Some(100.0));

@@ -1,43 +1,63 @@
 //! `fct_by_size`: how long transfers take, by how much they carry.
 
-use super::declared::{Better, Metric};
-use super::meter::{Meter, found};
+use super::declared::{Better, Metric, Observed};
+use super::finished::UnderWay;
+use super::meter::Meter;
 use crate::event::{Event, Sink};
-use crate::flows::Flows;
 use crate::result::MeasuredValue;
-use scenario::Scenario;
 use std::collections::BTreeMap;
-use units::Instant;
-use workload::Event as Application;
+use units::{Bytes, Instant};
 
 /// `fct_by_size` for the registry.
 pub const FCT_BY_SIZE: Metric = Metric {
-    name: "fct_by_size",
+    name: NAME,
     unit: "ms",
     summary: "mean completion time of transfers, by size",
-    about: "Transfers that began in the measured time and were complete, in classes of size whose \
-        bounds are powers of two. The value is the class's mean; the place on the axis is its \
-        lower bound in bytes. A scenario has to ask for it: metrics = [\"fct_by_size\"].",
-    source: "the thesis on age-based scheduling with AQM, figures 5 and 6",
+    about: "Transfers that began in the measured time and were complete, in ten classes of size for \
+            each decade, from the preferred numbers R10: 1, 1.25, 1.6, 2, 2.5, 3.15, 4, 5, 6.3 and 8. \
+            The value is the class's mean; the place on the axis is its lower bound in bytes. \
+            `fct_by_size:800kB` is that of transfers of 800 kB to 1 MB. A scenario has to ask for it: \
+            metrics = [\"fct_by_size\"].",
+    source: "the thesis on age-based scheduling with AQM, figures 5 and 6; ISO 3",
     better: Better::Less,
     column: None,
-    meter: Some(|scenario| Box::new(FctBySize::new(scenario))),
-    take: |observed, of| found(observed, "fct_by_size", of),
+    meter: Some(|scenario| Box::new(FctBySize::new(Instant::ZERO + scenario.warmup))),
+    take,
 };
 
+const NAME: &str = "fct_by_size";
+/// Hundredths of the power of ten at which the classes of a decade begin.
+const STEPS: [u64; 10] = [100, 125, 160, 200, 250, 315, 400, 500, 630, 800];
+
+fn take(observed: &Observed<'_>, of: &str) -> Vec<f64> {
+    let wanted: Option<Bytes> = of.parse().ok();
+    let all = observed.run.measured.get(NAME).into_iter().flatten();
+    let here = all.filter(|value| {
+        let bound = wanted.map(|bytes| bytes.get() as f64);
+        of.is_empty() || bound.is_some() && bound == value.at
+    });
+    here.map(|value| value.value).collect()
+}
+
+/// The lower bound of the class that a transfer of so many bytes belongs to.
+fn class(bytes: u64) -> u64 {
+    let unit = 10u64.pow(bytes.max(1).ilog10());
+    // Below 100 bytes bounds are no whole numbers, and are rounded down.
+    let bounds = STEPS.map(|step| u128::from(step) * u128::from(unit) / 100);
+    let below = bounds.partition_point(|bound| *bound <= u128::from(bytes));
+    below.checked_sub(1).map_or(0, |place| bounds[place] as u64)
+}
+
 struct FctBySize {
-    from: Instant,
-    /// Start and bytes of the flows that are open.
-    open: Flows<(Instant, u64)>,
-    /// Transfers and their summed time in ms, by the power of two.
-    classes: BTreeMap<u32, (u64, f64)>,
+    under_way: UnderWay,
+    /// Transfers and their summed time in ms, by the lower bound of their class.
+    classes: BTreeMap<u64, (u64, f64)>,
 }
 
 impl FctBySize {
-    fn new(scenario: &Scenario) -> Self {
+    fn new(from: Instant) -> Self {
         FctBySize {
-            from: Instant::ZERO + scenario.warmup,
-            open: Flows::default(),
+            under_way: UnderWay::new(from),
             classes: BTreeMap::new(),
         }
     }
@@ -45,28 +65,10 @@ impl FctBySize {
 
 impl Sink for FctBySize {
     fn event(&mut self, now: Instant, event: Event) {
-        let Event::Traffic(event) = event else {
-            return;
-        };
-        match event {
-            Application::FlowStarted { flow, .. } => self.open.insert(flow, (now, 0)),
-            Application::Delivered { flow, bytes } => {
-                if let Some((_, sum)) = self.open.get_mut(flow) {
-                    *sum += bytes;
-                }
-            }
-            Application::FlowDone { flow } => {
-                let done = self.open.remove(flow);
-                if let Some((began, bytes)) = done.filter(|(began, _)| *began >= self.from) {
-                    let class = self.classes.entry(bytes.max(1).ilog2()).or_default();
-                    class.0 += 1;
-                    class.1 += now.since(began).as_millis_f64();
-                }
-            }
-            Application::FlowEnded { flow } => {
-                self.open.remove(flow);
-            }
-            _ => {}
+        if let Some(done) = self.under_way.event(now, event) {
+            let class = self.classes.entry(class(done.bytes)).or_default();
+            class.0 += 1;
+            class.1 += done.took.as_millis_f64();
         }
     }
 }
@@ -74,11 +76,49 @@ impl Sink for FctBySize {
 impl Meter for FctBySize {
     fn finish(&mut self) -> Vec<MeasuredValue> {
         let classes = self.classes.iter();
-        let value = |(power, (count, sum)): (&u32, &(u64, f64))| MeasuredValue {
+        let value = |(bound, (count, sum)): (&u64, &(u64, f64))| MeasuredValue {
             of: String::new(),
-            at: Some((1u64 << power) as f64),
+            at: Some(*bound as f64),
             value: sum / *count as f64,
         };
         classes.map(value).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::result::RunResult;
+
+    #[test]
+    fn a_transfer_belongs_to_the_class_that_begins_below_it() {
+        let of = |bytes| class(bytes);
+        assert_eq!((of(307_200), of(799_999)), (250_000, 630_000));
+        assert_eq!((of(800_000), of(6_331_208)), (800_000, 6_300_000));
+        assert_eq!((of(1_000_000), of(999_999)), (1_000_000, 800_000));
+        assert_eq!(
+            (of(0), of(1), of(9), of(u64::MAX)),
+            (0, 1, 8, 16 * 10u64.pow(18))
+        );
+    }
+
+    #[test]
+    fn a_class_is_selected_by_its_lower_bound() {
+        let value = |at, value| MeasuredValue {
+            of: String::new(),
+            at: Some(at),
+            value,
+        };
+        let mut run = RunResult::default();
+        let classes = vec![value(630_000.0, 20.0), value(800_000.0, 30.0)];
+        run.measured.insert(NAME.to_owned(), classes);
+        let run = Observed {
+            run: &run,
+            control: None,
+        };
+        assert_eq!(take(&run, ""), [20.0, 30.0]);
+        assert_eq!(take(&run, "800kB"), [30.0]);
+        assert_eq!(take(&run, "1MB"), [] as [f64; 0]);
+        assert_eq!(take(&run, "small"), [] as [f64; 0]);
     }
 }

@@ -5,10 +5,12 @@
 //! are: one for each call, page load, transfer or queue. What becomes of them is a
 //! [`Statistic`](crate::Statistic)'s business.
 
+pub mod actors;
 pub mod answers;
 pub mod calls;
 mod declared;
 pub mod fct_by_size;
+mod finished;
 pub mod lorenz;
 pub mod loss_by_index;
 mod meter;

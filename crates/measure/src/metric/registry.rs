@@ -5,7 +5,9 @@
 //! whole result of a run, with all that meters left in it.
 
 use super::declared::{Column, Metric, Observed};
-use super::{answers, calls, fct_by_size, lorenz, loss_by_index, pages, queues, transfers, videos};
+use super::{
+    actors, answers, calls, fct_by_size, lorenz, loss_by_index, pages, queues, transfers, videos,
+};
 use units::Refusal;
 
 /// All known metrics.
@@ -58,6 +60,9 @@ impl Registry {
                 queues::MARKS,
                 queues::MOVES,
                 queues::CLASS_SHARE,
+                actors::ACTORS_FCT,
+                actors::ACTORS_FCT_FLOWS,
+                actors::TRANSFERS,
                 transfers::JFI,
                 loss_by_index::LOSS_BY_INDEX,
                 loss_by_index::LOSS_FIRST,
@@ -65,6 +70,7 @@ impl Registry {
                 loss_by_index::LOSS_RATIO,
                 fct_by_size::FCT_BY_SIZE,
                 lorenz::LORENZ,
+                lorenz::LORENZ_GAP,
             ],
         }
     }
