@@ -4,6 +4,7 @@
 //!
 //! - `bench all` measures everything that `make bench` writes down.
 //! - `bench speed` runs one of the scenarios for speed, also for a profiler.
+//! - `bench long` simulates hours of a fast link, and says how long that took.
 //! - `bench qdisc` runs one load on a discipline, for a profiler.
 //! - `bench qdisc-time` prints nanoseconds per packet of every discipline as JSON.
 //! - `bench qdisc-instructions` prints instructions per packet, counted by callgrind, which has to be
@@ -24,6 +25,7 @@ mod all;
 mod cost;
 mod kernel;
 mod load;
+mod long;
 mod reference;
 mod speed;
 
@@ -99,6 +101,15 @@ enum Task {
         #[arg(long, default_value_t = 1.0)]
         seconds: f64,
     },
+    /// Simulate hours of a link that carries 864 Mbit/s, and print time and memory.
+    Long {
+        /// The discipline.
+        #[arg(long, default_value = "pfifo")]
+        discipline: String,
+        /// Hours of virtual time.
+        #[arg(long, default_value_t = 6.0, value_parser = hours)]
+        hours: f64,
+    },
     /// Measure everything, write it down as JSON, and print what it means.
     All {
         /// The program compiled from `bench/ns3/dumbbell.cc`, if there is one.
@@ -155,6 +166,9 @@ fn main() -> ExitCode {
         Task::Speed { workload, seconds } => {
             speed::measure(workload, seconds).map(|speed| show(&speed))
         }
+        Task::Long { discipline, hours } => {
+            long::measure(&discipline, hours).map(|took| show(&took))
+        }
         Task::All { ns3, short, out } => everything(ns3.as_deref(), short, &out),
         Task::Reference { folder, out } => compare(&folder, &out),
     };
@@ -165,6 +179,12 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn hours(text: &str) -> Result<f64, String> {
+    let hours = text.parse().ok();
+    let hours = hours.filter(|hours| (0.01..=24.0).contains(hours));
+    hours.ok_or_else(|| "from 0.01 to 24".to_owned())
 }
 
 fn show(document: &Value) {

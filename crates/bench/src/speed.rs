@@ -91,7 +91,7 @@ pub fn measure(workload: Workload, seconds: f64) -> Result<Value, String> {
 }
 
 /// CPU time of this thread so far, by Linux's scheduler.
-fn cpu_seconds() -> Result<f64, String> {
+pub fn cpu_seconds() -> Result<f64, String> {
     let text = read("/proc/thread-self/schedstat")?;
     let nanos = text.split(' ').next().and_then(|field| field.parse().ok());
     let nanos: u64 = nanos.ok_or_else(|| format!("schedstat says {text:?}"))?;
@@ -99,7 +99,7 @@ fn cpu_seconds() -> Result<f64, String> {
 }
 
 /// The most memory that this process had in use.
-fn peak_memory_mb() -> Result<f64, String> {
+pub fn peak_memory_mb() -> Result<f64, String> {
     let text = read("/proc/self/status")?;
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kib = line.and_then(|line| line.trim().strip_suffix(" kB")?.trim().parse().ok());

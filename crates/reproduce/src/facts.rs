@@ -6,6 +6,8 @@
 //!   `integral`, `corrected`, `printed`, for completion `limit`, for Confucius' delay `unsimplified`,
 //!   equation (29). Keys that are not named have the theory's defaults.
 //! - `theory KEY=VALUE… of k`: how strongly a control reacts, 1/s².
+//! - `setpoint F goodput`, `setpoint F power`: what one Reno flow gets of a link whose AQM aims at F
+//!   round trips of queue, %, and its throughput over delay.
 //! - `pages FIGURE`: a figure of the pages, as [`Survey::figure`] names them, or `top.1.active`,
 //!   `top.1.in_use`, `top.1.open` of the page with the most ACTIVE flows among the first 200.
 //! - `traces SET mean`, `traces SET deviation`: Mbit/s, over all time of all the set's traces.
@@ -14,7 +16,7 @@ use crate::data::Data;
 use crate::pages::{Survey, survey};
 use measure::Engine;
 use std::cell::OnceCell;
-use theory::{self, Model, Policy, Share, closed, equations};
+use theory::{self, Model, Policy, Share, closed, equations, setpoint};
 use units::Refusal;
 
 /// Samples above this are errors of the measurement, Mbit/s.
@@ -58,6 +60,10 @@ impl<'a> Facts<'a> {
                 let survey = self.survey.get_or_init(|| self.surveyed());
                 Ok(of_pages(survey.as_ref().map_err(Clone::clone)?, &figure))
             }
+            Fact::SetPoint(aim, SetPointFigure::Goodput) => {
+                Ok(Some(100.0 * setpoint::goodput(aim)))
+            }
+            Fact::SetPoint(aim, SetPointFigure::Power) => Ok(Some(setpoint::power(aim))),
             Fact::Traces { set, figure } => of_traces(&self.data.traces(&set)?, figure).map(Some),
         }
     }
@@ -75,6 +81,8 @@ pub enum Fact {
     Theory(Theory),
     /// Of the pages.
     Pages(String),
+    /// Of an AQM's aim, in round trips.
+    SetPoint(f64, SetPointFigure),
     /// Of a set of traces.
     Traces {
         /// The set.
@@ -82,6 +90,15 @@ pub enum Fact {
         /// Which figure.
         figure: TraceFigure,
     },
+}
+
+/// A figure of an AQM's aim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SetPointFigure {
+    /// The share of the link that is used.
+    Goodput,
+    /// Throughput over delay.
+    Power,
 }
 
 /// A figure of the theory.
@@ -130,6 +147,7 @@ pub fn unit(text: &str) -> &'static str {
     let has = |word: &str| text.contains(word);
     match text.split(' ').next() {
         Some("traces") => "Mbit/s",
+        Some("setpoint") if has("goodput") => "%",
         Some("theory") if text.ends_with(" k") => "1/s²",
         Some("theory") => "ms",
         Some("pages") if has("protocol.") => "%",
@@ -157,6 +175,7 @@ impl Fact {
                     }
                 },
             }),
+            ["setpoint", aim, figure] => set_point(aim, figure),
             ["pages", figure] => Ok(Fact::Pages(figure.to_owned())),
             ["theory", ref told @ .., "of", "k"] => {
                 Theory::parse(told, TheoryFigure::K).map(Fact::Theory)
@@ -170,6 +189,20 @@ impl Fact {
             )),
         }
     }
+}
+
+fn set_point(aim: &str, figure: &str) -> Result<Fact, Refusal> {
+    let aim = aim.parse().ok().filter(|aim| (0.0..=1.0).contains(aim));
+    let aim = aim.ok_or_else(|| Refusal::new("an AQM's aim is 0 to 1 round trips"))?;
+    let figure = match figure {
+        "goodput" => SetPointFigure::Goodput,
+        "power" => SetPointFigure::Power,
+        _ => {
+            let known = ["goodput", "power"];
+            return Err(Refusal::unknown("figure of an aim", figure, known));
+        }
+    };
+    Ok(Fact::SetPoint(aim, figure))
 }
 
 impl TheoryFigure {

@@ -19,6 +19,7 @@ mod figure19;
 mod fluid;
 mod model;
 mod policy;
+pub mod setpoint;
 #[cfg(test)]
 mod tests;
 
