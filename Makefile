@@ -83,6 +83,19 @@ else
 	mv target/floq-beyond.md docs/reproduction/
 endif
 
+# The thesis on age-based scheduling, and what it left open: quick runs, half an hour of two processors at
+# most. SHORT=1 takes one experiment of it.
+.PHONY: reproduction-thesis
+reproduction-thesis: export ANALECTS_CACHE = target/without-kernel
+reproduction-thesis: setup
+	$(CARGO) build --release --locked -p analects
+ifdef SHORT
+	$(ANALECTS) reproduce thesis/fig1 thesis/call --quick
+else
+	$(ANALECTS) reproduce thesis/all --quick --format markdown > target/thesis.md
+	mv target/thesis.md docs/reproduction/
+endif
+
 # Every claim of the paper, under its own calls and under those that people have: about ten hours of a
 # processor. What was interrupted goes on where it was.
 .PHONY: reproduction-full
