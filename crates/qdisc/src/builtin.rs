@@ -2,8 +2,8 @@
 
 use crate::registry::Registry;
 use crate::{
-    cake, cbq, codel, confucius, dualpi2, fifo, floq, fq, fq_codel, fq_fifo, fq_pie, hhf, mencius,
-    pias, pie, prio, red, two_level,
+    cake, cbq, codel, confucius, dualpi2, fifo, floq, fq, fq_codel, fq_fifo, fq_pie, hhf, las,
+    mencius, pias, pie, prio, red, tins, two_level,
 };
 
 impl<P: Send + 'static> Registry<P> {
@@ -28,6 +28,8 @@ impl<P: Send + 'static> Registry<P> {
                 hhf::hhf(),
                 floq::floq(),
                 two_level::two_level(),
+                tins::tins(),
+                las::las(),
                 confucius::confucius(),
                 mencius::mencius(),
             ],

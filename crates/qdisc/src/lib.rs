@@ -33,6 +33,7 @@ pub mod fq_pie;
 pub mod hhf;
 mod inv_sqrt;
 pub mod labelled;
+pub mod las;
 mod list;
 pub mod mencius;
 mod packet;
@@ -46,6 +47,8 @@ pub mod registry;
 pub mod shaper;
 #[cfg(test)]
 mod testing;
+pub mod thresholds;
+pub mod tins;
 pub mod two_level;
 
 pub use children::{ChildStats, Children};
@@ -122,6 +125,8 @@ pub enum Order {
     FlowLabelAndEcn,
     /// That in which they came, among those with the same code point, for the same reason.
     FlowAndDscp,
+    /// None: a flow that changes its band overtakes what waits in the one that it left.
+    None,
 }
 
 /// One of a discipline's classes: an index into [`Qdisc::classes`].

@@ -15,6 +15,9 @@ pub struct Packet<P> {
     pub hosts: Hosts,
     /// The Differentiated Services code point (RFC 2474), 0 to 63.
     pub dscp: u8,
+    /// The band that this host wants it in, from 1 on; 0 where it has not said. It does not leave the
+    /// host (Linux: the minor number of `skb->priority`). Only disciplines that say so may read it.
+    pub band: u8,
     /// The ECN field.
     pub ecn: Ecn,
     /// What the end host claims about the packet. Only disciplines that say so may read it.

@@ -18,63 +18,10 @@
 
 use crate::ages::Ages;
 use crate::pool::{Fifo, Pool};
+use crate::thresholds::{MAX_THRESHOLDS, Thresholds};
 use crate::{Backlog, Discipline, DropReason, Env, Observer, Packet, Qdisc};
-use core::fmt;
-use units::param::{Settings, Value};
-use units::{Bytes, Duration, Instant, ParseError, Refusal};
-
-/// Most thresholds: one less than the priorities of a switch (PIAS, section 4.2).
-const MAX_THRESHOLDS: usize = 7;
-
-/// The bytes after which a flow sinks, increasing; written `100kB/1MB`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Thresholds {
-    bytes: [u64; MAX_THRESHOLDS],
-    len: usize,
-}
-
-impl Thresholds {
-    /// The thresholds in bytes, one to seven of them.
-    pub fn bytes(&self) -> &[u64] {
-        &self.bytes[..self.len]
-    }
-
-    /// The priority of a flow that has sent `bytes`, 0 being the highest.
-    fn priority(&self, bytes: u64) -> u8 {
-        self.bytes().partition_point(|&after| after < bytes) as u8
-    }
-}
-
-impl Value for Thresholds {
-    const KIND: &'static str = "thresholds";
-    fn parse(text: &str) -> Result<Self, ParseError> {
-        let error = || ParseError::new(text, "one to seven increasing sizes, such as 100kB/1MB");
-        let mut thresholds = Thresholds {
-            bytes: [0; MAX_THRESHOLDS],
-            len: 0,
-        };
-        for part in text.trim().split('/') {
-            let bytes: Bytes = part.parse().map_err(|_| error())?;
-            let last = thresholds.bytes().last();
-            if thresholds.len == MAX_THRESHOLDS || last.is_some_and(|&last| last >= bytes.get()) {
-                return Err(error());
-            }
-            thresholds.bytes[thresholds.len] = bytes.get();
-            thresholds.len += 1;
-        }
-        Ok(thresholds)
-    }
-}
-
-impl fmt::Display for Thresholds {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (position, &bytes) in self.bytes().iter().enumerate() {
-            let slash = if position == 0 { "" } else { "/" };
-            write!(f, "{slash}{}", Bytes::new(bytes))?;
-        }
-        Ok(())
-    }
-}
+use units::param::Settings;
+use units::{Duration, Instant, Refusal};
 
 units::params! {
     /// Parameters of `pias`.
@@ -153,7 +100,7 @@ impl<P: Send> Qdisc<P> for Pias<P> {
             thresholds, idle, ..
         } = self.params;
         let (flow, len) = ((packet.flow, packet.hash), packet.len);
-        let level = |bytes| thresholds.priority(bytes);
+        let level = |bytes| thresholds.level(bytes);
         let priority = self.ages.count(now, flow, len, idle, level).level;
         if self.backlog.packets >= self.params.limit {
             observer.dropped(now, packet, DropReason::Tail);
@@ -316,12 +263,6 @@ mod tests {
     #[test]
     fn thresholds_are_the_published_ones() {
         let published = [909, 1329, 1648, 1960, 2143, 2337, 2484].map(|packets| packets * 1460);
-        let thresholds = PiasParams::default().thresholds;
-        assert_eq!(thresholds.bytes(), published);
-        let priorities = [0, 909, 910, 1329, 2484, 2485].map(|n| thresholds.priority(n * 1460));
-        assert_eq!(priorities, [0, 0, 1, 1, 6, 7]);
-        for text in ["", "1kB/1kB", "2kB/1kB", "1/2/3/4/5/6/7/8", "1kB/", "x"] {
-            assert!(Thresholds::parse(text).is_err(), "{text}");
-        }
+        assert_eq!(PiasParams::default().thresholds.bytes(), published);
     }
 }

@@ -5,6 +5,7 @@
 //! "Integrating CoDel and Age-Based Scheduling" (thesis, Ca' Foscari, 2025, sections 3.2.3 and 4.4)
 //! built it of Linux's `prio`, `nftables` and a qdisc in each of two bands. A flow that has sent at
 //! most `threshold` bytes is young; while packets of young flows wait, none of an old one is sent.
+//! More thresholds make more levels, which come closer to [`las`](crate::las) (section 3.2.3).
 //! Most flows are short and end young; what they gain, the few long ones pay.
 //! Not for: a call beside pages. It is the longest job of all, and soon goes last.
 //!
@@ -17,22 +18,24 @@
 //! - conntrack forgets a connection some time after its end, or after idling: five days for TCP that
 //!   is open, 120 s for TCP that has ended and for UDP. A discipline sees neither protocol nor end,
 //!   so there is one time, `idle`.
-//! - Each of the two has the room that the base has: a packet of one is not dropped for the other's.
-//! - CAKE's levels were tins of one CAKE there, which share the link; here they are two CAKEs.
+//! - Each level has the room that the base has: a packet of one is not dropped for another's.
+//! - CAKE's levels were tins of one CAKE there, which share the link: [`2lps_tins`](crate::tins).
 
 use crate::ages::Ages;
 use crate::children::{ChildStats, Children};
+use crate::thresholds::{MAX_THRESHOLDS, Thresholds};
 use crate::{
     Backlog, Class, Discipline, DropReason, FlowId, Observer, Order, Packet, Parts, Qdisc, Slot,
 };
 use units::param::Settings;
-use units::{Bytes, Duration, Instant, Refusal};
+use units::{Duration, Instant, Refusal};
 
 units::params! {
     /// Parameters of `2lps`.
     pub struct TwoLevelParams {
-        /// Bytes that a flow can have sent and still be young.
-        threshold: Bytes = "6331208B", range "1B".."1000GB", source "Moschini, listing 18: computed for load 0.88 on 1 Gbit/s and flows of 300 KiB to 1 GiB, Pareto with shape 1.2";
+        /// Bytes that a flow can have sent and still be young; up to seven, increasing, for as many
+        /// levels more. Their number is fixed once there is a queue.
+        threshold: Thresholds = "6331208B", source "Moschini, listing 18: computed for load 0.88 on 1 Gbit/s and flows of 300 KiB to 1 GiB, Pareto with shape 1.2";
         /// Slots that flows are hashed into. Fixed once there is a queue.
         flows: u32 = "65536", range "1".."65536", source "Linux nf_conntrack_core.c: buckets of a host with 1 to 4 GB";
         /// A flow of which nothing waits and nothing came for so long starts anew.
@@ -40,10 +43,8 @@ units::params! {
     }
 }
 
-/// The child of young flows.
-const YOUNG: usize = 0;
-/// The child of all other flows.
-const OLD: usize = 1;
+/// The levels between the first and the last.
+const MIDDLE: [&str; MAX_THRESHOLDS - 1] = ["2", "3", "4", "5", "6", "7"];
 
 /// `2lps` for the registry.
 pub fn two_level<P: Send + 'static>() -> Discipline<P> {
@@ -52,9 +53,9 @@ pub fn two_level<P: Send + 'static>() -> Discipline<P> {
         summary: "flows that have sent little before all others, each with a discipline of their own",
         about: "Two-level processor sharing over any base: a flow that has sent at most `threshold` \
             bytes is young, and while packets of young flows wait, none of an old one is sent. The \
-            base serves each level: `2lps(fq_codel,target=2ms),threshold=1MB`.\n\nThe level of \
-            young flows and that of old ones are instances of the base of their own, each with its \
-            own room.\n\nNot for a call beside pages: it is the longest job of all, and soon goes \
+            base serves each level: `2lps(fq_codel,target=2ms),threshold=1MB`. With several thresholds, \
+            `threshold=100kB/1MB`, there are as many levels more.\n\nEach level is an instance of the \
+            base of its own, with its own room.\n\nNot for a call beside pages: it is the longest job of all, and soon goes \
             last.",
         source: "A. Marin et al., Computer Networks 183, 2020; G. Moschini, thesis, Ca' Foscari, 2025",
         params: TwoLevelParams::SPECS,
@@ -67,7 +68,7 @@ pub fn two_level<P: Send + 'static>() -> Discipline<P> {
     }
 }
 
-/// Two levels, and the ages of flows.
+/// The levels, and the ages of flows.
 pub struct TwoLevel<P> {
     params: TwoLevelParams,
     ages: Ages,
@@ -75,7 +76,7 @@ pub struct TwoLevel<P> {
 }
 
 impl<P: Send + 'static> TwoLevel<P> {
-    /// Both levels empty.
+    /// All levels empty.
     ///
     /// # Errors
     /// If a setting is refused, here or by the base.
@@ -83,7 +84,7 @@ impl<P: Send + 'static> TwoLevel<P> {
         let params = TwoLevelParams::parse(parts.settings)?;
         Ok(TwoLevel {
             ages: Ages::new(params.flows),
-            levels: Children::new([("young", parts.child(0)?), ("old", parts.child(0)?)])?,
+            levels: Children::new(named(&params.threshold, parts)?)?,
             params,
         })
     }
@@ -95,7 +96,7 @@ impl<P: Send> Qdisc<P> for TwoLevel<P> {
         let TwoLevelParams {
             threshold, idle, ..
         } = self.params;
-        let level = |bytes| u8::from(bytes > threshold.get());
+        let level = |bytes| threshold.level(bytes);
         let placed = self.ages.count(now, (flow, hash), packet.len, idle, level);
         let (before, level) = (placed.before.map(usize::from), usize::from(placed.level));
         self.levels.moved(now, flow, (before, level), observer);
@@ -109,8 +110,8 @@ impl<P: Send> Qdisc<P> for TwoLevel<P> {
         let ages = &mut self.ages;
         let observer = &mut Leaving { ages, observer };
         // A base that shapes may hold back what waits.
-        let young = self.levels.dequeue(YOUNG, now, observer);
-        let packet = young.or_else(|| self.levels.dequeue(OLD, now, observer))?;
+        let mut levels = 0..self.params.threshold.levels();
+        let packet = levels.find_map(|level| self.levels.dequeue(level, now, observer))?;
         self.ages.left(packet.hash);
         Some(packet)
     }
@@ -132,6 +133,10 @@ impl<P: Send> Qdisc<P> for TwoLevel<P> {
         let mut params = self.params.clone();
         params.apply(settings)?;
         self.ages.keep_slots(params.flows)?;
+        if params.threshold.levels() != self.params.threshold.levels() {
+            let message = "the number of thresholds cannot change once there is a queue";
+            return Err(Refusal::new(message));
+        }
         self.params = params;
         Ok(())
     }
@@ -149,14 +154,24 @@ impl<P: Send> Qdisc<P> for TwoLevel<P> {
     }
 
     fn order(&self) -> Order {
-        self.levels.get(YOUNG).order()
+        self.levels.get(0).order()
     }
 }
 
-/// Knows of packets that are dropped within a level, which wait no longer.
-struct Leaving<'a, P> {
-    ages: &'a mut Ages,
-    observer: &'a mut dyn Observer<P>,
+/// A base for each level, from young to old.
+fn named<P: Send + 'static>(
+    thresholds: &Thresholds,
+    parts: &Parts<'_, P>,
+) -> Result<Vec<(&'static str, Box<dyn Qdisc<P>>)>, Refusal> {
+    let middle = MIDDLE.into_iter().take(thresholds.levels() - 2);
+    let names = core::iter::once("young").chain(middle).chain(["old"]);
+    names.map(|name| Ok((name, parts.child(0)?))).collect()
+}
+
+/// Knows of packets that are dropped within, which wait no longer.
+pub(crate) struct Leaving<'a, P> {
+    pub(crate) ages: &'a mut Ages,
+    pub(crate) observer: &'a mut dyn Observer<P>,
 }
 
 impl<P> Observer<P> for Leaving<'_, P> {

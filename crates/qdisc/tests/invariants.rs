@@ -142,6 +142,7 @@ impl Witness {
                 destination: flow % 3,
             },
             dscp,
+            band: 0,
             ecn,
             label,
             arrived: self.now,
@@ -173,6 +174,7 @@ impl Witness {
     fn sent(&mut self, packet: &Numbered) {
         self.comes_out(packet);
         let stream = match self.order {
+            Order::None => return,
             Order::Flow => 0,
             Order::FlowAndLabel => packet.label as usize,
             Order::FlowLabelAndEcn => {

@@ -167,6 +167,7 @@ impl<'a> Network<'a> {
             hash: route.hash,
             hosts: route.hosts,
             dscp: route.dscp,
+            band: 0,
             ecn: flight.ecn,
             label: route.label,
             arrived: now,

@@ -43,6 +43,21 @@ impl Diffserv {
         }
     }
 
+    /// The tin of a band, from 1 on: that many from the lowest priority (Linux `cake_select_tin`). None
+    /// where there is no such tin.
+    pub(super) const fn of_band(self, band: u8) -> Option<usize> {
+        let in_order: &[usize] = match self {
+            Diffserv::BestEffort => &[0],
+            Diffserv::Diffserv3 => &[1, 0, 2],
+            Diffserv::Diffserv4 => &[1, 0, 2, 3],
+            Diffserv::Precedence | Diffserv::Diffserv8 => &[0, 1, 2, 3, 4, 5, 6, 7],
+        };
+        if band == 0 || band as usize > in_order.len() {
+            return None;
+        }
+        Some(in_order[band as usize - 1])
+    }
+
     /// The tin of a code point; above 63, that of best effort.
     pub(super) const fn tin(self, dscp: u8) -> usize {
         match self {
@@ -111,6 +126,17 @@ const CS7: u8 = 56;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bands_count_from_the_lowest_priority() {
+        let bulk_and_best = |mode: Diffserv| [0, 1, 2, 4, 9].map(|band| mode.of_band(band));
+        let three = [None, Some(1), Some(0), None, None];
+        assert_eq!(bulk_and_best(Diffserv::Diffserv3), three);
+        let one = [None, Some(0), None, None, None];
+        assert_eq!(bulk_and_best(Diffserv::BestEffort), one);
+        let eight = [None, Some(0), Some(1), Some(3), None];
+        assert_eq!(bulk_and_best(Diffserv::Diffserv8), eight);
+    }
 
     #[test]
     fn calls_go_before_and_background_behind() {

@@ -5,7 +5,7 @@
 //! otherwise):
 //!
 //! - a shaper (`qdisc::shaper`): a rate without bursts, so that the queue is here and not in a modem behind;
-//! - `diffserv`: priority tins by code point, each with a threshold above which it has no priority;
+//! - `diffserv`: priority tins by band or code point, each with a threshold above which it has no priority;
 //! - `ways`, `tin`: hosts share a tin, and flows share what their host gets, in queues that
 //!   hardly ever hold two flows; flows that send little go first;
 //! - `cobalt`: CoDel for flows that answer, BLUE for those that do not. ECN is always on;
@@ -136,7 +136,9 @@ impl<P> Cake<P> {
 
     /// Puts a packet that came at `arrived` into its queue.
     fn put(&mut self, now: Instant, arrived: Instant, packet: Packet<P>) {
-        let number = self.params.diffserv.tin(packet.dscp);
+        let diffserv = self.params.diffserv;
+        let by_band = diffserv.of_band(packet.band);
+        let number = by_band.unwrap_or_else(|| diffserv.tin(packet.dscp));
         let (mode, len) = (self.params.flowmode, packet.len);
         let tin = &mut self.tins[number];
         let flow = tin.place(hash(&packet, mode), packet.hosts, mode);

@@ -34,6 +34,21 @@ fn the_base_serves_each_level() {
     assert_eq!(take(&mut *queue, ms(0), 10), "AABBAABBAA");
 }
 
+/// Three levels: the first two packets of a flow, the next three, the rest. A has six, B four, C one.
+#[test]
+fn more_thresholds_make_more_levels() {
+    let mut queue = built("2lps(pfifo),threshold=2kB/5kB");
+    assert_eq!(queue.classes(), ["young", "2", "old"]);
+    put(&mut *queue, ms(0), "AAAAAABBBBC", 1000, &mut Ignore);
+    assert_eq!(take(&mut *queue, ms(0), 11), "AABBCAAABBA");
+    let more = settings(&[("threshold", "1kB")]);
+    let error = queue.change(ms(0), &more, &mut Ignore).unwrap_err();
+    let text = "the number of thresholds cannot change once there is a queue";
+    assert_eq!(error.to_string(), text);
+    let refused = build("2lps,threshold=0B").err().unwrap().to_string();
+    assert!(refused.contains("from 1B to 1000GB"), "{refused}");
+}
+
 /// Bytes that were dropped were sent: of A's first three packets one is refused, and the fourth is
 /// old. Each level has the room of the base, so that an old packet finds some.
 #[test]

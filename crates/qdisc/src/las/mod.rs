@@ -1,0 +1,292 @@
+//! `las`: the flow that has been served least goes next, and CoDel keeps each flow's queue short.
+//!
+//! Principles: least attained service (I. Rai, E. Biersack, G. Urvoy-Keller, IEEE Network 19(1), 2005;
+//! G. Moschini, thesis, Ca' Foscari, 2025, sections 3.2.2 and 7, which asks for it inside the flow
+//! queues with an AQM for each). Where the longer a flow has lasted the longer it will last, that
+//! completes flows soonest of all that do not know their sizes. Flows that have had the same share it.
+//! Not for: a call beside pages. It is the longest job of all, and soon goes last.
+//!
+//! What is read into it:
+//!
+//! - What a flow has had are the bytes of its packets that left, in whole quanta: flows in the same
+//!   quantum take turns, packet by packet. What CoDel drops was not served.
+//! - Flows are known exactly, in a table of sets of eight; where a set is full, those beyond are one
+//!   flow together. A flow of which nothing waits and nothing came for `idle` starts anew: that is
+//!   conntrack's time after the end of a connection.
+//! - When full, packets of the flow that has most waiting are dropped at its head, as in `fq_codel`.
+//!
+//! Work: O(log n) for n flows that wait, in a heap in which each of them stands once; when full, one
+//! look at all of them for up to 64 drops.
+
+use crate::codel::{Codel, Config, Queue, Threshold};
+use crate::exact_flows::{FlowTable, Found};
+use crate::pool::{Fifo, Pool};
+use crate::{Backlog, Discipline, DropReason, Env, Observer, Packet, Qdisc};
+use core::cmp::Reverse;
+use std::collections::BinaryHeap;
+use units::param::Settings;
+use units::{Bytes, Duration, Instant, Refusal};
+
+units::params! {
+    /// Parameters of `las`.
+    pub struct LasParams {
+        /// Packets that may wait.
+        limit: u32 = "10240", range "1".."1000000", source "as fq_codel";
+        /// Flows that are told apart. Fixed once there is a queue.
+        flows: u32 = "4096", range "8".."65536", source "this project: fifty times the thesis' 80 actors";
+        /// Bytes within which flows count as equally old, and take turns.
+        quantum: Bytes = "1514B", range "256B".."1GB", source "as fq_codel: a packet";
+        /// A flow of which nothing waits and nothing came for so long starts anew.
+        idle: Duration = "120s", range "1ms".."120h", source "as 2lps: Linux nf_conntrack";
+        /// Acceptable standing queue delay of a flow.
+        target: Duration = "5ms", range "1us".."10s", source "RFC 8289, 4.3";
+        /// How long the delay may stand above the target.
+        interval: Duration = "100ms", range "1us".."100s", source "RFC 8289, 4.2";
+        /// Mark instead of dropping where the packet allows it.
+        ecn: bool = "yes", source "as fq_codel";
+    }
+}
+
+/// Most packets that go at a time from the flow that has most waiting: fq_codel's `drop_batch`.
+const BATCH: u32 = 64;
+/// Most flows that are looked at for their idleness with each arrival.
+const FORGET: usize = 2;
+
+/// `las` for the registry.
+pub fn las<P: Send + 'static>() -> Discipline<P> {
+    Discipline {
+        name: "las",
+        summary: "the flow that has been served least goes next, each under CoDel",
+        about: "Least attained service: of the flows that wait, the one of which the fewest bytes have \
+            left goes next, so that short flows are complete soonest, whatever their size. CoDel \
+            keeps each flow's queue short.\n\nNot for a call beside pages: it is the longest job of \
+            all, and soon goes last.",
+        source: "I. Rai et al., IEEE Network 19(1), 2005; G. Moschini, thesis, Ca' Foscari, 2025, section 7; RFC 8289",
+        params: LasParams::SPECS,
+        children: &[],
+        build: |parts| Ok(Box::new(Las::new(parts.settings, parts.env)?)),
+    }
+}
+
+/// Flows by the service that they have had.
+#[derive(Debug)]
+pub struct Las<P> {
+    params: LasParams,
+    config: Config,
+    table: FlowTable,
+    pool: Pool<P>,
+    flows: Vec<Flow>,
+    /// Those that wait, each once: the quanta that it has had, whose turn it is among equals, its
+    /// place. One that was emptied by drops stays until its turn.
+    waiting: BinaryHeap<Reverse<(u64, u64, u32)>>,
+    /// Turns that were given out.
+    turns: u64,
+    backlog: Backlog,
+}
+
+/// What is known of a flow.
+#[derive(Debug, Clone, Default)]
+struct Flow {
+    fifo: Fifo,
+    codel: Codel,
+    /// Bytes of its packets that left.
+    served: u64,
+    /// It stands in the heap.
+    waits: bool,
+}
+
+/// A flow's queue as CoDel sees it.
+struct Head<'a, P> {
+    pool: &'a mut Pool<P>,
+    fifo: &'a mut Fifo,
+    backlog: &'a mut Backlog,
+}
+
+impl<P> Queue<P> for Head<'_, P> {
+    fn pop(&mut self) -> Option<Packet<P>> {
+        let packet = self.pool.pop(self.fifo)?;
+        self.backlog.remove(packet.len);
+        Some(packet)
+    }
+
+    fn backlog_bytes(&self) -> u64 {
+        self.backlog.bytes
+    }
+}
+
+impl LasParams {
+    fn config(&self) -> Config {
+        Config::new(self.target, self.interval, self.ecn, Threshold(None))
+    }
+}
+
+impl<P> Las<P> {
+    /// Empty queues with the defaults for `env` and then `settings`.
+    ///
+    /// # Errors
+    /// If a setting is refused.
+    pub fn new(settings: &Settings, env: &Env) -> Result<Self, Refusal> {
+        let mut params = LasParams::default();
+        if let Some(limit) = env.limit {
+            params.limit = limit.packets();
+        }
+        params.apply(settings)?;
+        let table = FlowTable::new(params.flows as usize);
+        Ok(Las {
+            config: params.config(),
+            flows: vec![Flow::default(); table.len()],
+            waiting: BinaryHeap::with_capacity(table.len()),
+            pool: Pool::new(),
+            turns: 0,
+            backlog: Backlog::default(),
+            table,
+            params,
+        })
+    }
+
+    /// Flows that fell idle start anew. One whose packets wait for their turn is not idle.
+    fn forget_idle(&mut self, now: Instant) {
+        for _ in 0..FORGET {
+            let Some(flow) = self.table.idle(now, self.params.idle) else {
+                return;
+            };
+            if self.flows[flow].fifo.is_empty() {
+                self.table.forget(flow);
+            } else {
+                self.table.touch(now, flow);
+            }
+        }
+    }
+
+    /// The place of the flow of a packet. A flow that begins has had nothing.
+    fn flow_of(&mut self, now: Instant, packet: &Packet<P>) -> usize {
+        let flows = &self.flows;
+        let waits = |flow: usize| !flows[flow].fifo.is_empty();
+        match self.table.find(now, packet.hash, packet.flow, waits) {
+            Found::Known(flow) | Found::Shared(flow) => flow,
+            Found::Fresh(flow) | Found::FirstShared(flow) => {
+                self.flows[flow].served = 0;
+                self.flows[flow].codel = Codel::default();
+                flow
+            }
+        }
+    }
+
+    /// Puts a flow behind those that have had as much.
+    fn queue_up(&mut self, flow: usize) {
+        let quanta = self.flows[flow].served / self.params.quantum.get();
+        self.waiting
+            .push(Reverse((quanta, self.turns, flow as u32)));
+        self.turns += 1;
+        self.flows[flow].waits = true;
+    }
+
+    /// Drops half of what the flow with most bytes has, at most [`BATCH`] packets, at its head. The
+    /// last one of the flow of an `arrival` is the arrival itself.
+    fn drop_batch(
+        &mut self,
+        now: Instant,
+        (arrival, reason): (Option<usize>, DropReason),
+        observer: &mut dyn Observer<P>,
+    ) {
+        let backlog = |flow: usize| self.flows[flow].fifo.backlog();
+        // Packets may be empty: of those with as many bytes, the one with most packets.
+        let weight = |flow: &usize| (backlog(*flow).bytes, backlog(*flow).packets);
+        let waiting = self.waiting.iter();
+        let waiting = waiting.map(|Reverse((.., flow))| *flow as usize);
+        let Some(fattest) = waiting.max_by_key(|flow| (weight(flow), Reverse(*flow))) else {
+            return;
+        };
+        let enough = backlog(fattest).bytes.div_ceil(2);
+        let (mut dropped, mut packets) = (0, 0);
+        while (packets == 0 || dropped < enough) && packets < BATCH && self.over(reason, packets) {
+            let Some(packet) = self.pool.pop(&mut self.flows[fattest].fifo) else {
+                break;
+            };
+            self.backlog.remove(packet.len);
+            dropped += u64::from(packet.len);
+            packets += 1;
+            let last = arrival == Some(fattest) && self.flows[fattest].fifo.is_empty();
+            let reason = if last { DropReason::Tail } else { reason };
+            observer.dropped(now, packet, reason);
+        }
+        self.flows[fattest].codel.signal(packets);
+    }
+
+    /// Whether more has to go: a batch for an arrival, no more than needed for a new limit.
+    fn over(&self, reason: DropReason, packets: u32) -> bool {
+        let batch = reason != DropReason::Change && packets > 0;
+        batch || self.backlog.packets > self.params.limit
+    }
+}
+
+impl<P: Send> Qdisc<P> for Las<P> {
+    fn enqueue(&mut self, now: Instant, packet: Packet<P>, observer: &mut dyn Observer<P>) {
+        self.forget_idle(now);
+        let flow = self.flow_of(now, &packet);
+        self.backlog.add(packet.len);
+        self.pool.push(&mut self.flows[flow].fifo, now, packet);
+        if !self.flows[flow].waits {
+            self.queue_up(flow);
+        }
+        if self.backlog.packets > self.params.limit {
+            self.drop_batch(now, (Some(flow), DropReason::Overlimit), observer);
+        }
+    }
+
+    fn dequeue(&mut self, now: Instant, observer: &mut dyn Observer<P>) -> Option<Packet<P>> {
+        while let Some(Reverse((.., place))) = self.waiting.pop() {
+            let flow = &mut self.flows[place as usize];
+            flow.waits = false;
+            let mut head = Head {
+                pool: &mut self.pool,
+                fifo: &mut flow.fifo,
+                backlog: &mut self.backlog,
+            };
+            let packet = flow.codel.dequeue(now, &self.config, &mut head, observer);
+            let Some(packet) = packet else {
+                continue;
+            };
+            flow.served += u64::from(packet.len);
+            let more = !flow.fifo.is_empty();
+            self.table.touch(now, place as usize);
+            if more {
+                self.queue_up(place as usize);
+            }
+            return Some(packet);
+        }
+        None
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    /// A new quantum holds from each flow's next turn on.
+    fn change(
+        &mut self,
+        now: Instant,
+        settings: &Settings,
+        observer: &mut dyn Observer<P>,
+    ) -> Result<(), Refusal> {
+        let mut params = self.params.clone();
+        params.apply(settings)?;
+        if params.flows != self.params.flows {
+            let message = "parameter flows cannot change once there is a queue";
+            return Err(Refusal::new(message));
+        }
+        self.config = params.config();
+        self.params = params;
+        while self.backlog.packets > self.params.limit {
+            self.drop_batch(now, (None, DropReason::Change), observer);
+        }
+        Ok(())
+    }
+
+    fn params(&self) -> Vec<(&'static str, String)> {
+        self.params.values()
+    }
+}
+
+#[cfg(test)]
+mod tests;

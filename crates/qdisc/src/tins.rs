@@ -1,0 +1,199 @@
+//! `2lps_tins`: old flows behind young ones, in the tins of one discipline.
+//!
+//! Principles: how G. Moschini, "Integrating CoDel and Age-Based Scheduling" (thesis, Ca' Foscari, 2025,
+//! section 4.4) gave CAKE two levels: not by strict priority over two of them but by its own tins, best
+//! effort for young flows and bulk for old ones, whose shares are CAKE's. Old flows so keep a sixteenth of
+//! an unshaped link, which [`2lps`](crate::two_level) does not leave them.
+//! Not for: a base that does not look at bands, where it does nothing.
+//!
+//! A flow's packets may overtake those that wait in the tin that it left, there as here. Ages are as in
+//! `2lps`. Shaped, tins have thresholds of their own, and old flows what young ones leave.
+
+use crate::ages::Ages;
+use crate::two_level::Leaving;
+use crate::{
+    Backlog, Class, Discipline, DropReason, FlowId, Observer, Order, Packet, Parts, Qdisc, Slot,
+};
+use units::param::Settings;
+use units::{Bytes, Duration, Instant, Refusal};
+
+units::params! {
+    /// Parameters of `2lps_tins`.
+    pub struct TinsParams {
+        /// Bytes that a flow can have sent and still be young.
+        threshold: Bytes = "6331208B", range "1B".."1000GB", source "as 2lps";
+        /// Slots that flows are hashed into. Fixed once there is a queue.
+        flows: u32 = "65536", range "1".."65536", source "as 2lps";
+        /// A flow of which nothing waits and nothing came for so long starts anew.
+        idle: Duration = "120s", range "1ms".."120h", source "as 2lps";
+    }
+}
+
+/// CAKE's bands for young flows, best effort, and for old ones, bulk.
+const BANDS: [u8; 2] = [2, 1];
+
+/// `2lps_tins` for the registry.
+pub fn tins<P: Send + 'static>() -> Discipline<P> {
+    Discipline {
+        name: "2lps_tins",
+        summary: "old flows behind young ones, in the tins of one discipline",
+        about: "Flows that have sent more than `threshold` bytes go into CAKE's tin of bulk, the others \
+            into that of best effort, whose shares are CAKE's: \
+            `2lps_tins(cake,diffserv=diffserv3,rtt=10ms)`.\n\nNot for a base without tins.",
+        source: "G. Moschini, thesis, Ca' Foscari, 2025, section 4.4",
+        params: TinsParams::SPECS,
+        children: &[Slot {
+            name: "BASE",
+            default: "cake",
+            help: "What has the tins.",
+        }],
+        build: |parts| Ok(Box::new(Tins::new(parts)?)),
+    }
+}
+
+/// The base, and the ages of flows.
+pub struct Tins<P> {
+    params: TinsParams,
+    ages: Ages,
+    base: Box<dyn Qdisc<P>>,
+}
+
+impl<P: Send + 'static> Tins<P> {
+    /// An empty base.
+    ///
+    /// # Errors
+    /// If a setting is refused, here or by the base.
+    pub fn new(parts: &Parts<'_, P>) -> Result<Self, Refusal> {
+        let params = TinsParams::parse(parts.settings)?;
+        Ok(Tins {
+            ages: Ages::new(params.flows),
+            base: parts.child(0)?,
+            params,
+        })
+    }
+}
+
+impl<P: Send> Qdisc<P> for Tins<P> {
+    fn enqueue(&mut self, now: Instant, mut packet: Packet<P>, observer: &mut dyn Observer<P>) {
+        let (flow, hash) = (packet.flow, packet.hash);
+        let threshold = self.params.threshold.get();
+        let level = |bytes| u8::from(bytes > threshold);
+        let placed = self
+            .ages
+            .count(now, (flow, hash), packet.len, self.params.idle, level);
+        packet.band = BANDS[usize::from(placed.level)];
+        self.ages.entered(hash);
+        let ages = &mut self.ages;
+        let observer = &mut Unbanded(observer);
+        self.base
+            .enqueue(now, packet, &mut Leaving { ages, observer });
+    }
+
+    fn dequeue(&mut self, now: Instant, observer: &mut dyn Observer<P>) -> Option<Packet<P>> {
+        let ages = &mut self.ages;
+        let observer = &mut Unbanded(observer);
+        let mut packet = self.base.dequeue(now, &mut Leaving { ages, observer })?;
+        self.ages.left(packet.hash);
+        packet.band = 0;
+        Some(packet)
+    }
+
+    fn next_wake(&self, now: Instant) -> Option<Instant> {
+        self.base.next_wake(now)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.base.backlog()
+    }
+
+    fn change(
+        &mut self,
+        _now: Instant,
+        settings: &Settings,
+        _observer: &mut dyn Observer<P>,
+    ) -> Result<(), Refusal> {
+        let mut params = self.params.clone();
+        params.apply(settings)?;
+        self.ages.keep_slots(params.flows)?;
+        self.params = params;
+        Ok(())
+    }
+
+    fn params(&self) -> Vec<(&'static str, String)> {
+        self.params.values()
+    }
+
+    fn classes(&self) -> Vec<String> {
+        self.base.classes()
+    }
+
+    fn order(&self) -> Order {
+        Order::None
+    }
+}
+
+/// Shows packets that are dropped as they came, without a band.
+struct Unbanded<'a, P>(&'a mut dyn Observer<P>);
+
+impl<P> Observer<P> for Unbanded<'_, P> {
+    fn dropped(&mut self, now: Instant, mut packet: Packet<P>, reason: DropReason) {
+        packet.band = 0;
+        self.0.dropped(now, packet, reason);
+    }
+
+    fn marked(&mut self, now: Instant, packet: &Packet<P>) {
+        self.0.marked(now, packet);
+    }
+
+    fn moved(&mut self, now: Instant, flow: FlowId, from: Option<Class>, to: Class) {
+        self.0.moved(now, flow, from, to);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{ms, put, take};
+    use crate::{Env, Ignore, Registry};
+
+    fn built(choice: &str) -> Box<dyn Qdisc<u32>> {
+        let choice = choice.parse().unwrap();
+        Registry::builtin().build(&choice, &Env::default()).unwrap()
+    }
+
+    /// Packets of 1000 bytes and a threshold of 2000, so that A's third one is bulk and everything else is
+    /// not. Not shaped, CAKE's tins have quanta of 1024 and 64: sixteen packets for one.
+    #[test]
+    fn old_flows_keep_a_sixteenth() {
+        let mut queue = built("2lps_tins(cake,diffserv=diffserv3),threshold=2kB");
+        put(&mut *queue, ms(0), "AAAAAAAA", 1000, &mut Ignore);
+        for flow in 'B'..='Z' {
+            let two = flow.to_string().repeat(2);
+            put(&mut *queue, ms(0), &two, 1000, &mut Ignore);
+        }
+        let sent = take(&mut *queue, ms(0), 36);
+        assert_eq!(sent, "AAABBCCDDEEFFGGHHIAIJJKKLLMMNNOOPPQA");
+    }
+
+    /// The base without tins is as it is without levels.
+    #[test]
+    fn a_base_without_tins_does_not_care() {
+        let mut queue = built("2lps_tins(pfifo),threshold=1kB");
+        put(&mut *queue, ms(0), "AABAB", 1000, &mut Ignore);
+        assert_eq!(take(&mut *queue, ms(0), 9), "AABAB");
+    }
+
+    /// What is dropped within waits no longer: after a silence A is young again.
+    #[test]
+    fn drops_are_followed() {
+        let cake = "cake,diffserv=diffserv3,memlimit=4kB";
+        let mut queue = built(&format!("2lps_tins({cake}),threshold=1kB,idle=1s"));
+        put(&mut *queue, ms(0), "AAAAAAAA", 1000, &mut Ignore);
+        assert!(queue.backlog().packets < 8);
+        while queue.dequeue(ms(0), &mut Ignore).is_some() {}
+        put(&mut *queue, ms(500), "AB", 900, &mut Ignore);
+        assert_eq!(take(&mut *queue, ms(500), 2), "BA");
+        put(&mut *queue, ms(1501), "AB", 900, &mut Ignore);
+        assert_eq!(take(&mut *queue, ms(1501), 2), "AB");
+    }
+}
