@@ -1,4 +1,7 @@
-//! The theory of the Confucius paper (section 4.3, appendix B): one real-time flow on a link, and
+//! The theory behind what is measured.
+//!
+//! [`ages`] is about flows that are served by age, [`setpoint`] about what an AQM should aim at. All else is
+//! the theory of the Confucius paper (section 4.3, appendix B): one real-time flow on a link, and
 //! N flows that join it at t = 0.
 //!
 //! [`bound`] puts three answers side by side: the fluid model integrated, the closed form as it
@@ -10,6 +13,7 @@
 //!
 //! Not for: what comes of packets (`sim`), or comparing a bound with a measurement (`reproduce`).
 
+pub mod ages;
 mod bounds;
 pub mod closed;
 mod completion;
