@@ -59,6 +59,8 @@ pub enum Command {
     },
     /// Say what the theory of the Confucius paper predicts, and what the paper prints.
     Bound(BoundArgs),
+    /// Say how many bytes a flow should be able to send before it goes behind others, by theory.
+    Threshold(ThresholdArgs),
     /// Put a discipline on a device of this host, behind a shaper; show what is there; take it back.
     Tc {
         /// What to do.
@@ -328,6 +330,39 @@ pub enum BoundFormat {
     /// A table to read.
     Text,
     /// JSON.
+    Json,
+}
+
+/// How large transfers are, and how busy the link.
+#[derive(Debug, Args)]
+#[command(group(clap::ArgGroup::new("distribution").required(true).args(["sizes", "pareto"])))]
+pub struct ThresholdArgs {
+    /// A file of sizes of flows, one a line, such as 300KiB or 6331208; # begins a comment.
+    #[arg(long, value_name = "FILE")]
+    pub sizes: Option<PathBuf>,
+    /// Sizes from LEAST to MOST, of which those beyond x become rarer with the power SHAPE of x.
+    #[arg(long, value_name = "SHAPE,LEAST,MOST")]
+    pub pareto: Option<String>,
+    /// The share of the link that is in use, 0.01 to 0.99.
+    #[arg(long)]
+    pub load: f64,
+    /// The link's rate: times are then printed as well.
+    #[arg(long, value_name = "RATE")]
+    pub rate: Option<String>,
+    /// A threshold to compare with the best.
+    #[arg(long, value_name = "SIZE")]
+    pub threshold: Option<String>,
+    /// How to print it.
+    #[arg(long, default_value = "text")]
+    pub format: ThresholdFormat,
+}
+
+/// How to print thresholds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ThresholdFormat {
+    /// Lines to read.
+    Text,
+    /// JSON, with the phases of the fit.
     Json,
 }
 

@@ -28,6 +28,7 @@ mod run;
 mod sweep;
 mod table;
 mod tc;
+mod threshold;
 mod variants;
 
 use clap::{CommandFactory, Parser};
@@ -70,6 +71,7 @@ fn execute(command: Command) -> Result<ExitCode, Refused> {
         Command::List { what } => describe::list(what),
         Command::Describe { name, format } => describe::describe(&name, format),
         Command::Bound(args) => bound::run(&args),
+        Command::Threshold(args) => threshold::run(&args),
         Command::Tc { command } => tc::tc(&command),
         Command::Completions { shell } => {
             let mut text = Vec::new();

@@ -914,6 +914,70 @@ fn wrong_bounds() {
     }
 }
 
+/// Arguments of `analects threshold`, and what has to be said.
+const THRESHOLDS: &[(&[&str], &[&str])] = &[
+    (&["--load", "0.5"], &["--sizes <FILE>|--pareto"]),
+    (
+        &["--pareto", "1.2,1kB", "--load", "0.5"],
+        &["--pareto: \"1.2,1kB\"", "1.2,300KiB,1GiB"],
+    ),
+    (
+        &["--pareto", "0,1kB,1MB", "--load", "0.5"],
+        &["--pareto: the shape is 0; it can be 0.01 to 100"],
+    ),
+    (
+        &["--pareto", "1.2,1MB,1kB", "--load", "0.5"],
+        &["do not rise within 1B to 1000TB"],
+    ),
+    (
+        &["--pareto", "1.2,1kB,1MB", "--load", "1"],
+        &["the load is 1; it can be 0.01 to 0.99"],
+    ),
+    (
+        &[
+            "--pareto",
+            "1.2,1kB,1MB",
+            "--load",
+            "0.5",
+            "--threshold",
+            "0",
+        ],
+        &["--threshold: \"0\" is no size from 1B to 1000GB"],
+    ),
+    (
+        &["--pareto", "1.2,1kB,1MB", "--load", "0.5", "--rate", "fast"],
+        &["--rate: \"fast\" is no rate above 0", "1gbit"],
+    ),
+    (
+        &["--sizes", "none", "--load", "0.5"],
+        &["none: No such file"],
+    ),
+    (
+        &["--sizes", "words", "--load", "0.5"],
+        &["words:2: \"many\"", "300KiB"],
+    ),
+    (
+        &["--sizes", "empty", "--load", "0.5"],
+        &["empty: there have to be transfers"],
+    ),
+    (
+        &["--sizes", "one", "--load", "0.5"],
+        &["no threshold helps"],
+    ),
+];
+
+#[test]
+fn wrong_thresholds() {
+    let folder = Folder::new("wrong-thresholds");
+    folder.write("words", "1kB # a small one\nmany\n");
+    folder.write("empty", "# nothing\n0\n");
+    folder.write("one", "5kB\n5kB\n");
+    for (args, says) in THRESHOLDS {
+        let args: Vec<&str> = ["threshold"].iter().chain(*args).copied().collect();
+        assert_says(&refusal(&folder.analects(&args)), says);
+    }
+}
+
 #[test]
 fn wrong_pages() {
     let folder = Folder::new("wrong-pages");

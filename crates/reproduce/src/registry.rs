@@ -61,6 +61,7 @@ const EXPERIMENTS: &[(&str, &str)] = experiments![
     "thesis/fig1",
     "thesis/threshold",
     "thesis/1gbit",
+    "thesis/ethernet",
     "thesis/10gbit",
     "thesis/rtts",
     "thesis/las",
