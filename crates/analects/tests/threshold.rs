@@ -12,6 +12,10 @@ fn json(folder: &Folder, args: &[&str]) -> serde_json::Value {
 }
 
 #[test]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "a sample need not be the same everywhere"
+)]
 fn a_sample_of_a_distribution_has_its_threshold() {
     let folder = Folder::new("threshold");
     // Sizes at which a bounded Pareto distribution reaches evenly spaced shares.

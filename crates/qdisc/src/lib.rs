@@ -106,6 +106,11 @@ pub trait Qdisc<P>: Send {
         Vec::new()
     }
 
+    /// How many bands it puts packets into by [`Packet::band`]; 0 where it does not look at that.
+    fn bands(&self) -> usize {
+        0
+    }
+
     /// What is promised about the order of a flow's packets.
     fn order(&self) -> Order {
         Order::Flow

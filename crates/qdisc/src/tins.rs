@@ -2,14 +2,14 @@
 //!
 //! Principles: how G. Moschini, "Integrating CoDel and Age-Based Scheduling" (thesis, Ca' Foscari, 2025,
 //! section 4.4) gave CAKE two levels: not by strict priority over two of them but by its own tins, best
-//! effort for young flows and bulk for old ones, whose shares are CAKE's. Old flows so keep a sixteenth of
-//! an unshaped link, which [`2lps`](crate::two_level) does not leave them.
-//! Not for: a base that does not look at bands, where it does nothing.
+//! effort for young flows and bulk for old ones, whose shares are CAKE's. Old flows so keep a seventeenth
+//! of an unshaped link, which [`2lps`](crate::two_level) does not leave them.
 //!
 //! A flow's packets may overtake those that wait in the tin that it left, there as here. Ages are as in
 //! `2lps`. Shaped, tins have thresholds of their own, and old flows what young ones leave.
 
 use crate::ages::Ages;
+use crate::children::ChildStats;
 use crate::two_level::Leaving;
 use crate::{
     Backlog, Class, Discipline, DropReason, FlowId, Observer, Order, Packet, Parts, Qdisc, Slot,
@@ -39,7 +39,7 @@ pub fn tins<P: Send + 'static>() -> Discipline<P> {
         summary: "old flows behind young ones, in the tins of one discipline",
         about: "Flows that have sent more than `threshold` bytes go into CAKE's tin of bulk, the others \
             into that of best effort, whose shares are CAKE's: \
-            `2lps_tins(cake,diffserv=diffserv3,rtt=10ms)`.\n\nNot for a base without tins.",
+            `2lps_tins(cake,diffserv=diffserv3,rtt=10ms)`; a base without tins is refused.",
         source: "G. Moschini, thesis, Ca' Foscari, 2025, section 4.4",
         params: TinsParams::SPECS,
         children: &[Slot {
@@ -62,12 +62,18 @@ impl<P: Send + 'static> Tins<P> {
     /// An empty base.
     ///
     /// # Errors
-    /// If a setting is refused, here or by the base.
+    /// If a setting is refused, here or by the base, or the base has no tins.
     pub fn new(parts: &Parts<'_, P>) -> Result<Self, Refusal> {
         let params = TinsParams::parse(parts.settings)?;
+        let base = parts.child(0)?;
+        if base.bands() < BANDS.len() {
+            let message = "what it contains has no tins for young flows and for old ones";
+            let help = "write for example 2lps_tins(cake,diffserv=diffserv3)";
+            return Err(Refusal::new(message).with_help(help));
+        }
         Ok(Tins {
             ages: Ages::new(params.flows),
-            base: parts.child(0)?,
+            base,
             params,
         })
     }
@@ -127,6 +133,10 @@ impl<P: Send> Qdisc<P> for Tins<P> {
         self.base.classes()
     }
 
+    fn children(&self) -> Vec<ChildStats> {
+        self.base.children()
+    }
+
     fn order(&self) -> Order {
         Order::None
     }
@@ -164,7 +174,7 @@ mod tests {
     /// Packets of 1000 bytes and a threshold of 2000, so that A's third one is bulk and everything else is
     /// not. Not shaped, CAKE's tins have quanta of 1024 and 64: sixteen packets for one.
     #[test]
-    fn old_flows_keep_a_sixteenth() {
+    fn old_flows_keep_a_seventeenth() {
         let mut queue = built("2lps_tins(cake,diffserv=diffserv3),threshold=2kB");
         put(&mut *queue, ms(0), "AAAAAAAA", 1000, &mut Ignore);
         for flow in 'B'..='Z' {
@@ -175,12 +185,14 @@ mod tests {
         assert_eq!(sent, "AAABBCCDDEEFFGGHHIAIJJKKLLMMNNOOPPQA");
     }
 
-    /// The base without tins is as it is without levels.
     #[test]
-    fn a_base_without_tins_does_not_care() {
-        let mut queue = built("2lps_tins(pfifo),threshold=1kB");
-        put(&mut *queue, ms(0), "AABAB", 1000, &mut Ignore);
-        assert_eq!(take(&mut *queue, ms(0), 9), "AABAB");
+    fn a_base_without_tins_is_refused() {
+        for base in ["pfifo", "fq_codel", "cake,diffserv=besteffort"] {
+            let choice = format!("2lps_tins({base})").parse().unwrap();
+            let built = Registry::<u32>::builtin().build(&choice, &Env::default());
+            let refused = built.err().expect(base).to_string();
+            assert!(refused.contains("has no tins"), "{base}: {refused}");
+        }
     }
 
     /// What is dropped within waits no longer: after a silence A is young again.

@@ -158,11 +158,14 @@ impl<P: Send> Qdisc<P> for TwoLevel<P> {
     }
 }
 
+/// A level's name, and what serves it.
+type Named<P> = (&'static str, Box<dyn Qdisc<P>>);
+
 /// A base for each level, from young to old.
 fn named<P: Send + 'static>(
     thresholds: &Thresholds,
     parts: &Parts<'_, P>,
-) -> Result<Vec<(&'static str, Box<dyn Qdisc<P>>)>, Refusal> {
+) -> Result<Vec<Named<P>>, Refusal> {
     let middle = MIDDLE.into_iter().take(thresholds.levels() - 2);
     let names = core::iter::once("young").chain(middle).chain(["old"]);
     names.map(|name| Ok((name, parts.child(0)?))).collect()

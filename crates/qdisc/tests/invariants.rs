@@ -421,8 +421,14 @@ fn candidates() -> Vec<Candidate> {
     let mut candidates = Vec::new();
     for entry in Registry::builtin().iter() {
         let plain = Choice::plain(entry.name);
-        let inside = ["fq_codel", "codel"].map(|name| Choice {
-            children: vec![Choice::plain(name); entry.children.len()],
+        // What works on CAKE's tins contains nothing else.
+        let tins = entry.children.first().map(|slot| slot.default) == Some("cake");
+        let others = match tins {
+            true => ["cake,diffserv=diffserv4", "cake,diffserv=precedence"],
+            false => ["fq_codel", "codel"],
+        };
+        let inside = others.map(|text| Choice {
+            children: vec![text.parse().unwrap(); entry.children.len()],
             ..plain.clone()
         });
         let inside = inside.into_iter().filter(|_| !entry.children.is_empty());

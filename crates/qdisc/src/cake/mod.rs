@@ -341,6 +341,10 @@ fn bytes(tins: &[Tin], queue: usize) -> u64 {
 }
 
 impl<P: Send> Qdisc<P> for Cake<P> {
+    fn bands(&self) -> usize {
+        self.tins.len()
+    }
+
     fn enqueue(&mut self, now: Instant, packet: Packet<P>, observer: &mut dyn Observer<P>) {
         self.put(now, now, packet);
         self.shrink(now, DropReason::Overlimit, observer);

@@ -144,13 +144,13 @@ impl<P> Las<P> {
         })
     }
 
-    /// Flows that fell idle start anew. One whose packets wait for their turn is not idle.
+    /// Flows that fell idle start anew. One that stands in the heap is not idle.
     fn forget_idle(&mut self, now: Instant) {
         for _ in 0..FORGET {
             let Some(flow) = self.table.idle(now, self.params.idle) else {
                 return;
             };
-            if self.flows[flow].fifo.is_empty() {
+            if !self.flows[flow].waits {
                 self.table.forget(flow);
             } else {
                 self.table.touch(now, flow);
