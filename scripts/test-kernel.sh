@@ -127,6 +127,10 @@ for kernel in "$@"; do
         --file "$target/guest/x86_64-unknown-linux-gnu/debug/analects" \
         --file "$results/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \
         sh analects-tc.sh ./analects sch_mencius.ko sch_confucius.ko
+    check "$kernel" two-level --file "$built/sch_mencius.ko" --file kernel/test/two-level-in-guest.sh \
+        --file "$target/guest/x86_64-unknown-linux-gnu/debug/analects" \
+        --file "$results/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \
+        sh two-level-in-guest.sh ./analects sch_mencius.ko
     system=$cache/chroot-bookworm/usr
     check "$kernel" analects-real --file "$module" --file kernel/test/analects-real.sh \
         --file "$target/guest/x86_64-unknown-linux-gnu/debug/analects" \

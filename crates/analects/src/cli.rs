@@ -411,18 +411,28 @@ pub enum TcCommand {
 /// What a device is to get.
 #[derive(Debug, Args)]
 pub struct TcApply {
+    /// Two levels of one discipline: while packets of young flows wait, none of an old one is sent.
+    /// Flows that end young are faster, long ones pay. Not for calls, which are soon old.
+    #[arg(value_name = "2lps", requires = "threshold")]
+    pub levels: Option<TcLevels>,
     /// The device towards the slow place, such as eth0.
     #[arg(long, value_name = "DEVICE")]
     pub dev: String,
-    /// The rate at which it sends: 85 to 95 % of what a speed test shows.
-    #[arg(long, value_name = "RATE")]
-    pub rate: String,
+    /// The rate at which it sends: 85 to 95 % of what a speed test shows. Only 2lps can do without,
+    /// where the device itself is the slow place.
+    #[arg(long, value_name = "RATE", required_unless_present = "levels")]
+    pub rate: Option<String>,
     /// The rate at which it receives; without, what it receives is left alone.
-    #[arg(long, value_name = "RATE")]
+    #[arg(long, value_name = "RATE", conflicts_with = "levels")]
     pub ingress: Option<String>,
     /// What the line adds to each IP packet: bytes, or a keyword of tc-cake(8) such as docsis,
     /// pppoe-ptm, bridged-ptm, ethernet or conservative. Without, what the kernel counts.
-    #[arg(long, value_name = "BYTES|LINE", allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "BYTES|LINE",
+        allow_hyphen_values = true,
+        requires = "rate"
+    )]
     pub overhead: Option<String>,
     /// The discipline: mencius, confucius, floq, cake, fq_codel, codel, fq, pie, fq_pie, pfifo or
     /// bfifo.
@@ -430,9 +440,22 @@ pub struct TcApply {
         long,
         short = 'd',
         default_value = "mencius",
-        value_name = "NAME[,key=value...]"
+        value_name = "NAME[,key=value...]",
+        conflicts_with = "levels"
     )]
     pub discipline: String,
+    /// The discipline of each of the two levels: one of the above, pfifo_fast for two of its bands, or
+    /// cake for two of its tins, which share the link.
+    #[arg(
+        long,
+        default_value = "fq_codel",
+        value_name = "NAME[,key=value...]",
+        requires = "levels"
+    )]
+    pub base: String,
+    /// Bytes up to which a flow is young, such as 6331208 or 1MB.
+    #[arg(long, value_name = "BYTES", requires = "levels")]
+    pub threshold: Option<String>,
     /// Do it even if what the device has cannot be put back exactly: that is then lost.
     #[arg(long)]
     pub replace: bool,
@@ -442,6 +465,14 @@ pub struct TcApply {
     /// The folder that remembers what was changed.
     #[arg(long, value_name = "DIR", default_value = netcfg::STATE)]
     pub state: PathBuf,
+}
+
+/// The word for two levels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TcLevels {
+    /// Two levels of one discipline.
+    #[value(name = "2lps")]
+    Two,
 }
 
 /// What to show.

@@ -4,8 +4,10 @@ use crate::cli::{ShowFormat, TcApply, TcClear, TcCommand, TcShow};
 use crate::refused::Refused;
 use crate::run::print;
 use core::fmt::Display;
-use netcfg::{Device, Discipline, Error, Host, Kind, Overhead, Settings, ShapedRate, Store};
-use units::Rate;
+use netcfg::{
+    Device, Discipline, Error, Host, Kind, Overhead, Settings, ShapedRate, Store, Threshold,
+};
+use units::{Bytes, Choice, Rate, Refusal};
 
 type Result<T> = core::result::Result<T, Refused>;
 
@@ -120,11 +122,19 @@ fn show(args: &TcShow) -> Result<()> {
 /// A status as text.
 fn described(status: &netcfg::Status) -> String {
     let settings = &status.settings;
-    let mut text = format!("{}: sends at {}", status.device, settings.rate);
+    let mut text = match settings.rate {
+        Some(rate) => format!("{}: sends at {rate}", status.device),
+        None => format!("{}: not shaped", status.device),
+    };
     if let Some(rate) = settings.ingress {
         text += &format!(", receives at {rate}");
     }
-    text += &format!(", {}", settings.discipline);
+    if let Some(threshold) = settings.threshold {
+        text += &format!(", flows of up to {threshold} before others, each with");
+    } else {
+        text += ",";
+    }
+    text += &format!(" {}", settings.discipline);
     if let Some(overhead) = settings.overhead {
         text += &format!(", {overhead}");
     }
@@ -140,12 +150,25 @@ fn described(status: &netcfg::Status) -> String {
     for queue in &status.queues {
         text += &counted(queue);
     }
+    for level in &status.levels {
+        text += &format!(
+            "  {} flows: sent {} packets, {} bytes; dropped {}\n",
+            level.name,
+            number(level.packets),
+            number(level.bytes),
+            number(level.drops),
+        );
+    }
     text
 }
 
-/// What a queue counted; what tc does not say is a dash.
+/// What was counted; what tc does not say is a dash.
+fn number(number: Option<u64>) -> String {
+    number.map_or("-".to_owned(), |number| number.to_string())
+}
+
+/// What a queue counted.
 fn counted(queue: &netcfg::Queue) -> String {
-    let number = |number: Option<u64>| number.map_or("-".to_owned(), |number| number.to_string());
     let name = scenario::printable(&format!("{} {}", queue.kind, queue.handle), 40);
     format!(
         "  {}: {name} sent {} packets, {} bytes; dropped {}, waited {} times; {} packets, {} bytes wait\n",
@@ -183,13 +206,20 @@ fn device(text: &str) -> Result<Device> {
 }
 
 fn settings(args: &TcApply) -> Result<Settings> {
-    let discipline = discipline(&args.discipline)?;
+    let discipline = match args.levels {
+        Some(_) => discipline("--base", &args.base, Discipline::of_levels)?,
+        None => discipline("--discipline", &args.discipline, Discipline::new)?,
+    };
     let overhead: Option<core::result::Result<Overhead, _>> =
         args.overhead.as_deref().map(str::parse);
     let help = "tc-cake(8), \"Overhead compensation parameters\", says which is whose";
     let overhead = overhead.transpose();
     Ok(Settings {
-        rate: rate("--rate", &args.rate)?,
+        rate: args
+            .rate
+            .as_deref()
+            .map(|text| rate("--rate", text))
+            .transpose()?,
         ingress: args
             .ingress
             .as_deref()
@@ -197,7 +227,19 @@ fn settings(args: &TcApply) -> Result<Settings> {
             .transpose()?,
         overhead: overhead.map_err(|error| refused("--overhead", &error, help))?,
         discipline,
+        threshold: args.threshold.as_deref().map(threshold).transpose()?,
     })
+}
+
+fn threshold(text: &str) -> Result<Threshold> {
+    let help =
+        "write the size in bytes up to which most flows end, such as 6331208 or 1MB: 1 B to 1 TB";
+    let bytes: Bytes = text
+        .parse()
+        .map_err(|error| refused("--threshold", &error, help))?;
+    bytes
+        .try_into()
+        .map_err(|error| refused("--threshold", &error, help))
 }
 
 fn rate(option: &str, text: &str) -> Result<ShapedRate> {
@@ -209,11 +251,15 @@ fn rate(option: &str, text: &str) -> Result<ShapedRate> {
         .map_err(|error| refused(option, &error, help))
 }
 
-fn discipline(text: &str) -> Result<Discipline> {
-    let checked = text.parse().and_then(|choice| Discipline::new(&choice));
+fn discipline(
+    option: &str,
+    text: &str,
+    new: fn(&Choice) -> core::result::Result<Discipline, Refusal>,
+) -> Result<Discipline> {
+    let checked = text.parse().and_then(|choice| new(&choice));
     checked.map_err(|refusal| {
         let help = "`analects describe NAME` says what it can be told";
-        Refused::because(refusal.within("--discipline"), help)
+        Refused::because(refusal.within(option), help)
     })
 }
 

@@ -3,7 +3,9 @@
 use crate::error::Kind;
 use crate::observe::{Observed, Snapshot};
 use crate::plan::{self, Places};
-use crate::{Change, Command, Device, Error, Journal, Plan, Runner, Settings, Store};
+use crate::{
+    Change, Command, Device, Error, Journal, Netfilter, Plan, Runner, Settings, Store, update,
+};
 
 /// What is going to be done.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,11 +53,13 @@ pub fn prepare(
     assume: bool,
 ) -> Result<Prepared, Error> {
     let former = store.load(device)?;
-    let mut looked = look(runner, device);
+    let mut changes = former.iter().flat_map(|former| &former.changes);
+    let levels = settings.threshold.is_some() || changes.any(Change::is_of_netfilter);
+    let mut looked = look(runner, device, levels);
     if assume && former.is_none() && !matches!(&looked, Ok(now) if now.of(device).is_some()) {
         let mut supposed = Snapshot::default();
         supposed.suppose(device, Observed::assumed());
-        let mut prepared = prepare_fresh(device, settings, replace, supposed)?;
+        let mut prepared = prepare_fresh(store, device, settings, replace, supposed)?;
         let why = match &mut looked {
             Ok(_) => format!("there is no device {device} here"),
             Err(error) => std::mem::take(&mut error.message),
@@ -70,25 +74,57 @@ pub fn prepare(
         return Err(Error::refused(message, "`ip link` lists what there is"));
     }
     match former {
-        None => prepare_fresh(device, settings, replace, now),
-        Some(former) => prepare_again(device, settings, replace, now, former),
+        None => prepare_fresh(store, device, settings, replace, now),
+        Some(former) => prepare_again(store, device, settings, replace, now, former),
     }
 }
 
-fn look(runner: &mut dyn Runner, device: &Device) -> Result<Snapshot, Error> {
+/// What there is, with what two levels need where `levels`: only for them are nft and sysctl run.
+fn look(runner: &mut dyn Runner, device: &Device, levels: bool) -> Result<Snapshot, Error> {
     let ifb = device.shaped_ingress();
     let devices: Vec<&Device> = [device].into_iter().chain(ifb.as_ref().ok()).collect();
-    Snapshot::take(runner, &devices)
+    let mut snapshot = Snapshot::take(runner, &devices)?;
+    if levels {
+        snapshot.netfilter = Some(Netfilter::take(runner)?);
+    }
+    Ok(snapshot)
+}
+
+/// Whether the bytes of connections counted before any device had two levels.
+///
+/// # Errors
+/// If a journal cannot be read.
+fn accounting(store: &Store, device: &Device, now: &Snapshot) -> Result<Option<bool>, Error> {
+    let Some(netfilter) = &now.netfilter else {
+        return Ok(None);
+    };
+    if netfilter.others(device) {
+        for other in store.devices()?.iter().filter(|other| *other != device) {
+            let journal = store.load(other)?;
+            let mut changes = journal.iter().flat_map(|journal| &journal.changes);
+            let found = changes.find_map(|change| match change {
+                // It is loaded by now.
+                Change::Accounting { before, .. } => Some(before.or(Some(false))),
+                _ => None,
+            });
+            if let Some(before) = found {
+                return Ok(before);
+            }
+        }
+    }
+    Ok(netfilter.accounting)
 }
 
 fn prepare_fresh(
+    store: &Store,
     device: &Device,
     settings: &Settings,
     replace: bool,
     now: Snapshot,
 ) -> Result<Prepared, Error> {
     let assumed = Observed::assumed();
-    let places = Places::of(device, now.of(device).unwrap_or(&assumed), replace)?;
+    let mut places = Places::of(device, now.of(device).unwrap_or(&assumed), replace)?;
+    places.accounting = accounting(store, device, &now)?;
     let plan = plan::fresh(device, settings, &places, &now, replace)?;
     Ok(Prepared {
         device: device.clone(),
@@ -102,6 +138,7 @@ fn prepare_fresh(
 
 /// Where a journal says that something was applied before.
 fn prepare_again(
+    store: &Store,
     device: &Device,
     settings: &Settings,
     replace: bool,
@@ -125,11 +162,12 @@ fn prepare_again(
     if let Some(before) = root {
         places.root = before;
     }
+    places.accounting = accounting(store, device, &after)?;
     let mut plan = plan::fresh(device, settings, &places, &after, replace)?;
     let mut undo = former.changes.clone();
     let mut keep = Vec::new();
     let whole = former.complete && crate::show::differences(&former, &now).is_empty();
-    if let Some(updates) = plan::in_place(&former.changes, &plan).filter(|_| whole) {
+    if let Some(updates) = update::in_place(&former.changes, &plan).filter(|_| whole) {
         plan.changes = updates;
         keep = std::mem::take(&mut undo);
     }
@@ -169,7 +207,7 @@ pub fn apply(runner: &mut dyn Runner, store: &Store, prepared: &Prepared) -> Res
             return Err(failed(error, undone, prepared));
         }
     }
-    journal.changes = plan::merged(&prepared.keep, &prepared.plan.changes);
+    journal.changes = update::merged(&prepared.keep, &prepared.plan.changes);
     if kept == 0 {
         journal.changes = prepared.plan.changes.clone();
     }
@@ -218,7 +256,8 @@ fn failed(error: Error, undone: Result<(), Error>, prepared: &Prepared) -> Error
 /// It stops at the first that cannot be undone: what packets are redirected to must not go before
 /// the filter that redirects them.
 fn undo(runner: &mut dyn Runner, device: &Device, changes: &[Change]) -> Result<(), Error> {
-    let mut now = look(runner, device)?;
+    let levels = changes.iter().any(Change::is_of_netfilter);
+    let mut now = look(runner, device, levels)?;
     for change in changes.iter().rev() {
         let Some(command) = change.undo(&now) else {
             continue;
@@ -229,7 +268,7 @@ fn undo(runner: &mut dyn Runner, device: &Device, changes: &[Change]) -> Result<
             Err(error) => error.to_string(),
         };
         // It may have gone between the look and the command.
-        now = look(runner, device)?;
+        now = look(runner, device, levels)?;
         if change.undo(&now).is_some() {
             return Err(Error::command(&command, &complaint));
         }
@@ -249,7 +288,8 @@ pub fn undoing(
     let Some(journal) = store.load(device)? else {
         return Ok(None);
     };
-    let now = look(runner, device)?;
+    let levels = journal.changes.iter().any(Change::is_of_netfilter);
+    let now = look(runner, device, levels)?;
     let changes = journal.changes.iter().rev();
     Ok(Some(
         changes.filter_map(|change| change.undo(&now)).collect(),

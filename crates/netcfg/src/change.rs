@@ -1,7 +1,8 @@
 //! One change of the host's network: its command, and how it is undone.
 
 use crate::observe::{Filters, Observed, Snapshot};
-use crate::{Before, Class, Command, Device, Leaf, RootQdisc};
+use crate::shaper::prio_command;
+use crate::{AgeTable, Before, Class, Command, Device, Leaf, Netfilter, RootQdisc};
 use serde::{Deserialize, Serialize};
 
 /// One change of the host's network, made by one command.
@@ -36,7 +37,12 @@ pub enum Change {
         /// The class as it was.
         before: Option<Class>,
     },
-    /// The class of a device gets a discipline.
+    /// The class of a device gets a prio, whose two bands are levels.
+    Prio {
+        /// The device.
+        device: Device,
+    },
+    /// A class of a device gets a discipline.
     Leaf {
         /// The device.
         device: Device,
@@ -44,6 +50,22 @@ pub enum Change {
         leaf: Leaf,
         /// The one that there was.
         before: Option<Leaf>,
+    },
+    /// The kernel counts the bytes of connections, as the table needs it.
+    Accounting {
+        /// The device that needs it first.
+        device: Device,
+        /// Whether it did; none where nothing tracked connections, and so the module is loaded.
+        before: Option<bool>,
+    },
+    /// The packets that leave by a device get priorities by the age of their flows.
+    Ages {
+        /// The device.
+        device: Device,
+        /// The table from now on.
+        table: AgeTable,
+        /// The table as it was.
+        before: Option<AgeTable>,
     },
     /// A hook for what a device receives is taken away with its filters, which nothing brings back;
     /// the user said so.
@@ -83,7 +105,20 @@ impl Change {
                 class,
                 before,
             } => class.command(device, before.is_some()),
+            Change::Prio { device } => prio_command(device),
             Change::Leaf { device, leaf, .. } => leaf.command(device),
+            // Once it is loaded, the table's rules switch it on: nft_ct_get_init() of
+            // net/netfilter/nft_ct.c.
+            Change::Accounting { before: None, .. } => Command::modprobe("nf_conntrack"),
+            Change::Accounting { .. } => Netfilter::set_accounting(true),
+            Change::Ages {
+                device,
+                table,
+                before,
+            } => match before {
+                None => table.command(device),
+                Some(_) => table.swap(device),
+            },
             Change::DropIngress { device, clsact } => {
                 let kind = if *clsact { "clsact" } else { "ingress" };
                 Command::tc(&format!("qdisc del dev {device} {kind}"))
@@ -120,9 +155,25 @@ impl Change {
                 now.of(device)?.class_rate?;
                 Some((*before)?.command(device, true))
             }
-            Change::Leaf { device, before, .. } => {
-                now.of(device)?.child(Leaf::PARENT)?;
+            Change::Leaf {
+                device,
+                leaf,
+                before,
+            } => {
+                now.of(device)?.child(leaf.place.parent())?;
                 Some(before.as_ref()?.command(device))
+            }
+            Change::Accounting { device, before } => {
+                let netfilter = now.netfilter.as_ref()?;
+                let ours = netfilter.accounting == Some(true) && *before != Some(true);
+                (ours && !netfilter.others(device)).then(|| Netfilter::set_accounting(false))
+            }
+            Change::Ages { device, before, .. } => {
+                now.netfilter.as_ref()?.of(device)?;
+                Some(match before {
+                    Some(before) => before.swap(device),
+                    None => AgeTable::delete(device),
+                })
             }
             Change::Ingress { device } => {
                 let observed = now.of(device)?;
@@ -134,8 +185,13 @@ impl Change {
                 let ours = redirects.iter().any(|to| to == through.as_str());
                 ours.then(|| Command::tc(&format!("filter del dev {device} ingress {FILTER}")))
             }
-            Change::SetUp { .. } | Change::DropIngress { .. } => None,
+            Change::SetUp { .. } | Change::Prio { .. } | Change::DropIngress { .. } => None,
         }
+    }
+
+    /// Whether what it changes is looked at by [`Netfilter::take`].
+    pub(crate) fn is_of_netfilter(&self) -> bool {
+        matches!(self, Change::Accounting { .. } | Change::Ages { .. })
     }
 
     /// Takes from `after` what undoing this takes away; what was at a root before is not known here.
@@ -161,6 +217,16 @@ impl Change {
                     observed.ingress_filters = Filters::default();
                 }
             }
+            Change::Accounting { before, .. } => {
+                if let Some(netfilter) = &mut after.netfilter {
+                    netfilter.accounting = before.or(Some(false));
+                }
+            }
+            Change::Ages { device, .. } => {
+                if let Some(netfilter) = &mut after.netfilter {
+                    netfilter.without(device);
+                }
+            }
             _ => (),
         }
     }
@@ -171,6 +237,9 @@ impl Change {
             Change::AddIfb { name } | Change::SetUp { name } => vec![name],
             Change::Root { device, .. }
             | Change::Class { device, .. }
+            | Change::Prio { device }
+            | Change::Accounting { device, .. }
+            | Change::Ages { device, .. }
             | Change::Leaf { device, .. }
             | Change::DropIngress { device, .. }
             | Change::Ingress { device } => vec![device],

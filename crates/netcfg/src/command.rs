@@ -7,13 +7,19 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A program of iproute2.
+/// A program that changes the network, or looks at it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Program {
     /// Queue disciplines, classes and filters.
     Tc,
     /// Devices.
     Ip,
+    /// Tables of packet rules.
+    Nft,
+    /// Settings of the kernel.
+    Sysctl,
+    /// Modules of the kernel.
+    Modprobe,
 }
 
 impl Program {
@@ -22,6 +28,9 @@ impl Program {
         match self {
             Program::Tc => "tc",
             Program::Ip => "ip",
+            Program::Nft => "nft",
+            Program::Sysctl => "sysctl",
+            Program::Modprobe => "modprobe",
         }
     }
 }
@@ -47,16 +56,42 @@ impl Command {
         Command::new(Program::Ip, words)
     }
 
+    /// `nft` with a script, whose lines are one transaction.
+    pub fn nft(script: impl Into<String>) -> Self {
+        Command {
+            program: Program::Nft,
+            args: vec![script.into()],
+        }
+    }
+
+    /// `sysctl` with these words, separated by spaces.
+    pub fn sysctl(words: &str) -> Self {
+        Command::new(Program::Sysctl, words)
+    }
+
+    /// `modprobe` with the name of a module.
+    pub fn modprobe(module: &str) -> Self {
+        Command::new(Program::Modprobe, module)
+    }
+
     fn new(program: Program, words: &str) -> Self {
         let args = words.split_ascii_whitespace().map(str::to_owned).collect();
         Command { program, args }
     }
 }
 
-/// As it would be typed.
+/// As it would be typed. No argument has a quotation mark of the shell's in it.
 impl fmt::Display for Command {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.program.name(), self.args.join(" "))
+        f.write_str(self.program.name())?;
+        for arg in &self.args {
+            match arg {
+                script if script.contains('\n') => write!(f, " '\n{script}'")?,
+                words if words.contains(' ') => write!(f, " '{words}'")?,
+                word => write!(f, " {word}")?,
+            }
+        }
+        Ok(())
     }
 }
 

@@ -18,7 +18,11 @@ const SET_UP: &[&str] = &[
     "fq_pie",
     "pfifo",
     "bfifo",
+    "pfifo_fast",
 ];
+
+/// The kernel's default, which has nothing to be told and is not simulated.
+const PFIFO_FAST: Spelling = Spelling::bare("pfifo_fast");
 
 /// Settings that come from elsewhere, and from where.
 const ELSEWHERE: &[(&str, &str, &str)] = &[
@@ -82,10 +86,8 @@ impl Discipline {
     pub fn new(choice: &Choice) -> Result<Self, Refusal> {
         let (name, settings) = (choice.name.as_str(), &choice.settings);
         let registry = Registry::<()>::builtin();
-        let spelling = Spelling::of(name).filter(|known| SET_UP.contains(&known.name));
-        let (Some(spelling), Some(declared)) = (spelling, registry.get(name)) else {
-            return Err(unknown(name, registry.get(name)));
-        };
+        let spelling = spelling(name).filter(|known| SET_UP.contains(&known.name));
+        let spelling = spelling.ok_or_else(|| unknown(name, registry.get(name)))?;
         if settings.len() > MOST_SETTINGS {
             let message = format!("{name}: {} settings", settings.len());
             return Err(Refusal::new(message).with_help("it has not so many"));
@@ -104,6 +106,12 @@ impl Discipline {
             let words = setting.words(value);
             words.map_err(|error| Refusal::new(format!("{name}: parameter {key}: {error}")))?;
         }
+        let Some(declared) = registry.get(name) else {
+            return Ok(Discipline {
+                spelling,
+                settings: settings.clone(),
+            });
+        };
         let declares = |key: &str| declared.params.iter().any(|spec| spec.name == key);
         let ours = settings.iter().filter(|(key, _)| declares(key));
         let ours = Choice {
@@ -115,6 +123,31 @@ impl Discipline {
             spelling,
             settings: settings.clone(),
         })
+    }
+
+    /// The discipline of each of two levels. Those of cake are two of the tins of its `diffserv3`.
+    ///
+    /// # Errors
+    /// As [`Discipline::new`], or if the tins of cake are to be others.
+    pub fn of_levels(choice: &Choice) -> Result<Self, Refusal> {
+        let mut discipline = Discipline::new(choice)?;
+        if discipline.name() != "cake" {
+            return Ok(discipline);
+        }
+        let mut settings = discipline.settings.iter();
+        match settings.find(|(key, _)| key == "diffserv") {
+            None => {
+                let tins = ("diffserv".to_owned(), "diffserv3".to_owned());
+                discipline.settings.push(tins);
+            }
+            Some((_, tins)) if tins.trim() == "diffserv3" => (),
+            Some((_, other)) => {
+                let message = format!("cake: parameter diffserv is {other:?}");
+                let help = "the two levels are tins of diffserv3: leave it out";
+                return Err(Refusal::new(message).with_help(help));
+            }
+        }
+        Ok(discipline)
     }
 
     /// Its name.
@@ -181,6 +214,13 @@ fn unknown(name: &str, declared: Option<&Declared<()>>) -> Refusal {
             message: format!("{name} is simulated only, or is not set up by this command"),
             ..unknown
         },
+    }
+}
+
+fn spelling(name: &str) -> Option<&'static Spelling> {
+    match name {
+        "pfifo_fast" => Some(&PFIFO_FAST),
+        _ => Spelling::of(name),
     }
 }
 

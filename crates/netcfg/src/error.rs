@@ -1,6 +1,6 @@
 //! What went wrong, and what to do about it.
 
-use crate::Command;
+use crate::{Command, Program};
 use core::fmt;
 
 /// Whether anything was tried.
@@ -52,12 +52,15 @@ impl Error {
     /// A command failed, with what it complained about.
     pub(crate) fn command(command: &Command, complaint: &str) -> Self {
         let complaint = complaint.trim();
-        Error::failed(format!("{command}: {complaint}"), advice(complaint))
+        Error::failed(
+            format!("{command}: {complaint}"),
+            advice(command.program, complaint),
+        )
     }
 }
 
-/// What helps against a complaint of tc, ip or the kernel.
-fn advice(complaint: &str) -> String {
+/// What helps against a complaint of a program or the kernel.
+fn advice(program: Program, complaint: &str) -> String {
     let quoted = |before: &str| {
         let (_, rest) = complaint.split_once(before)?;
         rest.split('"').next().filter(|name| !name.is_empty())
@@ -83,6 +86,9 @@ fn advice(complaint: &str) -> String {
             ),
         };
     }
+    if let Some(help) = missing(program, complaint) {
+        return help.to_owned();
+    }
     let pairs = [
         (
             "Unknown device type",
@@ -101,13 +107,35 @@ fn advice(complaint: &str) -> String {
             "Operation not permitted",
             "only root changes the network: run it with sudo; --dry-run needs no root",
         ),
-        (
-            "cannot be run",
-            "install iproute2, on OpenWrt tc-full and ip-full",
-        ),
     ];
     let found = pairs.iter().find(|(part, _)| complaint.contains(part));
     found.map_or("", |(_, help)| help).to_owned()
+}
+
+/// What to install, if a program cannot be run, or lacks what two levels need of the kernel.
+fn missing(program: Program, complaint: &str) -> Option<&'static str> {
+    let denied = complaint.contains("Operation not permitted");
+    match program {
+        _ if denied => None,
+        Program::Tc | Program::Ip => complaint
+            .contains("cannot be run")
+            .then_some("install iproute2, on OpenWrt tc-full and ip-full"),
+        Program::Nft if complaint.contains("cannot be run") => {
+            Some("two levels need nft: install nftables")
+        }
+        Program::Nft if complaint.contains("syntax error") => {
+            Some("two levels need a newer nft: install nftables 0.9.4 or newer")
+        }
+        Program::Nft => Some(
+            "two levels need the kernel's modules nf_tables and nft_ct: on Ubuntu install              linux-modules-extra, on OpenWrt kmod-nft-core",
+        ),
+        Program::Modprobe => Some(
+            "two levels need the kernel's module nf_conntrack: on Ubuntu install linux-modules-extra,              on OpenWrt kmod-nf-conntrack",
+        ),
+        Program::Sysctl => complaint
+            .contains("cannot be run")
+            .then_some("two levels need sysctl: install procps"),
+    }
 }
 
 #[cfg(test)]
@@ -131,6 +159,46 @@ mod tests {
             assert!(error.help.contains(part), "{complaint}: {}", error.help);
             assert!(error.message.contains(complaint.trim()));
         }
-        assert_eq!(advice("Exclusivity flag on, cannot modify."), "");
+        let silent = advice(Program::Tc, "Exclusivity flag on, cannot modify.");
+        assert_eq!(silent, "");
+    }
+
+    #[test]
+    fn what_two_levels_lack_is_named() {
+        for (command, complaint, part) in [
+            (
+                Command::nft("list tables"),
+                "nft cannot be run: No such file",
+                "install nftables",
+            ),
+            (
+                Command::nft("list tables"),
+                "Operation not permitted (you must be root)",
+                "sudo",
+            ),
+            (
+                Command::nft("list tables"),
+                "Error: cache initialization failed: Protocol not supported",
+                "nf_tables",
+            ),
+            (
+                Command::nft("x"),
+                "Error: syntax error, unexpected string",
+                "0.9.4",
+            ),
+            (
+                Command::sysctl("-n x"),
+                "sysctl cannot be run: No such file",
+                "procps",
+            ),
+            (
+                Command::modprobe("nf_conntrack"),
+                "modprobe: FATAL: Module nf_conntrack not found",
+                "kmod-nf-conntrack",
+            ),
+        ] {
+            let error = Error::command(&command, complaint);
+            assert!(error.help.contains(part), "{complaint}: {}", error.help);
+        }
     }
 }

@@ -179,7 +179,8 @@ impl Store {
         let bad = |message: &str| {
             let message = format!("{}: no journal of ours: {message}", path.display());
             let help = format!(
-                "nothing was run. See what {device} has with `tc qdisc show dev {device}`, undo it by hand (`tc qdisc del dev {device} root`, `tc qdisc del dev {device} ingress`, `ip link del dev ifb-{device}`), and delete the file"
+                "nothing was run. See what {device} has with `tc qdisc show dev {device}`, undo it by hand (`tc qdisc del dev {device} root`, `tc qdisc del dev {device} ingress`, `ip link del dev ifb-{device}`, `nft delete table inet {}{device}`), and delete the file",
+                crate::levels::PREFIX
             );
             Error::refused(message, help)
         };

@@ -1,6 +1,6 @@
 //! What a device has: its queues, our class, its filters.
 
-use crate::{Command, Device, Error, Output, Runner};
+use crate::{Command, Device, Error, Netfilter, Output, Runner};
 use serde_json::{Map, Value};
 use units::Rate;
 
@@ -72,7 +72,11 @@ impl Observed {
 
 /// Several devices at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Snapshot(Vec<(Device, Observed)>);
+pub struct Snapshot {
+    devices: Vec<(Device, Observed)>,
+    /// What there is beside devices; none where nobody looked.
+    pub netfilter: Option<Netfilter>,
+}
 
 impl Snapshot {
     /// Looks at `devices`; one that is not there is left out.
@@ -83,7 +87,7 @@ impl Snapshot {
         let mut snapshot = Snapshot::default();
         for device in devices {
             if let Some(observed) = observe(runner, device)? {
-                snapshot.0.push(((*device).clone(), observed));
+                snapshot.devices.push(((*device).clone(), observed));
             }
         }
         Ok(snapshot)
@@ -91,24 +95,24 @@ impl Snapshot {
 
     /// What `device` has, if it is there.
     pub fn of(&self, device: &Device) -> Option<&Observed> {
-        let found = self.0.iter().find(|(name, _)| name == device);
+        let found = self.devices.iter().find(|(name, _)| name == device);
         found.map(|(_, observed)| observed)
     }
 
     /// The same, to be changed.
     pub(crate) fn of_mut(&mut self, device: &Device) -> Option<&mut Observed> {
-        let found = self.0.iter_mut().find(|(name, _)| name == device);
+        let found = self.devices.iter_mut().find(|(name, _)| name == device);
         found.map(|(_, observed)| observed)
     }
 
     /// Supposes that `device` is not there.
     pub(crate) fn without(&mut self, device: &Device) {
-        self.0.retain(|(name, _)| name != device);
+        self.devices.retain(|(name, _)| name != device);
     }
 
     /// Supposes that `device` has `observed`.
     pub fn suppose(&mut self, device: &Device, observed: Observed) {
-        self.0.push((device.clone(), observed));
+        self.devices.push((device.clone(), observed));
     }
 }
 

@@ -2,7 +2,8 @@
 
 use crate::observe::{Observed, Snapshot};
 use crate::{
-    Before, Change, Class, Device, Discipline, Error, Leaf, Overhead, RootQdisc, ShapedRate, Slot,
+    AgeTable, Before, Change, Class, Device, Discipline, Error, Leaf, Overhead, Place, RootQdisc,
+    ShapedRate, Slot, Split, Threshold,
 };
 use serde::{Deserialize, Serialize};
 
@@ -10,14 +11,32 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// The rate at which it sends.
-    pub rate: ShapedRate,
+    /// The rate at which it sends; without, it is not shaped, which only two levels can be.
+    pub rate: Option<ShapedRate>,
     /// The rate at which it receives, if that is shaped.
     pub ingress: Option<ShapedRate>,
     /// What the line adds to each packet; without, what the kernel counts.
     pub overhead: Option<Overhead>,
     /// The discipline of both directions.
     pub discipline: Discipline,
+    /// Bytes up to which a flow is young: there are then two levels of the discipline, and what is
+    /// received is left alone.
+    #[serde(default)]
+    pub threshold: Option<Threshold>,
+}
+
+impl Settings {
+    /// The table that tells packets of the two levels apart, where there are two.
+    pub(crate) fn table(&self) -> Option<AgeTable> {
+        let threshold = self.threshold?;
+        let split = match self.discipline.name() {
+            "cake" => Split::Tins,
+            "pfifo_fast" => Split::Fast,
+            _ if self.rate.is_some() => Split::Class,
+            _ => Split::Root,
+        };
+        Some(AgeTable { threshold, split })
+    }
 }
 
 /// Changes in their order, and what has to be said about them.
@@ -36,6 +55,8 @@ pub(crate) struct Places {
     pub root: Before,
     /// Where it receives.
     pub hook: Hook,
+    /// Whether the bytes of connections count; none where connections are not tracked.
+    pub accounting: Option<bool>,
 }
 
 /// What there is for what a device receives.
@@ -74,7 +95,11 @@ impl Places {
                 clsact: qdisc.kind == "clsact",
             },
         };
-        Ok(Places { root, hook })
+        Ok(Places {
+            root,
+            hook,
+            accounting: None,
+        })
     }
 }
 
@@ -92,10 +117,24 @@ pub(crate) fn fresh(
     replace: bool,
 ) -> Result<Plan, Error> {
     let ethernet = now.of(device).is_none_or(|observed| observed.ethernet);
+    possible(settings)?;
     let mut plan = Plan::default();
     if places.root == (Before::Lost {}) {
         let note = format!("what {device} had at its root is lost: clear leaves the default there");
         plan.notes.push(note);
+    }
+    if let Some(table) = settings.table() {
+        free_table(device, now)?;
+        let before = places.accounting;
+        plan.changes.push(Change::Accounting {
+            device: device.clone(),
+            before,
+        });
+        plan.changes.push(Change::Ages {
+            device: device.clone(),
+            table,
+            before: None,
+        });
     }
     let ifb = match settings.ingress {
         None => None,
@@ -106,7 +145,7 @@ pub(crate) fn fresh(
             shape(
                 &mut plan,
                 &ifb,
-                rate,
+                Some(rate),
                 settings,
                 true,
                 ethernet,
@@ -132,6 +171,36 @@ pub(crate) fn fresh(
     }
     note_excess(&mut plan, settings, ethernet);
     Ok(plan)
+}
+
+/// Refuses what there is no way to set up.
+fn possible(settings: &Settings) -> Result<(), Error> {
+    if settings.threshold.is_some() && settings.ingress.is_some() {
+        return Err(Error::refused(
+            "what a device receives cannot have two levels: it passes the queue before its connection is known",
+            "give the two levels to the device by which it leaves, towards the home, with its --rate",
+        ));
+    }
+    if settings.threshold.is_none() && settings.rate.is_none() {
+        return Err(Error::refused(
+            "there is no rate",
+            "write 85 to 95 % of what a speed test shows, such as --rate 45mbit",
+        ));
+    }
+    Ok(())
+}
+
+/// There must be no table of that name.
+fn free_table(device: &Device, now: &Snapshot) -> Result<(), Error> {
+    let there = now.netfilter.as_ref().and_then(|it| it.of(device));
+    if there.is_none() {
+        return Ok(());
+    }
+    let name = AgeTable::name(device);
+    let message =
+        format!("there is a table inet {name} already, and no journal says that it is ours");
+    let help = format!("if nothing needs it: {}", AgeTable::delete(device));
+    Err(Error::refused(message, help))
 }
 
 /// The name of the ifb device, of which there must be none.
@@ -182,44 +251,64 @@ fn hook(plan: &mut Plan, device: &Device, hook: Hook, replace: bool) -> Result<(
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Shaper {
     root: RootQdisc,
-    inner: Option<(Class, Leaf)>,
+    class: Option<Class>,
+    /// Whether there is a prio in the class.
+    prio: bool,
+    leaves: Vec<Leaf>,
 }
 
 impl Shaper {
-    fn of(settings: &Settings, rate: ShapedRate, ingress: bool, ethernet: bool) -> Self {
-        let discipline = settings.discipline.clone();
-        if discipline.name() == "cake" {
-            let root = RootQdisc::Cake {
+    fn of(settings: &Settings, rate: Option<ShapedRate>, ingress: bool, ethernet: bool) -> Self {
+        let discipline = &settings.discipline;
+        let split = settings.table().map(|table| table.split);
+        let root = match (discipline.name(), rate) {
+            ("cake", _) => RootQdisc::Cake {
                 slot: Slot::First,
                 rate,
                 overhead: settings.overhead,
-                discipline,
+                discipline: discipline.clone(),
                 ingress,
-            };
-            return Shaper { root, inner: None };
-        }
-        let told = settings
-            .overhead
-            .map(|overhead| overhead.for_class(rate.get(), ethernet));
-        let class = Class {
-            rate: told.map_or(rate.get(), |told| told.rate).as_bits(),
-            overhead: told.map_or(0, |told| told.bytes),
-            mpu: told.map_or(0, |told| told.mpu),
-            atm: told.is_some_and(|told| told.atm),
+            },
+            (_, Some(_)) => RootQdisc::Htb {},
+            ("pfifo_fast", None) => RootQdisc::PfifoFast {},
+            (_, None) => RootQdisc::Prio {},
         };
-        let slot = Slot::First;
-        let leaf = Leaf { slot, discipline };
+        let places: &[Place] = match (&root, split) {
+            (RootQdisc::Cake { .. } | RootQdisc::PfifoFast {}, _) => &[],
+            (_, Some(Split::Class)) => &[Place::InnerFirst, Place::InnerSecond],
+            (_, Some(Split::Root)) => &[Place::First, Place::Second],
+            _ => &[Place::First],
+        };
+        let leaf = |place: &Place| Leaf {
+            place: *place,
+            slot: Slot::First,
+            discipline: discipline.clone(),
+        };
         Shaper {
-            root: RootQdisc::Htb {},
-            inner: Some((class, leaf)),
+            class: rate
+                .filter(|_| root == RootQdisc::Htb {})
+                .map(|rate| class(rate, settings.overhead, ethernet)),
+            root,
+            prio: split == Some(Split::Class),
+            leaves: places.iter().map(leaf).collect(),
         }
+    }
+}
+
+fn class(rate: ShapedRate, overhead: Option<Overhead>, ethernet: bool) -> Class {
+    let told = overhead.map(|overhead| overhead.for_class(rate.get(), ethernet));
+    Class {
+        rate: told.map_or(rate.get(), |told| told.rate).as_bits(),
+        overhead: told.map_or(0, |told| told.bytes),
+        mpu: told.map_or(0, |told| told.mpu),
+        atm: told.is_some_and(|told| told.atm),
     }
 }
 
 fn shape(
     plan: &mut Plan,
     device: &Device,
-    rate: ShapedRate,
+    rate: Option<ShapedRate>,
     settings: &Settings,
     ingress: bool,
     ethernet: bool,
@@ -231,181 +320,33 @@ fn shape(
         root: shaper.root,
         before,
     });
-    if let Some((class, leaf)) = shaper.inner {
-        plan.changes.push(Change::Class {
-            device: device.clone(),
-            class,
-            before: None,
-        });
-        plan.changes.push(Change::Leaf {
-            device: device.clone(),
-            leaf,
-            before: None,
-        });
+    plan.changes.extend(shaper.class.map(|class| Change::Class {
+        device: device.clone(),
+        class,
+        before: None,
+    }));
+    if shaper.prio {
+        let device = device.clone();
+        plan.changes.push(Change::Prio { device });
     }
+    let leaves = shaper.leaves.into_iter().map(|leaf| Change::Leaf {
+        device: device.clone(),
+        leaf,
+        before: None,
+    });
+    plan.changes.extend(leaves);
 }
 
 /// htb cannot count a packet smaller than the kernel does.
 fn note_excess(plan: &mut Plan, settings: &Settings, ethernet: bool) {
-    let Some(overhead) = settings.overhead else {
+    let (Some(overhead), Some(rate)) = (settings.overhead, settings.rate) else {
         return;
     };
-    let told = overhead.for_class(settings.rate.get(), ethernet);
+    let told = overhead.for_class(rate.get(), ethernet);
     if settings.discipline.name() != "cake" && told.excess > 0 {
         plan.notes.push(format!(
             "htb counts {} bytes too many for each packet, since it cannot subtract: raise the rates a little, or use cake",
             told.excess
         ));
     }
-}
-
-/// The changes from what `old` made to what `new` wants without taking anything down: the same tree
-/// with other numbers in it. None if the trees differ.
-pub(crate) fn in_place(old: &[Change], new: &Plan) -> Option<Vec<Change>> {
-    if old.len() != new.changes.len() {
-        return None;
-    }
-    let pairs = old.iter().zip(&new.changes);
-    let mut changes = Vec::new();
-    for (old, new) in pairs {
-        changes.extend(difference(old, new)?);
-    }
-    Some(changes)
-}
-
-/// The change from `old` to `new`, if there is one to be made; None if it is not of the same kind.
-fn difference(old: &Change, new: &Change) -> Option<Option<Change>> {
-    use Change::{Class, Leaf, Root};
-    if old == new {
-        return Some(None);
-    }
-    Some(Some(match (old, new) {
-        (
-            Root { device, root, .. },
-            Root {
-                device: same,
-                root: new,
-                ..
-            },
-        ) if device == same => {
-            let (new, before) = (with_slot(root, new)?, Before::Ours(root.clone()));
-            if new == *root {
-                return Some(None);
-            }
-            Root {
-                device: device.clone(),
-                root: new,
-                before,
-            }
-        }
-        (
-            Class { device, class, .. },
-            Class {
-                device: same,
-                class: new,
-                ..
-            },
-        ) if device == same => {
-            if new == class {
-                return Some(None);
-            }
-            Class {
-                device: device.clone(),
-                class: *new,
-                before: Some(*class),
-            }
-        }
-        (
-            Leaf { device, leaf, .. },
-            Leaf {
-                device: same,
-                leaf: new,
-                ..
-            },
-        ) if device == same => {
-            if new.discipline == leaf.discipline {
-                return Some(None);
-            }
-            let stays = new.discipline.changes_in_place(&leaf.discipline);
-            Leaf {
-                device: device.clone(),
-                leaf: crate::Leaf {
-                    slot: if stays { leaf.slot } else { leaf.slot.other() },
-                    discipline: new.discipline.clone(),
-                },
-                before: Some(leaf.clone()),
-            }
-        }
-        _ => return None,
-    }))
-}
-
-/// `new` in the place of `old`: with its handle if the kernel can change the one into the other.
-fn with_slot(old: &RootQdisc, new: &RootQdisc) -> Option<RootQdisc> {
-    let mut new = new.clone();
-    match (old, &mut new) {
-        (RootQdisc::Htb {}, RootQdisc::Htb {}) => (),
-        (
-            RootQdisc::Cake {
-                slot,
-                discipline,
-                overhead,
-                ..
-            },
-            RootQdisc::Cake {
-                slot: new_slot,
-                discipline: new_discipline,
-                overhead: new_overhead,
-                ..
-            },
-        ) => {
-            // cake's `raw` takes back an overhead, but not a least size (tc, q_cake.c).
-            let stays = new_discipline.changes_in_place(discipline)
-                && overhead.is_some() == new_overhead.is_some();
-            *new_slot = if stays { *slot } else { slot.other() };
-        }
-        _ => return None,
-    }
-    Some(new)
-}
-
-/// `changes` as if what `updates` changed in place had been so from the start.
-pub(crate) fn merged(changes: &[Change], updates: &[Change]) -> Vec<Change> {
-    let mut merged = changes.to_vec();
-    for update in updates {
-        for change in &mut merged {
-            match (&mut *change, update) {
-                (
-                    Change::Root { device, root, .. },
-                    Change::Root {
-                        device: same,
-                        root: new,
-                        ..
-                    },
-                ) if device == same => {
-                    *root = new.clone();
-                }
-                (
-                    Change::Class { device, class, .. },
-                    Change::Class {
-                        device: same,
-                        class: new,
-                        ..
-                    },
-                ) if device == same => *class = *new,
-                (
-                    Change::Leaf { device, leaf, .. },
-                    Change::Leaf {
-                        device: same,
-                        leaf: new,
-                        ..
-                    },
-                ) if device == same => {
-                    *leaf = new.clone();
-                }
-                _ => (),
-            }
-        }
-    }
-    merged
 }

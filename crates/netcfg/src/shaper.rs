@@ -80,18 +80,36 @@ impl Slot {
 /// The class that everything goes to.
 const CLASS: &str = "a1:1";
 
+/// Two bands; what has no priority of ours goes to the first, whatever its type of service.
+pub const PRIO: &str = "prio bands 2 priomap 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0";
+
+/// Puts a [`PRIO`] into the class of `device`.
+pub(crate) fn prio_command(device: &Device) -> Command {
+    Command::tc(&format!(
+        "qdisc replace dev {device} parent {CLASS} handle {INNER} {PRIO}"
+    ))
+}
+
+/// The handle of the prio in a class.
+pub(crate) const INNER: &str = "b1:";
+
 /// What stands at the root of a device. Its handle, a1: or a2:, is how it is known again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 pub enum RootQdisc {
     /// htb, whose one class shapes.
     Htb {},
+    /// prio, whose two bands are levels.
+    Prio {},
+    /// pfifo_fast, two of whose bands are levels.
+    #[serde(rename = "pfifo_fast")]
+    PfifoFast {},
     /// cake, which shapes itself.
     Cake {
         /// Which handle it has.
         slot: Slot,
-        /// Its bandwidth.
-        rate: ShapedRate,
+        /// Its bandwidth; without, it does not shape.
+        rate: Option<ShapedRate>,
         /// What the line adds; without, cake counts as the kernel does.
         overhead: Option<Overhead>,
         /// Its settings.
@@ -106,6 +124,8 @@ impl RootQdisc {
     pub fn kind(&self) -> &'static str {
         match self {
             RootQdisc::Htb {} => "htb",
+            RootQdisc::Prio {} => "prio",
+            RootQdisc::PfifoFast {} => "pfifo_fast",
             RootQdisc::Cake { .. } => "cake",
         }
     }
@@ -125,6 +145,8 @@ impl RootQdisc {
         let handle = self.handle();
         let words = match self {
             RootQdisc::Htb {} => "htb default 1".to_owned(),
+            RootQdisc::Prio {} => PRIO.to_owned(),
+            RootQdisc::PfifoFast {} => "pfifo_fast".to_owned(),
             RootQdisc::Cake {
                 rate,
                 overhead,
@@ -135,8 +157,10 @@ impl RootQdisc {
                 let settings = discipline.settings_words();
                 let ingress = if *ingress { "ingress" } else { "" };
                 let overhead = overhead.map_or("raw".to_owned(), |it| it.to_string());
-                let rate = tc::rate(rate.get());
-                format!("cake bandwidth {rate} {settings} {ingress} {overhead}")
+                let rate = rate.map_or("unlimited".to_owned(), |rate| {
+                    format!("bandwidth {}", tc::rate(rate.get()))
+                });
+                format!("cake {rate} {settings} {ingress} {overhead}")
             }
         };
         Command::tc(&format!(
@@ -189,10 +213,45 @@ impl Class {
     }
 }
 
-/// The discipline in the class.
+/// Where a discipline stands that is not at the root.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    /// The class of the htb at the root, or the first band of the prio there.
+    #[default]
+    First,
+    /// The second band of the prio at the root.
+    Second,
+    /// The first band of the prio in the class.
+    InnerFirst,
+    /// Its second band.
+    InnerSecond,
+}
+
+impl Place {
+    /// The class, as tc prints it.
+    pub fn parent(self) -> &'static str {
+        match self {
+            Place::First => CLASS,
+            Place::Second => "a1:2",
+            Place::InnerFirst => "b1:1",
+            Place::InnerSecond => "b1:2",
+        }
+    }
+
+    /// Whether it is that of old packets where there are two levels.
+    pub fn is_second(self) -> bool {
+        matches!(self, Place::Second | Place::InnerSecond)
+    }
+}
+
+/// A discipline below the root.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Leaf {
+    /// Where it stands.
+    #[serde(default)]
+    pub place: Place,
     /// Which handle it has.
     pub slot: Slot,
     /// What it is.
@@ -202,20 +261,24 @@ pub struct Leaf {
 impl Leaf {
     /// Its handle as tc prints it.
     pub fn handle(&self) -> &'static str {
+        let [first, second] = match self.place {
+            Place::First => ["b1:", "b2:"],
+            Place::Second => ["c1:", "c2:"],
+            Place::InnerFirst => ["d1:", "d2:"],
+            Place::InnerSecond => ["e1:", "e2:"],
+        };
         match self.slot {
-            Slot::First => "b1:",
-            Slot::Second => "b2:",
+            Slot::First => first,
+            Slot::Second => second,
         }
     }
 
-    /// The class that it is in, as tc prints it.
-    pub const PARENT: &str = CLASS;
-
-    /// Puts it into the class, or changes it there.
+    /// Puts it there, or changes it.
     pub fn command(&self, device: &Device) -> Command {
-        let (handle, words) = (self.handle(), self.discipline.words());
+        let (parent, handle) = (self.place.parent(), self.handle());
+        let words = self.discipline.words();
         Command::tc(&format!(
-            "qdisc replace dev {device} parent {CLASS} handle {handle} {words}"
+            "qdisc replace dev {device} parent {parent} handle {handle} {words}"
         ))
     }
 }
@@ -233,7 +296,7 @@ mod tests {
         let choice = "cake,rtt=30ms".parse().unwrap();
         let cake = RootQdisc::Cake {
             slot: Slot::Second,
-            rate: 45_000_000.try_into().unwrap(),
+            rate: Some(45_000_000.try_into().unwrap()),
             overhead: Some("docsis".parse().unwrap()),
             discipline: Discipline::new(&choice).unwrap(),
             ingress: true,

@@ -1,7 +1,10 @@
 //! What is applied, whether it still stands, and what it did.
 
 use crate::observe::{Observed, Snapshot, look, objects};
-use crate::{Change, Command, Device, Error, Journal, Leaf, Runner, Settings, Store};
+use crate::shaper::INNER;
+use crate::{
+    AgeTable, Change, Command, Device, Error, Journal, Netfilter, Place, Runner, Settings, Store,
+};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use units::Rate;
@@ -19,6 +22,21 @@ pub struct Status {
     pub differences: Vec<String>,
     /// The queues of the device, and of the one through which it receives.
     pub queues: Vec<Queue>,
+    /// What the two levels counted, young packets before old ones; empty where there is one.
+    pub levels: Vec<Level>,
+}
+
+/// A level and what it counted; what its queue does not count is none.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Level {
+    /// `young` or `old`.
+    pub name: &'static str,
+    /// Packets that left.
+    pub packets: Option<u64>,
+    /// Bytes that left.
+    pub bytes: Option<u64>,
+    /// Packets that were dropped.
+    pub drops: Option<u64>,
 }
 
 /// A queue discipline and what it counted since it was made.
@@ -59,7 +77,10 @@ pub fn status(
         return Ok(None);
     };
     let devices = journal.devices();
-    let now = Snapshot::take(runner, &devices.iter().collect::<Vec<_>>())?;
+    let mut now = Snapshot::take(runner, &devices.iter().collect::<Vec<_>>())?;
+    if journal.changes.iter().any(Change::is_of_netfilter) {
+        now.netfilter = Some(Netfilter::take(runner)?);
+    }
     let mut queues = Vec::new();
     for name in devices.iter().filter(|name| now.of(name).is_some()) {
         queues.extend(counted(runner, name)?);
@@ -67,6 +88,7 @@ pub fn status(
     Ok(Some(Status {
         device: device.clone(),
         differences: differences(&journal, &now),
+        levels: levels(&journal, &queues),
         settings: journal.settings,
         complete: journal.complete,
         queues,
@@ -110,6 +132,45 @@ fn queue(device: &Device, mut fields: Map<String, Value>) -> Queue {
     }
 }
 
+/// What the levels of `journal` counted.
+fn levels(journal: &Journal, queues: &[Queue]) -> Vec<Level> {
+    if journal.settings.threshold.is_none() {
+        return Vec::new();
+    }
+    let ours = queues.iter().filter(|queue| queue.device == journal.device);
+    let with = |handle: &str| ours.clone().find(|queue| queue.handle == handle);
+    let leaf = |old: bool| {
+        let mut leaves = journal.changes.iter();
+        leaves.find_map(|change| match change {
+            Change::Leaf { leaf, .. } if leaf.place.is_second() == old => with(leaf.handle()),
+            _ => None,
+        })
+    };
+    let tins = with("a1:").and_then(|root| root.details.get("tins")?.as_array());
+    let level = |old: bool| {
+        let name = if old { "old" } else { "young" };
+        if let Some(tins) = tins {
+            // From the lowest: bulk, best effort.
+            let tin = tins.get(usize::from(!old));
+            let number = |key: &str| tin.and_then(|tin| tin.get(key)?.as_u64());
+            return Level {
+                name,
+                packets: number("sent_packets"),
+                bytes: number("sent_bytes"),
+                drops: number("drops"),
+            };
+        }
+        let queue = leaf(old).filter(|queue| queue.kind != "pfifo_fast");
+        Level {
+            name,
+            packets: queue.and_then(|queue| queue.packets),
+            bytes: queue.and_then(|queue| queue.bytes),
+            drops: queue.and_then(|queue| queue.drops),
+        }
+    };
+    vec![level(false), level(true)]
+}
+
 /// What of `journal` does not stand `now`: kinds, handles and rates are compared.
 pub(crate) fn differences(journal: &Journal, now: &Snapshot) -> Vec<String> {
     let gone = |device: &&Device| now.of(device).is_none();
@@ -140,12 +201,28 @@ fn difference(change: &Change, now: &Snapshot) -> Option<String> {
             )
         }
         Change::Class { device, class, .. } => rate_difference(device, class.rate, &of(device)),
+        Change::Prio { device } => {
+            let observed = of(device);
+            let found = observed.child(Place::First.parent());
+            let found = found.map(|qdisc| (qdisc.kind.as_str(), qdisc.handle.as_str()));
+            changed(&format!("the class of {device}"), ("prio", INNER), found)
+        }
+        Change::Accounting { .. } => {
+            let off = now.netfilter.as_ref()?.accounting != Some(true);
+            off.then(|| "the bytes of connections are not counted any more".to_owned())
+        }
+        Change::Ages { device, table, .. } => ages_difference(device, *table, now),
         Change::Leaf { device, leaf, .. } => {
             let observed = of(device);
-            let found = observed.child(Leaf::PARENT);
+            let found = observed.child(leaf.place.parent());
             let found = found.map(|qdisc| (qdisc.kind.as_str(), qdisc.handle.as_str()));
+            let which = if leaf.place.is_second() {
+                "second discipline"
+            } else {
+                "discipline"
+            };
             changed(
-                &format!("the discipline of {device}"),
+                &format!("the {which} of {device}"),
                 (leaf.discipline.name(), leaf.handle()),
                 found,
             )
@@ -167,6 +244,16 @@ fn changed(what: &str, ours: (&str, &str), found: Option<(&str, &str)>) -> Optio
     let name = |(kind, handle): (&str, &str)| format!("{kind} {handle}");
     let found_text = found.map_or("nothing".to_owned(), name);
     (found != Some(ours)).then(|| format!("{what} is {found_text}, not {}", name(ours)))
+}
+
+fn ages_difference(device: &Device, table: AgeTable, now: &Snapshot) -> Option<String> {
+    let ours = table.threshold;
+    match now.netfilter.as_ref()?.of(device) {
+        Some(Some(found)) if found == ours.get() => None,
+        Some(Some(found)) => Some(format!("the threshold of {device} is {found}, not {ours}")),
+        Some(None) => Some(format!("the table of ages of {device} has no threshold")),
+        None => Some(format!("the table of ages of {device} is gone")),
+    }
 }
 
 /// tc prints a rate with four or five digits.

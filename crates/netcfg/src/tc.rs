@@ -282,6 +282,11 @@ pub enum BadValue {
 }
 
 impl Spelling {
+    /// A discipline of which tc is told its name alone.
+    pub(crate) const fn bare(name: &'static str) -> Self {
+        plain(name, &[])
+    }
+
     /// The discipline called `name`.
     pub fn of(name: &str) -> Option<&'static Spelling> {
         DISCIPLINES.iter().find(|known| known.name == name)

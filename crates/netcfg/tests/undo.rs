@@ -2,44 +2,11 @@
 
 mod model;
 
+use model::folder::Folder;
 use model::{FAULTS, Fault, Link, Model, Queue};
 use netcfg::{Device, Discipline, Error, Settings, Store, apply, clear, prepare};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
-
-/// A state folder of a test's own.
-struct Folder(PathBuf);
-
-impl Folder {
-    /// In memory where that can be had: each journal is synced to disk, and here are thousands.
-    fn new(name: &str) -> Self {
-        let memory = PathBuf::from("/dev/shm");
-        let parent = if memory.is_dir() {
-            memory
-        } else {
-            env!("CARGO_TARGET_TMPDIR").into()
-        };
-        let folder = parent.join(format!("analects-{}-{name}", std::process::id()));
-        _ = std::fs::remove_dir_all(&folder);
-        std::fs::create_dir_all(&folder).unwrap();
-        Folder(folder)
-    }
-
-    fn open(&self) -> Store {
-        Store::open(&self.0).unwrap()
-    }
-
-    fn is_empty(&self) -> bool {
-        Store::look(&self.0).devices().unwrap().is_empty()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        _ = std::fs::remove_dir_all(&self.0);
-    }
-}
 
 fn eth0() -> Device {
     "eth0".parse().unwrap()
@@ -47,10 +14,21 @@ fn eth0() -> Device {
 
 fn settings(rate: u64, ingress: Option<u64>, overhead: Option<&str>, choice: &str) -> Settings {
     Settings {
-        rate: (rate * 1_000_000).try_into().unwrap(),
+        rate: Some((rate * 1_000_000).try_into().unwrap()),
         ingress: ingress.map(|rate| (rate * 1_000_000).try_into().unwrap()),
         overhead: overhead.map(|text| text.parse().unwrap()),
         discipline: Discipline::new(&choice.parse().unwrap()).unwrap(),
+        threshold: None,
+    }
+}
+
+fn levels(rate: Option<u64>, base: &str, threshold: u64) -> Settings {
+    Settings {
+        rate: rate.map(|rate| (rate * 1_000_000).try_into().unwrap()),
+        ingress: None,
+        overhead: None,
+        discipline: Discipline::of_levels(&base.parse().unwrap()).unwrap(),
+        threshold: Some(threshold.try_into().unwrap()),
     }
 }
 
@@ -65,6 +43,15 @@ fn all_settings() -> Vec<Settings> {
         settings(9, Some(45), Some("pppoe-ptm"), "cake"),
         settings(7, Some(40), Some("docsis"), "cake,rtt=30ms"),
         settings(7, Some(40), None, "cake,rtt=50ms"),
+        levels(None, "fq_codel,limit=50", 6_331_208),
+        levels(None, "fq_codel,limit=60", 1_000_000),
+        levels(Some(9), "fq_codel,limit=60", 1_000_000),
+        levels(Some(8), "codel", 1_000_000),
+        levels(Some(8), "cake,rtt=30ms", 1),
+        levels(None, "cake,rtt=30ms", 2),
+        levels(None, "cake", 2),
+        levels(None, "pfifo_fast", 1_000_000),
+        levels(Some(8), "pfifo_fast", 1_000_000),
     ]
 }
 
@@ -117,8 +104,14 @@ fn recovers(model: &mut Model, folder: &Folder, initial: &BTreeMap<String, Link>
     model.revive();
     cleared(model, folder).unwrap_or_else(|error| panic!("{why}: {error}"));
     assert_eq!(&model.links, initial, "{why}");
+    nothing_of_levels(model, why);
     assert!(folder.is_empty(), "{why}");
     assert!(!cleared(model, folder).unwrap(), "{why}");
+}
+
+fn nothing_of_levels(model: &Model, why: &str) {
+    assert!(model.tables.is_empty(), "{why}");
+    assert_ne!(model.accounting, Some(true), "{why}");
 }
 
 #[test]
@@ -141,8 +134,9 @@ fn applied_and_cleared() {
 #[test]
 fn every_fault_of_a_first_application() {
     let folder = Folder::new("first");
+    let all = all_settings();
     for initial in initials() {
-        for settings in [&all_settings()[0], &all_settings()[6]] {
+        for settings in [0, 6, 8, 10, 12].map(|number| &all[number]) {
             for fault in FAULTS {
                 for at in 0.. {
                     let mut model = Model::with("eth0", initial.clone());
@@ -154,6 +148,7 @@ fn every_fault_of_a_first_application() {
                     let died = matches!(fault, Fault::DiesBefore | Fault::DiesAfter);
                     if result.is_err() && !died {
                         assert_eq!(model.links, before, "{why}");
+                        nothing_of_levels(&model, &why);
                         assert!(folder.is_empty(), "{why}");
                     }
                     // An interruption at the very last command comes too late.
@@ -178,7 +173,7 @@ fn every_fault_of_a_second_application() {
     let folder = Folder::new("second");
     let all = all_settings();
     for (position, first) in all.iter().enumerate() {
-        for step in [0, 1, 3] {
+        for step in [0, 1, 3, 9] {
             let second = &all[(position + step) % all.len()];
             for fault in FAULTS {
                 for at in 0.. {
@@ -209,18 +204,19 @@ fn a_second_application_is_as_good_as_a_first() {
     let alone = |settings: &Settings| {
         let mut model = Model::with("eth0", initials()[0].clone());
         applied(&mut model, &folder, settings).unwrap();
-        let links = without_handles(&model.links);
+        let left = (without_handles(&model.links), model.tables.clone());
         cleared(&mut model, &folder).unwrap();
-        links
+        left
     };
     for first in all_settings() {
         for second in all_settings() {
             let mut model = Model::with("eth0", initials()[0].clone());
             applied(&mut model, &folder, &first).unwrap();
             applied(&mut model, &folder, &second).unwrap();
-            let links = without_handles(&model.links);
+            let left = (without_handles(&model.links), model.tables.clone());
+            assert_eq!(model.accounting == Some(true), !model.tables.is_empty());
             cleared(&mut model, &folder).unwrap();
-            assert_eq!(links, alone(&second));
+            assert_eq!(left, alone(&second));
         }
     }
 }
@@ -229,7 +225,7 @@ fn a_second_application_is_as_good_as_a_first() {
 fn without_handles(links: &BTreeMap<String, Link>) -> BTreeMap<String, Link> {
     let mut links = links.clone();
     for link in links.values_mut() {
-        for queue in [&mut link.root, &mut link.leaf].into_iter().flatten() {
+        for queue in link.root.iter_mut().chain(link.leaves.values_mut()) {
             queue.handle.clear();
         }
     }
@@ -240,17 +236,19 @@ fn without_handles(links: &BTreeMap<String, Link>) -> BTreeMap<String, Link> {
 fn a_failed_change_in_place_leaves_the_former_one() {
     let folder = Folder::new("in-place");
     let all = all_settings();
-    for (first, second) in [(&all[1], &all[2]), (&all[2], &all[1]), (&all[0], &all[1])] {
+    for (first, second) in [(1, 2), (2, 1), (0, 1), (8, 9)] {
+        let (first, second) = (&all[first], &all[second]);
         for at in 0.. {
             let mut model = Model::with("eth0", initials()[0].clone());
             applied(&mut model, &folder, first).unwrap();
-            let between = model.links.clone();
+            let between = (model.links.clone(), model.tables.clone());
             model.revive();
             model.faults = vec![(at, Fault::Fails)];
             let result = applied(&mut model, &folder, second);
             let reached = model.calls > at;
             if reached {
-                assert_eq!(model.links, between, "at {at}: {result:?}");
+                let now = (model.links.clone(), model.tables.clone());
+                assert_eq!(now, between, "at {at}: {result:?}");
             }
             model.revive();
             cleared(&mut model, &folder).unwrap();
@@ -265,11 +263,14 @@ fn a_failed_change_in_place_leaves_the_former_one() {
 #[test]
 fn every_fault_of_clearing() {
     let folder = Folder::new("clearing");
-    for fault in FAULTS {
+    for (fault, settings) in FAULTS
+        .iter()
+        .flat_map(|fault| [0, 10].map(|it| (*fault, it)))
+    {
         for at in 0.. {
             let mut model = Model::with("eth0", initials()[1].clone());
             let before = model.links.clone();
-            applied(&mut model, &folder, &all_settings()[0]).unwrap();
+            applied(&mut model, &folder, &all_settings()[settings]).unwrap();
             model.revive();
             model.faults = vec![(at, fault)];
             _ = cleared(&mut model, &folder);
@@ -301,7 +302,8 @@ fn what_others_put_there_meanwhile_stays() {
     let link = model.links.get_mut("eth0").unwrap();
     let theirs = queue("pfifo", "1:", &[("limit", "5")]);
     link.root = Some(theirs.clone());
-    (link.class, link.leaf) = (None, None);
+    link.class = None;
+    link.leaves.clear();
     link.filters.push("elsewhere".to_owned());
     assert!(cleared(&mut model, &folder).unwrap());
     let link = &model.links["eth0"];
@@ -353,6 +355,86 @@ fn an_ifb_device_of_somebody_elses_is_in_the_way() {
 }
 
 #[test]
+fn the_bytes_of_connections_count_until_the_last_device_is_cleared() {
+    let folder = Folder::new("accounting");
+    let wanted = &all_settings()[8];
+    let on = |model: &mut Model, name: &str| {
+        let (store, device) = (folder.open(), name.parse().unwrap());
+        let prepared = prepare(model, &store, &device, wanted, false, false).unwrap();
+        apply(model, &store, &prepared).unwrap();
+    };
+    let off = |model: &mut Model, name: &str| {
+        assert!(clear(model, &folder.open(), &name.parse().unwrap()).unwrap());
+    };
+    let devices = || {
+        let mut model = Model::with("eth0", initials()[0].clone());
+        model.links.insert("eth1".to_owned(), initials()[0].clone());
+        model
+    };
+    for (first, last) in [("eth0", "eth1"), ("eth1", "eth0")] {
+        let mut model = devices();
+        on(&mut model, "eth0");
+        on(&mut model, "eth1");
+        off(&mut model, first);
+        assert_eq!(model.accounting, Some(true));
+        // What it was before either is known from the one that stays.
+        on(&mut model, first);
+        off(&mut model, last);
+        off(&mut model, first);
+        assert_eq!(model.accounting, Some(false));
+    }
+    let mut model = devices();
+    model.accounting = Some(true);
+    on(&mut model, "eth0");
+    off(&mut model, "eth0");
+    assert_eq!(model.accounting, Some(true), "somebody else's choice");
+}
+
+#[test]
+fn another_threshold_is_one_transaction() {
+    let folder = Folder::new("threshold");
+    let mut model = Model::with("eth0", initials()[0].clone());
+    applied(&mut model, &folder, &levels(None, "codel", 5)).unwrap();
+    let links = model.links.clone();
+    let store = folder.open();
+    let other = levels(None, "codel", 7);
+    let prepared = prepare(&mut model, &store, &eth0(), &other, false, false).unwrap();
+    let commands: Vec<String> = prepared
+        .commands()
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    let swap = "nft '\nflush map inet analects-2lps-eth0 ages\nadd element inet analects-2lps-eth0 ages \
+        { 0-7 : a1:1, 8-18446744073709551615 : a1:2 }\n'";
+    assert_eq!(commands, [swap]);
+    apply(&mut model, &store, &prepared).unwrap();
+    assert_eq!(model.links, links);
+    assert!(model.tables["analects-2lps-eth0"].starts_with("{ 0-7 : a1:1"));
+}
+
+#[test]
+fn what_two_levels_cannot_be_given_to() {
+    let folder = Folder::new("no-levels");
+    let mut model = Model::with("eth0", initials()[0].clone());
+    let name = "analects-2lps-eth0".to_owned();
+    model.tables.insert(name, String::new());
+    let error = applied(&mut model, &folder, &all_settings()[8]).unwrap_err();
+    assert!(
+        error
+            .message
+            .contains("table inet analects-2lps-eth0 already"),
+        "{error}"
+    );
+    let ingress = Settings {
+        ingress: Some(5_000_000.try_into().unwrap()),
+        ..all_settings()[8].clone()
+    };
+    let error = applied(&mut model, &folder, &ingress).unwrap_err();
+    assert!(error.message.contains("cannot have two levels"), "{error}");
+    assert_eq!(model.tables.len(), 1);
+}
+
+#[test]
 fn only_one_at_a_time() {
     let folder = Folder::new("lock");
     let _held = folder.open();
@@ -367,7 +449,7 @@ proptest! {
     #[test]
     fn any_history_can_be_undone(
         initial in 0..4usize,
-        steps in prop::collection::vec((0..9usize, 0..40usize, 0..5usize), 1..6),
+        steps in prop::collection::vec((0..18usize, 0..40usize, 0..5usize), 1..6),
     ) {
         let folder = Folder::new("history");
         let mut model = Model::with("eth0", initials()[initial].clone());

@@ -1,5 +1,9 @@
-//! A model of a host's devices and queues, as far as `tc` and `ip` are used here, with the kernel's
-//! rules on what can be replaced by what; it can fail, or die, at any command.
+//! A model of a host's devices, queues and tables, as far as `tc`, `ip`, `nft`, `sysctl` and `modprobe`
+//! are used here, with the kernel's rules on what can be replaced by what; it can fail, or die, at any
+//! command.
+
+pub mod folder;
+mod netfilter;
 
 use netcfg::{Command, Output, Program, Runner};
 use serde_json::{Value, json};
@@ -25,7 +29,8 @@ pub struct Link {
     pub root: Option<Queue>,
     /// The class a1:1 with what was said of it.
     pub class: Option<Vec<String>>,
-    pub leaf: Option<Queue>,
+    /// Disciplines below the root, by the class that they are in.
+    pub leaves: BTreeMap<String, Queue>,
     /// `ingress` or `clsact`.
     pub hook: Option<String>,
     /// Where filters redirect to.
@@ -59,6 +64,10 @@ pub const FAULTS: [Fault; 5] = [
 #[derive(Debug, Clone, Default)]
 pub struct Model {
     pub links: BTreeMap<String, Link>,
+    /// Tables of nftables, each with the elements of its map.
+    pub tables: BTreeMap<String, String>,
+    /// Whether the bytes of connections count; none while the module is not loaded.
+    pub accounting: Option<bool>,
     /// Commands so far.
     pub calls: usize,
     /// What goes wrong at which command, counted from the last [`Model::revive`].
@@ -104,6 +113,9 @@ impl Runner for Model {
         let result = match command.program {
             Program::Ip => self.ip(&words),
             Program::Tc => self.tc(&words),
+            Program::Nft => self.nft(&words),
+            Program::Sysctl => self.sysctl(&words),
+            Program::Modprobe => self.modprobe(&words),
         };
         match fault {
             Some(Fault::FailsAfterwards) => return Ok(complaint("made to fail")),
@@ -205,24 +217,19 @@ impl Model {
                 "dev",
                 name,
                 "parent",
-                "a1:1",
+                parent,
                 "handle",
                 handle,
                 kind,
                 rest @ ..,
-            ] => {
-                let link = self.link(name)?;
-                link.class.as_ref().ok_or("no such class")?;
-                let new = replaced(link.leaf.as_ref(), handle, kind, rest)?;
-                link.leaf = Some(new);
-                Ok(String::new())
-            }
+            ] => self.link(name)?.replace_leaf(parent, handle, kind, rest),
             ["qdisc", "del", "dev", name, "root"] => {
                 let link = self.link(name)?;
                 link.root
                     .take()
                     .ok_or("Cannot delete qdisc with handle of zero.")?;
-                (link.class, link.leaf) = (None, None);
+                link.class = None;
+                link.leaves.clear();
                 Ok(String::new())
             }
             ["qdisc", "add", "dev", name, "handle", "ffff:", "ingress"] => {
@@ -316,9 +323,32 @@ impl Link {
             .as_ref()
             .is_none_or(|old| old.handle != new.handle)
         {
-            (self.class, self.leaf) = (None, None);
+            self.class = None;
+            self.leaves.clear();
         }
         self.root = Some(new);
+        Ok(String::new())
+    }
+
+    fn replace_leaf(
+        &mut self,
+        parent: &str,
+        handle: &str,
+        kind: &str,
+        rest: &[&str],
+    ) -> Result<String> {
+        let is_prio = |queue: Option<&Queue>| queue.is_some_and(|queue| queue.kind == "prio");
+        let there = match parent {
+            "a1:1" => self.class.is_some() || is_prio(self.root.as_ref()),
+            "a1:2" => is_prio(self.root.as_ref()),
+            "b1:1" | "b1:2" => is_prio(self.leaves.get("a1:1")),
+            _ => false,
+        };
+        if !there {
+            return Err("Error: Specified class not found.".to_owned());
+        }
+        let new = replaced(self.leaves.get(parent), handle, kind, rest)?;
+        self.leaves.insert(parent.to_owned(), new);
         Ok(String::new())
     }
 
@@ -328,11 +358,8 @@ impl Link {
             Some(root) => list.push(printed(root, json!({"root": true}))),
             None => list.push(json!({"kind": "noqueue", "handle": "0:", "root": true})),
         }
-        list.extend(
-            self.leaf
-                .as_ref()
-                .map(|leaf| printed(leaf, json!({"parent": "a1:1"}))),
-        );
+        let leaves = self.leaves.iter();
+        list.extend(leaves.map(|(parent, leaf)| printed(leaf, json!({"parent": parent}))));
         if let Some(kind) = &self.hook {
             list.push(json!({"kind": kind, "handle": "ffff:", "parent": "ffff:fff1"}));
         }
@@ -376,6 +403,8 @@ const ALONE: &[(&str, &str)] = &[
     ("atm", "framing"),
     ("ptm", "framing"),
     ("ingress", "ingress"),
+    ("unlimited", "bandwidth"),
+    ("diffserv3", "diffserv"),
 ];
 
 /// What net/sched/sch_api.c, tc_modify_qdisc(), makes of a replacement.
@@ -393,6 +422,10 @@ fn replaced(old: Option<&Queue>, handle: &str, kind: &str, words: &[&str]) -> Re
             return Err("Error: Change operation not supported by specified qdisc.".to_owned());
         }
         queue.options = old.options.clone();
+    }
+    if kind == "prio" {
+        queue.options.insert(kind.to_owned(), words.join(" "));
+        return Ok(queue);
     }
     let mut words = words.iter();
     while let Some(word) = words.next() {

@@ -1,0 +1,192 @@
+//! From one plan to the next without taking anything down.
+
+use crate::{Before, Change, Plan, RootQdisc};
+
+/// The changes from what `old` made to what `new` wants without taking anything down: the same tree
+/// with other numbers in it. None if the trees differ.
+pub(crate) fn in_place(old: &[Change], new: &Plan) -> Option<Vec<Change>> {
+    if old.len() != new.changes.len() {
+        return None;
+    }
+    let pairs = old.iter().zip(&new.changes);
+    let mut changes = Vec::new();
+    for (old, new) in pairs {
+        changes.extend(difference(old, new)?);
+    }
+    // What priorities say goes with the root's handle.
+    let levels = new.changes.iter().any(Change::is_of_netfilter);
+    let root = |change: &Change| matches!(change, Change::Root { .. });
+    if levels && changes.iter().any(root) {
+        return None;
+    }
+    Some(changes)
+}
+
+/// The change from `old` to `new`, if there is one to be made; None if it is not of the same kind.
+fn difference(old: &Change, new: &Change) -> Option<Option<Change>> {
+    use Change::{Accounting, Ages, Class, Leaf, Root};
+    if old == new {
+        return Some(None);
+    }
+    Some(Some(match (old, new) {
+        (
+            Root { device, root, .. },
+            Root {
+                device: same,
+                root: new,
+                ..
+            },
+        ) if device == same => {
+            let (new, before) = (with_slot(root, new)?, Before::Ours(root.clone()));
+            if new == *root {
+                return Some(None);
+            }
+            Root {
+                device: device.clone(),
+                root: new,
+                before,
+            }
+        }
+        (
+            Class { device, class, .. },
+            Class {
+                device: same,
+                class: new,
+                ..
+            },
+        ) if device == same => {
+            if new == class {
+                return Some(None);
+            }
+            Class {
+                device: device.clone(),
+                class: *new,
+                before: Some(*class),
+            }
+        }
+        (
+            Leaf { device, leaf, .. },
+            Leaf {
+                device: same,
+                leaf: new,
+                ..
+            },
+        ) if device == same && leaf.place == new.place => {
+            if new.discipline == leaf.discipline {
+                return Some(None);
+            }
+            let stays = new.discipline.changes_in_place(&leaf.discipline);
+            Leaf {
+                device: device.clone(),
+                leaf: crate::Leaf {
+                    place: leaf.place,
+                    slot: if stays { leaf.slot } else { leaf.slot.other() },
+                    discipline: new.discipline.clone(),
+                },
+                before: Some(leaf.clone()),
+            }
+        }
+        // What it was before the first of us is what goes back.
+        (Accounting { device, .. }, Accounting { device: same, .. }) if device == same => {
+            return Some(None);
+        }
+        (
+            Ages { device, table, .. },
+            Ages {
+                device: same,
+                table: new,
+                ..
+            },
+        ) if device == same && table.split == new.split => {
+            if table == new {
+                return Some(None);
+            }
+            Ages {
+                device: device.clone(),
+                table: *new,
+                before: Some(*table),
+            }
+        }
+        _ => return None,
+    }))
+}
+
+/// `new` in the place of `old`: with its handle if the kernel can change the one into the other.
+fn with_slot(old: &RootQdisc, new: &RootQdisc) -> Option<RootQdisc> {
+    let mut new = new.clone();
+    match (old, &mut new) {
+        (RootQdisc::Htb {}, RootQdisc::Htb {})
+        | (RootQdisc::Prio {}, RootQdisc::Prio {})
+        | (RootQdisc::PfifoFast {}, RootQdisc::PfifoFast {}) => (),
+        (
+            RootQdisc::Cake {
+                slot,
+                discipline,
+                overhead,
+                ..
+            },
+            RootQdisc::Cake {
+                slot: new_slot,
+                discipline: new_discipline,
+                overhead: new_overhead,
+                ..
+            },
+        ) => {
+            // cake's `raw` takes back an overhead, but not a least size (tc, q_cake.c).
+            let stays = new_discipline.changes_in_place(discipline)
+                && overhead.is_some() == new_overhead.is_some();
+            *new_slot = if stays { *slot } else { slot.other() };
+        }
+        _ => return None,
+    }
+    Some(new)
+}
+
+/// `changes` as if what `updates` changed in place had been so from the start.
+pub(crate) fn merged(changes: &[Change], updates: &[Change]) -> Vec<Change> {
+    let mut merged = changes.to_vec();
+    for update in updates {
+        for change in &mut merged {
+            match (&mut *change, update) {
+                (
+                    Change::Root { device, root, .. },
+                    Change::Root {
+                        device: same,
+                        root: new,
+                        ..
+                    },
+                ) if device == same => {
+                    *root = new.clone();
+                }
+                (
+                    Change::Class { device, class, .. },
+                    Change::Class {
+                        device: same,
+                        class: new,
+                        ..
+                    },
+                ) if device == same => *class = *new,
+                (
+                    Change::Leaf { device, leaf, .. },
+                    Change::Leaf {
+                        device: same,
+                        leaf: new,
+                        ..
+                    },
+                ) if device == same && leaf.place == new.place => {
+                    *leaf = new.clone();
+                }
+                (
+                    Change::Ages { device, table, .. },
+                    Change::Ages {
+                        device: same,
+                        table: new,
+                        ..
+                    },
+                ) if device == same => *table = *new,
+                _ => (),
+            }
+        }
+    }
+    merged
+}
