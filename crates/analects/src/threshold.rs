@@ -66,7 +66,7 @@ pub fn run(args: &ThresholdArgs) -> Result<(), Refused> {
 
 /// 1, 2 and 5 of each power of ten between two sizes.
 fn round_sizes(least: f64, most: f64) -> impl Iterator<Item = f64> {
-    let all = (0..16).flat_map(|power| [1.0, 2.0, 5.0].map(|size| size * 10f64.powi(power)));
+    let all = (0..16).flat_map(|power| [1.0, 2.0, 5.0].map(|size| size * 10u64.pow(power) as f64));
     all.filter(move |size| (least..=most).contains(size))
 }
 

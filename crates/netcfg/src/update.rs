@@ -75,14 +75,9 @@ fn difference(old: &Change, new: &Change) -> Option<Option<Change>> {
             if new.discipline == leaf.discipline {
                 return Some(None);
             }
-            let stays = new.discipline.changes_in_place(&leaf.discipline);
             Leaf {
                 device: device.clone(),
-                leaf: crate::Leaf {
-                    place: leaf.place,
-                    slot: if stays { leaf.slot } else { leaf.slot.other() },
-                    discipline: new.discipline.clone(),
-                },
+                leaf: in_its_place(leaf, new),
                 before: Some(leaf.clone()),
             }
         }
@@ -112,6 +107,16 @@ fn difference(old: &Change, new: &Change) -> Option<Option<Change>> {
 }
 
 /// `new` in the place of `old`: with its handle if the kernel can change the one into the other.
+fn in_its_place(old: &crate::Leaf, new: &crate::Leaf) -> crate::Leaf {
+    let stays = new.discipline.changes_in_place(&old.discipline);
+    crate::Leaf {
+        place: old.place,
+        slot: if stays { old.slot } else { old.slot.other() },
+        discipline: new.discipline.clone(),
+    }
+}
+
+/// The same of a root: with its handle if the kernel can change the one into the other.
 fn with_slot(old: &RootQdisc, new: &RootQdisc) -> Option<RootQdisc> {
     let mut new = new.clone();
     match (old, &mut new) {
