@@ -1,5 +1,6 @@
 //! What tc is told of a scenario's discipline, and what of it Linux does not have.
 
+use netcfg::Threshold;
 use netcfg::tc::{self, Setting, Spelling};
 use qdisc::{Limit, Registry};
 use scenario::Choice;
@@ -15,13 +16,18 @@ const INSISTED: [&str; 5] = ["min", "max", "probability", "avpkt", "burst"];
 /// What tc is told of a discipline.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Told {
-    /// Its name and its parameters.
+    /// Its name and its parameters; of [`2lps`](TWO_LEVELS), those of what serves each level.
     pub words: Vec<String>,
+    /// Bytes up to which a flow is young, where there are two levels of it.
+    pub threshold: Option<Threshold>,
     /// The kernel's module to load; none if the discipline is always there, or is [ours](OURS).
     pub module: Option<String>,
     /// The device's `txqueuelen`, where the discipline goes by that.
     pub device_queue: Option<u32>,
 }
+
+/// The discipline that is not one of Linux's, but of queues and a table of nftables.
+pub const TWO_LEVELS: &str = "2lps";
 
 /// Bytes of a full packet, and of the buffer that Linux has one in: 2 KiB with its data, 256 bytes for
 /// the `sk_buff` (`SKB_TRUESIZE`).
@@ -34,6 +40,9 @@ const BUFFER: u64 = 2304;
 /// If Linux has no such discipline or setting; the error says so.
 pub fn told(choice: &Choice, limit: Option<Limit>) -> Result<Told, Refusal> {
     let name = &choice.name;
+    if name == TWO_LEVELS {
+        return two_levels(choice, limit);
+    }
     let spelling = Spelling::of(name).ok_or_else(|| unknown(name))?;
     if !choice.children.is_empty() {
         let message = format!("Linux's {name} is set up without others inside");
@@ -41,6 +50,7 @@ pub fn told(choice: &Choice, limit: Option<Limit>) -> Result<Told, Refusal> {
     }
     let mut told = Told {
         words: vec![spelling.name.to_owned()],
+        threshold: None,
         module: module(spelling.name),
         device_queue: None,
     };
@@ -61,6 +71,48 @@ pub fn told(choice: &Choice, limit: Option<Limit>) -> Result<Told, Refusal> {
             _ => told.words.extend(words(spelling, &key, &value)?),
         }
     }
+    Ok(told)
+}
+
+/// Two levels, each with the room that the base alone would have.
+fn two_levels(choice: &Choice, limit: Option<Limit>) -> Result<Told, Refusal> {
+    let registry = Registry::<u32>::builtin();
+    let declared = registry.get(TWO_LEVELS);
+    let slot = declared.and_then(|entry| entry.children.first());
+    let default = Choice::plain(slot.map_or("", |slot| slot.default));
+    let base = choice.children.first().unwrap_or(&default);
+    if base.name == "prio" {
+        return Err(Refusal::new(
+            "the levels are bands of a prio, which takes no other inside",
+        ));
+    }
+    let mut told = told(base, limit).map_err(|refusal| refusal.within(TWO_LEVELS))?;
+    if base.name == "cake" {
+        let tins = base.settings.iter().find(|(key, _)| key == "diffserv");
+        match tins.map(|(_, value)| value.trim()) {
+            None => told.words.push("diffserv3".to_owned()),
+            Some("diffserv3") => (),
+            Some(_) => {
+                return Err(Refusal::new(
+                    "the two levels of cake are tins of its diffserv3",
+                ));
+            }
+        }
+    }
+    let specs = declared.map_or(&[][..], |entry| entry.params);
+    let spec = specs.iter().find(|spec| spec.name == "threshold");
+    let mut threshold = spec.map_or("", |spec| spec.default);
+    for (key, value) in &choice.settings {
+        if key != "threshold" {
+            let message =
+                format!("conntrack tells flows apart and forgets them: it has no {key:?}");
+            return Err(Refusal::new(message));
+        }
+        threshold = value;
+    }
+    let bytes: Bytes = parsed("threshold", threshold)?;
+    let threshold = Threshold::try_from(bytes);
+    told.threshold = Some(threshold.map_err(|error| Refusal::new(format!("threshold: {error}")))?);
     Ok(told)
 }
 
@@ -177,6 +229,39 @@ mod tests {
             ),
         ] {
             assert_eq!(words(choice, limit).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn two_levels_are_told_of_the_base() {
+        let told = |choice: &str| told(&choice.parse().unwrap(), Some(Limit::Packets(250)));
+        for (choice, words, threshold) in [
+            ("2lps", "pfifo limit 250", 6_331_208),
+            (
+                "2lps(codel,target=2ms),threshold=1MB",
+                "codel limit 250 target 2ms",
+                1_000_000,
+            ),
+            (
+                "2lps(cake,rtt=10ms)",
+                "cake memlimit 576000 rtt 10ms diffserv3",
+                6_331_208,
+            ),
+        ] {
+            let told = told(choice).unwrap();
+            assert_eq!(told.words.join(" "), words);
+            assert_eq!(told.threshold.unwrap().get(), threshold);
+        }
+        for (choice, reason) in [
+            ("2lps(prio)", "bands of a prio"),
+            ("2lps(las)", "2lps: Linux has no qdisc las"),
+            ("2lps(2lps)", "Linux has no qdisc 2lps"),
+            ("2lps(cake,diffserv=besteffort)", "tins of its diffserv3"),
+            ("2lps(pie),idle=5s", "it has no \"idle\""),
+            ("2lps(pie),threshold=0B", "outside 1 to 1000000000000"),
+        ] {
+            let error = told(choice).unwrap_err().to_string();
+            assert!(error.contains(reason), "{choice}: {error}");
         }
     }
 

@@ -32,6 +32,7 @@ mod cpio;
 mod disciplines;
 mod engine;
 mod host;
+mod levels;
 mod machine;
 mod network;
 mod outcome;

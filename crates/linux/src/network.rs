@@ -16,7 +16,7 @@
 use crate::chance;
 use crate::disciplines::Told;
 use guest::plan::{Delay, Places, Step};
-use netcfg::tc;
+use netcfg::{AgeTable, Device, INNER, PRIO, Place, Split, tc};
 use units::{Duration, Rate};
 
 /// A bottleneck.
@@ -53,6 +53,16 @@ pub struct Chances {
     pub noise: Duration,
     /// What becomes of them behind the bottleneck, in the words of `netem`.
     pub wire: Option<String>,
+}
+
+/// The table that tells the levels of `discipline` apart, where it has two.
+pub fn table(discipline: &Told) -> Option<AgeTable> {
+    let split = match discipline.words.first().map(String::as_str) {
+        Some("cake") => Split::Tins,
+        _ => Split::Class,
+    };
+    let threshold = discipline.threshold?;
+    Some(AgeTable { threshold, split })
 }
 
 /// Builds commands.
@@ -210,11 +220,35 @@ impl Commands<'_> {
             "tc -n {router} class add dev {device} parent {root:x}: classid {root:x}:{CLASS:x} \
              htb rate {rate} {overhead} burst {BURST} cburst {BURST} quantum {BURST}"
         ));
+        let class = format!("{root:x}:{CLASS:x}");
+        if let (Some(table), Ok(name)) = (table(&link.discipline), device.parse()) {
+            return self.levels(&name, &class, &link.discipline, &table);
+        }
         let discipline = link.discipline.words.join(" ");
         self.run(&format!(
-            "tc -n {router} qdisc add dev {device} parent {root:x}:{CLASS:x} handle {root:x}0: \
-             {discipline}"
+            "tc -n {router} qdisc add dev {device} parent {class} handle {root:x}0: {discipline}"
         ));
+    }
+
+    /// Two levels of a discipline in `class`, under the handles that `analects tc` gives them.
+    fn levels(&mut self, device: &Device, class: &str, discipline: &Told, table: &AgeTable) {
+        let router = &self.places.router;
+        let add = format!("tc -n {router} qdisc add dev {device} parent");
+        let words = discipline.words.join(" ");
+        if table.split == Split::Tins {
+            self.run(&format!("{add} {class} handle a1: {words}"));
+        } else {
+            self.run(&format!("{add} {class} handle {INNER} {PRIO}"));
+            for place in [Place::InnerFirst, Place::InnerSecond] {
+                let (parent, [handle, _]) = (place.parent(), place.handles());
+                self.run(&format!("{add} {parent} handle {handle} {words}"));
+            }
+        }
+        let within = ["ip", "netns", "exec", router, "nft"].map(str::to_owned);
+        let words = within.into_iter().chain(table.command(device).args);
+        self.steps.push(Step::Run(words.collect()));
+        // With the table, connections are tracked in the namespace.
+        self.set(router, "net/netfilter/nf_conntrack_acct", "1");
     }
 
     /// What arrives at a device passes a qdisc, on a device that is there for nothing else.

@@ -1,7 +1,7 @@
 //! From a scenario to what the guest is told.
 
 use crate::chance;
-use crate::disciplines::{self, OURS};
+use crate::disciplines::{self, OURS, Told};
 use crate::network::{self, Chances, DOWN, Shaped, UP};
 use crate::packets::Queue;
 use crate::unsupported::unsupported;
@@ -29,6 +29,8 @@ pub struct Prepared {
     pub links: Vec<BuiltLink>,
     /// The same, as the kernel's records name them.
     pub queues: Vec<Queue>,
+    /// The disciplines of the links, as tc is told them.
+    pub told: Vec<Told>,
     /// Those of [our disciplines](OURS) that it has.
     pub ours: Vec<&'static str>,
 }
@@ -128,6 +130,7 @@ pub fn prepare(
         links,
         queues,
         ours: ours(&shaped),
+        told: shaped.into_iter().map(|one| one.discipline).collect(),
     })
 }
 
@@ -219,6 +222,9 @@ fn modules(scenario: &Scenario, shaped: &[Shaped]) -> Vec<Step> {
             .iter()
             .filter_map(|one| one.discipline.module.as_deref()),
     );
+    if shaped.iter().any(|one| one.discipline.threshold.is_some()) {
+        names.extend(["sch_prio", "nft_ct"]);
+    }
     for traffic in &scenario.traffic {
         names.extend(controls::module(traffic));
     }
@@ -328,6 +334,31 @@ pub mod tests {
             .map(|d| (d.rtt, d.net))
             .collect();
         assert_eq!(classes, [(15_000_001, 0x11_0001), (40_000_000, 0x11_0002)]);
+    }
+
+    #[test]
+    fn two_levels_are_what_netcfg_plans() {
+        let scenario = samples::bulk("control = \"cubic\"");
+        let prepared = prepared(&scenario, "2lps(mencius,low=5ms),threshold=1MB");
+        let lines = lines(&prepared);
+        let (_, below) = lines
+            .split_once("burst 1514 cburst 1514 quantum 1514\n")
+            .unwrap();
+        let (levels, _) = below.split_once("tc -n net ").unwrap();
+        assert_eq!(levels, include_str!("levels.snapshot"));
+        for module in [
+            "modprobe nft_ct\n",
+            "modprobe sch_prio\n",
+            "insmod sch_mencius.ko\n",
+        ] {
+            assert!(lines.contains(module), "{module}");
+        }
+        assert_eq!(prepared.ours, ["mencius"]);
+        let prepared = tests::prepared(&scenario, "2lps(cake)");
+        let lines = self::lines(&prepared);
+        assert!(lines.contains("parent 1:1 handle a1: cake memlimit 230400 diffserv3\n"));
+        assert!(lines.contains("0-6331208 : a1:2, 6331209-18446744073709551615 : a1:1 }"));
+        assert!(!lines.contains(" prio bands"));
     }
 
     #[test]

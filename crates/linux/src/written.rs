@@ -1,7 +1,7 @@
 //! What the guest's program wrote down, as events.
 
-use crate::packets;
 use crate::plan::Prepared;
+use crate::{levels, packets};
 use measure::{BuiltLink, Event, Sink};
 use std::collections::BTreeMap;
 use units::Instant;
@@ -11,6 +11,7 @@ pub struct Written<'a> {
     report: guest::Report,
     events: &'a str,
     packets: &'a str,
+    queues: &'a str,
 }
 
 impl<'a> Written<'a> {
@@ -26,6 +27,7 @@ impl<'a> Written<'a> {
             report: report.map_err(|error| format!("report: {error}"))?,
             events: text("events")?,
             packets: text("packets")?,
+            queues: text("queues")?,
         })
     }
 
@@ -54,7 +56,10 @@ impl<'a> Written<'a> {
             sink.event(now, event);
         }
         let mut links = prepared.links;
-        for link in &mut links {
+        let queues = prepared.queues.iter().zip(&prepared.told);
+        for (link, (queue, told)) in links.iter_mut().zip(queues) {
+            let children = levels::children(self.queues, &queue.device, told);
+            link.children = children.map_err(|error| format!("queues: {error}"))?;
             link.remarks.push(("engine", self.remark(run)));
         }
         Ok(links)

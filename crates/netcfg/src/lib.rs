@@ -40,5 +40,5 @@ pub use netfilter::Netfilter;
 pub use observe::{Filters, Observed, Qdisc, Snapshot};
 pub use overhead::{BadOverhead, Cells, ClassOverhead, Overhead};
 pub use plan::{Plan, Settings};
-pub use shaper::{BadRate, Class, Leaf, Place, RootQdisc, ShapedRate, Slot};
+pub use shaper::{BadRate, Class, INNER, Leaf, PRIO, Place, RootQdisc, ShapedRate, Slot};
 pub use show::{Level, Queue, Status, status};

@@ -80,7 +80,7 @@ impl Slot {
 /// The class that everything goes to.
 const CLASS: &str = "a1:1";
 
-/// Two bands; what has no priority of ours goes to the first, whatever its type of service.
+/// Two bands, in tc's words; what has no priority of ours goes to the first, whatever its type of service.
 pub const PRIO: &str = "prio bands 2 priomap 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0";
 
 /// Puts a [`PRIO`] into the class of `device`.
@@ -90,8 +90,8 @@ pub(crate) fn prio_command(device: &Device) -> Command {
     ))
 }
 
-/// The handle of the prio in a class.
-pub(crate) const INNER: &str = "b1:";
+/// The handle of the prio in a class, as tc prints it.
+pub const INNER: &str = "b1:";
 
 /// What stands at the root of a device. Its handle, a1: or a2:, is how it is known again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -239,6 +239,16 @@ impl Place {
         }
     }
 
+    /// The two handles that a discipline can have there, as tc prints them.
+    pub fn handles(self) -> [&'static str; 2] {
+        match self {
+            Place::First => [INNER, "b2:"],
+            Place::Second => ["c1:", "c2:"],
+            Place::InnerFirst => ["d1:", "d2:"],
+            Place::InnerSecond => ["e1:", "e2:"],
+        }
+    }
+
     /// Whether it is that of old packets where there are two levels.
     pub fn is_second(self) -> bool {
         matches!(self, Place::Second | Place::InnerSecond)
@@ -261,12 +271,7 @@ pub struct Leaf {
 impl Leaf {
     /// Its handle as tc prints it.
     pub fn handle(&self) -> &'static str {
-        let [first, second] = match self.place {
-            Place::First => ["b1:", "b2:"],
-            Place::Second => ["c1:", "c2:"],
-            Place::InnerFirst => ["d1:", "d2:"],
-            Place::InnerSecond => ["e1:", "e2:"],
-        };
+        let [first, second] = self.place.handles();
         match self.slot {
             Slot::First => first,
             Slot::Second => second,
