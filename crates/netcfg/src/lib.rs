@@ -18,6 +18,7 @@ mod discipline;
 mod error;
 mod journal;
 mod levels;
+mod look;
 mod netfilter;
 mod observe;
 mod overhead;

@@ -1,7 +1,7 @@
 //! What a host has beside its devices: our tables of nftables, and whether connections' bytes count.
 
 use crate::levels::{AgeTable, PREFIX, printed_threshold};
-use crate::observe::look;
+use crate::look::look;
 use crate::{Command, Device, Error, Runner};
 
 /// What there is at one moment.

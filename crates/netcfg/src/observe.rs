@@ -1,6 +1,7 @@
 //! What a device has: its queues, our class, its filters.
 
-use crate::{Command, Device, Error, Netfilter, Output, Runner};
+use crate::look::look;
+use crate::{Command, Device, Error, Netfilter, Runner};
 use serde_json::{Map, Value};
 use units::Rate;
 
@@ -114,13 +115,6 @@ impl Snapshot {
     pub fn suppose(&mut self, device: &Device, observed: Observed) {
         self.devices.push((device.clone(), observed));
     }
-}
-
-/// Runs a command that only looks.
-pub(crate) fn look(runner: &mut dyn Runner, command: &Command) -> Result<Output, Error> {
-    runner
-        .run(command)
-        .map_err(|error| Error::command(command, &error.to_string()))
 }
 
 /// Runs a command that only looks, and must succeed.

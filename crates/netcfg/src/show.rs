@@ -1,6 +1,7 @@
 //! What is applied, whether it still stands, and what it did.
 
-use crate::observe::{Observed, Snapshot, look, objects};
+use crate::look::look;
+use crate::observe::{Observed, Snapshot, objects};
 use crate::shaper::INNER;
 use crate::{
     AgeTable, Change, Command, Device, Error, Journal, Netfilter, Place, Runner, Settings, Store,
