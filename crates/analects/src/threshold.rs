@@ -114,7 +114,7 @@ fn pareto(text: &str) -> Result<Sizes, Refused> {
 
 fn from_file(path: &Path) -> Result<Sizes, Refused> {
     let name = path.display();
-    let failed = |error: std::io::Error| Refused::failed(&format!("{name}: {error}"), LINE);
+    let failed = |error: std::io::Error| Refused::new(&format!("{name}: {error}"), LINE);
     let file = std::fs::File::open(path).map_err(failed)?;
     let mut reader = BufReader::new(file.take(MOST));
     let (mut sizes, mut line, mut number) = (Vec::new(), Vec::new(), 0);

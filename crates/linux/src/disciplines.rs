@@ -86,6 +86,10 @@ fn two_levels(choice: &Choice, limit: Option<Limit>) -> Result<Told, Refusal> {
             "the levels are bands of a prio, which takes no other inside",
         ));
     }
+    if base.name == TWO_LEVELS {
+        let message = "Linux has no qdisc 2lps, of which there could be two levels";
+        return Err(Refusal::new(message));
+    }
     let mut told = told(base, limit).map_err(|refusal| refusal.within(TWO_LEVELS))?;
     if base.name == "cake" {
         let tins = base.settings.iter().find(|(key, _)| key == "diffserv");

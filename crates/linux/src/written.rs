@@ -108,6 +108,7 @@ mod tests {
                     " g-1 [000] 5.021500: leave: (p) skb=0xb handle=0x10000 tos=3\n",
                 ),
             ),
+            ("queues", "[]"),
         ];
         let files = files.map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec()));
         BTreeMap::from(files)
@@ -156,11 +157,13 @@ mod tests {
 
     #[test]
     fn what_is_missing_or_torn_is_named() {
-        for name in ["report", "events", "packets"] {
+        for name in ["report", "events", "packets", "queues"] {
             let mut files = recorded();
             files.remove(name);
             let error = Written::of(&files).err().unwrap();
             assert_eq!(error, format!("the guest left no {name}"));
+        }
+        for name in ["report", "events", "packets"] {
             let mut files = recorded();
             files.insert(name.to_owned(), b" 5.1: come: (".to_vec());
             let scenario = samples::bulk("control = \"cubic\"");
