@@ -61,7 +61,7 @@ send() {
     wait $listener || wrong "nothing came"
     [ "$(wc -c <"$work/came")" = "$1" ] || wrong "$(wc -c <"$work/came") of $1 bytes came"
 }
-# Bytes of IP packets that a level of v0 sent so far: tc counts Ethernet's header of each as well.
+# Bytes of IP packets that a level of v0 sent so far, with nothing dropped: tc counts Ethernet's header of each as well.
 level() {
     tc_ show --dev v0 || wrong "show"
     set -- $(sed -n "s/^  $1 flows: sent \([0-9]*\) packets, \([0-9]*\) bytes; dropped 0$/\1 \2/p" "$work/out")
@@ -154,7 +154,7 @@ grep -q 'threshold of v0 is 5, not 10000000 bytes' "$work/out" || wrong "show do
 clear "another threshold"
 ok "another threshold is one transaction; show sees what somebody else changed; clear goes back"
 
-bases="pfifo pfifo,limit=500 bfifo codel fq_codel,target=2ms pie fq_pie fq cake,rtt=50ms"
+bases="pfifo pfifo,limit=500 bfifo codel fq_codel,target=2ms pie fq_pie fq cake,rtt=500ms"
 if [ -n "$mencius" ]; then
     insmod "$mencius"
     bases="$bases mencius"
