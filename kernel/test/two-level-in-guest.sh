@@ -103,6 +103,12 @@ ip netns exec near ethtool -K n0 tso off gso off >/dev/null
 ip netns exec far ethtool -K f0 tso off gso off >/dev/null
 ip -n far route add default via 10.0.1.1
 ip -n near route add default via 10.0.2.1
+# TCP makes super-packets whatever the device can, unless they may have one segment only.
+for device in v0 w0; do
+    ip link set $device gso_max_segs 1
+done
+ip -n near link set n0 gso_max_segs 1
+ip -n far link set f0 gso_max_segs 1
 echo 1 >/proc/sys/net/ipv4/ip_forward
 # A table of somebody's own.
 nft 'add table inet mine
