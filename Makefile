@@ -36,6 +36,25 @@ kernel-engine:
 test-live: setup
 	sh scripts/test-live.sh
 
+# `analects link` with real programs, in network namespaces of its own; it takes root, or a
+# /dev/net/tun that everybody may use.
+.PHONY: test-link
+test-link: setup
+	sh scripts/test-link.sh
+
+# What `analects probe` says of sixteen links, with real packets: some four minutes. As test-link.
+.PHONY: probe-matrix
+probe-matrix: setup
+	$(CARGO) build --release --locked -p analects
+	sh scripts/probe-over-link.sh
+
+# The speed of `analects link` beside mahimahi's mm-link, where MAHIMAHI names a build of that. Writes
+# target/bench-live.json.
+.PHONY: bench-live
+bench-live: setup
+	$(CARGO) build --release --locked -p analects
+	python3 scripts/bench-live.py
+
 # `gcc` beside libwebrtc's own, which is fetched and built once, outside of the tree. Writes the
 # records that `make test` replays.
 .PHONY: witness
@@ -94,6 +113,19 @@ ifdef SHORT
 else
 	$(ANALECTS) reproduce thesis/all --quick --format markdown > target/thesis.md
 	mv target/thesis.md docs/reproduction/
+endif
+
+# Tonopah's evaluation, and what it left open: quick runs, some ten minutes of two processors. SHORT=1
+# takes its table III.
+.PHONY: reproduction-tonopah
+reproduction-tonopah: export ANALECTS_CACHE = target/without-kernel
+reproduction-tonopah: setup
+	$(CARGO) build --release --locked -p analects
+ifdef SHORT
+	$(ANALECTS) reproduce tonopah/performance --quick
+else
+	$(ANALECTS) reproduce tonopah/all --quick --format markdown > target/tonopah.md
+	mv target/tonopah.md docs/reproduction/
 endif
 
 # Every claim of the paper, under its own calls and under those that people have: about ten hours of a

@@ -17,9 +17,10 @@ const COMMON: [&str; 8] = [
     "measure",
 ];
 /// The engines, and what each has besides.
-const ENGINES: [(&str, &[&str]); 2] = [
+const ENGINES: [(&str, &[&str]); 3] = [
     ("ANALECTS_SIM_SOURCES", &["sim"]),
     ("ANALECTS_KERNEL_SOURCES", &["linux", "guest"]),
+    ("ANALECTS_LIVE_SOURCES", &["live", "guest"]),
 ];
 
 fn main() -> io::Result<()> {

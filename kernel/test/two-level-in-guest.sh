@@ -214,4 +214,52 @@ grep -q 'already' "$work/err" || wrong "no word on the table"
 nft delete table inet analects-2lps-v0
 unchanged "a table in the way"
 ok "two devices; tables that others took or made"
+# Nineteen of twenty flows send 2 kB, the others 200 kB: a threshold of 1 GB is no good.
+watch() {
+    "$analects" tc apply 2lps --dev v0 --threshold auto --watch --state "$work/state" "$@" \
+        >"$work/out" 2>"$work/err" &
+    watcher=$!
+}
+for bad in "--threshold auto" "--threshold 1MB --watch" "--threshold auto --watch --load 1" \
+    "--threshold auto --watch --flows 99" "--threshold auto --watch --every 1ms"; do
+    # shellcheck disable=SC2086
+    if tc_ apply 2lps --dev v0 $bad; then wrong "$bad is taken"; fi
+done
+unchanged "watching, refused"
+watch --flows 100 --every 1s
+sleep 0.5
+flow=0
+while [ $flow -lt 130 ]; do
+    size=2000
+    [ $((flow % 20)) -ne 7 ] || size=200000
+    send $((size + 11 * flow)) near far 10.0.1.2
+    [ $flow -ne 0 ] || for state in time_wait close last_ack; do
+        sysctl -q -w net.netfilter.nf_conntrack_tcp_timeout_$state=1
+    done
+    flow=$((flow + 1))
+done
+rounds=0
+until grep -q 'instead of 6331208 bytes' "$work/err"; do
+    rounds=$((rounds + 1))
+    [ $rounds -lt 300 ] || wrong "the threshold does not follow"
+    sleep 1
+done
+sleep 1
+threshold=$(nft list map inet analects-2lps-v0 ages | sed -n 's/.*{ 0-\([0-9]*\) : a1:1.*/\1/p')
+between "a threshold that follows" "$threshold" 2000 200000
+kill -INT $watcher
+wait $watcher || wrong "watching ends with $?"
+grep -q "$threshold bytes stand" "$work/err" || wrong "no word on what stands"
+tc_ show || wrong "show"
+grep -q '^  as it was applied' "$work/out" || wrong "show finds differences"
+clear "a threshold that follows"
+watch --flows 100 --every 1s
+sleep 2
+grep -q '0 of 100 flows ended so far' "$work/err" || wrong "no word on few flows"
+tc_ clear --dev v0 || wrong "clear while it is watched"
+unchanged "clear while it is watched"
+kill -TERM $watcher
+wait $watcher || wrong "watching what is gone ends with $?"
+unchanged "watching ended"
+ok "a threshold that follows the flows that end: $threshold bytes; cleared meanwhile, it changes nothing"
 echo "two-level: $count passed"

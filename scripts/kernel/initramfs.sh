@@ -53,7 +53,7 @@ cp -r "$chroot/etc/iproute2" "$top/etc/iproute2"
 modules=$dir/root/lib/modules/$release
 PATH=$PATH:/usr/sbin:/sbin
 [ -f "$modules/modules.dep" ] || depmod -b "$dir/root" "$release"
-wanted='/net/sched/|/net/ipv4/tcp_|/net/ipv4/(inet_diag|udp_diag|tunnel4|ip_tunnel|ipip)[.]ko|/net/core/|/net/netfilter/(nf_conntrack|nf_nat|nf_tables|nft_(ct|nat|masq|chain_nat))[.]ko|/crypto/crc32c_generic'
+wanted='/net/sched/|/net/ipv4/tcp_|/net/ipv4/(inet_diag|udp_diag|tunnel4|ip_tunnel|ipip)[.]ko|/net/core/|/net/netfilter/(nf_conntrack|nf_conntrack_netlink|nf_nat|nf_tables|nft_(ct|nat|masq|chain_nat))[.]ko|/crypto/crc32c_generic'
 wanted="$wanted|/drivers/net/(veth|ifb|dummy|tun)[.]ko|/drivers/block/virtio_blk|/drivers/virtio/virtio_pci"
 awk -F: -v wanted="$wanted" '$1 ~ wanted { print $1; n = split($2, on, " "); for (i = 1; i <= n; i++) print on[i] }' \
     "$modules/modules.dep" | sort -u >"$work/list"

@@ -3,7 +3,7 @@
 mod evidence;
 
 use crate::campaign::{self, counted, pool};
-use crate::cli::{AgreeArgs, Clock, EngineArgs, LinuxArgs, Printed};
+use crate::cli::{AgreeArgs, Clock, EngineArgs, LinuxArgs, Printed, Witness};
 use crate::engines::{self, with_names};
 use crate::plans;
 use crate::refused::Refused;
@@ -22,7 +22,7 @@ pub fn run(args: &AgreeArgs) -> Result<()> {
         experiments.extend(plans::for_engines(name)?);
     }
     let sim = engines::chosen(&virtually("sim", None))?;
-    let linux = engines::chosen(&virtually("kernel", args.linux.kernel.clone()))?;
+    let linux = engines::chosen(&virtually(args.engine.name(), args.linux.kernel.clone()))?;
     let bases = [sim.basis()?, linux.basis()?];
     let data = plans::data();
     let wanted = Wanted {
@@ -88,19 +88,24 @@ fn totals(rows: &[Row]) -> String {
     format!("{agree} of {all} figures agree, {differ} differ, {open} cannot be told")
 }
 
-const HEAD: [&str; 9] = [
-    "",
-    "scenario",
-    "discipline",
-    "metric",
-    "sim",
-    "Linux",
-    "difference (95 %)",
-    "allowed",
-    "evidence of",
-];
+/// The columns.
+fn head(args: &AgreeArgs) -> [String; 9] {
+    let (ours, theirs) = ("sim", args.engine.title());
+    [
+        "",
+        "scenario",
+        "discipline",
+        "metric",
+        ours,
+        theirs,
+        "difference (95 %)",
+        "allowed",
+        "evidence of",
+    ]
+    .map(str::to_owned)
+}
 
-/// The places of columns in [`HEAD`] that a table of one scenario has.
+/// The places of columns in [`head`] that a table of one scenario has.
 const WITHOUT_SCENARIO: [usize; 8] = [0, 2, 3, 4, 5, 6, 7, 8];
 
 /// More seeds than this are not counted: the figure is on the border.
@@ -115,7 +120,7 @@ fn number(value: f64) -> String {
 }
 
 /// The cells of a row; its experiment has `seeds` and traffic of these `kinds`.
-fn cells(row: &Row, seeds: u64, kinds: &BTreeSet<&'static str>) -> [String; 9] {
+fn cells(row: &Row, seeds: u64, kinds: &BTreeSet<&'static str>, witness: Witness) -> [String; 9] {
     let told = match (row.verdict, row.needed) {
         (Verdict::Agrees, _) => "agrees".to_owned(),
         (Verdict::Differs, _) => "DIFFERS".to_owned(),
@@ -143,7 +148,7 @@ fn cells(row: &Row, seeds: u64, kinds: &BTreeSet<&'static str>) -> [String; 9] {
         format!("{} {unit}", number(row.witness)),
         format!("{}{interval}{fewer}", number(row.difference)),
         number(row.allowed),
-        evidence::of(row, kinds),
+        evidence::of(row, kinds, witness),
     ]
 }
 
@@ -158,28 +163,26 @@ fn by_experiment<'a>(
         let own: Vec<Row> = own.cloned().collect();
         let kinds = evidence::kinds(&own);
         let seeds = experiment.seeds(args.how.quick);
-        let cells = own.iter().map(|row| cells(row, seeds, &kinds)).collect();
+        let cells = |row| cells(row, seeds, &kinds, args.engine);
+        let cells = own.iter().map(cells).collect();
         (experiment, own, cells)
     })
 }
 
 fn table(args: &AgreeArgs, experiments: &[Experiment], rows: &[Row]) -> comfy_table::Table {
     let cells = by_experiment(args, experiments, rows).flat_map(|(_, _, cells)| cells);
-    plain(
-        &HEAD.map(str::to_owned),
-        cells.map(|cells| cells.to_vec()).collect(),
-    )
+    plain(&head(args), cells.map(|cells| cells.to_vec()).collect())
 }
 
 /// What stands above the tables of a page.
 const ABOUT: &str = "\
 The same scenarios, seeds and disciplines go through both engines, and each figure is that of one \
 flow, or of the link. Flows of one entry that differ in nothing but chance are compared by rank, from \
-the smallest value of a run up. A difference is the simulator's figure less Linux's. Runs are paired by \
+the smallest value of a run up. A difference is the simulator's figure less the other's. Runs are paired by \
 seed: a seed gives both engines the same pages, frames and starts, but not the same losses, so pairing \
 narrows an interval where pages decide, and does little elsewhere. A figure agrees if the 95 % interval \
 of its difference lies within what is allowed, differs if it lies outside, and cannot be told if it \
-reaches over a border. Allowed are 3 % of Linux's utilization, 10 % of a flow's rate, 15 % of waiting \
+reaches over a border. Allowed are 3 % of the other's utilization, 10 % of a flow's rate, 15 % of waiting \
 times and page load times, and 15 % or 0.1 s of stall. What could be chance among all figures of this \
 page cannot be told either (Benjamini and Hochberg), so that of those that are at most one in twenty is \
 wrong. A load that the run's end cuts off counts with the time it had. What is zero in all runs of both \
@@ -192,9 +195,12 @@ fn markdown(args: &AgreeArgs, experiments: &[Experiment], rows: &[Row]) -> Strin
     let names = args.scenarios.join(" ");
     let quick = if args.how.quick { " --quick" } else { "" };
     let all = totals(rows);
+    let (title, engine) = match args.engine {
+        Witness::Kernel => ("The simulator beside Linux", ""),
+        Witness::Live => ("The simulator beside real sockets", " --engine live"),
+    };
     let mut text = format!(
-        "# The simulator beside Linux\nMade by `analects agree {names}{quick} --format markdown`. \
-         {all}.\n\n{ABOUT}\n"
+        "# {title}\nMade by `analects agree {names}{engine}{quick} --format markdown`. {all}.\n\n{ABOUT}\n"
     );
     let line = |cells: &[String]| {
         let chosen = WITHOUT_SCENARIO.map(|place| cells[place].clone());
@@ -202,7 +208,7 @@ fn markdown(args: &AgreeArgs, experiments: &[Experiment], rows: &[Row]) -> Strin
     };
     for (experiment, own, cells) in by_experiment(args, experiments, rows) {
         let (written, seeds) = (&experiment.written, experiment.seeds(args.how.quick));
-        let shared = evidence::shared(&evidence::kinds(&own));
+        let shared = evidence::shared(&evidence::kinds(&own), args.engine);
         text += &format!(
             "\n## {}: {}\n{} {shared} {seeds} seeds: {}.\n\n",
             experiment.id,
@@ -210,8 +216,8 @@ fn markdown(args: &AgreeArgs, experiments: &[Experiment], rows: &[Row]) -> Strin
             written.about,
             totals(&own)
         );
-        text += &line(&HEAD.map(str::to_owned));
-        text += &line(&HEAD.map(|_| "---".to_owned()));
+        text += &line(&head(args));
+        text += &line(&head(args).map(|_| "---".to_owned()));
         for row in cells {
             text += &line(&row);
         }

@@ -1,8 +1,12 @@
 //! The command line, declared once: parser, help, completions and man pages come from here.
 
+mod link;
+mod probe;
 mod shared;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+pub use link::LinkArgs;
+pub use probe::{ProbeArgs, ProbeCommand, ProbeServe};
 pub use shared::{
     Clock, EngineArgs, ExperimentArgs, Format, LinuxArgs, Parallel, Printed, Printing, Recording,
     ScenarioArgs, Shape,
@@ -61,12 +65,18 @@ pub enum Command {
     Bound(BoundArgs),
     /// Say how many bytes a flow should be able to send before it goes behind others, by theory.
     Threshold(ThresholdArgs),
+    /// Run a command behind a link: in a network namespace of its own, with any discipline, rate and delay,
+    /// without kernel modules. Inside, this host is 100.64.0.1.
+    Link(LinkArgs),
     /// Put a discipline on a device of this host, behind a shaper; show what is there; take it back.
     Tc {
         /// What to do.
         #[command(subcommand)]
         command: TcCommand,
     },
+    /// Say what manages the queue of the path to a host that runs `analects probe serve`: fair queuing,
+    /// a FIFO that all share, or an AQM; and what that means for a call.
+    Probe(ProbeArgs),
     /// Print completions for a shell.
     Completions {
         /// Which shell.
@@ -221,12 +231,43 @@ pub struct AgreeArgs {
     /// file that ends in .toml.
     #[arg(default_value = "engines/all", value_name = "SCENARIO")]
     pub scenarios: Vec<String>,
+    /// What the simulator is put beside: kernel, Linux in virtual time; or live, this host's sockets in
+    /// real time over our own link, which takes root.
+    #[arg(long, default_value = "kernel", value_name = "NAME")]
+    pub engine: Witness,
     /// Which Linux is booted.
     #[command(flatten)]
     pub linux: LinuxArgs,
     /// How.
     #[command(flatten)]
     pub how: ExperimentArgs,
+}
+
+/// An engine that the simulator is put beside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Witness {
+    /// Linux, in virtual time.
+    Kernel,
+    /// This host's sockets.
+    Live,
+}
+
+impl Witness {
+    /// The engine's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Witness::Kernel => "kernel",
+            Witness::Live => "live",
+        }
+    }
+
+    /// What a table calls it.
+    pub fn title(self) -> &'static str {
+        match self {
+            Witness::Kernel => "Linux",
+            Witness::Live => "live",
+        }
+    }
 }
 
 /// What runs are needed, and where their results are kept.
@@ -453,9 +494,26 @@ pub struct TcApply {
         requires = "levels"
     )]
     pub base: String,
-    /// Bytes up to which a flow is young, such as 6331208 or 1MB.
-    #[arg(long, value_name = "BYTES", requires = "levels")]
+    /// Bytes up to which a flow is young, such as 6331208 or 1MB; or auto, with --watch: at first
+    /// 6331208, then what is best for the flows that end.
+    #[arg(long, value_name = "BYTES|auto", requires = "levels")]
     pub threshold: Option<String>,
+    /// With --threshold auto: stay until interrupted, learn how much flows send from connection tracking,
+    /// and change the threshold. What is applied stands when this ends.
+    #[arg(long, requires = "levels")]
+    pub watch: bool,
+    /// For --watch: the load for which the threshold is to be best, from 0.01 to 0.99. That of busy hours
+    /// counts, not the day's.
+    #[arg(long, default_value_t = 0.88)]
+    pub load: f64,
+    /// For --watch: after how long to look again, from 1s to 30d.
+    #[arg(long, value_name = "TIME", default_value = "10m")]
+    pub every: String,
+    /// For --watch: how many flows have to have ended before the threshold follows them, from 100 to
+    /// 100000. Of a thousand, few are long, and a threshold by them can cost a third.
+    #[arg(long, value_name = "NUMBER", default_value_t = 10_000,
+        value_parser = clap::value_parser!(u32).range(100..=100_000))]
+    pub flows: u32,
     /// Do it even if what the device has cannot be put back exactly: that is then lost.
     #[arg(long)]
     pub replace: bool,

@@ -3,6 +3,7 @@
 use crate::cli::{Clock, EngineArgs, GUEST};
 use crate::refused::Refused;
 use linux::{DEFAULT_KERNEL, HostEngine, KernelEngine};
+use live::LiveEngine;
 use measure::Engine;
 use scenario::Names;
 use sim::Simulator;
@@ -10,7 +11,7 @@ use std::fs::File;
 use std::path::PathBuf;
 
 /// Names of the engines, and what each is.
-pub const ENGINES: [(&str, &str); 2] = [
+pub const ENGINES: [(&str, &str); 3] = [
     (
         "sim",
         "the simulator: virtual time, no root, the same result every time",
@@ -18,6 +19,10 @@ pub const ENGINES: [(&str, &str); 2] = [
     (
         "kernel",
         "Linux's own TCP and queue disciplines: in a virtual machine and in virtual time, or on this host",
+    ),
+    (
+        "live",
+        "this host's TCP and sockets in real time, over a link in user space with our disciplines; takes root",
     ),
 ];
 
@@ -66,6 +71,11 @@ pub fn chosen(args: &EngineArgs) -> Result<Chosen, Refused> {
         )),
         ("kernel", Clock::Virtual) => machine(args),
         ("kernel", Clock::Real) => host(args),
+        ("live", Clock::Virtual) => live(args),
+        ("live", Clock::Real) => Err(Refused::new(
+            "--clock real: the engine live has no other",
+            "leave it out",
+        )),
         (other, _) => {
             let message = format!("--engine: there is no engine {other:?}");
             let names = ENGINES.map(|(name, _)| name).join(", ");
@@ -100,6 +110,23 @@ fn host(args: &EngineArgs) -> Result<Chosen, Refused> {
     Ok(Chosen {
         engine: Box::new(engine),
         sources: env!("ANALECTS_KERNEL_SOURCES"),
+        files: Vec::new(),
+        beside: format!(", release {release} in real time"),
+    })
+}
+
+fn live(args: &EngineArgs) -> Result<Chosen, Refused> {
+    if let Some(kernel) = &args.linux.kernel {
+        let message = format!("--kernel {kernel}: the engine live has only this host's kernel");
+        return Err(Refused::new(&message, "leave it out, or --engine kernel"));
+    }
+    let release = HostEngine::release().map_err(|error| {
+        let message = format!("--engine live: {error}");
+        Refused::new(&message, "it takes Linux, with /proc")
+    })?;
+    Ok(Chosen {
+        engine: Box::new(LiveEngine::default()),
+        sources: env!("ANALECTS_LIVE_SOURCES"),
         files: Vec::new(),
         beside: format!(", release {release} in real time"),
     })

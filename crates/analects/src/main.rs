@@ -15,10 +15,12 @@ mod engines;
 mod files;
 mod jobs;
 mod left_out;
+mod link;
 mod markdown;
 mod pages;
 mod pilot;
 mod plans;
+mod probe;
 mod progress;
 mod recording;
 mod refused;
@@ -30,6 +32,7 @@ mod table;
 mod tc;
 mod threshold;
 mod variants;
+mod watch;
 
 use clap::{CommandFactory, Parser};
 use cli::{Cli, Command};
@@ -72,7 +75,9 @@ fn execute(command: Command) -> Result<ExitCode, Refused> {
         Command::Describe { name, format } => describe::describe(&name, format),
         Command::Bound(args) => bound::run(&args),
         Command::Threshold(args) => threshold::run(&args),
+        Command::Link(args) => return link::run(&args).map(ExitCode::from),
         Command::Tc { command } => tc::tc(&command),
+        Command::Probe(args) => probe::probe(&args),
         Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut completed(), "analects", &mut text);

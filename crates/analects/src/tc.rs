@@ -3,11 +3,13 @@
 use crate::cli::{ShowFormat, TcApply, TcClear, TcCommand, TcShow};
 use crate::refused::Refused;
 use crate::run::print;
+use crate::watch::{self, Rules};
 use core::fmt::Display;
+use core::ops::ControlFlow;
 use netcfg::{
     Device, Discipline, Error, Host, Kind, Overhead, Settings, ShapedRate, Store, Threshold,
 };
-use units::{Bytes, Choice, Rate, Refusal};
+use units::{Bytes, Choice, Duration, Rate, Refusal};
 
 type Result<T> = core::result::Result<T, Refused>;
 
@@ -32,15 +34,42 @@ impl From<Error> for Refused {
 
 fn apply(args: &TcApply) -> Result<()> {
     let device = device(&args.dev)?;
-    let settings = settings(args)?;
+    let mut settings = settings(args)?;
+    let rules = rules(args)?;
     let mut host = host(args.dry_run)?;
+    apply_once(args, &mut host, &device, &settings)?;
+    let (Some(rules), Some(first)) = (rules, settings.threshold) else {
+        return Ok(());
+    };
+    if args.dry_run {
+        return Ok(());
+    }
+    let change = &mut |host: &mut Host, threshold| {
+        if stands(args, &device, &settings)? {
+            settings.threshold = Some(threshold);
+            apply_once(args, host, &device, &settings)?;
+            return Ok(ControlFlow::Continue(()));
+        }
+        eprintln!("{device}: others changed or cleared what was applied; it is left as it is");
+        Ok(ControlFlow::Break(()))
+    };
+    watch::follow(&mut host, &device, &rules, first, change)
+}
+
+/// Whether what is applied is still what was asked for.
+fn stands(args: &TcApply, device: &Device, settings: &Settings) -> Result<bool> {
+    let journal = Store::look(&args.state).load(device)?;
+    Ok(journal.is_some_and(|journal| journal.complete && journal.settings == *settings))
+}
+
+fn apply_once(args: &TcApply, host: &mut Host, device: &Device, settings: &Settings) -> Result<()> {
     let store = if args.dry_run {
         Store::look(&args.state)
     } else {
         Store::open(&args.state)?
     };
     let (replace, assume) = (args.replace, args.dry_run);
-    let prepared = netcfg::prepare(&mut host, &store, &device, &settings, replace, assume)?;
+    let prepared = netcfg::prepare(host, &store, device, settings, replace, assume)?;
     for note in prepared.notes() {
         eprintln!("{}", scenario::printable(note, 500));
     }
@@ -52,7 +81,7 @@ fn apply(args: &TcApply) -> Result<()> {
     if args.dry_run {
         return Ok(());
     }
-    Ok(netcfg::apply(&mut host, &store, &prepared)?)
+    Ok(netcfg::apply(host, &store, &prepared)?)
 }
 
 fn clear(args: &TcClear) -> Result<()> {
@@ -227,8 +256,45 @@ fn settings(args: &TcApply) -> Result<Settings> {
             .transpose()?,
         overhead: overhead.map_err(|error| refused("--overhead", &error, help))?,
         discipline,
-        threshold: args.threshold.as_deref().map(threshold).transpose()?,
+        threshold: args.threshold.as_deref().map(first_threshold).transpose()?,
     })
+}
+
+/// When the threshold is to follow the flows.
+fn rules(args: &TcApply) -> Result<Option<Rules>> {
+    let auto = args.threshold.as_deref() == Some(AUTO);
+    if auto != args.watch {
+        let message = "--threshold auto and --watch go together";
+        let help = "without --watch, name a threshold: `analects threshold --sizes FILE` says which is best";
+        return Err(Refused::new(message, help));
+    }
+    if !(0.01..=0.99).contains(&args.load) {
+        let message = format!("--load: {} is not in 0.01 to 0.99", args.load);
+        return Err(Refused::new(&message, "write for example --load 0.88"));
+    }
+    let every: Duration = args
+        .every
+        .parse()
+        .map_err(|error| refused("--every", &error, "write for example --every 10m"))?;
+    let seconds = every.as_nanos() as f64 / 1e9;
+    if !(1.0..=30.0 * 86_400.0).contains(&seconds) {
+        let message = format!("--every: {every} is not in 1s to 30 days, 43200m");
+        return Err(Refused::new(&message, "write for example --every 10m"));
+    }
+    Ok(auto.then(|| Rules {
+        load: args.load,
+        every: std::time::Duration::from_nanos(every.as_nanos()),
+        flows: args.flows as usize,
+    }))
+}
+
+/// What `--threshold` calls one that follows the flows.
+const AUTO: &str = "auto";
+/// Where such a one begins: that of the thesis, as the simulator's `2lps`.
+const FIRST: &str = "6331208B";
+
+fn first_threshold(text: &str) -> Result<Threshold> {
+    threshold(if text == AUTO { FIRST } else { text })
 }
 
 fn threshold(text: &str) -> Result<Threshold> {

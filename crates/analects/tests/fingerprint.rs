@@ -65,6 +65,7 @@ fn the_program_has_those_of_its_sources() {
     for (is, own) in [
         (env!("ANALECTS_SIM_SOURCES"), "sim"),
         (env!("ANALECTS_KERNEL_SOURCES"), "linux guest"),
+        (env!("ANALECTS_LIVE_SOURCES"), "live guest"),
     ] {
         let crates: Vec<&str> = common.split(' ').chain(own.split(' ')).collect();
         assert_eq!(is, fingerprint(&root, &crates).unwrap().to_string());

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 const FLOORS: [&[&str]; 8] = [
     &["units"],
     &["qdisc", "cca"],
-    &["transport", "workload", "link", "netcfg"],
+    &["transport", "workload", "link", "netcfg", "probe"],
     &["scenario"],
     &["measure"],
     &["theory", "report", "sim", "guest"],
-    &["reproduce", "linux"],
+    &["reproduce", "linux", "live"],
     &["analects", "bench"],
 ];
 

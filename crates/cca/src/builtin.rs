@@ -1,7 +1,7 @@
 //! The controls of this crate: one line for each.
 
 use crate::registry::Registry;
-use crate::{bbr, copa, copa_library, cubic, gcc, illinois, prague, reno, vegas, yeah};
+use crate::{bbr, copa, copa_library, cubic, gcc, illinois, prague, reno, tonopah, vegas, yeah};
 
 impl Registry {
     /// The controls of this crate, in the order of `analects list controls`.
@@ -17,6 +17,8 @@ impl Registry {
                 prague::ENTRY,
                 copa::ENTRY,
                 gcc::ENTRY,
+                tonopah::ENTRY,
+                tonopah::SWITCH,
                 copa_library::ENTRY,
                 gcc::library::ENTRY,
             ],

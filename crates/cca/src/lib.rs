@@ -21,6 +21,7 @@ pub mod cubic;
 pub mod gcc;
 pub mod hystart;
 pub mod illinois;
+pub mod notice;
 pub mod prague;
 pub mod registry;
 pub mod reno;
@@ -28,10 +29,12 @@ pub mod reno;
 mod testing;
 #[cfg(test)]
 mod testpath;
+pub mod tonopah;
 mod undo;
 pub mod vegas;
 pub mod yeah;
 
+pub use notice::Notice;
 pub use registry::{ControlEntry, Parts, Registry, Setup};
 pub use units::choice::{Choice, Slot};
 
@@ -126,6 +129,27 @@ pub trait Control: Send {
     /// What the control needs to be told.
     fn feedback(&self) -> Feedback {
         Feedback::Acks
+    }
+
+    /// Gives up `part` of the window, 0 to 1, for another reason than congestion; false where the
+    /// control cannot.
+    fn give_up(&mut self, _part: f64) -> bool {
+        false
+    }
+
+    /// It works only where a flow has two subflows, which [`split`](Self::split) serves.
+    fn needs_subflows(&self) -> bool {
+        false
+    }
+
+    /// A control for each of two subflows, from one that needs them. To be called once.
+    fn split(&mut self) -> Option<[Box<dyn Control>; 2]> {
+        None
+    }
+
+    /// What the control has found since the last call that its user may want to know.
+    fn take_notice(&mut self) -> Option<Notice> {
+        None
     }
 
     /// How the control answers marks. Must not change during a connection.

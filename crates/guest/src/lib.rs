@@ -1,7 +1,8 @@
-//! The end points of the kernel engine: applications, calls and their servers over real sockets.
+//! The end points of the engines with real sockets: applications, calls and their servers.
 //!
-//! One process, one thread, both ends of everything. It is started inside a virtual machine (or in
-//! namespaces of the host) with a [`Plan`]: it runs the commands that build the network, opens
+//! One thread, both ends of everything. For the kernel engine a process of its own is started inside a
+//! virtual machine (or in namespaces of the host) with a [`Plan`]; an engine that makes the network
+//! itself calls [`play`]. With a plan, it runs the commands that build the network, opens
 //! sockets in the namespaces of servers and of the home, drives the same state machines as the
 //! simulator does, and writes down what happened. As both ends live in one process they share a
 //! clock, and what the bytes of a connection mean need not be written on the wire: packets have the
@@ -17,6 +18,7 @@
 mod agenda;
 mod btf;
 mod command;
+pub mod controls;
 mod ends;
 mod error;
 pub mod log;
@@ -28,9 +30,13 @@ mod run;
 mod setup;
 mod socket;
 mod sockets;
+mod stage;
 pub mod tap;
+mod unsupported;
 mod world;
 
 pub use error::Failure;
 pub use plan::Plan;
 pub use run::{Report, run, run_file};
+pub use stage::{Stage, play};
+pub use unsupported::{MTU, unsupported};

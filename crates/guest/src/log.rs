@@ -28,6 +28,11 @@ impl Log {
         }
     }
 
+    /// All events, in their order.
+    pub fn events(self) -> impl Iterator<Item = (Instant, Event)> {
+        self.pieces.into_iter().flatten()
+    }
+
     /// All events as text.
     ///
     /// # Errors

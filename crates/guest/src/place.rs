@@ -40,7 +40,18 @@ impl Namespaces {
         })
     }
 
-    /// Takes the process into a namespace.
+    /// Those of a network without a router.
+    pub fn of(net: File, home: File) -> Result<Namespaces, Failure> {
+        let router = net.try_clone().tried("a namespace")?;
+        Ok(Namespaces {
+            net,
+            router,
+            home,
+            here: None,
+        })
+    }
+
+    /// Takes the thread into a namespace.
     pub fn enter(&mut self, place: Place) -> Result<(), Failure> {
         if self.here == Some(place) {
             return Ok(());

@@ -5,9 +5,9 @@ use crate::error::{Failure, Tried};
 use crate::place::Namespaces;
 use crate::plan::Plan;
 use crate::rates::Rates;
-use crate::setup::Setup;
+use crate::setup::{Delays, Setup};
 use crate::tap::Tap;
-use crate::world::World;
+use crate::world::{World, clock};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::time::Duration as Wait;
@@ -45,11 +45,14 @@ pub fn run(plan: &Plan, out: &Path) -> Result<Report, Failure> {
     command::build(plan)?;
     let mut namespaces = Namespaces::open(&plan.places)?;
     let rates = Rates::new(&plan.rates, &mut namespaces)?;
-    let mut world = World::new(Setup::new(plan)?, namespaces, rates)?;
+    let delays = Delays::Classes(plan.delays.clone());
+    let setup = Setup::new(&plan.traffic, plan.seed, plan.ecn, delays)?;
+    let mut world = World::new(setup, namespaces, rates)?;
     std::thread::sleep(REST);
     let tap = plan.tap.as_ref().map(Tap::start).transpose()?;
     let before = ticks()?;
-    let origin = world.run(plan.duration)?;
+    let origin = clock()?;
+    world.run(origin, plan.duration)?;
     let after = ticks()?;
     if let Some(tap) = tap {
         tap.stop(&out.join("packets"))?;

@@ -1,11 +1,12 @@
 //! What the plan says of traffic.
 
 use crate::error::{Failure, Tried};
-use crate::plan::{Delay, Plan};
+use crate::plan::{self, Delay};
+use crate::socket::Marking;
 use scenario::Traffic;
 use transport::Config;
-use units::Duration;
-use workload::driver::Entry;
+use units::{Duration, FlowId};
+use workload::driver::{Entry, Flow};
 
 /// What the plan says of traffic.
 pub struct Setup {
@@ -17,14 +18,27 @@ pub struct Setup {
     pub seed: u64,
     /// QUIC negotiates ECN.
     ecn: bool,
-    delays: Vec<Delay>,
+    delays: Delays,
+}
+
+/// Whoever delays packets: how they know by how much.
+pub enum Delays {
+    /// By the priority of a socket, which is the class of a round trip.
+    Classes(Vec<Delay>),
+    /// They are told before a flow begins, with its number and its round trip.
+    Told(Box<dyn Fn(FlowId, Duration) + Send>),
 }
 
 impl Setup {
-    /// Reads the plan.
-    pub fn new(plan: &Plan) -> Result<Setup, Failure> {
+    /// Reads the entries of a plan.
+    pub fn new(
+        entries: &[plan::Entry],
+        seed: u64,
+        ecn: bool,
+        delays: Delays,
+    ) -> Result<Setup, Failure> {
         let registry = workload::Registry::builtin();
-        let read = |entry: &crate::plan::Entry| {
+        let read = |entry: &plan::Entry| {
             let traffic = entry.traffic(&registry)?;
             let known = Entry {
                 name: traffic.name.clone(),
@@ -35,14 +49,14 @@ impl Setup {
             };
             Ok((traffic, known))
         };
-        let read: Result<Vec<_>, Failure> = plan.traffic.iter().map(read).collect();
+        let read: Result<Vec<_>, Failure> = entries.iter().map(read).collect();
         let (traffic, entries) = read.tried("the plan")?.into_iter().unzip();
         Ok(Setup {
             traffic,
             entries,
-            seed: plan.seed,
-            ecn: plan.ecn,
-            delays: plan.delays.clone(),
+            seed,
+            ecn,
+            delays,
         })
     }
 
@@ -59,10 +73,24 @@ impl Setup {
         }
     }
 
-    /// The class of an entry's round trip, which is longer by `extra`.
-    pub fn delay(&self, entry: u16, extra: Duration) -> Result<&Delay, Failure> {
-        let rtt = self.entries[usize::from(entry)].rtt + extra;
-        let found = self.delays.iter().find(|delay| delay.rtt == rtt.as_nanos());
-        found.ok_or_else(|| Failure::new("opening a connection", format!("no class has {rtt}")))
+    /// What the packets of a flow carry: those of its end at home, and of its server's.
+    pub fn markings(&self, flow: &Flow) -> Result<[Marking; 2], Failure> {
+        let tos = self.traffic(flow.entry).dscp.bits() << 2;
+        let rtt = self.entries[usize::from(flow.entry)].rtt + flow.extra_rtt;
+        let (home, net) = match &self.delays {
+            Delays::Told(tell) => {
+                tell(flow.flow, rtt);
+                (0, 0)
+            }
+            Delays::Classes(delays) => {
+                let found = delays.iter().find(|delay| delay.rtt == rtt.as_nanos());
+                let missing =
+                    || Failure::new("opening a connection", format!("no class has {rtt}"));
+                found
+                    .map(|delay| (delay.home, delay.net))
+                    .ok_or_else(missing)?
+            }
+        };
+        Ok([home, net].map(|priority| Marking { priority, tos }))
     }
 }

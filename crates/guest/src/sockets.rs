@@ -72,19 +72,9 @@ impl Ends {
         let traffic = self.setup.traffic(flow.entry);
         let home = addresses::home(&self.setup.traffic, flow.entry);
         let server = addresses::server(traffic, flow.server);
-        let delay = self.setup.delay(flow.entry, flow.extra_rtt)?;
-        let tos = traffic.dscp.bits() << 2;
-        let marking = |priority| Marking { priority, tos };
-        let home = (
-            Place::Home,
-            ports::address(home, flow.flow)?,
-            marking(delay.home),
-        );
-        let net = (
-            Place::Net,
-            ports::address(server, flow.flow)?,
-            marking(delay.net),
-        );
+        let [at_home, at_net] = self.setup.markings(flow)?;
+        let home = (Place::Home, ports::address(home, flow.flow)?, at_home);
+        let net = (Place::Net, ports::address(server, flow.flow)?, at_net);
         Ok(if flow.up { [home, net] } else { [net, home] })
     }
 

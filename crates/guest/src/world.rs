@@ -33,7 +33,8 @@ pub struct World {
 /// The number by which the timer is known among the sockets.
 const TIMER: u64 = u64::MAX;
 
-fn clock() -> Result<u64> {
+/// The kernel's monotonic clock, nanoseconds.
+pub fn clock() -> Result<u64> {
     let now = clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC).tried("the clock")?;
     Ok(now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64)
 }
@@ -67,8 +68,8 @@ impl World {
         Ok(Instant::from_nanos(clock()?.saturating_sub(self.origin)))
     }
 
-    /// Lets everything happen for `duration`; returns when that began, on the kernel's clock.
-    pub fn run(&mut self, duration: Duration) -> Result<u64> {
+    /// Lets everything happen for `duration` from `origin` on, a moment of the kernel's clock.
+    pub fn run(&mut self, origin: u64, duration: Duration) -> Result<()> {
         let Ends { setup, agenda, .. } = &mut self.sockets;
         for (index, entry) in (0..).zip(&setup.traffic) {
             for start in entry.starts(setup.seed) {
@@ -80,11 +81,11 @@ impl World {
         }
         let end = Instant::ZERO + duration;
         let mut events = [EpollEvent::empty(); 64];
-        self.origin = clock()?;
+        self.origin = origin;
         loop {
             let mut now = self.now()?;
             if now >= end {
-                return Ok(self.origin);
+                return Ok(());
             }
             while let Some(due) = self.sockets.agenda.pop_until(now) {
                 self.happen(now, due)?;

@@ -27,7 +27,6 @@
 
 mod cache;
 mod chance;
-mod controls;
 mod cpio;
 mod disciplines;
 mod engine;

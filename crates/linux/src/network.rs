@@ -15,6 +15,7 @@
 
 use crate::chance;
 use crate::disciplines::Told;
+use guest::MTU;
 use guest::plan::{Delay, Places, Step};
 use netcfg::{AgeTable, Device, INNER, PRIO, Place, Split, tc};
 use units::{Duration, Rate};
@@ -39,8 +40,6 @@ pub const CLASS: u32 = 1;
 /// Bytes that may leave at once: a packet with Ethernet's header, so that a timer that fires late
 /// takes nothing from the rate.
 pub const BURST: u32 = 1514;
-/// Bytes of the largest packet.
-pub const MTU: u32 = 1500;
 /// Root handles of the delays: servers', and the home's.
 const DELAYS: (u32, u32) = (0x11, 0x12);
 /// A rate that is no limit, for classes that only tell delays apart.

@@ -4,8 +4,8 @@ use crate::chance;
 use crate::disciplines::{self, OURS, Told};
 use crate::network::{self, Chances, DOWN, Shaped, UP};
 use crate::packets::Queue;
+use crate::rates;
 use crate::unsupported::unsupported;
-use crate::{controls, rates};
 use guest::plan::{Entry, Places, Step, TapPlan};
 use link::Capacity;
 use measure::{BuiltLink, Unsupported};
@@ -226,7 +226,7 @@ fn modules(scenario: &Scenario, shaped: &[Shaped]) -> Vec<Step> {
         names.extend(["sch_prio", "nft_ct"]);
     }
     for traffic in &scenario.traffic {
-        names.extend(controls::module(traffic));
+        names.extend(guest::controls::module(traffic));
     }
     names.sort_unstable();
     names.dedup();

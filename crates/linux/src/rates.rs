@@ -1,6 +1,7 @@
 //! Rates of the bottleneck over time, as steps that the guest takes.
 
-use crate::network::{BURST, CLASS, DOWN, MTU, UP};
+use crate::network::{BURST, CLASS, DOWN, UP};
+use guest::MTU;
 use guest::plan::RateStep;
 use link::Capacity;
 use scenario::{Link, Scenario};

@@ -494,6 +494,8 @@ impl Sink for Collector {
                 }
             }
             Event::Moved { link, flow, .. } => self.moved(now, link, flow, &event),
+            // For meters.
+            Event::Noticed { .. } => {}
             Event::Traffic(event) => self.application(now, event),
         }
     }

@@ -78,6 +78,13 @@ pub enum Event {
         /// Into which.
         to: Class,
     },
+    /// A flow's congestion control found something out about its path.
+    Noticed {
+        /// Which flow.
+        flow: FlowId,
+        /// What.
+        notice: cca::Notice,
+    },
     /// An application did something, or something reached it.
     Traffic(workload::Event),
 }

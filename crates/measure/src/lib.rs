@@ -10,6 +10,7 @@
 
 mod audio;
 mod backlog;
+pub mod build;
 mod classes;
 mod cluster;
 mod collect;

@@ -1,5 +1,6 @@
 //! Names of network devices.
 
+use crate::Error;
 use core::fmt;
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +22,20 @@ impl Device {
     /// The name.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// The number that the kernel has for it, in this network namespace.
+    ///
+    /// # Errors
+    /// If there is no such device.
+    pub fn index(&self) -> Result<u32, Error> {
+        let path = format!("/sys/class/net/{self}/ifindex");
+        let text = std::fs::read_to_string(&path);
+        let index = text.ok().and_then(|text| text.trim().parse().ok());
+        index.ok_or_else(|| {
+            let message = format!("there is no device {self}");
+            Error::failed(message, "`ip link` lists what there is")
+        })
     }
 
     /// The name of the ifb device through which what `self` receives is shaped.

@@ -128,6 +128,22 @@ impl FlowTable {
         found
     }
 
+    /// Makes room for the flow with `hash`, where its set is full and does not know it: forgets the flow
+    /// that has been inactive longest of those of which nothing `waits`.
+    pub(crate) fn make_room(&mut self, hash: u32, waits: impl Fn(usize) -> bool) {
+        let index = ((u64::from(hash) * self.sets as u64) >> 32) as usize;
+        let first = index * WAYS;
+        let set = &self.entries.as_chunks::<WAYS>().0[index];
+        if set.iter().any(|entry| !entry.used || entry.hash == hash) {
+            return;
+        }
+        let empty = (first..first + WAYS).filter(|&flow| !waits(flow));
+        let oldest = empty.min_by_key(|&flow| self.entries[flow].last_active);
+        if let Some(flow) = oldest {
+            self.forget(flow);
+        }
+    }
+
     /// A packet of `flow` came or left `now`.
     pub(crate) fn touch(&mut self, now: Instant, flow: usize) {
         self.entries[flow].last_active = now;
@@ -219,6 +235,25 @@ mod tests {
         let alone = table.find(at(101), 99, FlowId(99), empty);
         assert_eq!(alone, Found::Fresh(0));
         assert_eq!(table.active().count(), 9);
+    }
+
+    #[test]
+    fn room_is_made_of_what_is_inactive_longest() {
+        let mut table = FlowTable::new(8);
+        for hash in 0..8 {
+            // Where nothing is full, nothing is forgotten.
+            table.make_room(hash, |_| false);
+            table.find(at(u64::from(hash)), hash, FlowId(hash), |_| false);
+        }
+        table.make_room(3, |_| false);
+        assert_eq!(table.active().count(), 8);
+        // Something of the first two waits.
+        table.make_room(99, |flow| flow < 2);
+        let found = table.find(at(9), 99, FlowId(99), |_| false);
+        assert_eq!(found, Found::Fresh(2));
+        table.make_room(100, |_| true);
+        let found = table.find(at(9), 100, FlowId(100), |_| false);
+        assert_eq!(found, Found::FirstShared(8));
     }
 
     #[test]

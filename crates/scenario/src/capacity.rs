@@ -181,28 +181,36 @@ pub fn buffer(section: &mut Section<'_>) -> Result<Option<Buffer>> {
 }
 
 fn parse_buffer(text: &Text<'_>) -> Result<Buffer> {
-    const EXPECTED: &str = "packets such as \"250p\", a size such as \"375kB\", or \"1.5bdp\"";
-    let lower = text.value.trim().to_ascii_lowercase();
-    let parsed = if let Some(number) = lower.strip_suffix("bdp") {
-        let number: Option<f64> = number.trim().parse().ok();
-        let number = number.filter(|number| (0.01..=1000.0).contains(number));
-        number.map(|number| Buffer::MilliBdp((number * 1000.0) as u64))
-    } else if let Some(number) = lower.strip_suffix("packets").or(lower.strip_suffix('p')) {
-        let number: Option<u32> = number.trim().parse().ok();
-        number
-            .filter(|number| (1..=1_000_000).contains(number))
-            .map(Buffer::Packets)
-    } else {
-        let bytes = Bytes::parse(&lower).ok().map(Bytes::get);
-        bytes
-            .filter(|bytes| (1500..=10_000_000_000).contains(bytes))
-            .map(Buffer::Bytes)
-    };
-    parsed.ok_or_else(|| {
-        let error = ParseError::new(&text.value, EXPECTED);
+    text.value.parse().map_err(|error: ParseError| {
         text.error(
             &format!("{}: {error}", text.key),
-            &format!("write {EXPECTED}"),
+            &format!("write {BUFFERS}"),
         )
     })
+}
+
+const BUFFERS: &str = "packets such as \"250p\", a size such as \"375kB\", or \"1.5bdp\"";
+
+impl core::str::FromStr for Buffer {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> core::result::Result<Self, ParseError> {
+        let lower = text.trim().to_ascii_lowercase();
+        let parsed = if let Some(number) = lower.strip_suffix("bdp") {
+            let number: Option<f64> = number.trim().parse().ok();
+            let number = number.filter(|number| (0.01..=1000.0).contains(number));
+            number.map(|number| Buffer::MilliBdp((number * 1000.0) as u64))
+        } else if let Some(number) = lower.strip_suffix("packets").or(lower.strip_suffix('p')) {
+            let number: Option<u32> = number.trim().parse().ok();
+            number
+                .filter(|number| (1..=1_000_000).contains(number))
+                .map(Buffer::Packets)
+        } else {
+            let bytes = Bytes::parse(&lower).ok().map(Bytes::get);
+            bytes
+                .filter(|bytes| (1500..=10_000_000_000).contains(bytes))
+                .map(Buffer::Bytes)
+        };
+        parsed.ok_or_else(|| ParseError::new(text, BUFFERS))
+    }
 }

@@ -22,6 +22,8 @@ impl Document {
         fill(root, "stack", Stack::name(scenario.stack));
         fill(root, "ecn", &scenario.ecn.to_string());
         fill(root, "pacing", &scenario.pacing.to_string());
+        let small_queues = scenario.small_queues.to_string();
+        fill(root, "small_queues", &small_queues);
         fill(root, "noise", &scenario.noise.to_string());
         for (table, link) in tables(root, "link").into_iter().zip(&scenario.links) {
             fill(table, "name", &link.name);

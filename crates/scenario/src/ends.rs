@@ -169,6 +169,8 @@ pub fn tell<S: Sockets>(
         }
         EndEvent::Connection(transport::Event::Connected) => driver.opened(now, end, sockets),
         EndEvent::Connection(transport::Event::Writable) => driver.writable(now, end, sockets),
+        // No application asks; engines tell their sinks.
+        EndEvent::Connection(transport::Event::Noticed(_)) => Ok(()),
         EndEvent::Media(event) => {
             driver.frame(now, end, fate(event), sockets);
             Ok(())

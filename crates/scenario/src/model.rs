@@ -26,6 +26,9 @@ pub struct Scenario {
     pub ecn: bool,
     /// TCP is paced also under controls that name no rate.
     pub pacing: bool,
+    /// The first queue of a packet's way is on its sender's own computer, and TCP holds back what would
+    /// wait in it for more than a millisecond (Linux: TCP small queues).
+    pub small_queues: bool,
     /// Each packet leaves its sender up to so much later than it would, in order.
     pub noise: Duration,
     /// A frame later than this is late (design: 190 ms, ITU-T G.1070 as the Confucius paper has it).
@@ -126,6 +129,7 @@ impl Scenario {
         transport::Config {
             ecn: self.ecn,
             pacing: self.pacing,
+            small_queues: self.small_queues,
             ..self.stack.config()
         }
     }

@@ -22,6 +22,7 @@ const KEYS: &[&str] = &[
     "stack",
     "ecn",
     "pacing",
+    "small_queues",
     "noise",
     "link",
     "disciplines",
@@ -84,6 +85,7 @@ impl Document {
         let stack = stack(&mut root)?;
         let ecn = flag(&mut root, "ecn")?;
         let pacing = flag(&mut root, "pacing")?;
+        let small_queues = flag(&mut root, "small_queues")?;
         let (links, rtt) = links(&mut root, names)?;
         let noise = noise::noise(&mut root, &links)?;
         let disciplines = disciplines(&mut root, names)?;
@@ -105,6 +107,7 @@ impl Document {
             stack,
             ecn,
             pacing,
+            small_queues,
             noise,
             stall_threshold,
             rtt,

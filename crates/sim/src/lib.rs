@@ -8,7 +8,7 @@
 #![deny(missing_docs)]
 
 mod agenda;
-mod build;
+mod below;
 mod ends;
 mod flights;
 mod network;
@@ -113,13 +113,18 @@ impl Engine for Simulator {
             };
             let entry = format!("traffic.{}.control", traffic.name);
             let control = self.controls.build(choice, &cca::Setup::default());
-            let wants = match control {
-                Ok(control) => control.feedback(),
+            let (wants, subflows) = match control {
+                Ok(control) => (control.feedback(), control.needs_subflows()),
                 Err(refusal) => {
                     refuse(entry, refusal);
                     continue;
                 }
             };
+            if subflows && !traffic.kind.workload.only_quic() {
+                let message = format!("{} needs two subflows, which only QUIC has", choice.name);
+                let help = "write carrier = \"quic\", which bulk and actors can be told";
+                refuse(entry.clone(), Refusal::new(message).with_help(help));
+            }
             if wants == Feedback::Arrivals && !traffic.kind.has_session() {
                 let name = &choice.name;
                 let message =
@@ -141,8 +146,8 @@ impl Engine for Simulator {
         if let Some(unsupported) = self.check(scenario).into_iter().next() {
             return Err(unsupported.into());
         }
-        let built = build::links(&self.disciplines, scenario, discipline, seed)?;
-        let network = Network::new(built.links, sink);
+        let built = measure::build::links(&self.disciplines, scenario, discipline, seed)?;
+        let network = Network::new(built.links, scenario.small_queues, sink);
         let ends = Ends::new(network, scenario, &self.controls, seed);
         let end = Instant::ZERO + scenario.duration;
         let mut world = World::new(ends, scenario, seed);

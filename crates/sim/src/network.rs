@@ -1,6 +1,7 @@
 //! Links, and the packets on them.
 
 use crate::agenda::{Agenda, Due, LaneId};
+use crate::below::Below;
 use crate::flights::{Flight, Flights};
 use crate::pairs::Pairs;
 use link::{Jitter, Link};
@@ -59,6 +60,9 @@ pub struct Network<'a> {
     pub flights: Flights,
     /// How many of them each flow has.
     pub pairs: Pairs,
+    /// Bytes of each end point that wait in the first queue of their way, or are about to; kept only for
+    /// senders who mind it.
+    below: Option<Below>,
     /// What is due.
     pub agenda: Agenda,
     /// Who is told.
@@ -66,8 +70,8 @@ pub struct Network<'a> {
 }
 
 impl<'a> Network<'a> {
-    /// Links without packets.
-    pub fn new(links: Vec<Link<u32>>, sink: &'a mut dyn Sink) -> Self {
+    /// Links without packets. With `small_queues` it is known what waits in each sender's own queue.
+    pub fn new(links: Vec<Link<u32>>, small_queues: bool, sink: &'a mut dyn Sink) -> Self {
         let mut agenda = Agenda::default();
         Network {
             links,
@@ -79,6 +83,7 @@ impl<'a> Network<'a> {
             packets: 0,
             flights: Flights::default(),
             pairs: Pairs::default(),
+            below: small_queues.then(Below::default),
             agenda,
             sink,
         }
@@ -124,6 +129,11 @@ impl<'a> Network<'a> {
         let route = &mut self.routes[from as usize];
         self.packets += 1;
         self.pairs.sent(from);
+        // Where there is no queue on the way, nothing waits.
+        let queues = !self.paths[usize::from(route.path)].is_empty();
+        if let Some(below) = self.below.as_mut().filter(|_| queues) {
+            below.sent(from, transmit.len);
+        }
         let flight = self.flights.insert(Flight {
             number: self.packets,
             from,
@@ -164,7 +174,7 @@ impl<'a> Network<'a> {
         let packet = Packet {
             len: flight.len,
             flow: route.flow,
-            hash: route.hash,
+            hash: subflow_hash(route.hash, flight.wire.subflow()),
             hosts: route.hosts,
             dscp: route.dscp,
             band: 0,
@@ -186,9 +196,23 @@ impl<'a> Network<'a> {
             sink: self.sink,
             flights: &mut self.flights,
             pairs: &mut self.pairs,
+            below: &mut self.below,
         };
         self.links[usize::from(index)].enqueue(now, packet, &mut hook);
         self.start(now, index);
+    }
+
+    /// Bytes of an end point that wait on its own computer.
+    #[inline]
+    pub fn waiting_below(&self, end: u32) -> u64 {
+        let below = self.below.as_ref();
+        below.map_or(0, |below| below.bytes(end))
+    }
+
+    /// An end point of which fewer bytes wait on its own computer than before.
+    #[inline]
+    pub fn take_relieved(&mut self) -> Option<u32> {
+        self.below.as_mut()?.relieved.pop()
     }
 
     /// A packet has reached its end point: whose it was.
@@ -219,6 +243,7 @@ impl<'a> Network<'a> {
             sink: self.sink,
             flights: &mut self.flights,
             pairs: &mut self.pairs,
+            below: &mut self.below,
         };
         let Some(departure) = link.next(now, &mut hook) else {
             if let Some(at) = link.wake_at(now) {
@@ -229,6 +254,9 @@ impl<'a> Network<'a> {
         let packet = departure.packet;
         let flight = self.flights.get_mut(packet.payload);
         flight.ecn = packet.ecn;
+        if let Some(below) = self.below.as_mut().filter(|_| flight.hop == 1) {
+            below.left(flight.from, packet.len);
+        }
         let id = PacketId {
             number: flight.number,
             flow: Some(packet.flow),
@@ -260,12 +288,18 @@ impl<'a> Network<'a> {
     }
 }
 
+/// The hash of a flow's subflow: that of the flow itself for the first.
+fn subflow_hash(flow: u32, subflow: u8) -> u32 {
+    flow ^ u32::from(subflow).wrapping_mul(0x9e37_79b9)
+}
+
 /// Passes a discipline's words on, and frees what it dropped.
 struct Hook<'a> {
     link: LinkId,
     sink: &'a mut dyn Sink,
     flights: &'a mut Flights,
     pairs: &'a mut Pairs,
+    below: &'a mut Option<Below>,
 }
 
 impl Hook<'_> {
@@ -282,7 +316,11 @@ impl Hook<'_> {
 impl Observer<u32> for Hook<'_> {
     fn dropped(&mut self, now: Instant, packet: Packet<u32>, reason: DropReason) {
         let (link, id) = (self.link, self.id(&packet));
-        self.pairs.ended(self.flights.get(packet.payload).from);
+        let flight = self.flights.get(packet.payload);
+        self.pairs.ended(flight.from);
+        if let Some(below) = self.below.as_mut().filter(|_| flight.hop == 1) {
+            below.left(flight.from, packet.len);
+        }
         self.flights.remove(packet.payload);
         let event = Event::Dropped {
             link,

@@ -76,6 +76,18 @@ impl<'a> Ends<'a> {
         }
     }
 
+    /// The control of an end point noticed something. What that of an end says which hardly sends
+    /// anything is of no interest.
+    pub fn noticed(&mut self, now: Instant, end: u32, notice: cca::Notice) {
+        let Route {
+            flow, entry, up, ..
+        } = self.network.routes()[end as usize];
+        if up == self.traffic(entry).up {
+            let event = Event::Noticed { flow, notice };
+            self.network.sink.event(now, event);
+        }
+    }
+
     /// The route with the path that its entry takes now.
     fn along(&mut self, entry: u16, route: Route) -> Route {
         let (paths, step) = &self.paths[usize::from(entry)];

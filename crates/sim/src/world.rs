@@ -3,6 +3,7 @@
 use crate::agenda::Due;
 use crate::sockets::Ends;
 use scenario::Scenario;
+use transport::endpoint::EndEvent;
 use units::Instant;
 use workload::Driver;
 use workload::driver::{End, Entry, TimerId};
@@ -52,6 +53,9 @@ impl<'a> World<'a> {
         }
         while let Some((now, due)) = self.sockets.network.agenda.pop_until(end) {
             self.happen(now, due);
+            while let Some(end) = self.sockets.network.take_relieved() {
+                self.sockets.ready.push(end);
+            }
             while let Some(number) = self.sockets.ready.pop() {
                 self.service(now, number);
             }
@@ -103,16 +107,23 @@ impl<'a> World<'a> {
     fn service(&mut self, now: Instant, number: u32) {
         let index = number as usize;
         loop {
-            while let Some(transmit) = self.sockets.ends[index].kind.transmit(now) {
+            while self.has_room_below(number)
+                && let Some(transmit) = self.sockets.ends[index].kind.transmit(now)
+            {
                 self.sockets.network.send(now, number, transmit);
             }
             if !self.listen(now, number) {
                 break;
             }
         }
+        let held = !self.has_room_below(number);
         let end = &mut self.sockets.ends[index];
+        if held {
+            end.kind.held_back();
+        }
         let timer = end.kind.next_timer();
-        if timer < end.scheduled {
+        // One that is held back and could send is asked again when it has room.
+        if timer < end.scheduled && !(held && timer <= now) {
             end.scheduled = timer;
             let generation = end.generation;
             let due = Due::Timer {
@@ -123,10 +134,20 @@ impl<'a> World<'a> {
         }
     }
 
+    /// Whether no more of an end point waits on its own computer than it allows.
+    #[inline]
+    fn has_room_below(&self, number: u32) -> bool {
+        let waiting = self.sockets.network.waiting_below(number);
+        waiting == 0 || waiting <= self.sockets.ends[number as usize].kind.may_wait()
+    }
+
     /// Hears what an end point has to say; false if it had nothing to say.
     fn listen(&mut self, now: Instant, number: u32) -> bool {
         let mut spoke = false;
         while let Some(event) = self.sockets.ends[number as usize].kind.event() {
+            if let EndEvent::Connection(transport::Event::Noticed(notice)) = event {
+                self.sockets.noticed(now, number, notice);
+            }
             let (driver, end) = (&mut self.driver, End(number));
             let Ok(()) = scenario::ends::tell(driver, now, end, event, &mut self.sockets);
             spoke = true;

@@ -34,6 +34,10 @@ pub struct Config {
     /// Pace also with controls that name no rate, at 2 or 1.2 times window per round trip (Linux's
     /// `fq` and internal pacing). Controls that name a rate are always paced.
     pub pacing: bool,
+    /// What may wait in a queue of the sender's own computer has a bound, of a millisecond at the pacing
+    /// rate and two packets at least (Linux `tcp_small_queue_check`): see
+    /// [`Connection::may_wait`](crate::Connection::may_wait).
+    pub small_queues: bool,
     /// RACK-TLP (RFC 8985). Without it, three duplicate acknowledgements and a timer, as ns-3 has.
     pub rack: bool,
     /// Take back a timeout that turns out to have been too early (F-RTO, RFC 5682, and Eifel, RFC 3522
@@ -62,6 +66,7 @@ impl Config {
             receive_window: 6 << 20,
             ecn: false,
             pacing: false,
+            small_queues: false,
             rack: true,
             undo: true,
             idle_restart: true,

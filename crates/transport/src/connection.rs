@@ -31,6 +31,16 @@ pub trait Connection: Send {
     /// Bytes given to [`send`](Self::send) and not sent for the first time yet.
     fn unsent(&self) -> u64;
 
+    /// Bytes of its packets, headers included, that may wait in a queue of the sender's own computer
+    /// while it sends more: whoever runs it and has such a queue does not ask for packets beyond that.
+    /// No bound where [`Config::small_queues`](crate::Config::small_queues) is off.
+    fn may_wait(&self) -> u64 {
+        u64::MAX
+    }
+
+    /// More than [`may_wait`](Self::may_wait) waits: it was not asked for packets, whatever its window.
+    fn held_back(&mut self) {}
+
     /// Counters, for results and tests.
     fn stats(&self) -> Stats;
 }
@@ -50,6 +60,8 @@ pub enum Event {
     /// Fewer bytes than [`Config::unsent_low`](crate::Config::unsent_low) wait to be sent for the first time: an application
     /// that interleaves streams itself may give more.
     Writable,
+    /// The congestion control has something to say of its path.
+    Noticed(cca::Notice),
 }
 
 /// What a connection counted.

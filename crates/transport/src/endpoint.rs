@@ -76,6 +76,23 @@ impl Endpoint {
         }
     }
 
+    /// Bytes that may wait in a queue of its own computer while it sends more: see
+    /// [`Connection::may_wait`].
+    #[inline]
+    pub fn may_wait(&self) -> u64 {
+        match self {
+            Endpoint::Connection(connection) => connection.may_wait(),
+            _ => u64::MAX,
+        }
+    }
+
+    /// It is not asked for packets, because more than [`may_wait`](Self::may_wait) waits.
+    pub fn held_back(&mut self) {
+        if let Endpoint::Connection(connection) = self {
+            connection.held_back();
+        }
+    }
+
     /// When [`on_timer`](Self::on_timer) wants to be called; [`Instant::NEVER`] if not at all.
     #[inline]
     pub fn next_timer(&self) -> Instant {

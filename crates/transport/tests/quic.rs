@@ -331,12 +331,13 @@ proptest! {
     #[test]
     fn everything_arrives_once_and_in_order(
         seed: u64,
+        control in prop::sample::select(vec!["reno", "tonopah"]),
         loss in 0u64..25,
         reorder in 0u64..20,
         duplicate in 0u64..10,
         sends in prop::collection::vec((0usize..2, 0u32..6, 1u64..60_000, 0u64..400), 1..12),
     ) {
-        let mut pair = linux_pair();
+        let mut pair = pair_of(control, &Config::linux(), pure_delay());
         pair.keep_log = false;
         pair.disturb(seed, [loss, reorder, duplicate]);
         pair.open();
@@ -376,4 +377,63 @@ fn the_end_of_the_handshake_proves_the_address() {
     assert!(pair.run_while(ms(3_000_000), done));
     pair.run_until(pair.now + Duration::from_secs(3000));
     assert_eq!(pair.ends[SERVER].in_flight(), 0);
+}
+
+/// A control over two subflows: data goes over both paths, six to four in turns, each with packet
+/// numbers of its own, and arrives whole.
+#[test]
+fn two_paths_carry_one_connection() {
+    let mut pair = pair_of("tonopah", &Config::linux(), pure_delay());
+    serve(&mut pair, 4_000_000);
+    pair.run_until(ms(5_000));
+    assert_eq!(pair.total(CLIENT), 4_000_000);
+    let sent = pair.log.iter().filter(|sent| sent.from == SERVER);
+    let mut next = [0, 0];
+    let mut bytes = [0, 0];
+    for sent in sent {
+        let packet = quic(&sent.packet);
+        let path = usize::from(packet.path);
+        assert_eq!(packet.number, next[path], "on path {path}");
+        next[path] += 1;
+        bytes[path] += packet
+            .frames
+            .iter()
+            .map(|frame| u64::from(frame.len))
+            .sum::<u64>();
+        assert!(!(packet.long && path == 1), "the handshake has one path");
+    }
+    let share = bytes[0] as f64 / (bytes[0] + bytes[1]) as f64;
+    assert!((0.4..=0.6).contains(&share), "{share} on the first path");
+    let stats = pair.ends[SERVER].stats();
+    assert_eq!(
+        (stats.packets_sent, stats.retransmits),
+        (next[0] + next[1], 0)
+    );
+    assert_eq!(pair.ends[SERVER].in_flight(), 0);
+}
+
+/// What is lost on one path may arrive over the other; a packet of a path that does not exist is
+/// passed over.
+#[test]
+fn two_paths_repair_each_other() {
+    let mut pair = pair_of("tonopah(cubic)", &Config::linux(), pure_delay());
+    pair.disturb(7, [5, 5, 2]);
+    serve(&mut pair, 2_000_000);
+    pair.run_until(ms(30_000));
+    assert_eq!(pair.total(CLIENT), 2_000_000);
+    assert!(pair.ends[SERVER].stats().retransmits > 0);
+    let mut stray = Packet {
+        path: 9,
+        number: 0,
+        frames: Default::default(),
+        ack: None,
+        ping: true,
+        long: false,
+    };
+    for path in [1, 2, 255] {
+        stray.path = path;
+        let (now, wire) = (ms(30_001), Wire::Quic(stray.clone()));
+        pair.ends[SERVER].handle(now, Ecn::NotCapable, &wire);
+    }
+    assert_eq!(pair.total(CLIENT), 2_000_000);
 }

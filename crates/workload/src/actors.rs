@@ -90,6 +90,10 @@ impl Workload for ActorParams {
         Some(Box::new(PageServer::default()))
     }
 
+    fn only_quic(&self) -> bool {
+        self.carrier == Carrier::Quic
+    }
+
     fn client_sends(&self) -> bool {
         false
     }

@@ -14,18 +14,20 @@ units::params! {
     pub struct BulkParams {
         /// How much is sent; 0 for no end.
         size: Bytes = "0B", range "0B".."1000000GB", source "none";
+        /// What carries it: tcp or quic.
+        carrier: Carrier = "tcp", source "none";
     }
 }
 
 /// `bulk` for the registry.
 pub const ENTRY: Entry = Entry {
     name: "bulk",
-    summary: "a transfer over TCP",
+    summary: "a transfer over TCP or QUIC",
     about: "Sends `size` bytes, or without end, as fast as the congestion control allows.",
     source: "common practice",
     params: BulkParams::SPECS,
     check: |settings| BulkParams::parse(settings).map(drop),
-    carriers: &[Carrier::Tcp],
+    carriers: &[Carrier::Tcp, Carrier::Quic],
     control: Some("cubic"),
     rows: Rows::Flows,
     figures: &[],
@@ -57,15 +59,20 @@ impl Workload for BulkParams {
     fn lasts(&self) -> bool {
         self.size.get() == 0
     }
+
+    fn only_quic(&self) -> bool {
+        self.carrier == Carrier::Quic
+    }
 }
 
 /// Given at a time: well above a transport's low mark, so that it never runs dry.
 const CHUNK: u64 = 256 * 1024;
 const CONN: ConnId = ConnId(0);
 
-/// Sends bytes of no meaning over one TCP connection.
+/// Sends bytes of no meaning over one connection.
 #[derive(Debug)]
 pub struct Bulk {
+    carrier: Carrier,
     /// What has not been given to the transport; none for no end.
     left: Option<u64>,
 }
@@ -75,6 +82,7 @@ impl Bulk {
     pub fn new(params: &BulkParams) -> Self {
         let size = params.size.get();
         Bulk {
+            carrier: params.carrier,
             left: (size > 0).then_some(size),
         }
     }
@@ -102,7 +110,7 @@ impl App for Bulk {
         match input {
             Input::Start => out.push(Output::Open {
                 conn: CONN,
-                carrier: Carrier::Tcp,
+                carrier: self.carrier,
                 server: 0,
                 extra_rtt: Duration::ZERO,
             }),

@@ -67,6 +67,11 @@ pub trait Workload: fmt::Debug + Send + Sync {
         false
     }
 
+    /// QUIC carries all of it.
+    fn only_quic(&self) -> bool {
+        false
+    }
+
     /// End hosts would claim that its packets are delay-sensitive.
     fn real_time(&self) -> bool {
         false

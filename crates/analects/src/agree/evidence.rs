@@ -2,8 +2,9 @@
 //!
 //! Not all of Linux's side is Linux: applications and media sessions are the simulator's own code in
 //! the guest (decision 0050), and our module is the discipline written a second time by those who
-//! wrote the first.
+//! wrote the first. The engine `live` has the simulator's link and disciplines as well.
 
+use crate::cli::Witness;
 use reproduce::agreement::Row;
 use std::collections::BTreeSet;
 
@@ -17,8 +18,9 @@ pub fn kinds<'a>(rows: impl IntoIterator<Item = &'a Row>) -> BTreeSet<&'static s
 
 /// What of `row` each engine has code of its own for, and what not; its experiment has traffic of these
 /// `kinds`.
-pub fn of(row: &Row, kinds: &BTreeSet<&'static str>) -> String {
+pub fn of(row: &Row, kinds: &BTreeSet<&'static str>, witness: Witness) -> String {
     let queue = match row.case.split(',').next() {
+        _ if witness == Witness::Live => "clock",
         Some(name) if linux::OURS.contains(&name) => "our module",
         _ => "qdisc",
     };
@@ -39,7 +41,11 @@ pub fn of(row: &Row, kinds: &BTreeSet<&'static str>) -> String {
 }
 
 /// What both engines run the same code for in an experiment with traffic of these `kinds`.
-pub fn shared(kinds: &BTreeSet<&'static str>) -> &'static str {
+pub fn shared(kinds: &BTreeSet<&'static str>, witness: Witness) -> &'static str {
+    if witness == Witness::Live {
+        return "Both engines run the same link and disciplines, calls, browsers and QUIC; TCP, sockets and \
+                the clock are this host's.";
+    }
     match (kinds.contains(CALL), kinds.contains(PAGE)) {
         (false, false) => {
             "The engines share no code that carries or queues packets here: TCP, qdisc and shaper are \
@@ -87,7 +93,7 @@ mod tests {
     fn what_both_run_is_no_evidence_of_itself() {
         let found = |kind, case, among: &[&'static str]| {
             let kinds = among.iter().copied().collect();
-            of(&row(kind, case), &kinds)
+            of(&row(kind, case), &kinds, Witness::Kernel)
         };
         for (kind, case, among, expected) in [
             (Some("bulk"), "pie", &["bulk"][..], "TCP, qdisc"),
@@ -120,5 +126,8 @@ mod tests {
         ] {
             assert_eq!(found(kind, case, among), expected, "{kind:?} {case}");
         }
+        let kinds = ["bulk"].into_iter().collect();
+        let live = of(&row(Some("bulk"), "pie"), &kinds, Witness::Live);
+        assert_eq!(live, "TCP, clock", "the discipline is the same");
     }
 }

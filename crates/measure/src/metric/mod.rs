@@ -18,6 +18,7 @@ pub mod pages;
 pub mod queues;
 mod registry;
 pub mod transfers;
+pub mod verdicts;
 pub mod videos;
 
 pub use declared::{Better, Column, Metric, Observed, Take};

@@ -6,7 +6,8 @@
 
 use super::declared::{Column, Metric, Observed};
 use super::{
-    actors, answers, calls, fct_by_size, lorenz, loss_by_index, pages, queues, transfers, videos,
+    actors, answers, calls, fct_by_size, lorenz, loss_by_index, pages, queues, transfers, verdicts,
+    videos,
 };
 use units::Refusal;
 
@@ -71,6 +72,9 @@ impl Registry {
                 fct_by_size::FCT_BY_SIZE,
                 lorenz::LORENZ,
                 lorenz::LORENZ_GAP,
+                verdicts::VERDICT,
+                verdicts::FOLLOWS,
+                verdicts::CREDITED,
             ],
         }
     }

@@ -10,9 +10,10 @@
 //!
 //! - What a flow has had are the bytes of its packets that left, in whole quanta: flows in the same
 //!   quantum take turns, packet by packet. What CoDel drops was not served.
-//! - Flows are known exactly, in a table of sets of eight; where a set is full, those beyond are one
-//!   flow together. A flow of which nothing waits and nothing came for `idle` starts anew: that is
-//!   conntrack's time after the end of a connection.
+//! - Flows are known exactly, in a table of sets of eight. Where a set is full, the one that has been
+//!   silent longest is forgotten; where all eight wait, those beyond are one flow together. A flow of
+//!   which nothing waits and nothing came for `idle` starts anew: that is conntrack's time after the end
+//!   of a connection.
 //! - When full, packets of the flow that has most waiting are dropped at its head, as in `fq_codel`.
 //!
 //! Work: O(log n) for n flows that wait, in a heap in which each of them stands once; when full, one
@@ -162,6 +163,9 @@ impl<P> Las<P> {
     fn flow_of(&mut self, now: Instant, packet: &Packet<P>) -> usize {
         let flows = &self.flows;
         let waits = |flow: usize| !flows[flow].fifo.is_empty();
+        // One in the heap has a place there, although nothing of it may wait by now.
+        self.table
+            .make_room(packet.hash, |flow| flows[flow].waits || waits(flow));
         match self.table.find(now, packet.hash, packet.flow, waits) {
             Found::Known(flow) | Found::Shared(flow) => flow,
             Found::Fresh(flow) | Found::FirstShared(flow) => {

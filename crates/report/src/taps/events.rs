@@ -97,6 +97,10 @@ enum What<'a> {
         bytes: u32,
     },
     AudioArrived(Frame<'a>),
+    Noticed {
+        flow: u32,
+        notice: &'static str,
+    },
     PageStarted {
         traffic: &'a str,
         load: u32,
@@ -195,6 +199,10 @@ fn what<'a>(parties: &'a Parties<'_>, event: Event) -> What<'a> {
             flow: flow.0,
             from: from.map(|class| class.0),
             to: to.0,
+        },
+        Event::Noticed { flow, notice } => What::Noticed {
+            flow: flow.0,
+            notice: notice.name(),
         },
         Event::Traffic(event) => application(parties, event),
     }

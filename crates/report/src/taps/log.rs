@@ -158,7 +158,7 @@ impl<W: Write> Sink for PacketLog<'_, W> {
                     left.decision = "lost";
                 }
             }
-            Event::Moved { .. } => {}
+            Event::Moved { .. } | Event::Noticed { .. } => {}
             Event::Traffic(event) => self.parties.start(&event),
         }
     }

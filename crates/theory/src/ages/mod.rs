@@ -11,6 +11,8 @@
 //! Not for: what TCP makes of it. Flows have no round trips here, and share at once.
 
 mod actors;
+#[cfg(test)]
+mod integral;
 mod levels;
 mod phases;
 mod sizes;

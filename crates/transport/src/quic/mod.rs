@@ -5,6 +5,11 @@
 //! the server within three times what it has received, and the client's Finished, with which its
 //! data leaves after one round trip. Streams with something to send take turns by packet.
 //!
+//! Where the control needs subflows ([`Control::needs_subflows`]) there are two paths between the same
+//! hosts, as in multipath QUIC (draft-ietf-quic-multipath): each with packet numbers, round trips and
+//! loss detection of its own, which acknowledges on the same path. The second opens with the end of
+//! the handshake; that its ports be proven first is left out, since the addresses are.
+//!
 //! Simplified: one space of packet numbers for three; flow control counts what is acknowledged,
 //! as receivers read at once; every control is paced (7.7). Not done: 0-RTT, HANDSHAKE_DONE and
 //! other small frames, migration, ECN validation, loss of keys, proportional rate reduction (the
@@ -54,15 +59,34 @@ pub struct Quic {
     unsent_low: u64,
     /// The application gave something since it was last told that there is room.
     gave: bool,
-    sender: Sender,
-    arrivals: Arrivals,
+    /// One, or two where the control has subflows.
+    paths: Vec<Path>,
     send_streams: SendStreams,
     recv_streams: RecvStreams,
 }
 
+/// One way to the peer.
+struct Path {
+    sender: Sender,
+    arrivals: Arrivals,
+}
+
+impl Path {
+    fn new(control: Box<dyn Control>) -> Self {
+        Path {
+            sender: Sender::new(control),
+            arrivals: Arrivals::default(),
+        }
+    }
+}
+
 impl Quic {
     /// An end that `opens`, or waits to be opened. The control's `mss` should be [`DATAGRAM`].
-    pub fn new(config: Config, control: Box<dyn Control>, opens: bool) -> Self {
+    pub fn new(config: Config, mut control: Box<dyn Control>, opens: bool) -> Self {
+        let paths: Vec<Path> = match control.split() {
+            Some(controls) => controls.into_iter().map(Path::new).collect(),
+            None => vec![Path::new(control)],
+        };
         Quic {
             opens,
             started: false,
@@ -70,7 +94,7 @@ impl Quic {
             told_connected: false,
             validated: opens,
             bytes: (0, 0),
-            ecn: match control.ecn() {
+            ecn: match paths[0].sender.control.ecn() {
                 EcnMode::Scalable => Ecn::Ect1,
                 EcnMode::Classic if config.ecn => Ecn::Ect0,
                 EcnMode::Classic => Ecn::NotCapable,
@@ -78,8 +102,7 @@ impl Quic {
             receive_window: config.receive_window,
             unsent_low: config.unsent_low,
             gave: false,
-            sender: Sender::new(control),
-            arrivals: Arrivals::default(),
+            paths,
             send_streams: SendStreams::default(),
             recv_streams: RecvStreams::default(),
         }
@@ -87,17 +110,17 @@ impl Quic {
 
     /// Bytes of UDP payload in flight.
     pub fn in_flight(&self) -> u64 {
-        self.sender.in_flight()
+        self.paths.iter().map(|path| path.sender.in_flight()).sum()
     }
 
-    /// Smoothed round trip; zero before the first sample.
-    pub const fn srtt(&self) -> Duration {
-        self.sender.rtt.srtt
+    /// Smoothed round trip of the first path; zero before the first sample.
+    pub fn srtt(&self) -> Duration {
+        self.paths[0].sender.rtt.srtt
     }
 
-    /// The congestion control.
+    /// The congestion control of the first path.
     pub fn control(&self) -> &dyn Control {
-        &*self.sender.control
+        &*self.paths[0].sender.control
     }
 
     /// Takes the handshake as far as what arrived of it allows.
@@ -119,12 +142,14 @@ impl Quic {
         // The end of a handshake proves the address as well (RFC 9000, 8.1): the packet that ends it
         // may acknowledge nothing.
         self.validated = true;
-        self.sender.rtt.ack_delay = MAX_ACK_DELAY;
-        self.sender.keep_probing = false;
         if self.opens {
             self.send_streams.give(CRYPTO, FINISHED);
         }
-        self.sender.arm_probe(now);
+        for Path { sender, .. } in &mut self.paths {
+            sender.rtt.ack_delay = MAX_ACK_DELAY;
+            sender.keep_probing = false;
+            sender.arm_probe(now);
+        }
     }
 
     /// Bytes of streams that may be sent for the first time.
@@ -142,6 +167,55 @@ impl Quic {
         }
         let left = (AMPLIFICATION * self.bytes.0).saturating_sub(self.bytes.1);
         left.min(u64::from(DATAGRAM)) as u32
+    }
+
+    /// The next packet of one path.
+    fn transmit_on(&mut self, now: Instant, place: usize) -> Option<Transmit> {
+        let has_work = self.send_streams.has_work(self.fresh());
+        let limit = self.limit();
+        let path = &mut self.paths[place];
+        let probe = path.sender.probe_due();
+        let data = probe || (has_work && path.sender.may_send(now));
+        if !has_work {
+            path.sender.on_quiet();
+        }
+        if !self.started || !(data || path.arrivals.is_due()) {
+            return None;
+        }
+        let mut packet = Packet {
+            path: place as u8,
+            number: path.sender.next_number(),
+            frames: Frames::default(),
+            ack: None,
+            ping: false,
+            long: !self.connected,
+        };
+        if packet.room(limit) == 0 {
+            // The server waits for leave to send more.
+            return None;
+        }
+        packet.ack = path.arrivals.take(now);
+        if data {
+            self.fill(&mut packet, limit);
+        }
+        let Path { sender, arrivals } = &mut self.paths[place];
+        let empty = packet.frames.is_empty();
+        packet.ping = empty && (probe || (self.connected && arrivals.wants_answer()));
+        if packet.is_eliciting() {
+            arrivals.will_be_answered();
+        } else if packet.ack.is_none() {
+            return None;
+        }
+        let padding = if self.opens && packet.long { PADDED } else { 0 };
+        let len = packet.wire_len().max(padding);
+        let told = packet.ack.as_ref().map_or(0, |ack| ack.largest + 1);
+        sender.on_sent(now, &packet, len, told);
+        self.bytes.1 += u64::from(len);
+        Some(Transmit {
+            len: len + IP_UDP,
+            ecn: self.ecn,
+            packet: Wire::Quic(packet),
+        })
     }
 
     /// Fills a packet with what streams have to send.
@@ -164,7 +238,7 @@ impl Connection for Quic {
     fn open(&mut self, _now: Instant) {
         if self.opens && !self.started {
             self.started = true;
-            self.sender.keep_probing = true;
+            self.paths[0].sender.keep_probing = true;
             self.send_streams.give(CRYPTO, HELLO);
         }
     }
@@ -174,7 +248,9 @@ impl Connection for Quic {
             return;
         }
         if self.send_streams.unsent() == 0 && !self.send_streams.has_work(0) {
-            self.sender.on_idle();
+            for path in &mut self.paths {
+                path.sender.on_idle();
+            }
         }
         self.send_streams.give(stream, bytes);
         self.gave = true;
@@ -193,7 +269,10 @@ impl Connection for Quic {
         let eliciting = packet.is_eliciting();
         let (marked, hurry) = (ecn == Ecn::Ce, !self.connected);
         let number = packet.number;
-        if !self
+        let Some(path) = self.paths.get_mut(usize::from(packet.path)) else {
+            return;
+        };
+        if !path
             .arrivals
             .on_packet(now, number, eliciting, marked, hurry)
         {
@@ -202,8 +281,8 @@ impl Connection for Quic {
         if let Some(ack) = &packet.ack {
             // Who acknowledges what was sent there has the address that it was sent to.
             self.validated = true;
-            self.sender
-                .on_ack(now, ack, &mut self.send_streams, &mut self.arrivals);
+            path.sender
+                .on_ack(now, ack, &mut self.send_streams, &mut path.arrivals);
         }
         for frame in packet.frames.iter() {
             self.recv_streams.on_frame(frame);
@@ -212,57 +291,20 @@ impl Connection for Quic {
     }
 
     fn transmit(&mut self, now: Instant) -> Option<Transmit> {
-        let has_work = self.send_streams.has_work(self.fresh());
-        let probe = self.sender.probe_due();
-        let data = probe || (has_work && self.sender.may_send(now));
-        if !has_work {
-            self.sender.on_quiet();
-        }
-        let limit = self.limit();
-        if !self.started || !(data || self.arrivals.is_due()) {
-            return None;
-        }
-        let mut packet = Packet {
-            number: self.sender.next_number(),
-            frames: Frames::default(),
-            ack: None,
-            ping: false,
-            long: !self.connected,
-        };
-        if packet.room(limit) == 0 {
-            // The server waits for leave to send more.
-            return None;
-        }
-        packet.ack = self.arrivals.take(now);
-        if data {
-            self.fill(&mut packet, limit);
-        }
-        let empty = packet.frames.is_empty();
-        packet.ping = empty && (probe || (self.connected && self.arrivals.wants_answer()));
-        if packet.is_eliciting() {
-            self.arrivals.will_be_answered();
-        } else if packet.ack.is_none() {
-            return None;
-        }
-        let padding = if self.opens && packet.long { PADDED } else { 0 };
-        let len = packet.wire_len().max(padding);
-        let told = packet.ack.as_ref().map_or(0, |ack| ack.largest + 1);
-        self.sender.on_sent(now, &packet, len, told);
-        self.bytes.1 += u64::from(len);
-        Some(Transmit {
-            len: len + IP_UDP,
-            ecn: self.ecn,
-            packet: Wire::Quic(packet),
-        })
+        let open = if self.connected { self.paths.len() } else { 1 };
+        (0..open).find_map(|path| self.transmit_on(now, path))
     }
 
     fn next_timer(&self) -> Instant {
-        self.sender.next_timer().min(self.arrivals.next_timer())
+        let next = |path: &Path| path.sender.next_timer().min(path.arrivals.next_timer());
+        self.paths.iter().map(next).min().unwrap_or(Instant::NEVER)
     }
 
     fn on_timer(&mut self, now: Instant) {
-        self.arrivals.on_timer(now);
-        self.sender.on_timer(now, &mut self.send_streams);
+        for path in &mut self.paths {
+            path.arrivals.on_timer(now);
+            path.sender.on_timer(now, &mut self.send_streams);
+        }
     }
 
     fn event(&mut self) -> Option<Event> {
@@ -280,7 +322,8 @@ impl Connection for Quic {
             self.gave = false;
             return Some(Event::Writable);
         }
-        None
+        let notice = self.paths[0].sender.control.take_notice();
+        notice.map(Event::Noticed)
     }
 
     fn unsent(&self) -> u64 {
@@ -288,9 +331,18 @@ impl Connection for Quic {
     }
 
     fn stats(&self) -> Stats {
-        Stats {
+        let mut sum = Stats {
             acked: self.send_streams.acked(),
-            ..self.sender.stats
+            ..Stats::default()
+        };
+        for Path { sender, .. } in &self.paths {
+            sum.packets_sent += sender.stats.packets_sent;
+            sum.retransmits += sender.stats.retransmits;
+            sum.recoveries += sender.stats.recoveries;
+            sum.timeouts += sender.stats.timeouts;
+            sum.spurious += sender.stats.spurious;
+            sum.probes += sender.stats.probes;
         }
+        sum
     }
 }

@@ -274,6 +274,14 @@ impl Connection for Tcp {
         self.sender.unsent()
     }
 
+    fn may_wait(&self) -> u64 {
+        self.sender.may_wait()
+    }
+
+    fn held_back(&mut self) {
+        self.sender.held_back();
+    }
+
     fn stats(&self) -> Stats {
         self.sender.stats()
     }

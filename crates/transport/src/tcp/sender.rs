@@ -16,6 +16,11 @@ use crate::{Config, Stats};
 use cca::Control;
 use units::{Duration, Ecn, Instant};
 
+/// Linux's `sk_pacing_shift` of 10: a 1024th of a second, in nanoseconds.
+const NANOS_IN_1024TH: u64 = 1_000_000_000 / 1024;
+/// Linux's `tcp_limit_output_bytes` since 6.6 (1 MiB before).
+const LIMIT_OUTPUT: u64 = 4 << 20;
+
 /// The sending half of a connection. Sizes in bytes.
 pub struct Sender {
     config: Config,
@@ -221,13 +226,26 @@ impl Sender {
             return true;
         }
         if self.active || !fits {
-            self.active = false;
-            let una = self.board.una();
-            let limited = !fits || self.in_flight() >= self.control.window();
-            self.usage
-                .on_pause(limited, self.next - una, una, self.next);
+            self.pause(!fits);
         }
         false
+    }
+
+    /// Sending pauses, because the window is `full` or for another reason.
+    fn pause(&mut self, full: bool) {
+        self.active = false;
+        let una = self.board.una();
+        let limited = full || self.in_flight() >= self.control.window();
+        self.usage
+            .on_pause(limited, self.next - una, una, self.next);
+    }
+
+    /// Its own computer has enough of it: then the window does not grow for want of it (Linux
+    /// `tcp_write_xmit` and `tcp_cwnd_validate`).
+    pub fn held_back(&mut self) {
+        if self.active {
+            self.pause(false);
+        }
     }
 
     fn fits(&self, len: u64) -> bool {
@@ -325,14 +343,32 @@ impl Sender {
         if let Some(rate) = self.control.pacing_rate() {
             return Some(rate.time_for(bytes));
         }
+        self.config.pacing.then(|| self.gap_by_window(bytes))
+    }
+
+    fn gap_by_window(&self, bytes: u64) -> Duration {
         let percent = if self.control.in_slow_start() {
             200
         } else {
             120
         };
         let window = self.control.window().max(self.board.in_flight());
-        let gap = || pacing::gap(bytes, window, self.rtt.srtt, percent);
-        self.config.pacing.then(gap)
+        pacing::gap(bytes, window, self.rtt.srtt, percent)
+    }
+
+    /// Linux `tcp_small_queue_check`: what the pacing rate sends in 1/1024 s, but two packets, and no more
+    /// than `tcp_limit_output_bytes`. Linux knows a pacing rate also where it does not pace.
+    pub fn may_wait(&self) -> u64 {
+        if !self.config.small_queues {
+            return u64::MAX;
+        }
+        let packet = u64::from(self.config.mss + self.config.header);
+        let gap = match self.control.pacing_rate() {
+            Some(rate) => rate.time_for(packet),
+            None => self.gap_by_window(packet),
+        };
+        let by_rate = packet * NANOS_IN_1024TH / gap.as_nanos().max(1);
+        by_rate.clamp(2 * packet, LIMIT_OUTPUT)
     }
 
     // ---- timers --------------------------------------------------------------------------------

@@ -32,6 +32,16 @@ pub enum Wire {
     Datagram(Datagram),
 }
 
+impl Wire {
+    /// Which of its flow's subflows it belongs to: another pair of ports, so another flow to a queue.
+    pub fn subflow(&self) -> u8 {
+        match self {
+            Wire::Quic(packet) => packet.path,
+            _ => 0,
+        }
+    }
+}
+
 /// An application's datagram, over UDP without anything else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Datagram {

@@ -29,6 +29,8 @@ pub const CRYPTO: u32 = u32::MAX;
 /// three of RFC 9000, 12.3.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Packet {
+    /// The subflow that it belongs to, which has packet numbers of its own (multipath QUIC).
+    pub path: u8,
     /// Its number.
     pub number: u64,
     /// Bytes of streams.
@@ -212,6 +214,7 @@ mod tests {
     #[test]
     fn lengths_by_hand() {
         let mut packet = Packet {
+            path: 0,
             number: 0,
             frames: Frames::default(),
             ack: None,

@@ -26,7 +26,7 @@ pub fn control(name: &str, mss: u64) -> Box<dyn Control> {
         initial_window: 10 * mss,
         ..Setup::default()
     };
-    let choice = Choice::plain(name);
+    let choice: Choice = name.parse().unwrap();
     Registry::builtin().build(&choice, &setup).unwrap()
 }
 
@@ -271,6 +271,7 @@ impl<C: Connection> Pair<C> {
                     self.last_received[end] = self.now;
                 }
                 Event::Writable => self.writable[end] += 1,
+                Event::Noticed(_) => {}
             }
         }
         (self.check)(&self.ends);

@@ -1,16 +1,15 @@
-//! From the scenario's links to queues with their disciplines.
+//! From the scenario's links to queues with their disciplines, for the engines whose queues are ours.
 
+use crate::{BuiltLink, EngineError};
 use link::{Capacity, Chance, Line, Link};
-use measure::{BuiltLink, EngineError};
 use qdisc::{Env, Registry};
 use scenario::{Buffer, Choice, Scenario};
 use units::Duration;
 
-/// The network's links.
-#[derive(Default)]
-pub struct Built {
+/// A network's links, for packets that carry a `P`.
+pub struct Built<P> {
     /// Links towards the home in order, then uplinks in the order in which packets pass them.
-    pub links: Vec<Link<u32>>,
+    pub links: Vec<Link<P>>,
     /// The same, described.
     pub described: Vec<BuiltLink>,
 }
@@ -25,12 +24,15 @@ struct Plan<'a> {
 }
 
 /// Builds all links of `scenario` with `discipline` where no other is named.
-pub fn links(
-    registry: &Registry<u32>,
+///
+/// # Errors
+/// If `registry` refuses a discipline.
+pub fn links<P: Send + 'static>(
+    registry: &Registry<P>,
     scenario: &Scenario,
     discipline: &Choice,
     seed: u64,
-) -> Result<Built, EngineError> {
+) -> Result<Built<P>, EngineError> {
     let down = scenario.links.iter().map(|link| Plan {
         name: link.name.clone(),
         of: link,
@@ -49,7 +51,10 @@ pub fn links(
             choice: up.discipline.as_ref().unwrap_or(discipline),
         })
     });
-    let mut built = Built::default();
+    let mut built = Built {
+        links: Vec::new(),
+        described: Vec::new(),
+    };
     for plan in down.chain(up) {
         let (link, described) = build(registry, scenario, &plan, seed)?;
         built.links.push(link);
@@ -58,12 +63,12 @@ pub fn links(
     Ok(built)
 }
 
-fn build(
-    registry: &Registry<u32>,
+fn build<P: Send + 'static>(
+    registry: &Registry<P>,
     scenario: &Scenario,
     plan: &Plan<'_>,
     seed: u64,
-) -> Result<(Link<u32>, BuiltLink), EngineError> {
+) -> Result<(Link<P>, BuiltLink), EngineError> {
     let rate = plan.capacity.nominal();
     let buffer = plan.buffer.map(|buffer| buffer.limit(rate, scenario.rtt));
     let env = Env {

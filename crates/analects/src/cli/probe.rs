@@ -1,0 +1,81 @@
+//! The arguments of `analects probe`.
+
+use clap::{Args, Subcommand};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// Whose path to probe, and how to tell of it.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub struct ProbeArgs {
+    /// To serve instead.
+    #[command(subcommand)]
+    pub command: Option<ProbeCommand>,
+    /// The host, such as example.org, 192.0.2.1:7411 or `[2001:db8::1]:7411`.
+    #[arg(required = true, value_name = "HOST[:PORT]")]
+    pub host: Option<String>,
+    /// The server's pin, which `analects probe serve` prints.
+    #[arg(long, value_name = "PIN", required_unless_present = "trust_anyone")]
+    pub pin: Option<String>,
+    /// Take whoever answers for the server: who is on the way can pose as it, and tell anything.
+    #[arg(long, conflicts_with = "pin")]
+    pub trust_anyone: bool,
+    /// For how long data is sent, at most 60 s, or as long as the server permits.
+    #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u64).range(3..=3600))]
+    pub seconds: u64,
+    /// Send data to the server: the queue of the uplink is seen. Without, the server sends: that of the
+    /// downlink, which has most of a home's traffic.
+    #[arg(long, conflicts_with = "down")]
+    pub up: bool,
+    /// Let the server send: the default.
+    #[arg(long)]
+    pub down: bool,
+    /// Send no faster than this with --up, such as 20mbit.
+    #[arg(long, default_value = "1gbit", value_name = "RATE")]
+    pub rate: String,
+    /// Print the report as JSON, on one line.
+    #[arg(long)]
+    pub json: bool,
+    /// Print a line whenever the verdict changes, and the report over the whole time at the end.
+    #[arg(long)]
+    pub watch: bool,
+}
+
+/// What else.
+#[derive(Debug, Subcommand)]
+pub enum ProbeCommand {
+    /// Answer probes until stopped. Data goes to proven addresses only, within the limits below.
+    Serve(ProbeServe),
+}
+
+/// What a server gives to whom.
+#[derive(Debug, Args)]
+pub struct ProbeServe {
+    /// Where to listen. A host whose IPv6 sockets do not hear IPv4 needs 0.0.0.0:7411 for that.
+    #[arg(long, default_value = "[::]:7411", value_name = "ADDRESS:PORT")]
+    pub listen: SocketAddr,
+    /// The file of the server's key, readable by its owner only; it is made if need be.
+    #[arg(long, default_value = "analects-probe.key", value_name = "FILE")]
+    pub key: PathBuf,
+    /// Answer this network only. May be repeated; without, everyone is answered.
+    #[arg(long, value_name = "CIDR")]
+    pub allow: Vec<String>,
+    /// Probes at once, in all; one at once from each address.
+    #[arg(long, default_value_t = 4, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub clients: u16,
+    /// The longest probe, seconds.
+    #[arg(long, default_value_t = 60, value_name = "N", value_parser = clap::value_parser!(u64).range(3..=3600))]
+    pub seconds: u64,
+    /// The highest rate of one probe.
+    #[arg(long, default_value = "200mbit", value_name = "RATE")]
+    pub rate: String,
+    /// The highest rate of all probes together.
+    #[arg(long, default_value = "400mbit", value_name = "RATE")]
+    pub rate_in_all: String,
+    /// What one address (an IPv6 /64) may use in an hour.
+    #[arg(long, default_value = "2GB", value_name = "BYTES")]
+    pub bytes: String,
+    /// What all may use in an hour.
+    #[arg(long, default_value = "20GB", value_name = "BYTES")]
+    pub bytes_in_all: String,
+}

@@ -1,0 +1,232 @@
+//! `analects link`: a command behind a link of one's choice.
+
+use crate::cli::LinkArgs;
+use crate::refused::Refused;
+use link::{Capacity, Chance, Line, Link, Trace};
+use live::{Counts, Done, Frame, Setup};
+use qdisc::{Choice, Env, Registry};
+use scenario::Buffer;
+use serde_json::json;
+use std::ffi::OsString;
+use std::path::Path;
+use units::{Duration, Rate};
+
+type Result<T> = core::result::Result<T, Refused>;
+
+/// Most of a trace that is read.
+const MOST: u64 = 64 << 20;
+const LONGEST: Duration = Duration::from_secs(60);
+/// Packets that come later than this at the 99th percentile are not those of the link.
+const BELIEVED_US: f64 = 1000.0;
+
+/// Runs the command, and returns its status.
+pub fn run(args: &LinkArgs) -> Result<u8> {
+    let setup = setup(args)?;
+    let done = live::run(setup);
+    let done = done.map_err(|error| Refused::failed(&error.message, &error.help))?;
+    eprint!("{}", described(&done));
+    if let Some(file) = &args.json {
+        let text = format!("{:#}\n", as_json(&done));
+        let failed = |error: std::io::Error| {
+            Refused::failed(&format!("{}: {error}", file.display()), "name another file")
+        };
+        std::fs::write(file, text).map_err(failed)?;
+    }
+    Ok(done.status)
+}
+
+impl LinkArgs {
+    fn choice(&self) -> Result<Choice> {
+        let parsed = self.discipline.parse::<Choice>();
+        parsed.map_err(|refusal| Refused::because(refusal.within("--discipline"), CHOICES))
+    }
+}
+
+const CHOICES: &str = "`analects list disciplines` says what there is";
+
+fn setup(args: &LinkArgs) -> Result<Setup> {
+    let rtt = time("--rtt", &args.rtt)?;
+    let loss = share("--loss", &args.loss)?;
+    let buffer = args.buffer.as_deref().map(buffer).transpose()?;
+    let capacities = [
+        capacity("--down", args.down.as_deref())?,
+        capacity("--up", args.up.as_deref())?,
+    ];
+    let burst = capacities.iter().map(burst).min().unwrap_or_default();
+    let choice = args.choice()?;
+    let build = |capacity: Capacity, name: &str| {
+        let env = Env {
+            rate: match capacity {
+                Capacity::Constant(rate) => Some(rate),
+                Capacity::Trace(_) => None,
+            },
+            limit: buffer.map(|buffer| buffer.limit(capacity.nominal(), rtt)),
+            ..Env::default()
+        };
+        let queue = Registry::<Frame>::builtin().build(&choice, &env);
+        let queue =
+            queue.map_err(|refusal| Refused::because(refusal.within("--discipline"), CHOICES))?;
+        let chance = Chance::new(loss, 1.0, Duration::ZERO, env.seed, name);
+        let line = Line {
+            delay: Duration::from_nanos(rtt.as_nanos() / 2),
+            chance: (loss > 0.0).then_some(chance),
+            ..Line::new(capacity)
+        };
+        Ok::<_, Refused>(Link::new(queue, line))
+    };
+    let [down, up] = capacities;
+    Ok(Setup {
+        down: build(down, "down")?,
+        up: build(up, "up")?,
+        burst,
+        command: command(args),
+    })
+}
+
+fn command(args: &LinkArgs) -> Vec<OsString> {
+    if args.command.is_empty() {
+        return vec![std::env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into())];
+    }
+    args.command.clone()
+}
+
+/// A rate, or what stands in a file.
+fn capacity(option: &str, text: Option<&str>) -> Result<Capacity> {
+    let Some(text) = text else {
+        return Ok(Capacity::Constant(Rate::from_bits(1_000_000_000_000)));
+    };
+    if let Ok(rate) = text.parse::<Rate>() {
+        if (1_000..=1_000_000_000_000).contains(&rate.as_bits()) {
+            return Ok(Capacity::Constant(rate));
+        }
+        let message = format!("{option}: {text} is not in 1kbit to 1tbit");
+        return Err(Refused::new(&message, "write for example 20mbit"));
+    }
+    let help = "write a rate such as 20mbit, or the name of a trace";
+    let path = Path::new(text);
+    let failed = |error: std::io::Error| {
+        Refused::new(
+            &format!("{option}: {text:?} is no rate, and no file: {error}"),
+            help,
+        )
+    };
+    let size = std::fs::metadata(path).map_err(failed)?.len();
+    if size > MOST {
+        let message = format!("{option}: {text} has more than {} MiB", MOST >> 20);
+        return Err(Refused::new(&message, "give a part of it"));
+    }
+    let content = std::fs::read_to_string(path).map_err(failed)?;
+    let trace = Trace::parse(&content);
+    let trace = trace.map_err(|error| Refused::new(&format!("{option}: {text}: {error}"), help))?;
+    Ok(Capacity::Trace(trace.into()))
+}
+
+/// What a millisecond carries: a packet that is longer is cut into segments before it gets here.
+fn burst(capacity: &Capacity) -> u32 {
+    match capacity {
+        Capacity::Constant(rate) => {
+            let bytes = rate.bytes_in(Duration::from_millis(1));
+            u32::try_from(bytes).unwrap_or(u32::MAX)
+        }
+        // It may be slow at any time.
+        Capacity::Trace(_) => 0,
+    }
+}
+
+fn time(option: &str, text: &str) -> Result<Duration> {
+    let help = "write for example 40ms: 0ms to 60s";
+    let time = text
+        .parse::<Duration>()
+        .map_err(|error| Refused::new(&format!("{option}: {error}"), help))?;
+    if time > LONGEST {
+        return Err(Refused::new(
+            &format!("{option}: {time} is more than 60s"),
+            help,
+        ));
+    }
+    Ok(time)
+}
+
+fn share(option: &str, text: &str) -> Result<f64> {
+    let percent = text.trim().strip_suffix('%');
+    let number: Option<f64> = percent.unwrap_or(text).trim().parse().ok();
+    let share = number.map(|number| {
+        if percent.is_some() {
+            number / 100.0
+        } else {
+            number
+        }
+    });
+    let message = format!("{option}: {text:?} is no share from 0 to below 1");
+    share
+        .filter(|share| (0.0..1.0).contains(share))
+        .ok_or_else(|| Refused::new(&message, "write for example 1% or 0.01"))
+}
+
+fn buffer(text: &str) -> Result<Buffer> {
+    let help = "write for example 250p, 375kB or 1.5bdp";
+    text.parse()
+        .map_err(|error| Refused::new(&format!("--buffer: {error}"), help))
+}
+
+fn mbit(counts: &Counts, seconds: f64) -> f64 {
+    counts.sent_bytes as f64 * 8.0 / 1e6 / seconds.max(1e-9)
+}
+
+fn mean_ms(counts: &Counts) -> f64 {
+    counts.sojourn_ns as f64 / 1e6 / (counts.sent.max(1)) as f64
+}
+
+fn late_us(done: &Done, quantile: f64) -> f64 {
+    done.late.value_at_quantile(quantile) as f64 / 1e3
+}
+
+fn described(done: &Done) -> String {
+    let mut text = String::new();
+    for (name, counts) in [("down", &done.down), ("up", &done.up)] {
+        text += &format!(
+            "{name}: {} packets, {:.3} Mbit/s on average; waited {:.2} ms on average, {:.2} ms at most; \
+             dropped {}, marked {}, lost {}\n",
+            counts.sent,
+            mbit(counts, done.seconds),
+            mean_ms(counts),
+            counts.longest_ns as f64 / 1e6,
+            counts.drops,
+            counts.marks,
+            counts.lost,
+        );
+    }
+    let late = late_us(done, 0.99);
+    if late > BELIEVED_US || done.missed > 0 {
+        text += &format!(
+            "not to be believed: this host was too slow. Of 100 packets one was {:.1} ms late or more, and \
+             {} were not read at all\n",
+            late / 1e3,
+            done.missed
+        );
+    }
+    text
+}
+
+fn as_json(done: &Done) -> serde_json::Value {
+    let way = |counts: &Counts| {
+        json!({
+            "counts": counts,
+            "mbit_per_s": mbit(counts, done.seconds),
+            "sojourn_ms": mean_ms(counts),
+        })
+    };
+    json!({
+        "seconds": done.seconds,
+        "processor_seconds": done.processor_seconds,
+        "status": done.status,
+        "down": way(&done.down),
+        "up": way(&done.up),
+        "missed": done.missed,
+        "late_us": {
+            "p50": late_us(done, 0.5),
+            "p99": late_us(done, 0.99),
+            "max": done.late.max() as f64 / 1e3,
+        },
+    })
+}

@@ -1,0 +1,148 @@
+//! `analects probe`: what manages a path's queue, over real multipath QUIC.
+
+use crate::cli::{ProbeArgs, ProbeCommand, ProbeServe};
+use crate::refused::Refused;
+use crate::run::print;
+use ::probe::limits::Policy;
+use ::probe::node::Wish;
+use ::probe::report::{Direction, Management, Report};
+use ::probe::{Identity, Problem, Trust, real};
+use cca::tonopah::Settings;
+use core::fmt::Display;
+use core::str::FromStr;
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use units::Bytes;
+
+type Result<T> = core::result::Result<T, Refused>;
+
+/// Where a server listens that was told nothing else.
+const PORT: u16 = 7411;
+
+/// Probes, or serves.
+pub fn probe(args: &ProbeArgs) -> Result<()> {
+    match &args.command {
+        Some(ProbeCommand::Serve(serve_args)) => serve(serve_args),
+        None => ask(args),
+    }
+}
+
+impl From<Problem> for Refused {
+    fn from(problem: Problem) -> Self {
+        let text = problem.to_string();
+        match problem {
+            Problem::Refused(_) => Refused::new(&text, ""),
+            Problem::Peer(_) | Problem::System(_) => Refused::failed(&text, ""),
+            Problem::Unreachable(_) => Refused::failed(
+                &text,
+                "the server's firewall must let its UDP port through; it runs `analects probe serve`",
+            ),
+        }
+    }
+}
+
+fn ask(args: &ProbeArgs) -> Result<()> {
+    let trust = match &args.pin {
+        Some(pin) => Trust::Pin(pin.parse()?),
+        None => Trust::Anyone,
+    };
+    let wish = Wish {
+        direction: if args.up {
+            Direction::Up
+        } else {
+            Direction::Down
+        },
+        span: Duration::from_secs(args.seconds),
+        trust,
+        rate: parsed("--rate", &args.rate)?,
+    };
+    let remote = resolved(args.host.as_deref().unwrap_or_default())?;
+    let mut told: Option<Management> = None;
+    let mut failed = Ok(());
+    let report = real::probe(
+        remote,
+        &wish,
+        Settings::default(),
+        &AtomicBool::new(false),
+        |seen| {
+            if args.watch && told != Some(seen.verdict) && failed.is_ok() {
+                told = Some(seen.verdict);
+                failed = print(&changed(seen, args.json));
+            }
+        },
+    )?;
+    failed?;
+    print(&if args.json {
+        json(&report)
+    } else {
+        report.text()
+    })
+}
+
+/// A line for `--watch`.
+fn changed(report: &Report, as_json: bool) -> String {
+    if as_json {
+        return json(report);
+    }
+    let queue = report
+        .queue_ms
+        .map_or(String::new(), |ms| format!(", queue {ms:.1} ms"));
+    format!(
+        "{:6.1} s  {}{queue}\n",
+        report.at_ms / 1e3,
+        report.headline()
+    )
+}
+
+fn json(report: &Report) -> String {
+    // A report has finite numbers and plain names: nothing that JSON cannot say.
+    serde_json::to_string(report).unwrap_or_default() + "\n"
+}
+
+fn serve(args: &ProbeServe) -> Result<()> {
+    let policy = Policy {
+        allow: args
+            .allow
+            .iter()
+            .map(|text| Ok(text.parse()?))
+            .collect::<Result<_>>()?,
+        clients: usize::from(args.clients),
+        clients_per_address: 1,
+        longest: Duration::from_secs(args.seconds),
+        rate: parsed("--rate", &args.rate)?,
+        rate_in_all: parsed("--rate-in-all", &args.rate_in_all)?,
+        bytes: parsed::<Bytes>("--bytes", &args.bytes)?.get(),
+        bytes_in_all: parsed::<Bytes>("--bytes-in-all", &args.bytes_in_all)?.get(),
+    };
+    let identity = Identity::load_or_make(&args.key)?;
+    let mut server = real::Server::bind(args.listen, &identity, policy, Settings::default())?;
+    let address = server.address()?;
+    print(&format!("listening on {address}\npin {}\n", identity.pin()))?;
+    Ok(server.run(&AtomicBool::new(false))?)
+}
+
+fn parsed<T: FromStr<Err: Display>>(option: &str, text: &str) -> Result<T> {
+    text.parse()
+        .map_err(|e: T::Err| Refused::new(&format!("{option}: {e}"), "such as 20mbit, or 2GB"))
+}
+
+/// The first address of a host, with the port if one is named.
+fn resolved(host: &str) -> Result<SocketAddr> {
+    if let Ok(address) = host.parse::<SocketAddr>() {
+        return Ok(address);
+    }
+    if let Ok(address) = host.parse::<IpAddr>() {
+        return Ok((address, PORT).into());
+    }
+    let found = match host.contains(':') {
+        true => host.to_socket_addrs(),
+        false => (host, PORT).to_socket_addrs(),
+    };
+    let help = "a host is a name or an address, with a port if it is not 7411: example.org:7411";
+    match found.map(|mut addresses| addresses.next()) {
+        Ok(Some(address)) => Ok(address),
+        Ok(None) => Err(Refused::failed(&format!("{host} has no address"), help)),
+        Err(e) => Err(Refused::failed(&format!("{host}: {e}"), help)),
+    }
+}

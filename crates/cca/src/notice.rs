@@ -1,0 +1,36 @@
+//! What a control found out, for whoever wants to know.
+
+/// What a verdict on fair queuing says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// Nothing can be said: too little was sent, or nothing waited.
+    Unknown,
+    /// Fair queuing.
+    Fair,
+    /// One queue for both subflows.
+    Shared,
+}
+
+/// What a control found out about its path, or did for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Notice {
+    /// The verdict on fair queuing changed.
+    Verdict(Kind),
+    /// The window was reduced because of fair queuing.
+    Reduced,
+    /// The window was reduced because of a loss or a mark.
+    Congested,
+}
+
+impl Notice {
+    /// Its name in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Notice::Verdict(Kind::Unknown) => "unknown",
+            Notice::Verdict(Kind::Fair) => "fair",
+            Notice::Verdict(Kind::Shared) => "shared",
+            Notice::Reduced => "reduced",
+            Notice::Congested => "congested",
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! `tonopah`: a flow in two subflows that notices fair queuing, and keeps its queue short there.
+//!
+//! Principles: a flow that has a queue of its own need not fear to be pushed aside, so it can go
+//! without filling it. Whether it has one shows when two subflows that send unequally much are
+//! treated alike ([`Detector`]). M. Bachl, "Fair Queuing Aware Congestion Control", 2022.
+//! Not for: transports without subflows (TCP), calls, flows that have little to send.
+//!
+//! [`Detector`] is the measurement alone, for any program: it is told what was sent and acknowledged.
+//! [`Pair`] puts one control over two subflows. Two controls are made of both:
+//!
+//! - `tonopah(BASE)`: what BASE says, and a smaller window whenever fair queuing is found: by what
+//!   waits, or by 1/8 as in the paper.
+//! - `tonopah_switch(BASE;ALONE)`: BASE in a shared queue, ALONE where the flow has its own.
+//!
+//! What the paper leaves open is as in its author's program (decisions/0018): the intervals before a
+//! reduction are forgotten, so that there are `intervals` and a round trip at least between two; a
+//! loss before the interval is over is an echo, and ignored; a round trip shorter than an interval
+//! adds only its share of a segment to the window.
+
+mod delays;
+mod detector;
+mod pair;
+
+pub use crate::notice::Kind;
+pub use detector::{Detector, Rule, Settings, Subflow, Verdict};
+pub use pair::{Pair, Reaction};
+
+use crate::{Ack, Congestion, Control, ControlEntry, Parts};
+use core::fmt;
+use units::param::Value;
+use units::{Instant, ParseError, Refusal};
+
+units::params! {
+    /// What `tonopah` can be told.
+    pub struct TonopahParams {
+        /// How fair queuing is found: `delays`, `paper`, or `paper50` with intervals of 50 ms.
+        rule: Preset = "delays", source "this project; Bachl 2022, sections II.A and III.D.1";
+        /// The part of the window that is given up when fair queuing is found, from 0 (to notice only) to
+        /// 0.5; or `queue`, as much as waits.
+        reduction: Reduction = "queue", source "this project; Bachl 2022, section II.A, has 0.125";
+    }
+}
+
+units::params! {
+    /// What `tonopah_switch` can be told.
+    pub struct SwitchParams {
+        /// How fair queuing is found: `delays`, `paper`, or `paper50` with intervals of 50 ms.
+        rule: Preset = "delays", source "this project; Bachl 2022, sections II.A and III.D.1";
+    }
+}
+
+/// What is given up when fair queuing is found.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub enum Reduction {
+    /// This part of the window, 0 to 0.5.
+    Part(f64),
+    /// What waits, at most half of the window: that part of the smoothed round trip which is above the
+    /// least one.
+    Queue,
+}
+
+impl fmt::Display for Reduction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reduction::Part(part) => write!(f, "{part}"),
+            Reduction::Queue => f.write_str("queue"),
+        }
+    }
+}
+
+impl Value for Reduction {
+    const KIND: &'static str = "reduction";
+    fn parse(text: &str) -> Result<Self, ParseError> {
+        let wrong = || ParseError::new(text, "a number from 0 to 0.5, or queue");
+        if text.trim() == "queue" {
+            return Ok(Reduction::Queue);
+        }
+        let part: f64 = text.trim().parse().map_err(|_| wrong())?;
+        match (0.0..=0.5).contains(&part) {
+            true => Ok(Reduction::Part(part)),
+            false => Err(wrong()),
+        }
+    }
+}
+
+/// A detector's settings by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Preset {
+    /// Ours.
+    Delays,
+    /// The paper's.
+    Paper,
+    /// The paper's, with intervals of 50 ms.
+    Paper50,
+}
+
+impl Preset {
+    /// The settings that it names.
+    pub fn settings(self) -> Settings {
+        match self {
+            Preset::Delays => Settings::default(),
+            Preset::Paper => Settings::paper(),
+            Preset::Paper50 => Settings::fixed(),
+        }
+    }
+}
+
+impl fmt::Display for Preset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Preset::Delays => "delays",
+            Preset::Paper => "paper",
+            Preset::Paper50 => "paper50",
+        })
+    }
+}
+
+impl Value for Preset {
+    const KIND: &'static str = "rule";
+    fn parse(text: &str) -> Result<Self, ParseError> {
+        match text.trim() {
+            "delays" => Ok(Preset::Delays),
+            "paper" => Ok(Preset::Paper),
+            "paper50" => Ok(Preset::Paper50),
+            _ => Err(ParseError::new(text, "delays, paper or paper50")),
+        }
+    }
+}
+
+/// `tonopah` for the registry.
+pub const ENTRY: ControlEntry = ControlEntry {
+    name: "tonopah",
+    summary: "a flow in two subflows, a smaller window where fair queuing is noticed",
+    about: "Sends in two subflows, 6/10 and 4/10 of the rate in turns, over one window that BASE rules. \
+        Where the path is found to queue the two apart, the window gives up `reduction`: the queue \
+        stays short, and nobody else can take the flow's share. With `queue`, congestion takes no \
+        more there, but an eighth at least, and where nothing waits the window grows eight times as \
+        fast.\n\nNeeds a transport with subflows: carrier = \"quic\".\n\nNot for calls, or flows that seldom have enough to send.",
+    source: "Bachl, Fair Queuing Aware Congestion Control, 2022",
+    params: TonopahParams::SPECS,
+    children: &[units::choice::Slot {
+        name: "BASE",
+        default: "reno",
+        help: "What rules the window. It has to be able to give up a part of it.",
+    }],
+    build: build_reducing,
+};
+
+/// `tonopah_switch` for the registry.
+pub const SWITCH: ControlEntry = ControlEntry {
+    name: "tonopah_switch",
+    summary: "a flow in two subflows, another control where fair queuing is noticed",
+    about: "Sends in two subflows as `tonopah` does. BASE rules the window, and ALONE does where the \
+        path is found to queue the two apart: a control that keeps delay low and would be pushed \
+        aside in a shared queue. Both hear of everything.\n\nNeeds a transport with subflows: \
+        carrier = \"quic\".",
+    source: "Bachl 2022, sections I and II; this project",
+    params: SwitchParams::SPECS,
+    children: &[
+        units::choice::Slot {
+            name: "BASE",
+            default: "cubic",
+            help: "What rules the window in a shared queue, and while nothing is known.",
+        },
+        units::choice::Slot {
+            name: "ALONE",
+            default: "copa",
+            help: "What rules it in a queue of its own.",
+        },
+    ],
+    build: build_switching,
+};
+
+fn build_reducing(parts: &Parts<'_>) -> Result<Box<dyn Control>, Refusal> {
+    let params = TonopahParams::parse(parts.settings)?;
+    let mut probe = parts.child(0)?;
+    if params.reduction != Reduction::Part(0.0) && !probe.give_up(0.125) {
+        let message = "its base cannot give up a part of its window";
+        return Err(Refusal::new(message).with_help("take reno or cubic, or reduction=0"));
+    }
+    let reaction = Reaction::Reduce(params.reduction);
+    let pair = Pair::new(
+        params.rule.settings(),
+        reaction,
+        parts.child(0)?,
+        parts.setup,
+    );
+    Ok(Box::new(Tonopah(Some(pair))))
+}
+
+fn build_switching(parts: &Parts<'_>) -> Result<Box<dyn Control>, Refusal> {
+    let params = SwitchParams::parse(parts.settings)?;
+    let reaction = Reaction::Switch(parts.child(1)?);
+    let pair = Pair::new(
+        params.rule.settings(),
+        reaction,
+        parts.child(0)?,
+        parts.setup,
+    );
+    Ok(Box::new(Tonopah(Some(pair))))
+}
+
+/// A control that has not been given to its subflows yet: it rules nothing itself.
+struct Tonopah(Option<Pair>);
+
+impl Control for Tonopah {
+    fn on_ack(&mut self, _now: Instant, _ack: &Ack) {}
+
+    fn on_congestion(&mut self, _now: Instant, _congestion: &Congestion) {}
+
+    fn on_timeout(&mut self, _now: Instant, _in_flight: u64) {}
+
+    fn window(&self) -> u64 {
+        0
+    }
+
+    fn needs_subflows(&self) -> bool {
+        true
+    }
+
+    fn split(&mut self) -> Option<[Box<dyn Control>; 2]> {
+        self.0.take().map(Pair::split)
+    }
+}
+
+#[cfg(test)]
+mod tests;

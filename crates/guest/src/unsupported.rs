@@ -1,0 +1,72 @@
+//! What real sockets cannot run of a scenario.
+
+use crate::controls;
+use measure::Unsupported;
+use scenario::{Scenario, Stack, Traffic, addresses};
+use units::Refusal;
+use workload::Rows;
+
+/// Bytes of the largest packet.
+pub const MTU: u32 = 1500;
+
+/// What of the traffic of `scenario` real sockets cannot run, whatever is between them.
+pub fn unsupported(scenario: &Scenario) -> Vec<Unsupported> {
+    let mut found = Vec::new();
+    let mut refuse = |entry: String, refusal: Refusal| {
+        found.push(Unsupported { entry, refusal });
+    };
+    if scenario.stack != Stack::Linux {
+        refuse("stack".to_owned(), Refusal::new("this is Linux's own TCP"));
+    }
+    if scenario.small_queues {
+        let reason = "the queue under test is on a router: its senders' own queues are elsewhere";
+        refuse("small_queues".to_owned(), Refusal::new(reason));
+    }
+    if scenario.pacing {
+        let reason = "TCP is paced where its control names a rate, as bbr does, and not otherwise";
+        refuse("pacing".to_owned(), Refusal::new(reason));
+    }
+    for traffic in &scenario.traffic {
+        for (key, refusal) in of_traffic(traffic) {
+            refuse(format!("traffic.{}.{key}", traffic.name), refusal);
+        }
+    }
+    found
+}
+
+/// Keys of an entry that cannot be run, and why.
+fn of_traffic(traffic: &Traffic) -> Vec<(&'static str, Refusal)> {
+    let mut found = Vec::new();
+    if traffic.access.is_some() {
+        let reason = "senders have no link of their own in front of the bottleneck";
+        found.push(("access", Refusal::new(reason)));
+    }
+    if traffic.count > addresses::FLOWS {
+        let reason = format!("there are {} ports", addresses::FLOWS);
+        found.push(("count", Refusal::new(reason)));
+    }
+    let kind = &traffic.kind;
+    if workload::Registry::builtin().get(kind.name()).is_none() {
+        let reason = format!("the guest knows no {}", kind.name());
+        found.push(("kind", Refusal::new(reason)));
+    }
+    let control = traffic.control.as_ref();
+    if kind.entry.rows == Rows::Call && !kind.has_session() {
+        let reason = "how much of a socket's bytes wait cannot be told to the call here";
+        found.push(("tcp", Refusal::new(reason)));
+    } else if kind.has_session() {
+        let refused = control.and_then(|control| controls::ours(control).err());
+        found.extend(refused.map(|refusal| ("control", refusal)));
+        if traffic.session.packet() > MTU {
+            let reason = format!("a packet has at most {MTU} B here");
+            found.push(("session", Refusal::new(reason)));
+        }
+    } else {
+        let refused = control.and_then(controls::linux);
+        found.extend(refused.map(|refusal| ("control", refusal)));
+    }
+    if !traffic.via.is_empty() {
+        found.push(("via", Refusal::new("there is one link, and one way")));
+    }
+    found
+}

@@ -1,0 +1,140 @@
+//! Packets from one side's device to the other's.
+
+use crate::Error;
+use crate::clock::Clock;
+use crate::devices::{LONGEST, Tun};
+use crate::engine::{Network, Side};
+use crate::frame::Frame;
+use core::num::NonZeroU64;
+use core::sync::atomic::{AtomicBool, Ordering};
+use hdrhistogram::Histogram;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::thread::set_current_timer_slack;
+use std::hash::RandomState;
+use units::Duration;
+
+/// How long the end of a run may go unnoticed.
+const PATIENCE: Duration = Duration::from_millis(20);
+/// Packets that are read from a device before the other one has its turn.
+const BATCH: usize = 64;
+/// What is later is counted as this, in nanoseconds: a minute.
+const LATEST: u64 = 60_000_000_000;
+
+/// Carries packets, until it is stopped.
+pub struct Carrier {
+    clock: Clock,
+    /// What is between the devices.
+    pub network: Network,
+    net: Tun,
+    home: Tun,
+    salt: RandomState,
+    scratch: Vec<u8>,
+    late: Histogram<u64>,
+}
+
+impl Carrier {
+    /// One that has carried nothing.
+    ///
+    /// # Errors
+    /// None in practice: the histogram's bounds are constants.
+    pub fn new(clock: Clock, network: Network, net: Tun, home: Tun) -> Result<Self, Error> {
+        Ok(Carrier {
+            clock,
+            network,
+            net,
+            home,
+            salt: RandomState::new(),
+            scratch: vec![0; LONGEST],
+            late: Histogram::new_with_max(LATEST, 2)
+                .map_err(|error| Error::new(error.to_string(), "report this"))?,
+        })
+    }
+
+    /// Carries packets until `stop`.
+    ///
+    /// # Errors
+    /// If a device breaks.
+    pub fn carry(mut self, stop: &AtomicBool) -> Result<Self, Error> {
+        // Otherwise the kernel wakes this thread up to 50 us late: prctl(2), PR_SET_TIMERSLACK.
+        _ = set_current_timer_slack(NonZeroU64::new(1));
+        while !stop.load(Ordering::Acquire) {
+            self.hand_on();
+            let wait = self.network.due().since(self.clock.now()).min(PATIENCE);
+            let mut polled = [&self.net, &self.home].map(|tun| PollFd::new(tun, PollFlags::IN));
+            let timeout = Timespec {
+                tv_sec: 0,
+                tv_nsec: wait.as_nanos() as i64,
+            };
+            match poll(&mut polled, Some(&timeout)) {
+                Ok(_) | Err(Errno::INTR) => (),
+                Err(error) => {
+                    return Err(Error::new(
+                        format!("the link broke: {error}"),
+                        "begin again",
+                    ));
+                }
+            }
+            let [net, home] = polled.map(|fd| !fd.revents().is_empty());
+            if net {
+                self.read(Side::Net)?;
+            }
+            if home {
+                self.read(Side::Home)?;
+            }
+        }
+        Ok(self)
+    }
+
+    /// Takes what the device of a side has.
+    fn read(&mut self, from: Side) -> Result<(), Error> {
+        let (device, to) = match from {
+            Side::Net => (&self.net, Side::Home),
+            Side::Home => (&self.home, Side::Net),
+        };
+        for _ in 0..BATCH {
+            let mut buffer = self.network.buffer();
+            let read = device.read(&mut self.scratch, &mut buffer)?;
+            let frame = Frame::new(buffer);
+            if !read {
+                self.network.done(frame);
+                return Ok(());
+            }
+            match frame.header(&self.salt) {
+                Some(header) => self.network.take(self.clock.now(), to, frame, header),
+                None => self.network.done(frame),
+            }
+        }
+        Ok(())
+    }
+
+    /// Hands on what has arrived.
+    fn hand_on(&mut self) {
+        let now = self.clock.now();
+        while let Some((to, frame, at)) = self.network.arrived(now) {
+            let device = match to {
+                Side::Net => &self.net,
+                Side::Home => &self.home,
+            };
+            device.write(&frame);
+            self.late.saturating_record(now.since(at).as_nanos().max(1));
+            self.network.done(frame);
+        }
+    }
+
+    /// What should be known of the results: how late packets were.
+    pub fn remark(&self) -> String {
+        let micros = |share: f64| self.late.value_at_quantile(share) as f64 / 1000.0;
+        let (most, all) = (micros(0.99), micros(1.0));
+        let believe = match most > BELIEVED_US {
+            true => ": this host is too slow for this run to be believed",
+            false => "",
+        };
+        format!(
+            "live: 99 % of the packets were handed on within {most:.0} us of their time, all within {all:.0} us{believe}"
+        )
+    }
+}
+
+/// Packets that come later than this at the 99th percentile are not those of the link.
+const BELIEVED_US: f64 = 1000.0;

@@ -1,0 +1,502 @@
+//! What is between the two sides: a scenario's link, and the delay of each flow behind it.
+
+use crate::engine::Side;
+use crate::frame::{Frame, Header};
+use core::cmp::Reverse;
+use link::Link;
+use measure::{Event, LinkId, PacketId};
+use qdisc::{Class, DropReason, FlowId, Observer, Packet};
+use scenario::addresses::{FLOWS, flow_of};
+use std::collections::{BinaryHeap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use units::{Duration, Instant};
+
+/// A packet under way.
+#[derive(Debug, Default)]
+pub struct Parcel {
+    frame: Frame,
+    number: u64,
+    flow: Option<FlowId>,
+}
+
+/// The round trip of each flow, without queueing and transmission. Whoever opens a flow tells it here.
+#[derive(Clone)]
+pub struct RoundTrips(Arc<[AtomicU64]>);
+
+impl RoundTrips {
+    /// Nothing is known of any flow.
+    pub fn new() -> Self {
+        RoundTrips((0..FLOWS).map(|_| AtomicU64::new(0)).collect())
+    }
+
+    /// That of a flow is `rtt`.
+    pub fn set(&self, flow: FlowId, rtt: Duration) {
+        if let Some(slot) = self.0.get(flow.0 as usize) {
+            slot.store(rtt.as_nanos(), Ordering::Release);
+        }
+    }
+
+    /// One way of it. What is odd in nanoseconds comes back on the other one.
+    fn one_way(&self, flow: Option<FlowId>, to: Side) -> Duration {
+        let slot = flow.and_then(|flow| self.0.get(flow.0 as usize));
+        let rtt = slot.map_or(0, |slot| slot.load(Ordering::Acquire));
+        Duration::from_nanos(match to {
+            Side::Home => rtt / 2,
+            Side::Net => rtt - rtt / 2,
+        })
+    }
+}
+
+/// One direction.
+struct Lane {
+    to: Side,
+    /// The queue and its number; none where there is only a delay.
+    link: Option<(LinkId, Link<Parcel>)>,
+    /// What of the delay is the link's own.
+    own_delay: Duration,
+    /// When the device has sent each of the packets that it holds.
+    sending: VecDeque<Instant>,
+    wake: Instant,
+}
+
+/// A packet behind the link: when it arrives, which of those that arrive then it is, and where.
+struct Flying {
+    at: Instant,
+    number: u64,
+    to: Side,
+    frame: Frame,
+}
+
+impl PartialEq for Flying {
+    fn eq(&self, other: &Self) -> bool {
+        (self.at, self.number) == (other.at, other.number)
+    }
+}
+
+impl Eq for Flying {}
+
+impl PartialOrd for Flying {
+    fn partial_cmp(&self, other: &Self) -> Option<core::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Flying {
+    fn cmp(&self, other: &Self) -> core::cmp::Ordering {
+        (self.at, self.number).cmp(&(other.at, other.number))
+    }
+}
+
+/// Both directions. It is told the time, and takes whatever time has passed in steps, each at its own
+/// moment.
+pub struct Network {
+    lanes: [Lane; 2],
+    flying: BinaryHeap<Reverse<Flying>>,
+    round_trips: RoundTrips,
+    packets: u64,
+    watch: Watch,
+}
+
+/// Buffers that wait for packets.
+const SPARE: usize = 1024;
+
+/// What happened, and buffers that are free again.
+struct Watch {
+    /// The link that tells now.
+    link: LinkId,
+    events: Vec<(Instant, Event)>,
+    spare: Vec<Vec<u8>>,
+}
+
+impl Watch {
+    fn free(&mut self, frame: Frame) {
+        if self.spare.len() < SPARE {
+            self.spare.push(frame.into_buffer());
+        }
+    }
+
+    fn tell(&mut self, now: Instant, event: Event) {
+        self.events.push((now, event));
+    }
+}
+
+fn id(packet: &Packet<Parcel>) -> PacketId {
+    PacketId {
+        number: packet.payload.number,
+        flow: packet.payload.flow,
+        bytes: packet.len,
+        ecn: packet.ecn,
+    }
+}
+
+impl Observer<Parcel> for Watch {
+    fn dropped(&mut self, now: Instant, packet: Packet<Parcel>, reason: DropReason) {
+        let link = self.link;
+        let packet_id = id(&packet);
+        self.tell(
+            now,
+            Event::Dropped {
+                link,
+                packet: packet_id,
+                reason,
+            },
+        );
+        self.free(packet.payload.frame);
+    }
+
+    fn marked(&mut self, now: Instant, packet: &Packet<Parcel>) {
+        let link = self.link;
+        let packet = id(packet);
+        self.tell(now, Event::Marked { link, packet });
+    }
+
+    fn moved(&mut self, now: Instant, flow: FlowId, from: Option<Class>, to: Class) {
+        let link = self.link;
+        let event = Event::Moved {
+            link,
+            flow,
+            from,
+            to,
+        };
+        self.tell(now, event);
+    }
+}
+
+impl Network {
+    /// A network in which nothing is under way: the link towards the home, and that away from it where
+    /// there is one; `own_delay` is theirs.
+    pub fn new(
+        links: impl IntoIterator<Item = Link<Parcel>>,
+        own_delay: Duration,
+        round_trips: RoundTrips,
+    ) -> Self {
+        let mut links = (0..).map(LinkId).zip(links);
+        let mut lane = |to| {
+            let link = links.next();
+            Lane {
+                to,
+                own_delay: link.as_ref().map_or(Duration::ZERO, |_| own_delay),
+                link,
+                sending: VecDeque::new(),
+                wake: Instant::NEVER,
+            }
+        };
+        Network {
+            lanes: [lane(Side::Home), lane(Side::Net)],
+            flying: BinaryHeap::new(),
+            round_trips,
+            packets: 0,
+            watch: Watch {
+                link: LinkId(0),
+                events: Vec::new(),
+                spare: Vec::new(),
+            },
+        }
+    }
+
+    /// A buffer to read into.
+    pub fn buffer(&mut self) -> Vec<u8> {
+        self.watch.spare.pop().unwrap_or_default()
+    }
+
+    /// A packet has been handed on, or was none: its buffer is free.
+    pub fn done(&mut self, frame: Frame) {
+        self.watch.free(frame);
+    }
+
+    /// A packet comes from the other side, `now`, no earlier than what happened before.
+    pub fn take(&mut self, now: Instant, to: Side, frame: Frame, header: Header) {
+        self.catch_up(now);
+        self.packets += 1;
+        let (source, destination) = header.ports;
+        let flow = flow_of(source).filter(|_| source == destination);
+        let number = self.packets;
+        let lane = &mut self.lanes[place(to)];
+        let Some((link, queue)) = &mut lane.link else {
+            let at = now + self.round_trips.one_way(flow, to);
+            let flying = Flying {
+                at,
+                number,
+                to,
+                frame,
+            };
+            return self.flying.push(Reverse(flying));
+        };
+        let mut packet = header.around(Parcel {
+            frame,
+            number,
+            flow,
+        });
+        // Nobody's packets are told apart by their hash, far from the numbers of flows.
+        packet.flow = flow.unwrap_or(FlowId(packet.hash | 1 << 31));
+        packet.arrived = now;
+        let link = *link;
+        self.watch.link = link;
+        let packet_id = id(&packet);
+        self.watch.tell(
+            now,
+            Event::Enqueued {
+                link,
+                packet: packet_id,
+            },
+        );
+        queue.enqueue(now, packet, &mut self.watch);
+        self.start(now, place(to));
+    }
+
+    /// When something is to be done next.
+    pub fn due(&self) -> Instant {
+        let arrives = self.flying.peek().map_or(Instant::NEVER, |Reverse(f)| f.at);
+        self.lanes
+            .iter()
+            .map(Lane::next_step)
+            .fold(arrives, Instant::min)
+    }
+
+    /// A packet that has arrived by `now`, where, and when.
+    pub fn arrived(&mut self, now: Instant) -> Option<(Side, Frame, Instant)> {
+        self.catch_up(now);
+        if self.flying.peek()?.0.at > now {
+            return None;
+        }
+        let Reverse(flying) = self.flying.pop()?;
+        Some((flying.to, flying.frame, flying.at))
+    }
+
+    /// What happened, and the queues as they are now.
+    pub fn end(self) -> (Vec<(Instant, Event)>, Vec<Link<Parcel>>) {
+        let links = self.lanes.into_iter().filter_map(|lane| lane.link);
+        (self.watch.events, links.map(|(_, link)| link).collect())
+    }
+
+    fn catch_up(&mut self, now: Instant) {
+        loop {
+            let first = if self.lanes[1].next_step() < self.lanes[0].next_step() {
+                1
+            } else {
+                0
+            };
+            let lane = &mut self.lanes[first];
+            let at = lane.next_step();
+            let (true, Some((_, link))) = (at <= now, &mut lane.link) else {
+                return;
+            };
+            if lane.sending.front() == Some(&at) {
+                lane.sending.pop_front();
+                link.sent();
+            } else {
+                lane.wake = Instant::NEVER;
+                link.woken(at);
+            }
+            self.start(at, first);
+        }
+    }
+
+    /// Puts packets onto the wire as long as the device takes some.
+    fn start(&mut self, now: Instant, place: usize) {
+        let lane = &mut self.lanes[place];
+        let Some((link, queue)) = &mut lane.link else {
+            return;
+        };
+        let link = *link;
+        self.watch.link = link;
+        while let Some(departure) = queue.next(now, &mut self.watch) {
+            let packet = departure.packet;
+            let packet_id = id(&packet);
+            let sojourn = now.since(packet.arrived);
+            self.watch.tell(
+                now,
+                Event::Dequeued {
+                    link,
+                    packet: packet_id,
+                    sojourn,
+                },
+            );
+            lane.sending.push_back(departure.sent);
+            let ecn = packet.ecn;
+            let mut parcel = packet.payload;
+            if ecn == units::Ecn::Ce {
+                parcel.frame.mark();
+            }
+            let Some(arrives) = departure.arrives else {
+                self.watch.tell(
+                    now,
+                    Event::Lost {
+                        link,
+                        packet: packet_id,
+                    },
+                );
+                self.watch.free(parcel.frame);
+                continue;
+            };
+            let all = self.round_trips.one_way(parcel.flow, lane.to);
+            self.flying.push(Reverse(Flying {
+                at: arrives + all.saturating_sub(lane.own_delay),
+                number: parcel.number,
+                to: lane.to,
+                frame: parcel.frame,
+            }));
+        }
+        if let Some(at) = queue.wake_at(now) {
+            lane.wake = lane.wake.min(at);
+        }
+    }
+}
+
+impl Lane {
+    fn next_step(&self) -> Instant {
+        let sent = self.sending.front().copied().unwrap_or(Instant::NEVER);
+        sent.min(self.wake)
+    }
+}
+
+fn place(to: Side) -> usize {
+    match to {
+        Side::Home => 0,
+        Side::Net => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use link::{Capacity, Line};
+    use qdisc::{Choice, Env, Hosts, Limit, Registry};
+    use units::{Ecn, Rate};
+
+    /// 1500 bytes take a millisecond on it.
+    fn link(discipline: &str, packets: u32) -> Link<Parcel> {
+        let choice: Choice = discipline.parse().unwrap();
+        let rate = Rate::from_bits(12_000_000);
+        let env = Env {
+            limit: Some(Limit::Packets(packets)),
+            rate: Some(rate),
+            seed: 1,
+        };
+        let queue = Registry::builtin().build(&choice, &env).unwrap();
+        Link::new(queue, Line::new(Capacity::Constant(rate)))
+    }
+
+    fn header(ports: (u16, u16)) -> Header {
+        Header {
+            len: 1500,
+            hash: u32::from(ports.0),
+            hosts: Hosts::default(),
+            ports,
+            dscp: 0,
+            ecn: Ecn::Ect0,
+        }
+    }
+
+    fn at(us: u64) -> Instant {
+        Instant::from_nanos(us * 1000)
+    }
+
+    /// Two flows of 20 and of 5 ms.
+    fn network(links: impl IntoIterator<Item = Link<Parcel>>) -> Network {
+        let round_trips = RoundTrips::new();
+        round_trips.set(FlowId(0), Duration::from_millis(20));
+        round_trips.set(FlowId(1), Duration::from_millis(5));
+        Network::new(links, Duration::ZERO, round_trips)
+    }
+
+    fn all(network: &mut Network) -> Vec<(Side, u8, Instant)> {
+        let mut arrived = Vec::new();
+        while network.due() != Instant::NEVER {
+            let now = network.due();
+            while let Some((to, frame, at)) = network.arrived(now) {
+                arrived.push((to, frame.bytes()[0], at));
+                network.done(frame);
+            }
+        }
+        arrived
+    }
+
+    const PORTS: [(u16, u16); 3] = [(1024, 1024), (1025, 1025), (9, 1024)];
+
+    /// A packet of each flow and one of nobody's, at once: a millisecond each, and then half of the
+    /// flow's round trip.
+    #[test]
+    fn the_link_is_shared_and_the_way_behind_it_is_each_flows_own() {
+        let mut network = network([link("pfifo", 10)]);
+        for (number, ports) in (0..).zip(PORTS) {
+            network.take(at(0), Side::Home, Frame::new(vec![number]), header(ports));
+        }
+        let home = Side::Home;
+        let arrived = all(&mut network);
+        assert_eq!(
+            arrived,
+            [
+                (home, 2, at(3000)),
+                (home, 1, at(4500)),
+                (home, 0, at(11_000))
+            ]
+        );
+    }
+
+    #[test]
+    fn without_an_uplink_the_way_back_is_a_delay() {
+        let mut network = network([link("pfifo", 10)]);
+        for (number, ports) in (0..).zip(PORTS) {
+            network.take(at(7), Side::Net, Frame::new(vec![number]), header(ports));
+        }
+        let arrived: Vec<Instant> = all(&mut network).into_iter().map(|(.., at)| at).collect();
+        assert_eq!(arrived, [at(7), at(2507), at(10_007)]);
+        assert_eq!(network.end().0, [], "it passed no queue");
+    }
+
+    #[test]
+    fn an_uplink_is_a_queue_of_its_own() {
+        let mut network = network([link("pfifo", 10), link("pfifo", 10)]);
+        network.take(at(0), Side::Home, Frame::new(vec![0]), header(PORTS[0]));
+        network.take(at(0), Side::Net, Frame::new(vec![1]), header(PORTS[0]));
+        let arrived = all(&mut network);
+        let expected = [(Side::Home, 0, at(11_000)), (Side::Net, 1, at(11_000))];
+        assert_eq!(arrived, expected);
+        let (events, links) = network.end();
+        assert_eq!(links.len(), 2);
+        let of = |wanted: u16| {
+            let link = |event: &Event| match event {
+                Event::Enqueued { link, .. } | Event::Dequeued { link, .. } => Some(*link),
+                _ => None,
+            };
+            let events = events.iter().filter_map(|(_, event)| link(event));
+            events.filter(|link| *link == LinkId(wanted)).count()
+        };
+        assert_eq!([of(0), of(1)], [2, 2]);
+    }
+
+    /// Asked late, it still knows when everything happened.
+    #[test]
+    fn events_have_their_own_times_and_say_whose_packets_they_are() {
+        let mut network = network([link("pfifo", 1)]);
+        for ports in PORTS {
+            network.take(at(0), Side::Home, Frame::new(vec![0]), header(ports));
+        }
+        assert!(network.arrived(at(60_000)).is_some());
+        let told: Vec<(Instant, &str, Option<FlowId>)> = network
+            .end()
+            .0
+            .into_iter()
+            .map(|(now, event)| match event {
+                Event::Enqueued { packet, .. } => (now, "came", packet.flow),
+                Event::Dequeued { packet, .. } => (now, "left", packet.flow),
+                Event::Dropped { packet, .. } => (now, "dropped", packet.flow),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        let (first, second) = (Some(FlowId(0)), Some(FlowId(1)));
+        assert_eq!(
+            told,
+            [
+                (at(0), "came", first),
+                (at(0), "left", first),
+                (at(0), "came", second),
+                (at(0), "came", None),
+                (at(0), "dropped", None),
+                (at(1000), "left", second),
+            ]
+        );
+    }
+}

@@ -1,0 +1,264 @@
+//! Packets as a TUN device has them, and what a discipline has to know of them.
+
+use core::hash::{BuildHasher, Hash};
+use core::net::IpAddr;
+use etherparse::{LaxNetSlice, LaxSlicedPacket, TransportSlice};
+use qdisc::{Hosts, Packet};
+use units::{Ecn, FlowId};
+
+/// Bytes of the header before each packet: `struct virtio_net_hdr`, linux/virtio_net.h.
+pub const VNET: usize = 10;
+
+/// `VIRTIO_NET_HDR_GSO_NONE`.
+const WHOLE: u8 = 0;
+
+/// A packet as it came, behind the header of the TUN device, which says what is left to do to it: to
+/// finish a checksum, to cut it into segments. It is handed on as it came.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Frame(Vec<u8>);
+
+/// What can be read of a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Header {
+    /// Bytes that its segments have on a wire, IP headers included.
+    pub len: u32,
+    /// Salted hash of its addresses, ports and protocol; of a fragment, without ports.
+    pub hash: u32,
+    /// Salted hashes of its addresses.
+    pub hosts: Hosts,
+    /// Source and destination ports; zeros where it has none, and of a fragment.
+    pub ports: (u16, u16),
+    /// The Differentiated Services code point.
+    pub dscp: u8,
+    /// The ECN field.
+    pub ecn: Ecn,
+}
+
+impl Frame {
+    /// What was read from a device into a buffer: the header and a packet.
+    pub fn new(bytes: Vec<u8>) -> Self {
+        Frame(bytes)
+    }
+
+    /// What is written to a device.
+    pub fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The buffer, for the next packet.
+    pub fn into_buffer(self) -> Vec<u8> {
+        self.0
+    }
+
+    /// The packet itself.
+    fn packet(&self) -> &[u8] {
+        self.0.get(VNET..).unwrap_or_default()
+    }
+
+    /// What can be read of it; none where it is no IP packet that anybody could have sent.
+    pub fn header(&self, salt: &impl BuildHasher) -> Option<Header> {
+        let sliced = LaxSlicedPacket::from_ip(self.packet()).ok()?;
+        let (from, to, tos, protocol, fragmented): (IpAddr, IpAddr, u8, u8, bool) =
+            match sliced.net? {
+                LaxNetSlice::Ipv4(ip) => {
+                    let header = ip.header();
+                    (
+                        header.source_addr().into(),
+                        header.destination_addr().into(),
+                        header.slice()[1],
+                        ip.payload_ip_number().0,
+                        ip.is_payload_fragmented(),
+                    )
+                }
+                LaxNetSlice::Ipv6(ip) => (
+                    ip.header().source_addr().into(),
+                    ip.header().destination_addr().into(),
+                    ip.header().traffic_class(),
+                    ip.payload().ip_number.0,
+                    ip.is_payload_fragmented(),
+                ),
+                LaxNetSlice::Arp(_) => return None,
+            };
+        let ports = match sliced.transport {
+            Some(TransportSlice::Tcp(tcp)) if !fragmented => {
+                (tcp.source_port(), tcp.destination_port())
+            }
+            Some(TransportSlice::Udp(udp)) if !fragmented => {
+                (udp.source_port(), udp.destination_port())
+            }
+            _ => (0, 0),
+        };
+        let hash = |value: &dyn Fn(&mut dyn core::hash::Hasher)| {
+            let mut hasher = salt.build_hasher();
+            value(&mut hasher);
+            core::hash::Hasher::finish(&hasher) as u32
+        };
+        Some(Header {
+            len: self.wire_len()?,
+            hash: hash(&|mut hasher| (from, to, protocol, ports).hash(&mut hasher)),
+            hosts: Hosts {
+                source: hash(&|mut hasher| from.hash(&mut hasher)),
+                destination: hash(&|mut hasher| to.hash(&mut hasher)),
+            },
+            ports,
+            dscp: tos >> 2,
+            ecn: Ecn::of_tos(tos),
+        })
+    }
+
+    /// What its segments have on a wire: each has the headers.
+    fn wire_len(&self) -> Option<u32> {
+        let all = u32::try_from(self.packet().len()).ok()?;
+        let field = |at: usize| u32::from(u16::from_ne_bytes([self.0[at], self.0[at + 1]]));
+        let (kind, headers, segment) = (self.0[1], field(2), field(4));
+        if kind == WHOLE || segment == 0 || headers >= all {
+            return Some(all);
+        }
+        let segments = (all - headers).div_ceil(segment);
+        Some(all + (segments - 1) * headers)
+    }
+
+    /// Sets Congestion Experienced, in a packet of which a header was read.
+    pub fn mark(&mut self) {
+        let Some(packet) = self.0.get_mut(VNET..) else {
+            return;
+        };
+        match packet.first().map(|first| first >> 4) {
+            Some(4) if packet.len() >= 20 => {
+                let old = u16::from_be_bytes([packet[0], packet[1]]);
+                packet[1] |= 3;
+                let new = u16::from_be_bytes([packet[0], packet[1]]);
+                let sum = u16::from_be_bytes([packet[10], packet[11]]);
+                let sum = updated(sum, old, new).to_be_bytes();
+                packet[10..12].copy_from_slice(&sum);
+            }
+            // The traffic class begins with the low half of the first byte.
+            Some(6) if packet.len() >= 40 => packet[1] |= 0x30,
+            _ => (),
+        }
+    }
+}
+
+/// A checksum after one of its words changed: RFC 1624, equation 3.
+fn updated(sum: u16, old: u16, new: u16) -> u16 {
+    let mut all = u32::from(!sum) + u32::from(!old) + u32::from(new);
+    while all > 0xffff {
+        all = (all & 0xffff) + (all >> 16);
+    }
+    !(all as u16)
+}
+
+impl Header {
+    /// The packet as a discipline sees it.
+    pub fn around<P: Default>(self, payload: P) -> Packet<P> {
+        Packet {
+            len: self.len,
+            flow: FlowId(self.hash),
+            hash: self.hash,
+            hosts: self.hosts,
+            dscp: self.dscp,
+            ecn: self.ecn,
+            payload,
+            ..Packet::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::hash::BuildHasherDefault;
+    use etherparse::PacketBuilder;
+    use proptest::prelude::*;
+    use std::hash::DefaultHasher;
+
+    type Salt = BuildHasherDefault<DefaultHasher>;
+
+    fn frame(packet: &[u8]) -> Frame {
+        Frame([&[0; VNET], packet].concat())
+    }
+
+    fn tcp(version: u8, port: u16) -> Vec<u8> {
+        let builder = match version {
+            4 => PacketBuilder::ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64),
+            _ => PacketBuilder::ipv6([1; 16], [2; 16], 64),
+        };
+        let mut bytes = Vec::new();
+        let builder = builder.tcp(port, 443, 1, 1000);
+        builder.write(&mut bytes, &[7; 100]).unwrap();
+        bytes
+    }
+
+    fn header(packet: &[u8]) -> Option<Header> {
+        frame(packet).header(&Salt::default())
+    }
+
+    #[test]
+    fn flows_are_told_apart_and_hosts_are_not() {
+        for version in [4, 6] {
+            let (one, other) = (tcp(version, 1), tcp(version, 2));
+            let (one, other) = (header(&one).unwrap(), header(&other).unwrap());
+            assert_ne!(one.hash, other.hash);
+            assert_eq!(one.hosts, other.hosts);
+            assert_ne!(one.hosts.source, one.hosts.destination);
+            assert_eq!(one.len, if version == 4 { 140 } else { 160 });
+        }
+    }
+
+    #[test]
+    fn a_mark_keeps_the_checksum_right() {
+        for version in [4, 6] {
+            let mut packet = tcp(version, 1);
+            // ECT(0).
+            match version {
+                4 => {
+                    packet[1] = 2;
+                    let header = etherparse::Ipv4HeaderSlice::from_slice(&packet).unwrap();
+                    let sum = header.to_header().calc_header_checksum();
+                    packet[10..12].copy_from_slice(&sum.to_be_bytes());
+                }
+                _ => packet[1] = 0x20,
+            }
+            let mut frame = frame(&packet);
+            assert_eq!(frame.header(&Salt::default()).unwrap().ecn, Ecn::Ect0);
+            frame.mark();
+            assert_eq!(frame.header(&Salt::default()).unwrap().ecn, Ecn::Ce);
+            if version == 4 {
+                let header = etherparse::Ipv4HeaderSlice::from_slice(frame.packet()).unwrap();
+                let sum = header.to_header().calc_header_checksum();
+                assert_eq!(header.header_checksum(), sum);
+            }
+        }
+    }
+
+    #[test]
+    fn segments_have_headers_each() {
+        let mut frame = frame(&tcp(4, 1));
+        // VIRTIO_NET_HDR_GSO_TCPV4, headers of 40 bytes, segments of 30.
+        frame.0[1] = 1;
+        frame.0[2..4].copy_from_slice(&40u16.to_ne_bytes());
+        frame.0[4..6].copy_from_slice(&30u16.to_ne_bytes());
+        assert_eq!(frame.header(&Salt::default()).unwrap().len, 140 + 3 * 40);
+    }
+
+    #[test]
+    fn what_is_no_packet_has_no_header() {
+        for bad in [&[][..], &[0x45], &[0; 60], &[0x60; 20]] {
+            assert_eq!(header(bad), None, "{bad:?}");
+        }
+        assert_eq!(Frame::new(vec![0; 3]).header(&Salt::default()), None);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_panics(mut bytes in proptest::collection::vec(any::<u8>(), 0..200), first in 0..3) {
+            if let Some(byte) = bytes.get_mut(VNET) {
+                *byte = [0x45, 0x60, *byte][first as usize];
+            }
+            let mut frame = Frame::new(bytes);
+            let header = frame.header(&Salt::default());
+            prop_assert!(header.is_none_or(|header| header.len < 1 << 24));
+            frame.mark();
+        }
+    }
+}

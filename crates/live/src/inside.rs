@@ -1,0 +1,136 @@
+//! The place behind the link: a network namespace with a device and a command.
+
+use crate::devices::{self, Addresses, Tun};
+use crate::{Error, devices::missed};
+use nix::mount::{MsFlags, mount};
+use nix::sched::{CloneFlags, unshare};
+use std::ffi::OsString;
+use std::process::{Child, Command};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+
+/// A thread that lives in the namespace.
+pub struct Inside {
+    orders: Sender<Order>,
+    answers: Receiver<Answer>,
+    thread: Option<JoinHandle<()>>,
+}
+
+enum Order {
+    Run(Vec<OsString>),
+    Missed,
+}
+
+enum Answer {
+    Made(Result<Tun, Error>),
+    Runs(Result<Child, Error>),
+    Missed(u64),
+}
+
+impl Inside {
+    /// Makes the namespace, and a device in it.
+    ///
+    /// # Errors
+    /// If that is not permitted.
+    pub fn make(addresses: Addresses, burst: u32) -> Result<(Inside, Tun), Error> {
+        let (orders, received) = channel();
+        let (answer, answers) = channel();
+        let thread = std::thread::spawn(move || {
+            let made = prepare(addresses, burst);
+            let good = made.is_ok();
+            if answer.send(Answer::Made(made)).is_ok() && good {
+                serve(addresses.pair, &received, &answer);
+            }
+        });
+        let inside = Inside {
+            orders,
+            answers,
+            thread: Some(thread),
+        };
+        match inside.answers.recv() {
+            Ok(Answer::Made(made)) => made.map(|tun| (inside, tun)),
+            _ => Err(gone()),
+        }
+    }
+
+    /// Runs a command there.
+    ///
+    /// # Errors
+    /// If it cannot be started.
+    pub fn run(&self, command: &[OsString]) -> Result<Child, Error> {
+        _ = self.orders.send(Order::Run(command.to_vec()));
+        match self.answers.recv() {
+            Ok(Answer::Runs(child)) => child,
+            _ => Err(gone()),
+        }
+    }
+
+    /// Packets that were dropped on the way out of the namespace, before this process read them.
+    pub fn missed(&self) -> u64 {
+        _ = self.orders.send(Order::Missed);
+        match self.answers.recv() {
+            Ok(Answer::Missed(packets)) => packets,
+            _ => 0,
+        }
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        // The thread ends when nobody can order anything any more.
+        (self.orders, _) = channel();
+        if let Some(thread) = self.thread.take() {
+            _ = thread.join();
+        }
+    }
+}
+
+fn gone() -> Error {
+    Error::new("the namespace is gone", "begin again")
+}
+
+fn serve(pair: u8, orders: &Receiver<Order>, answers: &Sender<Answer>) {
+    while let Ok(order) = orders.recv() {
+        let answer = match order {
+            Order::Run(command) => Answer::Runs(start(&command)),
+            Order::Missed => Answer::Missed(missed(pair)),
+        };
+        if answers.send(answer).is_err() {
+            return;
+        }
+    }
+}
+
+fn prepare(addresses: Addresses, burst: u32) -> Result<Tun, Error> {
+    let failed = |what: &str, error: nix::Error| {
+        Error::new(
+            format!("{what}: {error}"),
+            "it takes root: run it with sudo",
+        )
+    };
+    unshare(CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS)
+        .map_err(|error| failed("a network namespace cannot be made", error))?;
+    // What is mounted here is nobody else's.
+    let none: Option<&str> = None;
+    mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none)
+        .map_err(|error| failed("mounts cannot be made private", error))?;
+    mount(Some("sysfs"), "/sys", Some("sysfs"), MsFlags::empty(), none)
+        .map_err(|error| failed("/sys of the namespace cannot be mounted", error))?;
+    let tun = Tun::make(addresses.pair)?.ok_or_else(gone)?;
+    devices::configure(addresses, burst)?;
+    Ok(tun)
+}
+
+fn start(command: &[OsString]) -> Result<Child, Error> {
+    let Some((program, args)) = command.split_first() else {
+        return Err(Error::new("there is no command", "write one behind --"));
+    };
+    let started = Command::new(program).args(args).spawn();
+    started.map_err(|error| {
+        let program = program.to_string_lossy();
+        Error::new(
+            format!("{program} cannot be run: {error}"),
+            "write a command behind --, such as -- ping 100.64.0.1",
+        )
+    })
+}

@@ -1,0 +1,268 @@
+//! A link between two devices, for as long as a command runs.
+
+use crate::clock::{Clock, processor_seconds};
+use crate::devices::{self, Addresses, LONGEST, Tun};
+use crate::inside::Inside;
+use crate::{Counts, Error, Frame, Way};
+use core::num::NonZeroU64;
+use hdrhistogram::Histogram;
+use link::Link;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+use rustix::thread::set_current_timer_slack;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use std::ffi::OsString;
+use std::hash::RandomState;
+use std::os::fd::OwnedFd;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, ExitStatus};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use units::{Duration, Instant};
+
+/// Packets that are read from a device before the other one has its turn.
+const BATCH: usize = 64;
+/// How long nothing has to come for the link to be idle.
+const QUIET: Duration = Duration::from_millis(20);
+/// How long a signal may wait.
+const PATIENCE: Duration = Duration::from_millis(100);
+/// What is later is counted as this, in nanoseconds: a minute.
+const LATEST: u64 = 60_000_000_000;
+/// How long packets may still be under way when the command has ended.
+const LINGER: Duration = Duration::from_secs(1);
+/// Pairs of addresses that there are.
+const PAIRS: u8 = 63;
+
+/// What to run, and behind what.
+pub struct Setup {
+    /// Towards the command.
+    pub down: Link<Frame>,
+    /// Away from it.
+    pub up: Link<Frame>,
+    /// Bytes of a packet that is still to be cut into segments, at most: what a millisecond carries.
+    pub burst: u32,
+    /// The command and its words.
+    pub command: Vec<OsString>,
+}
+
+/// What came of it.
+#[derive(Debug, Clone)]
+pub struct Done {
+    /// How the command ended, as a shell has it: its status, or 128 and the signal that ended it.
+    pub status: u8,
+    /// How long it ran, seconds.
+    pub seconds: f64,
+    /// The processor's time that this process took, seconds.
+    pub processor_seconds: f64,
+    /// What went towards the command.
+    pub down: Counts,
+    /// What went away from it.
+    pub up: Counts,
+    /// Packets that this process did not read in time.
+    pub missed: u64,
+    /// By how much packets were handed on too late, in nanoseconds.
+    pub late: Histogram<u64>,
+}
+
+/// Runs a command behind a link.
+///
+/// # Errors
+/// If namespaces or devices cannot be made, or the command cannot be started.
+pub fn run(setup: Setup) -> Result<Done, Error> {
+    let signals = Signals::catch()?;
+    let (outside, pair) = outer()?;
+    let addresses = Addresses {
+        pair,
+        inside: false,
+    };
+    devices::configure(addresses, setup.burst)?;
+    let (inside, near) = Inside::make(addresses.other(), setup.burst)?;
+    let child = inside.run(&setup.command)?;
+    // Otherwise the kernel wakes this thread up to 50 us late: prctl(2), PR_SET_TIMERSLACK.
+    _ = set_current_timer_slack(NonZeroU64::new(1));
+    let mut bridge = Bridge {
+        clock: Clock::start(),
+        down: Way::new(setup.down),
+        up: Way::new(setup.up),
+        near,
+        outside,
+        salt: RandomState::new(),
+        scratch: vec![0; LONGEST],
+        late: Histogram::new_with_max(LATEST, 2)
+            .map_err(|error| Error::new(error.to_string(), "report this"))?,
+    };
+    let status = bridge.serve(child, &signals)?;
+    Ok(Done {
+        status,
+        seconds: bridge.clock.now().as_secs_f64(),
+        processor_seconds: processor_seconds(),
+        down: bridge.down.counts().clone(),
+        up: bridge.up.counts().clone(),
+        missed: inside.missed() + devices::missed(pair),
+        late: bridge.late,
+    })
+}
+
+/// The first device of ours that nobody has.
+fn outer() -> Result<(Tun, u8), Error> {
+    for pair in 0..PAIRS {
+        if let Some(tun) = Tun::make(pair)? {
+            return Ok((tun, pair));
+        }
+    }
+    let message = format!("{PAIRS} links run here already");
+    Err(Error::new(message, "end one of them"))
+}
+
+/// Signals that are the command's: a terminal sends SIGINT and SIGQUIT to both.
+struct Signals {
+    passed: Vec<(Signal, Arc<AtomicBool>)>,
+}
+
+impl Signals {
+    fn catch() -> Result<Self, Error> {
+        let failed = |error: std::io::Error| {
+            Error::new(format!("signals cannot be caught: {error}"), "begin again")
+        };
+        for signal in [SIGINT, SIGQUIT] {
+            signal_hook::flag::register(signal, Arc::default()).map_err(failed)?;
+        }
+        let mut passed = Vec::new();
+        for (number, signal) in [(SIGTERM, Signal::TERM), (SIGHUP, Signal::HUP)] {
+            let flag = Arc::new(AtomicBool::new(false));
+            signal_hook::flag::register(number, Arc::clone(&flag)).map_err(failed)?;
+            passed.push((signal, flag));
+        }
+        Ok(Signals { passed })
+    }
+
+    fn pass(&self, child: Pid) {
+        for (signal, flag) in &self.passed {
+            if flag.swap(false, Ordering::Relaxed) {
+                // It may have ended by now.
+                _ = kill_process(child, *signal);
+            }
+        }
+    }
+}
+
+/// Both ways, and the devices at their ends.
+struct Bridge {
+    clock: Clock,
+    down: Way,
+    up: Way,
+    /// The device inside.
+    near: Tun,
+    outside: Tun,
+    salt: RandomState,
+    scratch: Vec<u8>,
+    late: Histogram<u64>,
+}
+
+impl Bridge {
+    /// Carries packets until the command ends, and those that are under way then: a peer that does not
+    /// see a connection end waits for it.
+    fn serve(&mut self, mut child: Child, signals: &Signals) -> Result<u8, Error> {
+        let pid = Pid::from_child(&child);
+        let ended = pidfd_open(pid, PidfdFlags::empty()).map_err(broke)?;
+        while !self.step(Some(&ended), PATIENCE)? {
+            signals.pass(pid);
+        }
+        let status = child.wait();
+        let status = status.map_err(|error| Error::new(error.to_string(), "begin again"))?;
+        let end = self.clock.now() + LINGER;
+        let moved = |bridge: &Bridge| bridge.up.counts().packets + bridge.down.counts().packets;
+        let mut before = None;
+        while self.clock.now() < end && before != Some(moved(self)) {
+            before = Some(moved(self));
+            let quiet = self.clock.now() + QUIET;
+            while self.clock.now() < quiet || self.due() != Instant::NEVER {
+                self.step(None, QUIET)?;
+                if self.clock.now() >= end {
+                    break;
+                }
+            }
+        }
+        Ok(code(status))
+    }
+
+    /// When something is to be done next.
+    fn due(&self) -> Instant {
+        self.down.due().min(self.up.due())
+    }
+
+    /// Waits for something to do, for `most` at most, and does it; whether the command has ended.
+    fn step(&mut self, ended: Option<&OwnedFd>, most: Duration) -> Result<bool, Error> {
+        self.hand_on();
+        let wait = self.due().since(self.clock.now()).min(most);
+        let mut polled = vec![
+            PollFd::new(&self.near, PollFlags::IN),
+            PollFd::new(&self.outside, PollFlags::IN),
+        ];
+        polled.extend(ended.map(|ended| PollFd::new(ended, PollFlags::IN)));
+        let timeout = Timespec {
+            tv_sec: 0,
+            tv_nsec: wait.as_nanos() as i64,
+        };
+        match poll(&mut polled, Some(&timeout)) {
+            Ok(_) | Err(Errno::INTR) => (),
+            Err(error) => return Err(broke(error)),
+        }
+        let ready = |place: usize| polled.get(place).is_some_and(|fd| !fd.revents().is_empty());
+        let (near, outside, ended) = (ready(0), ready(1), ready(2));
+        let (clock, scratch, salt) = (&self.clock, &mut self.scratch, &self.salt);
+        if near {
+            read(clock, &self.near, &mut self.up, scratch, salt)?;
+        }
+        if outside {
+            read(clock, &self.outside, &mut self.down, scratch, salt)?;
+        }
+        Ok(ended)
+    }
+
+    /// Hands on what has arrived.
+    fn hand_on(&mut self) {
+        let now = self.clock.now();
+        for (way, device) in [(&mut self.down, &self.near), (&mut self.up, &self.outside)] {
+            while let Some((frame, at)) = way.arrived(now) {
+                // What the kernel refuses, such as a packet that was cut off, is lost as on a wire.
+                device.write(&frame);
+                self.late.saturating_record(now.since(at).as_nanos().max(1));
+                way.done(frame);
+            }
+        }
+    }
+}
+
+fn broke(error: Errno) -> Error {
+    Error::new(format!("the link broke: {error}"), "begin again")
+}
+
+/// Takes what a device has.
+fn read(
+    clock: &Clock,
+    device: &Tun,
+    way: &mut Way,
+    scratch: &mut [u8],
+    salt: &RandomState,
+) -> Result<(), Error> {
+    for _ in 0..BATCH {
+        let mut buffer = way.buffer();
+        if !device.read(scratch, &mut buffer)? {
+            way.done(Frame::new(buffer));
+            return Ok(());
+        }
+        let frame = Frame::new(buffer);
+        let header = frame.header(salt);
+        way.take(clock.now(), frame, header);
+    }
+    Ok(())
+}
+
+/// As a shell has it.
+fn code(status: ExitStatus) -> u8 {
+    let code = status.code().or(status.signal().map(|signal| 128 + signal));
+    code.and_then(|code| u8::try_from(code).ok())
+        .unwrap_or(u8::MAX)
+}

@@ -1,0 +1,272 @@
+//! One direction of a link: a queue, a wire, and the packets on it.
+
+use crate::frame::{Frame, Header};
+use link::Link;
+use qdisc::{DropReason, Observer, Packet};
+use serde::Serialize;
+use std::collections::VecDeque;
+use units::{Duration, Ecn, Instant};
+
+/// Buffers that wait for packets.
+const SPARE: usize = 1024;
+
+/// What passed in a direction.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Counts {
+    /// Packets that came; one that is still to be cut into segments is one.
+    pub packets: u64,
+    /// Their bytes on the wire, with the headers of all segments.
+    pub bytes: u64,
+    /// Packets that the discipline dropped.
+    pub drops: u64,
+    /// Packets that it marked.
+    pub marks: u64,
+    /// Packets that the wire lost.
+    pub lost: u64,
+    /// Packets that could not be read, and did not pass.
+    pub refused: u64,
+    /// Bytes that left the queue.
+    pub sent_bytes: u64,
+    /// The time that packets that left had waited in the queue, in nanoseconds, all together.
+    pub sojourn_ns: u64,
+    /// The longest time.
+    pub longest_ns: u64,
+    /// Packets that left the queue.
+    pub sent: u64,
+}
+
+/// One direction. It is told the time, and takes whatever time has passed in steps, each at its own
+/// moment: being asked late delays what arrives and not what the link does.
+pub struct Way {
+    link: Link<Frame>,
+    /// When the device has sent each of the packets that it holds.
+    sending: VecDeque<Instant>,
+    wake: Instant,
+    /// Packets on the wire, by arrival: the wire keeps their order.
+    flying: VecDeque<(Instant, Frame)>,
+    watch: Watch,
+}
+
+/// What passed, and buffers that are free again.
+#[derive(Default)]
+struct Watch {
+    counts: Counts,
+    spare: Vec<Vec<u8>>,
+}
+
+impl Watch {
+    fn free(&mut self, frame: Frame) {
+        if self.spare.len() < SPARE {
+            self.spare.push(frame.into_buffer());
+        }
+    }
+}
+
+impl Observer<Frame> for Watch {
+    fn dropped(&mut self, _now: Instant, packet: Packet<Frame>, _reason: DropReason) {
+        self.counts.drops += 1;
+        self.free(packet.payload);
+    }
+
+    fn marked(&mut self, _now: Instant, _packet: &Packet<Frame>) {
+        self.counts.marks += 1;
+    }
+}
+
+impl Way {
+    /// An idle one.
+    pub fn new(link: Link<Frame>) -> Self {
+        Way {
+            link,
+            sending: VecDeque::new(),
+            wake: Instant::NEVER,
+            flying: VecDeque::new(),
+            watch: Watch::default(),
+        }
+    }
+
+    /// A buffer to read into.
+    pub fn buffer(&mut self) -> Vec<u8> {
+        self.watch.spare.pop().unwrap_or_default()
+    }
+
+    /// A packet comes, `now`, no earlier than what happened before.
+    pub fn take(&mut self, now: Instant, frame: Frame, header: Option<Header>) {
+        let Some(header) = header else {
+            self.watch.counts.refused += 1;
+            self.watch.free(frame);
+            return;
+        };
+        self.catch_up(now);
+        self.watch.counts.packets += 1;
+        self.watch.counts.bytes += u64::from(header.len);
+        let mut packet = header.around(frame);
+        packet.arrived = now;
+        self.link.enqueue(now, packet, &mut self.watch);
+        self.start(now);
+    }
+
+    /// When something is to be done next.
+    pub fn due(&self) -> Instant {
+        let arrives = self.flying.front().map_or(Instant::NEVER, |(at, _)| *at);
+        self.next_step().min(arrives)
+    }
+
+    /// A packet that has arrived by `now`, and when.
+    pub fn arrived(&mut self, now: Instant) -> Option<(Frame, Instant)> {
+        self.catch_up(now);
+        let (at, _) = self.flying.front()?;
+        if *at > now {
+            return None;
+        }
+        self.flying.pop_front().map(|(at, frame)| (frame, at))
+    }
+
+    /// A packet has been handed on: its buffer is free.
+    pub fn done(&mut self, frame: Frame) {
+        self.watch.free(frame);
+    }
+
+    /// What passed so far.
+    pub fn counts(&self) -> &Counts {
+        &self.watch.counts
+    }
+
+    fn next_step(&self) -> Instant {
+        let sent = self.sending.front().copied().unwrap_or(Instant::NEVER);
+        sent.min(self.wake)
+    }
+
+    fn catch_up(&mut self, now: Instant) {
+        loop {
+            let at = self.next_step();
+            if at > now {
+                return;
+            }
+            if self.sending.front() == Some(&at) {
+                self.sending.pop_front();
+                self.link.sent();
+            } else {
+                self.wake = Instant::NEVER;
+                self.link.woken(at);
+            }
+            self.start(at);
+        }
+    }
+
+    /// Puts packets onto the wire as long as the device takes some.
+    fn start(&mut self, now: Instant) {
+        while let Some(departure) = self.link.next(now, &mut self.watch) {
+            let (packet, counts) = (departure.packet, &mut self.watch.counts);
+            let waited: Duration = now.since(packet.arrived);
+            counts.sent += 1;
+            counts.sent_bytes += u64::from(packet.len);
+            counts.sojourn_ns += waited.as_nanos();
+            counts.longest_ns = counts.longest_ns.max(waited.as_nanos());
+            self.sending.push_back(departure.sent);
+            let mut frame = packet.payload;
+            if packet.ecn == Ecn::Ce {
+                frame.mark();
+            }
+            match departure.arrives {
+                Some(at) => self.flying.push_back((at, frame)),
+                None => {
+                    counts.lost += 1;
+                    self.watch.free(frame);
+                }
+            }
+        }
+        if let Some(at) = self.link.wake_at(now) {
+            self.wake = at;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use link::{Capacity, Line};
+    use qdisc::{Env, Hosts, Limit, Registry};
+
+    fn way(discipline: &str, limit: u32) -> Way {
+        let env = Env {
+            limit: Some(Limit::Packets(limit)),
+            ..Env::default()
+        };
+        let choice = discipline.parse().unwrap();
+        let queue = Registry::builtin().build(&choice, &env).unwrap();
+        let line = Line {
+            delay: Duration::from_millis(5),
+            ..Line::new(Capacity::Constant("12mbit".parse().unwrap()))
+        };
+        Way::new(Link::new(queue, line))
+    }
+
+    fn header(hash: u32) -> Option<Header> {
+        Some(Header {
+            len: 1500,
+            hash,
+            hosts: Hosts::default(),
+            ports: (0, 0),
+            dscp: 0,
+            ecn: Ecn::NotCapable,
+        })
+    }
+
+    fn at(us: u64) -> Instant {
+        Instant::from_nanos(us * 1000)
+    }
+
+    /// 1500 bytes take a millisecond on 12 Mbit/s, then they fly for five.
+    #[test]
+    fn being_late_changes_nothing_but_what_is_late() {
+        let mut way = way("pfifo", 3);
+        for number in 0..4 {
+            way.take(at(0), Frame::new(vec![number]), header(1));
+        }
+        assert_eq!(way.due(), at(1000));
+        // Asked late: all three are there, and a packet that comes now is sent at once.
+        way.take(at(10_000), Frame::new(vec![9]), header(1));
+        let mut arrived = Vec::new();
+        while let Some((frame, _)) = way.arrived(at(10_000)) {
+            arrived.push(frame.bytes()[0]);
+            way.done(frame);
+        }
+        assert_eq!(arrived, [0, 1, 2, 3][..4].to_vec());
+        assert_eq!(way.arrived(at(15_999)), None);
+        assert_eq!(
+            way.arrived(at(16_000)),
+            Some((Frame::new(vec![9]), at(16_000)))
+        );
+        let counts = way.counts();
+        assert_eq!((counts.packets, counts.sent, counts.drops), (5, 5, 0));
+        assert_eq!(counts.longest_ns, 3_000_000);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_dropped_and_what_is_no_packet_refused() {
+        let mut way = way("pfifo", 3);
+        for number in 0..10 {
+            way.take(at(0), Frame::new(vec![number]), header(1));
+        }
+        way.take(at(0), Frame::new(Vec::new()), None);
+        let counts = way.counts();
+        assert_eq!((counts.drops, counts.refused, counts.packets), (6, 1, 10));
+    }
+
+    /// A discipline that shapes holds packets back, and is asked again.
+    #[test]
+    fn a_discipline_that_waits_is_woken() {
+        let mut way = way("cake,bandwidth=6mbit", 100);
+        for number in 0..3 {
+            way.take(at(0), Frame::new(vec![number]), header(1));
+        }
+        let mut count = 0;
+        while way.due() != Instant::NEVER {
+            let now = way.due();
+            count += usize::from(way.arrived(now).is_some());
+            assert!(now < at(20_000));
+        }
+        assert_eq!(count, 3);
+    }
+}

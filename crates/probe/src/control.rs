@@ -1,0 +1,363 @@
+//! The sender's control: one window over both subflows, 6/10 and 4/10 of the rate in turns.
+//!
+//! Each path of a connection has a [`Controller`](noq_proto::congestion::Controller) of its own, and all of them share one [`Sender`]:
+//! a NewReno (`cca::reno`), the detector, and what is in flight on both. A path may have in flight
+//! what the other leaves of the window. The rates are those of the pacer, window / round trip times
+//! 5/4 (twice in slow start, RFC 9002 section 7.7 and Linux); where the window limits instead, a path
+//! that is ahead of its share waits for the other, so that the shares hold there too.
+
+mod subflow;
+
+pub use subflow::{Factory, Shared};
+
+use crate::depth::Depth;
+use cca::tonopah::{Detector, Kind, Settings, Subflow, Verdict};
+use cca::{Ack, Congestion, Control, Signal};
+use std::collections::VecDeque;
+use std::time::Instant as Clock;
+use units::{Duration, Instant, Rate};
+
+/// Every datagram's payload, bytes: what QUIC requires of every path (RFC 9000 section 14), so that
+/// nothing has to be found out about the path's.
+pub const DATAGRAM: u16 = 1200;
+/// RFC 9002, section 7.2.
+const INITIAL_WINDOW: u64 = 10 * DATAGRAM as u64;
+/// How far a path may be ahead of its share, bytes.
+const AHEAD: f64 = 2.0 * DATAGRAM as f64;
+/// A path that has sent nothing for this long does not hold the other back.
+const SILENT: Duration = Duration::from_millis(200);
+/// A rate is said of no less time.
+const LEAST: Duration = Duration::from_millis(100);
+/// The detector's verdicts count from then on: slow start and its losses tell little.
+const WARM_UP: Duration = Duration::from_secs(2);
+/// Packets that are neither acknowledged nor lost after this long are forgotten.
+const FORGOTTEN: Duration = Duration::from_secs(10);
+
+/// What happened to a sender so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Totals {
+    /// Bytes that left.
+    pub sent: u64,
+    /// Bytes that arrived.
+    pub delivered: u64,
+    /// Bytes that were lost.
+    pub lost: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Packet {
+    number: u64,
+    sent: Instant,
+    bytes: u64,
+}
+
+#[derive(Debug, Default)]
+struct Path {
+    packets: VecDeque<Packet>,
+    in_flight: u64,
+    last_sent: Option<Instant>,
+    srtt: Duration,
+    /// The newest packet of the acknowledgement that is being read.
+    newest: Option<Packet>,
+    /// Bytes sent, in units of this path's share, since the shares last changed.
+    turn: f64,
+}
+
+/// The state that both subflows' controls share.
+pub struct Sender {
+    start: Clock,
+    detector: Detector,
+    window: Box<dyn Control>,
+    limit: Rate,
+    paths: [Path; 2],
+    depth: Depth,
+    recovery: Option<Instant>,
+    dominant: Subflow,
+    totals: Totals,
+    rate_from: Option<(Instant, u64)>,
+    last_ack: Instant,
+    votes: Votes,
+}
+
+/// The detector's verdicts over the whole time, one for each of its intervals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Votes {
+    /// Fair queuing.
+    pub fair: u32,
+    /// One queue for all.
+    pub shared: u32,
+    /// None.
+    pub unknown: u32,
+}
+
+impl Sender {
+    fn over(start: Clock, settings: Settings, limit: Rate, window: Box<dyn Control>) -> Self {
+        let detector = Detector::new(settings);
+        Sender {
+            start,
+            dominant: detector.dominant(),
+            detector,
+            window,
+            limit,
+            paths: Default::default(),
+            depth: Depth::default(),
+            recovery: None,
+            totals: Totals::default(),
+            rate_from: None,
+            last_ack: Instant::ZERO,
+            votes: Votes::default(),
+        }
+    }
+
+    /// What the detector says now.
+    pub fn verdict(&self, now: Clock) -> Verdict {
+        self.detector.verdict(self.time(now))
+    }
+
+    /// Whether the limit holds it back now, and not the path.
+    pub fn is_held(&self) -> bool {
+        self.wanted() >= self.limit
+    }
+
+    /// What the detector said so far.
+    pub fn votes(&self) -> Votes {
+        self.votes
+    }
+
+    /// The queue as it was seen.
+    pub fn depth(&self) -> &Depth {
+        &self.depth
+    }
+
+    /// What happened so far.
+    pub fn totals(&self) -> Totals {
+        self.totals
+    }
+
+    /// Bytes delivered over time since the end of slow start, or of its first two seconds; zero until some of it
+    /// has passed.
+    pub fn rate(&self) -> Rate {
+        match self.rate_from {
+            Some((from, bytes)) if self.last_ack > from + LEAST => {
+                Rate::from_bytes_over(self.totals.delivered - bytes, self.last_ack.since(from))
+            }
+            _ => Rate::from_bits(0),
+        }
+    }
+
+    /// Sends never more than `limit` from now on.
+    pub fn set_limit(&mut self, limit: Rate) {
+        self.limit = self.limit.min(limit);
+    }
+
+    fn time(&self, now: Clock) -> Instant {
+        Instant::from_nanos(now.saturating_duration_since(self.start).as_nanos() as u64)
+    }
+
+    fn in_flight(&self) -> u64 {
+        self.paths[0].in_flight + self.paths[1].in_flight
+    }
+
+    /// The shorter of the two smoothed round trips.
+    fn srtt(&self) -> Duration {
+        let known = self
+            .paths
+            .iter()
+            .map(|p| p.srtt)
+            .filter(|&srtt| srtt > Duration::ZERO);
+        known.min().unwrap_or(Duration::from_millis(100))
+    }
+
+    fn advance(&mut self, now: Instant) {
+        self.detector.advance(now, self.srtt());
+        if self.detector.dominant() != self.dominant {
+            self.dominant = self.detector.dominant();
+            self.paths[0].turn = 0.0;
+            self.paths[1].turn = 0.0;
+            if self.window.in_slow_start() {
+                // A queue that grows so fast looks different to each subflow.
+                self.detector.forget();
+            }
+            if now.since(Instant::ZERO) >= WARM_UP {
+                match self.detector.verdict(now).kind {
+                    Kind::Fair => self.votes.fair += 1,
+                    Kind::Shared => self.votes.shared += 1,
+                    Kind::Unknown => self.votes.unknown += 1,
+                }
+            }
+        }
+    }
+
+    fn sent(&mut self, now: Instant, subflow: Subflow, number: u64, bytes: u64) {
+        self.advance(now);
+        self.detector.sent(subflow, bytes);
+        let in_flight = self.in_flight() + bytes;
+        self.window.on_sent(now, bytes, in_flight);
+        self.totals.sent += bytes;
+        let share = self.detector.share(subflow);
+        let path = &mut self.paths[index(subflow)];
+        while path
+            .packets
+            .front()
+            .is_some_and(|p| now.since(p.sent) > FORGOTTEN)
+        {
+            path.in_flight -= path.packets.pop_front().map_or(0, |p| p.bytes);
+        }
+        path.packets.push_back(Packet {
+            number,
+            sent: now,
+            bytes,
+        });
+        path.in_flight += bytes;
+        path.last_sent = Some(now);
+        path.turn += bytes as f64 / share;
+    }
+
+    fn acked(&mut self, now: Instant, subflow: Subflow, packet: Packet) {
+        self.advance(now);
+        self.detector.acked(now, subflow, packet.bytes, packet.sent);
+        self.totals.delivered += packet.bytes;
+        self.last_ack = now;
+        let prior_in_flight = self.in_flight();
+        let path = &mut self.paths[index(subflow)];
+        path.take(packet.number, Some(packet.sent));
+        if path
+            .newest
+            .is_none_or(|newest| newest.number < packet.number)
+        {
+            path.newest = Some(packet);
+        }
+        let in_recovery = self.recovery.is_some_and(|since| packet.sent <= since);
+        let used = if self.window.in_slow_start() { 2 } else { 1 };
+        let ack = Ack {
+            bytes: packet.bytes,
+            srtt: self.srtt(),
+            min_rtt: self.depth.base().unwrap_or_default(),
+            prior_in_flight,
+            in_flight: self.in_flight(),
+            delivered: self.totals.delivered,
+            newest_sent: packet.sent,
+            in_recovery,
+            window_limited: prior_in_flight * used * 10 >= self.window.window() * 9,
+            ..Ack::default()
+        };
+        self.window.on_ack(now, &ack);
+        let begun = !self.window.in_slow_start() || now.since(Instant::ZERO) >= WARM_UP;
+        if self.rate_from.is_none() && begun {
+            self.rate_from = Some((now, self.totals.delivered));
+        }
+    }
+
+    fn ack_read(&mut self, now: Instant, subflow: Subflow, in_flight: u64) {
+        let path = &mut self.paths[index(subflow)];
+        if in_flight == 0 {
+            path.packets.clear();
+            path.in_flight = 0;
+        }
+        if let Some(newest) = path.newest.take() {
+            // Zero stands for none.
+            let rtt = now.since(newest.sent).max(Duration::from_nanos(1));
+            path.srtt = match path.srtt {
+                Duration::ZERO => rtt,
+                srtt => srtt.scale(7, 8) + rtt.scale(1, 8),
+            };
+            self.depth.round_trip(now, rtt);
+            self.detector.delayed(subflow, newest.sent, rtt);
+        }
+    }
+
+    fn lost(&mut self, subflow: Subflow, number: u64) {
+        if let Some(packet) = self.paths[index(subflow)].take(number, None) {
+            self.totals.lost += packet.bytes;
+        }
+    }
+
+    fn congestion(&mut self, now: Instant, sent: Instant, event: Event) {
+        if event == Event::Mark {
+            self.depth.marked();
+        }
+        if self.recovery.is_some_and(|since| sent <= since) {
+            return;
+        }
+        self.recovery = Some(now);
+        if event != Event::Mark {
+            self.depth.lost();
+        }
+        let congestion = Congestion {
+            signal: if event == Event::Mark {
+                Signal::Mark
+            } else {
+                Signal::Loss
+            },
+            lost: 0,
+            in_flight: self.in_flight(),
+            min_rtt: self.depth.base().unwrap_or_default(),
+        };
+        if event == Event::Persistent {
+            self.window.on_timeout(now, self.in_flight());
+        } else {
+            self.window.on_congestion(now, &congestion);
+        }
+    }
+
+    /// What `subflow` may have in flight: nothing more while it is ahead of its share and the other
+    /// is there to send.
+    fn window_of(&self, subflow: Subflow) -> u64 {
+        let own = &self.paths[index(subflow)];
+        let other = &self.paths[1 - index(subflow)];
+        let window = self.window.window();
+        let last = own.last_sent.max(other.last_sent).unwrap_or(Instant::ZERO);
+        let there = other.last_sent.is_some_and(|at| last.since(at) < SILENT);
+        let share = self.detector.share(subflow);
+        if there && own.turn > other.turn + AHEAD / share {
+            return own.in_flight.min(window);
+        }
+        window.saturating_sub(other.in_flight)
+    }
+
+    /// The rate for both subflows, but for the limit.
+    fn wanted(&self) -> Rate {
+        let rate = Rate::from_bytes_over(self.window.window(), self.srtt());
+        match self.window.in_slow_start() {
+            true => rate.scale(2, 1),
+            false => rate.scale(5, 4),
+        }
+    }
+
+    /// Bytes a second for `subflow`.
+    fn pacing(&self, subflow: Subflow) -> u64 {
+        let bytes = self.wanted().min(self.limit).as_bits() as f64 / 8.0;
+        ((bytes * self.detector.share(subflow)) as u64).max(u64::from(DATAGRAM))
+    }
+}
+
+impl Path {
+    /// Takes the packet out of those in flight; the one sent at `sent` where that is known.
+    fn take(&mut self, number: u64, sent: Option<Instant>) -> Option<Packet> {
+        let from = sent.map_or(0, |sent| self.packets.partition_point(|p| p.sent < sent));
+        let at = from
+            + self
+                .packets
+                .range(from..)
+                .position(|p| p.number == number)?;
+        let packet = self.packets.remove(at)?;
+        self.in_flight -= packet.bytes;
+        Some(packet)
+    }
+}
+
+/// Congestion, as QUIC tells of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Event {
+    Loss,
+    /// Everything was lost for a while (RFC 9002, section 7.6).
+    Persistent,
+    Mark,
+}
+
+fn index(subflow: Subflow) -> usize {
+    match subflow {
+        Subflow::A => 0,
+        Subflow::B => 1,
+    }
+}

@@ -1,0 +1,32 @@
+//! What queue manages a path: fair queuing or one queue for all, told by two subflows of multipath
+//! QUIC.
+//!
+//! Two ports of a client talk with one port of a server, so that a fair queue sees two flows. The
+//! sender gives one of them 6/10 of its rate and the other 4/10, in turns ([`control`]), and sees
+//! from what was delivered whether the bottleneck gives both the same (`cca::tonopah`). Round trips,
+//! losses and marks tell the rest ([`depth`]).
+//!
+//! [`node`] is an end point without sockets and clock: [`real`] gives it both, the tests simulated
+//! links in virtual time.
+//!
+//! Not for: measuring how fast a path is (it stops at the server's limits), or a queue that is not
+//! the bottleneck.
+
+#![deny(missing_docs)]
+
+pub mod control;
+pub mod depth;
+mod farewell;
+pub mod identity;
+pub mod limits;
+mod message;
+mod news;
+pub mod node;
+mod problem;
+pub mod real;
+pub mod report;
+mod session;
+
+pub use identity::{Identity, Pin, Trust};
+pub use problem::Problem;
+pub use report::Report;

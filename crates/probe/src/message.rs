@@ -1,0 +1,101 @@
+//! What client and server say to each other: lines of JSON on the first stream, none longer than
+//! [`LONGEST`].
+
+use crate::Problem;
+use crate::report::{Direction, Report};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+/// Bytes of the longest line. A peer that writes a longer one is cut off.
+pub(crate) const LONGEST: usize = 2048;
+
+/// The client's first and only line.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Ask {
+    pub(crate) direction: Direction,
+    /// How long data is to be sent.
+    pub(crate) millis: u64,
+}
+
+/// The server's lines: one `Granted` or `Refused`, then reports where it is the one who sends.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Answer {
+    /// Data may flow, for no longer and no faster than this.
+    Granted { millis: u64, bits_per_second: u64 },
+    /// No.
+    Refused(String),
+    /// What the server as the sender sees.
+    Seen(Box<Report>),
+    /// The last of it: time or bytes are used up.
+    Done(Box<Report>),
+}
+
+/// Bytes to send for `message`.
+pub(crate) fn line<T: Serialize>(message: &T) -> Vec<u8> {
+    let mut line = serde_json::to_vec(message).unwrap_or_default();
+    line.push(b'\n');
+    line
+}
+
+/// Lines out of pieces of a stream.
+#[derive(Debug, Default)]
+pub(crate) struct Lines(Vec<u8>);
+
+impl Lines {
+    /// The messages that `piece` completes.
+    pub(crate) fn add<T: DeserializeOwned>(&mut self, piece: &[u8]) -> Result<Vec<T>, Problem> {
+        let mut messages = Vec::new();
+        for part in piece.split_inclusive(|&b| b == b'\n') {
+            if self.0.len() + part.len() > LONGEST {
+                return Err(Problem::Peer(format!(
+                    "the peer sent a line of more than {LONGEST} bytes"
+                )));
+            }
+            self.0.extend_from_slice(part);
+            if self.0.ends_with(b"\n") {
+                let message = serde_json::from_slice(&self.0)
+                    .map_err(|e| Problem::Peer(format!("the peer sent what is no message: {e}")))?;
+                messages.push(message);
+                self.0.clear();
+            }
+        }
+        Ok(messages)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_come_in_pieces_and_together() {
+        let ask = line(&Ask {
+            direction: Direction::Down,
+            millis: 10,
+        });
+        let two = [&ask[..], &ask[..]].concat();
+        let mut lines = Lines::default();
+        assert_eq!(lines.add::<Ask>(&two[..7]).unwrap().len(), 0);
+        assert_eq!(lines.add::<Ask>(&two[7..]).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn a_long_line_and_a_wrong_one_are_errors() {
+        let mut lines = Lines::default();
+        assert!(lines.add::<Ask>(&vec![b' '; LONGEST]).is_ok());
+        assert!(lines.add::<Ask>(b" ").is_err());
+        for wrong in [
+            "{}\n",
+            "\n",
+            "[1]\n",
+            "{\"direction\":\"aside\",\"millis\":1}\n",
+        ] {
+            assert!(
+                Lines::default().add::<Ask>(wrong.as_bytes()).is_err(),
+                "{wrong}"
+            );
+        }
+    }
+}

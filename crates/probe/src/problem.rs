@@ -1,0 +1,41 @@
+//! What can go wrong with a probe.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Problem {
+    /// What was asked for is not permitted: what was found, and what is.
+    Refused(String),
+    /// The peer did what the protocol forbids, or is not who it should be.
+    Peer(String),
+    /// Nothing, or nothing more, came back.
+    Unreachable(String),
+    /// The system denied something.
+    System(String),
+}
+
+impl Problem {
+    pub(crate) fn file(path: &Path, error: &io::Error) -> Self {
+        Problem::System(format!("{}: {error}", path.display()))
+    }
+
+    pub(crate) fn io(what: &str, error: &io::Error) -> Self {
+        Problem::System(format!("{what}: {error}"))
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Problem::Refused(text)
+            | Problem::Peer(text)
+            | Problem::Unreachable(text)
+            | Problem::System(text) => f.write_str(text),
+        }
+    }
+}
+
+impl std::error::Error for Problem {}

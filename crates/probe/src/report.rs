@@ -1,0 +1,299 @@
+//! What was found, for people and programs.
+
+use crate::control::{Sender, Votes};
+use crate::depth::Managed;
+use cca::tonopah::Kind;
+use serde::{Deserialize, Serialize};
+use std::fmt::Write;
+use std::time::Instant;
+use units::Duration;
+
+/// Verdicts of the detector that there have to be at least for fair queuing: one can be chance.
+const LEAST_VOTES: u32 = 3;
+
+/// Which way the data goes; it is this way's queue that is seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    /// From the server to the client: a person's downlink, where most of the traffic is.
+    Down,
+    /// From the client to the server.
+    Up,
+}
+
+/// What manages the bottleneck's queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Management {
+    /// Flows wait in queues of their own.
+    FairQueuing,
+    /// All wait in one queue, and it loses what finds no room.
+    SharedFifo,
+    /// All wait in one queue that an AQM keeps short.
+    Aqm,
+    /// Too little was seen.
+    Unknown,
+}
+
+/// What a report is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// The last intervals.
+    Moment,
+    /// The whole time.
+    Whole,
+}
+
+/// What a sender saw. Times in milliseconds, shares from 0 to 1.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Report {
+    /// When, since data began to flow.
+    pub at_ms: f64,
+    /// Which way the data went.
+    pub direction: Direction,
+    /// The verdict.
+    pub verdict: Management,
+    /// How sure it is.
+    pub confidence: f64,
+    /// Whether marks, or losses far below the queue's depth, showed an AQM; null where too little was
+    /// seen. Of fair queues only marks say it.
+    pub aqm: Option<bool>,
+    /// Whether the server's limit held the data back at the end, and not the path.
+    pub held: bool,
+    /// The dominant subflow's share of what was sent in the last intervals.
+    pub sent_share: f64,
+    /// And of what was delivered.
+    pub delivered_share: f64,
+    /// The smallest round trip; null before the first.
+    pub base_rtt_ms: Option<f64>,
+    /// Mean rate of delivery since slow start, Mbit/s, QUIC's headers included.
+    pub rate_mbit: f64,
+    /// The queue's depth: the median; null before the first round trip.
+    pub queue_ms: Option<f64>,
+    /// The 95th percentile.
+    pub queue_p95_ms: Option<f64>,
+    /// Bytes sent.
+    pub sent_bytes: u64,
+    /// Bytes lost.
+    pub lost_bytes: u64,
+    /// How often congestion marks (ECN) came back.
+    pub marks: u64,
+}
+
+impl Report {
+    /// What `sender` knows `now`, since data began to flow at `start`: at this moment, or in all.
+    pub fn of(
+        sender: &Sender,
+        direction: Direction,
+        start: Instant,
+        now: Instant,
+        scope: Scope,
+    ) -> Self {
+        let seen = sender.verdict(now);
+        let depth = sender.depth();
+        let totals = sender.totals();
+        let (kind, confidence) = match scope {
+            Scope::Moment => (seen.kind, seen.confidence),
+            Scope::Whole => weigh(sender.votes()),
+        };
+        // One queue for all is also what a path without a queue looks like.
+        let (verdict, confidence) = match (kind, depth.was_full()) {
+            (Kind::Shared, false) => (Management::Unknown, 0.0),
+            _ => judge(kind, confidence, depth.managed()),
+        };
+        let ms = |d: Duration| d.as_millis_f64();
+        Report {
+            at_ms: now.saturating_duration_since(start).as_secs_f64() * 1e3,
+            direction,
+            verdict,
+            confidence,
+            aqm: match (depth.managed(), verdict) {
+                (Managed::Aqm(_), _) if depth.marks() > 0 => Some(true),
+                // Which of several queues was full, and how full, a sender does not see.
+                (_, Management::FairQueuing) | (Managed::Unknown, _) => None,
+                (Managed::Aqm(_), _) => Some(true),
+                (Managed::DropTail(_), _) => Some(false),
+            },
+            held: sender.is_held(),
+            sent_share: seen.sent,
+            delivered_share: seen.delivered,
+            base_rtt_ms: depth.base().map(ms),
+            rate_mbit: sender.rate().as_mbit_f64(),
+            queue_ms: depth.quantile(0.5).map(ms),
+            queue_p95_ms: depth.quantile(0.95).map(ms),
+            sent_bytes: totals.sent,
+            lost_bytes: totals.lost,
+            marks: depth.marks(),
+        }
+    }
+
+    /// The verdict in words.
+    pub fn headline(&self) -> String {
+        let what = match (self.verdict, self.aqm) {
+            (Management::FairQueuing, Some(true)) => "fair queuing with AQM",
+            (Management::FairQueuing, _) => "fair queuing",
+            (Management::SharedFifo, _) => "a shared FIFO",
+            (Management::Aqm, _) => "one queue with AQM",
+            (Management::Unknown, _) => return "unknown".to_owned(),
+        };
+        format!("{what} ({:.0} % sure)", 100.0 * self.confidence)
+    }
+
+    /// What it means for a call on this path.
+    pub fn meaning(&self) -> String {
+        let deep = self.queue_p95_ms.unwrap_or(0.0);
+        match self.verdict {
+            Management::FairQueuing => "A call waits in a queue of its own: other people's \
+                 transfers take bandwidth from it, and hardly add delay."
+                .to_owned(),
+            Management::SharedFifo if deep > 100.0 => format!(
+                "A call waits behind every transfer: it stalls while one fills this queue \
+                 ({deep:.0} ms)."
+            ),
+            Management::SharedFifo => format!(
+                "A call waits behind every transfer, here for up to {deep:.0} ms: to be heard, \
+                 not to break it."
+            ),
+            Management::Aqm => format!(
+                "A call waits with the transfers, but the queue is kept short (here {deep:.0} ms); \
+                 it shares their losses."
+            ),
+            Management::Unknown if self.held => {
+                "Nothing can be said: the server's limit held the data \
+                 back, and the path was not filled."
+                    .to_owned()
+            }
+            Management::Unknown => "Nothing can be said: the path was not filled for long enough, \
+                 or what was seen fits neither."
+                .to_owned(),
+        }
+    }
+
+    /// All of it, a line each.
+    pub fn text(&self) -> String {
+        let mut text = format!("verdict     {}\n", self.headline());
+        let way = match self.direction {
+            Direction::Down => "from the server to here",
+            Direction::Up => "from here to the server",
+        };
+        let or = |x: Option<f64>| x.map_or("not seen".to_owned(), |x| format!("{x:.1} ms"));
+        let lost = 100.0 * self.lost_bytes as f64 / self.sent_bytes.max(1) as f64;
+        let lines = [
+            ("direction", way.to_owned()),
+            ("base RTT", or(self.base_rtt_ms)),
+            ("rate", format!("{:.1} Mbit/s", self.rate_mbit)),
+            (
+                "queue",
+                format!(
+                    "{} (median), {} (95 %)",
+                    or(self.queue_ms),
+                    or(self.queue_p95_ms)
+                ),
+            ),
+            ("lost", format!("{lost:.2} %, {} marks", self.marks)),
+            (
+                "shares",
+                format!(
+                    "dominant subflow: {:.3} of what was sent, {:.3} of what was delivered",
+                    self.sent_share, self.delivered_share
+                ),
+            ),
+            ("for a call", self.meaning()),
+        ];
+        for (name, value) in lines {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "{name:<11} {value}");
+        }
+        text
+    }
+
+    /// Whether every figure is one that a sender can see: what a peer says is not taken on trust.
+    pub(crate) fn is_sound(&self) -> bool {
+        let share = |x: f64| (0.0..=1.0).contains(&x);
+        let size = |x: f64| (0.0..1e9).contains(&x);
+        share(self.confidence)
+            && share(self.sent_share)
+            && share(self.delivered_share)
+            && size(self.at_ms)
+            && size(self.rate_mbit)
+            && [self.base_rtt_ms, self.queue_ms, self.queue_p95_ms]
+                .into_iter()
+                .all(|x| x.is_none_or(size))
+    }
+}
+
+/// The verdict over the whole time out of those over it: what most of them say. Without verdicts for
+/// a quarter of the time, nothing is said.
+fn weigh(votes: Votes) -> (Kind, f64) {
+    let decided = votes.fair + votes.shared;
+    if decided == 0 || decided < votes.unknown / 3 {
+        return (Kind::Unknown, 0.0);
+    }
+    let fair = f64::from(votes.fair) / f64::from(decided);
+    let covered = f64::from(decided) / f64::from(decided + votes.unknown);
+    match fair > 0.5 && votes.fair >= LEAST_VOTES {
+        true => (Kind::Fair, covered * fair),
+        false => (Kind::Shared, covered * (1.0 - fair).max(0.5)),
+    }
+}
+
+/// One verdict out of two: the detector's about isolation, and that about the queue's management.
+fn judge(kind: Kind, confidence: f64, managed: Managed) -> (Management, f64) {
+    match (kind, managed) {
+        (Kind::Unknown, _) => (Management::Unknown, 0.0),
+        (Kind::Fair, _) => (Management::FairQueuing, confidence),
+        (Kind::Shared, Managed::Aqm(sure)) => (Management::Aqm, confidence.min(sure)),
+        (Kind::Shared, Managed::DropTail(sure)) => (Management::SharedFifo, confidence.min(sure)),
+        (Kind::Shared, Managed::Unknown) => (Management::SharedFifo, confidence.min(0.5)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn most_verdicts_decide() {
+        let of = |fair, shared, unknown| {
+            weigh(Votes {
+                fair,
+                shared,
+                unknown,
+            })
+        };
+        assert_eq!(of(60, 40, 0), (Kind::Fair, 0.6));
+        assert_eq!(of(25, 75, 0), (Kind::Shared, 0.75));
+        assert_eq!(of(100, 0, 0), (Kind::Fair, 1.0));
+        assert_eq!(of(0, 100, 100), (Kind::Shared, 0.5));
+        assert_eq!(of(2, 0, 0), (Kind::Shared, 0.5));
+        assert_eq!(of(10, 10, 80).0, Kind::Unknown);
+        assert_eq!(of(0, 0, 0).0, Kind::Unknown);
+    }
+
+    #[test]
+    fn two_observations_make_one_verdict() {
+        let cases = [
+            (Kind::Unknown, Managed::Aqm(1.0), (Management::Unknown, 0.0)),
+            (
+                Kind::Fair,
+                Managed::Aqm(0.5),
+                (Management::FairQueuing, 0.8),
+            ),
+            (Kind::Shared, Managed::Aqm(0.6), (Management::Aqm, 0.6)),
+            (
+                Kind::Shared,
+                Managed::DropTail(0.9),
+                (Management::SharedFifo, 0.8),
+            ),
+            (
+                Kind::Shared,
+                Managed::Unknown,
+                (Management::SharedFifo, 0.5),
+            ),
+        ];
+        for (kind, managed, expected) in cases {
+            assert_eq!(judge(kind, 0.8, managed), expected);
+        }
+    }
+}

@@ -1,0 +1,490 @@
+//! One connection: what each end says and does on it.
+//!
+//! The client opens both paths, asks on the first stream, and reads or writes filler; the server
+//! grants and does the opposite. Whoever sends has the [`Sender`](crate::control::Sender) and makes
+//! the reports. Filler goes in datagrams (RFC 9221): nothing of it is sent twice, or kept until gaps
+//! are filled, so that losses cost no memory.
+
+use crate::Problem;
+use crate::control::{DATAGRAM, Shared};
+use crate::farewell;
+use crate::limits::Grant;
+use crate::message::{Answer, Ask, LONGEST, Lines, line};
+use crate::news::News;
+use crate::report::{Direction, Report, Scope};
+use bytes::Bytes;
+use noq_proto::{
+    Connection, ConnectionError, Dir, Event, FourTuple, PathEvent, PathStatus, StreamEvent,
+    StreamId, VarInt,
+};
+use std::collections::VecDeque;
+use std::net::{IpAddr, SocketAddr};
+use std::time::{Duration, Instant};
+
+/// A peer has this long to be connected, on both ports, and to ask.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
+/// Between two reports of a sender, and two signs of life of a receiver.
+const EVERY: Duration = Duration::from_millis(250);
+/// How much faster than it was granted a client may send for a while: bursts, and what its clock and
+/// the server's differ by.
+const LENIENCE: u64 = 2;
+/// For how long it may, before the server ends it.
+const WHILE: Duration = Duration::from_secs(1);
+/// The filler. What is sent is encrypted, so that no link can compress it.
+static FILLER: [u8; DATAGRAM as usize] = [0; DATAGRAM as usize];
+
+/// The application's codes for the end of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Code {
+    Done = 0,
+    Protocol = 1,
+    Limit = 2,
+    Late = 3,
+}
+
+/// What this end does.
+#[derive(Debug)]
+enum Role {
+    Asks {
+        ask: Ask,
+        second: SocketAddr,
+        opened: bool,
+    },
+    Serves {
+        address: IpAddr,
+        grant: Grant,
+    },
+}
+
+/// What is going on.
+#[derive(Debug)]
+enum State {
+    /// Before the question, or its answer.
+    Waiting,
+    /// Filler goes out.
+    Sending { until: Instant },
+    /// Filler comes in.
+    Receiving { until: Instant },
+    /// Nothing more.
+    Over,
+}
+
+/// A connection with its application.
+pub(crate) struct Session {
+    pub(crate) connection: Connection,
+    sender: Shared,
+    role: Role,
+    state: State,
+    direction: Direction,
+    control: Option<StreamId>,
+    unsent: Vec<u8>,
+    lines: Lines,
+    news: VecDeque<News>,
+    begun: Instant,
+    next_report: Instant,
+    taken: u64,
+    accounted: bool,
+}
+
+impl Session {
+    pub(crate) fn asks(
+        connection: Connection,
+        sender: Shared,
+        ask: Ask,
+        second: SocketAddr,
+        now: Instant,
+    ) -> Self {
+        let role = Role::Asks {
+            ask,
+            second,
+            opened: false,
+        };
+        Self::new(connection, sender, role, now)
+    }
+
+    pub(crate) fn serves(
+        connection: Connection,
+        sender: Shared,
+        address: IpAddr,
+        grant: Grant,
+        now: Instant,
+    ) -> Self {
+        Self::new(connection, sender, Role::Serves { address, grant }, now)
+    }
+
+    fn new(connection: Connection, sender: Shared, role: Role, now: Instant) -> Self {
+        Session {
+            connection,
+            sender,
+            role,
+            state: State::Waiting,
+            direction: Direction::Down,
+            control: None,
+            unsent: Vec::new(),
+            lines: Lines::default(),
+            news: VecDeque::new(),
+            begun: now,
+            next_report: now,
+            taken: 0,
+            accounted: false,
+        }
+    }
+
+    /// What the client has to tell, oldest first.
+    pub(crate) fn news(&mut self) -> Option<News> {
+        self.news.pop_front()
+    }
+
+    /// What a server gave, to whom, and what was used of it: once, when it is over.
+    pub(crate) fn account(&mut self) -> Option<(IpAddr, Grant, u64)> {
+        let Role::Serves { address, grant } = self.role else {
+            return None;
+        };
+        if self.accounted || !matches!(self.state, State::Over) {
+            return None;
+        }
+        self.accounted = true;
+        let used = self.connection.stats();
+        Some((address, grant, used.udp_tx.bytes + used.udp_rx.bytes))
+    }
+
+    /// When to call [`act`](Self::act) though nothing arrives.
+    pub(crate) fn next_timer(&self) -> Option<Instant> {
+        match self.state {
+            State::Waiting => Some(self.begun + PATIENCE),
+            State::Sending { until } => Some(until.min(self.next_report)),
+            State::Receiving { until } => Some(until.min(self.next_report)),
+            State::Over => None,
+        }
+    }
+
+    /// Does all that can be done `now`.
+    pub(crate) fn act(&mut self, now: Instant) {
+        while let Some(event) = self.connection.poll() {
+            self.event(now, event);
+        }
+        if matches!(self.state, State::Over) {
+            return;
+        }
+        if let Err((code, problem)) = self.step(now) {
+            self.fail(now, code, problem);
+        }
+        self.write_control();
+    }
+
+    fn event(&mut self, now: Instant, event: Event) {
+        match event {
+            Event::ConnectionLost { reason } => self.lost(&reason),
+            Event::Stream(StreamEvent::Opened { dir: Dir::Bi }) if self.control.is_none() => {
+                self.control = self.connection.streams().accept(Dir::Bi);
+            }
+            Event::Path(PathEvent::Established { .. }) => self.ask(),
+            Event::Path(PathEvent::Abandoned { .. }) => {
+                let text = "one of the two ports is no longer answered";
+                self.fail(now, Code::Protocol, Problem::Unreachable(text.to_owned()));
+            }
+            _ => {}
+        }
+    }
+
+    fn lost(&mut self, reason: &ConnectionError) {
+        if matches!(self.state, State::Over) {
+            return;
+        }
+        self.state = State::Over;
+        let problem = farewell::told(reason);
+        self.news.push_back(News::Failed(problem));
+    }
+
+    fn fail(&mut self, now: Instant, code: Code, problem: Problem) {
+        if !matches!(self.state, State::Over) {
+            let reason = Bytes::from(problem.to_string());
+            self.news.push_back(News::Failed(problem));
+            self.close(now, code, reason);
+        }
+    }
+
+    fn close(&mut self, now: Instant, code: Code, reason: Bytes) {
+        self.state = State::Over;
+        self.connection
+            .close(now, VarInt::from_u32(code as u32), reason);
+    }
+
+    /// Asks, once both paths are there.
+    fn ask(&mut self) {
+        let Role::Asks { ask, .. } = &self.role else {
+            return;
+        };
+        if self.control.is_none() {
+            self.direction = ask.direction;
+            self.unsent = line(ask);
+            self.control = self.connection.streams().open(Dir::Bi);
+            if let Some(control) = self.control {
+                let _ = self.connection.send_stream(control).set_priority(1);
+            }
+        }
+    }
+
+    fn step(&mut self, now: Instant) -> Result<(), (Code, Problem)> {
+        self.open_second(now)?;
+        self.read_control(now)?;
+        match self.state {
+            State::Waiting if now >= self.begun + PATIENCE => Err((
+                Code::Late,
+                Problem::Unreachable("the peer did not get on within 5 s".to_owned()),
+            )),
+            State::Sending { until } => self.send(now, until),
+            State::Receiving { until } => self.receive(now, until),
+            State::Waiting | State::Over => Ok(()),
+        }
+    }
+
+    /// Opens the client's second path as soon as the server has given it identifiers.
+    fn open_second(&mut self, now: Instant) -> Result<(), (Code, Problem)> {
+        let Role::Asks {
+            second,
+            ref mut opened,
+            ..
+        } = self.role
+        else {
+            return Ok(());
+        };
+        if *opened || self.connection.is_handshaking() {
+            return Ok(());
+        }
+        if !self.connection.is_multipath_negotiated() {
+            let text = "the server does not speak multipath QUIC".to_owned();
+            return Err((Code::Protocol, Problem::Peer(text)));
+        }
+        let path = FourTuple::from_remote(second);
+        *opened = self
+            .connection
+            .open_path(path, PathStatus::Available, now)
+            .is_ok();
+        Ok(())
+    }
+
+    fn read_control(&mut self, now: Instant) -> Result<(), (Code, Problem)> {
+        let Some(control) = self.control else {
+            return Ok(());
+        };
+        let pieces = read(&mut self.connection, control);
+        for piece in pieces {
+            match self.role {
+                Role::Serves { .. } => {
+                    let asks: Vec<Ask> = self.lines.add(&piece).map_err(protocol)?;
+                    asks.into_iter().try_for_each(|ask| self.asked(now, &ask))?;
+                }
+                Role::Asks { .. } => {
+                    let answers: Vec<Answer> = self.lines.add(&piece).map_err(protocol)?;
+                    answers
+                        .into_iter()
+                        .try_for_each(|answer| self.answered(now, answer))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The server has read what is wanted.
+    fn asked(&mut self, now: Instant, ask: &Ask) -> Result<(), (Code, Problem)> {
+        let Role::Serves { grant, .. } = self.role else {
+            return Ok(());
+        };
+        if !matches!(self.state, State::Waiting) {
+            return Err(protocol(Problem::Peer("the client asked twice".to_owned())));
+        }
+        // noq-proto updates its keys after some hundred packets, and then compares packet numbers of
+        // different paths: where a fair queue lets one path overtake the other, packets of the old
+        // keys are taken for forged ones, and are lost. The next update is after 2^23 packets.
+        self.connection.force_key_update();
+        let span = Duration::from_millis(ask.millis).min(grant.span);
+        self.direction = ask.direction;
+        self.unsent = line(&Answer::Granted {
+            millis: span.as_millis() as u64,
+            bits_per_second: grant.rate.as_bits(),
+        });
+        self.begun = now;
+        self.next_report = now + EVERY;
+        match ask.direction {
+            Direction::Down => self.state = State::Sending { until: now + span },
+            // The client ends it; the rest is for what is under way.
+            Direction::Up => {
+                self.state = State::Receiving {
+                    until: now + span + 2 * WHILE,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The client has read an answer.
+    fn answered(&mut self, now: Instant, answer: Answer) -> Result<(), (Code, Problem)> {
+        let waiting = matches!(self.state, State::Waiting);
+        let Role::Asks { ask, .. } = &self.role else {
+            return Ok(());
+        };
+        match answer {
+            Answer::Granted {
+                millis,
+                bits_per_second,
+            } if waiting => {
+                let span = Duration::from_millis(millis.min(ask.millis));
+                self.begun = now;
+                self.next_report = now + EVERY;
+                if self.direction == Direction::Up {
+                    self.sender
+                        .get()
+                        .set_limit(units::Rate::from_bits(bits_per_second));
+                    self.state = State::Sending { until: now + span };
+                } else {
+                    self.state = State::Receiving {
+                        until: now + span + PATIENCE,
+                    };
+                }
+                Ok(())
+            }
+            Answer::Refused(reason) if waiting => {
+                let reason = reason.chars().filter(|c| !c.is_control()).collect();
+                Err((Code::Done, Problem::Refused(reason)))
+            }
+            Answer::Seen(report) if report.is_sound() && !waiting => {
+                self.news.push_back(News::Seen(*report));
+                Ok(())
+            }
+            Answer::Done(report) if report.is_sound() && !waiting => {
+                self.news.push_back(News::Done(*report));
+                self.close(now, Code::Done, Bytes::new());
+                Ok(())
+            }
+            _ => {
+                let text = "the server answered out of turn, or with impossible figures";
+                Err(protocol(Problem::Peer(text.to_owned())))
+            }
+        }
+    }
+
+    fn send(&mut self, now: Instant, until: Instant) -> Result<(), (Code, Problem)> {
+        let sent = self.sender.get().totals().sent;
+        let spent = matches!(self.role, Role::Serves { grant, .. } if sent >= grant.bytes);
+        if now >= until || spent {
+            self.finish(now);
+            return Ok(());
+        }
+        self.fill()?;
+        if now >= self.next_report {
+            self.next_report = now + EVERY;
+            let report = self.report(now, Scope::Moment);
+            // A client that does not read its reports gets no more of them.
+            match self.role {
+                Role::Asks { .. } => self.news.push_back(News::Seen(report)),
+                Role::Serves { .. } if self.unsent.is_empty() => {
+                    self.unsent = line(&Answer::Seen(Box::new(report)));
+                }
+                Role::Serves { .. } => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps filler ready. To be called after everything that left.
+    pub(crate) fn refill(&mut self) {
+        if matches!(self.state, State::Sending { .. }) {
+            // A peer that takes no filler is told so when the session acts next.
+            let _ = self.fill();
+        }
+    }
+
+    fn fill(&mut self) -> Result<(), (Code, Problem)> {
+        let mut datagrams = self.connection.datagrams();
+        let most = datagrams.max_size().unwrap_or(0).min(FILLER.len());
+        if most < FILLER.len() / 2 {
+            let text = "the peer takes no datagrams (RFC 9221)".to_owned();
+            return Err(protocol(Problem::Peer(text)));
+        }
+        while datagrams.send_buffer_space() >= most {
+            if datagrams
+                .send(Bytes::from_static(&FILLER[..most]), false)
+                .is_err()
+            {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, now: Instant) {
+        let report = self.report(now, Scope::Whole);
+        match self.role {
+            Role::Asks { .. } => {
+                self.news.push_back(News::Done(report));
+                self.close(now, Code::Done, Bytes::new());
+            }
+            // The client closes; if it does not, it is closed.
+            Role::Serves { .. } => {
+                self.unsent.extend(line(&Answer::Done(Box::new(report))));
+                self.state = State::Receiving {
+                    until: now + PATIENCE,
+                };
+            }
+        }
+    }
+
+    fn report(&self, now: Instant, scope: Scope) -> Report {
+        Report::of(&self.sender.get(), self.direction, self.begun, now, scope)
+    }
+
+    /// Takes filler and throws it away; a server only as much as it granted.
+    fn receive(&mut self, now: Instant, until: Instant) -> Result<(), (Code, Problem)> {
+        // Acknowledgements may all come over one path: the other would seem dead to the sender.
+        if now >= self.next_report {
+            self.next_report = now + EVERY;
+            for path in self.connection.paths() {
+                let _ = self.connection.ping_path(path);
+            }
+        }
+        while let Some(piece) = self.connection.datagrams().recv() {
+            self.taken += piece.len() as u64;
+        }
+        if let Role::Serves { grant, .. } = self.role {
+            let span = now.saturating_duration_since(self.begun) + WHILE;
+            let span = units::Duration::from_nanos(span.as_nanos() as u64);
+            if self.taken > grant.bytes || self.taken > LENIENCE * grant.rate.bytes_in(span) {
+                let text = "more data, or faster, than was granted".to_owned();
+                return Err((Code::Limit, Problem::Refused(text)));
+            }
+        }
+        if now >= until {
+            let text = "the peer did not end in time".to_owned();
+            return Err((Code::Late, Problem::Unreachable(text)));
+        }
+        Ok(())
+    }
+
+    fn write_control(&mut self) {
+        if let (Some(control), false) = (self.control, self.unsent.is_empty())
+            && let Ok(n) = self.connection.send_stream(control).write(&self.unsent)
+        {
+            self.unsent.drain(..n);
+        }
+    }
+}
+
+fn protocol(problem: Problem) -> (Code, Problem) {
+    (Code::Protocol, problem)
+}
+
+/// Reads what is there, which flow control bounds. What is wrong with the stream shows in the connection's end.
+fn read(connection: &mut Connection, stream: StreamId) -> Vec<Bytes> {
+    let mut pieces = Vec::new();
+    let mut incoming = connection.recv_stream(stream);
+    let Ok(mut chunks) = incoming.read(true) else {
+        return pieces;
+    };
+    while let Ok(Some(chunk)) = chunks.next(LONGEST) {
+        pieces.push(chunk.bytes);
+    }
+    // Whoever drives the connection asks it for what to transmit in any case.
+    let _ = chunks.finalize();
+    pieces
+}

@@ -1,0 +1,182 @@
+//! The whole probe, QUIC and TLS included, over the project's disciplines in virtual time.
+
+mod world;
+
+use probe::Report;
+use probe::report::{Direction, Management};
+use std::collections::BTreeMap;
+use world::World;
+
+fn probe(discipline: &str, mbit: u64, rtt_ms: u64, direction: Direction) -> Report {
+    World::new(discipline, mbit, rtt_ms, direction, 10)
+        .run()
+        .unwrap()
+}
+
+/// Probes cells, both ways, and expects `verdict` everywhere.
+fn expect(verdict: Management, cells: &[(&str, u64, u64)]) {
+    for &(discipline, mbit, rtt) in cells {
+        for direction in [Direction::Down, Direction::Up] {
+            let report = probe(discipline, mbit, rtt, direction);
+            let cell = format!("{discipline}, {mbit} Mbit/s, {rtt} ms, {direction:?}");
+            assert_eq!(report.verdict, verdict, "{cell}\n{}", report.text());
+            assert!(report.confidence > 0.3, "{cell}\n{}", report.text());
+        }
+    }
+}
+
+#[test]
+fn one_queue_for_all_is_seen() {
+    expect(
+        Management::SharedFifo,
+        &[
+            ("pfifo", 10, 20),
+            ("pfifo", 10, 100),
+            ("pfifo", 50, 20),
+            ("bfifo", 10, 50),
+        ],
+    );
+}
+
+#[test]
+fn fair_queues_are_seen() {
+    expect(
+        Management::FairQueuing,
+        &[
+            ("fq", 10, 20),
+            ("fq", 10, 100),
+            ("fq", 50, 20),
+            ("fq_fifo", 10, 20),
+            ("fq_fifo", 50, 20),
+        ],
+    );
+}
+
+#[test]
+fn fair_queues_with_an_aqm_are_seen_where_they_fill() {
+    expect(
+        Management::FairQueuing,
+        &[
+            ("fq_codel", 10, 20),
+            ("fq_codel", 50, 20),
+            ("cake", 10, 20),
+            ("mencius", 50, 20),
+        ],
+    );
+}
+
+/// At the median nothing waits there.
+#[test]
+fn fair_queues_that_are_nearly_empty_are_seen() {
+    expect(
+        Management::FairQueuing,
+        &[("fq_codel", 50, 100), ("mencius", 50, 100)],
+    );
+}
+
+#[test]
+fn nothing_is_said_of_a_queue_that_is_always_empty() {
+    let report = probe("cake", 50, 100, Direction::Down);
+    assert_eq!(report.verdict, Management::Unknown, "{}", report.text());
+    assert_eq!(report.confidence, 0.0);
+}
+
+#[test]
+fn an_aqm_is_seen() {
+    expect(
+        Management::Aqm,
+        &[("codel", 10, 20), ("codel", 50, 20), ("pie", 10, 20)],
+    );
+}
+
+#[test]
+fn figures_are_those_of_the_link() {
+    let report = probe("pfifo", 10, 40, Direction::Down);
+    // 1191 of 1219 bytes are counted, and NewReno leaves little of a full buffer's link unused.
+    assert!(
+        (9.2..9.9).contains(&report.rate_mbit),
+        "{}",
+        report.rate_mbit
+    );
+    let base = report.base_rtt_ms.unwrap();
+    assert!((40.0..42.0).contains(&base), "{base}");
+    // 100 packets of 1219 bytes are 97 ms.
+    let deep = report.queue_p95_ms.unwrap();
+    assert!((60.0..100.0).contains(&deep), "{deep}");
+    let lost = report.lost_bytes as f64 / report.sent_bytes as f64;
+    assert!((0.0001..0.03).contains(&lost), "{lost}");
+    assert_eq!(report.aqm, Some(false));
+}
+
+#[test]
+fn the_dominant_subflow_sends_its_share_all_the_time() {
+    for discipline in ["pfifo", "fq", "fq_codel", "cake"] {
+        let mut world = World::new(discipline, 10, 50, Direction::Down, 10);
+        world.run().unwrap();
+        let late = world.reports.iter().filter(|report| report.at_ms > 2000.0);
+        for report in late {
+            let share = report.sent_share;
+            assert!((0.575..0.63).contains(&share), "{discipline}: {share}");
+        }
+    }
+}
+
+#[test]
+fn reports_come_four_times_a_second_and_age() {
+    let mut world = World::new("fq", 10, 20, Direction::Down, 10);
+    let last = world.run().unwrap();
+    assert!(
+        (35..=40).contains(&world.reports.len()),
+        "{}",
+        world.reports.len()
+    );
+    assert!(
+        world
+            .reports
+            .windows(2)
+            .all(|pair| pair[0].at_ms < pair[1].at_ms)
+    );
+    assert!((10_000.0..10_010.0).contains(&last.at_ms), "{}", last.at_ms);
+}
+
+#[test]
+#[ignore = "takes a minute: prints what the probe says of each discipline"]
+fn matrix() {
+    let disciplines = [
+        "pfifo",
+        "fq",
+        "fq_fifo",
+        "fq_codel",
+        "fq_codel,target=10ms",
+        "cake",
+        "codel",
+        "pie",
+    ];
+    let mut matrix: BTreeMap<&str, BTreeMap<String, u32>> = BTreeMap::new();
+    for discipline in disciplines
+        .into_iter()
+        .chain(["fq_pie", "confucius", "mencius"])
+    {
+        for (mbit, rtt) in [(10, 20), (10, 100), (50, 20), (50, 100)] {
+            for direction in [Direction::Down, Direction::Up] {
+                let r = probe(discipline, mbit, rtt, direction);
+                println!(
+                    "{discipline:20} {mbit:3} Mbit/s {rtt:3} ms {direction:4?} {:12} {:.2} \
+                     sent {:.3} rate {:5.1} queue {:5.1} ms lost {:.2} % marks {}",
+                    format!("{:?}", r.verdict),
+                    r.confidence,
+                    r.sent_share,
+                    r.rate_mbit,
+                    r.queue_ms.unwrap_or_default(),
+                    100.0 * r.lost_bytes as f64 / r.sent_bytes as f64,
+                    r.marks
+                );
+                let verdicts = matrix.entry(discipline).or_default();
+                *verdicts.entry(format!("{:?}", r.verdict)).or_default() += 1;
+            }
+        }
+    }
+    for (discipline, verdicts) in matrix {
+        println!("{discipline:20} {verdicts:?}");
+    }
+}

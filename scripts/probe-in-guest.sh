@@ -1,0 +1,52 @@
+#!/bin/sh
+# In a guest: one probe of a server behind a router with a queue.
+# probe-in-guest.sh MBIT RTT_MS down|up DISCIPLINE [SETTINGS...]
+set -eu
+mbit=$1 rtt=$2 way=$3
+shift 3
+modprobe -a veth sch_netem sch_htb sch_fq sch_fq_codel sch_cake sch_codel sch_pie sch_fq_pie
+case $1 in confucius | mencius | floq) insmod "sch_$1.ko" ;; esac
+for name in server router home; do
+    ip netns add $name
+    ip -n $name link set lo up
+done
+ip link add s0 netns server type veth peer name r0 netns router
+ip link add h0 netns home type veth peer name r1 netns router
+for place in server:s0:10.0.0.1 router:r0:10.0.0.2 router:r1:10.0.1.2 home:h0:10.0.1.1; do
+    name=${place%%:*} rest=${place#*:}
+    ip -n "$name" address add "${rest#*:}/24" dev "${rest%:*}"
+    ip -n "$name" link set "${rest%:*}" up gso_max_segs 1
+done
+ip netns exec router sh -c 'echo 1 >/proc/sys/net/ipv4/ip_forward'
+ip -n server route add default via 10.0.0.2
+ip -n home route add default via 10.0.1.2
+# The queue is on the way of the data, the delay on the way of the acknowledgements.
+case $way in down) queue=r1 delay=r0 ;; *) queue=r0 delay=r1 ;; esac
+packets=$((mbit * rtt * 1000 / 8 / 1250))
+[ "$packets" -ge 100 ] || packets=100
+ip netns exec router tc qdisc add dev $delay root netem delay "${rtt}ms" limit 100000
+ip netns exec router tc qdisc add dev $queue root handle 1: htb default 1
+ip netns exec router tc class add dev $queue parent 1: classid 1:1 htb rate "${mbit}mbit" quantum 1514 \
+    burst 1514 cburst 1514
+discipline=$*
+case $1 in
+pfifo | fq) discipline="$* limit $packets" ;;
+cake) discipline="$* unlimited" ;;
+esac
+# Word splitting is wanted: a discipline comes with its settings.
+# shellcheck disable=SC2086
+ip netns exec router tc qdisc add dev $queue parent 1:1 handle 2: $discipline
+: >/tmp/served
+ip netns exec server ./analects probe serve --listen 10.0.0.1:7411 --key /tmp/key >/tmp/served 2>&1 &
+server=$!
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+    grep -q pin /tmp/served && break
+    sleep 0.1
+done
+pin=$(sed -n 's/^pin //p' /tmp/served)
+ip netns exec home ./analects probe 10.0.0.1 --pin "$pin" --seconds 10 "--$way" --json || {
+    cat /tmp/served
+    exit 1
+}
+kill $server
+ip netns exec router tc -s qdisc show dev $queue >/out/queue

@@ -1,0 +1,36 @@
+#!/bin/sh
+# What `analects probe` says of Linux's queues, in real kernels under virtual time: a line for each cell,
+# and how often each verdict came for each kind of queue. Needs `make kernel-engine` and QEMU.
+# probe-matrix.sh [KERNEL [RATES [RTTS [WAYS]]]], such as: probe-matrix.sh 6.1 "5 10" "20 50" "down up"
+# An instruction of the guest's takes a nanosecond: at 50 Mbit/s that, not the link, limits the probe.
+set -eu
+cd "$(dirname "$0")/.."
+kernel=${1:-6.1} rates=${2:-10} rtts=${3:-20} ways=${4:-down}
+target=${CARGO_TARGET_DIR:-target}
+out=$target/probe-matrix
+rm -rf "$out"
+mkdir -p "$out"
+cargo build --quiet --locked -p linux
+CARGO_TARGET_DIR=$target/guest RUSTFLAGS="-C target-feature=+crt-static" cargo build --quiet --locked \
+    --config 'profile.dev.strip=true' --config 'profile.dev.debug=false' --config 'profile.dev.opt-level=2' \
+    --config 'profile.dev.debug-assertions=false' --config 'profile.dev.overflow-checks=false' \
+    --target x86_64-unknown-linux-gnu -p analects
+program=$target/guest/x86_64-unknown-linux-gnu/debug/analects
+
+export kernel program target out
+# A line is MBIT RTT WAY DISCIPLINE; two machines at a time.
+for rate in $rates; do
+    for rtt in $rtts; do
+        for way in $ways; do
+            for discipline in pfifo fq fq_codel cake codel pie confucius; do
+                echo "$rate $rtt $way $discipline"
+            done
+        done
+    done
+done | xargs -P 2 -I '{}' sh -c '
+    name=$(echo "{}" | tr " " -)
+    "$target/debug/vm" --kernel "$kernel" --limit 1200 --module --file "$program" \
+        --file scripts/probe-in-guest.sh --out "$out/$name" -- "sh probe-in-guest.sh {}" \
+        >"$out/$name.json" 2>"$out/$name.log" || echo "$name failed"
+'
+python3 scripts/probe-matrix.py "$out"

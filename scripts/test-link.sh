@@ -1,0 +1,240 @@
+#!/bin/sh
+# `analects link` with real programs: rate and round trip, TCP with checksums, ICMP and the MTU, IPv4 and
+# IPv6, links within links, scenarios over real sockets, the command's status and signals, and what is left when it is killed. In a
+# network namespace of its own, never in the host's.
+#
+#   test-link.sh [ANALECTS]
+set -eu
+
+missing() {
+    echo "test-link: SKIPPED, nothing was tested: $1" >&2
+    exit 0
+}
+
+if [ "${1:-}" != --inside ]; then
+    cd "$(dirname "$0")/.."
+    for program in ip unshare ping iperf3 python3 nft; do
+        PATH=$PATH:/usr/sbin:/sbin command -v $program >/dev/null ||
+            sh scripts/apt.sh iproute2 util-linux iputils-ping iperf3 python3 nftables
+    done
+    analects=${1:-}
+    if [ -z "$analects" ]; then
+        cargo build --locked -p analects
+        analects=${CARGO_TARGET_DIR:-target}/debug/analects
+    fi
+    analects=$(realpath "$analects")
+    [ -x "$analects" ] || { echo "test-link: $analects cannot be run" >&2; exit 1; }
+    [ -w /dev/net/tun ] || missing "/dev/net/tun cannot be used; run it as root, or chmod 666 /dev/net/tun"
+    unshare -Urnm true 2>/dev/null || missing "a namespace cannot be made here: unshare -Urnm fails"
+    exec unshare -Urnm sh "$0" --inside "$analects"
+fi
+
+analects=$2
+PATH=$PATH:/usr/sbin:/sbin
+work=$(mktemp -d "${TMPDIR:-/tmp}/analects-link.XXXXXX")
+tests=0
+near=100.64.0.1
+servers=
+
+end() {
+    for server in $servers; do kill -9 "$server" 2>/dev/null || true; done
+    rm -rf "$work"
+}
+trap end EXIT
+fail() {
+    echo "test-link: FAILED: $1" >&2
+    for file in out err; do sed "s/^/    $file: /" "$work/$file" >&2 2>/dev/null || true; done
+    exit 1
+}
+passed() {
+    tests=$((tests + 1))
+    echo "ok $tests - $1"
+}
+# link ARGUMENTS...: standard output and error are kept.
+link() {
+    "$analects" link "$@" >"$work/out" 2>"$work/err"
+}
+# between NAME VALUE LEAST MOST, not only whole numbers
+between() {
+    awk -v x="$2" -v a="$3" -v b="$4" 'BEGIN { exit !(x != "" && x + 0 >= a && x + 0 <= b) }' ||
+        fail "$1: $2 is not in $3 to $4"
+}
+host() {
+    ip -o link | sed 's/ *\\.*//'
+    ip -o address
+    ip route show table all
+    ip -6 route show table all
+    nft list ruleset 2>/dev/null || true
+}
+# The least round trip that ping saw, in ms.
+least() {
+    sed -n 's,^rtt min/avg/max/mdev = \([0-9.]*\)/.*,\1,p' "$work/out"
+}
+
+ip link set lo up
+host >"$work/before"
+
+link --rtt 40ms --down 20mbit --up 20mbit -- ping -c 10 -i 0.1 $near || fail "ping"
+between "round trip" "$(least)" 40.0 41.0
+link --rtt 40ms -- ping -6 -c 10 -i 0.1 fd61:6e61:6c65:6374::1 || fail "ping over IPv6"
+between "round trip over IPv6" "$(least)" 40.0 41.0
+passed "the round trip is that of the model, IPv4 and IPv6"
+
+# The MTU is 1500: 20 bytes of IP, 8 of ICMP. A segment that is too long says so.
+link -- ping -c 1 -M do -s 1472 $near || fail "a packet of 1500 bytes"
+if link -- ping -c 1 -M do -s 1473 $near; then fail "a packet of 1501 bytes passes"; fi
+cat "$work/out" "$work/err" | grep -q 'mtu=1500' || fail "no word on the MTU"
+link -- ping -c 2 -i 0.1 -s 5000 $near || fail "fragments"
+link -- ping -6 -c 2 -i 0.1 -s 5000 fd61:6e61:6c65:6374::1 || fail "fragments over IPv6"
+passed "the MTU, and fragments"
+
+cat >"$work/refused.py" <<'P'
+import socket, sys
+near = sys.argv[1]
+try:
+    socket.create_connection((near, 9), 5)
+except ConnectionRefusedError:
+    pass
+udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+udp.connect((near, 9))
+udp.settimeout(5)
+udp.send(b"x")
+try:
+    udp.recv(1)
+except ConnectionRefusedError:
+    sys.exit(0)
+sys.exit(1)
+P
+link --rtt 10ms -- python3 "$work/refused.py" $near || fail "what is refused is not told"
+passed "what is refused is told, by TCP's reset and by ICMP"
+
+# rate DISCIPLINE FAMILY ADDRESS DIRECTION
+rate() {
+    iperf3 -s -p 5201 >/dev/null 2>&1 &
+    servers=$!
+    sleep 0.5
+    link -d "$1" --down 20mbit --up 20mbit --rtt 20ms --json "$work/json" -- \
+        iperf3 "$2" -c "$3" $4 -t 4 -O 2 -f k -J || fail "iperf3 with $1"
+    kill $servers
+    wait $servers 2>/dev/null || true
+    servers=
+    python3 -c '
+import json, sys
+print(json.load(open(sys.argv[1]))["end"]["sum_received"]["bits_per_second"] / 1e6)' "$work/out"
+}
+for discipline in pfifo fq_codel cake confucius mencius; do
+    # 1448 bytes of a packet of 1500, 1428 with the header of IPv6.
+    got=$(rate $discipline -4 $near -R)
+    between "$discipline, IPv4, down" "$got" 18.8 19.4
+done
+got=$(rate fq_codel -6 fd61:6e61:6c65:6374::1 "")
+between "IPv6, up" "$got" 18.5 19.1
+passed "TCP has the rate of the link, within 2 %"
+
+# Super-packets, checksums that the kernel leaves to the device, and segments that are cut here.
+head -c 30000000 /dev/urandom >"$work/file"
+sum=$(sha256sum <"$work/file")
+cat >"$work/serve.py" <<'P'
+import socket, sys
+data = open(sys.argv[1], "rb").read()
+listener = socket.create_server(("::", 5300), family=socket.AF_INET6, dualstack_ipv6=True)
+while True:
+    connection, _ = listener.accept()
+    try:
+        connection.sendall(data)
+    except OSError:
+        pass
+    connection.close()
+P
+cat >"$work/fetch.py" <<'P'
+import hashlib, socket, sys
+connection = socket.create_connection((sys.argv[1], 5300))
+digest = hashlib.sha256()
+while data := connection.recv(1 << 16):
+    digest.update(data)
+print(digest.hexdigest(), " -")
+P
+python3 "$work/serve.py" "$work/file" &
+servers=$!
+sleep 1
+for address in $near fd61:6e61:6c65:6374::1; do
+    for options in "" "--down 2gbit" "--down 100mbit -d fq_codel" "--down 200mbit --loss 0.5% -d cake"; do
+        # shellcheck disable=SC2086 # words
+        link $options --rtt 2ms -- python3 "$work/fetch.py" "$address" || fail "a transfer with $options"
+        [ "$(cat "$work/out")" = "$sum" ] || fail "what came with $options is not what was sent"
+    done
+done
+kill $servers
+servers=
+passed "what is fetched is what was sent, at any speed and with losses"
+
+if link -- sh -c 'exit 7'; then fail "a status is lost"; else [ $? = 7 ] || fail "not the command's status"; fi
+"$analects" link -- sh -c 'trap "exit 9" TERM; echo ready; while :; do sleep 0.1; done' >"$work/out" 2>"$work/err" &
+running=$!
+until grep -q ready "$work/out"; do sleep 0.1; done
+kill -TERM $running
+if wait $running; then fail "a signal is lost"; else [ $? = 9 ] || fail "a signal is not passed on"; fi
+if link -- /no/such/command; then fail "no command"; fi
+grep -q 'cannot be run' "$work/err" || fail "no word on the command"
+passed "the command's status, and signals"
+
+for bad in "--down 5" "--down /no/file" "--rtt 2h" "--loss 2" "--buffer x" "-d nonsense" "-d pfifo,limit=0"; do
+    # shellcheck disable=SC2086 # words
+    if link $bad -- true; then fail "$bad is taken"; else [ $? = 2 ] || fail "$bad is not refused"; fi
+done
+passed "nonsense is refused"
+
+link --rtt 10ms -- "$analects" link --rtt 20ms -- ping -c 3 -i 0.1 100.64.0.5 || fail "a link in a link"
+between "round trip to the link between" "$(least)" 20.0 21.0
+passed "a link in a link"
+
+# The engine live: a scenario's applications over real sockets, with the simulator beside it.
+cat >"$work/live.toml" <<'S'
+disciplines = ["pfifo", "fq_codel", "confucius"]
+duration = "7s"
+warmup = "2s"
+link = { rate = "10mbit", rtt = "40ms", buffer = "100p", up = { rate = "5mbit" } }
+traffic = [
+    { name = "bulk", kind = "bulk", control = "cubic" },
+    { name = "call", kind = "call", control = "copa", preset = "unlimited" },
+]
+S
+"$analects" run "$work/live.toml" --engine live --format json >"$work/out" 2>"$work/err" || fail "the engine live"
+"$analects" run "$work/live.toml" --format json >"$work/sim" 2>"$work/err" || fail "the simulator"
+cat >"$work/beside.py" <<'P'
+import json, sys
+live, sim = (json.load(open(name))["results"] for name in sys.argv[1:])
+for one, other in zip(live, sim, strict=True):
+    use, expected = one["links"][0]["utilization"], other["links"][0]["utilization"]
+    assert abs(use - expected) < 0.1, (one["discipline"], use, expected)
+    waits = [flow["sojourn_ms"]["mean"] for flow in (one["flows"][0], other["flows"][0])]
+    assert waits[0] < 2 * waits[1] + 5, (one["discipline"], waits)
+    assert len(one["links"]) == 2 and one["links"][1]["packets"] > 100, "the uplink carried nothing"
+    assert one["calls"][0]["frames"] > 100, "there was no call"
+P
+python3 "$work/beside.py" "$work/out" "$work/sim" 2>"$work/err" || fail "live is not what the simulator says"
+for bad in "--kernel 6.1" "--clock real"; do
+    # shellcheck disable=SC2086 # words
+    if "$analects" run "$work/live.toml" --engine live $bad >"$work/out" 2>"$work/err"; then fail "$bad is taken"; else
+        [ $? = 2 ] || fail "$bad is not refused"
+    fi
+done
+passed "the engine live runs a scenario as the simulator does"
+
+"$analects" link --down 50mbit -- sh -c 'echo ready; sleep 60' >"$work/out" 2>"$work/err" &
+running=$!
+until grep -q ready "$work/out"; do sleep 0.1; done
+kill -9 $running
+wait $running 2>/dev/null || true
+sleep 0.2
+host >"$work/now"
+cmp -s "$work/before" "$work/now" || { diff "$work/before" "$work/now" >"$work/err"; fail "kill -9 leaves something"; }
+started=0
+while [ $started -lt 100 ]; do
+    link -- true || fail "start $started"
+    started=$((started + 1))
+done
+host >"$work/now"
+cmp -s "$work/before" "$work/now" || { diff "$work/before" "$work/now" >"$work/err"; fail "something is left"; }
+passed "nothing is left of one that is killed, and of a hundred that ended"
+echo "test-link: $tests passed"
