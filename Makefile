@@ -23,7 +23,21 @@ lint:
 	$(CARGO) fmt --all -- --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked --quiet
+
+# Licences, bans, sources and advisories of everything that is depended on. Builds cargo-deny, once.
+.PHONY: deny
+deny: setup
 	sh scripts/deny.sh
+
+# The commands of the documents that take minutes, and what they print.
+.PHONY: test-docs
+test-docs: setup
+	$(CARGO) test --locked -p analects --test it -- --ignored long_commands
+
+# Every check there is, in some hours; what passed with the same files is skipped. STAGES="a b" for some.
+.PHONY: release-gate
+release-gate: setup
+	python3 scripts/check $(or $(STAGES),gate)
 
 # The kernels that the engine `kernel` boots, fetched and built once; KERNEL=6.12, 7.x or all for others.
 KERNEL ?= 6.1
@@ -128,6 +142,13 @@ else
 	mv target/tonopah.md docs/reproduction/
 endif
 
+# Quick runs of all papers' experiments, into nothing: whether they run, and reach their verdicts. An hour or two.
+.PHONY: reproduction-quick
+reproduction-quick: export ANALECTS_CACHE = target/without-kernel
+reproduction-quick: setup
+	$(CARGO) build --release --locked -p analects
+	$(ANALECTS) reproduce confucius/all floq/all tonopah/all thesis/all --quick
+
 # Every claim of the paper, under its own calls and under those that people have: about ten hours of a
 # processor. What was interrupted goes on where it was.
 .PHONY: reproduction-full
@@ -150,7 +171,7 @@ reproduction-linux: setup
 # Our qdiscs in Debian's stock kernels 6.1, 6.12 and 7.x; KERNELS=6.1 for fewer.
 .PHONY: test-kernel
 test-kernel:
-	sh scripts/test-kernel.sh $(KERNELS)
+	bash scripts/test-kernel.sh $(KERNELS)
 
 # Instructions per packet of qdiscs in a real kernel. Writes target/bench-kernel.json; SHORT=1 as above.
 bench-kernel:

@@ -9,6 +9,9 @@ done
 [ -n "$missing" ] || exit 0
 echo "apt: installing$missing"
 if [ "$(id -u)" = 0 ]; then root=; else root=sudo; fi
+# One after the other: apt refuses to work beside another apt.
+exec 8>"${TMPDIR:-/tmp}/analects-apt.lock"
+flock 8
 $root apt-get update -qq
 # The names are words.
 # shellcheck disable=SC2086

@@ -107,7 +107,7 @@ source=$(cd "$cache/uml/src" && pwd)
 build_kernel "a kernel with KCSAN and lockdep" 7 allnoconfig vmlinux
 install_kernel
 sh scripts/kernel/initramfs.sh races
-cargo build --quiet --locked -p linux
+cargo build --quiet --locked -p machine
 sh scripts/kernel-test-programs.sh "$races"
 tc_plugins races "$races/plugin" || fail "the tc plugins do not build"
 mkdir -p "$races/plugins"

@@ -43,7 +43,7 @@ try_one() {
 mutate_c() {
     rm -rf "$out"/traces "$out"/c.*
     ANALECTS_TRACES=3000 ANALECTS_TRACE_DIR=$out/traces \
-        cargo test --quiet --locked -p qdisc --test kernel_c -- --ignored > /dev/null
+        cargo test --quiet --locked -p qdisc --test it kernel_c::confucius -- --ignored > /dev/null
     for kind in trace expected; do
         cat "$out"/traces/[a-z]*."$kind" > "$out/written.$kind"
         # Most are dead after a few.
@@ -72,7 +72,7 @@ mutate_rust() {
     # Fewer traces than usual for each mutant; SHARD=1/8 tries one part of eight.
     ANALECTS_TRACES=300 cargo mutants --package qdisc --file 'crates/qdisc/src/confucius/**' \
         --exclude-re 'fmt::Display' --jobs "$jobs" ${SHARD:+--shard "$SHARD"} --output "$out/rust" \
-        --no-shuffle -- --lib --test kernel_c || [ $? -eq 2 ] # 2: some live
+        --no-shuffle -- --lib --test it || [ $? -eq 2 ] # 2: some live
     echo "mutants of the discipline in Rust that live:"
     cat "$out/rust/mutants.out/missed.txt"
 }

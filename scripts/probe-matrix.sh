@@ -10,7 +10,7 @@ target=${CARGO_TARGET_DIR:-target}
 out=$target/probe-matrix
 rm -rf "$out"
 mkdir -p "$out"
-cargo build --quiet --locked -p linux
+cargo build --quiet --locked -p machine
 CARGO_TARGET_DIR=$target/guest RUSTFLAGS="-C target-feature=+crt-static" cargo build --quiet --locked \
     --config 'profile.dev.strip=true' --config 'profile.dev.debug=false' --config 'profile.dev.opt-level=2' \
     --config 'profile.dev.debug-assertions=false' --config 'profile.dev.overflow-checks=false' \

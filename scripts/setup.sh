@@ -6,7 +6,4 @@ if ! command -v cargo >/dev/null; then
     exit 1
 fi
 command -v cc >/dev/null && exit 0
-echo "setup: installing a C linker (package gcc)"
-if [ "$(id -u)" = 0 ]; then root=""; else root="sudo"; fi
-$root apt-get update -qq
-DEBIAN_FRONTEND=noninteractive $root apt-get install -y -qq gcc libc6-dev
+sh scripts/apt.sh gcc libc6-dev

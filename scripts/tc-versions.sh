@@ -22,7 +22,7 @@ fetch() {
 }
 
 sh scripts/apt.sh mmdebstrap python3 gcc libc6-dev make
-cargo build --quiet --locked -p linux
+cargo build --quiet --locked -p machine
 rm -rf "$results"
 mkdir -p "$results/tc"
 sh scripts/kernel-test-programs.sh "$results/programs"

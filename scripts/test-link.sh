@@ -19,8 +19,8 @@ if [ "${1:-}" != --inside ]; then
     done
     analects=${1:-}
     if [ -z "$analects" ]; then
-        cargo build --locked -p analects
-        analects=${CARGO_TARGET_DIR:-target}/debug/analects
+        cargo build --release --locked -p analects
+        analects=${CARGO_TARGET_DIR:-target}/release/analects
     fi
     analects=$(realpath "$analects")
     [ -x "$analects" ] || { echo "test-link: $analects cannot be run" >&2; exit 1; }

@@ -19,7 +19,7 @@ const COMMON: [&str; 8] = [
 /// The engines, and what each has besides.
 const ENGINES: [(&str, &[&str]); 3] = [
     ("ANALECTS_SIM_SOURCES", &["sim"]),
-    ("ANALECTS_KERNEL_SOURCES", &["linux", "guest"]),
+    ("ANALECTS_KERNEL_SOURCES", &["linux", "machine", "guest"]),
     ("ANALECTS_LIVE_SOURCES", &["live", "guest"]),
 ];
 

@@ -7,8 +7,8 @@
 # FOLDER (this script's own by default) has confucius_replay.ko, or that of the
 # other, and N.trace and N.expected for each trace. They are made by
 #   make -C KDIR M=kernel/test modules
-#   ANALECTS_TRACE_DIR=FOLDER cargo test -p qdisc --test kernel_c -- --ignored
-# or by --test kernel_c_mencius. Lines that begin with "did" are only C's.
+#   ANALECTS_TRACE_DIR=FOLDER cargo test -p qdisc --test it kernel_c::confucius -- --ignored
+# or by kernel_c::mencius. Lines that begin with "did" are only C's.
 # Exits with 0 if all are the same, and there was at least one.
 set -eu
 

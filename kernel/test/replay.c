@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Reads recorded operations from standard input and prints what Confucius makes
- * of them: see trace.h. crates/qdisc/tests/kernel_c.rs compares it with the
+ * of them: see trace.h. crates/qdisc/tests/it/kernel_c.rs compares it with the
  * discipline in Rust.
  */
 #include <stdio.h>

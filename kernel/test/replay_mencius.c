@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Reads recorded operations from standard input and prints what Mencius makes of
- * them: see trace_mencius.h. crates/qdisc/tests/kernel_c_mencius.rs compares it
+ * them: see trace_mencius.h. crates/qdisc/tests/it/kernel_c/mencius.rs compares it
  * with the discipline in Rust.
  */
 #include <stdio.h>

@@ -19,9 +19,5 @@ need python3 python3
 [ -n "$missing" ] || exit 0
 
 command -v apt-get >/dev/null || fail "these packages are missing, and this is no Debian:$missing"
-say "installing$missing"
-export DEBIAN_FRONTEND=noninteractive
-as_root apt-get update -qq || fail "apt-get update failed; these packages are missing:$missing"
-# shellcheck disable=SC2086
-as_root apt-get install -y -qq --no-install-recommends $missing ||
-    fail "cannot install$missing"
+# shellcheck disable=SC2086 # words
+sh scripts/apt.sh $missing || fail "cannot install$missing"

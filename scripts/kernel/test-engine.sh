@@ -5,8 +5,8 @@
 set -eu
 . scripts/kernel/common.sh
 kernel=$1
-analects=${CARGO_TARGET_DIR:-target}/debug/analects
-cargo build --quiet --locked -p analects
+analects=${CARGO_TARGET_DIR:-target}/release/analects
+cargo build --release --quiet --locked -p analects
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

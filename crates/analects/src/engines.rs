@@ -2,8 +2,9 @@
 
 use crate::cli::{Clock, EngineArgs, GUEST};
 use crate::refused::Refused;
-use linux::{DEFAULT_KERNEL, HostEngine, KernelEngine};
+use linux::{HostEngine, KernelEngine};
 use live::LiveEngine;
+use machine::DEFAULT_KERNEL;
 use measure::Engine;
 use scenario::Names;
 use sim::Simulator;

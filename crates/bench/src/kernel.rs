@@ -3,7 +3,7 @@
 //! `kernel/bench/run.sh` runs in a virtual machine whose clock counts instructions; here its lines
 //! become a table and a JSON document. What a packet costs without any queue is subtracted.
 
-use linux::{Cache, Machine};
+use machine::{Cache, Machine};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -35,7 +35,7 @@ pub fn measure(name: &str, gate: &Path, flows: &[u32], out: &Path) -> Result<Str
             .file("/job/run.sh", "kernel/bench/run.sh")
             .file("/job/sch_gate.ko", gate)
             .on_line(|line| eprintln!("  {line}"));
-        for ours in linux::OURS {
+        for ours in machine::OURS {
             let missing = || format!("{ours} is missing: run `make kernel-engine`");
             let module = kernel.module(ours).ok_or_else(missing)?;
             let plugin = cache.plugin(ours).ok_or_else(missing)?;

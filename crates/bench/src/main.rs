@@ -81,7 +81,7 @@ enum Task {
     /// Count instructions per packet of qdiscs in a real kernel.
     Kernel {
         /// Which kernel.
-        #[arg(long, default_value = linux::DEFAULT_KERNEL)]
+        #[arg(long, default_value = machine::DEFAULT_KERNEL)]
         kernel: String,
         /// The module `sch_gate`, built for it.
         #[arg(long)]

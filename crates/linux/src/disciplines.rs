@@ -1,14 +1,12 @@
 //! What tc is told of a scenario's discipline, and what of it Linux does not have.
 
+use machine::OURS;
 use netcfg::Threshold;
 use netcfg::tc::{self, Setting, Spelling};
 use qdisc::{Limit, Registry};
 use scenario::Choice;
 use units::param::Value;
 use units::{Bytes, Refusal};
-
-/// The disciplines whose modules are this project's.
-pub const OURS: [&str; 3] = ["confucius", "mencius", "floq"];
 
 /// What tc insists on for `red`.
 const INSISTED: [&str; 5] = ["min", "max", "probability", "avpkt", "burst"];

@@ -1,12 +1,9 @@
 //! The engine `kernel`: Linux's own TCP and queue disciplines in a virtual machine.
 
-use crate::cache::{Cache, CacheError, Kernel};
-use crate::disciplines::OURS;
-use crate::machine::{Machine, MachineError};
-use crate::outcome::Outcome;
 use crate::plan::{self, Prepared, Site};
 use crate::unsupported::unsupported;
 use crate::written::Written;
+use machine::{Cache, CacheError, Kernel, Machine, MachineError, OURS, Outcome};
 use measure::{BuiltLink, Engine, EngineError, Sink, Unsupported};
 use scenario::{Choice, Scenario};
 use std::path::PathBuf;

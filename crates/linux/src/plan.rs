@@ -1,13 +1,14 @@
 //! From a scenario to what the guest is told.
 
 use crate::chance;
-use crate::disciplines::{self, OURS, Told};
+use crate::disciplines::{self, Told};
 use crate::network::{self, Chances, DOWN, Shaped, UP};
 use crate::packets::Queue;
 use crate::rates;
 use crate::unsupported::unsupported;
 use guest::plan::{Entry, Places, Step, TapPlan};
 use link::Capacity;
+use machine::OURS;
 use measure::{BuiltLink, Unsupported};
 use qdisc::{Env, Registry};
 use scenario::{Choice, Link, Scenario};

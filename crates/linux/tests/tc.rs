@@ -1,6 +1,6 @@
 //! What `netcfg` writes for tc, read by tc and by a real kernel; `make test-kernel` runs this.
 
-use linux::{Cache, DEFAULT_KERNEL, Machine, OURS};
+use machine::{Cache, DEFAULT_KERNEL, Machine, OURS};
 use netcfg::tc::{DISCIPLINES, Setting, Spelling};
 use qdisc::Registry;
 

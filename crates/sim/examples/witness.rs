@@ -1,5 +1,5 @@
 //! libwebrtc's own GCC in place of ours, in the same calls: what both do, and a record of what the
-//! witness was told and said, for `crates/cca/tests/witness.rs` to replay.
+//! witness was told and said, for `crates/cca/tests/it/witness.rs` to replay.
 //!
 //! `witness DRIVER FOLDER [TRACE]`: DRIVER is the program that `scripts/witness.sh` builds,
 //! FOLDER takes the records, TRACE is a Wi-Fi link to try as well.

@@ -21,7 +21,7 @@ pub fn kinds<'a>(rows: impl IntoIterator<Item = &'a Row>) -> BTreeSet<&'static s
 pub fn of(row: &Row, kinds: &BTreeSet<&'static str>, witness: Witness) -> String {
     let queue = match row.case.split(',').next() {
         _ if witness == Witness::Live => "clock",
-        Some(name) if linux::OURS.contains(&name) => "our module",
+        Some(name) if machine::OURS.contains(&name) => "our module",
         _ => "qdisc",
     };
     let transfers = kinds.iter().any(|kind| *kind != CALL);

@@ -8,7 +8,7 @@
 //!
 //! What libwebrtc (`modules/congestion_controller/goog_cc`) does today, with the figures of its code,
 //! which are Chrome's without field trials; it grew out of draft-ietf-rmcat-gcc-02. `make witness`
-//! runs libwebrtc's own beside this one, and `tests/witness.rs` replays what it found. Of libwebrtc
+//! runs libwebrtc's own beside this one, and `tests/it/witness.rs` replays what it found. Of libwebrtc
 //! there is no congestion window, which only has frames dropped, and no estimate of the link's
 //! state by Chrome's closed component. decisions/0021 has what differs and why.
 

@@ -1,0 +1,143 @@
+//! Engines that say the same agree, and one that is told of another link does not.
+
+use crate::common::Folder;
+use link::Capacity;
+use measure::{BuiltLink, Engine, EngineError, Sink, Unsupported};
+use reproduce::Progress;
+use reproduce::agreement::{Verdict, compare};
+use reproduce::{Data, Experiment, Keeping, Store, Wanted, registry};
+use scenario::{Choice, Names, Scenario};
+use sim::Simulator;
+use units::Rate;
+
+const EXPERIMENT: &str = r#"
+title = "a transfer"
+paper = "none"
+about = "small"
+cases = ["pfifo", "fq_codel"]
+seeds = 8
+
+[scenario]
+name = "small"
+duration = "4s"
+warmup = "1s"
+
+[scenario.link]
+rate = "10mbit"
+rtt = "40ms"
+buffer = "100p"
+
+[[scenario.traffic]]
+name = "bulk"
+kind = "bulk"
+control = "cubic"
+"#;
+
+/// The simulator with a link of 12 Mbit/s, whatever the scenario says.
+struct Faster(Simulator);
+
+impl Engine for Faster {
+    fn name(&self) -> &'static str {
+        "faster"
+    }
+
+    fn check(&self, scenario: &Scenario) -> Vec<Unsupported> {
+        self.0.check(scenario)
+    }
+
+    fn run(
+        &self,
+        scenario: &Scenario,
+        discipline: &Choice,
+        seed: u64,
+        sink: &mut dyn Sink,
+    ) -> Result<Vec<BuiltLink>, EngineError> {
+        let mut scenario = scenario.clone();
+        scenario.links[0].capacity = Capacity::Constant(Rate::from_bits(12_000_000));
+        self.0.run(&scenario, discipline, seed, sink)
+    }
+}
+
+struct Silent;
+
+impl Progress for Silent {
+    fn done(&self) {}
+}
+
+fn rows(folder: &Folder, witness: &dyn Engine) -> Vec<(String, &'static str, Verdict)> {
+    let simulator = Simulator::default();
+    let names: &dyn Names = &simulator;
+    let experiment = Experiment::parse("engines/small", "small.toml", EXPERIMENT).unwrap();
+    let wanted = Wanted {
+        quick: false,
+        data: &Data::default(),
+    };
+    let store = Store::open(&folder.0).unwrap();
+    let [ours, theirs] = ["a", "b"].map(|basis| Keeping {
+        store: &store,
+        basis,
+    });
+    let engines: [(&dyn Engine, Keeping<'_>); 2] = [(&simulator, ours), (witness, theirs)];
+    let rows = compare(engines, names, &experiment, wanted, &Silent).unwrap();
+    let rows = rows.into_iter();
+    rows.map(|row| (row.case, row.metric, row.verdict))
+        .collect()
+}
+
+/// What Linux can run, without one.
+struct Linux;
+
+impl Engine for Linux {
+    fn name(&self) -> &'static str {
+        "kernel"
+    }
+
+    fn check(&self, scenario: &Scenario) -> Vec<Unsupported> {
+        linux::unsupported(scenario)
+    }
+
+    fn run(
+        &self,
+        _: &Scenario,
+        _: &Choice,
+        _: u64,
+        _: &mut dyn Sink,
+    ) -> Result<Vec<BuiltLink>, EngineError> {
+        unreachable!("nothing is run")
+    }
+}
+
+#[test]
+fn linux_can_run_what_it_is_asked_to_confirm() {
+    let simulator = Simulator::default();
+    let names: &dyn Names = &simulator;
+    let wanted = Wanted {
+        quick: false,
+        data: &Data::default(),
+    };
+    let experiments = registry::find_for_engines("engines/all").unwrap();
+    assert_eq!(experiments.len(), 10);
+    for experiment in &experiments {
+        let grid = experiment.grid(wanted).unwrap();
+        grid.plan(&Linux, names).unwrap();
+    }
+}
+
+#[test]
+fn the_same_engine_agrees_with_itself_and_another_link_is_noticed() {
+    let folder = Folder::new("agreement");
+    let same = rows(&folder, &Simulator::default());
+    let compared: Vec<(&str, &str)> = same.iter().map(|(c, m, _)| (c.as_str(), *m)).collect();
+    let metrics = ["utilization", "sojourn", "flow_rate", "flow_delay"];
+    let of = |case| metrics.map(|metric| (case, metric));
+    let expected = ["pfifo", "fq_codel"].map(of).concat();
+    assert_eq!(compared, expected);
+    assert!(
+        same.iter()
+            .all(|(_, _, verdict)| *verdict == Verdict::Agrees)
+    );
+    let other = rows(&folder, &Faster(Simulator::default()));
+    let rates = other.iter().filter(|(_, metric, _)| *metric == "flow_rate");
+    let verdicts: Vec<Verdict> = rates.map(|(_, _, verdict)| *verdict).collect();
+    assert_eq!(verdicts, [Verdict::Differs; 2]);
+}

@@ -1,0 +1,302 @@
+//! How the house is built: crates depend downwards, modules in no circle, and each crate says what it
+//! is and what it is not for.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// From the ground up: a crate depends on crates of lower floors only.
+const FLOORS: [&[&str]; 8] = [
+    &["units"],
+    &["qdisc", "cca"],
+    &[
+        "transport",
+        "workload",
+        "link",
+        "netcfg",
+        "probe",
+        "machine",
+    ],
+    &["scenario"],
+    &["measure"],
+    &["theory", "report", "sim", "guest"],
+    &["reproduce", "linux", "live"],
+    &["analects", "bench"],
+];
+
+/// The crates' folders, by name.
+fn crates() -> BTreeMap<String, PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let entries = std::fs::read_dir(folder).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let crates = paths.filter(|path| path.join("Cargo.toml").exists());
+    crates.map(|path| (name(&path), path)).collect()
+}
+
+/// The last part of a path, without an extension.
+fn name(path: &Path) -> String {
+    path.file_stem().unwrap().to_string_lossy().into_owned()
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{path:?}: {error}"))
+}
+
+/// The file that a crate begins with.
+fn root(folder: &Path) -> PathBuf {
+    let library = folder.join("src/lib.rs");
+    match library.exists() {
+        true => library,
+        false => folder.join("src/main.rs"),
+    }
+}
+
+#[test]
+fn crates_depend_downwards() {
+    let floor = |name: &str| {
+        let floor = FLOORS.iter().position(|floor| floor.contains(&name));
+        floor.unwrap_or_else(|| panic!("{name}: no floor in {FLOORS:?}"))
+    };
+    let crates = crates();
+    for (name, folder) in &crates {
+        let manifest = read(&folder.join("Cargo.toml"));
+        let (_, needs) = manifest.split_once("[dependencies]\n").unwrap_or_default();
+        let needs = needs.lines().take_while(|line| !line.starts_with('['));
+        let needs = needs.filter_map(|line| line.split(['.', ' ', '=']).next());
+        for other in needs.filter(|need| crates.contains_key(*need)) {
+            assert!(floor(other) < floor(name), "{name} is not above {other}");
+        }
+    }
+}
+
+#[test]
+fn each_crate_says_what_it_is_and_what_it_is_not_for() {
+    for (name, folder) in crates() {
+        let text = read(&root(&folder));
+        let about: Vec<&str> = text
+            .lines()
+            .map_while(|line| line.strip_prefix("//!"))
+            .collect();
+        let until = about.iter().position(|line| line.is_empty());
+        let first = about[..until.unwrap_or(about.len())].concat();
+        assert!(first.ends_with('.'), "{name}: no sentence: {first:?}");
+        let says = about.iter().any(|line| line.starts_with(" Not for: "));
+        assert!(says, "{name} does not say what it is not for");
+    }
+}
+
+#[test]
+fn modules_depend_in_no_circle() {
+    let circles = crates().into_iter().filter_map(|(name, folder)| {
+        let circle = circle(&edges(&folder.join("src"), &root(&folder)))?;
+        Some(format!("{name}: {}", circle.join(" -> ")))
+    });
+    assert_eq!(circles.collect::<Vec<_>>(), [""; 0]);
+}
+
+/// Which of a crate's top-level modules use which. `lib` is what the root file itself holds; a name
+/// that it re-exports leads to where that comes from.
+fn edges(src: &Path, root: &Path) -> BTreeMap<String, BTreeSet<String>> {
+    let files = sources(src);
+    let top = |file: &Path| {
+        let first = file.strip_prefix(src).unwrap().iter().next().unwrap();
+        name(Path::new(first))
+    };
+    let modules: BTreeSet<String> = files.iter().map(|file| top(file)).collect();
+    let root_text = code(&read(root));
+    let mut from: BTreeMap<String, String> = BTreeMap::new();
+    for (_, used) in uses(&root_text) {
+        let module = used[0].clone();
+        if let Some(last) = used.last().filter(|_| modules.contains(&module)) {
+            from.insert(last.clone(), module);
+        }
+    }
+    let mut edges: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for file in &files {
+        let of = top(file);
+        let depth = file.strip_prefix(src).unwrap().iter().count();
+        let inner = depth - usize::from(file.ends_with("mod.rs"));
+        let edges = edges.entry(of.clone()).or_default();
+        for used in named(&code(&read(file)), inner) {
+            let to = match from.get(&used) {
+                _ if modules.contains(&used) => used,
+                Some(module) => module.clone(),
+                None => "lib".to_owned(),
+            };
+            edges.extend((to != of).then_some(to));
+        }
+    }
+    let own = edges.entry("lib".to_owned()).or_default();
+    for (public, used) in uses(&root_text) {
+        own.extend((!public && modules.contains(&used[0])).then(|| used[0].clone()));
+    }
+    let called = modules.iter().filter(|module| {
+        let path = format!("{module}::");
+        let mut places = root_text.match_indices(&path);
+        places.any(|(at, _)| {
+            let before = root_text[..at].chars().next_back();
+            before.is_some_and(|c| !c.is_alphanumeric() && !matches!(c, '_' | ':'))
+                && !root_text[..at].ends_with("use ")
+        })
+    });
+    own.extend(called.cloned());
+    edges
+}
+
+/// All files of a crate but its root, and but those of tests.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let skipped = ["lib", "main", "tests"].contains(&name(&path).as_str());
+        if path.is_dir() && name(&path) != "tests" {
+            found.extend(sources(&path));
+        } else if path.extension().is_some_and(|rs| rs == "rs") && !skipped {
+            found.push(path);
+        }
+    }
+    found
+}
+
+/// A file without comments, and without its tests, which stand at its end.
+fn code(text: &str) -> String {
+    let mark = "#[cfg(test)]\n";
+    let is_tests = |at: &usize| {
+        let next = text[at + mark.len()..].lines().next();
+        next.is_some_and(|line| line.ends_with("mod tests {"))
+    };
+    let mut marks = text.match_indices(mark).map(|(at, _)| at);
+    let body = &text[..marks.find(is_tests).unwrap_or(text.len())];
+    let lines = body.lines().filter(|line| {
+        let line = line.trim_start();
+        !line.starts_with("//")
+    });
+    lines.map(|line| line.to_owned() + "\n").collect()
+}
+
+/// Paths of the file's `use` statements, and whether they are public.
+fn uses(text: &str) -> Vec<(bool, Vec<String>)> {
+    let mut found = Vec::new();
+    for line in text.split(';') {
+        let line = line.trim_start();
+        let public = line.starts_with("pub use ");
+        let start = match line.find("use ") {
+            Some(0) => 4,
+            Some(4) if public => 8,
+            _ => continue,
+        };
+        let paths = tree(&line[start..]);
+        found.extend(paths.into_iter().map(|path| (public, path)));
+    }
+    found
+}
+
+/// The paths of a use tree: `a::{b, c::d}` is a, b and a, c, d.
+fn tree(text: &str) -> Vec<Vec<String>> {
+    let text = text.trim();
+    let Some((head, rest)) = text.split_once('{') else {
+        let plain = text.split(" as ").next().unwrap_or_default();
+        let parts = plain.split("::").map(|part| part.trim().to_owned());
+        return vec![parts.collect()];
+    };
+    let head: Vec<String> = head
+        .split("::")
+        .map(|part| part.trim().to_owned())
+        .collect();
+    let head = &head[..head.len() - 1];
+    let rest = rest.trim_end().strip_suffix('}').unwrap_or(rest);
+    let (mut depth, mut start, mut parts) = (0, 0, Vec::new());
+    for (at, c) in rest.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                parts.push(&rest[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&rest[start..]);
+    let parts = parts.into_iter().filter(|part| !part.trim().is_empty());
+    let paths = parts.flat_map(tree);
+    paths.map(|path| [head, &path[..]].concat()).collect()
+}
+
+/// What a file at this depth of modules names of its crate: the first part behind `crate::`, or
+/// behind as many `super::` as lead to the root.
+fn named(text: &str, depth: usize) -> BTreeSet<String> {
+    let up = "super::".repeat(depth);
+    let mut found = BTreeSet::new();
+    for prefix in ["crate::", up.as_str()] {
+        for (at, _) in text.match_indices(prefix) {
+            let before = text[..at].chars().next_back().unwrap_or(' ');
+            if before.is_alphanumeric() || matches!(before, '_' | '$' | ':') {
+                continue;
+            }
+            let rest = &text[at + prefix.len()..];
+            let end = match rest.starts_with('{') {
+                true => rest.find(';'),
+                false => rest.find(|c: char| !c.is_alphanumeric() && c != '_'),
+            };
+            let paths = tree(&rest[..end.unwrap_or(rest.len())]);
+            found.extend(paths.into_iter().map(|path| path[0].clone()));
+        }
+    }
+    found
+}
+
+/// A circle among the edges, as the modules on it.
+fn circle(edges: &BTreeMap<String, BTreeSet<String>>) -> Option<Vec<String>> {
+    let mut done = BTreeSet::new();
+    let mut way = Vec::new();
+    edges
+        .keys()
+        .find_map(|from| follow(edges, from, &mut way, &mut done))
+}
+
+fn follow(
+    edges: &BTreeMap<String, BTreeSet<String>>,
+    from: &str,
+    way: &mut Vec<String>,
+    done: &mut BTreeSet<String>,
+) -> Option<Vec<String>> {
+    if let Some(start) = way.iter().position(|module| module == from) {
+        return Some(way[start..].to_vec());
+    }
+    if !done.insert(from.to_owned()) {
+        return None;
+    }
+    way.push(from.to_owned());
+    let next = edges.get(from).into_iter().flatten();
+    let mut next = next.filter_map(|to| follow(edges, to, way, done));
+    let found = next.next();
+    way.pop();
+    found
+}
+
+#[test]
+fn the_check_finds_circles() {
+    let named = |text: &str, depth| named(text, depth).into_iter().collect::<Vec<_>>();
+    assert_eq!(
+        named("use crate::{a, b::{C, d}, E};\nlet x = crate::f::g();", 1),
+        ["E", "a", "b", "f"]
+    );
+    assert_eq!(named("use super::a::B; super::super::c::d()", 2), ["c"]);
+    assert_eq!(named("use super::a::B;", 1), ["a"]);
+    assert_eq!(named("$crate::a::b; workcrate::c", 1), [""; 0]);
+    let paths: Vec<String> = uses("mod a;\npub use a::{B, c::{D, E}};\nuse f::G as H;\nfn g() {}")
+        .iter()
+        .map(|(public, path)| format!("{public} {}", path.join("::")))
+        .collect();
+    let expected = ["true a::B", "true a::c::D", "true a::c::E", "false f::G"];
+    assert_eq!(paths, expected);
+    let edges = |list: &[(&str, &[&str])]| {
+        let to = |to: &[&str]| to.iter().map(|&to| to.to_owned()).collect();
+        list.iter()
+            .map(|(from, of)| ((*from).to_owned(), to(of)))
+            .collect()
+    };
+    assert_eq!(circle(&edges(&[("a", &["b", "c"]), ("b", &["c"])])), None);
+    let found = circle(&edges(&[("a", &["b"]), ("b", &["c"]), ("c", &["b"])]));
+    assert_eq!(found, Some(vec!["b".to_owned(), "c".to_owned()]));
+}

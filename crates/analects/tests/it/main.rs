@@ -1,0 +1,23 @@
+//! The program as its users meet it, and the tree that it is made of.
+
+mod agreement;
+mod bound;
+#[cfg(unix)]
+mod campaign;
+mod commands;
+mod common;
+#[cfg(unix)]
+mod docs;
+mod fingerprint;
+mod house;
+mod listeners;
+mod output;
+mod outputs;
+mod pages;
+mod processor_sharing;
+#[cfg(unix)]
+mod recording;
+mod reproduce;
+mod sweep;
+mod threshold;
+mod wrong_input;

@@ -1,0 +1,356 @@
+//! Experiments: claims with verdicts, results that are kept, and what is refused.
+
+use crate::common::{Folder, text};
+use serde_json::Value;
+
+/// Transfers that take 10 Mbit/s or 5: their sums are known beforehand.
+const EXPERIMENT: &str = r#"
+title = "Rates"
+paper = "this test"
+about = "Two transfers share a link."
+cases = [
+    "pfifo",
+    { name = "half", discipline = "pfifo", set = { "link.rate" = "5mbit" } },
+    { name = "one", discipline = "pfifo", set = { "traffic.flow.count" = "1" } },
+]
+seeds = 8
+
+[scenario]
+name = "rates"
+duration = "4s"
+warmup = "1s"
+
+[scenario.link]
+rate = "10mbit"
+rtt = "20ms"
+buffer = "1bdp"
+
+[[scenario.traffic]]
+name = "flow"
+kind = "bulk"
+
+[[vary]]
+name = "flows"
+path = "traffic.flow.count"
+values = ["1", "2"]
+quick = ["1"]
+
+[quick]
+seeds = 2
+
+[[claim]]
+id = "rate"
+statement = "one flow takes the link"
+published = "10 Mbit/s"
+metric = "flow_rate"
+of = "pfifo"
+where = { flows = "1" }
+expect = "9 to 10"
+
+[[claim]]
+id = "half"
+statement = "half the link carries half"
+published = "-50 %"
+metric = "flow_rate"
+of = "half"
+to = "pfifo"
+each = "flows"
+expect = "-55 to -45"
+
+[[claim]]
+id = "wrong"
+statement = "half the link carries more"
+published = "more"
+metric = "flow_rate"
+of = "half"
+to = "pfifo"
+where = { flows = "1" }
+expect = "at least 0"
+
+[[claim]]
+id = "nothing"
+statement = "calls do not stall"
+published = "0"
+metric = "stall"
+of = "pfifo"
+expect = "at most 0"
+
+[[figure]]
+title = "Rates"
+kind = "lines"
+x = "flows"
+y = "flow_rate"
+"#;
+
+fn folder(name: &str) -> Folder {
+    let folder = Folder::new(name);
+    folder.write("e.toml", EXPERIMENT);
+    folder
+}
+
+fn read(folder: &Folder, name: &str) -> String {
+    std::fs::read_to_string(folder.0.join(name)).unwrap()
+}
+
+fn reproduce(folder: &Folder, args: &[&str]) -> (String, String) {
+    let args: Vec<&str> = ["reproduce", "e.toml"]
+        .iter()
+        .chain(args)
+        .copied()
+        .collect();
+    let output = folder.analects(&args);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    (text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn claims_have_verdicts() {
+    let folder = folder("verdicts");
+    let (json, _) = reproduce(&folder, &["--format", "json"]);
+    let document: Value = serde_json::from_str(&json).unwrap();
+    let claims = document["claims"].as_array().unwrap();
+    let verdicts: Vec<(&str, &str)> = claims
+        .iter()
+        .map(|claim| {
+            (
+                claim["id"].as_str().unwrap(),
+                claim["verdict"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    let expected = [
+        ("own/e/rate", "holds"),
+        ("own/e/half/1", "holds"),
+        ("own/e/half/2", "holds"),
+        ("own/e/wrong", "does not hold"),
+        ("own/e/nothing", "cannot be told"),
+    ];
+    assert_eq!(verdicts, expected);
+    let half = &claims[1];
+    assert!(half["statement"].as_str().unwrap().ends_with("(flows 1)"));
+    assert_eq!(half["unit"], "%");
+    let [low, high] = [0, 1].map(|end| half["ci95"][end].as_f64().unwrap());
+    let ours = half["ours"].as_f64().unwrap();
+    assert!(low <= ours && ours <= high, "{low} {ours} {high}");
+    assert!(claims[4]["ours"].is_null() && claims[4]["ci95"].is_null());
+    assert!(
+        claims[4]["note"]
+            .as_str()
+            .unwrap()
+            .contains("no value of stall")
+    );
+    let report = read(&folder, "reproduction/own/e/report.html");
+    assert!(report.contains("half the link carries half") && report.contains("<svg"));
+}
+
+#[test]
+fn what_was_run_is_kept_and_a_part_of_it_is_run_again() {
+    let folder = folder("kept");
+    let (quick, said) = reproduce(&folder, &["--quick", "--format", "json", "--jobs", "1"]);
+    assert!(!said.contains("kept"), "{said}");
+    // Two seeds of one value and three cases are there; eight seeds of two values make 48. The
+    // case that overrides the axis has the runs of another case, so that 32 differ.
+    let (_, said) = reproduce(&folder, &["--format", "json"]);
+    assert!(said.contains("4 of 32 runs are kept from before"), "{said}");
+    let (again, said) = reproduce(&folder, &["--quick", "--format", "json"]);
+    assert!(said.contains("4 of 4 runs are kept from before"), "{said}");
+    assert_eq!(again, quick);
+}
+
+/// The same runs under other names.
+#[test]
+fn what_a_case_or_an_axis_is_called_makes_no_difference() {
+    let folder = folder("renamed");
+    reproduce(&folder, &["--quick"]);
+    let renamed = EXPERIMENT
+        .replace("half", "slow")
+        .replace("flows", "number");
+    folder.write("e.toml", renamed.replace("\"rates\"", "\"others\""));
+    let (_, said) = reproduce(&folder, &["--quick"]);
+    assert!(said.contains("4 of 4 runs are kept from before"), "{said}");
+}
+
+#[test]
+fn a_page_has_every_claim() {
+    let folder = folder("page");
+    let (page, _) = reproduce(&folder, &["--format", "markdown"]);
+    assert!(page.contains("| own/e: Rates | 3 | 1 | 1 |"), "{page}");
+    assert!(
+        page.contains("| half the link carries more | more |"),
+        "{page}"
+    );
+    assert!(page.contains("**does not hold**"), "{page}");
+    // Kept results serve the case that overrides an axis at each of its values, as at first.
+    let (again, _) = reproduce(&folder, &["--format", "markdown"]);
+    assert_eq!(again, page);
+}
+
+#[test]
+fn wrong_experiments_are_refused() {
+    let cases = [
+        ("seeds = 8", "seed = 8", "unknown field `seed`"),
+        (
+            "\"flow_rate\"",
+            "\"rate\"",
+            "there is no metric \"rate\" help: there are: stall",
+        ),
+        (
+            "of = \"half\"",
+            "of = \"third\"",
+            "there is no case \"third\" help: there are: pfifo, half, one",
+        ),
+        (
+            "each = \"flows\"",
+            "each = \"sizes\"",
+            "there is no axis \"sizes\"",
+        ),
+        (
+            "{ flows = \"1\" }",
+            "{ flows = \"3\" }",
+            "flows: there is no value \"3\"",
+        ),
+        ("9 to 10", "about 10", "is no range"),
+        (
+            "kind = \"lines\"",
+            "kind = \"scatter\"",
+            "there is no metric \"flows\"",
+        ),
+        ("quick = [\"1\"]", "quick = [\"7\"]", "no value \"7\""),
+        ("link.rate", "link.speed", "unknown key \"link.speed\""),
+        (
+            "traffic.flow.count",
+            "traffic.web.count",
+            "traffic.web.count",
+        ),
+        (
+            "discipline = \"pfifo\"",
+            "discipline = \"lifo\"",
+            "no discipline \"lifo\"",
+        ),
+    ];
+    for (number, (good, bad, says)) in cases.into_iter().enumerate() {
+        let folder = Folder::new(&format!("wrong-{number}"));
+        folder.write("e.toml", EXPERIMENT.replace(good, bad));
+        let output = folder.analects(&["reproduce", "e.toml"]);
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{bad}: {stderr}");
+        let words: String = stderr.replace(['|', '│'], "").split_whitespace().collect();
+        let expected: String = says.split_whitespace().collect();
+        assert!(words.contains(&expected), "{bad}: {stderr}");
+    }
+    let folder = Folder::new("wrong-name");
+    let output = folder.analects(&["reproduce", "confucius/fig1"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("confucius/fig10"));
+}
+
+/// A call that stands for the paper's, beside a transfer on a line of twice a call's most.
+const CALLS: &str = r#"
+title = "Calls"
+paper = "this test"
+about = "A call alone."
+cases = ["pfifo"]
+seeds = 3
+
+[scenario]
+name = "calls"
+duration = "20s"
+warmup = "12s"
+
+[scenario.link]
+rate = "8mbit"
+rtt = "20ms"
+buffer = "100p"
+
+[[scenario.traffic]]
+name = "call"
+kind = "call"
+control = "copa"
+preset = "unlimited"
+
+[[claim]]
+id = "rate"
+statement = "the call takes more than 4 Mbit/s"
+published = "more"
+metric = "call_rate"
+of = "pfifo"
+expect = "at least 4.5"
+"#;
+
+#[test]
+fn calls_of_several_presets_stand_side_by_side() {
+    let folder = Folder::new("calls");
+    folder.write("e.toml", CALLS);
+    let runs = ["unlimited", "webrtc"].map(|calls| format!("[{calls}]\n\"own/e\" = 12\n"));
+    folder.write("runs.toml", runs.concat());
+    let both = ["--calls", "unlimited,webrtc", "--runs", "runs.toml"];
+    let (page, _) = reproduce(&folder, &[&both[..], &["--format", "markdown"]].concat());
+    let line = |start: &str| page.lines().find(|line| line.starts_with(start)).unwrap();
+    assert!(line("Made by").contains("--calls unlimited,webrtc --runs runs.toml"));
+    assert_eq!(
+        line("| claim"),
+        "| claim | published | unlimited | verdict | webrtc | verdict |"
+    );
+    let cells: Vec<&str> = line("| the call takes").split(" | ").collect();
+    assert_eq!(
+        (cells[3], cells[5]),
+        ("holds", "**does not hold** |"),
+        "{page}"
+    );
+    assert!(
+        line("Runs:").contains("12 with calls webrtc (12 seeds)"),
+        "{page}"
+    );
+    // Results are kept apart: what is run of one is not taken for the other.
+    assert!(
+        folder
+            .0
+            .join("reproduction/webrtc/own/e/report.html")
+            .exists()
+    );
+
+    folder.write("less.toml", "[webrtc]\n\"own/e\" = 12\n");
+    for (args, why) in [
+        (vec!["--calls", "webrct"], "webrct"),
+        (vec!["--calls", "unlimited", "--runs", "less.toml"], "own/e"),
+        (vec!["--runs", "nowhere.toml"], "nowhere.toml"),
+        (vec!["--quick", "--runs", "runs.toml"], "--quick"),
+    ] {
+        let output = folder.analects(&[&["reproduce", "e.toml"], &args[..]].concat());
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(
+            text(&output.stderr).contains(why),
+            "{}",
+            text(&output.stderr)
+        );
+    }
+}
+
+#[test]
+fn a_pilot_says_how_often_to_run() {
+    let folder = Folder::new("pilot");
+    folder.write("e.toml", CALLS);
+    let pilot = |hours: &str| {
+        folder.analects(&[
+            "pilot",
+            "e.toml",
+            "--calls",
+            "unlimited,webrtc",
+            "--hours",
+            hours,
+        ])
+    };
+    let output = pilot("1");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    folder.write("runs.toml", text(&output.stdout));
+    let both = ["--calls", "unlimited,webrtc", "--runs", "runs.toml"];
+    let (page, _) = reproduce(&folder, &[&both[..], &["--format", "markdown"]].concat());
+    assert!(page.contains("**does not hold**"), "{page}");
+    let output = pilot("0");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        text(&output.stderr).contains("--hours 0"),
+        "{}",
+        text(&output.stderr)
+    );
+}

@@ -1,0 +1,5 @@
+//! Changes of a modelled host, undone, failing and interrupted.
+
+mod hostile;
+mod model;
+mod undo;

@@ -1,0 +1,176 @@
+//! The discipline in `kernel/floq.h` against the one in Rust: for thousands of random traces both make
+//! the same decisions, to the packet. Those in `kernel_c/floq` were worked out by hand.
+//!
+//! `ANALECTS_TRACES=100000` tries more of them, `CFLAGS=-fsanitize=address,undefined` watches the C.
+
+mod params;
+mod trace;
+
+use super::harness::{assert_refused, compare_random, compile, replay, write_down, written_traces};
+use qdisc::Registry;
+use std::path::Path;
+use trace::{decide, random};
+use units::param::Spec;
+
+/// How often each of these was decided.
+#[derive(Debug, Default)]
+struct Seen {
+    /// What only C prints: `did`.
+    did: [u64; 14],
+    lines: [u64; 8],
+}
+
+const DID: [&str; 14] = [
+    "initial, responsive",
+    "initial after a loss, responsive",
+    "later, responsive",
+    "initial, unresponsive",
+    "initial after a loss, unresponsive",
+    "later, unresponsive",
+    "dropped: initial, responsive",
+    "dropped: initial after a loss, responsive",
+    "dropped: later, responsive",
+    "dropped: initial, unresponsive",
+    "dropped: initial after a loss, unresponsive",
+    "dropped: later, unresponsive",
+    "flows forgotten",
+    "packets of guests",
+];
+const LINES: [&str; 8] = [
+    "tx",
+    "mark",
+    " -1 0",
+    " 0 1",
+    " 1 0",
+    " tail",
+    " congestion",
+    " change",
+];
+
+impl Seen {
+    fn note(&mut self, decisions: &str, did: &str) {
+        let numbers = did
+            .split_whitespace()
+            .filter_map(|word| word.parse::<u64>().ok());
+        for (sum, number) in self.did.iter_mut().zip(numbers) {
+            *sum += number;
+        }
+        for line in decisions.lines() {
+            let moved = line.starts_with("move ");
+            for (sum, kind) in self.lines.iter_mut().zip(LINES) {
+                let ends = line.ends_with(kind) && moved == kind.ends_with(['0', '1']);
+                *sum += u64::from(line.starts_with(kind) || ends);
+            }
+        }
+    }
+}
+
+/// The traces have to lead everywhere, or their agreement says little.
+#[test]
+fn rust_and_c_decide_alike() {
+    let mut seen = Seen::default();
+    compare_random(
+        &compile("random", "replay_floq"),
+        3000,
+        random,
+        |trace, did| seen.note(&trace.decisions, did),
+    );
+    println!("{seen:?}");
+    let counts = DID.iter().zip(seen.did).chain(LINES.iter().zip(seen.lines));
+    for (kind, count) in counts {
+        assert!(count > 50, "{kind}: {count}");
+    }
+}
+
+#[test]
+fn both_decide_as_worked_out_by_hand() {
+    let program = compile("written", "replay_floq");
+    for (name, trace) in written_traces("floq") {
+        let (operations, decisions) = (trace.operations, trace.decisions);
+        assert_eq!(decide(&operations), decisions, "{name}, in Rust");
+        let printed = replay(&program, operations);
+        let end = printed.find("did ").unwrap();
+        assert_eq!(printed[..end], decisions, "{name}, in C");
+    }
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn no_call_takes_more_than_1500_instructions() {
+    let hostile = ["all-idle", "full", "anything"];
+    super::harness::assert_no_call_is_long("steps_floq", &hostile, 200..1500);
+}
+
+/// The words behind the first `begin` in `text`.
+fn words_after<'a>(text: &'a str, begin: &str) -> impl Iterator<Item = &'a str> {
+    let (_, rest) = text
+        .split_once(begin)
+        .unwrap_or_else(|| panic!("no {begin}"));
+    rest.split_whitespace()
+        .map(|word| word.trim_end_matches(['p', '%']))
+}
+
+/// The defaults that the module has, by the first of the tdc cases, and those in its manual page are
+/// those in Rust.
+#[test]
+fn the_kernels_defaults_are_those_in_rust() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernel/tc");
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+    let (cases, page) = (read("tests/floq.json"), read("tc-floq.8"));
+    let (_, described) = page.split_once(".SH PARAMETERS").unwrap();
+    let registry = Registry::<u32>::builtin();
+    for Spec { name, default, .. } in registry.get("floq").unwrap().params {
+        if *name == "ecn" {
+            assert!(words_after(&cases, "root refcnt ").any(|word| word == "noecn"));
+            continue;
+        }
+        let mut shown = words_after(&cases, "root refcnt ").skip_while(|word| word != name);
+        assert_eq!(shown.nth(1), Some(*default), "{name}");
+        let kind = if *name == "variant" { "BR" } else { "BI" };
+        let (_, about) = described
+            .split_once(&format!("\n.{kind} {name} \" "))
+            .unwrap_or_else(|| panic!("{name} is not described"));
+        let mut said = words_after(about, "\nDefault").filter(|word| *word != ".BR");
+        assert_eq!(said.next(), Some(*default), "{name}");
+    }
+}
+
+/// Writes some traces down, as `NUMBER.trace` and `NUMBER.expected`, into the folder that
+/// `ANALECTS_TRACE_DIR` names.
+#[test]
+#[ignore = "writes files"]
+fn write_traces_down() {
+    write_down(random, written_traces("floq"));
+}
+
+#[test]
+fn the_c_program_refuses_what_it_cannot_read() {
+    let program = compile("refuse", "replay_floq");
+    let new = "new 1 10 8 50 30 80 2 5 10 2 10 10000000 50000 8 10 3 3 0 0\n";
+    let cases = [
+        "d 0\n",
+        "end\n",
+        "x\n",
+        "\n",
+        "new 1 0 8 50 30 80 2 5 10 2 10 10000000 50000 8 10 3 3 0 0\n",
+        "new 1 10 7 50 30 80 2 5 10 2 10 10000000 50000 8 10 3 3 0 0\n",
+        "new 1 10 8 50 51 80 2 5 10 2 10 10000000 50000 8 10 3 3 0 0\n",
+        "new 1 10 8 50 30 101 2 5 10 2 10 10000000 50000 8 10 3 3 0 0\n",
+        "new 1 10 8 50 30 80 101 5 10 2 10 10000000 50000 8 10 3 3 0 0\n",
+        "new 1 10 8 50 30 80 2 5 1001 2 10 10000000 50000 8 10 3 3 0 0\n",
+        "new 1 10 8 50 30 80 2 5 10 2 10 99999 50000 8 10 3 3 0 0\n",
+        "new 1 10 8 50 30 80 2 5 10 2 10 10000000 9999 8 10 3 3 0 0\n",
+        "new 1 10 8 50 30 80 2 5 10 2 10 10000000 50000 0 10 3 3 0 0\n",
+        "new 1 10 8 50 30 80 2 5 10 2 10 10000000 50000 8 100 3 3 0 0\n",
+        "new 1 10 8 50 30 80 2 5 10 2 10 10000000 50000 8 10 3 3 4 0\n",
+        "new 1 10 8 50 30 80 2 5 10 2 10 10000000 50000 8 10 3 3 0\n",
+        &format!("{new}e 5 0 100\n"),
+        &format!("{new}e 5 0 100 4\n"),
+        &format!("{new}d 5\nd 4\n"),
+        &format!("{new}d 99999999999999999999\n"),
+        &format!("{new}change 5 1 10 16 50 30 80 2 5 10 2 10 10000000 50000 8 10 3 3 0 0\n"),
+        &format!("{}\n", "d 1 ".repeat(1000)),
+        "d 1",
+    ];
+    assert_refused(&program, &cases);
+}

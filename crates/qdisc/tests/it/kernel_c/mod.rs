@@ -1,0 +1,7 @@
+//! The disciplines in `kernel/` against those in Rust.
+
+mod confucius;
+mod floq;
+mod harness;
+mod memory;
+mod mencius;

@@ -1,0 +1,10 @@
+//! Whole runs of the simulator.
+
+mod by_hand;
+mod common;
+mod conference;
+mod establishment;
+mod hosts;
+mod limits;
+mod meters;
+mod small_queues;

@@ -1,0 +1,9 @@
+//! Two end points, against each other and against what standards say.
+
+mod common;
+mod l4s;
+mod quic;
+mod tcp;
+mod tcp_call;
+mod tcp_random;
+mod tcp_timer;
