@@ -171,6 +171,8 @@ fn build(
         "dualpi2" => &[("target", "1s")],
         // The last fifth of its buffer drops by chance, so that it would not be filled.
         "floq" => &[("threshold", "100")],
+        // Flows that share a place go last, and wait until CoDel drops from them.
+        "las" => &[("flows", "65536")],
         _ => &[],
     };
     settings.extend(
