@@ -1,4 +1,4 @@
-# Writes a trace for kernel/test/replay.c, whose lines kernel/test/trace.h explains: calls,
+# Writes a trace for kernel/test/replay_confucius.c, whose lines kernel/test/trace_confucius.h explains: calls,
 # downloads and look-ups on a link of a packet per millisecond, whose parameters change at times.
 #   awk -v seed=1 -v lines=20000 -f scripts/cross-trace.awk
 

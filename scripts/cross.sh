@@ -24,11 +24,11 @@ build() {
     # The lists are words.
     # shellcheck disable=SC2086
     {
-        "$1" $flags -static -o "$2/replay" kernel/test/replay.c
+        "$1" $flags -static -o "$2/replay" kernel/test/replay_confucius.c
         for discipline in confucius mencius floq; do
             plugin="kernel/tc/q_$discipline.c kernel/tc/q_${discipline}_stats.c $common"
-            "$1" $flags -Ikernel -static -o "$2/test_$discipline" "kernel/tc/tests/test_$discipline.c" $plugin
-            "$1" $flags -Ikernel -fPIC -shared -fvisibility=hidden -o "$2/q_$discipline.so" $plugin
+            "$1" $flags -static -o "$2/test_$discipline" "kernel/tc/tests/test_$discipline.c" $plugin
+            "$1" $flags -fPIC -shared -fvisibility=hidden -o "$2/q_$discipline.so" $plugin
         done
     }
 }
@@ -65,8 +65,7 @@ try mipsel-linux-gnu mipsel
 module() {
     build=$headers/usr/src/$(cat "$headers/$1.name")
     source=$out/$3/module
-    mkdir -p "$source"
-    cp kernel/*.[ch] kernel/Kbuild "$source/"
+    sh kernel/copy.sh "$source"
     make -C "$build" M="$source" ARCH="$2" CROSS_COMPILE="$3-" W=1 modules \
         > "$source/log" 2>&1 || { tail -n 20 "$source/log"; exit 1; }
     if grep -i 'warning' "$source/log"; then

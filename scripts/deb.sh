@@ -17,8 +17,8 @@ fi
 out=$PWD/target/deb
 source=$out/analects-qdiscs-$version
 rm -rf "$out"
+sh kernel/copy.sh "$source"
 mkdir -p "$source/tc/tests"
-cp kernel/*.[ch] kernel/Kbuild "$source/"
 cp kernel/tc/*.[ch] kernel/tc/Makefile kernel/tc/tc-*.8 "$source/tc/"
 cp kernel/tc/tests/*.[ch] "$source/tc/tests/"
 cp -r packaging/debian "$source/debian"

@@ -87,10 +87,10 @@ prove_detectors() {
 
     say "proving that a lock which the module forgets is missed"
     rm -rf "$races/forgetful"
-    mkdir "$races/forgetful"
-    cp kernel/*.c kernel/*.h kernel/Kbuild "$races/forgetful/"
-    sed -i '/^static int confucius_dump_stats/,/^}/ { /sch_tree_.*lock/d; }' "$races/forgetful/sch_confucius.c"
-    ! cmp -s kernel/sch_confucius.c "$races/forgetful/sch_confucius.c" || fail "there is no lock to forget"
+    sh kernel/copy.sh "$races/forgetful" confucius
+    file=confucius/sch_confucius.c
+    sed -i '/^static int confucius_dump_stats/,/^}/ { /sch_tree_.*lock/d; }' "$races/forgetful/$file"
+    ! cmp -s "kernel/$file" "$races/forgetful/$file" || fail "there is no lock to forget"
     build_module careless "$races"/forgetful/*
     under_load careless "$races/careless/sch_confucius.ko" || say "  which breaks more: $logs/careless.log"
     races_of careless sch_confucius | grep -q '^ours.*confucius' || fail "no race is seen: $logs/careless/log"
@@ -115,7 +115,9 @@ cp "$races"/plugin/tc/q_*.so "$races/plugins/"
 prove_detectors
 
 say "building the module"
-build_module module kernel/*.c kernel/*.h kernel/Kbuild
+rm -rf "$races/sources"
+sh kernel/copy.sh "$races/sources"
+build_module module "$races"/sources/*
 say "load, changes, dumps, filters and deletion on two processors"
 passed=yes
 for discipline in confucius mencius floq; do

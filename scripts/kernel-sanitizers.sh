@@ -69,13 +69,14 @@ sh scripts/kernel-test-programs.sh "$uml"
 prove_detectors
 ours=
 for kind in $kinds; do
-    if [ -f "kernel/sch_$kind.c" ]; then ours="$ours sch_$kind"; fi
+    if [ -d "kernel/$kind" ]; then ours="$ours $kind"; fi
 done
 if [ -n "$ours" ]; then
     say "building$ours"
-    sed "s/^obj-m := .*/obj-m :=$(printf ' %s.o' $ours)/" kernel/Kbuild >"$uml/Kbuild"
-    # shellcheck disable=SC2046,SC2086 # words
-    build_module module $(awk -f scripts/kernel/includes.awk $ours) "$uml/Kbuild"
+    rm -rf "$uml/sources"
+    # shellcheck disable=SC2086 # words
+    sh kernel/copy.sh "$uml/sources" $ours
+    build_module module "$uml"/sources/*
 fi
 [ $length = long ] && limit=10800 || limit=1800
 for kind in $kinds; do

@@ -29,7 +29,7 @@ try_one() {
     cp -R "$out/c.source/." "$folder/"
     TEXT=$text awk -v line="$line" 'NR == line { print ENVIRON["TEXT"]; next } { print }' \
         "$out/c.source/$file" > "$folder/$file"
-    if ! "${CC:-cc}" -O1 -w -o "$folder/replay" "$folder/test/replay.c" 2>"$folder/errors"; then
+    if ! "${CC:-cc}" -O1 -w -o "$folder/replay" "$folder/test/replay_confucius.c" 2>"$folder/errors"; then
         fate=unbuilt
     elif agrees "$folder/replay"; then
         fate=alive
@@ -51,10 +51,11 @@ mutate_c() {
         cat "$out"/traces/[0-9][0-9][0-9]*."$kind" > "$out/more.$kind"
     done
     mkdir -p "$out/c.source/test"
-    cp kernel/confucius*.h "$out/c.source/"
-    cp kernel/test/replay.c kernel/test/lines.h kernel/test/trace.h kernel/test/trace_packet.h \
+    sh kernel/copy.sh "$out/c.source" confucius
+    cp kernel/test/replay_confucius.c kernel/test/lines.h kernel/test/trace_confucius.h kernel/test/trace_packet.h \
         kernel/test/user.h "$out/c.source/test/"
-    for file in confucius.h $(sed -n 's/^#include "\(confucius_.*\)"/\1/p' kernel/confucius.h); do
+    for file in common/flow_list.h $(cd kernel && ls confucius/confucius.h) \
+        $(sed -n 's,^#include "\(confucius_.*\)",confucius/\1,p' kernel/confucius/confucius.h); do
         awk -f scripts/mutants.awk "kernel/$file" | sed "s|^|$file	|"
     done > "$out/c.list"
     total=$(wc -l < "$out/c.list")

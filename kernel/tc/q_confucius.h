@@ -4,7 +4,7 @@
 #define Q_CONFUCIUS_H
 
 #include "tc_plugin.h"
-#include "pkt_sched_confucius.h"
+#include "../confucius/pkt_sched_confucius.h"
 
 int confucius_print_xstats(const struct qdisc_util *qu, FILE *f, struct rtattr *xstats);
 

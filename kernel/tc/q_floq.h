@@ -4,7 +4,7 @@
 #define Q_FLOQ_H
 
 #include "tc_plugin.h"
-#include "pkt_sched_floq.h"
+#include "../floq/pkt_sched_floq.h"
 
 int floq_print_xstats(const struct qdisc_util *qu, FILE *f, struct rtattr *xstats);
 

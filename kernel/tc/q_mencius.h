@@ -4,7 +4,7 @@
 #define Q_MENCIUS_H
 
 #include "tc_plugin.h"
-#include "pkt_sched_mencius.h"
+#include "../mencius/pkt_sched_mencius.h"
 
 /* The word of TC_MENCIUS_HOSTS_... */
 const char *mencius_side(__u64 number);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Replays recorded operations of Confucius inside a kernel, by the file
- * confucius_replay in debugfs: see replay_file.h and trace.h.
+ * confucius_replay in debugfs: see replay_file.h and trace_confucius.h.
  */
 #include <linux/kernel.h>
 #include <linux/math64.h>
@@ -11,8 +11,8 @@
 #include <linux/types.h>
 
 #include "replay_file.h"
-#include "../confucius.h"
-#include "trace.h"
+#include "../confucius/confucius.h"
+#include "trace_confucius.h"
 
 static struct trace replay;
 static void *replay_table, *replay_slots;

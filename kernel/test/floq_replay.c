@@ -12,7 +12,7 @@
 #include <linux/types.h>
 
 #include "replay_file.h"
-#include "../floq.h"
+#include "../floq/floq.h"
 #include "trace_floq.h"
 
 static struct trace replay;

@@ -12,7 +12,7 @@
 #include <linux/types.h>
 
 #include "replay_file.h"
-#include "../mencius.h"
+#include "../mencius/mencius.h"
 #include "trace_mencius.h"
 
 static struct trace replay;

@@ -11,7 +11,7 @@
 
 #define trace_print printf
 
-#include "../floq.h"
+#include "../floq/floq.h"
 #include "lines.h"
 #include "trace_floq.h"
 

@@ -11,7 +11,7 @@
 
 #define trace_print printf
 
-#include "../mencius.h"
+#include "../mencius/mencius.h"
 #include "lines.h"
 #include "trace_mencius.h"
 

@@ -4,7 +4,7 @@
  */
 #include "user.h"
 #include "count.h"
-#include "../floq.h"
+#include "../floq/floq.h"
 
 #define MS	1000000ULL
 #define FLOWS	FL_MAX_FLOWS

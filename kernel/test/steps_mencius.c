@@ -4,7 +4,7 @@
  */
 #include "user.h"
 #include "count.h"
-#include "../mencius.h"
+#include "../mencius/mencius.h"
 
 #define MS	1000000ULL
 #define FLOWS	MN_MAX_FLOWS

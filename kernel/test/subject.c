@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "subject.h"
 
-#include "../pkt_sched_confucius.h"
-#include "../pkt_sched_floq.h"
-#include "../pkt_sched_mencius.h"
+#include "../confucius/pkt_sched_confucius.h"
+#include "../floq/pkt_sched_floq.h"
+#include "../mencius/pkt_sched_mencius.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The kernel's words that confucius.h and mencius.h are written in, for user space.
+ * The kernel's words that the cores are written in, for user space.
  */
 #ifndef __CONFUCIUS_USER_H
 #define __CONFUCIUS_USER_H

@@ -19,7 +19,7 @@ if [ -d "$source" ]; then
     rm -r "$source"
 fi
 mkdir -p "$source"
-cp "$top"/kernel/*.[ch] "$top/kernel/Kbuild" "$source/"
+sh "$top/kernel/copy.sh" "$source"
 sed "s/#MODULE_VERSION#/$version/" "$top/packaging/dkms/dkms.conf" > "$source/dkms.conf"
 dkms install "analects/$version"
 echo "dkms: try it with: modprobe sch_mencius"

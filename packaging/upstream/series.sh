@@ -41,19 +41,20 @@ uapi() {
     sed -i '$d' $header
     {
         echo "/* $1 */" | tr '[:lower:]' '[:upper:]'
-        sed '1,/^#include <linux\/types.h>/d' "$kernel/pkt_sched_$1.h"
+        sed '1,/^#include <linux\/types.h>/d' "$kernel/$1/pkt_sched_$1.h"
     } >>$header
 }
 # sources FILES: into the tree; what compat.h spells for older kernels has its name here.
 sources() {
     for file in "$@"; do
-        sed -e '/#include "compat.h"/d' -e '/#include "pkt_sched_[a-z]*.h"/d' \
-            -e 's/^\(\t*\)confucius_drop_overlimit(skb, q->fs.sch, q->fs.to_free)/\1qdisc_drop_reason(skb, q->fs.sch, q->fs.to_free,\n\1\t\t  QDISC_DROP_OVERLIMIT)/' \
-            -e 's/^\(\t*\)confucius_drop_congested(skb, q->fs.sch, q->fs.to_free)/\1qdisc_drop_reason(skb, q->fs.sch, q->fs.to_free,\n\1\t\t  QDISC_DROP_CONGESTED)/' \
-            -e 's/^\(\t*\)confucius_set_pkt_len(part, sch);/\1qdisc_skb_cb(part)->pkt_len = part->len;\n\1qdisc_skb_cb(part)->pkt_segs = 1;\n\1qdisc_calculate_pkt_len(part, qdisc_root_bh(sch));/' \
+        sed -e '/#include "\(..\/common\/\)\?compat.h"/d' -e '/#include "pkt_sched_[a-z]*.h"/d' \
+            -e 's,#include "\.\./common/,#include ",' \
+            -e 's/^\(\t*\)compat_drop_overlimit(skb, q->fs.sch, q->fs.to_free)/\1qdisc_drop_reason(skb, q->fs.sch, q->fs.to_free,\n\1\t\t  QDISC_DROP_OVERLIMIT)/' \
+            -e 's/^\(\t*\)compat_drop_congested(skb, q->fs.sch, q->fs.to_free)/\1qdisc_drop_reason(skb, q->fs.sch, q->fs.to_free,\n\1\t\t  QDISC_DROP_CONGESTED)/' \
+            -e 's/^\(\t*\)compat_set_pkt_len(part, sch);/\1qdisc_skb_cb(part)->pkt_len = part->len;\n\1qdisc_skb_cb(part)->pkt_segs = 1;\n\1qdisc_calculate_pkt_len(part, qdisc_root_bh(sch));/' \
             "$file" >"net/sched/$(basename "$file")"
     done
-    if grep -nE 'compat|confucius_(drop_overlimit|drop_congested|set_pkt_len)' net/sched/*.h net/sched/sch_[cmf]*.c; then
+    if grep -nE 'compat' net/sched/*.h net/sched/sch_[cmf]*.c; then
         echo "series: something of compat.h is left" >&2
         exit 1
     fi
@@ -66,7 +67,7 @@ selftests() {
 
 uapi confucius
 commit "$here/2-uapi.txt"
-sources "$kernel"/confucius*.h "$kernel"/flow_sched*.h "$kernel/sch_confucius.c"
+sources "$kernel"/confucius/confucius*.h "$kernel"/common/flow_[lns]*.h "$kernel/confucius/sch_confucius.c"
 sed -i 's,^#include <net/gen_stats.h>,&\n#include <net/gso.h>,' net/sched/flow_sched.h
 sed -i 's,^#include <net/netlink.h>,&\n#include <net/pkt_sched.h>,' net/sched/confucius_netlink.h
 git apply "$here/3-build.diff"
@@ -76,7 +77,7 @@ commit "$here/4-selftests.txt"
 
 uapi mencius
 commit "$here/5-mencius-uapi.txt"
-sources "$kernel"/mencius*.h "$kernel/flow_table.h" "$kernel/sch_mencius.c"
+sources "$kernel"/mencius/mencius*.h "$kernel/common/flow_table.h" "$kernel/mencius/sch_mencius.c"
 sed -i 's,^#include <net/netlink.h>,&\n#include <net/pkt_sched.h>,' net/sched/mencius_netlink.h
 git apply "$here/6-build.diff"
 commit "$here/6-mencius.txt"
@@ -85,7 +86,7 @@ commit "$here/7-mencius-selftests.txt"
 
 uapi floq
 commit "$here/8-floq-uapi.txt"
-sources "$kernel"/floq*.h "$kernel/sch_floq.c"
+sources "$kernel"/floq/floq*.h "$kernel/floq/sch_floq.c"
 sed -i 's,^#include <net/netlink.h>,&\n#include <net/pkt_sched.h>,' net/sched/floq_netlink.h
 git apply "$here/9-build.diff"
 commit "$here/9-floq.txt"

@@ -69,8 +69,8 @@ in_chroot() {
 # tc_plugins KERNEL OUT: the tc plugins of our disciplines, OUT/tc/q_*.so, with the C library of the
 # machines' tc, which may be older than this host's. KERNEL is any that the cache has.
 tc_plugins() {
+    sh kernel/copy.sh "$2"
     mkdir -p "$2/tc"
-    cp kernel/pkt_sched_*.h "$2/"
     cp kernel/tc/Makefile kernel/tc/*.[ch] "$2/tc/"
     in_chroot bookworm "$2" "$1" make -s -C /build/tc
 }

@@ -4,12 +4,15 @@ set -eu
 . scripts/kernel/common.sh
 kernel=$1
 dir=$cache/$kernel
-stamp="$(checksum kernel/Kbuild kernel/*.[ch]) $(cat "$dir/release")"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+sh kernel/copy.sh "$work/source"
+# shellcheck disable=SC2046 # words
+sources=$(cd "$work/source" && checksum $(find . -type f | LC_ALL=C sort))
+stamp="$sources $(cat "$dir/release")"
 [ ! -f "$dir/sch_floq.ko" ] || ! stamped "$dir/module.stamp" "$stamp" || exit 0
-out=$(mktemp -d)
-trap 'rm -rf "$out"' EXIT
-sh scripts/kernel-module.sh "$kernel" kernel "$out"
-for module in "$out"/sch_*.ko; do
+sh scripts/kernel-module.sh "$kernel" "$work/source" "$work/built"
+for module in "$work"/built/sch_*.ko; do
     cp "$module" "$dir/module.part"
     mv "$dir/module.part" "$dir/${module##*/}"
 done

@@ -50,14 +50,14 @@ build_kernel() {
     echo "$want" >"$own/built"
 }
 
-# build_module NAME SOURCES...: into $own/NAME, with a copy of the sources, so that nothing is
-# written beside them. A warning is an error.
+# build_module NAME SOURCES...: into $own/NAME, with a copy of the sources, files or folders, so that
+# nothing is written beside them. A warning is an error.
 build_module() {
     name=$1
     shift
     rm -rf "${own:?}/$name"
     mkdir -p "$own/$name"
-    cp "$@" "$own/$name/"
+    cp -R "$@" "$own/$name/"
     [ -f "$own/$name/Kbuild" ] || echo "obj-m := $name.o" >"$own/$name/Kbuild"
     make -s -C "$own/build" "ARCH=$arch" "M=$own/$name" modules >"$logs/$name.log" 2>&1 ||
         { cat "$logs/$name.log" >&2; fail "the module $name does not build"; }

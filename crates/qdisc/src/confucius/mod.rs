@@ -16,7 +16,7 @@
 //! Not for: core routers with thousands of flows; senders that fill the buffer and nevertheless
 //! expect a short delay.
 //!
-//! The same decisions, to the packet, are made by C in a kernel, `kernel/confucius.h`: only integers
+//! The same decisions, to the packet, are made by C in a kernel, `kernel/confucius/confucius.h`: only integers
 //! in here.
 
 mod dwrr;

@@ -1,4 +1,4 @@
-//! The discipline in `kernel/confucius.h` against the one in Rust: for thousands of random traces
+//! The discipline in `kernel/confucius/confucius.h` against the one in Rust: for thousands of random traces
 //! both make the same decisions, to the packet. Those in `kernel_c/confucius` were worked out by hand.
 //!
 //! `ANALECTS_TRACES=100000` tries more of them, `CFLAGS=-fsanitize=address,undefined` watches the C.
@@ -24,17 +24,17 @@ fn no_call_takes_more_than_20000_instructions() {
         "heaps",
         "anything",
     ];
-    super::harness::assert_no_call_is_long("steps", &hostile, 500..20_000);
+    super::harness::assert_no_call_is_long("steps_confucius", &hostile, 500..20_000);
 }
 
 #[test]
 fn rust_and_c_decide_alike() {
-    compare_random(&compile("random", "replay"), 3000, random, |_, _| {});
+    compare_random(&compile("random", "replay_confucius"), 3000, random, |_, _| {});
 }
 
 #[test]
 fn both_decide_as_worked_out_by_hand() {
-    let program = compile("written", "replay");
+    let program = compile("written", "replay_confucius");
     for (name, trace) in written_traces("confucius") {
         let Trace {
             operations,
@@ -72,7 +72,7 @@ fn crowd() -> String {
 #[test]
 fn a_crowd_reaches_the_last_step() {
     let decisions = decide(&crowd());
-    assert_eq!(replay(&compile("crowd", "replay"), crowd()), decisions);
+    assert_eq!(replay(&compile("crowd", "replay_confucius"), crowd()), decisions);
     let moves = |end: &str| {
         let lines = decisions.lines();
         lines
@@ -129,7 +129,7 @@ fn traces_show_every_kind_of_decision() {
 
 #[test]
 fn the_c_program_refuses_what_it_cannot_read() {
-    let program = compile("refuse", "replay");
+    let program = compile("refuse", "replay_confucius");
     let new = "new 10 4000 8 1514 0 100000 250000 0 10 100000 1000000 0 10 50 90\n";
     let cases = [
         "d 0\n",

@@ -1,4 +1,4 @@
-//! The discipline in `kernel/floq.h` against the one in Rust: for thousands of random traces both make
+//! The discipline in `kernel/floq/floq.h` against the one in Rust: for thousands of random traces both make
 //! the same decisions, to the packet. Those in `kernel_c/floq` were worked out by hand.
 //!
 //! `ANALECTS_TRACES=100000` tries more of them, `CFLAGS=-fsanitize=address,undefined` watches the C.

@@ -1,4 +1,4 @@
-//! The discipline in `kernel/mencius.h` against the one in Rust: for thousands of random traces both
+//! The discipline in `kernel/mencius/mencius.h` against the one in Rust: for thousands of random traces both
 //! make the same decisions, to the packet. Those in `kernel_c/mencius` were worked out by hand.
 //!
 //! `ANALECTS_TRACES=100000` tries more of them, `CFLAGS=-fsanitize=address,undefined` watches the C.

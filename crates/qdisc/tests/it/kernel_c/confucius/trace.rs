@@ -1,7 +1,7 @@
 //! Operations on `confucius`, written down with what the discipline in Rust makes of them: random
 //! ones, and such as were worked out by hand (`traces/`).
 //!
-//! The format is that of `kernel/test/trace.h`.
+//! The format is that of `kernel/test/trace_confucius.h`.
 
 use crate::kernel_c::harness::Trace;
 use core::fmt::Write;

@@ -1,6 +1,6 @@
 //! Operations on `mencius`, written down with what the discipline in Rust makes of them.
 //!
-//! The format is that of `kernel/test/mencius_trace.h`.
+//! The format is that of `kernel/test/trace_mencius.h`.
 
 use super::params::{Params, one_of};
 use crate::kernel_c::harness::Trace;

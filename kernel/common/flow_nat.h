@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Addresses and ports before translation, as conntrack knows them (IPv4).
+ */
+#ifndef __FLOW_NAT_H
+#define __FLOW_NAT_H
+
+#include <linux/skbuff.h>
+#include <net/flow_dissector.h>
+#if IS_ENABLED(CONFIG_NF_CONNTRACK)
+#include <net/netfilter/nf_conntrack.h>
+#endif
+
+#if IS_ENABLED(CONFIG_NF_CONNTRACK)
+/*
+ * Puts the addresses before NAT into @keys; false where conntrack knows
+ * nothing. A packet on its way in has not met conntrack yet; the tuple is then
+ * that of the other direction.
+ */
+static bool flow_before_nat(struct flow_keys *keys,
+				 const struct sk_buff *skb)
+{
+	struct nf_conntrack_tuple tuple = {};
+	bool reply = !skb_nfct(skb);
+
+	if (skb_protocol(skb, true) != htons(ETH_P_IP) ||
+	    !nf_ct_get_tuple_skb(&tuple, skb))
+		return false;
+	if (!skb_flow_dissect_flow_keys(skb, keys,
+					FLOW_DISSECTOR_F_STOP_AT_FLOW_LABEL) ||
+	    keys->control.addr_type != FLOW_DISSECTOR_KEY_IPV4_ADDRS)
+		return false;
+	keys->addrs.v4addrs.src = reply ? tuple.dst.u3.ip : tuple.src.u3.ip;
+	keys->addrs.v4addrs.dst = reply ? tuple.src.u3.ip : tuple.dst.u3.ip;
+	if (keys->ports.ports) {
+		keys->ports.src = reply ? tuple.dst.u.all : tuple.src.u.all;
+		keys->ports.dst = reply ? tuple.src.u.all : tuple.dst.u.all;
+	}
+	return true;
+}
+#else
+static bool flow_before_nat(struct flow_keys *keys,
+				 const struct sk_buff *skb)
+{
+	return false;
+}
+#endif
+
+static noinline u32 flow_nat_hash(struct sk_buff *skb)
+{
+	struct flow_keys keys;
+
+	if (flow_before_nat(&keys, skb))
+		return flow_hash_from_keys(&keys);
+	return skb_get_hash(skb);
+}
+
+#endif

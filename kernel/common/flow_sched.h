@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What is between the kernel and a discipline that tells flows apart: which
+ * flow a packet is of, the parts of super-packets, what parents are told, and
+ * classes that are only for looking at.
+ *
+ * Who includes this has a struct flow_sched as the first member of the qdisc's
+ * private data. All of it is under the qdisc's lock.
+ */
+#ifndef __FLOW_SCHED_H
+#define __FLOW_SCHED_H
+
+#include <linux/hash.h>
+#include <linux/mm.h>
+#include <linux/rtnetlink.h>
+#include <linux/skbuff.h>
+#include <net/gen_stats.h>
+#include <net/pkt_cls.h>
+#include <net/pkt_sched.h>
+
+#include "compat.h"
+#include "flow_nat.h"
+
+/**
+ * struct flow_sched - what qdiscs have in common
+ * @sch:	the qdisc that this is in
+ * @table:	the core's block of flows; NULL until there is all that it needs
+ * @filter_list: of @block
+ * @block:	filters that say which flow a packet is of
+ * @to_free:	where the core's drops go; NULL outside of enqueue
+ * @gone_packets: packets dropped that parents have counted, not told them yet
+ * @gone_bytes:	their length
+ * @memory_peak: most bytes of memory that packets have taken
+ * @nat:	whether flows are told apart by their addresses before NAT
+ * @split_gso:	whether super-packets are split
+ * @gso_split:	how many were
+ * @drop_split:	how many could not be, and were dropped
+ * @drop_filter: packets that a filter had dropped
+ */
+struct flow_sched {
+	struct Qdisc		*sch;
+	void			*table;
+	struct tcf_proto __rcu	*filter_list;
+	struct tcf_block	*block;
+	struct sk_buff		**to_free;
+	u32			gone_packets;
+	u32			gone_bytes;
+	u32			memory_peak;
+	bool			nat;
+	bool			split_gso;
+	u64			gso_split;
+	u64			drop_split;
+	u64			drop_filter;
+};
+
+/*
+ * Hands @skb of the flow @hash to the core, @now in ns. Returns the memory that
+ * the core's packets take then, or 0 if there was no room.
+ */
+typedef u32 flow_sched_core(struct flow_sched *q, struct sk_buff *skb,
+			    u64 now, u32 hash);
+
+/* A packet that waited is dropped: parents have counted it. */
+static inline void flow_sched_gone(struct flow_sched *q, struct sk_buff *skb,
+				   u32 len)
+{
+	qdisc_qlen_dec(q->sch);
+	qdisc_qstats_backlog_dec(q->sch, skb);
+	q->gone_packets++;
+	q->gone_bytes += len;
+}
+
+/* Tells parents of packets that they have counted and that are gone. */
+static void flow_sched_tell_parents(struct flow_sched *q)
+{
+	qdisc_tree_reduce_backlog(q->sch, q->gone_packets, q->gone_bytes);
+	q->gone_packets = 0;
+	q->gone_bytes = 0;
+}
+
+/* By a packet's headers. */
+static __always_inline u32 flow_sched_hash(const struct flow_sched *q,
+					   struct sk_buff *skb)
+{
+	return unlikely(q->nat) ? flow_nat_hash(skb) : skb_get_hash(skb);
+}
+
+/*
+ * The flow that a filter names by a classid's minor number, as `flow hash`
+ * does; that of the headers where none does. Returns what enqueue has to, with
+ * the packet gone, where a filter kept it from the queue, and else 0.
+ */
+static noinline int flow_sched_classify(struct sk_buff *skb, struct Qdisc *sch,
+					struct tcf_proto *filter, u32 *hash,
+					struct sk_buff **to_free)
+{
+	struct flow_sched *q = qdisc_priv(sch);
+	struct tcf_result res = {};
+	int verdict;
+
+	verdict = tcf_classify_qdisc(skb, filter, &res, false);
+#ifdef CONFIG_NET_CLS_ACT
+	switch (verdict) {
+	case TC_ACT_STOLEN:
+	case TC_ACT_QUEUED:
+	case TC_ACT_TRAP:
+		__qdisc_drop(skb, to_free);
+		return NET_XMIT_SUCCESS | __NET_XMIT_STOLEN;
+	case TC_ACT_SHOT:
+		q->drop_filter++;
+		qdisc_qstats_drop(sch);
+		__qdisc_drop(skb, to_free);
+		return NET_XMIT_SUCCESS | __NET_XMIT_BYPASS;
+	}
+#endif
+	if (verdict >= 0 && TC_H_MIN(res.classid))
+		*hash = hash_32(TC_H_MIN(res.classid), 32);
+	else
+		*hash = flow_sched_hash(q, skb);
+	return 0;
+}
+
+/* Whether there was room for @skb. */
+static __always_inline bool flow_sched_take(struct flow_sched *q,
+					    struct sk_buff *skb, u64 now,
+					    u32 hash, struct sk_buff **to_free,
+					    flow_sched_core *core)
+{
+	struct Qdisc *sch = q->sch;
+	u32 memory;
+
+	q->to_free = to_free;
+	memory = core(q, skb, now, hash);
+	q->to_free = NULL;
+	if (unlikely(!memory))
+		return false;
+	qdisc_qlen_inc(sch);
+	qdisc_qstats_backlog_inc(sch, skb);
+	if (memory > q->memory_peak)
+		q->memory_peak = memory;
+	return true;
+}
+
+/*
+ * Takes the parts of a super-packet. Parents have counted one, of its length.
+ */
+static noinline int flow_sched_enqueue_parts(struct sk_buff *skb,
+					     struct Qdisc *sch, u64 now,
+					     u32 hash, struct sk_buff **to_free,
+					     flow_sched_core *core)
+{
+	netdev_features_t features = netif_skb_features(skb);
+	struct flow_sched *q = qdisc_priv(sch);
+	unsigned int len = qdisc_pkt_len(skb);
+	struct sk_buff *part, *next;
+	int packets = 0, bytes = 0;
+
+	part = skb_gso_segment(skb, features & ~NETIF_F_GSO_MASK);
+	if (IS_ERR_OR_NULL(part)) {
+		q->drop_split++;
+		return qdisc_drop(skb, sch, to_free);
+	}
+	q->gso_split++;
+	skb_list_walk_safe(part, part, next) {
+		skb_mark_not_on_list(part);
+		compat_set_pkt_len(part, sch);
+		if (!flow_sched_take(q, part, now, hash, to_free, core))
+			continue;
+		packets++;
+		bytes += qdisc_pkt_len(part);
+	}
+	consume_skb(skb);
+	if (q->gone_packets)
+		flow_sched_tell_parents(q);
+	if (!packets)
+		return NET_XMIT_DROP;
+	qdisc_tree_reduce_backlog(sch, 1 - packets, len - bytes);
+	return NET_XMIT_SUCCESS;
+}
+
+/* A qdisc's enqueue(), around what its core does with a packet. */
+static __always_inline int flow_sched_enqueue(struct sk_buff *skb,
+					      struct Qdisc *sch,
+					      struct sk_buff **to_free,
+					      flow_sched_core *core)
+{
+	struct flow_sched *q = qdisc_priv(sch);
+	struct tcf_proto *filter = rcu_dereference_bh(q->filter_list);
+	u64 now = ktime_get_ns();
+	bool taken;
+	u32 hash;
+	int ret;
+
+	if (unlikely(filter)) {
+		ret = flow_sched_classify(skb, sch, filter, &hash, to_free);
+		if (ret)
+			return ret;
+	} else {
+		hash = flow_sched_hash(q, skb);
+	}
+	if (q->split_gso && skb_is_gso(skb))
+		return flow_sched_enqueue_parts(skb, sch, now, hash, to_free,
+						core);
+	taken = flow_sched_take(q, skb, now, hash, to_free, core);
+	if (unlikely(q->gone_packets))
+		flow_sched_tell_parents(q);
+	/*
+	 * If others made room it is not this sender who has to slow down: no
+	 * NET_XMIT_CN.
+	 */
+	return likely(taken) ? NET_XMIT_SUCCESS : NET_XMIT_DROP;
+}
+
+/* What dequeue() counts of a packet that leaves. */
+static __always_inline void flow_sched_sent(struct Qdisc *sch,
+					    struct sk_buff *skb)
+{
+	qdisc_qlen_dec(sch);
+	qdisc_qstats_backlog_dec(sch, skb);
+	qdisc_bstats_update(sch, skb);
+}
+
+/* Blocks of some 50 MB at most: whoever has them made is charged. */
+static void *flow_sched_alloc(size_t size)
+{
+	return kvmalloc(size, GFP_KERNEL_ACCOUNT);
+}
+
+/* Nothing can be put under a class. */
+static struct Qdisc *flow_sched_leaf(struct Qdisc *sch, unsigned long arg)
+{
+	return NULL;
+}
+
+/* Filters are the qdisc's, and name flows, which are no classes. */
+static struct tcf_block *flow_sched_block(struct Qdisc *sch, unsigned long cl,
+					  struct netlink_ext_ack *extack)
+{
+	struct flow_sched *q = qdisc_priv(sch);
+
+	return cl ? NULL : q->block;
+}
+
+static unsigned long flow_sched_bind(struct Qdisc *sch, unsigned long parent,
+				     u32 classid)
+{
+	return 0;
+}
+
+static void flow_sched_unbind(struct Qdisc *sch, unsigned long cl)
+{
+}
+
+/* A class is its minor number. */
+static int flow_sched_dump_class(struct Qdisc *sch, unsigned long minor,
+				 struct sk_buff *skb, struct tcmsg *tcm)
+{
+	tcm->tcm_handle |= TC_H_MIN(minor);
+	return 0;
+}
+
+/* For classes that are always there, numbered from 1 to @classes. */
+static void __maybe_unused flow_sched_walk(struct Qdisc *sch,
+					   unsigned long classes,
+					   struct qdisc_walker *arg)
+{
+	unsigned long minor;
+
+	if (arg->stop)
+		return;
+	for (minor = 1; minor <= classes; minor++) {
+		if (arg->count < arg->skip) {
+			arg->count++;
+			continue;
+		}
+		if (arg->fn(sch, minor, arg) < 0) {
+			arg->stop = 1;
+			break;
+		}
+		arg->count++;
+	}
+}
+
+/* What left of a class, and what waits: @packets of them, and @queue. */
+static int flow_sched_copy_class(struct gnet_dump *d, u64 sent_packets,
+				 u64 sent_bytes, u32 packets,
+				 struct gnet_stats_queue *queue)
+{
+	struct gnet_stats_basic_sync sent;
+
+	gnet_stats_basic_sync_init(&sent);
+	u64_stats_set(&sent.bytes, sent_bytes);
+	u64_stats_set(&sent.packets, sent_packets);
+	if (gnet_stats_copy_basic(d, NULL, &sent, false) < 0 ||
+	    gnet_stats_copy_queue(d, NULL, queue, packets) < 0)
+		return -1;
+	return 0;
+}
+
+#endif

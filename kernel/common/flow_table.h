@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Tables of flows and of hosts: sets of eight ways, looked up by hash.
+ *
+ * An entry is known until it is forgotten. Those for which a full set has no
+ * way are its guests, and are one entry together. While packets of guests wait,
+ * whoever is unknown in the set goes on being a guest although there may be
+ * room again, because otherwise they could overtake themselves.
+ */
+#ifndef __FLOW_TABLE_H
+#define __FLOW_TABLE_H
+
+#include "flow_list.h"
+
+#define FT_WAYS		8		/* entries that one hash may be */
+
+/**
+ * struct ft_seen - an entry of a table, by activity
+ * @links:	neighbours in the list of all entries by @last_active
+ * @last_active: ns: when it was last looked up, or found busy
+ */
+struct ft_seen {
+	struct fl_links	links;
+	u64		last_active;
+};
+
+/**
+ * struct ft_set - the entries among which a hash is looked up
+ * @hash:	of the entry in each way
+ * @used:	bit for each way that holds one, and one above for guests
+ */
+struct ft_set {
+	u32	hash[FT_WAYS];
+	u16	used;
+};
+
+/**
+ * struct ft_table - a table of flows or hosts
+ * @sets:	where hashes are looked up
+ * @nodes:	struct ft_seen of each entry, in the order of the sets, and then
+ *		the guests of each set
+ * @set_count:	sets
+ * @by_activity: entries in use, the one that has been silent longest first
+ * @fresh:	entries that began
+ * @forgotten:	entries that fell idle
+ * @shared:	lookups that found guests
+ */
+struct ft_table {
+	struct ft_set	*sets;
+	struct fl_nodes	nodes;
+	u32		set_count;
+	struct fl_list	by_activity;
+	u64		fresh;
+	u64		forgotten;
+	u64		shared;
+};
+
+static inline u32 ft_sets_for(u32 entries)
+{
+	return max((entries + FT_WAYS - 1) / FT_WAYS, 1U);
+}
+
+/* Entries that there may be, the guests of each set counted as one. */
+static inline u32 ft_places(u32 entries)
+{
+	return ft_sets_for(entries) * (FT_WAYS + 1);
+}
+
+/* Its links are the first of a struct ft_seen. */
+static __always_inline struct ft_seen *ft_seen_at(const struct ft_table *table,
+						  u32 at)
+{
+	return (struct ft_seen *)fl_links_at(table->nodes, at);
+}
+
+/* Whether this is the place of a set's guests. */
+static inline bool ft_are_guests(const struct ft_table *table, u32 at)
+{
+	return at >= table->set_count * FT_WAYS;
+}
+
+static inline u32 ft_set_of(const struct ft_table *table, u32 hash)
+{
+	return (u64)hash * table->set_count >> 32;
+}
+
+/* Where the guests are among whom @hash would be. */
+static inline u32 ft_guests_of(const struct ft_table *table, u32 hash)
+{
+	return table->set_count * FT_WAYS + ft_set_of(table, hash);
+}
+
+/* It was looked up, or found busy. */
+static __always_inline void ft_touch(struct ft_table *table, u64 now, u32 at)
+{
+	ft_seen_at(table, at)->last_active = now;
+	if (table->by_activity.tail == at)
+		return;
+	fl_unlink(&table->by_activity, table->nodes, at);
+	fl_append(&table->by_activity, table->nodes, at);
+}
+
+/* The entry with @hash, or FL_NIL. */
+static __always_inline u32 ft_lookup(const struct ft_table *table, u32 hash)
+{
+	u32 index = ft_set_of(table, hash);
+	const struct ft_set *set = &table->sets[index];
+	u32 way;
+
+	for (way = 0; way < FT_WAYS; way++)
+		if (set->hash[way] == hash && set->used >> way & 1)
+			return index * FT_WAYS + way;
+	return FL_NIL;
+}
+
+/*
+ * A place for the unknown @hash; @fresh if it was not in use until now.
+ * @guests_wait says whether something of its set's guests waits.
+ */
+static noinline u32 ft_admit(struct ft_table *table, u64 now, u32 hash,
+			     bool guests_wait, bool *fresh)
+{
+	u32 index = ft_set_of(table, hash);
+	struct ft_set *set = &table->sets[index];
+	u32 way = __ffs(~(u32)set->used);
+	u32 at = index * FT_WAYS + way;
+
+	if (way >= FT_WAYS || guests_wait) {
+		way = FT_WAYS;
+		at = ft_guests_of(table, hash);
+		table->shared++;
+	}
+	*fresh = !(set->used >> way & 1);
+	if (!*fresh) {
+		ft_touch(table, now, at);
+		return at;
+	}
+	set->used |= 1 << way;
+	if (way < FT_WAYS)
+		set->hash[way] = hash;
+	ft_seen_at(table, at)->last_active = now;
+	fl_append(&table->by_activity, table->nodes, at);
+	table->fresh++;
+	return at;
+}
+
+/* Whether place @at is in use. */
+static inline bool ft_is_known(const struct ft_table *table, u32 at)
+{
+	u32 guests = table->set_count * FT_WAYS;
+
+	if (at >= guests)
+		return table->sets[at - guests].used >> FT_WAYS;
+	return table->sets[at / FT_WAYS].used >> at % FT_WAYS & 1;
+}
+
+static void ft_forget(struct ft_table *table, u32 at)
+{
+	if (ft_are_guests(table, at))
+		table->sets[at - table->set_count * FT_WAYS].used &=
+			~(1 << FT_WAYS);
+	else
+		table->sets[at / FT_WAYS].used &= ~(1 << at % FT_WAYS);
+	fl_unlink(&table->by_activity, table->nodes, at);
+	table->forgotten++;
+}
+
+/* Who has been silent longest, if that is for @idle or longer, or FL_NIL. */
+static __always_inline u32 ft_idle(const struct ft_table *table, u64 now,
+				   u64 idle)
+{
+	u32 at = table->by_activity.head;
+
+	if (at == FL_NIL)
+		return FL_NIL;
+	return fl_since(now, ft_seen_at(table, at)->last_active) < idle ?
+		       FL_NIL : at;
+}
+
+static void ft_table_init(struct ft_table *table, struct ft_set *sets,
+			  struct fl_nodes nodes, u32 entries)
+{
+	table->sets = sets;
+	table->nodes = nodes;
+	table->set_count = ft_sets_for(entries);
+	fl_list_init(&table->by_activity);
+}
+
+#endif

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Mencius: hosts share the link, flows share what their host gets, and who has
+ * kept its queue short is not made to wait because others came.
+ *
+ * Hosts take turns, and within a host its flows do, those that just became
+ * active first (RFC 8290); a flow whose packets wait for too long is told by
+ * marks or drops. A flow that has kept its own queue short for a second is
+ * established. Within its host's share established flows may have half whatever
+ * happens, and when others come they give way as slowly as their congestion
+ * control can follow. Nothing is asked of end hosts.
+ *
+ * This is the discipline without a kernel around it: it calls nothing, and
+ * makes the same decisions, to the packet, as the one in Rust. Time is in ns
+ * and only goes forward. Whoever includes this supplies the kernel's integer
+ * types, U32_MAX, U64_MAX, ARRAY_SIZE, min, min_t, max, max_t, clamp_t, likely,
+ * unlikely, noinline, __always_inline, div_u64, div64_u64, mul_u64_u32_shr,
+ * fls, __ffs, __ffs64, ror64, hweight64, memset, memcpy and the four hooks
+ * below; allocates; and calls one function at a time.
+ */
+#ifndef __MENCIUS_H
+#define __MENCIUS_H
+
+#include "../common/flow_list.h"
+#include "mencius_types.h"
+
+/*
+ * The including file's: a packet of @flow is dropped, and from now on the
+ * hook's.
+ */
+static void mencius_dropped(struct mencius *m, void *packet, u32 len, u32 flow,
+			    enum mencius_reason reason);
+
+/*
+ * The including file's: marks a packet as having met congestion; false if its
+ * sender would not understand.
+ */
+static bool mencius_mark(struct mencius *m, void *packet);
+
+/*
+ * The including file's: hashes of the addresses of a packet's sender and
+ * receiver, their high bits as good as their low ones. Asked only where @flow
+ * begins.
+ */
+static void mencius_hosts(struct mencius *m, void *packet, u32 flow,
+			  u32 *source, u32 *destination);
+
+/*
+ * The including file's: bytes that a packet of @len takes of the link behind,
+ * which is mn_framed() of each packet that it is there. Asked only where there
+ * is a bandwidth.
+ */
+static u32 mencius_wire(const struct mencius *m, const void *packet, u32 len);
+
+/* A packet is sent or dropped that counts. Returns its bytes on the link. */
+static noinline u32 mn_charge_link(struct mencius *m, const void *packet,
+				   u32 len, bool dropped)
+{
+	u32 wire = mencius_wire(m, packet, len);
+
+	mn_shaper_charge(&m->shaper, wire, dropped);
+	return wire;
+}
+
+#include "mencius_turns.h"
+#include "mencius_hold.h"
+#include "mencius_calm.h"
+#include "mencius_firsts.h"
+#include "mencius_sides.h"
+#include "mencius_pace.h"
+#include "mencius_by_size.h"
+#include "mencius_store.h"
+#include "mencius_aqm.h"
+#include "mencius_classify.h"
+#include "mencius_room.h"
+#include "mencius_serve.h"
+
+/* So many full packets are a short queue on a slow link. */
+#define MN_SHORT	8
+/* So many may wait in any flow before its sender is told. */
+#define MN_STANDS	4
+/*
+ * In the end the other flows of a host get so many bytes beside 256 of its
+ * established ones,
+ */
+#define MN_EDGE		160
+/* and other hosts so many of 256 parts of their fair share beside held ones. */
+#define MN_BETWEEN	192
+
+/* Adapts to parameters, and to the link's rate as far as it shows. */
+static noinline void mn_tune(struct mencius *m)
+{
+	const struct mencius_params *params = &m->params;
+	u64 low = max(params->low, m->pace.full * MN_SHORT);
+	u64 target = max(params->target, m->pace.full * MN_STANDS);
+
+	m->within.low = low;
+	m->within.high = max(params->hold, params->low) + low - params->low;
+	m->within.rise = params->rise;
+	m->within.doubling = params->doubling;
+	m->within.part = params->part;
+	m->within.of_fair = 256;
+	m->within.edge = MN_EDGE;
+	m->between = m->within;
+	m->between.part = 0;
+	m->between.of_fair = MN_BETWEEN;
+	m->between.edge = U32_MAX;
+	m->plain = target;
+	m->patient = max(target, low);
+	/* A bit above the highest, where even they are told by drops. */
+	m->spared = m->within.high * 5 / 4;
+}
+
+/* Whether nothing waits, so that mencius_dequeue() would find nothing. */
+static __always_inline bool mencius_is_empty(const struct mencius *m)
+{
+	return !m->backlog.packets;
+}
+
+/**
+ * mencius_enqueue() - a packet arrives
+ * @m:		the discipline
+ * @now:	ns
+ * @hash:	of its flow, its high bits as good as its low ones
+ * @packet:	the packet
+ * @len:	bytes for the scheduler, at least one
+ * @mem:	bytes of memory that it takes; @len if that is more, so that no
+ *		sum of lengths is above memory_limit
+ *
+ * Return: whether there was room. Otherwise it was dropped.
+ */
+static __always_inline bool mencius_enqueue(struct mencius *m, u64 now,
+					    u32 hash, void *packet, u32 len,
+					    u32 mem)
+{
+	struct mn_backlog before;
+	struct mn_flow *flow;
+	struct mn_host *host;
+	bool established;
+	u32 at;
+
+	mem = max(mem, len);
+	if (unlikely(m->shaper.pace) && mencius_is_empty(m))
+		mn_shaper_wake_up(&m->shaper, now);
+	mn_forget_idle(m, now);
+	at = mn_flow_of(m, now, hash, packet);
+	if (unlikely(!mn_fits(m, 1, mem)) && !mn_make_room(m, now, mem)) {
+		m->flows[at].figures.drops++;
+		mencius_dropped(m, packet, len, at, MENCIUS_TAIL);
+		return false;
+	}
+	flow = &m->flows[at];
+	host = &m->hosts[flow->host];
+	before = flow->backlog;
+	mn_first_came(m, at, mn_calm_arrived(&flow->calm, now), len);
+	established = mn_is_established(m, now, at);
+	mn_push(m, now, at, established, packet, len, mem);
+	mn_resize(m, at, before);
+	mn_count_as(m, at, mn_standing_of(established));
+	mn_join(&host->turns, mn_flow_turns(m), at, m->params.quantum);
+	mn_join(&m->turns, mn_host_turns(m), flow->host, m->params.quantum);
+	return true;
+}
+
+/**
+ * mencius_dequeue() - the link is free
+ * @m:		the discipline
+ * @now:	ns
+ * @sent:	where to put what there is to say about it
+ *
+ * Return: a packet; NULL where none waits, or none may leave yet.
+ */
+static __always_inline void *mencius_dequeue(struct mencius *m, u64 now,
+					     struct mencius_sent *sent)
+{
+	struct mn_popped popped;
+	u32 at;
+
+	sent->until = 0;
+	if (mencius_is_empty(m))
+		return NULL;
+	if (unlikely(m->shaper.pace)) {
+		sent->until = mn_shaper_holds(&m->shaper, now);
+		if (sent->until)
+			return NULL;
+		mn_shaper_make_up(&m->shaper, now);
+	}
+	at = mn_serve(m, now, &popped);
+	sent->wire = popped.len;
+	if (unlikely(m->shaper.pace))
+		sent->wire = mn_charge_link(m, popped.packet, popped.len,
+					    false);
+	mn_leave_if_empty(m, at);
+	if (unlikely(mn_pace_sent(&m->pace, now, popped.len,
+				  !mencius_is_empty(m))))
+		mn_tune(m);
+	sent->sojourn = fl_since(now, popped.arrived);
+	sent->len = popped.len;
+	sent->flow = at;
+	sent->why = popped.why;
+	return popped.packet;
+}
+
+/**
+ * mencius_change() - changes parameters; new limits may leave packets no room
+ * @m:		the discipline
+ * @now:	ns
+ * @params:	the parameters, with the same number of flows
+ *
+ * There have to be slots for the new limit: see mencius_grow().
+ */
+static void mencius_change(struct mencius *m, u64 now,
+			   const struct mencius_params *params)
+{
+	if (params->bandwidth != m->params.bandwidth)
+		mn_shaper_change(&m->shaper, now, params->bandwidth);
+	m->params = *params;
+	mn_tune(m);
+	while (!mn_fits(m, 0, 0))
+		mn_drop_largest(m, now, MENCIUS_CHANGE);
+}
+
+/*
+ * Bytes of the block that mencius_init() divides into flows, hosts and sets.
+ */
+static inline size_t mencius_table_size(u32 flows)
+{
+	u32 hosts = mn_hosts_for(flows);
+
+	return (size_t)ft_places(flows) * sizeof(struct mn_flow) +
+	       (size_t)ft_places(hosts) * sizeof(struct mn_host) +
+	       (size_t)(ft_sets_for(flows) + ft_sets_for(hosts)) *
+		       sizeof(struct ft_set);
+}
+
+/* Bytes of the block of slots for so many packets. */
+static inline size_t mencius_slots_size(u32 limit)
+{
+	return (size_t)limit * sizeof(struct mn_slot);
+}
+
+/**
+ * mencius_init() - begins with nothing
+ * @m:		the discipline
+ * @params:	the parameters
+ * @table:	a block of mencius_table_size() bytes, of any content
+ * @slots:	a block of slots, of any content
+ * @slot_count:	how many there are, at least @params->limit
+ *
+ * Packets that waited are forgotten: mencius_purge() gives them back before.
+ */
+static void mencius_init(struct mencius *m, const struct mencius_params *params,
+			 void *table, void *slots, u32 slot_count)
+{
+	u32 flows = params->flows, hosts = mn_hosts_for(flows);
+	struct ft_set *sets;
+
+	memset(m, 0, sizeof(*m));
+	memset(table, 0, mencius_table_size(flows));
+	m->slots = slots;
+	m->slot_count = slot_count;
+	m->free = FL_NIL;
+	m->flows = table;
+	m->hosts = (struct mn_host *)(m->flows + ft_places(flows));
+	sets = (struct ft_set *)(m->hosts + ft_places(hosts));
+	ft_table_init(&m->flow_table, sets,
+		      (struct fl_nodes){ &m->flows->seen.links,
+					 sizeof(*m->flows) }, flows);
+	ft_table_init(&m->host_table, sets + ft_sets_for(flows),
+		      (struct fl_nodes){ &m->hosts->seen.links,
+					 sizeof(*m->hosts) }, hosts);
+	fl_list_init(&m->listed);
+	mn_firsts_init(&m->firsts);
+	mn_turns_init(&m->turns);
+	mn_sizes_init(&m->sizes);
+	mn_hold_init(&m->hold, 0);
+	m->sides.home = MENCIUS_DESTINATION;
+	m->params = *params;
+	mn_shaper_change(&m->shaper, 0, params->bandwidth);
+	mn_tune(m);
+}
+
+/**
+ * mencius_grow() - takes over a larger block of slots
+ * @m:		the discipline
+ * @slots:	the block
+ * @slot_count:	how many slots it has
+ *
+ * Return: the former block, which is the caller's again.
+ */
+static void *mencius_grow(struct mencius *m, void *slots, u32 slot_count)
+{
+	void *former = m->slots;
+
+	memcpy(slots, former, mencius_slots_size(m->slots_used));
+	m->slots = slots;
+	m->slot_count = slot_count;
+	return former;
+}
+
+/*
+ * Takes out any packet, in no particular order; NULL where none is left. Only
+ * mencius_init() may follow.
+ */
+static inline void *mencius_purge(struct mencius *m)
+{
+	struct mn_backlog before;
+	struct mn_popped popped;
+	u32 at;
+
+	if (mencius_is_empty(m))
+		return NULL;
+	at = mn_sizes_largest(&m->hosts[mn_sizes_largest(&m->sizes)].sizes);
+	before = m->flows[at].backlog;
+	mn_pop(m, at, &popped);
+	mn_resize(m, at, before);
+	return popped.packet;
+}
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Which flows are established: they have kept their own queue short for a
+ * while.
+ *
+ * A call does; a download fills whatever it gets. What a flow waits because
+ * others are held back for it, or because they came, says nothing about it, so
+ * nobody is judged meanwhile.
+ */
+#ifndef __MENCIUS_CALM_H
+#define __MENCIUS_CALM_H
+
+/* For how long a flow has to keep its queue short. */
+#define MN_PROBATION	MN_SECOND
+/*
+ * For how long its queue may stand, or be above the low mark, now and then: a
+ * key frame does that.
+ */
+#define MN_BURST	(200 * MN_MS)
+/* For how long it may wait above the high mark when others are the reason. */
+#define MN_PATIENCE	(3 * MN_SECOND)
+/* A flow that is silent for longer begins again. */
+#define MN_GAP		(250 * MN_MS)
+/* After a drop or a mark by the AQM it is not established for so long. */
+#define MN_AFTER_DROP	(5 * MN_SECOND)
+
+static inline void mn_calm_init(struct mn_calm *calm, u64 now)
+{
+	calm->since = now;
+	calm->below = now;
+	calm->last = now;
+}
+
+static __always_inline void mn_calm_restart(struct mn_calm *calm, u64 now)
+{
+	calm->since = max(calm->since, now);
+}
+
+/* A packet of the flow came. Whether it was silent before. */
+static __always_inline bool mn_calm_arrived(struct mn_calm *calm, u64 now)
+{
+	bool silent = fl_since(now, calm->last) > MN_GAP;
+
+	if (silent) {
+		mn_calm_restart(calm, now);
+		calm->below = now;
+	}
+	calm->last = now;
+	return silent;
+}
+
+/* A packet of the flow left; @excused if others are the reason for its wait. */
+static __always_inline void mn_calm_left(struct mn_calm *calm, u64 now,
+					 u64 wait, const struct mn_rules *rules,
+					 bool excused)
+{
+	u64 mark = excused ? rules->high : rules->low;
+	u64 patience = excused ? MN_PATIENCE : MN_BURST;
+
+	if (wait <= mark)
+		calm->below = now;
+	if (fl_since(now, calm->below) > patience ||
+	    (!excused && wait > rules->high))
+		mn_calm_restart(calm, now);
+}
+
+/* Something of the flow was dropped or marked. */
+static inline void mn_calm_dropped(struct mn_calm *calm, u64 now)
+{
+	calm->since = now + (MN_AFTER_DROP - MN_PROBATION);
+}
+
+static __always_inline bool mn_is_calm(const struct mn_calm *calm, u64 now)
+{
+	return fl_since(now, calm->since) >= MN_PROBATION;
+}
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Hosts and then flows as classes, for looking at. Host number 0 is MAJOR:1.
+ */
+#ifndef __MENCIUS_CLASSES_H
+#define __MENCIUS_CLASSES_H
+
+#include <net/gen_stats.h>
+
+#include "mencius_netlink.h"
+#include "mencius_sched.h"
+
+static u32 mencius_host_places(const struct mencius_sched *q)
+{
+	return ft_places(mn_hosts_for(q->core.params.flows));
+}
+
+/* The places of hosts and of flows, as far as there are numbers for them. */
+static u32 mencius_class_places(const struct mencius_sched *q)
+{
+	return min_t(u32, mencius_host_places(q) +
+				  ft_places(q->core.params.flows),
+		     TC_H_MIN(TC_H_ROOT) - 1);
+}
+
+static unsigned long mencius_find(struct Qdisc *sch, u32 classid)
+{
+	u32 minor = TC_H_MIN(classid);
+
+	return minor <= mencius_class_places(qdisc_priv(sch)) ? minor : 0;
+}
+
+/* Whether there is anything to say of the host or flow in @place. */
+static bool mencius_is_known(struct Qdisc *sch, u32 place)
+{
+	struct mencius_sched *q = qdisc_priv(sch);
+	u32 hosts = mencius_host_places(q);
+	bool known;
+
+	sch_tree_lock(sch);
+	known = place < hosts ?
+			ft_is_known(&q->core.host_table, place) :
+			ft_is_known(&q->core.flow_table, place - hosts);
+	sch_tree_unlock(sch);
+	return known;
+}
+
+static void mencius_walk(struct Qdisc *sch, struct qdisc_walker *arg)
+{
+	u32 place, places = mencius_class_places(qdisc_priv(sch));
+
+	if (arg->stop)
+		return;
+	for (place = 0; place < places; place++) {
+		if (arg->count < arg->skip || !mencius_is_known(sch, place)) {
+			arg->count++;
+			continue;
+		}
+		if (arg->fn(sch, place + 1, arg) < 0) {
+			arg->stop = 1;
+			break;
+		}
+		arg->count++;
+	}
+}
+
+static int mencius_dump_host(struct Qdisc *sch, u32 at, struct gnet_dump *d)
+{
+	struct mencius_sched *q = qdisc_priv(sch);
+	const struct mn_host *host = &q->core.hosts[at];
+	struct gnet_stats_queue queue = {};
+	struct mencius_host_figures st;
+
+	sch_tree_lock(sch);
+	st.backlog = host->backlog;
+	st.rivals = host->rivals;
+	st.known = host->known;
+	st.held = host->hold.on ? host->hold.age : 0;
+	sch_tree_unlock(sch);
+	queue.backlog = st.backlog.bytes;
+	if (gnet_stats_copy_queue(d, NULL, &queue, st.backlog.packets) < 0)
+		return -1;
+	return mencius_put_host(d->skb, &st);
+}
+
+static int mencius_dump_flow(struct Qdisc *sch, u32 at, struct gnet_dump *d)
+{
+	struct mencius_sched *q = qdisc_priv(sch);
+	const struct mn_flow *flow = &q->core.flows[at];
+	struct mencius_flow_figures st = {};
+	struct gnet_stats_queue queue = {};
+	u64 now = ktime_get_ns();
+
+	sch_tree_lock(sch);
+	st.backlog = flow->backlog;
+	st.sent = flow->figures;
+	st.host = flow->host + 1;
+	if (flow->backlog.packets)
+		st.wait = mn_wait(&q->core, now, at);
+	if (mn_is_established(&q->core, now, at))
+		st.established = fl_since(now, flow->calm.since);
+	sch_tree_unlock(sch);
+	queue.backlog = st.backlog.bytes;
+	queue.drops = st.sent.drops;
+	if (flow_sched_copy_class(d, st.sent.packets, st.sent.bytes,
+				  st.backlog.packets, &queue))
+		return -1;
+	return mencius_put_flow(d->skb, &st);
+}
+
+static int mencius_dump_class_stats(struct Qdisc *sch, unsigned long minor,
+				    struct gnet_dump *d)
+{
+	u32 hosts = mencius_host_places(qdisc_priv(sch));
+
+	return minor <= hosts ? mencius_dump_host(sch, minor - 1, d) :
+				mencius_dump_flow(sch, minor - 1 - hosts, d);
+}
+
+static const struct Qdisc_class_ops mencius_class_ops = {
+	.leaf		= flow_sched_leaf,
+	.find		= mencius_find,
+	.tcf_block	= flow_sched_block,
+	.bind_tcf	= flow_sched_bind,
+	.unbind_tcf	= flow_sched_unbind,
+	.walk		= mencius_walk,
+	.dump		= flow_sched_dump_class,
+	.dump_stats	= mencius_dump_class_stats,
+};
+
+#endif

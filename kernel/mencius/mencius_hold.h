@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The hold: how long established flows wait at most, and what that may cost the
+ * others.
+ *
+ * Established flows are entitled to a part of the bytes. While they keep to it,
+ * nobody waits longer than low. For more than that, where somebody has come
+ * within the last second, the wait may rise from low to high, stays there for a
+ * moment, is let down again, and so on: a congestion control that follows delay
+ * notices a rise and not a level. What that costs the others has a bound: they
+ * get at least a sixteenth of what established flows get, twice that after
+ * doubling, and so on up to an edge. There it stays.
+ */
+#ifndef __MENCIUS_HOLD_H
+#define __MENCIUS_HOLD_H
+
+/* Bytes that are saved up or owed at most. */
+#define MN_SAVED	(64 << 10)
+/* A full packet more than nothing is owed. */
+#define MN_OWED		1514
+/* For so long the wait stays at its highest. */
+#define MN_STAY		(150 * MN_MS)
+/* When nobody has waited for so long, it is over. */
+#define MN_REST		(200 * MN_MS)
+/* Who came less than this ago is new. */
+#define MN_NEW		MN_SECOND
+/* What others get beside 256 bytes of established flows, at first. */
+#define MN_FIRST	16
+/* Doublings after which nothing changes. */
+#define MN_DOUBLINGS	20
+/*
+ * No hold counts as older, so that what a long one left is forgotten within as
+ * much.
+ */
+#define MN_OLDEST	(30 * MN_SECOND)
+
+static void mn_hold_init(struct mn_hold *hold, u64 now)
+{
+	memset(hold, 0, sizeof(*hold));
+	hold->waited = now;
+	hold->birth = now;
+	hold->aged = now;
+	hold->rising = now;
+	hold->entitled = MN_SAVED;
+	hold->edge = 256;
+}
+
+static __always_inline void mn_hold_note(struct mn_hold *hold, u64 now,
+					 bool waits)
+{
+	if (waits) {
+		if (!hold->on) {
+			hold->on = true;
+			hold->ahead = 0;
+			hold->aged = now;
+			hold->yielding = false;
+		}
+		hold->waited = now;
+	} else if (fl_since(now, hold->waited) > MN_REST) {
+		hold->on = false;
+	}
+}
+
+static __always_inline void mn_hold_grow_older(struct mn_hold *hold, u64 now)
+{
+	u64 span = fl_since(now, hold->aged);
+
+	hold->aged = now;
+	if (hold->on && hold->yielding)
+		hold->age = min_t(u64, hold->age + span, MN_OLDEST);
+	else
+		hold->age -= min(hold->age, span);
+}
+
+/*
+ * Nobody is there who could be held back: what established flows wait is their
+ * own doing.
+ */
+static __always_inline void mn_hold_rests(struct mn_hold *hold, u64 now)
+{
+	/* That would change nothing: @aged is set anew when it is on again. */
+	if (likely(!hold->on && !hold->age))
+		return;
+	mn_hold_note(hold, now, false);
+	mn_hold_grow_older(hold, now);
+}
+
+/*
+ * Brings @parts up to date. Nothing is divided where it has not changed: no
+ * product is above 2^56, as age and doubling are below 2^36.
+ */
+static __always_inline void mn_hold_reckon(struct mn_hold *hold,
+					   const struct mn_rules *rules)
+{
+	u64 parts = hold->age << 8;
+
+	if (hold->parts * rules->doubling > parts ||
+	    (hold->parts + 1) * rules->doubling <= parts)
+		hold->parts = (u32)div64_u64(parts, rules->doubling);
+}
+
+/* MN_FIRST, doubled with age, with straight lines between the doublings. */
+static u32 mn_grown_share(struct mn_hold *hold, const struct mn_rules *rules)
+{
+	u32 whole;
+
+	mn_hold_reckon(hold, rules);
+	whole = min_t(u32, hold->parts >> 8, MN_DOUBLINGS);
+	return ((u64)MN_FIRST << whole) * (256 + (hold->parts & 255)) >> 8;
+}
+
+/* Whether established flows may have more than their part. */
+static bool mn_hold_yields(struct mn_hold *hold, u64 now,
+			   const struct mn_rules *rules,
+			   const struct mn_rivals *rivals)
+{
+	u32 fair = rules->of_fair * max(rivals->others, 1U) /
+		   max(rivals->own, 1U);
+
+	if (fl_since(now, hold->birth) <= MN_NEW)
+		hold->yielding = true;
+	hold->edge = min(fair, rules->edge);
+	if (mn_grown_share(hold, rules) >= hold->edge)
+		hold->yielding = false;
+	return hold->ahead <= MN_SAVED;
+}
+
+/* Whether a packet has waited for so long that it goes before the others. */
+static bool mn_hold_is_over(struct mn_hold *hold, u64 now, u64 wait,
+			    const struct mn_rules *rules)
+{
+	u64 span = fl_since(now, hold->rising);
+	u64 above = rules->high - rules->low;
+
+	wait -= rules->low;
+	if (span > rules->rise + MN_STAY) {
+		hold->rising = now;
+		return true;
+	}
+	/* As wait >= above * risen / rise, without a division. */
+	return wait >= above ||
+	       (wait + 1) * rules->rise > above * min(span, rules->rise);
+}
+
+/*
+ * Whether a packet of an established flow, the one that has waited longest and
+ * for @wait, goes before all others.
+ */
+static __always_inline bool mn_hold_serves(struct mn_hold *hold, u64 now,
+					   u64 wait,
+					   const struct mn_rules *rules,
+					   const struct mn_rivals *rivals)
+{
+	bool waits = wait >= rules->low;
+
+	mn_hold_note(hold, now, waits);
+	mn_hold_grow_older(hold, now);
+	if (!waits)
+		return false;
+	return hold->entitled > 0 ||
+	       (mn_hold_yields(hold, now, rules, rivals) &&
+		mn_hold_is_over(hold, now, wait, rules));
+}
+
+/* A packet of @len bytes leaves while others wait too. */
+static __always_inline void mn_hold_sent(struct mn_hold *hold, u32 len,
+					 bool established,
+					 const struct mn_rules *rules)
+{
+	s64 entitled = hold->entitled + ((s64)len * rules->part >> 8);
+	s64 ahead = hold->ahead;
+	u32 share;
+
+	if (established)
+		entitled -= len;
+	hold->entitled = (s32)clamp_t(s64, entitled, -MN_OWED, MN_SAVED);
+	if (!hold->on)
+		return;
+	if (established) {
+		share = hold->yielding ? mn_grown_share(hold, rules) :
+					 hold->edge;
+		ahead += (s64)((u64)len * share >> 8);
+	} else {
+		ahead -= len;
+	}
+	hold->ahead = (s32)clamp_t(s64, ahead, -MN_SAVED, 4 * MN_SAVED);
+}
+
+#endif

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Mencius over netlink: parameters to and from attributes, and figures into
+ * attributes. Nothing here knows of the qdisc or its lock.
+ */
+#ifndef __MENCIUS_NETLINK_H
+#define __MENCIUS_NETLINK_H
+
+#include <net/netlink.h>
+
+#include "../common/flow_list.h"
+#include "../common/flow_sched_netlink.h"
+#include "mencius_types.h"
+#include "pkt_sched_mencius.h"
+
+/**
+ * struct mencius_settings - all that can be set
+ * @params:	what the discipline itself is told
+ * @nat:	whether hosts are told apart by their addresses before NAT
+ * @split_gso:	whether super-packets are split
+ * @raw:	whether packets are as long on the link behind as the device
+ *		has them
+ * @shared:	whether the bandwidth is that of all queues of the device for
+ *		which it is said
+ */
+struct mencius_settings {
+	struct mencius_params	params;
+	bool			nat;
+	bool			split_gso;
+	bool			raw;
+	bool			shared;
+};
+
+/* The figures of the qdisc; see TCA_MENCIUS_STATS_... */
+struct mencius_figures {
+	struct mencius_counts	counts;
+	u64			new_flows;
+	u64			new_hosts;
+	u64			shared_flows;
+	u64			shared_hosts;
+	u64			marks;
+	u64			gso_split;
+	u64			drops[MENCIUS_CHANGE + 1];
+	u64			drop_split;
+	u64			drop_filter;
+	u64			full;
+	u64			delay;
+	u64			share;
+	u32			flows;
+	u32			hosts;
+	u32			memory_used;
+	u32			memory_peak;
+	u8			home;
+};
+
+/* The figures of a host; see TCA_MENCIUS_HOST_... */
+struct mencius_host_figures {
+	struct mn_backlog	backlog;
+	struct mn_rivals	rivals;
+	u64			held;
+	u32			known;
+};
+
+/* The figures of a flow; see TCA_MENCIUS_FLOW_... */
+struct mencius_flow_figures {
+	struct mn_backlog	backlog;
+	struct mn_figures	sent;
+	u64			established;
+	u64			wait;
+	u32			host;
+};
+
+/* Bytes per second. */
+#define MENCIUS_SLOWEST	1000
+#define MENCIUS_FASTEST	125000000000ULL
+
+/* Ranges that do not fit the policy's 16 bits. */
+static struct netlink_range_validation mencius_flows_range = {
+	8, MN_MAX_FLOWS
+};
+
+static struct netlink_range_validation mencius_quantum_range = {
+	256, 65536
+};
+
+static struct netlink_range_validation mencius_target_range = {
+	1, 10000000
+};
+
+static struct netlink_range_validation mencius_interval_range = {
+	1, 100000000
+};
+
+static struct netlink_range_validation mencius_wait_range = {
+	1000, 1000000
+};
+
+static struct netlink_range_validation mencius_rise_range = {
+	1000, 10000000
+};
+
+static struct netlink_range_validation mencius_doubling_range = {
+	10000, 60000000
+};
+
+static struct netlink_range_validation mencius_bandwidth_range = {
+	0, MENCIUS_FASTEST
+};
+
+#define MENCIUS_RANGE(name) \
+	NLA_POLICY_FULL_RANGE(NLA_U32, &mencius_##name##_range)
+
+static const struct nla_policy mencius_policy[TCA_MENCIUS_MAX + 1] = {
+	[TCA_MENCIUS_LIMIT]		=
+		NLA_POLICY_FULL_RANGE(NLA_U32, &flow_sched_limit_range),
+	[TCA_MENCIUS_MEMORY_LIMIT]	=
+		NLA_POLICY_FULL_RANGE(NLA_U32, &flow_sched_memory_range),
+	[TCA_MENCIUS_FLOWS]		= MENCIUS_RANGE(flows),
+	[TCA_MENCIUS_HOSTS]		=
+		NLA_POLICY_MAX(NLA_U8, TC_MENCIUS_HOSTS_NONE),
+	[TCA_MENCIUS_QUANTUM]		= MENCIUS_RANGE(quantum),
+	[TCA_MENCIUS_TARGET]		= MENCIUS_RANGE(target),
+	[TCA_MENCIUS_INTERVAL]		= MENCIUS_RANGE(interval),
+	[TCA_MENCIUS_ECN]		= NLA_POLICY_MAX(NLA_U8, 1),
+	[TCA_MENCIUS_LOW]		= MENCIUS_RANGE(wait),
+	[TCA_MENCIUS_HOLD]		= MENCIUS_RANGE(wait),
+	[TCA_MENCIUS_RISE]		= MENCIUS_RANGE(rise),
+	[TCA_MENCIUS_DOUBLING]		= MENCIUS_RANGE(doubling),
+	[TCA_MENCIUS_PART]		= NLA_POLICY_MAX(NLA_U32, 256),
+	[TCA_MENCIUS_NAT]		= NLA_POLICY_MAX(NLA_U8, 1),
+	[TCA_MENCIUS_SPLIT_GSO]		= NLA_POLICY_MAX(NLA_U8, 1),
+	[TCA_MENCIUS_BANDWIDTH]		=
+		NLA_POLICY_FULL_RANGE(NLA_U64, &mencius_bandwidth_range),
+	[TCA_MENCIUS_OVERHEAD]		= NLA_POLICY_RANGE(NLA_S32, -64, 256),
+	[TCA_MENCIUS_RAW]		= NLA_POLICY_MAX(NLA_U8, 1),
+	[TCA_MENCIUS_MPU]		= NLA_POLICY_MAX(NLA_U32, 256),
+	[TCA_MENCIUS_FRAMING]		=
+		NLA_POLICY_MAX(NLA_U8, TC_MENCIUS_FRAMING_PTM),
+	[TCA_MENCIUS_INGRESS]		= NLA_POLICY_MAX(NLA_U8, 1),
+	[TCA_MENCIUS_SHARED]		= NLA_POLICY_MAX(NLA_U8, 1),
+};
+
+static const struct mencius_settings mencius_defaults = {
+	.params = {
+		.limit		= 10240,
+		.memory_limit	= 32 << 20,
+		.flows		= 1024,
+		.hosts		= MENCIUS_AUTO,
+		.quantum	= 1514,
+		.target		= 20 * NSEC_PER_MSEC,
+		.interval	= 100 * NSEC_PER_MSEC,
+		.ecn		= true,
+		.low		= 20 * NSEC_PER_MSEC,
+		.hold		= 100 * NSEC_PER_MSEC,
+		.rise		= 400 * NSEC_PER_MSEC,
+		.doubling	= 3ULL * NSEC_PER_SEC,
+		.part		= 128,
+	},
+	/* It costs a look-up where a flow begins. */
+	.nat = true,
+	.split_gso = true,
+	.raw = true,
+};
+
+/* What is said of the link behind. */
+static int mencius_parse_link(struct nlattr **tb, struct mencius_settings *set,
+			      struct netlink_ext_ack *extack)
+{
+	struct mencius_params *params = &set->params;
+
+	if (tb[TCA_MENCIUS_BANDWIDTH])
+		params->bandwidth = nla_get_u64(tb[TCA_MENCIUS_BANDWIDTH]);
+	if (params->bandwidth && params->bandwidth < MENCIUS_SLOWEST) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_MENCIUS_BANDWIDTH],
+				    "bandwidth is below 1000 bytes per second");
+		return -ERANGE;
+	}
+	if (tb[TCA_MENCIUS_OVERHEAD]) {
+		params->framing.overhead =
+			nla_get_s32(tb[TCA_MENCIUS_OVERHEAD]);
+		set->raw = false;
+	}
+	flow_sched_parse_bool(&set->raw, tb[TCA_MENCIUS_RAW]);
+	if (set->raw && tb[TCA_MENCIUS_OVERHEAD]) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_MENCIUS_OVERHEAD],
+				    "raw lengths have no overhead");
+		return -EINVAL;
+	}
+	if (set->raw)
+		params->framing.overhead = 0;
+	flow_sched_parse_u32(&params->framing.mpu, tb[TCA_MENCIUS_MPU]);
+	flow_sched_parse_u8(&params->framing.atm, tb[TCA_MENCIUS_FRAMING]);
+	flow_sched_parse_bool(&params->ingress, tb[TCA_MENCIUS_INGRESS]);
+	flow_sched_parse_bool(&set->shared, tb[TCA_MENCIUS_SHARED]);
+	return 0;
+}
+
+/* Takes over what @opt says into @set; @tb is left to point at it. */
+static int mencius_parse(struct nlattr **tb, struct mencius_settings *set,
+			 struct nlattr *opt, struct netlink_ext_ack *extack)
+{
+	struct mencius_params *params = &set->params;
+	int err = nla_parse_nested(tb, TCA_MENCIUS_MAX, opt, mencius_policy,
+				   extack);
+
+	if (err < 0)
+		return err;
+	flow_sched_parse_u32(&params->limit, tb[TCA_MENCIUS_LIMIT]);
+	flow_sched_parse_u32(&params->memory_limit,
+			     tb[TCA_MENCIUS_MEMORY_LIMIT]);
+	flow_sched_parse_u32(&params->flows, tb[TCA_MENCIUS_FLOWS]);
+	flow_sched_parse_u32(&params->quantum, tb[TCA_MENCIUS_QUANTUM]);
+	flow_sched_parse_u32(&params->part, tb[TCA_MENCIUS_PART]);
+	flow_sched_parse_time(&params->target, tb[TCA_MENCIUS_TARGET]);
+	flow_sched_parse_time(&params->interval, tb[TCA_MENCIUS_INTERVAL]);
+	flow_sched_parse_time(&params->low, tb[TCA_MENCIUS_LOW]);
+	flow_sched_parse_time(&params->hold, tb[TCA_MENCIUS_HOLD]);
+	flow_sched_parse_time(&params->rise, tb[TCA_MENCIUS_RISE]);
+	flow_sched_parse_time(&params->doubling, tb[TCA_MENCIUS_DOUBLING]);
+	flow_sched_parse_bool(&params->ecn, tb[TCA_MENCIUS_ECN]);
+	flow_sched_parse_bool(&set->nat, tb[TCA_MENCIUS_NAT]);
+	flow_sched_parse_bool(&set->split_gso, tb[TCA_MENCIUS_SPLIT_GSO]);
+	flow_sched_parse_u8(&params->hosts, tb[TCA_MENCIUS_HOSTS]);
+	return mencius_parse_link(tb, set, extack);
+}
+
+static int mencius_put_link(struct sk_buff *skb,
+			    const struct mencius_settings *set)
+{
+	const struct mencius_params *params = &set->params;
+	const struct mn_framing *framing = &params->framing;
+
+	if (nla_put_u64_64bit(skb, TCA_MENCIUS_BANDWIDTH, params->bandwidth,
+			      TCA_MENCIUS_PAD) ||
+	    nla_put_u32(skb, TCA_MENCIUS_MPU, framing->mpu) ||
+	    nla_put_u8(skb, TCA_MENCIUS_FRAMING, framing->atm) ||
+	    nla_put_u8(skb, TCA_MENCIUS_INGRESS, params->ingress) ||
+	    nla_put_u8(skb, TCA_MENCIUS_SHARED, set->shared))
+		return -EMSGSIZE;
+	if (set->raw)
+		return 0;
+	return nla_put_s32(skb, TCA_MENCIUS_OVERHEAD, framing->overhead);
+}
+
+static int mencius_put_settings(struct sk_buff *skb,
+				const struct mencius_settings *set)
+{
+	const struct mencius_params *params = &set->params;
+	struct nlattr *opts;
+
+	opts = nla_nest_start_noflag(skb, TCA_OPTIONS);
+	if (!opts)
+		return -EMSGSIZE;
+	if (nla_put_u32(skb, TCA_MENCIUS_LIMIT, params->limit) ||
+	    nla_put_u32(skb, TCA_MENCIUS_MEMORY_LIMIT, params->memory_limit) ||
+	    nla_put_u32(skb, TCA_MENCIUS_FLOWS, params->flows) ||
+	    nla_put_u8(skb, TCA_MENCIUS_HOSTS, params->hosts) ||
+	    nla_put_u32(skb, TCA_MENCIUS_QUANTUM, params->quantum) ||
+	    nla_put_u32(skb, TCA_MENCIUS_TARGET,
+			flow_sched_us(params->target)) ||
+	    nla_put_u32(skb, TCA_MENCIUS_INTERVAL,
+			flow_sched_us(params->interval)) ||
+	    nla_put_u8(skb, TCA_MENCIUS_ECN, params->ecn) ||
+	    nla_put_u32(skb, TCA_MENCIUS_LOW, flow_sched_us(params->low)) ||
+	    nla_put_u32(skb, TCA_MENCIUS_HOLD, flow_sched_us(params->hold)) ||
+	    nla_put_u32(skb, TCA_MENCIUS_RISE, flow_sched_us(params->rise)) ||
+	    nla_put_u32(skb, TCA_MENCIUS_DOUBLING,
+			flow_sched_us(params->doubling)) ||
+	    nla_put_u32(skb, TCA_MENCIUS_PART, params->part) ||
+	    nla_put_u8(skb, TCA_MENCIUS_NAT, set->nat) ||
+	    nla_put_u8(skb, TCA_MENCIUS_SPLIT_GSO, set->split_gso) ||
+	    mencius_put_link(skb, set)) {
+		nla_nest_cancel(skb, opts);
+		return -EMSGSIZE;
+	}
+	return nla_nest_end(skb, opts);
+}
+
+#define MENCIUS_PUT_U64(skb, name, value) \
+	nla_put_u64_64bit(skb, TCA_MENCIUS_STATS_##name, value, \
+			  TCA_MENCIUS_STATS_PAD)
+
+/* The figures of the qdisc. */
+static int mencius_put_figures(struct sk_buff *skb,
+			       const struct mencius_figures *st)
+{
+	struct nlattr *nest;
+
+	nest = nla_nest_start_noflag(skb, TCA_STATS_APP);
+	if (!nest)
+		return -EMSGSIZE;
+	if (nla_put_u32(skb, TCA_MENCIUS_STATS_FLOWS, st->flows) ||
+	    nla_put_u32(skb, TCA_MENCIUS_STATS_HOSTS, st->hosts) ||
+	    MENCIUS_PUT_U64(skb, NEW_FLOWS, st->new_flows) ||
+	    MENCIUS_PUT_U64(skb, NEW_HOSTS, st->new_hosts) ||
+	    MENCIUS_PUT_U64(skb, SHARED_FLOWS, st->shared_flows) ||
+	    MENCIUS_PUT_U64(skb, SHARED_HOSTS, st->shared_hosts) ||
+	    MENCIUS_PUT_U64(skb, HELD_FLOWS, st->counts.held_flows) ||
+	    MENCIUS_PUT_U64(skb, HELD_HOSTS, st->counts.held_hosts) ||
+	    MENCIUS_PUT_U64(skb, MARKS, st->marks) ||
+	    MENCIUS_PUT_U64(skb, GSO_SPLIT, st->gso_split) ||
+	    MENCIUS_PUT_U64(skb, DROP_TAIL, st->drops[MENCIUS_TAIL]) ||
+	    MENCIUS_PUT_U64(skb, DROP_OVERLIMIT,
+			    st->drops[MENCIUS_OVERLIMIT]) ||
+	    MENCIUS_PUT_U64(skb, DROP_CONGESTION,
+			    st->drops[MENCIUS_CONGESTION]) ||
+	    MENCIUS_PUT_U64(skb, DROP_CHANGE, st->drops[MENCIUS_CHANGE]) ||
+	    MENCIUS_PUT_U64(skb, DROP_SPLIT, st->drop_split) ||
+	    MENCIUS_PUT_U64(skb, DROP_FILTER, st->drop_filter) ||
+	    nla_put_u32(skb, TCA_MENCIUS_STATS_MEMORY_USED, st->memory_used) ||
+	    nla_put_u32(skb, TCA_MENCIUS_STATS_MEMORY_PEAK, st->memory_peak) ||
+	    nla_put_u8(skb, TCA_MENCIUS_STATS_HOME, st->home) ||
+	    nla_put_u32(skb, TCA_MENCIUS_STATS_FULL, flow_sched_us(st->full)) ||
+	    nla_put_u32(skb, TCA_MENCIUS_STATS_DELAY,
+			flow_sched_us(st->delay)) ||
+	    (st->share && MENCIUS_PUT_U64(skb, SHARE, st->share))) {
+		nla_nest_cancel(skb, nest);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+/* The figures of one host. */
+static int mencius_put_host(struct sk_buff *skb,
+			    const struct mencius_host_figures *st)
+{
+	struct nlattr *nest;
+
+	nest = nla_nest_start_noflag(skb, TCA_STATS_APP);
+	if (!nest)
+		return -EMSGSIZE;
+	if (nla_put_u32(skb, TCA_MENCIUS_HOST_FLOWS, st->known) ||
+	    nla_put_u32(skb, TCA_MENCIUS_HOST_ESTABLISHED, st->rivals.own) ||
+	    nla_put_u32(skb, TCA_MENCIUS_HOST_OTHERS, st->rivals.others) ||
+	    nla_put_u32(skb, TCA_MENCIUS_HOST_HELD, flow_sched_us(st->held))) {
+		nla_nest_cancel(skb, nest);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int mencius_put_flow_nest(struct sk_buff *skb,
+				 const struct mencius_flow_figures *st)
+{
+	u32 established = min_t(u64, div_u64(st->established, NSEC_PER_MSEC),
+				U32_MAX);
+	u64 delay = (u64)st->sent.delay << MN_TICK;
+	struct nlattr *nest;
+
+	nest = nla_nest_start(skb, TCA_MENCIUS_FLOW);
+	if (!nest)
+		return -EMSGSIZE;
+	if (nla_put_u32(skb, TCA_MENCIUS_FLOW_HOST, st->host) ||
+	    nla_put_u32(skb, TCA_MENCIUS_FLOW_ESTABLISHED, established) ||
+	    nla_put_u32(skb, TCA_MENCIUS_FLOW_WAIT, flow_sched_us(st->wait)) ||
+	    nla_put_u32(skb, TCA_MENCIUS_FLOW_DELAY, flow_sched_us(delay)) ||
+	    nla_put_u32(skb, TCA_MENCIUS_FLOW_MARKS, st->sent.marks)) {
+		nla_nest_cancel(skb, nest);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+/* The figures of one flow. */
+static int mencius_put_flow(struct sk_buff *skb,
+			    const struct mencius_flow_figures *st)
+{
+	struct nlattr *nest;
+
+	nest = nla_nest_start_noflag(skb, TCA_STATS_APP);
+	if (!nest)
+		return -EMSGSIZE;
+	if (mencius_put_flow_nest(skb, st)) {
+		nla_nest_cancel(skb, nest);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Who sends next: whom others are held back for, and then whose turn it is.
+ */
+#ifndef __MENCIUS_SERVE_H
+#define __MENCIUS_SERVE_H
+
+/*
+ * So many packets of flows that are no longer established are skipped for a
+ * packet.
+ */
+#define MN_SKIPS	64
+
+/*
+ * The established flow whose packet is the first of a list that has waited
+ * longest, or FL_NIL: also where too many packets of flows that no longer are
+ * would have to be skipped.
+ */
+static __always_inline u32 mn_longest_waiting(struct mencius *m,
+					      const struct fl_list *list)
+{
+	u32 left;
+
+	for (left = MN_SKIPS; left && list->head != FL_NIL; left--) {
+		u32 at = m->slots[list->head].flow;
+
+		if (likely(m->flows[at].standing == MN_ESTABLISHED))
+			return at;
+		mn_unlist(m, list->head);
+	}
+	return FL_NIL;
+}
+
+/* The flow that goes before those of all other hosts, or FL_NIL. */
+static __always_inline u32 mn_of_held_hosts(struct mencius *m, u64 now)
+{
+	u32 at = mn_longest_waiting(m, &m->listed);
+	u32 others;
+
+	if (at == FL_NIL)
+		return FL_NIL;
+	/* Strangers of its own host are no rivals of a host. */
+	others = m->rivals.others -
+		 (m->hosts[m->flows[at].host].rivals.others > 0);
+	if (!others) {
+		mn_hold_rests(&m->hold, now);
+		return FL_NIL;
+	}
+	if (!mn_hold_serves(&m->hold, now, mn_wait(m, now, at), &m->between,
+			    &m->rivals))
+		return FL_NIL;
+	m->counts.held_hosts++;
+	return at;
+}
+
+/* The flow that goes before all strangers of its host, or FL_NIL. */
+static __always_inline u32 mn_of_held_flows(struct mencius *m, u64 now,
+					    struct mn_host *host)
+{
+	u32 at = mn_longest_waiting(m, &host->listed);
+
+	if (at == FL_NIL)
+		return FL_NIL;
+	if (!host->rivals.others) {
+		mn_hold_rests(&host->hold, now);
+		return FL_NIL;
+	}
+	if (!mn_hold_serves(&host->hold, now, mn_wait(m, now, at), &m->within,
+			    &host->rivals))
+		return FL_NIL;
+	m->counts.held_flows++;
+	return at;
+}
+
+static __always_inline void mn_count(struct mn_figures *figures, u64 sojourn,
+				     u32 len)
+{
+	figures->bytes += len;
+	figures->packets++;
+	figures->delay += (u32)(sojourn >> (MN_TICK + 3)) -
+			  (figures->delay >> 3);
+}
+
+/* Takes the next packet of flow @at, which has one, as its AQM says. */
+static __always_inline void mn_send(struct mencius *m, u64 now, u32 at,
+				    struct mn_popped *popped)
+{
+	struct mn_flow *flow = &m->flows[at];
+	struct mn_host *host = &m->hosts[flow->host];
+	struct mn_backlog before = flow->backlog;
+	bool established = flow->standing == MN_ESTABLISHED;
+	/* Whether others are the reason for what it waits. */
+	bool excused = established && (host->hold.on || m->hold.on);
+	u64 target = established ? m->patient : m->plain;
+
+	if (excused && mn_wait(m, now, at) < m->spared)
+		target = U64_MAX;
+	if (unlikely(mn_tell(m, now, at, target, popped)) && !excused)
+		mn_calm_dropped(&flow->calm, now);
+	mn_calm_left(&flow->calm, now, fl_since(now, popped->arrived),
+		     &m->within, excused);
+	mn_count(&flow->figures, fl_since(now, popped->arrived), popped->len);
+	if (host->rivals.others || !established)
+		mn_hold_sent(&host->hold, popped->len, established, &m->within);
+	mn_hold_sent(&m->hold, popped->len, established, &m->between);
+	mn_resize(m, at, before);
+	mn_judge(m, now, at);
+}
+
+/* Takes a first packet of flow @at, out of its turn. */
+static __always_inline void mn_send_first(struct mencius *m, u64 now, u32 at,
+					  struct mn_popped *popped)
+{
+	struct mn_flow *flow = &m->flows[at];
+
+	mn_send(m, now, at, popped);
+	popped->why = MENCIUS_FIRST;
+	mn_charge(&flow->member, popped->len);
+	mn_charge(&m->hosts[flow->host].member, popped->len);
+	mn_first_sent(&m->firsts, popped->len, true);
+}
+
+/* Takes the next packet where no first one goes, and says whose it is. */
+static __always_inline u32 mn_serve_later(struct mencius *m, u64 now,
+					  struct mn_popped *popped)
+{
+	u32 quantum = m->params.quantum;
+	u32 at = mn_of_held_hosts(m, now);
+	struct mn_host *host;
+	u32 number;
+	bool held;
+
+	if (at != FL_NIL) {
+		mn_send(m, now, at, popped);
+		popped->why = MENCIUS_HELD_HOSTS;
+		return at;
+	}
+	number = mn_next(&m->turns, mn_host_turns(m), quantum);
+	host = &m->hosts[number];
+	at = mn_of_held_flows(m, now, host);
+	held = at != FL_NIL;
+	if (!held)
+		at = mn_next(&host->turns, mn_flow_turns(m), quantum);
+	mn_send(m, now, at, popped);
+	popped->why = held ? MENCIUS_HELD_FLOWS : MENCIUS_IN_TURN;
+	if (!held)
+		mn_sent(&host->turns, &m->flows[at].member, popped->len);
+	mn_sent(&m->turns, &host->member, popped->len);
+	return at;
+}
+
+/* Takes the next packet, and says whose it is. */
+static __always_inline u32 mn_serve(struct mencius *m, u64 now,
+				    struct mn_popped *popped)
+{
+	u32 at = mn_first(&m->firsts);
+
+	if (at != FL_NIL) {
+		mn_send_first(m, now, at, popped);
+		return at;
+	}
+	at = mn_serve_later(m, now, popped);
+	mn_first_sent(&m->firsts, popped->len, false);
+	return at;
+}
+
+#endif

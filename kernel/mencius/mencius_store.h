@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Packets in the queues of flows; those of established flows also in the order
+ * of their arrival, by host and among all, so that the one that has waited
+ * longest need not be searched.
+ */
+#ifndef __MENCIUS_STORE_H
+#define __MENCIUS_STORE_H
+
+/* A packet that was taken out. */
+struct mn_popped {
+	void	*packet;
+	u64	arrived;
+	u32	len;
+	u8	why;
+};
+
+static __always_inline struct fl_nodes mn_in_host(const struct mencius *m)
+{
+	return (struct fl_nodes){ &m->slots->in_host, sizeof(*m->slots) };
+}
+
+static __always_inline struct fl_nodes mn_in_all(const struct mencius *m)
+{
+	return (struct fl_nodes){ &m->slots->in_all, sizeof(*m->slots) };
+}
+
+/*
+ * Appends a packet to a flow, which is established or not. There is a slot for
+ * each packet that @limit allows.
+ */
+static __always_inline void mn_push(struct mencius *m, u64 now, u32 at,
+				    bool established, void *packet, u32 len,
+				    u32 mem)
+{
+	struct mn_flow *flow = &m->flows[at];
+	struct mn_slot *slot;
+	u32 index = m->free;
+
+	if (unlikely(index == FL_NIL))
+		index = m->slots_used++;
+	else
+		m->free = m->slots[index].next;
+	slot = &m->slots[index];
+	slot->packet = packet;
+	slot->arrived = now;
+	slot->len = len;
+	slot->mem = mem;
+	slot->flow = at;
+	slot->listed = established;
+	if (flow->backlog.packets)
+		m->slots[flow->tail].next = index;
+	else
+		flow->head = index;
+	flow->tail = index;
+	flow->backlog.packets++;
+	flow->backlog.bytes += len;
+	m->backlog.packets++;
+	m->backlog.bytes += len;
+	m->memory += mem;
+	if (established) {
+		fl_append(&m->hosts[flow->host].listed, mn_in_host(m), index);
+		fl_append(&m->listed, mn_in_all(m), index);
+	}
+}
+
+/* The packet's flow is not established any more, or the packet leaves. */
+static __always_inline void mn_unlist(struct mencius *m, u32 index)
+{
+	struct mn_slot *slot = &m->slots[index];
+
+	if (!slot->listed)
+		return;
+	slot->listed = false;
+	fl_unlink(&m->hosts[m->flows[slot->flow].host].listed, mn_in_host(m),
+		  index);
+	fl_unlink(&m->listed, mn_in_all(m), index);
+}
+
+/* Takes the oldest packet of a flow that has one. */
+static __always_inline void mn_pop(struct mencius *m, u32 at,
+				   struct mn_popped *popped)
+{
+	struct mn_flow *flow = &m->flows[at];
+	u32 index = flow->head;
+	struct mn_slot *slot = &m->slots[index];
+
+	mn_unlist(m, index);
+	popped->packet = slot->packet;
+	popped->arrived = slot->arrived;
+	popped->len = slot->len;
+	flow->head = slot->next;
+	flow->backlog.packets--;
+	flow->backlog.bytes -= slot->len;
+	m->backlog.packets--;
+	m->backlog.bytes -= slot->len;
+	m->memory -= slot->mem;
+	slot->next = m->free;
+	m->free = index;
+}
+
+/* For how long the oldest packet of a flow has waited. */
+static __always_inline u64 mn_wait(const struct mencius *m, u64 now, u32 at)
+{
+	return fl_since(now, m->slots[m->flows[at].head].arrived);
+}
+
+/* Notes that what waits of flow @at was @before. */
+static __always_inline void mn_resize(struct mencius *m, u32 at,
+				      struct mn_backlog before)
+{
+	struct mn_flow *flow = &m->flows[at];
+	struct mn_host *host = &m->hosts[flow->host];
+	struct fl_nodes flows = { &m->flows->by_size, sizeof(*m->flows) };
+	struct fl_nodes hosts = { &m->hosts->by_size, sizeof(*m->hosts) };
+
+	if (before.packets > flow->backlog.packets)
+		mn_first_left(m, at, before.packets - flow->backlog.packets);
+	host->backlog.packets += flow->backlog.packets - before.packets;
+	host->backlog.bytes += flow->backlog.bytes - before.bytes;
+	mn_sizes_update(&host->sizes, flows, at, &flow->size_list,
+			flow->backlog);
+	mn_sizes_update(&m->sizes, hosts, flow->host, &host->size_list,
+			host->backlog);
+}
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Whose turn it is: deficit round robin (RFC 8290, section 4.2) in which nobody
+ * is passed over.
+ *
+ * Two things take as long there as there are members: a round goes past
+ * everybody who overdrew by a large packet, once for each quantum, and past
+ * everybody who has nothing left. Here who overdrew is at once put into the
+ * round in which its debt is paid; and who has nothing to send is in no list.
+ * What remains of it is the round up to which it was not yet its turn again: if
+ * it comes back before then, it is not new.
+ *
+ * New members go first until they have had 64 kB more than the old ones, and
+ * then take turns with them, so that a spray of them takes no more than half.
+ */
+#ifndef __MENCIUS_TURNS_H
+#define __MENCIUS_TURNS_H
+
+/*
+ * So many are moved on for a packet, if debts are above what MN_ROUNDS pay.
+ * Then one is forgiven.
+ */
+#define MN_MOVES	16
+/* No member owes more. */
+#define MN_LEAST	(-0x7fffffffLL - 1)
+/* Bytes that new members may send before old ones, and then as many as they. */
+#define MN_CREDIT	(64 << 10)
+
+/* Its links are the first of a struct mn_member. */
+static __always_inline struct mn_member *mn_member_at(struct fl_nodes group,
+						      u32 at)
+{
+	return (struct mn_member *)fl_links_at(group, at);
+}
+
+static void mn_turns_init(struct mn_turns *turns)
+{
+	u32 at;
+
+	memset(turns, 0, sizeof(*turns));
+	turns->credit = MN_CREDIT;
+	fl_list_init(&turns->fresh);
+	for (at = 0; at < MN_ROUNDS; at++)
+		fl_list_init(&turns->old[at]);
+}
+
+/* @member, which has nothing to send, is somebody else from now on. */
+static inline void mn_introduce(const struct mn_turns *turns,
+				struct mn_member *member)
+{
+	member->round = turns->round - 1;
+}
+
+/* Appends @at, which is in no list, to those of its round. */
+static __always_inline void mn_put(struct mn_turns *turns,
+				   struct fl_nodes group, u32 at)
+{
+	struct mn_member *member = mn_member_at(group, at);
+	u32 list = member->round % MN_ROUNDS;
+
+	member->place = MN_AMONG_OLD;
+	fl_append(&turns->old[list], group, at);
+	turns->used |= 1ULL << list;
+}
+
+/* Takes @at out of its list. */
+static __always_inline void mn_take(struct mn_turns *turns,
+				    struct fl_nodes group, u32 at)
+{
+	const struct mn_member *member = mn_member_at(group, at);
+	u32 list = member->round % MN_ROUNDS;
+
+	if (member->place == MN_AMONG_NEW) {
+		fl_unlink(&turns->fresh, group, at);
+		return;
+	}
+	fl_unlink(&turns->old[list], group, at);
+	if (turns->old[list].head == FL_NIL)
+		turns->used &= ~(1ULL << list);
+}
+
+/*
+ * Gives @member the quanta that make its deficit, which is not above 0,
+ * positive, as far as MN_ROUNDS go, and the round in which it has them.
+ */
+static __always_inline void mn_pay(const struct mn_turns *turns,
+				   struct mn_member *member, u32 quantum)
+{
+	u32 debt = 0U - (u32)member->deficit;
+	u32 rounds = min_t(u32, debt / quantum + 1, MN_ROUNDS - 1);
+
+	member->deficit += (s32)(rounds * quantum);
+	member->round = turns->round + rounds;
+}
+
+/* @at has something to send. Nothing happens if it had before. */
+static __always_inline void mn_join(struct mn_turns *turns,
+				    struct fl_nodes group, u32 at, u32 quantum)
+{
+	struct mn_member *member = mn_member_at(group, at);
+
+	if (member->place != MN_NOWHERE)
+		return;
+	if (member->round - turns->round < MN_ROUNDS) {
+		mn_put(turns, group, at);
+		return;
+	}
+	member->deficit = quantum;
+	member->place = MN_AMONG_NEW;
+	fl_append(&turns->fresh, group, at);
+}
+
+/* Who would be next, whatever it owes, where somebody has something to send. */
+static __always_inline u32 mn_head(struct mn_turns *turns)
+{
+	turns->new_has_turn = turns->fresh.head != FL_NIL &&
+			      (turns->credit > 0 || !turns->used);
+	if (turns->new_has_turn)
+		return turns->fresh.head;
+	turns->round += __ffs64(ror64(turns->used, turns->round % MN_ROUNDS));
+	return turns->old[turns->round % MN_ROUNDS].head;
+}
+
+/*
+ * Whose turn it is, where somebody has something to send. It keeps its turn
+ * until it has sent what it may, or leaves.
+ */
+static __always_inline u32 mn_next(struct mn_turns *turns,
+				   struct fl_nodes group, u32 quantum)
+{
+	u32 moves, at;
+
+	for (moves = MN_MOVES; moves; moves--) {
+		at = mn_head(turns);
+		if (mn_member_at(group, at)->deficit > 0)
+			return at;
+		mn_take(turns, group, at);
+		mn_pay(turns, mn_member_at(group, at), quantum);
+		mn_put(turns, group, at);
+	}
+	at = mn_head(turns);
+	mn_member_at(group, at)->deficit = quantum;
+	return at;
+}
+
+/* Takes @len bytes that @member sent off what it may. */
+static __always_inline void mn_charge(struct mn_member *member, u32 len)
+{
+	member->deficit = (s32)max_t(s64, (s64)member->deficit - len, MN_LEAST);
+}
+
+/* @member, whose turn it is, has sent @len bytes. */
+static __always_inline void mn_sent(struct mn_turns *turns,
+				    struct mn_member *member, u32 len)
+{
+	s64 credit = turns->credit;
+
+	credit += turns->new_has_turn ? -(s64)len : len;
+	mn_charge(member, len);
+	turns->credit = (s32)clamp_t(s64, credit, -MN_CREDIT, MN_CREDIT);
+}
+
+/*
+ * Nothing of @at is left. It counts as old until this round is over, or what it
+ * owes is paid, so that nobody has more than a quantum a round by coming back
+ * as new.
+ */
+static __always_inline void mn_leave(struct mn_turns *turns,
+				     struct fl_nodes group, u32 at, u32 quantum)
+{
+	struct mn_member *member = mn_member_at(group, at);
+
+	mn_take(turns, group, at);
+	member->place = MN_NOWHERE;
+	if (!turns->used) {
+		/*
+		 * Rounds take no time where nobody is old: it is past all in
+		 * which debts were to be paid.
+		 */
+		turns->round += MN_ROUNDS;
+	} else if (member->deficit > 0) {
+		member->round = turns->round;
+	} else {
+		mn_pay(turns, member, quantum);
+	}
+}
+
+#endif

@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What Mencius keeps in memory.
+ *
+ * Packets, flows and hosts refer to each other by their places in arrays, which
+ * are allocated once: nothing is allocated for a packet or a flow.
+ */
+#ifndef __MENCIUS_TYPES_H
+#define __MENCIUS_TYPES_H
+
+#include "../common/flow_table.h"
+#include "mencius_shaper.h"
+
+#define MN_FLOWS_OF_HOST 4		/* one host for so many flows */
+#define MN_ROUNDS	64		/* rounds that are told apart */
+#define MN_SIZES	16		/* powers of two of bytes */
+#define MN_TICK		10		/* of waits in figures: 2^10 ns */
+#define MN_SEEN_BITS	256		/* addresses of a side, hashed */
+#define MN_MAX_FLOWS	65536
+
+#define MN_MS		1000000ULL
+#define MN_SECOND	(1000 * MN_MS)
+
+enum mencius_reason {
+	MENCIUS_TAIL,		/* no room: the arriving packet */
+	MENCIUS_OVERLIMIT,	/* no room: of a flow with most waiting */
+	MENCIUS_CONGESTION,	/* a queue stood */
+	MENCIUS_CHANGE,		/* limits were lowered */
+};
+
+/* Whose addresses are hosts. */
+enum mencius_hosts {
+	MENCIUS_AUTO,		/* of the side of which fewer are seen */
+	MENCIUS_DESTINATION,
+	MENCIUS_SOURCE,
+	MENCIUS_NONE,
+};
+
+/* What a flow is to the scheduler. */
+enum mn_standing {
+	MN_IDLE,		/* nothing of it waits */
+	MN_STRANGER,		/* it waits, and is not established */
+	MN_ESTABLISHED,		/* it waits, and is */
+};
+
+/* Why it was this packet that left. */
+enum mencius_why {
+	MENCIUS_IN_TURN,
+	MENCIUS_FIRST,		/* a first packet of its flow */
+	MENCIUS_HELD_FLOWS,	/* others of its host are held back */
+	MENCIUS_HELD_HOSTS,	/* other hosts are */
+};
+
+/**
+ * struct mencius_sent - about a packet that leaves
+ * @sojourn:	ns that it waited
+ * @until:	ns when one may leave, where some wait and none may; else 0
+ * @len:	bytes for the scheduler
+ * @wire:	bytes on the link behind; @len where there is no bandwidth
+ * @flow:	whose it was
+ * @why:	enum mencius_why
+ */
+struct mencius_sent {
+	u64	sojourn;
+	u64	until;
+	u32	len;
+	u32	wire;
+	u32	flow;
+	u8	why;
+};
+
+/* Where a flow or a host is in the turns that it takes. */
+enum mn_place {
+	MN_NOWHERE,		/* it has nothing to send */
+	MN_AMONG_NEW,
+	MN_AMONG_OLD,
+};
+
+/**
+ * struct mencius_params - what Mencius can be told; whoever fills it checks the
+ *		ranges
+ * @target:	ns: acceptable standing delay of a flow
+ * @interval:	ns that the delay may stand above @target
+ * @low:	ns that a packet of an established flow waits before others are
+ *		held back for it
+ * @hold:	ns that it waits at most while others are
+ * @rise:	ns in which the wait is let rise from @low to @hold, at most
+ *		10 s
+ * @doubling:	ns in which the least that others get doubles, not 0
+ * @limit:	packets that may wait
+ * @memory_limit: bytes of memory that they may take, at most 2^30
+ * @flows:	flows that are told apart, at most MN_MAX_FLOWS; never changes
+ * @quantum:	bytes that a flow may send in a round, and a host; at most 2^16
+ * @part:	of 256 bytes of its host that established flows may always take
+ * @hosts:	enum mencius_hosts
+ * @ecn:	whether the AQM marks instead of dropping
+ * @ingress:	whether what the AQM drops counts against @bandwidth
+ * @bandwidth:	bytes per second; 0 for as many as the link takes
+ * @framing:	of the link behind, where there is a bandwidth
+ */
+struct mencius_params {
+	u64	target;
+	u64	interval;
+	u64	low;
+	u64	hold;
+	u64	rise;
+	u64	doubling;
+	u32	limit;
+	u32	memory_limit;
+	u32	flows;
+	u32	quantum;
+	u32	part;
+	u8	hosts;
+	bool	ecn;
+	bool	ingress;
+	u64	bandwidth;
+	struct mn_framing framing;
+};
+
+struct mn_backlog {
+	u32	packets;
+	u32	bytes;
+};
+
+/**
+ * struct mn_slot - a packet that waits
+ * @packet:	the packet itself, which is never looked into
+ * @arrived:	ns: when it came
+ * @len:	bytes for the scheduler
+ * @mem:	bytes of memory
+ * @next:	the flow's next packet, or the next free slot
+ * @in_host:	neighbours among packets of the host's established flows
+ * @in_all:	the same among those of all hosts
+ * @flow:	whose it is
+ * @listed:	whether it is in these two lists
+ */
+struct mn_slot {
+	void		*packet;
+	u64		arrived;
+	u32		len;
+	u32		mem;
+	u32		next;
+	struct fl_links	in_host;
+	struct fl_links	in_all;
+	u32		flow : 31;
+	u32		listed : 1;
+};
+
+/**
+ * struct mn_member - a flow or a host as one who takes turns
+ * @links:	neighbours in the list in which it is
+ * @deficit:	bytes that it may still send; negative if its last packet
+ *		overdrew
+ * @round:	in which it is its turn
+ * @place:	enum mn_place
+ */
+struct mn_member {
+	struct fl_links	links;
+	s32		deficit;
+	u32		round;
+	u8		place;
+};
+
+/**
+ * struct mn_turns - the turns of one group
+ * @fresh:	new members
+ * @old:	old ones, by their round modulo MN_ROUNDS
+ * @used:	bit for each list of @old that is not empty
+ * @round:	the round
+ * @credit:	bytes that new members may still send before old ones
+ * @new_has_turn: whether it is a new member's turn
+ */
+struct mn_turns {
+	struct fl_list	fresh;
+	struct fl_list	old[MN_ROUNDS];
+	u64		used;
+	u32		round;
+	s32		credit;
+	bool		new_has_turn;
+};
+
+/**
+ * struct mn_rules - how a hold behaves
+ * @low:	ns: nobody is held back for who waited less
+ * @high:	ns: the most that an established flow waits while others are
+ * @rise:	ns in which the wait rises from @low to @high
+ * @doubling:	ns in which the least share of the others doubles
+ * @part:	of 256 bytes that established flows may take whenever they wait
+ * @of_fair:	what others get in the end: so many of 256 parts of what fair
+ *		shares would give them,
+ * @edge:	and no more than so many bytes beside 256 of established flows
+ */
+struct mn_rules {
+	u64	low;
+	u64	high;
+	u64	rise;
+	u64	doubling;
+	u32	part;
+	u32	of_fair;
+	u32	edge;
+};
+
+/* Flows or hosts that have something waiting. */
+struct mn_rivals {
+	u32	own;		/* with established flows */
+	u32	others;
+};
+
+/**
+ * struct mn_hold - whom others are held back for: the established flows of a
+ *		host, or of all
+ * @waited:	ns: when somebody waited last
+ * @birth:	ns: when the newest flow came
+ * @age:	ns that others have been held back; falls when they are not
+ * @aged:	ns: when @age was brought up to date
+ * @rising:	ns: when the wait began to rise
+ * @parts:	256 doublings of @age, found last
+ * @entitled:	bytes that established flows may take at any time
+ * @ahead:	bytes that they have taken beyond what the others' share allows
+ * @edge:	where the others' share ends: bytes beside 256
+ * @on:		whether somebody waits, or has just now
+ * @yielding:	whether the others' share still grows
+ */
+struct mn_hold {
+	u64	waited;
+	u64	birth;
+	u64	age;
+	u64	aged;
+	u64	rising;
+	u32	parts;
+	s32	entitled;
+	s32	ahead;
+	u32	edge;
+	bool	on;
+	bool	yielding;
+};
+
+/**
+ * struct mn_signals - when the sender of a flow is told
+ * @next:	ns: when the next signal is due, or the memory of one fades
+ * @count:	how often it signals: so many times in the square root of that
+ *		many intervals
+ * @inv_sqrt:	1/sqrt(@count) of 2^32
+ * @late:	packets wait for too long
+ */
+struct mn_signals {
+	u64	next;
+	u32	count;
+	u32	inv_sqrt;
+	bool	late;
+};
+
+/**
+ * struct mn_calm - a flow's behaviour
+ * @since:	ns: calm since then; in the future after a drop
+ * @below:	ns: not above the mark then, and since then always
+ * @last:	ns: when a packet last came
+ */
+struct mn_calm {
+	u64	since;
+	u64	below;
+	u64	last;
+};
+
+/**
+ * struct mn_begun - a flow's first packets
+ * @links:	neighbours among flows whose first packets wait
+ * @bytes:	that came since the flow was silent
+ * @waiting:	so many packets at the head of its queue are first ones
+ */
+struct mn_begun {
+	struct fl_links	links;
+	u32		bytes;
+	u32		waiting;
+};
+
+/**
+ * struct mn_firsts - flows whose first packets wait
+ * @list:	these flows
+ * @credit:	bytes of first packets that may go now, if above 0
+ */
+struct mn_firsts {
+	struct fl_list	list;
+	s32		credit;
+};
+
+/* Members in lists by the binary logarithm of their bytes. */
+struct mn_sizes {
+	struct fl_list	lists[MN_SIZES];
+	u32		used;	/* bit for each that is not empty */
+};
+
+/**
+ * struct mn_figures - what a flow has done; nothing is decided by it
+ * @bytes:	that left
+ * @packets:	that left
+ * @drops:	of its packets
+ * @marks:	of its packets
+ * @delay:	1024 ns: what its packets waited, moving average
+ */
+struct mn_figures {
+	u64	bytes;
+	u32	packets;
+	u32	drops;
+	u32	marks;
+	u32	delay;
+};
+
+/**
+ * struct mn_flow - a flow
+ * @seen:	it in the table of flows
+ * @member:	it in the turns of its host
+ * @head:	its oldest packet, where there is one
+ * @tail:	its latest
+ * @backlog:	what waits
+ * @host:	whose it is
+ * @signals:	when its sender is told
+ * @by_size:	neighbours among flows of its host with as much waiting
+ * @calm:	how it behaves
+ * @begun:	its first packets
+ * @figures:	what it has done
+ * @standing:	enum mn_standing
+ * @size_list:	one more than the list of sizes in which it is; 0 for none
+ */
+struct mn_flow {
+	struct ft_seen		seen;
+	struct mn_member	member;
+	u32			head;
+	u32			tail;
+	struct mn_backlog	backlog;
+	u32			host;
+	struct mn_signals	signals;
+	struct fl_links		by_size;
+	struct mn_calm		calm;
+	struct mn_begun		begun;
+	struct mn_figures	figures;
+	u8			standing;
+	u8			size_list;
+};
+
+/**
+ * struct mn_host - a host
+ * @seen:	it in the table of hosts
+ * @member:	it in the turns of hosts
+ * @known:	flows of it that are known
+ * @rivals:	its flows that wait
+ * @backlog:	what waits
+ * @by_size:	neighbours among hosts with as much waiting
+ * @listed:	packets of its established flows, by arrival
+ * @hold:	within it
+ * @turns:	of its flows
+ * @sizes:	its flows by what waits
+ * @size_list:	one more than the list of sizes in which it is; 0 for none
+ */
+struct mn_host {
+	struct ft_seen		seen;
+	struct mn_member	member;
+	u32			known;
+	struct mn_rivals	rivals;
+	struct mn_backlog	backlog;
+	struct fl_links		by_size;
+	struct fl_list		listed;
+	struct mn_hold		hold;
+	struct mn_turns		turns;
+	struct mn_sizes		sizes;
+	u8			size_list;
+};
+
+/* Addresses that were seen, each a bit. */
+struct mn_addresses {
+	u64	bits[MN_SEEN_BITS / 64];
+};
+
+/**
+ * struct mn_sides - the addresses of both sides
+ * @sources:	that were seen in this span, and in the one before
+ * @destinations: the same
+ * @since:	ns: when this span began
+ * @home:	the home's side as far as can be told: enum mencius_hosts
+ */
+struct mn_sides {
+	struct mn_addresses	sources[2];
+	struct mn_addresses	destinations[2];
+	u64			since;
+	u8			home;
+};
+
+/**
+ * struct mn_pace - how long the link takes for a full packet
+ * @at:		ns: when the last packet left, if others waited
+ * @time:	ns that @bytes took
+ * @full:	ns
+ * @bytes:	that left since @full was found
+ * @len:	of the last packet
+ * @known:	whether there is such a packet
+ */
+struct mn_pace {
+	u64	at;
+	u64	time;
+	u64	full;
+	u32	bytes;
+	u32	len;
+	bool	known;
+};
+
+/* Packets that went before others, which were held back, since the start. */
+struct mencius_counts {
+	u64	held_flows;	/* of the same host */
+	u64	held_hosts;
+};
+
+/**
+ * struct mencius - the discipline
+ * @slots:	packets
+ * @flows:	flows
+ * @hosts:	hosts
+ * @slot_count:	slots that there are
+ * @slots_used:	slots that were ever used
+ * @free:	the first of those that are free again
+ * @memory:	bytes of memory that packets take
+ * @backlog:	what waits
+ * @listed:	packets of all established flows, by arrival
+ * @flow_table:	where flows are found
+ * @host_table:	where hosts are found
+ * @firsts:	flows whose first packets wait
+ * @turns:	of hosts
+ * @sizes:	hosts by what waits
+ * @hold:	between hosts
+ * @rivals:	hosts that wait
+ * @within:	rules within hosts
+ * @between:	rules between hosts
+ * @plain:	ns: strangers are told of longer waits
+ * @patient:	ns: and established flows
+ * @spared:	ns: established flows that have waited less are not told, if
+ *		others are the reason
+ * @sides:	which side is home
+ * @pace:	how fast the link is
+ * @shaper:	when the next packet may leave, if there is a bandwidth
+ * @params:	parameters
+ * @counts:	what happened
+ */
+struct mencius {
+	struct mn_slot		*slots;
+	struct mn_flow		*flows;
+	struct mn_host		*hosts;
+	u32			slot_count;
+	u32			slots_used;
+	u32			free;
+	u32			memory;
+	struct mn_backlog	backlog;
+	struct fl_list		listed;
+	struct ft_table		flow_table;
+	struct ft_table		host_table;
+	struct mn_firsts	firsts;
+	struct mn_turns		turns;
+	struct mn_sizes		sizes;
+	struct mn_hold		hold;
+	struct mn_rivals	rivals;
+	struct mn_rules		within;
+	struct mn_rules		between;
+	u64			plain;
+	u64			patient;
+	u64			spared;
+	struct mn_sides		sides;
+	struct mn_pace		pace;
+	struct mn_shaper	shaper;
+	struct mencius_params	params;
+	struct mencius_counts	counts;
+};
+
+static inline u32 mn_hosts_for(u32 flows)
+{
+	return flows / MN_FLOWS_OF_HOST;
+}
+
+/* Neighbours in the turns of a host, by flow. */
+static __always_inline struct fl_nodes mn_flow_turns(const struct mencius *m)
+{
+	return (struct fl_nodes){ &m->flows->member.links, sizeof(*m->flows) };
+}
+
+/* Neighbours in the turns of hosts. */
+static __always_inline struct fl_nodes mn_host_turns(const struct mencius *m)
+{
+	return (struct fl_nodes){ &m->hosts->member.links, sizeof(*m->hosts) };
+}
+
+#endif

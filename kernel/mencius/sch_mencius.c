@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Mencius: hosts share the link, flows share what their host gets, and who has
+ * kept its queue short is not made to wait because others came.
+ *
+ * The discipline itself is mencius.h; this file is what is between it and the
+ * kernel: packets, locks, memory. All of the core's state is under the qdisc's
+ * lock.
+ */
+#include <linux/bitops.h>
+#include <linux/errno.h>
+#include <linux/in.h>
+#include <linux/in6.h>
+#include <linux/jhash.h>
+#include <linux/kernel.h>
+#include <linux/math64.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/random.h>
+#include <linux/skbuff.h>
+#include <linux/string.h>
+#include <linux/timekeeping.h>
+#include <linux/types.h>
+#include <net/gen_stats.h>
+#include <net/inet_ecn.h>
+#include <net/netlink.h>
+#include <net/pkt_cls.h>
+#include <net/pkt_sched.h>
+
+#include "../common/flow_sched.h"
+#include "mencius.h"
+#include "mencius_netlink.h"
+#include "mencius_sched.h"
+#include "mencius_classes.h"
+#include "mencius_wire.h"
+#include "pkt_sched_mencius.h"
+
+#define CREATE_TRACE_POINTS
+#include "mencius_trace.h"
+
+static struct mencius_sched *mencius_sched_of(struct mencius *m)
+{
+	return container_of(m, struct mencius_sched, core);
+}
+
+static void mencius_dropped(struct mencius *m, void *packet, u32 len, u32 flow,
+			    enum mencius_reason reason)
+{
+	struct mencius_sched *q = mencius_sched_of(m);
+	struct sk_buff *skb = packet;
+
+	trace_mencius_drop(q->fs.sch, skb, flow, m->flows[flow].host, len,
+			   reason);
+	q->drops[reason]++;
+	if (reason != MENCIUS_TAIL)
+		flow_sched_gone(&q->fs, skb, len);
+	if (q->fs.to_free) {
+		compat_drop_overlimit(skb, q->fs.sch, q->fs.to_free);
+		return;
+	}
+	qdisc_qstats_drop(q->fs.sch);
+	if (reason == MENCIUS_CHANGE)
+		rtnl_kfree_skbs(skb, skb);
+	else
+		kfree_skb(skb);
+}
+
+static bool mencius_mark(struct mencius *m, void *packet)
+{
+	if (!INET_ECN_set_ce(packet))
+		return false;
+	mencius_sched_of(m)->marks++;
+	return true;
+}
+
+/* As mencius_flow shows it: who begins a flow that the headers tell so. */
+static void mencius_trace_flow(const struct mencius_sched *q, u32 flow,
+			       const struct flow_keys *keys)
+{
+	struct sockaddr_in6 from = {}, to = {};
+	struct sockaddr_in *from4 = (void *)&from, *to4 = (void *)&to;
+
+	/* The port is at the same place in both. */
+	from.sin6_port = keys->ports.src;
+	to.sin6_port = keys->ports.dst;
+	if (keys->control.addr_type == FLOW_DISSECTOR_KEY_IPV6_ADDRS) {
+		from.sin6_family = AF_INET6;
+		to.sin6_family = AF_INET6;
+		from.sin6_addr = keys->addrs.v6addrs.src;
+		to.sin6_addr = keys->addrs.v6addrs.dst;
+	} else {
+		from4->sin_family = AF_INET;
+		to4->sin_family = AF_INET;
+		from4->sin_addr.s_addr = keys->addrs.v4addrs.src;
+		to4->sin_addr.s_addr = keys->addrs.v4addrs.dst;
+	}
+	trace_mencius_flow(q->fs.sch, flow, keys->basic.ip_proto, &from, &to);
+}
+
+static u32 mencius_v4_hash(const struct mencius_sched *q, __be32 address)
+{
+	return jhash_1word((__force u32)address, q->salt);
+}
+
+static u32 mencius_v6_hash(const struct mencius_sched *q,
+			   const struct in6_addr *address)
+{
+	return jhash2((__force const u32 *)address->s6_addr32, 4, q->salt);
+}
+
+/* A packet without addresses is of the host 0. */
+static void mencius_hosts(struct mencius *m, void *packet, u32 flow,
+			  u32 *source, u32 *destination)
+{
+	struct mencius_sched *q = mencius_sched_of(m);
+	struct flow_keys keys;
+
+	*source = 0;
+	*destination = 0;
+	if (!(q->nat && flow_before_nat(&keys, packet)) &&
+	    !skb_flow_dissect_flow_keys(packet, &keys,
+					FLOW_DISSECTOR_F_STOP_AT_FLOW_LABEL))
+		return;
+	switch (keys.control.addr_type) {
+	case FLOW_DISSECTOR_KEY_IPV4_ADDRS:
+		*source = mencius_v4_hash(q, keys.addrs.v4addrs.src);
+		*destination = mencius_v4_hash(q, keys.addrs.v4addrs.dst);
+		break;
+	case FLOW_DISSECTOR_KEY_IPV6_ADDRS:
+		*source = mencius_v6_hash(q, &keys.addrs.v6addrs.src);
+		*destination = mencius_v6_hash(q, &keys.addrs.v6addrs.dst);
+		break;
+	default:
+		return;
+	}
+	if (trace_mencius_flow_enabled())
+		mencius_trace_flow(q, flow, &keys);
+}
+
+static u32 mencius_wire(const struct mencius *m, const void *packet, u32 len)
+{
+	const struct mencius_sched *q =
+		container_of(m, struct mencius_sched, core);
+
+	return mencius_wire_len(q, packet, len);
+}
+
+static __always_inline u32 mencius_take(struct flow_sched *fs,
+					struct sk_buff *skb, u64 now, u32 hash)
+{
+	struct mencius_sched *q = container_of(fs, struct mencius_sched, fs);
+	bool taken = mencius_enqueue(&q->core, now, hash, skb,
+				     qdisc_pkt_len(skb), skb->truesize);
+
+	return taken ? q->core.memory : 0;
+}
+
+static int mencius_qdisc_enqueue(struct sk_buff *skb, struct Qdisc *sch,
+				 struct sk_buff **to_free)
+{
+	return flow_sched_enqueue(skb, sch, to_free, mencius_take);
+}
+
+/* The rate that is left to this queue by those with which it shares one. */
+static noinline void mencius_take_share(struct mencius_sched *q, u64 now)
+{
+	u64 before = q->share->rate, rate;
+
+	if (!q->core.params.bandwidth)
+		return;
+	rate = mencius_share_look(q->share, now, q->core.params.bandwidth);
+	if (rate != before)
+		mn_shaper_pace(&q->core.shaper, rate);
+}
+
+static struct sk_buff *mencius_qdisc_dequeue(struct Qdisc *sch)
+{
+	struct mencius_sched *q = qdisc_priv(sch);
+	struct mencius_sent sent;
+	struct sk_buff *skb;
+	u64 now;
+
+	/* A qdisc is asked after each packet whether there is another. */
+	if (mencius_is_empty(&q->core))
+		return NULL;
+	now = ktime_get_ns();
+	if (unlikely(q->share))
+		mencius_take_share(q, now);
+	skb = mencius_dequeue(&q->core, now, &sent);
+	if (unlikely(q->share))
+		mencius_share_sent(q->share, now, skb ? sent.wire : 0,
+				   !mencius_is_empty(&q->core));
+	if (!skb) {
+		if (sent.until)
+			qdisc_watchdog_schedule_ns(&q->watchdog, sent.until);
+		return NULL;
+	}
+	/*
+	 * While the packet that leaves is counted still: a parent that is told
+	 * of an empty queue takes it out of service, and would do so again when
+	 * it finds it empty itself.
+	 */
+	if (unlikely(q->fs.gone_packets))
+		flow_sched_tell_parents(&q->fs);
+	trace_mencius_dequeue(sch, skb, sent.flow,
+			      q->core.flows[sent.flow].host, sent.len,
+			      sent.sojourn, sent.why);
+	q->delay += (sent.sojourn >> 3) - (q->delay >> 3);
+	flow_sched_sent(sch, skb);
+	return skb;
+}
+
+static struct mencius_settings
+mencius_settings_of(const struct mencius_sched *q)
+{
+	return (struct mencius_settings){
+		.params		= q->core.params,
+		.nat		= q->nat,
+		.split_gso	= q->fs.split_gso,
+		.raw		= q->raw,
+		.shared		= q->share,
+	};
+}
+
+static int mencius_change_qdisc(struct Qdisc *sch, struct nlattr *opt,
+				struct netlink_ext_ack *extack)
+{
+	struct mencius_sched *q = qdisc_priv(sch);
+	struct mencius_settings set = mencius_settings_of(q);
+	struct nlattr *tb[TCA_MENCIUS_MAX + 1];
+	u32 limit, flows = set.params.flows;
+	void *slots = NULL;
+	u64 now;
+	int err;
+
+	err = mencius_parse(tb, &set, opt, extack);
+	if (err)
+		return err;
+	if (set.params.flows != flows) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_MENCIUS_FLOWS],
+				    "flows cannot be changed while the qdisc is in use");
+		return -EINVAL;
+	}
+	if (set.shared != !!q->share) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_MENCIUS_SHARED],
+				    "shared cannot be changed while the qdisc is in use");
+		return -EINVAL;
+	}
+	limit = set.params.limit;
+	if (limit > q->core.slot_count) {
+		slots = flow_sched_alloc(mencius_slots_size(limit));
+		if (!slots) {
+			NL_SET_ERR_MSG_ATTR(extack, tb[TCA_MENCIUS_LIMIT],
+					    "no memory for a limit of so many packets");
+			return -ENOMEM;
+		}
+	}
+
+	sch_tree_lock(sch);
+	now = ktime_get_ns();
+	if (slots)
+		slots = mencius_grow(&q->core, slots, limit);
+	mencius_change(&q->core, now, &set.params);
+	q->nat = set.nat;
+	q->raw = set.raw;
+	q->fs.split_gso = set.split_gso;
+	if (q->share)
+		q->share->rate = 0;
+	/* What waits may have to wait less. */
+	if (!mencius_is_empty(&q->core))
+		qdisc_watchdog_schedule_ns(&q->watchdog, now);
+	WRITE_ONCE(sch->limit, limit);
+	if (q->fs.gone_packets)
+		flow_sched_tell_parents(&q->fs);
+	sch_tree_unlock(sch);
+
+	kvfree(slots);
+	return 0;
+}
+
+/*
+ * After a failure destroy is called, and before it reset, if it was as a
+ * device's default: both find nothing.
+ */
+static int mencius_init_qdisc(struct Qdisc *sch, struct nlattr *opt,
+			      struct netlink_ext_ack *extack)
+{
+	struct mencius_sched *q = qdisc_priv(sch);
+	struct mencius_settings set = mencius_defaults;
+	struct nlattr *tb[TCA_MENCIUS_MAX + 1];
+	void *slots, *table;
+	int err;
+
+	qdisc_watchdog_init(&q->watchdog, sch);
+
+	if (opt) {
+		err = mencius_parse(tb, &set, opt, extack);
+		if (err)
+			return err;
+	}
+	err = tcf_block_get(&q->fs.block, &q->fs.filter_list, sch, extack);
+	if (err)
+		return err;
+	slots = flow_sched_alloc(mencius_slots_size(set.params.limit));
+	table = flow_sched_alloc(mencius_table_size(set.params.flows));
+	if (!slots || !table) {
+		kvfree(slots);
+		kvfree(table);
+		NL_SET_ERR_MSG(extack,
+			       "no memory for so many packets and flows");
+		return -ENOMEM;
+	}
+	if (set.shared)
+		q->share = mencius_share_join(qdisc_dev(sch));
+	if (set.shared && !q->share) {
+		kvfree(slots);
+		kvfree(table);
+		NL_SET_ERR_MSG(extack, "no memory for what queues share");
+		return -ENOMEM;
+	}
+	q->fs.sch = sch;
+	q->fs.table = table;
+	q->nat = set.nat;
+	q->raw = set.raw;
+	q->fs.split_gso = set.split_gso;
+	q->salt = get_random_u32();
+	mencius_init(&q->core, &set.params, table, slots, set.params.limit);
+	sch->limit = set.params.limit;
+	/* A packet that went past the core would be none of its flow's. */
+	sch->flags &= ~TCQ_F_CAN_BYPASS;
+	return 0;
+}
+
+static void mencius_reset(struct Qdisc *sch)
+{
+	struct mencius_sched *q = qdisc_priv(sch);
+	struct mencius *m = &q->core;
+	struct mencius_params params = m->params;
+	struct sk_buff *skb;
+
+	if (!q->fs.table)
+		return;
+	qdisc_watchdog_cancel(&q->watchdog);
+	while ((skb = mencius_purge(m)))
+		rtnl_kfree_skbs(skb, skb);
+	mencius_init(m, &params, q->fs.table, m->slots, m->slot_count);
+	if (q->share)
+		mencius_share_reset(q->share);
+}
+
+static void mencius_destroy(struct Qdisc *sch)
+{
+	struct mencius_sched *q = qdisc_priv(sch);
+
+	qdisc_watchdog_cancel(&q->watchdog);
+	tcf_block_put(q->fs.block);
+	mencius_share_leave(q->share);
+	kvfree(q->core.slots);
+	kvfree(q->fs.table);
+}
+
+static int mencius_dump(struct Qdisc *sch, struct sk_buff *skb)
+{
+	struct mencius_sched *q = qdisc_priv(sch);
+	struct mencius_settings set;
+
+	sch_tree_lock(sch);
+	set = mencius_settings_of(q);
+	sch_tree_unlock(sch);
+	return mencius_put_settings(skb, &set);
+}
+
+static int mencius_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
+{
+	struct mencius_sched *q = qdisc_priv(sch);
+	const struct mencius *m = &q->core;
+	struct mencius_figures st;
+
+	sch_tree_lock(sch);
+	st.counts = m->counts;
+	st.new_flows = m->flow_table.fresh;
+	st.new_hosts = m->host_table.fresh;
+	st.shared_flows = m->flow_table.shared;
+	st.shared_hosts = m->host_table.shared;
+	st.marks = q->marks;
+	st.gso_split = q->fs.gso_split;
+	memcpy(st.drops, q->drops, sizeof(st.drops));
+	st.drop_split = q->fs.drop_split;
+	st.drop_filter = q->fs.drop_filter;
+	st.full = m->pace.full;
+	st.delay = q->delay;
+	st.share = q->share ? q->share->rate : 0;
+	st.flows = m->flow_table.fresh - m->flow_table.forgotten;
+	st.hosts = m->host_table.fresh - m->host_table.forgotten;
+	st.memory_used = m->memory;
+	st.memory_peak = q->fs.memory_peak;
+	st.home = m->params.hosts == MENCIUS_AUTO ? m->sides.home :
+						    m->params.hosts;
+	sch_tree_unlock(sch);
+	return mencius_put_figures(d->skb, &st);
+}
+
+static struct Qdisc_ops mencius_qdisc_ops __read_mostly = {
+	.cl_ops		= &mencius_class_ops,
+	.id		= "mencius",
+	.priv_size	= sizeof(struct mencius_sched),
+	.enqueue	= mencius_qdisc_enqueue,
+	.dequeue	= mencius_qdisc_dequeue,
+	.peek		= qdisc_peek_dequeued,
+	.init		= mencius_init_qdisc,
+	.reset		= mencius_reset,
+	.destroy	= mencius_destroy,
+	.change		= mencius_change_qdisc,
+	.dump		= mencius_dump,
+	.dump_stats	= mencius_dump_stats,
+	.owner		= THIS_MODULE,
+};
+MODULE_ALIAS_NET_SCH("mencius");
+
+static int __init mencius_module_init(void)
+{
+	BUILD_BUG_ON(offsetof(struct mencius_sched, fs));
+	BUILD_BUG_ON((int)MENCIUS_AUTO != (int)TC_MENCIUS_HOSTS_AUTO);
+	BUILD_BUG_ON((int)MENCIUS_NONE != (int)TC_MENCIUS_HOSTS_NONE);
+	BUILD_BUG_ON((int)MENCIUS_PTM != (int)TC_MENCIUS_FRAMING_PTM);
+	return register_qdisc(&mencius_qdisc_ops);
+}
+
+static void __exit mencius_module_exit(void)
+{
+	unregister_qdisc(&mencius_qdisc_ops);
+}
+
+module_init(mencius_module_init)
+module_exit(mencius_module_exit)
+MODULE_LICENSE("GPL");
+MODULE_AUTHOR("The Analects developers");
+MODULE_DESCRIPTION("Mencius: whoever kept its queue short is not made to wait");
