@@ -200,7 +200,7 @@ traffic = [
 ]
 S
 "$analects" run "$work/live.toml" --engine live --format json >"$work/out" 2>"$work/err" || fail "the engine live"
-"$analects" run "$work/live.toml" --format json >"$work/sim" 2>"$work/err" || fail "the simulator"
+"$analects" run "$work/live.toml" --repeat 1 --format json >"$work/sim" 2>"$work/err" || fail "the simulator"
 cat >"$work/beside.py" <<'P'
 import json, sys
 live, sim = (json.load(open(name))["results"] for name in sys.argv[1:])
