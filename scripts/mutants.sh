@@ -52,7 +52,7 @@ mutate_c() {
     done
     mkdir -p "$out/c.source/test"
     sh kernel/copy.sh "$out/c.source" confucius
-    cp kernel/test/replay_confucius.c kernel/test/lines.h kernel/test/trace_confucius.h kernel/test/trace_packet.h \
+    cp kernel/test/replay_confucius.c kernel/test/lines.h kernel/test/trace_confucius.h kernel/test/trace_follow.h kernel/test/replay_user.h kernel/test/replay_main.h \
         kernel/test/user.h "$out/c.source/test/"
     for file in common/flow_list.h $(cd kernel && ls confucius/confucius.h) \
         $(sed -n 's,^#include "\(confucius_.*\)",confucius/\1,p' kernel/confucius/confucius.h); do

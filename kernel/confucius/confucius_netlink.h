@@ -55,69 +55,38 @@ struct confucius_figures {
 	struct confucius_class_figures	class[CF_CLASSES];
 };
 
-/* Ranges that do not fit the policy's 16 bits. */
-static struct netlink_range_validation confucius_flows_range = {
-	8, CF_MAX_FLOWS
+/* Where each parameter is kept. */
+static const struct flow_sched_param confucius_kept[TCA_CONFUCIUS_MAX + 1] = {
+#define AROUND(attribute, word, member, kind, least, most, preset) \
+	[TCA_CONFUCIUS_##attribute] = { \
+		offsetof(struct confucius_settings, member), FLOW_KIND_##kind \
+	},
+#define PARAM(attribute, word, member, kind, least, most, preset) \
+	AROUND(attribute, word, params.member, kind, least, most, preset)
+#define OWN(attribute, word, member, least, most, preset)
+#include "confucius_params.h"
+#undef AROUND
 };
-
-static struct netlink_range_validation confucius_quantum_range = {
-	256, 64000
-};
-
-static struct netlink_range_validation confucius_short_range = {
-	1000, 10000000
-};
-
-static struct netlink_range_validation confucius_doubling_range = {
-	1000, 60000000
-};
-
-static struct netlink_range_validation confucius_idle_range = {
-	10000, 3600000000U
-};
-
-#define CONFUCIUS_RANGE(name) \
-	NLA_POLICY_FULL_RANGE(NLA_U32, &confucius_##name##_range)
 
 static const struct nla_policy confucius_policy[TCA_CONFUCIUS_MAX + 1] = {
-	[TCA_CONFUCIUS_LIMIT]		=
-		NLA_POLICY_FULL_RANGE(NLA_U32, &flow_sched_limit_range),
-	[TCA_CONFUCIUS_MEMORY_LIMIT]	=
-		NLA_POLICY_FULL_RANGE(NLA_U32, &flow_sched_memory_range),
-	[TCA_CONFUCIUS_FLOWS]		= CONFUCIUS_RANGE(flows),
-	[TCA_CONFUCIUS_QUANTUM]		= CONFUCIUS_RANGE(quantum),
-	[TCA_CONFUCIUS_TARGETS]		=
-		NLA_POLICY_RANGE(NLA_BINARY, sizeof(u16),
-				 CF_TARGETS * sizeof(u16)),
-	[TCA_CONFUCIUS_OCCUPANCY]	=
-		NLA_POLICY_MAX(NLA_U8, TC_CONFUCIUS_BUFFER),
-	[TCA_CONFUCIUS_SCALE]		= CONFUCIUS_RANGE(short),
-	[TCA_CONFUCIUS_DOUBLING]	= CONFUCIUS_RANGE(doubling),
-	[TCA_CONFUCIUS_HEAD_START]	= NLA_POLICY_MAX(NLA_U32, 6),
-	[TCA_CONFUCIUS_ALPHA]		= NLA_POLICY_RANGE(NLA_U32, 1, 50),
-	[TCA_CONFUCIUS_INTERVAL]	= CONFUCIUS_RANGE(short),
-	[TCA_CONFUCIUS_IDLE]		= CONFUCIUS_RANGE(idle),
-	[TCA_CONFUCIUS_ECN]		= NLA_POLICY_MAX(NLA_U8, 1),
-	[TCA_CONFUCIUS_NAT]		= NLA_POLICY_MAX(NLA_U8, 1),
-	[TCA_CONFUCIUS_SPLIT_GSO]	= NLA_POLICY_MAX(NLA_U8, 1),
+#define AROUND(attribute, word, member, kind, least, most, preset) \
+	[TCA_CONFUCIUS_##attribute] = NLA_POLICY_FULL_RANGE(FLOW_TYPE_##kind, \
+				FLOW_SCHED_RANGE(least, most)),
+#include "confucius_params.h"
+#undef AROUND
+	[TCA_CONFUCIUS_TARGETS]	= NLA_POLICY_RANGE(NLA_BINARY, sizeof(u16),
+						   CF_TARGETS * sizeof(u16)),
 };
 
 static const struct confucius_settings confucius_defaults = {
-	.params = {
-		.limit		= 1000,
-		.memory_limit	= 32 << 20,
-		.flows		= 1024,
-		.quantum	= 1514,
-		.targets	= { 10, 50, 90 },
-		.classes	= 3,
-		.occupancy	= CONFUCIUS_DELAY,
-		.scale		= 100 * NSEC_PER_MSEC,
-		.doubling	= 250 * NSEC_PER_MSEC,
-		.alpha		= 10,
-		.interval	= 100 * NSEC_PER_MSEC,
-		.idle		= NSEC_PER_SEC,
-	},
-	.split_gso = true,
+#define AROUND(attribute, word, member, kind, least, most, preset) \
+	.member = FLOW_VALUE_##kind(preset),
+#include "confucius_params.h"
+#undef AROUND
+#undef PARAM
+#undef OWN
+	.params.targets	= { 10, 50, 90 },
+	.params.classes	= 3,
 };
 
 static int confucius_parse_targets(struct confucius_params *params,
@@ -160,21 +129,7 @@ static int confucius_parse(struct nlattr **tb, struct confucius_settings *set,
 
 	if (err < 0)
 		return err;
-	flow_sched_parse_u32(&params->limit, tb[TCA_CONFUCIUS_LIMIT]);
-	flow_sched_parse_u32(&params->memory_limit,
-			     tb[TCA_CONFUCIUS_MEMORY_LIMIT]);
-	flow_sched_parse_u32(&params->flows, tb[TCA_CONFUCIUS_FLOWS]);
-	flow_sched_parse_u32(&params->quantum, tb[TCA_CONFUCIUS_QUANTUM]);
-	flow_sched_parse_u32(&params->head_start, tb[TCA_CONFUCIUS_HEAD_START]);
-	flow_sched_parse_u32(&params->alpha, tb[TCA_CONFUCIUS_ALPHA]);
-	flow_sched_parse_time(&params->scale, tb[TCA_CONFUCIUS_SCALE]);
-	flow_sched_parse_time(&params->doubling, tb[TCA_CONFUCIUS_DOUBLING]);
-	flow_sched_parse_time(&params->interval, tb[TCA_CONFUCIUS_INTERVAL]);
-	flow_sched_parse_time(&params->idle, tb[TCA_CONFUCIUS_IDLE]);
-	flow_sched_parse_u8(&params->occupancy, tb[TCA_CONFUCIUS_OCCUPANCY]);
-	flow_sched_parse_bool(&params->ecn, tb[TCA_CONFUCIUS_ECN]);
-	flow_sched_parse_bool(&set->nat, tb[TCA_CONFUCIUS_NAT]);
-	flow_sched_parse_bool(&set->split_gso, tb[TCA_CONFUCIUS_SPLIT_GSO]);
+	flow_sched_parse(confucius_kept, TCA_CONFUCIUS_MAX, tb, set);
 	params->flows = round_up(params->flows, CF_WAYS);
 	if (!tb[TCA_CONFUCIUS_TARGETS])
 		return 0;
@@ -191,26 +146,9 @@ static int confucius_put_settings(struct sk_buff *skb,
 	opts = nla_nest_start_noflag(skb, TCA_OPTIONS);
 	if (!opts)
 		return -EMSGSIZE;
-	if (nla_put_u32(skb, TCA_CONFUCIUS_LIMIT, params->limit) ||
-	    nla_put_u32(skb, TCA_CONFUCIUS_MEMORY_LIMIT,
-			params->memory_limit) ||
-	    nla_put_u32(skb, TCA_CONFUCIUS_FLOWS, params->flows) ||
-	    nla_put_u32(skb, TCA_CONFUCIUS_QUANTUM, params->quantum) ||
+	if (flow_sched_put(skb, confucius_kept, TCA_CONFUCIUS_MAX, set) ||
 	    nla_put(skb, TCA_CONFUCIUS_TARGETS, params->classes * sizeof(u16),
-		    params->targets) ||
-	    nla_put_u8(skb, TCA_CONFUCIUS_OCCUPANCY, params->occupancy) ||
-	    nla_put_u32(skb, TCA_CONFUCIUS_SCALE,
-			flow_sched_us(params->scale)) ||
-	    nla_put_u32(skb, TCA_CONFUCIUS_DOUBLING,
-			flow_sched_us(params->doubling)) ||
-	    nla_put_u32(skb, TCA_CONFUCIUS_HEAD_START, params->head_start) ||
-	    nla_put_u32(skb, TCA_CONFUCIUS_ALPHA, params->alpha) ||
-	    nla_put_u32(skb, TCA_CONFUCIUS_INTERVAL,
-			flow_sched_us(params->interval)) ||
-	    nla_put_u32(skb, TCA_CONFUCIUS_IDLE, flow_sched_us(params->idle)) ||
-	    nla_put_u8(skb, TCA_CONFUCIUS_ECN, params->ecn) ||
-	    nla_put_u8(skb, TCA_CONFUCIUS_NAT, set->nat) ||
-	    nla_put_u8(skb, TCA_CONFUCIUS_SPLIT_GSO, set->split_gso)) {
+		    params->targets)) {
 		nla_nest_cancel(skb, opts);
 		return -EMSGSIZE;
 	}

@@ -9,24 +9,25 @@
 
 #include <linux/types.h>
 
+/* Ranges and defaults are in confucius_params.h. */
 enum {
 	TCA_CONFUCIUS_UNSPEC,
 	TCA_CONFUCIUS_PAD,
-	TCA_CONFUCIUS_LIMIT,		/* u32: packets, 1 to 1,000,000 */
-	TCA_CONFUCIUS_MEMORY_LIMIT,	/* u32: bytes, 4,000 to 1,000,000,000 */
-	TCA_CONFUCIUS_FLOWS,		/* u32: 8 to 65,536; set once */
-	TCA_CONFUCIUS_QUANTUM,		/* u32: bytes, 256 to 64,000 */
+	TCA_CONFUCIUS_LIMIT,		/* u32: packets */
+	TCA_CONFUCIUS_MEMORY_LIMIT,	/* u32: bytes */
+	TCA_CONFUCIUS_FLOWS,		/* u32; set once */
+	TCA_CONFUCIUS_QUANTUM,		/* u32: bytes */
 	TCA_CONFUCIUS_TARGETS,		/* u16[1 to 7]: percent, increasing */
 	TCA_CONFUCIUS_OCCUPANCY,	/* u8: TC_CONFUCIUS_DELAY or _BUFFER */
-	TCA_CONFUCIUS_SCALE,		/* u32: us, 1 ms to 10 s */
-	TCA_CONFUCIUS_DOUBLING,		/* u32: us, 1 ms to 60 s */
-	TCA_CONFUCIUS_HEAD_START,	/* u32: doublings, 0 to 6 */
-	TCA_CONFUCIUS_ALPHA,		/* u32: percent, 1 to 50 */
-	TCA_CONFUCIUS_INTERVAL,		/* u32: us, 1 ms to 10 s */
-	TCA_CONFUCIUS_IDLE,		/* u32: us, 10 ms to 1 h */
-	TCA_CONFUCIUS_ECN,		/* u8: 0 or 1 */
-	TCA_CONFUCIUS_NAT,		/* u8: 0 or 1 */
-	TCA_CONFUCIUS_SPLIT_GSO,	/* u8: 0 or 1 */
+	TCA_CONFUCIUS_SCALE,		/* u32: us */
+	TCA_CONFUCIUS_DOUBLING,		/* u32: us */
+	TCA_CONFUCIUS_HEAD_START,	/* u32: doublings */
+	TCA_CONFUCIUS_ALPHA,		/* u32: percent */
+	TCA_CONFUCIUS_INTERVAL,		/* u32: us */
+	TCA_CONFUCIUS_IDLE,		/* u32: us */
+	TCA_CONFUCIUS_ECN,		/* u8: bool */
+	TCA_CONFUCIUS_NAT,		/* u8: bool */
+	TCA_CONFUCIUS_SPLIT_GSO,	/* u8: bool */
 	__TCA_CONFUCIUS_MAX
 };
 

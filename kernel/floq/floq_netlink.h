@@ -49,165 +49,64 @@ struct floq_figures {
 	u32			flows;
 };
 
-/* Ranges that do not fit the policy's 16 bits. */
-static struct netlink_range_validation floq_flows_range = {
-	8, FL_MAX_FLOWS
+/* Where each parameter is kept. */
+static const struct flow_sched_param floq_kept[TCA_FLOQ_MAX + 1] = {
+#define AROUND(attribute, word, member, kind, least, most, preset) \
+	[TCA_FLOQ_##attribute] = { \
+		offsetof(struct floq_settings, member), FLOW_KIND_##kind \
+	},
+#define PARAM(attribute, word, member, kind, least, most, preset) \
+	AROUND(attribute, word, params.member, kind, least, most, preset)
+#include "floq_params.h"
+#undef AROUND
 };
-
-static struct netlink_range_validation floq_initial_range = {
-	0, 1000000
-};
-
-static struct netlink_range_validation floq_idle_range = {
-	100000, 3600000000U
-};
-
-static struct netlink_range_validation floq_window_range = {
-	10000, 10000000
-};
-
-#define FLOQ_RANGE(name) \
-	NLA_POLICY_FULL_RANGE(NLA_U32, &floq_##name##_range)
 
 static const struct nla_policy floq_policy[TCA_FLOQ_MAX + 1] = {
-	[TCA_FLOQ_LIMIT]		=
-		NLA_POLICY_FULL_RANGE(NLA_U32, &flow_sched_limit_range),
-	[TCA_FLOQ_FLOWS]		= FLOQ_RANGE(flows),
-	[TCA_FLOQ_RESPONSIVE]		= NLA_POLICY_MAX(NLA_U32, 100),
-	[TCA_FLOQ_UNRESPONSIVE]		= NLA_POLICY_MAX(NLA_U32, 100),
-	[TCA_FLOQ_THRESHOLD]		= NLA_POLICY_MAX(NLA_U32, 100),
-	[TCA_FLOQ_DROP_RESPONSIVE]	= NLA_POLICY_MAX(NLA_U32, 100),
-	[TCA_FLOQ_DROP_UNRESPONSIVE]	= NLA_POLICY_MAX(NLA_U32, 100),
-	[TCA_FLOQ_G]			= NLA_POLICY_MAX(NLA_U32, 1000),
-	[TCA_FLOQ_F_R]			= NLA_POLICY_MAX(NLA_U32, 100),
-	[TCA_FLOQ_INITIAL]		= FLOQ_RANGE(initial),
-	[TCA_FLOQ_IDLE]			= FLOQ_RANGE(idle),
-	[TCA_FLOQ_WINDOW]		= FLOQ_RANGE(window),
-	[TCA_FLOQ_WINDOWS]		= NLA_POLICY_RANGE(NLA_U32, 1, 100),
-	[TCA_FLOQ_FALL]			= NLA_POLICY_RANGE(NLA_U32, 1, 99),
-	[TCA_FLOQ_STRIKES]		= NLA_POLICY_RANGE(NLA_U32, 1, 1000),
-	[TCA_FLOQ_PARDON]		= NLA_POLICY_MAX(NLA_U32, 1000),
-	[TCA_FLOQ_VARIANT]		=
-		NLA_POLICY_MAX(NLA_U8, TC_FLOQ_ALGORITHM_DROP),
-	[TCA_FLOQ_ECN]			= NLA_POLICY_MAX(NLA_U8, 1),
-	[TCA_FLOQ_NAT]			= NLA_POLICY_MAX(NLA_U8, 1),
-	[TCA_FLOQ_SPLIT_GSO]		= NLA_POLICY_MAX(NLA_U8, 1),
+#define AROUND(attribute, word, member, kind, least, most, preset) \
+	[TCA_FLOQ_##attribute] = NLA_POLICY_FULL_RANGE(FLOW_TYPE_##kind, \
+				FLOW_SCHED_RANGE(least, most)),
+#include "floq_params.h"
+#undef AROUND
 };
 
-/* Where each comes from is said in crates/qdisc/src/floq/params.rs. */
 static const struct floq_settings floq_defaults = {
-	.params = {
-		.limit		= 1000,
-		.flows		= 1024,
-		.own		= { 50, 30 },
-		.threshold	= 80,
-		.base		= { 2, 5 },
-		.g		= 30,
-		.f_r		= 100,
-		.initial	= 10,
-		.idle		= 10ULL * NSEC_PER_SEC,
-		.window		= 50 * NSEC_PER_MSEC,
-		.windows	= 8,
-		.fall		= 10,
-		.strikes	= 3,
-		.pardon		= 3,
-		.variant	= FLOQ_READING,
-	},
-	.split_gso = true,
+#define AROUND(attribute, word, member, kind, least, most, preset) \
+	.member = FLOW_VALUE_##kind(preset),
+#include "floq_params.h"
+#undef AROUND
+#undef PARAM
 };
 
-/* What admission goes by (IV.B). */
-static int floq_parse_admission(struct nlattr **tb, struct floq_params *params,
-				struct netlink_ext_ack *extack)
+/* Takes over what @opt says into @set; @tb is left to point at it. */
+static int floq_parse(struct nlattr **tb, struct floq_settings *set,
+		      struct nlattr *opt, struct netlink_ext_ack *extack)
 {
-	u32 *own = params->own;
+	const u32 *own = set->params.own;
 	struct nlattr *quota;
+	int err;
 
-	flow_sched_parse_u32(&own[FLOQ_RESPONSIVE], tb[TCA_FLOQ_RESPONSIVE]);
-	flow_sched_parse_u32(&own[FLOQ_UNRESPONSIVE],
-			     tb[TCA_FLOQ_UNRESPONSIVE]);
+	err = nla_parse_nested(tb, TCA_FLOQ_MAX, opt, floq_policy, extack);
+	if (err < 0)
+		return err;
+	flow_sched_parse(floq_kept, TCA_FLOQ_MAX, tb, set);
 	if (own[FLOQ_RESPONSIVE] + own[FLOQ_UNRESPONSIVE] > 100) {
 		quota = tb[TCA_FLOQ_UNRESPONSIVE] ?: tb[TCA_FLOQ_RESPONSIVE];
 		NL_SET_ERR_MSG_ATTR(extack, quota,
 				    "responsive and unresponsive are more than 100 percent together");
 		return -EINVAL;
 	}
-	flow_sched_parse_u32(&params->threshold, tb[TCA_FLOQ_THRESHOLD]);
-	flow_sched_parse_u32(&params->base[FLOQ_RESPONSIVE],
-			     tb[TCA_FLOQ_DROP_RESPONSIVE]);
-	flow_sched_parse_u32(&params->base[FLOQ_UNRESPONSIVE],
-			     tb[TCA_FLOQ_DROP_UNRESPONSIVE]);
-	flow_sched_parse_u32(&params->g, tb[TCA_FLOQ_G]);
-	flow_sched_parse_u32(&params->f_r, tb[TCA_FLOQ_F_R]);
-	flow_sched_parse_u32(&params->initial, tb[TCA_FLOQ_INITIAL]);
-	flow_sched_parse_u8(&params->variant, tb[TCA_FLOQ_VARIANT]);
-	return 0;
-}
-
-/* Takes over what @opt says into @set; @tb is left to point at it. */
-static int floq_parse(struct nlattr **tb, struct floq_settings *set,
-		      struct nlattr *opt, struct netlink_ext_ack *extack)
-{
-	struct floq_params *params = &set->params;
-	int err = nla_parse_nested(tb, TCA_FLOQ_MAX, opt, floq_policy, extack);
-
-	if (err < 0)
-		return err;
-	flow_sched_parse_u32(&params->limit, tb[TCA_FLOQ_LIMIT]);
-	flow_sched_parse_u32(&params->flows, tb[TCA_FLOQ_FLOWS]);
-	flow_sched_parse_time(&params->idle, tb[TCA_FLOQ_IDLE]);
-	flow_sched_parse_time(&params->window, tb[TCA_FLOQ_WINDOW]);
-	flow_sched_parse_u32(&params->windows, tb[TCA_FLOQ_WINDOWS]);
-	flow_sched_parse_u32(&params->fall, tb[TCA_FLOQ_FALL]);
-	flow_sched_parse_u32(&params->strikes, tb[TCA_FLOQ_STRIKES]);
-	flow_sched_parse_u32(&params->pardon, tb[TCA_FLOQ_PARDON]);
-	flow_sched_parse_bool(&params->ecn, tb[TCA_FLOQ_ECN]);
-	flow_sched_parse_bool(&set->nat, tb[TCA_FLOQ_NAT]);
-	flow_sched_parse_bool(&set->split_gso, tb[TCA_FLOQ_SPLIT_GSO]);
-	return floq_parse_admission(tb, params, extack);
-}
-
-static int floq_put_admission(struct sk_buff *skb,
-			      const struct floq_params *params)
-{
-	if (nla_put_u32(skb, TCA_FLOQ_RESPONSIVE,
-			params->own[FLOQ_RESPONSIVE]) ||
-	    nla_put_u32(skb, TCA_FLOQ_UNRESPONSIVE,
-			params->own[FLOQ_UNRESPONSIVE]) ||
-	    nla_put_u32(skb, TCA_FLOQ_THRESHOLD, params->threshold) ||
-	    nla_put_u32(skb, TCA_FLOQ_DROP_RESPONSIVE,
-			params->base[FLOQ_RESPONSIVE]) ||
-	    nla_put_u32(skb, TCA_FLOQ_DROP_UNRESPONSIVE,
-			params->base[FLOQ_UNRESPONSIVE]) ||
-	    nla_put_u32(skb, TCA_FLOQ_G, params->g) ||
-	    nla_put_u32(skb, TCA_FLOQ_F_R, params->f_r) ||
-	    nla_put_u32(skb, TCA_FLOQ_INITIAL, params->initial) ||
-	    nla_put_u8(skb, TCA_FLOQ_VARIANT, params->variant))
-		return -EMSGSIZE;
 	return 0;
 }
 
 static int floq_put_settings(struct sk_buff *skb,
 			     const struct floq_settings *set)
 {
-	const struct floq_params *params = &set->params;
 	struct nlattr *opts;
 
 	opts = nla_nest_start_noflag(skb, TCA_OPTIONS);
 	if (!opts)
 		return -EMSGSIZE;
-	if (nla_put_u32(skb, TCA_FLOQ_LIMIT, params->limit) ||
-	    nla_put_u32(skb, TCA_FLOQ_FLOWS, params->flows) ||
-	    floq_put_admission(skb, params) ||
-	    nla_put_u32(skb, TCA_FLOQ_IDLE, flow_sched_us(params->idle)) ||
-	    nla_put_u32(skb, TCA_FLOQ_WINDOW, flow_sched_us(params->window)) ||
-	    nla_put_u32(skb, TCA_FLOQ_WINDOWS, params->windows) ||
-	    nla_put_u32(skb, TCA_FLOQ_FALL, params->fall) ||
-	    nla_put_u32(skb, TCA_FLOQ_STRIKES, params->strikes) ||
-	    nla_put_u32(skb, TCA_FLOQ_PARDON, params->pardon) ||
-	    nla_put_u8(skb, TCA_FLOQ_ECN, params->ecn) ||
-	    nla_put_u8(skb, TCA_FLOQ_NAT, set->nat) ||
-	    nla_put_u8(skb, TCA_FLOQ_SPLIT_GSO, set->split_gso)) {
+	if (flow_sched_put(skb, floq_kept, TCA_FLOQ_MAX, set)) {
 		nla_nest_cancel(skb, opts);
 		return -EMSGSIZE;
 	}

@@ -10,7 +10,7 @@
 
 #include "../common/flow_table.h"
 
-#define FL_MAX_FLOWS	65536
+#define FLOQ_MAX_FLOWS	65536
 
 /* Types of traffic (IV.A). What the paper calls other has room, no traffic. */
 enum floq_kind {
@@ -48,7 +48,7 @@ enum floq_variant {
  * @idle:	ns: a flow that sends nothing for so long is forgotten
  * @window:	ns: in what windows a flow's rate is measured, at most 10 s
  * @limit:	packets that may wait, at most 1,000,000
- * @flows:	flows that are told apart, at most FL_MAX_FLOWS; never changes
+ * @flows:	flows that are told apart, at most FLOQ_MAX_FLOWS; never changes
  * @own:	percent of @limit that each type has for itself, 100 together
  *		at most
  * @threshold:	percent of @limit up to which all is admitted

@@ -9,29 +9,30 @@
 
 #include <linux/types.h>
 
+/* Ranges and defaults are in floq_params.h. */
 enum {
 	TCA_FLOQ_UNSPEC,
 	TCA_FLOQ_PAD,
-	TCA_FLOQ_LIMIT,			/* u32: packets, 1 to 1,000,000 */
-	TCA_FLOQ_FLOWS,			/* u32: 8 to 65,536; set once */
-	TCA_FLOQ_RESPONSIVE,		/* u32: percent of LIMIT, 0 to 100 */
+	TCA_FLOQ_LIMIT,			/* u32: packets */
+	TCA_FLOQ_FLOWS,			/* u32; set once */
+	TCA_FLOQ_RESPONSIVE,		/* u32: percent of LIMIT */
 	TCA_FLOQ_UNRESPONSIVE,		/* u32: the same; both 100 at most */
-	TCA_FLOQ_THRESHOLD,		/* u32: percent of LIMIT, 0 to 100 */
-	TCA_FLOQ_DROP_RESPONSIVE,	/* u32: percent, 0 to 100 */
-	TCA_FLOQ_DROP_UNRESPONSIVE,	/* u32: percent, 0 to 100 */
-	TCA_FLOQ_G,			/* u32: 0 to 1000 */
-	TCA_FLOQ_F_R,			/* u32: percent, 0 to 100 */
-	TCA_FLOQ_INITIAL,		/* u32: packets, 0 to 1,000,000 */
-	TCA_FLOQ_IDLE,			/* u32: us, 100 ms to 1 h */
-	TCA_FLOQ_WINDOW,		/* u32: us, 10 ms to 10 s */
-	TCA_FLOQ_WINDOWS,		/* u32: 1 to 100 */
-	TCA_FLOQ_FALL,			/* u32: percent, 1 to 99 */
-	TCA_FLOQ_STRIKES,		/* u32: 1 to 1000 */
-	TCA_FLOQ_PARDON,		/* u32: 0 to 1000; 0 is no way back */
+	TCA_FLOQ_THRESHOLD,		/* u32: percent of LIMIT */
+	TCA_FLOQ_DROP_RESPONSIVE,	/* u32: percent */
+	TCA_FLOQ_DROP_UNRESPONSIVE,	/* u32: percent */
+	TCA_FLOQ_G,			/* u32 */
+	TCA_FLOQ_F_R,			/* u32: percent */
+	TCA_FLOQ_INITIAL,		/* u32: packets */
+	TCA_FLOQ_IDLE,			/* u32: us */
+	TCA_FLOQ_WINDOW,		/* u32: us */
+	TCA_FLOQ_WINDOWS,		/* u32 */
+	TCA_FLOQ_FALL,			/* u32: percent */
+	TCA_FLOQ_STRIKES,		/* u32 */
+	TCA_FLOQ_PARDON,		/* u32; 0 is no way back */
 	TCA_FLOQ_VARIANT,		/* u8: TC_FLOQ_... */
-	TCA_FLOQ_ECN,			/* u8: 0 or 1 */
-	TCA_FLOQ_NAT,			/* u8: 0 or 1 */
-	TCA_FLOQ_SPLIT_GSO,		/* u8: 0 or 1 */
+	TCA_FLOQ_ECN,			/* u8: bool */
+	TCA_FLOQ_NAT,			/* u8: bool */
+	TCA_FLOQ_SPLIT_GSO,		/* u8: bool */
 	__TCA_FLOQ_MAX
 };
 

@@ -8,7 +8,6 @@
 
 #include <net/netlink.h>
 
-#include "../common/flow_list.h"
 #include "../common/flow_sched_netlink.h"
 #include "mencius_types.h"
 #include "pkt_sched_mencius.h"
@@ -74,91 +73,40 @@ struct mencius_flow_figures {
 #define MENCIUS_SLOWEST	1000
 #define MENCIUS_FASTEST	125000000000ULL
 
-/* Ranges that do not fit the policy's 16 bits. */
-static struct netlink_range_validation mencius_flows_range = {
-	8, MN_MAX_FLOWS
+/* Where each parameter is kept. */
+static const struct flow_sched_param mencius_kept[TCA_MENCIUS_MAX + 1] = {
+#define AROUND(attribute, word, member, kind, least, most, preset) \
+	[TCA_MENCIUS_##attribute] = { \
+		offsetof(struct mencius_settings, member), FLOW_KIND_##kind \
+	},
+#define PARAM(attribute, word, member, kind, least, most, preset) \
+	AROUND(attribute, word, params.member, kind, least, most, preset)
+#define OWN(attribute, word, member, least, most, preset)
+#include "mencius_params.h"
+#undef AROUND
 };
-
-static struct netlink_range_validation mencius_quantum_range = {
-	256, 65536
-};
-
-static struct netlink_range_validation mencius_target_range = {
-	1, 10000000
-};
-
-static struct netlink_range_validation mencius_interval_range = {
-	1, 100000000
-};
-
-static struct netlink_range_validation mencius_wait_range = {
-	1000, 1000000
-};
-
-static struct netlink_range_validation mencius_rise_range = {
-	1000, 10000000
-};
-
-static struct netlink_range_validation mencius_doubling_range = {
-	10000, 60000000
-};
-
-static struct netlink_range_validation mencius_bandwidth_range = {
-	0, MENCIUS_FASTEST
-};
-
-#define MENCIUS_RANGE(name) \
-	NLA_POLICY_FULL_RANGE(NLA_U32, &mencius_##name##_range)
 
 static const struct nla_policy mencius_policy[TCA_MENCIUS_MAX + 1] = {
-	[TCA_MENCIUS_LIMIT]		=
-		NLA_POLICY_FULL_RANGE(NLA_U32, &flow_sched_limit_range),
-	[TCA_MENCIUS_MEMORY_LIMIT]	=
-		NLA_POLICY_FULL_RANGE(NLA_U32, &flow_sched_memory_range),
-	[TCA_MENCIUS_FLOWS]		= MENCIUS_RANGE(flows),
-	[TCA_MENCIUS_HOSTS]		=
-		NLA_POLICY_MAX(NLA_U8, TC_MENCIUS_HOSTS_NONE),
-	[TCA_MENCIUS_QUANTUM]		= MENCIUS_RANGE(quantum),
-	[TCA_MENCIUS_TARGET]		= MENCIUS_RANGE(target),
-	[TCA_MENCIUS_INTERVAL]		= MENCIUS_RANGE(interval),
-	[TCA_MENCIUS_ECN]		= NLA_POLICY_MAX(NLA_U8, 1),
-	[TCA_MENCIUS_LOW]		= MENCIUS_RANGE(wait),
-	[TCA_MENCIUS_HOLD]		= MENCIUS_RANGE(wait),
-	[TCA_MENCIUS_RISE]		= MENCIUS_RANGE(rise),
-	[TCA_MENCIUS_DOUBLING]		= MENCIUS_RANGE(doubling),
-	[TCA_MENCIUS_PART]		= NLA_POLICY_MAX(NLA_U32, 256),
-	[TCA_MENCIUS_NAT]		= NLA_POLICY_MAX(NLA_U8, 1),
-	[TCA_MENCIUS_SPLIT_GSO]		= NLA_POLICY_MAX(NLA_U8, 1),
-	[TCA_MENCIUS_BANDWIDTH]		=
-		NLA_POLICY_FULL_RANGE(NLA_U64, &mencius_bandwidth_range),
-	[TCA_MENCIUS_OVERHEAD]		= NLA_POLICY_RANGE(NLA_S32, -64, 256),
-	[TCA_MENCIUS_RAW]		= NLA_POLICY_MAX(NLA_U8, 1),
-	[TCA_MENCIUS_MPU]		= NLA_POLICY_MAX(NLA_U32, 256),
-	[TCA_MENCIUS_FRAMING]		=
-		NLA_POLICY_MAX(NLA_U8, TC_MENCIUS_FRAMING_PTM),
-	[TCA_MENCIUS_INGRESS]		= NLA_POLICY_MAX(NLA_U8, 1),
-	[TCA_MENCIUS_SHARED]		= NLA_POLICY_MAX(NLA_U8, 1),
+#define AROUND(attribute, word, member, kind, least, most, preset) \
+	[TCA_MENCIUS_##attribute] = NLA_POLICY_FULL_RANGE(FLOW_TYPE_##kind, \
+				FLOW_SCHED_RANGE(least, most)),
+#include "mencius_params.h"
+#undef AROUND
+	/* None at all, or no less than MENCIUS_SLOWEST: see below. */
+	[TCA_MENCIUS_BANDWIDTH]	=
+		NLA_POLICY_FULL_RANGE(NLA_U64,
+				      FLOW_SCHED_RANGE(0, MENCIUS_FASTEST)),
+	[TCA_MENCIUS_OVERHEAD]	= NLA_POLICY_RANGE(NLA_S32, -64, 256),
+	[TCA_MENCIUS_RAW]	= NLA_POLICY_MAX(NLA_U8, 1),
 };
 
 static const struct mencius_settings mencius_defaults = {
-	.params = {
-		.limit		= 10240,
-		.memory_limit	= 32 << 20,
-		.flows		= 1024,
-		.hosts		= MENCIUS_AUTO,
-		.quantum	= 1514,
-		.target		= 20 * NSEC_PER_MSEC,
-		.interval	= 100 * NSEC_PER_MSEC,
-		.ecn		= true,
-		.low		= 20 * NSEC_PER_MSEC,
-		.hold		= 100 * NSEC_PER_MSEC,
-		.rise		= 400 * NSEC_PER_MSEC,
-		.doubling	= 3ULL * NSEC_PER_SEC,
-		.part		= 128,
-	},
-	/* It costs a look-up where a flow begins. */
-	.nat = true,
-	.split_gso = true,
+#define AROUND(attribute, word, member, kind, least, most, preset) \
+	.member = FLOW_VALUE_##kind(preset),
+#include "mencius_params.h"
+#undef AROUND
+#undef PARAM
+#undef OWN
 	.raw = true,
 };
 
@@ -180,7 +128,8 @@ static int mencius_parse_link(struct nlattr **tb, struct mencius_settings *set,
 			nla_get_s32(tb[TCA_MENCIUS_OVERHEAD]);
 		set->raw = false;
 	}
-	flow_sched_parse_bool(&set->raw, tb[TCA_MENCIUS_RAW]);
+	if (tb[TCA_MENCIUS_RAW])
+		set->raw = nla_get_u8(tb[TCA_MENCIUS_RAW]);
 	if (set->raw && tb[TCA_MENCIUS_OVERHEAD]) {
 		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_MENCIUS_OVERHEAD],
 				    "raw lengths have no overhead");
@@ -188,10 +137,6 @@ static int mencius_parse_link(struct nlattr **tb, struct mencius_settings *set,
 	}
 	if (set->raw)
 		params->framing.overhead = 0;
-	flow_sched_parse_u32(&params->framing.mpu, tb[TCA_MENCIUS_MPU]);
-	flow_sched_parse_u8(&params->framing.atm, tb[TCA_MENCIUS_FRAMING]);
-	flow_sched_parse_bool(&params->ingress, tb[TCA_MENCIUS_INGRESS]);
-	flow_sched_parse_bool(&set->shared, tb[TCA_MENCIUS_SHARED]);
 	return 0;
 }
 
@@ -199,28 +144,12 @@ static int mencius_parse_link(struct nlattr **tb, struct mencius_settings *set,
 static int mencius_parse(struct nlattr **tb, struct mencius_settings *set,
 			 struct nlattr *opt, struct netlink_ext_ack *extack)
 {
-	struct mencius_params *params = &set->params;
 	int err = nla_parse_nested(tb, TCA_MENCIUS_MAX, opt, mencius_policy,
 				   extack);
 
 	if (err < 0)
 		return err;
-	flow_sched_parse_u32(&params->limit, tb[TCA_MENCIUS_LIMIT]);
-	flow_sched_parse_u32(&params->memory_limit,
-			     tb[TCA_MENCIUS_MEMORY_LIMIT]);
-	flow_sched_parse_u32(&params->flows, tb[TCA_MENCIUS_FLOWS]);
-	flow_sched_parse_u32(&params->quantum, tb[TCA_MENCIUS_QUANTUM]);
-	flow_sched_parse_u32(&params->part, tb[TCA_MENCIUS_PART]);
-	flow_sched_parse_time(&params->target, tb[TCA_MENCIUS_TARGET]);
-	flow_sched_parse_time(&params->interval, tb[TCA_MENCIUS_INTERVAL]);
-	flow_sched_parse_time(&params->low, tb[TCA_MENCIUS_LOW]);
-	flow_sched_parse_time(&params->hold, tb[TCA_MENCIUS_HOLD]);
-	flow_sched_parse_time(&params->rise, tb[TCA_MENCIUS_RISE]);
-	flow_sched_parse_time(&params->doubling, tb[TCA_MENCIUS_DOUBLING]);
-	flow_sched_parse_bool(&params->ecn, tb[TCA_MENCIUS_ECN]);
-	flow_sched_parse_bool(&set->nat, tb[TCA_MENCIUS_NAT]);
-	flow_sched_parse_bool(&set->split_gso, tb[TCA_MENCIUS_SPLIT_GSO]);
-	flow_sched_parse_u8(&params->hosts, tb[TCA_MENCIUS_HOSTS]);
+	flow_sched_parse(mencius_kept, TCA_MENCIUS_MAX, tb, set);
 	return mencius_parse_link(tb, set, extack);
 }
 
@@ -228,47 +157,25 @@ static int mencius_put_link(struct sk_buff *skb,
 			    const struct mencius_settings *set)
 {
 	const struct mencius_params *params = &set->params;
-	const struct mn_framing *framing = &params->framing;
 
 	if (nla_put_u64_64bit(skb, TCA_MENCIUS_BANDWIDTH, params->bandwidth,
-			      TCA_MENCIUS_PAD) ||
-	    nla_put_u32(skb, TCA_MENCIUS_MPU, framing->mpu) ||
-	    nla_put_u8(skb, TCA_MENCIUS_FRAMING, framing->atm) ||
-	    nla_put_u8(skb, TCA_MENCIUS_INGRESS, params->ingress) ||
-	    nla_put_u8(skb, TCA_MENCIUS_SHARED, set->shared))
+			      TCA_MENCIUS_PAD))
 		return -EMSGSIZE;
 	if (set->raw)
 		return 0;
-	return nla_put_s32(skb, TCA_MENCIUS_OVERHEAD, framing->overhead);
+	return nla_put_s32(skb, TCA_MENCIUS_OVERHEAD,
+			   params->framing.overhead);
 }
 
 static int mencius_put_settings(struct sk_buff *skb,
 				const struct mencius_settings *set)
 {
-	const struct mencius_params *params = &set->params;
 	struct nlattr *opts;
 
 	opts = nla_nest_start_noflag(skb, TCA_OPTIONS);
 	if (!opts)
 		return -EMSGSIZE;
-	if (nla_put_u32(skb, TCA_MENCIUS_LIMIT, params->limit) ||
-	    nla_put_u32(skb, TCA_MENCIUS_MEMORY_LIMIT, params->memory_limit) ||
-	    nla_put_u32(skb, TCA_MENCIUS_FLOWS, params->flows) ||
-	    nla_put_u8(skb, TCA_MENCIUS_HOSTS, params->hosts) ||
-	    nla_put_u32(skb, TCA_MENCIUS_QUANTUM, params->quantum) ||
-	    nla_put_u32(skb, TCA_MENCIUS_TARGET,
-			flow_sched_us(params->target)) ||
-	    nla_put_u32(skb, TCA_MENCIUS_INTERVAL,
-			flow_sched_us(params->interval)) ||
-	    nla_put_u8(skb, TCA_MENCIUS_ECN, params->ecn) ||
-	    nla_put_u32(skb, TCA_MENCIUS_LOW, flow_sched_us(params->low)) ||
-	    nla_put_u32(skb, TCA_MENCIUS_HOLD, flow_sched_us(params->hold)) ||
-	    nla_put_u32(skb, TCA_MENCIUS_RISE, flow_sched_us(params->rise)) ||
-	    nla_put_u32(skb, TCA_MENCIUS_DOUBLING,
-			flow_sched_us(params->doubling)) ||
-	    nla_put_u32(skb, TCA_MENCIUS_PART, params->part) ||
-	    nla_put_u8(skb, TCA_MENCIUS_NAT, set->nat) ||
-	    nla_put_u8(skb, TCA_MENCIUS_SPLIT_GSO, set->split_gso) ||
+	if (flow_sched_put(skb, mencius_kept, TCA_MENCIUS_MAX, set) ||
 	    mencius_put_link(skb, set)) {
 		nla_nest_cancel(skb, opts);
 		return -EMSGSIZE;

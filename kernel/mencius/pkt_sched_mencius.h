@@ -9,31 +9,32 @@
 
 #include <linux/types.h>
 
+/* Ranges and defaults are in mencius_params.h. */
 enum {
 	TCA_MENCIUS_UNSPEC,
 	TCA_MENCIUS_PAD,
-	TCA_MENCIUS_LIMIT,		/* u32: packets, 1 to 1,000,000 */
-	TCA_MENCIUS_MEMORY_LIMIT,	/* u32: bytes, 4,000 to 1,000,000,000 */
-	TCA_MENCIUS_FLOWS,		/* u32: 8 to 65,536; set once */
+	TCA_MENCIUS_LIMIT,		/* u32: packets */
+	TCA_MENCIUS_MEMORY_LIMIT,	/* u32: bytes */
+	TCA_MENCIUS_FLOWS,		/* u32; set once */
 	TCA_MENCIUS_HOSTS,		/* u8: TC_MENCIUS_HOSTS_... */
-	TCA_MENCIUS_QUANTUM,		/* u32: bytes, 256 to 65,536 */
-	TCA_MENCIUS_TARGET,		/* u32: us, 1 us to 10 s */
-	TCA_MENCIUS_INTERVAL,		/* u32: us, 1 us to 100 s */
-	TCA_MENCIUS_ECN,		/* u8: 0 or 1 */
-	TCA_MENCIUS_LOW,		/* u32: us, 1 ms to 1 s */
-	TCA_MENCIUS_HOLD,		/* u32: us, 1 ms to 1 s; less is LOW */
-	TCA_MENCIUS_RISE,		/* u32: us, 1 ms to 10 s */
-	TCA_MENCIUS_DOUBLING,		/* u32: us, 10 ms to 60 s */
-	TCA_MENCIUS_PART,		/* u32: of 256, 0 to 256 */
-	TCA_MENCIUS_NAT,		/* u8: 0 or 1 */
-	TCA_MENCIUS_SPLIT_GSO,		/* u8: 0 or 1 */
-	TCA_MENCIUS_BANDWIDTH,		/* u64: bytes/s, 1,000 to 125 * 10^9; 0 none */
-	TCA_MENCIUS_OVERHEAD,		/* s32: bytes beyond IP's, -64 to 256 */
+	TCA_MENCIUS_QUANTUM,		/* u32: bytes */
+	TCA_MENCIUS_TARGET,		/* u32: us */
+	TCA_MENCIUS_INTERVAL,		/* u32: us */
+	TCA_MENCIUS_ECN,		/* u8: bool */
+	TCA_MENCIUS_LOW,		/* u32: us */
+	TCA_MENCIUS_HOLD,		/* u32: us; less is LOW */
+	TCA_MENCIUS_RISE,		/* u32: us */
+	TCA_MENCIUS_DOUBLING,		/* u32: us */
+	TCA_MENCIUS_PART,		/* u32: of 256 */
+	TCA_MENCIUS_NAT,		/* u8: bool */
+	TCA_MENCIUS_SPLIT_GSO,		/* u8: bool */
+	TCA_MENCIUS_BANDWIDTH,		/* u64: bytes/s; 0 none */
+	TCA_MENCIUS_OVERHEAD,		/* s32: bytes beyond IP's */
 	TCA_MENCIUS_RAW,		/* u8: 1: the device's lengths, no OVERHEAD */
-	TCA_MENCIUS_MPU,		/* u32: bytes, 0 to 256 */
+	TCA_MENCIUS_MPU,		/* u32: bytes */
 	TCA_MENCIUS_FRAMING,		/* u8: TC_MENCIUS_FRAMING_... */
-	TCA_MENCIUS_INGRESS,		/* u8: 0 or 1 */
-	TCA_MENCIUS_SHARED,		/* u8: 0 or 1; set once */
+	TCA_MENCIUS_INGRESS,		/* u8: bool */
+	TCA_MENCIUS_SHARED,		/* u8: bool; set once */
 	__TCA_MENCIUS_MAX
 };
 

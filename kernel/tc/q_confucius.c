@@ -80,32 +80,19 @@ static void print_targets(const struct rtattr *attr)
 	put_text(" ");
 }
 
-static const char *const occupancies[] = {
+static const char *const occupancy_choices[] = {
 	[TC_CONFUCIUS_DELAY] = "delay",
 	[TC_CONFUCIUS_BUFFER] = "buffer",
 };
 
-#define MSEC	TC_TIME_MSEC
-#define SEC	TC_TIME_SEC
-
-/* The ranges are those of pkt_sched_confucius.h. */
 static const struct tc_word words[] = {
-	TC_VALUE("limit", TCA_CONFUCIUS_LIMIT, PACKETS, 1, 1000000),
-	TC_VALUE("memory_limit", TCA_CONFUCIUS_MEMORY_LIMIT, SIZE, 4000, 1000000000),
-	TC_VALUE("flows", TCA_CONFUCIUS_FLOWS, NUMBER, 8, 65536),
-	TC_VALUE("quantum", TCA_CONFUCIUS_QUANTUM, SIZE, 256, 64000),
-	{ .name = "targets", .attr = TCA_CONFUCIUS_TARGETS, .kind = OWN,
-	  .add = add_targets, .print = print_targets },
-	{ .name = "classes", .attr = TCA_CONFUCIUS_TARGETS, .kind = OWN,
-	  .add = add_targets },
-	{ .name = "occupancy", .attr = TCA_CONFUCIUS_OCCUPANCY, .kind = CHOICE,
-	  .max = TC_COUNT(occupancies) - 1, .choices = occupancies, .expected = "delay or buffer" },
-	TC_VALUE("scale", TCA_CONFUCIUS_SCALE, TIME, MSEC, 10 * SEC),
-	TC_VALUE("doubling", TCA_CONFUCIUS_DOUBLING, TIME, MSEC, 60 * SEC),
-	TC_VALUE("head_start", TCA_CONFUCIUS_HEAD_START, NUMBER, 0, 6),
-	TC_VALUE("alpha", TCA_CONFUCIUS_ALPHA, PERCENT, 1, 50),
-	TC_VALUE("interval", TCA_CONFUCIUS_INTERVAL, TIME, MSEC, 10 * SEC),
-	TC_VALUE("idle", TCA_CONFUCIUS_IDLE, TIME, 10 * MSEC, 3600 * SEC),
+#define PARAM(attribute, word, member, kind, least, most, preset) \
+	TC_WORD_##kind(word, TCA_CONFUCIUS_##attribute, least, most)
+#define AROUND	PARAM
+#define OWN(attribute, word, member, least, most, preset) \
+	TC_WORD_OWN(word, TCA_CONFUCIUS_##attribute)
+#include "../confucius/confucius_params.h"
+	{ .name = "classes", .attr = TCA_CONFUCIUS_TARGETS, .kind = OWN, .add = add_targets },
 };
 
 static const struct tc_flag flags[] = {

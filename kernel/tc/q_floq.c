@@ -9,37 +9,18 @@
 #include "tc_print.h"
 #include "tc_words.h"
 
-#define MSEC	TC_TIME_MSEC
-#define SEC	TC_TIME_SEC
-
-static const char *const variants[] = {
+static const char *const variant_choices[] = {
 	[TC_FLOQ_READING] = "reading",
 	[TC_FLOQ_EQUATION] = "equation",
 	[TC_FLOQ_ALGORITHM] = "algorithm",
 	[TC_FLOQ_ALGORITHM_DROP] = "algorithm-drop",
 };
 
-/* The ranges are those of pkt_sched_floq.h. */
 static const struct tc_word words[] = {
-	TC_VALUE("limit", TCA_FLOQ_LIMIT, PACKETS, 1, 1000000),
-	TC_VALUE("flows", TCA_FLOQ_FLOWS, NUMBER, 8, 65536),
-	{ .name = "variant", .attr = TCA_FLOQ_VARIANT, .kind = CHOICE,
-	  .max = TC_COUNT(variants) - 1, .choices = variants,
-	  .expected = "reading, equation, algorithm or algorithm-drop" },
-	TC_VALUE("responsive", TCA_FLOQ_RESPONSIVE, PERCENT, 0, 100),
-	TC_VALUE("unresponsive", TCA_FLOQ_UNRESPONSIVE, PERCENT, 0, 100),
-	TC_VALUE("threshold", TCA_FLOQ_THRESHOLD, PERCENT, 0, 100),
-	TC_VALUE("drop_responsive", TCA_FLOQ_DROP_RESPONSIVE, PERCENT, 0, 100),
-	TC_VALUE("drop_unresponsive", TCA_FLOQ_DROP_UNRESPONSIVE, PERCENT, 0, 100),
-	TC_VALUE("g", TCA_FLOQ_G, NUMBER, 0, 1000),
-	TC_VALUE("f_r", TCA_FLOQ_F_R, PERCENT, 0, 100),
-	TC_VALUE("initial", TCA_FLOQ_INITIAL, PACKETS, 0, 1000000),
-	TC_VALUE("idle", TCA_FLOQ_IDLE, TIME, 100 * MSEC, 3600 * SEC),
-	TC_VALUE("window", TCA_FLOQ_WINDOW, TIME, 10 * MSEC, 10 * SEC),
-	TC_VALUE("windows", TCA_FLOQ_WINDOWS, NUMBER, 1, 100),
-	TC_VALUE("fall", TCA_FLOQ_FALL, PERCENT, 1, 99),
-	TC_VALUE("strikes", TCA_FLOQ_STRIKES, NUMBER, 1, 1000),
-	TC_VALUE("pardon", TCA_FLOQ_PARDON, NUMBER, 0, 1000),
+#define PARAM(attribute, word, member, kind, least, most, preset) \
+	TC_WORD_##kind(word, TCA_FLOQ_##attribute, least, most)
+#define AROUND	PARAM
+#include "../floq/floq_params.h"
 };
 
 static const struct tc_flag flags[] = {

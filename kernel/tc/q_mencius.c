@@ -15,14 +15,14 @@
 
 #define FASTEST	125000000000ull	/* bytes per second */
 
-static const char *const sides[] = {
+static const char *const hosts_choices[] = {
 	[TC_MENCIUS_HOSTS_AUTO] = "auto",
 	[TC_MENCIUS_HOSTS_DESTINATION] = "destination",
 	[TC_MENCIUS_HOSTS_SOURCE] = "source",
 	[TC_MENCIUS_HOSTS_NONE] = "none",
 };
 
-static const char *const framings[] = {
+static const char *const framing_choices[] = {
 	[TC_MENCIUS_FRAMING_NOATM] = "noatm",
 	[TC_MENCIUS_FRAMING_ATM] = "atm",
 	[TC_MENCIUS_FRAMING_PTM] = "ptm",
@@ -118,32 +118,13 @@ static void print_overhead(const struct rtattr *attr)
 	put_text(text);
 }
 
-#define MSEC	TC_TIME_MSEC
-#define SEC	TC_TIME_SEC
-
-/* The ranges are those of pkt_sched_mencius.h. */
 static const struct tc_word words[] = {
-	TC_VALUE("limit", TCA_MENCIUS_LIMIT, PACKETS, 1, 1000000),
-	TC_VALUE("memory_limit", TCA_MENCIUS_MEMORY_LIMIT, SIZE, 4000, 1000000000),
-	TC_VALUE("flows", TCA_MENCIUS_FLOWS, NUMBER, 8, 65536),
-	{ .name = "hosts", .attr = TCA_MENCIUS_HOSTS, .kind = CHOICE, .max = TC_COUNT(sides) - 1,
-	  .choices = sides, .expected = "auto, destination, source or none" },
-	TC_VALUE("quantum", TCA_MENCIUS_QUANTUM, SIZE, 256, 65536),
-	TC_VALUE("target", TCA_MENCIUS_TARGET, TIME, 1, 10 * SEC),
-	TC_VALUE("interval", TCA_MENCIUS_INTERVAL, TIME, 1, 100 * SEC),
-	TC_VALUE("low", TCA_MENCIUS_LOW, TIME, MSEC, SEC),
-	TC_VALUE("hold", TCA_MENCIUS_HOLD, TIME, MSEC, SEC),
-	TC_VALUE("rise", TCA_MENCIUS_RISE, TIME, MSEC, 10 * SEC),
-	TC_VALUE("doubling", TCA_MENCIUS_DOUBLING, TIME, 10 * MSEC, 60 * SEC),
-	TC_VALUE("part", TCA_MENCIUS_PART, NUMBER, 0, 256),
-	{ .name = "bandwidth", .attr = TCA_MENCIUS_BANDWIDTH, .kind = OWN, .quiet = true,
-	  .add = add_bandwidth, .print = print_bandwidth },
-	{ .name = "overhead", .attr = TCA_MENCIUS_OVERHEAD, .kind = OWN,
-	  .add = add_overhead, .print = print_overhead },
-	{ .name = "mpu", .attr = TCA_MENCIUS_MPU, .kind = SIZE, .max = 256, .quiet = true },
-	{ .name = "framing", .attr = TCA_MENCIUS_FRAMING, .kind = CHOICE,
-	  .max = TC_COUNT(framings) - 1, .choices = framings, .expected = "noatm, atm or ptm",
-	  .quiet = true },
+#define PARAM(attribute, word, member, kind, least, most, preset) \
+	TC_WORD_##kind(word, TCA_MENCIUS_##attribute, least, most)
+#define AROUND	PARAM
+#define OWN(attribute, word, member, least, most, preset) \
+	TC_WORD_OWN(word, TCA_MENCIUS_##attribute)
+#include "../mencius/mencius_params.h"
 };
 
 static const struct tc_flag flags[] = {
@@ -180,6 +161,7 @@ static const struct tc_discipline mencius = {
 		"                   [ alone | shared ]\n",
 	.words = words,
 	.word_count = TC_COUNT(words),
+	.quiet = 1u << TCA_MENCIUS_BANDWIDTH | 1u << TCA_MENCIUS_MPU | 1u << TCA_MENCIUS_FRAMING,
 	.flags = flags,
 	.flag_count = TC_COUNT(flags),
 };
@@ -188,7 +170,7 @@ _Static_assert((int)TCA_MENCIUS_MAX <= TC_ATTR_MAX, "an attribute has room in tc
 
 const char *mencius_side(__u64 number)
 {
-	return number < TC_COUNT(sides) ? sides[number] : "unknown";
+	return number < TC_COUNT(hosts_choices) ? hosts_choices[number] : "unknown";
 }
 
 static int mencius_parse_opt(const struct qdisc_util *qu, int argc, char **argv,

@@ -132,13 +132,26 @@ static int bad_value(const struct tc_discipline *of, const struct tc_word *word,
 	return tc_refuse(of, word->name, text, expected);
 }
 
+/* "one, two or three". */
+static void name_choices(const struct tc_word *word, char *text, size_t size)
+{
+	size_t at = 0;
+
+	for (__u32 i = 0; i <= word->max && at < size; i++)
+		at += snprintf(text + at, size - at, "%s%s",
+			       !i ? "" : i < word->max ? ", " : " or ", word->choices[i]);
+}
+
 static int add_choice(const struct tc_discipline *of, const struct tc_word *word,
 		      struct nlmsghdr *n, const char *text)
 {
+	char expected[128];
+
 	for (__u8 i = 0; text && i <= word->max; i++)
 		if (!strcmp(text, word->choices[i]))
 			return addattr_l(n, TC_REQUEST_MAX, word->attr, &i, sizeof(i));
-	return tc_refuse(of, word->name, text, word->expected);
+	name_choices(word, expected, sizeof(expected));
+	return tc_refuse(of, word->name, text, expected);
 }
 
 static int add_word(const struct tc_discipline *of, const struct tc_word *word,
@@ -288,8 +301,9 @@ void tc_print_words(const struct tc_discipline *of, struct rtattr *opt)
 			attrs[attr->rta_type & NLA_TYPE_MASK] = attr;
 	for (size_t i = 0; i < of->word_count; i++) {
 		const struct tc_word *word = &of->words[i];
+		bool quiet = of->quiet >> word->attr & 1;
 
-		if (attrs[word->attr] && !(word->quiet && is_zero(attrs[word->attr])))
+		if (attrs[word->attr] && !(quiet && is_zero(attrs[word->attr])))
 			print_word(word, attrs[word->attr]);
 		attrs[word->attr] = NULL;
 	}

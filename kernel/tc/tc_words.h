@@ -24,7 +24,6 @@ struct tc_discipline;
 /*
  * A word and its value. The first spelling of an attribute is the one that is printed. Values of
  * 32 bits from @min to @max; or for CHOICE, 8 bits, the number of one of @max + 1 @choices.
- * @quiet words are not printed where all of their bytes are 0.
  */
 struct tc_word {
 	const char *name;
@@ -32,14 +31,26 @@ struct tc_word {
 	enum tc_kind kind;
 	__u32 min, max;
 	const char *const *choices;
-	const char *expected;
-	bool quiet;
 	int (*add)(const struct tc_discipline *of, struct nlmsghdr *n, const char *text);
 	void (*print)(const struct rtattr *attr);
 };
 
-#define TC_VALUE(word, number, what, least, most) \
-	{ .name = word, .attr = number, .kind = what, .min = least, .max = most }
+/*
+ * What the kinds of the lists of parameters are here: a word, or nothing where it is a flag, which
+ * stands with its spellings. A choice has an array WORD_choices.
+ */
+#define TC_WORD(kind_, word, number, least, most) \
+	{ .name = #word, .attr = number, .kind = kind_, .min = least, .max = most },
+#define TC_WORD_NUMBER(word, number, least, most) TC_WORD(NUMBER, word, number, least, most)
+#define TC_WORD_PACKETS(word, number, least, most) TC_WORD(PACKETS, word, number, least, most)
+#define TC_WORD_PERCENT(word, number, least, most) TC_WORD(PERCENT, word, number, least, most)
+#define TC_WORD_SIZE(word, number, least, most) TC_WORD(SIZE, word, number, least, most)
+#define TC_WORD_TIME(word, number, least, most) TC_WORD(TIME, word, number, least, most)
+#define TC_WORD_FLAG(word, number, least, most)
+#define TC_WORD_CHOICE(word, number, least, most_) \
+	{ .name = #word, .attr = number, .kind = CHOICE, .max = most_, .choices = word##_choices },
+#define TC_WORD_OWN(word, number) \
+	{ .name = #word, .attr = number, .kind = OWN, .add = add_##word, .print = print_##word },
 
 /*
  * A word without a value. That for on is printed if its name is its key; that for off, which follows
@@ -52,12 +63,16 @@ struct tc_flag {
 	__u8 value;
 };
 
-/* In the order in which they are printed, flags last. */
+/*
+ * In the order in which they are printed, flags last. Words whose attributes have a bit in @quiet are
+ * not printed where all of their bytes are 0.
+ */
 struct tc_discipline {
 	const char *id;
 	const char *usage;
 	const struct tc_word *words;
 	size_t word_count;
+	__u32 quiet;
 	const struct tc_flag *flags;
 	size_t flag_count;
 };

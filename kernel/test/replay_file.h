@@ -10,17 +10,23 @@
 #ifndef __CONFUCIUS_REPLAY_FILE_H
 #define __CONFUCIUS_REPLAY_FILE_H
 
+#include <linux/bitops.h>
 #include <linux/debugfs.h>
 #include <linux/kernel.h>
+#include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/stdarg.h>
 #include <linux/string.h>
+#include <linux/types.h>
 #include <linux/uaccess.h>
 
 #define REPLAY_OUTPUT	(32 << 20)	/* bytes of decisions that are kept */
 #define REPLAY_LINE	512
+
+#define trace_alloc(size)	kvmalloc(size, GFP_KERNEL)
+#define trace_free		kvfree
 
 static DEFINE_MUTEX(replay_lock);
 static char *replay_output;

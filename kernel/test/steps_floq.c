@@ -7,7 +7,7 @@
 #include "../floq/floq.h"
 
 #define MS	1000000ULL
-#define FLOWS	FL_MAX_FLOWS
+#define FLOWS	FLOQ_MAX_FLOWS
 #define LIMIT	1000000
 
 static struct floq core;

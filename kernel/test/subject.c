@@ -9,21 +9,22 @@
 
 #define COUNT(a)	(sizeof(a) / sizeof((a)[0]))
 
+/* Parameters that are one number of a kind; the others have tests of their own. */
+#define SIZE_FLAG	1
+#define SIZE_CHOICE	1
+#define SIZE_NUMBER	4
+#define SIZE_PACKETS	4
+#define SIZE_PERCENT	4
+#define SIZE_SIZE	4
+#define SIZE_TIME	4
+#define OWN(attribute, word, member, least, most, preset)
+#define AROUND	PARAM
+
 static const struct option confucius_options[] = {
-	{ TCA_CONFUCIUS_LIMIT,		"limit",	4, 1, 1000000 },
-	{ TCA_CONFUCIUS_MEMORY_LIMIT,	"memory_limit",	4, 4000, 1000000000 },
-	{ TCA_CONFUCIUS_FLOWS,		"flows",	4, 8, 65536 },
-	{ TCA_CONFUCIUS_QUANTUM,	"quantum",	4, 256, 64000 },
-	{ TCA_CONFUCIUS_OCCUPANCY,	"occupancy",	1, 0, TC_CONFUCIUS_BUFFER },
-	{ TCA_CONFUCIUS_SCALE,		"scale",	4, 1000, 10000000 },
-	{ TCA_CONFUCIUS_DOUBLING,	"doubling",	4, 1000, 60000000 },
-	{ TCA_CONFUCIUS_HEAD_START,	"head_start",	4, 0, 6 },
-	{ TCA_CONFUCIUS_ALPHA,		"alpha",	4, 1, 50 },
-	{ TCA_CONFUCIUS_INTERVAL,	"interval",	4, 1000, 10000000 },
-	{ TCA_CONFUCIUS_IDLE,		"idle",		4, 10000, 3600000000U },
-	{ TCA_CONFUCIUS_ECN,		"ecn",		1, 0, 1 },
-	{ TCA_CONFUCIUS_NAT,		"nat",		1, 0, 1 },
-	{ TCA_CONFUCIUS_SPLIT_GSO,	"split_gso",	1, 0, 1 },
+#define PARAM(attribute, word, member, kind, least, most, preset) \
+	{ TCA_CONFUCIUS_##attribute, #word, SIZE_##kind, least, most },
+#include "../confucius/confucius_params.h"
+#undef PARAM
 };
 
 static const int confucius_drops[] = {
@@ -33,24 +34,10 @@ static const int confucius_drops[] = {
 };
 
 static const struct option mencius_options[] = {
-	{ TCA_MENCIUS_LIMIT,		"limit",	4, 1, 1000000 },
-	{ TCA_MENCIUS_MEMORY_LIMIT,	"memory_limit",	4, 4000, 1000000000 },
-	{ TCA_MENCIUS_FLOWS,		"flows",	4, 8, 65536 },
-	{ TCA_MENCIUS_HOSTS,		"hosts",	1, 0, TC_MENCIUS_HOSTS_NONE },
-	{ TCA_MENCIUS_QUANTUM,		"quantum",	4, 256, 65536 },
-	{ TCA_MENCIUS_TARGET,		"target",	4, 1, 10000000 },
-	{ TCA_MENCIUS_INTERVAL,		"interval",	4, 1, 100000000 },
-	{ TCA_MENCIUS_ECN,		"ecn",		1, 0, 1 },
-	{ TCA_MENCIUS_LOW,		"low",		4, 1000, 1000000 },
-	{ TCA_MENCIUS_HOLD,		"hold",		4, 1000, 1000000 },
-	{ TCA_MENCIUS_RISE,		"rise",		4, 1000, 10000000 },
-	{ TCA_MENCIUS_DOUBLING,		"doubling",	4, 10000, 60000000 },
-	{ TCA_MENCIUS_PART,		"part",		4, 0, 256 },
-	{ TCA_MENCIUS_NAT,		"nat",		1, 0, 1 },
-	{ TCA_MENCIUS_SPLIT_GSO,	"split_gso",	1, 0, 1 },
-	{ TCA_MENCIUS_MPU,		"mpu",		4, 0, 256 },
-	{ TCA_MENCIUS_FRAMING,		"framing",	1, 0, TC_MENCIUS_FRAMING_PTM },
-	{ TCA_MENCIUS_INGRESS,		"ingress",	1, 0, 1 },
+#define PARAM(attribute, word, member, kind, least, most, preset) \
+	{ TCA_MENCIUS_##attribute, #word, SIZE_##kind, least, most },
+#include "../mencius/mencius_params.h"
+#undef PARAM
 };
 
 static const int mencius_drops[] = {
@@ -60,26 +47,10 @@ static const int mencius_drops[] = {
 };
 
 static const struct option floq_options[] = {
-	{ TCA_FLOQ_LIMIT,		"limit",	4, 1, 1000000 },
-	{ TCA_FLOQ_FLOWS,		"flows",	4, 8, 65536 },
-	{ TCA_FLOQ_RESPONSIVE,		"responsive",	4, 0, 100 },
-	{ TCA_FLOQ_UNRESPONSIVE,	"unresponsive",	4, 0, 100 },
-	{ TCA_FLOQ_THRESHOLD,		"threshold",	4, 0, 100 },
-	{ TCA_FLOQ_DROP_RESPONSIVE,	"drop_responsive", 4, 0, 100 },
-	{ TCA_FLOQ_DROP_UNRESPONSIVE,	"drop_unresponsive", 4, 0, 100 },
-	{ TCA_FLOQ_G,			"g",		4, 0, 1000 },
-	{ TCA_FLOQ_F_R,			"f_r",		4, 0, 100 },
-	{ TCA_FLOQ_INITIAL,		"initial",	4, 0, 1000000 },
-	{ TCA_FLOQ_IDLE,		"idle",		4, 100000, 3600000000U },
-	{ TCA_FLOQ_WINDOW,		"window",	4, 10000, 10000000 },
-	{ TCA_FLOQ_WINDOWS,		"windows",	4, 1, 100 },
-	{ TCA_FLOQ_FALL,		"fall",		4, 1, 99 },
-	{ TCA_FLOQ_STRIKES,		"strikes",	4, 1, 1000 },
-	{ TCA_FLOQ_PARDON,		"pardon",	4, 0, 1000 },
-	{ TCA_FLOQ_VARIANT,		"variant",	1, 0, TC_FLOQ_ALGORITHM_DROP },
-	{ TCA_FLOQ_ECN,			"ecn",		1, 0, 1 },
-	{ TCA_FLOQ_NAT,			"nat",		1, 0, 1 },
-	{ TCA_FLOQ_SPLIT_GSO,		"split_gso",	1, 0, 1 },
+#define PARAM(attribute, word, member, kind, least, most, preset) \
+	{ TCA_FLOQ_##attribute, #word, SIZE_##kind, least, most },
+#include "../floq/floq_params.h"
+#undef PARAM
 };
 
 static const int floq_drops[] = {

@@ -2,9 +2,9 @@
 /*
  * Recorded operations, a line each, and the decisions that Confucius makes.
  *
- * new LIMIT MEMORY FLOWS QUANTUM OCCUPANCY SCALE DOUBLING HEAD_START ALPHA INTERVAL IDLE ECN
- *	TARGET...			begins anew; times in us, occupancy 0 delay, 1 buffer
- * change NOW LIMIT ... TARGET...	new parameters, FLOWS as before; NOW in ns
+ * new PARAMETER... TARGET...		begins anew, with those of confucius_params.h in their order,
+ *					of the core alone; times in us, OCCUPANCY 0 delay, 1 buffer
+ * change NOW PARAMETER... TARGET...	new parameters, FLOWS as before; NOW in ns
  * e NOW HASH FLOW LEN ECN [MEM]	a packet of FLOW arrives; ECN is the field of its IP header,
  *					MEM the memory that it takes, LEN if it is not said
  * d NOW				the link takes a packet
@@ -22,12 +22,9 @@
 #ifndef __CONFUCIUS_TRACE_H
 #define __CONFUCIUS_TRACE_H
 
-#include "trace_packet.h"
+#include "../confucius/pkt_sched_confucius.h"
 
-/* The including file supplies sscanf, and trace_print(), which is printf. */
-
-#define TRACE_LIMIT	1000000
-#define TRACE_FLOWS	CF_MAX_FLOWS
+#define CORE(name)	confucius_##name
 
 /* A discipline that follows a trace. */
 struct trace {
@@ -37,8 +34,10 @@ struct trace {
 	u32 number;		/* of the next packet */
 	u32 flow;		/* whose packet arrives */
 	u64 now;
-	u32 *ids;		/* CF_MAX_PLACES: who each of them is to observers */
+	u32 ids[CF_MAX_PLACES];	/* who each of them is to observers */
 };
+
+#include "trace_follow.h"
 
 static void confucius_dropped(struct confucius *c, void *packet, u32 len, u32 class,
 			      enum confucius_reason reason)
@@ -108,34 +107,12 @@ static const char *trace_end(const struct trace *trace)
 	return NULL;
 }
 
-/* The parameters in @text, within their ranges; an error's text where they are not. */
-static const char *trace_params(const char *text, struct confucius_params *params)
+/* The targets stand last, since there are as many as one likes. */
+static const char *trace_targets(const char *text, struct confucius_params *params)
 {
-	u32 limit, memory, flows, quantum, occupancy, scale, doubling, head_start, alpha;
-	u32 interval, idle, ecn;
-	int read = 0, more, target;
+	int more, target;
 
-	if (sscanf(text, "%u %u %u %u %u %u %u %u %u %u %u %u%n", &limit, &memory, &flows,
-		   &quantum, &occupancy, &scale, &doubling, &head_start, &alpha, &interval, &idle,
-		   &ecn, &read) != 12)
-		return "expected twelve numbers and then targets";
-	if (limit < 1 || limit > TRACE_LIMIT || memory < 4000 || memory > 1000000000 ||
-	    flows < 8 || flows > TRACE_FLOWS || quantum < 256 || quantum > 64000)
-		return "limit, memory, flows or quantum is out of range";
-	if (occupancy > CONFUCIUS_BUFFER || scale < 1000 || scale > 10000000 || ecn > 1 ||
-	    doubling < 1000 || doubling > 60000000 || head_start > 6 || alpha < 1 || alpha > 50)
-		return "occupancy, scale, ecn, doubling, head_start or alpha is out of range";
-	if (interval < 1000 || interval > 10000000 || idle < 10000 || idle > 3600000000U)
-		return "interval or idle is out of range";
-	*params = (struct confucius_params){
-		.scale = scale * 1000ULL, .doubling = doubling * 1000ULL,
-		.interval = interval * 1000ULL, .idle = idle * 1000ULL,
-		.limit = limit, .memory_limit = memory,
-		.flows = (flows + CF_WAYS - 1) / CF_WAYS * CF_WAYS,
-		.quantum = quantum, .head_start = head_start, .alpha = alpha,
-		.occupancy = occupancy, .ecn = ecn,
-	};
-	for (text += read; sscanf(text, "%d%n", &target, &more) == 1; text += more) {
+	for (; sscanf(text, "%d%n", &target, &more) == 1; text += more) {
 		int least = params->classes ? params->targets[params->classes - 1] + 1 : 0;
 
 		if (params->classes == CF_TARGETS || target < least || target > 1000)
@@ -145,14 +122,35 @@ static const char *trace_params(const char *text, struct confucius_params *param
 	return params->classes ? NULL : "expected a target";
 }
 
-static const char *trace_time(struct trace *trace, u64 now)
+static const char *trace_params(struct trace *trace, const char *text, struct confucius_params *params)
 {
-	if (!trace->begun)
-		return "expected a line with new before";
-	if (now < trace->now || now >> 62)
-		return "time goes backwards, or too far";
-	trace->now = now;
-	return NULL;
+	(void)trace;
+	*params = (struct confucius_params){};
+#define PARAM(attribute, word, member, kind, least, most, preset) \
+	TRACE_TAKE(word, member, TRACE_UNIT_##kind, least, most, preset)
+#define OWN(attribute, word, member, least, most, preset)
+#define AROUND(attribute, word, member, kind, least, most, preset)
+#include "../confucius/confucius_params.h"
+#undef PARAM
+#undef OWN
+#undef AROUND
+	params->flows = (params->flows + CF_WAYS - 1) / CF_WAYS * CF_WAYS;
+	return trace_targets(text, params);
+}
+
+static void trace_init(struct trace *trace, void *table, void *slots)
+{
+	confucius_init(&trace->core, &trace->params, table, slots, trace->params.limit);
+}
+
+static void trace_changed(struct trace *trace, const struct confucius_params *params)
+{
+	confucius_change(&trace->core, trace->now, params);
+}
+
+static bool trace_is_empty(const struct trace *trace)
+{
+	return !trace->core.packets && !trace->core.memory;
 }
 
 static const char *trace_enqueue(struct trace *trace, const char *line)
@@ -198,66 +196,6 @@ static const char *trace_dequeue(struct trace *trace, const char *line)
 	trace_print("tx %u %u %llu\n", trace_number(packet.packet), c->packets,
 		    (unsigned long long)trace_bytes(c));
 	return NULL;
-}
-
-/* The including file's: allocates for @params and begins. */
-static const char *trace_begin(struct trace *trace, const struct confucius_params *params);
-
-/* The including file's: slots for a limit of @params. */
-static const char *trace_grow(struct trace *trace, const struct confucius_params *params);
-
-static const char *trace_change(struct trace *trace, const char *line)
-{
-	struct confucius_params params;
-	unsigned long long now;
-	const char *error;
-	int read = 0;
-
-	if (sscanf(line, "change %llu%n", &now, &read) != 1)
-		return "expected change NOW";
-	error = trace_time(trace, now);
-	if (!error)
-		error = trace_params(line + read, &params);
-	if (!error && params.flows != trace->params.flows)
-		error = "flows cannot be changed";
-	if (!error)
-		error = trace_grow(trace, &params);
-	if (error)
-		return error;
-	trace->params = params;
-	confucius_change(&trace->core, now, &params);
-	return NULL;
-}
-
-/* Does what a line says; an error's text if it cannot be understood. */
-static const char *trace_line(struct trace *trace, const char *line)
-{
-	const char *error;
-
-	switch (line[0]) {
-	case 'd':
-		return trace_dequeue(trace, line);
-	case 'c':
-		return trace_change(trace, line);
-	case 'n':
-		if (strncmp(line, "new ", 4))
-			return "expected new, change, e, d or end";
-		error = trace_params(line + 4, &trace->params);
-		if (error)
-			return error;
-		trace->begun = false;
-		trace->now = 0;
-		trace->number = 0;
-		error = trace_begin(trace, &trace->params);
-		trace->begun = !error;
-		return error;
-	case 'e':
-		if (strncmp(line, "end", 3))
-			return trace_enqueue(trace, line);
-		return trace_end(trace);
-	default:
-		return "expected new, change, e, d or end";
-	}
 }
 
 #endif

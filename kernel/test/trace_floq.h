@@ -2,11 +2,10 @@
 /*
  * Recorded operations, a line each, and the decisions that FLOQ makes.
  *
- * new SEED LIMIT FLOWS RESPONSIVE UNRESPONSIVE THRESHOLD DROP_RESPONSIVE DROP_UNRESPONSIVE G F_R
- *     INITIAL IDLE WINDOW WINDOWS FALL STRIKES PARDON VARIANT ECN
- *					begins anew; times in us, VARIANT 0 reading, 1 equation,
- *					2 algorithm, 3 algorithm-drop
- * change NOW SEED LIMIT ... ECN	new parameters, FLOWS as before, SEED is nothing; NOW in ns
+ * new SEED PARAMETER...			begins anew, with those of floq_params.h in their order; times
+ *					in us, VARIANT 0 reading, 1 equation, 2 algorithm,
+ *					3 algorithm-drop
+ * change NOW SEED PARAMETER...		new parameters, FLOWS as before, SEED is nothing; NOW in ns
  * e NOW HASH LEN ECN			a packet arrives; ECN is the field of its IP header
  * d NOW				the link takes a packet
  * end
@@ -26,11 +25,9 @@
 #ifndef __TRACE_FLOQ_H
 #define __TRACE_FLOQ_H
 
-#include "trace_packet.h"
+#include "../floq/pkt_sched_floq.h"
 
-/* The including file supplies sscanf, and trace_print(), which is printf. */
-
-#define TRACE_LIMIT	1000000
+#define CORE(name)	floq_##name
 
 /* A discipline that follows a trace. */
 struct trace {
@@ -42,6 +39,8 @@ struct trace {
 	u64 now;
 	bool refused;		/* the packet that arrives */
 };
+
+#include "trace_follow.h"
 
 static void floq_dropped(struct floq *f, void *packet, u32 len, u8 kind, enum floq_reason reason)
 {
@@ -115,46 +114,41 @@ static const char *trace_end(const struct trace *trace)
 	return NULL;
 }
 
-/* The numbers in @text, within their ranges; an error's text where they are not. */
-static const char *trace_params(const char *text, unsigned long long *seed,
-				struct floq_params *params)
+static const char *trace_params(struct trace *trace, const char *text, struct floq_params *params)
 {
-	u32 limit, flows, responsive, unresponsive, threshold, base[2], g, f_r, initial, idle;
-	u32 window, windows, fall, strikes, pardon, variant, ecn;
+	unsigned long long seed;
+	int read;
 
-	if (sscanf(text, "%llu %u %u %u %u %u %u %u %u %u %u %u %u %u %u %u %u %u %u", seed, &limit,
-		   &flows, &responsive, &unresponsive, &threshold, &base[0], &base[1], &g, &f_r,
-		   &initial, &idle, &window, &windows, &fall, &strikes, &pardon, &variant,
-		   &ecn) != 19)
-		return "expected nineteen numbers";
-	if (limit < 1 || limit > TRACE_LIMIT || flows < 8 || flows > FL_MAX_FLOWS ||
-	    responsive > 100 || unresponsive > 100 - responsive || threshold > 100)
-		return "limit, flows, responsive, unresponsive or threshold is out of range";
-	if (base[0] > 100 || base[1] > 100 || g > 1000 || f_r > 100 || initial > 1000000)
-		return "a chance, g, f_r or initial is out of range";
-	if (idle < 100000 || idle > 3600000000U || window < 10000 || window > 10000000)
-		return "idle or window is out of range";
-	if (windows < 1 || windows > 100 || fall < 1 || fall > 99 || strikes < 1 ||
-	    strikes > 1000 || pardon > 1000 || variant > FLOQ_ALGORITHM_DROP || ecn > 1)
-		return "windows, fall, strikes, pardon, variant or ecn is out of range";
-	*params = (struct floq_params){
-		.limit = limit, .flows = flows, .own = { responsive, unresponsive },
-		.threshold = threshold, .base = { base[0], base[1] }, .g = g, .f_r = f_r,
-		.initial = initial, .idle = idle * 1000ULL, .window = window * 1000ULL,
-		.windows = windows, .fall = fall, .strikes = strikes, .pardon = pardon,
-		.variant = variant, .ecn = ecn,
-	};
-	return NULL;
+	if (sscanf(text, "%llu%n", &seed, &read) != 1)
+		return "expected a seed";
+	text += read;
+	if (!trace->begun)
+		trace->seed = seed;
+	*params = (struct floq_params){};
+#define PARAM(attribute, word, member, kind, least, most, preset) \
+	TRACE_TAKE(word, member, TRACE_UNIT_##kind, least, most, preset)
+#define AROUND(attribute, word, member, kind, least, most, preset)
+#include "../floq/floq_params.h"
+#undef PARAM
+#undef AROUND
+	return params->own[0] + params->own[1] > 100 ? "more than 100 percent together" : NULL;
 }
 
-static const char *trace_time(struct trace *trace, u64 now)
+static void trace_init(struct trace *trace, void *table, void *slots)
 {
-	if (!trace->begun)
-		return "expected a line with new before";
-	if (now < trace->now || now >> 62)
-		return "time goes backwards, or too far";
-	trace->now = now;
-	return NULL;
+	floq_init(&trace->core, &trace->params, trace->seed, table, slots, trace->params.limit);
+}
+
+static void trace_changed(struct trace *trace, const struct floq_params *params)
+{
+	floq_change(&trace->core, params);
+}
+
+static bool trace_is_empty(const struct trace *trace)
+{
+	const struct floq *f = &trace->core;
+
+	return !f->packets && !f->bytes[0] && !f->bytes[1];
 }
 
 static const char *trace_enqueue(struct trace *trace, const char *line)
@@ -198,68 +192,6 @@ static const char *trace_dequeue(struct trace *trace, const char *line)
 	trace_print("tx %u %llu %u %llu\n", trace_number(packet), (unsigned long long)sent.sojourn,
 		    f->packets, (unsigned long long)(f->bytes[0] + f->bytes[1]));
 	return NULL;
-}
-
-/* The including file's: allocates for the trace's parameters and begins. */
-static const char *trace_begin(struct trace *trace, const struct floq_params *params);
-
-/* The including file's: slots for a limit of @params. */
-static const char *trace_grow(struct trace *trace, const struct floq_params *params);
-
-static const char *trace_change(struct trace *trace, const char *line)
-{
-	struct floq_params params;
-	unsigned long long now, seed;
-	const char *error;
-	int read = 0;
-
-	if (sscanf(line, "change %llu%n", &now, &read) != 1)
-		return "expected change NOW";
-	error = trace_time(trace, now);
-	if (!error)
-		error = trace_params(line + read, &seed, &params);
-	if (!error && params.flows != trace->params.flows)
-		error = "flows cannot be changed";
-	if (!error)
-		error = trace_grow(trace, &params);
-	if (!error && trace->core.slot_count < params.limit)
-		error = "fewer slots than the limit";
-	if (error)
-		return error;
-	trace->params = params;
-	floq_change(&trace->core, &params);
-	return NULL;
-}
-
-/* Does what a line says; an error's text if it cannot be understood. */
-static const char *trace_line(struct trace *trace, const char *line)
-{
-	const char *error;
-
-	switch (line[0]) {
-	case 'd':
-		return trace_dequeue(trace, line);
-	case 'c':
-		return trace_change(trace, line);
-	case 'n':
-		if (strncmp(line, "new ", 4))
-			return "expected new, change, e, d or end";
-		error = trace_params(line + 4, &trace->seed, &trace->params);
-		if (error)
-			return error;
-		trace->begun = false;
-		trace->now = 0;
-		trace->number = 0;
-		error = trace_begin(trace, &trace->params);
-		trace->begun = !error;
-		return error;
-	case 'e':
-		if (strncmp(line, "end", 3))
-			return trace_enqueue(trace, line);
-		return trace_end(trace);
-	default:
-		return "expected new, change, e, d or end";
-	}
 }
 
 #endif

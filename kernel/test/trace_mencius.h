@@ -2,12 +2,11 @@
 /*
  * Recorded operations, a line each, and the decisions that Mencius makes.
  *
- * new LIMIT MEMORY FLOWS HOSTS QUANTUM TARGET INTERVAL ECN LOW HOLD RISE DOUBLING PART
- *     BANDWIDTH OVERHEAD MPU ATM INGRESS
- *					begins anew; times in us, HOSTS 0 auto, 1 destination,
+ * new PARAMETER...			begins anew, with those of mencius_params.h in their order,
+ *					of the core alone; times in us, HOSTS 0 auto, 1 destination,
  *					2 source, 3 none; BANDWIDTH in bytes per second, 0 unlimited,
- *					ATM 0 noatm, 1 atm, 2 ptm
- * change NOW LIMIT ... INGRESS		new parameters, FLOWS as before; NOW in ns
+ *					FRAMING 0 noatm, 1 atm, 2 ptm
+ * change NOW PARAMETER...		new parameters, FLOWS as before; NOW in ns
  * e NOW HASH SOURCE DESTINATION LEN ECN [MEM]
  *					a packet arrives, with hashes of its flow and of its
  *					addresses; ECN is the field of its IP header, MEM the
@@ -29,11 +28,9 @@
 #ifndef __TRACE_MENCIUS_H
 #define __TRACE_MENCIUS_H
 
-#include "trace_packet.h"
+#include "../mencius/pkt_sched_mencius.h"
 
-/* The including file supplies sscanf, and trace_print(), which is printf. */
-
-#define TRACE_LIMIT	1000000
+#define CORE(name)	mencius_##name
 
 /* A discipline that follows a trace. */
 struct trace {
@@ -46,6 +43,8 @@ struct trace {
 	u32 destination;
 	bool refused;		/* the packet that arrives */
 };
+
+#include "trace_follow.h"
 
 static void mencius_dropped(struct mencius *m, void *packet, u32 len, u32 flow,
 			    enum mencius_reason reason)
@@ -135,47 +134,37 @@ static const char *trace_end(const struct trace *trace)
 	return NULL;
 }
 
-/* The parameters in @text, within their ranges; an error's text where they are not. */
-static const char *trace_params(const char *text, struct mencius_params *params)
+static const char *trace_params(struct trace *trace, const char *text, struct mencius_params *params)
 {
-	u32 limit, memory, flows, hosts, quantum, target, interval, ecn;
-	u32 low, hold, rise, doubling, part, mpu, atm, ingress;
-	unsigned long long bandwidth;
-	int overhead;
-
-	if (sscanf(text, "%u %u %u %u %u %u %u %u %u %u %u %u %u %llu %d %u %u %u", &limit, &memory,
-		   &flows, &hosts, &quantum, &target, &interval, &ecn, &low, &hold, &rise, &doubling,
-		   &part, &bandwidth, &overhead, &mpu, &atm, &ingress) != 18)
-		return "expected eighteen numbers";
-	if (limit < 1 || limit > TRACE_LIMIT || memory < 1 || memory > 1 << 30 || flows < 8 ||
-	    flows > MN_MAX_FLOWS || hosts > MENCIUS_NONE || quantum < 256 || quantum > 65536)
-		return "limit, memory, flows, hosts or quantum is out of range";
-	if (target < 1 || target > 10000000 || interval < 1 || interval > 100000000 || ecn > 1)
-		return "target, interval or ecn is out of range";
-	if (low < 1000 || low > 1000000 || hold < 1000 || hold > 1000000 || rise < 1000 ||
-	    rise > 10000000 || doubling < 10000 || doubling > 60000000 || part > 256)
-		return "low, hold, rise, doubling or part is out of range";
-	if ((bandwidth && bandwidth < 1000) || bandwidth > 125000000000ULL || overhead < -64 ||
-	    overhead > 256 || mpu > 256 || atm > MENCIUS_PTM || ingress > 1)
-		return "bandwidth, overhead, mpu, atm or ingress is out of range";
-	*params = (struct mencius_params){
-		.limit = limit, .memory_limit = memory, .flows = flows, .hosts = hosts,
-		.quantum = quantum, .target = target * 1000ULL, .interval = interval * 1000ULL,
-		.ecn = ecn, .low = low * 1000ULL, .hold = hold * 1000ULL, .rise = rise * 1000ULL,
-		.doubling = doubling * 1000ULL, .part = part, .bandwidth = bandwidth,
-		.framing = { .overhead = overhead, .mpu = mpu, .atm = atm }, .ingress = ingress,
-	};
+	(void)trace;
+	*params = (struct mencius_params){};
+#define PARAM(attribute, word, member, kind, least, most, preset) \
+	TRACE_TAKE(word, member, TRACE_UNIT_##kind, least, most, preset)
+#define OWN(attribute, word, member, least, most, preset) \
+	TRACE_TAKE(word, member, 1, least, most, preset)
+#define AROUND(attribute, word, member, kind, least, most, preset)
+#include "../mencius/mencius_params.h"
+#undef PARAM
+#undef OWN
+#undef AROUND
 	return NULL;
 }
 
-static const char *trace_time(struct trace *trace, u64 now)
+static void trace_init(struct trace *trace, void *table, void *slots)
 {
-	if (!trace->begun)
-		return "expected a line with new before";
-	if (now < trace->now || now >> 62)
-		return "time goes backwards, or too far";
-	trace->now = now;
-	return NULL;
+	mencius_init(&trace->core, &trace->params, table, slots, trace->params.limit);
+}
+
+static void trace_changed(struct trace *trace, const struct mencius_params *params)
+{
+	mencius_change(&trace->core, trace->now, params);
+}
+
+static bool trace_is_empty(const struct trace *trace)
+{
+	const struct mencius *m = &trace->core;
+
+	return !m->backlog.packets && !m->backlog.bytes && !m->memory;
 }
 
 static const char *trace_enqueue(struct trace *trace, const char *line)
@@ -227,68 +216,6 @@ static const char *trace_dequeue(struct trace *trace, const char *line)
 	trace_print("tx %u %llu %u %u\n", trace_number(packet), (unsigned long long)sent.sojourn,
 		    m->backlog.packets, m->backlog.bytes);
 	return NULL;
-}
-
-/* The including file's: allocates for @params and begins. */
-static const char *trace_begin(struct trace *trace, const struct mencius_params *params);
-
-/* The including file's: slots for a limit of @params. */
-static const char *trace_grow(struct trace *trace, const struct mencius_params *params);
-
-static const char *trace_change(struct trace *trace, const char *line)
-{
-	struct mencius_params params;
-	unsigned long long now;
-	const char *error;
-	int read = 0;
-
-	if (sscanf(line, "change %llu%n", &now, &read) != 1)
-		return "expected change NOW";
-	error = trace_time(trace, now);
-	if (!error)
-		error = trace_params(line + read, &params);
-	if (!error && params.flows != trace->params.flows)
-		error = "flows cannot be changed";
-	if (!error)
-		error = trace_grow(trace, &params);
-	if (!error && trace->core.slot_count < params.limit)
-		error = "fewer slots than the limit";
-	if (error)
-		return error;
-	trace->params = params;
-	mencius_change(&trace->core, now, &params);
-	return NULL;
-}
-
-/* Does what a line says; an error's text if it cannot be understood. */
-static const char *trace_line(struct trace *trace, const char *line)
-{
-	const char *error;
-
-	switch (line[0]) {
-	case 'd':
-		return trace_dequeue(trace, line);
-	case 'c':
-		return trace_change(trace, line);
-	case 'n':
-		if (strncmp(line, "new ", 4))
-			return "expected new, change, e, d or end";
-		error = trace_params(line + 4, &trace->params);
-		if (error)
-			return error;
-		trace->begun = false;
-		trace->now = 0;
-		trace->number = 0;
-		error = trace_begin(trace, &trace->params);
-		trace->begun = !error;
-		return error;
-	case 'e':
-		if (strncmp(line, "end", 3))
-			return trace_enqueue(trace, line);
-		return trace_end(trace);
-	default:
-		return "expected new, change, e, d or end";
-	}
 }
 
 #endif

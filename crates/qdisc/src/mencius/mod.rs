@@ -271,7 +271,7 @@ impl MenciusParams {
     }
 
     fn framing(&self) -> Framing {
-        Framing::new(self.overhead, self.mpu, self.atm)
+        Framing::new(self.overhead, self.mpu, self.framing)
     }
 
     fn rate(&self) -> Rate {

@@ -10,7 +10,7 @@ units::params! {
         /// Packets that may wait.
         limit: u32 = "10240", range "1".."1000000", source "Linux sch_fq_codel.c";
         /// Bytes of packets that may wait.
-        memory_limit: Bytes = "32MiB", range "1B".."1GiB", source "Linux sch_fq_codel.c";
+        memory_limit: Bytes = "32MiB", range "4kB".."1GB", source "Linux sch_fq_codel.c";
         /// Flows that are told apart, and a quarter as many hosts. Fixed once there is a queue.
         flows: u32 = "1024", range "8".."65536", source "RFC 8290, 5.2.5";
         /// Whose addresses stand for hosts: the senders', the receivers', nobody's, or whichever are
@@ -41,7 +41,7 @@ units::params! {
         /// The least that a packet takes of that link, bytes.
         mpu: u32 = "0", range "0".."256", source "tc-cake(8)";
         /// How that link cuts packets: noatm, atm (cells of 48 bytes in 53) or ptm (64 bytes in 65).
-        atm: Atm = "noatm", source "tc-cake(8)";
+        framing: Atm = "noatm", source "tc-cake(8)";
         /// What the AQM drops counts against the bandwidth too: for shaping behind the bottleneck.
         ingress: bool = "no", source "tc-cake(8): egress";
     }

@@ -20,12 +20,12 @@ const PARAMS: [(&str, &str); 18] = [
     ("bandwidth", ""),
     ("overhead", ""),
     ("mpu", ""),
-    ("atm", ""),
+    ("framing", ""),
     ("ingress", ""),
 ];
 const FLOWS: usize = 2;
 const SIDES: [&str; 4] = ["auto", "destination", "source", "none"];
-const ATM: [&str; 3] = ["noatm", "atm", "ptm"];
+const FRAMINGS: [&str; 3] = ["noatm", "atm", "ptm"];
 
 /// Values of [`PARAMS`].
 #[derive(Debug, Clone, Copy)]
@@ -62,7 +62,7 @@ impl Params {
     fn random(random: &mut Stream) -> Self {
         let ranges: [&[i64]; PARAMS.len()] = [
             &[1, 2, 7, 40, 150, 1000, 10_240],
-            &[1, 1500, 15_000, 100_000, 1 << 20, 1 << 25, 1 << 30],
+            &[4000, 4001, 15_000, 100_000, 1 << 20, 1 << 25, 1_000_000_000],
             &[8, 10, 16, 36, 64, 1024],
             &[0, 0, 1, 2, 3],
             &[256, 300, 1514, 1514, 9000, 65_536],
@@ -125,7 +125,7 @@ impl Params {
         let named = PARAMS.iter().zip(self.0);
         let text = |name: &str, unit: &str, value: i64| match name {
             "hosts" => SIDES[value as usize].to_owned(),
-            "atm" => ATM[value as usize].to_owned(),
+            "framing" => FRAMINGS[value as usize].to_owned(),
             "bandwidth" if value == 0 => "unlimited".to_owned(),
             "bandwidth" => format!("{}bit", 8 * value),
             "ecn" | "ingress" => ["no", "yes"][value as usize].to_owned(),
