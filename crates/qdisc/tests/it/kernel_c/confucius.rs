@@ -29,7 +29,12 @@ fn no_call_takes_more_than_20000_instructions() {
 
 #[test]
 fn rust_and_c_decide_alike() {
-    compare_random(&compile("random", "replay_confucius"), 3000, random, |_, _| {});
+    compare_random(
+        &compile("random", "replay_confucius"),
+        3000,
+        random,
+        |_, _| {},
+    );
 }
 
 #[test]
@@ -72,7 +77,10 @@ fn crowd() -> String {
 #[test]
 fn a_crowd_reaches_the_last_step() {
     let decisions = decide(&crowd());
-    assert_eq!(replay(&compile("crowd", "replay_confucius"), crowd()), decisions);
+    assert_eq!(
+        replay(&compile("crowd", "replay_confucius"), crowd()),
+        decisions
+    );
     let moves = |end: &str| {
         let lines = decisions.lines();
         lines
