@@ -120,12 +120,12 @@ fn two_levels(choice: &Choice, limit: Option<Limit>) -> Result<Told, Refusal> {
 
 /// The setting that says how much a discipline holds; none where each band's `pfifo` takes the
 /// device's `txqueuelen`.
-fn room(spelling: &Spelling) -> Option<&'static Setting> {
-    let mut settings = spelling.declared().iter();
+fn room(spelling: &Spelling) -> Option<Setting> {
+    let mut settings = spelling.declared();
     settings.find(|setting| matches!(setting.key(), "limit" | "memlimit"))
 }
 
-fn limited(setting: &Setting, limit: Limit) -> [String; 2] {
+fn limited(setting: Setting, limit: Limit) -> [String; 2] {
     let amount = match setting.key() {
         // `cake` counts its packets' buffers, not their bytes.
         "memlimit" => tc::size(Bytes::new(limit.bytes() * BUFFER / FULL)),
@@ -138,7 +138,7 @@ fn limited(setting: &Setting, limit: Limit) -> [String; 2] {
 /// One setting in tc's words; none where it is what holds anyway. Scenarios set what our discipline
 /// declares, not what only the kernel's has.
 fn words(spelling: &Spelling, key: &str, value: &str) -> Result<Vec<String>, Refusal> {
-    let setting = spelling.declared().iter().find(|it| it.key() == key);
+    let setting = spelling.declared().find(|it| it.key() == key);
     let missing = || Refusal::new(format!("{} has no {key:?}", spelling.name));
     let setting = setting.ok_or_else(missing)?;
     if setting.is_unsaid(value) {

@@ -36,6 +36,28 @@ const ELSEWHERE: &[(&str, &str, &str)] = &[
     ("cake", "atm", "--overhead says it, for both directions"),
     ("cake", "ingress", "it is set for what is received"),
     ("cake", "memlimit", "cake chooses it by the rate"),
+    (
+        "mencius",
+        "bandwidth",
+        "it is what --rate and --ingress say",
+    ),
+    (
+        "mencius",
+        "overhead",
+        "--overhead says it, for both directions",
+    ),
+    ("mencius", "mpu", "--overhead says it, for both directions"),
+    (
+        "mencius",
+        "framing",
+        "--overhead says it, for both directions",
+    ),
+    (
+        "mencius",
+        "ingress",
+        "the shaper around it counts what it sends",
+    ),
+    ("mencius", "shared", "each direction has one queue"),
 ];
 
 /// Most settings of a discipline.
@@ -224,12 +246,12 @@ fn spelling(name: &str) -> Option<&'static Spelling> {
     }
 }
 
-fn find(spelling: &Spelling, key: &str) -> Option<&'static Setting> {
+fn find(spelling: &Spelling, key: &str) -> Option<Setting> {
     spelling.settings().find(|setting| setting.key() == key)
 }
 
 fn no_parameter(spelling: &Spelling, key: &str) -> Refusal {
-    let keys = spelling.settings().map(Setting::key);
+    let keys = spelling.settings().map(|setting| setting.key());
     let here = keys.filter(|key| elsewhere(spelling.name, key).is_none());
     Refusal::unknown("parameter", key, here)
 }

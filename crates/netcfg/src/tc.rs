@@ -4,7 +4,10 @@
 //! stands here is how tc spells them, and the few settings that only a kernel has. Which of them a
 //! command or an engine takes is its own business.
 
-use units::param::Value;
+use qdisc::confucius::params::ConfuciusParams;
+use qdisc::floq::params::FloqParams;
+use qdisc::mencius::params::MenciusParams;
+use units::param::{Spec, Value};
 use units::{Bytes, Duration, ParseError, Rate};
 
 /// How tc writes a setting.
@@ -26,9 +29,11 @@ enum Form {
     Word,
     /// One word for yes and one for no; an empty one is not said.
     Flag(&'static str, &'static str),
+    /// Its name for yes, and its [`opposite`] for no.
+    Switch,
 }
 
-use Form::{Count, Flag, Number, Rate as AsRate, Size, Text, Time, Word};
+use Form::{Count, Flag, Number, Rate as AsRate, Size, Switch, Text, Time, Word};
 
 /// A setting that tc has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +54,15 @@ const fn or(unsaid: &'static str, key: &'static str, form: Form) -> Setting {
     Setting { key, form, unsaid }
 }
 
+/// What our plugins of tc call the opposite of a setting that is on or off.
+fn opposite(key: &str) -> String {
+    match key {
+        "ingress" => "egress".to_owned(),
+        "split_gso" => "no-split-gso".to_owned(),
+        _ => format!("no{key}"),
+    }
+}
+
 const ECN: Setting = set("ecn", Flag("ecn", "noecn"));
 const BYTEMODE: Setting = set("bytemode", Flag("bytemode", "nobytemode"));
 const DQ_RATE: Setting = set(
@@ -57,24 +71,54 @@ const DQ_RATE: Setting = set(
 );
 const CE_THRESHOLD: Setting = or("off", "ce_threshold", Time);
 const NAT: Setting = set("nat", Flag("nat", "nonat"));
-const SPLIT_GSO: Setting = set("split_gso", Flag("split_gso", "no-split-gso"));
+const SPLIT_GSO: Setting = set("split_gso", Switch);
 
 /// A discipline that tc has.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Spelling {
     /// Its name, in tc and here.
     pub name: &'static str,
     /// Settings that our discipline of this name declares too.
-    declared: &'static [Setting],
+    declared: Declared,
     /// Settings of the kernel's alone.
     kernel: &'static [Setting],
 }
 
+/// Settings of a discipline in the simulator that tc has too.
+#[derive(Debug)]
+enum Declared {
+    /// As its manual page has them.
+    Listed(&'static [Setting]),
+    /// All of them: our own plugins spell each by its kind.
+    Ours(&'static [Spec]),
+}
+
+/// There is one of each name.
+impl PartialEq for Spelling {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Spelling {}
+
 const fn plain(name: &'static str, declared: &'static [Setting]) -> Spelling {
     Spelling {
         name,
-        declared,
+        declared: Declared::Listed(declared),
         kernel: &[],
+    }
+}
+
+const fn ours(
+    name: &'static str,
+    declared: &'static [Spec],
+    kernel: &'static [Setting],
+) -> Spelling {
+    Spelling {
+        name,
+        declared: Declared::Ours(declared),
+        kernel,
     }
 }
 
@@ -109,7 +153,7 @@ pub const DISCIPLINES: &[Spelling] = &[
     ),
     Spelling {
         name: "cake",
-        declared: &[
+        declared: Declared::Listed(&[
             or("unlimited", "bandwidth", AsRate),
             set("diffserv", Word),
             set("flowmode", Word),
@@ -119,7 +163,7 @@ pub const DISCIPLINES: &[Spelling] = &[
             set("mpu", Count),
             set("atm", Word),
             or("auto", "memlimit", Size),
-        ],
+        ]),
         kernel: &[
             NAT,
             set("wash", Flag("wash", "nowash")),
@@ -200,68 +244,13 @@ pub const DISCIPLINES: &[Spelling] = &[
         ],
     ),
     plain("prio", &[]),
-    Spelling {
-        name: "confucius",
-        declared: &[
-            set("limit", Count),
-            set("memory_limit", Size),
-            set("flows", Count),
-            set("quantum", Size),
-            set("targets", Text),
-            set("occupancy", Text),
-            set("scale", Time),
-            set("doubling", Time),
-            set("head_start", Count),
-            set("alpha", Count),
-            set("interval", Time),
-            set("idle", Time),
-            ECN,
-        ],
-        kernel: &[NAT, SPLIT_GSO],
-    },
-    Spelling {
-        name: "mencius",
-        declared: &[
-            set("limit", Count),
-            set("memory_limit", Size),
-            set("flows", Count),
-            set("hosts", Text),
-            set("quantum", Count),
-            set("target", Time),
-            set("interval", Time),
-            set("low", Time),
-            set("hold", Time),
-            set("rise", Time),
-            set("doubling", Time),
-            set("part", Count),
-            ECN,
-        ],
-        kernel: &[NAT, SPLIT_GSO],
-    },
-    Spelling {
-        name: "floq",
-        declared: &[
-            set("limit", Count),
-            set("variant", Text),
-            set("responsive", Count),
-            set("unresponsive", Count),
-            set("threshold", Count),
-            set("drop_responsive", Count),
-            set("drop_unresponsive", Count),
-            set("g", Count),
-            set("f_r", Count),
-            set("initial", Count),
-            set("flows", Count),
-            set("idle", Time),
-            set("window", Time),
-            set("windows", Count),
-            set("fall", Count),
-            set("strikes", Count),
-            set("pardon", Count),
-            ECN,
-        ],
-        kernel: &[NAT, SPLIT_GSO],
-    },
+    ours("confucius", ConfuciusParams::SPECS, &[NAT, SPLIT_GSO]),
+    ours(
+        "mencius",
+        MenciusParams::SPECS,
+        &[NAT, SPLIT_GSO, set("shared", Flag("shared", "alone"))],
+    ),
+    ours("floq", FloqParams::SPECS, &[NAT, SPLIT_GSO]),
 ];
 
 /// A value that tc cannot be told.
@@ -293,17 +282,40 @@ impl Spelling {
     }
 
     /// Settings that our discipline of this name declares too.
-    pub fn declared(&self) -> &'static [Setting] {
-        self.declared
+    pub fn declared(&self) -> impl Iterator<Item = Setting> + use<> {
+        let (listed, specs): (&[Setting], &[Spec]) = match self.declared {
+            Declared::Listed(settings) => (settings, &[]),
+            Declared::Ours(specs) => (&[], specs),
+        };
+        listed.iter().copied().chain(specs.iter().map(Setting::of))
+    }
+
+    /// Settings of the kernel's alone.
+    pub fn kernel(&self) -> impl Iterator<Item = Setting> + use<> {
+        self.kernel.iter().copied()
     }
 
     /// All settings, those of the kernel's alone among them.
-    pub fn settings(&self) -> impl Iterator<Item = &'static Setting> + use<> {
-        self.declared.iter().chain(self.kernel)
+    pub fn settings(&self) -> impl Iterator<Item = Setting> + use<> {
+        self.declared().chain(self.kernel())
     }
 }
 
 impl Setting {
+    /// How our plugins of tc spell a parameter.
+    fn of(spec: &'static Spec) -> Self {
+        let form = match spec.kind {
+            "count" => Count,
+            "signed count" => Number,
+            "size" => Size,
+            "duration" => Time,
+            "yes or no" => Switch,
+            "rate or unlimited" => return or("unlimited", spec.name, AsRate),
+            _ => Text,
+        };
+        set(spec.name, form)
+    }
+
     /// Its name, as users write it.
     pub fn key(&self) -> &'static str {
         self.key
@@ -336,6 +348,8 @@ impl Setting {
                 let on = bool::parse(value)?;
                 return Ok((if on { yes } else { no }).to_owned());
             }
+            Switch if bool::parse(value)? => return Ok(self.key.to_owned()),
+            Switch => return Ok(opposite(self.key)),
         };
         Ok(format!("{} {value}", self.key))
     }
@@ -419,6 +433,14 @@ mod tests {
             ("pie", "dq_rate_estimator", "no", "no_dq_rate_estimator"),
             ("confucius", "scale", "1.5ms", "scale 1500us"),
             ("confucius", "targets", "10/50", "targets 10/50"),
+            ("confucius", "quantum", "3kB", "quantum 3000"),
+            ("mencius", "quantum", "3000", "quantum 3000"),
+            ("mencius", "overhead", "-4", "overhead -4"),
+            ("mencius", "framing", "ptm", "framing ptm"),
+            ("mencius", "ingress", "no", "egress"),
+            ("mencius", "shared", "no", "alone"),
+            ("floq", "ecn", "no", "noecn"),
+            ("floq", "split_gso", "no", "no-split-gso"),
         ] {
             assert_eq!(words(name, key, value).unwrap(), expected);
         }
@@ -449,7 +471,7 @@ mod tests {
         let registry = Registry::<()>::builtin();
         for spelling in DISCIPLINES {
             let declared = registry.get(spelling.name).unwrap().params;
-            for setting in spelling.declared {
+            for setting in spelling.declared() {
                 let found = declared.iter().find(|spec| spec.name == setting.key);
                 let spec = found.unwrap_or_else(|| panic!("{} {}", spelling.name, setting.key));
                 let words = setting.words(spec.default);
@@ -458,7 +480,7 @@ mod tests {
                     "{words:?}"
                 );
             }
-            for setting in spelling.kernel {
+            for setting in spelling.kernel() {
                 assert!(declared.iter().all(|spec| spec.name != setting.key));
             }
         }

@@ -7,10 +7,7 @@ mod params;
 mod trace;
 
 use super::harness::{assert_refused, compare_random, compile, replay, write_down, written_traces};
-use qdisc::Registry;
-use std::path::Path;
 use trace::{decide, random};
-use units::param::Spec;
 
 /// How often each of these was decided.
 #[derive(Debug, Default)]
@@ -99,40 +96,6 @@ fn both_decide_as_worked_out_by_hand() {
 fn no_call_takes_more_than_1500_instructions() {
     let hostile = ["all-idle", "full", "anything"];
     super::harness::assert_no_call_is_long("steps_floq", &hostile, 200..1500);
-}
-
-/// The words behind the first `begin` in `text`.
-fn words_after<'a>(text: &'a str, begin: &str) -> impl Iterator<Item = &'a str> {
-    let (_, rest) = text
-        .split_once(begin)
-        .unwrap_or_else(|| panic!("no {begin}"));
-    rest.split_whitespace()
-        .map(|word| word.trim_end_matches(['p', '%']))
-}
-
-/// The defaults that the module has, by the first of the tdc cases, and those in its manual page are
-/// those in Rust.
-#[test]
-fn the_kernels_defaults_are_those_in_rust() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernel/tc");
-    let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
-    let (cases, page) = (read("tests/floq.json"), read("tc-floq.8"));
-    let (_, described) = page.split_once(".SH PARAMETERS").unwrap();
-    let registry = Registry::<u32>::builtin();
-    for Spec { name, default, .. } in registry.get("floq").unwrap().params {
-        if *name == "ecn" {
-            assert!(words_after(&cases, "root refcnt ").any(|word| word == "noecn"));
-            continue;
-        }
-        let mut shown = words_after(&cases, "root refcnt ").skip_while(|word| word != name);
-        assert_eq!(shown.nth(1), Some(*default), "{name}");
-        let kind = if *name == "variant" { "BR" } else { "BI" };
-        let (_, about) = described
-            .split_once(&format!("\n.{kind} {name} \" "))
-            .unwrap_or_else(|| panic!("{name} is not described"));
-        let mut said = words_after(about, "\nDefault").filter(|word| *word != ".BR");
-        assert_eq!(said.next(), Some(*default), "{name}");
-    }
 }
 
 /// Writes some traces down, as `NUMBER.trace` and `NUMBER.expected`, into the folder that
