@@ -42,7 +42,7 @@ mkdir "$results/plugins"
 cp "$results"/tc/tc/q_*.so "$results/plugins/"
 # Those of mencius and floq are longer, and the guest has them in memory.
 for discipline in $disciplines; do
-    if [ "$discipline" = confucius ]; then traces=; else traces=40; fi
+    if [ "$discipline" = confucius ]; then traces=100; else traces=40; fi
     ANALECTS_TRACES=$traces ANALECTS_TRACE_DIR=$PWD/$results/traces/$discipline \
         cargo test --quiet --locked -p qdisc --test it "kernel_c::$discipline::" -- --ignored
 done
