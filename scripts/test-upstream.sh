@@ -38,7 +38,10 @@ for file in "$work"/tree/net/sched/*confucius* "$work"/tree/net/sched/flow_* \
     name=${file##*/}
     case $name in
     # Every header of tracepoints has lines that end with a parenthesis.
-    confucius_trace.h | mencius_trace.h | floq_trace.h) check OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT "$name" ;;
+    *_trace.h) check OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT,CAMELCASE "$name" ;;
+    *_params.h) check PARENTHESIS_ALIGNMENT "$name" ;;
+    # A list of parameters has columns that one use or another does not take.
+    *_netlink.h) check CAMELCASE,MACRO_ARG_UNUSED "$name" ;;
     # Qdisc is the kernel's own word.
     *) check CAMELCASE "$name" ;;
     esac

@@ -18,7 +18,7 @@
  * that of the other direction.
  */
 static bool flow_before_nat(struct flow_keys *keys,
-				 const struct sk_buff *skb)
+			    const struct sk_buff *skb)
 {
 	struct nf_conntrack_tuple tuple = {};
 	bool reply = !skb_nfct(skb);
@@ -40,7 +40,7 @@ static bool flow_before_nat(struct flow_keys *keys,
 }
 #else
 static bool flow_before_nat(struct flow_keys *keys,
-				 const struct sk_buff *skb)
+			    const struct sk_buff *skb)
 {
 	return false;
 }

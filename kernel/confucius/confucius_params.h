@@ -10,12 +10,12 @@
  * AROUND(...): the same as PARAM, of struct confucius_settings.
  */
 PARAM(LIMIT, limit, limit, PACKETS, 1, 1000000, 1000)
-PARAM(MEMORY_LIMIT, memory_limit, memory_limit, SIZE, 4000, 1000000000, 32 << 20)
+PARAM(MEMORY_LIMIT, memory_limit, memory_limit, SIZE, 4000, 1000000000, 1 << 25)
 PARAM(FLOWS, flows, flows, NUMBER, 8, 65536, 1024)
 PARAM(QUANTUM, quantum, quantum, SIZE, 256, 64000, 1514)
 OWN(TARGETS, targets, targets, 0, 1000, 0)
 PARAM(OCCUPANCY, occupancy, occupancy, CHOICE, 0, TC_CONFUCIUS_BUFFER,
-      TC_CONFUCIUS_DELAY)
+	TC_CONFUCIUS_DELAY)
 PARAM(SCALE, scale, scale, TIME, 1000, 10000000, 100000)
 PARAM(DOUBLING, doubling, doubling, TIME, 1000, 60000000, 250000)
 PARAM(HEAD_START, head_start, head_start, NUMBER, 0, 6, 0)

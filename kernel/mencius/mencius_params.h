@@ -11,10 +11,10 @@
  * AROUND(...): the same as PARAM, of struct mencius_settings.
  */
 PARAM(LIMIT, limit, limit, PACKETS, 1, 1000000, 10240)
-PARAM(MEMORY_LIMIT, memory_limit, memory_limit, SIZE, 4000, 1000000000, 32 << 20)
+PARAM(MEMORY_LIMIT, memory_limit, memory_limit, SIZE, 4000, 1000000000, 1 << 25)
 PARAM(FLOWS, flows, flows, NUMBER, 8, 65536, 1024)
 PARAM(HOSTS, hosts, hosts, CHOICE, 0, TC_MENCIUS_HOSTS_NONE,
-      TC_MENCIUS_HOSTS_AUTO)
+	TC_MENCIUS_HOSTS_AUTO)
 PARAM(QUANTUM, quantum, quantum, SIZE, 256, 65536, 1514)
 PARAM(TARGET, target, target, TIME, 1, 10000000, 20000)
 PARAM(INTERVAL, interval, interval, TIME, 1, 100000000, 100000)
@@ -30,6 +30,6 @@ OWN(BANDWIDTH, bandwidth, bandwidth, 1000, 125000000000ULL, 0)
 OWN(OVERHEAD, overhead, framing.overhead, -64, 256, 0)
 PARAM(MPU, mpu, framing.mpu, SIZE, 0, 256, 0)
 PARAM(FRAMING, framing, framing.atm, CHOICE, 0, TC_MENCIUS_FRAMING_PTM,
-      TC_MENCIUS_FRAMING_NOATM)
+	TC_MENCIUS_FRAMING_NOATM)
 PARAM(INGRESS, ingress, ingress, FLAG, 0, 1, 0)
 AROUND(SHARED, shared, shared, FLAG, 0, 1, 0)

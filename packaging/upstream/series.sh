@@ -67,7 +67,7 @@ selftests() {
 
 uapi confucius
 commit "$here/2-uapi.txt"
-sources "$kernel"/confucius/confucius*.h "$kernel"/common/flow_[lns]*.h "$kernel/confucius/sch_confucius.c"
+sources "$kernel"/confucius/confucius*.h "$kernel"/common/flow_[lns]*.h "$kernel/common/flow_trace.h" "$kernel/confucius/sch_confucius.c"
 sed -i 's,^#include <net/gen_stats.h>,&\n#include <net/gso.h>,' net/sched/flow_sched.h
 sed -i 's,^#include <net/netlink.h>,&\n#include <net/pkt_sched.h>,' net/sched/confucius_netlink.h
 git apply "$here/3-build.diff"

@@ -1,5 +1,5 @@
-//! How the house is built: crates depend downwards, modules in no circle, and each crate says what it
-//! is and what it is not for.
+//! How the house is built: crates depend downwards, modules and the kernel's headers in no circle, and
+//! each crate says what it is and what it is not for.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -243,6 +243,41 @@ fn named(text: &str, depth: usize) -> BTreeSet<String> {
         }
     }
     found
+}
+
+/// Files of `kernel/` and what each includes of it, as `mencius/mencius.h`.
+fn included() -> BTreeMap<String, BTreeSet<String>> {
+    let kernel = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernel");
+    let mut files = BTreeMap::new();
+    for room in ["common", "confucius", "mencius", "floq"] {
+        for entry in std::fs::read_dir(kernel.join(room)).unwrap() {
+            let file = entry.unwrap().file_name().into_string().unwrap();
+            let text = read(&kernel.join(room).join(&file));
+            let lines = text.lines();
+            let named =
+                lines.filter_map(|line| line.strip_prefix("#include \"")?.strip_suffix('"'));
+            let named = named.map(|path| match path.strip_prefix("../") {
+                Some(other) => other.to_owned(),
+                None => format!("{room}/{path}"),
+            });
+            files.insert(format!("{room}/{file}"), named.collect());
+        }
+    }
+    files
+}
+
+#[test]
+fn a_discipline_in_the_kernel_includes_what_is_common_and_itself() {
+    let files = included();
+    assert_eq!(circle(&files), None);
+    let room = |file: &str| file.split('/').next().unwrap().to_owned();
+    for (file, includes) in &files {
+        for other in includes {
+            assert!(files.contains_key(other), "{file} includes {other}");
+            let allowed = room(other) == room(file) || room(other) == "common";
+            assert!(allowed, "{file} includes {other}");
+        }
+    }
 }
 
 /// A circle among the edges, as the modules on it.
