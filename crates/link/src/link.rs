@@ -77,11 +77,6 @@ impl<P> Link<P> {
         &*self.queue
     }
 
-    /// The discipline, for changes while packets wait.
-    pub fn queue_mut(&mut self) -> &mut dyn Qdisc<P> {
-        &mut *self.queue
-    }
-
     /// A packet comes. Afterwards [`next`](Self::next) may have one to send.
     #[inline]
     pub fn enqueue(&mut self, now: Instant, packet: Packet<P>, observer: &mut dyn Observer<P>) {

@@ -24,11 +24,6 @@ impl End {
         End(self.0 & !1)
     }
 
-    /// Whether it is the end that opened the flow.
-    pub const fn is_first(self) -> bool {
-        self.0 & 1 == 0
-    }
-
     const fn side(self) -> usize {
         (self.0 & 1) as usize
     }
