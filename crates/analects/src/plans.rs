@@ -30,8 +30,7 @@ pub fn experiments(name: &str) -> Result<Vec<Experiment>> {
         .map_err(|reason| refused(Refusal::new(reason).within(name)))?;
     let stem = Path::new(name).file_stem().unwrap_or_default();
     let id = format!("own/{}", stem.to_string_lossy());
-    let experiment = Experiment::parse(&id, name, &text).map_err(refused)?;
-    Ok(vec![experiment])
+    Ok(vec![Experiment::parse(&id, name, &text)?])
 }
 
 /// The experiments that `names` mean, with each of these `calls` in turn; where there are none, as they

@@ -9,7 +9,7 @@ use qdisc::Registry;
 fn all(spelling: &Spelling, flag: &str) -> String {
     let registry = Registry::<u32>::builtin();
     let specs = registry.get(spelling.name).unwrap().params;
-    let words = |setting: &Setting| {
+    let words = |setting: Setting| {
         let spec = specs.iter().find(|spec| spec.name == setting.key());
         // What only the kernel has are flags.
         let value = match spec {

@@ -9,7 +9,7 @@ use crate::design::Design;
 use crate::figure::Figure;
 use crate::score::Score;
 use measure::metric::Registry;
-use scenario::{Choice, Document};
+use scenario::{Choice, Document, ScenarioError};
 use serde::Deserialize;
 use units::Refusal;
 
@@ -29,6 +29,9 @@ pub struct Experiment {
     /// The preset of its calls, where another was asked for than the file's.
     pub calls: Option<String>,
 }
+
+/// Where it is described what an experiment has.
+const HELP: &str = "docs/guide-researcher.md, section Experiments, says what an experiment has";
 
 /// The preset of calls that stand for the paper's in an experiment.
 pub(crate) const STANDS_FOR: &str = "unlimited";
@@ -175,8 +178,8 @@ impl Experiment {
     /// Reads the experiment `id` from `text`, found in `file`.
     ///
     /// # Errors
-    /// A message that names the file, what was found and what there is.
-    pub fn parse(id: &str, file: &str, text: &str) -> Result<Self, Refusal> {
+    /// The place in the text, what was found and what there is.
+    pub fn parse(id: &str, file: &str, text: &str) -> Result<Self, ScenarioError> {
         Experiment::parse_with(id, file, text, Registry::builtin())
     }
 
@@ -189,16 +192,16 @@ impl Experiment {
         file: &str,
         text: &str,
         metrics: Registry,
-    ) -> Result<Self, Refusal> {
-        let written: Written =
-            toml::from_str(text).map_err(|error| Refusal::new(error.to_string()).within(file))?;
-        let document = Document::parse(file, text).map_err(|error| {
-            let refusal = Refusal::new(error.message.clone()).with_help(error.help.clone());
-            refusal.within(&error.place())
-        })?;
+    ) -> Result<Self, ScenarioError> {
+        let document = Document::parse(file, text)?;
+        let written: Written = toml::from_str(text)
+            .map_err(|error| ScenarioError::of_toml(file, text, &error, HELP))?;
         // An experiment without runs (a theorem, page statistics) needs no scenario.
         let scenario = document.part("scenario").unwrap_or(document);
-        Experiment::new(id, written, scenario, metrics).map_err(|refusal| refusal.within(file))
+        Experiment::new(id, written, scenario, metrics).map_err(|refusal| {
+            let help = refusal.help.as_deref().unwrap_or(HELP);
+            ScenarioError::about(file, &refusal.message, help)
+        })
     }
 
     /// The experiment `id` of what is `written`, from `scenario`.

@@ -125,7 +125,10 @@ fn find_in(all: &[(&str, &str)], name: &str) -> Result<Vec<Experiment>, Refusal>
     };
     let found = all.iter().filter(|(id, _)| chosen(id));
     let found: Result<Vec<Experiment>, Refusal> = found
-        .map(|(id, text)| Experiment::parse(id, &format!("experiments/{id}.toml"), text))
+        .map(|(id, text)| {
+            let experiment = Experiment::parse(id, &format!("experiments/{id}.toml"), text);
+            experiment.map_err(|error| Refusal::new(error.to_string()))
+        })
         .collect();
     match found {
         Ok(found) if found.is_empty() => {

@@ -59,13 +59,8 @@ impl Document {
             root: Table::new(),
         };
         let parsed = DeTable::parse(text).map_err(|error| {
-            let origin = error.span().map(Origin::Text);
             let help = "write TOML: [table], key = \"text\", key = 3, # remark";
-            let message = match error.message() {
-                message if message.contains("recurs") => "nested too deeply",
-                message => message,
-            };
-            document.error(origin.as_ref(), message, help)
+            ScenarioError::of_toml(file, text, &error, help)
         })?;
         document.root = table(parsed.get_ref(), MAX_DEPTH).map_err(|place| {
             let help = format!("{MAX_DEPTH} levels of tables suffice");

@@ -36,6 +36,19 @@ impl ScenarioError {
         }
     }
 
+    /// What the reader of TOML says about the text of `file`.
+    pub fn of_toml(file: &str, text: &str, error: &toml::de::Error, help: &str) -> Self {
+        let message = match error.message() {
+            message if message.contains("recurs") => "nested too deeply",
+            message => message,
+        };
+        ScenarioError {
+            text: text.to_owned(),
+            span: error.span(),
+            ..ScenarioError::about(file, message, help)
+        }
+    }
+
     /// Line and column of the place, from 1.
     pub fn line(&self) -> Option<(usize, usize)> {
         let start = self.span.as_ref()?.start.min(self.text.len());

@@ -24,7 +24,7 @@ fn experiment(claim: &str) -> Result<Experiment, Refusal> {
         published = "p"
         {claim}"#
     );
-    Experiment::parse("test", "test.toml", &text)
+    Experiment::parse("test", "test.toml", &text).map_err(|error| Refusal::new(error.message))
 }
 
 fn checked(claim: &str) -> Checked {

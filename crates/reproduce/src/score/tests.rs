@@ -53,7 +53,8 @@ fn runs() -> Vec<RunResult> {
 }
 
 fn scored(score: &str) -> Result<Scored, Refusal> {
-    let experiment = Experiment::parse("test", "test.toml", &format!("{TEXT}{score}"))?;
+    let experiment = Experiment::parse("test", "test.toml", &format!("{TEXT}{score}"))
+        .map_err(|error| Refusal::new(error.message))?;
     let data = Data::default();
     let facts = Facts::new(&NoEngine, &data);
     let runs = runs();
