@@ -1,6 +1,5 @@
-//! Changes of a modelled host, undone, failing and interrupted; and what tc is told.
+//! Changes of a modelled host, undone, failing and interrupted.
 
-mod declared;
 mod hostile;
 mod model;
 mod undo;

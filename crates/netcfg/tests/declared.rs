@@ -3,6 +3,9 @@
 //!
 //! The module's policy, defaults and words of tc are made of one list, `kernel/*/*_params.h`, which
 //! `kernel/test/declared.c` prints; tc's plugin is asked itself.
+//!
+//! An executable of its own: a child between its fork and its exec holds the locks of the journals that
+//! the other tests open and close.
 
 use netcfg::Discipline;
 use netcfg::tc::{Setting, Spelling};
