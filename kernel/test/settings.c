@@ -51,8 +51,10 @@ void settings_random(struct settings *s, uint64_t *rng)
 {
 	memset(s, 0, sizeof(*s));
 	for (unsigned int i = 0; i < subject->option_count; i++) {
-		s->set[subject->options[i].type] = rnd(rng) & 1;
-		s->value[subject->options[i].type] = legal_value(&subject->options[i], rng);
+		int type = subject->options[i].type;
+
+		s->set[type] = rnd(rng) & 1 && type != subject->once;
+		s->value[type] = legal_value(&subject->options[i], rng);
 	}
 	if (subject->quotas[0])
 		legal_quotas(s);

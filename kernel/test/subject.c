@@ -78,6 +78,7 @@ static const struct subject subjects[] = {
 		.options = mencius_options, .option_count = COUNT(mencius_options),
 		.max = TCA_MENCIUS_MAX, .limit = TCA_MENCIUS_LIMIT,
 		.memory_limit = TCA_MENCIUS_MEMORY_LIMIT, .flows = TCA_MENCIUS_FLOWS,
+		.once = TCA_MENCIUS_SHARED,
 		.flow_step = 1,
 		.stats_max = TCA_MENCIUS_STATS_MAX, .stats_flows = TCA_MENCIUS_STATS_FLOWS,
 		.stats_memory = TCA_MENCIUS_STATS_MEMORY_USED,

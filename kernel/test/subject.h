@@ -25,6 +25,7 @@ struct subject {
 	unsigned int		option_count;
 	/* Attributes: the highest, and those that tests know; 0 for one that there is not. */
 	int			max, limit, memory_limit, flows, targets;
+	int			once;		/* cannot be changed, as flows, and is left as it is */
 	bool			one_queue;	/* nobody is kept from others' packets */
 	int			quotas[2];	/* percent, not more than 100 together */
 	uint32_t		flow_step;	/* flows are rounded up to it */
