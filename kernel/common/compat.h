@@ -45,8 +45,8 @@ static inline int tcf_classify_qdisc(struct sk_buff *skb,
 
 /* A packet found no room. */
 static inline int compat_drop_overlimit(struct sk_buff *skb,
-					   struct Qdisc *sch,
-					   struct sk_buff **to_free)
+					struct Qdisc *sch,
+					struct sk_buff **to_free)
 {
 #ifdef COMPAT_HAS_DROP_REASON
 	return qdisc_drop_reason(skb, sch, to_free, QDISC_DROP_OVERLIMIT);
@@ -57,8 +57,8 @@ static inline int compat_drop_overlimit(struct sk_buff *skb,
 
 /* A packet is dropped although there was room. */
 static inline int compat_drop_congested(struct sk_buff *skb,
-					   struct Qdisc *sch,
-					   struct sk_buff **to_free)
+					struct Qdisc *sch,
+					struct sk_buff **to_free)
 {
 #ifdef COMPAT_HAS_DROP_REASON
 	return qdisc_drop_reason(skb, sch, to_free, QDISC_DROP_CONGESTED);
@@ -98,7 +98,7 @@ compat_size_table_len(unsigned int len, const struct qdisc_size_table *stab)
  * packet that comes alone.
  */
 static inline void compat_set_pkt_len(struct sk_buff *skb,
-					 const struct Qdisc *sch)
+				      const struct Qdisc *sch)
 {
 	const struct qdisc_size_table *stab;
 
