@@ -52,9 +52,10 @@ mutate_c() {
     done
     mkdir -p "$out/c.source/test"
     sh kernel/copy.sh "$out/c.source" confucius
-    cp kernel/test/replay_confucius.c kernel/test/lines.h kernel/test/trace_confucius.h kernel/test/trace_follow.h kernel/test/replay_user.h kernel/test/replay_main.h \
+    cp kernel/test/replay_confucius.c kernel/test/lines.h kernel/test/trace_confucius.h \
+        kernel/test/trace_follow.h kernel/test/replay_user.h kernel/test/replay_main.h \
         kernel/test/user.h "$out/c.source/test/"
-    for file in common/flow_list.h $(cd kernel && ls confucius/confucius.h) \
+    for file in common/flow_list.h confucius/confucius.h \
         $(sed -n 's,^#include "\(confucius_.*\)",confucius/\1,p' kernel/confucius/confucius.h); do
         awk -f scripts/mutants.awk "kernel/$file" | sed "s|^|$file	|"
     done > "$out/c.list"

@@ -54,7 +54,7 @@ const fn or(unsaid: &'static str, key: &'static str, form: Form) -> Setting {
     Setting { key, form, unsaid }
 }
 
-/// What our plugins of tc call the opposite of a setting that is on or off.
+/// What tc calls the opposite of a setting that is on or off, where it has a rule for that.
 fn opposite(key: &str) -> String {
     match key {
         "ingress" => "egress".to_owned(),
@@ -63,14 +63,14 @@ fn opposite(key: &str) -> String {
     }
 }
 
-const ECN: Setting = set("ecn", Flag("ecn", "noecn"));
-const BYTEMODE: Setting = set("bytemode", Flag("bytemode", "nobytemode"));
+const ECN: Setting = set("ecn", Switch);
+const BYTEMODE: Setting = set("bytemode", Switch);
 const DQ_RATE: Setting = set(
     "dq_rate_estimator",
     Flag("dq_rate_estimator", "no_dq_rate_estimator"),
 );
 const CE_THRESHOLD: Setting = or("off", "ce_threshold", Time);
-const NAT: Setting = set("nat", Flag("nat", "nonat"));
+const NAT: Setting = set("nat", Switch);
 const SPLIT_GSO: Setting = set("split_gso", Switch);
 
 /// A discipline that tc has.
@@ -158,7 +158,7 @@ pub const DISCIPLINES: &[Spelling] = &[
             set("diffserv", Word),
             set("flowmode", Word),
             set("rtt", Time),
-            set("ingress", Flag("ingress", "egress")),
+            set("ingress", Switch),
             set("overhead", Number),
             set("mpu", Count),
             set("atm", Word),
@@ -166,7 +166,7 @@ pub const DISCIPLINES: &[Spelling] = &[
         ]),
         kernel: &[
             NAT,
-            set("wash", Flag("wash", "nowash")),
+            set("wash", Switch),
             set("split_gso", Flag("split-gso", "no-split-gso")),
         ],
     },
@@ -224,7 +224,7 @@ pub const DISCIPLINES: &[Spelling] = &[
             set("quantum", Size),
             set("initial_quantum", Size),
             set("refill_delay", Time),
-            set("pacing", Flag("pacing", "nopacing")),
+            set("pacing", Switch),
             or("off", "maxrate", AsRate),
             set("low_rate_threshold", AsRate),
             CE_THRESHOLD,

@@ -19,13 +19,15 @@ use units::{Bytes, Choice, Duration, Rate};
 const OURS: [&str; 3] = ["confucius", "mencius", "floq"];
 
 /// Kinds in C that a kind in Rust may be.
-const KINDS: [(&str, &[&str]); 5] = [
-    ("count", &["NUMBER", "PACKETS", "PERCENT", "SIZE"]),
-    ("size", &["SIZE"]),
-    ("duration", &["TIME"]),
-    ("yes or no", &["FLAG"]),
-    ("", &["CHOICE", "OWN"]),
-];
+fn kinds(kind: &str) -> &'static [&'static str] {
+    match kind {
+        "count" => &["NUMBER", "PACKETS", "PERCENT", "SIZE"],
+        "size" => &["SIZE"],
+        "duration" => &["TIME"],
+        "yes or no" => &["FLAG"],
+        _ => &["CHOICE", "OWN"],
+    }
+}
 
 /// A line of a list in C.
 #[derive(Debug, Clone)]
@@ -97,9 +99,7 @@ fn value(spec: &Spec, text: &str) -> Option<i64> {
 /// How Rust and C differ in a parameter; nothing where they do not.
 fn differences(spec: &Spec, other: &Listed) -> Vec<String> {
     let mut found = Vec::new();
-    let kinds = KINDS.iter().find(|(kind, _)| *kind == spec.kind);
-    let kinds = kinds.map_or(KINDS[4].1, |(_, kinds)| *kinds);
-    if !kinds.contains(&other.kind.as_str()) {
+    if !kinds(spec.kind).contains(&other.kind.as_str()) {
         found.push(format!("unit: {} and {}", spec.kind, other.kind));
     }
     if let (Some((least, most)), "core" | "own") = (spec.range, other.which.as_str())
