@@ -27,6 +27,20 @@ if ! sh scripts/kernel/packages.sh; then
     say "SKIPPED: QEMU and what else is named above cannot be installed here"
     exit 0
 fi
+# The program as it is built for this host, with this host's C library, which may be newer than the guests':
+# a folder whose files belong into /job.
+host_program() {
+    say "the program, with the libraries of this host"
+    sh scripts/apt.sh patchelf
+    cargo build --release --quiet --locked -p analects
+    mkdir -p "$results/program/lib"
+    # The guest boots with it in memory.
+    strip -o "$results/program/analects" "$target/release/analects"
+    ldd "$target/release/analects" | grep -o '/[^ ]*' | xargs cp -L -t "$results/program/lib"
+    loader=$(patchelf --print-interpreter "$target/release/analects")
+    patchelf --set-interpreter "/job/lib/${loader##*/}" --set-rpath /job/lib "$results/program/analects"
+}
+
 say "1 of 3: kernels (slow the first time only: some minutes of fetching, unpacking and chroots)"
 # shellcheck disable=SC2086 # a word or none
 sh scripts/kernel-engine.sh ${short:+--no-guest} "$@"
@@ -50,11 +64,7 @@ if [ -z "$short" ]; then
     for discipline in $disciplines; do
         python3 kernel/tc/tests/compile.py "kernel/tc/tests/$discipline.json" >"$results/$discipline.sh"
     done
-    say "the program without libraries, for the guests"
-    CARGO_TARGET_DIR=$target/guest RUSTFLAGS="-C target-feature=+crt-static" cargo build --release --quiet \
-        --locked --target x86_64-unknown-linux-gnu -p analects
-    # The guest boots with it in memory.
-    strip -o "$results/programs/analects" "$target/guest/x86_64-unknown-linux-gnu/release/analects"
+    host_program
 fi
 
 vm() { "$target/debug/vm" --limit 1200 "$@"; }
@@ -141,16 +151,16 @@ full() { # KERNEL
     done
     check "$1" analects-tc --file "$module" --file "$built/sch_mencius.ko" \
         --file kernel/test/analects-tc.sh \
-        --file "$results/programs/analects" \
+        --file "$results/program:/job" \
         --file "$results/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \
         sh analects-tc.sh ./analects sch_mencius.ko sch_confucius.ko
     check "$1" two-level --file "$built/sch_mencius.ko" --file kernel/test/two-level-in-guest.sh \
-        --file "$results/programs/analects" \
+        --file "$results/program:/job" \
         --file "$results/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \
         sh two-level-in-guest.sh ./analects sch_mencius.ko
     system=$cache/chroot-bookworm/usr
     check "$1" analects-real --file "$module" --file kernel/test/analects-real.sh \
-        --file "$results/programs/analects" \
+        --file "$results/program:/job" \
         --file "$system/bin/unshare:/job/bin/unshare" --file "$system/bin/setpriv:/job/bin/setpriv" \
         --file "$system/lib/x86_64-linux-gnu/libcap-ng.so.0:/usr/lib/libcap-ng.so.0" \
         --file "$results/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \

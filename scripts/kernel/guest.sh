@@ -3,15 +3,11 @@
 # analects-guest, and the tc plugins of our disciplines. cargo and cc know what has changed.
 set -eu
 . scripts/kernel/common.sh
-target=x86_64-unknown-linux-gnu
-folder=${CARGO_TARGET_DIR:-target}/guest
-
 # Code for any x86-64, whatever this host has, with the C library inside.
 say "building the guest"
-CARGO_TARGET_DIR=$folder RUSTFLAGS="-C target-feature=+crt-static" \
-    ${CARGO:-cargo} build --release --locked --quiet --target "$target" -p guest ||
+${CARGO:-cargo} rustc --release --locked --quiet -p guest --bin analects-guest -- -C target-feature=+crt-static ||
     fail "the guest does not build"
-built=$folder/$target/release/analects-guest
+built=${CARGO_TARGET_DIR:-target}/release/analects-guest
 cmp -s "$built" "$cache/analects-guest" || {
     cp "$built" "$cache/analects-guest.part"
     mv "$cache/analects-guest.part" "$cache/analects-guest"
