@@ -2,12 +2,15 @@
 # Each sets up what it needs; `sh scripts/setup.sh` says what that is.
 
 CARGO ?= cargo
-ANALECTS = target/release/analects
+# The profile of what is run; dev is that of the tests, and shares their dependencies.
+ANALECTS_PROFILE ?= release
+export ANALECTS_PROFILE
+ANALECTS = target/$(patsubst dev,debug,$(ANALECTS_PROFILE))/analects
 
 .PHONY: demo test test-kernel-sanitizers bench bench-kernel reference reproduction lint fuzz man deb test-deb test-tc cross setup clean
 
 demo: setup
-	$(CARGO) build --release --locked -p analects
+	$(CARGO) build --profile $(ANALECTS_PROFILE) --locked -p analects
 	@for control in gcc copa bbr; do \
 	    echo; echo "A call under $$control:"; \
 	    $(ANALECTS) run scenarios/page-during-call.toml --set traffic.call.control=$$control \
@@ -59,14 +62,14 @@ test-link: setup
 # What `analects probe` says of sixteen links, with real packets: some four minutes. As test-link.
 .PHONY: probe-matrix
 probe-matrix: setup
-	$(CARGO) build --release --locked -p analects
+	$(CARGO) build --profile $(ANALECTS_PROFILE) --locked -p analects
 	sh scripts/probe-over-link.sh
 
 # The speed of `analects link` beside mahimahi's mm-link, where MAHIMAHI names a build of that. Writes
 # target/bench-live.json.
 .PHONY: bench-live
 bench-live: setup
-	$(CARGO) build --release --locked -p analects
+	$(CARGO) build --profile $(ANALECTS_PROFILE) --locked -p analects
 	python3 scripts/bench-live.py
 
 # `gcc` beside libwebrtc's own, which is fetched and built once, outside of the tree. Writes the
@@ -89,7 +92,7 @@ reference: setup
 # What needs Linux has pages of its own, below: no kernel is looked for here.
 reproduction: export ANALECTS_CACHE = target/without-kernel
 reproduction: setup
-	$(CARGO) build --release --locked -p analects
+	$(CARGO) build --profile $(ANALECTS_PROFILE) --locked -p analects
 	$(ANALECTS) reproduce confucius-beyond/all --quick --format markdown > target/confucius-beyond.md
 	mv target/confucius-beyond.md docs/reproduction/
 
@@ -98,7 +101,7 @@ reproduction: setup
 # SHORT=1 takes twelve combinations and three seeds.
 .PHONY: matrix
 matrix: setup
-	$(CARGO) build --release --locked -p analects
+	$(CARGO) build --profile $(ANALECTS_PROFILE) --locked -p analects
 	$(ANALECTS) reproduce matrix/household matrix/abuse matrix/recorded-wifi matrix/recorded-4g matrix/computers $(if $(SHORT),--quick)
 
 # FLOQ's evaluation and its open questions: some forty minutes of a processor. What was interrupted goes on
@@ -106,7 +109,7 @@ matrix: setup
 .PHONY: reproduction-floq
 reproduction-floq: export ANALECTS_CACHE = target/without-kernel
 reproduction-floq: setup
-	$(CARGO) build --release --locked -p analects
+	$(CARGO) build --profile $(ANALECTS_PROFILE) --locked -p analects
 ifdef SHORT
 	$(ANALECTS) reproduce floq/mechanism floq-beyond/fair-queues --quick
 else
@@ -121,7 +124,7 @@ endif
 .PHONY: reproduction-thesis
 reproduction-thesis: export ANALECTS_CACHE = target/without-kernel
 reproduction-thesis: setup
-	$(CARGO) build --release --locked -p analects
+	$(CARGO) build --profile $(ANALECTS_PROFILE) --locked -p analects
 ifdef SHORT
 	$(ANALECTS) reproduce thesis/fig1 thesis/call --quick
 else
@@ -134,7 +137,7 @@ endif
 .PHONY: reproduction-tonopah
 reproduction-tonopah: export ANALECTS_CACHE = target/without-kernel
 reproduction-tonopah: setup
-	$(CARGO) build --release --locked -p analects
+	$(CARGO) build --profile $(ANALECTS_PROFILE) --locked -p analects
 ifdef SHORT
 	$(ANALECTS) reproduce tonopah/performance --quick
 else
@@ -146,7 +149,7 @@ endif
 .PHONY: reproduction-quick
 reproduction-quick: export ANALECTS_CACHE = target/without-kernel
 reproduction-quick: setup
-	$(CARGO) build --release --locked -p analects
+	$(CARGO) build --profile $(ANALECTS_PROFILE) --locked -p analects
 	$(ANALECTS) reproduce confucius/all floq/all tonopah/all thesis/all --quick
 
 # Every claim of the paper, under its own calls and under those that people have: about ten hours of a
@@ -154,7 +157,7 @@ reproduction-quick: setup
 .PHONY: reproduction-full
 reproduction-full: export ANALECTS_CACHE = target/without-kernel
 reproduction-full: setup
-	$(CARGO) build --release --locked -p analects
+	$(CARGO) build --profile $(ANALECTS_PROFILE) --locked -p analects
 	$(ANALECTS) reproduce confucius/all --calls paper,webrtc --runs docs/reproduction/runs.toml \
 	    --format markdown > target/confucius.md
 	mv target/confucius.md docs/reproduction/
@@ -162,7 +165,7 @@ reproduction-full: setup
 # The pages of docs/reproduction that need Linux: some three hours of two processors.
 .PHONY: reproduction-linux
 reproduction-linux: setup
-	$(CARGO) build --release --locked -p analects
+	$(CARGO) build --profile $(ANALECTS_PROFILE) --locked -p analects
 	sh scripts/kernel-engine.sh 6.1
 	$(ANALECTS) agree engines/all --quick --format markdown > target/linux.md && mv target/linux.md docs/reproduction/linux.md
 	$(ANALECTS) reproduce confucius/fig16 --quick --format markdown > target/fig16.md && \
@@ -203,7 +206,7 @@ fuzz:
 
 # Man pages and completions, into target/man and target/completions.
 man:
-	$(CARGO) build --release --locked -p analects
+	$(CARGO) build --profile $(ANALECTS_PROFILE) --locked -p analects
 	$(ANALECTS) man target/man
 	mkdir -p target/completions
 	for shell in bash zsh fish; do $(ANALECTS) completions $$shell > target/completions/analects.$$shell; done

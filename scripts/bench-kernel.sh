@@ -14,6 +14,6 @@ sh scripts/kernel-engine.sh "$kernel"
 target=${CARGO_TARGET_DIR:-target}
 mkdir -p target
 sh scripts/kernel-module.sh "$kernel" kernel/bench "$target/gate"
-cargo build --release --locked --quiet -p bench
-exec "$target/release/bench" kernel --kernel "$kernel" --gate "$target/gate/sch_gate.ko" \
+bench=$(sh scripts/built.sh bench)
+exec "$bench" kernel --kernel "$kernel" --gate "$target/gate/sch_gate.ko" \
     --out target/bench-kernel.json $short

@@ -32,12 +32,12 @@ fi
 host_program() {
     say "the program, with the libraries of this host"
     sh scripts/apt.sh patchelf
-    cargo build --release --quiet --locked -p analects
+    built=$(sh scripts/built.sh analects)
     mkdir -p "$results/program/lib"
     # The guest boots with it in memory.
-    strip -o "$results/program/analects" "$target/release/analects"
-    ldd "$target/release/analects" | grep -o '/[^ ]*' | xargs cp -L -t "$results/program/lib"
-    loader=$(patchelf --print-interpreter "$target/release/analects")
+    strip -o "$results/program/analects" "$built"
+    ldd "$built" | grep -o '/[^ ]*' | xargs cp -L -t "$results/program/lib"
+    loader=$(patchelf --print-interpreter "$built")
     patchelf --set-interpreter "/job/lib/${loader##*/}" --set-rpath /job/lib "$results/program/analects"
 }
 

@@ -18,10 +18,7 @@ if [ "${1:-}" != --inside ]; then
             sh scripts/apt.sh iproute2 util-linux iputils-ping iperf3 python3 nftables
     done
     analects=${1:-}
-    if [ -z "$analects" ]; then
-        cargo build --release --locked -p analects
-        analects=${CARGO_TARGET_DIR:-target}/release/analects
-    fi
+    [ -n "$analects" ] || analects=$(sh scripts/built.sh analects)
     analects=$(realpath "$analects")
     [ -x "$analects" ] || { echo "test-link: $analects cannot be run" >&2; exit 1; }
     [ -w /dev/net/tun ] || missing "/dev/net/tun cannot be used; run it as root, or chmod 666 /dev/net/tun"

@@ -19,10 +19,7 @@ if [ "${1:-}" != --inside ]; then
             missing "there is no $program; install iproute2 and util-linux"
     done
     analects=${1:-}
-    if [ -z "$analects" ]; then
-        cargo build --release --locked -p analects
-        analects=${CARGO_TARGET_DIR:-target}/release/analects
-    fi
+    [ -n "$analects" ] || analects=$(sh scripts/built.sh analects)
     analects=$(realpath "$analects")
     [ -x "$analects" ] || { echo "test-live: $analects cannot be run" >&2; exit 1; }
     unshare -Urn true 2>/dev/null || missing "a namespace cannot be made here: unshare -Urn fails"

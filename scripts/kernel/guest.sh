@@ -3,6 +3,7 @@
 # analects-guest, and the tc plugins of our disciplines. cargo and cc know what has changed.
 set -eu
 . scripts/kernel/common.sh
+
 # Code for any x86-64, whatever this host has, with the C library inside.
 say "building the guest"
 ${CARGO:-cargo} rustc --release --locked --quiet -p guest --bin analects-guest -- -C target-feature=+crt-static ||

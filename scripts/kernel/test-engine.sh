@@ -5,8 +5,7 @@
 set -eu
 . scripts/kernel/common.sh
 kernel=$1
-analects=${CARGO_TARGET_DIR:-target}/release/analects
-cargo build --release --quiet --locked -p analects
+analects=$(sh scripts/built.sh analects)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
