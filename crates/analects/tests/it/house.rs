@@ -18,7 +18,7 @@ const FLOORS: [&[&str]; 8] = [
     ],
     &["scenario"],
     &["measure"],
-    &["theory", "report", "sim", "guest"],
+    &["theory", "report", "sim", "guest", "campaign"],
     &["reproduce", "linux", "live"],
     &["analects", "bench"],
 ];
