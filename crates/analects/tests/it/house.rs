@@ -228,19 +228,18 @@ fn code(text: &str) -> String {
     lines.map(|line| line.to_owned() + "\n").collect()
 }
 
-/// Paths of the file's `use` statements, and whether they are public.
+/// Paths of the file's `use` statements, and whether others see what they name.
 fn uses(text: &str) -> Vec<(bool, Vec<String>)> {
     let mut found = Vec::new();
     for line in text.split(';') {
-        let line = line.trim_start();
-        let public = line.starts_with("pub use ");
-        let start = match line.find("use ") {
-            Some(0) => 4,
-            Some(4) if public => 8,
-            _ => continue,
+        let Some((seen_by, paths)) = line.trim_start().split_once("use ") else {
+            continue;
         };
-        let paths = tree(&line[start..]);
-        found.extend(paths.into_iter().map(|path| (public, path)));
+        let public = seen_by.starts_with("pub") && !seen_by.trim_end().contains(' ');
+        if public || seen_by.is_empty() {
+            let paths = tree(paths);
+            found.extend(paths.into_iter().map(|path| (public, path)));
+        }
     }
     found
 }
@@ -380,11 +379,11 @@ fn the_check_finds_circles() {
     assert_eq!(named("$crate::a::b; workcrate::c", 1), [""; 0]);
     let text = "use crate::a::b::C; use crate::d::E; use super::f::G;";
     assert_eq!(inside(text, "crate::a::", 1), ["b", "f"]);
-    let paths: Vec<String> = uses("mod a;\npub use a::{B, c::{D, E}};\nuse f::G as H;\nfn g() {}")
+    let paths: Vec<String> = uses("mod a;\npub use a::{B, c::{D, E}};\nuse f::G as H;\npub(super) use i::J;\nfn g() {}")
         .iter()
         .map(|(public, path)| format!("{public} {}", path.join("::")))
         .collect();
-    let expected = ["true a::B", "true a::c::D", "true a::c::E", "false f::G"];
+    let expected = ["true a::B", "true a::c::D", "true a::c::E", "false f::G", "true i::J"];
     assert_eq!(paths, expected);
     let edges = |list: &[(&str, &[&str])]| {
         let to = |to: &[&str]| to.iter().map(|&to| to.to_owned()).collect();
