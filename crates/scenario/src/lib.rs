@@ -12,7 +12,6 @@ mod capacity;
 mod complete;
 mod document;
 mod dscp;
-pub mod ends;
 mod error;
 pub mod files;
 mod model;

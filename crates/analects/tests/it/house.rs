@@ -17,7 +17,7 @@ const FLOORS: [&[&str]; 8] = [
         "machine",
     ],
     &["scenario"],
-    &["measure"],
+    &["measure", "endpoints"],
     &["theory", "report", "sim", "guest", "campaign"],
     &["reproduce", "linux", "live"],
     &["analects", "bench"],
