@@ -22,10 +22,12 @@ mod resolve;
 mod section;
 mod traffic;
 mod via;
+mod wire;
 
 pub use document::{CAPACITIES, Document};
 pub use dscp::Dscp;
 pub use error::{ScenarioError, printable};
 pub use model::{Buffer, Link, Path, Scenario, Stack, Traffic, Uplink, Via};
 pub use names::{AnyNames, Names};
+pub use wire::{Share, Wire};
 pub use units::Choice;

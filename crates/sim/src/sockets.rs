@@ -99,7 +99,7 @@ impl<'a> Ends<'a> {
             .iter()
             .map(|link| &self.scenario.links[usize::from(*link)]);
         let through = through.filter(|link| !route.up || link.up.is_some());
-        let on_links = through.fold(Duration::ZERO, |sum, link| sum + link.delay);
+        let on_links = through.fold(Duration::ZERO, |sum, link| sum + link.wire.delay);
         let one_way = (path.rtt + route.extra_rtt) / 2;
         Route {
             path: self.network.path(&queues),
