@@ -6,7 +6,8 @@
 # c: each mutant of the core in kernel/ replays the traces that were worked out by hand and random
 # ones, and is dead when it decides otherwise than the discipline in Rust, crashes or hangs. rust:
 # cargo-mutants. Both leave a list of survivors in target/mutants; whether one of them decides as it
-# should is for a reader to say. JOBS=4 tries so many at once.
+# should is for a reader to say. Those in C of which a reader did stand in kernel/test/mutants-alive.txt,
+# and another one is a failure. JOBS=4 tries so many at once.
 set -eu
 cd "$(dirname "$0")/.."
 root=$PWD out=$PWD/target/mutants jobs=${JOBS:-$(nproc)}
@@ -65,6 +66,14 @@ mutate_c() {
     echo "mutants of the core in C: $(grep -c '^dead' "$out/c.fates") dead," \
         "$(grep -c '^unbuilt' "$out/c.fates" || true) do not compile, alive:"
     cat "$out/c.survivors"
+    # Lines move; what stands in them stays.
+    sed 's/:[0-9]*: /: /' "$out/c.survivors" | LC_ALL=C sort -u > "$out/c.alive"
+    grep -v '^#' kernel/test/mutants-alive.txt | LC_ALL=C comm -23 "$out/c.alive" - > "$out/c.new"
+    if [ -s "$out/c.new" ]; then
+        echo "mutants: error: these live, and kernel/test/mutants-alive.txt does not know them:" >&2
+        cat "$out/c.new" >&2
+        return 1
+    fi
 }
 
 mutate_rust() {

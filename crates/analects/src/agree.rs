@@ -10,7 +10,8 @@ use crate::refused::Refused;
 use crate::run::print;
 use crate::table::plain;
 use reproduce::agreement::{Row, Verdict, compare, judged_together};
-use reproduce::{Error, Experiment, Keeping, Wanted};
+use campaign::{Error, Keeping};
+use reproduce::{Experiment, Wanted};
 use std::collections::BTreeSet;
 
 type Result<T> = std::result::Result<T, Refused>;

@@ -4,7 +4,7 @@ use crate::cli::Parallel;
 use crate::engines::Chosen;
 use crate::progress::Bar;
 use crate::refused::Refused;
-use reproduce::{Error, Store};
+use campaign::{Error, Store};
 use std::path::Path;
 
 /// Threads for so many runs at a time.

@@ -10,7 +10,8 @@ use crate::reproduce::one;
 use crate::run::print;
 use reproduce::budget::{self, Pilot, Runs};
 use reproduce::experiment::Wants;
-use reproduce::{Data, Experiment, Keeping, Wanted};
+use campaign::Keeping;
+use reproduce::{Data, Experiment, Wanted};
 use rustix::time::{ClockId, clock_gettime};
 
 type Result<T> = std::result::Result<T, Refused>;

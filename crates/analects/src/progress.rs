@@ -48,7 +48,7 @@ impl Bar {
     }
 }
 
-impl reproduce::Progress for Bar {
+impl campaign::Progress for Bar {
     fn done(&self) {
         self.bar.inc(1);
     }

@@ -6,7 +6,7 @@ use crate::refused::Refused;
 use measure::{EngineError, RunResult, Sink};
 use report::export::run_name;
 use report::taps::{JsonLines, PacketLog, Pcap, Tap};
-use reproduce::{Job, Listener};
+use campaign::{Job, Listener};
 use scenario::Scenario;
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -1,6 +1,6 @@
 //! The scenario as it was run, for `--out`: a file that can be run again.
 
-use reproduce::Job;
+use campaign::Job;
 use scenario::{Choice, Document, Scenario};
 use sim::Simulator;
 use std::fmt::Write as _;

@@ -9,8 +9,7 @@ use crate::{left_out, recording, resolved, table, variants};
 use measure::Engine;
 use measure::metric::Registry;
 use report::export::{self, Document};
-use reproduce::experiment::Case;
-use reproduce::{Grid, Job, Keeping};
+use campaign::{Case, Cell, Grid, Job, Keeping};
 use scenario::{CAPACITIES, Names, Scenario};
 use std::path::{Path, PathBuf};
 
@@ -44,7 +43,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
     let kept = campaign::kept(store(what, out).as_deref(), &chosen)?;
     let keeping = kept.as_ref().map(|(store, basis)| Keeping { store, basis });
     let results = counted(&pool(&what.parallel)?, &scenario.name, |bar| {
-        reproduce::run(engine, &jobs, keeping, bar)
+        campaign::run(engine, &jobs, keeping, bar)
     });
     let results = results.map_err(campaign::refused)?;
     let completed = document.completed(scenario);
@@ -239,7 +238,7 @@ fn grid(
         cases: cases
             .map(|choice| Case::plain(&choice.to_string()))
             .collect(),
-        cells: vec![reproduce::Cell::default()],
+        cells: vec![Cell::default()],
         traces,
         seeds: (shape.seed, shape.repeats(engine.name())),
         without: shape.without.clone(),

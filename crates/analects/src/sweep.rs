@@ -10,7 +10,7 @@ use crate::run::{self, print};
 use crate::table::plain;
 use measure::metric::{Registry, Selection};
 use measure::{Estimate, Statistic};
-use reproduce::Keeping;
+use campaign::Keeping;
 use reproduce::sweep::{self, Point, Runs, Sweep};
 use scenario::{Document, Names, Scenario};
 use serde::Serialize;

@@ -1,6 +1,6 @@
 //! What `--set` and folders choose: one scenario becomes several.
 
-use reproduce::Trace;
+use campaign::Trace;
 use scenario::{Document, ScenarioError, files};
 use std::collections::BTreeMap;
 

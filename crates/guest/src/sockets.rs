@@ -103,7 +103,7 @@ impl Ends {
         let [(place, own, marking), (far_place, far_own, far_marking)] = self.sites(flow)?;
         let traffic = self.setup.traffic(flow.entry);
         let (config, seed) = (self.setup.config(), self.setup.seed);
-        let makers = scenario::ends::endpoints(now, traffic, flow, &config, &self.controls, seed);
+        let makers = endpoints::pair(now, traffic, flow, &config, &self.controls, seed);
         let [near_maker, far_maker] = makers.tried(&traffic.name)?;
         let (first, second) = (flow.first, flow.first.peer());
         let tokens = [self.token(first.0), self.token(second.0)];
@@ -163,7 +163,7 @@ impl Sockets for Ends {
             return stream.send(&self.epoll, token, &self.filler, bytes);
         }
         if let Some(maker) = self.maker(end) {
-            scenario::ends::send(maker, now, stream, bytes);
+            endpoints::send(maker, now, stream, bytes);
             self.ready.push(end.0);
         }
         Ok(())
@@ -171,7 +171,7 @@ impl Sockets for Ends {
 
     fn datagram(&mut self, _now: Instant, end: driver::End, datagram: Datagram) -> Result<()> {
         if let Some(maker) = self.maker(end) {
-            scenario::ends::datagram(maker, datagram);
+            endpoints::datagram(maker, datagram);
             self.ready.push(end.0);
         }
         Ok(())
@@ -179,7 +179,7 @@ impl Sockets for Ends {
 
     fn conditions(&mut self, now: Instant, end: driver::End, stream: u8) -> Option<Conditions> {
         self.ready.push(end.0);
-        scenario::ends::conditions(self.maker(end)?, now, stream)
+        endpoints::conditions(self.maker(end)?, now, stream)
     }
 
     /// Linux tells it by `SIOCOUTQNSD` only, which takes unsafe code: the host refuses who asks.
@@ -189,20 +189,20 @@ impl Sockets for Ends {
 
     fn frame(&mut self, now: Instant, end: driver::End, frame: Frame) {
         if let Some(maker) = self.maker(end) {
-            scenario::ends::frame(maker, now, frame);
+            endpoints::frame(maker, now, frame);
         }
     }
 
     fn fill(&mut self, now: Instant, end: driver::End, rate: Rate) {
         if let Some(maker) = self.maker(end) {
-            scenario::ends::fill(maker, now, rate);
+            endpoints::fill(maker, now, rate);
             self.ready.push(end.0);
         }
     }
 
     fn audio(&mut self, end: driver::End, frame: AudioFrame) {
         if let Some(maker) = self.maker(end) {
-            scenario::ends::audio(maker, frame);
+            endpoints::audio(maker, frame);
             self.ready.push(end.0);
         }
     }

@@ -251,7 +251,7 @@ impl World {
             && let Some(event) = datagrams.maker.event()
         {
             let driver = &mut self.driver;
-            scenario::ends::tell(driver, now, End(number), event, &mut self.sockets)?;
+            endpoints::tell(driver, now, End(number), event, &mut self.sockets)?;
             spoke = true;
         }
         Ok(spoke)

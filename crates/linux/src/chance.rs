@@ -25,7 +25,7 @@ pub fn delay(nanos: u64, late: Duration) -> String {
 
 /// What the wire behind the link does to packets; nothing if it does nothing.
 pub fn wire(link: &Link) -> Option<String> {
-    let (share, burst) = (link.loss, link.loss_burst);
+    let (share, burst) = (link.wire.loss.0, link.wire.loss_burst);
     let losses = match share > 0.0 {
         false => String::new(),
         true if burst > 1.0 => {
@@ -39,8 +39,8 @@ pub fn wire(link: &Link) -> Option<String> {
         }
         true => format!(" loss {:.6}%", 100.0 * share),
     };
-    let does = share > 0.0 || link.jitter > Duration::ZERO;
-    does.then(|| delay(0, link.jitter) + &losses)
+    let does = share > 0.0 || link.wire.jitter > Duration::ZERO;
+    does.then(|| delay(0, link.wire.jitter) + &losses)
 }
 
 #[cfg(test)]

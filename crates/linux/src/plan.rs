@@ -189,7 +189,7 @@ fn shape(
     };
     let shaped = Shaped {
         rate,
-        overhead: link.overhead,
+        overhead: link.wire.overhead(),
         discipline,
     };
     Ok((shaped, built))

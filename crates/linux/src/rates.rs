@@ -19,14 +19,14 @@ pub fn steps(scenario: &Scenario, link: &Link) -> Vec<RateStep> {
         for (at, hold, rate) in windows(capacity, scenario.duration) {
             // A full packet takes a little longer than an outage: it is on the wire meanwhile, and
             // no second one leaves just before the end.
-            let packet = u64::from(MTU + link.overhead);
+            let packet = u64::from(MTU + link.wire.overhead());
             let least = Rate::from_bytes_over(packet, hold + MARGIN);
             steps.push(RateStep {
                 at: at.as_nanos(),
                 device: device.to_owned(),
                 class: handle + CLASS,
                 rate: (rate.max(least).as_bits() / 8).max(1),
-                overhead: link.overhead as u16,
+                overhead: link.wire.overhead() as u16,
                 burst: BURST,
             });
         }

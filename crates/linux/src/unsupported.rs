@@ -16,11 +16,11 @@ pub fn unsupported(scenario: &Scenario) -> Vec<Unsupported> {
         refuse("links".to_owned(), Refusal::new(reason));
     }
     for link in &scenario.links {
-        if link.device > 0 {
+        if link.wire.device > 0 {
             let reason = "packets leave the discipline one by one; there is no device behind it";
             refuse(format!("link.{}.device", link.name), Refusal::new(reason));
         }
-        if link.delay > Duration::ZERO {
+        if link.wire.delay > Duration::ZERO {
             let reason = "all of the round trip is at its ends";
             refuse(format!("link.{}.delay", link.name), Refusal::new(reason));
         }

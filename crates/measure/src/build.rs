@@ -95,13 +95,14 @@ fn build<P: Send + 'static>(
         children: Vec::new(),
         remarks: Vec::new(),
     };
-    let of = plan.of;
+    let wire = &plan.of.wire;
+    let loss = wire.loss.0;
     let line = Line {
-        overhead: of.overhead,
-        device: of.device,
-        delay: of.delay,
-        chance: (of.loss > 0.0 || of.jitter > Duration::ZERO)
-            .then(|| Chance::new(of.loss, of.loss_burst, of.jitter, seed, &plan.name)),
+        overhead: wire.overhead(),
+        device: wire.device,
+        delay: wire.delay,
+        chance: (loss > 0.0 || wire.jitter > Duration::ZERO)
+            .then(|| Chance::new(loss, wire.loss_burst, wire.jitter, seed, &plan.name)),
         ..Line::new(plan.capacity.clone())
     };
     Ok((Link::new(queue, line), described))

@@ -13,7 +13,8 @@ mod figures;
 
 use crate::discovery::{least_p, limit};
 use crate::experiment::Experiment;
-use crate::{Error, Keeping, Progress, Wanted, run};
+use crate::Wanted;
+use campaign::{Error, Keeping, Progress, run};
 use figures::{Figure, Near, Seen, figures};
 use measure::estimate::{self, Against, Estimate, LEVEL, Statistic};
 use measure::interval::LEAST_ALIKE;

@@ -1,6 +1,7 @@
 //! Experiments with other calls than their own.
 
-use crate::design::{Axis, AxisValue, Settings};
+use crate::design::{Axis, AxisValue};
+use campaign::Settings;
 use crate::experiment::{Experiment, STANDS_FOR};
 use scenario::ScenarioError;
 

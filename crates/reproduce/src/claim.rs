@@ -7,7 +7,8 @@ mod together;
 pub use range::Range;
 pub(super) use together::judged_together;
 
-use crate::design::{AxisValue, Design, Settings};
+use crate::design::{AxisValue, Design};
+use campaign::Settings;
 use crate::discovery::least_p;
 use crate::facts::{self, Fact, Facts};
 use crate::figure::number;

@@ -8,12 +8,13 @@ use crate::curves::Curves;
 use crate::design::Design;
 use crate::figure::Figure;
 use crate::score::Score;
+use campaign::{Case, Settings};
 use measure::metric::Registry;
 use scenario::{Choice, Document, ScenarioError};
 use serde::Deserialize;
 use units::Refusal;
 
-pub use crate::design::{Axis, AxisValue, Case, Settings};
+pub use crate::design::{Axis, AxisValue};
 
 /// An experiment.
 #[derive(Debug, Clone)]

@@ -1,6 +1,7 @@
 //! A figure in the paper's form: as a table, and as a plot.
 
-use crate::design::{Design, Settings};
+use crate::design::Design;
+use campaign::Settings;
 use crate::records::Records;
 use measure::estimate::{self, Against, Estimate, LEVEL, Statistic};
 use measure::metric::Selection;

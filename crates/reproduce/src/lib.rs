@@ -1,18 +1,16 @@
-//! Campaigns and experiments: many runs, and what a paper claims of them, with a verdict.
+//! Experiments: a paper's claims, each with a verdict.
 //!
-//! A [`Grid`] says what is run. [`Grid::plan`] makes [jobs](job) of it, [`campaign::run`] makes the
-//! jobs, and a [`Store`] keeps what came of them, for any number of processes. An experiment is a
-//! file ([`experiment`]) that says what to run and what is claimed; [`outcome`] checks each claim;
-//! [`page`] prints what came of it for a terminal, as Markdown and as HTML.
+//! An experiment is a file ([`experiment`]) that says what to run and what is claimed; [`outcome`] runs
+//! it as a [campaign] and checks each claim; [`page`] prints the verdicts for a terminal, as Markdown
+//! and as HTML.
 //!
-//! Not for: running a scenario (`sim`, `linux`); measuring a run (`measure`); drawing (`report`).
+//! Not for: making and keeping many runs (`campaign`); measuring a run (`measure`); drawing (`report`).
 
 #![deny(missing_docs)]
 
 pub mod agreement;
 pub mod budget;
 mod calls;
-pub mod campaign;
 pub mod claim;
 pub mod curves;
 pub mod data;
@@ -22,41 +20,31 @@ mod drawn;
 pub mod experiment;
 pub mod facts;
 pub mod figure;
-pub mod job;
 mod matrix;
 pub mod page;
 pub mod pages;
-pub mod plan;
-mod progress;
 pub mod records;
 pub mod registry;
 mod sample;
 pub mod score;
 mod scoreboard;
-pub mod store;
 pub mod sweep;
 #[cfg(test)]
 mod testing;
 
-pub use campaign::{Keeping, run};
 pub use data::Data;
 pub use experiment::{Experiment, Wants};
-pub use job::{Description, Job, Listener};
 pub use matrix::Wanted;
-pub use plan::{Cell, Grid, Trace};
-pub use progress::Progress;
 pub use scoreboard::{Board, boards};
-pub use store::Store;
 
+use campaign::{Error, Job, Keeping, Progress, run};
 use claim::Checked;
 use facts::Facts;
 use figure::Shown;
-use measure::{Engine, EngineError, RunResult};
+use measure::{Engine, RunResult};
 use records::Records;
-use scenario::{Names, ScenarioError};
+use scenario::Names;
 use score::Scored;
-use std::io;
-use std::path::{Path, PathBuf};
 use units::Refusal;
 
 /// What came of an experiment.
@@ -74,36 +62,6 @@ pub struct Outcome<'a> {
     pub figures: Vec<Shown>,
     /// A report on one run of each case over time: who waits, and why.
     pub mechanism: Option<String>,
-}
-
-/// Why an experiment was not run.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// The experiment is wrong.
-    #[error("{}: {}; {}", .0.place(), .0.message, .0.help)]
-    Scenario(#[from] ScenarioError),
-    /// The engine could not run it.
-    #[error("{0}")]
-    Engine(#[from] EngineError),
-    /// A file or folder cannot be read or written.
-    #[error("{}: {error}", path.display())]
-    File {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        error: io::Error,
-    },
-    /// Something that it names does not exist.
-    #[error("{0}")]
-    Wrong(Refusal),
-}
-
-impl Error {
-    /// The error about the file or folder at `path`.
-    pub(crate) fn file(path: &Path, error: io::Error) -> Error {
-        let path = path.to_owned();
-        Error::File { path, error }
-    }
 }
 
 /// Runs `experiment`, or takes what was kept of its runs, and checks its claims.

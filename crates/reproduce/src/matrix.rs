@@ -2,7 +2,7 @@
 
 use crate::data::{self, Data};
 use crate::experiment::{AxisValue, Experiment};
-use crate::plan::{Cell, Grid, Trace};
+use campaign::{Cell, Grid, Trace};
 use crate::sample;
 use scenario::ScenarioError;
 use std::collections::BTreeMap;

@@ -1,6 +1,7 @@
 //! The runs of an experiment, found by what distinguishes them.
 
-use crate::design::{Axis, Design, Settings};
+use crate::design::{Axis, Design};
+use campaign::Settings;
 use crate::facts::Facts;
 use measure::metric::{Observed, Selection};
 use measure::{RunResult, Units};

@@ -6,7 +6,8 @@
 //! nothing. Of all these verdicts on one metric at most one in twenty is wrong (`discovery.rs`).
 
 use crate::claim::{Names, negated};
-use crate::design::{Design, Settings};
+use crate::design::Design;
+use campaign::Settings;
 use crate::discovery::{least_p, limit};
 use crate::records::Records;
 use measure::estimate::{Against, Estimate, LEVEL, Statistic, compare};

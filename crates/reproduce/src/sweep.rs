@@ -4,8 +4,8 @@
 
 use crate::experiment::{Axis, AxisValue, Experiment, Written};
 use crate::figure::{self, Form, Panel, Series, Shown};
-use crate::plan::SETTING;
-use crate::{Data, Error, Keeping, Outcome, Progress, Wanted, run};
+use crate::{Data, Outcome, Wanted};
+use campaign::{Error, Keeping, Progress, SETTING, run};
 use measure::estimate::{Estimate, Statistic, estimate};
 use measure::metric::{Observed, Registry, Selection};
 use measure::{Engine, RunResult, Units};

@@ -27,15 +27,11 @@ impl Document {
         fill(root, "noise", &scenario.noise.to_string());
         for (table, link) in tables(root, "link").into_iter().zip(&scenario.links) {
             fill(table, "name", &link.name);
-            fill(table, "rtt", "0s");
             played(table);
             tables(table, "up").into_iter().for_each(played);
-            fill(table, "overhead", &format!("{}B", link.overhead));
-            fill(table, "device", &link.device.to_string());
-            fill(table, "delay", &link.delay.to_string());
-            fill(table, "jitter", &link.jitter.to_string());
-            fill(table, "loss", &link.loss.to_string());
-            fill(table, "loss_burst", &link.loss_burst.to_string());
+            for (key, value) in link.wire.values() {
+                fill(table, key, &value);
+            }
         }
         for table in tables(root, "traffic") {
             let name = name_of(table).unwrap_or_default().to_owned();

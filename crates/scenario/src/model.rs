@@ -2,6 +2,7 @@
 
 use crate::dscp::Dscp;
 use crate::files::Incomplete;
+use crate::wire::Wire;
 use link::Capacity;
 use qdisc::Limit;
 use transport::media::MediaParams;
@@ -75,8 +76,8 @@ impl Scenario {
             let links = || via.links.iter().map(|link| &self.links[usize::from(*link)]);
             let sum =
                 |of: fn(&Link) -> Duration| links().map(of).fold(Duration::ZERO, |a, b| a + b);
-            let delay = sum(|link| link.delay);
-            let own = sum(|link| link.rtt) + delay * 2;
+            let delay = sum(|link| link.wire.delay);
+            let own = sum(|link| link.wire.rtt) + delay * 2;
             Path {
                 at: via.at,
                 links: via.links.clone(),
@@ -167,25 +168,12 @@ impl Stack {
 pub struct Link {
     /// Its name.
     pub name: String,
-    /// Round trip that it adds, behind the last link of a path.
-    pub rtt: Duration,
-    /// How long a packet is under way behind this link, in each direction: what the next link sees.
-    pub delay: Duration,
-    /// Share of packets that the wire loses, in each direction.
-    pub loss: f64,
-    /// How many packets in a row are lost on average, from 1: then losses are independent.
-    pub loss_burst: f64,
-    /// A packet is up to so much longer under way behind the link, in order.
-    pub jitter: Duration,
+    /// What its wire does to packets.
+    pub wire: Wire,
     /// What it can carry.
     pub capacity: Capacity,
     /// The room that its owner gave the queue; the discipline's own default otherwise.
     pub buffer: Option<Buffer>,
-    /// Bytes on the wire for every packet, beside the IP packet.
-    pub overhead: u32,
-    /// Packets that the device takes from the discipline behind the one that it sends, as a driver's
-    /// ring does. They count as sent: no discipline drops or reorders them.
-    pub device: u32,
     /// Its own discipline; the one under test otherwise.
     pub discipline: Option<Choice>,
     /// The other direction; without it, that direction only delays.

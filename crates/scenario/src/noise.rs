@@ -10,8 +10,6 @@ use units::{Duration, Rate};
 const MAX_NOISE: Duration = Duration::from_secs(1);
 /// More packets of noise are a mistake.
 const MAX_PACKETS: f64 = 1000.0;
-/// Longer bursts of losses are an outage, which a trace can have.
-const MAX_BURST: f64 = 1000.0;
 /// Bytes of a full packet.
 const FULL: u64 = 1500;
 /// A packet's time on the slowest link: two flows of one bottleneck then do not stay in step, of which
@@ -39,19 +37,4 @@ pub fn noise(root: &mut Section<'_>, links: &[Link]) -> Result<Duration> {
     }
     let span: Option<Duration> = text.value.trim().parse().ok();
     span.filter(|span| *span <= MAX_NOISE).ok_or_else(refused)
-}
-
-/// How many packets in a row a wire loses, on average.
-pub fn burst(link: &mut Section<'_>) -> Result<f64> {
-    let Some(text) = link.text("loss_burst")? else {
-        return Ok(1.0);
-    };
-    let packets: Option<f64> = text.value.trim().parse().ok();
-    packets
-        .filter(|packets| (1.0..=MAX_BURST).contains(packets))
-        .ok_or_else(|| {
-            let found = printable(&text.value, MAX_NAME);
-            let message = format!("{}: {found:?} is no length of a burst", text.key);
-            text.error(&message, "write packets, from 1 to 1000")
-        })
 }

@@ -6,10 +6,11 @@ use crate::error::printable;
 use crate::model::{Link, Scenario, Stack, Uplink};
 use crate::names::Names;
 use crate::noise;
-use crate::read::{MAX_DURATION, MAX_NAME, MAX_RTT, Result, choice, judged, limited, name};
+use crate::read::{MAX_DURATION, MAX_NAME, Result, choice, judged, limited, name};
 use crate::section::Section;
 use crate::traffic;
-use units::{Bytes, Choice, Duration};
+use crate::wire::Wire;
+use units::{Choice, Duration};
 
 /// What a scenario may say outside of tables, and in `[link]` and `[link.up]`. A key that stands here
 /// is read below.
@@ -29,40 +30,13 @@ const KEYS: &[&str] = &[
     "metrics",
     "traffic",
 ];
-const LINK_KEYS: &[&str] = &[
-    "name",
-    "rate",
-    "trace",
-    "trace_by",
-    "trace_scale",
-    "steps",
-    "rtt",
-    "delay",
-    "loss",
-    "loss_burst",
-    "jitter",
-    "buffer",
-    "overhead",
-    "device",
-    "discipline",
-    "up",
-];
-const UPLINK_KEYS: &[&str] = &[
-    "rate",
-    "trace",
-    "trace_by",
-    "trace_scale",
-    "steps",
-    "buffer",
-    "discipline",
-];
+/// What `[link.up]` may say, and `[link]` as well.
+const WAY_KEYS: &[&str] = &["rate", "trace", "trace_by", "trace_scale", "steps", "buffer", "discipline"];
+/// What `[link]` may say beside those, and beside the keys of its [`Wire`].
+const LINK_KEYS: &[&str] = &["name", "up"];
 
 /// Numbers of links are passed around in a byte, and figure 28 of the Confucius paper has three.
 const MAX_LINKS: usize = 16;
-/// More than this beside a packet is a mistake: PPPoE over ATM adds some 40 bytes.
-const MAX_OVERHEAD: u32 = 1_000;
-/// Longer rings than any driver's are mistakes.
-const MAX_DEVICE: u32 = 10_000;
 impl Document {
     /// The scenario that this document describes.
     ///
@@ -164,7 +138,9 @@ fn links(root: &mut Section<'_>, names: &dyn Names) -> Result<(Vec<Link>, Durati
     let mut rtt = Duration::ZERO;
     let mut links: Vec<Link> = Vec::new();
     for (number, mut section) in (1..).zip(sections) {
-        section.only(LINK_KEYS)?;
+        let wire = Wire::SPECS.iter().map(|spec| spec.name);
+        let keys = [LINK_KEYS, WAY_KEYS].concat().into_iter().chain(wire);
+        section.only(&keys.collect::<Vec<_>>())?;
         let name = match name(&mut section)? {
             Some(text) if links.iter().any(|link| link.name == text.value) => {
                 let message = format!("two links are called {:?}", text.value);
@@ -175,7 +151,7 @@ fn links(root: &mut Section<'_>, names: &dyn Names) -> Result<(Vec<Link>, Durati
             None => "link".to_owned(),
         };
         let link = link(section, name, names)?;
-        rtt += link.rtt + link.delay * 2;
+        rtt += link.wire.rtt + link.wire.delay * 2;
         links.push(link);
     }
     Ok((links, rtt))
@@ -185,7 +161,7 @@ fn link(mut section: Section<'_>, name: String, names: &dyn Names) -> Result<Lin
     let up = match section.table("up")? {
         None => None,
         Some(mut up) => {
-            up.only(UPLINK_KEYS)?;
+            up.only(WAY_KEYS)?;
             Some(Uplink {
                 capacity: capacity(&mut up)?,
                 buffer: buffer(&mut up)?,
@@ -195,74 +171,14 @@ fn link(mut section: Section<'_>, name: String, names: &dyn Names) -> Result<Lin
     };
     Ok(Link {
         name,
-        rtt: limited(&mut section, "rtt", Duration::ZERO, MAX_RTT)?,
-        delay: limited(&mut section, "delay", Duration::ZERO, MAX_RTT)?,
-        jitter: limited(&mut section, "jitter", Duration::ZERO, MAX_RTT)?,
-        loss: loss(&mut section)?,
-        loss_burst: noise::burst(&mut section)?,
         capacity: capacity(&mut section)?,
         buffer: buffer(&mut section)?,
-        overhead: overhead(&mut section)?,
-        device: device(&mut section)?,
         discipline: choice(&mut section, "discipline", &|choice| {
             names.discipline(choice)
         })?,
         up,
+        wire: Wire::read(section)?,
     })
-}
-
-/// Bytes on the wire beside each IP packet.
-fn overhead(section: &mut Section<'_>) -> Result<u32> {
-    let Some(text) = section.text("overhead")? else {
-        return Ok(0);
-    };
-    let bytes = text.parse_value::<Bytes>()?.get();
-    match u32::try_from(bytes) {
-        Ok(bytes) if bytes <= MAX_OVERHEAD => Ok(bytes),
-        _ => {
-            let message = format!("{}: {bytes} bytes beside each packet", text.key);
-            Err(text.error(&message, &format!("write at most {MAX_OVERHEAD}B")))
-        }
-    }
-}
-
-/// The share of packets that the wire loses.
-fn loss(section: &mut Section<'_>) -> Result<f64> {
-    let Some(text) = section.text("loss")? else {
-        return Ok(0.0);
-    };
-    let percent = text.value.trim().strip_suffix('%').map(str::trim_end);
-    let number = percent.unwrap_or(&text.value).trim().parse::<f64>().ok();
-    let share = number.map(|number| {
-        if percent.is_some() {
-            number / 100.0
-        } else {
-            number
-        }
-    });
-    share
-        .filter(|share| (0.0..1.0).contains(share))
-        .ok_or_else(|| {
-            let message = format!(
-                "{}: {:?} is no share",
-                text.key,
-                printable(&text.value, MAX_NAME)
-            );
-            text.error(&message, "write a share such as 0.1% or 0.001, below 1")
-        })
-}
-
-/// Packets that the device takes behind the one that it sends.
-fn device(section: &mut Section<'_>) -> Result<u32> {
-    let Some(text) = section.text("device")? else {
-        return Ok(0);
-    };
-    let packets = text.parse_value::<u32>()?;
-    if packets > MAX_DEVICE {
-        let message = format!("{}: {packets} packets in the device", text.key);
-        return Err(text.error(&message, &format!("write at most {MAX_DEVICE}")));
-    }
-    Ok(packets)
 }
 
 fn disciplines(root: &mut Section<'_>, names: &dyn Names) -> Result<Vec<Choice>> {

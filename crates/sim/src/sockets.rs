@@ -7,7 +7,7 @@ use core::convert::Infallible;
 use link::Jitter;
 use measure::Event;
 use qdisc::{Hosts, Label};
-use scenario::{Path, Scenario, Traffic, ends};
+use scenario::{Path, Scenario, Traffic};
 use transport::Endpoint;
 use units::random::Stream;
 use units::{Duration, Instant, Rate};
@@ -99,7 +99,7 @@ impl<'a> Ends<'a> {
             .iter()
             .map(|link| &self.scenario.links[usize::from(*link)]);
         let through = through.filter(|link| !route.up || link.up.is_some());
-        let on_links = through.fold(Duration::ZERO, |sum, link| sum + link.delay);
+        let on_links = through.fold(Duration::ZERO, |sum, link| sum + link.wire.delay);
         let one_way = (path.rtt + route.extra_rtt) / 2;
         Route {
             path: self.network.path(&queues),
@@ -169,7 +169,7 @@ impl Sockets for Ends<'_> {
         self.network.pairs.open(flow.first.0);
         let traffic = self.traffic(flow.entry);
         let config = self.scenario.transport();
-        let kinds = ends::endpoints(now, traffic, flow, &config, self.controls, self.seed);
+        let kinds = endpoints::pair(now, traffic, flow, &config, self.controls, self.seed);
         let kinds = kinds.expect("the engine checked every control before it started");
         let both = [(flow.first, flow.up), (flow.first.peer(), !flow.up)];
         for ((end, up), kind) in both.into_iter().zip(kinds) {
@@ -200,7 +200,7 @@ impl Sockets for Ends<'_> {
         stream: u32,
         bytes: u64,
     ) -> Result<(), Infallible> {
-        ends::send(self.kind(end), now, stream, bytes);
+        endpoints::send(self.kind(end), now, stream, bytes);
         self.ready.push(end.0);
         Ok(())
     }
@@ -211,31 +211,31 @@ impl Sockets for Ends<'_> {
         end: driver::End,
         datagram: Datagram,
     ) -> Result<(), Infallible> {
-        ends::datagram(self.kind(end), datagram);
+        endpoints::datagram(self.kind(end), datagram);
         self.ready.push(end.0);
         Ok(())
     }
 
     fn conditions(&mut self, now: Instant, end: driver::End, stream: u8) -> Option<Conditions> {
         self.ready.push(end.0);
-        ends::conditions(self.kind(end), now, stream)
+        endpoints::conditions(self.kind(end), now, stream)
     }
 
     fn unsent(&mut self, end: driver::End) -> Option<u64> {
-        ends::unsent(self.kind(end))
+        endpoints::unsent(self.kind(end))
     }
 
     fn frame(&mut self, now: Instant, end: driver::End, frame: Frame) {
-        ends::frame(self.kind(end), now, frame);
+        endpoints::frame(self.kind(end), now, frame);
     }
 
     fn fill(&mut self, now: Instant, end: driver::End, rate: Rate) {
-        ends::fill(self.kind(end), now, rate);
+        endpoints::fill(self.kind(end), now, rate);
         self.ready.push(end.0);
     }
 
     fn audio(&mut self, end: driver::End, frame: AudioFrame) {
-        ends::audio(self.kind(end), frame);
+        endpoints::audio(self.kind(end), frame);
         self.ready.push(end.0);
     }
 

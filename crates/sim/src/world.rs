@@ -149,7 +149,7 @@ impl<'a> World<'a> {
                 self.sockets.noticed(now, number, notice);
             }
             let (driver, end) = (&mut self.driver, End(number));
-            let Ok(()) = scenario::ends::tell(driver, now, end, event, &mut self.sockets);
+            let Ok(()) = endpoints::tell(driver, now, end, event, &mut self.sockets);
             spoke = true;
         }
         spoke

@@ -3,9 +3,9 @@
 use crate::common::Folder;
 use link::Capacity;
 use measure::{BuiltLink, Engine, EngineError, Sink, Unsupported};
-use reproduce::Progress;
+use campaign::{Keeping, Progress, Store};
 use reproduce::agreement::{Verdict, compare};
-use reproduce::{Data, Experiment, Keeping, Store, Wanted, registry};
+use reproduce::{Data, Experiment, Wanted, registry};
 use scenario::{Choice, Names, Scenario};
 use sim::Simulator;
 use units::Rate;

@@ -1,7 +1,7 @@
 //! Campaigns: several processes over one store, what is left of those that are killed, and keys.
 
 use crate::common::{Folder, text};
-use reproduce::Store;
+use campaign::Store;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};

@@ -17,8 +17,8 @@ const FLOORS: [&[&str]; 8] = [
         "machine",
     ],
     &["scenario"],
-    &["measure"],
-    &["theory", "report", "sim", "guest"],
+    &["measure", "endpoints"],
+    &["theory", "report", "sim", "guest", "campaign"],
     &["reproduce", "linux", "live"],
     &["analects", "bench"],
 ];
@@ -86,60 +86,115 @@ fn each_crate_says_what_it_is_and_what_it_is_not_for() {
 
 #[test]
 fn modules_depend_in_no_circle() {
-    let circles = crates().into_iter().filter_map(|(name, folder)| {
-        let circle = circle(&edges(&folder.join("src"), &root(&folder)))?;
-        Some(format!("{name}: {}", circle.join(" -> ")))
-    });
-    assert_eq!(circles.collect::<Vec<_>>(), [""; 0]);
+    let mut circles = Vec::new();
+    for (name, folder) in crates() {
+        for room in rooms(&folder) {
+            let circle = circle(&room.edges()).map(|circle| circle.join(" -> "));
+            circles.extend(circle.map(|circle| format!("{name}, {}: {circle}", room.path)));
+        }
+    }
+    assert_eq!(circles, [""; 0]);
 }
 
-/// Which of a crate's top-level modules use which. `lib` is what the root file itself holds; a name
-/// that it re-exports leads to where that comes from.
-fn edges(src: &Path, root: &Path) -> BTreeMap<String, BTreeSet<String>> {
-    let files = sources(src);
-    let top = |file: &Path| {
-        let first = file.strip_prefix(src).unwrap().iter().next().unwrap();
-        name(Path::new(first))
-    };
-    let modules: BTreeSet<String> = files.iter().map(|file| top(file)).collect();
-    let root_text = code(&read(root));
-    let mut from: BTreeMap<String, String> = BTreeMap::new();
-    for (_, used) in uses(&root_text) {
-        let module = used[0].clone();
-        if let Some(last) = used.last().filter(|_| modules.contains(&module)) {
-            from.insert(last.clone(), module);
+/// A folder of modules.
+struct Room {
+    folder: PathBuf,
+    /// The file of the module that these are in.
+    root: PathBuf,
+    /// `crate::`, and the names of the modules that lead here.
+    path: String,
+}
+
+/// A crate's folder of sources, and all folders of modules in it.
+fn rooms(krate: &Path) -> Vec<Room> {
+    let mut rooms = vec![Room {
+        folder: krate.join("src"),
+        root: root(krate),
+        path: "crate::".to_owned(),
+    }];
+    let mut at = 0;
+    while let Some(room) = rooms.get(at) {
+        let inner = std::fs::read_dir(&room.folder).unwrap();
+        let inner = inner.map(|entry| entry.unwrap().path());
+        let inner = inner.filter(|path| path.is_dir() && !["tests", "bin"].contains(&&*name(path)));
+        let inner: Vec<Room> = inner.map(|folder| room.inner(folder)).collect();
+        rooms.extend(inner);
+        at += 1;
+    }
+    rooms
+}
+
+impl Room {
+    fn inner(&self, folder: PathBuf) -> Room {
+        let inside = folder.join("mod.rs");
+        Room {
+            root: match inside.exists() {
+                true => inside,
+                false => folder.with_extension("rs"),
+            },
+            path: format!("{}{}::", self.path, name(&folder)),
+            folder,
         }
     }
-    let mut edges: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for file in &files {
-        let of = top(file);
-        let depth = file.strip_prefix(src).unwrap().iter().count();
-        let inner = depth - usize::from(file.ends_with("mod.rs"));
-        let edges = edges.entry(of.clone()).or_default();
-        for used in named(&code(&read(file)), inner) {
-            let to = match from.get(&used) {
-                _ if modules.contains(&used) => used,
-                Some(module) => module.clone(),
-                None => "lib".to_owned(),
-            };
-            edges.extend((to != of).then_some(to));
+
+    /// Which of its modules use which. A name that the root file re-exports leads to the module that
+    /// it comes from. Of a whole crate, `lib` is what the root file itself holds; inside of a module
+    /// that does not count, since files often continue their parent's type.
+    fn edges(&self) -> BTreeMap<String, BTreeSet<String>> {
+        let mut files = sources(&self.folder);
+        files.retain(|file| *file != self.root);
+        let top = |file: &Path| {
+            let below = file.strip_prefix(&self.folder).unwrap();
+            name(Path::new(below.iter().next().unwrap()))
+        };
+        let modules: BTreeSet<String> = files.iter().map(|file| top(file)).collect();
+        let root_text = code(&read(&self.root));
+        let mut from: BTreeMap<String, String> = BTreeMap::new();
+        for (_, used) in uses(&root_text) {
+            let module = used[0].clone();
+            if let Some(last) = used.last().filter(|_| modules.contains(&module)) {
+                from.insert(last.clone(), module);
+            }
         }
+        let whole = self.path == "crate::";
+        let mut edges: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for file in &files {
+            let of = top(file);
+            let depth = file.strip_prefix(&self.folder).unwrap().iter().count();
+            let inner = depth - usize::from(file.ends_with("mod.rs"));
+            let edges = edges.entry(of.clone()).or_default();
+            for used in named(&code(&read(file)), &self.path, inner) {
+                let to = match from.get(&used) {
+                    _ if modules.contains(&used) => Some(used),
+                    Some(module) => Some(module.clone()),
+                    None => whole.then(|| "lib".to_owned()),
+                };
+                edges.extend(to.filter(|to| *to != of));
+            }
+        }
+        if whole {
+            let of_root = used_by_root(&root_text, &modules);
+            edges.insert("lib".to_owned(), of_root);
+        }
+        edges
     }
-    let own = edges.entry("lib".to_owned()).or_default();
-    for (public, used) in uses(&root_text) {
-        own.extend((!public && modules.contains(&used[0])).then(|| used[0].clone()));
-    }
+}
+
+/// The modules that a crate's root file uses itself.
+fn used_by_root(text: &str, modules: &BTreeSet<String>) -> BTreeSet<String> {
+    let imported = uses(text).into_iter().filter(|(public, _)| !public);
+    let imported = imported.map(|(_, used)| used[0].clone());
+    let imported = imported.filter(|module| modules.contains(module));
     let called = modules.iter().filter(|module| {
         let path = format!("{module}::");
-        let mut places = root_text.match_indices(&path);
+        let mut places = text.match_indices(&path);
         places.any(|(at, _)| {
-            let before = root_text[..at].chars().next_back();
+            let before = text[..at].chars().next_back();
             before.is_some_and(|c| !c.is_alphanumeric() && !matches!(c, '_' | ':'))
-                && !root_text[..at].ends_with("use ")
+                && !text[..at].ends_with("use ")
         })
     });
-    own.extend(called.cloned());
-    edges
+    imported.chain(called.cloned()).collect()
 }
 
 /// All files of a crate but its root, and but those of tests.
@@ -173,19 +228,18 @@ fn code(text: &str) -> String {
     lines.map(|line| line.to_owned() + "\n").collect()
 }
 
-/// Paths of the file's `use` statements, and whether they are public.
+/// Paths of the file's `use` statements, and whether others see what they name.
 fn uses(text: &str) -> Vec<(bool, Vec<String>)> {
     let mut found = Vec::new();
     for line in text.split(';') {
-        let line = line.trim_start();
-        let public = line.starts_with("pub use ");
-        let start = match line.find("use ") {
-            Some(0) => 4,
-            Some(4) if public => 8,
-            _ => continue,
+        let Some((seen_by, paths)) = line.trim_start().split_once("use ") else {
+            continue;
         };
-        let paths = tree(&line[start..]);
-        found.extend(paths.into_iter().map(|path| (public, path)));
+        let public = seen_by.starts_with("pub") && !seen_by.trim_end().contains(' ');
+        if public || seen_by.is_empty() {
+            let paths = tree(paths);
+            found.extend(paths.into_iter().map(|path| (public, path)));
+        }
     }
     found
 }
@@ -222,12 +276,12 @@ fn tree(text: &str) -> Vec<Vec<String>> {
     paths.map(|path| [head, &path[..]].concat()).collect()
 }
 
-/// What a file at this depth of modules names of its crate: the first part behind `crate::`, or
-/// behind as many `super::` as lead to the root.
-fn named(text: &str, depth: usize) -> BTreeSet<String> {
+/// What a file at this depth below a room names of it: the first part behind the room's `path`, or
+/// behind as many `super::` as lead there.
+fn named(text: &str, path: &str, depth: usize) -> BTreeSet<String> {
     let up = "super::".repeat(depth);
     let mut found = BTreeSet::new();
-    for prefix in ["crate::", up.as_str()] {
+    for prefix in [path, up.as_str()] {
         for (at, _) in text.match_indices(prefix) {
             let before = text[..at].chars().next_back().unwrap_or(' ');
             if before.is_alphanumeric() || matches!(before, '_' | '$' | ':') {
@@ -311,7 +365,11 @@ fn follow(
 
 #[test]
 fn the_check_finds_circles() {
-    let named = |text: &str, depth| named(text, depth).into_iter().collect::<Vec<_>>();
+    let inside = |text: &str, path: &str, depth| {
+        let found = named(text, path, depth).into_iter();
+        found.collect::<Vec<_>>()
+    };
+    let named = |text: &str, depth| inside(text, "crate::", depth);
     assert_eq!(
         named("use crate::{a, b::{C, d}, E};\nlet x = crate::f::g();", 1),
         ["E", "a", "b", "f"]
@@ -319,11 +377,13 @@ fn the_check_finds_circles() {
     assert_eq!(named("use super::a::B; super::super::c::d()", 2), ["c"]);
     assert_eq!(named("use super::a::B;", 1), ["a"]);
     assert_eq!(named("$crate::a::b; workcrate::c", 1), [""; 0]);
-    let paths: Vec<String> = uses("mod a;\npub use a::{B, c::{D, E}};\nuse f::G as H;\nfn g() {}")
+    let text = "use crate::a::b::C; use crate::d::E; use super::f::G;";
+    assert_eq!(inside(text, "crate::a::", 1), ["b", "f"]);
+    let paths: Vec<String> = uses("mod a;\npub use a::{B, c::{D, E}};\nuse f::G as H;\npub(super) use i::J;\nfn g() {}")
         .iter()
         .map(|(public, path)| format!("{public} {}", path.join("::")))
         .collect();
-    let expected = ["true a::B", "true a::c::D", "true a::c::E", "false f::G"];
+    let expected = ["true a::B", "true a::c::D", "true a::c::E", "false f::G", "true i::J"];
     assert_eq!(paths, expected);
     let edges = |list: &[(&str, &[&str])]| {
         let to = |to: &[&str]| to.iter().map(|&to| to.to_owned()).collect();

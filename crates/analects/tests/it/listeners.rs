@@ -2,8 +2,7 @@
 
 use crate::common::Folder;
 use measure::{EngineError, Event, RunResult, Sink};
-use reproduce::experiment::Case;
-use reproduce::{Grid, Keeping, Listener, Progress, Store};
+use campaign::{Case, Cell, Grid, Keeping, Listener, Progress, Store};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 use units::Instant;
@@ -43,7 +42,7 @@ fn each_listener_hears_its_own_run() {
     let grid = Grid {
         base: scenario::Document::parse("s.toml", SCENARIO).unwrap(),
         cases: vec![Case::plain("pfifo")],
-        cells: vec![reproduce::Cell::default()],
+        cells: vec![Cell::default()],
         traces: vec![None],
         seeds: (1, 1),
         without: None,
@@ -63,7 +62,7 @@ fn each_listener_hears_its_own_run() {
         for (job, counter) in jobs.iter_mut().zip(&counters) {
             job.listener = Some(counter.clone());
         }
-        let results = reproduce::run(&names, &jobs, Some(keeping), &Untold).unwrap();
+        let results = campaign::run(&names, &jobs, Some(keeping), &Untold).unwrap();
         let written = results
             .iter()
             .map(|run| serde_json::to_string(run).unwrap());

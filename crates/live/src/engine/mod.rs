@@ -70,7 +70,7 @@ impl Engine for LiveEngine {
         }
         let built = build::links(&Registry::builtin(), scenario, discipline, seed)?;
         let round_trips = RoundTrips::new();
-        let own_delay = scenario.links[0].delay;
+        let own_delay = scenario.links[0].wire.delay;
         let network = Network::new(built.links, own_delay, round_trips.clone());
         let alone = self.running.lock();
         let ran = run(scenario, seed, network, round_trips);

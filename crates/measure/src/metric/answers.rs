@@ -1,6 +1,7 @@
 //! Metrics of datagrams that ask, and of their answers.
 
-use super::declared::{Better, Metric, Observed, belongs};
+use super::declared::{Better, Metric, belongs};
+use super::observed::Observed;
 use crate::result::FigureResult;
 
 /// What `take` has of the figure called `figure` of each entry that belongs to `entry`.

@@ -1,6 +1,7 @@
 //! Metrics of calls: what those see who talk.
 
-use super::declared::{Better, Column, Metric, Observed, belongs};
+use super::declared::{Better, Column, Metric, belongs};
+use super::observed::Observed;
 use crate::estimate::Statistic;
 use crate::result::{AudioResult, CallResult};
 

@@ -1,6 +1,7 @@
 //! `fct_by_size`: how long transfers take, by how much they carry.
 
-use super::declared::{Better, Metric, Observed};
+use super::declared::{Better, Metric};
+use super::observed::Observed;
 use super::finished::UnderWay;
 use super::meter::Meter;
 use crate::event::{Event, Sink};

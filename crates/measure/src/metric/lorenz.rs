@@ -1,6 +1,7 @@
 //! `lorenz` and its gap: how evenly transfers share the network.
 
-use super::declared::{Better, Metric, Observed};
+use super::declared::{Better, Metric};
+use super::observed::Observed;
 use super::finished::{Finished, UnderWay};
 use super::meter::{Meter, found};
 use crate::event::{Event, Sink};

@@ -1,7 +1,8 @@
 //! `loss_by_index` and what is made of it: how often the first packets of a flow are dropped, and the
 //! later ones.
 
-use super::declared::{Better, Metric, Observed};
+use super::declared::{Better, Metric};
+use super::observed::Observed;
 use super::meter::Meter;
 use crate::event::{Event, LinkId, PacketId, Sink};
 use crate::flows::Flows;

@@ -1,6 +1,6 @@
 //! Metrics that follow a run's events themselves.
 
-use super::declared::Observed;
+use super::observed::Observed;
 use crate::event::Sink;
 use crate::result::MeasuredValue;
 use scenario::Scenario;

@@ -14,6 +14,7 @@ mod finished;
 pub mod lorenz;
 pub mod loss_by_index;
 mod meter;
+mod observed;
 pub mod pages;
 pub mod queues;
 mod registry;
@@ -21,6 +22,7 @@ pub mod transfers;
 pub mod verdicts;
 pub mod videos;
 
-pub use declared::{Better, Column, Metric, Observed, Take};
+pub use declared::{Better, Column, Metric, Take};
 pub use meter::{MakeMeter, Meter, found};
+pub use observed::Observed;
 pub use registry::{Registry, Selection};

@@ -1,6 +1,7 @@
 //! Metrics of page loads, and of what they do to calls.
 
-use super::declared::{Better, Column, Metric, Observed, belongs};
+use super::declared::{Better, Column, Metric, belongs};
+use super::observed::Observed;
 use crate::result::{PageResult, RunResult};
 
 /// Of each page load that belongs to `entry`.

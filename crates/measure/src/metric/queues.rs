@@ -1,6 +1,7 @@
 //! Metrics of queues: of the first one, or of the link that is named.
 
-use super::declared::{Better, Column, Metric, Observed};
+use super::declared::{Better, Column, Metric};
+use super::observed::Observed;
 use crate::result::LinkResult;
 
 /// Of the link of that name, or of the first.

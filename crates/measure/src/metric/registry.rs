@@ -4,7 +4,8 @@
 //! one line for each. Another crate adds its own with [`Registry::add`]: its function is given the
 //! whole result of a run, with all that meters left in it.
 
-use super::declared::{Column, Metric, Observed};
+use super::declared::{Column, Metric};
+use super::observed::Observed;
 use super::{
     actors, answers, calls, fct_by_size, lorenz, loss_by_index, pages, queues, transfers, verdicts,
     videos,

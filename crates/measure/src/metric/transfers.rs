@@ -1,6 +1,7 @@
 //! Metrics of bulk transfers, and of how all flows share.
 
-use super::declared::{Better, Column, Metric, Observed, belongs};
+use super::declared::{Better, Column, Metric, belongs};
+use super::observed::Observed;
 use crate::result::FlowResult;
 
 /// The transfers that belong to `entry`.

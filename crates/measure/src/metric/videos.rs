@@ -46,7 +46,7 @@ pub const REBUFFERING: Metric = Metric {
 
 #[cfg(test)]
 mod tests {
-    use super::super::declared::Observed;
+    use super::super::observed::Observed;
     use super::*;
     use crate::result::{FigureResult, RunResult};
 

@@ -1,9 +1,13 @@
 //! Which class a flow belongs to, from how it uses the buffer: the rules of section 5.1.
 
 use super::NEW;
-use super::occupancy::{FULL, PERCENT};
 use super::params::{Occupancy, Targets};
 use units::Duration;
+
+/// Hundredths of a percent in one percent.
+pub(super) const PERCENT: u64 = 100;
+/// Full occupancy.
+pub(super) const FULL: u64 = 100 * PERCENT;
 
 /// Where to move: one class up, one down, or nowhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]

@@ -4,14 +4,10 @@
 //! `interval`. It counts towards the class's occupancy only once it was measured in that class, so
 //! that a flow passing through says nothing about those who stay.
 
-use super::examine::{Rules, Verdict};
+use super::examine::{FULL, Rules, Verdict};
 use crate::Backlog;
 use units::{Duration, Instant};
 
-/// Hundredths of a percent in one percent.
-pub(super) const PERCENT: u64 = 100;
-/// Full occupancy.
-pub(super) const FULL: u64 = 100 * PERCENT;
 /// More is not told apart: ten times full.
 const MOST: u64 = 10 * FULL;
 

@@ -3,7 +3,8 @@
 //! Percentages are fixed-point numbers with 16 binary places; what comes out is a fraction of 2^32,
 //! to be compared with 32 random bits.
 
-use super::params::Variant;
+use super::params::{FloqParams, Variant};
+use units::Refusal;
 
 /// Binary places of a percentage.
 const PLACES: u32 = 16;
@@ -77,6 +78,30 @@ pub(super) struct Rules {
 }
 
 impl Rules {
+    /// The rules that these parameters say.
+    ///
+    /// # Errors
+    /// If the quotas are more than the buffer.
+    pub(super) fn of(params: &FloqParams) -> Result<Self, Refusal> {
+        if params.responsive + params.unresponsive > 100 {
+            return Err(Refusal::new(
+                "parameters responsive and unresponsive are more than 100 % together",
+            ));
+        }
+        let part = |percent: u32| u64::from(params.limit) * u64::from(percent) / 100;
+        let own = [params.responsive, params.unresponsive].map(part);
+        Ok(Rules {
+            variant: params.variant,
+            limit: u64::from(params.limit),
+            own,
+            other: u64::from(params.limit) - own[0] - own[1],
+            threshold: part(params.threshold),
+            base: [params.drop_responsive, params.drop_unresponsive].map(u64::from),
+            g: u64::from(params.g),
+            f_r: u64::from(params.f_r),
+        })
+    }
+
     /// The probability of dropping an arrival where there is room, as a fraction of 2^32.
     pub(super) fn drop_probability(&self, waiting: Waiting, kind: Kind, phase: Phase) -> u64 {
         if waiting.of(kind) < self.own[kind as usize] || waiting.all() <= self.threshold {

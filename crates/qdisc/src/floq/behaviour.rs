@@ -16,6 +16,7 @@
 //! - A few packets in a window tell nothing. Who sends less than 80 a second is not judged.
 
 use super::admission::Kind;
+use super::params::FloqParams;
 use units::{Duration, Instant};
 
 /// With fewer packets in a window, half of them would hardly be told from all of them.
@@ -31,6 +32,19 @@ pub(super) struct Trials {
     pub(super) kept: u64,
     pub(super) strikes: u32,
     pub(super) pardon: u32,
+}
+
+impl Trials {
+    /// The rules that these parameters say.
+    pub(super) fn of(params: &FloqParams) -> Self {
+        Trials {
+            window: params.window,
+            windows: params.windows,
+            kept: 100 - u64::from(params.fall),
+            strikes: params.strikes,
+            pardon: params.pardon,
+        }
+    }
 }
 
 /// What arrived in a window. Saturates: beyond 4 GiB a window, one rate is as good as another.

@@ -122,8 +122,8 @@ impl<P> Floq<P> {
         params.apply(settings)?;
         let table = FlowTable::new(params.flows as usize);
         Ok(Floq {
-            rules: params.rules()?,
-            trials: params.trials(),
+            rules: Rules::of(&params)?,
+            trials: Trials::of(&params),
             chance: Chance::new(env.seed),
             flows: vec![Flow::new(Instant::ZERO); table.len()],
             table,
@@ -251,8 +251,8 @@ impl<P: Send> Qdisc<P> for Floq<P> {
             let message = format!("there are {} flows already", self.params.flows);
             return Err(Refusal::new(message).with_help("make the queue anew to have others"));
         }
-        self.rules = params.rules()?;
-        self.trials = params.trials();
+        self.rules = Rules::of(&params)?;
+        self.trials = Trials::of(&params);
         self.params = params;
         while self.backlog.packets > self.params.limit {
             let Some((kind, packet)) = self.packets.pop_back() else {

@@ -1,9 +1,7 @@
 //! What `floq` can be told.
 
-use super::admission::Rules;
-use super::behaviour::Trials;
 use units::param::Value;
-use units::{Duration, ParseError, Refusal};
+use units::{Duration, ParseError};
 
 units::params! {
     /// Parameters of `floq`.
@@ -47,43 +45,6 @@ units::params! {
         pardon: u32 = "3", range "0".."1000", source "ours: as strikes; the paper has no way back";
         /// Mark by chance instead of dropping where the packet allows it.
         ecn: bool = "no", source "FLOQ has no marks";
-    }
-}
-
-impl FloqParams {
-    /// What admission goes by.
-    ///
-    /// # Errors
-    /// If the quotas are more than the buffer.
-    pub(super) fn rules(&self) -> Result<Rules, Refusal> {
-        if self.responsive + self.unresponsive > 100 {
-            return Err(Refusal::new(
-                "parameters responsive and unresponsive are more than 100 % together",
-            ));
-        }
-        let part = |percent: u32| u64::from(self.limit) * u64::from(percent) / 100;
-        let own = [self.responsive, self.unresponsive].map(part);
-        Ok(Rules {
-            variant: self.variant,
-            limit: u64::from(self.limit),
-            own,
-            other: u64::from(self.limit) - own[0] - own[1],
-            threshold: part(self.threshold),
-            base: [self.drop_responsive, self.drop_unresponsive].map(u64::from),
-            g: u64::from(self.g),
-            f_r: u64::from(self.f_r),
-        })
-    }
-
-    /// What flows are judged by.
-    pub(super) fn trials(&self) -> Trials {
-        Trials {
-            window: self.window,
-            windows: self.windows,
-            kept: 100 - u64::from(self.fall),
-            strikes: self.strikes,
-            pardon: self.pardon,
-        }
     }
 }
 

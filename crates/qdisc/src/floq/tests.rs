@@ -17,7 +17,7 @@ const BY_HAND: [(&str, &str); 2] = [("g", "10"), ("f_r", "2")];
 
 fn rules(set: &[(&str, &str)]) -> Rules {
     let set = [&BY_HAND[..], set].concat();
-    FloqParams::parse(&settings(&set)).unwrap().rules().unwrap()
+    Rules::of(&FloqParams::parse(&settings(&set)).unwrap()).unwrap()
 }
 
 fn waiting(responsive: u32, unresponsive: u32) -> Waiting {
@@ -101,7 +101,7 @@ fn literal_readings() {
 /// Without more being said, initial packets are not dropped by chance: only a full buffer drops them.
 #[test]
 fn by_default_first_packets_are_spared_any_chance() {
-    let rules = FloqParams::default().rules().unwrap();
+    let rules = Rules::of(&FloqParams::default()).unwrap();
     for counts in [(600, 300), (500, 499), (650, 340)] {
         assert_eq!(chance(&rules, counts, Kind::Responsive, FIRST), 0);
         assert!(chance(&rules, counts, Kind::Unresponsive, FIRST) > 0);

@@ -11,7 +11,7 @@ mod published;
 pub use load::{Access, Load};
 pub use published::{ARCHIVE, PUBLISHED, TABLE_2, archived, published};
 
-use crate::Progress;
+use campaign::Progress;
 use measure::{Engine, EngineError, quantile};
 use rayon::prelude::*;
 use serde::Serialize;

@@ -22,6 +22,7 @@
 //! playout delay. A complete key frame that is newer than a frame not shown yet makes that frame
 //! *lost*. Every frame handed over is shown or lost or still waits when the session ends.
 
+mod event;
 mod feedback;
 mod frames;
 mod incoming;
@@ -35,8 +36,10 @@ mod sender;
 mod tests;
 
 pub use crate::wire::media::{Acks, Arrivals, Content, Feedback, Fragment, Packet};
-pub use receiver::{Event, Receiver, ReceiverStats};
-pub use sender::{Frame, Sender, SenderStats};
+pub use event::Event;
+pub use queue::Frame;
+pub use receiver::{Receiver, ReceiverStats};
+pub use sender::{Sender, SenderStats};
 
 use units::Rate;
 

@@ -3,7 +3,7 @@
 //!
 //! Repairs leave before media. A part stays for a second or three round trips after it was sent.
 
-use super::{Fragment, Frame, MediaParams};
+use super::{Fragment, MediaParams};
 use std::collections::VecDeque;
 use units::{Duration, Instant, Rate};
 
@@ -13,6 +13,19 @@ const KEPT_ROUNDS: u64 = 3;
 const MOST_KEPT: usize = 9_600;
 /// Repairs may take as much as the media, over this time (libwebrtc `kRetransmitWindowSizeMs`).
 const REPAIR_WINDOW: Duration = Duration::from_millis(500);
+
+/// A frame as the encoder hands it over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Frame {
+    /// The stream of video that it belongs to.
+    pub stream: u8,
+    /// Its number in the stream: 0, then one more for each.
+    pub id: u64,
+    /// How long it is.
+    pub bytes: u32,
+    /// It depends on no other; any other depends on the one before it in its stream.
+    pub key: bool,
+}
 
 /// A part of a frame, on its way or sent.
 #[derive(Debug, Clone, Copy)]

@@ -1,5 +1,6 @@
 //! The end of a session that shows frames.
 
+use super::event::Event;
 use super::feedback::Reports;
 use super::incoming::Incoming;
 use super::{Content, Feedback, MediaParams};
@@ -9,45 +10,6 @@ use units::{Duration, Ecn, Instant};
 
 /// libwebrtc `kDefaultRtt`, until the sender has told its own.
 const DEFAULT_RTT: Duration = Duration::from_millis(100);
-
-/// What became of a frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Event {
-    /// The last missing packet arrived.
-    FrameComplete {
-        /// Its stream.
-        stream: u8,
-        /// The frame.
-        id: u64,
-        /// When.
-        at: Instant,
-    },
-    /// The frame and all that it depends on are complete.
-    FrameShown {
-        /// Its stream.
-        stream: u8,
-        /// The frame.
-        id: u64,
-        /// When.
-        at: Instant,
-    },
-    /// A newer key frame is shown instead; the frame itself may have been complete.
-    FrameLost {
-        /// Its stream.
-        stream: u8,
-        /// The frame.
-        id: u64,
-        /// When.
-        at: Instant,
-    },
-    /// A frame of audio arrived. What becomes of it then is the player's affair.
-    AudioArrived {
-        /// The frame.
-        id: u64,
-        /// When.
-        at: Instant,
-    },
-}
 
 /// What a receiver counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 mod reports;
 
 use super::pacer::Pacer;
-use super::queue::Queue;
+use super::queue::{Frame, Queue};
 use super::repeats::Repeats;
 use super::{Content, Feedback, MediaParams, Packet};
 use crate::flight::Flight;
@@ -20,19 +20,6 @@ const DEFAULT_RTT: Duration = Duration::from_millis(100);
 const INITIAL_RTO: Duration = Duration::from_secs(1);
 /// What no report speaks of for so long is forgotten (libwebrtc `kSendTimeHistoryWindow`).
 const REMEMBERED: Duration = Duration::from_secs(60);
-
-/// A frame as the encoder hands it over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Frame {
-    /// The stream of video that it belongs to.
-    pub stream: u8,
-    /// Its number in the stream: 0, then one more for each.
-    pub id: u64,
-    /// How long it is.
-    pub bytes: u32,
-    /// It depends on no other; any other depends on the one before it in its stream.
-    pub key: bool,
-}
 
 /// What a sender counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

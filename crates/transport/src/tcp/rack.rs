@@ -1,12 +1,23 @@
 //! RACK's memory: the newest delivered packet and the reordering window (RFC 8985, section 6).
 
-use super::scoreboard::Newest;
+use crate::delivery::Stamp;
 use units::{Duration, Instant};
 
 /// Segments that must have arrived out of order before time alone decides (RFC 8985, 6.2).
 const DUP_THRESH: u32 = 3;
 /// Recoveries for which a wider reordering window is kept (RFC 8985, 6.2, step 4).
 const KEEP_RECOVERIES: u32 = 16;
+
+/// The most recently sent segment that an acknowledgement delivered.
+#[derive(Debug, Clone, Copy)]
+pub struct Newest {
+    /// Number of its transmission.
+    pub transmission: u64,
+    /// When it left, and the connection's delivery then.
+    pub stamp: Stamp,
+    /// Sent more than once.
+    pub retransmitted: bool,
+}
 
 /// RACK's per-connection state.
 #[derive(Debug, Clone)]

@@ -5,7 +5,7 @@
 //! Entries that no longer apply are skipped when they come to the front, so that nothing ever
 //! walks the window.
 
-use super::rack::Rack;
+use super::rack::{Newest, Rack};
 use crate::delivery::Stamp;
 use crate::ranges::Ranges;
 use crate::wire::segment::Segment;
@@ -58,17 +58,6 @@ pub struct Acked {
     pub refound: bool,
     /// End of the highest segment that had been delivered before.
     highest_before: u64,
-}
-
-/// The most recently sent segment that an acknowledgement delivered.
-#[derive(Debug, Clone, Copy)]
-pub struct Newest {
-    /// Number of its transmission.
-    pub transmission: u64,
-    /// When it left, and the connection's delivery then.
-    pub stamp: Stamp,
-    /// Sent more than once.
-    pub retransmitted: bool,
 }
 
 /// The scoreboard. Sizes in bytes.

@@ -1,7 +1,6 @@
 //! From what varies to the jobs that it takes: the one planner of all campaigns.
 
-use crate::Error;
-use crate::experiment::{Case, Settings};
+use crate::{Case, Error, Settings};
 use crate::job::{Description, Job};
 use measure::{Engine, WITHOUT};
 use scenario::{Choice, Document, Names, Scenario, ScenarioError};
@@ -12,7 +11,7 @@ use std::sync::Arc;
 use units::Refusal;
 
 /// Which discipline settings an axis may change: `disciplines.NAME.KEY`.
-pub(crate) const SETTING: &str = "disciplines.";
+pub const SETTING: &str = "disciplines.";
 
 /// What is run: every case in every cell over every trace, with each seed.
 #[derive(Debug, Clone)]

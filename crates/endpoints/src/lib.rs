@@ -1,6 +1,14 @@
 //! From a traffic entry to the ends of its flows, the same in every engine.
+//!
+//! [`pair`] makes both ends of a flow. What an application does at one of them ([`send`], [`frame`], ...)
+//! goes to the transport, and [`tell`] passes the transport's events to the application's driver.
+//!
+//! Not for: the transports themselves (`transport`); what applications do (`workload`); clocks and
+//! networks (`sim`, `guest`).
 
-use crate::model::Traffic;
+#![deny(missing_docs)]
+
+use scenario::Traffic;
 use transport::endpoint::{Datagrams, EndEvent, Endpoint};
 use transport::quic::{self, Quic};
 use transport::tcp::Tcp;
@@ -15,7 +23,7 @@ use workload::{Carrier, Datagram, Driver, Rows, Sockets};
 ///
 /// # Errors
 /// If the entry's control is not among `controls`, or refuses a setting.
-pub fn endpoints(
+pub fn pair(
     now: Instant,
     traffic: &Traffic,
     flow: &Flow,

@@ -1,0 +1,24 @@
+//! Campaigns: many runs, planned, made and kept.
+//!
+//! A [`Grid`] says what is run. [`Grid::plan`] makes [jobs](job) of it, [`run`](run()) makes the jobs, and
+//! a [`Store`] keeps their results, for any number of processes.
+//!
+//! Not for: running a scenario (`sim`, `linux`, `live`); judging results (`reproduce`).
+
+#![deny(missing_docs)]
+
+mod case;
+mod error;
+pub mod job;
+mod plan;
+mod progress;
+mod run;
+pub mod store;
+
+pub use case::{Case, Settings};
+pub use error::Error;
+pub use job::{Description, Job, Listener};
+pub use plan::{Cell, Grid, SETTING, Trace};
+pub use progress::Progress;
+pub use run::{Keeping, run, work};
+pub use store::Store;

@@ -1,0 +1,72 @@
+//! What the wire behind a link does to packets: the keys of `[link]` beside its capacity and its queue.
+
+use crate::read::Result;
+use crate::section::Section;
+use core::fmt;
+use units::param::{Settings, Value};
+use units::{Bytes, Duration, ParseError};
+
+units::params! {
+    /// What a wire does to packets.
+    pub struct Wire {
+        /// Round trip that it adds, behind the last link of a path.
+        rtt: Duration = "0s", range "0s".."60s", source "ours";
+        /// Bytes on the wire for every packet, beside the IP packet: PPPoE over ATM adds some 40.
+        overhead: Bytes = "0B", range "0B".."1000B", source "ours";
+        /// Packets that the device takes from the discipline behind the one that it sends, as a driver's
+        /// ring does. They count as sent: no discipline drops or reorders them.
+        device: u32 = "0", range "0".."10000", source "ours";
+        /// How long a packet is under way behind this link, in each direction: what the next link sees.
+        delay: Duration = "0s", range "0s".."60s", source "ours";
+        /// A packet is up to so much longer under way behind the link, in order.
+        jitter: Duration = "0s", range "0s".."60s", source "ours";
+        /// Share of packets that the wire loses, in each direction.
+        loss: Share = "0", source "ours";
+        /// How many packets in a row are lost on average; 1 for independent losses. Longer bursts are an
+        /// outage, which a trace can have.
+        loss_burst: f64 = "1", range "1".."1000", source "Gilbert, Bell System Technical Journal 39, 1960";
+    }
+}
+
+impl Wire {
+    /// The wire that the keys left in `section` say, which have to be its own.
+    pub(crate) fn read(section: Section<'_>) -> Result<Self> {
+        let whole = section.error("its keys do not go together", "change one of them");
+        let check = |settings: &Settings| Wire::parse(settings).map(drop);
+        let (settings, _) = section.checked(Wire::SPECS, check)?;
+        Wire::parse(&settings).map_err(|_| whole)
+    }
+
+    /// Bytes on the wire beside each IP packet.
+    pub fn overhead(&self) -> u32 {
+        // The declared range is below 2^32.
+        self.overhead.get() as u32
+    }
+}
+
+/// A share of a whole, from 0 to below 1, which is written as `0.1%` or `0.001`.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub struct Share(pub f64);
+
+impl Value for Share {
+    const KIND: &'static str = "share";
+
+    fn parse(text: &str) -> core::result::Result<Self, ParseError> {
+        let text = text.trim();
+        let (number, whole) = match text.strip_suffix('%') {
+            Some(percent) => (percent.trim_end(), 100.0),
+            None => (text, 1.0),
+        };
+        let share = number.parse::<f64>().ok().map(|number| number / whole);
+        share
+            .filter(|share| (0.0..1.0).contains(share))
+            .map(Share)
+            .ok_or_else(|| ParseError::new(text, "a share such as 0.1% or 0.001, below 1"))
+    }
+}
+
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
