@@ -2,15 +2,15 @@
 
 mod evidence;
 
-use crate::campaign::{self, counted, pool};
 use crate::cli::{AgreeArgs, Clock, EngineArgs, LinuxArgs, Printed, Witness};
 use crate::engines::{self, with_names};
+use crate::many::{self, counted, pool};
 use crate::plans;
 use crate::refused::Refused;
 use crate::run::print;
 use crate::table::plain;
-use reproduce::agreement::{Row, Verdict, compare, judged_together};
 use campaign::{Error, Keeping};
+use reproduce::agreement::{Row, Verdict, compare, judged_together};
 use reproduce::{Experiment, Wanted};
 use std::collections::BTreeSet;
 
@@ -38,7 +38,7 @@ pub fn run(args: &AgreeArgs) -> Result<()> {
         planned.map_err(|error| refused(experiment, &error.into()))?;
     }
     let pool = pool(&args.how.parallel)?;
-    let store = campaign::store(&args.how.store())?;
+    let store = many::store(&args.how.store())?;
     let with = |place: usize| Keeping {
         store: &store,
         basis: &bases[place],

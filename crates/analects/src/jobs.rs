@@ -1,8 +1,8 @@
 //! `analects jobs` and `analects job`: a campaign, spread over as many processes as there are.
 
-use crate::campaign::{self, counted, pool};
 use crate::cli::{EngineArgs, JobArgs, JobsArgs, Parallel};
 use crate::engines::{self, Chosen, with_names};
+use crate::many::{self, counted, pool};
 use crate::plans::{self, Engines};
 use crate::progress::Bar;
 use crate::refused::Refused;
@@ -39,7 +39,7 @@ pub fn jobs(args: &JobsArgs) -> Result<()> {
     let mut engines = Engines::default();
     let planned = planned(args, &mut engines)?;
     check_count(planned.iter().map(|plan| plan.jobs.len() as u64).sum())?;
-    let store = campaign::store(&args.store)?;
+    let store = many::store(&args.store)?;
     if args.list {
         return list(&planned, &mut engines, &store);
     }
@@ -54,7 +54,7 @@ pub fn jobs(args: &JobsArgs) -> Result<()> {
         let same = planned.iter().filter(|plan| plan.engine == *engine);
         let jobs: Vec<Job> = same.flat_map(|plan| plan.jobs.clone()).collect();
         let (chosen, basis) = engines.get(engine)?;
-        let keyed = job::keyed(&jobs, (chosen.engine.name(), basis)).map_err(campaign::refused)?;
+        let keyed = job::keyed(&jobs, (chosen.engine.name(), basis)).map_err(many::refused)?;
         done(chosen, &keyed, &store, &args.parallel)?;
     }
     Ok(())
@@ -72,8 +72,8 @@ pub fn job(args: &JobArgs) -> Result<()> {
         let message = format!("{}: there is no such store", store.display());
         return Err(Refused::new(&message, again));
     }
-    let store = campaign::store(store)?;
-    let Some((path, bytes)) = store.description(key).map_err(campaign::refused)? else {
+    let store = many::store(store)?;
+    let Some((path, bytes)) = store.description(key).map_err(many::refused)? else {
         return Err(Refused::new(&format!("no job {key} was listed"), again));
     };
     let path = path.display().to_string();
@@ -81,10 +81,10 @@ pub fn job(args: &JobArgs) -> Result<()> {
         .map_err(|error| Refused::new(&format!("{path}: it describes no job: {error}"), again))?;
     let chosen = engines::chosen(&listed.engine)?;
     let basis = chosen.basis()?;
-    let grid = listed.run.grid(&path).map_err(campaign::refused)?;
+    let grid = listed.run.grid(&path).map_err(many::refused)?;
     let jobs = with_names(|names| grid.plan(&*chosen.engine, names))?;
     let keyed = job::keyed(&jobs[..1], (chosen.engine.name(), &basis));
-    let keyed = keyed.map_err(campaign::refused)?;
+    let keyed = keyed.map_err(many::refused)?;
     if keyed[0].key != *key {
         let message = format!(
             "job {key} is now {}: the program, the engine or a file that it names has changed since \
@@ -176,12 +176,12 @@ fn list(planned: &[Planned], engines: &mut Engines, store: &Store) -> Result<()>
     for plan in planned {
         let (chosen, basis) = engines.get(&plan.engine)?;
         let engine = chosen.engine.name();
-        let keyed = job::keyed(&plan.jobs, (engine, basis)).map_err(campaign::refused)?;
+        let keyed = job::keyed(&plan.jobs, (engine, basis)).map_err(many::refused)?;
         for Keyed { job, key, .. } in &keyed {
             if !seen.insert(key.clone()) {
                 continue;
             }
-            let state = match store.read(key).map_err(campaign::refused)? {
+            let state = match store.read(key).map_err(many::refused)? {
                 Kept::Result(_) => "done",
                 Kept::Missing => "missing",
                 Kept::Wrong(what) => {
@@ -189,12 +189,12 @@ fn list(planned: &[Planned], engines: &mut Engines, store: &Store) -> Result<()>
                     "missing"
                 }
             };
-            let run = job.description(&plan.plan).map_err(campaign::refused)?;
+            let run = job.description(&plan.plan).map_err(many::refused)?;
             let (discipline, seed, about) = (&run.discipline, run.seed, run.about.clone());
             let line = format!("{key}\t{state}\t{engine}\t{discipline}\t{seed}\t{about}\n");
             let engine = plan.engine.clone();
             let described = store.describe(key, &Listed { engine, run });
-            described.map_err(campaign::refused)?;
+            described.map_err(many::refused)?;
             print(&line)?;
         }
     }
@@ -214,7 +214,7 @@ fn done(chosen: &Chosen, keyed: &[Keyed<'_>], store: &Store, parallel: &Parallel
         };
         work(engine, keyed, store, &told, |_| ())
     });
-    worked.map_err(campaign::refused)?;
+    worked.map_err(many::refused)?;
     let [planned, missing, made] = [planned, missing, made].map(AtomicUsize::into_inner);
     eprintln!(
         "{planned} jobs: {made} made here, {} by others meanwhile, {} before",

@@ -7,7 +7,6 @@
 
 mod agree;
 mod bound;
-mod campaign;
 mod cli;
 mod describe;
 mod described;
@@ -16,6 +15,7 @@ mod files;
 mod jobs;
 mod left_out;
 mod link;
+mod many;
 mod markdown;
 mod pages;
 mod pilot;

@@ -1,16 +1,16 @@
 //! `analects pilot`: how often experiments should be run.
 
 use crate::agree::virtually;
-use crate::campaign::{self, pool};
 use crate::cli::PilotArgs;
 use crate::engines::{Chosen, with_names};
+use crate::many::{self, pool};
 use crate::plans::{self, Engines};
 use crate::refused::Refused;
 use crate::reproduce::one;
 use crate::run::print;
+use campaign::Keeping;
 use reproduce::budget::{self, Pilot, Runs};
 use reproduce::experiment::Wants;
-use campaign::Keeping;
 use reproduce::{Data, Experiment, Wanted};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -26,7 +26,7 @@ pub fn run(args: &PilotArgs) -> Result<()> {
     // Nothing is taken from earlier runs: what they took is not known.
     let folder = tempfile::tempdir();
     let folder = folder.map_err(|error| Refused::failed(&error.to_string(), "make room there"))?;
-    let store = campaign::store(folder.path())?;
+    let store = many::store(folder.path())?;
     let mut engines = Engines::default();
     let (chosen, basis) = engines.get(&virtually("sim", None))?;
     let keeping = Keeping {

@@ -3,10 +3,10 @@
 use crate::cli::Recording;
 use crate::files::writable;
 use crate::refused::Refused;
+use campaign::{Job, Listener};
 use measure::{EngineError, RunResult, Sink};
 use report::export::run_name;
 use report::taps::{JsonLines, PacketLog, Pcap, Tap};
-use campaign::{Job, Listener};
 use scenario::Scenario;
 use std::collections::BTreeMap;
 use std::ffi::OsString;

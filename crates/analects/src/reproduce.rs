@@ -1,17 +1,17 @@
 //! `analects reproduce`.
 
-use crate::campaign::{self, counted, pool};
 use crate::cli::{Printed, ReproduceArgs};
 use crate::engines::{Chosen, with_names};
 use crate::files::unwritable;
+use crate::many::{self, counted, pool};
 use crate::plans::{self, Engines};
 use crate::refused::Refused;
 use crate::run::print;
 use crate::table::plain;
+use campaign::Keeping;
 use reproduce::budget::Runs;
 use reproduce::experiment::Wants;
 use reproduce::page::{self, Document};
-use campaign::Keeping;
 use reproduce::{Data, Experiment, Outcome, Wanted, outcome};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -32,7 +32,7 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
         data: &data,
     };
     let pool = pool(&args.how.parallel)?;
-    let store = campaign::store(&args.how.store())?;
+    let store = many::store(&args.how.store())?;
     let mut engines = Engines::default();
     let mut outcomes = Vec::new();
     for experiment in &experiments {

@@ -1,15 +1,15 @@
 //! `analects run`.
 
-use crate::campaign::{self, counted, pool};
 use crate::cli::{Format, RunArgs, ScenarioArgs, Shape};
 use crate::engines::{self, with_names};
 use crate::files::{distinct, unwritable, writable, writable_folder};
+use crate::many::{self, counted, pool};
 use crate::refused::Refused;
 use crate::{left_out, recording, resolved, table, variants};
+use campaign::{Case, Cell, Grid, Job, Keeping};
 use measure::Engine;
 use measure::metric::Registry;
 use report::export::{self, Document};
-use campaign::{Case, Cell, Grid, Job, Keeping};
 use scenario::{CAPACITIES, Names, Scenario};
 use std::path::{Path, PathBuf};
 
@@ -40,12 +40,12 @@ pub fn run(args: &RunArgs) -> Result<()> {
     // A control run's scenario lacks what it leaves out.
     let whole = jobs.iter().find(|job| job.without().is_none());
     let scenario = &whole.unwrap_or(&jobs[0]).scenario;
-    let kept = campaign::kept(store(what, out).as_deref(), &chosen)?;
+    let kept = many::kept(store(what, out).as_deref(), &chosen)?;
     let keeping = kept.as_ref().map(|(store, basis)| Keeping { store, basis });
     let results = counted(&pool(&what.parallel)?, &scenario.name, |bar| {
         campaign::run(engine, &jobs, keeping, bar)
     });
-    let results = results.map_err(campaign::refused)?;
+    let results = results.map_err(many::refused)?;
     let completed = document.completed(scenario);
     let resolved = completed.to_json();
     let document_out = Document {

@@ -1,16 +1,16 @@
 //! `analects sweep`.
 
-use crate::campaign::{self, counted, pool};
 use crate::cli::{Format, SweepArgs};
 use crate::engines::{self, with_names};
 use crate::files::unwritable;
 use crate::left_out;
+use crate::many::{self, counted, pool};
 use crate::refused::Refused;
 use crate::run::{self, print};
 use crate::table::plain;
+use campaign::Keeping;
 use measure::metric::{Registry, Selection};
 use measure::{Estimate, Statistic};
-use campaign::Keeping;
 use reproduce::sweep::{self, Point, Runs, Sweep};
 use scenario::{Document, Names, Scenario};
 use serde::Serialize;
@@ -67,7 +67,7 @@ pub fn run(args: &SweepArgs) -> Result<()> {
 
 fn made(args: &SweepArgs, sweep: &Sweep, name: &str) -> Result<Vec<Point>> {
     let chosen = engines::chosen(&args.what.engine)?;
-    let kept = campaign::kept(
+    let kept = many::kept(
         run::store(&args.what, args.out.as_deref()).as_deref(),
         &chosen,
     )?;
@@ -76,7 +76,7 @@ fn made(args: &SweepArgs, sweep: &Sweep, name: &str) -> Result<Vec<Point>> {
     let points = counted(&pool(&args.what.parallel)?, name, |bar| {
         with_names(|names| sweep.run(engine, names, keeping, bar))
     });
-    points.map_err(campaign::refused)
+    points.map_err(many::refused)
 }
 
 /// What `--over` says.

@@ -78,6 +78,14 @@ impl Job {
         self.variant.get(WITHOUT).map(String::as_str)
     }
 
+    /// The same job, which keeps what is needed to draw it.
+    pub fn drawn(&self) -> Job {
+        Job {
+            series: true,
+            ..self.clone()
+        }
+    }
+
     /// The result under this job's names. The same run may serve two cases, or two values of an axis
     /// that a case overrides.
     pub fn called(&self, result: RunResult) -> RunResult {

@@ -1,7 +1,7 @@
 //! From what varies to the jobs that it takes: the one planner of all campaigns.
 
-use crate::{Case, Error, Settings};
 use crate::job::{Description, Job};
+use crate::{Case, Error, Settings};
 use measure::{Engine, WITHOUT};
 use scenario::{Choice, Document, Names, Scenario, ScenarioError};
 use serde_json::Value;

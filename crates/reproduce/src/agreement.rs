@@ -11,9 +11,9 @@
 
 mod figures;
 
+use crate::Wanted;
 use crate::discovery::{least_p, limit};
 use crate::experiment::Experiment;
-use crate::Wanted;
 use campaign::{Error, Keeping, Progress, run};
 use figures::{Figure, Near, Seen, figures};
 use measure::estimate::{self, Against, Estimate, LEVEL, Statistic};

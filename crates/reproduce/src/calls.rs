@@ -1,8 +1,8 @@
 //! Experiments with other calls than their own.
 
 use crate::design::{Axis, AxisValue};
-use campaign::Settings;
 use crate::experiment::{Experiment, STANDS_FOR};
+use campaign::Settings;
 use scenario::ScenarioError;
 
 /// The preset of the calls that the Confucius paper used.

@@ -8,11 +8,11 @@ pub use range::Range;
 pub(super) use together::judged_together;
 
 use crate::design::{AxisValue, Design};
-use campaign::Settings;
 use crate::discovery::least_p;
 use crate::facts::{self, Fact, Facts};
 use crate::figure::number;
 use crate::records::Records;
+use campaign::Settings;
 use measure::estimate::{self, Against, Estimate, LEVEL, Statistic};
 use measure::metric::{Registry, Selection};
 use serde::{Deserialize, Serialize};

@@ -1,8 +1,8 @@
 //! A figure in the paper's form: as a table, and as a plot.
 
 use crate::design::Design;
-use campaign::Settings;
 use crate::records::Records;
+use campaign::Settings;
 use measure::estimate::{self, Against, Estimate, LEVEL, Statistic};
 use measure::metric::Selection;
 use report::draw::values::rounded;

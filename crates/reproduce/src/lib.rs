@@ -131,11 +131,7 @@ fn mechanism(
         return Ok(None);
     };
     let alike = |job: &&Job| (job.seed, &job.variant) == (first.seed, &first.variant);
-    let drawn = jobs.iter().filter(alike).map(|job| Job {
-        series: true,
-        ..job.clone()
-    });
-    let drawn: Vec<Job> = drawn.collect();
+    let drawn: Vec<Job> = jobs.iter().filter(alike).map(Job::drawn).collect();
     let results: Vec<RunResult> = run(engine, &drawn, None, &Untold)?;
     let document = report::export::Document {
         version: env!("CARGO_PKG_VERSION"),

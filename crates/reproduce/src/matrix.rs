@@ -2,8 +2,8 @@
 
 use crate::data::{self, Data};
 use crate::experiment::{AxisValue, Experiment};
-use campaign::{Cell, Grid, Trace};
 use crate::sample;
+use campaign::{Cell, Grid, Trace};
 use scenario::ScenarioError;
 use std::collections::BTreeMap;
 use units::Refusal;

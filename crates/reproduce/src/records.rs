@@ -1,8 +1,8 @@
 //! The runs of an experiment, found by what distinguishes them.
 
 use crate::design::{Axis, Design};
-use campaign::Settings;
 use crate::facts::Facts;
+use campaign::Settings;
 use measure::metric::{Observed, Selection};
 use measure::{RunResult, Units};
 use std::collections::BTreeMap;

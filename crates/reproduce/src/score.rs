@@ -7,9 +7,9 @@
 
 use crate::claim::{Names, negated};
 use crate::design::Design;
-use campaign::Settings;
 use crate::discovery::{least_p, limit};
 use crate::records::Records;
+use campaign::Settings;
 use measure::estimate::{Against, Estimate, LEVEL, Statistic, compare};
 use measure::metric::{Better, Selection};
 use serde::Deserialize;

@@ -29,5 +29,5 @@ pub use dscp::Dscp;
 pub use error::{ScenarioError, printable};
 pub use model::{Buffer, Link, Path, Scenario, Stack, Traffic, Uplink, Via};
 pub use names::{AnyNames, Names};
-pub use wire::{Share, Wire};
 pub use units::Choice;
+pub use wire::{Share, Wire};

@@ -31,7 +31,15 @@ const KEYS: &[&str] = &[
     "traffic",
 ];
 /// What `[link.up]` may say, and `[link]` as well.
-const WAY_KEYS: &[&str] = &["rate", "trace", "trace_by", "trace_scale", "steps", "buffer", "discipline"];
+const WAY_KEYS: &[&str] = &[
+    "rate",
+    "trace",
+    "trace_by",
+    "trace_scale",
+    "steps",
+    "buffer",
+    "discipline",
+];
 /// What `[link]` may say beside those, and beside the keys of its [`Wire`].
 const LINK_KEYS: &[&str] = &["name", "up"];
 

@@ -1,6 +1,6 @@
 //! What the wire behind a link does to packets: the keys of `[link]` beside its capacity and its queue.
 
-use crate::read::Result;
+use crate::error::ScenarioError;
 use crate::section::Section;
 use core::fmt;
 use units::param::{Settings, Value};
@@ -30,7 +30,7 @@ units::params! {
 
 impl Wire {
     /// The wire that the keys left in `section` say, which have to be its own.
-    pub(crate) fn read(section: Section<'_>) -> Result<Self> {
+    pub(crate) fn read(section: Section<'_>) -> Result<Self, ScenarioError> {
         let whole = section.error("its keys do not go together", "change one of them");
         let check = |settings: &Settings| Wire::parse(settings).map(drop);
         let (settings, _) = section.checked(Wire::SPECS, check)?;
@@ -51,7 +51,7 @@ pub struct Share(pub f64);
 impl Value for Share {
     const KIND: &'static str = "share";
 
-    fn parse(text: &str) -> core::result::Result<Self, ParseError> {
+    fn parse(text: &str) -> Result<Self, ParseError> {
         let text = text.trim();
         let (number, whole) = match text.strip_suffix('%') {
             Some(percent) => (percent.trim_end(), 100.0),

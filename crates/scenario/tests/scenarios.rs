@@ -180,12 +180,17 @@ fn links() {
     assert_eq!((core.name.as_str(), home.name.as_str()), ("core", "link-2"));
     assert_eq!(core.capacity, Capacity::Constant(mbit(1000)));
     assert_eq!(
-        (core.buffer, core.overhead, core.device, &core.discipline),
+        (
+            core.buffer,
+            core.wire.overhead(),
+            core.wire.device,
+            &core.discipline
+        ),
         (None, 0, 0, &None)
     );
     assert!(core.up.is_none());
     assert_eq!(
-        (home.buffer, home.overhead, home.device),
+        (home.buffer, home.wire.overhead(), home.wire.device),
         (Some(Buffer::MilliBdp(1500)), 38, 3)
     );
     assert_eq!(

@@ -1,9 +1,9 @@
 //! Engines that say the same agree, and one that is told of another link does not.
 
 use crate::common::Folder;
+use campaign::{Keeping, Progress, Store};
 use link::Capacity;
 use measure::{BuiltLink, Engine, EngineError, Sink, Unsupported};
-use campaign::{Keeping, Progress, Store};
 use reproduce::agreement::{Verdict, compare};
 use reproduce::{Data, Experiment, Wanted, registry};
 use scenario::{Choice, Names, Scenario};

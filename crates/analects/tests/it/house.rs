@@ -379,11 +379,18 @@ fn the_check_finds_circles() {
     assert_eq!(named("$crate::a::b; workcrate::c", 1), [""; 0]);
     let text = "use crate::a::b::C; use crate::d::E; use super::f::G;";
     assert_eq!(inside(text, "crate::a::", 1), ["b", "f"]);
-    let paths: Vec<String> = uses("mod a;\npub use a::{B, c::{D, E}};\nuse f::G as H;\npub(super) use i::J;\nfn g() {}")
-        .iter()
-        .map(|(public, path)| format!("{public} {}", path.join("::")))
-        .collect();
-    let expected = ["true a::B", "true a::c::D", "true a::c::E", "false f::G", "true i::J"];
+    let paths: Vec<String> =
+        uses("mod a;\npub use a::{B, c::{D, E}};\nuse f::G as H;\npub(super) use i::J;\nfn g() {}")
+            .iter()
+            .map(|(public, path)| format!("{public} {}", path.join("::")))
+            .collect();
+    let expected = [
+        "true a::B",
+        "true a::c::D",
+        "true a::c::E",
+        "false f::G",
+        "true i::J",
+    ];
     assert_eq!(paths, expected);
     let edges = |list: &[(&str, &[&str])]| {
         let to = |to: &[&str]| to.iter().map(|&to| to.to_owned()).collect();

@@ -1,8 +1,8 @@
 //! Runs that somebody listens to are made, whatever a store has of them.
 
 use crate::common::Folder;
-use measure::{EngineError, Event, RunResult, Sink};
 use campaign::{Case, Cell, Grid, Keeping, Listener, Progress, Store};
+use measure::{EngineError, Event, RunResult, Sink};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 use units::Instant;

@@ -1,9 +1,9 @@
 //! `fct_by_size`: how long transfers take, by how much they carry.
 
 use super::declared::{Better, Metric};
-use super::observed::Observed;
 use super::finished::UnderWay;
 use super::meter::Meter;
+use super::observed::Observed;
 use crate::event::{Event, Sink};
 use crate::result::MeasuredValue;
 use std::collections::BTreeMap;

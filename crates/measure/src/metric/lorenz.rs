@@ -1,9 +1,9 @@
 //! `lorenz` and its gap: how evenly transfers share the network.
 
 use super::declared::{Better, Metric};
-use super::observed::Observed;
 use super::finished::{Finished, UnderWay};
 use super::meter::{Meter, found};
+use super::observed::Observed;
 use crate::event::{Event, Sink};
 use crate::result::MeasuredValue;
 use hdrhistogram::Histogram;

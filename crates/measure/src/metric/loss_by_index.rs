@@ -2,8 +2,8 @@
 //! later ones.
 
 use super::declared::{Better, Metric};
-use super::observed::Observed;
 use super::meter::Meter;
+use super::observed::Observed;
 use crate::event::{Event, LinkId, PacketId, Sink};
 use crate::flows::Flows;
 use crate::result::MeasuredValue;

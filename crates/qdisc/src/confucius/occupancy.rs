@@ -168,6 +168,7 @@ impl ClassOccupancy {
 
 #[cfg(test)]
 mod tests {
+    use super::super::examine::PERCENT;
     use super::super::params::{Occupancy, Targets};
     use super::*;
     use units::param::Value;

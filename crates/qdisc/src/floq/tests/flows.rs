@@ -5,7 +5,7 @@ use crate::{Ignore, Packet};
 use units::Duration;
 
 fn trials(set: &[(&str, &str)]) -> Trials {
-    FloqParams::parse(&settings(set)).unwrap().trials()
+    Trials::of(&FloqParams::parse(&settings(set)).unwrap())
 }
 
 /// A sender of 1200 B packets, so many nanoseconds apart, that loses one every second. Its gaps after
