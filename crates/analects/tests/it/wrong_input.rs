@@ -424,12 +424,12 @@ const CASES: &[Case] = &[
     case(
         "rtt = \"40ms\"",
         "overhead = \"2kB\"",
-        &["s.toml:6:12", "link.overhead", "write at most 1000B"],
+        &["s.toml:6:12", "link.overhead", "0B to 1000B"],
     ),
     case(
         "rtt = \"40ms\"",
         "device = 10001",
-        &["s.toml:6:10", "link.device", "write at most 10000"],
+        &["s.toml:6:10", "link.device", "0 to 10000"],
     ),
     case(
         "rtt = \"40ms\"",
