@@ -1,10 +1,10 @@
 //! Deficit round robin: whose turn it is to send.
 //!
-//! Principles: a flow may send while its deficit is positive; what it sends is taken off, and a flow
-//! that has used up its deficit gets another quantum and goes to the end of the round (M. Shreedhar
-//! and G. Varghese 1996, in the form of RFC 8290, section 4.2: the last packet may overdraw). Flows
-//! that just became active are on a list of their own that goes first, so that a flow that never
-//! builds a queue hardly waits.
+//! Principles: a flow may send while its deficit is positive; the bytes it sends are subtracted,
+//! and a flow that has used up its deficit gets another quantum and goes to the end of the round
+//! (M. Shreedhar and G. Varghese 1996, in the form of RFC 8290, section 4.2: the last packet may
+//! overdraw). Flows that just became active are on a list of their own that goes first, so that a
+//! flow that never builds a queue hardly waits.
 //!
 //! Here are only the turns: packets, queues and quanta are the caller's. A flow is an index.
 //!
@@ -142,7 +142,7 @@ impl Drr {
         self.take_first();
     }
 
-    /// What `flow` might still send in this round is lost, and what it overdrew is forgiven.
+    /// The remaining credit of `flow` in this round is lost, and its overdraft is forgiven.
     pub fn settle(&mut self, flow: u32) {
         self.flows[flow as usize].deficit = 0;
     }
@@ -266,8 +266,8 @@ mod tests {
         assert_eq!(drr.next(|_| 1000), None);
     }
 
-    /// Flow 0 runs dry beside flow 1, which is new too. By the round, it waits there and comes after
-    /// flow 1 with what it had left; otherwise it is idle, and could come back as new.
+    /// Flow 0 runs dry next to flow 1, which is new too. By the round, it waits there and comes
+    /// after flow 1 with what it had left; otherwise it is idle, and could come back as new.
     #[test]
     fn new_flows_that_run_dry_wait_for_others_that_are_new() {
         for by_the_round in [true, false] {

@@ -20,7 +20,7 @@ struct Entry {
     last_active: Instant,
 }
 
-/// What a lookup found: the flow's place in the table.
+/// Result of a lookup: the flow's place in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Found {
     /// The flow was known.
@@ -68,7 +68,7 @@ impl FlowTable {
         flow >= self.sets * WAYS
     }
 
-    /// How many packets were treated as another flow's for want of room.
+    /// Number of packets that were treated as another flow's because the set was full.
     pub(crate) const fn shared(&self) -> u64 {
         self.shared
     }
@@ -81,10 +81,10 @@ impl FlowTable {
     /// The flow of the packet with `hash` that comes `now`; it is active from now on. `waits(flow)`
     /// says whether something of `flow` waits.
     ///
-    /// Those for whom a full set has no room are its guests, and are one flow together, which stays
-    /// new: nobody's age and class say anything about them, nor they about anybody's. While packets
-    /// of guests wait, unknown flows of the set go on being guests although there may be room again,
-    /// because otherwise they could overtake themselves.
+    /// Flows for which a full set has no room are its guests. They count as one flow that stays
+    /// new: other flows' age and class say nothing about them, nor theirs about others. While
+    /// packets of guests wait, unknown flows of the set go on being guests although there may be
+    /// room again, because otherwise they could overtake themselves.
     // In place, so that `waits` is too.
     #[inline]
     pub(crate) fn find(
@@ -128,8 +128,8 @@ impl FlowTable {
         found
     }
 
-    /// Makes room for the flow with `hash`, where its set is full and does not know it: forgets the flow
-    /// that has been inactive longest of those of which nothing `waits`.
+    /// Makes room for the flow with `hash` if its set is full and does not know it: forgets the
+    /// flow that has been inactive longest among those without packets queued (see `waits`).
     pub(crate) fn make_room(&mut self, hash: u32, waits: impl Fn(usize) -> bool) {
         let index = ((u64::from(hash) * self.sets as u64) >> 32) as usize;
         let first = index * WAYS;

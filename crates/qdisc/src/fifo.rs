@@ -62,7 +62,7 @@ const ABOUT: &str = "Packets leave in the order in which they came; an arrival t
     queue full is dropped.\n\nNot for links that a call shares with downloads: whoever fills the \
     buffer decides everyone's delay.";
 
-/// What distinguishes the two FIFOs: how they count.
+/// The difference between the two FIFOs: the unit of their limit.
 pub trait FifoLimit: Send {
     /// The defaults, with the buffer that the link's owner gave.
     fn from_env(env: &Env) -> Self;

@@ -48,7 +48,7 @@ mod tests {
             inv_sqrt = of(count, inv_sqrt);
             let exact = 4_294_967_296.0 / f64::from(count).sqrt();
             let error = (f64::from(inv_sqrt) / exact - 1.0).abs();
-            // A step from 15 to 16 is 2 % off, half of the square of which remains.
+            // A step from 15 to 16 is 2 % off; half of the square of that remains.
             assert!(error < 2e-3, "{count}: {error}");
         }
     }

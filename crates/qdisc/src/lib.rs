@@ -77,12 +77,12 @@ pub trait Qdisc<P>: Send {
         None
     }
 
-    /// What is queued.
+    /// The packets queued.
     fn backlog(&self) -> Backlog;
 
-    /// Changes parameters while packets wait. Packets are dropped only where a new limit leaves no
-    /// room for them. A composite changes its own: what it contains keeps what it was built with, and
-    /// a setting of a child is refused as unknown.
+    /// Changes parameters while packets wait. Packets are dropped only if a new limit leaves no
+    /// room for them. A composite changes its own parameters only: its children keep theirs, and a
+    /// setting of a child is refused as unknown.
     ///
     /// # Errors
     /// If a setting is refused; then nothing has changed.
@@ -101,7 +101,7 @@ pub trait Qdisc<P>: Send {
         Vec::new()
     }
 
-    /// What passed each of the disciplines that this one contains; empty where it contains none.
+    /// Counters of the disciplines that this one contains; empty if it contains none.
     fn children(&self) -> Vec<ChildStats> {
         Vec::new()
     }
@@ -111,7 +111,7 @@ pub trait Qdisc<P>: Send {
         0
     }
 
-    /// What is promised about the order of a flow's packets.
+    /// The guarantee about the order of a flow's packets.
     fn order(&self) -> Order {
         Order::Flow
     }
@@ -163,7 +163,7 @@ impl DropReason {
     }
 }
 
-/// Who is told what a discipline does. The defaults ignore what they are told.
+/// Receives the events of a discipline. The defaults ignore them.
 pub trait Observer<P> {
     /// A packet was dropped; it is handed back, so that its owner can free the payload.
     fn dropped(&mut self, _now: Instant, _packet: Packet<P>, _reason: DropReason) {}

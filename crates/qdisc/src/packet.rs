@@ -1,4 +1,4 @@
-//! What a discipline can see of a packet.
+//! The view that a discipline has of a packet.
 
 use units::{Ecn, FlowId, Instant};
 
@@ -9,18 +9,18 @@ pub struct Packet<P> {
     pub len: u32,
     /// Whose packet it is. Only for telling observers: a discipline separates flows by `hash`.
     pub flow: FlowId,
-    /// Hash of the flow's addresses and ports, salted by whoever made it (`skb_get_hash_perturb`).
+    /// Hash of the flow's addresses and ports, salted by its creator (`skb_get_hash_perturb`).
     pub hash: u32,
     /// Hashes of the flow's addresses, each by itself.
     pub hosts: Hosts,
     /// The Differentiated Services code point (RFC 2474), 0 to 63.
     pub dscp: u8,
-    /// The band that this host wants it in, from 1 on; 0 where it has not said. It does not leave the
-    /// host (Linux: the minor number of `skb->priority`). Only disciplines that say so may read it.
+    /// The band that this host chose for it, from 1 on; 0 if it has not. It does not leave the host
+    /// (Linux: the minor number of `skb->priority`). Only disciplines that document it may read it.
     pub band: u8,
     /// The ECN field.
     pub ecn: Ecn,
-    /// What the end host claims about the packet. Only disciplines that say so may read it.
+    /// The end host's claim about the packet. Only disciplines that document it may read it.
     pub label: Label,
     /// When it was enqueued; set by [`Pool::push`](crate::pool::Pool::push) or the discipline.
     pub arrived: Instant,
@@ -28,7 +28,7 @@ pub struct Packet<P> {
     pub payload: P,
 }
 
-/// Hashes of a packet's two addresses, salted by whoever made them. Equal hashes are one host.
+/// Hashes of a packet's two addresses, salted by their creator. Equal hashes are one host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Hosts {
     /// Of the sender's address.
@@ -60,7 +60,7 @@ impl<P> Packet<P> {
     }
 }
 
-/// What waits in a queue.
+/// The packets and bytes queued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Backlog {
     /// Packets.

@@ -1,14 +1,14 @@
 //! The disciplines by name.
 //!
-//! A discipline describes itself in a [`Discipline`] beside its code; [`Registry::builtin`] has one
-//! line for each. Another crate adds its own with [`Registry::add`].
+//! A discipline describes itself in a [`Discipline`] next to its code; [`Registry::builtin`] has
+//! one line for each. Another crate adds its own with [`Registry::add`].
 
 use crate::Qdisc;
 use units::choice::{Choice, Slot, filled};
 use units::param::{Settings, Spec};
 use units::{Rate, Refusal};
 
-/// What a discipline is told about the place where it is put.
+/// The place where a discipline is put, as far as it needs to know it.
 #[derive(Debug, Clone, Default)]
 pub struct Env {
     /// The link's rate, where it is constant and known.
@@ -49,9 +49,9 @@ impl Limit {
     }
 }
 
-/// What a discipline is built from.
+/// The parts from which a discipline is built.
 pub struct Parts<'a, P> {
-    /// What the user set.
+    /// The user's settings.
     pub settings: &'a Settings,
     /// Where it is put.
     pub env: &'a Env,
@@ -91,7 +91,7 @@ pub struct Discipline<P> {
     pub source: &'static str,
     /// Its parameters.
     pub params: &'static [Spec],
-    /// What it contains; nothing, for most.
+    /// The disciplines it contains; none for most.
     pub children: &'static [Slot],
     /// Builds one.
     pub build: Build<P>,
@@ -115,7 +115,7 @@ impl<P: Send + 'static> Registry<P> {
         self.entries.iter().find(|entry| entry.name == name)
     }
 
-    /// Builds what is chosen, with what that contains.
+    /// Builds the chosen discipline and its children.
     ///
     /// # Errors
     /// If a name is unknown, a setting is refused, or something contains more than it can. The

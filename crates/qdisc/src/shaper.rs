@@ -1,4 +1,4 @@
-//! The shaper: what a packet takes of the link behind it, and when the next one is due.
+//! The shaper: the time a packet takes on the link behind it, and when the next one is due.
 //!
 //! There is no bucket and no burst: each packet moves the time of the next one by its own, and the
 //! time stands still only while packets wait for it (`cake_advance_shaper`).
@@ -140,7 +140,7 @@ impl Pace {
     }
 }
 
-/// What the link behind the shaper makes of a packet.
+/// The link-layer framing of a packet on the link behind the shaper.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Framing {
     overhead: i32,
@@ -204,8 +204,8 @@ impl Shaper {
         self.failsafe = self.failsafe.max(from);
     }
 
-    /// Another rate from now on: what was sent at the former one does not keep a full packet waiting
-    /// for longer than one that is sent now, and nothing from before is made up for.
+    /// Sets another rate. Bytes sent at the former one do not delay a full packet for longer than
+    /// one that is sent now, and unused time from before is not made up for.
     pub(crate) fn change(&mut self, now: Instant, pace: Pace) {
         let due = now + pace.time(FULL);
         self.pace = pace;

@@ -1,4 +1,5 @@
-//! What tests of disciplines share: moments, settings, packets, and a witness of drops and marks.
+//! Shared parts of the disciplines' tests: moments, settings, packets, and a witness of drops and
+//! marks.
 //!
 //! Packets carry a number. Where it matters whose they are, flows are letters: `A` is flow 0.
 
@@ -95,12 +96,12 @@ pub fn take(queue: &mut dyn Qdisc<u32>, now: Instant, n: usize) -> String {
     packets(queue, now, n).iter().map(letter).collect()
 }
 
-/// Keeps what is dropped and marked, under what a test knows packets by.
+/// Records drops and marks, under the test's own keys of packets.
 pub struct Log<K, P = u32> {
     key: fn(Instant, &Packet<P>) -> K,
-    /// What was dropped, and why.
+    /// The packets dropped, and why.
     pub dropped: Vec<(K, DropReason)>,
-    /// What was marked.
+    /// The packets marked.
     pub marked: Vec<K>,
     /// The moves of flows between classes.
     pub moved: Vec<(u32, Option<u8>, u8)>,

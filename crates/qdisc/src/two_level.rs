@@ -5,11 +5,11 @@
 //! "Integrating CoDel and Age-Based Scheduling" (thesis, Ca' Foscari, 2025, sections 3.2.3 and 4.4)
 //! built it of Linux's `prio`, `nftables` and a qdisc in each of two bands. A flow that has sent at
 //! most `threshold` bytes is young; while packets of young flows wait, none of an old one is sent.
-//! More thresholds make more levels, which come closer to [`las`](crate::las) (section 3.2.3).
-//! Most flows are short and end young; what they gain, the few long ones pay.
-//! Not for: a call beside pages. It is the longest job of all, and soon goes last.
+//! More thresholds make more levels, which come closer to [`las`](crate::las) (section 3.2.3). Most
+//! flows are short and end young; the few long ones pay for their gain. Not for: a call beside
+//! pages. It is the longest job of all, and soon goes last.
 //!
-//! What is read into it:
+//! Interpretations:
 //!
 //! - Bytes are those of IP packets as they arrive, the packet's own included, dropped ones and
 //!   retransmissions too: `ct bytes` as a rule of nftables sees it. That counts both directions

@@ -6,12 +6,12 @@
 
 use super::params::Diffserv;
 
-/// What distinguishes a tin.
+/// The parameters of a tin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Share {
     /// Its threshold in bytes per second, 0 where the bandwidth is unlimited.
     pub(super) rate: u64,
-    /// What it may send in a round where nothing is shaped, bytes.
+    /// Bytes that it may send in a round if nothing is shaped.
     pub(super) quantum: i64,
 }
 

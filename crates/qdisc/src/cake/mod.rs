@@ -74,7 +74,7 @@ pub struct Cake<P> {
     random: Stream,
 }
 
-/// What came of asking a queue for a packet.
+/// Outcome of asking a queue for a packet.
 enum Taken<P> {
     Sent(Packet<P>),
     /// Nothing waited.
@@ -119,7 +119,7 @@ impl<P> Cake<P> {
         self.configure();
     }
 
-    /// Tells everyone what the parameters mean for them (`cake_reconfigure`).
+    /// Applies the parameters to all tins (`cake_reconfigure`).
     fn configure(&mut self) {
         let params = &self.params;
         let rate = params.bandwidth.bytes();
@@ -326,7 +326,7 @@ impl<P> Cake<P> {
     }
 }
 
-/// What a packet's queue is chosen by.
+/// The hash by which a packet's queue is chosen.
 fn hash<P>(packet: &Packet<P>, mode: FlowMode) -> u32 {
     if mode.flows() {
         return packet.hash;

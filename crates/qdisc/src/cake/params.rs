@@ -1,4 +1,4 @@
-//! What `cake` can be told, under the names that `tc` shows.
+//! Parameters of `cake`, under the names that `tc` shows.
 
 use crate::shaper::{Atm, Bandwidth, Overhead};
 use std::fmt;
@@ -62,7 +62,7 @@ macro_rules! keywords {
 }
 
 keywords! {
-    /// What the priority tins are.
+    /// The division into priority tins.
     pub enum Diffserv, "tins", "besteffort, precedence, diffserv3, diffserv4 or diffserv8" {
         /// One tin.
         BestEffort = "besteffort",
@@ -81,7 +81,7 @@ keywords! {
     /// Between whom the link is shared.
     pub enum FlowMode, "flow mode",
         "flowblind, srchost, dsthost, hosts, flows, dual-srchost, dual-dsthost or triple-isolate" {
-        /// Nobody: one queue for each tin.
+        /// No isolation: one queue for each tin.
         FlowBlind = "flowblind",
         /// Sending hosts.
         SrcHost = "srchost",
@@ -170,7 +170,7 @@ impl fmt::Display for MemLimit {
 
 /// A full-sized packet on Ethernet, header included (`psched_mtu`), bytes.
 pub(super) const MTU: u64 = 1514;
-/// Packets of that size that wait at most where nobody said how much may (`cake_init`).
+/// Number of packets of that size that may wait if no limit is set (`cake_init`).
 const MOST_PACKETS: u64 = 10_240;
 
 impl CakeParams {
@@ -212,7 +212,7 @@ mod tests {
         // 200 Mbit/s × 100 ms × 4 = 10 MB.
         assert_eq!(params(&[("bandwidth", "200mbit")]).limit(), 10_000_000);
         assert_eq!(params(&[("bandwidth", "1gbit")]).limit(), 15_503_360);
-        // What a user says is taken as it is.
+        // Values set by the user are taken as they are.
         let said = params(&[("bandwidth", "20mbit"), ("memlimit", "40kB")]);
         assert_eq!(said.limit(), 40_000);
     }

@@ -64,7 +64,7 @@ fn two_flows_take_turns_and_a_new_one_goes_first() {
     // Both are new, with a quantum of 1514 B. Flow 1 sends two (1514 − 2000 = −486) and becomes a
     // bulk flow with 1514 − 486 = 1028 B; then flow 2 does the same.
     assert_eq!(take(&mut cake, us(0), 3), [1, 1, 2]);
-    // A new flow has to wait for those that were new before it, and for nobody else.
+    // A new flow waits for the flows that were new before it, and for no others.
     put(&mut cake, us(0), 3, 1, 1000);
     // 1028 B are two packets again (1028 − 2000 = −972), and so on.
     assert_eq!(take(&mut cake, us(0), 9), [2, 3, 1, 1, 2, 2]);
@@ -87,7 +87,7 @@ fn shares(mode: &str) -> [usize; 5] {
 #[test]
 fn a_computer_with_four_flows_gets_as_much_as_one_with_one() {
     // Each of the four gets a quarter of the quantum: 125 of 1000 packets, the other one 500. In
-    // the first round nobody is a bulk flow yet, and all get as much.
+    // the first round there is no bulk flow yet, and all get the same.
     for mode in ["triple-isolate", "dual-dsthost"] {
         let shares = shares(mode);
         assert!(
@@ -126,7 +126,7 @@ fn the_shaper_keeps_its_distance() {
     assert_eq!(shaped.dequeue(us(30_000), &mut Ignore), None);
     assert_eq!(shaped.next_wake(us(30_000)), Some(us(36_000)));
     assert_eq!(leave(&mut shaped, us(35_999)), [(36_000, (1, 1))]);
-    // What was not used while idle does not come as a burst.
+    // Unused credit of an idle time is not sent as a burst.
     put(&mut shaped, us(1_000_000), 1, 2, 1500);
     let left = leave(&mut shaped, us(1_000_000));
     assert_eq!(left, [(1_000_000, (1, 1)), (1_012_000, (1, 2))]);
@@ -152,12 +152,10 @@ fn tins_go_by_their_thresholds_when_shaped() {
     }
     // 1000 B are 0.8 ms. Thresholds are 10 Mbit/s for best effort (1), a sixteenth for background
     // (2) and a quarter for low latency (3): a packet there takes 0.8, 12.8 and 3.2 ms. Priority
-    // rises from 1 to 3, as long as a tin is not ahead of its threshold.
-    //    0   ms: 3 goes, ahead until 3.2 ms;
-    //    0.8 ms: 2 goes, ahead until 12.8 ms;
-    //    1.6 ms: 1 goes, due since 0, and again at 2.4 ms;
-    //    3.2 ms: 3 is due again;
-    //    4   ms: only 2 is left: nobody waits for a threshold while the link is idle.
+    // rises from 1 to 3, as long as a tin is not ahead of its threshold. 0 ms: 3 sends, ahead until
+    // 3.2 ms; 0.8 ms: 2 sends, ahead until 12.8 ms; 1.6 ms: 1 sends, due since 0, and again at 2.4
+    // ms; 3.2 ms: 3 is due again; 4 ms: only 2 is left: no tin waits for a threshold while the link
+    // is idle.
     assert_eq!(
         leave(&mut cake, us(0)),
         [
@@ -232,8 +230,8 @@ fn drops_count_behind_the_bottleneck_only() {
         left[1]
     };
     assert_eq!(second("no"), (12_000, (1, 3)));
-    // The dropped one takes 12 ms, too, and the one that left is due at 24 ms. But nobody waits for
-    // longer than 1.5 times what was sent takes: 18 ms.
+    // The dropped one takes 12 ms, too, and the one that left is due at 24 ms. But no packet waits
+    // for longer than 1.5 times the sending time of those sent: 18 ms.
     assert_eq!(second("yes"), (18_000, (1, 3)));
 }
 
@@ -279,7 +277,7 @@ fn the_last_packet_is_not_dropped() {
 
 #[test]
 fn a_guest_does_not_overtake_itself() {
-    // Nine flows want the same place, in a set of eight; the ninth joins the first.
+    // Nine flows hash to the same place, in a set of eight; the ninth joins the first.
     let mut cake = cake(&[]);
     let arrive = |cake: &mut Cake<Name>, now, flow, number| {
         let mut packet = packet(1000, (flow, number));

@@ -58,7 +58,7 @@ pub(super) struct Tin {
     pub(super) backlog: Backlog,
     /// Bytes that it may still send in this round, where nothing is shaped.
     pub(super) deficit: i64,
-    /// What `deficit` gains in a round.
+    /// Increase of `deficit` in a round.
     pub(super) share: i64,
     /// The pace of its threshold.
     pub(super) pace: Pace,
@@ -66,7 +66,7 @@ pub(super) struct Tin {
     pub(super) due: Instant,
 }
 
-/// What `quantum / load` is multiplied with, before it is divided by 2^16.
+/// The factor for `quantum / load`, which is then divided by 2^16.
 const fn reciprocal(load: u16) -> i64 {
     65_535 / load as i64
 }

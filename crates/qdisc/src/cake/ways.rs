@@ -5,10 +5,10 @@
 //! nine or more are active in one set.
 //!
 //! One thing differs from Linux's `cake_hash`. There, a flow that finds its set full takes over the
-//! tag of the queue at its own place, and whoever had that queue finds another one while packets
-//! still wait in the first, which reorders them. Here the newcomer joins that queue as a guest: the
-//! tag stays, and as long as the queue is active, guests keep coming to it although another one
-//! may have become free meanwhile.
+//! tag of the queue at its own place, and the flow that had that queue gets another one while its
+//! packets still wait in the first, which reorders them. Here the newcomer joins that queue as a
+//! guest: the tag stays, and as long as the queue is active, guests keep coming to it although
+//! another one may have become free meanwhile.
 
 use super::params::FlowMode;
 use crate::Hosts;
@@ -42,7 +42,7 @@ pub(super) struct Flows {
 }
 
 impl Flows {
-    /// Places that nobody has had.
+    /// All places free.
     pub(super) fn new() -> Self {
         Flows {
             tags: vec![0; PLACES],
@@ -123,7 +123,7 @@ pub(super) struct HostTable {
 }
 
 impl HostTable {
-    /// Nobody.
+    /// No hosts.
     pub(super) fn new() -> Self {
         HostTable {
             sources: Side::new(),
@@ -181,7 +181,7 @@ mod tests {
     fn flows_of_a_set_take_its_places_in_turn() {
         let mut flows = Flows::new();
         let mut active = vec![false; PLACES];
-        // Set 1 has places 8 to 15. The first three want place 14, the fourth 8.
+        // Set 1 has places 8 to 15. The first three hash to place 14, the fourth to 8.
         let mut place = |hash| {
             let place = flows.place(hash, |n| active[n], |_| false);
             if let Place::New(new) = place {
@@ -256,7 +256,7 @@ mod tests {
     fn a_host_without_bulk_flows_makes_room() {
         let mut side = Side::new();
         let places: Vec<u16> = (1..=8).map(|tag| side.place(hash(0, tag))).collect();
-        // Nobody has bulk flows yet: all of them got the first place.
+        // No host has bulk flows yet: all of them got the first place.
         assert_eq!(places, [0; 8]);
         for tag in 1..=8 {
             let place = usize::from(side.place(hash(0, tag)));

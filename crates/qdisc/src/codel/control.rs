@@ -45,7 +45,7 @@ pub trait Queue<P> {
     fn backlog_bytes(&self) -> u64;
 }
 
-/// What a [`Codel`] aims at, in its own units. Shared by all flows of a discipline.
+/// Parameters of a [`Codel`], in its own units. Shared by all flows of a discipline.
 #[derive(Debug, Clone, Copy)]
 pub struct Config {
     target: Ticks,
@@ -100,7 +100,7 @@ fn after(a: Ticks, b: Ticks) -> bool {
 /// The state of one controlled queue.
 #[derive(Debug, Clone, Default)]
 pub struct Codel {
-    /// Drops and marks since the dropping state was entered, and what it started with.
+    /// Drops and marks since the dropping state was entered, including the initial count.
     count: u32,
     /// `count` when the dropping state was last entered.
     last_count: u32,
@@ -175,7 +175,7 @@ impl Codel {
         after(ticks(now), self.first_above)
     }
 
-    /// Enters the dropping state with `packet`, and returns what is to be sent instead.
+    /// Enters the dropping state with `packet`, and returns the packet to send instead.
     #[cold]
     fn start_dropping<P>(
         &mut self,
@@ -217,8 +217,8 @@ impl Codel {
         self.last_count = self.count;
     }
 
-    /// In the dropping state, drops or marks whatever is due from `packet` on, and returns what is
-    /// to be sent.
+    /// In the dropping state, drops or marks the packets that are due from `packet` on, and returns
+    /// the packet to send.
     #[cold]
     fn keep_dropping<P>(
         &mut self,

@@ -24,7 +24,7 @@ pub(super) struct Rules {
     pub(super) targets: Targets,
     /// The hysteresis, in percent.
     pub(super) alpha: u32,
-    /// What occupancy is.
+    /// The definition of occupancy.
     pub(super) occupancy: Occupancy,
 }
 
@@ -38,8 +38,8 @@ impl Rules {
         self.targets.percent().len()
     }
 
-    /// What a packet of `class` may wait before it is marked: its target in percent of `scale`.
-    /// Nobody knows yet what the class of new flows aims at, so it is given the most.
+    /// How long a packet of `class` may wait before it is marked: its target in percent of `scale`.
+    /// The target of the class of new flows is not known yet, so it is given the largest.
     pub(super) fn target_delay(&self, class: usize, scale: Duration) -> Duration {
         let target = match class {
             NEW => self.target(self.classes()),
@@ -48,8 +48,8 @@ impl Rules {
         scale.scale(target, FULL)
     }
 
-    /// What is compared with a class's target, given the sum over its flows: packets in the buffer
-    /// add up, and delays are those of the class.
+    /// The quantity compared with a class's target, given the sum over its flows: packets in the
+    /// buffer add up; delays are those of the class.
     pub(super) fn length(&self, sum: u64, flows: u64) -> u64 {
         match self.occupancy {
             Occupancy::Buffer => sum,
@@ -64,13 +64,14 @@ impl Rules {
             .unwrap_or(1)
     }
 
-    /// Equations (2) and (3): what the share of a flow with occupancy `own` says beside the `flows`
-    /// of the class with `total` together; nothing where it is within the hysteresis, or where
-    /// there is no other flow to compare with.
+    /// Equations (2) and (3): the verdict on a flow with occupancy `own` in a class of `flows`
+    /// flows with `total` together; none within the hysteresis, or without another flow to compare
+    /// with.
     ///
     /// A class of 1/alpha flows or more could never demote: the threshold of (3) is at least half
-    /// the fair share. A class that is shorter than half its target has no aggressive flow. And
-    /// nobody goes where, alone, the queue-level examination would send them straight back from.
+    /// the fair share. A class that is shorter than half its target has no aggressive flow. And a
+    /// flow does not move to a class from which, alone, the queue-level examination would send it
+    /// straight back.
     pub(super) fn by_share(
         &self,
         class: usize,

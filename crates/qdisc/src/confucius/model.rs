@@ -50,7 +50,7 @@ proptest! {
                     bench.put(flow, class);
                 },
                 Op::Take => {
-                    // What time brings happens first, so that the classes stand still afterwards.
+                    // Timed events happen first, so that the classes stand still afterwards.
                     for _ in 0..100 {
                         bench.qdisc.expire(now);
                         bench.qdisc.reweigh(now, &mut bench.log);

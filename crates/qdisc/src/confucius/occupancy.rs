@@ -81,8 +81,8 @@ impl Window {
         measured
     }
 
-    /// The best there is to say about the flow: the last complete interval, or what was seen of
-    /// the first; nothing seen is nothing occupied.
+    /// The best available value for the flow: the last complete interval, or the part of the first
+    /// one seen so far; 0 if nothing was seen.
     pub(super) fn latest(&self) -> u64 {
         self.mean.unwrap_or(self.sum / self.samples.max(1))
     }
@@ -192,7 +192,7 @@ mod tests {
         // If both flows were like it they would wait for 20 ms.
         assert_eq!(of_delay(ms(40), 3000, 12_000, 1, ms(100)), 1000);
         assert_eq!(of_delay(ms(40), 3000, 12_000, 2, ms(100)), 2000);
-        // The other's share is three quarters, 60 ms; the mean is what they wait.
+        // The other's share is three quarters, 60 ms; the mean is their wait.
         assert_eq!(of_delay(ms(40), 9000, 12_000, 2, ms(100)), 6000);
         let most = of_delay(Duration::MAX, 1 << 30, 1 << 30, 65_536, ms(1));
         assert_eq!(most, MOST);

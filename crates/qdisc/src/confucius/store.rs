@@ -41,7 +41,7 @@ struct ClassQueue {
     list: List,
     migrants: Heap,
     backlog: Backlog,
-    /// Flows of which something waits.
+    /// Number of flows with packets queued.
     waiting: u32,
 }
 
@@ -108,7 +108,7 @@ impl<P> Store<P> {
         }
     }
 
-    /// What waits in all.
+    /// The total backlog.
     pub(super) const fn backlog(&self) -> Backlog {
         self.backlog
     }
@@ -118,7 +118,7 @@ impl<P> Store<P> {
         self.backlogged
     }
 
-    /// What waits in the flows of `class`.
+    /// The backlog of the flows of `class`.
     pub(super) fn class_backlog(&self, class: usize) -> Backlog {
         self.classes[class].backlog
     }
@@ -128,7 +128,7 @@ impl<P> Store<P> {
         u64::from(self.classes[class].waiting)
     }
 
-    /// What waits of `flow`.
+    /// The backlog of `flow`.
     pub(super) fn flow_backlog(&self, flow: usize) -> Backlog {
         self.flows[flow].backlog
     }
@@ -139,7 +139,7 @@ impl<P> Store<P> {
     }
 
     /// Appends a packet to `flow`.
-    // In place: calls and copies are some percent of what a packet costs.
+    // In place: calls and copies are some percent of the cost of a packet.
     #[inline]
     pub(super) fn push(&mut self, now: Instant, flow: usize, mut packet: Packet<P>) {
         packet.arrived = now;
@@ -169,7 +169,7 @@ impl<P> Store<P> {
     }
 
     /// Takes the packet in slot `index`, the [`front`](Self::front) of `class`.
-    // In place: calls and copies are some percent of what a packet costs.
+    // In place: calls and copies are some percent of the cost of a packet.
     #[inline]
     pub(super) fn pop(&mut self, class: usize, index: u32) -> Option<Popped<P>> {
         self.unlist(index);
@@ -244,8 +244,8 @@ impl<P> Store<P> {
         }
     }
 
-    /// The slot of the packet of `class` that arrived first; nothing if more than `skips` packets of
-    /// flows that have moved stand before it. `skips` becomes what is left of it.
+    /// The slot of the packet of `class` that arrived first; none if more than `skips` packets of
+    /// flows that have moved stand before it. `skips` is reduced by the number skipped.
     ///
     /// It is its flow's oldest: an older native packet of the flow would stand before it in the
     /// list, and an older one from before the move would be at the top of the heap.

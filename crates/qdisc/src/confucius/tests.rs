@@ -26,7 +26,7 @@ pub(super) fn at(ms: u64) -> Instant {
     Instant::from_nanos(ms * 1_000_000)
 }
 
-/// What happened.
+/// Recorded events.
 #[derive(Debug, Default)]
 pub(super) struct Log {
     pub(super) drops: Vec<(FlowId, DropReason)>,
@@ -268,7 +268,7 @@ fn a_page_of_short_backlogs_is_told_from_a_call_by_what_it_adds_up_to() {
     let call = bench.add(Source::Every(20));
     bench.run_until(1000);
     let page: Vec<_> = (0..12).map(|_| bench.add(Source::Window(7))).collect();
-    // Nobody has more than 7 ms, but 12 · 7 = 84 ms together are above the middle of 50 and 90.
+    // No flow has more than 7 ms, but 12 · 7 = 84 ms together are above the middle of 50 and 90.
     bench.run_until(5000);
     assert_eq!(bench.route(call), [0, 1]);
     for flow in page {

@@ -11,8 +11,8 @@
 //!   taken for unresponsive nearly always, with 100 ms where its window falls by 15 %, and with 50 ms
 //!   not (the test `who_responds_is_taken_for_responsive`).
 //! - A flow that pauses for a window makes the trial void: bursts end whether or not packets were
-//!   dropped. So does one that has just begun: what it would send is not known.
-//! - What counts is what arrives, not what is admitted: drops are not the sender's doing.
+//!   dropped. So does one that has just begun: its rate is not known.
+//! - Arrivals count, not admitted packets: drops are not the sender's doing.
 //! - A few packets in a window tell nothing. Who sends less than 80 a second is not judged.
 
 use super::admission::Kind;
@@ -21,7 +21,7 @@ use units::{Duration, Instant};
 /// With fewer packets in a window, half of them would hardly be told from all of them.
 const FEW: u32 = 4;
 
-/// What flows are judged by.
+/// Parameters of the trials of flows.
 #[derive(Debug, Clone)]
 pub(super) struct Trials {
     pub(super) window: Duration,
@@ -33,7 +33,7 @@ pub(super) struct Trials {
     pub(super) pardon: u32,
 }
 
-/// What arrived in a window. Saturates: beyond 4 GiB a window, one rate is as good as another.
+/// Arrivals within a window. Saturates: beyond 4 GiB a window, one rate is as good as another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Sample {
     bytes: u32,
@@ -75,7 +75,7 @@ enum Verdict {
     Kept,
 }
 
-/// What is known of a flow's rate, and of what drops do to it.
+/// The state kept of a flow's rate and of its reaction to drops.
 #[derive(Debug, Clone)]
 pub(super) struct Behaviour {
     kind: Kind,
@@ -86,7 +86,7 @@ pub(super) struct Behaviour {
     /// The window before it, if the flow did not pause.
     last: Option<Sample>,
     trial: Option<Trial>,
-    /// Verdicts of one kind in a row, and of which kind.
+    /// Consecutive verdicts of one kind: the kind and the count.
     row: (Verdict, u32),
 }
 
@@ -103,7 +103,7 @@ impl Behaviour {
         }
     }
 
-    /// What the flow is taken for.
+    /// The type that the flow is taken for.
     pub(super) const fn kind(&self) -> Kind {
         self.kind
     }
@@ -139,8 +139,8 @@ impl Behaviour {
         self.current = Sample::default();
     }
 
-    /// What arrived in the last `window`, taking the window before the current one as even; nothing
-    /// where there is none.
+    /// Arrivals within the last `window`, taking the window before the current one as even; none if
+    /// there was none.
     fn before(&self, now: Instant, window: Duration) -> Option<Sample> {
         let rest = window.saturating_sub(now.since(self.opened));
         Some(self.current.plus(self.last?.scaled(rest, window)))

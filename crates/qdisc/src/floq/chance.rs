@@ -9,7 +9,7 @@
 pub(super) struct Chance(u64);
 
 impl Chance {
-    /// What is drawn follows from `seed` alone.
+    /// The numbers drawn depend on `seed` alone.
     pub(super) const fn new(seed: u64) -> Self {
         Chance(seed)
     }

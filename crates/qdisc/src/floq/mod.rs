@@ -8,7 +8,7 @@
 //! fifths.
 //!
 //! M. Yanev and P. Harvey, "Herding the FLOQ: Flow Optimised Queueing", IFIP Networking 2022. The
-//! paper leaves much open; what is chosen here, by its sections:
+//! paper leaves much open; the choices made here, by its sections:
 //!
 //! - IV.B: `rq`, `uq` and `ap` are what waits when a packet comes, itself not counted. A full buffer
 //!   drops it. Otherwise it is admitted if its type's quota is not filled or `ap <= AT`. So of 20 slots
@@ -19,10 +19,10 @@
 //!   had as a `variant`, without the mercy for who lost a packet, which is only in the text.
 //! - IV.B: `F_d = g (ap - AT) / (B - AT)`, since it "scales with the total buffer occupancy". It is
 //!   doubled where the packet would overflow into the other type's quota.
-//! - IV.B: the initial packets of a responsive flow are spared `F_r`; once one of them was dropped, in
-//!   whatever way, the others are not dropped by chance. Packets that were dropped count as exchanged,
-//!   so that nobody stays new by being dropped. To make room by dropping "from other connections"
-//!   is what those rules do at arrival; what waits is never pushed out.
+//! - IV.B: the initial packets of a responsive flow are spared `F_r`; once one of them was dropped,
+//!   for whatever reason, the others are not dropped by chance. Packets that were dropped count as
+//!   exchanged, so that a flow does not stay new by being dropped. To make room by dropping "from
+//!   other connections" is what those rules do at arrival; queued packets are never pushed out.
 //! - IV.A: how it is found out who responds is in `behaviour.rs`, with a way back, which the paper has
 //!   not. A packet keeps the type with which it was counted.
 //! - IV.A: the table of flows is bounded, and forgets who sends nothing for 10 s: a page a user thinks
@@ -65,7 +65,7 @@ pub fn floq<P: Send + 'static>() -> Discipline<P> {
     }
 }
 
-/// What is known of a flow (IV.A).
+/// The state of a flow (IV.A).
 #[derive(Debug, Clone)]
 struct Flow {
     /// Packets that came, and those of them that were dropped.
@@ -192,7 +192,7 @@ impl<P> Floq<P> {
     }
 }
 
-/// What observers are told of a type.
+/// The class of a type as reported to observers.
 const fn class(kind: Kind) -> Class {
     Class(kind as u8)
 }

@@ -1,4 +1,4 @@
-//! What `floq` can be told.
+//! Parameters of `floq`.
 
 use super::admission::Rules;
 use super::behaviour::Trials;
@@ -51,7 +51,7 @@ units::params! {
 }
 
 impl FloqParams {
-    /// What admission goes by.
+    /// The parameters of admission.
     ///
     /// # Errors
     /// If the quotas are more than the buffer.
@@ -75,7 +75,7 @@ impl FloqParams {
         })
     }
 
-    /// What flows are judged by.
+    /// The parameters of the trials of flows.
     pub(super) fn trials(&self) -> Trials {
         Trials {
             window: self.window,

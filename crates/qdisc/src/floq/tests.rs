@@ -36,7 +36,7 @@ fn chance(rules: &Rules, (rq, uq): (u32, u32), kind: Kind, phase: Phase) -> u64 
     (probability * 100_000 + (1 << 31)) >> 32
 }
 
-/// Of 100 packets: quotas of 50 and 30, 20 beside them, `AT = 80`. With 90 waiting, `F_d` is
+/// Of 100 packets: quotas of 50 and 30, 20 in neither, `AT = 80`. With 90 waiting, `F_d` is
 /// `10 * 10 / 20 = 5`, and 10 for a type that would take more than its own and the 20.
 #[test]
 fn probabilities_follow_the_queue_and_the_type() {
@@ -177,7 +177,7 @@ fn chances_by_counting() {
 
 const TRACE_SEED: u64 = 335;
 
-/// Of 10 packets: quotas of 5 and 3, 2 beside them, `AT = 8`; `g = 50`. Draws are fractions of 2^32:
+/// Of 10 packets: quotas of 5 and 3, 2 in neither, `AT = 8`; `g = 50`. Draws are fractions of 2^32:
 /// 0.83, 0.14, 0.77, 0.14 with this seed.
 ///
 /// - A sends 9: it finds 0 to 8, and all are admitted.
@@ -259,7 +259,8 @@ fn counts_are_of_what_waits() {
     assert_eq!(queue.waiting.all(), 0);
 }
 
-/// What would be dropped by chance is marked where it can be; a full buffer drops all the same.
+/// Packets that would be dropped by chance are marked if they can be; a full buffer drops all the
+/// same.
 #[test]
 fn marks_instead_of_drops_if_asked() {
     for (ecn, field, marked) in [

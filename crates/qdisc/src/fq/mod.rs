@@ -1,18 +1,18 @@
 //! `fq`: flows take turns, and each may be paced.
 //!
-//! Principles: fair queuing for a host that paces what it sends; here as it acts on a router, where
-//! packets have no socket and no departure times, so that all that paces is `maxrate`. Flows are
-//! told apart by hash; they take turns by deficit round robin, those that just became active first
-//! and with a burst of ten packets; a flow that is ahead of its rate waits aside until it is due. No
-//! AQM: a flow's queue is held to 100 packets.
-//! Not for: keeping delays short on a router. `fq_codel` is for that.
+//! Principles: fair queuing for a host that paces its packets; here as it acts on a router, where
+//! packets have no socket and no departure times, so that only `maxrate` paces. Flows are told
+//! apart by hash; they take turns by deficit round robin, those that just became active first and
+//! with a burst of ten packets; a flow that is ahead of its rate waits aside until it is due. No
+//! AQM: a flow's queue is held to 100 packets. Not for: keeping delays short on a router.
+//! `fq_codel` is for that.
 //!
 //! Linux's `net/sched/sch_fq.c` as of 2025, decision by decision, except:
 //!
 //! - one of its three bands, since no packet here has a priority; no departure times (`SO_TXTIME`)
 //!   and so no `horizon`; no sockets, their rates and their hashes. Every packet is an orphan, and
 //!   one flow is what `orphan_mask` lets through of the hash: 1024 at most, as on a router;
-//! - the limit counts the packets of the fast path, of which there are never more than eight;
+//! - the limit counts the packets of the fast path, never more than eight;
 //! - Linux frees a flow that was idle for 3 s if its search tree is searched for another one, and
 //!   then that flow gets a first quantum once more. Of 1024 flows in 1024 trees, few ever share one:
 //!   none is freed here;
@@ -243,7 +243,7 @@ impl<P> Fq<P> {
         };
         let mut wait = rate.time_for(u64::from(bytes)).min(LONGEST_WAIT);
         if flow.time_next != Instant::ZERO {
-            // What it was late, up to half of the wait, is not waited for again.
+            // The lateness, up to half of the wait, is subtracted from the wait.
             wait = wait.saturating_sub(now.since(flow.time_next).min(wait / 2));
         }
         flow.time_next = now + wait;

@@ -2,7 +2,7 @@
 //!
 //! C. Estan and G. Varghese, "New Directions in Traffic Measurement and Accounting", SIGCOMM 2002,
 //! section 3.2, with conservative update (section 3.3.2). A flow has one counter in each of four
-//! arrays and shares each with others; the smallest of them is at least what the flow sent, and
+//! arrays and shares each with others; the smallest of them is at least the bytes of the flow, and
 //! rarely much more.
 
 use units::{Duration, Instant};

@@ -25,7 +25,8 @@ impl Heavy {
     }
 }
 
-/// What makes a heavy hitter an ordinary flow again: silence, and none of its packets waiting.
+/// The condition under which a heavy hitter becomes an ordinary flow again: silence, and no packets
+/// queued.
 #[derive(Debug, Clone, Copy)]
 pub struct Expiry {
     /// The time.

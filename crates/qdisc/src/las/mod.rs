@@ -6,14 +6,14 @@
 //! completes flows soonest of all that do not know their sizes. Flows that have had the same share it.
 //! Not for: a call beside pages. It is the longest job of all, and soon goes last.
 //!
-//! What is read into it:
+//! Interpretations:
 //!
 //! - What a flow has had are the bytes of its packets that left, in whole quanta: flows in the same
 //!   quantum take turns, packet by packet. What CoDel drops was not served.
-//! - Flows are known exactly, in a table of sets of eight. Where a set is full, the one that has been
-//!   silent longest is forgotten; where all eight wait, those beyond are one flow together. A flow of
-//!   which nothing waits and nothing came for `idle` starts anew: that is conntrack's time after the end
-//!   of a connection.
+//! - Flows are known exactly, in a table of sets of eight. Where a set is full, the one that has
+//!   been silent longest is forgotten; where all eight wait, those beyond are one flow together. A
+//!   flow with no packets queued that has been silent for `idle` starts anew: that is conntrack's
+//!   time after the end of a connection.
 //! - When full, packets of the flow that has most waiting are dropped at its head, as in `fq_codel`.
 //!
 //! Work: O(log n) for n flows that wait, in a heap in which each of them stands once; when full, one
@@ -85,7 +85,7 @@ pub struct Las<P> {
     backlog: Backlog,
 }
 
-/// What is known of a flow.
+/// The state of a flow.
 #[derive(Debug, Clone, Default)]
 struct Flow {
     fifo: Fifo,
@@ -185,8 +185,8 @@ impl<P> Las<P> {
         self.flows[flow].waits = true;
     }
 
-    /// Drops half of what the flow with most bytes has, at most [`BATCH`] packets, at its head. The
-    /// last one of the flow of an `arrival` is the arrival itself.
+    /// Drops half of the bytes of the largest flow, at most [`BATCH`] packets, at its head. The
+    /// last packet of the flow of an `arrival` is the arrival itself.
     fn drop_batch(
         &mut self,
         now: Instant,

@@ -84,7 +84,7 @@ impl<P> Mencius<P> {
         }
     }
 
-    /// Counts `flow` as what it is now.
+    /// Counts `flow` under its current class.
     pub(super) fn judge(&mut self, now: Instant, flow: usize) {
         let guests = self.flow_table.are_guests(flow);
         let state = &mut self.flows[flow];

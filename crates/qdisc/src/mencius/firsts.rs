@@ -1,8 +1,8 @@
 //! First packets: a name look-up, a handshake, a key that was pressed.
 //!
-//! Whatever waits for them has not even begun, and they are small. So the first kilobyte of a flow that
-//! was silent goes before everything else, even before those for whom others are held back; but no more
-//! than a sixteenth of all bytes does, so that nobody gains by having many flows.
+//! Flows that have just begun are small and depend on their first packets. So the first kilobyte of
+//! a flow that was silent goes before everything else, even before established flows in a hold; but
+//! no more than a sixteenth of all bytes does, so that a host gains nothing by opening many flows.
 
 use crate::list::{List, NIL, Nodes};
 
@@ -40,8 +40,8 @@ impl Firsts {
         }
     }
 
-    /// A packet of `len` bytes of `flow` came, of which `before` waited already; the flow was `silent`
-    /// or not.
+    /// Accounts for an arriving packet of `len` bytes of `flow`, whose backlog was `before`; the
+    /// flow was `silent` or not.
     pub(super) fn came(
         &mut self,
         (flow, begun): (usize, &mut Begun),

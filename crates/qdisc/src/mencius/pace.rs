@@ -1,8 +1,8 @@
 //! How long the link takes for a full packet, as far as it shows.
 //!
-//! A wait of 20 ms is thirteen packets at 8 Mbit/s and three at 2, where one picture of a call is more.
-//! So on slow links what is short is counted in packets. The link's rate is not told to a discipline,
-//! but while packets wait, it is how fast they are asked for.
+//! A wait of 20 ms is thirteen packets at 8 Mbit/s and three at 2, where one picture of a call is
+//! more. So on slow links a short wait is defined in packets. A discipline does not know the link's
+//! rate, but while packets wait, it is the rate of dequeue calls.
 
 use units::{Duration, Instant};
 
@@ -52,7 +52,8 @@ impl Pace {
             return false;
         }
         let full = self.time * FULL / self.bytes;
-        // Half of what it was, so that a burst of the device's does not count for much.
+        // The mean of the old and the new value, so that a burst of the device does not count for
+        // much.
         self.full = (self.full + full) / 2;
         (self.bytes, self.time) = (0, Duration::ZERO);
         true

@@ -7,7 +7,7 @@ use units::Instant;
 
 /// So many packets give way to an arriving one.
 const VICTIMS: u32 = 8;
-/// What a packet takes beside its bytes, when sizes are compared.
+/// Bytes added to each packet's length when sizes are compared.
 const EACH: u64 = 256;
 
 /// How much waits, so that many small packets are much too.
@@ -49,7 +49,7 @@ impl<P> Mencius<P> {
             && backlog.bytes + u64::from(len) <= self.params.memory_limit.get()
     }
 
-    /// Drops a packet for want of room; false if there is none.
+    /// Drops a packet to make room; returns false if there is none.
     pub(super) fn drop_largest(
         &mut self,
         now: Instant,

@@ -141,10 +141,11 @@ impl<P> Mencius<P> {
         let host = &mut self.hosts[state.host];
         let before = state.queue.backlog();
         let established = state.standing == Standing::Established;
-        // Others are the reason for what it waits.
+        // Other flows cause its wait.
         let excused = established && (host.hold.is_on() || self.hold.is_on());
         let waited = self.store.oldest(&state.queue).map(|came| now.since(came));
-        // A bit above the hold's highest, where even they are told by drops.
+        // Slightly above the hold's highest wait, above which even established flows are signalled
+        // by drops.
         let spared_below = self.within.high * 5 / 4;
         let spared = excused && waited.is_some_and(|wait| wait < spared_below);
         let mut queue = OfFlow {

@@ -1,14 +1,14 @@
 //! Which side of the link the home is on.
 //!
-//! A home has a few addresses, and the world that it talks to has many. So the side of which fewer
-//! were seen lately is the home's. They are counted by their hashes in a bitmap, which tells dozens
-//! apart; no more is needed. A router that knows better says so ([`Side`]).
+//! A home has a few addresses, and the world that it talks to has many. So the side with fewer
+//! addresses seen lately is the home's. They are counted by their hashes in a bitmap, which tells
+//! dozens apart; no more is needed. A router that knows its side can set it ([`Side`]).
 
 use super::params::Side;
 use crate::Hosts;
 use units::{Duration, Instant};
 
-/// What was seen in this span and in the one before counts.
+/// Hashes seen in this span and in the one before count.
 const SPAN: Duration = Duration::from_secs(30);
 const WORDS: usize = 4;
 
@@ -69,7 +69,8 @@ impl Sides {
         }
     }
 
-    /// The hash that stands for the home's end of `hosts`, where the home is told to be on `side`.
+    /// The hash that stands for the home's end of `hosts`, if the home is configured to be on
+    /// `side`.
     pub(super) fn host(&self, side: Side, hosts: Hosts) -> u32 {
         let side = match side {
             Side::Auto => self.home,

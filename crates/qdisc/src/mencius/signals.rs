@@ -1,4 +1,4 @@
-//! When a flow whose packets wait for too long is told: CoDel's law with a memory.
+//! When to signal a flow whose packets wait for too long: CoDel's law with a memory.
 //!
 //! The reference CoDel (RFC 8289) forgets how often it had to signal when the queue is short for a
 //! moment. Here, as in cake's Cobalt, the memory of signals fades as slowly as it grew: `next` is when

@@ -145,9 +145,9 @@ fn a_spray_of_new_flows_takes_no_more_than_half() {
     assert!((940..=960).contains(&old), "{old} of 1900");
 }
 
-/// A call of 40 % of the link keeps it beside twelve transfers on its own computer, and waits for 20 ms
-/// and the packet that is being sent; a flow that was not there before has a thirteenth, and waits for
-/// whatever it has in its queue.
+/// A call of 40 % of the link keeps its rate next to twelve transfers on its own computer, and
+/// waits for 20 ms and the packet that is being sent; a flow that was not there before has a
+/// thirteenth, and waits for its own queue.
 #[test]
 fn an_established_flow_is_not_made_to_wait_and_a_stranger_is() {
     let mut link = settled(&[], 4);
@@ -162,8 +162,8 @@ fn an_established_flow_is_not_made_to_wait_and_a_stranger_is() {
     assert!(link.longest(CALL, 3000, 8000) > 100);
 }
 
-/// A call of 90 % of the link beside another computer: its wait goes up to 100 ms and back, and others
-/// get a sixteenth at first.
+/// A call of 90 % of the link next to another computer: its wait goes up to 100 ms and back, and
+/// others get a sixteenth at first.
 #[test]
 fn more_than_the_part_is_given_up_gradually() {
     let mut link = settled(&[], 9);
@@ -185,8 +185,8 @@ fn who_never_gives_way_loses_it() {
     assert!(sent(31_000) < 90, "{}", sent(31_000));
 }
 
-/// A call of 90 % of the link is held beside another computer's transfers; a look-up of a third goes at
-/// once, although a transfer begins there with it.
+/// A call of 90 % of the link is held against another computer's transfers; a look-up of a third
+/// goes at once, although a transfer begins there with it.
 #[test]
 fn a_look_up_waits_for_nobody() {
     let mut link = settled(&[], 9);
@@ -263,8 +263,8 @@ fn no_packet_waits_for_more_than_a_few_drops() {
     assert_eq!(most, 32);
 }
 
-/// A call is held for a second, and then it is alone with a queue of 60 ms that is its own doing, and would
-/// stand: the AQM takes it away, and it is nobody special any more.
+/// A call is held for a second, and then it is alone with a queue of 60 ms that is its own doing,
+/// and would stand: the AQM takes it away, and it is no longer established.
 #[test]
 fn nobody_is_excused_when_the_others_have_gone() {
     let mut link = settled(&[], 4);

@@ -1,4 +1,4 @@
-//! Whose turn it is: deficit round robin (RFC 8290, section 4.2) in which nobody is passed over.
+//! Turn taking: deficit round robin (RFC 8290, section 4.2) in which no member is passed over.
 //!
 //! Two things take as long there as there are members: a round goes past everybody who overdrew by a
 //! large packet, once for each quantum, and past everybody who has nothing left. Here
@@ -12,7 +12,7 @@
 
 use crate::list::{List, NIL, Nodes};
 
-/// Rounds that are told apart.
+/// Number of rounds that are told apart.
 const ROUNDS: u32 = 64;
 /// So many are moved on for a packet, if debts are above what 64 rounds pay. Then one is forgiven.
 const MOVES: u32 = 16;
@@ -70,7 +70,7 @@ impl Members {
         }
     }
 
-    /// Takes `len` bytes that `member` sent off what it may.
+    /// Subtracts `len` bytes that `member` sent from its credit.
     pub(super) fn charge(&mut self, member: usize, len: u32) {
         let state = &mut self.members[member];
         state.deficit = state.deficit.saturating_sub_unsigned(len);
@@ -83,7 +83,7 @@ impl Members {
 }
 
 impl Turns {
-    /// Nobody takes turns.
+    /// No members.
     pub(super) fn new() -> Self {
         Turns {
             new: List::default(),
@@ -95,7 +95,7 @@ impl Turns {
         }
     }
 
-    /// `member`, which is idle, is somebody else from now on.
+    /// `member`, which is idle, stands for another flow or host from now on.
     pub(super) fn introduce(&self, members: &mut Members, member: usize) {
         debug_assert!(members.is_idle(member));
         members.members[member].round = self.round.wrapping_sub(1);
@@ -119,7 +119,8 @@ impl Turns {
     }
 
     /// The member whose turn it is, if any has something to send. It keeps its turn until it has
-    /// [sent](Turns::sent) what it may, or [leaves](Turns::leave). Each gets `quantum` bytes a round.
+    /// [sent](Turns::sent) its quantum, or [leaves](Turns::leave). Each gets `quantum` bytes a
+    /// round.
     #[inline]
     pub(super) fn next(&mut self, members: &mut Members, quantum: u32) -> Option<usize> {
         for _ in 0..MOVES {
@@ -144,13 +145,13 @@ impl Turns {
         self.credit = (self.credit + earned).clamp(-CREDIT, CREDIT);
     }
 
-    /// Nothing of `member` is left. It counts as old until this round is over, or what it owes is paid,
-    /// so that nobody has more than a quantum a round by coming back as new.
+    /// `member` has run empty. It counts as old until this round is over, or its debt is paid, so
+    /// that no member gets more than a quantum a round by coming back as new.
     pub(super) fn leave(&mut self, members: &mut Members, member: usize, quantum: u32) {
         self.take(members, member);
         members.members[member].place = Place::Idle;
         if self.used == 0 {
-            // Rounds take no time where nobody is old, so that all debts are paid.
+            // Rounds take no time if no member is old, so that all debts are paid.
             self.round = self.round.wrapping_add(ROUNDS);
             self.introduce(members, member);
         } else if members.members[member].deficit > 0 {
@@ -212,7 +213,7 @@ mod tests {
     use crate::drr::Drr;
     use units::random::Stream;
 
-    /// Turns of members of which each has so many packets of so many bytes waiting.
+    /// Turns of members, each with so many packets of so many bytes waiting.
     struct Table {
         members: Members,
         turns: Turns,

@@ -40,7 +40,7 @@ fn ticks_between(earlier: Instant, later: Instant) -> u64 {
     (later.as_nanos() >> TICK_SHIFT).saturating_sub(earlier.as_nanos() >> TICK_SHIFT)
 }
 
-/// What a [`Pie`] aims at. Shared by all flows of a discipline.
+/// Parameters of a [`Pie`]. Shared by all flows of a discipline.
 #[derive(Debug, Clone, Copy)]
 pub struct Config {
     /// Acceptable standing queue delay.
@@ -58,7 +58,7 @@ pub struct Config {
     pub mark_up_to: Option<u32>,
 }
 
-/// What is to be done with an arriving packet.
+/// The decision about an arriving packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// Queue it.
@@ -75,10 +75,10 @@ pub struct Pie {
     probability: u64,
     /// Probability added up since the last drop: none below 0.85, certain at 8.5 (RFC 8033, 5.4).
     accumulated: u64,
-    /// The delay, and what it was at the last update, ticks.
+    /// The current delay, and that at the last update, ticks.
     delay: u64,
     old_delay: u64,
-    /// What is left of the burst allowance, ticks.
+    /// The rest of the burst allowance, ticks.
     burst: u64,
     /// When the last packet left, or when measuring the departure rate started.
     since: Option<Instant>,

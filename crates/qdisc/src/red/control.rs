@@ -16,7 +16,7 @@ const MOST_PROBABILITY: u32 = 50 * ONE_PERCENT;
 /// Cells of the table of idle times (`RED_STAB_SIZE`).
 const CELLS: usize = 256;
 
-/// What RED aims at, in its own units.
+/// Parameters of RED, in its own units.
 #[derive(Debug, Clone)]
 pub struct Config {
     /// Bytes, shifted by `wlog`.
@@ -30,8 +30,8 @@ pub struct Config {
     /// `probability`, where the adaptive algorithm starts.
     probability: u32,
     gentle: bool,
-    /// Idle time in cells of `2^cell_log` microseconds, and what the average is shifted by after so
-    /// many of them.
+    /// Idle time in cells of `2^cell_log` microseconds, and the shift of the average after so many
+    /// of them.
     cell_log: u32,
     shifts: [u8; CELLS],
 }
@@ -128,7 +128,7 @@ fn idle_table(wlog: u32, sent: Duration) -> Option<(u32, [u8; CELLS])> {
     Some((cell_log, shifts))
 }
 
-/// What is to be done with an arriving packet.
+/// The decision about an arriving packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     /// Queue it.
@@ -148,7 +148,8 @@ pub struct Red {
     idle: Option<Instant>,
     /// Packets since the last early mark; none before the average reached the minimum.
     count: Option<u64>,
-    /// What `count` times the average above the minimum has to reach for the next mark, bytes.
+    /// The value that `count` times the average above the minimum has to reach for the next mark,
+    /// bytes.
     due: u64,
     /// The probability at the maximum; moved by the adaptive algorithm.
     probability: u32,
@@ -292,8 +293,8 @@ mod tests {
         assert_eq!(weight_log(32 * 1500, 31, 1500), None);
     }
 
-    /// 1500 B in 1200 us; a weight of 1/2 is ln 2 per packet, 31 times that are 53 668 us, and cells of
-    /// 2^7 us the first of which there are less than 512. Cell 13 is 0.961 and still linear, 14 is
+    /// 1500 B in 1200 us; a weight of 1/2 is ln 2 per packet, 31 times that are 53 668 us, and
+    /// cells of 2^7 us the first to make fewer than 512. Cell 13 is 0.961 and still linear, 14 is
     /// 1.035, 28 is 2.07. In the first cell, 50 us take 50/128 away.
     #[test]
     fn the_average_decays_by_the_table() {
@@ -313,8 +314,8 @@ mod tests {
     }
 
     /// 2 % of 2^32 is 85 899 345; a quarter more each time until 4 %, then a hundredth more; from
-    /// above 50 % it stays. Down, a tenth less each time, dropping what is below ten; from below 1 %
-    /// it stays.
+    /// above 50 % it stays. Down, a tenth less each time, dropping the part below ten; from below 1
+    /// % it stays.
     #[test]
     fn the_adaptive_algorithm_moves_the_probability() {
         let config = config(|_| ());

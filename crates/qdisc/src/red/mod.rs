@@ -147,8 +147,8 @@ impl<P> RedQdisc<P> {
         self.adapted = fired;
     }
 
-    /// What becomes of a packet with which `action` is to be taken: whether it is to be marked, or
-    /// none if it is to be dropped.
+    /// The fate of a packet under `action`: whether it is to be marked, or none if it is to be
+    /// dropped.
     fn fate(&self, action: Action, packet: &Packet<P>) -> Option<bool> {
         let params = &self.params;
         let drop = match action {
@@ -278,7 +278,7 @@ mod tests {
         assert_eq!((log.dropped.len(), log.marked.len()), (3, 0));
     }
 
-    /// What becomes of packets 4 and 5 of the trace above, one after the other.
+    /// The fate of packets 4 and 5 of the trace above, one after the other.
     #[test]
     fn above_the_maximum_ecn_harddrop_and_nodrop_decide() {
         for (set, ecn, dropped, marked) in [

@@ -1,4 +1,4 @@
-//! Packet traces by hand, and settings of what is inside.
+//! Packet traces by hand, and settings of the disciplines inside.
 
 use super::*;
 use crate::testing::{Log, letters, ms, numbers, of_flow, of_letter, put, settings, take};
@@ -128,8 +128,9 @@ fn moves_and_marks_are_told() {
     assert_eq!((marks, log.marked.len()), (vec![4, 2], 6));
 }
 
-/// Classes and statistics of what is two levels deep. Confucius' first class is that of new flows;
-/// with a threshold of 2000 inside and 4000 outside, A's third packet is old inside and young outside.
+/// Classes and statistics of disciplines two levels deep. Confucius' first class is that of new
+/// flows; with a threshold of 2000 inside and 4000 outside, A's third packet is old inside and
+/// young outside.
 #[test]
 fn names_are_combined() {
     let queue = built("2lps(confucius,targets=10/50)");

@@ -1,7 +1,7 @@
-//! What every discipline promises, checked with random traffic on every entry of the registry.
+//! Guarantees of every discipline, checked with random traffic on every entry of the registry.
 //!
-//! A [`Witness`] stands beside the discipline and knows which packets ought to be inside. After each
-//! step it compares.
+//! A [`Witness`] runs in parallel with the discipline and knows which packets ought to be inside.
+//! After each step it compares.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -77,7 +77,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What is being done to the discipline, since not everything may happen at any time.
+/// The kind of call to the discipline, since not everything may happen at any time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Call {
     Enqueue,
@@ -400,7 +400,7 @@ impl Bench<'_> {
     }
 }
 
-/// Something to be tested: an entry of the registry, and what is put into it.
+/// A candidate for testing: an entry of the registry, and its children.
 struct Candidate {
     entry: Discipline<usize>,
     choice: Choice,
@@ -416,12 +416,12 @@ impl Candidate {
     }
 }
 
-/// Every discipline; those that contain others with what they contain by default, and with two more.
+/// Every discipline; those that contain others with their default children, and with two more.
 fn candidates() -> Vec<Candidate> {
     let mut candidates = Vec::new();
     for entry in Registry::builtin().iter() {
         let plain = Choice::plain(entry.name);
-        // What works on CAKE's tins contains nothing else.
+        // A discipline on CAKE's tins has no other children.
         let tins = entry.children.first().map(|slot| slot.default) == Some("cake");
         let others = match tins {
             true => ["cake,diffserv=diffserv4", "cake,diffserv=precedence"],
@@ -508,8 +508,8 @@ fn unknown_parameters_are_refused() {
     }
 }
 
-/// The declared default of a parameter can be set, is what a new discipline has, and is within the
-/// declared range.
+/// The declared default of a parameter can be set, is the value in a new discipline, and is within
+/// the declared range.
 #[test]
 fn declared_defaults_are_what_is_used() {
     for candidate in &candidates() {

@@ -12,7 +12,7 @@ use trace::{decide, random};
 /// How often each of these was decided.
 #[derive(Debug, Default)]
 struct Seen {
-    /// What only C prints: `did`.
+    /// Counters that only C prints: `did`.
     did: [u64; 14],
     lines: [u64; 8],
 }

@@ -1,5 +1,5 @@
-//! What the comparisons of disciplines in Rust with those in `kernel/` have in common: the C programs,
-//! and what they print.
+//! Common parts of the comparisons of disciplines in Rust with those in `kernel/`: the C programs,
+//! and their output.
 
 use std::io::Write as _;
 use std::ops::Range;
@@ -74,7 +74,7 @@ pub fn assert_no_call_is_long(source: &str, scenarios: &[&str], expected: Range<
     }
 }
 
-/// What the C program prints about `operations`.
+/// The output of the C program for `operations`.
 pub fn replay(program: &Path, operations: String) -> String {
     let mut child = Command::new(program)
         .stdin(Stdio::piped())
@@ -105,7 +105,7 @@ fn compare(seed: u64, rust: &str, c: &str) {
     );
 }
 
-/// What a variable of the environment says.
+/// The value of a variable of the environment.
 fn number(name: &str, default: u64) -> u64 {
     match std::env::var(name) {
         Ok(text) => text

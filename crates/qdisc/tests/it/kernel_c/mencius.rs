@@ -13,7 +13,7 @@ use trace::{decide, random};
 /// How often each of these was decided.
 #[derive(Debug, Default)]
 struct Seen {
-    /// What only C prints: `did`.
+    /// Counters that only C prints: `did`.
     did: [u64; 6],
     lines: [u64; 7],
     /// Dequeues in which CoDel dropped all that it may.

@@ -1,4 +1,4 @@
-//! Operations on `floq`, written down with what the discipline in Rust makes of them.
+//! Operations on `floq`, written down with the decisions of the discipline in Rust.
 //!
 //! The format is that of `kernel/test/trace_floq.h`.
 
@@ -39,7 +39,7 @@ impl Observer<u32> for Log {
     }
 }
 
-/// A discipline, and what it decided so far.
+/// A discipline, and its decisions so far.
 struct Discipline {
     qdisc: Floq<u32>,
     log: Log,
@@ -57,7 +57,7 @@ impl Discipline {
         }
     }
 
-    /// Whether the sender is told of congestion.
+    /// Returns whether the sender is signalled congestion.
     fn enqueue(&mut self, now: u64, hash: u32, len: u32, ecn: u8) -> bool {
         let packet = Packet {
             len,
@@ -136,7 +136,7 @@ struct Recorder {
 impl Recorder {
     fn new(seed: u64) -> Self {
         let mut random = Stream::new(seed, "floq traces");
-        // Who is told by marks can be unresponsive before anything of it was lost.
+        // A flow that is signalled by marks can be unresponsive before any of its packets was lost.
         let marks = random.below(5) == 0;
         let params = match marks {
             true => Params::marks(&mut random),
@@ -206,7 +206,7 @@ impl Recorder {
         self.now += ns / self.unit * self.unit;
     }
 
-    /// What happens now and then, whatever the traffic: a pause, or a change of parameters.
+    /// An occasional event, independent of the traffic: a pause, or a change of parameters.
     fn now_and_then(&mut self, one_in: usize) {
         match self.below(one_in) {
             0 => self.change(),
@@ -271,7 +271,7 @@ impl Recorder {
         }
     }
 
-    /// Flows that begin, one after another, beside one that fills the queue.
+    /// Flows that begin, one after another, next to one that fills the queue.
     fn begins(&mut self, steps: usize) {
         let fresh = one_of(&mut self.random, &[0x0100_0000, 1, 0x9E37_79B9]);
         for _ in 0..steps {
@@ -334,7 +334,7 @@ pub fn random(seed: u64) -> Trace {
     }
 }
 
-/// What the discipline in Rust makes of `operations`.
+/// The decisions of the discipline in Rust on `operations`.
 pub fn decide(operations: &str) -> String {
     let mut lines = operations.lines();
     let begin = lines.next().and_then(|line| line.strip_prefix("new "));
