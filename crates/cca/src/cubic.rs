@@ -46,7 +46,7 @@ pub const ENTRY: ControlEntry = ControlEntry {
 
 /// Steepness, segments per cubic second (RFC 9438, 5.1).
 const C: f64 = 0.4;
-/// What a loss leaves of the window, in tenths (RFC 9438, 4.6).
+/// The tenths of the window that remain after a loss (RFC 9438, 4.6).
 const BETA_TENTHS: u64 = 7;
 /// Growth of the Reno estimate, segments a round trip: 3 (1 − β) / (1 + β) with β = 0.7
 /// (RFC 9438, 4.3), at which a Reno flow that backs off by β is as fast as one that halves.
@@ -75,7 +75,7 @@ pub struct Cubic {
     /// The window before the last reduction.
     prior: u64,
     curve: Option<Curve>,
-    /// What was acknowledged and has not bought a segment yet.
+    /// Bytes acknowledged that have not bought a segment yet.
     credit: u64,
     delay_min: Option<Duration>,
     hystart: Hystart,
@@ -92,7 +92,7 @@ struct Curve {
     k: f64,
     /// The plateau, segments.
     origin: u64,
-    /// What Reno's window would be, segments, and what was acknowledged since it was that, bytes.
+    /// Reno's window in the same place, segments, and the bytes acknowledged since it last grew.
     reno: u64,
     acked: u64,
     /// When and for which window the price of a segment was found, and the price, bytes.
@@ -101,7 +101,7 @@ struct Curve {
     price: u64,
 }
 
-/// What the transport is repairing.
+/// The kind of repair in progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Repair {
     Nothing,
@@ -315,7 +315,7 @@ impl Control for Cubic {
     }
 
     fn on_idle_restart(&mut self, _now: Instant, _idle: Duration) {
-        // What was known of the path is kept in the threshold (Linux `tcp_cwnd_restart`).
+        // The state of the path is kept in the threshold (Linux `tcp_cwnd_restart`).
         crate::restart_after_idle(&mut self.window, &mut self.threshold, self.initial_window);
     }
 

@@ -1,8 +1,8 @@
 //! Congestion controls as pure state machines.
 //!
-//! A control is told what a transport saw (packets sent, acknowledged, lost, marked; feedback of
-//! arrival times) and answers with a window, a pacing rate, and a rate for an encoder. Every call
-//! takes `now`; nothing in here reads a clock, does I/O or sends. One trait serves window- and
+//! A control receives the events of a transport (packets sent, acknowledged, lost, marked; feedback
+//! of arrival times) and answers with a window, a pacing rate, and a rate for an encoder. Every
+//! call takes `now`; nothing in here reads a clock, does I/O or sends. One trait serves window- and
 //! rate-based controls: a window-based one leaves [`Control::pacing_rate`] at `None`, a rate-based
 //! one leaves [`Control::window`] unlimited.
 //!
@@ -63,8 +63,8 @@ pub trait Control: Send {
     /// tail loss probe.
     fn on_timeout(&mut self, now: Instant, in_flight: u64);
 
-    /// What the timer had presumed lost arrives after all: it ran out too early, and what
-    /// [`on_timeout`](Self::on_timeout) took away may be given back (RFC 4015, section 3.2; Linux
+    /// Packets that the timer had presumed lost arrive after all: it ran out too early, and the
+    /// reduction in [`on_timeout`](Self::on_timeout) may be undone (RFC 4015, section 3.2; Linux
     /// `undo_cwnd`). [`on_recovered`](Self::on_recovered) follows.
     fn on_spurious_timeout(&mut self, _now: Instant) {}
 
@@ -75,7 +75,7 @@ pub trait Control: Send {
     /// controls whose [`feedback`](Self::feedback) is [`Feedback::Arrivals`].
     fn on_arrivals(&mut self, _now: Instant, _arrivals: &[Arrival]) {}
 
-    /// When [`on_timer`](Self::on_timer) wants to be called, if at all.
+    /// When to call [`on_timer`](Self::on_timer), if at all.
     fn next_timer(&self) -> Option<Instant> {
         None
     }
@@ -108,7 +108,7 @@ pub trait Control: Send {
         Rate::from_bytes_over(self.window(), srtt)
     }
 
-    /// A burst that the control wants sent to measure the path, if any: the media session sends
+    /// A burst that the control requests to measure the path, if any: the media session sends
     /// padding at this rate for this long, and then calls this again.
     fn take_probe(&mut self, _now: Instant) -> Option<Probe> {
         None
@@ -126,7 +126,7 @@ pub trait Control: Send {
         true
     }
 
-    /// What the control needs to be told.
+    /// The feedback that the control needs.
     fn feedback(&self) -> Feedback {
         Feedback::Acks
     }
@@ -147,7 +147,7 @@ pub trait Control: Send {
         None
     }
 
-    /// What the control has found since the last call that its user may want to know.
+    /// A finding of the control since the last call, for its user's information.
     fn take_notice(&mut self) -> Option<Notice> {
         None
     }
@@ -169,7 +169,7 @@ pub enum EcnMode {
     Scalable,
 }
 
-/// What a control needs to be told.
+/// The feedback that a control needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Feedback {
     /// Acknowledgements, as TCP gives them.
@@ -178,7 +178,7 @@ pub enum Feedback {
     Arrivals,
 }
 
-/// What an acknowledgement told the sender. Sizes in bytes of payload.
+/// The contents of an acknowledgement. Sizes in bytes of payload.
 #[derive(Debug, Clone, Default)]
 pub struct Ack {
     /// Newly delivered, cumulatively or selectively acknowledged for the first time.
@@ -283,7 +283,7 @@ pub struct Probe {
     pub packets: u32,
 }
 
-/// What Linux does to a window-based control that sends again after idling: it remembers three
+/// Restarts a window-based control that sends again after idling, as Linux does: it remembers three
 /// quarters of its window (`tcp_current_ssthresh`) and starts from the initial one
 /// (`tcp_cwnd_restart`). Bytes.
 pub(crate) fn restart_after_idle(window: &mut u64, threshold: &mut u64, initial: u64) {

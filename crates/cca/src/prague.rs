@@ -187,8 +187,9 @@ impl Prague {
         share * share
     }
 
-    /// What was delivered without a mark lets the window grow, also in a round trip with marks:
-    /// otherwise a share of marks that reaches one in every round trip would say nothing more.
+    /// Bytes delivered without a mark let the window grow, also in a round trip with marks:
+    /// otherwise a share of marks that reaches one in every round trip would carry no further
+    /// information.
     fn grow(&mut self, ack: &Ack) {
         // Paced at just the window a round trip, a sender need not fill it to be limited by it.
         let limited = ack.window_limited || ack.rate.is_some_and(|sample| !sample.app_limited);
@@ -260,7 +261,7 @@ impl Prague {
 impl Control for Prague {
     fn on_ack(&mut self, now: Instant, ack: &Ack) {
         self.srtt = ack.srtt;
-        // Nobody says that what a timeout gave up is repaired.
+        // No event reports the end of the repair after a timeout.
         self.repairing &= ack.in_recovery;
         if let (Some(classic), Some(rtt)) = (&mut self.classic, ack.rtt) {
             classic.sample(rtt);
@@ -301,7 +302,7 @@ impl Control for Prague {
     }
 
     fn on_idle_restart(&mut self, _now: Instant, _idle: Duration) {
-        // As Linux `tcp_cwnd_restart`: what was known of the path is kept in the threshold.
+        // As Linux `tcp_cwnd_restart`: the state of the path is kept in the threshold.
         self.threshold = self.threshold.max(self.window * 0.75);
         self.window = self.window.min(self.initial_window);
     }

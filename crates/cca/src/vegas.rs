@@ -1,8 +1,8 @@
 //! `vegas`: a few packets in the queue, no more.
 //!
-//! Principles: the difference between the window and what the smallest round trip would deliver is
-//! what waits in queues; once a round trip, hold it between `alpha` and `beta` packets.
-//! Not for: links shared with senders that fill buffers (it yields to them).
+//! Principles: the difference between the window and the delivery in the smallest round trip is the
+//! backlog in queues; once a round trip, hold it between `alpha` and `beta` packets. Not for: links
+//! shared with senders that fill buffers (it yields to them).
 //!
 //! Brakmo and Peterson, IEEE JSAC 13(8), 1995; Linux `tcp_vegas.c`: it grows in every round of slow
 //! start, falls back to Reno for a round with fewer than three samples and during repairs, and
@@ -57,11 +57,11 @@ pub struct Vegas {
     /// Acknowledged since the window last grew, where it grows as Reno's.
     credit: u64,
     rtts: RoundTrips,
-    /// What a timeout lost is being repaired.
+    /// Data lost at a timeout is being repaired.
     after_timeout: bool,
 }
 
-/// The round trips of a round, and what the path's would be without queues.
+/// The round trips of a round, and that of the path without queues.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RoundTrips {
     /// The smallest since the sender last started.
@@ -150,12 +150,12 @@ impl Vegas {
 
     /// The once-a-round decision on the round's smallest round trip.
     fn judge(&mut self, ack: &Ack, base: Duration, rtt: Duration) {
-        // What of the window waits in queues: window × (rtt − base) / base.
+        // The part of the window that waits in queues: window × (rtt − base) / base.
         let waiting = scale(self.window, rtt.saturating_sub(base), base) / self.mss;
         if self.in_slow_start() {
             if waiting > self.params.gamma {
-                // What the smallest round trip would deliver at the actual rate, and one segment
-                // for the rounding.
+                // The delivery in the smallest round trip at the actual rate, and one segment for
+                // the rounding.
                 let target = (scale(self.window, base, rtt) / self.mss + 1) * self.mss;
                 self.window = self.window.min(target);
                 self.threshold = self.threshold.min(self.window);

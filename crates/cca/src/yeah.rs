@@ -79,7 +79,7 @@ pub struct Yeah {
     quick_rounds: u64,
     /// The window, in segments, that a competing Reno sender would have (`reno_count`).
     rival: u64,
-    /// What a timeout lost is being repaired.
+    /// Data lost at a timeout is being repaired.
     after_timeout: bool,
 }
 
@@ -401,9 +401,8 @@ mod tests {
         assert!(carried > 0.999, "{carried}");
     }
 
-    /// 20 segments of buffer overflow with 19 waiting, of which a loss takes about as many: of 121
-    /// segments 101 or so are left, and the path stays full, where Reno's halving leaves it at
-    /// 0.87.
+    /// 20 segments of buffer overflow with 19 waiting; a loss takes about as many: of 121 segments
+    /// 101 or so are left, and the path stays full, where Reno's halving leaves it at 0.87.
     #[test]
     fn a_shallow_buffer_does_not_empty_the_path() {
         let (lost, _, carried) = runs("80", 20);

@@ -1,5 +1,5 @@
-//! What BBR remembers of the path: the highest rate of the last rounds, whether the pipe is full,
-//! and how much acknowledgements bunch.
+//! The state that BBR keeps of the path: the highest rate of the last rounds, whether the pipe is
+//! full, and how much acknowledgements bunch.
 
 use crate::{Ack, RateSample};
 use std::collections::VecDeque;
@@ -222,8 +222,8 @@ mod tests {
         assert_eq!(reached, [false, false, false, false, true]);
     }
 
-    /// At 8 Mbit/s, 1000 B a millisecond, bunches of 5000 B every 5 ms: each finds that what came
-    /// before is explained and starts an epoch, in which it is 5000 B ahead itself.
+    /// At 8 Mbit/s, 1000 B a millisecond, bunches of 5000 B every 5 ms: each finds the earlier ones
+    /// explained by the rate and starts an epoch, in which it is 5000 B ahead itself.
     #[test]
     fn a_bunch_is_what_the_rate_does_not_explain() {
         let mut aggregation = Aggregation::new();

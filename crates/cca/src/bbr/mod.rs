@@ -97,7 +97,7 @@ const MIN_SEGMENTS: u64 = 4;
 /// The round trip assumed before the first sample, for the first pacing rate (draft, 4.2.1).
 const NOMINAL_RTT: Duration = Duration::from_millis(1);
 
-/// What BBR is doing (draft, 3.4).
+/// The mode of BBR (draft, 3.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
     /// Doubling the rate every round.
@@ -110,7 +110,7 @@ enum Mode {
     ProbeRtt,
 }
 
-/// What the transport is repairing.
+/// The kind of repair in progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Repair {
     Nothing,
@@ -120,7 +120,7 @@ enum Repair {
     Conserving,
     /// Later rounds of it.
     Under,
-    /// What a timeout presumed lost.
+    /// Data presumed lost by a timeout.
     TimedOut,
 }
 
@@ -150,7 +150,7 @@ pub struct Bbr {
     probe_rtt_end: Option<Instant>,
     probe_rtt_round: bool,
     held_back: HeldBack,
-    /// The application limited what the last sample measured.
+    /// The last sample was limited by the application.
     app_limited: bool,
     /// Sending has started again from nothing in flight, and nothing was acknowledged since.
     idle_restart: bool,
@@ -401,7 +401,8 @@ impl Control for Bbr {
     }
 
     /// Padding for a quarter of a round trip at a time, so that it ends soon after probing does: in
-    /// start-up and in the cycle's probing phase, until the estimate is what the encoder can use.
+    /// start-up and in the cycle's probing phase, until the estimate reaches the highest rate that
+    /// the encoder can use.
     fn take_probe(&mut self, _now: Instant) -> Option<Probe> {
         let (min_rtt, _) = self.min_rtt?;
         let most = self.setup.media_bounds.1;

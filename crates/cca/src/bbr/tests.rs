@@ -40,8 +40,8 @@ fn startup_doubles_and_ends_three_rounds_after_the_pipe_is_full() {
     assert!((308..=314).contains(&(path.peak_wait.as_micros() / 400 + 101)));
 }
 
-/// Start-up leaves 2.885 − 1 = 1.9 products in the queue. Draining at 1 / 2.885 = 0.35 of the
-/// rate takes 1.9 / 0.65 = 2.9 times 40.4 ms, 117 ms, of which the budget saves a little.
+/// Start-up leaves 2.885 − 1 = 1.9 products in the queue. Draining at 1 / 2.885 = 0.35 of the rate
+/// takes 1.9 / 0.65 = 2.9 times 40.4 ms, 117 ms, slightly less thanks to the budget.
 #[test]
 fn drain_empties_the_queue_to_the_budget() {
     let (mut bbr, mut path) = (bbr(), path(1000));
@@ -102,7 +102,7 @@ fn probe_rtt_comes_after_ten_seconds_and_measures_the_path_anew() {
     assert_eq!(bbr.mode, Mode::ProbeBw);
     assert!(bbr.window() >= window);
     assert_eq!(bbr.min_rtt.unwrap().0, Duration::from_micros(50_400));
-    // Four packets a round trip did not count as what the path can carry.
+    // Four packets a round trip did not count as the capacity of the path.
     path.run(&mut bbr, at(end + 2_000));
     assert!(bbr.bandwidth.get() >= before.scale(98, 100));
     let next = until(&mut path, &mut bbr, |bbr| bbr.mode == Mode::ProbeRtt);
@@ -180,7 +180,7 @@ fn what_the_application_limits_only_raises_the_estimate() {
 }
 
 /// In flight 20 and 1 acknowledged: the window is 21 in the first round of a repair, and grows in
-/// the next; afterwards it is what it was before. A mark changes nothing.
+/// the next; afterwards it has its former value. A mark changes nothing.
 #[test]
 fn a_repair_conserves_packets_for_a_round() {
     let mut bbr = bbr();
@@ -284,7 +284,7 @@ fn a_call_finds_the_bandwidth_by_padding() {
 }
 
 /// At 4 Mbit/s, 18 s after the start and 7 s after ProbeRtt: with 95 % of the estimate the sender
-/// has caught up to less than two frames; with all of it, it keeps the 200 ms for good.
+/// has caught up to less than two frames; with all of it, it keeps the 200 ms forever.
 #[test]
 fn an_encoder_with_a_share_of_the_estimate_catches_up_after_probe_rtt() {
     let (bbr, path, backlog) = call(("encoder_share", "0.95"), 4_000_000, 18_000);

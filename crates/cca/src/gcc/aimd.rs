@@ -7,7 +7,7 @@
 use super::detector::Usage;
 use units::{Duration, Instant};
 
-/// What is kept of the measured rate on a decrease (section 5.5, β).
+/// The part of the measured rate that is kept on a decrease (section 5.5, β).
 const BETA: f64 = 0.85;
 /// And so much less, bit/s, where that leaves anything (libwebrtc).
 const DRAIN: f64 = 5000.0;

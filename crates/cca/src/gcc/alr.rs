@@ -1,7 +1,7 @@
 //! The application-limited region (ALR): the encoder produces less than the estimate.
 //!
 //! libwebrtc's `alr_detector.cc` and `interval_budget.cc`: a budget of half a second fills at a
-//! share of the estimate and is emptied by what is sent; the region begins and ends at levels of
+//! share of the estimate and is emptied by the bytes sent; the region begins and ends at levels of
 //! it. These figures come from the settings of an experiment with screen sharing
 //! (`alr_experiment.cc`), which apply to all calls; those in `alr_detector.h` are never used.
 

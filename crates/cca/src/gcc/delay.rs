@@ -8,7 +8,7 @@ use core::fmt;
 use units::param::Value;
 use units::{Duration, Instant, ParseError};
 
-/// Feedback that pauses for this long says nothing about what was before (libwebrtc,
+/// Feedback that pauses for this long is no continuation of the earlier feedback (libwebrtc,
 /// `kStreamTimeOut`).
 const PAUSE: Duration = Duration::from_secs(2);
 /// The trend counts in full after this many groups (libwebrtc, `kMinNumDeltas`).

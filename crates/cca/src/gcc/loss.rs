@@ -16,7 +16,7 @@ use units::{Duration, Instant};
 const SHORTEST: Duration = Duration::from_millis(250);
 /// So many observations have to be there before any result counts.
 const ENOUGH: u64 = 3;
-/// What is tried, in current estimates.
+/// The candidates, in current estimates.
 const FACTORS: [f64; 3] = [1.02, 1.0, 0.95];
 /// While loss limits, no more than this per [`STEP`], in estimates.
 const MOST_GROWTH: f64 = 1.3;
@@ -34,7 +34,7 @@ const PADDING: Duration = Duration::from_secs(2);
 /// libwebrtc `kCongestionControllerMinBitrate`.
 const FLOOR: f64 = 5_000.0;
 
-/// What limits the rate.
+/// The limit that holds the rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Limit {
     /// The delay, not loss.
@@ -106,7 +106,7 @@ impl Loss {
         (self.best.is_some() && self.model.count() >= ENOUGH).then_some(self.rate)
     }
 
-    /// What limits the rate.
+    /// Returns the limit that holds the rate.
     pub fn limit(&self) -> Limit {
         if self.rate().is_some() {
             self.limit
@@ -115,7 +115,7 @@ impl Loss {
         }
     }
 
-    /// What arrives, where it is known.
+    /// Sets the acknowledged rate, if known.
     pub fn set_acknowledged(&mut self, rate: Option<f64>) {
         self.acknowledged = rate.or(self.acknowledged);
     }
@@ -206,7 +206,7 @@ impl Loss {
         }
     }
 
-    /// What keeps the likeliest from being used: more loss than it explains, and growth that is
+    /// Limits to the use of the likeliest candidate: more loss than it explains, and growth that is
     /// too fast while loss limits.
     fn slowed(&self, now: Instant, old: Channel, mut found: Channel) -> Channel {
         let grows = found.bandwidth > old.bandwidth;
@@ -235,7 +235,7 @@ impl Loss {
         found
     }
 
-    /// What arrives is not too much.
+    /// The lower bound: the acknowledged rate is not too high.
     fn lower(&self) -> f64 {
         self.acknowledged.unwrap_or(0.0).max(self.bounds.0)
     }
@@ -296,7 +296,7 @@ mod tests {
     use super::*;
     use crate::testing::at;
 
-    /// Feeds a second of 100 packets of 1250 B, 1 Mbit/s, of which one of `every` is lost.
+    /// Feeds a second of 100 packets of 1250 B, 1 Mbit/s; one of `every` is lost.
     fn second(loss: &mut Loss, second: u64, every: usize, delay: f64) {
         for quarter in 0..4 {
             let first = 1000 * second + 250 * quarter;
@@ -339,7 +339,7 @@ mod tests {
         assert!(rising >= 1e6 && loss.limit() != Limit::Delay, "{rising}");
         for step in 6..20 {
             second(&mut loss, step, usize::MAX, 2e6);
-            // What is sent follows.
+            // The acknowledged rate follows.
             loss.set_acknowledged(loss.rate());
         }
         assert_eq!((loss.rate(), loss.limit()), (Some(2e6), Limit::Delay));

@@ -6,11 +6,12 @@
 //! loss, and the lesser rate counts. Short bursts of padding find free capacity at once.
 //! Not for: transports without arrival times.
 //!
-//! What libwebrtc (`modules/congestion_controller/goog_cc`) does today, with the figures of its code,
-//! which are Chrome's without field trials; it grew out of draft-ietf-rmcat-gcc-02. `make witness`
-//! runs libwebrtc's own beside this one, and `tests/it/witness.rs` replays what it found. Of libwebrtc
-//! there is no congestion window, which only has frames dropped, and no estimate of the link's
-//! state by Chrome's closed component. decisions/0021 has what differs and why.
+//! The behaviour of libwebrtc (`modules/congestion_controller/goog_cc`) today, with the figures of
+//! its code, which are Chrome's without field trials; it grew out of draft-ietf-rmcat-gcc-02.
+//! `make witness` runs libwebrtc's own next to this one, and `tests/it/witness.rs` replays its
+//! records. Not implemented: the congestion window, which only has frames dropped, and the estimate
+//! of the link's state by Chrome's closed component. decisions/0021 lists the differences and the
+//! reasons.
 
 mod aimd;
 mod alr;
@@ -115,7 +116,7 @@ pub struct Gcc {
     clusters: Clusters,
     /// The round trip of the last second, and when it was taken.
     rtt: Option<(Duration, Instant)>,
-    /// What encoder, pacer and prober were told last.
+    /// The values last given to encoder, pacer and prober.
     told: News,
     last_sent: Option<Instant>,
     next_process: Option<Instant>,
@@ -123,7 +124,7 @@ pub struct Gcc {
     received: Vec<(Instant, Arrival)>,
 }
 
-/// What is told to others when anything of it changes.
+/// The values that are reported when one of them changes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct News {
     rate: f64,
@@ -131,7 +132,7 @@ struct News {
     rtt: Option<(Duration, Instant)>,
 }
 
-/// What feedback did to the delay-based rate.
+/// The effect of feedback on the delay-based rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Moved {
     /// Nothing: it says nothing, or overuse whose answer has yet to show.
@@ -179,7 +180,7 @@ impl Gcc {
         })
     }
 
-    /// What the encoder is told.
+    /// The rate for the encoder.
     fn encoder_rate(&self) -> Rate {
         Rate::from_bits(self.told.rate.min(self.most) as u64)
     }

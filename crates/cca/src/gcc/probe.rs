@@ -11,7 +11,7 @@ use units::{Duration, Instant, Rate};
 const FIRST: [f64; 2] = [3.0, 6.0];
 /// Probes that follow, in estimates.
 const FURTHER: f64 = 2.0;
-/// What a probe must have brought for another to follow, in its own rate.
+/// The part of a probe's own rate that it must have reached for another to follow.
 const WORTH_FURTHER: f64 = 0.7;
 /// How long a result is waited for.
 const WAIT: Duration = Duration::from_secs(1);
@@ -19,7 +19,7 @@ const WAIT: Duration = Duration::from_secs(1);
 const ALR_INTERVAL: Duration = Duration::from_secs(5);
 /// A fall to less than this is a large drop.
 const LARGE_DROP: f64 = 0.66;
-/// After one, what is probed for, how late, and how often.
+/// After one: the part of the rate to probe for, how late, and how often.
 const RECOVERY: f64 = 0.85;
 const RECOVERY_TIME: Duration = Duration::from_secs(5);
 /// Expected uncertainty of a result.

@@ -62,7 +62,7 @@ impl Target {
         self.rate
     }
 
-    /// What loss has to do with it.
+    /// The limit that loss sets.
     pub fn limit(&self) -> Limit {
         self.loss.limit()
     }
@@ -96,7 +96,7 @@ impl Target {
         self.set(rate);
     }
 
-    /// A report, of which `acknowledged` is known to arrive; `limited` if the application sends
+    /// A report; `acknowledged` packets are known to arrive; `limited` if the application sends
     /// less than it may.
     pub fn on_report(
         &mut self,

@@ -151,7 +151,8 @@ impl Call {
         self.gcc.on_sent(self.now, bytes.into(), 0);
     }
 
-    /// What had arrived when the feedback left the receiver, and the losses before it.
+    /// Reports the arrivals up to the moment when the feedback left the receiver, and the losses
+    /// before it.
     fn report(&mut self) {
         let left = self.now - ONE_WAY + CLOCK;
         let arrived = |arrival: &Arrival| arrival.received.is_some_and(|received| received <= left);

@@ -27,11 +27,11 @@ struct Packet {
     bytes: u32,
 }
 
-/// What arrived within the window, in order of arrival.
+/// Arrivals within the window, in order of arrival.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Throughput {
     window: VecDeque<Packet>,
-    /// The latest time of sending among what has left the window.
+    /// The latest time of sending among the packets that have left the window.
     left: Option<Instant>,
 }
 
@@ -53,7 +53,7 @@ impl Throughput {
         }
     }
 
-    /// Forgets what is too old. Called once for all the packets of a report.
+    /// Forgets packets that are too old. Called once for all the packets of a report.
     pub fn trim(&mut self) {
         while self.is_too_long()
             && let Some(packet) = self.window.pop_front()
@@ -80,7 +80,7 @@ impl Throughput {
         Some(self.leaving().map_or(arriving, |rate| rate.min(arriving)))
     }
 
-    /// The rate of arriving: n packets span n − 1 gaps, of which the longest counts as the second
+    /// The rate of arriving: n packets span n − 1 gaps, the longest of which counts as the second
     /// longest, and the first packet's bytes belong to none.
     fn arriving(&self) -> f64 {
         let (mut longest, mut second) = (Duration::ZERO, Duration::ZERO);

@@ -11,7 +11,7 @@ use units::Instant;
 const WINDOW: usize = 20;
 /// Weight of the past in the smoothed delay (`kDefaultTrendlineSmoothingCoeff`).
 const SMOOTHING: f64 = 0.9;
-/// What the slope is multiplied by to compare with the threshold
+/// The factor by which the slope is multiplied to compare with the threshold
 /// (`kDefaultTrendlineThresholdGain`).
 pub(super) const GAIN: f64 = 4.0;
 

@@ -19,14 +19,14 @@ const QUEUE: f64 = 2e-3;
 const STICKY: f64 = 8.0;
 /// Largest score (Linux `C_STICKY`).
 const MOST: f64 = 2.0 * STICKY + 1.0;
-/// What a classic AQM's marks reduce the window by at least, doubled (Linux: c / 2 + c / 8).
+/// The smallest reduction of the window by a classic AQM's marks, doubled (Linux: c / 2 + c / 8).
 const SHARE: f64 = 0.625;
 /// Smallest weight of a round trip sample, as a power of two (Linux `PRAGUE_MAX_SRTT_BITS`).
 const MAX_SHIFT: i32 = 18;
 /// The deviation starts here, and counts at least this much, seconds.
 const LEAST: f64 = 1e-6;
 
-/// The score, and what it is made from.
+/// The score, and its inputs.
 #[derive(Debug, Clone)]
 pub struct Classic {
     score: f64,
@@ -82,8 +82,8 @@ impl Classic {
         self.score = self.score.clamp(0.0, MOST);
     }
 
-    /// The least share of marks to assume: 0 where the AQM is L4S's, enough for a share of the link
-    /// beside Reno where it is classic.
+    /// The least share of marks to assume: 0 if the AQM is L4S's, enough for a share of the link
+    /// next to Reno if it is classic.
     pub fn least_share(&self) -> f64 {
         (self.score - STICKY).clamp(0.0, 1.0) * SHARE
     }

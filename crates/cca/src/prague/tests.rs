@@ -193,7 +193,7 @@ fn a_timeout_starts_from_one_segment() {
 }
 
 /// Two segments are kept; an unused window neither grows nor counts as full; idle time leaves the
-/// initial window, and slow start to three quarters of what was.
+/// initial window, and slow start to three quarters of the former one.
 #[test]
 fn bounds() {
     let mut prague = avoiding(&[], 2);

@@ -1,9 +1,9 @@
 //! How much the delays of two subflows differ, quarter by quarter of an interval.
 //!
-//! In one queue both wait equally long at any moment; with a queue each, the dominant one's grows and
-//! the other's shrinks, and after the swap the other way round. So what is looked at is not the
-//! difference itself, which two paths may have for ever, but how it varies from quarter to quarter,
-//! beyond what chance within the quarters explains.
+//! In one queue both wait equally long at any moment; with a queue each, the dominant one's grows
+//! and the other's shrinks, and after the swap the other way round. So the test is not on the
+//! difference itself, which two paths may have permanently, but on how it varies from quarter to
+//! quarter, beyond what chance within the quarters explains.
 
 use crate::notice::Kind;
 use units::Duration;

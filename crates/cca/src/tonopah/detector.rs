@@ -1,14 +1,16 @@
-//! Fair queuing from what two subflows sent, what of it arrived, and how long it took.
+//! Fair queuing detected from the bytes that two subflows sent, the bytes that arrived, and their
+//! delays.
 //!
 //! One subflow, the dominant one, sends 6/10 of the rate; they swap each `max(50, min(100, rtt))` ms
 //! (Bachl, "Fair Queuing Aware Congestion Control", section II.A). What is sent in an interval is
 //! followed to its acknowledgement, however late that comes: counted by arrival, intervals shorter
 //! than the round trip would mix.
 //!
-//! [`Rule::Shares`] is the paper's: fair queues deliver the same of both, one queue what was sent.
-//! It needs a queue that lasts: whoever was dominant before has to have something waiting.
-//! [`Rule::Delays`] is ours: in one queue, packets of both subflows that leave together take equally
-//! long; where each has its own, they do not. That shows as soon as one packet waits.
+//! [`Rule::Shares`] is the paper's: fair queues deliver the same of both, one queue in proportion
+//! to the bytes sent. It needs a queue that lasts: the subflow that was dominant before has to have
+//! packets waiting. [`Rule::Delays`] is ours: in one queue, packets of both subflows that leave
+//! together take equally long; if each has its own, they do not. That shows as soon as one packet
+//! waits.
 //!
 //! Not for: a path with nothing waiting anywhere, on which both rules say nothing.
 
@@ -50,7 +52,7 @@ pub enum Rule {
     Shares {
         /// Fair queuing where it is below, 0.5 to [`Settings::dominant`].
         fair_below: f64,
-        /// No verdict where its share of what was sent is below.
+        /// No verdict if its share of the bytes sent is below this.
         sent_at_least: f64,
     },
     /// By the difference between the delays of both.
@@ -63,7 +65,7 @@ pub enum Rule {
     },
 }
 
-/// What the detector goes by.
+/// The settings of the detector.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     /// The dominant subflow's share of the rate, above 0.5 and below 1.
@@ -123,11 +125,11 @@ impl Default for Settings {
 /// A verdict.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Verdict {
-    /// What it says.
+    /// The verdict.
     pub kind: Kind,
     /// How far the figure is from the one at which it would say something else: 0 to 1.
     pub confidence: f64,
-    /// The dominant subflow's share of what was sent, 0 to 1.
+    /// The dominant subflow's share of the bytes sent, 0 to 1.
     pub sent: f64,
     /// Its share of the rate of delivery, 0 to 1.
     pub delivered: f64,
@@ -158,7 +160,7 @@ struct Turn {
     dominant: usize,
 }
 
-/// What was sent between two swaps, and what became of it.
+/// The bytes sent between two swaps, and their outcome.
 #[derive(Debug, Clone, Copy)]
 struct Interval {
     turn: Turn,
@@ -180,7 +182,7 @@ pub struct Detector {
     /// Intervals whose packets are followed, the oldest first. The one that runs is among them, unless
     /// something was forgotten since it began.
     intervals: VecDeque<Interval>,
-    /// Intervals of which all is known that ever will be, so far.
+    /// Number of intervals whose outcome is complete, so far.
     evaluated: u64,
     /// The last evaluation, and the last one that said something.
     last: Verdict,
@@ -285,8 +287,8 @@ impl Detector {
         interval.bins[quarter as usize][subflow as usize].add(delay);
     }
 
-    /// Forgets what was sent so far, and in the interval that runs: the rate has just changed. The verdict
-    /// holds.
+    /// Forgets the bytes sent so far, and in the current interval: the rate has just changed. The
+    /// verdict holds.
     pub fn forget(&mut self) {
         self.intervals.clear();
     }
@@ -299,7 +301,7 @@ impl Detector {
         }
     }
 
-    /// What is known `now`: the last evaluation, or what was found before, for as long as it holds.
+    /// The verdict at `now`: the last evaluation, or an earlier finding, for as long as it holds.
     pub fn verdict(&self, now: Instant) -> Verdict {
         if self.last.kind == Kind::Unknown && now.since(self.held.at) <= self.settings.hold {
             return self.held;
@@ -310,7 +312,7 @@ impl Detector {
         }
     }
 
-    /// What the last evaluation said, and how many there were.
+    /// The last evaluation, and the number of evaluations.
     pub fn evaluation(&self) -> (u64, Verdict) {
         (self.evaluated, self.last)
     }
@@ -390,9 +392,9 @@ fn by_shares(sent: f64, delivered: f64, least: f64, fair_below: f64, most: f64) 
     }
 }
 
-/// The dominant subflow's shares of what was sent and of the rate of delivery. Each subflow's rate is
-/// what it sent in its intervals over the time from the first to the last acknowledgement of that, as
-/// the author's program has it: where a queue builds up, that takes longer than the interval.
+/// The dominant subflow's shares of the bytes sent and of the rate of delivery. Each subflow's rate
+/// is the bytes it sent in its intervals over the time from the first to the last acknowledgement
+/// of them, as in the author's program: if a queue builds up, that takes longer than the interval.
 fn shares<'a>(intervals: impl Iterator<Item = &'a Interval>) -> (f64, f64) {
     let (mut sent, mut bytes, mut time) = ([0; 2], [0; 2], [Duration::ZERO; 2]);
     for interval in intervals {

@@ -12,10 +12,11 @@
 //! `bw_shortterm` and `inflight_shortterm` are `bw_lo` and `inflight_lo`.
 //!
 //! Left out: undoing after a spurious loss, which transports here do not report; Google's answer to
-//! precise marks in data centres. The draft wants any mark treated as congestion and leaves open
-//! how: here a mark counts as a loss of more than two per cent, once a round. Sequence ranges are
-//! not known, so that acknowledgements which reveal losses are counted in start-up, as Google does;
-//! of a lost packet, what was in flight is taken from the packet whose arrival revealed the loss.
+//! precise marks in data centres. The draft requires that any mark is treated as congestion and
+//! leaves open how: here a mark counts as a loss of more than two per cent, once a round. Sequence
+//! ranges are not known, so that acknowledgements which reveal losses are counted in start-up, as
+//! Google does; the bytes in flight at a lost packet are taken from the packet whose arrival
+//! revealed the loss.
 
 mod limits;
 mod long_term;
@@ -50,12 +51,12 @@ const UP_PACING: Gain = (5, 4);
 const WINDOW: Gain = (2, 1);
 const UP_WINDOW: Gain = (9, 4);
 const PROBE_RTT_WINDOW: Gain = (1, 2);
-/// What a round with losses leaves of a bound, at least (draft, 2.8: Beta).
+/// Smallest factor applied to a bound in a round with losses (draft, 2.8: Beta).
 const BETA: Gain = (7, 10);
 /// No bound.
 const UNBOUNDED: u64 = u64::MAX;
 
-/// What BBR is doing (draft, 5.1).
+/// The state of BBR (draft, 5.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     /// Doubling the rate every round.
@@ -129,7 +130,7 @@ pub struct Bbr3 {
     state: State,
     rounds: Rounds,
     sent: SentLog,
-    /// What the acknowledgement that is being handled, or the last one, measured.
+    /// The measurement of the current, or the last, acknowledgement.
     sample: Sample,
     max_bandwidth: MaxBandwidth,
     latest: Latest,
@@ -301,7 +302,7 @@ impl Control for Bbr3 {
     }
 
     /// Padding for a quarter of a round trip at a time, so that it ends soon after probing does: in
-    /// start-up and UP, until the estimate is what the encoder can use.
+    /// start-up and UP, until the estimate reaches the highest rate that the encoder can use.
     fn take_probe(&mut self, _now: Instant) -> Option<Probe> {
         let min_rtt = self.min_rtt.get()?;
         let most = self.setup.media_bounds.1;

@@ -1,11 +1,11 @@
-//! The path in the short term: what it delivered in the last round, and what losses say while the
+//! The path in the short term: the delivery of the last round, and the bounds from losses while the
 //! sender does not probe (draft, 5.5.10.3); and the highest bandwidth of two cycles.
 
 use super::{BETA, Bbr3, State, UNBOUNDED, gained};
 use crate::{Ack, Signal};
 use units::{Instant, Rate};
 
-/// What an acknowledgement measured.
+/// The measurement of an acknowledgement.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sample {
     pub(super) rate: Rate,
@@ -157,8 +157,8 @@ impl Bbr3 {
         }
     }
 
-    /// Once a round with losses, outside of probes: down to what is delivered, but by three tenths
-    /// at most (draft, 5.5.10.3).
+    /// Once a round with losses, outside of probes: down to the delivered amount, but by three
+    /// tenths at most (draft, 5.5.10.3).
     pub(super) fn adapt_to_losses(&mut self) {
         if !self.losses.round_ended {
             return;
@@ -176,7 +176,7 @@ impl Bbr3 {
         self.losses.seen = false;
     }
 
-    /// Forgets what the last round told.
+    /// Forgets the signals of the last round.
     pub(super) fn reset_signals(&mut self) {
         self.losses.seen = false;
         self.latest = Latest::default();

@@ -39,7 +39,8 @@ impl Bbr3 {
         }
     }
 
-    /// What was delivered in a round, or a product, is what the path takes.
+    /// Leaves start-up for congestion. The larger of the product and the bytes delivered in a round
+    /// becomes the long-term bound.
     pub(super) fn leave_startup_congested(&mut self) {
         self.filled = true;
         let product = self.bdp(self.bandwidth(), super::ONE);

@@ -84,8 +84,8 @@ fn a_deep_buffer_stays_empty_but_for_probes() {
     assert_eq!(path.lost, 0);
 }
 
-/// Buffers of a tenth to half a product: of what is sent, less than one per cent is lost, and the
-/// path is full but for the margin, ProbeRTT, and the room left for others, by which 0.85 × 111
+/// Buffers of a tenth to half a product: less than one per cent of the packets is lost, and the
+/// path is full except for the margin, ProbeRTT, and the room left for others, by which 0.85 × 111
 /// segments is less than a product.
 #[test]
 fn shallow_buffers_lose_little() {
@@ -124,7 +124,7 @@ fn probe_rtt_comes_every_five_seconds() {
 }
 
 /// At half the rate a buffer of a product overflows: the losses of two rounds bring the rate down
-/// to what is delivered, until the next probe.
+/// to the delivery rate, until the next probe.
 #[test]
 fn losses_tell_of_a_falling_rate_at_once() {
     let (mut bbr, mut path) = (bbr(), path(100));
@@ -206,7 +206,7 @@ fn reno_gets_more_beside_it_than_beside_version_1() {
 }
 
 /// A call of at most 5 Mbit/s. The encoder never exceeds the estimate, so that padding has to find
-/// what the path carries, and ends when that is more than the encoder can use.
+/// the capacity of the path, and ends when that is more than the encoder can use.
 #[test]
 fn a_call_finds_the_bandwidth_by_padding() {
     let mut setup = setup();
