@@ -1,4 +1,4 @@
-//! What every connection does, whatever its protocol.
+//! The interface of every connection, independent of its protocol.
 
 use crate::wire::{Transmit, Wire};
 use units::{Ecn, Instant};
@@ -18,22 +18,22 @@ pub trait Connection: Send {
     /// The next packet to send `now`, if any may be sent.
     fn transmit(&mut self, now: Instant) -> Option<Transmit>;
 
-    /// When [`on_timer`](Self::on_timer) wants to be called; [`Instant::NEVER`] if not at all. May
-    /// be called earlier or later; a call that comes early does nothing.
+    /// When to call [`on_timer`](Self::on_timer); [`Instant::NEVER`] if not at all. May be called
+    /// earlier or later; an early call does nothing.
     fn next_timer(&self) -> Instant;
 
     /// Time has passed. Afterwards packets may be ready to be sent.
     fn on_timer(&mut self, now: Instant);
 
-    /// What happened since the last call, in order.
+    /// The next event since the last call, in order.
     fn event(&mut self) -> Option<Event>;
 
     /// Bytes given to [`send`](Self::send) and not sent for the first time yet.
     fn unsent(&self) -> u64;
 
-    /// Bytes of its packets, headers included, that may wait in a queue of the sender's own computer
-    /// while it sends more: whoever runs it and has such a queue does not ask for packets beyond that.
-    /// No bound where [`Config::small_queues`](crate::Config::small_queues) is off.
+    /// Bytes of its packets, headers included, that may wait in a queue of the sender's own
+    /// computer while it sends more: a caller with such a queue does not ask for packets beyond
+    /// that. No bound if [`Config::small_queues`](crate::Config::small_queues) is off.
     fn may_wait(&self) -> u64 {
         u64::MAX
     }
@@ -45,10 +45,10 @@ pub trait Connection: Send {
     fn stats(&self) -> Stats;
 }
 
-/// What a connection tells its application.
+/// Events of a connection for its application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// The handshake is complete; what was given to send goes out.
+    /// The handshake is complete; the application's data is sent.
     Connected,
     /// `bytes` more of `stream` arrived in order.
     Received {
@@ -64,7 +64,7 @@ pub enum Event {
     Noticed(cca::Notice),
 }
 
-/// What a connection counted.
+/// Counters of a connection.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Packets sent, retransmissions included.

@@ -4,7 +4,7 @@
 use cca::RateSample;
 use units::{Duration, Instant};
 
-/// What a connection has delivered. Bytes.
+/// The bytes that a connection has delivered.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Delivery {
     delivered: u64,
@@ -17,7 +17,7 @@ pub(crate) struct Delivery {
     round_end: u64,
 }
 
-/// What a packet remembers of the moment that it left.
+/// The state of delivery at the moment that a packet left.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Stamp {
     /// When it left.
@@ -81,7 +81,7 @@ impl Delivery {
         (sample, round_start)
     }
 
-    /// `bytes` were delivered, of which no sample is wanted.
+    /// Counts `bytes` delivered for which no sample is taken.
     pub(crate) fn count(&mut self, bytes: u64) {
         self.delivered += bytes;
     }

@@ -1,4 +1,4 @@
-//! Packets under way by number, each of which is sent once: QUIC's and a media session's.
+//! Packets under way by number, each sent once: QUIC's and a media session's.
 //!
 //! Numbers are in the order of sending, so a packet that was sent again has a new one, and every
 //! acknowledgement of a number is about one moment of sending. TCP numbers bytes, which may be
@@ -32,7 +32,7 @@ pub(crate) struct Sent<P> {
     pub(crate) stamp: Stamp,
     pub(crate) bytes: u32,
     pub(super) fate: Fate,
-    /// What it carries, as far as its sender has to remember.
+    /// Its contents, as far as its sender has to remember them.
     pub(crate) content: P,
 }
 
@@ -48,8 +48,8 @@ pub(super) enum Fate {
     Quiet,
 }
 
-/// What an acknowledgement says for the first time. Packets that counted as lost already are no
-/// part of it.
+/// The new information in an acknowledgement. Packets that counted as lost already are no part of
+/// it.
 #[derive(Debug, Default)]
 pub(crate) struct News {
     /// Bytes delivered.
@@ -248,7 +248,7 @@ impl<P> Flight<P> {
     }
 
     /// Forgets the settled packets at the front; lost ones only once a later one is acknowledged,
-    /// so that what a timeout gave up too early still gives a round trip.
+    /// so that packets given up too early by a timeout still give a round trip.
     pub(super) fn forget_settled(&mut self) {
         while let Some(sent) = self.packets.front() {
             let settled = match sent.fate {

@@ -3,7 +3,7 @@
 //! A packet is lost when a later one was acknowledged, and either that is three later or 9/8 round
 //! trips have passed since it was sent.
 //!
-//! What the protocols do apart from that, and why:
+//! The other mechanisms of the protocols, and the reasons:
 //!
 //! | | QUIC | media session | TCP |
 //! |---|---|---|---|
@@ -17,9 +17,9 @@
 //! that widens as duplicates are reported. What it shares is [`crate::rtt`], [`crate::delivery`] and
 //! [`crate::ranges`].
 //!
-//! A media session has no probes: a frame that nobody answered is of no use when a probe would
-//! repair it, and the next frame is as good a probe. The receiver asks for what it misses
-//! (`media::nack`), which does not depend on what the sender takes for lost.
+//! A media session has no probes: an unanswered frame is of no use when a probe would repair it,
+//! and the next frame is as good a probe. The receiver asks for missing packets (`media::nack`),
+//! independently of those that the sender takes for lost.
 
 use crate::flight::{Fate, Flight};
 use units::{Duration, Instant};
@@ -27,7 +27,7 @@ use units::{Duration, Instant};
 /// A packet is lost when one so many later was acknowledged (`kPacketThreshold`).
 const PACKET_THRESHOLD: u64 = 3;
 
-/// What was found lost at once.
+/// The packets found lost at once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Losses {
     /// How many packets.
@@ -46,7 +46,7 @@ impl<P> Flight<P> {
         self.loss_at
     }
 
-    /// Finds what is lost `now`, gives each to `on_lost`, and forgets what is settled.
+    /// Finds the packets lost at `now`, gives each to `on_lost`, and forgets settled packets.
     pub(crate) fn find_lost(
         &mut self,
         now: Instant,
@@ -86,7 +86,7 @@ impl<P> Flight<P> {
                     losses.packets += 1;
                     losses.bytes += u64::from(sent.bytes);
                     losses.newest = number;
-                    // What left before there was a sample does not count (7.6.2).
+                    // Packets that left before there was a sample do not count (7.6.2).
                     if left >= self.sampled_at {
                         let since = *run.get_or_insert(left);
                         losses.span = losses.span.max(left.since(since));

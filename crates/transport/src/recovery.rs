@@ -1,5 +1,5 @@
 //! Recovery periods: a control is told of congestion once a round trip (RFC 9002, 7.3.2). QUIC's
-//! and a media session's; TCP's recovery also rations what is sent (`tcp::recovery`).
+//! and a media session's; TCP's recovery also rations transmissions (`tcp::recovery`).
 
 use cca::Signal;
 

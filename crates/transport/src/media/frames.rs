@@ -21,7 +21,7 @@ pub struct Frames {
     most_behind: usize,
 }
 
-/// A frame of which parts may have arrived; with a `count` of zero none has.
+/// A frame whose parts may have arrived; with a `count` of zero none has.
 #[derive(Debug, Clone, Copy, Default)]
 struct Slot {
     first_rtp: u64,
@@ -46,12 +46,12 @@ impl Frames {
         }
     }
 
-    /// Whether something waits for what is missing.
+    /// Whether a frame waits for missing parts.
     pub fn blocked(&self) -> bool {
         !self.slots.is_empty()
     }
 
-    /// One more than the newest frame of which a part has arrived.
+    /// One more than the newest frame with a part that has arrived.
     pub fn next(&self) -> u64 {
         self.front + self.slots.len() as u64
     }

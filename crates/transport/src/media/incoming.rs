@@ -1,5 +1,5 @@
-//! What the receiver keeps of one stream of video: what is missing, which frames can be shown, and
-//! whether only a key frame helps.
+//! The receiver's state of one stream of video: the missing parts, the frames that can be shown,
+//! and whether only a key frame helps.
 
 use super::frames::Frames;
 use super::nack::{Arrived, Missing};
@@ -34,7 +34,7 @@ impl Incoming {
         }
     }
 
-    /// A part arrived; what comes of it is appended to `events`.
+    /// Handles the arrival of a part; the resulting events are appended to `events`.
     pub fn part(
         &mut self,
         now: Instant,
@@ -97,7 +97,7 @@ impl Incoming {
         due
     }
 
-    /// When [`on_timer`](Self::on_timer) wants to be called; [`Instant::NEVER`] if not at all.
+    /// When to call [`on_timer`](Self::on_timer); [`Instant::NEVER`] if not at all.
     pub fn next_timer(&self) -> Instant {
         self.missing.next_timer().min(self.key_due)
     }

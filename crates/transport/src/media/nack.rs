@@ -37,14 +37,14 @@ struct Entry {
     last: Instant,
 }
 
-/// What an arrival means.
+/// The meaning of an arrival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrived {
     /// It was not here before.
     New,
     /// It was, or is no longer of interest.
     Old,
-    /// It is new, and what is missing before it cannot be repaired.
+    /// It is new, and the packets missing before it cannot be repaired.
     Hopeless,
 }
 
@@ -116,7 +116,7 @@ impl Missing {
         }
     }
 
-    /// When [`on_timer`](Self::on_timer) wants to be called.
+    /// When to call [`on_timer`](Self::on_timer).
     pub fn next_timer(&self) -> Instant {
         self.tick
     }
@@ -133,7 +133,7 @@ impl Missing {
         }
     }
 
-    /// What to ask for `now`, and whether something was given up.
+    /// The packets to ask for at `now`, and whether any was given up.
     pub fn ask(&mut self, now: Instant, rtt: Duration) -> (Vec<u64>, bool) {
         let mut asked = Vec::new();
         let mut gave_up = false;

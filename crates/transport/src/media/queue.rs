@@ -1,5 +1,5 @@
-//! What waits to be sent, and what was sent and may be asked for again (libwebrtc's pacer queue
-//! and `RtpPacketHistory`).
+//! Packets waiting to be sent, and sent packets that may be asked for again (libwebrtc's pacer
+//! queue and `RtpPacketHistory`).
 //!
 //! Repairs leave before media. A part stays for a second or three round trips after it was sent.
 
@@ -17,7 +17,7 @@ const REPAIR_WINDOW: Duration = Duration::from_millis(500);
 /// A part of a frame, on its way or sent.
 #[derive(Debug, Clone, Copy)]
 pub struct Part {
-    /// What it is.
+    /// The part of a frame.
     pub fragment: Fragment,
     /// Length on the wire, bytes.
     pub len: u32,
@@ -38,7 +38,7 @@ struct Track {
 }
 
 /// The parts of all recent frames, in the order in which they came. A part's place is one more than
-/// that of the part before it, of whichever stream.
+/// that of the part before it, of any stream.
 #[derive(Debug, Default)]
 pub struct Queue {
     /// Place of the first of `parts`.
@@ -48,7 +48,7 @@ pub struct Queue {
     tracks: Vec<Track>,
     /// Place of the first part that was never sent.
     unsent: u64,
-    /// Places of what is to be sent again.
+    /// Places of the parts to send again.
     again: VecDeque<u64>,
     /// Of all that waits.
     bytes: u64,
@@ -141,7 +141,7 @@ impl Queue {
         Some((part, again))
     }
 
-    /// Forgets what was sent long ago.
+    /// Forgets parts that were sent long ago.
     fn forget(&mut self, now: Instant, srtt: Duration) {
         let kept = KEPT.max(srtt * KEPT_ROUNDS);
         while let Some(oldest) = self.parts.front() {

@@ -10,7 +10,7 @@ use units::{Duration, Ecn, Instant};
 /// libwebrtc `kDefaultRtt`, until the sender has told its own.
 const DEFAULT_RTT: Duration = Duration::from_millis(100);
 
-/// What became of a frame.
+/// The fate of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// The last missing packet arrived.
@@ -49,7 +49,7 @@ pub enum Event {
     },
 }
 
-/// What a receiver counted.
+/// Counters of a receiver.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ReceiverStats {
     /// Packets that arrived, padding and repeated ones included.
@@ -77,7 +77,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// A receiver that reports what the sender's control wants
+    /// A receiver whose reports are of the kind that the sender's control needs
     /// ([`cca::Control::feedback`]).
     pub fn new(params: &MediaParams, wanted: cca::Feedback) -> Self {
         Receiver {
@@ -157,7 +157,7 @@ impl Receiver {
         Some(Feedback::KeyFrame(stream as u8))
     }
 
-    /// When [`on_timer`](Self::on_timer) wants to be called; [`Instant::NEVER`] if not at all.
+    /// When to call [`on_timer`](Self::on_timer); [`Instant::NEVER`] if not at all.
     pub fn next_timer(&self) -> Instant {
         let streams = self.streams.iter().map(Incoming::next_timer);
         streams.fold(self.reports.next_timer(), Instant::min)
@@ -171,7 +171,7 @@ impl Receiver {
         }
     }
 
-    /// What happened since the last call, in order.
+    /// The next event since the last call, in order.
     pub fn event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }

@@ -122,12 +122,12 @@ impl Repeats {
         self.last = Some((frame, now));
     }
 
-    /// When [`due`](Self::due) wants to be called.
+    /// When to call [`due`](Self::due).
     pub fn next_timer(&self) -> Instant {
         self.tick
     }
 
-    /// What is to be sent again `now`, by RTP sequence number.
+    /// The packets to send again at `now`, by RTP sequence number.
     pub fn due(&mut self, now: Instant) -> Vec<u64> {
         if now < self.tick {
             return Vec::new();

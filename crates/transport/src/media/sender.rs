@@ -18,7 +18,8 @@ use units::{Duration, Ecn, Instant, Rate};
 const DEFAULT_RTT: Duration = Duration::from_millis(100);
 /// Before the first sample (RFC 6298, 2.1).
 const INITIAL_RTO: Duration = Duration::from_secs(1);
-/// What no report speaks of for so long is forgotten (libwebrtc `kSendTimeHistoryWindow`).
+/// Packets that no report has mentioned for so long are forgotten (libwebrtc
+/// `kSendTimeHistoryWindow`).
 const REMEMBERED: Duration = Duration::from_secs(60);
 
 /// A frame as the encoder hands it over.
@@ -34,7 +35,7 @@ pub struct Frame {
     pub key: bool,
 }
 
-/// What a sender counted.
+/// Counters of a sender.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SenderStats {
     /// Packets sent, of all kinds.
@@ -74,7 +75,7 @@ pub struct Sender {
     queue: Queue,
     /// Frames of audio that have not left, and their packets' length.
     audio: VecDeque<(u64, u32)>,
-    /// What audio takes of the control's rate.
+    /// Audio's part of the control's rate.
     audio_rate: Rate,
     /// The rate of video that padding keeps up where there is less.
     filled: Rate,
@@ -292,8 +293,8 @@ impl Sender {
         self.pacer.follow(&*self.control, self.filled_rate());
     }
 
-    /// What padding keeps up for [`fill`](Self::fill): with headers and audio, and no more than the
-    /// control allows.
+    /// The rate that padding keeps up for [`fill`](Self::fill): with headers and audio, and no more
+    /// than the control allows.
     fn filled_rate(&self) -> Rate {
         if self.filled == Rate::default() {
             return self.filled;
@@ -304,7 +305,7 @@ impl Sender {
         all.min(self.control.media_rate(self.round_trip()))
     }
 
-    /// What the control says, or faster where the queue would wait for too long (libwebrtc's
+    /// The control's rate, or a higher one if the queue would wait for too long (libwebrtc's
     /// `drain_large_queues`).
     fn pacing_rate(&self, now: Instant) -> Rate {
         let rate = self.control_rate();
@@ -378,7 +379,7 @@ impl Sender {
         stream.is_some_and(|stream| core::mem::take(&mut stream.key_requested))
     }
 
-    /// When [`on_timer`](Self::on_timer) wants to be called; [`Instant::NEVER`] if not at all.
+    /// When to call [`on_timer`](Self::on_timer); [`Instant::NEVER`] if not at all.
     pub fn next_timer(&self) -> Instant {
         let (len, ready) = match self.queue.peek() {
             Some(part) => (part.len, self.pacer.ready_at()),

@@ -27,7 +27,7 @@ fn frame(stream: u8, id: u64, bytes: u32, key: bool) -> Frame {
     }
 }
 
-/// What a control was told.
+/// The events that a control received.
 #[derive(Debug, Default)]
 struct Told {
     arrivals: Vec<cca::Arrival>,
@@ -36,7 +36,7 @@ struct Told {
     timeouts: Vec<Instant>,
 }
 
-/// A control that goes at one rate and remembers what it is told.
+/// A control with a fixed rate that records its events.
 struct Fixed {
     rate: Rate,
     window: u64,

@@ -10,10 +10,10 @@
 //! loss detection of its own, which acknowledges on the same path. The second opens with the end of
 //! the handshake; that its ports be proven first is left out, since the addresses are.
 //!
-//! Simplified: one space of packet numbers for three; flow control counts what is acknowledged,
-//! as receivers read at once; every control is paced (7.7). Not done: 0-RTT, HANDSHAKE_DONE and
-//! other small frames, migration, ECN validation, loss of keys, proportional rate reduction (the
-//! window drops at once, as section 7.3.2 allows), restart after idle, closing.
+//! Simplified: one space of packet numbers for three; flow control counts acknowledged bytes, as
+//! receivers read at once; every control is paced (7.7). Not done: 0-RTT, HANDSHAKE_DONE and other
+//! small frames, migration, ECN validation, loss of keys, proportional rate reduction (the window
+//! drops at once, as section 7.3.2 allows), restart after idle, closing.
 
 mod acks;
 mod sender;
@@ -38,7 +38,7 @@ const SERVER_FLIGHT: u64 = 3300;
 const FINISHED: u64 = 52;
 /// A client's datagrams of the handshake are padded to this (RFC 9000, 14.1).
 const PADDED: u32 = 1200;
-/// A server sends so many times what it received until the client's address is proven
+/// A server sends at most so many times the bytes it received until the client's address is proven
 /// (RFC 9000, 8.1).
 const AMPLIFICATION: u64 = 3;
 
@@ -279,7 +279,7 @@ impl Connection for Quic {
             return;
         }
         if let Some(ack) = &packet.ack {
-            // Who acknowledges what was sent there has the address that it was sent to.
+            // A peer that acknowledges packets sent to an address owns the address.
             self.validated = true;
             path.sender
                 .on_ack(now, ack, &mut self.send_streams, &mut path.arrivals);

@@ -1,4 +1,4 @@
-//! The sending half: what leaves when, and what is probed (RFC 9002).
+//! The sending half: transmission of packets, and probes (RFC 9002).
 
 mod acks;
 
@@ -18,7 +18,7 @@ const INITIAL_PTO: Duration = Duration::from_millis(999);
 /// Share of the window per round trip at which packets leave (7.7).
 const PACING_PERCENT: u64 = 125;
 
-/// What a packet carried.
+/// The contents of a packet.
 #[derive(Debug)]
 struct Content {
     frames: Frames,
@@ -26,7 +26,7 @@ struct Content {
     told: u64,
 }
 
-/// What was sent, and what that says about the path. Bytes are UDP payload.
+/// The packets sent, and the state of the path derived from them. Bytes are UDP payload.
 pub(super) struct Sender {
     pub(super) control: Box<dyn Control>,
     pub(super) rtt: Rtt,
@@ -199,7 +199,7 @@ impl Sender {
     }
 
     /// RFC 9002, 6.2.4: two probes (one in the handshake), with new data if there is any, otherwise
-    /// with what has been in flight for longest. Nothing is taken for lost.
+    /// with the data that has been in flight for longest. Nothing is taken for lost.
     fn on_probe_timeout(&mut self, now: Instant, streams: &mut SendStreams) {
         let in_handshake = self.rtt.ack_delay == Duration::ZERO;
         self.rtt.back_off();

@@ -1,4 +1,4 @@
-//! Streams: what is left to send of each, and what arrived of each.
+//! Streams: the data left to send, and the data that arrived, of each.
 
 use crate::ranges::Ranges;
 use crate::wire::quic::{CRYPTO, Frame};
@@ -29,7 +29,7 @@ struct SendStream {
 }
 
 impl SendStream {
-    /// Drops what was acknowledged after it had been found lost, as far as it is next.
+    /// Drops lost data that was acknowledged later, as far as it is next to be sent.
     fn forget_repaired(&mut self) {
         while let Some((start, _)) = self.lost.first()
             && let Some((_, end)) = self.acked.containing(start)
@@ -202,7 +202,7 @@ impl SendStreams {
 #[derive(Debug, Default)]
 pub(super) struct RecvStreams {
     streams: Vec<RecvStream>,
-    /// Streams of which more arrived in order than the application knows, oldest news first.
+    /// Streams with more data in order than the application knows, oldest news first.
     news: VecDeque<u32>,
 }
 

@@ -25,7 +25,7 @@ use units::{Duration, Ecn, Instant};
 
 /// Options of a SYN beyond the time stamps of every segment: MSS, SACK permitted, window scale.
 const SYN_OPTIONS: u32 = 8;
-/// Most that options take beside the time stamps: 40 bytes less 12.
+/// Largest size of options in addition to the time stamps: 40 bytes less 12.
 const MAX_OPTIONS: u32 = 28;
 
 /// One end of a TCP connection.
@@ -40,7 +40,7 @@ pub struct Tcp {
     offers_ecn: bool,
     /// The control needs accurate feedback.
     scalable: bool,
-    /// What both ends agreed upon.
+    /// The form of ECN that both ends agreed upon.
     echo: Echo,
     /// When it is to leave again.
     deadline: Instant,
@@ -143,7 +143,7 @@ impl Tcp {
         }
     }
 
-    /// What comes of a SYN's offer. Whoever is asked for accurate feedback gives it, as Linux
+    /// The result of a SYN's offer. An end that is asked for accurate feedback gives it, as Linux
     /// does; RFC 3168's is a setting.
     fn accept(&self, syn: &Segment) -> Echo {
         if syn.accurate {
@@ -155,7 +155,7 @@ impl Tcp {
         }
     }
 
-    /// What the answer to this end's SYN agreed to.
+    /// The result of the answer to this end's SYN.
     fn agreed(&self, answer: &Segment) -> Echo {
         if self.scalable && answer.accurate {
             Echo::Accurate

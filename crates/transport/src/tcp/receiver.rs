@@ -10,7 +10,7 @@ use units::{Duration, Ecn, Instant};
 #[derive(Debug)]
 pub struct Receiver {
     next: u64,
-    /// What arrived above `next`.
+    /// Data that arrived above `next`.
     early: Ranges,
     /// An offset within the range that grew last.
     recent: u64,
@@ -20,7 +20,7 @@ pub struct Receiver {
     unacknowledged: u64,
     /// More of them than this are acknowledged at once (Linux `__tcp_ack_snd_check`).
     tolerated: u64,
-    /// What the last acknowledgement said, and the time stamp that the next one echoes.
+    /// The contents of the last acknowledgement, and the time stamp that the next one echoes.
     acknowledged: u64,
     stamp: Instant,
     window: u64,
@@ -37,7 +37,7 @@ pub struct Receiver {
     accurate: Counted,
 }
 
-/// What an accurate echo counts.
+/// The counters of an accurate echo.
 #[derive(Debug, Default)]
 struct Counted {
     /// Payload that came with Congestion Experienced, bytes.
@@ -179,7 +179,7 @@ impl Receiver {
         self.urgent
     }
 
-    /// Writes what has arrived into a segment that leaves now.
+    /// Writes the state of arrivals into a segment that leaves now.
     pub fn stamp(&mut self, now: Instant, segment: &mut Segment) {
         segment.ack = self.next;
         segment.sent = now;

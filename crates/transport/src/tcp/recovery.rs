@@ -23,7 +23,7 @@ pub struct Recovery {
     prior: u64,
     delivered: u64,
     sent: u64,
-    /// What may be sent now.
+    /// Bytes that may be sent now.
     allowance: u64,
 }
 
@@ -79,7 +79,7 @@ impl Recovery {
         self.allowance = self.allowance.saturating_sub(bytes);
     }
 
-    /// What may be sent now.
+    /// Bytes that may be sent now.
     pub const fn allowance(&self) -> u64 {
         self.allowance
     }

@@ -1,4 +1,4 @@
-//! What is in flight: sent, selectively acknowledged, lost (RFC 8985's RACK, RFC 6675's rule).
+//! Data in flight: sent, selectively acknowledged, lost (RFC 8985's RACK, RFC 6675's rule).
 //!
 //! Segments stand in the order of the stream and are never split. Beside them stand two queues of
 //! segments by number, one in the order of sending for RACK and one of those to be sent again.
@@ -43,7 +43,7 @@ enum Fate {
     Lost,
 }
 
-/// What an acknowledgement changed.
+/// The changes by an acknowledgement.
 #[derive(Debug, Default)]
 pub struct Acked {
     /// Newly delivered bytes.
@@ -77,7 +77,7 @@ pub struct Scoreboard {
     segments: VecDeque<Sent>,
     /// Number of the first segment: they are numbered in the order of their first sending.
     first: u64,
-    /// Segment numbers by transmission, the first of which has the number `first_transmission`.
+    /// Segment numbers by transmission; the first has the number `first_transmission`.
     transmissions: VecDeque<u64>,
     first_transmission: u64,
     /// Numbers of lost segments.
@@ -109,7 +109,7 @@ impl Scoreboard {
         self.segments.is_empty()
     }
 
-    /// Segments that were selectively acknowledged, and wait for what is before them.
+    /// Number of segments that were selectively acknowledged, and wait for earlier ones.
     pub const fn sacked_segments(&self) -> u32 {
         self.sacked_segments
     }
@@ -221,7 +221,7 @@ impl Scoreboard {
         acked
     }
 
-    /// What is known to have arrived already costs a search, and nothing else.
+    /// Data known to have arrived already costs a search, and nothing else.
     fn selectively(&mut self, start: u64, end: u64, acked: &mut Acked) {
         let limit = self.segments.back().map_or(self.una, Sent::end);
         let mut sacked = core::mem::take(&mut self.sacked);
@@ -243,8 +243,8 @@ impl Scoreboard {
         self.sacked = sacked;
     }
 
-    /// RACK: marks what was sent before the newest delivered segment and is overdue; returns the
-    /// bytes, and when to look again (RFC 8985, 6.2, step 5).
+    /// RACK: marks segments that were sent before the newest delivered segment and are overdue;
+    /// returns the bytes, and when to look again (RFC 8985, 6.2, step 5).
     pub fn lose_by_time(
         &mut self,
         now: Instant,
@@ -316,8 +316,8 @@ impl Scoreboard {
         bytes
     }
 
-    /// What was thought lost and not sent again is on its way after all. As if it had just been sent:
-    /// its place among transmissions is forgotten.
+    /// Puts segments that were thought lost and not sent again back in flight. As if they had just
+    /// been sent: their places among transmissions are forgotten.
     pub fn refind_all(&mut self) {
         for number in self.first..self.first + self.segments.len() as u64 {
             let unsure = |segment: &Sent| segment.fate == Fate::Lost && !segment.retransmitted;
@@ -364,7 +364,7 @@ impl Scoreboard {
     }
 }
 
-/// Counts a segment as delivered; returns what it no longer adds to the bytes in flight.
+/// Counts a segment as delivered; returns the bytes that it no longer adds to the flight.
 fn deliver(segment: &Sent, acked: &mut Acked) -> u64 {
     let len = u64::from(segment.len);
     acked.bytes += len;

@@ -40,7 +40,7 @@ pub struct Sender {
     timers: Timers,
     probe: Option<Probe>,
     forced: Forced,
-    /// What was acknowledged when the timer last ran out.
+    /// The bytes acknowledged when the timer last ran out.
     timed_out: Option<u64>,
     /// When it ran out first in this episode; nothing was sent again before.
     repeats_since: Instant,
@@ -58,13 +58,13 @@ pub struct Sender {
 /// A tail loss probe that is not resolved (RFC 8985, 7.4).
 #[derive(Debug, Clone, Copy)]
 struct Probe {
-    /// What had been sent when it left.
+    /// The end of the data sent when it left.
     end: u64,
     /// It repeated a segment, rather than carry new data.
     repeated: bool,
 }
 
-/// What leaves next whatever the window and the pacer say.
+/// The kind of packet that leaves next regardless of window and pacer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Forced {
     Nothing,
@@ -240,8 +240,8 @@ impl Sender {
             .on_pause(limited, self.next - una, una, self.next);
     }
 
-    /// Its own computer has enough of it: then the window does not grow for want of it (Linux
-    /// `tcp_write_xmit` and `tcp_cwnd_validate`).
+    /// The queue of its own computer is full: the window is not the limit then, and does not grow
+    /// (Linux `tcp_write_xmit` and `tcp_cwnd_validate`).
     pub fn held_back(&mut self) {
         if self.active {
             self.pause(false);
@@ -356,8 +356,9 @@ impl Sender {
         pacing::gap(bytes, window, self.rtt.srtt, percent)
     }
 
-    /// Linux `tcp_small_queue_check`: what the pacing rate sends in 1/1024 s, but two packets, and no more
-    /// than `tcp_limit_output_bytes`. Linux knows a pacing rate also where it does not pace.
+    /// Linux `tcp_small_queue_check`: the bytes of 1/1024 s at the pacing rate, but at least two
+    /// packets, and no more than `tcp_limit_output_bytes`. Linux has a pacing rate also when it
+    /// does not pace.
     pub fn may_wait(&self) -> u64 {
         if !self.config.small_queues {
             return u64::MAX;

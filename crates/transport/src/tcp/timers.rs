@@ -4,7 +4,7 @@ use crate::Config;
 use crate::rtt::Rtt;
 use units::{Duration, Instant};
 
-/// When what is due; [`Instant::NEVER`] for what is not.
+/// The due times of the timers; [`Instant::NEVER`] for those that are not set.
 #[derive(Debug, Clone)]
 pub struct Timers {
     /// Retransmission timeout.

@@ -1,4 +1,4 @@
-//! What the packets of a media session carry, and how long its feedback is on the wire.
+//! The contents of a media session's packets, and the size of its feedback on the wire.
 
 use units::{Duration, Instant};
 
@@ -12,11 +12,11 @@ pub struct Packet {
     pub len: u32,
     /// The sender's smoothed round trip, zero before the first sample (RTCP XR DLRR, RFC 3611).
     pub rtt: Duration,
-    /// What it carries.
+    /// Its contents.
     pub content: Content,
 }
 
-/// What a packet from the sender carries.
+/// The contents of a packet from the sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Content {
     /// Nothing that anybody plays: it fills a probe.

@@ -1,4 +1,4 @@
-//! What a QUIC datagram says, and how long it is.
+//! The contents of a QUIC datagram, and its length.
 
 use arrayvec::ArrayVec;
 
@@ -8,7 +8,7 @@ pub const DATAGRAM: u32 = 1350;
 pub const IP_UDP: u32 = 28;
 /// Short header: flags 1, connection id 8, packet number 2; authentication tag 16.
 const SHORT: u32 = 27;
-/// What a long header has more: version 4, connection ids 2 + 8, token 1, length 2.
+/// The additional bytes of a long header: version 4, connection ids 2 + 8, token 1, length 2.
 const LONG: u32 = 17;
 /// Head of a STREAM or CRYPTO frame: type 1, stream 2, offset 4, length 2.
 const FRAME: u32 = 9;
@@ -35,7 +35,7 @@ pub struct Packet {
     pub number: u64,
     /// Bytes of streams.
     pub frames: Frames,
-    /// What arrived at its sender.
+    /// The arrivals at its sender.
     pub ack: Option<Ack>,
     /// It asks for an acknowledgement although it carries nothing.
     pub ping: bool,

@@ -1,4 +1,4 @@
-//! What a TCP segment says.
+//! The contents of a TCP segment.
 
 use units::Instant;
 
@@ -21,7 +21,7 @@ pub struct Segment {
     /// Payload that arrived with Congestion Experienced so far, bytes modulo 2^32, where feedback
     /// is accurate (RFC 9768, 3.2.3, ECEB, which counts modulo 2^24).
     pub ce: u32,
-    /// What kind of segment it is.
+    /// The kind of segment.
     pub kind: Kind,
     /// Congestion Experienced is echoed; on a SYN, ECN is offered, on its answer accepted (RFC 3168).
     pub ece: bool,

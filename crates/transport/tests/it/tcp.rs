@@ -443,8 +443,8 @@ fn after_a_timeout_the_window_grows_again() {
     serve(&mut pair, 30 * MSS);
     let done = pair.run_received(CLIENT, 30 * MSS, ms(5000));
     // The timer was started at 140 and runs out at 380 (Linux's 40 + 200 ms). From a window of one
-    // up to a threshold of ten, 20 segments take 1 + 2 + 4 + 8 + 5: five rounds of 40 ms, of which
-    // the last takes 20 to arrive.
+    // up to a threshold of ten, 20 segments take 1 + 2 + 4 + 8 + 5: five rounds of 40 ms, the last
+    // of which takes 20 to arrive.
     assert_eq!(done, Some(ms(380 + 4 * 40 + 20)));
     assert_eq!(pair.ends[SERVER].stats().timeouts, 1);
 }

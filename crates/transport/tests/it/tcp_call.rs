@@ -8,7 +8,7 @@ const MSS: u64 = 1448;
 /// Four segments.
 const FRAME: u64 = 4 * MSS;
 
-/// A connected pair, 40 ms apart, of which the listed data segments of the server are dropped.
+/// A connected pair, 40 ms apart; the listed data segments of the server are dropped.
 fn connected(dropped: &'static [u64]) -> Pair<Tcp> {
     let config = Config::rtc_library();
     let end = |opens| Tcp::new(config.clone(), control("reno", MSS), opens);

@@ -1,5 +1,4 @@
-//! What the sender makes of the receiver's reports, acknowledgements or arrival times, and of
-//! their absence.
+//! Processing of the receiver's reports, acknowledgements or arrival times, and of their absence.
 
 use super::Sender;
 use crate::flight::Flight;
@@ -8,7 +7,7 @@ use cca::{Ack, Arrival, Congestion, EcnMode, Probe, Signal};
 use units::{Duration, Instant};
 
 impl Sender {
-    /// Arrival times came: the control is told of every packet that they speak of.
+    /// Handles arrival times: the control is told of every packet that they mention.
     pub(super) fn on_arrivals(&mut self, now: Instant, report: &Arrivals) {
         self.arrivals.clear();
         if let Some(rtt) = settle(&mut self.flight, now, report, &mut self.arrivals) {
@@ -123,9 +122,9 @@ impl Sender {
     }
 }
 
-/// Takes what a report speaks of out of flight and into `out`. Returns the round trip of
-/// the newest that arrived. Packets that only a lost report spoke of are passed over in
-/// silence, as libwebrtc does.
+/// Moves the packets that a report mentions from the flight into `out`. Returns the round trip of
+/// the newest that arrived. Packets that only a lost report mentioned are skipped silently, as
+/// libwebrtc does.
 fn settle(
     flight: &mut Flight<Option<Probe>>,
     now: Instant,
