@@ -1,10 +1,10 @@
-//! What a link can carry.
+//! The capacity of a link.
 
 use crate::trace::Trace;
 use std::sync::Arc;
 use units::{Duration, Instant, Rate};
 
-/// What a link can carry.
+/// The capacity of a link.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Capacity {
     /// Always the same rate.

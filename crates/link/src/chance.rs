@@ -1,10 +1,10 @@
-//! What becomes of packets on a wire by chance: loss, in bursts or not, and jitter.
+//! Random effects on a wire: loss, in bursts or not, and jitter.
 
 use crate::Jitter;
 use units::random::Stream;
 use units::{Duration, Instant};
 
-/// Two states, in one of which everything is lost (E. N. Gilbert, Bell System Technical Journal 39,
+/// Two states; in one of them everything is lost (E. N. Gilbert, Bell System Technical Journal 39,
 /// 1960, without losses in the other), and delays that keep the order.
 #[derive(Debug, Clone)]
 pub struct Chance {

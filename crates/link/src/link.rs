@@ -1,17 +1,17 @@
 //! A queue and the wire behind it.
 //!
-//! The machine is told when a packet comes and when the device has sent one; it says which packet
-//! leaves the discipline, when its last bit is on the wire, and when it is at the other end. It keeps
-//! no packets but those in the discipline: one that left is the caller's.
+//! The machine is called when a packet arrives and when the device has sent one; it returns which
+//! packet leaves the discipline, when its last bit is on the wire, and when it is at the other end.
+//! It keeps no packets except those in the discipline: one that left is the caller's.
 
 use crate::{Capacity, Chance};
 use qdisc::{Observer, Packet, Qdisc};
 use units::{Duration, Instant};
 
-/// What there is of a link beside its discipline.
+/// The parts of a link other than its discipline.
 #[derive(Debug, Clone)]
 pub struct Line {
-    /// What the wire can carry.
+    /// The capacity of the wire.
     pub capacity: Capacity,
     /// Bytes that the wire adds to every packet.
     pub overhead: u32,
@@ -20,7 +20,7 @@ pub struct Line {
     pub device: u32,
     /// How long a packet is under way behind the device.
     pub delay: Duration,
-    /// What becomes of packets on the wire by chance.
+    /// Random effects on packets on the wire.
     pub chance: Option<Chance>,
 }
 
@@ -56,7 +56,7 @@ pub struct Link<P> {
     held: u32,
     /// When the device has sent them.
     free: Instant,
-    /// When the discipline is to be asked again, if somebody was told so.
+    /// When the discipline is to be asked again, if a caller was given that time.
     wake: Instant,
 }
 

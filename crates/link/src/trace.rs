@@ -28,7 +28,7 @@ pub struct Trace {
     period: u64,
     /// The rate that stands for it.
     nominal: Rate,
-    /// What one period carries, in bit-nanoseconds (bits per second times nanoseconds).
+    /// The capacity of one period, in bit-nanoseconds (bits per second times nanoseconds).
     carried: u128,
     /// Each piece is a sample, of one line.
     sampled: bool,
@@ -40,9 +40,9 @@ pub struct Trace {
 pub struct TraceError {
     /// The line, from 1.
     pub line: usize,
-    /// What stands there.
+    /// The text found.
     pub found: String,
-    /// What should.
+    /// The text expected.
     pub expected: &'static str,
 }
 
@@ -269,7 +269,7 @@ impl Trace {
     }
 }
 
-/// What stands between spaces and commas.
+/// The columns between spaces and commas.
 fn columns(line: &str) -> impl Iterator<Item = &str> {
     let columns = line.split(|c: char| c.is_whitespace() || c == ',');
     columns.filter(|column| !column.is_empty())

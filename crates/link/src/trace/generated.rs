@@ -1,4 +1,4 @@
-//! Traces made by numbers, for whoever has no recorded ones.
+//! Traces generated from numbers, for users without recorded ones.
 //!
 //! The logarithm of the capacity is a first-order autoregressive process sampled five times a
 //! second, around a level that differs from trace to trace. Median, spread and persistence are those
@@ -9,7 +9,7 @@ use super::Trace;
 use units::random::Stream;
 use units::{Duration, Rate, Refusal};
 
-/// What a set of traces is like.
+/// The properties of a set of traces.
 struct Set {
     name: &'static str,
     /// Median capacity, Mbit/s.
