@@ -7,14 +7,14 @@ use crate::{
     Change, Command, Device, Error, Journal, Netfilter, Plan, Runner, Settings, Store, update,
 };
 
-/// What is going to be done.
+/// Changes that are about to be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prepared {
     device: Device,
     settings: Settings,
-    /// What is undone first.
+    /// The changes that are undone first.
     undo: Vec<Change>,
-    /// What of the former changes stays.
+    /// The former changes that stay.
     keep: Vec<Change>,
     plan: Plan,
     now: Snapshot,
@@ -29,7 +29,7 @@ impl Prepared {
             .collect()
     }
 
-    /// What the user ought to know.
+    /// Notes for the user.
     pub fn notes(&self) -> &[String] {
         &self.plan.notes
     }
@@ -37,9 +37,9 @@ impl Prepared {
 
 /// Plans to give `device` what `settings` say; looks, and changes nothing.
 ///
-/// What a former application left is changed in place where that can be done, and undone first
-/// where not. Where `assume`, a host that cannot be asked, or a device that is not there, is taken
-/// for an Ethernet device with the kernel's default queue.
+/// The changes of a former application are changed in place where possible, and undone first
+/// otherwise. If `assume`, a host that cannot be asked, or a missing device, is taken for an
+/// Ethernet device with the kernel's default queue.
 ///
 /// # Errors
 /// If there is no such device, or it has what could not be put back exactly and `replace` does not
@@ -79,7 +79,8 @@ pub fn prepare(
     }
 }
 
-/// What there is, with what two levels need where `levels`: only for them are nft and sysctl run.
+/// The present state, including that of the two levels if `levels`: only for them are nft and
+/// sysctl run.
 fn look(runner: &mut dyn Runner, device: &Device, levels: bool) -> Result<Snapshot, Error> {
     let ifb = device.shaped_ingress();
     let devices: Vec<&Device> = [device].into_iter().chain(ifb.as_ref().ok()).collect();
@@ -145,8 +146,8 @@ fn prepare_again(
     now: Snapshot,
     former: Journal,
 ) -> Result<Prepared, Error> {
-    // What undoing it will leave behind: what the journal remembers where ours still stands, and
-    // what is there where somebody else changed it.
+    // The state that undoing it will leave: the journal's record where our change is still in
+    // place, and the present state where another program changed it.
     let mut after = now.clone();
     let root = former.changes.iter().find_map(|change| match change {
         Change::Root {
@@ -181,8 +182,8 @@ fn prepare_again(
     })
 }
 
-/// Does what was prepared: journals each change, and makes it. At the first that fails, or when the
-/// user asks to stop, those that were made are undone.
+/// Applies the prepared changes: journals each change, and makes it. At the first that fails, or
+/// when the user asks to stop, those that were made are undone.
 ///
 /// # Errors
 /// What failed, and whether everything is again as it was.
@@ -296,7 +297,7 @@ pub fn undoing(
     ))
 }
 
-/// Undoes what was applied to `device`, and forgets it. Says whether there was anything.
+/// Undoes the changes applied to `device`, and forgets them. Returns whether there were any.
 ///
 /// # Errors
 /// If something cannot be undone; the journal then stays.

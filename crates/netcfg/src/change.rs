@@ -23,9 +23,9 @@ pub enum Change {
     Root {
         /// The device.
         device: Device,
-        /// What stands there from now on.
+        /// The new root.
         root: RootQdisc,
-        /// What stood there.
+        /// The former root.
         before: Before,
     },
     /// The htb of a device gets its class, or the class another rate.
@@ -67,15 +67,15 @@ pub enum Change {
         /// The table as it was.
         before: Option<AgeTable>,
     },
-    /// A hook for what a device receives is taken away with its filters, which nothing brings back;
-    /// the user said so.
+    /// Removes a hook for received packets with its filters, which cannot be restored; the user
+    /// allowed it.
     DropIngress {
         /// The device.
         device: Device,
         /// Whether it is a clsact.
         clsact: bool,
     },
-    /// A device gets a hook for what it receives.
+    /// Adds a hook for received packets to a device.
     Ingress {
         /// The device.
         device: Device,
@@ -189,12 +189,12 @@ impl Change {
         }
     }
 
-    /// Whether what it changes is looked at by [`Netfilter::take`].
+    /// Whether [`Netfilter::take`] looks at what it changes.
     pub(crate) fn is_of_netfilter(&self) -> bool {
         matches!(self, Change::Accounting { .. } | Change::Ages { .. })
     }
 
-    /// Takes from `after` what undoing this takes away; what was at a root before is not known here.
+    /// Removes from `after` what undoing this removes; the former root is not known here.
     pub(crate) fn suppose_undone(&self, now: &Snapshot, after: &mut Snapshot) {
         if self.undo(now).is_none() {
             return;

@@ -19,10 +19,11 @@ const COUNTERS: [u16; 2] = [9, 10];
 const BYTES: u16 = 2;
 /// `NLA_F_NESTED`, with which the kernel marks both.
 const NESTED: u16 = 1 << 15;
-/// A datagram of the kernel's has a page, or what it takes.
+/// Size of a buffer for a datagram of the kernel's, which has a page, or as much as its contents
+/// need.
 const DATAGRAM: usize = 64 << 10;
 
-/// What one direction of a flow sent.
+/// The traffic of one direction of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sent {
     /// Where its packets went, after the translation of addresses.
@@ -31,7 +32,7 @@ pub struct Sent {
     pub bytes: u64,
 }
 
-/// A flow that ended: what was sent in the direction that opened it, and what came back.
+/// A flow that ended: the traffic in the direction that opened it, and in the opposite one.
 pub type Ended = [Sent; 2];
 
 /// Hears of flows that end, in this network namespace.

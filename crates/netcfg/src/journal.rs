@@ -1,4 +1,4 @@
-//! What was changed, on disk, before it is changed.
+//! The journal of changes, written to disk before each change is made.
 
 use crate::{Change, Device, Error, Settings};
 use rustix::fs::{FlockOperation, flock};
@@ -8,7 +8,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// Where journals are: like what they tell of, it does not survive a reboot.
+/// Where journals are kept: like the changes they record, it does not survive a reboot.
 pub const STATE: &str = "/run/analects";
 
 /// The form of the files.
@@ -18,7 +18,7 @@ const LARGEST: u64 = 64 * 1024;
 /// Most changes in a journal; two applications have about twenty.
 const MOST_CHANGES: usize = 100;
 
-/// What was changed for a device, and what for.
+/// The changes of a device, and their purpose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Journal {
@@ -26,7 +26,7 @@ pub struct Journal {
     version: u32,
     /// The device.
     pub device: Device,
-    /// What the user wanted.
+    /// The user's settings.
     pub settings: Settings,
     /// Whether everything was done; otherwise the last change may not have been made.
     pub complete: bool,
@@ -232,7 +232,7 @@ impl Store {
 
     fn replace(&self, path: &Path, journal: &Journal) -> io::Result<()> {
         let new = path.with_extension("new");
-        // What an interrupted write left there is of no use.
+        // The remains of an interrupted write are of no use.
         match std::fs::remove_file(&new) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => (),

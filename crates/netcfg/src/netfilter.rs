@@ -1,10 +1,11 @@
-//! What a host has beside its devices: our tables of nftables, and whether connections' bytes count.
+//! The state of a host other than its devices: our tables of nftables, and whether connections'
+//! bytes count.
 
 use crate::levels::{AgeTable, PREFIX, printed_threshold};
 use crate::look::look;
 use crate::{Command, Device, Error, Runner};
 
-/// What there is at one moment.
+/// The state at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Netfilter {
     /// Whether the kernel counts the bytes of connections; none where it does not track any.
@@ -17,7 +18,7 @@ pub struct Netfilter {
 const ACCOUNTING: &str = "net.netfilter.nf_conntrack_acct";
 
 impl Netfilter {
-    /// Looks at what is there.
+    /// Reads the present state.
     ///
     /// # Errors
     /// If nft or sysctl cannot be run, or fails.

@@ -1,4 +1,4 @@
-//! What a device has: its queues, our class, its filters.
+//! The state of a device: its queues, our class, its filters.
 
 use crate::look::look;
 use crate::{Command, Device, Error, Netfilter, Runner};
@@ -29,7 +29,7 @@ pub struct Filters {
     pub redirects: Vec<String>,
 }
 
-/// A device and what it has.
+/// A device and its state.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Observed {
     /// Whether its packets have an Ethernet header, which the kernel counts.
@@ -40,12 +40,12 @@ pub struct Observed {
     pub class_rate: Option<Rate>,
     /// Filters of its root, where it was not the kernel that chose it.
     pub root_filters: Filters,
-    /// Filters of what it receives.
+    /// Filters of received packets.
     pub ingress_filters: Filters,
 }
 
 impl Observed {
-    /// A device of which nothing is known: Ethernet, with the queue that the kernel chose.
+    /// A device in an unknown state: Ethernet, with the queue that the kernel chose.
     pub fn assumed() -> Self {
         Observed {
             ethernet: true,
@@ -64,7 +64,7 @@ impl Observed {
         self.qdiscs.iter().find(is)
     }
 
-    /// The hook for what it receives: `ingress` or `clsact`.
+    /// The hook for received packets: `ingress` or `clsact`.
     pub fn ingress(&self) -> Option<&Qdisc> {
         let is = |qdisc: &&Qdisc| matches!(qdisc.kind.as_str(), "ingress" | "clsact");
         self.qdiscs.iter().find(is)
@@ -75,7 +75,7 @@ impl Observed {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Snapshot {
     devices: Vec<(Device, Observed)>,
-    /// What there is beside devices; none where nobody looked.
+    /// The state other than devices; none if it was not read.
     pub netfilter: Option<Netfilter>,
 }
 
@@ -94,7 +94,7 @@ impl Snapshot {
         Ok(snapshot)
     }
 
-    /// What `device` has, if it is there.
+    /// The state of `device`, if it exists.
     pub fn of(&self, device: &Device) -> Option<&Observed> {
         let found = self.devices.iter().find(|(name, _)| name == device);
         found.map(|(_, observed)| observed)

@@ -1,8 +1,8 @@
 //! How tc writes disciplines, their settings, and quantities.
 //!
-//! Names, forms and ranges of settings come from the disciplines' own declarations in `qdisc`; what
-//! stands here is how tc spells them, and the few settings that only a kernel has. Which of them a
-//! command or an engine takes is its own business.
+//! Names, forms and ranges of settings come from the disciplines' own declarations in `qdisc`; this
+//! module has their spelling in tc, and the few settings that only a kernel has. Each command or
+//! engine decides which of them it takes.
 
 use qdisc::confucius::params::ConfuciusParams;
 use qdisc::floq::params::FloqParams;
@@ -48,13 +48,13 @@ const fn set(key: &'static str, form: Form) -> Setting {
     Setting { key, form, unsaid }
 }
 
-/// A setting whose value `unsaid` has no words in tc: it is what holds where tc is told nothing.
+/// A setting whose value `unsaid` has no words in tc: it is the default when tc is given none.
 const fn or(unsaid: &'static str, key: &'static str, form: Form) -> Setting {
     let unsaid = Some(unsaid);
     Setting { key, form, unsaid }
 }
 
-/// What tc calls the opposite of a setting that is on or off, where it has a rule for that.
+/// The opposite of a setting that is on or off in tc's words, if tc has a rule for it.
 fn opposite(key: &str) -> String {
     match key {
         "ingress" => "egress".to_owned(),
@@ -271,7 +271,7 @@ pub enum BadValue {
 }
 
 impl Spelling {
-    /// A discipline of which tc is told its name alone.
+    /// A discipline for which tc is given its name alone.
     pub(crate) const fn bare(name: &'static str) -> Self {
         plain(name, &[])
     }
@@ -326,7 +326,7 @@ impl Setting {
         self.form == Size
     }
 
-    /// Whether `value` is what holds where tc is told nothing, and has no words.
+    /// Whether `value` is the default when tc is given none, and has no words.
     pub fn is_unsaid(&self, value: &str) -> bool {
         self.unsaid == Some(value.trim())
     }

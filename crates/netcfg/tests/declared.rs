@@ -81,7 +81,7 @@ fn specs(discipline: &str) -> &'static [Spec] {
     registry.get(discipline).unwrap().params
 }
 
-/// What the text of a parameter comes to in the kernel: microseconds, bytes, bytes per second, numbers.
+/// The kernel's value of a parameter's text: microseconds, bytes, bytes per second, numbers.
 fn value(spec: &Spec, text: &str) -> Option<i64> {
     let number = match spec.kind {
         "duration" => Duration::parse(text).unwrap().as_nanos() / 1000,
@@ -175,7 +175,7 @@ fn every_kind_of_drift_is_found() {
     assert_eq!(differences(hosts.unwrap(), &other).len(), 1);
 }
 
-/// tc's plugin of a discipline, with a small tc around it that prints what it was told.
+/// tc's plugin of a discipline, with a small tc around it that prints the options it received.
 fn plugin(discipline: &str, test: &str) -> PathBuf {
     let answer = format!("-DANSWER=\"answer_{discipline}.h\"");
     let sources = [
@@ -213,7 +213,7 @@ fn number(text: &str) -> Option<i64> {
     })
 }
 
-/// What the plugin makes of a value: its word for it, or nothing where it refuses.
+/// The plugin's word for a value, or nothing if it refuses it.
 fn shown(plugin: &Path, setting: Setting, text: &str) -> Option<String> {
     let output = told(plugin, &setting.words(text).ok()?);
     let text = String::from_utf8(output.stdout).unwrap();
@@ -248,7 +248,7 @@ fn the_plugin_takes_what_netcfg_writes_and_no_more() {
             let beyond = format!("{}{most}", most.chars().next().unwrap());
             for text in [least, most] {
                 let number = shows(text).and_then(|shown| number(&shown));
-                // What is 0 and quiet is not shown.
+                // Values that are 0 and quiet are not shown.
                 assert!(
                     number == value(spec, text) || value(spec, text) == Some(0),
                     "{place}: {text}"
@@ -282,7 +282,7 @@ fn paragraph<'a>(page: &'a str, name: &str, default: &str) -> &'a str {
         .unwrap_or_else(|| panic!("{name} is not described"))
 }
 
-/// The words behind `Default` in a paragraph, without what is for typesetting.
+/// The words behind `Default` in a paragraph, without typesetting commands.
 fn default_of(paragraph: &str) -> Vec<String> {
     let (_, rest) = paragraph.rsplit_once("\nDefault").unwrap_or(("", ""));
     let words = rest

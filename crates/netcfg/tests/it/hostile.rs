@@ -1,11 +1,11 @@
-//! A journal that somebody else wrote: a clear error, and no command but of the known shapes.
+//! A journal written by another program: a clear error, and only commands of the known shapes.
 
 use netcfg::{Command, Device, Output, Runner, Store, clear};
 use proptest::prelude::*;
 use std::io;
 use std::path::PathBuf;
 
-/// Writes down what it is told to run; every device is there, with our queues.
+/// Records the commands it is given; every device is there, with our queues.
 #[derive(Default)]
 struct Recorder(Vec<String>);
 
@@ -40,7 +40,7 @@ fn eth0() -> Device {
     "eth0".parse().unwrap()
 }
 
-/// What `clear` says of a journal, and what it ran.
+/// The result of `clear` for a journal, and the commands it ran.
 fn cleared(name: &str, journal: &[u8]) -> (Result<bool, String>, Vec<String>) {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     _ = std::fs::remove_dir_all(&folder);

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io;
 
-/// Options by name: what is not named in a change stays as it is.
+/// Options by name: an option not named in a change keeps its value.
 pub type Options = BTreeMap<String, String>;
 
 /// A queue discipline.
@@ -25,9 +25,9 @@ pub struct Queue {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Link {
     pub up: bool,
-    /// None is what the kernel chose.
+    /// None is the kernel's choice.
     pub root: Option<Queue>,
-    /// The class a1:1 with what was said of it.
+    /// The class a1:1 with its settings.
     pub class: Option<Vec<String>>,
     /// Disciplines below the root, by the class that they are in.
     pub leaves: BTreeMap<String, Queue>,
@@ -70,7 +70,7 @@ pub struct Model {
     pub accounting: Option<bool>,
     /// Commands so far.
     pub calls: usize,
-    /// What goes wrong at which command, counted from the last [`Model::revive`].
+    /// The faults of commands, counted from the last [`Model::revive`].
     pub faults: Vec<(usize, Fault)>,
     dead: bool,
     interrupted: bool,
@@ -392,7 +392,7 @@ fn printed(queue: &Queue, place: Value) -> Value {
     it
 }
 
-/// Words that stand alone, and what they set.
+/// Words that stand alone, and the settings they stand for.
 const ALONE: &[(&str, &str)] = &[
     ("ecn", "ecn"),
     ("noecn", "ecn"),
@@ -407,7 +407,7 @@ const ALONE: &[(&str, &str)] = &[
     ("diffserv3", "diffserv"),
 ];
 
-/// What net/sched/sch_api.c, tc_modify_qdisc(), makes of a replacement.
+/// The result of a replacement in net/sched/sch_api.c, tc_modify_qdisc().
 fn replaced(old: Option<&Queue>, handle: &str, kind: &str, words: &[&str]) -> Result<Queue> {
     let mut queue = Queue {
         kind: kind.to_owned(),
