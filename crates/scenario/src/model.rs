@@ -9,16 +9,16 @@ use units::random::Stream;
 use units::{Choice, Duration, Rate};
 use workload::Kind;
 
-/// What to run.
+/// The scenario to run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scenario {
     /// Its name.
     pub name: String,
-    /// What it is about, in a sentence.
+    /// Its subject, in a sentence.
     pub summary: String,
     /// How long it runs.
     pub duration: Duration,
-    /// What happens before this is not measured.
+    /// Events before this are not measured.
     pub warmup: Duration,
     /// Whose transport settings end hosts have.
     pub stack: Stack,
@@ -169,7 +169,8 @@ pub struct Link {
     pub name: String,
     /// Round trip that it adds, behind the last link of a path.
     pub rtt: Duration,
-    /// How long a packet is under way behind this link, in each direction: what the next link sees.
+    /// How long a packet is under way behind this link, in each direction: the delay to the next
+    /// link.
     pub delay: Duration,
     /// Share of packets that the wire loses, in each direction.
     pub loss: f64,
@@ -177,11 +178,11 @@ pub struct Link {
     pub loss_burst: f64,
     /// A packet is up to so much longer under way behind the link, in order.
     pub jitter: Duration,
-    /// What it can carry.
+    /// Its capacity.
     pub capacity: Capacity,
     /// The room that its owner gave the queue; the discipline's own default otherwise.
     pub buffer: Option<Buffer>,
-    /// Bytes on the wire for every packet, beside the IP packet.
+    /// Bytes on the wire for every packet, in addition to the IP packet.
     pub overhead: u32,
     /// Packets that the device takes from the discipline behind the one that it sends, as a driver's
     /// ring does. They count as sent: no discipline drops or reorders them.
@@ -195,7 +196,7 @@ pub struct Link {
 /// The direction away from the home.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Uplink {
-    /// What it can carry.
+    /// Its capacity.
     pub capacity: Capacity,
     /// The room of its queue; the discipline's own default otherwise.
     pub buffer: Option<Buffer>,
@@ -232,7 +233,7 @@ impl Buffer {
 pub struct Traffic {
     /// Its name.
     pub name: String,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// The computer in the house that it runs on: entries with the same name share one.
     pub host: String,
@@ -252,7 +253,7 @@ pub struct Traffic {
     pub via: Vec<Via>,
     /// The sender's own link, where that matters: bursts leave at this rate.
     pub access: Option<Rate>,
-    /// The congestion control of whoever sends most; none where nothing is controlled.
+    /// The congestion control of the end that sends most; none if nothing is controlled.
     pub control: Option<Choice>,
     /// The settings that it began from, where the workload has such.
     pub preset: Option<&'static str>,

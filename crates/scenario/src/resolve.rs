@@ -11,8 +11,7 @@ use crate::section::Section;
 use crate::traffic;
 use units::{Bytes, Choice, Duration};
 
-/// What a scenario may say outside of tables, and in `[link]` and `[link.up]`. A key that stands here
-/// is read below.
+/// The keys of a scenario outside of tables, and in `[link]` and `[link.up]`. They are read below.
 const KEYS: &[&str] = &[
     "name",
     "summary",
@@ -59,7 +58,7 @@ const UPLINK_KEYS: &[&str] = &[
 
 /// Numbers of links are passed around in a byte, and figure 28 of the Confucius paper has three.
 const MAX_LINKS: usize = 16;
-/// More than this beside a packet is a mistake: PPPoE over ATM adds some 40 bytes.
+/// More than this in addition to a packet is a mistake: PPPoE over ATM adds some 40 bytes.
 const MAX_OVERHEAD: u32 = 1_000;
 /// Longer rings than any driver's are mistakes.
 const MAX_DEVICE: u32 = 10_000;
