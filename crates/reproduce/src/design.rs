@@ -1,4 +1,4 @@
-//! What an experiment compares and what it varies: all that its claims and figures may name.
+//! The cases and axes of an experiment: all names that its claims and figures may use.
 
 use measure::metric::Registry;
 use serde::Deserialize;
@@ -8,14 +8,14 @@ use units::{Choice, Refusal};
 /// Values by path, as `--set` has them.
 pub type Settings = BTreeMap<String, String>;
 
-/// What may be named.
+/// The names that may be used.
 #[derive(Debug, Clone, Copy)]
 pub struct Design<'a> {
-    /// What is compared.
+    /// The cases compared.
     pub cases: &'a [Case],
-    /// What varies.
+    /// The axes that vary.
     pub axes: &'a [Axis],
-    /// What can be measured.
+    /// The metrics that can be measured.
     pub metrics: &'a Registry,
 }
 
@@ -71,7 +71,7 @@ pub struct Case {
     pub name: String,
     /// The discipline, with settings.
     pub discipline: String,
-    /// What else is set.
+    /// Further settings.
     pub set: Settings,
     /// It relies on what end hosts say about their packets.
     pub labelled: bool,
@@ -113,7 +113,7 @@ impl From<CaseWritten> for Case {
             CaseWritten::Plain(name) => (name.clone(), name, Settings::new()),
             CaseWritten::Full(table) => (table.name, table.discipline, table.set),
         };
-        // What is not a choice is refused by the experiment's own check.
+        // A text that is not a choice is refused by the experiment's own check.
         let choice: Option<Choice> = discipline.parse().ok();
         Case {
             labelled: choice.is_some_and(|choice| reads_labels(&choice)),
@@ -145,7 +145,7 @@ pub struct Axis {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
 pub enum AxisValue {
-    /// What the axis' path is set to.
+    /// The value to which the axis' path is set.
     Plain(String),
     /// Several keys at once, under one name.
     Several {
@@ -187,7 +187,7 @@ impl Axis {
         chosen.collect()
     }
 
-    /// What has to be set for `value`.
+    /// The settings for `value`.
     pub fn settings(&self, value: &AxisValue) -> Settings {
         match (value, &self.path) {
             (AxisValue::Several { set, .. }, _) => set.clone(),

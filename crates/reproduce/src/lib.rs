@@ -1,9 +1,9 @@
-//! Campaigns and experiments: many runs, and what a paper claims of them, with a verdict.
+//! Campaigns and experiments: many runs, and the claims of a paper on them, with a verdict.
 //!
-//! A [`Grid`] says what is run. [`Grid::plan`] makes [jobs](job) of it, [`campaign::run`] makes the
-//! jobs, and a [`Store`] keeps what came of them, for any number of processes. An experiment is a
-//! file ([`experiment`]) that says what to run and what is claimed; [`outcome`] checks each claim;
-//! [`page`] prints what came of it for a terminal, as Markdown and as HTML.
+//! A [`Grid`] defines the runs. [`Grid::plan`] makes [jobs](job) of it, [`campaign::run`] runs the
+//! jobs, and a [`Store`] keeps their results, for any number of processes. An experiment is a file
+//! ([`experiment`]) with the runs and the claims; [`outcome`] checks each claim; [`page`] prints
+//! the results for a terminal, as Markdown and as HTML.
 //!
 //! Not for: running a scenario (`sim`, `linux`); measuring a run (`measure`); drawing (`report`).
 
@@ -59,7 +59,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use units::Refusal;
 
-/// What came of an experiment.
+/// The outcome of an experiment.
 #[derive(Debug)]
 pub struct Outcome<'a> {
     /// The experiment.
@@ -106,7 +106,7 @@ impl Error {
     }
 }
 
-/// Runs `experiment`, or takes what was kept of its runs, and checks its claims.
+/// Runs `experiment`, or takes the stored results, and checks its claims.
 ///
 /// # Errors
 /// See [`Error`].
@@ -154,7 +154,7 @@ pub fn outcome<'a>(
     })
 }
 
-/// Runs one run of each case again, keeping what is needed to draw it.
+/// Runs one run of each case again, keeping the data for plots.
 fn mechanism(
     engine: &dyn Engine,
     experiment: &Experiment,
@@ -189,7 +189,7 @@ fn mechanism(
     Ok(Some(page.html))
 }
 
-/// Nobody is told.
+/// Progress that is not reported.
 struct Untold;
 
 impl Progress for Untold {
