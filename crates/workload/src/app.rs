@@ -13,7 +13,7 @@ pub trait App: Send {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct ConnId(pub u32);
 
-/// The event.
+/// An event for an application.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input {
     /// The application starts.
@@ -60,7 +60,7 @@ pub enum Input {
     Timer(u64),
 }
 
-/// The action.
+/// An action of an application.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Output {
     /// Open a connection.

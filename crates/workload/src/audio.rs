@@ -13,7 +13,7 @@ use units::{Duration, Instant, ParseError, Rate};
 /// The time that a frame stands for (RFC 7587, `ptime`; libwebrtc `kDefaultFrameSizeMs`).
 pub const FRAME: Duration = Duration::from_millis(20);
 
-/// The rates of Opus (RFC 6716, 2.1.1).
+/// The range of rates of Opus (RFC 6716, 2.1.1).
 const LEAST: Rate = Rate::from_bits(6_000);
 const MOST: Rate = Rate::from_bits(510_000);
 
