@@ -2,7 +2,7 @@
 
 /// The share of verdicts that may be wrong.
 const FALSE_DISCOVERIES: f64 = 0.05;
-/// Smallest p that is reported, and distance from 1 up to which it is searched.
+/// Smallest p that is reported. Between the other one and 1 none is searched.
 const LEAST_P: f64 = 1e-4;
 const MOST_P: f64 = 0.5;
 

@@ -134,7 +134,7 @@ impl Grid {
         variant
     }
 
-    /// The control run of `job`: the traffic it leaves out has not affected the rest.
+    /// The control run of `job`, without the traffic that it leaves out.
     fn control(&self, job: &Job, resolved: &Resolved) -> Option<Job> {
         let name = self.without.clone()?;
         let mut control = Job {
