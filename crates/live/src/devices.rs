@@ -112,7 +112,7 @@ fn exists(name: &str) -> bool {
 }
 
 /// Gives a device its addresses and brings it up, in this thread's network namespace. `burst` is
-/// the size of a packet that is still to be cut into segments.
+/// the largest size of a packet that is still to be cut into segments.
 ///
 /// # Errors
 /// If `ip` cannot be run, or refuses.
