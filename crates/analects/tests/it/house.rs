@@ -93,8 +93,8 @@ fn modules_depend_in_no_circle() {
     assert_eq!(circles.collect::<Vec<_>>(), [""; 0]);
 }
 
-/// Which of a crate's top-level modules use which. `lib` is what the root file itself holds; a name
-/// that it re-exports leads to where that comes from.
+/// Which of a crate's top-level modules use which. `lib` is the content of the root file itself; a
+/// name that it re-exports leads to its origin.
 fn edges(src: &Path, root: &Path) -> BTreeMap<String, BTreeSet<String>> {
     let files = sources(src);
     let top = |file: &Path| {
@@ -222,8 +222,8 @@ fn tree(text: &str) -> Vec<Vec<String>> {
     paths.map(|path| [head, &path[..]].concat()).collect()
 }
 
-/// What a file at this depth of modules names of its crate: the first part behind `crate::`, or
-/// behind as many `super::` as lead to the root.
+/// The names that a file at this depth of modules uses of its crate: the first part behind
+/// `crate::`, or behind as many `super::` as lead to the root.
 fn named(text: &str, depth: usize) -> BTreeSet<String> {
     let up = "super::".repeat(depth);
     let mut found = BTreeSet::new();
