@@ -137,7 +137,7 @@ pub struct LibraryCall {
     encoder: Encoder,
     duty: Duty,
     next_look: Instant,
-    /// The rate for which the state was asked.
+    /// The timer for which the state was asked.
     wanted: u64,
 }
 
