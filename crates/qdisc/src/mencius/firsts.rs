@@ -1,8 +1,8 @@
 //! First packets: a name look-up, a handshake, a key that was pressed.
 //!
-//! Flows that have just begun are small and depend on their first packets. So the first kilobyte of
-//! a flow that was silent goes before everything else, even before established flows in a hold; but
-//! no more than a sixteenth of all bytes does, so that a host gains nothing by opening many flows.
+//! A connection cannot begin without them, and they are small. So the first kilobyte of a flow that
+//! was silent goes before everything else, even before established flows in a hold; but no more
+//! than a sixteenth of all bytes does, so that nothing is gained by having many flows.
 
 use crate::list::{List, NIL, Nodes};
 
