@@ -24,7 +24,7 @@ struct Age {
     last: Option<(FlowId, u8)>,
 }
 
-/// Where a packet belongs.
+/// The level of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Placed {
     /// Its level; 0 is that of new flows.

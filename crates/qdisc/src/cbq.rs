@@ -224,7 +224,7 @@ mod tests {
         assert!(queue.backlog().is_empty());
     }
 
-    /// A class that was away starts with one quantum, whatever was sent meanwhile.
+    /// A class that was away starts with one quantum, regardless of the traffic meanwhile.
     #[test]
     fn idling_saves_nothing_up() {
         let mut queue = cbq(&[("weights", "1:1")]);

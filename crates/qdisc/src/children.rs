@@ -98,8 +98,8 @@ impl<P> Children<P> {
         Some(packet)
     }
 
-    /// Says that a flow was put into the child `to`, out of `from` if it was in one. A child that has
-    /// classes says so itself.
+    /// Says that a flow was put into the child `to`, out of `from` if it was in one. A child that
+    /// has classes reports this itself.
     pub fn moved(
         &self,
         now: Instant,
@@ -177,7 +177,7 @@ impl<P> Children<P> {
 }
 
 impl<P> Child<P> {
-    /// The discipline, and who watches it for `observer`.
+    /// The discipline, with `observer` watching it.
     fn watched<'a>(
         &'a mut self,
         observer: &'a mut dyn Observer<P>,

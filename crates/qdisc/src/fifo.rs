@@ -1,7 +1,7 @@
 //! `pfifo` and `bfifo`: one queue, first in, first out, dropping arrivals when full.
 //!
-//! Principles: none but order. What every other discipline is compared with.
-//! Not for: anything that shares the link with a sender that fills buffers.
+//! Principles: only order. The reference for every other discipline. Not for: anything that shares
+//! the link with a sender that fills buffers.
 //!
 //! The kernel's `net/sched/sch_fifo.c`.
 

@@ -131,8 +131,8 @@ impl<P> FlowTable<P> {
 
     /// If an arrival in bucket `newest` left more than `limits` allow: drops from the head of the
     /// fattest bucket, until half of its bytes or a batch is gone, and returns that bucket and the
-    /// number of packets (`fq_codel_drop`). One batch is nearly always enough; call again until
-    /// there is nothing to do.
+    /// number of packets (`fq_codel_drop`). One batch is nearly always enough; call again until it
+    /// returns none.
     #[inline]
     pub fn drop_batch(
         &mut self,

@@ -20,7 +20,7 @@ const INV_SQRT: [u32; 16] = [
     1_108_955_788,
 ];
 
-/// `1/sqrt(count)` as a fraction of 2^32, where `neighbour` is that of a count next to it.
+/// `1/sqrt(count)` as a fraction of 2^32, given the value `neighbour` for a count next to it.
 pub(crate) fn of(count: u32, neighbour: u32) -> u32 {
     match INV_SQRT.get(count as usize) {
         Some(&known) => known,

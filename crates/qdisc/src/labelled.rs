@@ -29,7 +29,7 @@ impl<P> Default for Labelled<P> {
 }
 
 impl<P> Labelled<P> {
-    /// Appends a packet to its class, and says which one that is. A class that already holds `limit`
+    /// Appends a packet to its class, and returns the class. A class that already holds `limit`
     /// packets refuses it.
     pub fn push(
         &mut self,

@@ -7,7 +7,7 @@ use units::{Ecn, FlowId, Instant};
 pub struct Packet<P> {
     /// Length in bytes, IP header included.
     pub len: u32,
-    /// Whose packet it is. Only for telling observers: a discipline separates flows by `hash`.
+    /// The flow of the packet. Only for observers: a discipline separates flows by `hash`.
     pub flow: FlowId,
     /// Hash of the flow's addresses and ports, salted by its creator (`skb_get_hash_perturb`).
     pub hash: u32,
@@ -45,12 +45,12 @@ pub enum Label {
     None,
     /// Delay-sensitive.
     RealTime,
-    /// Everything else, said aloud.
+    /// All other traffic, explicitly.
     Bulk,
 }
 
 impl<P> Packet<P> {
-    /// Marks the packet as having met congestion; false where its sender would not understand.
+    /// Marks the packet as having met congestion; false if its sender is not capable of it.
     pub fn mark(&mut self) -> bool {
         let capable = self.ecn != Ecn::NotCapable;
         if capable {
@@ -82,7 +82,7 @@ impl Backlog {
         self.bytes -= u64::from(len);
     }
 
-    /// Nothing waits.
+    /// No packets wait.
     pub const fn is_empty(&self) -> bool {
         self.packets == 0
     }

@@ -1,14 +1,14 @@
-//! `pias`: the fewer bytes a flow has sent, the sooner it goes.
+//! `pias`: priority falls with the bytes that a flow has sent.
 //!
 //! Principles: W. Bai et al., "Information-Agnostic Flow Scheduling for Commodity Data Centers",
-//! NSDI 2015 (PIAS), the Confucius paper's "SJF". Shortest job first without knowing any size: flows
-//! begin in the highest of up to eight priorities and sink by one with each threshold that their
-//! bytes cross (a multi-level feedback queue); a priority sends only while all higher ones are empty.
-//! Not for: a call beside pages. It is the longest job of all, and soon goes last.
+//! NSDI 2015 (PIAS), the Confucius paper's "SJF". Shortest job first without knowing any size:
+//! flows begin in the highest of up to eight priorities and sink by one with each threshold that
+//! their bytes cross (a multi-level feedback queue); a priority sends only while all higher ones
+//! are empty. Not for: a call next to pages. It is the longest job of all, and soon goes last.
 //!
 //! From the authors' software (PIAS-Software): its thresholds for eight priorities, and one limit
-//! for all queues, dropping arrivals, from its `sch_pias` (which counts bytes, here packets). What
-//! differs, since there the sender's kernel counts bytes and knows connections:
+//! for all queues, dropping arrivals, from its `sch_pias` (which counts bytes, here packets).
+//! Differences, since there the sender's kernel counts bytes and knows connections:
 //!
 //! - bytes are those of IP packets as they arrive, retransmissions and headers included;
 //! - flows are told apart by hash in a fixed table, and two that share a slot count as one;
@@ -131,7 +131,7 @@ impl<P: Send> Qdisc<P> for Pias<P> {
         params.apply(settings)?;
         self.ages.keep_slots(params.flows)?;
         self.params = params;
-        // The least important packets go.
+        // Drops the least important packets.
         while self.backlog.packets > self.params.limit
             && let Some(packet) = (0..=MAX_THRESHOLDS).rev().find_map(|p| self.pop(p))
         {
@@ -191,7 +191,7 @@ mod tests {
         let mut bench = Bench::new(&THREE);
         bench.put("AAAAAABCCC");
         assert_eq!(bench.take(3), "AAB");
-        // D's first packet goes before everything that is lower.
+        // D's first packet goes before all lower ones.
         bench.put("DCC");
         // 0: C C D; 1: A A C C; 2: A A C.
         assert_eq!(bench.take(20), "CCDAACCAAC");

@@ -45,12 +45,12 @@ impl Fifo {
         self.backlog
     }
 
-    /// Nothing waits in this list.
+    /// Whether this list is empty.
     pub const fn is_empty(&self) -> bool {
         self.backlog.is_empty()
     }
 
-    /// The place of its oldest packet in the pool; no place where there is none.
+    /// The place of its oldest packet in the pool; no place if there is none.
     pub(crate) const fn head(&self) -> u32 {
         self.head
     }

@@ -1,4 +1,4 @@
-//! `prio`: packets that are labelled as real-time go first, always.
+//! `prio`: packets labelled as real-time always go first.
 //!
 //! Principles: the Confucius paper's `StrictPriority` (sections 2.4 and 7.1), the bound on what a
 //! label can do for a call. Two bands, each first in, first out with a limit of its own; the second

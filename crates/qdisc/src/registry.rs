@@ -11,7 +11,7 @@ use units::{Rate, Refusal};
 /// The place where a discipline is put, as far as it needs to know it.
 #[derive(Debug, Clone, Default)]
 pub struct Env {
-    /// The link's rate, where it is constant and known.
+    /// The link's rate, if it is constant and known.
     pub rate: Option<Rate>,
     /// The buffer that the link's owner gave; the default of a discipline's `limit`.
     pub limit: Option<Limit>,
@@ -22,9 +22,9 @@ pub struct Env {
 /// A buffer's size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
-    /// So many packets.
+    /// In packets.
     Packets(u32),
-    /// So many bytes.
+    /// In bytes.
     Bytes(u64),
 }
 
@@ -53,7 +53,7 @@ impl Limit {
 pub struct Parts<'a, P> {
     /// The user's settings.
     pub settings: &'a Settings,
-    /// Where it is put.
+    /// The place where it is put.
     pub env: &'a Env,
     children: Vec<Choice>,
     registry: &'a Registry<P>,
@@ -85,9 +85,9 @@ pub struct Discipline<P> {
     pub name: &'static str,
     /// One line.
     pub summary: &'static str,
-    /// Its principles and what it is not for: some sentences, separated by blank lines.
+    /// Its principles, and its limits: some sentences, separated by blank lines.
     pub about: &'static str,
-    /// Where it comes from.
+    /// Its source.
     pub source: &'static str,
     /// Its parameters.
     pub params: &'static [Spec],
@@ -117,9 +117,8 @@ impl<P: Send + 'static> Registry<P> {
 
     /// Builds the chosen discipline and its children.
     ///
-    /// # Errors
-    /// If a name is unknown, a setting is refused, or something contains more than it can. The
-    /// message names the disciplines around the place.
+    /// # Errors If a name is unknown, a setting is refused, or a discipline has more children than
+    /// it can. The message names the disciplines around the place.
     pub fn build(&self, choice: &Choice, env: &Env) -> Result<Box<dyn Qdisc<P>>, Refusal> {
         self.build_at(choice, env, 1)
     }

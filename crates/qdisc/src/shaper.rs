@@ -11,7 +11,7 @@ use units::{Duration, Instant, ParseError, Rate};
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct Bandwidth(pub Option<Rate>);
 
-/// Slower than this, the thresholds of tins are nothing; faster is a mistake.
+/// Below this rate, the thresholds of tins are zero; a rate above is a mistake.
 const BANDWIDTHS: (Rate, Rate) = (Rate::from_bits(8_000), Rate::from_bits(1_000_000_000_000));
 
 impl Value for Bandwidth {
@@ -96,7 +96,7 @@ impl fmt::Display for Atm {
     }
 }
 
-/// How long a byte takes, as `ns >> shift`; nothing at all where there is no limit.
+/// How long a byte takes, as `ns >> shift`; zero if there is no limit.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Pace {
     ns: u64,
@@ -149,7 +149,8 @@ pub(crate) struct Framing {
 }
 
 impl Framing {
-    /// A link that adds `overhead` to a packet, or takes `mpu` for it, and cuts it as `atm` says.
+    /// A link that adds `overhead` to a packet, or takes `mpu` for it, and cuts it into cells as
+    /// `atm` sets.
     pub(crate) const fn new(overhead: Overhead, mpu: u32, atm: Atm) -> Self {
         Framing {
             overhead: overhead.0,
@@ -182,7 +183,7 @@ pub(crate) struct Shaper {
 }
 
 impl Shaper {
-    /// A packet comes while none wait: time that was not used is gone.
+    /// A packet arrives while none wait: unused time is lost.
     pub(crate) fn wake_up(&mut self, now: Instant) {
         if self.next < now {
             self.next = now;
@@ -190,7 +191,7 @@ impl Shaper {
         }
     }
 
-    /// Until when nothing may leave, if it may not `now`.
+    /// The time until which no packet may leave, if it may not `now`.
     pub(crate) fn holds(&self, now: Instant) -> Option<Instant> {
         let due = self.next.min(self.failsafe);
         (due > now).then_some(due)

@@ -1,7 +1,7 @@
 //! Shared parts of the disciplines' tests: moments, settings, packets, and a witness of drops and
 //! marks.
 //!
-//! Packets carry a number. Where it matters whose they are, flows are letters: `A` is flow 0.
+//! Packets carry a number. If the flow matters, flows are letters: `A` is flow 0.
 
 use crate::{Class, DropReason, Ecn, FlowId, Ignore, Label, Observer, Packet, Qdisc};
 use units::{Duration, Instant};
@@ -108,7 +108,7 @@ pub struct Log<K, P = u32> {
 }
 
 impl<K, P> Log<K, P> {
-    /// A log that knows packets by `key`.
+    /// A log that identifies packets by `key`.
     pub fn by(key: fn(Instant, &Packet<P>) -> K) -> Self {
         Log {
             key,
@@ -140,7 +140,7 @@ pub fn letters() -> Log<char> {
 }
 
 impl<P> Log<char, P> {
-    /// Who was dropped.
+    /// The packets dropped.
     pub fn who(&self) -> String {
         self.dropped.iter().map(|(letter, _)| *letter).collect()
     }

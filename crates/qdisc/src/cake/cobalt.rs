@@ -8,10 +8,10 @@
 //! empty lowers it.
 //!
 //! The decisions are those of `cobalt_should_drop` and its neighbours in Linux's `sch_cake.c`, to
-//! the packet. So is this one: a queue that has never signalled has no inverse square root yet
-//! (0, not 1), and therefore signals on the second packet that is late, not an interval after the
-//! first. An interval above 4.29 s, which the kernel's multiplication cuts to 32 bits, is meant
-//! here as it is said.
+//! the packet. So is this one: a queue that has never signalled has no inverse square root yet (0,
+//! not 1), and therefore signals on the second packet that is late, not an interval after the
+//! first. An interval above 4.29 s, which the kernel's multiplication cuts to 32 bits, keeps its
+//! full value here.
 
 use super::params::MTU;
 use crate::inv_sqrt;
@@ -120,7 +120,7 @@ impl Cobalt {
         let refused = signal && !case.ecn;
         let drop = refused || self.probability > 0 && chance() < self.probability;
         if self.count == 0 {
-            // Nothing is remembered: from here on, the time until the queue counts as idle.
+            // Clears the memory of signals: from here on, the queue counts as idle.
             self.next = now + aim.interval;
         } else if past && !drop {
             self.next = now;
@@ -148,7 +148,7 @@ impl Cobalt {
         self.count = self.count.max(1);
     }
 
-    /// It was this queue's turn, and nothing waited in it (`cobalt_queue_empty`).
+    /// The queue had its turn and was empty (`cobalt_queue_empty`).
     pub(super) fn found_empty(&mut self, now: Instant, aim: &Aim) {
         if self.probability > 0 && self.may_change(now, aim) {
             self.probability = self.probability.saturating_sub(LOWER);
@@ -161,7 +161,7 @@ impl Cobalt {
         }
     }
 
-    /// Nothing is left to forget.
+    /// Returns whether the memory of signals is empty.
     pub(super) fn is_at_rest(&self, now: Instant) -> bool {
         self.probability == 0 && self.count == 0 && now >= self.next
     }

@@ -68,7 +68,7 @@ keywords! {
         BestEffort = "besteffort",
         /// Eight tins by the first three bits of the code point.
         Precedence = "precedence",
-        /// Three tins: background, everything else, low latency.
+        /// Three tins: background, best effort, low latency.
         Diffserv3 = "diffserv3",
         /// Four tins: as three, and one for streaming.
         Diffserv4 = "diffserv4",
@@ -141,7 +141,7 @@ impl FlowMode {
     }
 }
 
-/// A limit on what waits, or none of the user's.
+/// A limit on the backlog, or none set by the user.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct MemLimit(pub Option<Bytes>);
 
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn how_much_may_wait() {
-        // 10 240 packets of 1514 B are 15 503 360 B, where the rate is unknown.
+        // 10 240 packets of 1514 B are 15 503 360 B, if the rate is unknown.
         assert_eq!(params(&[]).limit(), 15_503_360);
         // 20 Mbit/s × 100 ms = 250 kB, four times that is 1 MB: raised to 4 MiB.
         assert_eq!(params(&[("bandwidth", "20mbit")]).limit(), 4_194_304);

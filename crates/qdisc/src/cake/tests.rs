@@ -11,7 +11,7 @@ fn cake(set: &[(&str, &str)]) -> Cake<Name> {
     Cake::new(&settings(set), &Env::default()).unwrap()
 }
 
-/// A packet of a flow between hosts of its own, which understands marks.
+/// A packet of a flow between hosts of its own, capable of marks.
 fn packet(len: u32, name: Name) -> Packet<Name> {
     Packet {
         len,
@@ -40,7 +40,7 @@ fn take(cake: &mut Cake<Name>, now: Instant, n: usize) -> Vec<u32> {
         .collect()
 }
 
-/// Every packet and when it leaves, in microseconds, where the link is as fast as one likes.
+/// Every packet and when it leaves, in microseconds, on a link without a limit of its own.
 fn leave(cake: &mut Cake<Name>, mut now: Instant) -> Vec<(u64, Name)> {
     let mut left = Vec::new();
     while !cake.backlog().is_empty() {
@@ -104,7 +104,7 @@ fn a_computer_with_four_flows_gets_as_much_as_one_with_one() {
             "{mode}: {shares:?}"
         );
     }
-    // A queue for each computer: the four share one, and take turns as they came.
+    // A queue for each computer: the four share one, and take turns in order of arrival.
     let shares = shares("dsthost");
     assert!((496..=504).contains(&shares[4]), "{shares:?}");
     // One queue: the first flow came first.
@@ -223,7 +223,7 @@ fn drops_count_behind_the_bottleneck_only() {
             ("memlimit", "3000B"),
             ("ingress", ingress),
         ]);
-        // The third packet makes the first one go.
+        // The third packet causes a drop of the first one.
         put(&mut cake, us(0), 1, 3, 1500);
         let left = leave(&mut cake, us(0));
         assert_eq!(left[0], (0, (1, 2)));
@@ -287,8 +287,8 @@ fn a_guest_does_not_overtake_itself() {
     (1..=8).for_each(|flow| arrive(&mut cake, us(0), flow, 0));
     (1..=50).for_each(|number| arrive(&mut cake, us(0), 9, number));
     assert_eq!(cake.tins[0].flow(77).queue.backlog().packets, 51);
-    // After 200 ms all others have forgotten everything: one of them is found out about with each
-    // packet that leaves, and their places are free.
+    // After 200 ms all others have forgotten everything: one of them is found idle with each packet
+    // that leaves, and their places are free.
     take(&mut cake, us(0), 10);
     take(&mut cake, us(200_000), 20);
     let free = (72..80).filter(|&place| cake.tins[0].is_idle(place));

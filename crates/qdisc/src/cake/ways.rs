@@ -1,8 +1,8 @@
 //! Set-associative hashing: which queue a flow has, and which entry a host.
 //!
-//! 1024 places in sets of eight. A hash has a place of its own; where that is another one's, it
-//! takes any other in the set, and keeps it as long as it is active. Flows share a queue only where
-//! nine or more are active in one set.
+//! 1024 places in sets of eight. A hash has a place of its own; if that is occupied, it takes any
+//! other in the set, and keeps it as long as it is active. Flows share a queue only if nine or more
+//! are active in one set.
 //!
 //! One thing differs from Linux's `cake_hash`. There, a flow that finds its set full takes over the
 //! tag of the queue at its own place, and the flow that had that queue gets another one while its
@@ -49,8 +49,7 @@ impl Flows {
         }
     }
 
-    /// The place of `hash`, where `active` says which places are in use and `has_guests` which of
-    /// those have guests.
+    /// The place of `hash`; `active` are the places in use and `has_guests` those with guests.
     pub(super) fn place(
         &mut self,
         hash: u32,
@@ -97,7 +96,7 @@ impl Side {
         }
     }
 
-    /// The entry of a host. Where the set is full of hosts with bulk flows, two share an entry.
+    /// The entry of a host. If the set is full of hosts with bulk flows, two share an entry.
     fn place(&mut self, hash: u32) -> u16 {
         let known = set_of(hash).find(|&place| self.tags[place] == hash);
         let place = known
@@ -155,7 +154,8 @@ impl HostTable {
         self.destinations.bulk[usize::from(pair.destination)] -= 1;
     }
 
-    /// Among how many flows a flow of `pair` shares what its busier host gets, one at least.
+    /// The number of flows, one at least, among which a flow of `pair` shares the part of its
+    /// busier host.
     pub(super) fn load(&self, pair: HostPair, mode: FlowMode) -> u16 {
         let mut load = 1;
         if mode.fair_to_sources() {

@@ -70,7 +70,7 @@ impl Dwrr {
         weights: &[u64; MAX_CLASSES],
         quantum: u64,
     ) -> Option<usize> {
-        // Only who had packets at the last pick can have credit.
+        // Only classes that had packets at the last pick can have credit.
         for class in self.last.without(backlogged).from(0) {
             self.deficit[class] = self.deficit[class].min(0);
         }

@@ -92,7 +92,7 @@ impl Rules {
         }
         // own/total ≤ max(1/flows − alpha/100, 1/(2·flows)).
         let low = 100_u64.saturating_sub(margin).max(50);
-        // In the lowest class it stays, whatever the class as a whole does.
+        // In the lowest class it stays, regardless of the class as a whole.
         let may_fall = class == 1 || self.by_length(class - 1, own) != Verdict::Up;
         (share <= total * low && may_fall).then_some(Verdict::Down)
     }
@@ -171,7 +171,7 @@ mod tests {
         assert_eq!((most(1, 19), most(1, 20)), (None, Some(Verdict::Up)));
         assert_eq!((most(2, 59), most(2, 60)), (None, Some(Verdict::Up)));
         assert_eq!((least(3, 81), least(3, 80)), (None, Some(Verdict::Down)));
-        // Nothing is above class 3; in class 1 a lesser flow stays.
+        // No class is above class 3; in class 1 a lesser flow stays.
         assert_eq!(most(3, 500), None);
         assert_eq!(least(1, 80), Some(Verdict::Down));
     }

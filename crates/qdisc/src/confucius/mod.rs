@@ -53,7 +53,7 @@ const NEW: usize = 0;
 /// classified. The rest is done with the next packets.
 const BATCH: u32 = 8;
 
-/// So many packets of flows that have moved are skipped.
+/// At most so many packets of flows that have moved are skipped.
 const SKIPS: u32 = 64;
 
 /// `confucius` for the registry.
@@ -245,9 +245,10 @@ impl<P> Confucius<P> {
         }
     }
 
-    /// New flows reach their next steps, and guests begin again. One that did nothing for a whole doubling is forgotten: it
-    /// is over, or as good as new when it comes back. Otherwise the look-ups of a page's names, older
-    /// than the page, would bring their weight into Q_new, and then count as existing flows.
+    /// New flows reach their next steps, and guests begin again. One that was idle for a whole
+    /// doubling is forgotten: it is over, or like a new one when it comes back. Otherwise the
+    /// look-ups of a page's names, older than the page, would bring their weight into Q_new, and
+    /// then count as existing flows.
     #[cold]
     fn age(&mut self, now: Instant) {
         let doubling = self.params.doubling;
@@ -360,8 +361,8 @@ impl<P: Send> Qdisc<P> for Confucius<P> {
     }
 
     fn dequeue(&mut self, now: Instant, observer: &mut dyn Observer<P>) -> Option<Packet<P>> {
-        // A kernel asks after each packet whether there is another, and reads no clock where there
-        // is none: flows age and expire at the next packet.
+        // A kernel asks after each packet whether there is another, and reads no clock if there is
+        // none: flows age and expire at the next packet.
         if self.store.backlogged().is_empty() {
             return None;
         }

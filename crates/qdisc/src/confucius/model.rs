@@ -22,8 +22,8 @@ fn op() -> impl Strategy<Value = Op> {
 }
 
 proptest! {
-    /// The paper's description of the mechanism is the model: of the class that is served, search
-    /// all flows for the packet that came first.
+    /// The paper's description of the mechanism is the model: search all flows of the served class
+    /// for the packet that arrived first.
     #[test]
     fn what_leaves_is_what_a_search_finds(
         ops in proptest::collection::vec(op(), 0..600),

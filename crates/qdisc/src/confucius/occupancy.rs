@@ -2,7 +2,7 @@
 //!
 //! Occupancy is in hundredths of a percent, sampled at the flow's own packets and averaged over
 //! `interval`. It counts towards the class's occupancy only once it was measured in that class, so
-//! that a flow passing through says nothing about those who stay.
+//! that a flow passing through does not affect the verdict on those that stay.
 
 use super::examine::{Rules, Verdict};
 use crate::Backlog;
@@ -12,7 +12,7 @@ use units::{Duration, Instant};
 pub(super) const PERCENT: u64 = 100;
 /// Full occupancy.
 pub(super) const FULL: u64 = 100 * PERCENT;
-/// More is not told apart: ten times full.
+/// Larger values are capped: ten times full.
 const MOST: u64 = 10 * FULL;
 
 /// The occupancy of a flow with `own` packets waiting in a buffer of `limit`.
@@ -46,7 +46,7 @@ pub(super) struct Window {
     start: Instant,
     sum: u64,
     samples: u64,
-    /// The last complete interval's mean; before the first, nothing.
+    /// The last complete interval's mean; none before the first.
     mean: Option<u64>,
     /// Whether `mean` was measured in the flow's present class.
     counted: bool,
@@ -67,8 +67,8 @@ impl Window {
         self.samples += 1;
     }
 
-    /// Closes the interval if it is over; whether there is a new mean. An interval without samples
-    /// says nothing.
+    /// Closes the interval if it is over; returns whether there is a new mean. An interval without
+    /// samples has no effect.
     pub(super) fn close(&mut self, now: Instant, interval: Duration) -> bool {
         if now.since(self.start) < interval {
             return false;
@@ -188,8 +188,8 @@ mod tests {
     #[test]
     fn occupancy_as_delay() {
         let ms = Duration::from_millis;
-        // A packet waited 40 ms; a quarter of what waits is the flow's: it causes 10 of 100 ms.
-        // If both flows were like it they would wait for 20 ms.
+        // A packet waited 40 ms; a quarter of the backlog is the flow's: it causes 10 of 100 ms. If
+        // both flows were like it they would wait for 20 ms.
         assert_eq!(of_delay(ms(40), 3000, 12_000, 1, ms(100)), 1000);
         assert_eq!(of_delay(ms(40), 3000, 12_000, 2, ms(100)), 2000);
         // The other's share is three quarters, 60 ms; the mean is their wait.
@@ -235,7 +235,7 @@ mod tests {
         assert!(window.close(at(100), interval));
         class.count(&mut window, None);
         assert_eq!(class.total(), (150, 1));
-        // Nothing seen in the second interval: the mean stands.
+        // No samples in the second interval: the mean stays.
         assert!(!window.close(at(200), interval));
         window.sample(40);
         assert!(window.close(at(300), interval));

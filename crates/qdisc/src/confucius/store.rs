@@ -1,11 +1,11 @@
 //! Packets in classes between which whole flows can be moved, in O(1) and without reordering.
 //!
 //! The paper binds packets to flows and searches all flows of a class for the earliest packet
-//! (section 6). Here a class also has a list of its packets in arrival order, so that nothing is
-//! searched. A flow that moves leaves its packets in the old class's list; they are skipped there
-//! when they come to the front. Until they are gone the flow is a *migrant* of its new class,
-//! which serves it through a heap ordered by the arrival of each migrant's oldest packet. The next
-//! packet of a class is the earlier of the two fronts: exactly the one a search would find.
+//! (section 6). Here a class also has a list of its packets in arrival order, so that no search is
+//! needed. A flow that moves leaves its packets in the old class's list; they are skipped there
+//! when they come to the front. Until they are gone the flow is a *migrant* of its new class, which
+//! serves it through a heap ordered by the arrival of each migrant's oldest packet. The next packet
+//! of a class is the earlier of the two fronts: exactly the one a search would find.
 
 use super::MAX_CLASSES;
 use super::dwrr::ClassSet;
@@ -31,7 +31,7 @@ struct FlowQueue {
     head: u32,
     tail: u32,
     class: u8,
-    /// Packets that arrived before this one came while the flow was elsewhere.
+    /// Packets that arrived before this one came while the flow was in another class.
     native_from: u64,
     backlog: Backlog,
 }
@@ -79,7 +79,7 @@ pub(super) struct Store<P> {
     flows: Vec<FlowQueue>,
     places: Places,
     classes: [ClassQueue; MAX_CLASSES],
-    /// Classes in which something waits.
+    /// Classes with packets queued.
     backlogged: ClassSet,
     arrivals: u64,
     backlog: Backlog,
@@ -113,7 +113,7 @@ impl<P> Store<P> {
         self.backlog
     }
 
-    /// Classes in which something waits.
+    /// Classes with packets queued.
     pub(super) const fn backlogged(&self) -> ClassSet {
         self.backlogged
     }
@@ -312,7 +312,7 @@ impl<P> Store<P> {
 
 #[cfg(test)]
 impl<P> Store<P> {
-    /// The paper's way (section 6): search all flows of `class` for the packet that came first.
+    /// The paper's way (section 6): search all flows of `class` for the packet that arrived first.
     pub(super) fn front_by_search(&self, class: usize) -> Option<&Packet<P>> {
         let heads = self
             .flows
@@ -324,7 +324,7 @@ impl<P> Store<P> {
         first.packet.as_ref()
     }
 
-    /// Counts every class again from its flows: what waits, and how many flows it is of.
+    /// Recounts every class from its flows: the backlog, and the number of flows in it.
     pub(super) fn recount(&self) -> [(Backlog, u64); MAX_CLASSES] {
         let mut counted = [(Backlog::default(), 0); MAX_CLASSES];
         for queue in &self.flows {

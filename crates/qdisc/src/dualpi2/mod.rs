@@ -157,8 +157,8 @@ impl<P> DualPi2<P> {
             .catch_up(&self.config, &self.timer, fired, oldest);
     }
 
-    /// Drops or marks the packet by the controller's probability, but nothing while less than two
-    /// full packets wait (`must_drop`). Whether it is to be dropped.
+    /// Drops or marks the packet by the controller's probability, but does nothing while less than
+    /// two full packets wait (`must_drop`). Returns whether to drop it.
     fn control(
         &mut self,
         now: Instant,
@@ -217,7 +217,7 @@ impl<P> DualPi2<P> {
         }
     }
 
-    /// The oldest classic packet, or low-latency one where there are none.
+    /// The oldest classic packet, or low-latency one if there are none.
     fn pop_any(&mut self) -> Option<Packet<P>> {
         let low_latency = &mut self.low_latency;
         let packet = self

@@ -1,4 +1,4 @@
-//! PI2: the controller of both queues, and what its probability means to either.
+//! PI2: the controller of both queues, and the meaning of its probability for each.
 //!
 //! The integers of Linux's `sch_dualpi2.c`: probabilities are fractions of 2^32, gains are per 64 ns.
 //! Where Linux's 32 bits would wrap (delays above four seconds at the largest gains), this ends at
@@ -84,8 +84,8 @@ pub struct Pi2 {
 
 impl Pi2 {
     /// Makes up for updates until there were as many as `timer` has `fired`. While they were due,
-    /// the packet that waited longest had arrived at `oldest`. To be called before anything else in
-    /// the queues changes.
+    /// the packet that waited longest had arrived at `oldest`. Must be called before any other
+    /// change of the queues.
     pub fn catch_up(
         &mut self,
         config: &Config,

@@ -10,10 +10,10 @@ const PLACES: u32 = 16;
 /// All of it.
 const HUNDRED: u64 = 100 << PLACES;
 
-/// A type of traffic (IV.A). What the paper calls "other" has room, and no traffic.
+/// A type of traffic (IV.A). The paper's "other" has room, and no traffic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Its rate falls after a drop, or nothing is known yet.
+    /// Its rate falls after a drop, or its behaviour is not known yet.
     Responsive,
     /// Its rate does not.
     Unresponsive,
@@ -77,7 +77,7 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    /// The probability of dropping an arrival where there is room, as a fraction of 2^32.
+    /// The probability of dropping an arrival if there is room, as a fraction of 2^32.
     pub(super) fn drop_probability(&self, waiting: Waiting, kind: Kind, phase: Phase) -> u64 {
         if waiting.of(kind) < self.own[kind as usize] || waiting.all() <= self.threshold {
             return 0;
@@ -96,7 +96,7 @@ impl Rules {
     /// overflow into the other type's quota, that is, beyond its own and the part in neither.
     fn scaling(&self, waiting: Waiting, kind: Kind) -> u64 {
         let above = waiting.all().saturating_sub(self.threshold);
-        // Where this is asked, `threshold < ap < limit`.
+        // Called only if `threshold < ap < limit`.
         let range = self.limit.saturating_sub(self.threshold).max(1);
         let f_d = (self.g << PLACES) * above / range;
         let overflows = waiting.of(kind) >= self.own[kind as usize] + self.other;

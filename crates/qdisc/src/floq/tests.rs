@@ -98,7 +98,7 @@ fn literal_readings() {
     assert_eq!(at("algorithm-drop", Unresponsive, Phase::Later), 30_000);
 }
 
-/// Without more being said, initial packets are not dropped by chance: only a full buffer drops them.
+/// By default, initial packets are not dropped by chance: only a full buffer drops them.
 #[test]
 fn by_default_first_packets_are_spared_any_chance() {
     let rules = FloqParams::default().rules().unwrap();
@@ -133,8 +133,8 @@ fn nothing_overflows() {
     }
 }
 
-/// A queue of 100 packets with 90 of flow A waiting: filled while everything was admitted. A has then
-/// seen 90 packets.
+/// A queue of 100 packets with 90 of flow A waiting: filled while all packets were admitted. A has
+/// then seen 90 packets.
 fn filled(seed: u64, more: &[(&str, &str)]) -> Floq<u32> {
     let fill = settings(&[("limit", "100"), ("threshold", "100"), ("flows", "8")]);
     let env = Env {
@@ -224,8 +224,8 @@ fn a_trace_by_hand() {
     }
 }
 
-/// The tenth packet is initial, the eleventh is not. Losing any of them protects, in whatever way it
-/// was lost; 100 % would be dropped otherwise.
+/// The tenth packet is initial, the eleventh is not. Losing any of them protects, for any reason;
+/// 100 % would be dropped otherwise.
 #[test]
 fn a_lost_initial_packet_protects_the_others() {
     let certain = [("drop_responsive", "100"), ("f_r", "0")];
@@ -242,7 +242,7 @@ fn a_lost_initial_packet_protects_the_others() {
     assert_eq!(log.who(), "BBCDDDE", "D was admitted");
 }
 
-/// A packet keeps the type with which it was counted, and counts are of what waits.
+/// A packet keeps the type with which it was counted, and counts are of queued packets.
 #[test]
 fn counts_are_of_what_waits() {
     let (mut queue, mut log) = (floq(&[("limit", "10")]), letters());

@@ -19,7 +19,8 @@ impl Bench {
         }
     }
 
-    /// With eight packets of flow Z on the fast path, so that whatever comes is in its flow.
+    /// With eight packets of flow Z on the fast path, so that later arrivals are queued in their
+    /// flows.
     fn past_the_fast_path(settings: &[(&str, &str)]) -> Self {
         let mut bench = Bench::new(settings);
         bench.put("ZZZZZZZZ", 100);
@@ -106,7 +107,7 @@ fn limits() {
     let mut bench = Bench::past_the_fast_path(&[("flow_limit", "2"), ("limit", "12")]);
     bench.put("AAABBBC", 100);
     assert_eq!(bench.log.who(), "ABC");
-    // Of A and B, half goes: 10 packets are left. Then A, then B, and of the eight three.
+    // Of A and B, half is dropped: 10 packets are left. Then A, then B, and of the eight three.
     for (limit, dropped) in [("10", "AB"), ("9", "A"), ("5", "BZZZ")] {
         bench.log.dropped.clear();
         let change = [("limit".to_owned(), limit.to_owned())];

@@ -16,8 +16,8 @@
 //!   counters also keep the number of their last packet, which has to leave first;
 //! - a heavy hitter with packets queued does not expire.
 //!
-//! A smaller limit drops the same packets as a full queue does (Linux drops whatever it would have
-//! sent).
+//! A smaller limit drops the same packets as a full queue does (Linux drops the packets it would
+//! have sent next).
 
 mod filter;
 mod table;

@@ -56,7 +56,7 @@ fn who_waits_long_is_not_forgotten() {
     assert_eq!(take(&mut queue, ms(5000), 5), "BAAA");
 }
 
-/// Ten packets may wait: the eleventh makes half of A's nine go, five of them, at the head.
+/// Ten packets may wait: the eleventh causes a drop of half of A's nine, five of them, at the head.
 #[test]
 fn the_flow_with_most_waiting_loses_half() {
     let (mut queue, mut log) = (las(&[("limit", "10")]), letters());

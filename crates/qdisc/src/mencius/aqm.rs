@@ -9,7 +9,7 @@ use units::{Duration, Instant};
 
 /// A flow's last packet is never dropped, nor a remainder below a full Ethernet packet, bytes.
 const LAST: u64 = 1514;
-/// So many packets are dropped at most for one that leaves, and as many signals forgotten.
+/// Most packets dropped for one that leaves, and most signals forgotten.
 const MOST: u32 = 32;
 
 /// The queue of a flow.

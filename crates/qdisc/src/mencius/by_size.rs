@@ -1,4 +1,4 @@
-//! Who has most waiting, to a factor of two: members in lists by the binary logarithm of their bytes.
+//! Members by backlog, to a factor of two: lists by the binary logarithm of their bytes.
 //!
 //! Finding the fattest flow by looking at all of them (`fq_codel`) takes too long with 65,536; a heap
 //! (`cake`) costs every packet its way through it. Here a packet mostly stays within a power of two.

@@ -7,7 +7,8 @@ use units::{Duration, Instant};
 
 /// For how long a flow has to keep its queue short.
 const PROBATION: Duration = Duration::from_secs(1);
-/// For how long its queue may stand, or be above the low mark, now and then: a key frame does that.
+/// For how long its queue may stand, or be above the low mark, now and then: a key frame causes
+/// that.
 const BURST: Duration = Duration::from_millis(200);
 /// For how long it may wait above the high mark when others are the reason.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -48,7 +49,7 @@ impl Calm {
         }
     }
 
-    /// A packet of the flow came. Whether it was silent before.
+    /// A packet of the flow came. Returns whether it was silent before.
     pub(super) fn arrived(&mut self, now: Instant) -> bool {
         let silent = now.since(self.last) > GAP;
         if silent {
@@ -74,7 +75,7 @@ impl Calm {
         }
     }
 
-    /// The AQM dropped or marked something of the flow.
+    /// The AQM dropped or marked a packet of the flow.
     pub(super) fn dropped(&mut self, now: Instant) {
         self.since = now + AFTER_DROP.saturating_sub(PROBATION);
     }

@@ -6,7 +6,7 @@
 
 use crate::list::{List, NIL, Nodes};
 
-/// So many bytes of a flow are its first.
+/// The first bytes of a flow are so many.
 const FIRST: u32 = 1024;
 /// One in so many bytes may be of first packets.
 const SHARE: i64 = 16;
@@ -16,9 +16,9 @@ const SAVED: i64 = 2 * 1514;
 /// A flow's first packets.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Begun {
-    /// Bytes that came since the flow was silent.
+    /// Bytes that arrived since the flow was silent.
     bytes: u32,
-    /// So many packets at the head of its queue are first ones.
+    /// Number of packets at the head of its queue that are first ones.
     waiting: u32,
 }
 
@@ -74,7 +74,7 @@ impl Firsts {
         }
     }
 
-    /// The flow whose first packet goes now, if one does.
+    /// The flow whose first packet is sent now, if any.
     pub(super) fn next(&self) -> Option<usize> {
         let head = self.list.head();
         (head != NIL && self.credit > 0).then_some(head as usize)

@@ -1,4 +1,4 @@
-//! The hold: how long established flows wait at most, and what that may cost the others.
+//! The hold: how long established flows wait at most, and the bound on its cost to others.
 //!
 //! When many flows begin at once, fair shares would cut a call to a fraction of its rate, and its
 //! queue would grow until its congestion control has followed, which takes seconds. The hold lets
@@ -10,9 +10,9 @@
 //!    `low` to `hold` in `rise`, stays there for a moment, is let down again, and so on. A wait
 //!    that stands tells a congestion control that follows delay nothing, one that rises does, each
 //!    time.
-//! 3. What that costs the others has a bound: they get at least a sixteenth of what established flows
-//!    get, twice that after `doubling`, and so on up to an *edge*. There it stays, so that no step is
-//!    left that could surprise anybody.
+//! 3. The cost to the others has a bound: they get at least a sixteenth of what established flows
+//!    get, twice that after `doubling`, and so on up to an *edge*. There it stays, so that no
+//!    further step surprises a congestion control.
 //!
 //! Within a host the edge is the fair share of the others, at most 160 bytes per 256. Between hosts
 //! there is no part, and the edge is three quarters of fair shares.
@@ -21,17 +21,17 @@ use units::{Duration, Instant};
 
 /// Bytes that are saved up or owed at most.
 const SAVED: i64 = 64 << 10;
-/// A full packet more than nothing is owed.
+/// The debt is at most a full packet.
 const OWED: i64 = 1514;
 /// For so long the wait stays at its highest.
 const STAY: Duration = Duration::from_millis(150);
 /// The hold is over when no packets have waited for so long.
 const REST: Duration = Duration::from_millis(200);
-/// Who came less than this ago is new.
+/// A flow that came less than this ago is new.
 const NEW: Duration = Duration::from_secs(1);
 /// Bytes of others per 256 bytes of established flows, at first.
 const FIRST: i64 = 16;
-/// Doublings after which nothing changes.
+/// Number of doublings after which nothing changes.
 const DOUBLINGS: u64 = 20;
 /// A hold's age is capped at this, so that the effect of a long one is forgotten within as much.
 const OLDEST: Duration = Duration::from_secs(30);
@@ -55,7 +55,7 @@ pub(super) struct Rules {
     pub(super) edge: i64,
 }
 
-/// How many compete: hosts or flows that have something waiting.
+/// The number of competitors: hosts or flows with packets queued.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rivals {
     /// Established ones.
@@ -64,7 +64,7 @@ pub(super) struct Rivals {
     pub(super) others: u32,
 }
 
-/// Whom others are held back for: the established flows of a host, or of all.
+/// The hold for the established flows of a host, or of all.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Hold {
     /// Whether packets wait, or did just now.

@@ -1,5 +1,5 @@
-//! `mencius`: hosts share the link, flows share what their host gets, and who has kept its queue short
-//! is not made to wait because others came.
+//! `mencius`: hosts share the link, flows share their host's part, and a flow that has kept its
+//! queue short does not have to wait because others came.
 //!
 //! Principles: hosts take turns, and within a host its flows do, those that just became active
 //! first (RFC 8290); a flow whose packets wait for too long is signalled by marks or drops
@@ -51,14 +51,14 @@ use units::{Duration, Instant, Refusal};
 
 /// There is room for one host for so many flows.
 const FLOWS_OF_HOST: u32 = 4;
-/// So many full packets are a short queue on a slow link.
+/// Number of full packets that are a short queue on a slow link.
 const SHORT: u64 = 8;
 /// Final number of bytes of a host's other flows per 256 of its established ones.
 const EDGE: i64 = 160;
 /// Final share of other hosts: so many of 256 parts of their fair share.
 const BETWEEN: i64 = 192;
 
-/// So much of a pause of the device is made up for, where there is a bandwidth.
+/// Largest part of a pause of the device that is made up for, if there is a bandwidth.
 const MADE_UP: Duration = Duration::from_millis(10);
 /// So many packets may wait in any flow before its sender is signalled: fewer are no queue to a
 /// slow link.
@@ -85,7 +85,7 @@ pub fn mencius<P: Send + 'static>() -> Discipline<P> {
 /// The class of a flow in the scheduler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Standing {
-    /// Nothing of it waits.
+    /// It has no packets queued.
     Idle,
     /// It waits, and is not established.
     Stranger,
@@ -209,13 +209,13 @@ impl<P> Mencius<P> {
         [self.plain, self.patient] = self.params.targets(full);
     }
 
-    /// Until when nothing may leave because of the bandwidth, if it may not `now`.
+    /// The time until which the bandwidth allows no packet, if it does not allow one `now`.
     fn shaped(&self, now: Instant) -> Option<Instant> {
         let until = self.shaper.holds(now)?;
         (!self.shaper.pace.is_unlimited()).then_some(until)
     }
 
-    /// Notes that what waits of `flow` has changed from `before`.
+    /// Updates the sizes after a change of `flow`, whose backlog was `before`.
     fn resize(&mut self, flow: usize, before: Backlog) {
         let state = &mut self.flows[flow];
         let (after, at) = (state.queue.backlog(), state.host);
@@ -279,7 +279,7 @@ impl MenciusParams {
         Rate::with_bits(self.bandwidth.bytes(), 32)
     }
 
-    /// One that has sent nothing yet.
+    /// One that has not sent yet.
     fn shaper(&self) -> Shaper {
         let mut shaper = Shaper::default();
         shaper.change(Instant::ZERO, self.rate());

@@ -8,7 +8,7 @@ use units::{Duration, Instant};
 
 /// A full packet on Ethernet, bytes.
 const FULL: u64 = 1514;
-/// So much is averaged.
+/// The amount that is averaged.
 const BLOCK: u64 = 16 * FULL;
 /// A pause that is longer is no part of a link's rate.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -24,7 +24,7 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// Nothing is known: a fast link.
+    /// The rate is unknown: a fast link.
     pub(super) const fn new() -> Self {
         Pace {
             last: None,
@@ -73,12 +73,12 @@ mod tests {
             pace.sent(us(packet * 6056), 1514, true);
         }
         assert!(pace.full().as_nanos().abs_diff(6_056_000) < 10_000);
-        // Small packets in a tenth of the time each say the same.
+        // Small packets in a tenth of the time each give the same result.
         for packet in 0..1600 {
             pace.sent(us(1_000_000 + packet * 606), 151, true);
         }
         assert!(pace.full().as_nanos().abs_diff(6_056_000) < 100_000);
-        // Who sends now and then says nothing, nor does a pause.
+        // Occasional packets have no effect, nor does a pause.
         pace.sent(us(1_969_600), 151, false);
         let before = pace.full();
         for packet in 0..1000 {

@@ -35,7 +35,7 @@ pub(super) struct Sides {
     sources: [Seen; 2],
     destinations: [Seen; 2],
     since: Instant,
-    /// The home's side as far as can be told.
+    /// The home's side as far as it is known.
     home: Side,
 }
 
@@ -61,7 +61,7 @@ impl Sides {
         self.destinations[0].insert(hosts.destination);
         let count = |[new, old]: &[Seen; 2]| new.count(old);
         let (sources, destinations) = (count(&self.sources), count(&self.destinations));
-        // As many on both sides say nothing.
+        // Equal numbers on both sides have no effect.
         if sources < destinations {
             self.home = Side::Source;
         } else if destinations < sources {

@@ -30,7 +30,7 @@ pub(super) struct Store<P> {
 }
 
 impl<P> Store<P> {
-    /// Nothing.
+    /// Empty.
     pub(super) fn new() -> Self {
         Store {
             pool: Pool::new(),
@@ -88,7 +88,7 @@ impl<P> Store<P> {
         Some(packet)
     }
 
-    /// When the oldest packet of `queue` came.
+    /// The arrival of the oldest packet of `queue`.
     pub(super) fn oldest(&self, queue: &Fifo) -> Option<Instant> {
         self.pool.peek(queue).map(|packet| packet.arrived)
     }

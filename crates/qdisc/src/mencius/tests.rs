@@ -25,7 +25,7 @@ fn mencius(set: &[(&str, &str)]) -> Mencius<u32> {
     Mencius::new(&settings(&set), &Env::default()).unwrap()
 }
 
-/// A link, and what left it: when, whose, and after what wait.
+/// A link, and its departures: when, which flow, and after what wait.
 struct Link {
     queue: Mencius<u32>,
     now: u64,
@@ -93,7 +93,7 @@ fn call(link: &mut Link, of_ten: u64) {
     }
 }
 
-/// Transfers that always have something waiting come to `host`, and the call goes on until `end`.
+/// Backlogged transfers begin at `host`, and the call goes on until `end`.
 fn burst(link: &mut Link, of_ten: u64, host: u32, end: u64) {
     for flow in 0..12 {
         link.put(flow, host, 30);
@@ -207,7 +207,7 @@ fn a_look_up_waits_for_nobody() {
     }
 }
 
-/// Of 161 packets one has to go: host 2 has most, although each of its flows has little.
+/// Of 161 packets one has to be dropped: host 2 has most, although each of its flows has little.
 #[test]
 fn the_fullest_host_gives_way() {
     let (mut queue, mut log) = (mencius(&[("limit", "160")]), letters());

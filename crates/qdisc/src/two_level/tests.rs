@@ -86,9 +86,9 @@ fn a_flow_grows_young_by_silence_alone() {
     assert_eq!(take(&mut *queue, ms(900_000), 9), "CBBB");
 }
 
-/// CoDel acts on the level that stands, as the traces of `codel` have it: 600 packets of an old flow
-/// at 0, one leaves in each millisecond. What it drops waits no longer: when all has left, a silence
-/// makes the flow young.
+/// CoDel acts on the level that stands, as the traces of `codel` have it: 600 packets of an old
+/// flow at 0, one leaves in each millisecond. Dropped packets no longer wait: when all has left, a
+/// silence makes the flow young.
 #[test]
 fn a_base_that_drops_is_followed() {
     let mut log: Log<u64> = Log::by(|now, _| now.as_nanos() / 1_000_000);
@@ -201,7 +201,7 @@ fn settings_of_children_are_read_and_refused() {
     }
 }
 
-/// A setting of a child is none of the composite's; and then nothing has changed.
+/// A setting of a child is not one of the composite's; parameters are then unchanged.
 #[test]
 fn a_change_is_of_the_composite_alone() {
     let mut queue = built("2lps(codel)");

@@ -4,7 +4,8 @@ use super::*;
 use std::collections::VecDeque;
 use units::Duration;
 
-/// Sends whatever its window allows; a loss takes `keeps` percent of the window, once for a window.
+/// Sends as much as its window allows; a loss takes `keeps` percent of the window, once for a
+/// window.
 struct Sender {
     flow: u32,
     /// In hundredths of a packet.
@@ -151,7 +152,7 @@ fn who_responds_is_taken_for_responsive() {
             );
         }
     }
-    // Ten of them with less than four packets each are close to what windows cannot tell.
+    // Ten of them with less than four packets each are close to the resolution of windows.
     let found = means(&[("limit", "20")], 20, &[70; 10]);
     assert!(found.iter().all(|&percent| percent <= 20), "{found:?}");
 }

@@ -115,7 +115,7 @@ fn bursts_do_not_pass_for_responses() {
     }
 }
 
-/// Voice, with two or three packets in a window: a drop of one of them says nothing.
+/// Voice, with two or three packets in a window: a drop of one of them proves nothing.
 #[test]
 fn few_packets_are_not_judged() {
     assert_eq!(sender(20_000_000, 100, 600, &trials(&[])), []);
@@ -153,7 +153,7 @@ fn observers_are_told_who_is_what() {
     assert_eq!((flow.seen, flow.behaviour.kind()), (1, Kind::Responsive));
 }
 
-/// A sender that understands marks, and goes on as before: nothing of it is dropped.
+/// A sender that understands marks, and does not slow down: none of its packets is dropped.
 #[test]
 fn ignoring_marks_is_found_out_too() {
     let set = [
@@ -177,7 +177,7 @@ fn spread(number: u32) -> Packet<u32> {
     }
 }
 
-/// 100,000 flows at once: as many are known as there is room for, and who finds none is taken for an
+/// 100,000 flows at once: as many are known as there is room for, and the others are taken for an
 /// established flow. Ten seconds later all are forgotten, some with each packet.
 #[test]
 fn the_table_is_bounded_and_forgets() {
@@ -217,7 +217,7 @@ fn guests_are_established_and_not_judged() {
     assert!(log.moved.iter().all(|moved| moved.0 < 8), "{:?}", log.moved);
 }
 
-/// Lengths of nothing and of all there can be, at one instant and at the end of time.
+/// Lengths of zero and of the maximum, at one instant and at the end of time.
 #[test]
 fn hostile_packets() {
     let mut queue = floq(&[("limit", "20"), ("window", "10ms")]);

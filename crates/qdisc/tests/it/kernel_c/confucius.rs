@@ -95,7 +95,7 @@ fn a_crowd_reaches_the_last_step() {
 }
 
 /// Writes some traces down, as `NUMBER.trace` and `NUMBER.expected`, into the folder that
-/// `ANALECTS_TRACE_DIR` names: what `kernel/test/in-kernel.sh` replays inside a kernel.
+/// `ANALECTS_TRACE_DIR` names: for `kernel/test/in-kernel.sh` to replay inside a kernel.
 #[test]
 #[ignore = "writes files"]
 fn write_traces_down() {
@@ -108,7 +108,7 @@ fn write_traces_down() {
     write_down(random, others);
 }
 
-/// The traces have to lead everywhere, or their agreement says little.
+/// The traces have to reach all branches, or their agreement proves little.
 #[test]
 fn traces_show_every_kind_of_decision() {
     let traces: Vec<_> = (0..300).map(random).collect();

@@ -53,8 +53,8 @@ fn numbers(program: &Path, arguments: &[&str]) -> Vec<u64> {
         .collect()
 }
 
-/// A core runs with interrupts of the network held off: no call may do much, whatever is due.
-/// `kernel/test/SOURCE.c` finds the call of each scenario in which most was done, and counts its
+/// A core runs with interrupts of the network held off: the work of each call must be bounded.
+/// `kernel/test/SOURCE.c` finds the call of each scenario with the most work, and counts its
 /// instructions, which have to be as `expected`: fewer, and they were not counted.
 #[cfg(target_arch = "x86_64")]
 pub fn assert_no_call_is_long(source: &str, scenarios: &[&str], expected: Range<u64>) {
@@ -115,9 +115,9 @@ fn number(name: &str, default: u64) -> u64 {
     }
 }
 
-/// Replays so many random traces, or as many as `ANALECTS_TRACES` says, and fails where `program`
-/// decides otherwise than in Rust. What it decided, and the lines that begin with `did`, which only C
-/// prints, apart.
+/// Replays so many random traces, or `ANALECTS_TRACES` of them, and fails if `program` decides
+/// differently from the one in Rust. Returns its decisions, and separately the lines that begin
+/// with `did`, which only C prints.
 pub fn compare_random(
     program: &Path,
     default: u64,
@@ -193,7 +193,7 @@ pub fn write_down(random: impl Fn(u64) -> Trace, others: Vec<(String, Trace)>) {
     }
 }
 
-/// Fails unless the C program gives up at each of these, and says at which line.
+/// Fails unless the C program gives up at each of these, and names the line.
 pub fn assert_refused(program: &Path, cases: &[&str]) {
     for case in cases {
         let mut child = Command::new(program)
@@ -202,7 +202,7 @@ pub fn assert_refused(program: &Path, cases: &[&str]) {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        // It may have given up before it was told everything.
+        // It may have given up before the end of its input.
         let _ = child.stdin.take().unwrap().write_all(case.as_bytes());
         let output = child.wait_with_output().unwrap();
         let says = String::from_utf8(output.stderr).unwrap();

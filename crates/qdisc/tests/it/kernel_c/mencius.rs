@@ -58,7 +58,7 @@ impl Seen {
     }
 }
 
-/// The traces have to lead everywhere, or their agreement says little.
+/// The traces have to reach all branches, or their agreement proves little.
 #[test]
 fn rust_and_c_decide_alike() {
     let mut seen = Seen::default();

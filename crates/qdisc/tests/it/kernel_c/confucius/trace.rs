@@ -10,7 +10,7 @@ use qdisc::{Class, DropReason, Ecn, Env, FlowId, Observer, Packet, Qdisc};
 use units::Instant;
 use units::random::Stream;
 
-/// Takes down decisions, and who waits.
+/// Records decisions, and the flows that wait.
 #[derive(Debug, Default)]
 struct Log {
     lines: String,
@@ -271,7 +271,7 @@ impl Discipline {
             .unwrap();
     }
 
-    /// All that it decided.
+    /// All its decisions.
     fn end(self) -> String {
         let (shared, waits) = (self.qdisc.shared(), self.qdisc.backlog());
         let mut decisions = self.log.lines;
@@ -375,7 +375,7 @@ impl Recorder {
         for _ in 0..steps {
             let flow = self.below(flows);
             let missing = windows[flow].saturating_sub(self.waiting(flow));
-            // A sender that is refused does not go on at once.
+            // A sender whose packet is refused does not continue at once.
             for _ in 0..missing.min(20) {
                 let before = self.waiting(flow);
                 self.enqueue(flow);
@@ -389,7 +389,7 @@ impl Recorder {
         }
     }
 
-    /// Anything in any order.
+    /// Any operations in any order.
     fn muddle(&mut self, steps: usize) {
         let flows = self.hashes.len();
         let pause = one_of(&mut self.random, &[1, 10_000, 1_000_000, 20_000_000]);

@@ -77,7 +77,7 @@ impl Params {
         params
     }
 
-    /// One parameter becomes another, but never `flows`, nor so that quotas are more than everything.
+    /// Changes one parameter, but never `flows`, nor so that quotas exceed the total.
     pub fn changed(mut self, random: &mut Stream) -> Self {
         let at = random.below(PARAMS.len() as u64) as usize;
         let before = self.0[at];

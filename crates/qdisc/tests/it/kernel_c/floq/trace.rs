@@ -12,13 +12,13 @@ use units::random::Stream;
 
 const MS: u64 = 1_000_000;
 
-/// Takes down decisions, and who lost a packet.
+/// Records decisions, and the flows that lost a packet.
 #[derive(Debug, Default)]
 struct Log {
     lines: String,
-    /// Of the packet that comes.
+    /// Of the arriving packet.
     number: u32,
-    /// Whether its flow was told of congestion.
+    /// Whether its flow was signalled congestion.
     told: bool,
 }
 
@@ -92,7 +92,7 @@ impl Discipline {
             .unwrap();
     }
 
-    /// All that it decided.
+    /// All its decisions.
     fn end(self) -> String {
         let waits = self.qdisc.backlog();
         let mut decisions = self.log.lines;
@@ -101,12 +101,12 @@ impl Discipline {
     }
 }
 
-/// Who sends.
+/// The sender.
 #[derive(Debug, Clone, Copy)]
 struct Sender {
     hash: u32,
     len: u32,
-    /// ns between its packets where nothing was lost, and now.
+    /// ns between its packets without losses, and now.
     least: u64,
     gap: u64,
     /// ns: when it sends next.
@@ -230,7 +230,7 @@ impl Recorder {
         self.senders[flow].slower = one_of(&mut self.random, &[0, 0, 10, 50, 100, 400]);
     }
 
-    /// A packet of a sender who may slow down, and recovers.
+    /// A packet of a sender that may slow down, and recovers.
     fn send(&mut self, flow: usize, trip: u64) {
         let told = self.enqueue(flow);
         let now = self.now;
@@ -247,7 +247,7 @@ impl Recorder {
         sender.next = now + sender.gap;
     }
 
-    /// More than a link takes, of those who respond and those who do not, in turn.
+    /// More than the link can carry, of flows that respond and of flows that do not, in turn.
     fn link(&mut self, steps: usize) {
         let flows = self.senders.len();
         let service = one_of(&mut self.random, &[MS, 2 * MS, 200_000]).max(self.unit);
@@ -289,7 +289,7 @@ impl Recorder {
         }
     }
 
-    /// Anything in any order.
+    /// Any operations in any order.
     fn muddle(&mut self, steps: usize) {
         let flows = self.senders.len();
         let pause = one_of(&mut self.random, &[1, 10_000, 1_000_000, 20_000_000]);

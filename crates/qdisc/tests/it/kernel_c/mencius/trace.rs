@@ -12,7 +12,7 @@ use units::random::Stream;
 
 const MS: u64 = 1_000_000;
 
-/// Takes down decisions, and who waits.
+/// Records decisions, and the flows that wait.
 #[derive(Debug, Default)]
 struct Log {
     lines: String,
@@ -100,7 +100,7 @@ impl Discipline {
             .unwrap();
     }
 
-    /// All that it decided.
+    /// All its decisions.
     fn end(self) -> String {
         let waits = self.qdisc.backlog();
         let mut decisions = self.log.lines;
@@ -114,7 +114,7 @@ impl Discipline {
 enum Manner {
     /// A packet in so many ns.
     Every(u64),
-    /// So many packets wait, from then on.
+    /// So many packets wait from then on.
     Keeps(u32, u64),
 }
 
@@ -273,8 +273,8 @@ impl Recorder {
         }
     }
 
-    /// Calls that are established, and others that come and go. All happens at whole ms, so that spans
-    /// are often exactly those that the rules speak of.
+    /// Calls that are established, and others that come and go. All happens at whole ms, so that
+    /// spans are often exactly those in the rules.
     fn episodes(&mut self, steps: usize) {
         let flows = self.senders.len();
         let calls = 1 + self.below(2);
@@ -327,7 +327,7 @@ impl Recorder {
         }
     }
 
-    /// Anything in any order.
+    /// Any operations in any order.
     fn muddle(&mut self, steps: usize) {
         let flows = self.senders.len();
         let pause = one_of(&mut self.random, &[1, 10_000, 1_000_000, 20_000_000]);
