@@ -11,7 +11,7 @@ use units::{Duration, Instant, ParseError, Rate};
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct Bandwidth(pub Option<Rate>);
 
-/// Below this rate, the thresholds of tins are zero; a rate above is a mistake.
+/// The range of rates: below it the thresholds of tins are zero, above it a rate is a mistake.
 const BANDWIDTHS: (Rate, Rate) = (Rate::from_bits(8_000), Rate::from_bits(1_000_000_000_000));
 
 impl Value for Bandwidth {
