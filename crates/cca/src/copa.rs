@@ -8,7 +8,8 @@
 //! reasons other than queues.
 //!
 //! V. Arun and H. Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the Internet",
-//! NSDI 2018. Where the paper's steps alone would oscillate or mistake themselves for competition:
+//! NSDI 2018. Additions where the paper's steps alone would oscillate or mistake themselves for
+//! competition:
 //!
 //! - the velocity is reset as soon as the wanted direction turns, not at the round's end, as in
 //!   Meta's mvfst;
@@ -86,7 +87,7 @@ pub struct Copa {
     rtt_max: Least,
 }
 
-/// Where the window went over a round.
+/// The direction of the window over a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Direction {
     Up,
@@ -268,7 +269,7 @@ impl Control for Copa {
     }
 
     fn on_idle_restart(&mut self, now: Instant, _idle: Duration) {
-        // Nothing was seen of the queue in the meantime.
+        // The queue was not observed in the meantime.
         self.empty_at = now;
         self.turn(Direction::None);
     }
@@ -277,7 +278,7 @@ impl Control for Copa {
         self.window as u64
     }
 
-    /// 2·cwnd/RTTstanding (section 2.1): no bursts, and the window remains what limits.
+    /// 2·cwnd/RTTstanding (section 2.1): no bursts, and the window remains the limit.
     fn pacing_rate(&self) -> Option<Rate> {
         let standing = self.rtt_standing.get()?;
         Some(Rate::from_bytes_over(

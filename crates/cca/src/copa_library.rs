@@ -132,8 +132,8 @@ impl CopaLibrary {
         self.recent_max.push(now, u64::MAX - ns, recent);
     }
 
-    /// Once a report: 1/δ grows by one where the queue was not seen nearly empty for ten round trips,
-    /// or δ doubles where something was lost meanwhile.
+    /// Once a report: 1/δ grows by one if the queue was not seen nearly empty for ten round trips,
+    /// or δ doubles if packets were lost meanwhile.
     fn choose_delta(&mut self, lost: bool) {
         let least = (self.rtt_min.get(), self.recent_min.get());
         let ((Some(min), Some(recent)), Some(flipped)) = (least, self.recent_max.get()) else {
@@ -210,7 +210,7 @@ impl Control for CopaLibrary {
         }
     }
 
-    /// Does nothing: losses are counted with the acknowledgements that told of them.
+    /// Does nothing: losses are counted with the acknowledgements that revealed them.
     fn on_congestion(&mut self, _now: Instant, _congestion: &Congestion) {}
 
     /// ns-3's window after a timeout is one segment; the next step finds the least again.

@@ -1,9 +1,8 @@
 //! `cubic`: the window as a cubic function of the time since the last loss.
 //!
-//! Principles: loss is the only sign of congestion; the window returns quickly to where it was
-//! before the last loss, lingers there, and then searches beyond; how fast does not depend on the
-//! round trip, except where Reno would be faster.
-//! Not for: calls (it fills the buffer).
+//! Principles: loss is the only sign of congestion; the window returns quickly to its value before
+//! the last loss, lingers there, and then searches beyond; how fast does not depend on the round
+//! trip, except where Reno would be faster. Not for: calls (it fills the buffer).
 //!
 //! RFC 9438 with the choices of Linux `tcp_cubic.c`: the target is that of one smallest round trip
 //! ahead; without a loss so far the window grows by at least 5 % a round trip; a timeout forgets
@@ -56,7 +55,7 @@ const MIN_SEGMENTS: u64 = 2;
 /// After the curve has started, round trips are not believed for this long: the queue that the
 /// loss revealed is still draining (Linux `cubictcp_acked`).
 const UNTRUSTED: Duration = Duration::from_secs(1);
-/// The curve is not looked at again for this long while the window stands (Linux `bictcp_update`:
+/// The curve is not evaluated again for this long while the window stands (Linux `bictcp_update`:
 /// HZ / 32).
 const HOLD: Duration = Duration::from_micros(31_250);
 
@@ -137,7 +136,7 @@ impl Cubic {
         })
     }
 
-    /// Moves the curve by the time since it was last accounted for: nothing grew in it
+    /// Moves the curve by the time since it was last accounted for, in which there was no growth
     /// (RFC 9438, 5.8; Linux does so for idle times).
     fn pause_curve(&mut self, now: Instant) {
         let idle = now.since(self.clock);
@@ -147,7 +146,7 @@ impl Cubic {
         self.clock = self.clock.max(now);
     }
 
-    /// The acknowledgement's round trip where it may be used; remembers the smallest.
+    /// The acknowledgement's round trip if it may be used; remembers the smallest.
     fn sample_delay(&mut self, now: Instant, ack: &Ack) -> Option<Duration> {
         let fresh = self.curve.as_ref().map(|curve| now.since(curve.start));
         let delay = ack
@@ -189,8 +188,8 @@ impl Cubic {
         }
     }
 
-    /// Congestion avoidance: grows towards the curve, or towards Reno where that is ahead. What was
-    /// acknowledged while there was nothing to grow to is credit, and counts at once when there is.
+    /// Congestion avoidance: grows towards the curve, or towards Reno if that is ahead. Bytes
+    /// acknowledged while there is no room to grow are credit, and count at once when there is.
     fn avoid(&mut self, now: Instant, acked: u64) {
         let price = self.price(now, acked);
         avoid(&mut self.window, &mut self.credit, acked, price, self.mss);

@@ -96,7 +96,7 @@ impl Hystart {
         }
     }
 
-    /// An acknowledgement in slow start. `delay` is its round trip, where it is usable.
+    /// An acknowledgement in slow start. `delay` is its round trip, if it is usable.
     pub fn on_ack(
         &mut self,
         now: Instant,
@@ -213,7 +213,7 @@ pub struct PlusPlus {
 struct Conservative {
     /// The round trip that led here; one below it shows that it was jitter.
     baseline: Duration,
-    /// Rounds so far, the one that led here included.
+    /// Rounds so far, including the last one.
     rounds: u32,
 }
 

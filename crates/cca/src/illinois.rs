@@ -1,4 +1,4 @@
-//! `illinois`: loss says when to slow down, delay says by how much.
+//! `illinois`: loss decides when to slow down, delay decides by how much.
 //!
 //! Principles: as in Reno the window grows every round trip and shrinks on a loss, but both steps
 //! depend on the average queueing delay of the last round trip: far from the greatest delay seen it
@@ -110,8 +110,8 @@ impl Delays {
     }
 }
 
-/// Segments more a round trip at an average queueing delay of `average`, of at most `most`, where
-/// that is above one per cent of the latter: a hyperbola from 10 down to 0.3 (the paper, 3.1).
+/// Segments more a round trip at an average queueing delay of `average`, of at most `most`, if that
+/// is above one per cent of the latter: a hyperbola from 10 down to 0.3 (the paper, 3.1).
 fn increase(average: u64, most: u64) -> u64 {
     let low = most / 100;
     let (range, above) = (most - low, average - low);
@@ -348,8 +348,8 @@ mod tests {
         assert_eq!(alphas, [322, 322, 322, 322, ALPHA_MAX, ALPHA_MAX]);
     }
 
-    /// Fourteen segments: Reno's, whatever the delay. A timeout cuts by the last choice, once, and
-    /// then forgets it.
+    /// Fourteen segments: Reno's, at any delay. A timeout cuts by the last choice, once, and then
+    /// forgets it.
     #[test]
     fn small_windows_and_timeouts_are_renos() {
         let mut small = illinois(14);

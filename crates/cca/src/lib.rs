@@ -45,22 +45,22 @@ pub trait Control: Send {
     /// A packet of `bytes` leaves; `in_flight` includes it.
     fn on_sent(&mut self, _now: Instant, _bytes: u64, _in_flight: u64) {}
 
-    /// An acknowledgement arrived. Called once for each, after [`on_congestion`](Self::on_congestion)
-    /// where the same acknowledgement revealed a loss.
+    /// An acknowledgement arrived. Called once for each, after
+    /// [`on_congestion`](Self::on_congestion) if the same acknowledgement revealed a loss.
     fn on_ack(&mut self, now: Instant, ack: &Ack);
 
     /// Congestion was noticed: once per round trip at most (RFC 6675 recovery entry, RFC 3168
     /// echo). Losses and the marks of a [`EcnMode::Scalable`] control have each their own round
-    /// trips: such a control hears of a mark also while losses are being repaired, and after a mark
-    /// nothing rations its sending: the window that it names holds at once.
+    /// trips: such a control is notified of a mark also while losses are being repaired, and its
+    /// sending is not rationed after a mark: its window applies at once.
     fn on_congestion(&mut self, now: Instant, congestion: &Congestion);
 
-    /// Everything that was lost in the last episode has been repaired. Not called where the next
-    /// episode begins with the same acknowledgement.
+    /// All losses of the last episode have been repaired. Not called if the next episode begins
+    /// with the same acknowledgement.
     fn on_recovered(&mut self, _now: Instant) {}
 
-    /// The retransmission timer ran out: everything in flight is presumed lost. Not called for a
-    /// tail loss probe.
+    /// The retransmission timer ran out: all data in flight is presumed lost. Not called for a tail
+    /// loss probe.
     fn on_timeout(&mut self, now: Instant, in_flight: u64);
 
     /// Packets that the timer had presumed lost arrive after all: it ran out too early, and the
@@ -97,7 +97,7 @@ pub trait Control: Send {
         Duration::ZERO
     }
 
-    /// The rate that a media session keeps up with padding where there is too little media.
+    /// The rate that a media session keeps up with padding if there is too little media.
     fn padding_rate(&self) -> Rate {
         Rate::from_bits(0)
     }
@@ -121,7 +121,7 @@ pub trait Control: Send {
     }
 
     /// Whether the transport should ration sending during recovery (RFC 6937). A control that
-    /// models the path itself says no.
+    /// models the path itself returns false.
     fn uses_prr(&self) -> bool {
         true
     }
@@ -131,13 +131,13 @@ pub trait Control: Send {
         Feedback::Acks
     }
 
-    /// Gives up `part` of the window, 0 to 1, for another reason than congestion; false where the
+    /// Gives up `part` of the window, 0 to 1, for a reason other than congestion; false if the
     /// control cannot.
     fn give_up(&mut self, _part: f64) -> bool {
         false
     }
 
-    /// It works only where a flow has two subflows, which [`split`](Self::split) serves.
+    /// It needs a flow with two subflows, which [`split`](Self::split) serves.
     fn needs_subflows(&self) -> bool {
         false
     }
@@ -161,7 +161,7 @@ pub trait Control: Send {
 /// How a control answers marks, and with that how a transport sends for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EcnMode {
-    /// A mark is like a loss (RFC 3168): packets are ECT(0) where ECN is switched on, and a mark
+    /// A mark is like a loss (RFC 3168): packets are ECT(0) if ECN is switched on, and a mark
     /// begins a recovery in which sending is rationed.
     Classic,
     /// The answer follows the share of packets that are marked (L4S, RFC 9331): packets are ECT(1),
@@ -197,7 +197,7 @@ pub struct Ack {
     pub in_flight: u64,
     /// Delivered on this connection so far, this acknowledgement included.
     pub delivered: u64,
-    /// Delivery rate sample, where one could be taken.
+    /// Delivery rate sample, if there is one.
     pub rate: Option<RateSample>,
     /// This acknowledgement is the first for a packet sent after the last round's start: a packet-
     /// timed round trip has passed.
@@ -209,7 +209,7 @@ pub struct Ack {
     /// The window, not the application, limited sending in the last round trip.
     pub window_limited: bool,
     /// Newly delivered bytes whose packets came with Congestion Experienced, never more than
-    /// `bytes`. Exact with accurate feedback; with RFC 3168's echo, all of `bytes` or nothing.
+    /// `bytes`. Exact with accurate feedback; with RFC 3168's echo, all of `bytes` or zero.
     pub marked: u64,
 }
 

@@ -3,7 +3,7 @@
 /// The outcome of a verdict on fair queuing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// Nothing can be said: too little was sent, or nothing waited.
+    /// No verdict: too little was sent, or no packets waited.
     Unknown,
     /// Fair queuing.
     Fair,

@@ -1,19 +1,19 @@
 //! `prague`: the window follows the share of packets that are marked.
 //!
 //! Principles: where the bottleneck marks early and often (L4S: a step or a ramp at about a
-//! millisecond of queue), the share of marked packets says how far the window is too large, so that
-//! it shrinks by half of that share, once a round trip, instead of by half. Where marks come at
+//! millisecond of queue), the share of marked packets measures how far the window is too large, so
+//! that it shrinks by half of that share, once a round trip, instead of by half. If marks come at
 //! random, two of them a round trip hold a flow at any rate; so the queue stays short and the link
 //! busy. Packets are ECT(1), feedback is accurate, sending is paced. Short round trips are made to
-//! behave like one of 25 ms. A loss is answered like Reno's.
-//! Not for: bottlenecks that only drop (it is Reno there), or that mark ECT(1) packets as if they
-//! were ECT(0) (a classic AQM; see `classic_fallback`).
+//! behave like one of 25 ms. A loss is answered like Reno's. Not for: bottlenecks that only drop
+//! (it is Reno there), or that mark ECT(1) packets as if they were ECT(0) (a classic AQM; see
+//! `classic_fallback`).
 //!
 //! draft-briscoe-iccrg-prague-congestion-control-04 with the choices of Linux `tcp_prague.c` of the
-//! L4STeam tree (0.6); RFC 9331, section 4, says what such a control has to do. In floating point.
-//! Left out: the undoing of spurious losses; GSO bursts (each packet is paced); a window of less
-//! than two segments, as in Linux. Linux moves the window by one segment with each acknowledgement
-//! towards where it should be; here it is there at once, and pacing smooths the way.
+//! L4STeam tree (0.6); RFC 9331, section 4, has the requirements. In floating point. Left out: the
+//! undoing of spurious losses; GSO bursts (each packet is paced); a window of less than two
+//! segments, as in Linux. Linux moves the window by one segment with each acknowledgement towards
+//! its target; here it is there at once, and pacing smooths the way.
 
 mod classic;
 #[cfg(test)]
@@ -164,8 +164,8 @@ impl Prague {
         self.window
     }
 
-    /// The round trip that this flow is to behave like, where it is longer than its own; not
-    /// before the flow is old enough.
+    /// The round trip whose behaviour this flow imitates, if it is longer than its own; not before
+    /// the flow is old enough.
     fn virtual_rtt(&self) -> Option<Duration> {
         let old = !self.in_slow_start() && self.rounds >= self.params.rtt_transition;
         let target = match self.params.rtt_scaling {

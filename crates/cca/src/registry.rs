@@ -39,7 +39,7 @@ impl Default for Setup {
 pub struct Parts<'a> {
     /// The user's settings.
     pub settings: &'a Settings,
-    /// Whom it serves.
+    /// The sender that it serves.
     pub setup: &'a Setup,
     children: Vec<Choice>,
     registry: &'a Registry,
@@ -71,9 +71,9 @@ pub struct ControlEntry {
     pub name: &'static str,
     /// One line.
     pub summary: &'static str,
-    /// Its principles and what it is not for: some sentences, separated by blank lines.
+    /// Its principles, and its limits: some sentences, separated by blank lines.
     pub about: &'static str,
-    /// Where it comes from.
+    /// Its source.
     pub source: &'static str,
     /// Its parameters.
     pub params: &'static [Spec],
@@ -103,9 +103,8 @@ impl Registry {
 
     /// Builds the chosen control and its children.
     ///
-    /// # Errors
-    /// If a name is unknown, a setting is refused, or something contains more than it can. The
-    /// message names the controls around the place.
+    /// # Errors If a name is unknown, a setting is refused, or a control has more children than it
+    /// can. The message names the controls around the place.
     pub fn build(&self, choice: &Choice, setup: &Setup) -> Result<Box<dyn Control>, Refusal> {
         self.build_at(choice, setup, 1)
     }

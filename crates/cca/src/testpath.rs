@@ -143,7 +143,7 @@ impl Path {
         loop {
             self.send(control);
             let ack = self.flight.iter().find_map(|packet| packet.acked);
-            // With nothing left that could be acknowledged, the timer runs out (RFC 6298, floor of
+            // If no further acknowledgement can arrive, the timer runs out (RFC 6298, floor of
             // Linux: 200 ms).
             let timeout = self
                 .flight

@@ -54,7 +54,7 @@ pub struct Vegas {
     window: u64,
     threshold: u64,
     taken: Taken,
-    /// Acknowledged since the window last grew, where it grows as Reno's.
+    /// Bytes acknowledged since the window last grew, if it grows as Reno's.
     credit: u64,
     rtts: RoundTrips,
     /// Data lost at a timeout is being repaired.
@@ -80,14 +80,14 @@ impl RoundTrips {
         self.samples = 0;
     }
 
-    /// Started from nothing in flight: the path may be another one by now.
+    /// Restarted from an empty flight: the path may have changed.
     pub(crate) fn start_anew(&mut self, now: Instant) {
         self.base = None;
         self.start_round(now);
     }
 
     pub(crate) fn sample(&mut self, rtt: Duration) {
-        // A round trip of nothing would divide by zero (Linux adds a microsecond).
+        // A round trip of zero would cause a division by zero (Linux adds a microsecond).
         let rtt = rtt.max(Duration::from_nanos(1));
         self.base = Some(self.base.map_or(rtt, |base| base.min(rtt)));
         self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
@@ -226,7 +226,7 @@ impl Control for Vegas {
 
     fn on_recovered(&mut self, now: Instant) {
         self.taken.forget();
-        // Samples from the repair say nothing about the window after it.
+        // Samples from the repair are not valid for the window after it.
         self.after_timeout = false;
         self.rtts.start_round(now);
     }
@@ -312,7 +312,7 @@ mod tests {
     }
 
     /// Two samples may both be from delayed acknowledgements: the round counts as Reno's, which an
-    /// unused window does not let grow, whatever the round trip.
+    /// unused window does not let grow, at any round trip.
     #[test]
     fn two_samples_are_too_few() {
         let mut vegas = vegas(20, 20);

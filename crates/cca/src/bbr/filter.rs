@@ -72,7 +72,7 @@ impl FullPipe {
         self.rate = Rate::default();
     }
 
-    /// Forgets everything, and looks for growth beyond `rate`.
+    /// Forgets all samples, and looks for growth beyond `rate`.
     pub(super) fn restart(&mut self, rate: Rate) {
         *self = FullPipe {
             rate,
@@ -81,7 +81,7 @@ impl FullPipe {
     }
 }
 
-/// The packets that ProbeRtt held back, by what had been delivered when they left: their samples say
+/// The packets that ProbeRtt held back, by the bytes delivered when they left: their samples say
 /// nothing about the path.
 #[derive(Debug, Clone, Default)]
 pub(super) struct HeldBack(Option<(u64, u64)>);
@@ -92,7 +92,7 @@ impl HeldBack {
         self.0 = Some((ack.delivered, ack.delivered));
     }
 
-    /// It goes on.
+    /// It continues.
     pub(super) fn extend(&mut self, ack: &Ack) {
         if let Some((_, to)) = &mut self.0 {
             *to = ack.delivered + ack.in_flight;

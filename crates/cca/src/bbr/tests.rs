@@ -60,7 +60,7 @@ fn drain_empties_the_queue_to_the_budget() {
     );
 }
 
-/// Cruising leaves what draining left: 101 + 6 segments of budget, and a round trip that is longer
+/// Cruising keeps the rest of draining: 101 + 6 segments of budget, and a round trip that is longer
 /// by as much. Probing lasts at least a round trip, in which it adds 0.24 × 101 = 24, and until
 /// 1.25 × 101 + 6 + 2 = 134 are in flight.
 #[test]
@@ -109,10 +109,10 @@ fn probe_rtt_comes_after_ten_seconds_and_measures_the_path_anew() {
     assert!(next >= end + 10_000);
 }
 
-/// At half the rate the queue stands at the window of two products until the last sample of
-/// 20 Mbit/s is more than ten rounds old: 200 segments of 0.8 ms make rounds of 160 ms. What then
-/// stands above one product goes slowly, because probing adds what draining takes, until ProbeRtt
-/// after ten seconds. From then on at most 1.25 × 51 + 8 = 72 segments are in flight, 21 of them waiting
+/// At half the rate the queue stands at the window of two products until the last sample of 20
+/// Mbit/s is more than ten rounds old: 200 segments of 0.8 ms make rounds of 160 ms. The rest above
+/// one product is drained slowly, because probing adds what draining takes, until ProbeRtt after
+/// ten seconds. From then on at most 1.25 × 51 + 8 = 72 segments are in flight, 21 of them waiting
 /// for 0.8 ms each.
 #[test]
 fn the_estimate_follows_a_falling_rate_after_ten_rounds() {
@@ -132,7 +132,7 @@ fn the_estimate_follows_a_falling_rate_after_ten_rounds() {
     assert!(path.peak_wait <= Duration::from_millis(18));
 }
 
-/// The buffer holds half a product, less than start-up puts into it: it loses, and goes on.
+/// The buffer holds half a product, less than start-up puts into it: it loses, and continues.
 #[test]
 fn losses_do_not_slow_it_down() {
     let (mut bbr, mut path) = (bbr(), path(50));
@@ -209,7 +209,7 @@ fn a_repair_conserves_packets_for_a_round() {
     ack.lost = 0;
     bbr.on_ack(at(80), &ack);
     assert_eq!(bbr.window(), 22 * MSS);
-    // The next episode follows at once: nothing is conserved again.
+    // The next episode follows at once: packets are not conserved again.
     bbr.on_congestion(at(85), &congestion);
     bbr.on_ack(at(85), &ack);
     assert_eq!(bbr.window(), 23 * MSS);
@@ -256,8 +256,8 @@ fn a_restart_from_idle_does_not_probe() {
     assert_eq!(bbr.pacing_rate(), Some(Rate::from_bits(7_920_000)));
 }
 
-/// A call of at most 5 Mbit/s over `rate` for `ms`, and how long what waits at its sender then
-/// takes at the estimated rate, in ms.
+/// A call of at most 5 Mbit/s over `rate` for `ms`, and the time at the estimated rate, in ms, of
+/// the data then waiting at its sender.
 fn call(setting: (&str, &str), rate: u64, ms: u64) -> (Bbr, Path, u64) {
     let mut setup = setup();
     setup.media_bounds.1 = Rate::from_bits(5_000_000);
@@ -295,7 +295,7 @@ fn an_encoder_with_a_share_of_the_estimate_catches_up_after_probe_rtt() {
     assert!(backlog >= 200, "{backlog} ms");
 }
 
-/// Before the first round trip nothing is probed, and the encoder has the initial rate.
+/// Before the first round trip there are no probes, and the encoder has the initial rate.
 #[test]
 fn starts_with_the_initial_rate() {
     let mut bbr = bbr();

@@ -89,10 +89,10 @@ fn reno_is_followed_where_it_is_faster() {
     assert!((64..=67).contains(&segments(&cubic)), "{}", cubic.window);
 }
 
-/// As above with RFC 9438's alpha of 1 above 20: reached after 6 / 0.529 = 11.3 round trips,
-/// then 88.7 more gain a segment each: 20 + 89 = 109, and the curve is no faster. The estimate is
-/// looked at every 31 ms while the window stands, and so up to three round trips late; without
-/// the setting it ends at 67.
+/// As above with RFC 9438's alpha of 1 above 20: reached after 6 / 0.529 = 11.3 round trips, then
+/// 88.7 more gain a segment each: 20 + 89 = 109, and the curve is no faster. The estimate is
+/// evaluated every 31 ms while the window stands, and so up to three round trips late; without the
+/// setting it ends at 67.
 #[test]
 fn the_reno_estimate_catches_up_if_asked_to() {
     let mut cubic = cubic(&[("reno_catchup", "yes")]);

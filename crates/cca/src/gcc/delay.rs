@@ -50,7 +50,7 @@ pub(super) struct Delay {
     groups: Groups,
     trendline: Trendline,
     kalman: Kalman,
-    /// Differences seen, up to what matters.
+    /// Number of differences, up to the limit that matters.
     count: u32,
     detector: Detector,
     last: Option<Instant>,

@@ -1,7 +1,7 @@
 //! Whether the path is overused: the delay's trend against a threshold that adapts.
 //!
 //! draft-ietf-rmcat-gcc-02, section 5.4, with the gains of libwebrtc's `trendline_estimator.cc`
-//! where the draft recommends 0.01 and 0.00018.
+//! while the draft recommends 0.01 and 0.00018.
 
 use super::signed_ms;
 use units::Instant;

@@ -227,13 +227,13 @@ impl GccLibrary {
 }
 
 impl Control for GccLibrary {
-    /// Does nothing: arrivals tell more.
+    /// Does nothing: arrivals carry more information.
     fn on_ack(&mut self, _now: Instant, _ack: &Ack) {}
 
     /// Does nothing: loss lowers no rate here.
     fn on_congestion(&mut self, _now: Instant, _congestion: &Congestion) {}
 
-    /// Does nothing: neither does silence.
+    /// Does nothing: silence does not lower it either.
     fn on_timeout(&mut self, _now: Instant, _in_flight: u64) {}
 
     fn on_arrivals(&mut self, now: Instant, arrivals: &[Arrival]) {

@@ -1,7 +1,7 @@
 //! When to probe, and at which rate.
 //!
 //! libwebrtc's `probe_controller.cc`: exponential probing at the start, periodic probing while the
-//! encoder leaves the estimate unused, where that is asked for, and one probe after a large drop.
+//! encoder leaves the estimate unused, if that is enabled, and one probe after a large drop.
 
 use crate::Probe;
 use std::collections::VecDeque;
@@ -30,7 +30,7 @@ const PACKETS: u32 = 5;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum State {
-    /// Nothing was probed yet.
+    /// No probe was sent yet.
     Fresh,
     /// A result above this rate lets another probe follow.
     Waiting(f64),
@@ -44,10 +44,10 @@ pub(super) struct Prober {
     state: State,
     pending: VecDeque<Probe>,
     next_id: u32,
-    /// Nothing is probed beyond.
+    /// No probes above this rate.
     most: f64,
     estimate: f64,
-    /// A queue grows or drains, packets get lost, or nothing is heard: a probe would do harm.
+    /// A queue grows or drains, packets get lost, or feedback is missing: a probe would do harm.
     blocked: bool,
     started: Instant,
     /// When the last large drop was, and the estimate before it.

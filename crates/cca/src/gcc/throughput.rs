@@ -1,9 +1,9 @@
-//! R_hat: the rate at which packets arrive, or leave where that is slower.
+//! R_hat: the rate at which packets arrive, or leave if that is slower.
 //!
 //! libwebrtc's `robust_throughput_estimator.cc`, in place of the draft's bits in half a second
 //! (section 5.5). The window is as long as it has to be: twenty packets and a second. Its longest
 //! gap does not count, so that a link that stood still for a moment is not taken for a slow one;
-//! the rate of sending bounds what this overestimates.
+//! the rate of sending bounds the overestimate.
 
 use std::collections::VecDeque;
 use units::{Duration, Instant};
@@ -13,7 +13,7 @@ const PACKETS: usize = 20;
 const SPAN: Duration = Duration::from_secs(1);
 const MOST_PACKETS: usize = 500;
 const MOST_SPAN: Duration = Duration::from_secs(5);
-/// Fewer packets tell nothing.
+/// With fewer packets there is no estimate.
 const LEAST_PACKETS: usize = 10;
 /// A packet so much older than the newest: the receiver's clock was set.
 const DISORDER: Duration = Duration::from_secs(1);
@@ -71,7 +71,7 @@ impl Throughput {
         count > MOST_PACKETS || span > MOST_SPAN || (count > PACKETS && span > SPAN)
     }
 
-    /// Bits per second, once it can be told.
+    /// Bits per second, once it can be estimated.
     pub fn rate(&self) -> Option<f64> {
         if self.window.len() < LEAST_PACKETS {
             return None;

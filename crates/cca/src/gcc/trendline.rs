@@ -44,7 +44,7 @@ impl Trendline {
     }
 }
 
-/// Least squares: Σ(x − x̄)(y − ȳ)/Σ(x − x̄)²; none where all points have the same time.
+/// Least squares: Σ(x − x̄)(y − ȳ)/Σ(x − x̄)²; none if all points have the same time.
 fn slope(points: &VecDeque<(f64, f64)>) -> Option<f64> {
     let n = points.len() as f64;
     let (sum_x, sum_y) = points

@@ -68,7 +68,7 @@ impl Classic {
         self.deviation += (error.abs() - self.deviation) * self.gain / 2.0;
     }
 
-    /// The window is reduced; `threshold` is what slow start ended at, segments.
+    /// The window is reduced; `threshold` is the slow start threshold, segments.
     pub fn set_gain(&mut self, threshold: f64) {
         self.gain = gain(threshold);
     }
@@ -76,7 +76,7 @@ impl Classic {
     /// A round has passed.
     pub fn judge(&mut self, min_rtt: Duration) {
         let deviation = self.deviation.max(LEAST) / DEVIATION;
-        // A queue speaks for a classic AQM; that there is none speaks for nothing.
+        // A queue is evidence of a classic AQM; the lack of one is no evidence.
         let queue = ((self.srtt - min_rtt.as_secs_f64()) / QUEUE).max(1.0);
         self.score += WEIGHT * (libm::log2(deviation) + libm::log2(queue));
         self.score = self.score.clamp(0.0, MOST);

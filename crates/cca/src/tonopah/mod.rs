@@ -8,9 +8,9 @@
 //! [`Detector`] is the measurement alone, for any program: it takes the packets sent and
 //! acknowledged. [`Pair`] puts one control over two subflows. Two controls combine both:
 //!
-//! - `tonopah(BASE)`: what BASE says, and a smaller window whenever fair queuing is found: by what
-//!   waits, or by 1/8 as in the paper.
-//! - `tonopah_switch(BASE;ALONE)`: BASE in a shared queue, ALONE where the flow has its own.
+//! - `tonopah(BASE)`: BASE's window, and a smaller one whenever fair queuing is found: reduced by
+//!   the queued part, or by 1/8 as in the paper.
+//! - `tonopah_switch(BASE;ALONE)`: BASE in a shared queue, ALONE if the flow has its own.
 //!
 //! Points that the paper leaves open are as in its author's program (decisions/0018): the intervals
 //! before a reduction are forgotten, so that there are `intervals` and a round trip at least
@@ -200,7 +200,7 @@ fn build_switching(parts: &Parts<'_>) -> Result<Box<dyn Control>, Refusal> {
     Ok(Box::new(Tonopah(Some(pair))))
 }
 
-/// A control that has not been given to its subflows yet: it rules nothing itself.
+/// A control that has not been given to its subflows yet: it controls nothing itself.
 struct Tonopah(Option<Pair>);
 
 impl Control for Tonopah {

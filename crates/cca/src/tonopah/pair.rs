@@ -15,15 +15,15 @@ use units::{Duration, Instant, Rate};
 
 /// Packets that a subflow may be ahead of its share.
 const AHEAD: f64 = 2.0;
-/// A subflow that has sent nothing for this long does not hold the other back.
+/// A subflow that has sent no data for this long does not hold the other back.
 const SILENT: Duration = Duration::from_millis(200);
 /// Above this part of the window, the flow counts as limited by it; in slow start half is enough.
 const LIMITED: f64 = 0.9;
 /// The least part of the window that congestion takes in a queue of its own (Bachl 2022, II.A: 1/8).
 const GENTLE: f64 = 0.125;
-/// Nothing waits where round trips are less than this above the least one.
+/// The queue is empty if round trips are less than this above the least one.
 const IDLE: Duration = Duration::from_millis(1);
-/// How many times faster the window grows in a queue of its own in which nothing waits.
+/// The factor by which the window grows faster in an empty queue of its own.
 const HASTE: u64 = 8;
 /// Percent of window per round trip at which a control is paced that names no rate: RFC 9002, 7.7,
 /// and twice in slow start.
@@ -31,7 +31,7 @@ const PACING: [u64; 2] = [125, 200];
 
 /// The reaction when fair queuing is found.
 pub enum Reaction {
-    /// So much of the window is given up, each time.
+    /// The part of the window given up each time.
     Reduce(Reduction),
     /// This control rules, for as long as the verdict holds.
     Switch(Box<dyn Control>),
@@ -50,7 +50,7 @@ struct Side {
     turn: u64,
 }
 
-/// A control, a detector, and what both subflows have in flight.
+/// A control, a detector, and the bytes that both subflows have in flight.
 pub struct Pair {
     detector: Detector,
     base: Box<dyn Control>,
@@ -61,7 +61,7 @@ pub struct Pair {
     sides: [Side; 2],
     delivered: u64,
     min_rtt: Duration,
-    /// When congestion was last answered, which lasts until something that was sent later arrives.
+    /// When congestion was last answered; valid until data sent later arrives.
     congested: Option<Instant>,
     /// When the packet-timed round trip began.
     round: Instant,
@@ -75,7 +75,7 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// Nothing was sent.
+    /// No data was sent.
     pub fn new(
         settings: Settings,
         reaction: Reaction,
@@ -119,7 +119,7 @@ impl Pair {
         }
     }
 
-    /// All controls that have to hear of what happens.
+    /// All controls that receive the events.
     fn each(&mut self, mut tell: impl FnMut(&mut dyn Control)) {
         tell(&mut *self.base);
         if let Reaction::Switch(other) = &mut self.reaction {

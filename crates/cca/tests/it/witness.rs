@@ -75,7 +75,7 @@ fn read(text: &str) -> Record {
     record
 }
 
-/// Where the differences have got to.
+/// The current differences.
 #[derive(Default)]
 struct Packets {
     sequence: u64,

@@ -1,4 +1,4 @@
-//! BBR version 3: what version 1 does, within bounds that losses teach it.
+//! BBR version 3: version 1 within bounds derived from losses.
 //!
 //! Principles: the highest delivery rate of the last two probing cycles is the bandwidth, the
 //! smallest round trip of ten seconds the delay of the empty path. Every two to three seconds (or
@@ -42,7 +42,7 @@ use units::{Duration, Instant, Rate, Refusal};
 
 /// 4 ln 2: the least that doubles the rate every round (draft, 2.5: StartupPacingGain).
 const STARTUP_PACING: Gain = (277, 100);
-/// Drains in a round what start-up queued (draft, 2.5: DrainPacingGain).
+/// Drains the queue of start-up in a round (draft, 2.5: DrainPacingGain).
 const DRAIN_PACING: Gain = (1, 2);
 /// Pacing in DOWN and UP (draft, 5.6.1).
 const DOWN_PACING: Gain = (9, 10);
@@ -61,7 +61,7 @@ const UNBOUNDED: u64 = u64::MAX;
 enum State {
     /// Doubling the rate every round.
     Startup,
-    /// Draining what that queued.
+    /// Draining that queue.
     Drain,
     /// ProbeBW: draining, and leaving room.
     Down,
@@ -146,11 +146,11 @@ pub struct Bbr3 {
     aggregation: Aggregation,
     min_rtt: MinRtt,
     held_back: HeldBack,
-    /// Sending has started again from nothing in flight, and nothing was acknowledged since.
+    /// Sending has restarted from an empty flight, and no data was acknowledged since.
     idle_restart: bool,
     /// Losses are being repaired.
     repairing: bool,
-    /// A loss or a mark was told that no acknowledgement has been handled for yet.
+    /// A loss or a mark was reported for which no acknowledgement has been handled yet.
     noticed: Option<Signal>,
     window: u64,
     /// The window before a timeout or ProbeRTT cut it.
@@ -207,7 +207,7 @@ impl Bbr3 {
         self.max_bandwidth.get().min(self.short_term.bandwidth)
     }
 
-    /// Sending starts again after the application had nothing to send (draft, 5.4.1).
+    /// Sending restarts after the application had no data (draft, 5.4.1).
     fn restart(&mut self, now: Instant) {
         self.idle_restart = true;
         self.aggregation.restart(now);
@@ -219,7 +219,7 @@ impl Bbr3 {
         }
     }
 
-    /// The model and the state, where the acknowledgement measured a rate (draft, 5.2.3).
+    /// The model and the state, if the acknowledgement measured a rate (draft, 5.2.3).
     fn update_model(&mut self, now: Instant, ack: &Ack) {
         self.update_latest(ack);
         self.update_round();
@@ -291,7 +291,7 @@ impl Control for Bbr3 {
     }
 
     /// A share of the bandwidth estimate, without the gain of the moment. Until the pipe has been
-    /// full, an estimate below the initial rate says only that no more was sent.
+    /// full, an estimate below the initial rate means only that no more was sent.
     fn media_rate(&self, _srtt: Duration) -> Rate {
         let rate = gained(self.bandwidth(), self.encoder_share);
         if self.filled {

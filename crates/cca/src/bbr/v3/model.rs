@@ -131,7 +131,7 @@ impl Bbr3 {
         }
     }
 
-    /// The next round begins with what this acknowledgement measured.
+    /// The next round begins with the measurement of this acknowledgement.
     pub(super) fn advance_latest(&mut self) {
         if self.losses.round_ended {
             self.latest.rate = self.sample.rate;
@@ -149,8 +149,7 @@ impl Bbr3 {
         }
     }
 
-    /// A sample that the application limited counts only where it raises the estimate (draft,
-    /// 5.5.4).
+    /// A sample that the application limited counts only if it raises the estimate (draft, 5.5.4).
     pub(super) fn update_bandwidth(&mut self) {
         if !self.sample.app_limited || self.sample.rate >= self.max_bandwidth.get() {
             self.max_bandwidth.add(self.sample.rate);

@@ -48,7 +48,7 @@ impl Observation {
 pub(super) struct Channel {
     /// The rate that passes, bit/s.
     pub bandwidth: f64,
-    /// Share that is lost whatever is sent.
+    /// Share that is lost at any rate of sending.
     pub inherent: f64,
 }
 
@@ -126,7 +126,7 @@ impl Model {
     }
 
     /// The share of bytes that were lost, without the best and the worst observation: a single
-    /// spike says little. A worst one that came with a sudden rate says much, though.
+    /// spike means little. A worst one that came with a sudden rate means much, though.
     fn typical_loss(&self) -> f64 {
         let (mut bytes, mut lost) = (0.0, 0.0);
         let (mut best, mut worst) = ((1.0, 0.0, 0.0), (0.0, 0.0, 0.0));

@@ -23,7 +23,7 @@ fn until(path: &mut Path, bbr: &mut Bbr3, done: impl Fn(&Bbr3) -> bool) -> u64 {
 }
 
 /// The first pacing rate is 2.77 × 10 segments in 40.4 ms: 5.485 Mbit/s. At the end two products of
-/// 101 segments are in flight and what bunches, so that 111 segments wait; draining at half the
+/// 101 segments are in flight plus the bunches, so that 111 segments wait; draining at half the
 /// rate takes 101 × 0.4 ms / 0.495 = 82 ms.
 #[test]
 fn startup_ends_at_the_plateau_and_draining_with_an_empty_queue() {
@@ -162,8 +162,8 @@ fn one_probe_finds_a_tenfold_rate() {
     assert!(bbr.bandwidth() >= mbit(198), "{}", bbr.bandwidth());
 }
 
-/// Two senders over one bottleneck, the second from 5 s on: what each delivers from 20 to 40 s, as
-/// a share of 50 MB. They take turns of 0.1 ms, a quarter of a segment's time.
+/// Two senders over one bottleneck, the second from 5 s on: the delivery of each from 20 to 40 s,
+/// as a share of 50 MB. They take turns of 0.1 ms, a quarter of a segment's time.
 fn together(buffer: u64, first: &mut dyn Control, second: &mut dyn Control) -> (f64, f64) {
     let (mut one, mut two) = (path(buffer), path(buffer));
     one.run(first, at(5_000));
@@ -195,8 +195,8 @@ fn two_share_the_path() {
     }
 }
 
-/// Where the buffer is shallow version 1 leaves an eighth to a Reno sender; version 3, which answers
-/// the losses and waits as long as Reno would with its probes, a third.
+/// With a shallow buffer version 1 leaves an eighth to a Reno sender; version 3, which answers the
+/// losses and waits as long as Reno would with its probes, a third.
 #[test]
 fn reno_gets_more_beside_it_than_beside_version_1() {
     let reno = || Reno::new(&[], &setup()).unwrap();
@@ -225,8 +225,8 @@ fn a_call_finds_the_bandwidth_by_padding() {
     assert_eq!(path.lost, 0);
 }
 
-/// At 4 Mbit/s a call has 95 % of the estimate. What ProbeRTT holds back, half of 200 ms and of the
-/// time it takes to get there, is sent before the next one.
+/// At 4 Mbit/s a call has 95 % of the estimate. The data that ProbeRTT holds back, half of 200 ms
+/// and of the time it takes to get there, is sent before the next one.
 #[test]
 fn a_call_catches_up_after_probe_rtt() {
     let mut setup = setup();
