@@ -3,13 +3,13 @@
 use crate::wire::{Transmit, Wire};
 use units::{Ecn, Instant};
 
-/// One end of a connection that carries byte streams, whatever the protocol.
+/// One end of a connection that carries byte streams, independent of the protocol.
 pub trait Connection: Send {
     /// Starts the handshake; only at the end that opens.
     fn open(&mut self, now: Instant);
 
-    /// Appends `bytes` to what `stream` has to send. TCP has one stream, 0. Bytes given before
-    /// the handshake is complete wait for it.
+    /// Appends `bytes` to the data that `stream` has to send. TCP has one stream, 0. Bytes given
+    /// before the handshake is complete wait for it.
     fn send(&mut self, now: Instant, stream: u32, bytes: u64);
 
     /// A packet arrived with `ecn` in its IP header.
@@ -38,7 +38,8 @@ pub trait Connection: Send {
         u64::MAX
     }
 
-    /// More than [`may_wait`](Self::may_wait) waits: it was not asked for packets, whatever its window.
+    /// More than [`may_wait`](Self::may_wait) waits: it was not asked for packets, regardless of
+    /// its window.
     fn held_back(&mut self) {}
 
     /// Counters, for results and tests.
@@ -60,7 +61,7 @@ pub enum Event {
     /// Fewer bytes than [`Config::unsent_low`](crate::Config::unsent_low) wait to be sent for the first time: an application
     /// that interleaves streams itself may give more.
     Writable,
-    /// The congestion control has something to say of its path.
+    /// The congestion control has a notice about its path.
     Noticed(cca::Notice),
 }
 
@@ -75,7 +76,7 @@ pub struct Stats {
     pub recoveries: u64,
     /// Times that the retransmission timer ran out.
     pub timeouts: u64,
-    /// Of these, how many turned out to have been too early: nothing had been lost.
+    /// The number of these that turned out to have been too early, without a loss.
     pub spurious: u64,
     /// Tail loss probes sent.
     pub probes: u64,

@@ -29,7 +29,7 @@ pub(crate) struct Stamp {
 }
 
 impl Delivery {
-    /// A packet leaves `now`; `idle` if nothing else is in flight.
+    /// A packet leaves `now`; `idle` if there are no others in flight.
     pub(crate) fn stamp(&mut self, now: Instant, idle: bool) -> Stamp {
         if idle {
             self.first_sent = now;
@@ -44,7 +44,7 @@ impl Delivery {
         }
     }
 
-    /// The application gave nothing to send although the window had room.
+    /// The application gave no data although the window had room.
     pub(crate) fn limited_by_app(&mut self, in_flight: u64) {
         self.app_limited = (self.delivered + in_flight).max(1);
     }

@@ -1,4 +1,4 @@
-//! One end of a flow, whatever carries it.
+//! One end of a flow, with any carrier.
 
 use crate::{Connection, Datagram, Transmit, Wire, media};
 use std::collections::VecDeque;

@@ -72,7 +72,7 @@ impl Ranges {
         end
     }
 
-    /// Forgets what lies below `limit`, keeping what lies above it.
+    /// Forgets the part below `limit`, keeping the part above it.
     pub fn trim(&mut self, limit: u64) {
         while let Some(range) = self.0.front_mut() {
             if range.1 <= limit {

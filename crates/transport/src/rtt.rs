@@ -27,11 +27,11 @@ pub(crate) struct Rtt {
     pub(crate) srtt: Duration,
     /// Smallest round trip so far; zero before the first sample.
     pub(crate) min: Duration,
-    /// The newest sample as it came, with the time for which its answer was held back.
+    /// The newest sample as measured, including the time for which its answer was held back.
     latest: Duration,
     /// Mean deviation (RTTVAR).
     variance: Duration,
-    /// For how long the peer may hold back an answer, where the floor does not allow for it.
+    /// For how long the peer may hold back an answer, if the floor does not allow for it.
     pub(crate) ack_delay: Duration,
     initial: Duration,
     floor: Floor,
@@ -100,7 +100,7 @@ impl Rtt {
         self.backoff += 1;
     }
 
-    /// An answer came: the timeout is single again.
+    /// An answer arrived: the timeout is single again.
     pub(crate) fn restart(&mut self) {
         self.backoff = 0;
     }

@@ -31,7 +31,7 @@ struct Seen {
 }
 
 impl AckReports {
-    /// Nothing has arrived.
+    /// No packets have arrived.
     pub fn new(params: &MediaParams) -> Self {
         AckReports {
             every: params.ack_every,
@@ -118,7 +118,7 @@ pub struct ArrivalReports {
 }
 
 impl ArrivalReports {
-    /// Nothing has arrived.
+    /// No packets have arrived.
     pub fn new(params: &MediaParams) -> Self {
         ArrivalReports {
             min: params.feedback_min,

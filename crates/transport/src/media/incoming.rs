@@ -19,7 +19,7 @@ pub struct Incoming {
 }
 
 impl Incoming {
-    /// Nothing of `stream` has come.
+    /// No part of `stream` has arrived.
     pub fn new(stream: u8, params: &MediaParams) -> Self {
         let retries = if params.nack && params.repeat_frames == 0 {
             params.nack_retries
@@ -63,7 +63,7 @@ impl Incoming {
         }
     }
 
-    /// Keeps the limit on the time without a shown frame while something waits.
+    /// Keeps the limit on the time without a shown frame while frames wait.
     fn watch(&mut self, now: Instant, limit: Duration) {
         if !self.frames.blocked() {
             self.key_due = Instant::NEVER;

@@ -1,8 +1,8 @@
 //! Which RTP packets are missing, and when to ask for them (libwebrtc's `NackRequester`).
 //!
 //! A gap is asked for as soon as it shows, and again whenever a round trip has passed, looked at
-//! every 20 ms. What was asked for too often is given up, but still counts as missing, so that a
-//! late arrival is known from a duplicate.
+//! every 20 ms. A packet that was asked for too often is given up, but still counts as missing, so
+//! that a late arrival is known from a duplicate.
 
 use std::collections::VecDeque;
 use units::{Duration, Instant};
@@ -49,7 +49,7 @@ pub enum Arrived {
 }
 
 impl Missing {
-    /// Nothing has arrived; each packet is asked for `retries` times, never with 0.
+    /// No packets have arrived; each packet is asked for `retries` times, never with 0.
     pub fn new(retries: u32) -> Self {
         Missing {
             retries,

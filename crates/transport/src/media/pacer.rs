@@ -55,7 +55,7 @@ impl Default for Pacer {
 }
 
 impl Pacer {
-    /// The rate to go at outside of probes.
+    /// The rate outside of probes.
     pub fn set_rate(&mut self, rate: Rate) {
         self.rate = rate;
     }
@@ -96,7 +96,7 @@ impl Pacer {
             }
     }
 
-    /// When padding may leave, if nothing else does: once all that was sent has taken its time.
+    /// When padding may leave, if no other packets do: once all packets sent have taken their time.
     pub fn pads_at(&self) -> Instant {
         if self.padding == Rate::default() {
             return Instant::NEVER;
@@ -129,7 +129,7 @@ impl Pacer {
         Some(probe)
     }
 
-    /// So many bytes are in flight.
+    /// The number of bytes in flight.
     pub fn note_in_flight(&mut self, bytes: u64) {
         self.most[0] = self.most[0].max(bytes);
     }

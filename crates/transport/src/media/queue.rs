@@ -29,7 +29,7 @@ pub struct Part {
     waiting: bool,
 }
 
-/// Where the parts of one stream stand among all parts.
+/// The places of one stream's parts among all parts.
 #[derive(Debug, Default)]
 struct Track {
     /// RTP sequence number of the first of `places`.
@@ -94,7 +94,7 @@ impl Queue {
         }
     }
 
-    /// Where a part of a stream stands, if it is still known.
+    /// The place of a part of a stream, if it is still known.
     fn place(&self, stream: u8, rtp: u64) -> Option<u64> {
         let track = self.tracks.get(usize::from(stream))?;
         let after = usize::try_from(rtp.checked_sub(track.base)?).ok()?;
@@ -157,8 +157,8 @@ impl Queue {
         }
     }
 
-    /// The receiver misses `rtp` of `stream`. Nothing happens if it is not known any more, waits already, was
-    /// sent again less than a round trip ago, or repairs took more than `rate` lately.
+    /// The receiver misses `rtp` of `stream`. No effect if it is not known any more, waits already,
+    /// was sent again less than a round trip ago, or repairs took more than `rate` lately.
     pub fn ask(&mut self, now: Instant, stream: u8, rtp: u64, srtt: Duration, rate: Rate) {
         self.forget(now, srtt);
         let paid = rate.bytes_in(now.since(self.repairs_at));
@@ -178,8 +178,8 @@ impl Queue {
         self.repeat(now, stream, rtp);
     }
 
-    /// Sends `rtp` of `stream` again, whatever the rate. Nothing happens if it is not known any more or waits
-    /// already.
+    /// Sends `rtp` of `stream` again, regardless of the rate. No effect if it is not known any more
+    /// or waits already.
     pub fn repeat(&mut self, now: Instant, stream: u8, rtp: u64) {
         let Some(place) = self.place(stream, rtp) else {
             return;
@@ -205,7 +205,7 @@ impl Queue {
             .map_or(Duration::ZERO, |part| now.since(part.since))
     }
 
-    /// How long what waits has waited on average.
+    /// The average time that the queued parts have waited.
     pub fn mean_wait(&self, now: Instant) -> Duration {
         if self.packets == 0 {
             return Duration::ZERO;
@@ -315,13 +315,13 @@ mod tests {
             sent,
             [(0, 0, 1_058), (2, 0, 1_058), (2, 1, 1_058), (0, 1, 558)]
         );
-        // Of stream 1 nothing was sent, and stream 3 is not known.
+        // Stream 1 sent no parts, and stream 3 is not known.
         for (stream, rtp) in [(0, 1), (1, 0), (2, 1), (3, 0)] {
             queue.ask(ms(40), stream, rtp, RTT, RATE);
         }
         let again: Vec<_> = core::iter::from_fn(|| next(&mut queue, 40)).collect();
         assert_eq!(again, [(0, 1, 558), (2, 1, 1_058)]);
-        // At 1.02 s what left at 0 is forgotten; what left at 40 ms is not.
+        // At 1.02 s parts that left at 0 are forgotten; those that left at 40 ms are not.
         for (stream, rtp) in [(0, 0), (0, 1), (2, 0), (2, 1)] {
             queue.ask(ms(1_020), stream, rtp, RTT, RATE);
         }

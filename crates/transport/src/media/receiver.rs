@@ -7,7 +7,7 @@ use crate::{Transmit, Wire};
 use std::collections::VecDeque;
 use units::{Duration, Ecn, Instant};
 
-/// libwebrtc `kDefaultRtt`, until the sender has told its own.
+/// libwebrtc `kDefaultRtt`, until the sender has reported its own.
 const DEFAULT_RTT: Duration = Duration::from_millis(100);
 
 /// The fate of a frame.
@@ -40,7 +40,7 @@ pub enum Event {
         /// When.
         at: Instant,
     },
-    /// A frame of audio arrived. What becomes of it then is the player's affair.
+    /// A frame of audio arrived. The player decides about it then.
     AudioArrived {
         /// The frame.
         id: u64,
@@ -67,10 +67,10 @@ pub struct ReceiverStats {
 pub struct Receiver {
     params: MediaParams,
     reports: Reports,
-    /// The streams of video, by number, as far as packets came.
+    /// The streams of video, by number, as far as packets arrived.
     streams: Vec<Incoming>,
     events: VecDeque<Event>,
-    /// Parts to acknowledge, where the sender repeats by itself: their streams and numbers.
+    /// Parts to acknowledge, if the sender repeats by itself: their streams and numbers.
     parts: VecDeque<(u8, u64)>,
     rtt: Duration,
     stats: ReceiverStats,

@@ -71,7 +71,7 @@ impl Times {
 }
 
 impl Repeats {
-    /// Nothing was sent; frames `most_behind` the newest are given up.
+    /// No frames were sent; frames `most_behind` the newest are given up.
     pub fn new(most_behind: u32) -> Self {
         Repeats {
             most_behind: u64::from(most_behind),
@@ -144,7 +144,7 @@ impl Repeats {
         };
         let times = &self.times;
         let late = |waiting: &Waiting| {
-            // Most are acknowledged, and the timeout takes longer to say.
+            // Most are acknowledged, and the timeout is later.
             !waiting.acknowledged
                 && times
                     .timeout(waiting.count)

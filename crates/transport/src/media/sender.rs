@@ -48,7 +48,7 @@ pub struct SenderStats {
     pub padding: u64,
     /// Packets found lost (acknowledgements) or reported as missing (arrival times).
     pub lost: u64,
-    /// Times that a round trip with losses or marks was told to the control.
+    /// Number of round trips with losses or marks reported to the control.
     pub congestions: u64,
     /// Times that acknowledgements stayed away.
     pub timeouts: u64,
@@ -62,7 +62,7 @@ struct Stream {
     next_frame: u64,
     key_requested: bool,
     last_key: Option<Instant>,
-    /// Where repairs are not asked for.
+    /// The repeats if repairs are not asked for.
     repeats: Option<Repeats>,
 }
 
@@ -77,17 +77,17 @@ pub struct Sender {
     audio: VecDeque<(u64, u32)>,
     /// Audio's part of the control's rate.
     audio_rate: Rate,
-    /// The rate of video that padding keeps up where there is less.
+    /// The rate of video that padding keeps up if there is less.
     filled: Rate,
     pacer: Pacer,
-    /// By number, as far as frames came.
+    /// By number, as far as frames arrived.
     streams: Vec<Stream>,
     /// Packets under way, with the probe that each belongs to.
     flight: Flight<Option<Probe>>,
     /// Bytes that arrived with Congestion Experienced, as far as acknowledged.
     marked: u64,
     recovery: Recovery,
-    /// The round trips in which a scalable control was told of marks.
+    /// The round trips in which marks were reported to a scalable control.
     marks: Recovery,
     rtt: Rtt,
     arrivals: Vec<Arrival>,
@@ -121,7 +121,7 @@ impl Sender {
         }
     }
 
-    /// Takes a frame from an encoder. Returns false, and takes nothing, if its number is not the
+    /// Takes a frame from an encoder. Returns false, and does not take it, if its number is not the
     /// next one of its stream.
     pub fn push_frame(&mut self, now: Instant, frame: Frame) -> bool {
         let next = self.stream(frame.stream).map_or(0, |s| s.next_frame);
@@ -151,17 +151,17 @@ impl Sender {
         self.streams.get_mut(usize::from(stream))
     }
 
-    /// Takes a frame of audio, of `bytes`, which stands for `span` of sound. The video's share of the
-    /// control's rate is what such frames leave (libwebrtc's `BitrateAllocator`, where audio has as
-    /// much at least as at most).
+    /// Takes a frame of audio, of `bytes`, which stands for `span` of sound. The video's share of
+    /// the control's rate is the rest that such frames leave (libwebrtc's `BitrateAllocator`, with
+    /// equal minimum and maximum for audio).
     pub fn push_audio(&mut self, id: u64, bytes: u32, span: Duration) {
         let len = bytes + self.params.overhead;
         self.audio_rate = Rate::from_bytes_over(u64::from(len), span);
         self.audio.push_back((id, len));
     }
 
-    /// From now on padding fills up what video leaves of `rate`, headers excluded, as far as the control
-    /// allows; zero for no padding.
+    /// From now on padding fills the rest that video leaves of `rate`, headers excluded, as far as
+    /// the control allows; zero for no padding.
     pub fn fill(&mut self, now: Instant, rate: Rate) {
         self.filled = rate;
         self.update(now);
@@ -283,9 +283,9 @@ impl Sender {
         in_flight == 0 || in_flight + u64::from(len) <= self.control.window()
     }
 
-    /// Brings the pacer up to date after anything that may have changed the rate.
+    /// Brings the pacer up to date after any possible change of the rate.
     fn update(&mut self, now: Instant) {
-        // Before there is media there is nothing to measure for.
+        // Before there is media there is nothing to probe for.
         if !self.streams.is_empty() && !self.pacer.probing() {
             self.pacer.probe(self.control.take_probe(now));
         }
@@ -343,8 +343,8 @@ impl Sender {
         }
     }
 
-    /// The rate at which the encoder should produce: the control's, less audio, without headers, and
-    /// less what empties the pacer's queue within [`MediaParams::drain`].
+    /// The rate at which the encoder should produce: the control's, less audio, without headers,
+    /// and less the rate that empties the pacer's queue within [`MediaParams::drain`].
     pub fn media_rate(&self) -> Rate {
         let mut bits = self.control.media_rate(self.round_trip()).as_bits();
         bits = bits.saturating_sub(self.audio_rate.as_bits());

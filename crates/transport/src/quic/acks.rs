@@ -110,7 +110,7 @@ impl Arrivals {
         Ack::new(self.received.descending(), delay, self.marks)
     }
 
-    /// A packet with nothing but an acknowledgement leaves; whether it should ask for an answer.
+    /// A packet with only an acknowledgement leaves; returns whether it should ask for an answer.
     pub(super) fn wants_answer(&mut self) -> bool {
         self.without_answer += 1;
         self.without_answer > PING_AFTER
@@ -121,7 +121,7 @@ impl Arrivals {
         self.without_answer = 0;
     }
 
-    /// The peer knows what arrived below `number`.
+    /// The peer knows the arrivals below `number`.
     pub(super) fn forget_below(&mut self, number: u64) {
         self.floor = self.floor.max(number);
         self.received.trim(number);

@@ -9,11 +9,11 @@ use std::collections::VecDeque;
 pub(super) struct SendStreams {
     /// By number.
     streams: Vec<SendStream>,
-    /// Streams with something to send, the next one first. Each is in here once.
+    /// Streams with data to send, the next one first. Each is in here once.
     turns: VecDeque<u32>,
     /// Given and not sent for the first time, handshake excluded.
     unsent: u64,
-    /// Sent and not acknowledged, handshake excluded: what flow control counts.
+    /// Bytes sent and not acknowledged, handshake excluded: the count of flow control.
     open: u64,
     acked: u64,
 }
@@ -111,7 +111,7 @@ impl SendStreams {
         }
     }
 
-    /// Something waits to be sent that flow control with `fresh` bytes of room lets go.
+    /// Whether data waits that flow control allows with `fresh` bytes of room.
     pub(super) fn has_work(&self, fresh: u64) -> bool {
         let ready = |&stream: &u32| {
             let may_start = fresh > 0 || stream == CRYPTO;

@@ -12,10 +12,10 @@ pub const OPTION: u32 = 8;
 pub enum Echo {
     /// No ECN.
     None,
-    /// One bit until the sender says that it has reduced (RFC 3168).
+    /// One bit until the sender confirms that it has reduced (RFC 3168).
     Classic,
-    /// How many bytes were marked (RFC 9768). Full segments have no room for the option; the
-    /// header's ACE field, which counts packets, is taken to say as much.
+    /// The number of marked bytes (RFC 9768). Full segments have no room for the option; the
+    /// header's ACE field, which counts packets, is assumed to carry as much.
     Accurate,
 }
 
@@ -31,7 +31,7 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// Nothing is agreed upon yet.
+    /// No form is agreed upon yet.
     pub const fn new(mode: EcnMode) -> Self {
         Marks {
             mode,
@@ -91,8 +91,8 @@ impl Marks {
         marked.into()
     }
 
-    /// A mark came when all below `una` was acknowledged and all below `next` sent: whether it is
-    /// the first of its round trip.
+    /// A mark arrived when all bytes below `una` were acknowledged and all below `next` sent.
+    /// Returns whether it is the first of its round trip.
     pub const fn is_news(&mut self, una: u64, next: u64) -> bool {
         let news = una > self.until;
         if news {

@@ -14,7 +14,7 @@ pub struct Receiver {
     early: Ranges,
     /// An offset within the range that grew last.
     recent: u64,
-    /// Bytes in order that the application has not been told of.
+    /// Bytes in order that were not yet reported to the application.
     fresh: u64,
     /// Bytes in order since the last acknowledgement.
     unacknowledged: u64,
@@ -32,7 +32,7 @@ pub struct Receiver {
     quick: u32,
     delay: Duration,
     echo: Echo,
-    /// Congestion Experienced is echoed until the sender says that it has reduced.
+    /// Congestion Experienced is echoed until the sender confirms that it has reduced.
     classic: bool,
     accurate: Counted,
 }
@@ -40,7 +40,7 @@ pub struct Receiver {
 /// The counters of an accurate echo.
 #[derive(Debug, Default)]
 struct Counted {
-    /// Payload that came with Congestion Experienced, bytes.
+    /// Payload with Congestion Experienced, bytes.
     bytes: u32,
     /// Segments of it since the last acknowledgement.
     untold: u32,
@@ -64,7 +64,7 @@ impl Counted {
 }
 
 impl Receiver {
-    /// Nothing has arrived.
+    /// No data has arrived.
     pub fn new(config: &Config) -> Self {
         Receiver {
             next: 0,
@@ -152,7 +152,7 @@ impl Receiver {
         self.echo = echo;
     }
 
-    /// Something is missing: an acknowledgement has to say so, and leaves no room for data.
+    /// Data is missing: an acknowledgement has to report it, and leaves no room for data.
     pub fn has_gap(&self) -> bool {
         !self.early.is_empty()
     }

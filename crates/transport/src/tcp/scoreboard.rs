@@ -1,9 +1,9 @@
 //! Data in flight: sent, selectively acknowledged, lost (RFC 8985's RACK, RFC 6675's rule).
 //!
-//! Segments stand in the order of the stream and are never split. Beside them stand two queues of
+//! Segments stand in the order of the stream and are never split. There are also two queues of
 //! segments by number, one in the order of sending for RACK and one of those to be sent again.
-//! Entries that no longer apply are skipped when they come to the front, so that nothing ever
-//! walks the window.
+//! Entries that no longer apply are skipped when they come to the front, so that the window is
+//! never traversed.
 
 use super::rack::Rack;
 use crate::delivery::Stamp;
@@ -32,7 +32,7 @@ impl Sent {
     }
 }
 
-/// Where a segment is thought to be.
+/// The assumed state of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     /// On its way, or delivered without our knowing.
@@ -104,7 +104,7 @@ impl Scoreboard {
         self.una
     }
 
-    /// Nothing waits for an acknowledgement.
+    /// Whether no segment waits for an acknowledgement.
     pub fn is_empty(&self) -> bool {
         self.segments.is_empty()
     }
@@ -299,8 +299,9 @@ impl Scoreboard {
         bytes
     }
 
-    /// The timer ran out: everything that is not selectively acknowledged is lost, except what
-    /// left less than `recent` ago (RFC 8985, 6.3); the first segment always is. Returns the bytes.
+    /// The timer ran out: all segments that are not selectively acknowledged are lost, except those
+    /// that left less than `recent` ago (RFC 8985, 6.3); the first segment always is. Returns the
+    /// bytes.
     pub fn lose_all(&mut self, now: Instant, recent: Duration) -> u64 {
         let mut bytes = 0;
         let end = self.first + self.segments.len() as u64;

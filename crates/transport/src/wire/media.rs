@@ -19,7 +19,7 @@ pub struct Packet {
 /// The contents of a packet from the sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Content {
-    /// Nothing that anybody plays: it fills a probe.
+    /// Padding that is not played: it fills a probe.
     Padding,
     /// A part of a frame of video.
     Video(Fragment),
@@ -79,7 +79,7 @@ pub struct Acks {
     pub before: [u64; 2],
     /// How long the largest waited for this acknowledgement.
     pub delay: Duration,
-    /// Bytes that came with Congestion Experienced so far.
+    /// Bytes with Congestion Experienced so far.
     pub marked: u64,
 }
 
@@ -116,7 +116,7 @@ pub struct Arrivals {
     pub delay: Duration,
 }
 
-/// IPv4 and UDP headers, and what SRTCP adds.
+/// IPv4 and UDP headers, and the bytes that SRTCP adds.
 const ENVELOPE: u32 = 28 + 10;
 /// RTCP feedback header with both SSRCs (RFC 4585, 6.1).
 const RTCP: u32 = 12;

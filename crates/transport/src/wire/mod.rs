@@ -42,7 +42,7 @@ impl Wire {
     }
 }
 
-/// An application's datagram, over UDP without anything else.
+/// An application's datagram, directly over UDP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Datagram {
     /// The number that its sender gave it.

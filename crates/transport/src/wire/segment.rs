@@ -8,7 +8,7 @@ use units::Instant;
 pub struct Segment {
     /// Offset of the first byte.
     pub seq: u64,
-    /// Everything below this offset has arrived.
+    /// All bytes below this offset have arrived.
     pub ack: u64,
     /// Ranges that arrived above `ack`, the most recent first (RFC 2018); unused ones are empty.
     pub sacks: [(u64, u64); MAX_SACKS],
@@ -43,7 +43,7 @@ pub enum Kind {
     Syn,
     /// Answers a SYN.
     SynAck,
-    /// Everything else.
+    /// All other segments.
     #[default]
     Ack,
 }

@@ -19,7 +19,7 @@ struct Told {
     losses: usize,
 }
 
-/// Twenty packets in flight, whatever happens.
+/// Twenty packets in flight at any time.
 struct Fixed {
     mode: EcnMode,
     window: u64,

@@ -181,7 +181,7 @@ fn a_loss_is_seen_by_three_later_packets() {
     let window = pair.ends[SERVER].control().window();
     let datagrams = window / u64::from(DATAGRAM);
     // At most ten and three of the handshake and five before the loss showed, halved; then one for
-    // what arrived after.
+    // the later arrivals.
     assert!((5..=10).contains(&datagrams), "{datagrams}");
 }
 
@@ -284,7 +284,7 @@ fn persistent_congestion_starts_anew() {
     let mut pair = linux_pair();
     serve(&mut pair, 2000 * FULL);
     pair.run_until(ms(400));
-    // Nothing arrives for a second: longer than three probe timeouts of at most 145 ms.
+    // No packets arrive for a second: longer than three probe timeouts of at most 145 ms.
     let (from, to) = (ms(400), ms(1400));
     let clock = std::rc::Rc::new(std::cell::Cell::new(from));
     let seen = clock.clone();

@@ -74,7 +74,7 @@ proptest! {
         }
     }
 
-    /// Whatever a packet says, no end panics.
+    /// No contents of a packet make an end panic.
     #[test]
     fn nonsense_is_survived(
         packets in prop::collection::vec((any::<[u64; 8]>(), 0usize..4, any::<[u32; 2]>()), 1..30),

@@ -21,7 +21,7 @@ impl Sender {
         }
     }
 
-    /// An acknowledgement came.
+    /// An acknowledgement arrived.
     pub(super) fn on_acks(&mut self, now: Instant, acks: &Acks) {
         let prior_in_flight = self.flight.in_flight();
         let acknowledged = self
@@ -70,7 +70,7 @@ impl Sender {
         self.arm_rto(now);
     }
 
-    /// Looks for losses and tells the control of the first in a round trip; returns their bytes.
+    /// Looks for losses and reports the first in a round trip to the control; returns their bytes.
     pub(super) fn find_losses(&mut self, now: Instant) -> u64 {
         let losses = self.flight.find_lost(now, self.rtt.loss_delay(), |_| ());
         self.stats.lost += losses.packets;
@@ -101,7 +101,7 @@ impl Sender {
         );
     }
 
-    /// The timeout starts anew, if there is anything to wait for.
+    /// The timeout starts anew, if there are packets to wait for.
     pub(super) fn arm_rto(&mut self, now: Instant) {
         self.rto_due = if self.wants == cca::Feedback::Acks && self.flight.in_flight() > 0 {
             now + self.rtt.timeout()
@@ -110,7 +110,7 @@ impl Sender {
         };
     }
 
-    /// Nothing came back for too long: everything in flight is taken for lost.
+    /// No feedback for too long: all packets in flight are taken for lost.
     pub(super) fn on_timeout(&mut self, now: Instant) {
         let in_flight = self.flight.in_flight();
         self.flight.lose_all();

@@ -1,4 +1,4 @@
-//! Losses and what becomes of them.
+//! Losses and their consequences.
 
 use super::*;
 use proptest::prelude::*;
@@ -132,8 +132,8 @@ fn silence_is_a_timeout_and_a_key_frame_ends_a_wait_of_three_seconds() {
 }
 
 proptest! {
-    /// Whatever is lost, frames are shown in order and once, none is both shown and lost, and a
-    /// call that is no longer disturbed catches up.
+    /// With any losses, frames are shown in order and once, none is both shown and lost, and a call
+    /// that is no longer disturbed catches up.
     #[test]
     fn no_pattern_of_losses_confuses_a_call(
         seed in any::<u64>(),

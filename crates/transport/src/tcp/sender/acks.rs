@@ -46,9 +46,9 @@ impl Sender {
         }
     }
 
-    /// The timeout is put off by what moves the left edge, or says nothing about it yet. Later
-    /// segments do: if they put the timeout off again and again, a lost retransmission would never
-    /// time out (Linux `tcp_clean_rtx_queue`).
+    /// The timeout is put off by acknowledgements that move the left edge, or do not concern it
+    /// yet. Those of later segments do: if they put the timeout off again and again, a lost
+    /// retransmission would never time out (Linux `tcp_clean_rtx_queue`).
     fn rearm(&mut self, now: Instant, acked: &Acked) {
         let newest = acked.newest.as_ref();
         if acked.advanced || newest.is_some_and(|newest| self.board.is_before_head(newest)) {
@@ -144,7 +144,7 @@ impl Sender {
         self.control.on_congestion(now, &congestion);
     }
 
-    /// RFC 3168's answer is a recovery that rations sending; a scalable control is only told.
+    /// RFC 3168's answer is a recovery that rations sending; a scalable control is only notified.
     fn answer_mark(&mut self, now: Instant) {
         if !self.marks.scalable() {
             if self.recovery.is_none() {
@@ -187,7 +187,8 @@ impl Sender {
         if !self.config.undo || !self.recovery.as_ref().is_some_and(timed_out) {
             return;
         }
-        // The time stamp is of what moved the left edge, if anything did (RFC 7323, section 4.3).
+        // The time stamp is that of the segment that moved the left edge, if any did (RFC 7323,
+        // section 4.3).
         let first_copy = acked.advanced && segment.echo < self.repeats_since;
         if !acked.refound && !first_copy {
             return;
@@ -205,7 +206,7 @@ impl Sender {
     fn leave_recovery(&mut self, now: Instant) -> bool {
         let una = self.board.una();
         let over = self.recovery.as_ref().is_some_and(|recovery| {
-            // Something beyond has to be acknowledged before the peer has heard of the reduction.
+            // Data beyond has to be acknowledged before the peer has heard of the reduction.
             let heard = u64::from(recovery.cause == Cause::Mark);
             una >= recovery.until + heard
         });

@@ -198,7 +198,7 @@ impl<C: Connection> Pair<C> {
         self.received[end].values().sum()
     }
 
-    /// When something happens next.
+    /// The time of the next event.
     pub fn next(&self) -> Instant {
         let arrival = self
             .arrivals
@@ -215,8 +215,8 @@ impl<C: Connection> Pair<C> {
         self.run_while(until, |_| true);
     }
 
-    /// Runs while `go_on` says so, until nothing happens any more or `limit` is reached; whether
-    /// it was `go_on` that ended it.
+    /// Runs while `go_on` returns true, until there are no more events or `limit` is reached;
+    /// returns whether `go_on` ended it.
     pub fn run_while(&mut self, limit: Instant, go_on: impl Fn(&Self) -> bool) -> bool {
         while go_on(self) {
             let next = self.next();
