@@ -14,8 +14,8 @@ pub enum Capacity {
 }
 
 impl Capacity {
-    /// The rate by which a buffer in bandwidth-delay products goes: the mean of a recorded capacity,
-    /// and the first rate of steps.
+    /// The rate used for a buffer in bandwidth-delay products: the mean of a recorded capacity, and
+    /// the first rate of steps.
     pub fn nominal(&self) -> Rate {
         match self {
             Capacity::Constant(rate) => *rate,

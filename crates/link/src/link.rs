@@ -42,9 +42,9 @@ impl Line {
 pub struct Departure<P> {
     /// The packet.
     pub packet: Packet<P>,
-    /// When the device has sent it: [`Link::sent`] is to be called then.
+    /// When the device has sent it: [`Link::sent`] must be called then.
     pub sent: Instant,
-    /// When its last bit is at the other end; never where the wire loses it.
+    /// When its last bit is at the other end; never if the wire loses it.
     pub arrives: Option<Instant>,
 }
 
@@ -77,7 +77,7 @@ impl<P> Link<P> {
         &*self.queue
     }
 
-    /// A packet comes. Afterwards [`next`](Self::next) may have one to send.
+    /// A packet arrives. Afterwards [`next`](Self::next) may have one to send.
     #[inline]
     pub fn enqueue(&mut self, now: Instant, packet: Packet<P>, observer: &mut dyn Observer<P>) {
         self.queue.enqueue(now, packet, observer);
@@ -116,8 +116,8 @@ impl<P> Link<P> {
         })
     }
 
-    /// When [`next`](Self::next) is to be called again although nothing happened: a discipline holds
-    /// packets back. Asked after `next` had none; a moment that was told before is not told again.
+    /// When to call [`next`](Self::next) again without another event: a discipline holds packets
+    /// back. Called after `next` had none; a moment that was returned before is not returned again.
     pub fn wake_at(&mut self, now: Instant) -> Option<Instant> {
         if self.held > self.line.device {
             return None;

@@ -46,13 +46,12 @@ const SAMPLES: u64 = 1350;
 const HOLD: Duration = Duration::from_millis(200);
 /// No sample is less, Mbit/s.
 const LEAST: f64 = 0.1;
-/// Numbers of a set's traces go up to this.
+/// Largest number of a set's traces.
 const MOST: u64 = 1000;
 
 /// The trace that `SET:NUMBER` names.
 ///
-/// # Errors
-/// A sentence that says what there is.
+/// A sentence with the existing sets.
 pub fn generated(name: &str) -> Result<Trace, Refusal> {
     let refused = || {
         let help = format!("write generated:c1:1, with c1, c2, c3, w1 or w2 and 1 to {MOST}");

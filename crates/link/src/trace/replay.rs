@@ -3,7 +3,7 @@
 use super::Trace;
 use units::{Duration, Rate};
 
-/// How long a line holds where its time does not count (the RTC library of the Confucius paper,
+/// The duration of a line whose time does not count (the RTC library of the Confucius paper,
 /// `BandwidthTrace`).
 const LINE: Duration = Duration::from_millis(200);
 
