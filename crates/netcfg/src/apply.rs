@@ -35,15 +35,14 @@ impl Prepared {
     }
 }
 
-/// Plans to give `device` what `settings` say; looks, and changes nothing.
+/// Plans to give `device` the `settings`; reads the state, and changes nothing.
 ///
 /// The changes of a former application are changed in place where possible, and undone first
 /// otherwise. If `assume`, a host that cannot be asked, or a missing device, is taken for an
 /// Ethernet device with the kernel's default queue.
 ///
-/// # Errors
-/// If there is no such device, or it has what could not be put back exactly and `replace` does not
-/// say that this may go.
+/// # Errors If there is no such device, or it has a queue that could not be restored exactly and
+/// `replace` does not allow its removal.
 pub fn prepare(
     runner: &mut dyn Runner,
     store: &Store,
@@ -137,7 +136,7 @@ fn prepare_fresh(
     })
 }
 
-/// Where a journal says that something was applied before.
+/// A journal with an earlier application.
 fn prepare_again(
     store: &Store,
     device: &Device,
@@ -185,8 +184,7 @@ fn prepare_again(
 /// Applies the prepared changes: journals each change, and makes it. At the first that fails, or
 /// when the user asks to stop, those that were made are undone.
 ///
-/// # Errors
-/// What failed, and whether everything is again as it was.
+/// The failure, and whether the former state is restored.
 pub fn apply(runner: &mut dyn Runner, store: &Store, prepared: &Prepared) -> Result<(), Error> {
     if !prepared.undo.is_empty() {
         undo(runner, &prepared.device, &prepared.undo)?;
@@ -231,7 +229,7 @@ fn make(runner: &mut dyn Runner, change: &Change) -> Result<(), Error> {
     }
 }
 
-/// `error`, with what became of what had been done before.
+/// `error`, with the fate of the changes made before.
 fn failed(error: Error, undone: Result<(), Error>, prepared: &Prepared) -> Error {
     let device = &prepared.device;
     let state = match undone {
@@ -252,10 +250,10 @@ fn failed(error: Error, undone: Result<(), Error>, prepared: &Prepared) -> Error
     }
 }
 
-/// Undoes `changes`, the last one first. What is not there any more needs no undoing.
+/// Undoes `changes`, the last one first. Changes that are no longer in place need no undoing.
 ///
-/// It stops at the first that cannot be undone: what packets are redirected to must not go before
-/// the filter that redirects them.
+/// Stops at the first that cannot be undone: the target of a redirection must not be removed before
+/// the filter that redirects.
 fn undo(runner: &mut dyn Runner, device: &Device, changes: &[Change]) -> Result<(), Error> {
     let levels = changes.iter().any(Change::is_of_netfilter);
     let mut now = look(runner, device, levels)?;
@@ -277,7 +275,7 @@ fn undo(runner: &mut dyn Runner, device: &Device, changes: &[Change]) -> Result<
     Ok(())
 }
 
-/// The commands that would undo what was applied to `device`; None if nothing was.
+/// The commands that would undo the changes applied to `device`; None if there are none.
 ///
 /// # Errors
 /// If the journal or the device cannot be read.
@@ -299,8 +297,7 @@ pub fn undoing(
 
 /// Undoes the changes applied to `device`, and forgets them. Returns whether there were any.
 ///
-/// # Errors
-/// If something cannot be undone; the journal then stays.
+/// # Errors If a change cannot be undone; the journal then stays.
 pub fn clear(runner: &mut dyn Runner, store: &Store, device: &Device) -> Result<bool, Error> {
     let Some(journal) = store.load(device)? else {
         return Ok(false);

@@ -18,7 +18,7 @@ pub enum Before {
     Lost {},
     /// Ours, with other settings.
     Ours(RootQdisc),
-    /// It does not matter, since the device itself goes.
+    /// It does not matter, since the device itself is removed.
     Gone {},
 }
 
@@ -96,7 +96,7 @@ impl Before {
 const PLAIN_FIELDS: &[&str] = &["kind", "handle", "dev", "root", "refcnt", "options"];
 
 impl Simple {
-    /// The discipline, if it is one of a few and nothing about it is unknown.
+    /// The discipline, if it is one of a few and all its settings are known.
     fn of(qdisc: &Qdisc) -> Option<Simple> {
         let major = major(&qdisc.handle)?;
         let plain = |key: &String| PLAIN_FIELDS.contains(&key.as_str());

@@ -48,14 +48,14 @@ pub enum Change {
         device: Device,
         /// The discipline from now on.
         leaf: Leaf,
-        /// The one that there was.
+        /// The former one.
         before: Option<Leaf>,
     },
     /// The kernel counts the bytes of connections, as the table needs it.
     Accounting {
         /// The device that needs it first.
         device: Device,
-        /// Whether it did; none where nothing tracked connections, and so the module is loaded.
+        /// Whether it did; none if connections were not tracked, and so the module is loaded.
         before: Option<bool>,
     },
     /// The packets that leave by a device get priorities by the age of their flows.
@@ -80,7 +80,7 @@ pub enum Change {
         /// The device.
         device: Device,
     },
-    /// Everything that a device receives goes through another one first.
+    /// All packets that a device receives pass another one first.
     Redirect {
         /// The device.
         device: Device,

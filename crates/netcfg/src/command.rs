@@ -1,4 +1,4 @@
-//! Commands that are run, and what runs them.
+//! Commands, and their runners.
 
 use core::fmt;
 use std::io;
@@ -127,7 +127,7 @@ pub struct Host {
     interrupted: Arc<AtomicBool>,
 }
 
-/// Where programs are that a user's `PATH` may lack.
+/// Folders of programs that a user's `PATH` may lack.
 const SYSTEM_FOLDERS: [&str; 2] = ["/usr/sbin", "/sbin"];
 
 impl Host {

@@ -38,7 +38,7 @@ impl Device {
         })
     }
 
-    /// The name of the ifb device through which what `self` receives is shaped.
+    /// The name of the ifb device that shapes packets received by `self`.
     ///
     /// # Errors
     /// If that name would be too long for the kernel.

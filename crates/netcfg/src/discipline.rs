@@ -21,7 +21,7 @@ const SET_UP: &[&str] = &[
     "pfifo_fast",
 ];
 
-/// The kernel's default, which has nothing to be told and is not simulated.
+/// The kernel's default, which has no settings and is not simulated.
 const PFIFO_FAST: Spelling = Spelling::bare("pfifo_fast");
 
 /// Settings that come from elsewhere, and from where.
@@ -72,7 +72,7 @@ pub struct Discipline {
     settings: Vec<(String, String)>,
 }
 
-/// As it stands in a file.
+/// As it is written in a file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Unchecked {

@@ -3,10 +3,10 @@
 use crate::{Command, Program};
 use core::fmt;
 
-/// Whether anything was tried.
+/// Whether a change was tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Nothing was changed: it cannot be done, or must not be.
+    /// No change was made: it is impossible, or must not be done.
     Refused,
     /// A change, or a look at the host, failed.
     Failed,
@@ -17,7 +17,7 @@ pub enum Kind {
 /// An error, and the help against it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct Error {
-    /// Whether anything was tried.
+    /// Whether a change was tried.
     pub kind: Kind,
     /// The finding.
     pub message: String,
@@ -32,7 +32,7 @@ impl fmt::Display for Error {
 }
 
 impl Error {
-    /// Nothing was changed.
+    /// No change was made.
     pub fn refused(message: impl Into<String>, help: impl Into<String>) -> Self {
         Error {
             kind: Kind::Refused,
@@ -41,7 +41,7 @@ impl Error {
         }
     }
 
-    /// Something was tried.
+    /// A change was tried.
     pub fn failed(message: impl Into<String>, help: impl Into<String>) -> Self {
         Error {
             kind: Kind::Failed,

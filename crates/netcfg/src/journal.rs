@@ -28,7 +28,7 @@ pub struct Journal {
     pub device: Device,
     /// The user's settings.
     pub settings: Settings,
-    /// Whether everything was done; otherwise the last change may not have been made.
+    /// Whether all changes were made; otherwise the last one may not have been.
     pub complete: bool,
     /// The changes, in order.
     pub changes: Vec<Change>,
@@ -53,7 +53,7 @@ impl Journal {
         devices
     }
 
-    /// Reads a journal; whatever the file holds, an error is all that can come of it.
+    /// Reads a journal; any invalid contents result in an error.
     fn read(device: &Device, text: &str) -> Result<Self, String> {
         #[derive(Deserialize)]
         struct Versioned {
@@ -116,10 +116,9 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the folder to change something; it is made if need be.
+    /// Opens the folder for changes; it is created if necessary.
     ///
-    /// # Errors
-    /// If it cannot be written, or another process changes something now.
+    /// # Errors If it cannot be written, or another process is making changes.
     pub fn open(folder: &Path) -> Result<Self, Error> {
         let mut builder = DirBuilder::new();
         let made = builder.recursive(true).mode(0o755).create(folder);
@@ -222,8 +221,7 @@ impl Store {
 
     /// Writes a journal so that it is on disk, whole, when this returns.
     ///
-    /// # Errors
-    /// If it cannot be written; then the former one stands.
+    /// # Errors If it cannot be written; then the former one stays.
     pub(crate) fn save(&self, journal: &Journal) -> Result<(), Error> {
         let path = self.path(&journal.device);
         self.replace(&path, journal)
@@ -278,7 +276,7 @@ fn unusable(path: &Path, error: &io::Error) -> Error {
     Error::refused(format!("{}: {error}", path.display()), help)
 }
 
-/// The network namespace of this process, `net:[4026531840]`; 0 where that cannot be told.
+/// The network namespace of this process, `net:[4026531840]`; 0 if it is not known.
 fn namespace() -> u64 {
     let link = std::fs::read_link("/proc/self/ns/net").ok();
     let text = link.as_deref().and_then(Path::to_str).unwrap_or_default();

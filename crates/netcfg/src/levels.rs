@@ -131,8 +131,8 @@ impl AgeTable {
         Command::nft(script)
     }
 
-    /// Gives the table of `device` this threshold, in one transaction: each packet goes by the one or
-    /// by the other.
+    /// Gives the table of `device` this threshold, in one transaction: each packet is classified by
+    /// the one or the other.
     pub fn swap(&self, device: &Device) -> Command {
         let name = AgeTable::name(device);
         let elements = self.elements();
@@ -153,7 +153,7 @@ impl AgeTable {
     }
 }
 
-/// The threshold in what `nft list map` prints of a table of ours: the end of the range from 0.
+/// The threshold in the output of `nft list map` for a table of ours: the end of the range from 0.
 pub(crate) fn printed_threshold(text: &str) -> Option<u64> {
     let (_, elements) = text.split_once("elements = {")?;
     let range = elements.split_whitespace().next()?;

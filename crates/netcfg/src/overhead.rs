@@ -27,7 +27,7 @@ pub struct Overhead {
     cells: Cells,
 }
 
-/// As it stands in a file.
+/// As it is written in a file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Unchecked {

@@ -26,7 +26,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The table that tells packets of the two levels apart, where there are two.
+    /// The table that classifies packets of the two levels, if there are two.
     pub(crate) fn table(&self) -> Option<AgeTable> {
         let threshold = self.threshold?;
         let split = match self.discipline.name() {
@@ -53,9 +53,9 @@ pub struct Plan {
 pub(crate) struct Places {
     /// At the root of the device.
     pub root: Before,
-    /// Where it receives.
+    /// The hook for received packets.
     pub hook: Hook,
-    /// Whether the bytes of connections count; none where connections are not tracked.
+    /// Whether the bytes of connections count; none if connections are not tracked.
     pub accounting: Option<bool>,
 }
 
@@ -65,7 +65,7 @@ pub(crate) enum Hook {
     None,
     /// One without filters, which is used and left there.
     Empty,
-    /// One with filters, which have to go.
+    /// One with filters, which have to be removed.
     Filtered {
         clsact: bool,
     },
@@ -77,8 +77,7 @@ const LOSING: &str = "put it back yourself afterwards, with the commands that ma
 impl Places {
     /// The state of `observed`.
     ///
-    /// # Errors
-    /// If it could not be put back exactly, and `replace` does not say that it may go.
+    /// If it could not be restored exactly, and `replace` does not allow its removal.
     pub fn of(device: &Device, observed: &Observed, replace: bool) -> Result<Self, Error> {
         let root = match Before::of(observed) {
             Ok(before) => before,
@@ -103,13 +102,12 @@ impl Places {
     }
 }
 
-/// The changes that give `device` what `settings` say, where nothing of ours is yet.
+/// The changes that give `device` the `settings`, if no changes of ours are in place yet.
 ///
 /// Parts that no packet passes yet come first, so that missing prerequisites are found before
 /// anything is changed.
 ///
-/// # Errors
-/// If there is something in the way.
+/// If there is an obstacle.
 pub(crate) fn fresh(
     device: &Device,
     settings: &Settings,
@@ -174,7 +172,7 @@ pub(crate) fn fresh(
     Ok(plan)
 }
 
-/// Refuses what there is no way to set up.
+/// Refuses settings that cannot be set up.
 fn possible(settings: &Settings) -> Result<(), Error> {
     if settings.threshold.is_some() && settings.ingress.is_some() {
         return Err(Error::refused(

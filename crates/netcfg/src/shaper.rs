@@ -56,8 +56,8 @@ impl fmt::Display for ShapedRate {
     }
 }
 
-/// Two handles for one place: a new queue is made with the one that the old queue has not, and the
-/// kernel changes from one to the other at once.
+/// Two handles for one place: a new queue is made with the one that the old queue does not use, and
+/// the kernel changes from one to the other at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Slot {
@@ -68,7 +68,7 @@ pub enum Slot {
 }
 
 impl Slot {
-    /// The one that this is not.
+    /// The other one.
     pub fn other(self) -> Slot {
         match self {
             Slot::First => Slot::Second,
@@ -77,7 +77,7 @@ impl Slot {
     }
 }
 
-/// The class that everything goes to.
+/// The class of all packets.
 const CLASS: &str = "a1:1";
 
 /// Two bands, in tc's words; packets without a priority of ours go to the first, regardless of
@@ -185,8 +185,8 @@ pub struct Class {
     pub atm: bool,
 }
 
-/// A burst is what may leave at once. As much as passes in this time makes one timer a millisecond
-/// enough, and adds a millisecond of delay behind the shaper at most.
+/// A burst is the number of bytes that may leave at once. With the bytes of this time, one timer a
+/// millisecond is enough, and adds a millisecond of delay behind the shaper at most.
 const BURST: units::Duration = units::Duration::from_millis(1);
 /// Two full packets: with less, a class waits for tokens in the middle of one.
 const LEAST_BURST: u64 = 2 * QUANTUM;
@@ -215,7 +215,7 @@ impl Class {
     }
 }
 
-/// Where a discipline stands that is not at the root.
+/// The parent of a discipline that is not at the root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Place {
@@ -251,7 +251,7 @@ impl Place {
         }
     }
 
-    /// Whether it is that of old packets where there are two levels.
+    /// Whether it is that of old packets if there are two levels.
     pub fn is_second(self) -> bool {
         matches!(self, Place::Second | Place::InnerSecond)
     }
@@ -261,7 +261,7 @@ impl Place {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Leaf {
-    /// Where it stands.
+    /// Its place.
     #[serde(default)]
     pub place: Place,
     /// Which handle it has.

@@ -61,7 +61,7 @@ pub struct Queue {
     pub backlog: Option<u64>,
     /// Packets that wait.
     pub qlen: Option<u64>,
-    /// Everything else that tc prints of it.
+    /// All other fields that tc prints of it.
     pub details: Map<String, Value>,
 }
 

@@ -27,7 +27,7 @@ enum Form {
     Rate,
     /// Only a word: cake's `diffserv4`.
     Word,
-    /// One word for yes and one for no; an empty one is not said.
+    /// One word for yes and one for no; an empty one is omitted.
     Flag(&'static str, &'static str),
     /// Its name for yes, and its [`opposite`] for no.
     Switch,
@@ -253,13 +253,13 @@ pub const DISCIPLINES: &[Spelling] = &[
     ours("floq", FloqParams::SPECS, &[NAT, SPLIT_GSO]),
 ];
 
-/// A value that tc cannot be told.
+/// A value that tc cannot express.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadValue {
     /// It is of another kind.
     #[error(transparent)]
     Kind(#[from] ParseError),
-    /// tc knows no nanoseconds.
+    /// tc has no unit of nanoseconds.
     #[error("{0} is not a whole number of microseconds")]
     Nanoseconds(Duration),
     /// tc keeps microseconds in 32 bits.
@@ -360,7 +360,7 @@ pub fn size(size: Bytes) -> String {
     size.get().to_string()
 }
 
-/// A rate as a whole number of a unit: tc computes in floating point, where a fraction may lose the
+/// A rate as a whole number of a unit: tc computes in floating point, and a fraction may lose the
 /// last bit/s.
 pub fn rate(rate: Rate) -> String {
     let bits = rate.as_bits();

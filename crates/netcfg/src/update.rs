@@ -147,7 +147,7 @@ fn with_slot(old: &RootQdisc, new: &RootQdisc) -> Option<RootQdisc> {
     Some(new)
 }
 
-/// `changes` as if what `updates` changed in place had been so from the start.
+/// `changes` as if the changes in place by `updates` had been there from the start.
 pub(crate) fn merged(changes: &[Change], updates: &[Change]) -> Vec<Change> {
     let mut merged = changes.to_vec();
     for update in updates {

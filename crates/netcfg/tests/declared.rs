@@ -1,8 +1,8 @@
 //! A parameter of one of our disciplines is the same in Rust, in its kernel module, in tc's plugin, in
 //! the manual page and here: name, unit, range and default.
 //!
-//! The module's policy, defaults and words of tc are made of one list, `kernel/*/*_params.h`, which
-//! `kernel/test/declared.c` prints; tc's plugin is asked itself.
+//! The module's policy, defaults and words of tc are generated from one list,
+//! `kernel/*/*_params.h`, which `kernel/test/declared.c` prints; tc's plugin is queried itself.
 //!
 //! An executable of its own: a child between its fork and its exec holds the locks of the journals that
 //! the other tests open and close.
@@ -96,7 +96,7 @@ fn value(spec: &Spec, text: &str) -> Option<i64> {
     Some(number.try_into().unwrap())
 }
 
-/// How Rust and C differ in a parameter; nothing where they do not.
+/// Differences between Rust and C in a parameter; none if they agree.
 fn differences(spec: &Spec, other: &Listed) -> Vec<String> {
     let mut found = Vec::new();
     if !kinds(spec.kind).contains(&other.kind.as_str()) {
@@ -244,7 +244,7 @@ fn the_plugin_takes_what_netcfg_writes_and_no_more() {
             let Some((least, most)) = spec.range.filter(|_| spec.kind != "targets") else {
                 continue;
             };
-            // Half of it above, and something below where there is something.
+            // Half of it above, and a part below if possible.
             let beyond = format!("{}{most}", most.chars().next().unwrap());
             for text in [least, most] {
                 let number = shows(text).and_then(|shown| number(&shown));
@@ -271,7 +271,7 @@ fn the_plugin_takes_what_netcfg_writes_and_no_more() {
 fn paragraph<'a>(page: &'a str, name: &str, default: &str) -> &'a str {
     let (_, parameters) = page.split_once(".SH PARAMETERS").unwrap();
     let (parameters, _) = parameters.split_once("\n.SH").unwrap();
-    // A choice may stand by its values, and a flag by both of its words.
+    // A choice may be written by its values, and a flag by both of its words.
     let heads = |head: &str| {
         let words: Vec<_> = head.split([' ', '"']).collect();
         words.contains(&name) || name == "framing" && words.contains(&default)
@@ -316,7 +316,7 @@ fn the_manual_pages_say_the_same() {
                     );
                 }
                 "CHOICE" => assert_eq!(said, [spec.default], "{place}"),
-                // It is raw, which has none, and its range stands in the text.
+                // It is raw, which has none, and its range is in the text.
                 "OWN" if spec.name == "overhead" => {
                     let range = format!("[{} to {}]", other.range.0, other.range.1);
                     assert!(paragraph.contains(&range), "{place}");

@@ -59,7 +59,7 @@ fn cleared(name: &str, journal: &[u8]) -> (Result<bool, String>, Vec<String>) {
     (result.map_err(|error| error.message), recorder.0)
 }
 
-/// Whether it changes nothing.
+/// Whether it makes no changes.
 fn looks(command: &str) -> bool {
     let looks = [" show dev ", "nft 'list ", "sysctl -n "];
     looks.iter().any(|words| command.contains(words))
@@ -194,7 +194,7 @@ fn giant_deep_and_binary_ones_are_refused() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever bytes are changed: what runs has one of the known shapes and names eth0 or its ifb.
+    /// With any bytes changed, every command has one of the known shapes and names eth0 or its ifb.
     #[test]
     fn only_known_commands_come_of_it(
         edits in prop::collection::vec((0..GOOD.len(), any::<u8>()), 1..4),

@@ -184,7 +184,7 @@ fn every_fault_of_a_second_application() {
                     let result = applied(&mut model, &folder, second);
                     let why = format!("{first:?} {second:?} {fault:?} at {at}: {result:?}");
                     let reached = model.calls > at;
-                    // Nothing of ours is there without a journal.
+                    // Without a journal none of our changes is there.
                     assert!(!folder.is_empty() || model.links == before, "{why}");
                     recovers(&mut model, &folder, &before, &why);
                     if !reached {

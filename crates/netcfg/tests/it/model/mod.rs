@@ -1,5 +1,5 @@
-//! A model of a host's devices, queues and tables, as far as `tc`, `ip`, `nft`, `sysctl` and `modprobe`
-//! are used here, with the kernel's rules on what can be replaced by what; it can fail, or die, at any
+//! A model of a host's devices, queues and tables, as far as `tc`, `ip`, `nft`, `sysctl` and
+//! `modprobe` are used here, with the kernel's rules on replacements; it can fail, or die, at any
 //! command.
 
 pub mod folder;
@@ -37,12 +37,12 @@ pub struct Link {
     pub filters: Vec<String>,
 }
 
-/// How a command goes wrong.
+/// The fault of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// It has no effect, and says so.
+    /// It has no effect, and reports failure.
     Fails,
-    /// It has its effect, and says that it failed.
+    /// It has its effect, but reports failure.
     FailsAfterwards,
     /// The process that runs it dies before it.
     DiesBefore,
@@ -83,7 +83,7 @@ impl Model {
         model
     }
 
-    /// A new process, for which nothing goes wrong.
+    /// A new process, without faults.
     pub fn revive(&mut self) {
         self.calls = 0;
         self.faults.clear();
