@@ -1,5 +1,5 @@
 # Two commands matter: `make demo` does the main job, `make test` passes all tests.
-# Each sets up what it needs; `sh scripts/setup.sh` says what that is.
+# Each sets up what it needs; see `scripts/setup.sh`.
 
 CARGO ?= cargo
 # The profile of what is run; dev is that of the tests, and shares their dependencies.
@@ -27,17 +27,17 @@ lint:
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked --quiet
 
-# Licences, bans, sources and advisories of everything that is depended on. Builds cargo-deny, once.
+# Licences, bans, sources and advisories of all dependencies. Builds cargo-deny, once.
 .PHONY: deny
 deny: setup
 	sh scripts/deny.sh
 
-# The commands of the documents that take minutes, and what they print.
+# The commands of the documents that take minutes, and their output.
 .PHONY: test-docs
 test-docs: setup
 	$(CARGO) test --locked -p analects --test it -- --ignored long_commands
 
-# Every check there is, in some hours; what passed with the same files is skipped. STAGES="a b" for some.
+# All checks, in some hours; those that passed with the same files are skipped. STAGES="a b" for some.
 .PHONY: release-gate
 release-gate: setup
 	python3 scripts/check $(or $(STAGES),gate)
@@ -54,58 +54,58 @@ test-live: setup
 	sh scripts/test-live.sh
 
 # `analects link` with real programs, in network namespaces of its own; it takes root, or a
-# /dev/net/tun that everybody may use.
+# /dev/net/tun that all users may use.
 .PHONY: test-link
 test-link: setup
 	sh scripts/test-link.sh
 
-# What `analects probe` says of sixteen links, with real packets: some four minutes. As test-link.
+# The verdicts of `analects probe` on sixteen links, with real packets: some four minutes. As test-link.
 .PHONY: probe-matrix
 probe-matrix: setup
 	$(CARGO) build --profile $(ANALECTS_PROFILE) --locked -p analects
 	sh scripts/probe-over-link.sh
 
-# The speed of `analects link` beside mahimahi's mm-link, where MAHIMAHI names a build of that. Writes
+# The speed of `analects link` compared with mahimahi's mm-link, if MAHIMAHI names a build of that. Writes
 # target/bench-live.json.
 .PHONY: bench-live
 bench-live: setup
 	$(CARGO) build --profile $(ANALECTS_PROFILE) --locked -p analects
 	python3 scripts/bench-live.py
 
-# `gcc` beside libwebrtc's own, which is fetched and built once, outside of the tree. Writes the
+# `gcc` compared with libwebrtc's own, which is fetched and built once, outside of the tree. Writes the
 # records that `make test` replays.
 .PHONY: witness
 witness: setup
 	sh scripts/witness.sh
 
 # Speed: ours, and ns-3's where libns3-dev is installed. Writes target/bench.json.
-# SHORT=1 only sees that everything can be measured.
+# SHORT=1 only checks that everything can be measured.
 bench: setup
 	sh scripts/bench.sh $(if $(SHORT),--short)
 
-# The table of docs/reference/ns3.md: the safe rows of ns-3, and ours beside them.
+# The table of docs/reference/ns3.md: the safe rows of ns-3, next to ours.
 reference: setup
 	$(CARGO) build --release --locked -p bench
 	target/release/bench reference bench/ns3
 
-# What the paper did not ask, in docs/reproduction: quick runs, of the recordings in ANALECTS_DATA if set.
-# What needs Linux has pages of its own, below: no kernel is looked for here.
+# Questions not in the paper, in docs/reproduction: quick runs, of the recordings in ANALECTS_DATA if set.
+# Experiments that need Linux have pages of their own, below: no kernel is looked for here.
 reproduction: export ANALECTS_CACHE = target/without-kernel
 reproduction: setup
 	$(CARGO) build --profile $(ANALECTS_PROFILE) --locked -p analects
 	$(ANALECTS) reproduce confucius-beyond/all --quick --format markdown > target/confucius-beyond.md
 	mv target/confucius-beyond.md docs/reproduction/
 
-# mencius beside eight others over 200 combinations of calls, neighbours and links, and beside abuse:
-# 54,000 runs and 4,800, and 4,760 of recorded links: two or three hours of two processors. What was interrupted goes on where it was.
+# mencius compared with eight others over 200 combinations of calls, neighbours and links, and under abuse:
+# 54,000 runs and 4,800, and 4,760 of recorded links: two or three hours of two processors. An interrupted run is continued.
 # SHORT=1 takes twelve combinations and three seeds.
 .PHONY: matrix
 matrix: setup
 	$(CARGO) build --profile $(ANALECTS_PROFILE) --locked -p analects
 	$(ANALECTS) reproduce matrix/household matrix/abuse matrix/recorded-wifi matrix/recorded-4g matrix/computers $(if $(SHORT),--quick)
 
-# FLOQ's evaluation and its open questions: some forty minutes of a processor. What was interrupted goes on
-# where it was. SHORT=1 makes quick runs of its mechanism and of its place beside fair queues.
+# FLOQ's evaluation and its open questions: some forty minutes of a processor. An interrupted run is
+# continued. SHORT=1 makes quick runs of its mechanism and of its comparison with fair queues.
 .PHONY: reproduction-floq
 reproduction-floq: export ANALECTS_CACHE = target/without-kernel
 reproduction-floq: setup
@@ -119,7 +119,7 @@ else
 	mv target/floq-beyond.md docs/reproduction/
 endif
 
-# The thesis on age-based scheduling, and what it left open: quick runs, half an hour of two processors at
+# The thesis on age-based scheduling, and its open questions: quick runs, half an hour of two processors at
 # most. SHORT=1 takes one experiment of it.
 .PHONY: reproduction-thesis
 reproduction-thesis: export ANALECTS_CACHE = target/without-kernel
@@ -132,7 +132,7 @@ else
 	mv target/thesis.md docs/reproduction/
 endif
 
-# Tonopah's evaluation, and what it left open: quick runs, some ten minutes of two processors. SHORT=1
+# Tonopah's evaluation, and its open questions: quick runs, some ten minutes of two processors. SHORT=1
 # takes its table III.
 .PHONY: reproduction-tonopah
 reproduction-tonopah: export ANALECTS_CACHE = target/without-kernel

@@ -9,10 +9,10 @@ done
 [ -n "$missing" ] || exit 0
 echo "apt: installing$missing"
 if [ "$(id -u)" = 0 ]; then root=; else root=sudo; fi
-# One after the other: apt refuses to work beside another apt.
+# One after the other: apt refuses to run in parallel with another apt.
 exec 8>"${TMPDIR:-/tmp}/analects-apt.lock"
 flock 8
 $root apt-get update -qq
-# The names are words.
+# The names are split into words.
 # shellcheck disable=SC2086
 DEBIAN_FRONTEND=noninteractive $root apt-get install -y -qq --no-install-recommends $missing

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Measures speed and cost and writes target/bench.json. Beside ns-3 where libns3-dev is installed,
-# and with instructions counted where valgrind is. Takes a few minutes; bench.sh --short fewer.
+# Measures speed and cost and writes target/bench.json. Compares with ns-3 if libns3-dev is installed,
+# and counts instructions if valgrind is. Takes a few minutes; bench.sh --short fewer.
 set -eu
 cd "$(dirname "$0")/.."
 cargo build --release --locked --quiet -p bench

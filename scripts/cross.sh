@@ -5,7 +5,7 @@
 # - the C core replays a trace and must decide as it does here;
 # - the tc plugin parses and prints;
 # - the module is compiled against Debian's kernel headers, which Debian has for all of these
-#   but big-endian mips.
+#   except big-endian mips.
 set -eu
 cd "$(dirname "$0")/.."
 sh scripts/apt.sh gcc make libc6-dev gawk qemu-user-static \
@@ -21,7 +21,7 @@ common="kernel/tc/tc_words.c kernel/tc/tc_figures.c kernel/tc/tc_print.c"
 # build COMPILER FOLDER: the programs, static so that qemu needs no libraries.
 build() {
     mkdir -p "$2"
-    # The lists are words.
+    # The lists are split into words.
     # shellcheck disable=SC2086
     {
         "$1" $flags -static -o "$2/replay" kernel/test/replay_confucius.c

@@ -2,7 +2,7 @@
 # Builds the Debian package of the program into target/deb: analects, its manual pages and
 # completions.
 #   sh scripts/deb-program.sh [--check]
-# --check runs lintian on it too. Needs no root, except to install what building needs.
+# --check runs lintian on it too. Needs no root, except to install build dependencies.
 set -eu
 cd "$(dirname "$0")/.."
 sh scripts/apt.sh dpkg-dev fakeroot
@@ -46,7 +46,7 @@ printf 'analects (%s) unstable; urgency=medium\n\n  * See the project.\n\n -- Th
     "$version" "$(sed -n 's/^ -- .*>  //p' packaging/debian/changelog | head -n 1)" |
     gzip -9n >"$share/doc/analects/changelog.gz"
 
-# What libraries it needs: dpkg-shlibdeps wants to be where a source package is.
+# The libraries it needs: dpkg-shlibdeps has to run in a source package's folder.
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/debian"

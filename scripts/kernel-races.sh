@@ -1,10 +1,10 @@
 #!/bin/sh
 # The qdisc on two processors under KCSAN, which looks for data races, and lockdep: `make
 # test-kernel-races` (kernel/test/README.md). Fails for a race with our module on a stack, and for
-# whatever else the kernel reports.
-# usage: scripts/kernel-races.sh [SECONDS]     for each of four kinds of load, 20 where nothing is said
+# any other report of the kernel.
+# usage: scripts/kernel-races.sh [SECONDS]     for each of four kinds of load, 20 by default
 # Builds the kernel once, in about 7 minutes on two cores, and keeps it. Needs root only to install
-# what is missing and to make a chroot.
+# missing packages and to make a chroot.
 set -eu
 cd "$(dirname "$0")/.."
 . scripts/kernel/common.sh
@@ -22,13 +22,13 @@ fail() {
 
 [ "$(uname -m)" = x86_64 ] || fail "the kernel is for x86-64, this machine is $(uname -m)"
 own=$races arch=x86_64 config=kernel/test/races.config
-# Of the kernel only the network is watched, and our modules: all else would only make it slow.
+# Only the kernel's network and our modules are watched: the rest would only make it slow.
 # shellcheck disable=SC2016 # make's words
 flags='KCSAN_SANITIZE=$(if $(filter net/% drivers/net/%,$(obj)/),,n)'
 . scripts/kernel/own.sh
 . kernel/test/reports.sh
 
-# What `vm` boots: the kernel and its modules as the stock ones are kept.
+# The files that `vm` boots: the kernel and its modules, stored like the stock ones.
 install_kernel() {
     if [ "$races/release" -nt "$races/built" ]; then return; fi
     rm -rf "$races/root" "$races/base.stamp"
@@ -39,8 +39,8 @@ install_kernel() {
     cat "$races/build/include/config/kernel.release" >"$races/release"
 }
 
-# machine NAME ARGUMENTS...: a machine with two processors, watched; its words are in NAME.log, its
-# kernel's in NAME/log.
+# machine NAME ARGUMENTS...: a machine with two processors, watched; its output is in NAME.log, its
+# kernel's log in NAME/log.
 machine() {
     name=$1
     shift
@@ -56,8 +56,8 @@ under_load() {
         "sh races-in-guest.sh sh smp-in-guest.sh $(basename "$2") ./send ./dump $seconds"
 }
 
-# races_of NAME MODULE: KCSAN's reports in that machine, "ours" and the title where a function of the
-# module is on a stack of it, "stack" and the title where none is.
+# races_of NAME MODULE: KCSAN's reports in that machine, "ours" and the title if a function of the
+# module is on a stack of it, "stack" and the title if none is.
 races_of() {
     head -n 1 "$logs/$1/log" | grep -q 'Linux version' || fail "the beginning is lost: $logs/$1/log"
     awk -v "module=[$2]" '
@@ -79,7 +79,7 @@ prove_detectors() {
         fail "broken.ko does not load: $logs/broken.log"
     races_of broken broken | grep -q '^ours.*data-race in count ' || fail "a race is not reported: $logs/broken/log"
     others_of broken | grep -q 'sleeping function' || fail "sleeping in atomic context is not reported: $logs/broken/log"
-    # A report of lockdep is printed whatever the console's level, and ends the run.
+    # A report of lockdep is printed at any level of the console, and ends the run.
     if machine order --file "$races/broken/broken.ko" -- 'insmod broken.ko what=order' ||
         ! grep -q 'possible circular' "$logs/order.log"; then
         fail "locks in the wrong order are not reported: $logs/order.log"

@@ -4,7 +4,7 @@
 # usage: scripts/kernel-sanitizers.sh [--long] [--seed N] [--kind QDISC]
 #        scripts/kernel-sanitizers.sh --build
 # Builds the kernel once, in about 6 minutes on two cores, and keeps it; --build does no more.
-# Needs root only to install what is missing.
+# Needs root only to install missing packages.
 set -eu
 cd "$(dirname "$0")/.."
 project=$PWD
@@ -37,7 +37,7 @@ arch=um config=kernel/test/uml.config
 . scripts/kernel/own.sh
 
 # boot NAME SECONDS TIME SCRIPT ARGUMENTS...: runs the script as init of the kernel and shows what
-# it says; all of the console goes to a log. Fails without the verdict "ok".
+# its output; all of the console goes to a log. Fails without the verdict "ok".
 boot() {
     log=$logs/$1.log limit=$2 time=$3 script=$4
     shift 4
@@ -84,7 +84,7 @@ if [ -n "$ours" ]; then
 fi
 [ $length = long ] && limit=10800 || limit=1800
 
-# test_part KIND PART: one machine, of one processor; each line of what it says begins with the part.
+# test_part KIND PART: one machine, of one processor; each line of its output begins with the part.
 test_part() {
     [ "$2" = exact ] && time="time-travel=inf-cpu" || time="time-travel"
     boot "$1-$2" "$limit" "$time" uml-churn.sh "kind=$1" "part=$2" "length=$length" "seed=$seed" |

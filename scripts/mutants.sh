@@ -1,10 +1,10 @@
 #!/bin/sh
-# Mutants of Confucius, and which of them no test kills.
+# Mutants of Confucius, and the survivors among them.
 #
 #   sh scripts/mutants.sh [c|rust]...
 #
 # c: each mutant of the core in kernel/ replays the traces that were worked out by hand and random
-# ones, and is dead when it decides otherwise than the discipline in Rust, crashes or hangs. rust:
+# ones, and is dead if it decides differently from the discipline in Rust, crashes or hangs. rust:
 # cargo-mutants. Both leave a list of survivors in target/mutants; whether one of them decides as it
 # should is for a reader to say. Those in C of which a reader did stand in kernel/test/mutants-alive.txt,
 # and another one is a failure. JOBS=4 tries so many at once.
@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.."
 root=$PWD out=$PWD/target/mutants jobs=${JOBS:-$(nproc)}
 mkdir -p "$out"
 
-# Whether a program decides as the discipline in Rust.
+# Whether a program's decisions are those of the discipline in Rust.
 agrees() {
     for traces in written random more; do
         timeout 20 "$1" < "$out/$traces.trace" > "$1.decisions" 2>/dev/null || return 1
@@ -21,7 +21,7 @@ agrees() {
     done
 }
 
-# Tries one line of "$out/c.list", which is FILE TAB LINE TAB what it becomes, and prints it if it lives.
+# Tries one line of "$out/c.list", which is FILE TAB LINE TAB REPLACEMENT, and prints it if it lives.
 try_one() {
     folder=$out/c.$1
     mutant=$(sed -n "${1}p" "$out/c.list")

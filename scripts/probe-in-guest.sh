@@ -33,7 +33,7 @@ case $1 in
 pfifo | fq) discipline="$* limit $packets" ;;
 cake) discipline="$* unlimited" ;;
 esac
-# Word splitting is wanted: a discipline comes with its settings.
+# Word splitting is intended: a discipline comes with its settings.
 # shellcheck disable=SC2086
 ip netns exec router tc qdisc add dev $queue parent 1:1 handle 2: $discipline
 : >/tmp/served

@@ -1,8 +1,8 @@
 #!/bin/sh
-# What `analects probe` says of Linux's queues, in real kernels under virtual time: a line for each cell,
-# and how often each verdict came for each kind of queue. Needs `make kernel-engine` and QEMU.
+# The verdicts of `analects probe` on Linux's queues, in real kernels under virtual time: a line for each cell,
+# and the number of each verdict for each kind of queue. Needs `make kernel-engine` and QEMU.
 # probe-matrix.sh [KERNEL [RATES [RTTS [WAYS]]]], such as: probe-matrix.sh 6.1 "5 10" "20 50" "down up"
-# An instruction of the guest's takes a nanosecond: at 50 Mbit/s that, not the link, limits the probe.
+# An instruction of the guest takes a nanosecond: at 50 Mbit/s that, not the link, limits the probe.
 set -eu
 cd "$(dirname "$0")/.."
 kernel=${1:-6.1} rates=${2:-10} rtts=${3:-20} ways=${4:-down}

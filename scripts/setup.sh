@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what building needs beside a Rust toolchain: a C linker. Asks for root only then.
+# Installs the build dependency other than a Rust toolchain: a C linker. Asks for root only then.
 set -eu
 if ! command -v cargo >/dev/null; then
     echo "setup: cargo is missing; install a Rust toolchain (https://rustup.rs)" >&2

@@ -1,8 +1,8 @@
 #!/bin/sh
 # The tc plugins under the tc of other Debian releases: the tdc cases on a stock kernel, with
-# Debian 13's and unstable's iproute2 in the place of Debian 12's.
-#   sh scripts/tc-versions.sh [KERNEL]        (6.1 where none is named)
-# Needs what `make kernel-engine` makes. The releases' tc are fetched once and kept in the cache.
+# Debian 13's and unstable's iproute2 instead of Debian 12's.
+#   sh scripts/tc-versions.sh [KERNEL]        (6.1 by default)
+# Needs the output of `make kernel-engine`. The releases' tc are fetched once and kept in the cache.
 set -eu
 cd "$(dirname "$0")/.."
 . scripts/kernel/common.sh
@@ -29,7 +29,7 @@ sh scripts/kernel-test-programs.sh "$results/programs"
 for discipline in confucius mencius floq; do
     python3 kernel/tc/tests/compile.py "kernel/tc/tests/$discipline.json" > "$results/$discipline.sh"
 done
-# By Debian 12's compiler, so that the same plugins run in all of them.
+# Built by Debian 12's compiler, so that the same plugins run in all of them.
 tc_plugins "$kernel" "$results/tc"
 
 for suite in trixie sid; do
@@ -37,7 +37,7 @@ for suite in trixie sid; do
     mkdir -p "$results/$suite"
     libraries=$cache/tc-$suite/usr/lib/x86_64-linux-gnu
     loader=$cache/tc-$suite/usr/lib64/ld-linux-x86-64.so.2
-    # What tc is linked with, from its own release.
+    # tc's libraries, from its own release.
     "$loader" --library-path "$libraries" --list "$cache/tc-$suite/usr/sbin/tc" |
         sed -n 's/.* => \(\/[^ ]*\) .*/\1/p' | xargs -I LIBRARY cp -L LIBRARY "$results/$suite/"
     cp -L "$loader" "$results/$suite/ld.so"

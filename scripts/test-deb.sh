@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the packages of target/deb in a fresh Debian 12, where DKMS has to build the module
-# for that Debian's kernel; tries them, removes them, and looks for what they left behind.
+# for that Debian's kernel; tries them, removes them, and looks for files that they left behind.
 #   sh scripts/test-deb.sh
 # Needs root for the chroot. The system (450 MB) is kept in the cache: 3 minutes the first time.
 set -eu
@@ -31,13 +31,13 @@ cp target/deb/analects-dkms_*.deb target/deb/iproute2-analects_*.deb "$root/pack
 cat > "$root/packages/test.sh" <<'END'
 set -eu
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C PATH=/usr/sbin:/usr/bin:/sbin:/bin
-# Logs, caches and the package database say that something was installed, and may.
+# Logs, caches and the package database record the installation, which is allowed.
 files() {
     find / -xdev \( -path /proc -o -path /packages -o -path /var/log -o -path /var/cache \
         -o -path /var/lib/dpkg -o -path /var/lib/apt -o -path /tmp \) -prune -o -print |
         LC_ALL=C sort
 }
-# dkms and depmod make what they need for any module first.
+# dkms and depmod make their own files for any module first.
 depmod -a "$(ls /lib/modules)" 2> /dev/null
 files > /packages/before
 
@@ -48,7 +48,7 @@ dkms status
 dkms status | grep -q "^analects/.*$kernel.*: installed" || { cat /packages/log; exit 1; }
 for discipline in confucius mencius floq; do
     modinfo -k "$kernel" sch_$discipline | grep -E '^(filename|license|vermagic)'
-    # What tc says comes of the plugin: without it, that it is unknown.
+    # tc's output comes from the plugin: without it, the qdisc is unknown.
     tc qdisc add dev lo root $discipline help 2>&1 | grep "Usage: ... $discipline"
     tc qdisc add dev lo root $discipline limit 0 2>&1 | grep 'limit: found "0"'
     man -w tc-$discipline
@@ -61,7 +61,7 @@ files > /packages/after
 diff /packages/before /packages/after
 echo "test-deb: nothing was left behind"
 END
-# A mount namespace of its own: what is mounted in there ends with it.
+# A mount namespace of its own: its mounts end with it.
 # shellcheck disable=SC2016
 unshare --mount --pid --fork sh -c 'mount -t proc proc "$1/proc" && chroot "$1" sh /packages/test.sh' \
     sh "$root"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # The qdiscs in stock kernels: `make test-kernel`. On 6.1, 6.12 and 7.x: builds without a warning,
-# loads, carries traffic, decides as in Rust, answers tc as the tdc cases say, survives hostile
-# netlink; and the same seed gives the same bytes twice. Root is asked for only to make chroots.
+# loads, carries traffic, decides as in Rust, answers tc as the tdc cases expect, survives hostile
+# netlink; and the same seed gives the same bytes twice. Asks for root only to make chroots.
 #
-# usage: scripts/test-kernel.sh [--short] [6.1|6.12|7.x]...     (all kernels where none is named)
+# usage: scripts/test-kernel.sh [--short] [6.1|6.12|7.x]...     (all kernels by default)
 # --short: builds without a warning, carries packets, decides as in Rust.
 set -eu
 cd "$(dirname "$0")/.."
@@ -54,7 +54,7 @@ sh scripts/kernel-test-programs.sh "$PWD/$results/programs"
 tc_plugins "$1" "$PWD/$results/tc"
 mkdir "$results/plugins"
 cp "$results"/tc/tc/q_*.so "$results/plugins/"
-# Those of mencius and floq are longer, and the guest has them in memory.
+# Traces of mencius and floq are longer, and the guest has them in memory.
 for discipline in $disciplines; do
     if [ "$discipline" = confucius ]; then traces=100; else traces=40; fi
     ANALECTS_TRACES=$traces ANALECTS_TRACE_DIR=$PWD/$results/traces/$discipline \
@@ -69,10 +69,10 @@ fi
 
 vm() { "$target/debug/vm" --limit 1200 "$@"; }
 
-# failed KERNEL/NAME: it is told again at the end, where whoever reads only that sees it.
+# failed KERNEL/NAME: reported again at the end, for readers of the end only.
 failed() { echo "$1" >>"$results/failed"; }
 
-# one KERNEL NAME ARGUMENTS...: a machine whose command must succeed; what it says is kept.
+# one KERNEL NAME ARGUMENTS...: a machine whose command must succeed; its output is kept.
 one() {
     local log=$results/$1-$2.log kernel=$1 name=$2
     shift 2
@@ -85,7 +85,7 @@ one() {
     fi
 }
 
-# check KERNEL NAME ARGUMENTS...: as one, beside others: a machine's time does not depend on the host's load.
+# check KERNEL NAME ARGUMENTS...: as one, in parallel with others: a machine's time does not depend on the host's load.
 check() {
     while [ "$(jobs -pr | wc -l)" -ge "$machines" ]; do wait -n || true; done
     one "$@" &
@@ -97,7 +97,7 @@ alone() {
     one "$@"
 }
 
-# warns KERNEL: a warning in that kernel must fail its machine, or none of the checks below means much.
+# warns KERNEL: a warning in that kernel must fail its machine, or the checks below mean little.
 warns() {
     log=$results/$1-warning.log
     if vm --kernel "$1" --file "$results/$1/test/broken.ko" -- 'insmod broken.ko what=warn' >"$log" 2>&1 ||
@@ -131,7 +131,7 @@ replays() { # KERNEL
     done
 }
 
-# What only the whole form has, after smoke and replays.
+# Tests of the whole form only, after smoke and replays.
 full() { # KERNEL
     smoke "$1" smoke-again
     check "$1" around --file "$module" --file kernel/test/around-in-guest.sh --file "$results/programs/send" \

@@ -1,6 +1,6 @@
 #!/bin/sh
 # `analects link` with real programs: rate and round trip, TCP with checksums, ICMP and the MTU, IPv4 and
-# IPv6, links within links, scenarios over real sockets, the command's status and signals, and what is left when it is killed. In a
+# IPv6, links within links, scenarios over real sockets, the command's status and signals, and the remains when it is killed. In a
 # network namespace of its own, never in the host's.
 #
 #   test-link.sh [ANALECTS]
@@ -77,7 +77,7 @@ link --rtt 40ms -- ping -6 -c 10 -i 0.1 fd61:6e61:6c65:6374::1 || fail "ping ove
 between "round trip over IPv6" "$(least)" 40.0 41.0
 passed "the round trip is that of the model, IPv4 and IPv6"
 
-# The MTU is 1500: 20 bytes of IP, 8 of ICMP. A segment that is too long says so.
+# The MTU is 1500: 20 bytes of IP, 8 of ICMP. A segment that is too long causes an error.
 link -- ping -c 1 -M do -s 1472 $near || fail "a packet of 1500 bytes"
 if link -- ping -c 1 -M do -s 1473 $near; then fail "a packet of 1501 bytes passes"; fi
 cat "$work/out" "$work/err" | grep -q 'mtu=1500' || fail "no word on the MTU"
@@ -185,7 +185,7 @@ link --rtt 10ms -- "$analects" link --rtt 20ms -- ping -c 3 -i 0.1 100.64.0.5 ||
 between "round trip to the link between" "$(least)" 20.0 21.0
 passed "a link in a link"
 
-# The engine live: a scenario's applications over real sockets, with the simulator beside it.
+# The engine live: a scenario's applications over real sockets, compared with the simulator.
 cat >"$work/live.toml" <<'S'
 disciplines = ["pfifo", "fq_codel", "confucius"]
 duration = "7s"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # `analects tc` with the real tc and ip, in a network namespace of its own: applied, shown, changed,
 # cleared; failing at every command; interrupted and killed in the middle. Never on a device of the
-# host's. Uses what disciplines the running kernel has.
+# host's. Uses the disciplines that the running kernel has.
 #
 #   test-live.sh [ANALECTS]
 # shellcheck disable=SC2086 # $ingress is several words or none
@@ -23,7 +23,7 @@ if [ "${1:-}" != --inside ]; then
     analects=$(realpath "$analects")
     [ -x "$analects" ] || { echo "test-live: $analects cannot be run" >&2; exit 1; }
     unshare -Urn true 2>/dev/null || missing "a namespace cannot be made here: unshare -Urn fails"
-    # -U: no root is needed, and none is to be had. -n: nothing of the host's network is in reach.
+    # -U: no root is needed, and none can be had. -n: nothing of the host's network is in reach.
     exec unshare -Urn sh "$0" --inside "$analects"
 fi
 
@@ -63,7 +63,7 @@ if ! { ip link add ifb-test type ifb && ip link set ifb-test up && ip link del i
 fi
 tc qdisc del dev v1 ingress 2>/dev/null || true
 
-# Everything that could be different. The number of references, and the index by which an action is
+# All state that could differ. The number of references, and the index by which an action is
 # listed, are the kernel's own.
 network() {
     for device in v0 v1; do
@@ -89,7 +89,7 @@ no_journal() {
 tc_() {
     "$analects" tc "$@" --state "$state" >"$work/out" 2>"$work/err"
 }
-# Whether the last complaint says this, wherever its lines were broken.
+# Whether the last complaint contains this, independent of its line breaks.
 complains() {
     tr -d '| \n' <"$work/err" | grep -Eq "$(echo "$1" | tr -d ' ')"
 }
@@ -188,7 +188,7 @@ done
 passed "what is missing is named, and the host left as it was"
 
 # A tc and an ip that count the changes they are asked for, and at number $FAULT_AT fail, or kill or
-# interrupt whoever asked: before or after having done it.
+# interrupt the caller: before or after having done it.
 mkdir "$work/bin"
 for program in tc ip; do
     real=$(command -v $program)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The modules as a patch series (packaging/upstream): `make test-upstream`. It applies to Debian's
-# source of 7.x, is what checkpatch.pl wants, and builds there without a warning, built in and as a
-# module. The kernel is user-mode Linux, which any compiler builds; no root but for missing packages.
+# source of 7.x, passes checkpatch.pl, and builds there without a warning, built in and as a
+# module. The kernel is user-mode Linux, which any compiler builds; no root except for missing packages.
 set -eu
 cd "$(dirname "$0")/.."
 . scripts/kernel/common.sh
@@ -22,7 +22,7 @@ rm -rf "$work"
 mkdir -p "$work"
 sh packaging/upstream/series.sh "$source" "$work/patches"
 
-# A tree of its own, which costs no room where links can be had: patch replaces files.
+# A tree of its own, which costs no space if links can be made: patch replaces files.
 cp -al "$source" "$work/tree" 2>/dev/null || { rm -rf "$work/tree" && cp -a "$source" "$work/tree"; }
 for patch in "$work"/patches/*.patch; do
     patch -s -p1 --fuzz=0 -d "$work/tree" <"$patch"
@@ -47,7 +47,7 @@ for file in "$work"/tree/net/sched/*confucius* "$work"/tree/net/sched/flow_* \
     esac
 done
 
-# With events, which the tests' kernel has no need of.
+# With events, which the tests' kernel does not need.
 {
     grep -v CONFIG_FTRACE kernel/test/uml.config
     echo CONFIG_FTRACE=y
@@ -56,7 +56,7 @@ done
 for how in y m; do
     say "building them as $how"
     ours="CONFIG_NET_SCH_CONFUCIUS=$how CONFIG_NET_SCH_MENCIUS=$how CONFIG_NET_SCH_FLOQ=$how"
-    # The lines are words.
+    # The lines are split into words.
     # shellcheck disable=SC2086
     { cat "$work/config" && printf '%s\n' $ours; } >"$work/config-$how"
     build() { make -s -C "$work/tree" ARCH=um O="$work/build" KCONFIG_ALLCONFIG="$work/config-$how" "$@" >>"$work/build.log" 2>&1; }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The witness for `gcc`: libwebrtc's own goog_cc, out of Debian's source package of Chromium, built
 # outside of the tree in ${ANALECTS_CACHE:-~/.cache/analects}/witness (some 1.1 GB, kept).
-# Then both run in the same calls; what the witness was told and said goes into
+# Then both run in the same calls; the input and output of the witness go into
 # crates/cca/tests/it/witness, and the test there replays ours over it.
 #
 # usage: scripts/witness.sh          ANALECTS_DATA names a folder with office-wifi/0.txt, if set
@@ -15,7 +15,7 @@ records=crates/cca/tests/it/witness
 
 sh scripts/apt.sh g++ make xz-utils ca-certificates debian-archive-keyring
 
-# Lists of sources of its own: this machine's stay as they are.
+# Its own lists of sources: this machine's are not changed.
 apt() {
     apt-get -qq -o Dir::Etc::sourcelist="$cache/apt/sources.list" -o Dir::Etc::sourceparts=- \
         -o Dir::State::lists="$cache/apt/lists" -o Dir::Cache="$cache/apt" \

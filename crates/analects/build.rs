@@ -1,11 +1,11 @@
-//! What the results of each engine depend on in this workspace: a hash of sources, the same on every
-//! machine. Results are kept under it.
+//! The dependencies of each engine's results in this workspace: a hash of sources, the same on
+//! every machine. Results are kept under it.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What decides what is measured, whoever runs it.
+/// Sources on which measurements depend with every engine.
 const COMMON: [&str; 8] = [
     "units",
     "qdisc",

@@ -2,9 +2,10 @@
 /*
  * gate: keeps a standing queue in the discipline below it, for measuring.
  *
- * A packet leaves only while more than `hold` packets wait. So the first `hold` packets stay, and
- * from then on one leaves for each that arrives: what such a packet costs is what the discipline
- * costs with that backlog. With hold = 0 the queue is empty before and after each packet.
+ * A packet leaves only while more than `hold` packets wait. So the first `hold`
+ * packets stay, and from then on one leaves for each that arrives: the cost of
+ * such a packet is that of the discipline with that backlog. With hold = 0 the
+ * queue is empty before and after each packet.
  */
 #include <linux/module.h>
 #include <linux/skbuff.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What kernels have under different names, 6.1 to 7.2. In tree nothing of this
- * is needed. The names COMPAT_HAS_... come from Kbuild.
+ * Functions that kernels have under different names, 6.1 to 7.2. In tree
+ * nothing of this is needed. The names COMPAT_HAS_... come from Kbuild.
  */
 #ifndef __FLOW_COMPAT_H
 #define __FLOW_COMPAT_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What is between the kernel and a discipline that tells flows apart: which
- * flow a packet is of, the parts of super-packets, what parents are told, and
- * classes that are only for looking at.
+ * The layer between the kernel and a discipline that tells flows apart: the
+ * flow of a packet, the parts of super-packets, notifications of parents, and
+ * classes that can only be dumped.
  *
- * Who includes this has a struct flow_sched as the first member of the qdisc's
+ * The including file has a struct flow_sched as the first member of the qdisc's
  * private data. All of it is under the qdisc's lock.
  */
 #ifndef __FLOW_SCHED_H
@@ -22,13 +22,13 @@
 #include "flow_nat.h"
 
 /**
- * struct flow_sched - what qdiscs have in common
+ * struct flow_sched - the common part of the qdiscs
  * @sch:	the qdisc that this is in
- * @table:	the core's block of flows; NULL until there is all that it needs
+ * @table:	the core's block of flows; NULL until its allocations exist
  * @filter_list: of @block
- * @block:	filters that say which flow a packet is of
+ * @block:	filters that select the flow of a packet
  * @to_free:	where the core's drops go; NULL outside of enqueue
- * @gone_packets: packets dropped that parents have counted, not told them yet
+ * @gone_packets: packets dropped that parents have counted, not reported yet
  * @gone_bytes:	their length
  * @memory_peak: most bytes of memory that packets have taken
  * @nat:	whether flows are told apart by their addresses before NAT
@@ -86,9 +86,9 @@ static __always_inline u32 flow_sched_hash(const struct flow_sched *q,
 }
 
 /*
- * The flow that a filter names by a classid's minor number, as `flow hash`
- * does; that of the headers where none does. Returns what enqueue has to, with
- * the packet gone, where a filter kept it from the queue, and else 0.
+ * Finds the flow that a filter names by a classid's minor number, as `flow
+ * hash` does, or else that of the headers. Returns 0, or the return value of
+ * enqueue, with the packet gone, if a filter kept it from the queue.
  */
 static noinline int flow_sched_classify(struct sk_buff *skb, struct Qdisc *sch,
 					struct tcf_proto *filter, u32 *hash,
@@ -178,7 +178,7 @@ static noinline int flow_sched_enqueue_parts(struct sk_buff *skb,
 	return NET_XMIT_SUCCESS;
 }
 
-/* A qdisc's enqueue(), around what its core does with a packet. */
+/* A qdisc's enqueue(), around the core's handling of a packet. */
 static __always_inline int flow_sched_enqueue(struct sk_buff *skb,
 					      struct Qdisc *sch,
 					      struct sk_buff **to_free,
@@ -205,13 +205,12 @@ static __always_inline int flow_sched_enqueue(struct sk_buff *skb,
 	if (unlikely(q->gone_packets))
 		flow_sched_tell_parents(q);
 	/*
-	 * If others made room it is not this sender who has to slow down: no
-	 * NET_XMIT_CN.
+	 * If others made room this sender need not slow down: no NET_XMIT_CN.
 	 */
 	return likely(taken) ? NET_XMIT_SUCCESS : NET_XMIT_DROP;
 }
 
-/* What dequeue() counts of a packet that leaves. */
+/* Counts a packet that leaves in dequeue(). */
 static __always_inline void flow_sched_sent(struct Qdisc *sch,
 					    struct sk_buff *skb)
 {
@@ -220,7 +219,7 @@ static __always_inline void flow_sched_sent(struct Qdisc *sch,
 	qdisc_bstats_update(sch, skb);
 }
 
-/* Blocks of some 50 MB at most: whoever has them made is charged. */
+/* Blocks of some 50 MB at most, charged to the caller. */
 static void *flow_sched_alloc(size_t size)
 {
 	return kvmalloc(size, GFP_KERNEL_ACCOUNT);
@@ -281,7 +280,7 @@ static void __maybe_unused flow_sched_walk(struct Qdisc *sch,
 	}
 }
 
-/* What left of a class, and what waits: @packets of them, and @queue. */
+/* Dumps the departures of a class, and its backlog: @packets, and @queue. */
 static int flow_sched_copy_class(struct gnet_dump *d, u64 sent_packets,
 				 u64 sent_bytes, u32 packets,
 				 struct gnet_stats_queue *queue)

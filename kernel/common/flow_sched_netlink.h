@@ -17,7 +17,7 @@ enum flow_sched_kind {
 	FLOW_SCHED_TIME,
 };
 
-/* What the kinds in the lists of parameters are here. */
+/* The kinds in the lists of parameters, as they are here. */
 #define FLOW_KIND_FLAG		FLOW_SCHED_U8
 #define FLOW_KIND_CHOICE	FLOW_SCHED_U8
 #define FLOW_KIND_NUMBER	FLOW_SCHED_U32
@@ -47,7 +47,7 @@ enum flow_sched_kind {
 	(&(struct netlink_range_validation){ .min = least, .max = most })
 
 /**
- * struct flow_sched_param - where a parameter is kept
+ * struct flow_sched_param - the place of a parameter
  * @offset:	in the discipline's settings
  * @kind:	enum flow_sched_kind
  */
@@ -57,8 +57,8 @@ struct flow_sched_param {
 };
 
 /*
- * Takes over what @tb says into @settings; what is not said stays as it is.
- * @params has an entry for each attribute up to @max.
+ * Copies the parameters in @tb to @settings; others keep their values. @params
+ * has an entry for each attribute up to @max.
  */
 static void flow_sched_parse(const struct flow_sched_param *params, int max,
 			     struct nlattr **tb, void *settings)

@@ -4,8 +4,8 @@
  *
  * An entry is known until it is forgotten. Those for which a full set has no
  * way are its guests, and are one entry together. While packets of guests wait,
- * whoever is unknown in the set goes on being a guest although there may be
- * room again, because otherwise they could overtake themselves.
+ * entries unknown in the set go on being guests although there may be room
+ * again, because otherwise they could overtake themselves.
  */
 #ifndef __FLOW_TABLE_H
 #define __FLOW_TABLE_H
@@ -84,7 +84,7 @@ static inline u32 ft_set_of(const struct ft_table *table, u32 hash)
 	return (u64)hash * table->set_count >> 32;
 }
 
-/* Where the guests are among whom @hash would be. */
+/* The place of the guests of the set of @hash. */
 static inline u32 ft_guests_of(const struct ft_table *table, u32 hash)
 {
 	return table->set_count * FT_WAYS + ft_set_of(table, hash);
@@ -115,7 +115,7 @@ static __always_inline u32 ft_lookup(const struct ft_table *table, u32 hash)
 
 /*
  * A place for the unknown @hash; @fresh if it was not in use until now.
- * @guests_wait says whether something of its set's guests waits.
+ * @guests_wait: packets of its set's guests wait.
  */
 static noinline u32 ft_admit(struct ft_table *table, u64 now, u32 hash,
 			     bool guests_wait, bool *fresh)
@@ -165,7 +165,7 @@ static void ft_forget(struct ft_table *table, u32 at)
 	table->forgotten++;
 }
 
-/* Who has been silent longest, if that is for @idle or longer, or FL_NIL. */
+/* The entry silent for longest, if that is for @idle or longer, or FL_NIL. */
 static __always_inline u32 ft_idle(const struct ft_table *table, u64 now,
 				   u64 idle)
 {

@@ -39,7 +39,7 @@ TRACE_EVENT(name,							\
 		  __entry->from, __entry->to)				\
 )
 
-/* @label is what a class is called; behind it reasons and their names. */
+/* @label is the name of a class; it is followed by reasons and their names. */
 #define FLOW_TRACE_DROP(name, label, ...)				\
 TRACE_EVENT(name,							\
 									\

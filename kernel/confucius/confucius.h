@@ -8,7 +8,7 @@
  *
  * This is the discipline without a kernel around it: it calls nothing, and
  * makes the same decisions, to the packet, as the one in Rust. Time is in ns
- * and only goes forward. Whoever includes this supplies the kernel's integer
+ * and only goes forward. The including file supplies the kernel's integer
  * types, min, min_t, max, max_t, likely, unlikely, noinline, __always_inline,
  * div_u64, div64_u64, memset, memcpy and the two hooks below; allocates; and
  * calls one function at a time.
@@ -95,7 +95,10 @@ static noinline void cf_expire_idle(struct confucius *c, u64 now)
 	while ((at = c->activity.head) != FL_NIL && left-- &&
 	       fl_since(now, c->flows[at].last_active) >= c->params.idle) {
 		if (c->flows[at].packets) {
-			/* The link stands still: whoever waits is active. */
+			/*
+			 * The link stands still: a flow with packets queued is
+			 * active.
+			 */
 			cf_touch(c, now, at);
 			continue;
 		}
@@ -117,9 +120,9 @@ static noinline void cf_reweigh_all(struct confucius *c)
 }
 
 /*
- * Flows whose weight has reached 1 are classified, no more than CF_BATCH of
- * them now. Whoever ages out makes the others weigh more, so that more may age
- * out; and it makes nobody weigh less who was ripe with it.
+ * Classifies flows whose weight has reached 1, no more than CF_BATCH of them
+ * now. A flow that ages out raises the weights of the others, so that more may
+ * age out; it lowers none that was ripe with it.
  */
 static noinline void cf_ripen(struct confucius *c, u64 now)
 {
@@ -214,8 +217,8 @@ static bool cf_drop_from(struct confucius *c, u32 class, u32 *skips,
  * Whether a packet of class @mine finds room, after others have made some. The
  * class with the most bytes for its weight gives way: the arriving packet if it
  * is of that class, otherwise that class's oldest packet. So a call in another
- * class never pays for a download. Nobody gives way to what would find no room
- * alone, and no more than CF_VICTIMS do to anybody.
+ * class never pays for a download. No packet gives way to one that would find
+ * no room alone, and no more than CF_VICTIMS give way to one packet.
  */
 static noinline bool cf_make_room(struct confucius *c, u32 mine, u32 len,
 				  u32 mem)
@@ -275,7 +278,7 @@ static noinline void cf_examine(struct confucius *c, u64 now, u32 at)
  * @mem:	bytes of memory that it takes; @len if that is more, so that no
  *		sum of lengths is above @memory_limit
  *
- * Return: whether there was room. Otherwise it was dropped.
+ * Return: whether there was room. Otherwise the packet was dropped.
  */
 static __always_inline bool confucius_enqueue(struct confucius *c, u64 now,
 					      u32 hash, void *packet, u32 len,
@@ -314,7 +317,7 @@ static __always_inline bool confucius_enqueue(struct confucius *c, u64 now,
  * @now:	ns
  * @packet:	where to put the packet
  *
- * Where nothing waits nothing happens: flows age and expire at the next packet.
+ * If no packets wait nothing happens: flows age and expire at the next packet.
  *
  * Return: whether there was one.
  */
@@ -350,7 +353,7 @@ static __always_inline bool confucius_dequeue(struct confucius *c, u64 now,
 	packet->len = popped.len;
 	packet->class = number;
 	packet->mark = c->params.ecn && packet->sojourn > class->mark_after;
-	/* What waited in another class says nothing about this one. */
+	/* The wait in another class is no indication for this one. */
 	if (likely(popped.native) && c->params.occupancy == CONFUCIUS_DELAY) {
 		struct cf_flow *flow = &c->flows[popped.flow];
 		u32 own = flow->bytes + popped.len;
@@ -361,7 +364,7 @@ static __always_inline bool confucius_dequeue(struct confucius *c, u64 now,
 	return true;
 }
 
-/* Takes over parameters, and what follows from them. */
+/* Sets parameters, and values derived from them. */
 static void cf_set_params(struct confucius *c,
 			  const struct confucius_params *params)
 {

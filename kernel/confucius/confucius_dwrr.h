@@ -3,11 +3,11 @@
  * Deficit-weighted round robin between the classes.
  *
  * A class may send while its deficit is not negative, one packet in turn, and
- * pays the packet's length. When nobody with packets may send, everybody gets
+ * pays the packet's length. If no class with packets may send, every class gets
  * the credit of as many rounds as the first of them needs; in a round the
  * heaviest gets a quantum, and the others in proportion. A class without
- * packets keeps no credit, but pays its debt: until its last flow leaves it, or
- * nothing waits in any class.
+ * packets keeps no credit, but keeps its debt until its last flow leaves it or
+ * all classes are empty.
  */
 #ifndef __CONFUCIUS_DWRR_H
 #define __CONFUCIUS_DWRR_H
@@ -18,8 +18,8 @@
 #define CF_MAX_DEBT	(1LL << (24 + CF_FRACTION))
 
 /*
- * What a class of @weight gets in a round: at most 2^26, or 2^49 if it only has
- * debt.
+ * The credit of a class of @weight in a round: at most 2^26, or 2^49 if it only
+ * has debt.
  */
 static u64 cf_credit(const struct confucius *c, u32 weight, u32 heaviest)
 {
@@ -42,7 +42,7 @@ static u64 cf_rounds(const struct cf_class *class, u64 credit)
 	return need <= credit ? 1 : div64_u64(need + credit - 1, credit);
 }
 
-/* Nobody else waits or owes anything: it has the heaviest weight. */
+/* No other class waits or owes anything: it has the heaviest weight. */
 static void cf_refill_only(struct confucius *c, struct cf_class *class)
 {
 	u64 credit = (u64)c->params.quantum << CF_FRACTION;
@@ -86,7 +86,7 @@ static noinline void cf_refill(struct confucius *c)
 	}
 }
 
-/* Takes what they may have saved from classes that have no packets any more. */
+/* Clears the credit of classes that have no packets any more. */
 static noinline void cf_settle(struct confucius *c, u32 gone)
 {
 	for (; gone; gone &= gone - 1) {
@@ -96,7 +96,7 @@ static noinline void cf_settle(struct confucius *c, u32 gone)
 	}
 }
 
-/* A flow leaves a class. What the class owes goes with its last one. */
+/* A flow leaves a class. The class's debt is cleared with its last one. */
 static void cf_lose_member(struct confucius *c, u32 number)
 {
 	if (--c->classes[number].members)
@@ -105,7 +105,7 @@ static void cf_lose_member(struct confucius *c, u32 number)
 	c->owing &= ~(1 << number);
 }
 
-/* Nothing waits: nobody is owed anything. */
+/* No packets wait: clears all credits and debts. */
 static noinline void cf_forgive(struct confucius *c)
 {
 	u32 rest;
@@ -116,7 +116,7 @@ static noinline void cf_forgive(struct confucius *c)
 }
 
 /*
- * Whether nothing waits. confucius_dequeue() asks this before anything else,
+ * Whether no packets wait. confucius_dequeue() asks this before anything else,
  * but a qdisc is asked after each packet whether there is another, and here no
  * clock is read.
  */

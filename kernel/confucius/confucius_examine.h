@@ -5,12 +5,12 @@
  *
  * A flow's occupancy is sampled at its own packets and averaged over interval.
  * It counts towards its class's only once it was measured there, so that a flow
- * passing through says nothing about those who stay.
+ * passing through does not affect the verdict on those that stay.
  */
 #ifndef __CONFUCIUS_EXAMINE_H
 #define __CONFUCIUS_EXAMINE_H
 
-/* What a class is compared by: @sum of the occupancies of so many flows. */
+/* The measure of a class: @sum of the occupancies of so many flows. */
 struct cf_total {
 	u64	sum;
 	u32	flows;
@@ -66,7 +66,7 @@ static inline void cf_window_start(struct cf_flow *flow, u64 now)
 	flow->samples = 0;
 }
 
-/* The last complete interval, or what was seen of the first. */
+/* The last complete interval, or the part of the first one seen so far. */
 static u32 cf_latest(const struct confucius *c, u32 at)
 {
 	const struct cf_flow *flow = &c->flows[at];
@@ -126,14 +126,13 @@ static enum cf_verdict cf_by_length(const struct confucius *c, u32 class,
 }
 
 /*
- * Equations (2) and (3): what the share of a flow says beside those of its
- * class. False where it is within the hysteresis, or there is nothing to
- * compare with.
+ * Equations (2) and (3): the verdict on a flow's share among those of its
+ * class. False within the hysteresis, or without another flow to compare with.
  *
  * A class of 1/alpha flows or more could never demote: the threshold of (3) is
  * at least half the fair share. A class shorter than half its target has no
- * aggressive flow. And nobody goes where, alone, the queue-level examination
- * would send them straight back from.
+ * aggressive flow. And a flow does not move to a class from which, alone, the
+ * queue-level examination would send it straight back.
  */
 static bool cf_by_share(const struct confucius *c, u32 class, u64 own,
 			struct cf_total total, enum cf_verdict *verdict)

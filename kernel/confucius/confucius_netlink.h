@@ -14,7 +14,7 @@
 
 /**
  * struct confucius_settings - all that can be set
- * @params:	what the discipline itself is told
+ * @params:	parameters of the discipline itself
  * @nat:	whether flows are told apart by their addresses before NAT
  * @split_gso:	whether super-packets are split
  */
@@ -119,7 +119,7 @@ static int confucius_parse_targets(struct confucius_params *params,
 	return 0;
 }
 
-/* Takes over what @opt says into @set; @tb is left to point at it. */
+/* Copies the settings in @opt to @set; @tb is left to point at it. */
 static int confucius_parse(struct nlattr **tb, struct confucius_settings *set,
 			   struct nlattr *opt, struct netlink_ext_ack *extack)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What Confucius can be told, declared once: policy, defaults, what is parsed
- * and shown, tc's words, the fields of traces and the tests' values come of it.
- * Read again for each of them, so that nothing guards it.
+ * Parameters of Confucius, declared once: policy, defaults, parsing and dumps,
+ * tc's words, the fields of traces and the tests' values are generated from
+ * them. Included again for each of them, so that there is no include guard.
  *
  * PARAM(attribute, word, member of struct confucius_params, kind, least, most,
- *	 default): times are in us.
- * OWN(...): the same, but what is between word and member is written by hand.
- * AROUND(...): the same as PARAM, of struct confucius_settings.
+ *	 default): times are in us. OWN(...): the same, but the code between
+ *	 word and member is written by hand. AROUND(...): the same as PARAM, of
+ *	 struct confucius_settings.
  */
 PARAM(LIMIT, limit, limit, PACKETS, 1, 1000000, 1000)
 PARAM(MEMORY_LIMIT, memory_limit, memory_limit, SIZE, 4000, 1000000000, 1 << 25)

@@ -166,7 +166,7 @@ static __always_inline void cf_unlist(struct confucius *c, u32 index)
 	slot->listed_in = CF_UNLISTED;
 }
 
-/* The first packet of a class's migrants; FL_NIL where there are none. */
+/* The first packet of a class's migrants; FL_NIL if there are none. */
 static u32 cf_first_migrant(const struct confucius *c, u32 number)
 {
 	return c->classes[number].migrants ?

@@ -51,9 +51,9 @@ static u32 cf_occupy(struct confucius *c, u64 now, u32 at)
 }
 
 /*
- * An unknown flow takes a free way of its set. Those for which a full set has
- * none are its guests, and are one flow together, which stays new: nobody's age
- * and class say anything about them, nor they about anybody's. While packets of
+ * An unknown flow takes a free way of its set. Flows for which a full set has
+ * none are its guests. They count as one flow that stays new: other flows' age
+ * and class say nothing about them, nor theirs about others. While packets of
  * guests wait, unknown flows of the set go on being guests although there may
  * be room again, because otherwise they could overtake themselves.
  */

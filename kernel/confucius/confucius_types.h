@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What Confucius keeps in memory.
+ * The data structures of Confucius.
  *
  * Packets, flows and classes refer to each other by their places in arrays,
  * which are allocated once: nothing is allocated for a packet or a flow.
@@ -21,17 +21,16 @@
 #define CF_NEVER	0xffffffffffffffffULL
 
 /*
- * What one packet may have to wait for: so many flows are forgotten, reach a
- * step, and are classified; so many packets give way; so many packets of flows
- * that have moved are skipped. What is left over is done with the next packets.
+ * Bounds on the work done for one packet: number of flows that are forgotten,
+ * reach a step, and are classified; of packets that give way; of packets
+ * skipped whose flows have moved. The rest is done with the next packets.
  */
 #define CF_BATCH	8
 #define CF_VICTIMS	8
 #define CF_SKIPS	64
 
 /*
- * Occupancy is in hundredths of a percent; beyond ten times full it is not told
- * apart.
+ * Occupancy is in hundredths of a percent and capped at ten times full.
  */
 #define CF_PERCENT	100U
 #define CF_FULL		(100 * CF_PERCENT)
@@ -55,12 +54,11 @@ enum cf_verdict {
 };
 
 /**
- * struct confucius_params - what Confucius can be told; whoever fills it checks
- *		the ranges
+ * struct confucius_params - the parameters; the caller checks the ranges
  * @scale:	ns: the delay that is 100 %, with CONFUCIUS_DELAY
  * @doubling:	ns in which the weight of a new flow doubles
  * @interval:	ns between two examinations of a flow
- * @idle:	ns after which a flow of which nothing waits, came or left is
+ * @idle:	ns after which a flow without packets, arrivals or departures is
  *		forgotten
  * @limit:	packets that may wait
  * @memory_limit: bytes of memory that they may take, at most 2^30
@@ -70,9 +68,10 @@ enum cf_verdict {
  * @alpha:	percent: the hysteresis of the classification
  * @targets:	percent: occupancy at which each class of old flows aims,
  *		increasing
- * @classes:	how many targets there are
- * @occupancy:	what occupancy is measured against
- * @ecn:	whether to mark what waited longer than its class's target
+ * @classes:	number of targets
+ * @occupancy:	the unit of occupancy
+ * @ecn:	whether to mark packets that waited longer than its class's
+ *		target
  */
 struct confucius_params {
 	u64	scale;
@@ -117,7 +116,7 @@ struct cf_slot {
 };
 
 /**
- * struct cf_flow - what every packet of a flow touches: one cache line
+ * struct cf_flow - the part used by every packet of a flow: one cache line
  * @last_active: ns: when a packet last came or left
  * @native_from: packets that arrived before this one came while it was in
  *		another class
@@ -126,8 +125,8 @@ struct cf_slot {
  * @samples:	how many
  * @head:	its oldest packet
  * @tail:	its latest packet, where there is one
- * @packets:	how many wait
- * @bytes:	how many bytes they have
+ * @packets:	number of packets that wait
+ * @bytes:	their bytes
  * @by_activity: neighbours in the list of all flows by @last_active
  * @class:	its class
  * @migrant:	whether its oldest packet came while it was in another class
@@ -152,7 +151,7 @@ struct cf_flow {
 };
 
 /**
- * struct cf_age - what is needed now and then of a flow
+ * struct cf_age - the rarely used part of a flow
  * @started:	ns: when the flow began
  * @links:	neighbours in the list of its step, while it is new
  * @mean:	occupancy in its last complete interval, or CF_UNMEASURED
@@ -184,7 +183,7 @@ struct cf_set {
  * @sum:	sum of the means of the flows that count
  * @judged:	ns: when @verdict was found, if @was_judged
  * @packets:	that wait
- * @waiting:	flows of which something waits
+ * @waiting:	flows with packets that wait
  * @members:	active flows
  * @weight:	in 1/CF_UNIT of an old flow
  * @counted:	flows of which @sum is the sum
@@ -210,7 +209,7 @@ struct cf_class {
 	u8		verdict;
 };
 
-/* What happened, since the start. */
+/* Counters since the start. */
 struct confucius_counts {
 	u64	new_flows;
 	u64	forgotten;
@@ -223,7 +222,7 @@ struct confucius_counts {
 /**
  * struct confucius - the discipline
  * @slots:	packets
- * @flows:	flows, in the order of the sets, and then the guests of each set
+ * @flows:	flows, in the order of the sets, then the guests of each set
  * @ages:	the rest of them
  * @sets:	the flow table
  * @heaps:	for each class of old flows its migrants, earliest first
@@ -239,18 +238,18 @@ struct confucius_counts {
  * @existing:	|F_ext|: flows that have been classified
  * @occupancy_num: 100 % of occupancy by a scale, in lowest terms
  * @occupancy_den: the same
- * @backlogged:	bit for each class in which something waits
+ * @backlogged:	bit for each class with packets that wait
  * @owing:	bit for each class whose deficit is negative
  * @last:	@backlogged at the last pick
- * @turn:	the class that is asked first
+ * @turn:	the class to try first
  * @ripe:	new flows of this step and later ones are being classified
  * @stale:	members or ages have changed since the weights were computed
  * @activity:	all flows by last activity
  * @params:	parameters
  * @classes:	classes; the first is that of the new flows
  * @steps:	the new flows of each step, oldest first
- * @step_flows:	how many they are
- * @counts:	what happened
+ * @step_flows:	their numbers
+ * @counts:	counters
  */
 struct confucius {
 	struct cf_slot		*slots;

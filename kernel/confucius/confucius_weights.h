@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * New flows by age, and what they weigh together: equation (1) of the paper.
+ * New flows by age, and their weight together: equation (1) of the paper.
  *
  * A new flow of age t weighs min(|F_ext| / |Q_new| * 2^(t / doubling), 1), the
  * exponent in whole steps, less head_start steps. There is a list of the flows
@@ -59,8 +59,8 @@ static bool cf_stays(const struct confucius *c, u64 now, u32 at)
 /*
  * New flows reach their next steps, or are forgotten; guests begin again. From
  * low to high: a flow that slept through several steps takes them all, and
- * arrives behind those that began before it. No more than CF_BATCH now: what is
- * due stays due.
+ * arrives behind those that began before it. No more than CF_BATCH now: the
+ * rest stays due.
  */
 static noinline void cf_age(struct confucius *c, u64 now)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * Confucius over netlink: what tc and the kernel say to each other.
+ * Confucius over netlink: the interface between tc and the kernel.
  *
  * In tree this would be part of include/uapi/linux/pkt_sched.h.
  */

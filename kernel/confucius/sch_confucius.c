@@ -6,9 +6,9 @@
  * Z. Meng et al., "Confucius: Achieving Consistent Low Latency with Practical
  * Queue Management for Real-Time Communications".
  *
- * The discipline itself is confucius.h; this file is what is between it and the
- * kernel: packets, locks, memory. All of the core's state is under the qdisc's
- * lock.
+ * The discipline itself is confucius.h; this file is the layer between it and
+ * the kernel: packets, locks, memory. All of the core's state is under the
+ * qdisc's lock.
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -35,7 +35,7 @@
 #include "confucius_trace.h"
 
 /**
- * struct confucius_class_stats - what the core does not count
+ * struct confucius_class_stats - statistics that the core does not keep
  * @sent_bytes:	that left
  * @sent_packets: that left
  * @delay:	ns: sojourn time of its packets, moving average
@@ -54,7 +54,7 @@ struct confucius_class_stats {
 
 /**
  * struct confucius_sched - the qdisc
- * @fs:		what it has in common with others
+ * @fs:		the common part
  * @core:	the discipline
  * @drops:	by enum confucius_reason
  * @classes:	statistics of each class

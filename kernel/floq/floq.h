@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * FLOQ: one queue that spares the first packets of a flow, and drops those who
+ * FLOQ: one queue that spares the first packets of a flow, and drops flows that
  * do not respond.
  *
  * M. Yanev and P. Harvey, "Herding the FLOQ: Flow Optimised Queueing", IFIP
@@ -9,12 +9,13 @@
  * A flow is responsive until its rate does not fall after drops. Each type has
  * a part of the buffer for itself, and the last fifth of the buffer admits by
  * chance: responsive flows more than others, and the first packets of a
- * responsive flow most, since whoever loses one of these waits for a timeout.
+ * responsive flow most, since a flow that loses one of these waits for a
+ * timeout.
  *
  * This is the discipline without a kernel around it: it calls nothing, and
- * makes the same decisions, to the packet, as the one in Rust, where it is said
- * how the paper is read. Time is in ns and only goes forward. Whoever includes
- * this supplies the kernel's integer types, U32_MAX, min, max, likely,
+ * makes the same decisions, to the packet, as the one in Rust, which documents
+ * the reading of the paper. Time is in ns and only goes forward. The including
+ * file supplies the kernel's integer types, U32_MAX, min, max, likely,
  * unlikely, noinline, __always_inline, div_u64, __ffs, memset, memcpy and the
  * three hooks below; allocates; and calls one function at a time.
  */
@@ -24,7 +25,7 @@
 #include "../common/flow_list.h"
 #include "floq_types.h"
 
-/* So many idle flows are forgotten for a packet at most. */
+/* At most so many idle flows are forgotten for a packet. */
 #define FL_BATCH	8
 
 /*
@@ -49,8 +50,8 @@ static void floq_moved(struct floq *f, u32 flow, int from, int to);
 #include "floq_fifo.h"
 
 /**
- * struct fl_arrival - whose packet it is that comes
- * @flow:	its flow; NULL where the table has no room for it
+ * struct fl_arrival - the flow of an arriving packet
+ * @flow:	its flow; NULL if the table has no room for it
  * @kind:	enum floq_kind
  * @phase:	enum floq_phase
  */
@@ -164,7 +165,7 @@ static noinline bool fl_mark(struct floq *f, u64 now, void *packet,
 	return true;
 }
 
-/* Whether nothing waits, so that floq_dequeue() would find nothing. */
+/* Whether no packets wait, so that floq_dequeue() would find nothing. */
 static __always_inline bool floq_is_empty(const struct floq *f)
 {
 	return !f->packets;
@@ -178,7 +179,7 @@ static __always_inline bool floq_is_empty(const struct floq *f)
  * @packet:	the packet
  * @len:	its bytes
  *
- * Return: whether it waits now. Otherwise it was dropped.
+ * Return: whether it was queued. Otherwise it was dropped.
  */
 static __always_inline bool floq_enqueue(struct floq *f, u64 now, u32 hash,
 					 void *packet, u32 len)
@@ -207,7 +208,7 @@ static __always_inline bool floq_enqueue(struct floq *f, u64 now, u32 hash,
  * floq_dequeue() - the link is free
  * @f:		the discipline
  * @now:	ns
- * @sent:	where to put what there is to say about it
+ * @sent:	where to store data on the packet
  *
  * Return: the packet that has waited longest; NULL where none waits.
  */

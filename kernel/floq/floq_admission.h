@@ -2,8 +2,8 @@
 /*
  * How likely an arrival is dropped (IV.B).
  *
- * Percentages are fixed-point numbers with 16 binary places; what comes out is
- * of 2^32, to be compared with 32 random bits.
+ * Percentages are fixed-point numbers with 16 binary places; the result is of
+ * 2^32, to be compared with 32 random bits.
  */
 #ifndef __FLOQ_ADMISSION_H
 #define __FLOQ_ADMISSION_H
@@ -72,7 +72,7 @@ static u64 fl_algorithm(const struct floq_params *params, u64 f_d, u8 kind,
 	return p + fl_literal(params, kind, phase) * f_d;
 }
 
-/* What is left of everything, where @percent are admitted. */
+/* The rest of everything, when @percent are admitted. */
 static u64 fl_rest(u64 percent)
 {
 	return percent < FL_HUNDRED ? FL_HUNDRED - percent : 0;
@@ -100,7 +100,7 @@ static noinline u64 fl_drop_by_chance(const struct floq *f, u8 kind, u8 phase)
 	return div_u64(min(percent, FL_HUNDRED) << FL_PLACES, 100);
 }
 
-/* The probability of dropping an arrival where there is room, of 2^32. */
+/* The probability of dropping an arrival if there is room, of 2^32. */
 static __always_inline u64 fl_drop_probability(const struct floq *f, u8 kind,
 					       u8 phase)
 {

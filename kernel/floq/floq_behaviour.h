@@ -2,13 +2,12 @@
 /*
  * Whether a flow's rate falls after a drop (IV.A).
  *
- * A drop starts a trial: what arrived in the window before it is compared with
+ * A drop starts a trial: the arrivals in the window before it are compared with
  * each of some windows after it, as a sender learns of a drop a round trip
  * later. The rate fell if one of these has less by a share, and by a packet
- * more, which is what counting packets in windows can err by; otherwise it was
- * kept. A flow that pauses for a window makes the trial void: bursts end
- * whether or not packets were dropped. What counts is what arrives, not what is
- * admitted.
+ * more, which is the possible error of counting packets in windows; otherwise
+ * it was kept. A flow that pauses for a window makes the trial void: bursts end
+ * whether or not packets were dropped. Arrivals count, not admitted packets.
  */
 #ifndef __FLOQ_BEHAVIOUR_H
 #define __FLOQ_BEHAVIOUR_H
@@ -42,7 +41,7 @@ static void fl_begin(struct fl_behaviour *b, u64 now)
 }
 
 /*
- * What arrived in the last window, taking the window before the current one as
+ * Arrivals in the last window, taking the window before the current one as
  * even.
  */
 static struct fl_sample fl_before(const struct fl_behaviour *b, u64 now,

@@ -20,8 +20,7 @@ static inline u32 fl_draw(u64 *state)
 }
 
 /*
- * Whether something of this probability, of 2^32, happens. Nothing is drawn for
- * what cannot.
+ * Draws with this probability, of 2^32. Nothing is drawn for probability 0.
  */
 static __always_inline bool fl_happens(u64 *state, u64 probability)
 {

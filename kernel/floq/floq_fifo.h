@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The one queue: a ring, in the order of arrival, and what of each type waits
- * in it.
+ * The one queue: a ring, in the order of arrival, and the backlog of each type.
  */
 #ifndef __FLOQ_FIFO_H
 #define __FLOQ_FIFO_H
@@ -39,7 +38,7 @@ static __always_inline void fl_uncount(struct floq *f,
 	f->bytes[slot->kind] -= slot->len;
 }
 
-/* Takes the oldest packet, where there is one. */
+/* Takes the oldest packet, if there is one. */
 static __always_inline struct fl_slot *fl_shift(struct floq *f)
 {
 	struct fl_slot *slot = &f->slots[f->head];
@@ -49,7 +48,7 @@ static __always_inline struct fl_slot *fl_shift(struct floq *f)
 	return slot;
 }
 
-/* Takes the latest packet, where there is one. */
+/* Takes the latest packet, if there is one. */
 static struct fl_slot *fl_pop(struct floq *f)
 {
 	struct fl_slot *slot = fl_slot_at(f, f->packets - 1);
@@ -58,7 +57,7 @@ static struct fl_slot *fl_pop(struct floq *f)
 	return slot;
 }
 
-/* What waits is from now on in a larger ring, from its beginning. */
+/* Moves the queue to a larger ring, from its beginning. */
 static void fl_move(struct floq *f, struct fl_slot *to, u32 slot_count)
 {
 	u32 first = min(f->packets, f->slot_count - f->head);

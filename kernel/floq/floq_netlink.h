@@ -14,7 +14,7 @@
 
 /**
  * struct floq_settings - all that can be set
- * @params:	what the discipline itself is told
+ * @params:	parameters of the discipline itself
  * @nat:	whether flows are told apart by their addresses before NAT
  * @split_gso:	whether super-packets are split
  */
@@ -77,7 +77,7 @@ static const struct floq_settings floq_defaults = {
 #undef PARAM
 };
 
-/* Takes over what @opt says into @set; @tb is left to point at it. */
+/* Copies the settings in @opt to @set; @tb is left to point at it. */
 static int floq_parse(struct nlattr **tb, struct floq_settings *set,
 		      struct nlattr *opt, struct netlink_ext_ack *extack)
 {
@@ -175,7 +175,7 @@ cancel:
 	nla_put_u64_64bit(skb, TCA_FLOQ_STATS_##name, value, \
 			  TCA_FLOQ_STATS_PAD)
 
-/* What came of all types in all phases. */
+/* Counters summed over all types and phases. */
 static struct floq_counts floq_sum(const struct floq_figures *st)
 {
 	struct floq_counts sum = {};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What FLOQ can be told, declared once: policy, defaults, what is parsed and
- * shown, tc's words, the fields of traces and the tests' values come of it.
- * Read again for each of them, so that nothing guards it. Where each default
- * comes from is said in crates/qdisc/src/floq/params.rs.
+ * Parameters of FLOQ, declared once: policy, defaults, parsing and dumps, tc's
+ * words, the fields of traces and the tests' values are generated from them.
+ * Included again for each of them, so that there is no include guard. The
+ * sources of the defaults are in crates/qdisc/src/floq/params.rs.
  *
  * PARAM(attribute, word, member of struct floq_params, kind, least, most,
  *	 default): times are in us.

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Tracepoints: who is found to respond or not, what was dropped, and how long a
- * packet waited. Type 0 is responsive, 1 unresponsive; a flow that begins comes
- * from type -1.
+ * Tracepoints: verdicts on flows, drops, and the wait of a packet. Type 0 is
+ * responsive, 1 unresponsive; a flow that begins comes from type -1.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM floq

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What FLOQ keeps in memory.
+ * The data structures of FLOQ.
  *
  * Packets and flows are in arrays, which are allocated once: nothing is
  * allocated for a packet or a flow.
@@ -12,7 +12,7 @@
 
 #define FLOQ_MAX_FLOWS	65536
 
-/* Types of traffic (IV.A). What the paper calls other has room, no traffic. */
+/* Types of traffic (IV.A). The paper's "other" has room, no traffic. */
 enum floq_kind {
 	FLOQ_RESPONSIVE,	/* slows down after drops, as far as is known */
 	FLOQ_UNRESPONSIVE,	/* does not */
@@ -43,18 +43,17 @@ enum floq_variant {
 };
 
 /**
- * struct floq_params - what FLOQ can be told; whoever fills it checks the
- *		ranges
+ * struct floq_params - the parameters; the caller checks the ranges
  * @idle:	ns: a flow that sends nothing for so long is forgotten
- * @window:	ns: in what windows a flow's rate is measured, at most 10 s
+ * @window:	ns: length of the windows in which a flow's rate is measured, at
+ *		most 10 s
  * @limit:	packets that may wait, at most 1,000,000
  * @flows:	flows that are told apart, at most FLOQ_MAX_FLOWS; never changes
  * @own:	percent of @limit that each type has for itself, 100 together
  *		at most
  * @threshold:	percent of @limit up to which all is admitted
  * @base:	percent: chance of a drop of each type, before it grows
- * @g:		what the drop scaling factor comes to in a full buffer, at most
- *		1000
+ * @g:		the drop scaling factor in a full buffer, at most 1000
  * @f_r:	percent that initial packets of responsive flows are spared
  * @initial:	packets with which a flow establishes itself
  * @windows:	after a drop, in one of which the rate has fallen
@@ -84,9 +83,9 @@ struct floq_params {
 };
 
 /**
- * struct fl_rules - what admission goes by, in packets
+ * struct fl_rules - the parameters of admission, in packets
  * @own:	quota of each type
- * @full:	where a type has its own quota and what is in neither
+ * @full:	the own quota of a type and the part in neither
  * @threshold:	AT
  */
 struct fl_rules {
@@ -96,9 +95,9 @@ struct fl_rules {
 };
 
 /**
- * struct fl_sample - what arrived in a window; as much as fits
+ * struct fl_sample - arrivals in a window; as much as fits
  * @bytes:	their length
- * @packets:	how many
+ * @packets:	their number
  */
 struct fl_sample {
 	u32	bytes;
@@ -106,13 +105,13 @@ struct fl_sample {
 };
 
 /**
- * struct fl_behaviour - a flow's rate, and what drops do to it
+ * struct fl_behaviour - a flow's rate, and the effect of drops on it
  * @opened:	ns: when the current window began
- * @now:	what arrived in it
- * @last:	what arrived in the window before
+ * @now:	arrivals in it
+ * @last:	arrivals in the window before
  * @floor:	bytes: with fewer in a window the rate has fallen
  * @left:	windows that are still to come of a trial; 0 for no trial
- * @row:	how many trials in a row ended alike
+ * @row:	number of consecutive trials with the same end
  * @kept:	whether these ended with the rate as before
  * @has_last:	whether there is a window before, without a pause
  * @kind:	enum floq_kind
@@ -131,7 +130,7 @@ struct fl_behaviour {
 
 /**
  * struct fl_flow - a flow
- * @seen:	it in the table
+ * @seen:	its entry in the table
  * @behaviour:	how it responds
  * @count:	packets that came, as many as fit
  * @lost:	whether any was dropped
@@ -158,7 +157,7 @@ struct fl_slot {
 };
 
 /**
- * struct floq_counts - what came of a type in a phase; nothing is decided by it
+ * struct floq_counts - counters of a type in a phase; used for statistics only
  * @arrived:	packets
  * @drops:	of them at arrival: FLOQ_TAIL and FLOQ_CONGESTION
  * @marks:	of them
@@ -190,12 +189,12 @@ struct floq_sent {
  * @packets:	that wait
  * @waiting:	of each type
  * @bytes:	that wait, of each type
- * @table:	where flows are found
+ * @table:	the table of flows
  * @known:	flows of each type that are known
  * @chance:	the generator's state
- * @rules:	what admission goes by
+ * @rules:	parameters of admission
  * @params:	parameters
- * @counts:	what happened, by type and phase
+ * @counts:	counters by type and phase
  */
 struct floq {
 	struct fl_slot		*slots;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * FLOQ: one queue that spares the first packets of a flow, and drops those who
+ * FLOQ: one queue that spares the first packets of a flow, and drops flows that
  * do not respond.
  *
  * M. Yanev and P. Harvey, "Herding the FLOQ: Flow Optimised Queueing", IFIP
  * Networking 2022.
  *
- * The discipline itself is floq.h; this file is what is between it and the
+ * The discipline itself is floq.h; this file is the layer between it and the
  * kernel: packets, locks, memory. All of the core's state is under the qdisc's
  * lock.
  */
@@ -36,7 +36,7 @@
 #define CREATE_TRACE_POINTS
 #include "floq_trace.h"
 
-/* What left of a type. */
+/* Departures of a type. */
 struct floq_left {
 	u64	packets;
 	u64	bytes;
@@ -44,13 +44,13 @@ struct floq_left {
 
 /**
  * struct floq_sched - the qdisc
- * @fs:		what it has in common with others
+ * @fs:		the common part
  * @core:	the discipline
  * @begun:	flows that began
  * @moved:	flows that became of each type since
  * @drop_change: packets for which a lower limit had no room
- * @delay:	ns: what packets waited, moving average
- * @left:	what left, of each type
+ * @delay:	ns: sojourn time of packets, moving average
+ * @left:	departures of each type
  */
 struct floq_sched {
 	struct flow_sched	fs;

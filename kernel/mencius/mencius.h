@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Mencius: hosts share the link, flows share what their host gets, and who has
- * kept its queue short is not made to wait because others came.
+ * Mencius: hosts share the link, flows share their host's part, and a flow that
+ * has kept its queue short does not have to wait because others came.
  *
  * Hosts take turns, and within a host its flows do, those that just became
- * active first (RFC 8290); a flow whose packets wait for too long is told by
- * marks or drops. A flow that has kept its own queue short for a second is
- * established. Within its host's share established flows may have half whatever
- * happens, and when others come they give way as slowly as their congestion
+ * active first (RFC 8290); a flow whose packets wait for too long is signalled
+ * by marks or drops. A flow that has kept its own queue short for a second is
+ * established. Within their host's share established flows may always have
+ * half, and when others come they give way as slowly as their congestion
  * control can follow. Nothing is asked of end hosts.
  *
  * This is the discipline without a kernel around it: it calls nothing, and
  * makes the same decisions, to the packet, as the one in Rust. Time is in ns
- * and only goes forward. Whoever includes this supplies the kernel's integer
+ * and only goes forward. The including file supplies the kernel's integer
  * types, U32_MAX, U64_MAX, ARRAY_SIZE, min, min_t, max, max_t, clamp_t, likely,
  * unlikely, noinline, __always_inline, div_u64, div64_u64, mul_u64_u32_shr,
  * fls, __ffs, __ffs64, ror64, hweight64, memset, memcpy and the four hooks
@@ -46,9 +46,9 @@ static void mencius_hosts(struct mencius *m, void *packet, u32 flow,
 			  u32 *source, u32 *destination);
 
 /*
- * The including file's: bytes that a packet of @len takes of the link behind,
- * which is mn_framed() of each packet that it is there. Asked only where there
- * is a bandwidth.
+ * The including file's: bytes that a packet of @len takes on the link behind,
+ * which is mn_framed() of each packet that it is there. Called only if there is
+ * a bandwidth.
  */
 static u32 mencius_wire(const struct mencius *m, const void *packet, u32 len);
 
@@ -77,14 +77,13 @@ static noinline u32 mn_charge_link(struct mencius *m, const void *packet,
 
 /* So many full packets are a short queue on a slow link. */
 #define MN_SHORT	8
-/* So many may wait in any flow before its sender is told. */
+/* Packets that may wait in any flow before its sender is signalled. */
 #define MN_STANDS	4
 /*
- * In the end the other flows of a host get so many bytes beside 256 of its
- * established ones,
+ * Final bytes of a host's other flows per 256 of its established ones,
  */
 #define MN_EDGE		160
-/* and other hosts so many of 256 parts of their fair share beside held ones. */
+/* and final share of other hosts: so many of 256 parts of their fair share. */
 #define MN_BETWEEN	192
 
 /* Adapts to parameters, and to the link's rate as far as it shows. */
@@ -107,11 +106,13 @@ static noinline void mn_tune(struct mencius *m)
 	m->between.edge = U32_MAX;
 	m->plain = target;
 	m->patient = max(target, low);
-	/* A bit above the highest, where even they are told by drops. */
+	/*
+	 * Slightly above the highest, where even these are signalled by drops.
+	 */
 	m->spared = m->within.high * 5 / 4;
 }
 
-/* Whether nothing waits, so that mencius_dequeue() would find nothing. */
+/* Whether no packets wait, so that mencius_dequeue() would find nothing. */
 static __always_inline bool mencius_is_empty(const struct mencius *m)
 {
 	return !m->backlog.packets;
@@ -127,7 +128,7 @@ static __always_inline bool mencius_is_empty(const struct mencius *m)
  * @mem:	bytes of memory that it takes; @len if that is more, so that no
  *		sum of lengths is above memory_limit
  *
- * Return: whether there was room. Otherwise it was dropped.
+ * Return: whether there was room. Otherwise the packet was dropped.
  */
 static __always_inline bool mencius_enqueue(struct mencius *m, u64 now,
 					    u32 hash, void *packet, u32 len,
@@ -166,7 +167,7 @@ static __always_inline bool mencius_enqueue(struct mencius *m, u64 now,
  * mencius_dequeue() - the link is free
  * @m:		the discipline
  * @now:	ns
- * @sent:	where to put what there is to say about it
+ * @sent:	where to store data on the packet
  *
  * Return: a packet; NULL where none waits, or none may leave yet.
  */

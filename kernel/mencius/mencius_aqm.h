@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What tells a sender that its packets wait for too long: marks or drops, by
+ * Signals to a sender whose packets wait for too long: marks or drops, by
  * CoDel's law with a memory. The reference CoDel (RFC 8289) forgets how often
  * it had to signal when the queue is short for a moment. Here, as in cake's
  * Cobalt, @next is when the next signal is due, and, while there is no reason
  * for one, when the memory of one fades. Unlike in Cobalt a signal needs
  * packets that are late for all of the time before it: a call whose pictures
- * come in bursts is not told for those.
+ * come in bursts is not signalled for those.
  *
  * It looks at the flow's own backlog, so that a flow's last packet is never
  * dropped.
@@ -55,7 +55,7 @@ static u64 mn_signals_after(const struct mn_signals *signals, u64 from,
 	return from + mul_u64_u32_shr(interval, signals->inv_sqrt, 32);
 }
 
-/* Forgets what is due to be forgotten, but not too much at once. */
+/* Lets the memory of signals fade as far as due, but not too much at once. */
 static void mn_signals_fade(struct mn_signals *signals, u64 now, u64 interval)
 {
 	u32 left = MN_MOST;
@@ -68,8 +68,8 @@ static void mn_signals_fade(struct mn_signals *signals, u64 now, u64 interval)
 }
 
 /*
- * A packet was late, or some were and that is not forgotten: whether this one
- * is to be marked or dropped.
+ * A packet was late, or earlier ones were and the memory of that has not faded:
+ * whether this one is to be marked or dropped.
  */
 static bool mn_signals_judge(struct mn_signals *signals, u64 now, u64 interval,
 			     bool late)
@@ -92,7 +92,7 @@ static bool mn_signals_judge(struct mn_signals *signals, u64 now, u64 interval,
 	return true;
 }
 
-/* A mark was enough: what else is due is not made up for, as drops are. */
+/* One mark is enough: further due ones are not made up for, as drops are. */
 static bool mn_mark(struct mencius *m, u64 now, u32 at,
 		    const struct mn_popped *popped)
 {
@@ -114,8 +114,8 @@ static void mn_refuse(struct mencius *m, u32 at, const struct mn_popped *popped)
 }
 
 /*
- * As mn_tell(), for a packet that has waited for long, or of a flow of which
- * signals are remembered.
+ * As mn_tell(), for a packet that has waited for long, or of a flow with
+ * signals in memory.
  */
 static noinline bool mn_tell_late(struct mencius *m, u64 now, u32 at,
 				  u64 target, struct mn_popped *popped)
@@ -139,8 +139,8 @@ static noinline bool mn_tell_late(struct mencius *m, u64 now, u32 at,
 }
 
 /*
- * Takes the next packet to send of a flow that has one; whether it is marked,
- * or others were dropped for it.
+ * Takes the next packet to send of a flow that has one; returns whether it is
+ * marked, or others were dropped for it.
  */
 static __always_inline bool mn_tell(struct mencius *m, u64 now, u32 at,
 				    u64 target, struct mn_popped *popped)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Who has most waiting, to a factor of two: members in lists by the binary
- * logarithm of their bytes.
+ * Members by backlog, to a factor of two: lists by the binary logarithm of
+ * their bytes.
  *
  * Finding the fattest flow by looking at all of them (fq_codel) takes too long
  * with 65,536; a heap (cake) costs every packet its way through it. Here a
@@ -12,7 +12,7 @@
 
 /* Up to 2 kB are one list. */
 #define MN_SMALLEST	11
-/* What a packet takes beside its bytes, when sizes are compared. */
+/* Bytes added to each packet's length when sizes are compared. */
 #define MN_EACH		256
 
 /* How much waits, so that many small packets are much too. */
@@ -65,8 +65,8 @@ static __always_inline void mn_sizes_update(struct mn_sizes *sizes,
 }
 
 /*
- * A member of which at least half as much waits as of any other, up to 64 MB,
- * where something waits.
+ * A member whose backlog is at least half that of any other, up to 64 MB, if
+ * packets wait.
  */
 static u32 mn_sizes_largest(const struct mn_sizes *sizes)
 {

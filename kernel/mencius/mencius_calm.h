@@ -3,9 +3,9 @@
  * Which flows are established: they have kept their own queue short for a
  * while.
  *
- * A call does; a download fills whatever it gets. What a flow waits because
- * others are held back for it, or because they came, says nothing about it, so
- * nobody is judged meanwhile.
+ * A call does; a download fills whatever it gets. A wait caused by a hold, or
+ * by newcomers, says nothing about the flow itself, so no flow is judged
+ * meanwhile.
  */
 #ifndef __MENCIUS_CALM_H
 #define __MENCIUS_CALM_H
@@ -21,7 +21,7 @@
 #define MN_PATIENCE	(3 * MN_SECOND)
 /* A flow that is silent for longer begins again. */
 #define MN_GAP		(250 * MN_MS)
-/* After a drop or a mark by the AQM it is not established for so long. */
+/* For so long after a drop or a mark by the AQM a flow is not established. */
 #define MN_AFTER_DROP	(5 * MN_SECOND)
 
 static inline void mn_calm_init(struct mn_calm *calm, u64 now)
@@ -36,7 +36,7 @@ static __always_inline void mn_calm_restart(struct mn_calm *calm, u64 now)
 	calm->since = max(calm->since, now);
 }
 
-/* A packet of the flow came. Whether it was silent before. */
+/* A packet of the flow came. Returns whether it was silent before. */
 static __always_inline bool mn_calm_arrived(struct mn_calm *calm, u64 now)
 {
 	bool silent = fl_since(now, calm->last) > MN_GAP;

@@ -30,7 +30,7 @@ static unsigned long mencius_find(struct Qdisc *sch, u32 classid)
 	return minor <= mencius_class_places(qdisc_priv(sch)) ? minor : 0;
 }
 
-/* Whether there is anything to say of the host or flow in @place. */
+/* Whether the host or flow in @place has statistics. */
 static bool mencius_is_known(struct Qdisc *sch, u32 place)
 {
 	struct mencius_sched *q = qdisc_priv(sch);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Whose packet it is, and what its flow is to the scheduler.
+ * The flow and the host of a packet, and the class of the flow in the
+ * scheduler.
  */
 #ifndef __MENCIUS_CLASSIFY_H
 #define __MENCIUS_CLASSIFY_H
 
-/* A flow without packets for so long is forgotten, and a host. */
+/* A flow or a host without packets for so long is forgotten. */
 #define MN_FLOW_IDLE	(5 * MN_SECOND)
 #define MN_HOST_IDLE	(20 * MN_SECOND)
-/* So many idle flows and hosts are looked at for a packet. */
+/* Number of idle flows and hosts examined per packet. */
 #define MN_BATCH	8
 
 static noinline u32 mn_begin_host(struct mencius *m, u64 now, u32 hash)
@@ -136,7 +137,7 @@ static __always_inline void mn_left(u32 *flows, u32 *hosts)
 	*hosts -= !*flows;
 }
 
-/* Guests never are: they are nobody's behaviour. */
+/* Guests never are: they have no common behaviour. */
 static __always_inline bool mn_is_established(const struct mencius *m, u64 now,
 					      u32 at)
 {
@@ -164,13 +165,13 @@ static __always_inline void mn_count_as(struct mencius *m, u32 at, u8 standing)
 		mn_joined(&flows->own, &m->rivals.own);
 }
 
-/* What a flow is that has something waiting. */
+/* The class of a flow that has packets waiting. */
 static __always_inline u8 mn_standing_of(bool established)
 {
 	return established ? MN_ESTABLISHED : MN_STRANGER;
 }
 
-/* Counts flow @at, of which packets have left, as what it is now. */
+/* Counts flow @at, whose packets have left, under its current class. */
 static __always_inline void mn_judge(struct mencius *m, u64 now, u32 at)
 {
 	u8 standing = MN_IDLE;

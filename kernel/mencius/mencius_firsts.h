@@ -2,15 +2,15 @@
 /*
  * First packets: a name look-up, a handshake, a key that was pressed.
  *
- * Whatever waits for them has not even begun, and they are small. So the first
+ * A connection cannot begin without them, and they are small. So the first
  * kilobyte of a flow that was silent goes before everything else, even before
- * those for whom others are held back; but no more than a sixteenth of all
- * bytes does, so that nobody gains by having many flows.
+ * established flows in a hold; but no more than a sixteenth of all bytes does,
+ * so that nothing is gained by having many flows.
  */
 #ifndef __MENCIUS_FIRSTS_H
 #define __MENCIUS_FIRSTS_H
 
-/* So many bytes of a flow are its first. */
+/* The first bytes of a flow are so many. */
 #define MN_FIRST_BYTES	1024
 /* One in so many bytes may be of first packets, */
 #define MN_FIRST_SHARE	16
@@ -48,7 +48,7 @@ static __always_inline void mn_first_came(struct mencius *m, u32 at,
 	begun->waiting++;
 }
 
-/* So many @packets left the head of the queue of flow @at. */
+/* @packets left the head of the queue of flow @at. */
 static __always_inline void mn_first_left(struct mencius *m, u32 at,
 					  u32 packets)
 {

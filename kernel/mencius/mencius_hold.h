@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The hold: how long established flows wait at most, and what that may cost the
- * others.
+ * The hold: how long established flows wait at most, and the bound on its cost
+ * to others.
  *
  * Established flows are entitled to a part of the bytes. While they keep to it,
- * nobody waits longer than low. For more than that, where somebody has come
- * within the last second, the wait may rise from low to high, stays there for a
- * moment, is let down again, and so on: a congestion control that follows delay
- * notices a rise and not a level. What that costs the others has a bound: they
- * get at least a sixteenth of what established flows get, twice that after
+ * they do not wait longer than low. For more than that, if another flow has
+ * come within the last second, the wait may rise from low to high, stays there
+ * for a moment, is let down again, and so on: a congestion control that follows
+ * delay notices a rise and not a level. The cost to the others has a bound:
+ * they get at least a sixteenth of what established flows get, twice that after
  * doubling, and so on up to an edge. There it stays.
  */
 #ifndef __MENCIUS_HOLD_H
@@ -18,19 +18,19 @@
 #define MN_SAVED	(64 << 10)
 /* A full packet more than nothing is owed. */
 #define MN_OWED		1514
-/* For so long the wait stays at its highest. */
+/* The wait stays at its highest for so long. */
 #define MN_STAY		(150 * MN_MS)
-/* When nobody has waited for so long, it is over. */
+/* The hold is over when no packets have waited for so long. */
 #define MN_REST		(200 * MN_MS)
-/* Who came less than this ago is new. */
+/* A flow that came less than this ago is new. */
 #define MN_NEW		MN_SECOND
-/* What others get beside 256 bytes of established flows, at first. */
+/* Bytes of others per 256 bytes of established flows, at first. */
 #define MN_FIRST	16
 /* Doublings after which nothing changes. */
 #define MN_DOUBLINGS	20
 /*
- * No hold counts as older, so that what a long one left is forgotten within as
- * much.
+ * A hold's age is capped at this, so that the effect of a long one is forgotten
+ * within as much.
  */
 #define MN_OLDEST	(30 * MN_SECOND)
 
@@ -73,8 +73,7 @@ static __always_inline void mn_hold_grow_older(struct mn_hold *hold, u64 now)
 }
 
 /*
- * Nobody is there who could be held back: what established flows wait is their
- * own doing.
+ * No flow can be held back: the wait of established flows is their own doing.
  */
 static __always_inline void mn_hold_rests(struct mn_hold *hold, u64 now)
 {
@@ -86,8 +85,8 @@ static __always_inline void mn_hold_rests(struct mn_hold *hold, u64 now)
 }
 
 /*
- * Brings @parts up to date. Nothing is divided where it has not changed: no
- * product is above 2^56, as age and doubling are below 2^36.
+ * Brings @parts up to date. Divides only if it has changed: no product is above
+ * 2^56, as age and doubling are below 2^36.
  */
 static __always_inline void mn_hold_reckon(struct mn_hold *hold,
 					   const struct mn_rules *rules)
@@ -125,7 +124,7 @@ static bool mn_hold_yields(struct mn_hold *hold, u64 now,
 	return hold->ahead <= MN_SAVED;
 }
 
-/* Whether a packet has waited for so long that it goes before the others. */
+/* Whether a packet has waited so long that it goes before the others. */
 static bool mn_hold_is_over(struct mn_hold *hold, u64 now, u64 wait,
 			    const struct mn_rules *rules)
 {

@@ -14,13 +14,13 @@
 
 /**
  * struct mencius_settings - all that can be set
- * @params:	what the discipline itself is told
+ * @params:	parameters of the discipline itself
  * @nat:	whether hosts are told apart by their addresses before NAT
  * @split_gso:	whether super-packets are split
  * @raw:	whether packets are as long on the link behind as the device
  *		has them
- * @shared:	whether the bandwidth is that of all queues of the device for
- *		which it is said
+ * @shared:	whether the bandwidth is that of all queues of the device with
+ *		this setting
  */
 struct mencius_settings {
 	struct mencius_params	params;
@@ -110,7 +110,7 @@ static const struct mencius_settings mencius_defaults = {
 	.raw = true,
 };
 
-/* What is said of the link behind. */
+/* Parses the settings of the link behind. */
 static int mencius_parse_link(struct nlattr **tb, struct mencius_settings *set,
 			      struct netlink_ext_ack *extack)
 {
@@ -140,7 +140,7 @@ static int mencius_parse_link(struct nlattr **tb, struct mencius_settings *set,
 	return 0;
 }
 
-/* Takes over what @opt says into @set; @tb is left to point at it. */
+/* Copies the settings in @opt to @set; @tb is left to point at it. */
 static int mencius_parse(struct nlattr **tb, struct mencius_settings *set,
 			 struct nlattr *opt, struct netlink_ext_ack *extack)
 {

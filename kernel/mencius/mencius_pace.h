@@ -3,9 +3,9 @@
  * How long the link takes for a full packet, as far as it shows.
  *
  * A wait of 20 ms is thirteen packets at 8 Mbit/s and three at 2, where one
- * picture of a call is more. So on slow links what is short is counted in
- * packets. The link's rate is not told to a discipline, but while packets wait,
- * it is how fast they are asked for.
+ * picture of a call is more. So on slow links a short wait is defined in
+ * packets. A discipline does not know the link's rate, but while packets wait,
+ * it is the rate of dequeue calls.
  */
 #ifndef __MENCIUS_PACE_H
 #define __MENCIUS_PACE_H
@@ -18,9 +18,9 @@
 #define MN_PAUSE	(200 * MN_MS)
 
 /*
- * A packet of @len bytes leaves, and others wait or not. Whether the time of a
- * full packet is another now. Packets are no shorter than a byte, so that no
- * block takes longer than MN_BLOCK pauses, 2^53 ns, by far.
+ * A packet of @len bytes leaves, and others wait or not. Returns whether the
+ * time of a full packet has changed. Packets are no shorter than a byte, so
+ * that no block takes longer than MN_BLOCK pauses, 2^53 ns, by far.
  */
 static __always_inline bool mn_pace_sent(struct mn_pace *pace, u64 now, u32 len,
 					 bool wait)
@@ -38,8 +38,8 @@ static __always_inline bool mn_pace_sent(struct mn_pace *pace, u64 now, u32 len,
 		return false;
 	full = div_u64(pace->time * MN_FULL, pace->bytes);
 	/*
-	 * Half of what it was, so that a burst of the device's does not count
-	 * for much.
+	 * The mean of the old and the new value, so that a burst of the device
+	 * does not count for much.
 	 */
 	pace->full = (pace->full + full) / 2;
 	pace->bytes = 0;

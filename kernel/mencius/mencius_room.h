@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Who gives way when there is no room: the oldest packet of a flow that has
- * most waiting, of a host that has most waiting.
+ * Drops for lack of room: the oldest packet of the longest flow of the most
+ * backlogged host.
  */
 #ifndef __MENCIUS_ROOM_H
 #define __MENCIUS_ROOM_H
 
-/* So many packets give way to an arriving one. */
+/* At most so many packets give way to an arriving one. */
 #define MN_VICTIMS	8
 
 static __always_inline bool mn_fits(const struct mencius *m, u32 packets,
@@ -36,8 +36,8 @@ static noinline void mn_drop_largest(struct mencius *m, u64 now,
 }
 
 /*
- * Whether a packet finds room, after others have made some. Nobody gives way to
- * what would find no room alone.
+ * Whether a packet finds room, after others have made some. No packet gives way
+ * to one that would find no room alone.
  */
 static noinline bool mn_make_room(struct mencius *m, u64 now, u32 mem)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The qdisc of Mencius: the discipline, and what the kernel needs beside it.
+ * The qdisc of Mencius: the discipline, and the data that the kernel needs in
+ * addition.
  */
 #ifndef __MENCIUS_SCHED_H
 #define __MENCIUS_SCHED_H
@@ -11,16 +12,16 @@
 
 /**
  * struct mencius_sched - the qdisc
- * @fs:		what it has in common with others
+ * @fs:		the common part
  * @core:	the discipline
  * @salt:	of the hashes of addresses
  * @nat:	whether hosts are told apart by addresses before NAT; flows need
  *		not be, since their ports differ after it too
  * @raw:	whether packets are as long on the link behind as the device
  *		has them
- * @share:	it among the queues with which it shares its bandwidth, if any
+ * @share:	its entry among the queues that share the bandwidth, if any
  * @watchdog:	for when the bandwidth allows the next packet
- * @delay:	ns: what packets waited, moving average
+ * @delay:	ns: sojourn time of packets, moving average
  * @marks:	packets that the AQM has marked
  * @drops:	by enum mencius_reason
  */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Who sends next: whom others are held back for, and then whose turn it is.
+ * Which packet is sent next: holds first, and then turns.
  */
 #ifndef __MENCIUS_SERVE_H
 #define __MENCIUS_SERVE_H
 
 /*
- * So many packets of flows that are no longer established are skipped for a
- * packet.
+ * At most so many packets of flows that are no longer established are skipped
+ * for a packet.
  */
 #define MN_SKIPS	64
 
@@ -89,7 +89,7 @@ static __always_inline void mn_send(struct mencius *m, u64 now, u32 at,
 	struct mn_host *host = &m->hosts[flow->host];
 	struct mn_backlog before = flow->backlog;
 	bool established = flow->standing == MN_ESTABLISHED;
-	/* Whether others are the reason for what it waits. */
+	/* Whether other flows cause its wait. */
 	bool excused = established && (host->hold.on || m->hold.on);
 	u64 target = established ? m->patient : m->plain;
 
@@ -120,7 +120,7 @@ static __always_inline void mn_send_first(struct mencius *m, u64 now, u32 at,
 	mn_first_sent(&m->firsts, popped->len, true);
 }
 
-/* Takes the next packet where no first one goes, and says whose it is. */
+/* Takes the next packet if no first one goes, and returns its flow. */
 static __always_inline u32 mn_serve_later(struct mencius *m, u64 now,
 					  struct mn_popped *popped)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The shaper: what a packet takes of the link behind, and when the next one may
- * leave. There is no bucket: each packet moves the time of the next one by its
- * own, and while packets wait that time does not stand still.
+ * The shaper: the time of a packet on the link behind, and when the next one
+ * may leave. There is no bucket: each packet moves the time of the next one by
+ * its own, and while packets wait that time does not stand still.
  */
 #ifndef __MENCIUS_SHAPER_H
 #define __MENCIUS_SHAPER_H
@@ -20,7 +20,7 @@ enum mencius_atm {
 };
 
 /**
- * struct mn_framing - what the link behind makes of a packet
+ * struct mn_framing - the framing of packets on the link behind
  * @overhead:	bytes that it adds
  * @mpu:	bytes that a packet takes at least
  * @atm:	enum mencius_atm
@@ -36,7 +36,7 @@ struct mn_framing {
  * @next:	ns
  * @failsafe:	ns: the same at two thirds of the rate and without drops, which
  *		may not keep everything waiting for longer
- * @pace:	a byte takes @pace / 2^@shift ns; 0 where there is no rate
+ * @pace:	a byte takes @pace / 2^@shift ns; 0 if there is no rate
  * @shift:	see @pace
  */
 struct mn_shaper {
@@ -64,7 +64,9 @@ static inline u64 mn_shaper_time(const struct mn_shaper *shaper, u32 bytes)
 	return (u64)shaper->pace * bytes >> shaper->shift;
 }
 
-/* So many bytes per second; 0 for as many as the link takes. */
+/*
+ * Sets the pace to so many bytes per second; 0 for as many as the link takes.
+ */
 static void mn_shaper_pace(struct mn_shaper *shaper, u64 rate)
 {
 	u64 pace = 0;
@@ -82,9 +84,9 @@ static void mn_shaper_pace(struct mn_shaper *shaper, u64 rate)
 }
 
 /*
- * Another rate from now on. What was sent at the former one does not keep a
- * full packet waiting for longer than one that is sent now, and nothing from
- * before is made up for.
+ * Sets another rate. Bytes sent at the former one do not delay a full packet
+ * for longer than one that is sent now, and unused time from before is not made
+ * up for.
  */
 static void mn_shaper_change(struct mn_shaper *shaper, u64 now, u64 rate)
 {

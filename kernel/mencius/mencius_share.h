@@ -4,12 +4,12 @@
  * under mq for instance.
  *
  * Each has its own shaper. Now and then it looks at what the others do: those
- * that have something waiting, or had so a moment ago, share alike what the
- * rest leave, who are counted by what they used lately. So a queue that hardly
- * sends does not keep its share from the others, and has all of it the moment
- * that it wants to. Nobody waits for anybody: the sum is above the rate for no
- * longer than it takes all to look. Where 64 bits are read in two pieces a
- * queue may be wrong until it looks again, but not below its fair share, nor
+ * with packets waiting, now or a moment ago, get equal shares of the rate that
+ * the rest leave, and the rest count with their recent usage. So a queue that
+ * hardly sends does not keep its share from the others, and has all of it as
+ * soon as it needs it. No queue waits for another: the sum is above the rate
+ * for no longer than it takes all to look. Where 64 bits are read in two pieces
+ * a queue may be wrong until it looks again, but not below its fair share, nor
  * above the rate.
  */
 #ifndef __MENCIUS_SHARE_H
@@ -25,11 +25,11 @@
 #define MENCIUS_LOOK	(200 * NSEC_PER_USEC)
 /* and less often with many others: so much for each. */
 #define MENCIUS_LOOK_EACH NSEC_PER_USEC
-/* For so long after something waited a queue counts as one that wants more: one
+/* For so long after packets waited a queue counts as one that needs more: one
  * that is fed as fast as it sends is empty now and then.
  */
 #define MENCIUS_WANTS	NSEC_PER_MSEC
-/* What a queue uses is found for so long, */
+/* The usage of a queue is measured for so long, */
 #define MENCIUS_SPAN	(10 * NSEC_PER_MSEC)
 /* and fades in this time. */
 #define MENCIUS_FADES	(100 * NSEC_PER_MSEC)
@@ -94,7 +94,7 @@ static struct mencius_group *mencius_group_of(const struct net_device *device)
 	return group;
 }
 
-/* Another queue of the device; NULL where there is no memory. */
+/* Adds another queue of the device; returns NULL if there is no memory. */
 static struct mencius_share *mencius_share_join(const struct net_device *device)
 {
 	struct mencius_share *share;
@@ -130,7 +130,7 @@ static void mencius_share_leave(struct mencius_share *share)
 	kfree_rcu(group, rcu);
 }
 
-/* What @share has sent lately in bytes per second, less as that fades. */
+/* The recent rate of @share in bytes per second, fading with time. */
 static u64 mencius_share_used(const struct mencius_share *share, u64 now)
 {
 	u64 used = READ_ONCE(share->used);
@@ -148,7 +148,7 @@ static bool mencius_share_wants(const struct mencius_share *share, u64 now)
 	       fl_since(now, READ_ONCE(share->wanted)) <= MENCIUS_WANTS;
 }
 
-/* What of @total bytes per second @share may send. */
+/* The part of @total bytes per second that @share may send. */
 static u64 mencius_share_of(const struct mencius_share *share, u64 now,
 			    u64 total)
 {
@@ -197,7 +197,7 @@ static void mencius_share_reset(struct mencius_share *share)
 	share->rate = 0;
 }
 
-/* What it may send of @total now, looking at the others if it is time. */
+/* Its current part of @total, looking at the others if it is time. */
 static u64 mencius_share_look(struct mencius_share *share, u64 now, u64 total)
 {
 	u64 often = MENCIUS_LOOK +

@@ -3,14 +3,14 @@
  * Which side of the link the home is on.
  *
  * A home has a few addresses, and the world that it talks to has many. So the
- * side of which fewer were seen lately is the home's. They are counted by their
- * hashes in a bitmap, which tells dozens apart; no more is needed. A router
- * that knows better says so.
+ * side with fewer addresses seen lately is the home's. They are counted by
+ * their hashes in a bitmap, which tells dozens apart; no more is needed. A
+ * router that knows its side can set it.
  */
 #ifndef __MENCIUS_SIDES_H
 #define __MENCIUS_SIDES_H
 
-/* What was seen in this span and in the one before counts. */
+/* Hashes seen in this span and in the one before count. */
 #define MN_SPAN		(30 * MN_SECOND)
 
 static void mn_addresses_note(struct mn_addresses *seen, u32 hash)

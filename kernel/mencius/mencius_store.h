@@ -105,7 +105,7 @@ static __always_inline u64 mn_wait(const struct mencius *m, u64 now, u32 at)
 	return fl_since(now, m->slots[m->flows[at].head].arrived);
 }
 
-/* Notes that what waits of flow @at was @before. */
+/* Updates the sizes after a change of flow @at, whose backlog was @before. */
 static __always_inline void mn_resize(struct mencius *m, u32 at,
 				      struct mn_backlog before)
 {

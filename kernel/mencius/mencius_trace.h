@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Tracepoints: whose flow it is, what was dropped, how long a packet waited and
- * why it was its turn.
+ * Tracepoints: the flow of a packet, drops, how long a packet waited and why it
+ * was sent.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM mencius

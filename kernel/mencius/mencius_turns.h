@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Whose turn it is: deficit round robin (RFC 8290, section 4.2) in which nobody
+ * Turn taking: deficit round robin (RFC 8290, section 4.2) in which no member
  * is passed over.
  *
- * Two things take as long there as there are members: a round goes past
- * everybody who overdrew by a large packet, once for each quantum, and past
- * everybody who has nothing left. Here who overdrew is at once put into the
- * round in which its debt is paid; and who has nothing to send is in no list.
- * What remains of it is the round up to which it was not yet its turn again: if
+ * Two things take time in proportion to the number of members there: a round
+ * passes every member that overdrew by a large packet, once for each quantum,
+ * and every member without packets. Here a member that overdrew is at once put
+ * into the round in which its debt is paid; and a member without packets is in
+ * no list. Only the round up to which it was not yet its turn again is kept: if
  * it comes back before then, it is not new.
  *
  * New members go first until they have had 64 kB more than the old ones, and
@@ -17,8 +17,8 @@
 #define __MENCIUS_TURNS_H
 
 /*
- * So many are moved on for a packet, if debts are above what MN_ROUNDS pay.
- * Then one is forgiven.
+ * So many are moved per packet, if debts are above what MN_ROUNDS pay. Then one
+ * is forgiven.
  */
 #define MN_MOVES	16
 /* No member owes more. */
@@ -44,7 +44,7 @@ static void mn_turns_init(struct mn_turns *turns)
 		fl_list_init(&turns->old[at]);
 }
 
-/* @member, which has nothing to send, is somebody else from now on. */
+/* @member, which is idle, stands for another flow or host from now on. */
 static inline void mn_introduce(const struct mn_turns *turns,
 				struct mn_member *member)
 {
@@ -110,7 +110,7 @@ static __always_inline void mn_join(struct mn_turns *turns,
 	fl_append(&turns->fresh, group, at);
 }
 
-/* Who would be next, whatever it owes, where somebody has something to send. */
+/* The member that would be next, regardless of its debt, if any has packets. */
 static __always_inline u32 mn_head(struct mn_turns *turns)
 {
 	turns->new_has_turn = turns->fresh.head != FL_NIL &&
@@ -122,8 +122,8 @@ static __always_inline u32 mn_head(struct mn_turns *turns)
 }
 
 /*
- * Whose turn it is, where somebody has something to send. It keeps its turn
- * until it has sent what it may, or leaves.
+ * The member whose turn it is, if any has packets. It keeps its turn until it
+ * has sent its quantum, or leaves.
  */
 static __always_inline u32 mn_next(struct mn_turns *turns,
 				   struct fl_nodes group, u32 quantum)
@@ -143,7 +143,7 @@ static __always_inline u32 mn_next(struct mn_turns *turns,
 	return at;
 }
 
-/* Takes @len bytes that @member sent off what it may. */
+/* Subtracts @len bytes that @member sent from its credit. */
 static __always_inline void mn_charge(struct mn_member *member, u32 len)
 {
 	member->deficit = (s32)max_t(s64, (s64)member->deficit - len, MN_LEAST);
@@ -161,9 +161,9 @@ static __always_inline void mn_sent(struct mn_turns *turns,
 }
 
 /*
- * Nothing of @at is left. It counts as old until this round is over, or what it
- * owes is paid, so that nobody has more than a quantum a round by coming back
- * as new.
+ * @at has run empty. It counts as old until this round is over, or its debt is
+ * paid, so that no member gets more than a quantum a round by coming back as
+ * new.
  */
 static __always_inline void mn_leave(struct mn_turns *turns,
 				     struct fl_nodes group, u32 at, u32 quantum)
@@ -174,8 +174,8 @@ static __always_inline void mn_leave(struct mn_turns *turns,
 	member->place = MN_NOWHERE;
 	if (!turns->used) {
 		/*
-		 * Rounds take no time where nobody is old: it is past all in
-		 * which debts were to be paid.
+		 * Rounds take no time if no member is old: this one is past all
+		 * in which debts were to be paid.
 		 */
 		turns->round += MN_ROUNDS;
 	} else if (member->deficit > 0) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What Mencius keeps in memory.
+ * The data structures of Mencius.
  *
  * Packets, flows and hosts refer to each other by their places in arrays, which
  * are allocated once: nothing is allocated for a packet or a flow.
@@ -30,13 +30,13 @@ enum mencius_reason {
 
 /* Whose addresses are hosts. */
 enum mencius_hosts {
-	MENCIUS_AUTO,		/* of the side of which fewer are seen */
+	MENCIUS_AUTO,		/* the side with fewer addresses */
 	MENCIUS_DESTINATION,
 	MENCIUS_SOURCE,
 	MENCIUS_NONE,
 };
 
-/* What a flow is to the scheduler. */
+/* The class of a flow in the scheduler. */
 enum mn_standing {
 	MN_IDLE,		/* nothing of it waits */
 	MN_STRANGER,		/* it waits, and is not established */
@@ -54,10 +54,10 @@ enum mencius_why {
 /**
  * struct mencius_sent - about a packet that leaves
  * @sojourn:	ns that it waited
- * @until:	ns when one may leave, where some wait and none may; else 0
+ * @until:	ns when one may leave, if some wait and none may; else 0
  * @len:	bytes for the scheduler
- * @wire:	bytes on the link behind; @len where there is no bandwidth
- * @flow:	whose it was
+ * @wire:	bytes on the link behind; @len if there is no bandwidth
+ * @flow:	its flow
  * @why:	enum mencius_why
  */
 struct mencius_sent {
@@ -69,7 +69,7 @@ struct mencius_sent {
 	u8	why;
 };
 
-/* Where a flow or a host is in the turns that it takes. */
+/* The place of a flow or a host in its turns. */
 enum mn_place {
 	MN_NOWHERE,		/* it has nothing to send */
 	MN_AMONG_NEW,
@@ -77,15 +77,13 @@ enum mn_place {
 };
 
 /**
- * struct mencius_params - what Mencius can be told; whoever fills it checks the
- *		ranges
+ * struct mencius_params - the parameters; the caller checks the ranges
  * @target:	ns: acceptable standing delay of a flow
  * @interval:	ns that the delay may stand above @target
  * @low:	ns that a packet of an established flow waits before others are
  *		held back for it
  * @hold:	ns that it waits at most while others are
- * @rise:	ns in which the wait is let rise from @low to @hold, at most
- *		10 s
+ * @rise:	ns in which the wait rises from @low to @hold, at most 10 s
  * @doubling:	ns in which the least that others get doubles, not 0
  * @limit:	packets that may wait
  * @memory_limit: bytes of memory that they may take, at most 2^30
@@ -94,9 +92,9 @@ enum mn_place {
  * @part:	of 256 bytes of its host that established flows may always take
  * @hosts:	enum mencius_hosts
  * @ecn:	whether the AQM marks instead of dropping
- * @ingress:	whether what the AQM drops counts against @bandwidth
+ * @ingress:	whether packets dropped by the AQM count against @bandwidth
  * @bandwidth:	bytes per second; 0 for as many as the link takes
- * @framing:	of the link behind, where there is a bandwidth
+ * @framing:	of the link behind, if there is a bandwidth
  */
 struct mencius_params {
 	u64	target;
@@ -131,7 +129,7 @@ struct mn_backlog {
  * @next:	the flow's next packet, or the next free slot
  * @in_host:	neighbours among packets of the host's established flows
  * @in_all:	the same among those of all hosts
- * @flow:	whose it is
+ * @flow:	its flow
  * @listed:	whether it is in these two lists
  */
 struct mn_slot {
@@ -147,8 +145,8 @@ struct mn_slot {
 };
 
 /**
- * struct mn_member - a flow or a host as one who takes turns
- * @links:	neighbours in the list in which it is
+ * struct mn_member - a flow or a host that takes turns
+ * @links:	neighbours in its list
  * @deficit:	bytes that it may still send; negative if its last packet
  *		overdrew
  * @round:	in which it is its turn
@@ -181,14 +179,13 @@ struct mn_turns {
 
 /**
  * struct mn_rules - how a hold behaves
- * @low:	ns: nobody is held back for who waited less
+ * @low:	ns: no flow is held back for waits below this
  * @high:	ns: the most that an established flow waits while others are
  * @rise:	ns in which the wait rises from @low to @high
  * @doubling:	ns in which the least share of the others doubles
  * @part:	of 256 bytes that established flows may take whenever they wait
- * @of_fair:	what others get in the end: so many of 256 parts of what fair
- *		shares would give them,
- * @edge:	and no more than so many bytes beside 256 of established flows
+ * @of_fair:	final share of others: so many of 256 parts of their fair share,
+ * @edge:	and no more than so many bytes per 256 of established flows
  */
 struct mn_rules {
 	u64	low;
@@ -207,18 +204,18 @@ struct mn_rivals {
 };
 
 /**
- * struct mn_hold - whom others are held back for: the established flows of a
- *		host, or of all
- * @waited:	ns: when somebody waited last
+ * struct mn_hold - the hold for the established flows of a host, or of all
+ * @waited:	ns: when packets waited last
  * @birth:	ns: when the newest flow came
  * @age:	ns that others have been held back; falls when they are not
  * @aged:	ns: when @age was brought up to date
  * @rising:	ns: when the wait began to rise
  * @parts:	256 doublings of @age, found last
  * @entitled:	bytes that established flows may take at any time
- * @ahead:	bytes that they have taken beyond what the others' share allows
- * @edge:	where the others' share ends: bytes beside 256
- * @on:		whether somebody waits, or has just now
+ * @ahead:	bytes that they have taken beyond the limit that the others'
+ *		share sets
+ * @edge:	final share of the others: bytes per 256
+ * @on:		whether packets wait, or did just now
  * @yielding:	whether the others' share still grows
  */
 struct mn_hold {
@@ -236,7 +233,7 @@ struct mn_hold {
 };
 
 /**
- * struct mn_signals - when the sender of a flow is told
+ * struct mn_signals - when the sender of a flow is signalled
  * @next:	ns: when the next signal is due, or the memory of one fades
  * @count:	how often it signals: so many times in the square root of that
  *		many intervals
@@ -291,12 +288,12 @@ struct mn_sizes {
 };
 
 /**
- * struct mn_figures - what a flow has done; nothing is decided by it
+ * struct mn_figures - statistics of a flow; not used for decisions
  * @bytes:	that left
  * @packets:	that left
  * @drops:	of its packets
  * @marks:	of its packets
- * @delay:	1024 ns: what its packets waited, moving average
+ * @delay:	1024 ns: sojourn time of its packets, moving average
  */
 struct mn_figures {
 	u64	bytes;
@@ -308,19 +305,19 @@ struct mn_figures {
 
 /**
  * struct mn_flow - a flow
- * @seen:	it in the table of flows
- * @member:	it in the turns of its host
- * @head:	its oldest packet, where there is one
+ * @seen:	its entry in the table of flows
+ * @member:	its entry in the turns of its host
+ * @head:	its oldest packet, if there is one
  * @tail:	its latest
- * @backlog:	what waits
- * @host:	whose it is
- * @signals:	when its sender is told
+ * @backlog:	its backlog
+ * @host:	its host
+ * @signals:	when its sender is signalled
  * @by_size:	neighbours among flows of its host with as much waiting
- * @calm:	how it behaves
+ * @calm:	its behaviour
  * @begun:	its first packets
- * @figures:	what it has done
+ * @figures:	its statistics
  * @standing:	enum mn_standing
- * @size_list:	one more than the list of sizes in which it is; 0 for none
+ * @size_list:	one more than its list of sizes; 0 for none
  */
 struct mn_flow {
 	struct ft_seen		seen;
@@ -340,17 +337,17 @@ struct mn_flow {
 
 /**
  * struct mn_host - a host
- * @seen:	it in the table of hosts
- * @member:	it in the turns of hosts
- * @known:	flows of it that are known
+ * @seen:	its entry in the table of hosts
+ * @member:	its entry in the turns of hosts
+ * @known:	its known flows
  * @rivals:	its flows that wait
  * @backlog:	what waits
  * @by_size:	neighbours among hosts with as much waiting
  * @listed:	packets of its established flows, by arrival
  * @hold:	within it
  * @turns:	of its flows
- * @sizes:	its flows by what waits
- * @size_list:	one more than the list of sizes in which it is; 0 for none
+ * @sizes:	its flows by backlog
+ * @size_list:	one more than its list of sizes; 0 for none
  */
 struct mn_host {
 	struct ft_seen		seen;
@@ -386,7 +383,7 @@ struct mn_sides {
 };
 
 /**
- * struct mn_pace - how long the link takes for a full packet
+ * struct mn_pace - the time of a full packet on the link
  * @at:		ns: when the last packet left, if others waited
  * @time:	ns that @bytes took
  * @full:	ns
@@ -420,24 +417,24 @@ struct mencius_counts {
  * @memory:	bytes of memory that packets take
  * @backlog:	what waits
  * @listed:	packets of all established flows, by arrival
- * @flow_table:	where flows are found
- * @host_table:	where hosts are found
+ * @flow_table:	the table of flows
+ * @host_table:	the table of hosts
  * @firsts:	flows whose first packets wait
  * @turns:	of hosts
- * @sizes:	hosts by what waits
+ * @sizes:	hosts by backlog
  * @hold:	between hosts
  * @rivals:	hosts that wait
  * @within:	rules within hosts
  * @between:	rules between hosts
- * @plain:	ns: strangers are told of longer waits
+ * @plain:	ns: other flows are signalled for longer waits
  * @patient:	ns: and established flows
- * @spared:	ns: established flows that have waited less are not told, if
- *		others are the reason
+ * @spared:	ns: established flows that have waited less are not signalled,
+ *		if others are the reason
  * @sides:	which side is home
- * @pace:	how fast the link is
+ * @pace:	the speed of the link
  * @shaper:	when the next packet may leave, if there is a bandwidth
  * @params:	parameters
- * @counts:	what happened
+ * @counts:	counters
  */
 struct mencius {
 	struct mn_slot		*slots;

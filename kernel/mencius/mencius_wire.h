@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a packet takes of the link behind: the parts of a super-packet each have
- * headers there, and cells of their own.
+ * The size of a packet on the link behind: the parts of a super-packet each
+ * have headers there, and cells of their own.
  */
 #ifndef __MENCIUS_WIRE_H
 #define __MENCIUS_WIRE_H
@@ -28,7 +28,7 @@ static u32 mencius_headers(const struct sk_buff *skb, int start)
 	return max_t(int, offset - start, 0) + len;
 }
 
-/* What mn_framed() makes of each part of a super-packet, from @start on. */
+/* mn_framed() of each part of a super-packet, from @start on. */
 static noinline u32 mencius_wire_of_parts(const struct mn_framing *framing,
 					  const struct sk_buff *skb, int start)
 {
@@ -46,8 +46,8 @@ static noinline u32 mencius_wire_of_parts(const struct mn_framing *framing,
 }
 
 /*
- * @len is what the scheduler counts: by a size table, and with the headers that
- * the parts of a super-packet will have.
+ * @len is the scheduler's count: by a size table, and with the headers that the
+ * parts of a super-packet will have.
  */
 static u32 mencius_wire_len(const struct mencius_sched *q,
 			    const struct sk_buff *skb, u32 len)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * Mencius over netlink: what tc and the kernel say to each other.
+ * Mencius over netlink: the interface between tc and the kernel.
  *
  * In tree this would be part of include/uapi/linux/pkt_sched.h.
  */
@@ -41,7 +41,7 @@ enum {
 #define TCA_MENCIUS_MAX	(__TCA_MENCIUS_MAX - 1)
 
 enum {
-	TC_MENCIUS_HOSTS_AUTO,		/* the side of which fewer are seen */
+	TC_MENCIUS_HOSTS_AUTO,		/* the side with fewer addresses */
 	TC_MENCIUS_HOSTS_DESTINATION,
 	TC_MENCIUS_HOSTS_SOURCE,
 	TC_MENCIUS_HOSTS_NONE,
@@ -82,7 +82,7 @@ enum {
 	TCA_MENCIUS_STATS_HOME,		/* u8: the side as it seems, see above */
 	TCA_MENCIUS_STATS_FULL,		/* u32: us of a full packet, 0 unknown */
 	TCA_MENCIUS_STATS_DELAY,	/* u32: us, moving average */
-	TCA_MENCIUS_STATS_SHARE,	/* u64: bytes/s, where it is SHARED */
+	TCA_MENCIUS_STATS_SHARE,	/* u64: bytes/s, if SHARED */
 	__TCA_MENCIUS_STATS_MAX
 };
 

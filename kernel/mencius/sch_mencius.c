@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Mencius: hosts share the link, flows share what their host gets, and who has
- * kept its queue short is not made to wait because others came.
+ * Mencius: hosts share the link, flows share their host's part, and a flow that
+ * has kept its queue short does not have to wait because others came.
  *
- * The discipline itself is mencius.h; this file is what is between it and the
+ * The discipline itself is mencius.h; this file is the layer between it and the
  * kernel: packets, locks, memory. All of the core's state is under the qdisc's
  * lock.
  */
@@ -73,7 +73,10 @@ static bool mencius_mark(struct mencius *m, void *packet)
 	return true;
 }
 
-/* As mencius_flow shows it: who begins a flow that the headers tell so. */
+/*
+ * Traces the beginning of a flow that is told by its headers, for the event
+ * mencius_flow.
+ */
 static void mencius_trace_flow(const struct mencius_sched *q, u32 flow,
 			       const struct flow_keys *keys)
 {
@@ -196,9 +199,9 @@ static struct sk_buff *mencius_qdisc_dequeue(struct Qdisc *sch)
 		return NULL;
 	}
 	/*
-	 * While the packet that leaves is counted still: a parent that is told
-	 * of an empty queue takes it out of service, and would do so again when
-	 * it finds it empty itself.
+	 * While the packet that leaves is still counted: a parent that is
+	 * notified of an empty queue takes it out of service, and would do so
+	 * again when it finds it empty itself.
 	 */
 	if (unlikely(q->fs.gone_packets))
 		flow_sched_tell_parents(&q->fs);
@@ -266,7 +269,7 @@ static int mencius_change_qdisc(struct Qdisc *sch, struct nlattr *opt,
 	q->fs.split_gso = set.split_gso;
 	if (q->share)
 		q->share->rate = 0;
-	/* What waits may have to wait less. */
+	/* Queued packets may have to wait less. */
 	if (!mencius_is_empty(&q->core))
 		qdisc_watchdog_schedule_ns(&q->watchdog, now);
 	WRITE_ONCE(sch->limit, limit);

@@ -2,8 +2,8 @@
 /*
  * Confucius for tc: a plugin, since iproute2 does not know this qdisc.
  *
- * What is printed can be given back as it is, and in JSON times are microseconds, sizes
- * bytes and shares percent.
+ * The output can be used as input again, and in JSON times are microseconds,
+ * sizes bytes and shares percent.
  */
 #include <string.h>
 
@@ -139,7 +139,10 @@ static int confucius_print_opt(const struct qdisc_util *qu, FILE *f, struct rtat
 	return 0;
 }
 
-/* tc looks it up by this name; all else stays inside, where no name of tc can take its place. */
+/*
+ * tc looks it up by this name; all other symbols are hidden, so that no name of
+ * tc can replace them.
+ */
 __attribute__((visibility("default")))
 struct qdisc_util confucius_qdisc_util = {
 	.id = "confucius",

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the two halves of the plugin share: parameters in q_confucius.c, statistics beside it. */
+/*
+ * Shared parts of the plugin: parameters in q_confucius.c, statistics in
+ * q_confucius_stats.c.
+ */
 #ifndef Q_CONFUCIUS_H
 #define Q_CONFUCIUS_H
 

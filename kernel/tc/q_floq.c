@@ -2,8 +2,8 @@
 /*
  * FLOQ for tc: a plugin, since iproute2 does not know this qdisc.
  *
- * What is printed can be given back as it is, and in JSON times are microseconds and shares
- * percent.
+ * The output can be used as input again, and in JSON times are microseconds and
+ * shares percent.
  */
 #include "q_floq.h"
 #include "tc_print.h"
@@ -70,7 +70,10 @@ static int floq_print_opt(const struct qdisc_util *qu, FILE *f, struct rtattr *o
 	return 0;
 }
 
-/* tc looks it up by this name; all else stays inside, where no name of tc can take its place. */
+/*
+ * tc looks it up by this name; all other symbols are hidden, so that no name of
+ * tc can replace them.
+ */
 __attribute__((visibility("default")))
 struct qdisc_util floq_qdisc_util = {
 	.id = "floq",

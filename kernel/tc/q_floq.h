@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the two halves of the plugin share: parameters in q_floq.c, statistics beside it. */
+/*
+ * Shared parts of the plugin: parameters in q_floq.c, statistics in
+ * q_floq_stats.c.
+ */
 #ifndef Q_FLOQ_H
 #define Q_FLOQ_H
 

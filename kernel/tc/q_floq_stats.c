@@ -81,7 +81,7 @@ static void print_phase(const char *kind, const struct tc_figures *phase)
 	put_json_object_end();
 }
 
-/* The phases of a type, of which @nest is what the kernel says. */
+/* The phases of a type, from the kernel's @nest. */
 static void print_phases(const char *kind, const struct rtattr *nest)
 {
 	const struct rtattr *attr = RTA_DATA(nest);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the two halves of the plugin share: parameters in q_mencius.c, statistics beside it. */
+/*
+ * Shared parts of the plugin: parameters in q_mencius.c, statistics in
+ * q_mencius_stats.c.
+ */
 #ifndef Q_MENCIUS_H
 #define Q_MENCIUS_H
 

@@ -89,7 +89,10 @@ static void print_host(const struct tc_figures *st)
 	put_time("held", tc_figure(st, TCA_MENCIUS_HOST_HELD));
 }
 
-/* A flow is protected while it is established: that is what its owner looks for. */
+/*
+ * A flow is protected while it is established, which is the word its owner
+ * looks for.
+ */
 static void print_flow(const struct tc_figures *st)
 {
 	__u64 established = tc_figure(st, TCA_MENCIUS_FLOW_ESTABLISHED) * TC_TIME_MSEC;

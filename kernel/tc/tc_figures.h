@@ -10,7 +10,7 @@
 
 #define TC_FIGURES_MAX	47	/* no nest here has a higher attribute */
 
-/* What the kernel gave under a number, if it did. */
+/* The kernel's value under a number, if any. */
 struct tc_figures {
 	const struct rtattr *attr[TC_FIGURES_MAX + 1];
 };

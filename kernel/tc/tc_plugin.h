@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What tc gives a plugin. iproute2 installs no header for this, so it is declared here
- * as tc/tc_util.h, include/libnetlink.h and include/json_print.h of iproute2 declare it;
- * the layout is the same from 4.14 on. The symbols come from the tc program itself.
+ * tc's interface for plugins. iproute2 installs no header for this, so it is
+ * declared here as tc/tc_util.h, include/libnetlink.h and include/json_print.h
+ * of iproute2 declare it; the layout is the same from 4.14 on. The symbols come
+ * from the tc program itself.
  */
 #ifndef TC_PLUGIN_H
 #define TC_PLUGIN_H

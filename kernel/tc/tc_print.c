@@ -4,8 +4,8 @@
 #include "tc_print.h"
 
 /*
- * Whether tc was called with -j, -js, ..., asked only where it cannot say so itself: its own
- * words do not begin with -j.
+ * Whether tc was called with -j, -js, ..., used only if tc itself cannot tell:
+ * its own words do not begin with -j.
  */
 static bool json_asked(void)
 {

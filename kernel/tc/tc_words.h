@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Parameters of a discipline as words: parsed into attributes, and printed so that they can be
- * given back. Values are checked here, to name the range in the units that were typed, and by the
- * kernel, which trusts nobody; what the kernel answers is not trusted here either, since module
- * and plugin may be of different versions.
+ * Parameters of a discipline as words: parsed into attributes, and printed so
+ * that they can be used as input again. Values are checked here, to name the
+ * range in the units that were typed, and by the kernel, which trusts no input;
+ * its answers are not trusted here either, since module and plugin may be of
+ * different versions.
  */
 #ifndef TC_WORDS_H
 #define TC_WORDS_H
@@ -16,7 +17,7 @@
 #define TC_TIME_SEC	1000000u
 #define TC_COUNT(a)	(sizeof(a) / sizeof((a)[0]))
 
-/* What a value is; OWN has functions of its own. */
+/* The kind of a value; OWN has functions of its own. */
 enum tc_kind { NUMBER, PACKETS, SIZE, TIME, PERCENT, CHOICE, OWN };
 
 struct tc_discipline;
@@ -36,8 +37,9 @@ struct tc_word {
 };
 
 /*
- * What the kinds of the lists of parameters are here: a word, or nothing where it is a flag, which
- * stands with its spellings. A choice has an array WORD_choices.
+ * The kinds of the lists of parameters, as they are here: a word, or nothing
+ * for a flag, which stands with its spellings. A choice has an array
+ * WORD_choices.
  */
 #define TC_WORD(kind_, word, number, least, most) \
 	{ .name = #word, .attr = number, .kind = kind_, .min = least, .max = most },
@@ -77,7 +79,7 @@ struct tc_discipline {
 	size_t flag_count;
 };
 
-/* Adds what the words say to @n; -1 if one was refused, with an error. */
+/* Adds the words' attributes to @n; -1 if one was refused, with an error. */
 int tc_parse_words(const struct tc_discipline *of, int argc, char **argv, struct nlmsghdr *n);
 
 /* Prints the options that the kernel gave. */
@@ -89,7 +91,10 @@ const char *tc_value_text(enum tc_kind kind, __u64 value, char *text, size_t siz
 /* Digits with at most one point among them; strtod() would take "inf" and "0x1p3" too. */
 bool tc_decimal(const char *text, double *value, const char **end);
 
-/* Says what was found at word @name, nothing if @text is NULL, and what was expected: -1. */
+/*
+ * Prints the value found at word @name, nothing if @text is NULL, and the
+ * expected form: -1.
+ */
 int tc_refuse(const struct tc_discipline *of, const char *name, const char *text,
 	      const char *expected);
 

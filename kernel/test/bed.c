@@ -250,7 +250,10 @@ void bed_settings(struct bed *b, struct settings *s)
 		s->value[subject->limit] = s->value[subject->limit] % 8192 + 1;
 		return;
 	}
-	/* What is not set has the default, or what an earlier change left. */
+	/*
+	 * A parameter not set has the default, or the value of an earlier
+	 * change.
+	 */
 	s->set[subject->memory_limit] = true;
 	s->value[subject->memory_limit] %= 32 << 20;
 	if (s->value[subject->memory_limit] < 4000)
@@ -336,7 +339,7 @@ static void look_at(void *arg, const struct tcmsg *tc, struct rtattr **tca)
 		bed_fail(look->b, "dump: %s is out of its range", wrong);
 }
 
-/* Every drop has a cause, of which the statistics know. */
+/* Every drop has a cause that the statistics count. */
 static void check_drops(struct bed *b, const struct view *v)
 {
 	uint64_t sum = 0;
@@ -348,7 +351,7 @@ static void check_drops(struct bed *b, const struct view *v)
 			 (unsigned long long)sum);
 }
 
-/* Classes have what the qdisc has. */
+/* The sum over classes equals that of the qdisc. */
 static void check_classes(struct bed *b, const struct view *v)
 {
 	unsigned int classes = subject->classes ? subject->classes : v->settings.targets + 1;
@@ -374,7 +377,7 @@ static void check_classes(struct bed *b, const struct view *v)
 			 (unsigned long long)f->of[subject->stats_memory]);
 }
 
-/* What must hold of the statistics at any time. */
+/* Checks the invariants of the statistics. */
 static void check(struct bed *b, const struct view *v)
 {
 	const struct figures *f = &v->figures;

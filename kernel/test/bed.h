@@ -24,11 +24,11 @@ struct bed {
 	int		dev;		/* device of the discipline: the same, or an IFB */
 	int		raw;		/* packet socket on `out` */
 	enum root	root;
-	uint32_t	parent;		/* of the discipline, as the root wants it */
+	uint32_t	parent;		/* of the discipline when it is the root */
 	uint64_t	sent, refused;	/* frames; the latter by the qdisc, or as senseless */
 	unsigned int	failures;
 	bool		exact;		/* no time passes but while the test sleeps */
-	bool		faulty;		/* allocations fail: so may what needs one */
+	bool		faulty;		/* allocations fail: requests may, too */
 };
 
 /* Its statistics by their attributes, and sums over its classes where they are among them. */
@@ -38,7 +38,7 @@ struct figures {
 	uint64_t	packets, bytes, flows;
 };
 
-/* What one look at the discipline showed. */
+/* The result of one look at the discipline. */
 struct view {
 	bool		present;
 	struct settings	settings;
@@ -59,7 +59,7 @@ typedef size_t make_frame(struct bed *b, uint8_t *to, void *arg);
 void bed_send(struct bed *b, unsigned int n, make_frame *make, void *arg);
 make_frame any_frame;		/* arg: uint32_t, the number of flows */
 
-/* Deletes the root; builds another, at 20 Mbit/s where it shapes. */
+/* Deletes the root; builds another, at 20 Mbit/s if it shapes. */
 void bed_clear(struct bed *b);
 void bed_root(struct bed *b, enum root root);
 /* The discipline under the root: flags are those of RTM_NEWQDISC. */
@@ -71,7 +71,9 @@ void bed_link(struct bed *b, bool up);
 /* Dumps, checks the statistics for consistency, and returns 0 or an errno. */
 int bed_look(struct bed *b, struct view *v);
 
-/* Random and legal, but for memory limits that this machine could not bear. */
+/*
+ * Random and legal, except for memory limits that this machine could not bear.
+ */
 void bed_settings(struct bed *b, struct settings *s);
 
 int churn_mix(struct bed *b, unsigned int seconds);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Proof that detectors are alive: does one forbidden thing, named by `what`, when
- * it is loaded. scripts/kernel-sanitizers.sh wants a report for each of the
- * sanitizer kernel, scripts/kernel-races.sh for those of a race and of locks,
- * scripts/test-kernel.sh for a warning in each stock kernel.
- * Never load it on a kernel that you need.
+ * Proof that detectors are alive: does one forbidden thing, named by `what`,
+ * when it is loaded. scripts/kernel-sanitizers.sh expects a report for each of
+ * the sanitizer kernel, scripts/kernel-races.sh for those of a race and of
+ * locks, scripts/test-kernel.sh for a warning in each stock kernel. Never load
+ * it on a kernel that you need.
  */
 #include <linux/cpumask.h>
 #include <linux/delay.h>

@@ -2,8 +2,8 @@
 /*
  * Churn for a queue discipline under the detectors of the sanitizer kernel:
  * `churn mix` random load and random reconfiguration, `churn faults` and `churn
- * defaults` failing allocations, `churn unload` the module taken away under load, `churn scan` a
- * scanner's million flows beside a call.
+ * defaults` failing allocations, `churn unload` the module taken away under
+ * load, `churn scan` a scanner's million flows in parallel with a call.
  */
 #include "bed.h"
 
@@ -20,7 +20,7 @@
 #define CREATE		(NLM_F_CREATE | NLM_F_EXCL)
 #define REPLACE		(NLM_F_CREATE | NLM_F_REPLACE)
 
-/* What the load is for a while; the link takes some ten frames in a tick. */
+/* The load for a while; the link takes some ten frames in a tick. */
 struct load {
 	uint64_t	until;
 	unsigned int	frames;		/* in a tick */

@@ -52,7 +52,10 @@ static void spare_none(void)
 	put("fail_page_alloc", "min-order", "0");
 }
 
-/* First lets the kernel's workers run, who give back what vfree() left to them. */
+/*
+ * First lets the kernel's workers run, which free the memory that vfree() left
+ * to them.
+ */
 static void arm(struct fault *f, unsigned int nth)
 {
 	char text[16];
@@ -66,7 +69,7 @@ static void arm(struct fault *f, unsigned int nth)
 	}
 }
 
-/* Whether the allocation that was to fail came to pass. */
+/* Returns whether the allocation that was to fail took place. */
 static bool disarm(struct fault *f)
 {
 	char text[16] = "";
@@ -173,7 +176,7 @@ static void sending(struct fault *f)
 	bed_look(f->b, &v);
 }
 
-/* Where the module's text is, for the filter of back traces. */
+/* The address range of the module's text, for the filter of back traces. */
 static bool module_range(char *start, char *end, size_t size)
 {
 	FILE *file = fopen("/proc/modules", "re");
@@ -194,7 +197,7 @@ static bool module_range(char *start, char *end, size_t size)
 	return found;
 }
 
-/* From now on only what the module asks for may fail. */
+/* From now on only allocations of the module may fail. */
 static bool only_module(struct bed *b)
 {
 	char start[32], end[32];
@@ -246,7 +249,7 @@ int churn_faults(struct bed *b, unsigned int rounds)
 	return b->failures != 0;
 }
 
-/* Whether the device's root, which nobody gave it, is of kind `arg`. */
+/* Whether the device's root, which no command set, is of kind `arg`. */
 struct standard {
 	const char	*kind;
 	bool		present;
@@ -272,9 +275,9 @@ static void standard_set(const char *kind)
 }
 
 /*
- * Deleting a root has the kernel make the default, of which the first `slabs` and
- * the first `pages` allocations fail: enough for none, the first or both of a
- * qdisc's blocks, each of which is asked for twice (kvmalloc).
+ * Deleting a root makes the kernel create the default; the first `slabs` and
+ * the first `pages` allocations of it fail: enough for none, the first or both
+ * of a qdisc's blocks, each requested twice (kvmalloc).
  */
 static bool standard_made(struct bed *b, unsigned int slabs, unsigned int pages)
 {

@@ -62,8 +62,8 @@ static void done(void)
 }
 
 /*
- * Does a call, and counts what it does. The call is that of a function which is
- * not in place, so that what is counted is this and no more.
+ * Makes a call, and counts its work. It calls a function that is not inlined,
+ * so that nothing else is counted.
  */
 #define COUNTED(result, call) do {		\
 	if (watched()) {			\

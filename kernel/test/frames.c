@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Not an address of either end: the far stack drops what arrives as not for it. */
+/* Not an address of either end: the far stack drops frames to it. */
 static const uint8_t far_mac[ETH_ALEN] = { 2, 0, 0, 0, 0, 2 };
 static const uint8_t near_mac[ETH_ALEN] = { 2, 0, 0, 0, 0, 1 };
 
@@ -20,7 +20,7 @@ struct frame {
 	uint8_t		eth[65536];
 };
 
-/* What decides about a frame; drawn first, then written. */
+/* The choices for a frame; drawn first, then written. */
 struct recipe {
 	uint32_t	flow;
 	bool		v6, tcp, gso, vlan;
@@ -99,7 +99,7 @@ static void put_vnet(struct virtio_net_hdr *vnet, const struct recipe *r,
 	vnet->gso_size = 1200;
 }
 
-/* Writes the frame; its payload is what was there before, which costs nothing. */
+/* Writes the frame; its payload is left as it was, which costs nothing. */
 static size_t cook(struct frame *f, const struct recipe *r)
 {
 	size_t transport = (r->tcp ? sizeof(struct tcphdr) : sizeof(struct udphdr)) +

@@ -10,7 +10,7 @@
 #define FRAME_MAX	(sizeof(struct virtio_net_hdr) + 65536)
 #define CALL_PORT	5004
 
-/* What the packets of the call carry. */
+/* The contents of the call's packets. */
 struct call_stamp {
 	uint64_t	sent_ns;	/* CLOCK_MONOTONIC */
 	uint32_t	seq;
@@ -23,10 +23,13 @@ struct call_stamp {
  */
 size_t frame_any(uint8_t *to, uint64_t *rng, uint32_t flows);
 
-/* A datagram of IPv4, `len` bytes of frame, from and to what `flow` says. */
+/*
+ * A datagram of IPv4, `len` bytes of frame, with the addresses and ports of
+ * `flow`.
+ */
 size_t frame_udp(uint8_t *to, uint32_t flow, size_t len);
 
-/* A packet of the call: 200 bytes of frame, empty but for its stamp. */
+/* A packet of the call: 200 bytes of frame, empty except for its stamp. */
 size_t frame_call(uint8_t *to, const struct call_stamp *stamp);
 
 /* Where frame_call() put the stamp, from the start of the Ethernet frame. */

@@ -17,10 +17,12 @@ struct fuzz {
 	enum op		op;
 	enum expect	expect;
 	bool		about_options;	/* a rejection is the discipline's: it owes a text */
-	struct settings	legal;		/* what a wholly legal message set */
+	struct settings	legal;		/* the settings of a legal message */
 };
 
-/* Completes a message that nl_begin() began, and says what must come of it. */
+/*
+ * Completes a message that nl_begin() began, and returns the expected outcome.
+ */
 struct shape {
 	const char *name;
 	void (*build)(struct fuzz *f, struct nl_msg *m);

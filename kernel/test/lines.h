@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Hands the lines of standard input to whoever replays a trace.
+ * Passes the lines of standard input to a function that replays a trace.
  */
 #ifndef __CONFUCIUS_LINES_H
 #define __CONFUCIUS_LINES_H
@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 /*
- * @follow does what a line says, and returns an error's text if it cannot.
- * False, with a message, at the first such line.
+ * @follow executes a line, and returns an error's text if it cannot. False,
+ * with a message, at the first such line.
  */
 static bool follow_lines(const char *(*follow)(const char *line))
 {

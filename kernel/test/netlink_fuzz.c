@@ -21,7 +21,7 @@
 #define HANDLE		0x100000	/* 10: */
 #define FAILURES_SHOWN	20
 
-/* What is at the root of the device. */
+/* The root of the device. */
 struct root {
 	bool		present;	/* a discipline of the kind under test, 10: */
 	bool		other;		/* any other */
@@ -109,7 +109,7 @@ static void prepare(struct fuzz *f, struct root *root)
 	look(f, root);
 }
 
-/* What is wrong with the kernel's answer, or NULL. */
+/* The error in the kernel's answer, or NULL. */
 static const char *verdict(struct fuzz *f, const struct nl_answer *answer,
 			   const struct root *before, const struct root *after)
 {

@@ -20,7 +20,7 @@ struct nl_msg {
 
 struct nl_answer {
 	int	error;		/* 0, or a positive errno */
-	char	text[256];	/* extack, empty where the kernel gave none */
+	char	text[256];	/* extack, empty if the kernel gave none */
 };
 
 struct nl_socket {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sends packets whose flow is not what their ports say, out of a device, through its qdisc, at once:
- *   odd DEVICE COUNT HOST KIND
- * COUNT packets of 500 bytes from the host of that number, whose source ports go through eight. KIND is
- * `plain` (IPv6, no flow label), `rotate` (another flow label for each), `same` (one flow label for all),
- * `fragments` or `fragments6` (first and last fragments in turn).
+ * Sends packets whose flow does not follow from their ports, out of a device,
+ *   through its qdisc, at once: odd DEVICE COUNT HOST KIND COUNT packets of 500
+ *   bytes from the host of that number, whose source ports go through eight.
+ *   KIND is `plain` (IPv6, no flow label), `rotate` (another flow label for
+ *   each), `same` (one flow label for all), `fragments` or `fragments6` (first
+ *   and last fragments in turn).
  */
 #include <arpa/inet.h>
 #include <linux/if_ether.h>
@@ -100,7 +101,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: odd DEVICE COUNT HOST plain|rotate|same|fragments|fragments6\n");
 		return 2;
 	}
-	/* What waits in the qdisc counts as the socket's. */
+	/* Packets waiting in the qdisc count as the socket's. */
 	if (s < 0 || setsockopt(s, SOL_SOCKET, SO_SNDBUFFORCE, &buffer, sizeof(buffer))) {
 		perror("odd");
 		return 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Ends the sanitizer kernel: the host's own poweroff wants an init system. */
+/* Ends the sanitizer kernel: the host's own poweroff needs an init system. */
 #include <stdio.h>
 #include <sys/reboot.h>
 

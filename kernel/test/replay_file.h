@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A file in debugfs that replays traces: what is written to it are lines of a
- * trace, what is read from it are the decisions. For tests, where only root may
- * write.
+ * A file in debugfs that replays traces: lines of a trace are written to it,
+ * the decisions are read from it. For tests, where only root may write.
  *
  * It shows that a core decides as in Rust when this kernel's compiler and
  * division routines have made it; in-kernel.sh compares.
@@ -37,8 +36,8 @@ static size_t replay_line_len;
 static struct dentry *replay_file;
 
 /*
- * The including file's: does what a line says; an error's text if it cannot be
- * understood.
+ * The including file's: executes a line; an error's text if it cannot be
+ * parsed.
  */
 static const char *replay_follow(const char *line);
 
@@ -110,7 +109,7 @@ static ssize_t replay_read(struct file *file, char __user *to, size_t len, loff_
 	return read;
 }
 
-/* Whoever opens it for writing begins with nothing printed. */
+/* Opening it for writing discards earlier output. */
 static int replay_open(struct inode *inode, struct file *file)
 {
 	if (file->f_mode & FMODE_WRITE) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reads recorded operations from standard input and prints what FLOQ makes of them: see
- * trace_floq.h. crates/qdisc/tests/it/kernel_c/floq.rs compares it with the discipline in Rust.
+ * Reads recorded operations from standard input and prints FLOQ's decisions on
+ * them: see trace_floq.h. crates/qdisc/tests/it/kernel_c/floq.rs compares it
+ * with the discipline in Rust.
  */
 #include "replay_user.h"
 #include "../floq/floq.h"

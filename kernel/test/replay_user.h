@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A program that replays traces, before the discipline: what it is written in.
+ * The part of a trace-replaying program before the discipline: its environment.
  */
 #ifndef __REPLAY_USER_H
 #define __REPLAY_USER_H

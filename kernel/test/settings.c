@@ -40,7 +40,7 @@ static void legal_targets(struct settings *s, uint64_t *rng)
 	}
 }
 
-/* Both or none, since what the other was is not known here. */
+/* Both or none, since the other's former value is not known here. */
 static void legal_quotas(struct settings *s)
 {
 	s->set[subject->quotas[1]] = s->set[subject->quotas[0]];

@@ -6,7 +6,7 @@
 #include "nl.h"
 #include "subject.h"
 
-/* What a message sets, or a dump shows: a parameter may be absent. */
+/* The parameters that a message sets, or a dump shows: any may be absent. */
 struct settings {
 	bool		set[ATTR_MAX + 1];
 	uint32_t	value[ATTR_MAX + 1];
@@ -21,7 +21,10 @@ void option_put(struct nl_msg *m, const struct option *o, uint32_t value);
 void settings_random(struct settings *s, uint64_t *rng);
 void settings_put(struct nl_msg *m, const struct settings *s);
 
-/* What a dump's TCA_OPTIONS holds; NULL, or what is absent or out of its range. */
+/*
+ * Reads a dump's TCA_OPTIONS; NULL, or the parameter that is absent or out of
+ * its range.
+ */
 const char *settings_read(struct settings *s, struct rtattr *opts);
 
 /* NULL, or the first parameter that `want` sets and `have` shows otherwise. */

@@ -169,8 +169,8 @@ static void large(void)
 
 /*
  * A heap as deep as can be: the flows' second packets come in the reverse order
- * of their beginning, so that each who ripens is the first of all. Then packets
- * for which others have to go.
+ * of their beginning, so that each one that ripens is the first of all. Then
+ * packets for which others are dropped.
  */
 static void heaps(void)
 {
@@ -210,7 +210,10 @@ static void anything(void)
 	}
 }
 
-/* What a packet costs while nothing special happens: one leaves for every so many that come. */
+/*
+ * The cost of a packet while nothing special happens: one leaves for every so
+ * many that come.
+ */
 static void packets(u32 flows, u32 waiting, u32 each)
 {
 	u32 at;

@@ -101,7 +101,7 @@ static void begin(void)
 	begin_with(1514);
 }
 
-/* Everybody sends so many packets; flows of @hosts. */
+/* All flows send so many packets; flows of @hosts. */
 static void fill(u32 flows, u32 hosts, u32 packets, u32 len)
 {
 	u32 flow, at;
@@ -123,7 +123,7 @@ static void serve(u32 packets, u64 pause)
 	}
 }
 
-/* All owe what 64 rounds do not pay, and go on. */
+/* All owe more than 64 rounds pay, and go on. */
 static void overdrawn(u32 hosts)
 {
 	u32 at;
@@ -161,7 +161,7 @@ static void all_idle(void)
 	serve(20000, 1000);
 }
 
-/* So many flows, each of which sends now and then, so that they are established. */
+/* So many flows, each sending now and then, so that they are established. */
 static void settle(u32 flows, u32 hosts)
 {
 	u32 at, flow;

@@ -26,7 +26,7 @@ struct subject {
 	/* Attributes: the highest, and those that tests know; 0 for one that there is not. */
 	int			max, limit, memory_limit, flows, targets;
 	int			once;		/* cannot be changed, as flows, and is left as it is */
-	bool			one_queue;	/* nobody is kept from others' packets */
+	bool			one_queue;	/* flows are not kept apart */
 	int			quotas[2];	/* percent, not more than 100 together */
 	uint32_t		flow_step;	/* flows are rounded up to it */
 	/* Statistics: the same. */

@@ -10,7 +10,7 @@
  * d NOW				the link takes a packet
  * end
  *
- * Packets are numbered from 0 as they come. What is printed:
+ * Packets are numbered from 0 as they come. The output:
  *
  * tx NUMBER PACKETS BYTES		left, and so much waits
  * mark NUMBER				the next one to leave is marked
@@ -34,7 +34,7 @@ struct trace {
 	u32 number;		/* of the next packet */
 	u32 flow;		/* whose packet arrives */
 	u64 now;
-	u32 ids[CF_MAX_PLACES];	/* who each of them is to observers */
+	u32 ids[CF_MAX_PLACES];	/* the name of each of them for observers */
 };
 
 #include "trace_follow.h"

@@ -10,7 +10,7 @@
  * d NOW				the link takes a packet
  * end
  *
- * Packets are numbered from 0 as they come. What is printed:
+ * Packets are numbered from 0 as they come. The output:
  *
  * tx NUMBER WAITED PACKETS BYTES	left after WAITED ns, and so much waits
  * move NUMBER FROM TO			this packet's flow is of type TO now, 0 responsive, 1
@@ -69,7 +69,7 @@ static void floq_moved(struct floq *f, u32 flow, int from, int to)
 	trace_print("move %u %d %d\n", trace->number, from, to);
 }
 
-/* Whether as many flows of each type are known as are counted. */
+/* Whether the number of known flows of each type equals its counter. */
 static bool trace_flows_agree(const struct floq *f)
 {
 	u32 at, known[FLOQ_KINDS] = {}, guests = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What following a trace is for every discipline: numbers, time, memory, and which line is what.
- * Included by a discipline's file after CORE(name), which puts its name before one of its core's,
- * and struct trace, with
+ * The common part of following a trace: numbers, time, memory, and the kinds of
+ * lines. Included by a discipline's file after CORE(name), which puts its name
+ * before one of its core's, and struct trace, with
  *
  *	core	the discipline
  *	params	what it was told last
@@ -10,8 +10,8 @@
  *	number	of the next packet
  *	now	ns
  *
- * Who includes that file supplies sscanf, trace_print(), which is printf, trace_alloc() and
- * trace_free().
+ * The file that includes it supplies sscanf, trace_print(), which is printf,
+ * trace_alloc() and trace_free().
  */
 #ifndef __TRACE_FOLLOW_H
 #define __TRACE_FOLLOW_H
@@ -19,7 +19,10 @@
 /* Numbers of packets are below this. */
 #define TRACE_PACKETS	(1U << 29)
 
-/* The discipline's: the parameters in @text; an error's text where they are none. */
+/*
+ * The discipline's: the parameters in @text; an error's text if they are not
+ * valid.
+ */
 static const char *trace_params(struct trace *trace, const char *text, struct CORE(params) *params);
 
 /* The discipline's: begins with @table and @slots for its params. */
@@ -28,10 +31,13 @@ static void trace_init(struct trace *trace, void *table, void *slots);
 /* The discipline's: new parameters. */
 static void trace_changed(struct trace *trace, const struct CORE(params) *params);
 
-/* The discipline's: whether nothing is left, when all that waited has been taken out. */
+/*
+ * The discipline's: whether nothing is left after all packets have been taken
+ * out.
+ */
 static bool trace_is_empty(const struct trace *trace);
 
-/* The discipline's: what these lines say. */
+/* The discipline's: handlers of these lines. */
 static const char *trace_enqueue(struct trace *trace, const char *line);
 static const char *trace_dequeue(struct trace *trace, const char *line);
 static const char *trace_end(const struct trace *trace);
@@ -55,7 +61,7 @@ static bool trace_capable(void *packet)
 	return (uintptr_t)packet & 3;
 }
 
-/* What a kind of parameter in a trace is multiplied by in the core. */
+/* The factor from a kind of parameter in a trace to the core's unit. */
 #define TRACE_UNIT_FLAG		1
 #define TRACE_UNIT_CHOICE	1
 #define TRACE_UNIT_NUMBER	1
@@ -184,7 +190,7 @@ static const char *trace_change(struct trace *trace, const char *line)
 	return NULL;
 }
 
-/* Does what a line says; an error's text if it cannot be understood. */
+/* Executes a line; an error's text if it cannot be parsed. */
 static const char *trace_line(struct trace *trace, const char *line)
 {
 	switch (line[0]) {

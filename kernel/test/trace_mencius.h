@@ -14,7 +14,7 @@
  * d NOW				the link takes a packet
  * end
  *
- * Packets are numbered from 0 as they come. What is printed:
+ * Packets are numbered from 0 as they come. The output:
  *
  * tx NUMBER WAITED PACKETS BYTES	left after WAITED ns, and so much waits
  * wait UNTIL				packets wait, and none may leave before this ns
@@ -93,7 +93,10 @@ static bool trace_table_agrees(const struct ft_table *table)
 	return table->fresh - table->forgotten == known;
 }
 
-/* Packets and bytes of hosts are those of all, and flows that wait are somebody's. */
+/*
+ * Packets and bytes of hosts are those of all, and flows that wait belong to a
+ * host.
+ */
 static bool trace_counts_agree(const struct mencius *m)
 {
 	u32 places = ft_places(mn_hosts_for(m->params.flows)), at;

@@ -24,7 +24,7 @@ suite_of() {
     esac
 }
 
-# The archives that a kernel and its suite's programs come from.
+# The archives of a kernel and its suite's programs.
 sources_of() {
     line() { echo "deb [signed-by=$keyring] $mirror/$1 $2 main"; }
     case $1 in
@@ -50,7 +50,7 @@ stamped() { [ -f "$1" ] && [ "$(cat "$1")" = "$2" ]; }
 
 # in_chroot SUITE BUILD KERNEL COMMAND...: runs a command in the suite's chroot, with the directory
 # BUILD at /build and the kernel's headers at /headers. A mount namespace of its own: nothing to
-# undo, and a plain user can.
+# undo, and it works as a plain user.
 in_chroot() {
     root=$cache/chroot-$1 build=$2 headers=$cache/$3/headers
     shift 3
@@ -67,7 +67,7 @@ in_chroot() {
 }
 
 # tc_plugins KERNEL OUT: the tc plugins of our disciplines, OUT/tc/q_*.so, with the C library of the
-# machines' tc, which may be older than this host's. KERNEL is any that the cache has.
+# machines' tc, which may be older than this host's. KERNEL is any in the cache.
 tc_plugins() {
     sh kernel/copy.sh "$2"
     mkdir -p "$2/tc"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # fetch.sh [--release] KERNEL: downloads Debian's newest packages of that kernel, verified by apt against the
 # archive's keys, and unpacks them: root/ (lib/modules), vmlinux, headers/, build, release.
-# --release: only prints which release that is, or would be.
+# --release: only prints the name of that release.
 set -eu
 . scripts/kernel/common.sh
 only_release=
@@ -20,7 +20,7 @@ fi
 mkdir -p "$dir"
 dir=$(cd "$dir" && pwd)
 
-# An apt of our own, beside the host's: sources, lists and state under $dir/apt.
+# A separate apt, independent of the host's: sources, lists and state under $dir/apt.
 rm -rf "$dir/apt" "$dir/debs" "$dir/root" "$dir/headers"
 mkdir -p "$dir/apt/etc/apt.conf.d" "$dir/apt/etc/preferences.d" "$dir/apt/state/lists/partial" \
     "$dir/apt/cache/archives/partial" "$dir/debs" "$dir/root" "$dir/headers"
@@ -51,7 +51,7 @@ case $kernel in
 esac
 exists() { for package in "$@"; do apt-cache show "$package" >/dev/null 2>&1 || return 1; done; }
 
-# The newest release of which everything is there: an archive may have new headers before the image.
+# The newest complete release: an archive may have new headers before the image.
 # Since 6.19 the image is only a name for three packages.
 release=''
 parts=''

@@ -1,5 +1,5 @@
 #!/bin/sh
-# guest.sh: what the engine `kernel` runs inside its machines, into the cache: the static binary
+# guest.sh: builds the programs inside the engine's machines, into the cache: the static binary
 # analects-guest, and the tc plugins of our disciplines. cargo and cc know what has changed.
 set -eu
 . scripts/kernel/common.sh

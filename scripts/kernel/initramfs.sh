@@ -1,5 +1,5 @@
 #!/bin/sh
-# initramfs.sh KERNEL: base.cpio, what a machine boots with: /init, busybox, ip, tc, nft, ethtool
+# initramfs.sh KERNEL: base.cpio, the initramfs of a machine: /init, busybox, ip, tc, nft, ethtool
 # and the modules of the network. User space is bookworm's for every kernel and on every host.
 set -eu
 . scripts/kernel/common.sh
@@ -49,7 +49,7 @@ mkdir -p "$top${tables#"$chroot"}"
 cp -r "$tables/." "$top${tables#"$chroot"}/"
 cp -r "$chroot/etc/iproute2" "$top/etc/iproute2"
 
-# The modules wanted, with what they depend on, unpacked: the guest's time is dear.
+# The modules needed, with their dependencies, unpacked: the guest's time is expensive.
 modules=$dir/root/lib/modules/$release
 PATH=$PATH:/usr/sbin:/sbin
 [ -f "$modules/modules.dep" ] || depmod -b "$dir/root" "$release"

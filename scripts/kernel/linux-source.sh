@@ -1,6 +1,6 @@
 #!/bin/sh
 # Debian's kernel source, 7.2 or else the newest 7.x, into $cache/uml/src, once: verified by apt
-# against the archive's keys, with one patch of ours. --package: only prints which one that is, or would be.
+# against the archive's keys, with one patch of ours. --package: only prints its name.
 set -eu
 . scripts/kernel/common.sh
 uml=$cache/uml
@@ -18,7 +18,7 @@ fi
 mkdir -p "$uml"
 uml=$(cd "$uml" && pwd)
 
-# Our own apt beside the host's: sources, lists and state under $uml/apt.
+# A separate apt, independent of the host's: sources, lists and state under $uml/apt.
 private_apt() { # SUITE
     rm -rf "$uml/apt"
     mkdir -p "$uml/apt/etc/apt.conf.d" "$uml/apt/etc/preferences.d" \
@@ -38,7 +38,7 @@ CONF
     apt-get -qq update
 }
 
-# 7.2, on which all this was proven; the newest 7.x where that is gone.
+# 7.2, on which all this was tested; the newest 7.x if that is gone.
 source_package() {
     apt-cache pkgnames linux-source-7 | sort -V | awk '
         /^linux-source-7\.[0-9]+$/ { last = $0; if ($0 == "linux-source-7.2") found = $0 }

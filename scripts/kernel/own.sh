@@ -1,19 +1,19 @@
 # shellcheck shell=sh disable=SC2154
 # Building kernels of our own from Debian's source, once, and modules for them. Sourced with the
 # project's root as the current directory, after say() and fail(), and with
-#   source    the kernel's source, of which nothing is changed
+#   source    the kernel's source, left unchanged
 #   own       the kernel's folder in the cache, an absolute path
-#   arch      what the kernel's Makefile calls the architecture
+#   arch      the architecture's name in the kernel's Makefile
 #   config    the lines that the kernel's configuration must have
 #   flags     a word for the kernel's Makefile, if there is one
-#   logs      where make's words go, an absolute path
+#   logs      the folder of make's output, an absolute path
 
 stamp() { cat "$@" | sha256sum | cut -c1-64; }
 stamped() { [ -f "$1" ] && [ "$(cat "$1")" = "$2" ]; }
 
 kernel_make() { make -C "$source" "ARCH=$arch" "O=$own/build" ${flags:+"$flags"} "$@"; }
 
-# Fails if the kernel's configuration lacks a line of ours: one that another forbids vanishes in silence.
+# Fails if the kernel's configuration lacks a line of ours: one that another forbids vanishes silently.
 check_config() {
     lost=0
     while read -r line; do
@@ -27,8 +27,8 @@ check_config() {
     [ $lost = 0 ] || fail "the kernel's configuration is not what $config says"
 }
 
-# build_kernel WHAT MINUTES DEFAULTS TARGET: the image TARGET and the modules; what the configuration
-# does not say is left at DEFAULTS, a target of the kernel's Makefile. A new one is not proven.
+# build_kernel WHAT MINUTES DEFAULTS TARGET: the image TARGET and the modules; options that the configuration
+# does not set are left at DEFAULTS, a target of the kernel's Makefile. A new one is not tested.
 build_kernel() {
     package=$source/../package
     want=$(stamp "$package" "$config" kernel/test/uml-stacktrace.patch)${flags:-}
@@ -51,7 +51,7 @@ build_kernel() {
 }
 
 # build_module NAME SOURCES...: into $own/NAME, with a copy of the sources, files or folders, so that
-# nothing is written beside them. A warning is an error.
+# nothing is written next to them. A warning is an error.
 build_module() {
     name=$1
     shift

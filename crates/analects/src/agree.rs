@@ -175,7 +175,7 @@ fn table(args: &AgreeArgs, experiments: &[Experiment], rows: &[Row]) -> comfy_ta
     plain(&head(args), cells.map(|cells| cells.to_vec()).collect())
 }
 
-/// What stands above the tables of a page.
+/// The text above the tables of a page.
 const ABOUT: &str = "\
 The same scenarios, seeds and disciplines go through both engines, and each figure is that of one \
 flow, or of the link. Flows of one entry that differ in nothing but chance are compared by rank, from \
@@ -191,7 +191,7 @@ is left out. The last column says what each engine has code of its own for, and 
 evidence of: encoders, media sessions with their congestion control, browsers and QUIC are the same \
 code in both.";
 
-/// A page: what each scenario is and what was found, with its figures.
+/// A page: each scenario with its findings and figures.
 fn markdown(args: &AgreeArgs, experiments: &[Experiment], rows: &[Row]) -> String {
     let names = args.scenarios.join(" ");
     let quick = if args.how.quick { " --quick" } else { "" };

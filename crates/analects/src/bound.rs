@@ -1,4 +1,4 @@
-//! `analects bound`: what the theory of the Confucius paper says.
+//! `analects bound`: results of the Confucius paper's theory.
 
 use crate::cli::{BoundArgs, BoundFormat, Policies};
 use crate::refused::Refused;
@@ -13,7 +13,7 @@ use units::{Duration, Refusal};
 struct Row {
     policy: Policy,
     bound: Bound,
-    /// What the completion cannot exceed, whatever the flows' size.
+    /// Upper bound of the completion, for flows of any size.
     latest: Option<f64>,
 }
 

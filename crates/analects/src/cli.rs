@@ -261,7 +261,7 @@ impl Witness {
         }
     }
 
-    /// What a table calls it.
+    /// Its name in tables.
     pub fn title(self) -> &'static str {
         match self {
             Witness::Kernel => "Linux",

@@ -15,7 +15,7 @@ use units::param::Spec;
 use units::{Refusal, choice};
 use workload::Carrier;
 
-/// What a scenario can say; a test runs it.
+/// An example of all keys of a scenario; a test runs it.
 const SCENARIO: &str = include_str!("scenario.toml");
 
 fn disciplines() -> Vec<Entry> {
@@ -190,7 +190,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     kinds.into_iter().chain(entries().map(|entry| entry.name))
 }
 
-/// What is called `name`.
+/// The entries called `name`.
 fn called(name: &str) -> Result<Vec<Entry>, Refused> {
     let found: Vec<Entry> = entries().filter(|entry| entry.name == name).collect();
     if found.is_empty() {

@@ -1,12 +1,12 @@
-//! What is said of anything that has a name: a discipline, a control, traffic, a metric.
+//! The description of anything that has a name: a discipline, a control, traffic, a metric.
 
 use units::choice::Slot;
 use units::param::Spec;
 use workload::{Preset, Settled};
 
-/// What `describe` shows of anything.
+/// The contents of `describe` for one entry.
 pub struct Entry {
-    /// What kind of thing it is.
+    /// Its kind.
     pub kind: &'static str,
     /// Its name.
     pub name: &'static str,
@@ -16,7 +16,7 @@ pub struct Entry {
     pub about: String,
     /// Where it comes from.
     pub source: &'static str,
-    /// What it contains.
+    /// Its children.
     pub children: &'static [Slot],
     /// Settings that go together.
     pub presets: &'static [Preset],
@@ -24,7 +24,7 @@ pub struct Entry {
     pub params: Vec<(&'static str, &'static [Spec])>,
 }
 
-/// What a preset sets: `fps = 60, control = gcc`.
+/// The settings of a preset: `fps = 60, control = gcc`.
 pub fn said(preset: &Preset) -> String {
     let listed = |settings: Settled| {
         let settings = settings

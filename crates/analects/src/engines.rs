@@ -40,7 +40,7 @@ pub struct Chosen {
 }
 
 impl Chosen {
-    /// What results depend on beside what is run, as results are kept under it.
+    /// The dependencies of results other than the runs themselves; results are kept under them.
     pub fn basis(&self) -> Result<String, Refused> {
         let mut basis = format!("sources {}{}", self.sources, self.beside);
         for path in &self.files {

@@ -19,7 +19,7 @@ pub fn writable_folder(folder: &Path) -> Result<(), Refused> {
     tried.map_err(|error| unwritable(folder, &error))
 }
 
-/// Refuses to write to what is read, or to one file twice.
+/// Refuses to write to a file that is read, or to one file twice.
 pub fn distinct(read: &Path, written: &[PathBuf]) -> Result<(), Refused> {
     let place = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let mut known = vec![place(read)];
@@ -32,7 +32,7 @@ pub fn distinct(read: &Path, written: &[PathBuf]) -> Result<(), Refused> {
             };
             return Err(Refused::new(&message, "name another file"));
         }
-        // A device or a pipe takes what comes.
+        // A device or a pipe takes any data.
         if std::fs::metadata(path).map_or(true, |found| found.is_file()) {
             known.push(found);
         }
@@ -40,8 +40,8 @@ pub fn distinct(read: &Path, written: &[PathBuf]) -> Result<(), Refused> {
     Ok(())
 }
 
-/// Finds out whether the file can be written. A pipe is not tried: whoever reads it would take that
-/// for all there is.
+/// Finds out whether the file can be written. A pipe is not tried: its reader would take that for
+/// the whole output.
 pub fn writable(path: &Path) -> Result<(), Refused> {
     if std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
         return Ok(());

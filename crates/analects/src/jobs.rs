@@ -43,7 +43,8 @@ pub fn jobs(args: &JobsArgs) -> Result<()> {
     if args.list {
         return list(&planned, &mut engines, &store);
     }
-    // Those of an engine at once: nobody waits for the last job of a plan while another has more.
+    // Jobs of one engine run together: no thread waits for the last job of a plan while another
+    // plan has more.
     let mut asked: Vec<&EngineArgs> = Vec::new();
     for plan in &planned {
         if !asked.contains(&&plan.engine) {
@@ -224,7 +225,7 @@ fn done(chosen: &Chosen, keyed: &[Keyed<'_>], store: &Store, parallel: &Parallel
     Ok(())
 }
 
-/// Prints keys beside the bar, and counts.
+/// Prints keys along with the bar, and counts.
 struct Told<'a> {
     bar: &'a Bar,
     planned: &'a AtomicUsize,

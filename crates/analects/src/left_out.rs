@@ -1,4 +1,4 @@
-//! What of recorded pages is not replayed: a line or two for each file, on standard error.
+//! Parts of recorded pages that are not replayed: a line or two for each file, on standard error.
 
 use scenario::files::Incomplete;
 use scenario::printable;
@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 const NAME: usize = 200;
 const MOST: usize = 500;
 
-/// Says what was left out of each file, once for a file that several entries name.
+/// Prints the parts left out of each file, once for a file that several entries name.
 pub fn tell(files: &[Incomplete]) {
     let mut told = BTreeSet::new();
     for Incomplete { file, left_out } in files {

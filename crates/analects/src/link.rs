@@ -90,7 +90,7 @@ fn command(args: &LinkArgs) -> Vec<OsString> {
     args.command.clone()
 }
 
-/// A rate, or what stands in a file.
+/// A rate, or the contents of a file.
 fn capacity(option: &str, text: Option<&str>) -> Result<Capacity> {
     let Some(text) = text else {
         return Ok(Capacity::Constant(Rate::from_bits(1_000_000_000_000)));
@@ -121,7 +121,7 @@ fn capacity(option: &str, text: Option<&str>) -> Result<Capacity> {
     Ok(Capacity::Trace(trace.into()))
 }
 
-/// What a millisecond carries: a packet that is longer is cut into segments before it gets here.
+/// The bytes of a millisecond: a longer packet is cut into segments before it gets here.
 fn burst(capacity: &Capacity) -> u32 {
     match capacity {
         Capacity::Constant(rate) => {

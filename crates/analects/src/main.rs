@@ -43,7 +43,7 @@ use std::process::ExitCode;
 
 /// Exit status for input that was refused.
 const REFUSED: u8 = 2;
-/// Exit status for what was tried and failed.
+/// Exit status for an operation that failed.
 const FAILED: u8 = 1;
 
 fn main() -> ExitCode {
@@ -96,7 +96,8 @@ fn completed() -> clap::Command {
     Cli::command().mut_subcommand("describe", |describe| describe.mut_arg("name", named))
 }
 
-/// Runs a plan. A failure is told plainly: the engine that started this puts it in its own words.
+/// Runs a plan. A failure is printed as it is: the engine that started this puts it in its own
+/// words.
 fn guest(plan: &Path, out: &Path) -> ExitCode {
     match guest::run_file(plan, out) {
         Ok(_) => ExitCode::SUCCESS,
@@ -114,12 +115,12 @@ fn manual(folder: &Path) -> Result<(), Refused> {
     written.map_err(|error| files::unwritable(folder, &error))
 }
 
-/// Prints help, the version, or what is wrong with the arguments, which may hold anything.
+/// Prints help, the version, or the error in the arguments, which may hold anything.
 fn usage(error: &clap::Error) -> ExitCode {
     const HALF: usize = 90;
     const LINES: usize = 20;
     let text = error.render().to_string();
-    // What is expected often stands behind what was found.
+    // The expected text often stands behind the text found.
     let cut = |line: &str| {
         let whole = printable(line, usize::MAX);
         let length = whole.chars().count();

@@ -1,4 +1,5 @@
-//! What all commands that make many runs share: threads, a progress bar, and where results are kept.
+//! Common parts of all commands that make many runs: threads, a progress bar, and where results are
+//! kept.
 
 use crate::cli::Parallel;
 use crate::engines::Chosen;
@@ -14,7 +15,7 @@ pub fn pool(parallel: &Parallel) -> Result<rayon::ThreadPool, Refused> {
     pool.map_err(|error| Refused::new(&error.to_string(), "use --jobs 1"))
 }
 
-/// Does `work` on the threads of `pool`, beside a bar for the runs of `name`.
+/// Does `work` on the threads of `pool`, with a progress bar for the runs of `name`.
 pub fn counted<T: Send>(
     pool: &rayon::ThreadPool,
     name: &str,

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 /// Longest source and site name in tables.
 const NAME: usize = 40;
 
-/// Surveys pages and prints what came of it.
+/// Surveys pages and prints the results.
 pub fn pages(args: &PagesArgs) -> Result<(), Refused> {
     let access = Access::new(args.rate.as_deref(), args.rtt.as_deref());
     let access = access.map_err(|error| ScenarioError {
@@ -37,7 +37,7 @@ pub fn pages(args: &PagesArgs) -> Result<(), Refused> {
     })
 }
 
-/// What `--format json` prints.
+/// The output of `--format json`.
 #[derive(Serialize)]
 struct Document<'a> {
     version: &'a str,
@@ -134,7 +134,7 @@ fn distributions(survey: &Survey) -> Table {
     table
 }
 
-/// These pages beside home pages as HTTP Archive sees them.
+/// These pages compared with HTTP Archive's figures of home pages.
 fn archive(survey: &Survey) -> Table {
     const VALUES: [&str; 3] = ["p10", "p50", "p90"];
     let mut table = empty();
@@ -190,7 +190,7 @@ fn versions(survey: &Survey) -> Table {
     table
 }
 
-/// Table 2 of the paper beside that of these pages.
+/// Table 2 of the paper next to that of these pages.
 fn top(survey: &Survey, most: usize) -> Table {
     let mut table = empty();
     let flows = ["ACTIVE", "IN_USE", "OPEN"];

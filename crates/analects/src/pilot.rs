@@ -23,7 +23,7 @@ pub fn run(args: &PilotArgs) -> Result<()> {
     experiments.retain(|one| one.has_runs() && one.written.engine == Wants::Sim);
     let data = plans::data();
     let pool = pool(&args.parallel)?;
-    // Nothing is taken from earlier runs: what they took is not known.
+    // Nothing is taken from earlier runs: their run time is not known.
     let folder = tempfile::tempdir();
     let folder = folder.map_err(|error| Refused::failed(&error.to_string(), "make room there"))?;
     let store = many::store(folder.path())?;

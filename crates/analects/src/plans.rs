@@ -1,4 +1,4 @@
-//! What experiments are asked for, and which engine runs each.
+//! The experiments asked for, and the engine that runs each.
 
 use crate::cli::EngineArgs;
 use crate::engines::{self, Chosen};
@@ -80,7 +80,7 @@ pub fn is_experiment(document: &Document) -> bool {
     document.get("title").is_some()
 }
 
-/// The engine that was asked for, unless the experiment wants Linux.
+/// The engine that was asked for, unless the experiment needs Linux.
 pub fn wanted(asked: &EngineArgs, experiment: &Experiment) -> EngineArgs {
     let mut wanted = asked.clone();
     if experiment.written.engine == Wants::Kernel {

@@ -2,7 +2,7 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Counts what is done.
+/// Counts finished work.
 pub struct Bar {
     bar: ProgressBar,
     /// Whose it is.

@@ -15,7 +15,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What a file holds.
+/// The contents of a file.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
     Log,
@@ -134,7 +134,7 @@ impl Recorder {
 }
 
 impl Kind {
-    /// What writes such a file.
+    /// The tap that writes such a file.
     fn tap<'a>(self, scenario: &'a Scenario, file: File) -> Box<dyn Tap + 'a> {
         match self {
             Kind::Log => Box::new(PacketLog::new(scenario, file)),

@@ -1,4 +1,4 @@
-//! What is printed when input is refused: where, what was found, and what to write instead.
+//! The output when input is refused: the place, the finding, and the correction.
 //!
 //! Whatever the input, it fits on a screen and contains no control characters.
 
@@ -31,7 +31,7 @@ pub struct Refused {
 }
 
 impl Refused {
-    /// What was found, and what to do about it.
+    /// The finding, and the correction.
     pub fn new(message: &str, help: &str) -> Self {
         Refused {
             message: printable(message, MOST),
@@ -91,7 +91,7 @@ impl From<ScenarioError> for Refused {
     }
 }
 
-/// What an engine refuses or fails at.
+/// The refusals and failures of an engine.
 impl From<measure::EngineError> for Refused {
     fn from(error: measure::EngineError) -> Self {
         let refusal = error.refusal.within(&error.entry);
@@ -129,7 +129,7 @@ impl Diagnostic for Refused {
 struct Excerpt {
     file: String,
     text: String,
-    /// What is wrong, within `text`.
+    /// The wrong part, within `text`.
     mark: Range<usize>,
     /// Line of the file at which `text` starts, and the place's column in the file, from 0.
     first_line: usize,
@@ -144,7 +144,7 @@ impl Excerpt {
         let rest = &text[head.len()..];
         let after = rest.lines().next().unwrap_or("");
         let wrong = after.get(..span.len().min(after.len())).unwrap_or(after);
-        // Where the line is long, only what stands just before the place is shown.
+        // If the line is long, only the text just before the place is shown.
         let column = before.chars().count();
         let before = printable(&before.replace('\t', " "), usize::MAX);
         let skipped = before.chars().count().saturating_sub(BEFORE);

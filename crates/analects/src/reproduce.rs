@@ -26,7 +26,7 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
         fix_runs(&mut experiments, file)?;
     }
     let data = plans::data();
-    // A quick run and a whole one share what they have in common.
+    // A quick run and a whole one share their common runs.
     let wanted = Wanted {
         quick: args.how.quick,
         data: &data,
@@ -73,8 +73,8 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
     }
 }
 
-/// Gives each experiment as many seeds as `file` says. Those that want Linux keep theirs: a pilot says
-/// nothing of them.
+/// Gives each experiment as many seeds as `file` says. Those that need Linux keep theirs: a pilot
+/// does not cover them.
 fn fix_runs(experiments: &mut [Experiment], file: &Path) -> Result<()> {
     let name = file.display().to_string();
     let help = "make it with `analects pilot`, with the same experiments and --calls";
@@ -97,7 +97,7 @@ fn fix_runs(experiments: &mut [Experiment], file: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Runs one experiment beside a bar, or takes what was kept of it.
+/// Runs one experiment with a progress bar, or takes its stored results.
 pub fn one<'a>(
     chosen: &Chosen,
     experiment: &'a Experiment,

@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 use units::choice::{self, Slot};
 use units::param::Spec;
 
-/// `completed` as TOML, with remarks: version, seeds, and what disciplines and controls used of what
-/// nobody set. These stay remarks because a default may follow from the link: a buffer is the
+/// `completed` as TOML, with remarks: version, seeds, and the defaults that disciplines and
+/// controls used. These stay remarks because a default may follow from the link: a buffer is the
 /// default of a limit.
 pub fn toml(completed: &Document, scenario: &Scenario, engine: &str, jobs: &[Job]) -> String {
     let simulator = Simulator::default();
@@ -43,10 +43,10 @@ pub fn toml(completed: &Document, scenario: &Scenario, engine: &str, jobs: &[Job
     text
 }
 
-/// What something by this name declares: parameters, and what it contains.
+/// The declaration of the item with this name: parameters, and children.
 type Declared<'a> = &'a dyn Fn(&str) -> Option<(&'static [Spec], &'static [Slot])>;
 
-/// Remarks on each of `choices` and on what they contain, once.
+/// Remarks on each of `choices` and on their children, once.
 fn remarks<'a>(
     text: &mut String,
     what: &str,
@@ -64,7 +64,7 @@ fn remarks<'a>(
     }
 }
 
-/// `choice`, and what it contains by choice or by default. It was built before, so that none is too
+/// `choice`, and its children by choice or by default. It was built before, so that none is too
 /// deep.
 fn with_inside(choice: &Choice, declared: Declared<'_>, level: usize) -> Vec<Choice> {
     let slots = declared(&choice.name).map_or(&[][..], |(_, slots)| slots);

@@ -18,7 +18,7 @@ const MAX_RUNS: u64 = 1_000_000;
 
 type Result<T> = std::result::Result<T, Refused>;
 
-/// Runs a scenario and prints what came of it.
+/// Runs a scenario and prints the results.
 pub fn run(args: &RunArgs) -> Result<()> {
     let (what, printing) = (&args.what, &args.printing);
     let chosen = engines::chosen(&what.engine)?;
@@ -37,7 +37,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
     let (out, page_to) = (args.out.as_deref(), printing.report.as_deref());
     prepare(&what.scenario, out, page_to)?;
     let recorders = recording::attach(&args.recording, &mut jobs, &others(args))?;
-    // A control run's scenario lacks what it leaves out.
+    // A control run's scenario lacks the traffic that it leaves out.
     let whole = jobs.iter().find(|job| job.without().is_none());
     let scenario = &whole.unwrap_or(&jobs[0]).scenario;
     let kept = many::kept(store(what, out).as_deref(), &chosen)?;
@@ -85,7 +85,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
     recording::complete(&recorders)
 }
 
-/// Files that the command line names beside those of runs.
+/// Files that the command line names in addition to those of runs.
 fn others(args: &RunArgs) -> Vec<&Path> {
     let report = args.printing.report.as_deref();
     [Some(&*args.what.scenario), report]
@@ -117,14 +117,14 @@ pub fn prepare(scenario: &Path, out: Option<&Path>, report: Option<&Path>) -> Re
     report.map_or(Ok(()), writable)
 }
 
-/// Where results are kept as they come: in the store that was named, or within the folder that
-/// everything is written into, so that what was interrupted goes on where it was.
+/// Where results are kept as they come: in the store that was named, or within the output folder,
+/// so that an interrupted command can continue.
 pub fn store(what: &ScenarioArgs, out: Option<&Path>) -> Option<PathBuf> {
     let within = || Some(out?.join("store"));
     what.store.clone().or_else(within)
 }
 
-/// Reads a scenario, with what the command line sets.
+/// Reads a scenario, with the settings of the command line.
 pub fn read(path: &Path, shape: &Shape) -> Result<scenario::Document> {
     let mut document = parse(path)?;
     check_capacities(&shape.set)?;
@@ -141,7 +141,7 @@ pub fn read(path: &Path, shape: &Shape) -> Result<scenario::Document> {
     Ok(document)
 }
 
-/// Refuses two settings of which the second would take the first away.
+/// Refuses two settings if the second would override the first.
 fn check_capacities(set: &[String]) -> Result<()> {
     let link = |setting: &str| {
         let (path, _) = setting.split_once('=')?;

@@ -22,7 +22,7 @@ type Result<T> = std::result::Result<T, Refused>;
 /// A path and its values.
 type Axis = (String, Vec<String>);
 
-/// Runs a scenario on a grid and prints what came of it.
+/// Runs a scenario on a grid and prints the results.
 pub fn run(args: &SweepArgs) -> Result<()> {
     let (what, printing) = (&args.what, &args.printing);
     let document = run::read(&what.scenario, &what.shape)?;
@@ -79,7 +79,7 @@ fn made(args: &SweepArgs, sweep: &Sweep, name: &str) -> Result<Vec<Point>> {
     points.map_err(many::refused)
 }
 
-/// What `--over` says.
+/// The axes in `--over`.
 fn axes(over: &[String]) -> Result<Vec<Axis>> {
     let help = "write --over link.buffer=0.5bdp,1bdp,2bdp; a comma in parentheses \
                 belongs to its value";
@@ -189,7 +189,7 @@ fn asked(
         .map_err(|refusal| Refused::because(refusal, "name another discipline"))
 }
 
-/// Whether the scenario has what a metric is of; an error says what there is.
+/// Whether the scenario has the subject of a metric; an error has those that exist.
 fn known(metric: &Selection, scenario: &Scenario) -> std::result::Result<(), Refusal> {
     let entry = metric.entry.split('/').next().unwrap_or_default();
     let traffic = scenario.traffic.iter().map(|entry| entry.name.as_str());
@@ -206,7 +206,7 @@ fn known(metric: &Selection, scenario: &Scenario) -> std::result::Result<(), Ref
     Err(Refusal::unknown("traffic or link", entry, names))
 }
 
-/// What it is, in a line.
+/// Its description, in a line.
 fn about(scenario: &Scenario, args: &SweepArgs) -> String {
     match args.what.repeats() {
         1 => format!("{}\none run each, so no intervals", scenario.summary),

@@ -22,7 +22,7 @@ pub fn tc(command: &TcCommand) -> Result<()> {
     }
 }
 
-/// What was tried ends with another status than what was refused.
+/// A failed operation ends with another status than a refused one.
 impl From<Error> for Refused {
     fn from(error: Error) -> Self {
         match error.kind {
@@ -56,7 +56,7 @@ fn apply(args: &TcApply) -> Result<()> {
     watch::follow(&mut host, &device, &rules, first, change)
 }
 
-/// Whether what is applied is still what was asked for.
+/// Whether the applied settings are still those asked for.
 fn stands(args: &TcApply, device: &Device, settings: &Settings) -> Result<bool> {
     let journal = Store::look(&args.state).load(device)?;
     Ok(journal.is_some_and(|journal| journal.complete && journal.settings == *settings))
@@ -191,12 +191,12 @@ fn described(status: &netcfg::Status) -> String {
     text
 }
 
-/// What was counted; what tc does not say is a dash.
+/// A counter; one that tc does not print is a dash.
 fn number(number: Option<u64>) -> String {
     number.map_or("-".to_owned(), |number| number.to_string())
 }
 
-/// What a queue counted.
+/// The counters of a queue.
 fn counted(queue: &netcfg::Queue) -> String {
     let name = scenario::printable(&format!("{} {}", queue.kind, queue.handle), 40);
     format!(
@@ -288,7 +288,7 @@ fn rules(args: &TcApply) -> Result<Option<Rules>> {
     }))
 }
 
-/// What `--threshold` calls one that follows the flows.
+/// The value of `--threshold` for one that follows the flows.
 const AUTO: &str = "auto";
 /// Where such a one begins: that of the thesis, as the simulator's `2lps`.
 const FIRST: &str = "6331208B";

@@ -14,7 +14,7 @@ use units::{Bytes, Rate, Refusal};
 const MOST: u64 = 64 << 20;
 const LINE: &str = "a line has one size, such as 300KiB or 6331208; # begins a comment";
 
-/// What is printed.
+/// The output.
 struct Answer {
     /// Where the sizes are from.
     of: String,

@@ -1,10 +1,10 @@
-//! What `--set` and folders choose: one scenario becomes several.
+//! Choices of `--set` and folders: one scenario becomes several.
 
 use campaign::Trace;
 use scenario::{Document, ScenarioError, files};
 use std::collections::BTreeMap;
 
-/// What `--set` distinguishes results by.
+/// The settings of `--set` that distinguish results.
 pub fn set(set: &[String]) -> BTreeMap<String, String> {
     let pairs = set.iter().filter_map(|setting| setting.split_once('='));
     let named = pairs.map(|(path, value)| {

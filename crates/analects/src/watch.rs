@@ -25,7 +25,7 @@ pub struct Rules {
     pub flows: usize,
 }
 
-/// What changes the threshold. It breaks off where what was applied is not there any more.
+/// Changes the threshold. Stops if the applied settings are no longer in place.
 pub type Change<'a> = dyn FnMut(&mut Host, Threshold) -> Result<ControlFlow<()>, Refused> + 'a;
 
 /// Changes the threshold from `first` on until a signal comes.
@@ -109,7 +109,7 @@ impl Ways {
     }
 }
 
-/// A threshold that is better for what was seen, if there is one, and what to say about it.
+/// A better threshold for the observed flows, if there is one, and the message about it.
 fn judge(seen: &VecDeque<u64>, rules: &Rules, now: Threshold) -> (Option<Threshold>, String) {
     let count = seen.len();
     if count < rules.flows {

@@ -9,7 +9,7 @@ use std::process::Command;
 
 /// How long it is measured.
 pub struct Effort {
-    /// Measurements of speed, of which the median counts.
+    /// Measurements of speed; the median counts.
     runs: usize,
     /// CPU seconds of each measurement of the simulator.
     seconds: &'static str,
@@ -125,8 +125,8 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
     }
 }
 
-/// What the figures mean, a line each: how much faster than ns-3, how much memory, and how a
-/// discipline's cost grows with the number of flows.
+/// The conclusions from the figures, a line each: how much faster than ns-3, how much memory, and
+/// how a discipline's cost grows with the number of flows.
 pub fn verdicts(document: &Value) -> Vec<String> {
     let mut lines = Vec::new();
     for workload in Workload::ALL {

@@ -1,4 +1,4 @@
-//! What a discipline costs per packet, in time and in instructions.
+//! The cost of a discipline per packet, in time and in instructions.
 
 use crate::load::{Load, State};
 use qdisc::Registry;
@@ -17,7 +17,7 @@ pub struct Case<'a> {
     state: State,
 }
 
-/// What disciplines cost in one state: by discipline, and by number of flows.
+/// The costs of disciplines in one state: by discipline, and by number of flows.
 pub type Costs = BTreeMap<&'static str, BTreeMap<u32, f64>>;
 
 /// Measures all disciplines in `state`, or `only` one.

@@ -1,4 +1,4 @@
-//! What a packet costs in a real kernel, in instructions.
+//! The cost of a packet in a real kernel, in instructions.
 //!
 //! `kernel/bench/run.sh` runs in a virtual machine whose clock counts instructions; here its lines
 //! become a table and a JSON document. What a packet costs without any queue is subtracted.
@@ -22,8 +22,7 @@ type Costs = BTreeMap<String, BTreeMap<String, BTreeMap<u32, f64>>>;
 /// Measures in the kernel of that name, with the built `gate` module and tc `plugin`, for each number
 /// of `flows`, and writes the costs to `out`. Gives the table.
 ///
-/// # Errors
-/// A sentence that says what is missing, what failed, or which two runs differ.
+/// # Errors A sentence with the missing part, the failed one, or the two runs that differ.
 pub fn measure(name: &str, gate: &Path, flows: &[u32], out: &Path) -> Result<String, String> {
     let cache = Cache::find().map_err(|error| error.to_string())?;
     let kernel = cache.kernel(name).map_err(|error| error.to_string())?;

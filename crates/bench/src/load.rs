@@ -12,7 +12,7 @@ const BACKLOG: u32 = 30_000;
 /// Room for the backlog.
 const LIMIT: u32 = 1 << 16;
 /// Time from one packet to the next. The backlog leaves within 3 ms, below the target of any AQM:
-/// what is measured is the path of a packet that is sent.
+/// the measurement covers the path of a packet that is sent.
 const GAP: Duration = Duration::from_nanos(100);
 /// A full-sized packet, bytes.
 const LEN: u32 = 1500;
@@ -62,8 +62,7 @@ pub struct Load {
 impl Load {
     /// The discipline called `name`, filled for `state`.
     ///
-    /// # Errors
-    /// If there is no such discipline, or it does not hold what it is given.
+    /// # Errors If there is no such discipline, or it drops packets of the load.
     pub fn new(name: &str, flows: u32, state: State) -> Result<Self, String> {
         let registry = Registry::<()>::builtin();
         let entry = registry

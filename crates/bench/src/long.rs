@@ -1,7 +1,7 @@
 //! How long the simulator takes for hours of a fast link, and whether its memory stays flat.
 //!
-//! The scenario of `thesis/1gbit`: 80 actors on a link that carries 864 Mbit/s. A twelfth of the time
-//! is run first, so that what the rest adds to the memory is seen.
+//! The scenario of `thesis/1gbit`: 80 actors on a link that carries 864 Mbit/s. A twelfth of the
+//! time is run first, so that the memory added by the rest is seen.
 
 use crate::speed::{cpu_seconds, peak_memory_mb};
 use scenario::{Choice, Document, Names};

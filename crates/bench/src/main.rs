@@ -1,4 +1,4 @@
-//! What a discipline costs per packet, how fast the simulator is, and how it compares with ns-3.
+//! The cost of a discipline per packet, the speed of the simulator, and a comparison with ns-3.
 //!
 //! Not part of any result: this is the only crate that reads a clock.
 //!
@@ -13,7 +13,7 @@
 //! - `bench kernel` counts instructions per packet in a real kernel; see `scripts/bench-kernel.sh`.
 //! - `bench reference` compares the simulator's results with ns-3's.
 //!
-//! Not for: what a discipline does to traffic (`analects run`); whether a result is right
+//! Not for: the effect of a discipline on traffic (`analects run`); whether a result is right
 //! (`analects agree`).
 
 #![allow(
@@ -191,7 +191,7 @@ fn show(document: &Value) {
     println!("{document:#}");
 }
 
-/// Writes what `make bench` measures, and prints what it means.
+/// Writes the measurements of `make bench`, and prints the conclusions.
 fn everything(ns3: Option<&Path>, short: bool, out: &Path) -> Result<(), String> {
     let effort = if short { all::SHORT } else { all::FULL };
     let document = all::measure(ns3, &effort)?;

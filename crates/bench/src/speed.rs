@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn a_measurement_counts_what_was_forwarded() {
         let speed = measure(Workload::Dumbbell, 0.0).unwrap();
-        // 60 s of 20 Mbit/s are 99 867 packets of 1502 B; the link is full but for the start.
+        // 60 s of 20 Mbit/s are 99 867 packets of 1502 B; the link is full except at the start.
         let packets = speed["forwarded"].as_u64().unwrap();
         assert!((95_000..=100_000).contains(&packets), "{speed}");
         assert!(speed["cpu_s"].as_f64().unwrap() > 0.0, "{speed}");

@@ -6,12 +6,12 @@
 //!
 //! - `format`: [`FORMAT`];
 //! - `engine`: the engine's name;
-//! - `basis`: what the engine's results depend on beside the job: hashes of sources and files, or a
-//!   kernel's release. The caller says it;
-//! - `scenario`: with every default written out ([`scenario::Document::completed`]). Each name of a trace's or
-//!   page's file is replaced by hashes of what the files hold, for pages with the files' stems, which
-//!   results name. What no result depends on is left out: the scenario's name, its summary, and which
-//!   disciplines are compared;
+//! - `basis`: what the engine's results depend on in addition to the job: hashes of sources and
+//!   files, or a kernel's release. The caller provides it;
+//! - `scenario`: with every default written out ([`scenario::Document::completed`]). Each name of a
+//!   trace's or page's file is replaced by hashes of the files' contents, for pages with the files'
+//!   stems, which results name. Parts on which no result depends are left out: the scenario's name,
+//!   its summary, and which disciplines are compared;
 //! - `discipline`: the one under test, with its settings as written, for results repeat them;
 //! - `seed`;
 //! - `without`: the traffic entry that a control run leaves out, or null.
@@ -36,10 +36,10 @@ pub const FORMAT: u32 = 1;
 
 /// Bytes of a key.
 const BYTES: usize = 16;
-/// What the names of sources and traces begin with that no file holds.
+/// The prefixes of the names of sources and traces that are not in files.
 const MADE: [&str; 2] = ["generated", "document:"];
 
-/// Somebody who listens to a run, such as a file that it is written to.
+/// A listener to a run, such as a file that it is written to.
 pub trait Listener: fmt::Debug + Send + Sync {
     /// Makes the run, by calling `run` once with the tap that is to hear it; returns what that returns.
     ///
@@ -56,15 +56,15 @@ pub trait Listener: fmt::Debug + Send + Sync {
 pub struct Job {
     /// The name of the case: its result's `discipline`.
     pub case: String,
-    /// What to run.
+    /// The scenario to run.
     pub scenario: Arc<Scenario>,
     /// The discipline under test.
     pub discipline: Choice,
     /// The seed.
     pub seed: u64,
-    /// What distinguishes the scenario from its siblings.
+    /// The settings that distinguish the scenario from its siblings.
     pub variant: BTreeMap<String, String>,
-    /// Whether to keep what is needed to draw it.
+    /// Whether to keep the data for plots.
     pub series: bool,
     /// Who listens to it. A run with a listener is made, whatever is kept of it.
     pub listener: Option<Arc<dyn Listener>>,
@@ -97,7 +97,7 @@ impl Job {
         }
     }
 
-    /// What somebody needs who is to run this job, asked for by `plan`.
+    /// The data needed to run this job, asked for by `plan`.
     ///
     /// # Errors
     /// If a file that it names cannot be found from here.
@@ -149,14 +149,14 @@ pub struct Keyed<'a> {
     pub job: &'a Job,
     /// Its key.
     pub key: String,
-    /// What stands for the scenario in its content.
+    /// The scenario as it stands in the job's content.
     scenario: Arc<Value>,
     /// The engine's name, and what its results depend on.
     engine: (&'a str, &'a str),
 }
 
 impl Keyed<'_> {
-    /// What the key is the hash of.
+    /// The content whose hash is the key.
     pub fn content(&self) -> Value {
         let (engine, basis) = self.engine;
         json!({
@@ -197,7 +197,7 @@ pub fn keyed<'a>(jobs: &'a [Job], engine: (&'a str, &'a str)) -> Result<Vec<Keye
     keyed.collect()
 }
 
-/// The key of what has this content.
+/// The key of a job with this content.
 pub(crate) fn key(mut content: Value) -> String {
     content.sort_all_objects();
     let hash = blake3::hash(content.to_string().as_bytes());
@@ -214,7 +214,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What stands for a scenario in a key.
+/// The scenario as it stands in a key.
 fn scenario_content(written: &Value, hashes: &mut Hashes) -> Result<Value, Error> {
     let mut scenario = written.clone();
     if let Value::Object(fields) = &mut scenario {
@@ -238,8 +238,8 @@ fn scenario_content(written: &Value, hashes: &mut Hashes) -> Result<Value, Error
     Ok(scenario)
 }
 
-/// Replaces each name of a trace's or of pages' files in `value`, a scenario or a part of it; `change`
-/// is told the key and the name.
+/// Replaces each name of a trace's or of pages' files in `value`, a scenario or a part of it;
+/// `change` receives the key and the name.
 fn each_file(
     value: &mut Value,
     change: &mut dyn FnMut(&str, &str) -> Result<Value, Error>,

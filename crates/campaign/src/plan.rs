@@ -13,12 +13,12 @@ use units::Refusal;
 /// Which discipline settings an axis may change: `disciplines.NAME.KEY`.
 pub const SETTING: &str = "disciplines.";
 
-/// What is run: every case in every cell over every trace, with each seed.
+/// The runs: every case in every cell over every trace, with each seed.
 #[derive(Debug, Clone)]
 pub struct Grid {
     /// The scenario that all start from.
     pub base: Document,
-    /// What is compared.
+    /// The cases compared.
     pub cases: Vec<Case>,
     /// The combinations of what varies.
     pub cells: Vec<Cell>,
@@ -28,9 +28,9 @@ pub struct Grid {
     pub seeds: (u64, u64),
     /// Every run is made a second time without this traffic.
     pub without: Option<String>,
-    /// What every result's variant has.
+    /// The common part of every result's variant.
     pub common: BTreeMap<String, String>,
-    /// Whether to keep what is needed to draw the first run of each case.
+    /// Whether to keep the data for plots of the first run of each case.
     pub drawn: bool,
 }
 
@@ -39,7 +39,7 @@ pub struct Grid {
 pub struct Cell {
     /// Each axis' name, and its value's.
     pub labels: BTreeMap<String, String>,
-    /// What is set for them.
+    /// Their settings.
     pub settings: Settings,
     /// Entries of traffic that come with them.
     pub traffic: Vec<toml::Table>,
@@ -48,9 +48,9 @@ pub struct Cell {
 /// A trace of several.
 #[derive(Debug, Clone)]
 pub struct Trace {
-    /// What `link.trace` is set to.
+    /// The value of `link.trace`.
     pub path: String,
-    /// What results call it.
+    /// Its name in results.
     pub shown: String,
 }
 
@@ -90,8 +90,8 @@ impl Grid {
     /// All jobs, each just behind its control run if there is one. The order is that of cells, traces,
     /// cases, seeds, the last changing fastest.
     ///
-    /// Seeds are the same for all cases and cells, so that what is drawn by chance is as well. Traces
-    /// have seeds of their own, so that they do not all see the same pages.
+    /// Seeds are the same for all cases and cells, so that random draws are as well. Traces have
+    /// seeds of their own, so that they do not all see the same pages.
     ///
     /// # Errors
     /// What is wrong with the scenario, or what `engine` cannot run of it.
@@ -125,7 +125,7 @@ impl Grid {
         Ok(jobs)
     }
 
-    /// What distinguishes the results of a cell and a trace.
+    /// The settings that distinguish the results of a cell and a trace.
     fn variant(&self, cell: &Cell, trace: Option<&Trace>) -> BTreeMap<String, String> {
         let mut variant = self.common.clone();
         variant.extend(cell.labels.clone());
@@ -133,7 +133,7 @@ impl Grid {
         variant
     }
 
-    /// The control run of `job`: what it leaves out has not done what is left.
+    /// The control run of `job`, without the traffic that it leaves out.
     fn control(&self, job: &Job, resolved: &Resolved) -> Option<Job> {
         let name = self.without.clone()?;
         let mut control = Job {
@@ -145,8 +145,8 @@ impl Grid {
         Some(control)
     }
 
-    /// For each case its discipline and what it is run in. Cases that set the same share that, so
-    /// that files are read once.
+    /// For each case its discipline and the scenario it is run in. Cases with the same settings
+    /// share that, so that files are read once.
     fn chosen(
         &self,
         cell: &Cell,
@@ -191,7 +191,7 @@ struct Group {
     choices: Vec<Choice>,
 }
 
-/// What a run is made in.
+/// The scenario of a run with its files.
 struct Resolved {
     whole: Arc<Scenario>,
     /// The same without what control runs leave out.
@@ -235,7 +235,7 @@ impl Group {
     }
 }
 
-/// The scenario for `case` in `cell`, but for its disciplines, and the discipline under test.
+/// The scenario for `case` in `cell`, except for its disciplines, and the discipline under test.
 fn prepared(
     base: &Document,
     case: &Case,
@@ -246,7 +246,7 @@ fn prepared(
     for entry in &cell.traffic {
         document.add("traffic", entry, "a value of vary")?;
     }
-    // What makes the case comes last: it holds whatever varies.
+    // The settings of the case come last: they apply whatever varies.
     let mut settings = cell.settings.clone();
     settings.extend(case.set.clone());
     if let Some(trace) = trace.filter(|trace| base.get("link.trace") != Some(&trace.path)) {

@@ -1,6 +1,6 @@
-//! Who is told how far runs have come.
+//! Reports of the progress of runs.
 
-/// Who is told of progress.
+/// A receiver of progress reports.
 pub trait Progress: Sync {
     /// One more job is done.
     fn done(&self);

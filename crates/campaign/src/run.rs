@@ -1,4 +1,4 @@
-//! The one runner of all campaigns: makes jobs, many at a time, and keeps what comes of them.
+//! The one runner of all campaigns: runs jobs, many at a time, and keeps their results.
 
 use crate::Error;
 use crate::job::{self, Job, Keyed};
@@ -9,7 +9,7 @@ use measure::{Engine, RunResult, Taps};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// Where results are kept, and what they depend on beside their jobs.
+/// Where results are kept, and what they depend on in addition to their jobs.
 #[derive(Debug, Clone, Copy)]
 pub struct Keeping<'a> {
     /// Where.
@@ -73,7 +73,7 @@ pub fn work<'k, T: Send>(
     let mut results = kept?;
     let missing = results.iter().filter(|result| result.is_none()).count();
     progress.planned(wanted.len(), missing);
-    // What others are making comes last: by then much of it is done.
+    // Jobs that other processes run come last: by then many of them are done.
     for wait in [false, true] {
         let open = wanted.par_iter().zip(&mut results);
         let made = open.filter(|(_, result)| result.is_none());
@@ -131,7 +131,7 @@ struct Worker<'a, F> {
 }
 
 impl<T, F: Fn(RunResult) -> T> Worker<'_, F> {
-    /// What is kept of a job; nothing of one that takes more than a result.
+    /// The stored result of a job; none if the job needs more than a result.
     fn kept(&self, wanted: &Wanted<'_>) -> Result<Option<T>, Error> {
         match self.store.read(&wanted.keyed.key)? {
             Kept::Result(result) if !wanted.is_made_anyway() => Ok(Some((self.take)(*result))),

@@ -34,7 +34,7 @@ const CLAIMS: &str = "claims";
 #[derive(Debug, Clone)]
 pub struct Store(PathBuf);
 
-/// What the store has of a job.
+/// The store's state of a job.
 #[derive(Debug)]
 pub enum Kept {
     /// Its result.
@@ -65,7 +65,7 @@ impl Store {
         Ok(Store(folder.to_owned()))
     }
 
-    /// What there is of the job with this key.
+    /// The stored state of the job with this key.
     ///
     /// # Errors
     /// If there is a file that cannot be read at all.
@@ -94,7 +94,7 @@ impl Store {
             job: content,
             result,
         };
-        // Under the claim's name, so that what a killed process leaves can be told.
+        // The prefix is the claim's name, so that files left by a killed process are recognized.
         let prefix = format!("{key}.");
         write(
             (&self.0.join(CLAIMS), &prefix),
@@ -122,8 +122,8 @@ impl Store {
         Ok(found(&path)?.map(|bytes| (path, bytes)))
     }
 
-    /// Claims the job with this key, so that nobody else runs it: none if somebody has. With `wait`,
-    /// when they are done, or have ended.
+    /// Claims the job with this key, so that no other process runs it: none if another has it. With
+    /// `wait`, waits until the others are done, or have ended.
     ///
     /// # Errors
     /// If claims cannot be written.
@@ -144,7 +144,7 @@ impl Store {
                 Err(Errno::INTR) => continue,
                 Err(error) => return Err(refused(error.into())),
             }
-            // Whoever held it may have taken the file away: then this lock says nothing.
+            // A former holder may have removed the file: then this lock has no effect.
             let held = file.metadata().map_err(refused)?;
             let same = fs::metadata(&path)
                 .is_ok_and(|there| (there.dev(), there.ino()) == (held.dev(), held.ino()));
@@ -159,8 +159,8 @@ impl Store {
         self.0.join(kind).join(shard).join(format!("{key}.json"))
     }
 
-    /// Takes away what processes left that were killed: claims that nobody holds, and results that
-    /// nobody writes any more.
+    /// Removes the remains of killed processes: claims that no process holds, and results that no
+    /// process writes any more.
     ///
     /// # Errors
     /// If claims cannot be read.
@@ -188,7 +188,7 @@ impl Store {
 fn write((folder, prefix): (&Path, &str), path: &Path, what: &impl Serialize) -> Result<(), Error> {
     let write = || -> io::Result<()> {
         path.parent().map_or(Ok(()), fs::create_dir_all)?;
-        // What tempfile makes is its owner's alone; a store may be a group's.
+        // Files made by tempfile belong to their owner alone; a store may be a group's.
         let mut file = tempfile::Builder::new()
             .prefix(prefix)
             .permissions(Permissions::from_mode(0o666))
@@ -220,7 +220,7 @@ pub struct Claim {
 }
 
 impl Drop for Claim {
-    /// The file goes before the lock, so that whoever waits for it sees that it went.
+    /// The file is removed before the lock, so that a waiting process sees its removal.
     fn drop(&mut self) {
         // If it cannot be taken away, it is left without a lock: anybody can take it over.
         _ = fs::remove_file(&self.path);
@@ -287,7 +287,7 @@ mod tests {
         let beside = format!("{}.x", KEY.replace('0', "1"));
         fs::write(store.0.join(CLAIMS).join(&beside), "").unwrap();
         store.tidy().unwrap();
-        // What somebody holds stays, and what is none of ours.
+        // Claims that are held stay, and so do files of others.
         assert_eq!(claims(&store), 3);
         drop(held);
         store.tidy().unwrap();

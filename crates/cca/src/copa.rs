@@ -1,14 +1,15 @@
 //! `copa`: a target rate that falls with the queueing delay, approached ever faster.
 //!
-//! Principles: a flow wants to send at 1/(δ·dq) packets a second, dq being the delay that it sees
+//! Principles: a flow aims to send at 1/(δ·dq) packets a second, dq being the delay that it sees
 //! above the least one; it moves its window towards that rate, by more the longer it has moved the
-//! same way. Flows then share fairly and keep about 1/δ packets each in the queue. Where the queue
-//! is never seen empty, a sender that fills buffers must be there, and δ follows additive increase
-//! and multiplicative decrease to hold out against it.
-//! Not for: paths whose delay varies much for reasons other than queues.
+//! same way. Flows then share fairly and keep about 1/δ packets each in the queue. If the queue is
+//! never seen empty, a sender that fills buffers must be there, and δ follows additive increase and
+//! multiplicative decrease to hold out against it. Not for: paths whose delay varies much for
+//! reasons other than queues.
 //!
 //! V. Arun and H. Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the Internet",
-//! NSDI 2018. Where the paper's steps alone would oscillate or mistake themselves for competition:
+//! NSDI 2018. Additions where the paper's steps alone would oscillate or mistake themselves for
+//! competition:
 //!
 //! - the velocity is reset as soon as the wanted direction turns, not at the round's end, as in
 //!   Meta's mvfst;
@@ -86,7 +87,7 @@ pub struct Copa {
     rtt_max: Least,
 }
 
-/// Where the window went over a round.
+/// The direction of the window over a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Direction {
     Up,
@@ -136,10 +137,10 @@ impl Copa {
     }
 
     /// Section 2.2: a queue that is not seen nearly empty for five round trips is being filled by
-    /// somebody else. The paper's "nearly empty" is a tenth of the swing of the round trip, which
+    /// another sender. The paper's "nearly empty" is a tenth of the swing of the round trip, which
     /// on a slow link is less than one packet and never seen; so half of the packets that the flow
     /// aims to keep in the queue are allowed for. And it speaks of flows near their target: in slow
-    /// start, and while the velocity grows, a flow drains for longer what it has put there itself.
+    /// start, and while the velocity grows, a flow takes longer to drain its own packets.
     fn choose_mode(&mut self, now: Instant, standing: u64, queueing: u64, srtt: Duration) {
         let (Some(min), Some(flipped)) = (self.rtt_min.get(), self.rtt_max.get()) else {
             return;
@@ -192,8 +193,8 @@ impl Copa {
     }
 
     /// How far the window may grow. An application that sends less than the window sees no queue,
-    /// which would let the window grow without bound: it may reach twice what was in flight at
-    /// most in this round and the last, so that slow start can still double.
+    /// which would let the window grow without bound: it may reach twice the largest number in
+    /// flight in this round and the last, so that slow start can still double.
     fn room(&self) -> f64 {
         let used = self.used[0].max(self.used[1]) as f64;
         (2.0 * used - self.window).max(0.0)
@@ -268,7 +269,7 @@ impl Control for Copa {
     }
 
     fn on_idle_restart(&mut self, now: Instant, _idle: Duration) {
-        // Nothing was seen of the queue in the meantime.
+        // The queue was not observed in the meantime.
         self.empty_at = now;
         self.turn(Direction::None);
     }
@@ -277,7 +278,7 @@ impl Control for Copa {
         self.window as u64
     }
 
-    /// 2·cwnd/RTTstanding (section 2.1): no bursts, and the window remains what limits.
+    /// 2·cwnd/RTTstanding (section 2.1): no bursts, and the window remains the limit.
     fn pacing_rate(&self) -> Option<Rate> {
         let standing = self.rtt_standing.get()?;
         Some(Rate::from_bytes_over(

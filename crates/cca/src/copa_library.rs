@@ -1,9 +1,9 @@
 //! `copa_library`: Copa as the RTC library that the Confucius paper took has it.
 //!
 //! Principles: those of `copa`, acted upon twice a round trip instead of at every acknowledgement,
-//! by what a report has gathered in between. The queueing delay is the latest round trip's, not the
-//! least one's of half a round trip. Nothing keeps the window to what the application uses.
-//! Not for: anything but that library's calls; `copa` is the better control.
+//! on the data that a report has gathered in between. The queueing delay is the latest round
+//! trip's, not the least one's of half a round trip. The window is not bounded by the application's
+//! use of it. Not for: anything but that library's calls; `copa` is the better control.
 //!
 //! Facts from the source of `transys-project/zhuge` (SIGCOMM 2022), `tcp-copa.cc`; decisions/0023.
 //! Left out is its third mode, which at a loss of a tenth or more only keeps 1/δ from growing.
@@ -74,7 +74,7 @@ pub struct CopaLibrary {
     recent_max: Least,
 }
 
-/// What was heard since the last time that it acted.
+/// Data gathered since the last time that it acted.
 #[derive(Debug, Clone, Copy)]
 struct Report {
     since: Instant,
@@ -132,8 +132,8 @@ impl CopaLibrary {
         self.recent_max.push(now, u64::MAX - ns, recent);
     }
 
-    /// Once a report: 1/δ grows by one where the queue was not seen nearly empty for ten round trips,
-    /// or δ doubles where something was lost meanwhile.
+    /// Once a report: 1/δ grows by one if the queue was not seen nearly empty for ten round trips,
+    /// or δ doubles if packets were lost meanwhile.
     fn choose_delta(&mut self, lost: bool) {
         let least = (self.rtt_min.get(), self.recent_min.get());
         let ((Some(min), Some(recent)), Some(flipped)) = (least, self.recent_max.get()) else {
@@ -210,7 +210,7 @@ impl Control for CopaLibrary {
         }
     }
 
-    /// Does nothing: losses are counted with the acknowledgements that told of them.
+    /// Does nothing: losses are counted with the acknowledgements that revealed them.
     fn on_congestion(&mut self, _now: Instant, _congestion: &Congestion) {}
 
     /// ns-3's window after a timeout is one segment; the next step finds the least again.

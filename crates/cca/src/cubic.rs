@@ -1,9 +1,8 @@
 //! `cubic`: the window as a cubic function of the time since the last loss.
 //!
-//! Principles: loss is the only sign of congestion; the window returns quickly to where it was
-//! before the last loss, lingers there, and then searches beyond; how fast does not depend on the
-//! round trip, except where Reno would be faster.
-//! Not for: calls (it fills the buffer).
+//! Principles: loss is the only sign of congestion; the window returns quickly to its value before
+//! the last loss, lingers there, and then searches beyond; how fast does not depend on the round
+//! trip, except where Reno would be faster. Not for: calls (it fills the buffer).
 //!
 //! RFC 9438 with the choices of Linux `tcp_cubic.c`: the target is that of one smallest round trip
 //! ahead; without a loss so far the window grows by at least 5 % a round trip; a timeout forgets
@@ -46,7 +45,7 @@ pub const ENTRY: ControlEntry = ControlEntry {
 
 /// Steepness, segments per cubic second (RFC 9438, 5.1).
 const C: f64 = 0.4;
-/// What a loss leaves of the window, in tenths (RFC 9438, 4.6).
+/// The tenths of the window that remain after a loss (RFC 9438, 4.6).
 const BETA_TENTHS: u64 = 7;
 /// Growth of the Reno estimate, segments a round trip: 3 (1 − β) / (1 + β) with β = 0.7
 /// (RFC 9438, 4.3), at which a Reno flow that backs off by β is as fast as one that halves.
@@ -56,7 +55,7 @@ const MIN_SEGMENTS: u64 = 2;
 /// After the curve has started, round trips are not believed for this long: the queue that the
 /// loss revealed is still draining (Linux `cubictcp_acked`).
 const UNTRUSTED: Duration = Duration::from_secs(1);
-/// The curve is not looked at again for this long while the window stands (Linux `bictcp_update`:
+/// The curve is not evaluated again for this long while the window stands (Linux `bictcp_update`:
 /// HZ / 32).
 const HOLD: Duration = Duration::from_micros(31_250);
 
@@ -75,7 +74,7 @@ pub struct Cubic {
     /// The window before the last reduction.
     prior: u64,
     curve: Option<Curve>,
-    /// What was acknowledged and has not bought a segment yet.
+    /// Bytes acknowledged that have not bought a segment yet.
     credit: u64,
     delay_min: Option<Duration>,
     hystart: Hystart,
@@ -92,7 +91,7 @@ struct Curve {
     k: f64,
     /// The plateau, segments.
     origin: u64,
-    /// What Reno's window would be, segments, and what was acknowledged since it was that, bytes.
+    /// Reno's window in the same place, segments, and the bytes acknowledged since it last grew.
     reno: u64,
     acked: u64,
     /// When and for which window the price of a segment was found, and the price, bytes.
@@ -101,7 +100,7 @@ struct Curve {
     price: u64,
 }
 
-/// What the transport is repairing.
+/// The kind of repair in progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Repair {
     Nothing,
@@ -137,7 +136,7 @@ impl Cubic {
         })
     }
 
-    /// Moves the curve by the time since it was last accounted for: nothing grew in it
+    /// Moves the curve by the time since it was last accounted for, in which there was no growth
     /// (RFC 9438, 5.8; Linux does so for idle times).
     fn pause_curve(&mut self, now: Instant) {
         let idle = now.since(self.clock);
@@ -147,7 +146,7 @@ impl Cubic {
         self.clock = self.clock.max(now);
     }
 
-    /// The acknowledgement's round trip where it may be used; remembers the smallest.
+    /// The acknowledgement's round trip if it may be used; remembers the smallest.
     fn sample_delay(&mut self, now: Instant, ack: &Ack) -> Option<Duration> {
         let fresh = self.curve.as_ref().map(|curve| now.since(curve.start));
         let delay = ack
@@ -189,8 +188,8 @@ impl Cubic {
         }
     }
 
-    /// Congestion avoidance: grows towards the curve, or towards Reno where that is ahead. What was
-    /// acknowledged while there was nothing to grow to is credit, and counts at once when there is.
+    /// Congestion avoidance: grows towards the curve, or towards Reno if that is ahead. Bytes
+    /// acknowledged while there is no room to grow are credit, and count at once when there is.
     fn avoid(&mut self, now: Instant, acked: u64) {
         let price = self.price(now, acked);
         avoid(&mut self.window, &mut self.credit, acked, price, self.mss);
@@ -315,7 +314,7 @@ impl Control for Cubic {
     }
 
     fn on_idle_restart(&mut self, _now: Instant, _idle: Duration) {
-        // What was known of the path is kept in the threshold (Linux `tcp_cwnd_restart`).
+        // The state of the path is kept in the threshold (Linux `tcp_cwnd_restart`).
         crate::restart_after_idle(&mut self.window, &mut self.threshold, self.initial_window);
     }
 

@@ -44,7 +44,7 @@ impl Value for HystartKind {
     }
 }
 
-/// What HyStart says about an acknowledgement in slow start.
+/// HyStart's advice on an acknowledgement in slow start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Advice {
     /// Grow by this many of the acknowledged bytes.
@@ -53,7 +53,7 @@ pub enum Advice {
     Leave,
 }
 
-/// What HyStart knows of the connection besides the acknowledgement.
+/// The state of the connection that HyStart needs in addition to the acknowledgement.
 #[derive(Debug, Clone, Copy)]
 pub struct View {
     /// The window, bytes.
@@ -96,7 +96,7 @@ impl Hystart {
         }
     }
 
-    /// An acknowledgement in slow start. `delay` is its round trip, where it is usable.
+    /// An acknowledgement in slow start. `delay` is its round trip, if it is usable.
     pub fn on_ack(
         &mut self,
         now: Instant,
@@ -122,8 +122,8 @@ const DELAY_RISE: (Duration, Duration) = (Duration::from_millis(4), Duration::fr
 const LOW_WINDOW: u64 = 16;
 /// Acknowledgements this close form a train (Linux `hystart_ack_delta_us`).
 const TRAIN_GAP: Duration = Duration::from_millis(2);
-/// What segmentation offload may add to a train (Linux `hystart_ack_delay`, which caps at this and
-/// is at the cap below 2 Gbit/s).
+/// The time that segmentation offload may add to a train (Linux `hystart_ack_delay`, which caps at
+/// this and is at the cap below 2 Gbit/s).
 const TRAIN_CUSHION: Duration = Duration::from_millis(1);
 
 /// By how much the round trip must exceed `base`: an eighth of it, within limits.
@@ -213,7 +213,7 @@ pub struct PlusPlus {
 struct Conservative {
     /// The round trip that led here; one below it shows that it was jitter.
     baseline: Duration,
-    /// Rounds so far, the one that led here included.
+    /// Rounds so far, including the last one.
     rounds: u32,
 }
 

@@ -1,4 +1,4 @@
-//! `illinois`: loss says when to slow down, delay says by how much.
+//! `illinois`: loss decides when to slow down, delay decides by how much.
 //!
 //! Principles: as in Reno the window grows every round trip and shrinks on a loss, but both steps
 //! depend on the average queueing delay of the last round trip: far from the greatest delay seen it
@@ -66,7 +66,7 @@ pub struct Illinois {
     taken: Taken,
     /// Acknowledged since the window last grew, in congestion avoidance.
     credit: u64,
-    /// Segments more a round trip, and what a loss takes.
+    /// Segments more a round trip, and the decrease on a loss.
     alpha: u64,
     beta: u64,
     delays: Delays,
@@ -76,7 +76,7 @@ pub struct Illinois {
     calm: u64,
     /// When this round began; it ends with a packet that was sent later.
     round: Instant,
-    /// What a timeout lost is being repaired.
+    /// Data lost at a timeout is being repaired.
     after_timeout: bool,
 }
 
@@ -110,16 +110,16 @@ impl Delays {
     }
 }
 
-/// Segments more a round trip at an average queueing delay of `average`, of at most `most`, where
-/// that is above one per cent of the latter: a hyperbola from 10 down to 0.3 (the paper, 3.1).
+/// Segments more a round trip at an average queueing delay of `average`, of at most `most`, if that
+/// is above one per cent of the latter: a hyperbola from 10 down to 0.3 (the paper, 3.1).
 fn increase(average: u64, most: u64) -> u64 {
     let low = most / 100;
     let (range, above) = (most - low, average - low);
     range * ALPHA_MAX / (range + above * (ALPHA_MAX - ALPHA_MIN) / ALPHA_MIN)
 }
 
-/// What a loss takes: an eighth up to a tenth of the greatest delay, half from eight tenths on, a
-/// straight line between them (the paper, 3.1).
+/// The decrease on a loss: an eighth up to a tenth of the greatest delay, half from eight tenths
+/// on, a straight line between them (the paper, 3.1).
 fn decrease(average: u64, most: u64) -> u64 {
     let (low, high) = (most / 10, 8 * most / 10);
     if average <= low {
@@ -310,7 +310,7 @@ mod tests {
     }
 
     /// Ten segments a round trip, as far as Linux's whole steps let it: a segment is due when ten
-    /// times what was acknowledged exceeds the window, 2 acknowledgements at 20 segments and 3 at
+    /// times the acknowledged count exceeds the window, 2 acknowledgements at 20 segments and 3 at
     /// 21 to 26, 2 + 6 × 3 = 20 in all. The remainders are dropped.
     #[test]
     fn without_a_queue_it_grows_fast() {
@@ -348,8 +348,8 @@ mod tests {
         assert_eq!(alphas, [322, 322, 322, 322, ALPHA_MAX, ALPHA_MAX]);
     }
 
-    /// Fourteen segments: Reno's, whatever the delay. A timeout cuts by the last choice, once, and
-    /// then forgets it.
+    /// Fourteen segments: Reno's, at any delay. A timeout cuts by the last choice, once, and then
+    /// forgets it.
     #[test]
     fn small_windows_and_timeouts_are_renos() {
         let mut small = illinois(14);
@@ -393,8 +393,8 @@ mod tests {
         )
     }
 
-    /// A fifth of a product of 101 segments: both halve at 121, of which Reno needs 40 round trips
-    /// to fill the path again, Illinois some ten.
+    /// A fifth of a product of 101 segments: both halve at 121; Reno needs 40 round trips to fill
+    /// the path again, Illinois some ten.
     #[test]
     fn a_shallow_buffer_costs_it_less_than_reno() {
         let (illinois, reno) = beside_reno(20, false);

@@ -1,8 +1,8 @@
 //! Congestion controls as pure state machines.
 //!
-//! A control is told what a transport saw (packets sent, acknowledged, lost, marked; feedback of
-//! arrival times) and answers with a window, a pacing rate, and a rate for an encoder. Every call
-//! takes `now`; nothing in here reads a clock, does I/O or sends. One trait serves window- and
+//! A control receives the events of a transport (packets sent, acknowledged, lost, marked; feedback
+//! of arrival times) and answers with a window, a pacing rate, and a rate for an encoder. Every
+//! call takes `now`; nothing in here reads a clock, does I/O or sends. One trait serves window- and
 //! rate-based controls: a window-based one leaves [`Control::pacing_rate`] at `None`, a rate-based
 //! one leaves [`Control::window`] unlimited.
 //!
@@ -45,26 +45,26 @@ pub trait Control: Send {
     /// A packet of `bytes` leaves; `in_flight` includes it.
     fn on_sent(&mut self, _now: Instant, _bytes: u64, _in_flight: u64) {}
 
-    /// An acknowledgement arrived. Called once for each, after [`on_congestion`](Self::on_congestion)
-    /// where the same acknowledgement revealed a loss.
+    /// An acknowledgement arrived. Called once for each, after
+    /// [`on_congestion`](Self::on_congestion) if the same acknowledgement revealed a loss.
     fn on_ack(&mut self, now: Instant, ack: &Ack);
 
     /// Congestion was noticed: once per round trip at most (RFC 6675 recovery entry, RFC 3168
     /// echo). Losses and the marks of a [`EcnMode::Scalable`] control have each their own round
-    /// trips: such a control hears of a mark also while losses are being repaired, and after a mark
-    /// nothing rations its sending: the window that it names holds at once.
+    /// trips: such a control is notified of a mark also while losses are being repaired, and its
+    /// sending is not rationed after a mark: its window applies at once.
     fn on_congestion(&mut self, now: Instant, congestion: &Congestion);
 
-    /// Everything that was lost in the last episode has been repaired. Not called where the next
-    /// episode begins with the same acknowledgement.
+    /// All losses of the last episode have been repaired. Not called if the next episode begins
+    /// with the same acknowledgement.
     fn on_recovered(&mut self, _now: Instant) {}
 
-    /// The retransmission timer ran out: everything in flight is presumed lost. Not called for a
-    /// tail loss probe.
+    /// The retransmission timer ran out: all data in flight is presumed lost. Not called for a tail
+    /// loss probe.
     fn on_timeout(&mut self, now: Instant, in_flight: u64);
 
-    /// What the timer had presumed lost arrives after all: it ran out too early, and what
-    /// [`on_timeout`](Self::on_timeout) took away may be given back (RFC 4015, section 3.2; Linux
+    /// Packets that the timer had presumed lost arrive after all: it ran out too early, and the
+    /// reduction in [`on_timeout`](Self::on_timeout) may be undone (RFC 4015, section 3.2; Linux
     /// `undo_cwnd`). [`on_recovered`](Self::on_recovered) follows.
     fn on_spurious_timeout(&mut self, _now: Instant) {}
 
@@ -75,7 +75,7 @@ pub trait Control: Send {
     /// controls whose [`feedback`](Self::feedback) is [`Feedback::Arrivals`].
     fn on_arrivals(&mut self, _now: Instant, _arrivals: &[Arrival]) {}
 
-    /// When [`on_timer`](Self::on_timer) wants to be called, if at all.
+    /// When to call [`on_timer`](Self::on_timer), if at all.
     fn next_timer(&self) -> Option<Instant> {
         None
     }
@@ -97,7 +97,7 @@ pub trait Control: Send {
         Duration::ZERO
     }
 
-    /// The rate that a media session keeps up with padding where there is too little media.
+    /// The rate that a media session keeps up with padding if there is too little media.
     fn padding_rate(&self) -> Rate {
         Rate::from_bits(0)
     }
@@ -108,7 +108,7 @@ pub trait Control: Send {
         Rate::from_bytes_over(self.window(), srtt)
     }
 
-    /// A burst that the control wants sent to measure the path, if any: the media session sends
+    /// A burst that the control requests to measure the path, if any: the media session sends
     /// padding at this rate for this long, and then calls this again.
     fn take_probe(&mut self, _now: Instant) -> Option<Probe> {
         None
@@ -121,23 +121,23 @@ pub trait Control: Send {
     }
 
     /// Whether the transport should ration sending during recovery (RFC 6937). A control that
-    /// models the path itself says no.
+    /// models the path itself returns false.
     fn uses_prr(&self) -> bool {
         true
     }
 
-    /// What the control needs to be told.
+    /// The feedback that the control needs.
     fn feedback(&self) -> Feedback {
         Feedback::Acks
     }
 
-    /// Gives up `part` of the window, 0 to 1, for another reason than congestion; false where the
+    /// Gives up `part` of the window, 0 to 1, for a reason other than congestion; false if the
     /// control cannot.
     fn give_up(&mut self, _part: f64) -> bool {
         false
     }
 
-    /// It works only where a flow has two subflows, which [`split`](Self::split) serves.
+    /// It needs a flow with two subflows, which [`split`](Self::split) serves.
     fn needs_subflows(&self) -> bool {
         false
     }
@@ -147,7 +147,7 @@ pub trait Control: Send {
         None
     }
 
-    /// What the control has found since the last call that its user may want to know.
+    /// A finding of the control since the last call, for its user's information.
     fn take_notice(&mut self) -> Option<Notice> {
         None
     }
@@ -161,7 +161,7 @@ pub trait Control: Send {
 /// How a control answers marks, and with that how a transport sends for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EcnMode {
-    /// A mark is like a loss (RFC 3168): packets are ECT(0) where ECN is switched on, and a mark
+    /// A mark is like a loss (RFC 3168): packets are ECT(0) if ECN is switched on, and a mark
     /// begins a recovery in which sending is rationed.
     Classic,
     /// The answer follows the share of packets that are marked (L4S, RFC 9331): packets are ECT(1),
@@ -169,7 +169,7 @@ pub enum EcnMode {
     Scalable,
 }
 
-/// What a control needs to be told.
+/// The feedback that a control needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Feedback {
     /// Acknowledgements, as TCP gives them.
@@ -178,7 +178,7 @@ pub enum Feedback {
     Arrivals,
 }
 
-/// What an acknowledgement told the sender. Sizes in bytes of payload.
+/// The contents of an acknowledgement. Sizes in bytes of payload.
 #[derive(Debug, Clone, Default)]
 pub struct Ack {
     /// Newly delivered, cumulatively or selectively acknowledged for the first time.
@@ -197,7 +197,7 @@ pub struct Ack {
     pub in_flight: u64,
     /// Delivered on this connection so far, this acknowledgement included.
     pub delivered: u64,
-    /// Delivery rate sample, where one could be taken.
+    /// Delivery rate sample, if there is one.
     pub rate: Option<RateSample>,
     /// This acknowledgement is the first for a packet sent after the last round's start: a packet-
     /// timed round trip has passed.
@@ -209,7 +209,7 @@ pub struct Ack {
     /// The window, not the application, limited sending in the last round trip.
     pub window_limited: bool,
     /// Newly delivered bytes whose packets came with Congestion Experienced, never more than
-    /// `bytes`. Exact with accurate feedback; with RFC 3168's echo, all of `bytes` or nothing.
+    /// `bytes`. Exact with accurate feedback; with RFC 3168's echo, all of `bytes` or zero.
     pub marked: u64,
 }
 
@@ -283,7 +283,7 @@ pub struct Probe {
     pub packets: u32,
 }
 
-/// What Linux does to a window-based control that sends again after idling: it remembers three
+/// Restarts a window-based control that sends again after idling, as Linux does: it remembers three
 /// quarters of its window (`tcp_current_ssthresh`) and starts from the initial one
 /// (`tcp_cwnd_restart`). Bytes.
 pub(crate) fn restart_after_idle(window: &mut u64, threshold: &mut u64, initial: u64) {

@@ -1,9 +1,9 @@
-//! What a control found out, for whoever wants to know.
+//! Findings of a control, for its users.
 
-/// What a verdict on fair queuing says.
+/// The outcome of a verdict on fair queuing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// Nothing can be said: too little was sent, or nothing waited.
+    /// No verdict: too little was sent, or no packets waited.
     Unknown,
     /// Fair queuing.
     Fair,
@@ -11,7 +11,7 @@ pub enum Kind {
     Shared,
 }
 
-/// What a control found out about its path, or did for it.
+/// A finding of a control about its path, or an action for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Notice {
     /// The verdict on fair queuing changed.

@@ -1,19 +1,19 @@
 //! `prague`: the window follows the share of packets that are marked.
 //!
 //! Principles: where the bottleneck marks early and often (L4S: a step or a ramp at about a
-//! millisecond of queue), the share of marked packets says how far the window is too large, so that
-//! it shrinks by half of that share, once a round trip, instead of by half. Where marks come at
+//! millisecond of queue), the share of marked packets measures how far the window is too large, so
+//! that it shrinks by half of that share, once a round trip, instead of by half. If marks come at
 //! random, two of them a round trip hold a flow at any rate; so the queue stays short and the link
 //! busy. Packets are ECT(1), feedback is accurate, sending is paced. Short round trips are made to
-//! behave like one of 25 ms. A loss is answered like Reno's.
-//! Not for: bottlenecks that only drop (it is Reno there), or that mark ECT(1) packets as if they
-//! were ECT(0) (a classic AQM; see `classic_fallback`).
+//! behave like one of 25 ms. A loss is answered like Reno's. Not for: bottlenecks that only drop
+//! (it is Reno there), or that mark ECT(1) packets as if they were ECT(0) (a classic AQM; see
+//! `classic_fallback`).
 //!
 //! draft-briscoe-iccrg-prague-congestion-control-04 with the choices of Linux `tcp_prague.c` of the
-//! L4STeam tree (0.6); RFC 9331, section 4, says what such a control has to do. In floating point.
-//! Left out: the undoing of spurious losses; GSO bursts (each packet is paced); a window of less
-//! than two segments, as in Linux. Linux moves the window by one segment with each acknowledgement
-//! towards where it should be; here it is there at once, and pacing smooths the way.
+//! L4STeam tree (0.6); RFC 9331, section 4, has the requirements. In floating point. Left out: the
+//! undoing of spurious losses; GSO bursts (each packet is paced); a window of less than two
+//! segments, as in Linux. Linux moves the window by one segment with each acknowledgement towards
+//! its target; here it is there at once, and pacing smooths the way.
 
 mod classic;
 #[cfg(test)]
@@ -164,8 +164,8 @@ impl Prague {
         self.window
     }
 
-    /// The round trip that this flow is to behave like, where it is longer than its own; not
-    /// before the flow is old enough.
+    /// The round trip whose behaviour this flow imitates, if it is longer than its own; not before
+    /// the flow is old enough.
     fn virtual_rtt(&self) -> Option<Duration> {
         let old = !self.in_slow_start() && self.rounds >= self.params.rtt_transition;
         let target = match self.params.rtt_scaling {
@@ -187,8 +187,9 @@ impl Prague {
         share * share
     }
 
-    /// What was delivered without a mark lets the window grow, also in a round trip with marks:
-    /// otherwise a share of marks that reaches one in every round trip would say nothing more.
+    /// Bytes delivered without a mark let the window grow, also in a round trip with marks:
+    /// otherwise a share of marks that reaches one in every round trip would carry no further
+    /// information.
     fn grow(&mut self, ack: &Ack) {
         // Paced at just the window a round trip, a sender need not fill it to be limited by it.
         let limited = ack.window_limited || ack.rate.is_some_and(|sample| !sample.app_limited);
@@ -260,7 +261,7 @@ impl Prague {
 impl Control for Prague {
     fn on_ack(&mut self, now: Instant, ack: &Ack) {
         self.srtt = ack.srtt;
-        // Nobody says that what a timeout gave up is repaired.
+        // No event reports the end of the repair after a timeout.
         self.repairing &= ack.in_recovery;
         if let (Some(classic), Some(rtt)) = (&mut self.classic, ack.rtt) {
             classic.sample(rtt);
@@ -301,7 +302,7 @@ impl Control for Prague {
     }
 
     fn on_idle_restart(&mut self, _now: Instant, _idle: Duration) {
-        // As Linux `tcp_cwnd_restart`: what was known of the path is kept in the threshold.
+        // As Linux `tcp_cwnd_restart`: the state of the path is kept in the threshold.
         self.threshold = self.threshold.max(self.window * 0.75);
         self.window = self.window.min(self.initial_window);
     }

@@ -5,7 +5,7 @@ use units::choice::{Choice, Slot, filled};
 use units::param::{Settings, Spec};
 use units::{Rate, Refusal};
 
-/// What a control is told about the sender that it serves.
+/// The properties of the sender that a control serves.
 #[derive(Debug, Clone)]
 pub struct Setup {
     /// Largest payload of a packet, bytes.
@@ -35,11 +35,11 @@ impl Default for Setup {
     }
 }
 
-/// What a control is built from.
+/// The parts from which a control is built.
 pub struct Parts<'a> {
-    /// What the user set.
+    /// The user's settings.
     pub settings: &'a Settings,
-    /// Whom it serves.
+    /// The sender that it serves.
     pub setup: &'a Setup,
     children: Vec<Choice>,
     registry: &'a Registry,
@@ -71,13 +71,13 @@ pub struct ControlEntry {
     pub name: &'static str,
     /// One line.
     pub summary: &'static str,
-    /// Its principles and what it is not for: some sentences, separated by blank lines.
+    /// Its principles, and its limits: some sentences, separated by blank lines.
     pub about: &'static str,
-    /// Where it comes from.
+    /// Its source.
     pub source: &'static str,
     /// Its parameters.
     pub params: &'static [Spec],
-    /// What it contains; nothing, for most.
+    /// The controls it contains; none for most.
     pub children: &'static [Slot],
     /// Builds one.
     pub build: Build,
@@ -101,11 +101,10 @@ impl Registry {
         self.entries.iter().find(|entry| entry.name == name)
     }
 
-    /// Builds what is chosen, with what that contains.
+    /// Builds the chosen control and its children.
     ///
-    /// # Errors
-    /// If a name is unknown, a setting is refused, or something contains more than it can. The
-    /// message names the controls around the place.
+    /// # Errors If a name is unknown, a setting is refused, or a control has more children than it
+    /// can. The message names the controls around the place.
     pub fn build(&self, choice: &Choice, setup: &Setup) -> Result<Box<dyn Control>, Refusal> {
         self.build_at(choice, setup, 1)
     }

@@ -61,7 +61,7 @@ impl Reno {
     }
 }
 
-/// Grows a window in slow start by what was acknowledged, up to `threshold`; returns the
+/// Grows a window in slow start by the bytes acknowledged, up to `threshold`; returns the
 /// acknowledged bytes that are left for congestion avoidance (Linux `tcp_slow_start`).
 pub(crate) fn slow_start(window: &mut u64, threshold: u64, acked: u64) -> u64 {
     let grown = (*window + acked).min(threshold.max(*window));
@@ -71,7 +71,7 @@ pub(crate) fn slow_start(window: &mut u64, threshold: u64, acked: u64) -> u64 {
 }
 
 /// Grows a window in congestion avoidance by a segment for every `price` acknowledged bytes, with
-/// what was saved in `credit`. What was saved for a higher price buys one segment at most (Linux
+/// the savings in `credit`. Savings for a higher price buy one segment at most (Linux
 /// `tcp_cong_avoid_ai`).
 pub(crate) fn avoid(window: &mut u64, credit: &mut u64, acked: u64, price: u64, mss: u64) {
     if *credit >= price {

@@ -1,4 +1,5 @@
-//! What tests of controls share: moments, a sender's setup, and what it tells a control.
+//! Shared parts of the controls' tests: moments, a sender's setup, and the events it reports to a
+//! control.
 
 use crate::{Ack, Congestion, Setup, Signal};
 use units::{Duration, Instant};

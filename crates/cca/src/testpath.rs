@@ -1,15 +1,15 @@
 //! A path for the tests of controls: one sender, one FIFO bottleneck of fixed rate, a fixed
 //! propagation round trip, an acknowledgement for each packet. Exact to the nanosecond.
 //!
-//! The sender repairs nothing: what was lost is sent anew as if it were other data. A packet is
-//! found lost when one that was sent three later is acknowledged (RFC 6675), or by a timeout.
-//! Packets that wait longer than a threshold may be marked, as an L4S queue with a step does.
+//! The sender repairs nothing: lost data is sent anew as if it were other data. A packet is found
+//! lost when one that was sent three later is acknowledged (RFC 6675), or by a timeout. Packets
+//! that wait longer than a threshold may be marked, as an L4S queue with a step does.
 
 use crate::{Ack, Congestion, Control, RateSample, Signal};
 use std::collections::VecDeque;
 use units::{Duration, Instant, Rate};
 
-/// What the sender has to send.
+/// The data that the sender has to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
     /// Always more.
@@ -46,7 +46,7 @@ pub struct Path {
     pub mark_over: Duration,
     /// Bytes of every packet.
     pub mss: u64,
-    /// What there is to send.
+    /// The source of data.
     pub source: Source,
     /// Time so far.
     pub now: Instant,
@@ -143,7 +143,7 @@ impl Path {
         loop {
             self.send(control);
             let ack = self.flight.iter().find_map(|packet| packet.acked);
-            // With nothing left that could be acknowledged, the timer runs out (RFC 6298, floor of
+            // If no further acknowledgement can arrive, the timer runs out (RFC 6298, floor of
             // Linux: 200 ms).
             let timeout = self
                 .flight
@@ -320,7 +320,7 @@ impl Path {
         }
     }
 
-    /// A mark is told once a round trip; returns the bytes that were marked.
+    /// A mark is reported once a round trip; returns the bytes that were marked.
     fn mark(&mut self, control: &mut dyn Control, packet: &InFlight) -> u64 {
         if !packet.marked {
             return 0;
@@ -403,8 +403,8 @@ mod tests {
         assert_eq!(path.bdp(), 25_000);
         path.source = Source::Frames(Duration::from_millis(33));
         path.run(&mut control, Instant::ZERO + Duration::from_millis(999));
-        // 300 kbit/s × 33 ms = 1237 B, one packet; frames at 0, 33, …, 990 ms, of which the last
-        // is not acknowledged before 990 + 20 + 1 ms.
+        // 300 kbit/s × 33 ms = 1237 B, one packet; frames at 0, 33, …, 990 ms; the last is not
+        // acknowledged before 990 + 20 + 1 ms.
         assert_eq!(path.delivered, 30 * 1250);
         // The first packet is sent before the sender has found out that it has no more.
         assert_eq!(control.0.iter().filter(|limited| !**limited).count(), 1);

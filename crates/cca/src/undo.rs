@@ -1,4 +1,4 @@
-//! What a timeout takes away, for the case that it turns out to have been spurious.
+//! The state that a timeout discards, for the case that it turns out to have been spurious.
 
 /// Window and threshold before the timeouts of one episode (Linux `prior_cwnd`, `prior_ssthresh`).
 #[derive(Debug, Clone, Copy)]

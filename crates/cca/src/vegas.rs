@@ -1,8 +1,8 @@
 //! `vegas`: a few packets in the queue, no more.
 //!
-//! Principles: the difference between the window and what the smallest round trip would deliver is
-//! what waits in queues; once a round trip, hold it between `alpha` and `beta` packets.
-//! Not for: links shared with senders that fill buffers (it yields to them).
+//! Principles: the difference between the window and the delivery in the smallest round trip is the
+//! backlog in queues; once a round trip, hold it between `alpha` and `beta` packets. Not for: links
+//! shared with senders that fill buffers (it yields to them).
 //!
 //! Brakmo and Peterson, IEEE JSAC 13(8), 1995; Linux `tcp_vegas.c`: it grows in every round of slow
 //! start, falls back to Reno for a round with fewer than three samples and during repairs, and
@@ -54,14 +54,14 @@ pub struct Vegas {
     window: u64,
     threshold: u64,
     taken: Taken,
-    /// Acknowledged since the window last grew, where it grows as Reno's.
+    /// Bytes acknowledged since the window last grew, if it grows as Reno's.
     credit: u64,
     rtts: RoundTrips,
-    /// What a timeout lost is being repaired.
+    /// Data lost at a timeout is being repaired.
     after_timeout: bool,
 }
 
-/// The round trips of a round, and what the path's would be without queues.
+/// The round trips of a round, and that of the path without queues.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RoundTrips {
     /// The smallest since the sender last started.
@@ -80,14 +80,14 @@ impl RoundTrips {
         self.samples = 0;
     }
 
-    /// Started from nothing in flight: the path may be another one by now.
+    /// Restarted from an empty flight: the path may have changed.
     pub(crate) fn start_anew(&mut self, now: Instant) {
         self.base = None;
         self.start_round(now);
     }
 
     pub(crate) fn sample(&mut self, rtt: Duration) {
-        // A round trip of nothing would divide by zero (Linux adds a microsecond).
+        // A round trip of zero would cause a division by zero (Linux adds a microsecond).
         let rtt = rtt.max(Duration::from_nanos(1));
         self.base = Some(self.base.map_or(rtt, |base| base.min(rtt)));
         self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
@@ -150,12 +150,12 @@ impl Vegas {
 
     /// The once-a-round decision on the round's smallest round trip.
     fn judge(&mut self, ack: &Ack, base: Duration, rtt: Duration) {
-        // What of the window waits in queues: window × (rtt − base) / base.
+        // The part of the window that waits in queues: window × (rtt − base) / base.
         let waiting = scale(self.window, rtt.saturating_sub(base), base) / self.mss;
         if self.in_slow_start() {
             if waiting > self.params.gamma {
-                // What the smallest round trip would deliver at the actual rate, and one segment
-                // for the rounding.
+                // The delivery in the smallest round trip at the actual rate, and one segment for
+                // the rounding.
                 let target = (scale(self.window, base, rtt) / self.mss + 1) * self.mss;
                 self.window = self.window.min(target);
                 self.threshold = self.threshold.min(self.window);
@@ -226,7 +226,7 @@ impl Control for Vegas {
 
     fn on_recovered(&mut self, now: Instant) {
         self.taken.forget();
-        // Samples from the repair say nothing about the window after it.
+        // Samples from the repair are not valid for the window after it.
         self.after_timeout = false;
         self.rtts.start_round(now);
     }
@@ -312,7 +312,7 @@ mod tests {
     }
 
     /// Two samples may both be from delayed acknowledgements: the round counts as Reno's, which an
-    /// unused window does not let grow, whatever the round trip.
+    /// unused window does not let grow, at any round trip.
     #[test]
     fn two_samples_are_too_few() {
         let mut vegas = vegas(20, 20);

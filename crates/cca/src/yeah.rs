@@ -1,14 +1,14 @@
 //! `yeah`: fast while the queue is short, Reno while it is not, and a queue emptied before it is
 //! lost.
 //!
-//! Principles: Vegas' smallest round trip of each round says how many packets wait. Up to `alpha`
-//! of them, and a queueing delay of up to a `phy`-th of the path's, the window grows quickly
-//! (Scalable TCP); beyond either as Reno's. Beyond `alpha` it is also cut by what waits, unless that
-//! would fall behind the Reno sender that it may be competing with, whose window it imagines.
-//! A loss takes only what waited, if the sender was alone.
-//! Not for: calls (80 packets wait on purpose); short paths: where a `phy`-th of the round trip holds
-//! fewer than `alpha` packets it is in Reno's mode most of the time, takes itself for a competitor,
-//! and fills the buffer as Reno does.
+//! Principles: Vegas' smallest round trip of each round gives the number of packets that wait. Up
+//! to `alpha` of them, and a queueing delay of up to a `phy`-th of the path's, the window grows
+//! quickly (Scalable TCP); beyond either as Reno's. Beyond `alpha` it is also cut by the queued
+//! part, unless that would fall behind the Reno sender that it may be competing with, whose window
+//! it imagines. A loss takes only the queued part, if the sender was alone. Not for: calls (80
+//! packets wait on purpose); short paths: where a `phy`-th of the round trip holds fewer than
+//! `alpha` packets it is in Reno's mode most of the time, takes itself for a competitor, and fills
+//! the buffer as Reno does.
 //!
 //! Baldi, Castellani and others, PFLDnet 2007 ("the paper"); Linux `tcp_yeah.c`, with the round
 //! trips of `tcp_vegas.c`. Windows are not rounded to whole segments.
@@ -79,7 +79,7 @@ pub struct Yeah {
     quick_rounds: u64,
     /// The window, in segments, that a competing Reno sender would have (`reno_count`).
     rival: u64,
-    /// What a timeout lost is being repaired.
+    /// Data lost at a timeout is being repaired.
     after_timeout: bool,
 }
 
@@ -158,7 +158,7 @@ impl Yeah {
         self.threshold = self.window;
     }
 
-    /// A loss takes what waited, between an eighth and half of the window; half if there is
+    /// A loss takes the queued part, between an eighth and half of the window; half if there is
     /// competition.
     fn cut(&mut self) {
         let half = (self.window / 2).max(MIN_SEGMENTS * self.mss);
@@ -209,7 +209,7 @@ impl Control for Yeah {
 
     fn on_recovered(&mut self, now: Instant) {
         self.taken.forget();
-        // Samples from the repair say nothing about the window after it.
+        // Samples from the repair are not valid for the window after it.
         self.after_timeout = false;
         self.rtts.start_round(now);
     }
@@ -401,9 +401,8 @@ mod tests {
         assert!(carried > 0.999, "{carried}");
     }
 
-    /// 20 segments of buffer overflow with 19 waiting, of which a loss takes about as many: of 121
-    /// segments 101 or so are left, and the path stays full, where Reno's halving leaves it at
-    /// 0.87.
+    /// 20 segments of buffer overflow with 19 waiting; a loss takes about as many: of 121 segments
+    /// 101 or so are left, and the path stays full, where Reno's halving leaves it at 0.87.
     #[test]
     fn a_shallow_buffer_does_not_empty_the_path() {
         let (lost, _, carried) = runs("80", 20);

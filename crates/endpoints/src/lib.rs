@@ -66,7 +66,7 @@ pub fn pair(
     }
 }
 
-/// What a connection's control is told.
+/// The setup of a connection's control.
 fn setup(config: &Config, carrier: Carrier) -> cca::Setup {
     let (mss, paced) = match carrier {
         Carrier::Tcp => (u64::from(config.mss), config.pacing),
@@ -87,7 +87,8 @@ fn control(
     seed: u64,
     setup: cca::Setup,
 ) -> Result<Box<dyn cca::Control>, Refusal> {
-    // By what it is, not by its number: flows start in another order under another discipline.
+    // Seeded by kind and name, not by number: flows start in another order under another
+    // discipline.
     let name = format!("control {} {} {}", traffic.name, flow.instance, flow.conn.0);
     let seed = Stream::new(seed, &name).bits();
     let setup = cca::Setup { seed, ..setup };
@@ -159,7 +160,7 @@ pub fn audio(end: &mut Endpoint, frame: AudioFrame) {
     }
 }
 
-/// Tells applications what an end had to say.
+/// Passes the events of an end to applications.
 ///
 /// # Errors
 /// If a socket fails.

@@ -1,4 +1,4 @@
-//! What is due when.
+//! The agenda: entries by due time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -36,7 +36,7 @@ impl Agenda {
         self.heap.push(Reverse((at, self.sequence, due)));
     }
 
-    /// What is due by `now`.
+    /// The next entry due by `now`.
     pub fn pop_until(&mut self, now: Instant) -> Option<Due> {
         let Reverse((at, ..)) = self.heap.peek()?;
         if *at > now {

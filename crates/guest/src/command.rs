@@ -5,7 +5,7 @@ use crate::place::{Namespaces, Place};
 use crate::plan::{Plan, Step};
 use std::process::Command;
 
-/// Takes every step of the plan; the first that fails ends it, with what it said.
+/// Takes every step of the plan; the first that fails ends it, with its message.
 pub fn build(plan: &Plan) -> Result<(), Failure> {
     for step in &plan.commands {
         match step {
@@ -22,7 +22,7 @@ pub fn build(plan: &Plan) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs a program to its end; returns what it printed.
+/// Runs a program to its end; returns its output.
 pub fn execute(words: &[String]) -> Result<Vec<u8>, Failure> {
     let what = words.join(" ");
     let Some((program, arguments)) = words.split_first() else {
@@ -42,7 +42,7 @@ pub fn execute(words: &[String]) -> Result<Vec<u8>, Failure> {
     ))
 }
 
-/// Writes a file of `/proc/sys`, which shows the namespace of whoever opens it.
+/// Writes a file of `/proc/sys`, which shows the namespace of the process that opens it.
 fn set(plan: &Plan, namespace: &str, path: &str, value: &str) -> Result<(), Failure> {
     let places = &plan.places;
     let place = [

@@ -11,7 +11,7 @@ use units::{Ecn, Instant};
 
 /// One end point.
 pub struct End {
-    /// What it is.
+    /// Its kind.
     pub kind: EndKind,
     /// When the earliest of its timers that stand in the agenda is due.
     pub scheduled: Instant,
@@ -19,7 +19,7 @@ pub struct End {
     pub used: u32,
 }
 
-/// What an end point is.
+/// The kind of an end point.
 pub enum EndKind {
     /// The end of a TCP connection that has not come yet, and what its packets are to carry.
     Listener(TcpListener, Marking),
@@ -44,7 +44,7 @@ pub struct Stream {
     watched: bool,
 }
 
-/// What a socket's readiness meant.
+/// The meaning of a socket's readiness.
 pub enum Ready {
     /// So many bytes came.
     Came(u64),
@@ -148,7 +148,7 @@ pub struct Datagrams {
     /// Who makes and reads them.
     pub maker: Endpoint,
     marking: Marking,
-    /// What is under way from here.
+    /// Datagrams under way from here.
     outbox: Outbox,
 }
 
@@ -164,7 +164,7 @@ struct Outbox {
 const MOST_UNDER_WAY: usize = 1 << 16;
 
 impl Outbox {
-    /// Takes in what a datagram says; returns its number.
+    /// Stores the contents of a datagram; returns its number.
     fn put(&mut self, wire: Wire) -> u64 {
         if self.wires.len() == MOST_UNDER_WAY {
             self.wires.pop_front();
@@ -174,7 +174,7 @@ impl Outbox {
         self.first + self.wires.len() as u64 - 1
     }
 
-    /// What the datagram of this number says, once.
+    /// The contents of the datagram with this number, once.
     fn take(&mut self, number: u64) -> Option<Wire> {
         let place = usize::try_from(number.checked_sub(self.first)?).ok()?;
         let wire = self.wires.get_mut(place)?.take();
@@ -218,7 +218,7 @@ impl Datagrams {
         }))
     }
 
-    /// What a datagram from here said.
+    /// The contents of a datagram from here.
     pub fn said(&mut self, number: u64) -> Option<Wire> {
         self.outbox.take(number)
     }

@@ -2,11 +2,11 @@
 
 use std::fmt::Display;
 
-/// What was tried, and what came of it.
+/// An operation that failed, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{tried}: {reason}")]
 pub struct Failure {
-    /// What was tried.
+    /// The operation.
     pub tried: String,
     /// Why it failed.
     pub reason: String,
@@ -22,9 +22,9 @@ impl Failure {
     }
 }
 
-/// Names what was tried.
+/// Names the operation of an error.
 pub trait Tried<T> {
-    /// The same, with a [`Failure`] that names what was tried.
+    /// The same, with a [`Failure`] that names the operation.
     ///
     /// # Errors
     /// As before.

@@ -1,12 +1,12 @@
-//! What applications did, as the guest writes it down and the host reads it again: a line of JSON for
+//! Events of applications, as the guest writes them and the host reads them: a line of JSON for
 //! each event, with its time in nanoseconds.
 
 use crate::error::Failure;
 use units::Instant;
 use workload::Event;
 
-/// Events in the order in which they happened. Room is taken in pieces, so that what was written is
-/// never copied.
+/// Events in the order in which they happened. Memory is allocated in pieces, so that written data
+/// is never copied.
 #[derive(Debug, Default)]
 pub struct Log {
     pieces: Vec<Vec<(Instant, Event)>>,

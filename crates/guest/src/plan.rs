@@ -1,4 +1,4 @@
-//! What the host tells the guest: one JSON document.
+//! The host's plan for the guest: one JSON document.
 //!
 //! The network is a list of commands, made on the host, so that it can be read and tested there.
 //! Traffic is the scenario's, written out: parameters as users write them, pages as lists of requests.
@@ -24,7 +24,7 @@ pub struct Plan {
     pub delays: Vec<Delay>,
     /// Steps of links' rates.
     pub rates: Vec<RateStep>,
-    /// What is recorded of packets, if anything can be.
+    /// The records of packets, if any can be kept.
     pub tap: Option<TapPlan>,
     /// Commands whose output is kept after the run, each with the file's name.
     pub finish: Vec<(String, Vec<String>)>,
@@ -32,7 +32,7 @@ pub struct Plan {
     pub seed: u64,
     /// How long traffic runs.
     pub duration: Duration,
-    /// QUIC negotiates ECN; TCP is told by a sysctl.
+    /// QUIC negotiates ECN; TCP's setting is a sysctl.
     pub ecn: bool,
     /// Who sends what.
     pub traffic: Vec<Entry>,
@@ -49,7 +49,7 @@ pub enum Step {
         namespace: String,
         /// The path below `/proc/sys`.
         path: String,
-        /// What is written.
+        /// The value written.
         value: String,
     },
 }
@@ -87,13 +87,13 @@ pub struct RateStep {
     pub class: u32,
     /// Bytes per second.
     pub rate: u64,
-    /// Bytes that count beside each packet.
+    /// Bytes that count in addition to each packet.
     pub overhead: u16,
     /// Bytes that may leave at once.
     pub burst: u32,
 }
 
-/// What is recorded of packets.
+/// The records of packets.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TapPlan {
     /// The router's devices, in the order of links.
@@ -147,7 +147,7 @@ impl Library for Carried<'_> {
 }
 
 impl Entry {
-    /// What the guest is told of `traffic` in `scenario`.
+    /// The guest's entry for `traffic` in `scenario`.
     pub fn of(traffic: &Traffic, scenario: &Scenario) -> Entry {
         let control = traffic.control.as_ref();
         Entry {
@@ -226,8 +226,8 @@ mod tests {
             let entry = Entry::of(traffic, &scenario);
             let text = serde_json::to_string(&entry).unwrap();
             let read: Entry = serde_json::from_str(&text).unwrap();
-            // Addresses of pages are of the survey's, not of a run's, concern; what a preset said is
-            // written out.
+            // Addresses of pages are of the survey's, not of a run's, concern; a preset's values
+            // are written out.
             let rtt = Some(scenario.paths(traffic)[0].rtt);
             let expected = Traffic {
                 rtt,

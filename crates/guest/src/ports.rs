@@ -1,4 +1,4 @@
-//! Addresses as sockets want them.
+//! Addresses in the form of sockets.
 
 use crate::error::Failure;
 use nix::sys::socket::SockaddrIn;

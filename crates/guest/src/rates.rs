@@ -31,7 +31,7 @@ const QUANTUM: u32 = 1514;
 /// Changes of rates, ready to be sent.
 pub struct Rates {
     socket: Option<OwnedFd>,
-    /// When, and what is sent then.
+    /// The times, and the messages sent then.
     steps: Vec<(Instant, Vec<u8>)>,
 }
 
@@ -77,7 +77,7 @@ impl Rates {
     }
 }
 
-/// What the kernel answered: an error of 0 is an acknowledgement (netlink(7)).
+/// Checks the kernel's answer: an error of 0 is an acknowledgement (netlink(7)).
 fn refused(answer: &[u8]) -> Result<(), Failure> {
     let what = "a change of rate";
     let answer = NetlinkBuffer::new_checked(answer).tried(what)?;

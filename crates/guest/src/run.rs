@@ -1,4 +1,4 @@
-//! A run from the plan to what is written down of it.
+//! A run from the plan to its records.
 
 use crate::command;
 use crate::error::{Failure, Tried};
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::time::Duration as Wait;
 
-/// What there is to say of a run beside its events.
+/// The report of a run, without its events.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
     /// When traffic started, nanoseconds on the kernel's monotonic clock, as records have them.

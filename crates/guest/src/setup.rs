@@ -1,4 +1,4 @@
-//! What the plan says of traffic.
+//! The plan's settings of traffic.
 
 use crate::error::{Failure, Tried};
 use crate::plan::{self, Delay};
@@ -8,11 +8,11 @@ use transport::Config;
 use units::{Duration, FlowId};
 use workload::driver::{Entry, Flow};
 
-/// What the plan says of traffic.
+/// The plan's settings of traffic.
 pub struct Setup {
     /// The entries.
     pub traffic: Vec<Traffic>,
-    /// The same, as the driver of applications wants it.
+    /// The same, as the driver of applications needs it.
     pub entries: Vec<Entry>,
     /// The run's seed.
     pub seed: u64,
@@ -21,11 +21,11 @@ pub struct Setup {
     delays: Delays,
 }
 
-/// Whoever delays packets: how they know by how much.
+/// The component that delays packets: how it learns the delay.
 pub enum Delays {
     /// By the priority of a socket, which is the class of a round trip.
     Classes(Vec<Delay>),
-    /// They are told before a flow begins, with its number and its round trip.
+    /// It is called before a flow begins, with its number and its round trip.
     Told(Box<dyn Fn(FlowId, Duration) + Send>),
 }
 
@@ -65,7 +65,7 @@ impl Setup {
         &self.traffic[usize::from(entry)]
     }
 
-    /// What transports that are not the kernel's are told.
+    /// The configuration of transports that are not the kernel's.
     pub fn config(&self) -> Config {
         Config {
             ecn: self.ecn,
@@ -73,7 +73,7 @@ impl Setup {
         }
     }
 
-    /// What the packets of a flow carry: those of its end at home, and of its server's.
+    /// The markings of a flow's packets: those of its end at home, and of its server's.
     pub fn markings(&self, flow: &Flow) -> Result<[Marking; 2], Failure> {
         let tos = self.traffic(flow.entry).dscp.bits() << 2;
         let rtt = self.entries[usize::from(flow.entry)].rtt + flow.extra_rtt;

@@ -1,4 +1,4 @@
-//! Sockets as this program wants them: non-blocking, with the priority that says their delay.
+//! Sockets as this program needs them: non-blocking, with a priority that selects their delay.
 
 use crate::error::{Failure, Tried};
 use nix::errno::Errno;
@@ -12,7 +12,7 @@ use std::io::IoSliceMut;
 use std::net::TcpListener;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-/// What all packets of one end of a flow carry.
+/// The markings of all packets of one end of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Marking {
     /// `SO_PRIORITY`: the class of the delay.
@@ -75,7 +75,7 @@ pub fn open(
     }
 }
 
-/// What became of a connection.
+/// The error state of a connection.
 pub fn state(fd: &OwnedFd) -> Result<(), Failure> {
     match getsockopt(fd, sockopt::SocketError).tried("SO_ERROR")? {
         0 => Ok(()),
@@ -93,7 +93,7 @@ pub fn give(fd: &OwnedFd, filler: &[u8], most: u64) -> Result<u64, Failure> {
     }
 }
 
-/// What came of a connection.
+/// The outcome of reading a connection.
 pub enum Came {
     /// So many bytes.
     Bytes(u64),
@@ -103,7 +103,8 @@ pub enum Came {
     End,
 }
 
-/// Takes what has come and throws it away: with `MSG_TRUNC`, TCP does not even copy it (tcp(7)).
+/// Reads the data that has arrived and discards it: with `MSG_TRUNC`, TCP does not even copy it
+/// (tcp(7)).
 pub fn take(fd: &OwnedFd, room: &mut [u8]) -> Result<Came, Failure> {
     match recv(fd.as_raw_fd(), room, MsgFlags::MSG_TRUNC) {
         Ok(0) => Ok(Came::End),

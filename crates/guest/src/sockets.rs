@@ -1,4 +1,4 @@
-//! What applications see of the kernel: sockets at both ends of flows.
+//! The applications' view of the kernel: sockets at both ends of flows.
 
 use crate::agenda::{Agenda, Due};
 use crate::ends::{Datagrams, End, EndKind, Stream};
@@ -24,11 +24,11 @@ const ROOM: usize = 1 << 18;
 
 /// Sockets, by the numbers of the ends that they serve.
 pub struct Ends {
-    /// What the plan says.
+    /// The plan's settings.
     pub setup: Setup,
     controls: cca::Registry,
     namespaces: Namespaces,
-    /// What is due.
+    /// The entries by due time.
     pub agenda: Agenda,
     /// End points.
     pub ends: Vec<End>,
@@ -36,13 +36,13 @@ pub struct Ends {
     pub ready: Vec<u32>,
     /// Flows that were closed since the driver was last told.
     pub closed: Vec<driver::End>,
-    /// What happened.
+    /// The recorded events.
     pub log: Log,
     /// Who watches the sockets.
     pub epoll: Epoll,
     /// Bytes of no meaning.
     pub filler: Vec<u8>,
-    /// Room for what is received, and for datagrams; their content is of no concern.
+    /// Buffer for received data, and for datagrams; their content is not used.
     pub room: Vec<u8>,
 }
 

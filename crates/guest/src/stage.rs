@@ -1,4 +1,4 @@
-//! Traffic over a network that is there already, which somebody else watches.
+//! Traffic over a network that exists already, and is observed by another program.
 
 use crate::error::Failure;
 use crate::log::Log;

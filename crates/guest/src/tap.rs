@@ -2,10 +2,10 @@
 //!
 //! Three events are enough: a packet is handed to a device (`net:net_dev_queue`), leaves its root
 //! qdisc (`qdisc:qdisc_dequeue`), or is freed for a reason (`skb:kfree_skb`). Event probes
-//! (Documentation/trace/eprobetrace.rst) on them read the packet's ports and TOS byte beside its
-//! address, so that a record tells the flow and whether it was marked between coming and leaving.
-//! Records stay in the kernel's ring buffer until traffic is over: reading them takes no time from
-//! it.
+//! (Documentation/trace/eprobetrace.rst) on them read the packet's ports and TOS byte in addition
+//! to its address, so that a record tells the flow and whether it was marked between coming and
+//! leaving. Records stay in the kernel's ring buffer until traffic is over: reading them takes no
+//! time from it.
 
 use crate::btf;
 use crate::command;
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 /// Where the kernel shows its tracing.
 pub const TRACING: &str = "/sys/kernel/tracing";
-/// The group of the probes where nobody else can have any.
+/// The group of the probes if no other run can have any.
 const ALONE: &str = "analects";
 /// From the start of a packet on a device: Ethernet's header, then IPv4's.
 const TOS: u32 = 14 + 1;
@@ -99,7 +99,7 @@ impl Tap {
     }
 }
 
-/// Takes away what a run with `owner` left in tracefs, however it ended; what is not there is no
+/// Removes the remains of a run with `owner` from tracefs, however it ended; missing ones are no
 /// error.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! What real sockets cannot run of a scenario.
+//! Parts of a scenario that real sockets cannot run.
 
 use crate::controls;
 use measure::Unsupported;
@@ -9,7 +9,8 @@ use workload::Rows;
 /// Bytes of the largest packet.
 pub const MTU: u32 = 1500;
 
-/// What of the traffic of `scenario` real sockets cannot run, whatever is between them.
+/// The parts of the traffic of `scenario` that real sockets cannot run, independent of the network
+/// between them.
 pub fn unsupported(scenario: &Scenario) -> Vec<Unsupported> {
     let mut found = Vec::new();
     let mut refuse = |entry: String, refusal: Refusal| {

@@ -1,4 +1,4 @@
-//! The loop: sockets become ready and timers run out, and whoever it concerns reacts.
+//! The loop: sockets become ready and timers run out, and the parts concerned react.
 
 use crate::agenda::Due;
 use crate::ends::{EndKind, Ready, Stream};
@@ -154,7 +154,7 @@ impl World {
         }
         let number = token as u32;
         if token != self.sockets.token(number) {
-            // What became ready in the same round in which it was closed.
+            // It became ready in the same round in which it was closed.
             return Ok(());
         }
         let Ends {
@@ -186,7 +186,7 @@ impl World {
         }
     }
 
-    /// A datagram has come to an end: what it says stands with the end that sent it.
+    /// A datagram has arrived at an end: its contents stand with the end that sent it.
     fn datagram(&mut self, now: Instant, end: End) -> Result<()> {
         let ends = &mut self.sockets.ends;
         let EndKind::Datagrams(datagrams) = &mut ends[end.0 as usize].kind else {
@@ -244,7 +244,7 @@ impl World {
         Ok(())
     }
 
-    /// Hears what an end of datagrams has to say; false if it had nothing to say.
+    /// Handles an event of an end of datagrams; false if there was none.
     fn listen(&mut self, now: Instant, number: u32) -> Result<bool> {
         let mut spoke = false;
         while let EndKind::Datagrams(datagrams) = &mut self.sockets.ends[number as usize].kind

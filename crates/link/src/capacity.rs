@@ -1,10 +1,10 @@
-//! What a link can carry.
+//! The capacity of a link.
 
 use crate::trace::Trace;
 use std::sync::Arc;
 use units::{Duration, Instant, Rate};
 
-/// What a link can carry.
+/// The capacity of a link.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Capacity {
     /// Always the same rate.
@@ -14,8 +14,8 @@ pub enum Capacity {
 }
 
 impl Capacity {
-    /// The rate by which a buffer in bandwidth-delay products goes: the mean of a recorded capacity,
-    /// and the first rate of steps.
+    /// The rate used for a buffer in bandwidth-delay products: the mean of a recorded capacity, and
+    /// the first rate of steps.
     pub fn nominal(&self) -> Rate {
         match self {
             Capacity::Constant(rate) => *rate,

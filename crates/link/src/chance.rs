@@ -1,15 +1,15 @@
-//! What becomes of packets on a wire by chance: loss, in bursts or not, and jitter.
+//! Random effects on a wire: loss, in bursts or not, and jitter.
 
 use crate::Jitter;
 use units::random::Stream;
 use units::{Duration, Instant};
 
-/// Two states, in one of which everything is lost (E. N. Gilbert, Bell System Technical Journal 39,
+/// Two states; in one of them everything is lost (E. N. Gilbert, Bell System Technical Journal 39,
 /// 1960, without losses in the other), and delays that keep the order.
 #[derive(Debug, Clone)]
 pub struct Chance {
-    /// With what probability a packet behind one that arrived is lost, and one behind one that was lost
-    /// arrives.
+    /// The probability that a packet behind one that arrived is lost, and that one behind a lost
+    /// one arrives.
     begins: f64,
     ends: f64,
     losing: bool,
@@ -17,9 +17,9 @@ pub struct Chance {
     jitter: Option<Jitter>,
 }
 
-/// With what probability a burst of losses begins at a packet, and ends at one: of all packets a `share`
-/// is lost, from 0 to below 1, `burst` in a row on average, from 1. Where losses cannot be both so many
-/// and in so short bursts, bursts are longer.
+/// The probabilities that a burst of losses begins at a packet, and that it ends at one: of all
+/// packets a `share` is lost, from 0 to below 1, `burst` in a row on average, from 1. If losses
+/// cannot be both so many and in so short bursts, bursts are longer.
 pub fn gilbert(share: f64, burst: f64) -> (f64, f64) {
     // The share of time in a state is how often it begins, times how long it lasts.
     let ends = 1.0 / burst;
@@ -27,11 +27,11 @@ pub fn gilbert(share: f64, burst: f64) -> (f64, f64) {
 }
 
 impl Chance {
-    /// A wire that loses the `share` of all packets, from 0 to below 1, `burst` in a row on average,
-    /// and on which each packet takes up to `jitter` longer; `name` tells its streams of random numbers
-    /// from others with the same `seed`.
+    /// A wire that loses the `share` of all packets, from 0 to below 1, `burst` in a row on
+    /// average, and on which each packet takes up to `jitter` longer; `name` distinguishes its
+    /// streams of random numbers from others with the same `seed`.
     pub fn new(share: f64, burst: f64, jitter: Duration, seed: u64, name: &str) -> Self {
-        // Independent losses begin and go on with the same probability.
+        // Independent losses begin and continue with the same probability.
         let (begins, ends) = match burst <= 1.0 {
             true => (share, 1.0 - share),
             false => gilbert(share, burst),
@@ -45,7 +45,7 @@ impl Chance {
         }
     }
 
-    /// When a packet arrives that would `at`; never where it is lost.
+    /// The arrival of a packet that would arrive `at`; never if it is lost.
     pub fn arrives(&mut self, at: Instant) -> Option<Instant> {
         if self.begins > 0.0 {
             let changes = if self.losing { self.ends } else { self.begins };

@@ -9,13 +9,13 @@ pub struct Jitter {
     /// Nanoseconds.
     most: u64,
     chance: Stream,
-    /// When the last packet came.
+    /// The arrival of the last packet.
     last: Instant,
 }
 
 impl Jitter {
-    /// Up to `most` for each packet, whose random numbers `name` tells from others with the same
-    /// `seed`; none where there is none.
+    /// Up to `most` for each packet, whose random numbers `name` distinguishes from others with the
+    /// same `seed`; none if there is none.
     pub fn new(most: Duration, seed: u64, name: &str) -> Option<Self> {
         (most > Duration::ZERO).then(|| Jitter {
             most: most.as_nanos(),
@@ -24,7 +24,7 @@ impl Jitter {
         })
     }
 
-    /// When a packet comes that would `at`.
+    /// The arrival of a packet that would arrive `at`.
     pub fn delay(&mut self, at: Instant) -> Instant {
         let late = Duration::from_nanos(self.chance.below(self.most + 1));
         self.last = self.last.max(at + late);

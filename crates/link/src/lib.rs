@@ -1,10 +1,11 @@
 //! The bottleneck of a path, as a state machine.
 //!
-//! A [`Link`] is a discipline and the wire behind it: what it can carry ([`Capacity`], constant or a
-//! [`Trace`]), what it adds to each packet, the ring of its device, its delay, and what chance does to
-//! packets on it ([`Chance`]). It has no clock: a simulator, a live link, a gateway or a pacer tells it what time it is.
+//! A [`Link`] is a discipline and the wire behind it: its capacity ([`Capacity`], constant or a
+//! [`Trace`]), the bytes that it adds to each packet, the ring of its device, its delay, and random
+//! effects on packets ([`Chance`]). It has no clock: a simulator, a live link, a gateway or a pacer
+//! passes it the time.
 //!
-//! Not for: where packets come from and where they go, which is for whoever runs it to know.
+//! Not for: sources and destinations of packets, which are the caller's responsibility.
 
 #![deny(missing_docs)]
 

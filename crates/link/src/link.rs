@@ -1,17 +1,17 @@
 //! A queue and the wire behind it.
 //!
-//! The machine is told when a packet comes and when the device has sent one; it says which packet
-//! leaves the discipline, when its last bit is on the wire, and when it is at the other end. It keeps
-//! no packets but those in the discipline: one that left is the caller's.
+//! The machine is called when a packet arrives and when the device has sent one; it returns which
+//! packet leaves the discipline, when its last bit is on the wire, and when it is at the other end.
+//! It keeps no packets except those in the discipline: one that left is the caller's.
 
 use crate::{Capacity, Chance};
 use qdisc::{Observer, Packet, Qdisc};
 use units::{Duration, Instant};
 
-/// What there is of a link beside its discipline.
+/// The parts of a link other than its discipline.
 #[derive(Debug, Clone)]
 pub struct Line {
-    /// What the wire can carry.
+    /// The capacity of the wire.
     pub capacity: Capacity,
     /// Bytes that the wire adds to every packet.
     pub overhead: u32,
@@ -20,7 +20,7 @@ pub struct Line {
     pub device: u32,
     /// How long a packet is under way behind the device.
     pub delay: Duration,
-    /// What becomes of packets on the wire by chance.
+    /// Random effects on packets on the wire.
     pub chance: Option<Chance>,
 }
 
@@ -42,9 +42,9 @@ impl Line {
 pub struct Departure<P> {
     /// The packet.
     pub packet: Packet<P>,
-    /// When the device has sent it: [`Link::sent`] is to be called then.
+    /// When the device has sent it: [`Link::sent`] must be called then.
     pub sent: Instant,
-    /// When its last bit is at the other end; never where the wire loses it.
+    /// When its last bit is at the other end; never if the wire loses it.
     pub arrives: Option<Instant>,
 }
 
@@ -56,7 +56,7 @@ pub struct Link<P> {
     held: u32,
     /// When the device has sent them.
     free: Instant,
-    /// When the discipline is to be asked again, if somebody was told so.
+    /// When the discipline is to be asked again, if a caller was given that time.
     wake: Instant,
 }
 
@@ -77,7 +77,7 @@ impl<P> Link<P> {
         &*self.queue
     }
 
-    /// A packet comes. Afterwards [`next`](Self::next) may have one to send.
+    /// A packet arrives. Afterwards [`next`](Self::next) may have one to send.
     #[inline]
     pub fn enqueue(&mut self, now: Instant, packet: Packet<P>, observer: &mut dyn Observer<P>) {
         self.queue.enqueue(now, packet, observer);
@@ -116,8 +116,8 @@ impl<P> Link<P> {
         })
     }
 
-    /// When [`next`](Self::next) is to be called again although nothing happened: a discipline holds
-    /// packets back. Asked after `next` had none; a moment that was told before is not told again.
+    /// When to call [`next`](Self::next) again without another event: a discipline holds packets
+    /// back. Called after `next` had none; a moment that was returned before is not returned again.
     pub fn wake_at(&mut self, now: Instant) -> Option<Instant> {
         if self.held > self.line.device {
             return None;

@@ -26,9 +26,9 @@ pub struct Trace {
     rates: Vec<Rate>,
     /// Length in nanoseconds.
     period: u64,
-    /// The rate that stands for it.
+    /// The rate used for it.
     nominal: Rate,
-    /// What one period carries, in bit-nanoseconds (bits per second times nanoseconds).
+    /// The capacity of one period, in bit-nanoseconds (bits per second times nanoseconds).
     carried: u128,
     /// Each piece is a sample, of one line.
     sampled: bool,
@@ -40,13 +40,13 @@ pub struct Trace {
 pub struct TraceError {
     /// The line, from 1.
     pub line: usize,
-    /// What stands there.
+    /// The text found.
     pub found: String,
-    /// What should.
+    /// The text expected.
     pub expected: &'static str,
 }
 
-/// Times above eleven days are a mistake, and would overflow nothing but patience.
+/// Times above eleven days are a mistake.
 const MAX_SECONDS: f64 = 1e6;
 /// 1 Tbit/s.
 const MAX_MBIT: f64 = 1e6;
@@ -58,8 +58,8 @@ const BIT_NANOS: u128 = 8_000_000_000;
 impl Trace {
     /// Reads a trace in either format.
     ///
-    /// # Errors
-    /// If a line is not of the format, times run backwards, or nothing could ever be carried.
+    /// # Errors If a line is not of the format, times run backwards, or its capacity is always
+    /// zero.
     pub fn parse(text: &str) -> Result<Trace, TraceError> {
         let mut lines = (1..)
             .zip(text.lines().map(str::trim))
@@ -168,7 +168,7 @@ impl Trace {
         Ok(Self::new(starts, rates, end * MILLISECOND))
     }
 
-    /// A rate from each of these times on; the last one for ever. The first time is zero, each other
+    /// A rate from each of these times on; the last one forever. The first time is zero, each other
     /// is later than the one before, and not all rates are zero.
     pub fn steps(steps: &[(Duration, Rate)]) -> Trace {
         let starts = steps.iter().map(|(at, _)| at.as_nanos()).collect();
@@ -197,7 +197,7 @@ impl Trace {
         }
     }
 
-    /// The rate that stands for it: the mean over one period, and the first of steps.
+    /// The rate used for it: the mean over one period, and the first of steps.
     pub fn nominal(&self) -> Rate {
         self.nominal
     }
@@ -231,7 +231,7 @@ impl Trace {
         now = now.saturating_add(((left / self.carried) as u64).saturating_mul(self.period));
         left %= self.carried;
         let mut piece = self.piece(now % self.period);
-        // Beyond the end of time nothing is ever sent.
+        // Beyond the end of time no packet is ever sent.
         while left > 0 && now < u64::MAX {
             let rate = u128::from(self.rates[piece].as_bits());
             let end = self.starts.get(piece + 1).copied().unwrap_or(self.period);
@@ -269,7 +269,7 @@ impl Trace {
     }
 }
 
-/// What stands between spaces and commas.
+/// The columns between spaces and commas.
 fn columns(line: &str) -> impl Iterator<Item = &str> {
     let columns = line.split(|c: char| c.is_whitespace() || c == ',');
     columns.filter(|column| !column.is_empty())

@@ -1,4 +1,4 @@
-//! What happens to packets by chance, in the words of `netem`.
+//! Random effects on packets, in the words of `netem`.
 
 use scenario::Link;
 use units::Duration;
@@ -23,7 +23,7 @@ pub fn delay(nanos: u64, late: Duration) -> String {
     }
 }
 
-/// What the wire behind the link does to packets; nothing if it does nothing.
+/// The effects of the wire behind the link on packets; none if it has none.
 pub fn wire(link: &Link) -> Option<String> {
     let (share, burst) = (link.wire.loss.0, link.wire.loss_burst);
     let losses = match share > 0.0 {

@@ -1,4 +1,4 @@
-//! What tc is told of a scenario's discipline, and what of it Linux does not have.
+//! tc's arguments for a scenario's discipline, and the parts of it that Linux does not have.
 
 use machine::OURS;
 use netcfg::Threshold;
@@ -8,10 +8,10 @@ use scenario::Choice;
 use units::param::Value;
 use units::{Bytes, Refusal};
 
-/// What tc insists on for `red`.
+/// Settings of `red` that tc requires.
 const INSISTED: [&str; 5] = ["min", "max", "probability", "avpkt", "burst"];
 
-/// What tc is told of a discipline.
+/// tc's arguments for a discipline.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Told {
     /// Its name and its parameters; of [`2lps`](TWO_LEVELS), those of what serves each level.
@@ -32,7 +32,7 @@ pub const TWO_LEVELS: &str = "2lps";
 const FULL: u64 = 1500;
 const BUFFER: u64 = 2304;
 
-/// What tc is told for `choice`, on a link whose owner gave it `limit`.
+/// tc's arguments for `choice`, on a link whose owner gave it `limit`.
 ///
 /// # Errors
 /// If Linux has no such discipline or setting; the error says so.
@@ -166,7 +166,7 @@ fn unknown(name: &str) -> Refusal {
     refusal.with_help(format!("it has {}", names.join(", ")))
 }
 
-/// What has to be said: what the user set, and for `red` what tc insists on.
+/// The settings to pass: those of the user, and for `red` those that tc requires.
 fn settings_of(choice: &Choice) -> Vec<(String, String)> {
     let mut settings = choice.settings.clone();
     if choice.name == "red" {

@@ -11,7 +11,7 @@ use units::Refusal;
 
 /// The guest's program, in the cache.
 const GUEST: &str = "analects-guest";
-/// Memory of a machine beside what its records of packets take, MiB.
+/// Memory of a machine in addition to its records of packets, MiB.
 const MEMORY_MIB: u64 = 768;
 
 /// Why the engine cannot be used.
@@ -52,7 +52,8 @@ impl KernelEngine {
         })
     }
 
-    /// The files that results depend on: kernel, initramfs, guest, and what is there of our modules.
+    /// The files that results depend on: kernel, initramfs, guest, and those of our modules that
+    /// exist.
     pub fn files(&self) -> Vec<PathBuf> {
         let always = [
             self.kernel.vmlinux(),

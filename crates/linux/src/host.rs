@@ -27,7 +27,7 @@ use std::time::Duration as Wait;
 const GLANCE: Wait = Wait::from_millis(50);
 /// Where programs of the system may be that a user's `PATH` does not name.
 const PATH: &str = "/usr/sbin:/usr/bin:/sbin:/bin";
-/// What the owner of records in tracefs is called, before the number of its process.
+/// The prefix of the owner's name of records in tracefs, before the number of its process.
 const OWNER: &str = "analects_";
 
 /// Why this host cannot run scenarios.
@@ -39,15 +39,15 @@ pub enum HostError {
     /// The kernel, or the system, lacks something.
     #[error("{what} is missing: {remedy}")]
     Missing {
-        /// What.
+        /// The missing part.
         what: String,
         /// Where it comes from.
         remedy: &'static str,
     },
-    /// The system refuses something that it refuses nobody.
+    /// The system refuses an ordinary operation.
     #[error("this system cannot be read: {0}")]
     System(#[from] io::Error),
-    /// What a former run left cannot be taken away.
+    /// The remains of a former run cannot be removed.
     #[error("what a former run left cannot be taken away: {0}")]
     Left(#[from] guest::Failure),
 }
@@ -64,7 +64,7 @@ pub struct HostEngine {
     signals: Signals,
 }
 
-/// What signals do: end the process while nothing runs, and end the run otherwise.
+/// The effect of signals: end the process while nothing runs, and end the run otherwise.
 #[derive(Debug, Clone)]
 struct Signals {
     idle: Arc<AtomicBool>,
@@ -121,7 +121,7 @@ impl HostEngine {
         Ok(release.trim().to_owned())
     }
 
-    /// Runs the plan in namespaces of its own; returns what the guest's program left.
+    /// Runs the plan in namespaces of its own; returns the files of the guest's program.
     fn in_namespaces(&self, prepared: &Prepared) -> Result<BTreeMap<String, Vec<u8>>, String> {
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
         let (plan, out) = (folder.path().join("plan"), folder.path().join("out"));
@@ -154,7 +154,7 @@ impl HostEngine {
         command
     }
 
-    /// Waits for the end, or for a signal. Says whether it ended well, and what it said.
+    /// Waits for the end, or for a signal. Returns whether it ended well, and its messages.
     fn watch(&self, mut running: Running) -> Result<(bool, String), String> {
         loop {
             if self.signals.stop.load(Ordering::Relaxed) {
@@ -195,7 +195,7 @@ impl Engine for HostEngine {
         sink: &mut dyn Sink,
     ) -> Result<Vec<BuiltLink>, EngineError> {
         let mut prepared = plan::prepare(scenario, discipline, seed, &Site::new(false))?;
-        // `ip netns` names namespaces by mounts in /run, which here are nobody else's.
+        // `ip netns` names namespaces by mounts in /run, which here are private.
         let mount = ["mount", "-t", "tmpfs", "tmpfs", "/run"].map(str::to_owned);
         prepared.plan.commands.insert(0, Step::Run(mount.to_vec()));
         if let Some(tap) = &mut prepared.plan.tap {
@@ -221,7 +221,7 @@ impl Drop for Running {
         // All three fail only if it has ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
-        // What it started dies a little later, and holds the pipe until then.
+        // Its child processes die a little later, and hold the pipe until then.
         if let Some(mut pipe) = self.0.stderr.take() {
             let _ = io::copy(&mut pipe, &mut io::sink());
         }

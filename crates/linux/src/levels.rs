@@ -1,4 +1,4 @@
-//! What the levels of a bottleneck counted, from what tc prints of its queues.
+//! The counters of a bottleneck's levels, from tc's statistics of its queues.
 
 use crate::disciplines::Told;
 use crate::network;
@@ -46,7 +46,7 @@ fn stats(queue: &Value) -> Option<ChildStats> {
         packets: number("packets")?,
         bytes: number("bytes")?,
         drops: number("drops")?,
-        // What cannot mark says nothing of it; ours have their own word.
+        // Disciplines that cannot mark do not print it; ours have their own word.
         marks: number("ecn_mark").or_else(|| number("marks")).unwrap_or(0),
     })
 }

@@ -23,7 +23,7 @@ use units::{Duration, Rate};
 /// A bottleneck.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shaped {
-    /// What it can carry at first.
+    /// Its capacity at first.
     pub rate: Rate,
     /// Bytes on the wire for every packet.
     pub overhead: u32,
@@ -45,12 +45,12 @@ const DELAYS: (u32, u32) = (0x11, 0x12);
 /// A rate that is no limit, for classes that only tell delays apart.
 const FREE: &str = "32gbit";
 
-/// What happens to packets by chance.
+/// Random effects on packets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chances {
     /// How much later they leave their senders, at most.
     pub noise: Duration,
-    /// What becomes of them behind the bottleneck, in the words of `netem`.
+    /// Effects behind the bottleneck, in the words of `netem`.
     pub wire: Option<String>,
 }
 
@@ -122,7 +122,7 @@ pub fn commands(
     }
     let Places { net, home, .. } = places;
     let of_net: Vec<_> = delays.iter().map(|d| (d.rtt / 2, d.net)).collect();
-    // What is odd in nanoseconds comes back on the other side.
+    // An odd nanosecond is added on the other side.
     let of_home: Vec<_> = delays.iter().map(|d| (d.rtt - d.rtt / 2, d.home)).collect();
     commands.delay(net, "n0", (DELAYS.0, chance.noise), &of_net);
     commands.delay(home, "h0", (DELAYS.1, chance.noise), &of_home);
@@ -184,15 +184,15 @@ impl Commands<'_> {
         }
     }
 
-    /// What Linux is told beside its defaults.
+    /// Applies settings of Linux that differ from its defaults.
     fn settle(&mut self, ecn: bool) {
         let Places { net, router, home } = self.places;
         self.set(router, "net/ipv4/ip_forward", "1");
         for name in [net, home] {
-            // What one connection learnt is not to help the next one.
+            // The experience of one connection must not help the next one.
             self.set(name, "net/ipv4/tcp_no_metrics_save", "1");
             self.set(name, "net/ipv4/tcp_ecn", if ecn { "1" } else { "0" });
-            // Applications are told of room as those in the simulator are.
+            // Applications are notified of free room as those in the simulator are.
             self.set(name, "net/ipv4/tcp_notsent_lowat", "32768");
         }
     }
@@ -250,7 +250,8 @@ impl Commands<'_> {
         self.set(router, "net/netfilter/nf_conntrack_acct", "1");
     }
 
-    /// What arrives at a device passes a qdisc, on a device that is there for nothing else.
+    /// Passes packets that arrive at a device through a qdisc, on a device that exists for nothing
+    /// else.
     fn receive(&mut self, name: &str, device: &str, words: &str) {
         for line in [
             format!("ip -n {name} link add wire type ifb"),

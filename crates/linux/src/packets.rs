@@ -21,9 +21,9 @@ use units::{Duration, Ecn, Instant};
 pub struct RecordError {
     /// The line, from 1.
     pub line: usize,
-    /// What stands there.
+    /// The text found.
     pub found: String,
-    /// What should.
+    /// The text expected.
     pub expected: &'static str,
 }
 
@@ -84,7 +84,7 @@ pub fn read(
     Ok(reader.events)
 }
 
-/// A probe's line: what stands before its name, the name, its fields.
+/// A probe's line: the part before its name, the name, its fields.
 fn probed(text: &str) -> Option<(&str, &str, &str)> {
     ["come", "leave", "free"].into_iter().find_map(|name| {
         let (before, rest) = text.split_once(name)?;
@@ -144,7 +144,7 @@ impl Reader<'_> {
         self.came += 1;
         let packet = PacketId {
             number: self.came,
-            // Other packets are nobody's, such as the kernel's own answers.
+            // Other packets belong to no flow, such as the kernel's own answers.
             flow: ours,
             bytes: length.saturating_sub(ETHERNET),
             ecn: Ecn::of_tos(number(record, "tos")? as u8),

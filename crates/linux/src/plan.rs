@@ -1,4 +1,4 @@
-//! From a scenario to what the guest is told.
+//! From a scenario to the guest's plan.
 
 use crate::chance;
 use crate::disciplines::{self, Told};
@@ -24,13 +24,13 @@ const MOST_RECORDS_MIB: u64 = 4096;
 /// A run, ready for the guest.
 #[derive(Debug, Clone)]
 pub struct Prepared {
-    /// What the guest is told.
+    /// The guest's plan.
     pub plan: guest::Plan,
     /// The queues, as results name them.
     pub links: Vec<BuiltLink>,
     /// The same, as the kernel's records name them.
     pub queues: Vec<Queue>,
-    /// The disciplines of the links, as tc is told them.
+    /// The disciplines of the links, as tc's arguments.
     pub told: Vec<Told>,
     /// Those of [our disciplines](OURS) that it has.
     pub ours: Vec<&'static str>,
@@ -46,7 +46,7 @@ pub struct Site {
 }
 
 impl Site {
-    /// A site whose namespaces are nobody else's.
+    /// A site whose namespaces are private.
     pub fn new(load: bool) -> Site {
         Site {
             places: Places {
@@ -195,7 +195,7 @@ fn shape(
     Ok((shaped, built))
 }
 
-/// What the kernel's records do not tell.
+/// Remarks on data missing from the kernel's records.
 fn remarks(choice: &Choice) -> Vec<(&'static str, String)> {
     let ours = Registry::<u32>::builtin();
     let built = ours.build(choice, &Env::default());
@@ -208,7 +208,8 @@ fn remarks(choice: &Choice) -> Vec<(&'static str, String)> {
         .to_vec()
 }
 
-/// Loads what is not part of every kernel, before there is any traffic that would wait for it.
+/// Loads modules that are not part of every kernel, before there is any traffic that would wait for
+/// them.
 fn modules(scenario: &Scenario, shaped: &[Shaped]) -> Vec<Step> {
     let mut names = vec!["veth", "sch_htb", "sch_netem"];
     if scenario
@@ -244,7 +245,7 @@ fn ours(shaped: &[Shaped]) -> Vec<&'static str> {
     OURS.into_iter().filter(is_used).collect()
 }
 
-/// What is recorded; refused where it would be more than the host can hold.
+/// The records to keep; refused if they would be more than the host can hold.
 fn tap(scenario: &Scenario, link: &Link, queues: &[Queue]) -> Result<TapPlan, Unsupported> {
     let up = link.up.as_ref().map(|up| &up.capacity);
     let bytes: f64 = [&link.capacity]
@@ -268,7 +269,7 @@ fn tap(scenario: &Scenario, link: &Link, queues: &[Queue]) -> Result<TapPlan, Un
     })
 }
 
-/// Prints what the qdiscs counted.
+/// Prints the counters of the qdiscs.
 fn statistics(places: &Places) -> Vec<String> {
     let router = &places.router;
     let line = format!("tc -n {router} -s -j qdisc show");

@@ -2,7 +2,7 @@
 
 use scenario::{AnyNames, Document, Scenario};
 
-/// One on 20 Mbit/s and 40 ms with one transfer, which is told `more`.
+/// One on 20 Mbit/s and 40 ms with one transfer, with the further settings `more`.
 pub fn bulk(more: &str) -> Scenario {
     let text = format!(
         r#"

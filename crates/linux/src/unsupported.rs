@@ -1,11 +1,11 @@
-//! What of a scenario the kernel engine cannot run.
+//! Parts of a scenario that the kernel engine cannot run.
 
 use crate::disciplines;
 use measure::Unsupported;
 use scenario::Scenario;
 use units::{Duration, Refusal};
 
-/// What of `scenario` the kernel engine cannot run, whatever the discipline.
+/// The parts of `scenario` that the kernel engine cannot run, independent of the discipline.
 pub fn unsupported(scenario: &Scenario) -> Vec<Unsupported> {
     let mut found = guest::unsupported(scenario);
     let mut refuse = |entry: String, refusal: Refusal| {

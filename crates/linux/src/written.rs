@@ -1,4 +1,4 @@
-//! What the guest's program wrote down, as events.
+//! The records of the guest's program, as events.
 
 use crate::plan::Prepared;
 use crate::{levels, packets};
@@ -6,7 +6,7 @@ use measure::{BuiltLink, Event, Sink};
 use std::collections::BTreeMap;
 use units::Instant;
 
-/// What the guest wrote.
+/// The records of the guest.
 pub struct Written<'a> {
     report: guest::Report,
     events: &'a str,
@@ -31,8 +31,8 @@ impl<'a> Written<'a> {
         })
     }
 
-    /// What applications and queues did, in order; of what happened at the same moment, the
-    /// applications' part first.
+    /// The events of applications and queues, in order; at the same moment, those of applications
+    /// first.
     fn events(&self, prepared: &Prepared) -> Result<Vec<(Instant, Event)>, String> {
         let told = guest::log::read(self.events).map_err(|error| error.to_string())?;
         let told = told.into_iter();

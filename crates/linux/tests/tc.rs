@@ -1,4 +1,4 @@
-//! What `netcfg` writes for tc, read by tc and by a real kernel; `make test-kernel` runs this.
+//! The output of `netcfg` for tc, read by tc and by a real kernel; `make test-kernel` runs this.
 
 use machine::{Cache, DEFAULT_KERNEL, Machine, OURS};
 use netcfg::tc::{DISCIPLINES, Setting, Spelling};
@@ -11,7 +11,7 @@ fn all(spelling: &Spelling, flag: &str) -> String {
     let specs = registry.get(spelling.name).unwrap().params;
     let words = |setting: Setting| {
         let spec = specs.iter().find(|spec| spec.name == setting.key());
-        // What only the kernel has are flags.
+        // Settings that only the kernel has are flags.
         let value = match spec {
             Some(spec) if spec.kind != "yes or no" => spec.default,
             _ => flag,

@@ -7,15 +7,15 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::process::Command;
 use tun_rs::{DeviceBuilder, SyncDevice};
 
-/// The longest packet, with what stands before it.
+/// The longest packet, with the header before it.
 pub const LONGEST: usize = VNET + (64 << 10);
 
-/// A TUN device of IP packets, gone with whoever holds it.
+/// A TUN device of IP packets, removed with its last holder.
 pub struct Tun {
     device: SyncDevice,
 }
 
-/// What to give a device.
+/// The addresses of a device.
 #[derive(Debug, Clone, Copy)]
 pub struct Addresses {
     /// Which pair of addresses: 0 to 63.
@@ -111,8 +111,8 @@ fn exists(name: &str) -> bool {
     names.any(|(found, _)| found.trim() == name)
 }
 
-/// Gives a device its addresses and brings it up, in this thread's network namespace. `burst` is what a
-/// packet may have that is still to be cut into segments.
+/// Gives a device its addresses and brings it up, in this thread's network namespace. `burst` is
+/// the largest size of a packet that is still to be cut into segments.
 ///
 /// # Errors
 /// If `ip` cannot be run, or refuses.
@@ -156,7 +156,7 @@ pub fn ip(words: &str) -> Result<(), Error> {
     ))
 }
 
-/// Packets that the kernel had for a device and dropped, since nobody read them in time.
+/// Packets that the kernel had for a device and dropped, since they were not read in time.
 pub fn missed(pair: u8) -> u64 {
     let name = name(pair);
     let devices = std::fs::read_to_string("/proc/thread-self/net/dev").unwrap_or_default();
@@ -164,8 +164,8 @@ pub fn missed(pair: u8) -> u64 {
     let Some((_, numbers)) = lines.find(|(found, _)| found.trim() == name) else {
         return 0;
     };
-    // Documentation/networking/statistics.rst: eight of what is received, then sent bytes, packets, errors,
-    // drops.
+    // Documentation/networking/statistics.rst: eight numbers for reception, then sent bytes,
+    // packets, errors, drops.
     let drops = numbers.split_ascii_whitespace().nth(11);
     drops.and_then(|drops| drops.parse().ok()).unwrap_or(0)
 }

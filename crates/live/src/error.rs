@@ -1,12 +1,12 @@
-//! What went wrong, and what to do about it.
+//! Errors, and the help against them.
 
-/// What went wrong, and what to do about it.
+/// An error, and the help against it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Error {
-    /// What was found.
+    /// The finding.
     pub message: String,
-    /// What to do about it.
+    /// The remedy.
     pub help: String,
 }
 

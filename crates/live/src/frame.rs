@@ -1,4 +1,4 @@
-//! Packets as a TUN device has them, and what a discipline has to know of them.
+//! Packets of a TUN device, and the fields that a discipline needs.
 
 use core::hash::{BuildHasher, Hash};
 use core::net::IpAddr;
@@ -12,12 +12,12 @@ pub const VNET: usize = 10;
 /// `VIRTIO_NET_HDR_GSO_NONE`.
 const WHOLE: u8 = 0;
 
-/// A packet as it came, behind the header of the TUN device, which says what is left to do to it: to
-/// finish a checksum, to cut it into segments. It is handed on as it came.
+/// A packet as it arrived, behind the header of the TUN device, which has the work left to do: to
+/// finish a checksum, to cut it into segments. It is handed on unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Frame(Vec<u8>);
 
-/// What can be read of a packet.
+/// The fields read from a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
     /// Bytes that its segments have on a wire, IP headers included.
@@ -35,12 +35,12 @@ pub struct Header {
 }
 
 impl Frame {
-    /// What was read from a device into a buffer: the header and a packet.
+    /// A frame from the contents of a buffer read from a device: the header and a packet.
     pub fn new(bytes: Vec<u8>) -> Self {
         Frame(bytes)
     }
 
-    /// What is written to a device.
+    /// The bytes to write to a device.
     pub fn bytes(&self) -> &[u8] {
         &self.0
     }
@@ -55,7 +55,7 @@ impl Frame {
         self.0.get(VNET..).unwrap_or_default()
     }
 
-    /// What can be read of it; none where it is no IP packet that anybody could have sent.
+    /// Its header; none if it is no valid IP packet.
     pub fn header(&self, salt: &impl BuildHasher) -> Option<Header> {
         let sliced = LaxSlicedPacket::from_ip(self.packet()).ok()?;
         let (from, to, tos, protocol, fragmented): (IpAddr, IpAddr, u8, u8, bool) =
@@ -106,7 +106,7 @@ impl Frame {
         })
     }
 
-    /// What its segments have on a wire: each has the headers.
+    /// The bytes of its segments on a wire: each has the headers.
     fn wire_len(&self) -> Option<u32> {
         let all = u32::try_from(self.packet().len()).ok()?;
         let field = |at: usize| u32::from(u16::from_ne_bytes([self.0[at], self.0[at + 1]]));
@@ -118,7 +118,7 @@ impl Frame {
         Some(all + (segments - 1) * headers)
     }
 
-    /// Sets Congestion Experienced, in a packet of which a header was read.
+    /// Sets Congestion Experienced, in a packet whose header was read.
     pub fn mark(&mut self) {
         let Some(packet) = self.0.get_mut(VNET..) else {
             return;

@@ -77,7 +77,7 @@ impl Inside {
 
 impl Drop for Inside {
     fn drop(&mut self) {
-        // The thread ends when nobody can order anything any more.
+        // The thread ends when no sender of orders is left.
         (self.orders, _) = channel();
         if let Some(thread) = self.thread.take() {
             _ = thread.join();
@@ -110,7 +110,7 @@ fn prepare(addresses: Addresses, burst: u32) -> Result<Tun, Error> {
     };
     unshare(CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS)
         .map_err(|error| failed("a network namespace cannot be made", error))?;
-    // What is mounted here is nobody else's.
+    // Mounts made here are private.
     let none: Option<&str> = None;
     mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none)
         .map_err(|error| failed("mounts cannot be made private", error))?;

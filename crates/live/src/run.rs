@@ -27,26 +27,26 @@ const BATCH: usize = 64;
 const QUIET: Duration = Duration::from_millis(20);
 /// How long a signal may wait.
 const PATIENCE: Duration = Duration::from_millis(100);
-/// What is later is counted as this, in nanoseconds: a minute.
+/// Larger delays are counted as this, in nanoseconds: a minute.
 const LATEST: u64 = 60_000_000_000;
 /// How long packets may still be under way when the command has ended.
 const LINGER: Duration = Duration::from_secs(1);
 /// Pairs of addresses that there are.
 const PAIRS: u8 = 63;
 
-/// What to run, and behind what.
+/// The command to run, and the link in front of it.
 pub struct Setup {
     /// Towards the command.
     pub down: Link<Frame>,
     /// Away from it.
     pub up: Link<Frame>,
-    /// Bytes of a packet that is still to be cut into segments, at most: what a millisecond carries.
+    /// Largest size of a packet that is still to be cut into segments: the bytes of a millisecond.
     pub burst: u32,
     /// The command and its words.
     pub command: Vec<OsString>,
 }
 
-/// What came of it.
+/// The outcome.
 #[derive(Debug, Clone)]
 pub struct Done {
     /// How the command ended, as a shell has it: its status, or 128 and the signal that ended it.
@@ -55,9 +55,9 @@ pub struct Done {
     pub seconds: f64,
     /// The processor's time that this process took, seconds.
     pub processor_seconds: f64,
-    /// What went towards the command.
+    /// Packets towards the command.
     pub down: Counts,
-    /// What went away from it.
+    /// Packets from it.
     pub up: Counts,
     /// Packets that this process did not read in time.
     pub missed: u64,
@@ -104,7 +104,7 @@ pub fn run(setup: Setup) -> Result<Done, Error> {
     })
 }
 
-/// The first device of ours that nobody has.
+/// The first device name of ours that is free.
 fn outer() -> Result<(Tun, u8), Error> {
     for pair in 0..PAIRS {
         if let Some(tun) = Tun::make(pair)? {
@@ -221,12 +221,12 @@ impl Bridge {
         Ok(ended)
     }
 
-    /// Hands on what has arrived.
+    /// Hands on the packets that have arrived.
     fn hand_on(&mut self) {
         let now = self.clock.now();
         for (way, device) in [(&mut self.down, &self.near), (&mut self.up, &self.outside)] {
             while let Some((frame, at)) = way.arrived(now) {
-                // What the kernel refuses, such as a packet that was cut off, is lost as on a wire.
+                // Packets that the kernel refuses, such as a truncated one, are lost as on a wire.
                 device.write(&frame);
                 self.late.saturating_record(now.since(at).as_nanos().max(1));
                 way.done(frame);
@@ -239,7 +239,7 @@ fn broke(error: Errno) -> Error {
     Error::new(format!("the link broke: {error}"), "begin again")
 }
 
-/// Takes what a device has.
+/// Reads the packets of a device.
 fn read(
     clock: &Clock,
     device: &Tun,

@@ -10,7 +10,7 @@ use units::{Duration, Ecn, Instant};
 /// Buffers that wait for packets.
 const SPARE: usize = 1024;
 
-/// What passed in a direction.
+/// Counters of a direction.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Counts {
     /// Packets that came; one that is still to be cut into segments is one.
@@ -35,8 +35,8 @@ pub struct Counts {
     pub sent: u64,
 }
 
-/// One direction. It is told the time, and takes whatever time has passed in steps, each at its own
-/// moment: being asked late delays what arrives and not what the link does.
+/// One direction. It is given the time, and processes the time that has passed in steps, each at
+/// its own moment: a late call delays arrivals and not the actions of the link.
 pub struct Way {
     link: Link<Frame>,
     /// When the device has sent each of the packets that it holds.
@@ -47,7 +47,7 @@ pub struct Way {
     watch: Watch,
 }
 
-/// What passed, and buffers that are free again.
+/// The counters, and buffers that are free again.
 #[derive(Default)]
 struct Watch {
     counts: Counts,
@@ -127,7 +127,7 @@ impl Way {
         self.watch.free(frame);
     }
 
-    /// What passed so far.
+    /// The counters so far.
     pub fn counts(&self) -> &Counts {
         &self.watch.counts
     }

@@ -1,4 +1,4 @@
-//! Where `make kernel-engine` keeps kernels, and what it keeps of each.
+//! The cache of `make kernel-engine`: where kernels are, and the files of each.
 
 use std::env;
 use std::fs;
@@ -123,7 +123,7 @@ impl Kernel {
         &self.name
     }
 
-    /// What `uname -r` prints in it, such as `6.1.0-56-amd64`; empty if that cannot be read.
+    /// Its `uname -r`, such as `6.1.0-56-amd64`; empty if that cannot be read.
     #[must_use]
     pub fn release(&self) -> String {
         fs::read_to_string(self.dir.join("release"))

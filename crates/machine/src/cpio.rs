@@ -43,7 +43,7 @@ impl<W: Write> Archive<W> {
         )
     }
 
-    /// Ends the archive and gives back what it was written to.
+    /// Ends the archive and returns its writer.
     pub(crate) fn finish(mut self) -> io::Result<W> {
         self.entry("TRAILER!!!", 0, &[])?;
         Ok(self.to)

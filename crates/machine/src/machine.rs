@@ -16,7 +16,7 @@ use crate::outcome::{Outcome, read_disk, tail, trouble};
 /// The emulator; Debian's package is `qemu-system-x86`.
 const QEMU: &str = "qemu-system-x86_64";
 
-/// How often the host looks at what the guest has printed.
+/// How often the host reads the guest's output.
 const GLANCE: HostTime = HostTime::from_millis(20);
 
 /// The kernel's command line. Addresses, mitigations and clock checks are what would differ
@@ -35,9 +35,9 @@ pub enum MachineError {
     /// A file for the guest cannot be read or handed in, or the host's disk is full.
     #[error("{what}: {error}")]
     Io {
-        /// What was being done.
+        /// The operation.
         what: String,
-        /// What went wrong.
+        /// The error.
         #[source]
         error: io::Error,
     },
@@ -55,14 +55,14 @@ pub enum MachineError {
     /// The machine ended without results.
     #[error("the machine ended without results ({status}); it last said:\n{last}")]
     NoResults {
-        /// How QEMU ended, with what it printed.
+        /// How QEMU ended, with its output.
         status: String,
         /// The last lines of its console and of its kernel's log.
         last: String,
     },
 }
 
-/// What the guest finds at a path.
+/// The contents of a path in the guest.
 struct Content {
     path: String,
     executable: bool,
@@ -168,8 +168,8 @@ impl<'a> Machine<'a> {
         self
     }
 
-    /// What the guest's random numbers come from. It is a word of the command line, which Linux
-    /// mixes into its entropy (`random_init_early`), and there is no other source.
+    /// The seed of the guest's random numbers. It is a word of the command line, which Linux mixes
+    /// into its entropy (`random_init_early`), and there is no other source.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
@@ -191,8 +191,8 @@ impl<'a> Machine<'a> {
     }
 
     /// Boots, runs the shell `command` in `/job` as root, and halts. The command's output is the
-    /// console; what it leaves in `/out` comes back. A second of virtual time is for 11 kB of
-    /// console, so results belong in `/out`.
+    /// console; the files that it leaves in `/out` are returned. A second of virtual time is for 11
+    /// kB of console, so results belong in `/out`.
     ///
     /// # Errors
     /// If the machine could not be started or stopped early, its kernel warned of a bug, or the
@@ -346,7 +346,7 @@ struct HostFiles {
 }
 
 impl HostFiles {
-    /// Sparse; the guest's memory bounds what comes to be in it.
+    /// Sparse; the guest's memory bounds the data written to it.
     const DISK_BYTES: u64 = 4 << 30;
 
     fn new(machine: &Machine, command: &str) -> io::Result<Self> {

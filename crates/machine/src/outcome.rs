@@ -1,18 +1,18 @@
-//! What a machine did: read from the disk it wrote, and from what its kernel said.
+//! The outcome of a machine: read from its disk and from its kernel's messages.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 
 use units::Duration;
 
-/// What came of a command in a [`Machine`](crate::Machine).
+/// The outcome of a command in a [`Machine`](crate::Machine).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// The command's exit code.
     pub exit: i32,
-    /// What the command printed, standard output and error as they came.
+    /// The output of the command, standard output and error in the order of arrival.
     pub console: String,
-    /// What the kernel printed. Lines from after the command's end have the host's timing.
+    /// The messages of the kernel. Lines from after the command's end have the host's timing.
     pub kernel_log: String,
     /// Virtual time from the kernel's start to the command's end, to 10 ms.
     pub uptime: Duration,
@@ -61,8 +61,8 @@ pub(crate) fn tail(text: &str, lines: usize) -> String {
     text.lines().skip(skip).collect::<Vec<_>>().join("\n")
 }
 
-/// What the machine's disk says: exit code, uptime, busy time and the files of `/out`; nothing if
-/// the machine never wrote it.
+/// The results on the machine's disk: exit code, uptime, busy time and the files of `/out`; nothing
+/// if the machine never wrote it.
 pub(crate) type Results = (i32, Duration, Duration, BTreeMap<String, Vec<u8>>);
 
 /// Reads the tar that the guest's `/init` wrote to its disk: `status`, then `out/…`.

@@ -1,10 +1,10 @@
-//! What waits in one queue, weighted by time.
+//! The backlog of one queue, weighted by time.
 
 use crate::result::LinkBacklog;
 use qdisc::Limit;
 use units::Instant;
 
-/// Follows a queue's backlog, from what goes in and comes out.
+/// Follows a queue's backlog, from its arrivals and departures.
 ///
 /// Only what lasts counts: a packet that a queue refuses, or that leaves for an idle wire as it
 /// comes, is in it for no time, and in neither the mean nor the maximum.
@@ -12,7 +12,7 @@ use units::Instant;
 pub struct BacklogMeter {
     /// Where the measured time begins.
     from: Instant,
-    /// What waits now, and since when.
+    /// The current backlog, and since when.
     waiting: qdisc::Backlog,
     since: Instant,
     /// Packets times nanoseconds.

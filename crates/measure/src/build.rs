@@ -14,7 +14,7 @@ pub struct Built<P> {
     pub described: Vec<BuiltLink>,
 }
 
-/// What one queue is built from.
+/// The plan from which one queue is built.
 struct Plan<'a> {
     name: String,
     of: &'a scenario::Link,

@@ -61,8 +61,8 @@ impl ClassMeter {
         }
     }
 
-    /// Moves between the classes called `names`, but for those out of "new", of whichever child;
-    /// none without classes.
+    /// Moves between the classes called `names`, except those out of "new", of any child; none
+    /// without classes.
     pub fn moves(&self, names: &[String]) -> Option<u64> {
         let new = |name: &String| name.rsplit('/').next() == Some(NEW);
         let judged = self.left.iter().zip(names).filter(|(_, name)| !new(name));

@@ -16,7 +16,7 @@ use scenario::{Choice, Scenario, Traffic};
 use units::{Duration, FlowId, Instant, Rate};
 use workload::{Event as Application, Rows, TrafficId};
 
-/// Listens to an engine and measures. It keeps what is active: flows that are open, frames that are
+/// Listens to an engine and measures. Holds active items: flows that are open, frames that are
 /// under way, loads that run; the rest is counted and forgotten.
 #[derive(Debug)]
 pub struct Collector {
@@ -37,7 +37,7 @@ pub struct Collector {
     audios: Audios,
     loads: Loads,
     figures: Figures,
-    /// What is needed to draw the run, if that is kept.
+    /// The data for plots of the run, if kept.
     lines: Option<Lines>,
     /// The line of traffic entries whose flows are too many to be told apart.
     shared: Vec<Option<usize>>,
@@ -52,7 +52,7 @@ struct Flow {
     queue: Option<LinkId>,
     /// It goes on until the run ends.
     lasts: bool,
-    /// What its packets waited there in the measured time, if it goes on until the run ends.
+    /// The waits of its packets there in the measured time, if it goes on until the run ends.
     waits: Option<Box<Waits>>,
     started: Instant,
     done: Option<Instant>,
@@ -63,7 +63,7 @@ struct Flow {
 }
 
 impl Collector {
-    /// Listens to a run of `scenario`. With `series`, what a plot needs is kept.
+    /// Listens to a run of `scenario`. With `series`, the data for a plot is kept.
     pub fn new(scenario: &Scenario, series: bool) -> Self {
         let from = Instant::ZERO + scenario.warmup;
         let video = |entry: &Traffic| {
@@ -419,7 +419,7 @@ impl Collector {
             .collect();
         let sum: f64 = rates.iter().sum();
         let squares: f64 = rates.iter().map(|rate| rate * rate).sum();
-        // One flow alone shares with nobody.
+        // A single flow shares with no other.
         (rates.len() > 1 && squares > 0.0).then(|| sum * sum / (rates.len() as f64 * squares))
     }
 

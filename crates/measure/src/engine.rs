@@ -1,4 +1,4 @@
-//! What an engine is.
+//! The interface of an engine.
 
 use crate::event::Sink;
 use scenario::{Choice, Scenario};
@@ -9,7 +9,7 @@ pub trait Engine: Sync {
     /// Its name, as users write it.
     fn name(&self) -> &'static str;
 
-    /// What of the scenario it cannot run, and why. Empty if it can run it all.
+    /// The parts of the scenario that it cannot run, and why. Empty if it can run it all.
     fn check(&self, scenario: &Scenario) -> Vec<Unsupported>;
 
     /// Runs the scenario with `discipline` under test and tells `sink` what happens.
@@ -35,14 +35,15 @@ pub struct BuiltLink {
     pub discipline: String,
     /// The names of its classes.
     pub classes: Vec<String>,
-    /// What a composite discipline's children did, once the run is over; over all of its time.
+    /// The counters of a composite discipline's children, once the run is over; over all of its
+    /// time.
     pub children: Vec<qdisc::ChildStats>,
     /// The room that its owner gave it.
     pub buffer: Option<qdisc::Limit>,
     /// Bytes that its capacity could have carried over the measured time.
     pub capacity_bytes: f64,
-    /// What should be known of its results: a field of [`LinkResult`](crate::LinkResult), and what
-    /// there is to say of it. Where the field is null, that is the reason.
+    /// Remarks on its results: a field of [`LinkResult`](crate::LinkResult), and the remark. If the
+    /// field is null, that is the reason.
     pub remarks: Vec<(&'static str, String)>,
 }
 
@@ -62,7 +63,7 @@ pub struct Unsupported {
 pub struct EngineError {
     /// The entry of the scenario that is at fault.
     pub entry: String,
-    /// What is wrong, and what helps.
+    /// The error, and the help against it.
     pub refusal: Refusal,
 }
 

@@ -1,9 +1,9 @@
 //! A figure over several runs, with its interval.
 //!
-//! What varies independently is a *unit*: a run with its seed or, where recorded traces differ, all
-//! runs of a trace. What lies inside one (the loads of its pages) does not vary independently, so each
-//! unit counts as one value: its mean, or its share. [`interval`] says where the mean
-//! of such values lies. Comparisons pair units, which have the same seeds and so the same pages.
+//! The *unit* of independent variation is a run with its seed or, if recorded traces differ, all
+//! runs of a trace. The values inside one (the loads of its pages) do not vary independently, so
+//! each unit counts as one value: its mean, or its share. [`interval`] says where the mean of such
+//! values lies. Comparisons pair units, which have the same seeds and so the same pages.
 //!
 //! A quantile is that of all values of all units; its interval is where the share of values below it
 //! can lie (R. S. Woodruff, JASA 47, 1952). A maximum grows with the number of runs and has none.
@@ -11,7 +11,7 @@
 use crate::interval;
 use units::Refusal;
 
-/// What becomes of many values.
+/// The statistic of many values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Statistic {
     /// Their mean.
@@ -87,7 +87,7 @@ impl Statistic {
 /// Confidence of the intervals that are shown.
 pub const LEVEL: f64 = 0.95;
 
-/// A figure, and what is known of it.
+/// A figure, and its uncertainty.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
     /// The figure.
@@ -176,7 +176,7 @@ pub fn estimate_at(statistic: Statistic, units: &[Vec<f64>], level: f64) -> Opti
     })
 }
 
-/// What is never negative has no mean below zero.
+/// A quantity that is never negative has no mean below zero.
 fn floor(values: &[f64], interval: Option<(f64, f64)>) -> Option<(f64, f64)> {
     let negative = values.iter().any(|value| *value < 0.0);
     interval.map(|(low, high)| (if negative { low } else { low.max(0.0) }, high))

@@ -1,4 +1,4 @@
-//! What an engine says while it runs.
+//! Events of an engine while it runs.
 
 use qdisc::{Class, DropReason};
 use serde::{Deserialize, Serialize};
@@ -73,7 +73,7 @@ pub enum Event {
         link: LinkId,
         /// Which flow.
         flow: FlowId,
-        /// Out of which class, if it was in one.
+        /// The former class, if it was in one.
         from: Option<Class>,
         /// Into which.
         to: Class,
@@ -82,14 +82,14 @@ pub enum Event {
     Noticed {
         /// Which flow.
         flow: FlowId,
-        /// What.
+        /// The notice.
         notice: cca::Notice,
     },
     /// An application did something, or something reached it.
     Traffic(workload::Event),
 }
 
-/// Who is told: a tap on a run's events.
+/// A receiver of events: a tap on a run's events.
 ///
 /// Taps compose: a pair of taps is a tap, and so is a list of them.
 pub trait Sink {

@@ -1,4 +1,4 @@
-//! What workloads observe themselves: the figures that they declare.
+//! Observations of workloads: the figures that they declare.
 
 use crate::result::FigureResult;
 use crate::samples::Samples;

@@ -4,8 +4,8 @@ use scenario::Traffic;
 use units::FlowId;
 use workload::Rows;
 
-/// What results call the flow of an entry that has this number among the entry's, from 1 in the order
-/// in which they start: the entry's name, with the number where the entry has several.
+/// The name, in results, of the flow with this number among the entry's, from 1 in the order in
+/// which they start: the entry's name, with the number if the entry has several.
 pub fn flow_name(entry: &Traffic, number: u32) -> String {
     match entry.kind.entry.rows == Rows::Loads || entry.count > 1 {
         true => format!("{}-{number}", entry.name),
@@ -16,8 +16,9 @@ pub fn flow_name(entry: &Traffic, number: u32) -> String {
 /// Flows on one page.
 const PAGE: usize = 256;
 
-/// Things by the number of their flow. Numbers grow for ever; a page of them whose flows are all gone
-/// is given back, so that a run of any length keeps what is active, and eight bytes for each page.
+/// Things by the number of their flow. Numbers grow for ever; a page of them whose flows are all
+/// gone is given back, so that a run of any length keeps active items, and eight bytes for each
+/// page.
 #[derive(Debug)]
 pub struct Flows<T> {
     pages: Vec<Option<Box<Page<T>>>>,
@@ -76,7 +77,7 @@ impl<T> Flows<T> {
         Some(thing)
     }
 
-    /// What is there, by number.
+    /// The items present, by number.
     pub fn iter(&self) -> impl Iterator<Item = (FlowId, &T)> {
         let pages = self.pages.iter().enumerate();
         pages.flat_map(|(number, page)| {

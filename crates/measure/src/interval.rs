@@ -2,7 +2,7 @@
 //!
 //! Runs are few, skewed, and often most of them are zero: a stall happens in one run of five. The
 //! interval of Student's t alone then covers the mean in four cases of five instead of nineteen of
-//! twenty. So it is joined with others that see what it does not (decision 0041):
+//! twenty. So it is joined with others that cover these cases (decision 0041):
 //!
 //! - where all values are positive, with the interval of a log-normal's mean (U. Olsson, Journal of
 //!   Statistics Education 13, 2005: D. R. Cox's method with a quantile of t);
@@ -44,7 +44,7 @@ pub fn of_mean(values: &[f64], level: f64) -> Option<(f64, f64)> {
     Some(join(product, student(values, level)?))
 }
 
-/// The interval that a share lies in, of which `count` of `all` were seen.
+/// The interval of a share, given that `count` of `all` were seen.
 pub fn of_share(count: usize, all: usize, level: f64) -> (f64, f64) {
     let tail = (1.0 - level) / 2.0;
     let quantile = |a: usize, b: usize, at: f64| {
@@ -134,7 +134,7 @@ mod tests {
     fn quantiles_are_those_of_tables() {
         near(quantile_of_t(3, 0.95), 3.182);
         near(quantile_of_t(29, 0.95), 2.045);
-        // Nobody of thirty: at most 11.6 %; three of ten: 6.67 to 65.25 %.
+        // None of thirty: at most 11.6 %; three of ten: 6.67 to 65.25 %.
         let (low, high) = of_share(0, 30, 0.95);
         near(low, 0.0);
         near(high, 0.1157);

@@ -1,4 +1,4 @@
-//! What came of a run: events, taps, metrics, estimates.
+//! The results of a run: events, taps, metrics, estimates.
 //!
 //! An [`Engine`] runs a scenario and tells a [`Sink`] what happens, [`Event`] by event. The
 //! [`Collector`] turns events into a [`RunResult`], once, the same for every engine. [`metric`] names

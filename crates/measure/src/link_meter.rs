@@ -1,4 +1,4 @@
-//! What is measured of one queue.
+//! Measurements of one queue.
 
 use crate::backlog::BacklogMeter;
 use crate::classes::ClassMeter;
@@ -19,7 +19,7 @@ pub struct LinkMeter {
     /// Its flows' classes.
     pub classes: ClassMeter,
     waits: Waits,
-    /// What left, for each bin of the run's series.
+    /// Departures, for each bin of the run's series.
     bins: Option<Vec<Bin>>,
 }
 
@@ -40,8 +40,8 @@ impl Merge for Bin {
 }
 
 impl LinkMeter {
-    /// Nothing measured yet; measured is what happens from `from` on. With `bins`, what a plot over
-    /// time needs is kept.
+    /// Nothing measured yet; events from `from` on are measured. With `bins`, the data for a plot
+    /// over time is kept.
     pub fn new(from: Instant, bins: bool) -> Self {
         LinkMeter {
             bytes: 0,

@@ -14,7 +14,7 @@ const AFTERMATH: Duration = Duration::from_secs(2);
 /// The loads of all pages.
 #[derive(Debug, Default)]
 pub struct Loads {
-    /// What began in the measured time and may still change.
+    /// Loads that began in the measured time and may still change.
     open: Vec<Load>,
     /// The results of the others, with their place in the order of starts.
     done: Vec<(usize, PageResult)>,
@@ -71,7 +71,7 @@ impl Load {
 }
 
 impl Loads {
-    /// What a page's client reports; `measured` if what begins now is.
+    /// Handles a report of a page's client; `measured` if loads that begin now are measured.
     pub fn event(&mut self, now: Instant, measured: bool, event: &Event) {
         match *event {
             Event::PageStarted {

@@ -1,4 +1,4 @@
-//! What came of a run, as results are written and read.
+//! The results of a run, as they are written and read.
 //!
 //! Units stand in the names. What could not be observed is `None`, with a [`Note`] that says why.
 
@@ -15,7 +15,8 @@ pub struct RunResult {
     pub discipline: String,
     /// The seed.
     pub seed: u64,
-    /// What the command line and folders chose: `trace`, `source`, and every path that was set.
+    /// The choices of the command line and of folders: `trace`, `source`, and every path that was
+    /// set.
     pub variant: BTreeMap<String, String>,
     /// Calls.
     pub calls: Vec<CallResult>,
@@ -27,15 +28,15 @@ pub struct RunResult {
     pub links: Vec<LinkResult>,
     /// Jain's fairness index over the goodput of calls and unlimited transfers.
     pub jfi: Option<f64>,
-    /// What workloads observed themselves: a row for each figure that one declares.
+    /// Observations of workloads: a row for each figure that one declares.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<FigureResult>,
-    /// What metrics with a meter of their own found, by their names.
+    /// The results of metrics with a meter of their own, by their names.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub measured: BTreeMap<String, Vec<MeasuredValue>>,
     /// Why something is null, and what else should be known.
     pub notes: Vec<Note>,
-    /// What is needed to draw the run, where it was kept.
+    /// The data for plots of the run, if kept.
     #[serde(skip)]
     pub series: Option<Series>,
 }
@@ -77,7 +78,7 @@ pub struct AudioResult {
     pub frames: u64,
     /// Of these, how many were concealed: their frame was lost or late.
     pub concealed: u64,
-    /// Mean time from mouth to ear of what was played; null where nothing was.
+    /// Mean time from mouth to ear of the audio played; null if none was.
     pub delay_ms: Option<f64>,
     /// Mean opinion score by the E-model, 1 to 4.5; null where nothing was played.
     pub mos: Option<f64>,
@@ -126,7 +127,7 @@ pub struct PageResult {
     /// The load time over a network that takes no time at all: servers, browser, and what waits for
     /// what.
     pub servers_ms: f64,
-    /// The same with the round trips to the servers: what it takes where the link takes nothing.
+    /// The same with the round trips to the servers: the time it takes on an ideal link.
     pub round_trips_ms: f64,
     /// Requests that were completed.
     pub requests: u64,
@@ -168,7 +169,7 @@ pub struct FigureResult {
 /// A value that a metric's own meter found.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct MeasuredValue {
-    /// What it is of: a traffic entry, a link; empty for the run.
+    /// The subject: a traffic entry, a link; empty for the run.
     pub of: String,
     /// Where on the metric's axis, for a metric that is a curve.
     pub at: Option<f64>,
@@ -214,7 +215,7 @@ pub struct LinkResult {
     pub lost: u64,
     /// Packets forwarded.
     pub packets: u64,
-    /// What waited in the queue.
+    /// The backlog of the queue.
     pub backlog: LinkBacklog,
     /// The mean backlog over the link's `buffer`, in the unit in which the buffer was given; null
     /// without one. Above 1 only where the discipline counts in another unit, or has a larger limit
@@ -226,12 +227,12 @@ pub struct LinkResult {
     pub moves: Option<u64>,
     /// Where calls and transfers without an end stayed: each that was placed, with each class.
     pub residence: Vec<Residence>,
-    /// What the children of a composite discipline did, over all of the run.
+    /// The counters of a composite discipline's children, over all of the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<ChildResult>,
 }
 
-/// What a child of a composite discipline did.
+/// The counters of a child of a composite discipline.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChildResult {
     /// Its name; of a child's child, `CHILD/CHILD`.
@@ -276,8 +277,8 @@ pub struct Residence {
     pub share: f64,
 }
 
-/// What waited in a queue, over the measured time. Packets in the device or on the wire wait no
-/// longer.
+/// The backlog of a queue, over the measured time. Packets in the device or on the wire no longer
+/// count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct LinkBacklog {
     /// Mean over time.
@@ -304,11 +305,11 @@ pub struct Sojourn {
 pub struct Note {
     /// The field it is about.
     pub about: String,
-    /// What there is to say.
+    /// The text of the remark.
     pub text: String,
 }
 
-/// What is needed to draw a run. Times in seconds since its start.
+/// The data for plots of a run. Times in seconds since its start.
 #[derive(Debug, Clone, Default)]
 pub struct Series {
     /// Names of the flows that the other lists speak of, by their place.

@@ -8,17 +8,17 @@ use crate::result::RunResult;
 use scenario::{Choice, Scenario};
 use units::Instant;
 
-/// What of a run is kept, beside its result.
+/// The data of a run to keep in addition to its result.
 pub struct Taps<'a> {
     /// The known metrics. The meters of those that the scenario asks for follow the run.
     pub metrics: &'a Registry,
-    /// Whether what is needed to draw the run is kept.
+    /// Whether the data for plots of the run is kept.
     pub series: bool,
-    /// Who else is told of all that happens.
+    /// Another receiver of all events.
     pub tap: Option<&'a mut dyn Sink>,
 }
 
-/// Runs `scenario` on `engine` and measures it. With `series`, what is needed to draw it is kept.
+/// Runs `scenario` on `engine` and measures it. With `series`, the data for plots is kept.
 ///
 /// # Errors
 /// What [`Engine::run`] returns.

@@ -2,7 +2,7 @@
 
 use hdrhistogram::Histogram;
 
-/// Largest value whose thousandth is told apart from others: an hour in milliseconds.
+/// Largest value whose thousandth is distinguished from others: an hour in milliseconds.
 const MOST: u64 = 3_600_000_000;
 
 /// Values that are not negative: quantiles have three digits, number, mean and maximum are exact.

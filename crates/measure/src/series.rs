@@ -1,4 +1,4 @@
-//! What is needed to draw a run over time, in bounded memory.
+//! The data for plots of a run over time, in bounded memory.
 
 use crate::event::LinkId;
 use units::{Duration, Instant};
@@ -67,7 +67,7 @@ pub fn halve<T: Merge>(bins: &mut Vec<T>) {
     *bins = merged.collect();
 }
 
-/// What came to the first queue and left it, over time, for each line of a plot.
+/// Arrivals at the first queue and departures from it, over time, for each line of a plot.
 #[derive(Debug, Default)]
 pub struct Lines {
     /// One for each flow, or for each traffic entry whose flows are too many to be told apart.

@@ -1,4 +1,4 @@
-//! What is measured of one call: delay of frames, stalls, low-FPS events, freezes.
+//! Measurements of one call: delay of frames, stalls, low-FPS events, freezes.
 //!
 //! The definitions are the design's, the same for every engine. A frame is kept until its fate is
 //! known and the next one's turn has come; then it is counted and forgotten, so that a call of any
@@ -60,8 +60,8 @@ const FREEZE_WINDOW: usize = 30;
 const SECOND: Duration = Duration::from_secs(1);
 
 impl Video {
-    /// A call of which what is handed over from `from` on is measured, and frames later than
-    /// `threshold` are late.
+    /// A call; frames handed over from `from` on are measured, and those later than `threshold` are
+    /// late.
     pub fn new(from: Instant, threshold: Duration) -> Self {
         Video {
             from,
@@ -208,7 +208,7 @@ pub struct Measured {
     pub delay: FrameDelay,
 }
 
-/// What there is to say of the moments at which frames are shown.
+/// Statistics of the moments at which frames are shown.
 #[derive(Debug, Default)]
 struct Shown {
     /// Start of the second that is being counted, once a measured frame was handed over.

@@ -4,7 +4,7 @@ use crate::result::{PacketDelay, Sojourn};
 use hdrhistogram::Histogram;
 use units::Duration;
 
-/// Longest wait that is told apart from longer ones, microseconds: an hour.
+/// Longest wait that is distinguished from longer ones, microseconds: an hour.
 const LONGEST: u64 = 3_600_000_000;
 
 /// Waits of any number of packets in bounded memory: the quantiles have three digits, mean and

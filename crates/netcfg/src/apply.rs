@@ -7,14 +7,14 @@ use crate::{
     Change, Command, Device, Error, Journal, Netfilter, Plan, Runner, Settings, Store, update,
 };
 
-/// What is going to be done.
+/// Changes that are about to be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prepared {
     device: Device,
     settings: Settings,
-    /// What is undone first.
+    /// The changes that are undone first.
     undo: Vec<Change>,
-    /// What of the former changes stays.
+    /// The former changes that stay.
     keep: Vec<Change>,
     plan: Plan,
     now: Snapshot,
@@ -29,21 +29,20 @@ impl Prepared {
             .collect()
     }
 
-    /// What the user ought to know.
+    /// Notes for the user.
     pub fn notes(&self) -> &[String] {
         &self.plan.notes
     }
 }
 
-/// Plans to give `device` what `settings` say; looks, and changes nothing.
+/// Plans to give `device` the `settings`; reads the state, and changes nothing.
 ///
-/// What a former application left is changed in place where that can be done, and undone first
-/// where not. Where `assume`, a host that cannot be asked, or a device that is not there, is taken
-/// for an Ethernet device with the kernel's default queue.
+/// The changes of a former application are changed in place where possible, and undone first
+/// otherwise. If `assume`, a host that cannot be asked, or a missing device, is taken for an
+/// Ethernet device with the kernel's default queue.
 ///
-/// # Errors
-/// If there is no such device, or it has what could not be put back exactly and `replace` does not
-/// say that this may go.
+/// # Errors If there is no such device, or it has a queue that could not be restored exactly and
+/// `replace` does not allow its removal.
 pub fn prepare(
     runner: &mut dyn Runner,
     store: &Store,
@@ -79,7 +78,8 @@ pub fn prepare(
     }
 }
 
-/// What there is, with what two levels need where `levels`: only for them are nft and sysctl run.
+/// The present state, including that of the two levels if `levels`: only for them are nft and
+/// sysctl run.
 fn look(runner: &mut dyn Runner, device: &Device, levels: bool) -> Result<Snapshot, Error> {
     let ifb = device.shaped_ingress();
     let devices: Vec<&Device> = [device].into_iter().chain(ifb.as_ref().ok()).collect();
@@ -136,7 +136,7 @@ fn prepare_fresh(
     })
 }
 
-/// Where a journal says that something was applied before.
+/// A journal with an earlier application.
 fn prepare_again(
     store: &Store,
     device: &Device,
@@ -145,8 +145,8 @@ fn prepare_again(
     now: Snapshot,
     former: Journal,
 ) -> Result<Prepared, Error> {
-    // What undoing it will leave behind: what the journal remembers where ours still stands, and
-    // what is there where somebody else changed it.
+    // The state that undoing it will leave: the journal's record where our change is still in
+    // place, and the present state where another program changed it.
     let mut after = now.clone();
     let root = former.changes.iter().find_map(|change| match change {
         Change::Root {
@@ -181,11 +181,10 @@ fn prepare_again(
     })
 }
 
-/// Does what was prepared: journals each change, and makes it. At the first that fails, or when the
-/// user asks to stop, those that were made are undone.
+/// Applies the prepared changes: journals each change, and makes it. At the first that fails, or
+/// when the user asks to stop, those that were made are undone.
 ///
-/// # Errors
-/// What failed, and whether everything is again as it was.
+/// The failure, and whether the former state is restored.
 pub fn apply(runner: &mut dyn Runner, store: &Store, prepared: &Prepared) -> Result<(), Error> {
     if !prepared.undo.is_empty() {
         undo(runner, &prepared.device, &prepared.undo)?;
@@ -230,7 +229,7 @@ fn make(runner: &mut dyn Runner, change: &Change) -> Result<(), Error> {
     }
 }
 
-/// `error`, with what became of what had been done before.
+/// `error`, with the fate of the changes made before.
 fn failed(error: Error, undone: Result<(), Error>, prepared: &Prepared) -> Error {
     let device = &prepared.device;
     let state = match undone {
@@ -251,10 +250,10 @@ fn failed(error: Error, undone: Result<(), Error>, prepared: &Prepared) -> Error
     }
 }
 
-/// Undoes `changes`, the last one first. What is not there any more needs no undoing.
+/// Undoes `changes`, the last one first. Changes that are no longer in place need no undoing.
 ///
-/// It stops at the first that cannot be undone: what packets are redirected to must not go before
-/// the filter that redirects them.
+/// Stops at the first that cannot be undone: the target of a redirection must not be removed before
+/// the filter that redirects.
 fn undo(runner: &mut dyn Runner, device: &Device, changes: &[Change]) -> Result<(), Error> {
     let levels = changes.iter().any(Change::is_of_netfilter);
     let mut now = look(runner, device, levels)?;
@@ -276,7 +275,7 @@ fn undo(runner: &mut dyn Runner, device: &Device, changes: &[Change]) -> Result<
     Ok(())
 }
 
-/// The commands that would undo what was applied to `device`; None if nothing was.
+/// The commands that would undo the changes applied to `device`; None if there are none.
 ///
 /// # Errors
 /// If the journal or the device cannot be read.
@@ -296,10 +295,9 @@ pub fn undoing(
     ))
 }
 
-/// Undoes what was applied to `device`, and forgets it. Says whether there was anything.
+/// Undoes the changes applied to `device`, and forgets them. Returns whether there were any.
 ///
-/// # Errors
-/// If something cannot be undone; the journal then stays.
+/// # Errors If a change cannot be undone; the journal then stays.
 pub fn clear(runner: &mut dyn Runner, store: &Store, device: &Device) -> Result<bool, Error> {
     let Some(journal) = store.load(device)? else {
         return Ok(false);

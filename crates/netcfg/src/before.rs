@@ -1,23 +1,24 @@
-//! What stood at a device's root before, and how it is put back.
+//! The former root queue of a device, and how it is restored.
 
 use crate::observe::{Observed, Qdisc, major};
 use crate::{Command, Device, RootQdisc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// What stood at a device's root before.
+/// The former root queue of a device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Before {
-    /// What the kernel chose: it comes back when ours is deleted.
+    /// The kernel's choice: it comes back when ours is deleted.
     Default {},
-    /// Somebody's choice, that can be put back exactly.
+    /// Another program's choice that can be restored exactly.
     Simple(Simple),
-    /// Somebody's choice, that cannot; the user said that it may go. The kernel's comes back.
+    /// Another program's choice that cannot be restored; the user allowed its removal. The kernel's
+    /// comes back.
     Lost {},
     /// Ours, with other settings.
     Ours(RootQdisc),
-    /// It does not matter, since the device itself goes.
+    /// It does not matter, since the device itself is removed.
     Gone {},
 }
 
@@ -54,7 +55,7 @@ enum SimpleKind {
 }
 
 impl Before {
-    /// What `observed` has at its root; an error says why it could not be put back exactly.
+    /// The root queue of `observed`; an error says why it could not be restored exactly.
     pub(crate) fn of(observed: &Observed) -> Result<Self, String> {
         let Some(root) = observed.root() else {
             return Ok(Before::Default {});
@@ -78,7 +79,7 @@ impl Before {
             .ok_or_else(|| format!("its root is {kind} {}", root.handle))
     }
 
-    /// Puts it back on `device`, in the place of what is there.
+    /// Restores it on `device`, in place of the present one.
     pub fn restore(&self, device: &Device) -> Option<Command> {
         match self {
             Before::Default {} | Before::Lost {} => {
@@ -91,11 +92,11 @@ impl Before {
     }
 }
 
-/// What a discipline without classes may have beside its settings.
+/// Fields that a discipline without classes may have in addition to its settings.
 const PLAIN_FIELDS: &[&str] = &["kind", "handle", "dev", "root", "refcnt", "options"];
 
 impl Simple {
-    /// The discipline, if it is one of a few and nothing about it is unknown.
+    /// The discipline, if it is one of a few and all its settings are known.
     fn of(qdisc: &Qdisc) -> Option<Simple> {
         let major = major(&qdisc.handle)?;
         let plain = |key: &String| PLAIN_FIELDS.contains(&key.as_str());
@@ -138,8 +139,9 @@ impl Simple {
                 ecn,
                 drop_batch,
             } => {
-                // The kernel counts in units of 1024 ns and rounds down, both ways: one microsecond
-                // more than it prints comes back as what it prints (codel.h, CODEL_SHIFT).
+                // The kernel counts in units of 1024 ns and rounds down, both ways: a value one
+                // microsecond above the printed one is printed the same again (codel.h,
+                // CODEL_SHIFT).
                 let (target, interval) = (u64::from(*target) + 1, u64::from(*interval) + 1);
                 let ecn = if *ecn { "ecn" } else { "noecn" };
                 format!(
@@ -183,7 +185,7 @@ fn fq_codel(options: &Map<String, Value>) -> Option<SimpleKind> {
     })
 }
 
-/// Options all of which are known.
+/// Options, all of them known.
 struct Numbers<'a>(&'a Map<String, Value>);
 
 impl<'a> Numbers<'a> {

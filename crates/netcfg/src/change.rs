@@ -23,9 +23,9 @@ pub enum Change {
     Root {
         /// The device.
         device: Device,
-        /// What stands there from now on.
+        /// The new root.
         root: RootQdisc,
-        /// What stood there.
+        /// The former root.
         before: Before,
     },
     /// The htb of a device gets its class, or the class another rate.
@@ -48,14 +48,14 @@ pub enum Change {
         device: Device,
         /// The discipline from now on.
         leaf: Leaf,
-        /// The one that there was.
+        /// The former one.
         before: Option<Leaf>,
     },
     /// The kernel counts the bytes of connections, as the table needs it.
     Accounting {
         /// The device that needs it first.
         device: Device,
-        /// Whether it did; none where nothing tracked connections, and so the module is loaded.
+        /// Whether it did; none if connections were not tracked, and so the module is loaded.
         before: Option<bool>,
     },
     /// The packets that leave by a device get priorities by the age of their flows.
@@ -67,20 +67,20 @@ pub enum Change {
         /// The table as it was.
         before: Option<AgeTable>,
     },
-    /// A hook for what a device receives is taken away with its filters, which nothing brings back;
-    /// the user said so.
+    /// Removes a hook for received packets with its filters, which cannot be restored; the user
+    /// allowed it.
     DropIngress {
         /// The device.
         device: Device,
         /// Whether it is a clsact.
         clsact: bool,
     },
-    /// A device gets a hook for what it receives.
+    /// Adds a hook for received packets to a device.
     Ingress {
         /// The device.
         device: Device,
     },
-    /// Everything that a device receives goes through another one first.
+    /// All packets that a device receives pass another one first.
     Redirect {
         /// The device.
         device: Device,
@@ -189,12 +189,12 @@ impl Change {
         }
     }
 
-    /// Whether what it changes is looked at by [`Netfilter::take`].
+    /// Whether [`Netfilter::take`] looks at what it changes.
     pub(crate) fn is_of_netfilter(&self) -> bool {
         matches!(self, Change::Accounting { .. } | Change::Ages { .. })
     }
 
-    /// Takes from `after` what undoing this takes away; what was at a root before is not known here.
+    /// Removes from `after` what undoing this removes; the former root is not known here.
     pub(crate) fn suppose_undone(&self, now: &Snapshot, after: &mut Snapshot) {
         if self.undo(now).is_none() {
             return;

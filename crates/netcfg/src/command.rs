@@ -1,4 +1,4 @@
-//! Commands that are run, and what runs them.
+//! Commands, and their runners.
 
 use core::fmt;
 use std::io;
@@ -38,7 +38,7 @@ impl Program {
 /// A program with its arguments; no shell reads them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
-    /// What is run.
+    /// The program to run.
     pub program: Program,
     /// Its arguments.
     pub args: Vec<String>,
@@ -95,18 +95,18 @@ impl fmt::Display for Command {
     }
 }
 
-/// What a command left behind.
+/// The output of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Output {
     /// Whether it succeeded.
     pub success: bool,
-    /// What it printed.
+    /// Its standard output.
     pub stdout: String,
-    /// What it complained about.
+    /// Its standard error.
     pub stderr: String,
 }
 
-/// What runs commands: the host, or a test's model of one.
+/// Runs commands: the host, or a test's model of one.
 pub trait Runner {
     /// Runs a command to its end.
     ///
@@ -127,12 +127,12 @@ pub struct Host {
     interrupted: Arc<AtomicBool>,
 }
 
-/// Where programs are that a user's `PATH` may lack.
+/// Folders of programs that a user's `PATH` may lack.
 const SYSTEM_FOLDERS: [&str; 2] = ["/usr/sbin", "/sbin"];
 
 impl Host {
-    /// This host; from here on SIGINT, SIGTERM and SIGHUP no longer end this process, but are told
-    /// by [`Runner::interrupted`].
+    /// This host; from here on SIGINT, SIGTERM and SIGHUP no longer end this process, but are
+    /// reported by [`Runner::interrupted`].
     ///
     /// # Errors
     /// If signals cannot be caught.

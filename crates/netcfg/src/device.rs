@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Longest name: IFNAMSIZ of include/uapi/linux/if.h, without the terminating zero.
 const LONGEST: usize = 15;
 
-/// What [`Device::shaped_ingress`] puts in front of a device's name.
+/// The prefix that [`Device::shaped_ingress`] puts before a device's name.
 const IFB_PREFIX: &str = "ifb-";
 
 /// The name of a network device: 1 to 15 letters, digits, `.`, `_` and `-`, the first of them no `-`.
@@ -38,7 +38,7 @@ impl Device {
         })
     }
 
-    /// The name of the ifb device through which what `self` receives is shaped.
+    /// The name of the ifb device that shapes packets received by `self`.
     ///
     /// # Errors
     /// If that name would be too long for the kernel.

@@ -21,7 +21,7 @@ const SET_UP: &[&str] = &[
     "pfifo_fast",
 ];
 
-/// The kernel's default, which has nothing to be told and is not simulated.
+/// The kernel's default, which has no settings and is not simulated.
 const PFIFO_FAST: Spelling = Spelling::bare("pfifo_fast");
 
 /// Settings that come from elsewhere, and from where.
@@ -72,7 +72,7 @@ pub struct Discipline {
     settings: Vec<(String, String)>,
 }
 
-/// As it stands in a file.
+/// As it is written in a file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Unchecked {
@@ -177,14 +177,14 @@ impl Discipline {
         self.spelling.name
     }
 
-    /// Its name and settings, as tc is told them.
+    /// Its name and settings, as words of tc.
     pub fn words(&self) -> String {
         format!("{} {}", self.name(), self.settings_words())
             .trim_end()
             .to_owned()
     }
 
-    /// Its settings alone, as tc is told them.
+    /// Its settings alone, as words of tc.
     pub fn settings_words(&self) -> String {
         // Each was tried when this was made.
         let words = |(key, value): &(String, String)| find(self.spelling, key)?.words(value).ok();
@@ -192,8 +192,8 @@ impl Discipline {
         words.join(" ")
     }
 
-    /// Whether a queue with `old` can be given these settings as it stands, and back: tc leaves alone
-    /// what it is not told, and the number of flows is fixed.
+    /// Whether a queue with `old` can be given these settings as it stands, and back: tc does not
+    /// change settings that are not given, and the number of flows is fixed.
     pub fn changes_in_place(&self, old: &Discipline) -> bool {
         let has_all = |a: &Discipline, b: &Discipline| {
             let in_b = |key: &String| b.settings.iter().any(|(other, _)| other == key);

@@ -1,4 +1,4 @@
-//! Flows that ended: how many bytes each sent, and where to, as connection tracking tells.
+//! Flows that ended: the bytes and the destination of each, from connection tracking.
 
 use crate::Error;
 use core::time::Duration;
@@ -19,19 +19,20 @@ const COUNTERS: [u16; 2] = [9, 10];
 const BYTES: u16 = 2;
 /// `NLA_F_NESTED`, with which the kernel marks both.
 const NESTED: u16 = 1 << 15;
-/// A datagram of the kernel's has a page, or what it takes.
+/// Size of a buffer for a datagram of the kernel's, which has a page, or as much as its contents
+/// need.
 const DATAGRAM: usize = 64 << 10;
 
-/// What one direction of a flow sent.
+/// The traffic of one direction of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sent {
-    /// Where its packets went, after the translation of addresses.
+    /// The destination of its packets, after the translation of addresses.
     pub towards: IpAddr,
     /// Bytes of IP packets.
     pub bytes: u64,
 }
 
-/// A flow that ended: what was sent in the direction that opened it, and what came back.
+/// A flow that ended: the traffic in the direction that opened it, and in the opposite one.
 pub type Ended = [Sent; 2];
 
 /// Hears of flows that end, in this network namespace.
@@ -62,11 +63,10 @@ impl EndedFlows {
         })
     }
 
-    /// Waits for at most `most`, and tells of what ended. A signal ends the wait. Where more end than can
-    /// be heard, some are not told of.
+    /// Waits for at most `most`, and reports flows that ended. A signal ends the wait. If more end
+    /// than can be received, some are not reported.
     ///
-    /// # Errors
-    /// If the kernel tells no more.
+    /// If the kernel reports no more.
     pub fn wait(&mut self, most: Duration, each: &mut dyn FnMut(Ended)) -> Result<(), Error> {
         use rustix::io::Errno;
         let failed = |error: Errno| {

@@ -1,12 +1,12 @@
-//! What went wrong, and what to do about it.
+//! Errors, and the help against them.
 
 use crate::{Command, Program};
 use core::fmt;
 
-/// Whether anything was tried.
+/// Whether a change was tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Nothing was changed: it cannot be done, or must not be.
+    /// No change was made: it is impossible, or must not be done.
     Refused,
     /// A change, or a look at the host, failed.
     Failed,
@@ -14,14 +14,14 @@ pub enum Kind {
     Interrupted,
 }
 
-/// What went wrong, and what to do about it.
+/// An error, and the help against it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct Error {
-    /// Whether anything was tried.
+    /// Whether a change was tried.
     pub kind: Kind,
-    /// What was found.
+    /// The finding.
     pub message: String,
-    /// What to do about it.
+    /// The remedy.
     pub help: String,
 }
 
@@ -32,7 +32,7 @@ impl fmt::Display for Error {
 }
 
 impl Error {
-    /// Nothing was changed.
+    /// No change was made.
     pub fn refused(message: impl Into<String>, help: impl Into<String>) -> Self {
         Error {
             kind: Kind::Refused,
@@ -41,7 +41,7 @@ impl Error {
         }
     }
 
-    /// Something was tried.
+    /// A change was tried.
     pub fn failed(message: impl Into<String>, help: impl Into<String>) -> Self {
         Error {
             kind: Kind::Failed,
@@ -49,7 +49,7 @@ impl Error {
         }
     }
 
-    /// A command failed, with what it complained about.
+    /// A command failed; `complaint` is its error output.
     pub(crate) fn command(command: &Command, complaint: &str) -> Self {
         let complaint = complaint.trim();
         Error::failed(
@@ -59,7 +59,7 @@ impl Error {
     }
 }
 
-/// What helps against a complaint of a program or the kernel.
+/// Advice on a complaint of a program or the kernel.
 fn advice(program: Program, complaint: &str) -> String {
     let quoted = |before: &str| {
         let (_, rest) = complaint.split_once(before)?;
@@ -112,7 +112,7 @@ fn advice(program: Program, complaint: &str) -> String {
     found.map_or("", |(_, help)| help).to_owned()
 }
 
-/// What to install, if a program cannot be run, or lacks what two levels need of the kernel.
+/// The package to install, if a program cannot be run, or lacks kernel support for two levels.
 fn missing(program: Program, complaint: &str) -> Option<&'static str> {
     let denied = complaint.contains("Operation not permitted");
     match program {

@@ -1,4 +1,4 @@
-//! What was changed, on disk, before it is changed.
+//! The journal of changes, written to disk before each change is made.
 
 use crate::{Change, Device, Error, Settings};
 use rustix::fs::{FlockOperation, flock};
@@ -8,7 +8,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// Where journals are: like what they tell of, it does not survive a reboot.
+/// Where journals are kept: like the changes they record, it does not survive a reboot.
 pub const STATE: &str = "/run/analects";
 
 /// The form of the files.
@@ -18,7 +18,7 @@ const LARGEST: u64 = 64 * 1024;
 /// Most changes in a journal; two applications have about twenty.
 const MOST_CHANGES: usize = 100;
 
-/// What was changed for a device, and what for.
+/// The changes of a device, and their purpose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Journal {
@@ -26,9 +26,9 @@ pub struct Journal {
     version: u32,
     /// The device.
     pub device: Device,
-    /// What the user wanted.
+    /// The user's settings.
     pub settings: Settings,
-    /// Whether everything was done; otherwise the last change may not have been made.
+    /// Whether all changes were made; otherwise the last one may not have been.
     pub complete: bool,
     /// The changes, in order.
     pub changes: Vec<Change>,
@@ -53,7 +53,7 @@ impl Journal {
         devices
     }
 
-    /// Reads a journal; whatever the file holds, an error is all that can come of it.
+    /// Reads a journal; any invalid contents result in an error.
     fn read(device: &Device, text: &str) -> Result<Self, String> {
         #[derive(Deserialize)]
         struct Versioned {
@@ -116,10 +116,9 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the folder to change something; it is made if need be.
+    /// Opens the folder for changes; it is created if necessary.
     ///
-    /// # Errors
-    /// If it cannot be written, or another process changes something now.
+    /// # Errors If it cannot be written, or another process is making changes.
     pub fn open(folder: &Path) -> Result<Self, Error> {
         let mut builder = DirBuilder::new();
         let made = builder.recursive(true).mode(0o755).create(folder);
@@ -222,8 +221,7 @@ impl Store {
 
     /// Writes a journal so that it is on disk, whole, when this returns.
     ///
-    /// # Errors
-    /// If it cannot be written; then the former one stands.
+    /// # Errors If it cannot be written; then the former one stays.
     pub(crate) fn save(&self, journal: &Journal) -> Result<(), Error> {
         let path = self.path(&journal.device);
         self.replace(&path, journal)
@@ -232,7 +230,7 @@ impl Store {
 
     fn replace(&self, path: &Path, journal: &Journal) -> io::Result<()> {
         let new = path.with_extension("new");
-        // What an interrupted write left there is of no use.
+        // The remains of an interrupted write are of no use.
         match std::fs::remove_file(&new) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => (),
@@ -278,7 +276,7 @@ fn unusable(path: &Path, error: &io::Error) -> Error {
     Error::refused(format!("{}: {error}", path.display()), help)
 }
 
-/// The network namespace of this process, `net:[4026531840]`; 0 where that cannot be told.
+/// The network namespace of this process, `net:[4026531840]`; 0 if it is not known.
 fn namespace() -> u64 {
     let link = std::fs::read_link("/proc/self/ns/net").ok();
     let text = link.as_deref().and_then(Path::to_str).unwrap_or_default();

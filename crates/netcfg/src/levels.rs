@@ -1,8 +1,8 @@
-//! Two levels of a discipline: which packets are young, which old, and how a queue is told.
+//! Two levels of a discipline: which packets are young, which old, and how a queue learns of it.
 //!
 //! A table of nftables maps the bytes that a flow has sent to the priority of its packets, and a
-//! queue goes by that: G. Moschini, "Integrating CoDel and Age-Based Scheduling" (thesis, Ca' Foscari,
-//! 2025), sections 4.3 and 4.4. Decision 0061 has what is done otherwise here, and why.
+//! queue uses that: G. Moschini, "Integrating CoDel and Age-Based Scheduling" (thesis, Ca' Foscari,
+//! 2025), sections 4.3 and 4.4. Decision 0061 has the differences and their reasons.
 
 use crate::{Command, Device};
 use core::fmt;
@@ -58,7 +58,7 @@ impl fmt::Display for Threshold {
     }
 }
 
-/// What tells the levels apart in a queue: what a priority means there.
+/// How a queue tells the levels apart: the meaning of a priority there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Split {
@@ -87,7 +87,7 @@ impl Split {
     }
 }
 
-/// What the name of every table of ours begins with.
+/// The prefix of the names of our tables.
 pub(crate) const PREFIX: &str = "analects-2lps-";
 
 /// The table of nftables that gives the packets that leave by one device their priorities.
@@ -96,7 +96,7 @@ pub(crate) const PREFIX: &str = "analects-2lps-";
 pub struct AgeTable {
     /// Up to which a flow is young.
     pub threshold: Threshold,
-    /// What priorities say.
+    /// The meaning of priorities.
     pub split: Split,
 }
 
@@ -108,9 +108,9 @@ impl AgeTable {
 
     /// Makes it, all in one transaction.
     ///
-    /// A packet's flow has the age of what was sent in the packet's own direction, the packet
-    /// included: that is what took its turn at this queue. What conntrack does not know, such as ARP,
-    /// keeps its priority, and so is young.
+    /// The age of a packet's flow is the number of bytes sent in the packet's own direction, the
+    /// packet included: the bytes that passed this queue. Packets unknown to conntrack, such as
+    /// ARP, keep their priority, and so is young.
     pub fn command(&self, device: &Device) -> Command {
         let name = AgeTable::name(device);
         let elements = self.elements();
@@ -131,8 +131,8 @@ impl AgeTable {
         Command::nft(script)
     }
 
-    /// Gives the table of `device` this threshold, in one transaction: each packet goes by the one or
-    /// by the other.
+    /// Gives the table of `device` this threshold, in one transaction: each packet is classified by
+    /// the one or the other.
     pub fn swap(&self, device: &Device) -> Command {
         let name = AgeTable::name(device);
         let elements = self.elements();
@@ -153,7 +153,7 @@ impl AgeTable {
     }
 }
 
-/// The threshold in what `nft list map` prints of a table of ours: the end of the range from 0.
+/// The threshold in the output of `nft list map` for a table of ours: the end of the range from 0.
 pub(crate) fn printed_threshold(text: &str) -> Option<u64> {
     let (_, elements) = text.split_once("elements = {")?;
     let range = elements.split_whitespace().next()?;

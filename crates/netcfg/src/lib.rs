@@ -2,7 +2,7 @@
 //!
 //! This is the only place that changes a host's network. A change is a typed [`Change`], from which
 //! its command and its undoing are made; a journal on disk names a change before it is made, and
-//! undoing looks at what is there, so that it can be repeated, after a crash too.
+//! undoing looks at the present state, so that it can be repeated, after a crash too.
 //!
 //! Not for: deciding which discipline is good (`reproduce`); building an experiment's network
 //! (`guest`).

@@ -1,15 +1,16 @@
-//! What a host has beside its devices: our tables of nftables, and whether connections' bytes count.
+//! The state of a host other than its devices: our tables of nftables, and whether connections'
+//! bytes count.
 
 use crate::levels::{AgeTable, PREFIX, printed_threshold};
 use crate::look::look;
 use crate::{Command, Device, Error, Runner};
 
-/// What there is at one moment.
+/// The state at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Netfilter {
-    /// Whether the kernel counts the bytes of connections; none where it does not track any.
+    /// Whether the kernel counts the bytes of connections; none if it does not track any.
     pub accounting: Option<bool>,
-    /// The tables of ours by name, each with its threshold where it can be told.
+    /// The tables of ours by name, each with its threshold if it is known.
     tables: Vec<(String, Option<u64>)>,
 }
 
@@ -17,7 +18,7 @@ pub struct Netfilter {
 const ACCOUNTING: &str = "net.netfilter.nf_conntrack_acct";
 
 impl Netfilter {
-    /// Looks at what is there.
+    /// Reads the present state.
     ///
     /// # Errors
     /// If nft or sysctl cannot be run, or fails.
@@ -45,7 +46,7 @@ impl Netfilter {
         Ok(it)
     }
 
-    /// The table for `device`, if there is one, with its threshold where that can be told.
+    /// The table for `device`, if there is one, with its threshold if that is known.
     pub fn of(&self, device: &Device) -> Option<Option<u64>> {
         let name = AgeTable::name(device);
         let found = self.tables.iter().find(|(table, _)| *table == name);
@@ -70,7 +71,7 @@ impl Netfilter {
     }
 }
 
-/// Whether the bytes of connections count; none where there is no such setting.
+/// Whether the bytes of connections count; none if there is no such setting.
 fn accounting(runner: &mut dyn Runner) -> Result<Option<bool>, Error> {
     let command = Command::sysctl(&format!("-n {ACCOUNTING}"));
     let output = look(runner, &command)?;
@@ -85,8 +86,8 @@ fn accounting(runner: &mut dyn Runner) -> Result<Option<bool>, Error> {
     }
 }
 
-/// The device of a table that is called as ours are: the name goes into a command, and only one that
-/// looks like a device's does.
+/// The device of a table with a name like ours: the name is used in a command, so only a valid
+/// device name is accepted.
 fn device_of(name: &str) -> Option<Device> {
     name.strip_prefix(PREFIX)?.parse().ok()
 }

@@ -1,4 +1,4 @@
-//! What a device has: its queues, our class, its filters.
+//! The state of a device: its queues, our class, its filters.
 
 use crate::look::look;
 use crate::{Command, Device, Error, Netfilter, Runner};
@@ -16,7 +16,7 @@ pub struct Qdisc {
     pub parent: Option<String>,
     /// Whether it is the device's root.
     pub root: bool,
-    /// Everything that is printed of it.
+    /// All the fields printed for it.
     pub fields: Map<String, Value>,
 }
 
@@ -29,23 +29,23 @@ pub struct Filters {
     pub redirects: Vec<String>,
 }
 
-/// A device and what it has.
+/// A device and its state.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Observed {
     /// Whether its packets have an Ethernet header, which the kernel counts.
     pub ethernet: bool,
     /// Its disciplines.
     pub qdiscs: Vec<Qdisc>,
-    /// The rate of class a1:1, where there is one, as exactly as tc prints it.
+    /// The rate of class a1:1, if there is one, as exactly as tc prints it.
     pub class_rate: Option<Rate>,
-    /// Filters of its root, where it was not the kernel that chose it.
+    /// Filters of its root, if the kernel did not choose it.
     pub root_filters: Filters,
-    /// Filters of what it receives.
+    /// Filters of received packets.
     pub ingress_filters: Filters,
 }
 
 impl Observed {
-    /// A device of which nothing is known: Ethernet, with the queue that the kernel chose.
+    /// A device in an unknown state: Ethernet, with the queue that the kernel chose.
     pub fn assumed() -> Self {
         Observed {
             ethernet: true,
@@ -64,7 +64,7 @@ impl Observed {
         self.qdiscs.iter().find(is)
     }
 
-    /// The hook for what it receives: `ingress` or `clsact`.
+    /// The hook for received packets: `ingress` or `clsact`.
     pub fn ingress(&self) -> Option<&Qdisc> {
         let is = |qdisc: &&Qdisc| matches!(qdisc.kind.as_str(), "ingress" | "clsact");
         self.qdiscs.iter().find(is)
@@ -75,15 +75,14 @@ impl Observed {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Snapshot {
     devices: Vec<(Device, Observed)>,
-    /// What there is beside devices; none where nobody looked.
+    /// The state other than devices; none if it was not read.
     pub netfilter: Option<Netfilter>,
 }
 
 impl Snapshot {
     /// Looks at `devices`; one that is not there is left out.
     ///
-    /// # Errors
-    /// If ip or tc fails, or prints what cannot be read.
+    /// # Errors If ip or tc fails, or their output cannot be parsed.
     pub fn take(runner: &mut dyn Runner, devices: &[&Device]) -> Result<Self, Error> {
         let mut snapshot = Snapshot::default();
         for device in devices {
@@ -94,7 +93,7 @@ impl Snapshot {
         Ok(snapshot)
     }
 
-    /// What `device` has, if it is there.
+    /// The state of `device`, if it exists.
     pub fn of(&self, device: &Device) -> Option<&Observed> {
         let found = self.devices.iter().find(|(name, _)| name == device);
         found.map(|(_, observed)| observed)
@@ -152,7 +151,7 @@ fn observe(runner: &mut dyn Runner, device: &Device) -> Result<Option<Observed>,
         Some((kind, handle)) if kind == "htb" && handle == "a1:" => {
             it.class_rate = class_rate(&printed(runner, &format!("class show dev {device}"))?);
         }
-        // The handle goes into a command: only one that looks like one does.
+        // The handle is used in a command: only a valid one is accepted.
         Some((_, handle)) if major(&handle).is_some_and(|major| major != 0) => {
             let words = format!("-j filter show dev {device} parent {handle}");
             it.root_filters = filters(&words, &printed(runner, &words)?)?;
@@ -171,7 +170,7 @@ pub(crate) fn major(handle: &str) -> Option<u16> {
     u16::from_str_radix(handle.strip_suffix(':')?, 16).ok()
 }
 
-/// The list of objects that `tc -j` prints; nothing at all is an empty list.
+/// The list of objects that `tc -j` prints; no output is an empty list.
 pub(crate) fn objects(words: &str, text: &str) -> Result<Vec<Map<String, Value>>, Error> {
     if text.trim().is_empty() {
         return Ok(Vec::new());

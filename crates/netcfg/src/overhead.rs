@@ -1,4 +1,4 @@
-//! What a line adds to each packet, in the words of tc-cake(8).
+//! The bytes that a line adds to each packet, in the words of tc-cake(8).
 
 use core::fmt;
 use serde::{Deserialize, Serialize};
@@ -20,14 +20,14 @@ pub enum Cells {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked")]
 pub struct Overhead {
-    /// Bytes beside the IP packet, -64 to 256.
+    /// Bytes in addition to the IP packet, -64 to 256.
     bytes: i16,
     /// The least that a packet takes, bytes, 0 to 256; the overhead counts.
     mpu: u16,
     cells: Cells,
 }
 
-/// As it stands in a file.
+/// As it is written in a file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Unchecked {
@@ -55,7 +55,7 @@ const fn overhead(bytes: i16, mpu: u16, cells: Cells) -> Overhead {
     Overhead { bytes, mpu, cells }
 }
 
-/// The keywords of tc-cake(8), "Overhead compensation parameters", with what they stand for.
+/// The keywords of tc-cake(8), "Overhead compensation parameters", with their meanings.
 const PRESETS: &[(&str, Overhead)] = &[
     ("docsis", overhead(18, 64, Cells::No)),
     ("ethernet", overhead(38, 84, Cells::No)),
@@ -113,10 +113,10 @@ impl fmt::Display for Overhead {
 /// An Ethernet header, which the kernel counts as part of a packet (ETH_HLEN).
 const ETHERNET_HEADER: i16 = 14;
 
-/// What an htb class is told of a line.
+/// The settings of a line in an htb class.
 ///
-/// htb counts what the kernel counts, the IP packet and the device's own header, where cake counts
-/// the IP packet.
+/// htb uses the kernel's count, the IP packet and the device's own header, whereas cake counts the
+/// IP packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClassOverhead {
     /// Bytes added to each packet.
@@ -127,12 +127,12 @@ pub struct ClassOverhead {
     pub atm: bool,
     /// How many bytes too many are counted, since htb cannot subtract.
     pub excess: u16,
-    /// The rate, without what 64b/65b coding takes, of which htb knows nothing.
+    /// The rate, reduced by 64b/65b coding, which htb does not model.
     pub rate: Rate,
 }
 
 impl Overhead {
-    /// What an htb class with `rate` is told, on a device that has an Ethernet header or not.
+    /// The settings of an htb class with `rate`, on a device that has an Ethernet header or not.
     pub fn for_class(self, rate: Rate, ethernet: bool) -> ClassOverhead {
         let bytes = self.bytes - if ethernet { ETHERNET_HEADER } else { 0 };
         ClassOverhead {

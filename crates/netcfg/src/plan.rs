@@ -1,4 +1,4 @@
-//! From what the user wants, and what a device has, to a list of changes.
+//! From the user's settings and a device's state to a list of changes.
 
 use crate::observe::{Observed, Snapshot};
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// What the user wants of a device.
+/// The user's settings of a device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
@@ -19,14 +19,14 @@ pub struct Settings {
     pub overhead: Option<Overhead>,
     /// The discipline of both directions.
     pub discipline: Discipline,
-    /// Bytes up to which a flow is young: there are then two levels of the discipline, and what is
-    /// received is left alone.
+    /// Bytes up to which a flow is young: there are then two levels of the discipline, and received
+    /// packets are not shaped.
     #[serde(default)]
     pub threshold: Option<Threshold>,
 }
 
 impl Settings {
-    /// The table that tells packets of the two levels apart, where there are two.
+    /// The table that classifies packets of the two levels, if there are two.
     pub(crate) fn table(&self) -> Option<AgeTable> {
         let threshold = self.threshold?;
         let split = match self.discipline.name() {
@@ -39,33 +39,33 @@ impl Settings {
     }
 }
 
-/// Changes in their order, and what has to be said about them.
+/// Changes in their order, and notes on them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Plan {
     /// The changes.
     pub changes: Vec<Change>,
-    /// What the user ought to know.
+    /// Notes for the user.
     pub notes: Vec<String>,
 }
 
-/// What stands in the places that are changed.
+/// The present state of the places that are changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Places {
     /// At the root of the device.
     pub root: Before,
-    /// Where it receives.
+    /// The hook for received packets.
     pub hook: Hook,
-    /// Whether the bytes of connections count; none where connections are not tracked.
+    /// Whether the bytes of connections count; none if connections are not tracked.
     pub accounting: Option<bool>,
 }
 
-/// What there is for what a device receives.
+/// The hook for a device's received packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hook {
     None,
     /// One without filters, which is used and left there.
     Empty,
-    /// One with filters, which have to go.
+    /// One with filters, which have to be removed.
     Filtered {
         clsact: bool,
     },
@@ -75,10 +75,9 @@ const LOSING: &str = "put it back yourself afterwards, with the commands that ma
                       --replace does without it, and leaves the kernel's default behind";
 
 impl Places {
-    /// What `observed` has.
+    /// The state of `observed`.
     ///
-    /// # Errors
-    /// If it could not be put back exactly, and `replace` does not say that it may go.
+    /// If it could not be restored exactly, and `replace` does not allow its removal.
     pub fn of(device: &Device, observed: &Observed, replace: bool) -> Result<Self, Error> {
         let root = match Before::of(observed) {
             Ok(before) => before,
@@ -103,12 +102,12 @@ impl Places {
     }
 }
 
-/// The changes that give `device` what `settings` say, where nothing of ours is yet.
+/// The changes that give `device` the `settings`, if no changes of ours are in place yet.
 ///
-/// First what no packet passes yet, so that what is missing is found before anything is touched.
+/// Parts that no packet passes yet come first, so that missing prerequisites are found before
+/// anything is changed.
 ///
-/// # Errors
-/// If there is something in the way.
+/// If there is an obstacle.
 pub(crate) fn fresh(
     device: &Device,
     settings: &Settings,
@@ -173,7 +172,7 @@ pub(crate) fn fresh(
     Ok(plan)
 }
 
-/// Refuses what there is no way to set up.
+/// Refuses settings that cannot be set up.
 fn possible(settings: &Settings) -> Result<(), Error> {
     if settings.threshold.is_some() && settings.ingress.is_some() {
         return Err(Error::refused(
@@ -203,7 +202,7 @@ fn free_table(device: &Device, now: &Snapshot) -> Result<(), Error> {
     Err(Error::refused(message, help))
 }
 
-/// The name of the ifb device, of which there must be none.
+/// The name of the ifb device, which must not exist yet.
 fn free_ifb(device: &Device, now: &Snapshot) -> Result<Device, Error> {
     let ifb = device.shaped_ingress().map_err(|_| {
         let message =
@@ -247,7 +246,7 @@ fn hook(plan: &mut Plan, device: &Device, hook: Hook, replace: bool) -> Result<(
     Ok(())
 }
 
-/// What one direction is made of.
+/// The parts of one direction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Shaper {
     root: RootQdisc,

@@ -48,7 +48,7 @@ impl Routes {
         })
     }
 
-    /// The index of the device by which packets leave for `address`; none where there is no way.
+    /// The index of the device by which packets leave for `address`; none if there is no route.
     ///
     /// # Errors
     /// If the kernel does not answer.

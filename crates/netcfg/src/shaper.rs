@@ -56,8 +56,8 @@ impl fmt::Display for ShapedRate {
     }
 }
 
-/// Two handles for one place: a new queue is made with the one that the old queue has not, and the
-/// kernel changes from one to the other at once.
+/// Two handles for one place: a new queue is made with the one that the old queue does not use, and
+/// the kernel changes from one to the other at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Slot {
@@ -68,7 +68,7 @@ pub enum Slot {
 }
 
 impl Slot {
-    /// The one that this is not.
+    /// The other one.
     pub fn other(self) -> Slot {
         match self {
             Slot::First => Slot::Second,
@@ -77,10 +77,11 @@ impl Slot {
     }
 }
 
-/// The class that everything goes to.
+/// The class of all packets.
 const CLASS: &str = "a1:1";
 
-/// Two bands, in tc's words; what has no priority of ours goes to the first, whatever its type of service.
+/// Two bands, in tc's words; packets without a priority of ours go to the first, regardless of
+/// their type of service.
 pub const PRIO: &str = "prio bands 2 priomap 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0";
 
 /// Puts a [`PRIO`] into the class of `device`.
@@ -93,7 +94,7 @@ pub(crate) fn prio_command(device: &Device) -> Command {
 /// The handle of the prio in a class, as tc prints it.
 pub const INNER: &str = "b1:";
 
-/// What stands at the root of a device. Its handle, a1: or a2:, is how it is known again.
+/// The root of a device. It is recognized by its handle, a1: or a2:.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 pub enum RootQdisc {
@@ -110,11 +111,12 @@ pub enum RootQdisc {
         slot: Slot,
         /// Its bandwidth; without, it does not shape.
         rate: Option<ShapedRate>,
-        /// What the line adds; without, cake counts as the kernel does.
+        /// The line's overhead; without, cake counts as the kernel does.
         overhead: Option<Overhead>,
         /// Its settings.
         discipline: Discipline,
-        /// Whether it stands behind the slow place, and so counts what it drops (tc-cake(8)).
+        /// Whether it stands behind the bottleneck, and so counts the packets it drops
+        /// (tc-cake(8)).
         ingress: bool,
     },
 }
@@ -175,7 +177,7 @@ impl RootQdisc {
 pub struct Class {
     /// bit/s.
     pub rate: u64,
-    /// Bytes added to what the kernel counts for a packet.
+    /// Bytes added to the kernel's count for a packet.
     pub overhead: u16,
     /// The least that a packet takes, bytes.
     pub mpu: u16,
@@ -183,13 +185,13 @@ pub struct Class {
     pub atm: bool,
 }
 
-/// A burst is what may leave at once. As much as passes in this time makes one timer a millisecond
-/// enough, and adds a millisecond of delay behind the shaper at most.
+/// A burst is the number of bytes that may leave at once. With the bytes of this time, one timer a
+/// millisecond is enough, and adds a millisecond of delay behind the shaper at most.
 const BURST: units::Duration = units::Duration::from_millis(1);
 /// Two full packets: with less, a class waits for tokens in the middle of one.
 const LEAST_BURST: u64 = 2 * QUANTUM;
-/// A full packet with its Ethernet header. A quantum divides what classes lend one another, of which
-/// there is nothing here; without it htb guesses, and warns of what it guessed.
+/// A full packet with its Ethernet header. A quantum divides the rate that classes lend one
+/// another, which does not occur here; without it htb guesses, and warns of the guess.
 const QUANTUM: u64 = 1514;
 
 impl Class {
@@ -213,7 +215,7 @@ impl Class {
     }
 }
 
-/// Where a discipline stands that is not at the root.
+/// The parent of a discipline that is not at the root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Place {
@@ -249,7 +251,7 @@ impl Place {
         }
     }
 
-    /// Whether it is that of old packets where there are two levels.
+    /// Whether it is that of old packets if there are two levels.
     pub fn is_second(self) -> bool {
         matches!(self, Place::Second | Place::InnerSecond)
     }
@@ -259,12 +261,12 @@ impl Place {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Leaf {
-    /// Where it stands.
+    /// Its place.
     #[serde(default)]
     pub place: Place,
     /// Which handle it has.
     pub slot: Slot,
-    /// What it is.
+    /// The discipline.
     pub discipline: Discipline,
 }
 

@@ -1,4 +1,4 @@
-//! What is applied, whether it still stands, and what it did.
+//! The applied settings, whether they are still in place, and their counters.
 
 use crate::look::look;
 use crate::observe::{Observed, Snapshot, objects};
@@ -10,24 +10,24 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use units::Rate;
 
-/// What is applied to a device.
+/// The state of the settings applied to a device.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Status {
     /// The device.
     pub device: Device,
-    /// What the user wanted.
+    /// The user's settings.
     pub settings: Settings,
     /// Whether all of it was done; otherwise it was interrupted.
     pub complete: bool,
-    /// What is not as it was applied; empty if all is.
+    /// Differences from the applied state; empty if there are none.
     pub differences: Vec<String>,
     /// The queues of the device, and of the one through which it receives.
     pub queues: Vec<Queue>,
-    /// What the two levels counted, young packets before old ones; empty where there is one.
+    /// The counters of the two levels, young packets before old ones; empty if there is one.
     pub levels: Vec<Level>,
 }
 
-/// A level and what it counted; what its queue does not count is none.
+/// A level and its counters; those that its queue does not count are none.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Level {
     /// `young` or `old`.
@@ -40,7 +40,7 @@ pub struct Level {
     pub drops: Option<u64>,
 }
 
-/// A queue discipline and what it counted since it was made.
+/// A queue discipline and its counters since it was made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Queue {
     /// The device that it belongs to.
@@ -61,11 +61,11 @@ pub struct Queue {
     pub backlog: Option<u64>,
     /// Packets that wait.
     pub qlen: Option<u64>,
-    /// Everything else that tc prints of it.
+    /// All other fields that tc prints of it.
     pub details: Map<String, Value>,
 }
 
-/// What is applied to `device`; None if nothing is.
+/// The state of the settings applied to `device`; None if there are none.
 ///
 /// # Errors
 /// If the journal or the device cannot be read.
@@ -96,7 +96,7 @@ pub fn status(
     }))
 }
 
-/// The queues of `device` with what they counted.
+/// The queues of `device` with their counters.
 fn counted(runner: &mut dyn Runner, device: &Device) -> Result<Vec<Queue>, Error> {
     let words = format!("-s -j qdisc show dev {device}");
     let command = Command::tc(&words);
@@ -133,7 +133,7 @@ fn queue(device: &Device, mut fields: Map<String, Value>) -> Queue {
     }
 }
 
-/// What the levels of `journal` counted.
+/// The counters of the levels of `journal`.
 fn levels(journal: &Journal, queues: &[Queue]) -> Vec<Level> {
     if journal.settings.threshold.is_none() {
         return Vec::new();
@@ -172,7 +172,7 @@ fn levels(journal: &Journal, queues: &[Queue]) -> Vec<Level> {
     vec![level(false), level(true)]
 }
 
-/// What of `journal` does not stand `now`: kinds, handles and rates are compared.
+/// The differences between `journal` and the state `now`: kinds, handles and rates are compared.
 pub(crate) fn differences(journal: &Journal, now: &Snapshot) -> Vec<String> {
     let gone = |device: &&Device| now.of(device).is_none();
     if gone(&&journal.device) {

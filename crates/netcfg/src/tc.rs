@@ -1,8 +1,8 @@
 //! How tc writes disciplines, their settings, and quantities.
 //!
-//! Names, forms and ranges of settings come from the disciplines' own declarations in `qdisc`; what
-//! stands here is how tc spells them, and the few settings that only a kernel has. Which of them a
-//! command or an engine takes is its own business.
+//! Names, forms and ranges of settings come from the disciplines' own declarations in `qdisc`; this
+//! module has their spelling in tc, and the few settings that only a kernel has. Each command or
+//! engine decides which of them it takes.
 
 use qdisc::confucius::params::ConfuciusParams;
 use qdisc::floq::params::FloqParams;
@@ -27,7 +27,7 @@ enum Form {
     Rate,
     /// Only a word: cake's `diffserv4`.
     Word,
-    /// One word for yes and one for no; an empty one is not said.
+    /// One word for yes and one for no; an empty one is omitted.
     Flag(&'static str, &'static str),
     /// Its name for yes, and its [`opposite`] for no.
     Switch,
@@ -48,13 +48,13 @@ const fn set(key: &'static str, form: Form) -> Setting {
     Setting { key, form, unsaid }
 }
 
-/// A setting whose value `unsaid` has no words in tc: it is what holds where tc is told nothing.
+/// A setting whose value `unsaid` has no words in tc: it is the default when tc is given none.
 const fn or(unsaid: &'static str, key: &'static str, form: Form) -> Setting {
     let unsaid = Some(unsaid);
     Setting { key, form, unsaid }
 }
 
-/// What tc calls the opposite of a setting that is on or off, where it has a rule for that.
+/// The opposite of a setting that is on or off in tc's words, if tc has a rule for it.
 fn opposite(key: &str) -> String {
     match key {
         "ingress" => "egress".to_owned(),
@@ -253,13 +253,13 @@ pub const DISCIPLINES: &[Spelling] = &[
     ours("floq", FloqParams::SPECS, &[NAT, SPLIT_GSO]),
 ];
 
-/// A value that tc cannot be told.
+/// A value that tc cannot express.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadValue {
     /// It is of another kind.
     #[error(transparent)]
     Kind(#[from] ParseError),
-    /// tc knows no nanoseconds.
+    /// tc has no unit of nanoseconds.
     #[error("{0} is not a whole number of microseconds")]
     Nanoseconds(Duration),
     /// tc keeps microseconds in 32 bits.
@@ -271,7 +271,7 @@ pub enum BadValue {
 }
 
 impl Spelling {
-    /// A discipline of which tc is told its name alone.
+    /// A discipline for which tc is given its name alone.
     pub(crate) const fn bare(name: &'static str) -> Self {
         plain(name, &[])
     }
@@ -326,7 +326,7 @@ impl Setting {
         self.form == Size
     }
 
-    /// Whether `value` is what holds where tc is told nothing, and has no words.
+    /// Whether `value` is the default when tc is given none, and has no words.
     pub fn is_unsaid(&self, value: &str) -> bool {
         self.unsaid == Some(value.trim())
     }
@@ -360,7 +360,7 @@ pub fn size(size: Bytes) -> String {
     size.get().to_string()
 }
 
-/// A rate as a whole number of a unit: tc computes in floating point, where a fraction may lose the
+/// A rate as a whole number of a unit: tc computes in floating point, and a fraction may lose the
 /// last bit/s.
 pub fn rate(rate: Rate) -> String {
     let bits = rate.as_bits();

@@ -2,8 +2,8 @@
 
 use crate::{Before, Change, Plan, RootQdisc};
 
-/// The changes from what `old` made to what `new` wants without taking anything down: the same tree
-/// with other numbers in it. None if the trees differ.
+/// The changes from the state made by `old` to the one in `new` without taking anything down: the
+/// same tree with other numbers in it. None if the trees differ.
 pub(crate) fn in_place(old: &[Change], new: &Plan) -> Option<Vec<Change>> {
     if old.len() != new.changes.len() {
         return None;
@@ -13,7 +13,7 @@ pub(crate) fn in_place(old: &[Change], new: &Plan) -> Option<Vec<Change>> {
     for (old, new) in pairs {
         changes.extend(difference(old, new)?);
     }
-    // What priorities say goes with the root's handle.
+    // The meaning of priorities depends on the root's handle.
     let levels = new.changes.iter().any(Change::is_of_netfilter);
     let root = |change: &Change| matches!(change, Change::Root { .. });
     if levels && changes.iter().any(root) {
@@ -81,7 +81,7 @@ fn difference(old: &Change, new: &Change) -> Option<Option<Change>> {
                 before: Some(leaf.clone()),
             }
         }
-        // What it was before the first of us is what goes back.
+        // The state before the first of our changes is the one that is restored.
         (Accounting { device, .. }, Accounting { device: same, .. }) if device == same => {
             return Some(None);
         }
@@ -147,7 +147,7 @@ fn with_slot(old: &RootQdisc, new: &RootQdisc) -> Option<RootQdisc> {
     Some(new)
 }
 
-/// `changes` as if what `updates` changed in place had been so from the start.
+/// `changes` as if the changes in place by `updates` had been there from the start.
 pub(crate) fn merged(changes: &[Change], updates: &[Change]) -> Vec<Change> {
     let mut merged = changes.to_vec();
     for update in updates {

@@ -1,8 +1,8 @@
 //! A parameter of one of our disciplines is the same in Rust, in its kernel module, in tc's plugin, in
 //! the manual page and here: name, unit, range and default.
 //!
-//! The module's policy, defaults and words of tc are made of one list, `kernel/*/*_params.h`, which
-//! `kernel/test/declared.c` prints; tc's plugin is asked itself.
+//! The module's policy, defaults and words of tc are generated from one list,
+//! `kernel/*/*_params.h`, which `kernel/test/declared.c` prints; tc's plugin is queried itself.
 //!
 //! An executable of its own: a child between its fork and its exec holds the locks of the journals that
 //! the other tests open and close.
@@ -81,7 +81,7 @@ fn specs(discipline: &str) -> &'static [Spec] {
     registry.get(discipline).unwrap().params
 }
 
-/// What the text of a parameter comes to in the kernel: microseconds, bytes, bytes per second, numbers.
+/// The kernel's value of a parameter's text: microseconds, bytes, bytes per second, numbers.
 fn value(spec: &Spec, text: &str) -> Option<i64> {
     let number = match spec.kind {
         "duration" => Duration::parse(text).unwrap().as_nanos() / 1000,
@@ -96,7 +96,7 @@ fn value(spec: &Spec, text: &str) -> Option<i64> {
     Some(number.try_into().unwrap())
 }
 
-/// How Rust and C differ in a parameter; nothing where they do not.
+/// Differences between Rust and C in a parameter; none if they agree.
 fn differences(spec: &Spec, other: &Listed) -> Vec<String> {
     let mut found = Vec::new();
     if !kinds(spec.kind).contains(&other.kind.as_str()) {
@@ -175,7 +175,7 @@ fn every_kind_of_drift_is_found() {
     assert_eq!(differences(hosts.unwrap(), &other).len(), 1);
 }
 
-/// tc's plugin of a discipline, with a small tc around it that prints what it was told.
+/// tc's plugin of a discipline, with a small tc around it that prints the options it received.
 fn plugin(discipline: &str, test: &str) -> PathBuf {
     let answer = format!("-DANSWER=\"answer_{discipline}.h\"");
     let sources = [
@@ -213,7 +213,7 @@ fn number(text: &str) -> Option<i64> {
     })
 }
 
-/// What the plugin makes of a value: its word for it, or nothing where it refuses.
+/// The plugin's word for a value, or nothing if it refuses it.
 fn shown(plugin: &Path, setting: Setting, text: &str) -> Option<String> {
     let output = told(plugin, &setting.words(text).ok()?);
     let text = String::from_utf8(output.stdout).unwrap();
@@ -244,11 +244,11 @@ fn the_plugin_takes_what_netcfg_writes_and_no_more() {
             let Some((least, most)) = spec.range.filter(|_| spec.kind != "targets") else {
                 continue;
             };
-            // Half of it above, and something below where there is something.
+            // Half of it above, and a part below if possible.
             let beyond = format!("{}{most}", most.chars().next().unwrap());
             for text in [least, most] {
                 let number = shows(text).and_then(|shown| number(&shown));
-                // What is 0 and quiet is not shown.
+                // Values that are 0 and quiet are not shown.
                 assert!(
                     number == value(spec, text) || value(spec, text) == Some(0),
                     "{place}: {text}"
@@ -271,7 +271,7 @@ fn the_plugin_takes_what_netcfg_writes_and_no_more() {
 fn paragraph<'a>(page: &'a str, name: &str, default: &str) -> &'a str {
     let (_, parameters) = page.split_once(".SH PARAMETERS").unwrap();
     let (parameters, _) = parameters.split_once("\n.SH").unwrap();
-    // A choice may stand by its values, and a flag by both of its words.
+    // A choice may be written by its values, and a flag by both of its words.
     let heads = |head: &str| {
         let words: Vec<_> = head.split([' ', '"']).collect();
         words.contains(&name) || name == "framing" && words.contains(&default)
@@ -282,7 +282,7 @@ fn paragraph<'a>(page: &'a str, name: &str, default: &str) -> &'a str {
         .unwrap_or_else(|| panic!("{name} is not described"))
 }
 
-/// The words behind `Default` in a paragraph, without what is for typesetting.
+/// The words behind `Default` in a paragraph, without typesetting commands.
 fn default_of(paragraph: &str) -> Vec<String> {
     let (_, rest) = paragraph.rsplit_once("\nDefault").unwrap_or(("", ""));
     let words = rest
@@ -316,7 +316,7 @@ fn the_manual_pages_say_the_same() {
                     );
                 }
                 "CHOICE" => assert_eq!(said, [spec.default], "{place}"),
-                // It is raw, which has none, and its range stands in the text.
+                // It is raw, which has none, and its range is in the text.
                 "OWN" if spec.name == "overhead" => {
                     let range = format!("[{} to {}]", other.range.0, other.range.1);
                     assert!(paragraph.contains(&range), "{place}");

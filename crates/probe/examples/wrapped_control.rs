@@ -21,7 +21,7 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// What both paths share: a control of `noq` with the window for both, and the detector.
+/// The shared part of both paths: a control of `noq` with the window for both, and the detector.
 struct Both {
     start: Instant,
     inner: Box<dyn Controller>,
@@ -197,7 +197,7 @@ impl End {
         }
     }
 
-    /// Does what is due, and returns what is to be sent, with the address that it goes to.
+    /// Does the due work, and returns the packets to send, with their destination addresses.
     fn turn(&mut self, now: Instant) -> Vec<(SocketAddr, Vec<u8>)> {
         let Some((handle, connection)) = &mut self.connection else {
             return Vec::new();

@@ -1,10 +1,11 @@
 //! The sender's control: one window over both subflows, 6/10 and 4/10 of the rate in turns.
 //!
-//! Each path of a connection has a [`Controller`](noq_proto::congestion::Controller) of its own, and all of them share one [`Sender`]:
-//! a NewReno (`cca::reno`), the detector, and what is in flight on both. A path may have in flight
-//! what the other leaves of the window. The rates are those of the pacer, window / round trip times
-//! 5/4 (twice in slow start, RFC 9002 section 7.7 and Linux); where the window limits instead, a path
-//! that is ahead of its share waits for the other, so that the shares hold there too.
+//! Each path of a connection has a [`Controller`](noq_proto::congestion::Controller) of its own,
+//! and all of them share one [`Sender`]: a NewReno (`cca::reno`), the detector, and the bytes in
+//! flight on both. A path may have in flight the part of the window that the other leaves. The
+//! rates are those of the pacer, window / round trip times 5/4 (twice in slow start, RFC 9002
+//! section 7.7 and Linux); if the window limits instead, a path that is ahead of its share waits
+//! for the other, so that the shares hold there too.
 
 mod subflow;
 
@@ -33,7 +34,7 @@ const WARM_UP: Duration = Duration::from_secs(2);
 /// Packets that are neither acknowledged nor lost after this long are forgotten.
 const FORGOTTEN: Duration = Duration::from_secs(10);
 
-/// What happened to a sender so far.
+/// The totals of a sender so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Totals {
     /// Bytes that left.
@@ -109,7 +110,7 @@ impl Sender {
         }
     }
 
-    /// What the detector says now.
+    /// The detector's current verdict.
     pub fn verdict(&self, now: Clock) -> Verdict {
         self.detector.verdict(self.time(now))
     }
@@ -119,7 +120,7 @@ impl Sender {
         self.wanted() >= self.limit
     }
 
-    /// What the detector said so far.
+    /// The detector's verdicts so far.
     pub fn votes(&self) -> Votes {
         self.votes
     }
@@ -129,7 +130,7 @@ impl Sender {
         &self.depth
     }
 
-    /// What happened so far.
+    /// The totals so far.
     pub fn totals(&self) -> Totals {
         self.totals
     }
@@ -300,8 +301,8 @@ impl Sender {
         }
     }
 
-    /// What `subflow` may have in flight: nothing more while it is ahead of its share and the other
-    /// is there to send.
+    /// The window of `subflow`: no further bytes while it is ahead of its share and the other can
+    /// send.
     fn window_of(&self, subflow: Subflow) -> u64 {
         let own = &self.paths[index(subflow)];
         let other = &self.paths[1 - index(subflow)];
@@ -315,7 +316,7 @@ impl Sender {
         window.saturating_sub(other.in_flight)
     }
 
-    /// The rate for both subflows, but for the limit.
+    /// The rate for both subflows, without the limit.
     fn wanted(&self) -> Rate {
         let rate = Rate::from_bytes_over(self.window.window(), self.srtt());
         match self.window.in_slow_start() {

@@ -1,9 +1,9 @@
 //! The queue's depth, from round trips, and whether something manages it.
 //!
-//! Principle: a queue that is cut only where it is full loses packets at its greatest depth; an
-//! active queue management (AQM) loses or marks them far below the depth that it once let build up.
-//! The rule knows what a single sender can see: depths at losses against the greatest depth, marks,
-//! and how long a deep queue was left alone (RFC 8289 acts after 100 ms above its target).
+//! Principle: a queue that drops only when full loses packets at its greatest depth; an active
+//! queue management (AQM) loses or marks them far below the depth that it once let build up. The
+//! rule uses the data that a single sender can see: depths at losses against the greatest depth,
+//! marks, and how long a deep queue was left alone (RFC 8289 acts after 100 ms above its target).
 //!
 //! Not for: links whose rate changes much within the probe. There depths change with the rate, and
 //! the confidence says little.
@@ -12,7 +12,7 @@ use units::{Duration, Instant};
 
 /// Width of a bin of the distribution of depths.
 const BIN: Duration = Duration::from_micros(500);
-/// Bins: depths up to 2 s; what is deeper counts as 2 s.
+/// Bins: depths up to 2 s; greater depths count as 2 s.
 const BINS: usize = 4000;
 /// The newest losses that are kept.
 const KEPT: usize = 64;
@@ -25,13 +25,13 @@ const FULL_ABOVE: f64 = 0.8;
 const DEEP: Duration = Duration::from_millis(75);
 /// An AQM acts after 100 ms (CoDel) to some hundred (PIE).
 const PATIENCE: Duration = Duration::from_millis(1500);
-/// Without losses and marks, a queue that is deeper than this for a twentieth of the time is one. Less
-/// is also what a sender or a receiver looks like that computes for too long.
+/// Without losses and marks, a queue that is deeper than this for a twentieth of the time is one. A
+/// smaller one may be caused by a sender or a receiver that computes for too long.
 const FULL: Duration = Duration::from_millis(30);
 /// Depths below this differ by chance.
 const SHALLOW: Duration = Duration::from_millis(2);
 
-/// What is known of a queue's management.
+/// The kind of a queue's management, as far as known.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Managed {
     /// Too little was seen.
@@ -148,7 +148,7 @@ impl Depth {
         Some(BIN.scale(bin as u64, 1))
     }
 
-    /// What the losses, marks and depths say so far.
+    /// The verdict from the losses, marks and depths so far.
     pub fn managed(&self) -> Managed {
         if self.marks > 0 {
             return Managed::Aqm(1.0);

@@ -3,7 +3,7 @@
 use crate::Problem;
 use noq_proto::{ConnectionError, TransportErrorCode};
 
-/// What to tell of a connection that was lost for this reason.
+/// The problem to report for a connection that was lost for this reason.
 pub(crate) fn told(reason: &ConnectionError) -> Problem {
     match reason {
         ConnectionError::TimedOut => Problem::Unreachable(

@@ -22,12 +22,12 @@ use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// What both ends say they speak (ALPN, RFC 7301).
+/// The protocol name of both ends (ALPN, RFC 7301).
 const PROTOCOL: &[u8] = b"analects-probe/1";
 /// A key file longer than this is not one of ours. Bytes.
 const MAX_KEY_FILE: u64 = 1024;
 
-/// What a server's key is known by: the SHA-256 of its SubjectPublicKeyInfo, written as 64
+/// The identifier of a server's key: the SHA-256 of its SubjectPublicKeyInfo, written as 64
 /// hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pin([u8; 32]);
@@ -98,7 +98,7 @@ impl Identity {
         }
     }
 
-    /// What clients know it by.
+    /// The identifier by which clients know it.
     pub fn pin(&self) -> Pin {
         self.pin
     }
@@ -155,8 +155,8 @@ impl Identity {
         })
     }
 
-    /// What a server does in TLS: 1.3 only, no tickets, no early data, so that nothing is kept for
-    /// clients that are gone.
+    /// A server's configuration of TLS: 1.3 only, no tickets, no early data, so that nothing is
+    /// kept for clients that are gone.
     ///
     /// # Errors
     /// If TLS cannot be set up.
@@ -180,11 +180,11 @@ impl Identity {
 pub enum Trust {
     /// The server whose key has this pin, and no other.
     Pin(Pin),
-    /// Whoever answers. Its key is still proven; who is on the way can pose as the server.
+    /// Any server. Its key is still proven; an attacker on the path can pose as the server.
     Anyone,
 }
 
-/// What a client does in TLS.
+/// A client's configuration of TLS.
 ///
 /// # Errors
 /// If TLS cannot be set up.

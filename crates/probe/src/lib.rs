@@ -1,10 +1,10 @@
-//! What queue manages a path: fair queuing or one queue for all, told by two subflows of multipath
-//! QUIC.
+//! Determines the queue management of a path: fair queuing or one queue for all, found with two
+//! subflows of multipath QUIC.
 //!
 //! Two ports of a client talk with one port of a server, so that a fair queue sees two flows. The
 //! sender gives one of them 6/10 of its rate and the other 4/10, in turns ([`control`]), and sees
-//! from what was delivered whether the bottleneck gives both the same (`cca::tonopah`). Round trips,
-//! losses and marks tell the rest ([`depth`]).
+//! from the bytes delivered whether the bottleneck gives both the same (`cca::tonopah`). Round
+//! trips, losses and marks show the rest ([`depth`]).
 //!
 //! [`node`] is an end point without sockets and clock: [`real`] gives it both, the tests simulated
 //! links in virtual time.

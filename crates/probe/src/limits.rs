@@ -1,8 +1,8 @@
-//! What a server gives to whom: so that it is no weapon, and no gift either.
+//! The limits of a server: they prevent its use as a weapon, and excessive use.
 //!
 //! Nothing but a handshake's answers goes to an address that has not proven itself (Retry, RFC 9000
-//! section 8.1). Then each client address has a number of probes at once and bytes an hour, and so
-//! have all together. An IPv6 client is its /64, which is what one subscriber has.
+//! section 8.1). Then the number of probes at once and the bytes an hour are limited for each
+//! client address, and for all together. An IPv6 client is its /64, the prefix of one subscriber.
 
 use crate::Problem;
 use std::collections::BTreeMap;
@@ -11,12 +11,12 @@ use std::str::FromStr;
 use std::time::{Duration, Instant};
 use units::Rate;
 
-/// After this long, what was used is given again.
+/// The period after which usage is reset.
 const PERIOD: Duration = Duration::from_secs(3600);
 /// Clients that are remembered for their use; when there are more, new ones wait.
 const REMEMBERED: usize = 4096;
 
-/// What a server permits.
+/// The permissions of a server.
 #[derive(Debug, Clone)]
 pub struct Policy {
     /// Whom it answers at all; everyone where empty.
@@ -61,8 +61,8 @@ pub struct Network {
 }
 
 impl Network {
-    /// Whether `address` is in it. An IPv4 address that comes as IPv6 (`::ffff:192.0.2.1`) counts as
-    /// what it is.
+    /// Whether `address` is in it. An IPv4 address that comes as IPv6 (`::ffff:192.0.2.1`) counts
+    /// as IPv4.
     pub fn contains(&self, address: IpAddr) -> bool {
         let (own, other) = match (self.address, address.to_canonical()) {
             (IpAddr::V4(a), IpAddr::V4(b)) => (
@@ -108,7 +108,7 @@ impl FromStr for Network {
     }
 }
 
-/// What one probe was given.
+/// The grant of one probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Grant {
     /// How long it may last.

@@ -1,4 +1,4 @@
-//! What client and server say to each other: lines of JSON on the first stream, none longer than
+//! Messages between client and server: lines of JSON on the first stream, none longer than
 //! [`LONGEST`].
 
 use crate::Problem;
@@ -26,7 +26,7 @@ pub(crate) enum Answer {
     Granted { millis: u64, bits_per_second: u64 },
     /// No.
     Refused(String),
-    /// What the server as the sender sees.
+    /// The report of the server as the sender.
     Seen(Box<Report>),
     /// The last of it: time or bytes are used up.
     Done(Box<Report>),

@@ -1,9 +1,9 @@
-//! What a probe tells while it runs, and at its end.
+//! News of a probe while it runs, and at its end.
 
 use crate::Problem;
 use crate::report::Report;
 
-/// What a client has to tell.
+/// The news of a client.
 #[derive(Debug, Clone, PartialEq)]
 pub enum News {
     /// So it looks now.

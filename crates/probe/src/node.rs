@@ -29,14 +29,15 @@ use units::Rate;
 
 /// A connection on which nothing arrives for this long is over.
 const IDLE: Duration = Duration::from_secs(5);
-/// What is kept of a stream that is not acknowledged, or not read: the only stream has lines of
-/// text. Bytes.
+/// Bytes kept of a stream that are not acknowledged, or not read: the only stream has lines of
+/// text.
 const WINDOW: u32 = 16 << 10;
 /// Datagrams that wait to be sent, or to be read. Bytes.
 const DATAGRAMS: usize = 64 << 10;
 /// Answers of the end point itself (Retry, refusals) that wait to be sent.
 const REPLIES: usize = 64;
-/// Connections that are over and wait for stragglers (RFC 9000, section 10.2), beside those that are not.
+/// Connections that are over and wait for stragglers (RFC 9000, section 10.2), in addition to those
+/// that are not.
 const CLOSING: usize = 32;
 /// Unfinished handshakes: the server answers each at once, and keeps none.
 const INCOMING: usize = 16;
@@ -52,11 +53,11 @@ pub struct Outgoing {
     pub from: Option<IpAddr>,
     /// The ECN field.
     pub ecn: Option<EcnCodepoint>,
-    /// What.
+    /// The data.
     pub data: Vec<u8>,
 }
 
-/// What a client wants.
+/// A client's request.
 #[derive(Debug, Clone)]
 pub struct Wish {
     /// Which way data is to go.
@@ -122,8 +123,7 @@ impl Node {
 
     /// A client that connects to `remote` `now`. For `seed` see [`server`](Self::server).
     ///
-    /// # Errors
-    /// If TLS cannot be set up, or nobody can be at that address.
+    /// # Errors If TLS cannot be set up, or the address cannot be reached.
     pub fn client(
         now: Instant,
         remote: SocketAddr,
@@ -285,7 +285,8 @@ impl Node {
         }
     }
 
-    /// Someone wants to connect: proves the address first, and keeps nothing until then.
+    /// Handles a new connection: requires a proof of the address first, and keeps nothing until
+    /// then.
     fn incoming(&mut self, now: Instant, incoming: Incoming) {
         let mut reply = Vec::new();
         let Some(serving) = &mut self.serving else {
@@ -364,7 +365,7 @@ fn ends(seed: Option<[u8; 32]>) -> Arc<EndpointConfig> {
     Arc::new(config)
 }
 
-/// What stands for `remote` inside, on the second path.
+/// The internal address for `remote`, on the second path.
 fn second(mut remote: SocketAddr) -> SocketAddr {
     remote.set_port(match remote.port() {
         u16::MAX => u16::MAX - 1,

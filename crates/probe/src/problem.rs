@@ -1,4 +1,4 @@
-//! What can go wrong with a probe.
+//! Problems of a probe.
 
 use std::fmt;
 use std::io;
@@ -7,9 +7,9 @@ use std::path::Path;
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Problem {
-    /// What was asked for is not permitted: what was found, and what is.
+    /// The request is not permitted: what was found, and what is permitted.
     Refused(String),
-    /// The peer did what the protocol forbids, or is not who it should be.
+    /// The peer violated the protocol, or has the wrong identity.
     Peer(String),
     /// Nothing, or nothing more, came back.
     Unreachable(String),

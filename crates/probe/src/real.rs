@@ -137,7 +137,7 @@ impl Sockets {
         Ok(Sockets(bound, vec![0; LONGEST]))
     }
 
-    /// Sends what is due, waits for the first of a datagram and the next timeout, and reads.
+    /// Sends due packets, waits for the first of a datagram and the next timeout, and reads.
     fn turn(&mut self, node: &mut Node) -> Result<(), Problem> {
         self.send(node)?;
         let now = clock();

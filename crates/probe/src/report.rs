@@ -1,4 +1,4 @@
-//! What was found, for people and programs.
+//! The findings, for people and programs.
 
 use crate::control::{Sender, Votes};
 use crate::depth::Managed;
@@ -21,7 +21,7 @@ pub enum Direction {
     Up,
 }
 
-/// What manages the bottleneck's queue.
+/// The management of the bottleneck's queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Management {
@@ -35,7 +35,7 @@ pub enum Management {
     Unknown,
 }
 
-/// What a report is about.
+/// The period of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
     /// The last intervals.
@@ -44,7 +44,7 @@ pub enum Scope {
     Whole,
 }
 
-/// What a sender saw. Times in milliseconds, shares from 0 to 1.
+/// The observations of a sender. Times in milliseconds, shares from 0 to 1.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Report {
@@ -61,9 +61,9 @@ pub struct Report {
     pub aqm: Option<bool>,
     /// Whether the server's limit held the data back at the end, and not the path.
     pub held: bool,
-    /// The dominant subflow's share of what was sent in the last intervals.
+    /// The dominant subflow's share of the bytes sent in the last intervals.
     pub sent_share: f64,
-    /// And of what was delivered.
+    /// And of the bytes delivered.
     pub delivered_share: f64,
     /// The smallest round trip; null before the first.
     pub base_rtt_ms: Option<f64>,
@@ -82,7 +82,8 @@ pub struct Report {
 }
 
 impl Report {
-    /// What `sender` knows `now`, since data began to flow at `start`: at this moment, or in all.
+    /// The state of `sender` at `now`, since data began to flow at `start`: at this moment, or in
+    /// all.
     pub fn of(
         sender: &Sender,
         direction: Direction,
@@ -97,7 +98,7 @@ impl Report {
             Scope::Moment => (seen.kind, seen.confidence),
             Scope::Whole => weigh(sender.votes()),
         };
-        // One queue for all is also what a path without a queue looks like.
+        // A path without a queue looks like one queue for all, too.
         let (verdict, confidence) = match (kind, depth.was_full()) {
             (Kind::Shared, false) => (Management::Unknown, 0.0),
             _ => judge(kind, confidence, depth.managed()),
@@ -140,7 +141,7 @@ impl Report {
         format!("{what} ({:.0} % sure)", 100.0 * self.confidence)
     }
 
-    /// What it means for a call on this path.
+    /// The consequence for a call on this path.
     pub fn meaning(&self) -> String {
         let deep = self.queue_p95_ms.unwrap_or(0.0);
         match self.verdict {
@@ -208,7 +209,7 @@ impl Report {
         text
     }
 
-    /// Whether every figure is one that a sender can see: what a peer says is not taken on trust.
+    /// Whether every figure is one that a sender can observe: a peer's report is not trusted.
     pub(crate) fn is_sound(&self) -> bool {
         let share = |x: f64| (0.0..=1.0).contains(&x);
         let size = |x: f64| (0.0..1e9).contains(&x);

@@ -42,7 +42,7 @@ enum Code {
     Late = 3,
 }
 
-/// What this end does.
+/// The role of this end.
 #[derive(Debug)]
 enum Role {
     Asks {
@@ -56,7 +56,7 @@ enum Role {
     },
 }
 
-/// What is going on.
+/// The state of the session.
 #[derive(Debug)]
 enum State {
     /// Before the question, or its answer.
@@ -130,12 +130,12 @@ impl Session {
         }
     }
 
-    /// What the client has to tell, oldest first.
+    /// The client's news, oldest first.
     pub(crate) fn news(&mut self) -> Option<News> {
         self.news.pop_front()
     }
 
-    /// What a server gave, to whom, and what was used of it: once, when it is over.
+    /// The grant of a server, its client, and the usage: once, when it is over.
     pub(crate) fn account(&mut self) -> Option<(IpAddr, Grant, u64)> {
         let Role::Serves { address, grant } = self.role else {
             return None;
@@ -286,7 +286,7 @@ impl Session {
         Ok(())
     }
 
-    /// The server has read what is wanted.
+    /// The server has read the request.
     fn asked(&mut self, now: Instant, ask: &Ask) -> Result<(), (Code, Problem)> {
         let Role::Serves { grant, .. } = self.role else {
             return Ok(());
@@ -308,7 +308,7 @@ impl Session {
         self.next_report = now + EVERY;
         match ask.direction {
             Direction::Down => self.state = State::Sending { until: now + span },
-            // The client ends it; the rest is for what is under way.
+            // The client ends it; the rest is for data under way.
             Direction::Up => {
                 self.state = State::Receiving {
                     until: now + span + 2 * WHILE,
@@ -390,7 +390,7 @@ impl Session {
     /// Keeps filler ready. To be called after everything that left.
     pub(crate) fn refill(&mut self) {
         if matches!(self.state, State::Sending { .. }) {
-            // A peer that takes no filler is told so when the session acts next.
+            // A peer that takes no filler is informed when the session acts next.
             let _ = self.fill();
         }
     }
@@ -474,7 +474,8 @@ fn protocol(problem: Problem) -> (Code, Problem) {
     (Code::Protocol, problem)
 }
 
-/// Reads what is there, which flow control bounds. What is wrong with the stream shows in the connection's end.
+/// Reads the available data, which flow control bounds. An error of the stream shows in the
+/// connection's end.
 fn read(connection: &mut Connection, stream: StreamId) -> Vec<Bytes> {
     let mut pieces = Vec::new();
     let mut incoming = connection.recv_stream(stream);
@@ -484,7 +485,7 @@ fn read(connection: &mut Connection, stream: StreamId) -> Vec<Bytes> {
     while let Ok(Some(chunk)) = chunks.next(LONGEST) {
         pieces.push(chunk.bytes);
     }
-    // Whoever drives the connection asks it for what to transmit in any case.
+    // The driver of the connection asks it for transmissions in any case.
     let _ = chunks.finalize();
     pieces
 }

@@ -7,11 +7,11 @@
 use crate::FlowId;
 use units::{Duration, Instant, Refusal};
 
-/// What is known of all flows.
+/// The ages of all flows.
 #[derive(Debug)]
 pub struct Ages(Vec<Age>);
 
-/// What is known of the flows in one slot.
+/// The age of the flows in one slot.
 #[derive(Debug, Clone, Copy, Default)]
 struct Age {
     /// Bytes that arrived since it started anew.
@@ -24,7 +24,7 @@ struct Age {
     last: Option<(FlowId, u8)>,
 }
 
-/// Where a packet belongs.
+/// The level of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Placed {
     /// Its level; 0 is that of new flows.
@@ -41,8 +41,7 @@ impl Ages {
 
     /// Checks a change of the number of slots, which cannot change.
     ///
-    /// # Errors
-    /// If `slots` is not what it was.
+    /// # Errors If `slots` differs from the current number.
     pub fn keep_slots(&self, slots: u32) -> Result<(), Refusal> {
         if slots as usize == self.0.len() {
             return Ok(());
@@ -58,9 +57,9 @@ impl Ages {
         &mut self.0[slot as usize]
     }
 
-    /// Counts an arriving packet of `len` bytes of `flow`, and says where it belongs: its own bytes
-    /// count. `level` tells for bytes what they come to. A flow of which nothing waits and nothing
-    /// came for longer than `idle` starts anew.
+    /// Counts an arriving packet of `len` bytes of `flow` and returns its level; its own bytes
+    /// count. `level` maps bytes sent to a level. A flow with no packets queued that has been
+    /// silent for longer than `idle` starts anew.
     pub fn count(
         &mut self,
         now: Instant,

@@ -17,8 +17,8 @@ use core::fmt;
 use units::param::{Settings, Value};
 use units::{Instant, ParseError, Refusal};
 
-/// What the class of the smaller weight may send in a round: a full-sized packet on Ethernet
-/// (`psched_mtu`), so that no turn is passed over. Bytes.
+/// Bytes that the class of the smaller weight may send in a round: a full-sized packet on Ethernet
+/// (`psched_mtu`), so that no turn is skipped.
 const QUANTUM: u32 = 1514;
 /// The largest weight.
 const MAX_WEIGHT: u32 = 1000;
@@ -195,7 +195,7 @@ mod tests {
     }
 
     /// Bytes, not packets, are shared: 3 rounds of 1514 are 4542 bytes for each class, 3 packets of
-    /// 1514 against 45.42 packets of 100, of which the last one overdraws.
+    /// 1514 against 45.42 packets of 100, the last of which overdraws.
     #[test]
     fn equal_weights_share_bytes() {
         let mut queue = cbq(&[("weights", "1:1")]);
@@ -224,7 +224,7 @@ mod tests {
         assert!(queue.backlog().is_empty());
     }
 
-    /// A class that was away starts with one quantum, whatever was sent meanwhile.
+    /// A class that was away starts with one quantum, regardless of the traffic meanwhile.
     #[test]
     fn idling_saves_nothing_up() {
         let mut queue = cbq(&[("weights", "1:1")]);

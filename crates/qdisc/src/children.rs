@@ -1,18 +1,18 @@
-//! What a composite keeps its children in: it counts what passes, as Linux does for classes, and
-//! makes one list of classes out of theirs.
+//! The children of a composite. Counts packets that pass, as Linux does for classes, and makes one
+//! list of classes out of the children's lists.
 //!
-//! Classes of a child are called `CHILD/CLASS`, and what the child says of its flows' moves is passed
-//! on in these terms. A child without classes is itself one.
+//! Classes of a child are called `CHILD/CLASS`, and its reports of flows that change class are
+//! translated to these names. A child without classes is a class itself.
 
 use crate::{Backlog, Class, DropReason, FlowId, Observer, Packet, Qdisc};
 use units::{Instant, Refusal};
 
-/// What passed one of a composite's children.
+/// Counters of one of a composite's children.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ChildStats {
     /// Its name; of a child's child, `CHILD/CHILD`.
     pub name: String,
-    /// What waits in it.
+    /// Its backlog.
     pub backlog: Backlog,
     /// Packets that it gave to the link.
     pub packets: u64,
@@ -98,8 +98,8 @@ impl<P> Children<P> {
         Some(packet)
     }
 
-    /// Says that a flow was put into the child `to`, out of `from` if it was in one. A child that has
-    /// classes says so itself.
+    /// Says that a flow was put into the child `to`, out of `from` if it was in one. A child that
+    /// has classes reports this itself.
     pub fn moved(
         &self,
         now: Instant,
@@ -123,7 +123,7 @@ impl<P> Children<P> {
         &*self.0[child].qdisc
     }
 
-    /// What waits in all of them.
+    /// The backlog of all children together.
     pub fn backlog(&self) -> Backlog {
         self.0.iter().fold(Backlog::default(), |sum, child| {
             let one = child.qdisc.backlog();
@@ -134,7 +134,7 @@ impl<P> Children<P> {
         })
     }
 
-    /// When the first of those in which packets wait wants to be asked again.
+    /// When the first of the children with packets has to be asked again.
     pub fn next_wake(&self, now: Instant) -> Option<Instant> {
         let waiting = self
             .0
@@ -155,7 +155,7 @@ impl<P> Children<P> {
         self.0.iter().flat_map(of).collect()
     }
 
-    /// What passed each, with its own children behind it.
+    /// The counters of each child, followed by those of its own children.
     pub fn stats(&self) -> Vec<ChildStats> {
         let mut all = Vec::new();
         for child in &self.0 {
@@ -177,7 +177,7 @@ impl<P> Children<P> {
 }
 
 impl<P> Child<P> {
-    /// The discipline, and who watches it for `observer`.
+    /// The discipline, with `observer` watching it.
     fn watched<'a>(
         &'a mut self,
         observer: &'a mut dyn Observer<P>,
@@ -191,7 +191,7 @@ impl<P> Child<P> {
     }
 }
 
-/// Counts what a child does, and passes it on.
+/// Counts the events of a child and passes them on.
 struct Passed<'a, P> {
     counts: &'a mut Counts,
     first: u8,

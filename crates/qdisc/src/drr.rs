@@ -1,10 +1,10 @@
 //! Deficit round robin: whose turn it is to send.
 //!
-//! Principles: a flow may send while its deficit is positive; what it sends is taken off, and a flow
-//! that has used up its deficit gets another quantum and goes to the end of the round (M. Shreedhar
-//! and G. Varghese 1996, in the form of RFC 8290, section 4.2: the last packet may overdraw). Flows
-//! that just became active are on a list of their own that goes first, so that a flow that never
-//! builds a queue hardly waits.
+//! Principles: a flow may send while its deficit is positive; the bytes it sends are subtracted,
+//! and a flow that has used up its deficit gets another quantum and goes to the end of the round
+//! (M. Shreedhar and G. Varghese 1996, in the form of RFC 8290, section 4.2: the last packet may
+//! overdraw). Flows that just became active are on a list of their own that goes first, so that a
+//! flow that never builds a queue hardly waits.
 //!
 //! Here are only the turns: packets, queues and quanta are the caller's. A flow is an index.
 //!
@@ -42,7 +42,7 @@ pub struct Drr {
 
 #[derive(Debug, Clone, Copy)]
 struct Flow {
-    /// Bytes that it may still send in this round; negative where its last packet overdrew.
+    /// Bytes that it may still send in this round; negative if its last packet overdrew.
     deficit: i32,
     next: u32,
 }
@@ -72,8 +72,8 @@ impl Drr {
         }
     }
 
-    /// An idle flow has something to send, and goes before those that have been sending. Nothing
-    /// happens if it is not idle. `quantum` is its first deficit, in bytes.
+    /// An idle flow gets packets, and goes before the flows that have been sending. No effect if it
+    /// is not idle. `quantum` is its first deficit, in bytes.
     pub fn join_new(&mut self, flow: u32, quantum: u32) {
         if self.is_idle(flow) {
             self.flows[flow as usize].deficit = saturate(quantum);
@@ -81,8 +81,8 @@ impl Drr {
         }
     }
 
-    /// An idle flow has something to send, and goes to the end of the round: plain round robin.
-    /// Nothing happens if it is not idle. `quantum` is its first deficit, in bytes.
+    /// An idle flow gets packets, and goes to the end of the round: plain round robin. No effect if
+    /// it is not idle. `quantum` is its first deficit, in bytes.
     pub fn join(&mut self, flow: u32, quantum: u32) {
         if self.is_idle(flow) {
             self.flows[flow as usize].deficit = saturate(quantum);
@@ -96,8 +96,8 @@ impl Drr {
     }
 
     /// The flow whose turn it is, if any is not idle. It keeps its turn until it is
-    /// [charged](Drr::charge) all of its deficit, or [leaves](Drr::leave). `quantum` says how many
-    /// bytes a flow gets when its deficit is used up; zero counts as one.
+    /// [charged](Drr::charge) all of its deficit, or [leaves](Drr::leave). `quantum` is the number
+    /// of bytes that a flow gets when its deficit is used up; zero counts as one.
     pub fn next(&mut self, quantum: impl Fn(u32) -> u32) -> Option<u32> {
         loop {
             let head = self.first().head;
@@ -116,7 +116,7 @@ impl Drr {
         flow.deficit = flow.deficit.saturating_sub_unsigned(bytes);
     }
 
-    /// The flow that [`next`](Drr::next) named has nothing to send. A new flow has to wait for a
+    /// The flow that [`next`](Drr::next) returned has no packets. A new flow has to wait for a
     /// round of the others before it is idle, so that it cannot come back as new at once and starve
     /// them (RFC 8290, section 4.2).
     pub fn leave(&mut self) {
@@ -128,7 +128,7 @@ impl Drr {
     }
 
     /// As [`leave`](Drr::leave), but a new flow passes through the round even if that is empty, so
-    /// that it goes behind those that are new with it: how Linux's `sch_fq.c` does it.
+    /// that it goes behind those that are new with it, as in Linux's `sch_fq.c`.
     pub fn leave_by_the_round(&mut self) {
         if self.new.head != NIL {
             self.rotate();
@@ -142,12 +142,12 @@ impl Drr {
         self.take_first();
     }
 
-    /// What `flow` might still send in this round is lost, and what it overdrew is forgiven.
+    /// The remaining credit of `flow` in this round is lost, and its overdraft is forgiven.
     pub fn settle(&mut self, flow: u32) {
         self.flows[flow as usize].deficit = 0;
     }
 
-    /// Bytes that `flow` may still send in this round; negative where its last packet overdrew.
+    /// Bytes that `flow` may still send in this round; negative if its last packet overdrew.
     pub fn deficit(&self, flow: u32) -> i32 {
         self.flows[flow as usize].deficit
     }
@@ -266,8 +266,8 @@ mod tests {
         assert_eq!(drr.next(|_| 1000), None);
     }
 
-    /// Flow 0 runs dry beside flow 1, which is new too. By the round, it waits there and comes after
-    /// flow 1 with what it had left; otherwise it is idle, and could come back as new.
+    /// Flow 0 runs dry next to flow 1, which is new too. By the round, it waits there and comes
+    /// after flow 1 with what it had left; otherwise it is idle, and could come back as new.
     #[test]
     fn new_flows_that_run_dry_wait_for_others_that_are_new() {
         for by_the_round in [true, false] {

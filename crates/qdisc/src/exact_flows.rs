@@ -15,12 +15,12 @@ const WAYS: usize = 8;
 struct Entry {
     used: bool,
     hash: u32,
-    /// Who the flow is to observers.
+    /// The flow's identity for observers.
     id: FlowId,
     last_active: Instant,
 }
 
-/// What a lookup found: the flow's place in the table.
+/// Result of a lookup: the flow's place in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Found {
     /// The flow was known.
@@ -68,23 +68,23 @@ impl FlowTable {
         flow >= self.sets * WAYS
     }
 
-    /// How many packets were treated as another flow's for want of room.
+    /// Number of packets that were treated as another flow's because the set was full.
     pub(crate) const fn shared(&self) -> u64 {
         self.shared
     }
 
-    /// Who `flow` is to observers.
+    /// The identity of `flow` for observers.
     pub(crate) fn id(&self, flow: usize) -> FlowId {
         self.entries[flow].id
     }
 
-    /// The flow of the packet with `hash` that comes `now`; it is active from now on. `waits(flow)`
-    /// says whether something of `flow` waits.
+    /// The flow of the packet with `hash` that comes `now`; it is active from now on.
+    /// `waits(flow)`: packets of `flow` wait.
     ///
-    /// Those for whom a full set has no room are its guests, and are one flow together, which stays
-    /// new: nobody's age and class say anything about them, nor they about anybody's. While packets
-    /// of guests wait, unknown flows of the set go on being guests although there may be room again,
-    /// because otherwise they could overtake themselves.
+    /// Flows for which a full set has no room are its guests. They count as one flow that stays
+    /// new: other flows' age and class say nothing about them, nor theirs about others. While
+    /// packets of guests wait, unknown flows of the set go on being guests although there may be
+    /// room again, because otherwise they could overtake themselves.
     // In place, so that `waits` is too.
     #[inline]
     pub(crate) fn find(
@@ -128,8 +128,8 @@ impl FlowTable {
         found
     }
 
-    /// Makes room for the flow with `hash`, where its set is full and does not know it: forgets the flow
-    /// that has been inactive longest of those of which nothing `waits`.
+    /// Makes room for the flow with `hash` if its set is full and does not know it: forgets the
+    /// flow that has been inactive longest among those without packets queued (see `waits`).
     pub(crate) fn make_room(&mut self, hash: u32, waits: impl Fn(usize) -> bool) {
         let index = ((u64::from(hash) * self.sets as u64) >> 32) as usize;
         let first = index * WAYS;
@@ -160,12 +160,12 @@ impl FlowTable {
         (now.since(entry.last_active) >= idle).then_some(self.by_activity.head() as usize)
     }
 
-    /// For how long no packet of `flow` came or left.
+    /// The time since the last arrival or departure of `flow`.
     pub(crate) fn silence(&self, now: Instant, flow: usize) -> Duration {
         now.since(self.entries[flow].last_active)
     }
 
-    /// Since when the flow that has been inactive longest is; `now` where there is none.
+    /// The last activity of the flow that has been inactive longest; `now` if there is none.
     pub(crate) fn idle_since(&self, now: Instant) -> Instant {
         let entry = self.entries.get(self.by_activity.head() as usize);
         entry.map_or(now, |entry| entry.last_active)
@@ -241,13 +241,13 @@ mod tests {
     fn room_is_made_of_what_is_inactive_longest() {
         let mut table = FlowTable::new(8);
         for hash in 0..8 {
-            // Where nothing is full, nothing is forgotten.
+            // If no set is full, no flow is forgotten.
             table.make_room(hash, |_| false);
             table.find(at(u64::from(hash)), hash, FlowId(hash), |_| false);
         }
         table.make_room(3, |_| false);
         assert_eq!(table.active().count(), 8);
-        // Something of the first two waits.
+        // Packets of the first two wait.
         table.make_room(99, |flow| flow < 2);
         let found = table.find(at(9), 99, FlowId(99), |_| false);
         assert_eq!(found, Found::Fresh(2));

@@ -1,7 +1,7 @@
 //! `pfifo` and `bfifo`: one queue, first in, first out, dropping arrivals when full.
 //!
-//! Principles: none but order. What every other discipline is compared with.
-//! Not for: anything that shares the link with a sender that fills buffers.
+//! Principles: only order. The reference for every other discipline. Not for: anything that shares
+//! the link with a sender that fills buffers.
 //!
 //! The kernel's `net/sched/sch_fifo.c`.
 
@@ -62,7 +62,7 @@ const ABOUT: &str = "Packets leave in the order in which they came; an arrival t
     queue full is dropped.\n\nNot for links that a call shares with downloads: whoever fills the \
     buffer decides everyone's delay.";
 
-/// What distinguishes the two FIFOs: how they count.
+/// The difference between the two FIFOs: the unit of their limit.
 pub trait FifoLimit: Send {
     /// The defaults, with the buffer that the link's owner gave.
     fn from_env(env: &Env) -> Self;

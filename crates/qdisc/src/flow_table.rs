@@ -2,8 +2,8 @@
 //!
 //! Principles: a fixed number of buckets, so that no packet costs an allocation; flows whose hashes
 //! fall together share a queue (RFC 8290, section 4.1). Buckets take turns by [deficit round
-//! robin](crate::drr), newly active ones first. When there is no room, packets go from the head of
-//! the bucket that holds most bytes, so that whoever fills the buffer pays.
+//! robin](crate::drr), newly active ones first. When the table is full, packets are dropped at the
+//! head of the bucket that holds most bytes, so that the flow that fills the buffer pays.
 //!
 //! Linux finds that bucket by looking at all of them. Here each block of 32 buckets has a peak that no
 //! bucket in it exceeds: raised by arrivals, and corrected only when it is the highest and turns out
@@ -14,13 +14,13 @@ use crate::pool::{Fifo, Pool};
 use crate::{Backlog, DropReason, Observer, Packet};
 use units::{Instant, Refusal};
 
-/// Kernel memory of a packet beside its bytes: what Linux's `SKB_TRUESIZE` adds for `sk_buff` and
-/// `skb_shared_info` on a 64-bit machine.
+/// Kernel memory of a packet in addition to its bytes: the overhead that Linux's `SKB_TRUESIZE`
+/// adds for `sk_buff` and `skb_shared_info` on a 64-bit machine.
 pub(crate) const OVERHEAD: u64 = 576;
 /// Buckets that have a peak together.
 const BLOCK: usize = 32;
 
-/// What may wait in a [`FlowTable`], and how it is brought back to that.
+/// The limits of a [`FlowTable`], and how they are enforced.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     /// Packets.
@@ -63,8 +63,7 @@ impl<P> FlowTable<P> {
 
     /// Checks that a change of parameters leaves the number of buckets alone, as Linux asks.
     ///
-    /// # Errors
-    /// If `flows` is not what it was.
+    /// # Errors If `flows` differs from the current number.
     pub fn keep_flows(&self, flows: u32) -> Result<(), Refusal> {
         if flows as usize == self.buckets.len() {
             return Ok(());
@@ -74,12 +73,12 @@ impl<P> FlowTable<P> {
         ))
     }
 
-    /// What waits in all buckets.
+    /// The backlog of all buckets.
     pub const fn backlog(&self) -> Backlog {
         self.backlog
     }
 
-    /// What waits in `bucket`.
+    /// The backlog of `bucket`.
     pub fn waits_in(&self, bucket: u32) -> Backlog {
         self.buckets[bucket as usize].backlog()
     }
@@ -91,7 +90,7 @@ impl<P> FlowTable<P> {
 
     /// Appends a packet to the bucket of its hash, which it returns. A bucket that was idle starts
     /// with `quantum` bytes to send.
-    // In place: calls and copies are some percent of what a packet costs.
+    // In place: calls and copies are some percent of the cost of a packet.
     #[inline]
     pub fn push(&mut self, now: Instant, packet: Packet<P>, quantum: u32) -> u32 {
         let bucket = self.bucket(packet.hash);
@@ -104,8 +103,8 @@ impl<P> FlowTable<P> {
         bucket
     }
 
-    /// The next packet in turn. `take` takes it from the bucket that it is told, by way of
-    /// [`pop`](FlowTable::pop); where it finds none, the turn goes on.
+    /// The next packet in turn. `take` takes it from the given bucket by way of
+    /// [`pop`](FlowTable::pop); if it finds none, the turn goes on.
     #[inline]
     pub fn dequeue(
         &mut self,
@@ -132,8 +131,8 @@ impl<P> FlowTable<P> {
 
     /// If an arrival in bucket `newest` left more than `limits` allow: drops from the head of the
     /// fattest bucket, until half of its bytes or a batch is gone, and returns that bucket and the
-    /// number of packets (`fq_codel_drop`). One batch is nearly always enough; call again until
-    /// there is nothing to do.
+    /// number of packets (`fq_codel_drop`). One batch is nearly always enough; call again until it
+    /// returns none.
     #[inline]
     pub fn drop_batch(
         &mut self,

@@ -2,13 +2,13 @@
 //!
 //! Principles: as in RFC 8290. Flows are hashed into buckets; buckets take turns by deficit round
 //! robin, those that just became active first; the head of each is under CoDel, by default marking
-//! where a sender understands ECN. When full, half of the fattest flow goes, 64 packets at most.
-//! Not for: a call that has to keep its rate when many flows arrive at once. Its share becomes one
-//! among many within a round trip.
+//! where a sender understands ECN. When full, half of the fattest flow is dropped, 64 packets at
+//! most. Not for: a call that has to keep its rate when many flows arrive at once. Its share
+//! becomes one among many within a round trip.
 //!
 //! Linux's `net/sched/sch_fq_codel.c`, decision by decision, with two differences: after an arrival
-//! it drops batches until the memory limit holds (Linux drops one batch and hopes), and a smaller
-//! limit is met by dropping from the fattest flow (Linux drops whatever it would have sent).
+//! it drops batches until the memory limit holds (Linux drops one batch only), and a smaller limit
+//! is met by dropping from the fattest flow (Linux drops the packets it would have sent next).
 
 use crate::codel::{Codel, Config, Queue, Threshold};
 use crate::flow_table::{FlowTable, Limits};
@@ -268,9 +268,9 @@ mod tests {
 
     /// In Linux, and so here, CoDel leaves a flow alone while all flows together have no more than
     /// one packet waiting, not while its own queue is that short. Every packet is a quantum: turns
-    /// alternate. At 1 s both flows are above the target, at 2 s they have been for an interval: the
-    /// sparse flow's last packet goes, although its own queue is empty behind it, and the turn passes
-    /// to the bulk flow, which is dropped from as well.
+    /// alternate. At 1 s both flows are above the target, at 2 s they have been for an interval:
+    /// the sparse flow's last packet is dropped, although its own queue is empty behind it, and the
+    /// turn passes to the bulk flow, which is dropped from as well.
     #[test]
     fn the_backlog_that_codel_looks_at_is_everyones() {
         let (mut queue, mut log) = (fq_codel(&[]), flows());

@@ -1,10 +1,11 @@
 //! `fq_fifo`: flows take turns, each with a first-in-first-out queue of its own.
 //!
-//! Principles: fair queuing and nothing else. This is the Confucius paper's "FQ" and "FQ+FIFO", fair
-//! queuing without the AQM; the paper says no more, so it is [`fq_codel`](crate::fq_codel) minus
-//! CoDel: the same buckets, turns for new and old flows, and drops from the fattest flow when full.
-//! The difference between the two is then what CoDel does.
-//! Not for: flows that fill buffers and mind the delay. A flow's queue is as long as it makes it.
+//! Principles: fair queuing and nothing else. This is the Confucius paper's "FQ" and "FQ+FIFO",
+//! fair queuing without the AQM; the paper has no further details, so it is
+//! [`fq_codel`](crate::fq_codel) minus CoDel: the same buckets, turns for new and old flows, and
+//! drops from the fattest flow when full. The difference between the two is then the effect of
+//! CoDel. Not for: flows that fill buffers and mind the delay. A flow's queue is as long as it
+//! makes it.
 
 use crate::flow_table::{FlowTable, Limits};
 use crate::{Backlog, Discipline, Env, Observer, Packet, Qdisc};

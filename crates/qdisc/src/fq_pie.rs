@@ -8,8 +8,8 @@
 //! Linux's `net/sched/sch_fq_pie.c`, decision by decision. Linux updates the probabilities of all
 //! buckets every `tupdate`; here a bucket makes up for its updates when one of its packets comes or
 //! leaves, with the same result. Two differences: the memory limit refuses arrivals (Linux only
-//! counts them), and a smaller limit is met by dropping from the fattest flow (Linux drops whatever it
-//! would have sent).
+//! counts them), and a smaller limit is met by dropping from the fattest flow (Linux drops the
+//! packets it would have sent next).
 
 use crate::flow_table::{FlowTable, Limits};
 use crate::periodic::Periodic;
@@ -224,8 +224,8 @@ mod tests {
         }
     }
 
-    /// 11 packets for 9 that leave: two of 11 have to go, of the bulk flow alone. That is more than
-    /// 10 %, so that marks do not last.
+    /// 11 packets for 9 that leave: two of 11 have to be dropped, of the bulk flow alone. That is
+    /// more than 10 %, so that marks do not last.
     #[test]
     fn only_the_standing_flow_is_dropped_from() {
         for (ecn, set) in [

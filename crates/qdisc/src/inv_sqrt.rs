@@ -20,7 +20,7 @@ const INV_SQRT: [u32; 16] = [
     1_108_955_788,
 ];
 
-/// `1/sqrt(count)` as a fraction of 2^32, where `neighbour` is that of a count next to it.
+/// `1/sqrt(count)` as a fraction of 2^32, given the value `neighbour` for a count next to it.
 pub(crate) fn of(count: u32, neighbour: u32) -> u32 {
     match INV_SQRT.get(count as usize) {
         Some(&known) => known,
@@ -48,7 +48,7 @@ mod tests {
             inv_sqrt = of(count, inv_sqrt);
             let exact = 4_294_967_296.0 / f64::from(count).sqrt();
             let error = (f64::from(inv_sqrt) / exact - 1.0).abs();
-            // A step from 15 to 16 is 2 % off, half of the square of which remains.
+            // A step from 15 to 16 is 2 % off; half of the square of that remains.
             assert!(error < 2e-3, "{count}: {error}");
         }
     }

@@ -1,7 +1,7 @@
-//! Two bounded first-in-first-out queues, by what the end host claims about its packets.
+//! Two bounded first-in-first-out queues, chosen by the end host's label of the packet.
 //!
-//! What `prio` and `cbq` share: real-time packets in one class, all
-//! others, labelled or not, in the other. Who goes next is theirs to say.
+//! The common part of `prio` and `cbq`: real-time packets in one class, all others, labelled or
+//! not, in the other. The disciplines decide which class sends next.
 
 use crate::{Backlog, DropReason, Label, Observer, Packet};
 use std::collections::VecDeque;
@@ -29,7 +29,7 @@ impl<P> Default for Labelled<P> {
 }
 
 impl<P> Labelled<P> {
-    /// Appends a packet to its class, and says which one that is. A class that already holds `limit`
+    /// Appends a packet to its class, and returns the class. A class that already holds `limit`
     /// packets refuses it.
     pub fn push(
         &mut self,
@@ -71,7 +71,7 @@ impl<P> Labelled<P> {
         }
     }
 
-    /// What waits in both classes.
+    /// The backlog of both classes.
     pub const fn backlog(&self) -> Backlog {
         self.backlog
     }

@@ -1,8 +1,8 @@
 //! Queue disciplines as pure state machines.
 //!
 //! Every call takes `now`; nothing in here reads a clock, does I/O, or allocates per packet once
-//! its buffers have grown to their high-water mark. What happens to a packet on the way comes out
-//! through the [`Observer`] that the caller passes.
+//! its buffers have grown to their high-water mark. The fate of packets is reported to the
+//! [`Observer`] that the caller passes.
 //!
 //! A discipline is one file: principles, parameters, code, tests. It is known to the rest of the
 //! project by one line in [`registry`]. One that contains others gets them built, and keeps them in
@@ -62,30 +62,31 @@ use units::{Instant, Refusal};
 
 /// A queue discipline holding packets with payloads of type `P`.
 ///
-/// Packets of one flow leave in the order in which they came, unless [`order`](Qdisc::order) says
-/// otherwise. A packet that is handed in comes out exactly once: through [`dequeue`](Qdisc::dequeue) or through [`Observer::dropped`].
+/// Packets of one flow leave in the order in which they came, unless [`order`](Qdisc::order)
+/// differs. A packet that is handed in comes out exactly once: through [`dequeue`](Qdisc::dequeue)
+/// or through [`Observer::dropped`].
 pub trait Qdisc<P>: Send {
-    /// Takes a packet that arrives `now`. Drops, of this packet or of others, go to `observer`.
+    /// Takes a packet that arrives `now`. Drops, of this packet or of others, are reported to
+    /// `observer`.
     fn enqueue(&mut self, now: Instant, packet: Packet<P>, observer: &mut dyn Observer<P>);
 
     /// The next packet to send `now`, if any may be sent.
     fn dequeue(&mut self, now: Instant, observer: &mut dyn Observer<P>) -> Option<Packet<P>>;
 
     /// When to call [`dequeue`](Qdisc::dequeue) again after it returned nothing although packets
-    /// wait. A work-conserving discipline never makes anyone wait and keeps the default.
+    /// wait. A work-conserving discipline never delays packets and keeps the default.
     fn next_wake(&self, _now: Instant) -> Option<Instant> {
         None
     }
 
-    /// What is queued.
+    /// The packets queued.
     fn backlog(&self) -> Backlog;
 
-    /// Changes parameters while packets wait. Packets are dropped only where a new limit leaves no
-    /// room for them. A composite changes its own: what it contains keeps what it was built with, and
-    /// a setting of a child is refused as unknown.
+    /// Changes parameters while packets wait. Packets are dropped only if a new limit leaves no
+    /// room for them. A composite changes its own parameters only: its children keep theirs, and a
+    /// setting of a child is refused as unknown.
     ///
-    /// # Errors
-    /// If a setting is refused; then nothing has changed.
+    /// # Errors If a setting is refused; parameters are then unchanged.
     fn change(
         &mut self,
         now: Instant,
@@ -96,22 +97,22 @@ pub trait Qdisc<P>: Send {
     /// Current parameters, as a user would write them.
     fn params(&self) -> Vec<(&'static str, String)>;
 
-    /// Names of the classes that [`Observer::moved`] speaks of; empty where there are none.
+    /// Names of the classes that [`Observer::moved`] reports; empty if there are none.
     fn classes(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// What passed each of the disciplines that this one contains; empty where it contains none.
+    /// Counters of the disciplines that this one contains; empty if it contains none.
     fn children(&self) -> Vec<ChildStats> {
         Vec::new()
     }
 
-    /// How many bands it puts packets into by [`Packet::band`]; 0 where it does not look at that.
+    /// Number of bands into which it puts packets by [`Packet::band`]; 0 if it does not use that.
     fn bands(&self) -> usize {
         0
     }
 
-    /// What is promised about the order of a flow's packets.
+    /// The guarantee about the order of a flow's packets.
     fn order(&self) -> Order {
         Order::Flow
     }
@@ -120,17 +121,17 @@ pub trait Qdisc<P>: Send {
 /// The order in which packets of one flow leave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// That in which they came.
+    /// The order of arrival.
     Flow,
-    /// That in which they came, among those with the same [`Label`]: the label decides about the
-    /// queue, and a sender who labels some of a flow's packets only asks for them to overtake.
+    /// The order of arrival, among those with the same [`Label`]: the label decides about the
+    /// queue, and a sender that labels some of a flow's packets only asks for them to overtake.
     FlowAndLabel,
-    /// That in which they came, among those with the same [`Label`] and [`Ecn`] field: these decide
+    /// The order of arrival, among those with the same [`Label`] and [`Ecn`] field: these decide
     /// about the queue.
     FlowLabelAndEcn,
-    /// That in which they came, among those with the same code point, for the same reason.
+    /// The order of arrival, among those with the same code point, for the same reason.
     FlowAndDscp,
-    /// None: a flow that changes its band overtakes what waits in the one that it left.
+    /// None: a flow that changes its band overtakes its packets in the one that it left.
     None,
 }
 
@@ -145,7 +146,7 @@ pub enum DropReason {
     Tail,
     /// No room: a packet of another flow, or an older one, was dropped instead.
     Overlimit,
-    /// An AQM's decision, to tell the sender of a standing queue.
+    /// An AQM's decision, to signal a standing queue to the sender.
     Congestion,
     /// A change of parameters left no room.
     Change,
@@ -163,7 +164,7 @@ impl DropReason {
     }
 }
 
-/// Who is told what a discipline does. The defaults ignore what they are told.
+/// Receives the events of a discipline. The defaults ignore them.
 pub trait Observer<P> {
     /// A packet was dropped; it is handed back, so that its owner can free the payload.
     fn dropped(&mut self, _now: Instant, _packet: Packet<P>, _reason: DropReason) {}

@@ -1,4 +1,4 @@
-//! What a discipline can see of a packet.
+//! The view that a discipline has of a packet.
 
 use units::{Ecn, FlowId, Instant};
 
@@ -7,20 +7,20 @@ use units::{Ecn, FlowId, Instant};
 pub struct Packet<P> {
     /// Length in bytes, IP header included.
     pub len: u32,
-    /// Whose packet it is. Only for telling observers: a discipline separates flows by `hash`.
+    /// The flow of the packet. Only for observers: a discipline separates flows by `hash`.
     pub flow: FlowId,
-    /// Hash of the flow's addresses and ports, salted by whoever made it (`skb_get_hash_perturb`).
+    /// Hash of the flow's addresses and ports, salted by its creator (`skb_get_hash_perturb`).
     pub hash: u32,
     /// Hashes of the flow's addresses, each by itself.
     pub hosts: Hosts,
     /// The Differentiated Services code point (RFC 2474), 0 to 63.
     pub dscp: u8,
-    /// The band that this host wants it in, from 1 on; 0 where it has not said. It does not leave the
-    /// host (Linux: the minor number of `skb->priority`). Only disciplines that say so may read it.
+    /// The band that this host chose for it, from 1 on; 0 if it has not. It does not leave the host
+    /// (Linux: the minor number of `skb->priority`). Only disciplines that document it may read it.
     pub band: u8,
     /// The ECN field.
     pub ecn: Ecn,
-    /// What the end host claims about the packet. Only disciplines that say so may read it.
+    /// The end host's claim about the packet. Only disciplines that document it may read it.
     pub label: Label,
     /// When it was enqueued; set by [`Pool::push`](crate::pool::Pool::push) or the discipline.
     pub arrived: Instant,
@@ -28,7 +28,7 @@ pub struct Packet<P> {
     pub payload: P,
 }
 
-/// Hashes of a packet's two addresses, salted by whoever made them. Equal hashes are one host.
+/// Hashes of a packet's two addresses, salted by their creator. Equal hashes are one host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Hosts {
     /// Of the sender's address.
@@ -45,12 +45,12 @@ pub enum Label {
     None,
     /// Delay-sensitive.
     RealTime,
-    /// Everything else, said aloud.
+    /// All other traffic, explicitly.
     Bulk,
 }
 
 impl<P> Packet<P> {
-    /// Marks the packet as having met congestion; false where its sender would not understand.
+    /// Marks the packet as having met congestion; false if its sender is not capable of it.
     pub fn mark(&mut self) -> bool {
         let capable = self.ecn != Ecn::NotCapable;
         if capable {
@@ -60,7 +60,7 @@ impl<P> Packet<P> {
     }
 }
 
-/// What waits in a queue.
+/// The packets and bytes queued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Backlog {
     /// Packets.
@@ -82,7 +82,7 @@ impl Backlog {
         self.bytes -= u64::from(len);
     }
 
-    /// Nothing waits.
+    /// No packets wait.
     pub const fn is_empty(&self) -> bool {
         self.packets == 0
     }

@@ -40,7 +40,7 @@ impl Periodic {
         self.first.unwrap_or(Instant::NEVER) + self.period * index
     }
 
-    /// From `now` on the period is another one. The next firing stays where it is, and is number 0.
+    /// Sets another period from `now` on. The next firing stays where it is, and is number 0.
     pub fn change(&mut self, now: Instant, period: Duration) {
         let next = self.fired(now);
         self.first = Some(self.at(next));

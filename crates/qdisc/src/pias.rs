@@ -1,19 +1,20 @@
-//! `pias`: the fewer bytes a flow has sent, the sooner it goes.
+//! `pias`: priority falls with the bytes that a flow has sent.
 //!
 //! Principles: W. Bai et al., "Information-Agnostic Flow Scheduling for Commodity Data Centers",
-//! NSDI 2015 (PIAS), the Confucius paper's "SJF". Shortest job first without knowing any size: flows
-//! begin in the highest of up to eight priorities and sink by one with each threshold that their
-//! bytes cross (a multi-level feedback queue); a priority sends only while all higher ones are empty.
-//! Not for: a call beside pages. It is the longest job of all, and soon goes last.
+//! NSDI 2015 (PIAS), the Confucius paper's "SJF". Shortest job first without knowing any size:
+//! flows begin in the highest of up to eight priorities and sink by one with each threshold that
+//! their bytes cross (a multi-level feedback queue); a priority sends only while all higher ones
+//! are empty. Not for: a call next to pages. It is the longest job of all, and soon goes last.
 //!
 //! From the authors' software (PIAS-Software): its thresholds for eight priorities, and one limit
-//! for all queues, dropping arrivals, from its `sch_pias` (which counts bytes, here packets). What
-//! differs, since there the sender's kernel counts bytes and knows connections:
+//! for all queues, dropping arrivals, from its `sch_pias` (which counts bytes, here packets).
+//! Differences, since there the sender's kernel counts bytes and knows connections:
 //!
 //! - bytes are those of IP packets as they arrive, retransmissions and headers included;
-//! - flows are told apart by hash in a fixed table, and two that fall on one slot count as one;
-//! - a flow of which nothing came for `idle` and nothing waits starts anew. There a connection ends
-//!   with its FIN, and a starved one starts anew after consecutive timeouts, which are such pauses;
+//! - flows are told apart by hash in a fixed table, and two that share a slot count as one;
+//! - a flow with no packets queued that has been silent for `idle` starts anew. There a connection
+//!   ends with its FIN, and a starved one starts anew after consecutive timeouts, which are such
+//!   pauses;
 //! - its ECN threshold, which is meant for DCTCP, is left out.
 
 use crate::ages::Ages;
@@ -94,7 +95,7 @@ impl<P> Pias<P> {
 
 impl<P: Send> Qdisc<P> for Pias<P> {
     fn enqueue(&mut self, now: Instant, packet: Packet<P>, observer: &mut dyn Observer<P>) {
-        // What is refused was sent all the same: the sender's kernel counts it before any queue
+        // Refused packets count as sent: the sender's kernel counts them before any queue
         // (PIAS-Software pias4/netfilter.c).
         let PiasParams {
             thresholds, idle, ..
@@ -130,7 +131,7 @@ impl<P: Send> Qdisc<P> for Pias<P> {
         params.apply(settings)?;
         self.ages.keep_slots(params.flows)?;
         self.params = params;
-        // The least important packets go.
+        // Drops the least important packets.
         while self.backlog.packets > self.params.limit
             && let Some(packet) = (0..=MAX_THRESHOLDS).rev().find_map(|p| self.pop(p))
         {
@@ -190,7 +191,7 @@ mod tests {
         let mut bench = Bench::new(&THREE);
         bench.put("AAAAAABCCC");
         assert_eq!(bench.take(3), "AAB");
-        // D's first packet goes before everything that is lower.
+        // D's first packet goes before all lower ones.
         bench.put("DCC");
         // 0: C C D; 1: A A C C; 2: A A C.
         assert_eq!(bench.take(20), "CCDAACCAAC");
@@ -225,7 +226,7 @@ mod tests {
     }
 
     /// With a threshold of 1 MB instead of 2000 and 4000 bytes, A's next packet would overtake the
-    /// one that waits in the lowest priority; C, of which none waits, does rise.
+    /// one that waits in the lowest priority; C, which has none queued, does rise.
     #[test]
     fn new_thresholds_do_not_reorder_a_flow() {
         let mut bench = Bench::new(&THREE);
@@ -240,8 +241,8 @@ mod tests {
         assert_eq!(bench.take(5), "CBAA");
     }
 
-    /// Two of A's packets are in the lowest priority. An arrival that finds the buffer full is
-    /// refused, whoever it is; a smaller limit takes from the bottom.
+    /// Two of A's packets are in the lowest priority. An arrival of any flow that finds the buffer
+    /// full is refused; a smaller limit takes from the bottom.
     #[test]
     fn limits() {
         let set = [THREE[0], ("limit", "6")];

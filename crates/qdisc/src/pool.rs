@@ -40,17 +40,17 @@ impl Default for Fifo {
 }
 
 impl Fifo {
-    /// What waits in this list.
+    /// The backlog of this list.
     pub const fn backlog(&self) -> Backlog {
         self.backlog
     }
 
-    /// Nothing waits in this list.
+    /// Whether this list is empty.
     pub const fn is_empty(&self) -> bool {
         self.backlog.is_empty()
     }
 
-    /// The place of its oldest packet in the pool; no place where there is none.
+    /// The place of its oldest packet in the pool; no place if there is none.
     pub(crate) const fn head(&self) -> u32 {
         self.head
     }
@@ -73,7 +73,7 @@ impl<P> Pool<P> {
 
     /// Appends `packet` to `fifo`, stamping it with its arrival. The place that it has in the pool until
     /// it leaves.
-    // In place: calls and copies are some percent of what a packet costs.
+    // In place: calls and copies are some percent of the cost of a packet.
     #[inline]
     pub fn push(&mut self, fifo: &mut Fifo, now: Instant, mut packet: Packet<P>) -> u32 {
         packet.arrived = now;
@@ -89,7 +89,7 @@ impl<P> Pool<P> {
     }
 
     /// Takes the oldest packet of `fifo`.
-    // In place: calls and copies are some percent of what a packet costs.
+    // In place: calls and copies are some percent of the cost of a packet.
     #[inline]
     pub fn pop(&mut self, fifo: &mut Fifo) -> Option<Packet<P>> {
         let slot = self.slots.get_mut(fifo.head as usize)?;

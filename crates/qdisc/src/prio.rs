@@ -1,9 +1,9 @@
-//! `prio`: packets that are labelled as real-time go first, always.
+//! `prio`: packets labelled as real-time always go first.
 //!
 //! Principles: the Confucius paper's `StrictPriority` (sections 2.4 and 7.1), the bound on what a
 //! label can do for a call. Two bands, each first in, first out with a limit of its own; the second
-//! one sends only while the first one is empty. Reads [`Label`](crate::Label).
-//! Not for: a network whose end hosts decide about the label. Whoever labels most starves the rest.
+//! one sends only while the first one is empty. Reads [`Label`](crate::Label). Not for: a network
+//! whose end hosts decide about the label. The host that labels most starves the rest.
 //!
 //! Linux's `net/sched/sch_prio.c` with two bands of `pfifo` and the label as its filter. Packets of
 //! one flow with different labels overtake each other, as they do there.

@@ -1,17 +1,17 @@
 //! The disciplines by name.
 //!
-//! A discipline describes itself in a [`Discipline`] beside its code; [`Registry::builtin`] has one
-//! line for each. Another crate adds its own with [`Registry::add`].
+//! A discipline describes itself in a [`Discipline`] next to its code; [`Registry::builtin`] has
+//! one line for each. Another crate adds its own with [`Registry::add`].
 
 use crate::Qdisc;
 use units::choice::{Choice, Slot, filled};
 use units::param::{Settings, Spec};
 use units::{Rate, Refusal};
 
-/// What a discipline is told about the place where it is put.
+/// The place where a discipline is put, as far as it needs to know it.
 #[derive(Debug, Clone, Default)]
 pub struct Env {
-    /// The link's rate, where it is constant and known.
+    /// The link's rate, if it is constant and known.
     pub rate: Option<Rate>,
     /// The buffer that the link's owner gave; the default of a discipline's `limit`.
     pub limit: Option<Limit>,
@@ -22,9 +22,9 @@ pub struct Env {
 /// A buffer's size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
-    /// So many packets.
+    /// In packets.
     Packets(u32),
-    /// So many bytes.
+    /// In bytes.
     Bytes(u64),
 }
 
@@ -49,11 +49,11 @@ impl Limit {
     }
 }
 
-/// What a discipline is built from.
+/// The parts from which a discipline is built.
 pub struct Parts<'a, P> {
-    /// What the user set.
+    /// The user's settings.
     pub settings: &'a Settings,
-    /// Where it is put.
+    /// The place where it is put.
     pub env: &'a Env,
     children: Vec<Choice>,
     registry: &'a Registry<P>,
@@ -85,13 +85,13 @@ pub struct Discipline<P> {
     pub name: &'static str,
     /// One line.
     pub summary: &'static str,
-    /// Its principles and what it is not for: some sentences, separated by blank lines.
+    /// Its principles, and its limits: some sentences, separated by blank lines.
     pub about: &'static str,
-    /// Where it comes from.
+    /// Its source.
     pub source: &'static str,
     /// Its parameters.
     pub params: &'static [Spec],
-    /// What it contains; nothing, for most.
+    /// The disciplines it contains; none for most.
     pub children: &'static [Slot],
     /// Builds one.
     pub build: Build<P>,
@@ -115,11 +115,10 @@ impl<P: Send + 'static> Registry<P> {
         self.entries.iter().find(|entry| entry.name == name)
     }
 
-    /// Builds what is chosen, with what that contains.
+    /// Builds the chosen discipline and its children.
     ///
-    /// # Errors
-    /// If a name is unknown, a setting is refused, or something contains more than it can. The
-    /// message names the disciplines around the place.
+    /// # Errors If a name is unknown, a setting is refused, or a discipline has more children than
+    /// it can. The message names the disciplines around the place.
     pub fn build(&self, choice: &Choice, env: &Env) -> Result<Box<dyn Qdisc<P>>, Refusal> {
         self.build_at(choice, env, 1)
     }

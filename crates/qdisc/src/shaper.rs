@@ -1,4 +1,4 @@
-//! The shaper: what a packet takes of the link behind it, and when the next one is due.
+//! The shaper: the time a packet takes on the link behind it, and when the next one is due.
 //!
 //! There is no bucket and no burst: each packet moves the time of the next one by its own, and the
 //! time stands still only while packets wait for it (`cake_advance_shaper`).
@@ -11,7 +11,7 @@ use units::{Duration, Instant, ParseError, Rate};
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct Bandwidth(pub Option<Rate>);
 
-/// Slower than this, the thresholds of tins are nothing; faster is a mistake.
+/// The range of rates: below it the thresholds of tins are zero, above it a rate is a mistake.
 const BANDWIDTHS: (Rate, Rate) = (Rate::from_bits(8_000), Rate::from_bits(1_000_000_000_000));
 
 impl Value for Bandwidth {
@@ -96,7 +96,7 @@ impl fmt::Display for Atm {
     }
 }
 
-/// How long a byte takes, as `ns >> shift`; nothing at all where there is no limit.
+/// How long a byte takes, as `ns >> shift`; zero if there is no limit.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Pace {
     ns: u64,
@@ -140,7 +140,7 @@ impl Pace {
     }
 }
 
-/// What the link behind the shaper makes of a packet.
+/// The link-layer framing of a packet on the link behind the shaper.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Framing {
     overhead: i32,
@@ -149,7 +149,8 @@ pub(crate) struct Framing {
 }
 
 impl Framing {
-    /// A link that adds `overhead` to a packet, or takes `mpu` for it, and cuts it as `atm` says.
+    /// A link that adds `overhead` to a packet, or takes `mpu` for it, and cuts it into cells as
+    /// `atm` sets.
     pub(crate) const fn new(overhead: Overhead, mpu: u32, atm: Atm) -> Self {
         Framing {
             overhead: overhead.0,
@@ -182,7 +183,7 @@ pub(crate) struct Shaper {
 }
 
 impl Shaper {
-    /// A packet comes while none wait: time that was not used is gone.
+    /// A packet arrives while none wait: unused time is lost.
     pub(crate) fn wake_up(&mut self, now: Instant) {
         if self.next < now {
             self.next = now;
@@ -190,7 +191,7 @@ impl Shaper {
         }
     }
 
-    /// Until when nothing may leave, if it may not `now`.
+    /// The time until which no packet may leave, if it may not `now`.
     pub(crate) fn holds(&self, now: Instant) -> Option<Instant> {
         let due = self.next.min(self.failsafe);
         (due > now).then_some(due)
@@ -204,8 +205,8 @@ impl Shaper {
         self.failsafe = self.failsafe.max(from);
     }
 
-    /// Another rate from now on: what was sent at the former one does not keep a full packet waiting
-    /// for longer than one that is sent now, and nothing from before is made up for.
+    /// Sets another rate. Bytes sent at the former one do not delay a full packet for longer than
+    /// one that is sent now, and unused time from before is not made up for.
     pub(crate) fn change(&mut self, now: Instant, pace: Pace) {
         let due = now + pace.time(FULL);
         self.pace = pace;

@@ -1,6 +1,7 @@
-//! What tests of disciplines share: moments, settings, packets, and a witness of drops and marks.
+//! Shared parts of the disciplines' tests: moments, settings, packets, and a witness of drops and
+//! marks.
 //!
-//! Packets carry a number. Where it matters whose they are, flows are letters: `A` is flow 0.
+//! Packets carry a number. If the flow matters, flows are letters: `A` is flow 0.
 
 use crate::{Class, DropReason, Ecn, FlowId, Ignore, Label, Observer, Packet, Qdisc};
 use units::{Duration, Instant};
@@ -95,19 +96,19 @@ pub fn take(queue: &mut dyn Qdisc<u32>, now: Instant, n: usize) -> String {
     packets(queue, now, n).iter().map(letter).collect()
 }
 
-/// Keeps what is dropped and marked, under what a test knows packets by.
+/// Records drops and marks, under the test's own keys of packets.
 pub struct Log<K, P = u32> {
     key: fn(Instant, &Packet<P>) -> K,
-    /// What was dropped, and why.
+    /// The packets dropped, and why.
     pub dropped: Vec<(K, DropReason)>,
-    /// What was marked.
+    /// The packets marked.
     pub marked: Vec<K>,
     /// The moves of flows between classes.
     pub moved: Vec<(u32, Option<u8>, u8)>,
 }
 
 impl<K, P> Log<K, P> {
-    /// A log that knows packets by `key`.
+    /// A log that identifies packets by `key`.
     pub fn by(key: fn(Instant, &Packet<P>) -> K) -> Self {
         Log {
             key,
@@ -139,7 +140,7 @@ pub fn letters() -> Log<char> {
 }
 
 impl<P> Log<char, P> {
-    /// Who was dropped.
+    /// The packets dropped.
     pub fn who(&self) -> String {
         self.dropped.iter().map(|(letter, _)| *letter).collect()
     }

@@ -195,7 +195,7 @@ mod tests {
         }
     }
 
-    /// What is dropped within waits no longer: after a silence A is young again.
+    /// Packets dropped within no longer count as waiting: after a silence A is young again.
     #[test]
     fn drops_are_followed() {
         let cake = "cake,diffserv=diffserv3,memlimit=4kB";

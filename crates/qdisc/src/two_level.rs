@@ -5,11 +5,11 @@
 //! "Integrating CoDel and Age-Based Scheduling" (thesis, Ca' Foscari, 2025, sections 3.2.3 and 4.4)
 //! built it of Linux's `prio`, `nftables` and a qdisc in each of two bands. A flow that has sent at
 //! most `threshold` bytes is young; while packets of young flows wait, none of an old one is sent.
-//! More thresholds make more levels, which come closer to [`las`](crate::las) (section 3.2.3).
-//! Most flows are short and end young; what they gain, the few long ones pay.
-//! Not for: a call beside pages. It is the longest job of all, and soon goes last.
+//! More thresholds make more levels, which come closer to [`las`](crate::las) (section 3.2.3). Most
+//! flows are short and end young; the few long ones pay for their gain. Not for: a call next to
+//! pages. It is the longest job of all, and soon goes last.
 //!
-//! What is read into it:
+//! Interpretations:
 //!
 //! - Bytes are those of IP packets as they arrive, the packet's own included, dropped ones and
 //!   retransmissions too: `ct bytes` as a rule of nftables sees it. That counts both directions
@@ -109,7 +109,7 @@ impl<P: Send> Qdisc<P> for TwoLevel<P> {
     fn dequeue(&mut self, now: Instant, observer: &mut dyn Observer<P>) -> Option<Packet<P>> {
         let ages = &mut self.ages;
         let observer = &mut Leaving { ages, observer };
-        // A base that shapes may hold back what waits.
+        // A base that shapes may hold packets back.
         let mut levels = 0..self.params.threshold.levels();
         let packet = levels.find_map(|level| self.levels.dequeue(level, now, observer))?;
         self.ages.left(packet.hash);
@@ -158,7 +158,7 @@ impl<P: Send> Qdisc<P> for TwoLevel<P> {
     }
 }
 
-/// A level's name, and what serves it.
+/// A level's name, and its discipline.
 type Named<P> = (&'static str, Box<dyn Qdisc<P>>);
 
 /// A base for each level, from young to old.
@@ -171,7 +171,7 @@ fn named<P: Send + 'static>(
     names.map(|name| Ok((name, parts.child(0)?))).collect()
 }
 
-/// Knows of packets that are dropped within, which wait no longer.
+/// Accounts for packets that are dropped within, which no longer wait.
 pub(crate) struct Leaving<'a, P> {
     pub(crate) ages: &'a mut Ages,
     pub(crate) observer: &'a mut dyn Observer<P>,

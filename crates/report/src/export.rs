@@ -1,4 +1,4 @@
-//! What others read: one JSON document, CSV, and a folder with everything.
+//! Output for other programs: one JSON document, CSV, and a folder with everything.
 
 use crate::plots;
 pub use crate::tables::rows;
@@ -38,7 +38,7 @@ pub fn quoted(field: &str) -> String {
     }
 }
 
-/// All figures as CSV, one a line: what it is of, its name, the figure, its value. A figure that
+/// All figures as CSV, one a line: the subject, its name, the figure, its value. A figure that
 /// could not be observed has an empty value.
 ///
 /// # Errors
@@ -113,12 +113,12 @@ fn figures(path: &str, value: &serde_json::Value) -> Vec<(String, String)> {
     }
 }
 
-/// What files of a run are called: its place among the results, from 0, its discipline and its seed.
+/// The name of a run's files: its place among the results, from 0, its discipline and its seed.
 pub fn run_name(place: usize, discipline: &str, seed: u64) -> String {
     format!("{place:03}-{}-seed{seed}", plain(discipline))
 }
 
-/// What a folder has of all runs.
+/// Files of a folder for all runs.
 const OF_ALL: [&str; 4] = [
     "results.json",
     "results.csv",
@@ -127,10 +127,10 @@ const OF_ALL: [&str; 4] = [
 ];
 /// Where it has plots.
 pub const PLOTS: &str = "plots";
-/// What a folder has of one.
+/// Files of a folder for one run.
 const OF_ONE: [&str; 4] = ["frames.csv", "share.csv", "sojourn.csv", "classes.csv"];
 
-/// Removes what an earlier call of [`folder`] wrote into `folder`, and nothing else.
+/// Removes the files that an earlier call of [`folder`] wrote into `folder`, and nothing else.
 fn forget(folder: &Path) -> io::Result<()> {
     let remove = |path: &Path| match std::fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -148,7 +148,7 @@ fn forget(folder: &Path) -> io::Result<()> {
         OF_ONE
             .iter()
             .try_for_each(|name| remove(&entry.path().join(name)))?;
-        // What else somebody put there stays.
+        // Other files in it stay.
         _ = std::fs::remove_dir(entry.path());
     }
     Ok(())

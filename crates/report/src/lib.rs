@@ -1,10 +1,10 @@
-//! Tables, plots and pages: what came of runs, for people and for other programs.
+//! Tables, plots and pages: the results of runs, for people and for other programs.
 //!
 //! [`summarize`] puts one line under each discipline; [`html`] draws a report; [`export`] writes JSON,
 //! CSV and a folder with everything, [`plots`] the plots as files; [`taps`] write a run down while it
 //! goes. It knows results and events, and no engine.
 //!
-//! Not for: deciding what to run, or whether a claim holds (`reproduce`); saying what a figure means
+//! Not for: deciding what to run, or whether a claim holds (`reproduce`); the meaning of a figure
 //! (`measure`).
 
 #![deny(missing_docs)]

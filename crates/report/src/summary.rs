@@ -5,7 +5,7 @@ use measure::metric::{Column, Metric, Observed, Registry};
 use measure::{RunResult, Units, WITHOUT};
 use std::collections::BTreeMap;
 
-/// What all runs of one discipline come to.
+/// The summary of all runs of one discipline.
 #[derive(Debug, Clone)]
 pub struct Summary {
     /// The discipline, with its settings.
@@ -29,7 +29,7 @@ struct Figure {
 }
 
 impl Summary {
-    /// What the runs come to in `metric`; none where it has no column, or no run has a value.
+    /// The estimate of `metric`; none if it has no column, or no run has a value.
     pub fn get(&self, metric: &Metric) -> Option<Estimate> {
         self.figures.get(metric.name).map(|figure| figure.estimate)
     }

@@ -23,7 +23,7 @@ pub(crate) fn text(table: csv::Writer<Vec<u8>>) -> io::Result<String> {
     String::from_utf8(bytes).map_err(io::Error::other)
 }
 
-/// A name of which nothing is special in the name of a file.
+/// A name without special characters in the name of a file.
 pub(crate) fn plain(name: &str) -> String {
     let kept = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     name.chars()

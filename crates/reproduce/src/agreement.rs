@@ -23,11 +23,11 @@ use measure::{Engine, RunResult, Units};
 use scenario::Names;
 use serde::Serialize;
 
-/// What came of a comparison.
+/// The outcome of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// The 95 % interval of the difference lies within what is allowed.
+    /// The 95 % interval of the difference lies within the allowed range.
     Agrees,
     /// It lies outside.
     Differs,
@@ -64,15 +64,15 @@ pub struct Row {
     pub pairs: usize,
     /// The complement of the least confidence with which it would be decided.
     pub p: f64,
-    /// What came of it.
+    /// The outcome.
     pub verdict: Verdict,
     /// How many pairs would probably decide it; null where it is decided, or that cannot be told.
     pub needed: Option<u64>,
 }
 
-/// Runs `experiment` through both `engines`, or takes what was kept of their runs, and compares: the
-/// first is judged, the second is believed. What one of them does not observe, and what is zero in all
-/// runs of both, is left out. Verdicts stand alone: see [`judged_together`].
+/// Runs `experiment` through both `engines`, or takes the stored results, and compares: the first
+/// is judged, the second is the reference. Figures that one of them does not observe, or that are
+/// zero in all runs of both, are left out. Verdicts stand alone: see [`judged_together`].
 ///
 /// # Errors
 /// See [`Error`].
@@ -136,7 +136,8 @@ fn row(figure: &Figure, sides: [&[RunResult]; 2], metrics: &Registry) -> Option<
     let mean = |side: &[Vec<f64>]| estimate::estimate(Statistic::Mean, side);
     let means = [mean(&ours)?.value, mean(&witness)?.value];
     let allowed = figure.near.allowed(means[1]);
-    // What is the same in so many pairs has no spread to make an interval of, and needs none.
+    // A value that is the same in so many pairs has no spread to make an interval of, and needs
+    // none.
     let same = ours.len() >= LEAST_ALIKE && ours == witness;
     let difference = |level| {
         let sides = [&ours[..], &witness[..]];
@@ -195,7 +196,7 @@ impl Near {
     }
 }
 
-/// What the difference that was `found` says; nothing where its interval reaches over a border.
+/// The verdict on the difference `found`; none if its interval reaches over a border.
 fn judged(found: &Estimate, allowed: f64) -> Option<Verdict> {
     let (low, high) = found.ci95?;
     if -allowed <= low && high <= allowed {

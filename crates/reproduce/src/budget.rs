@@ -1,21 +1,22 @@
-//! How often each experiment is run: fixed before it is, from what a pilot of it took and how its
-//! values spread.
+//! The number of runs of each experiment: fixed in advance, from the run time of a pilot and the
+//! spread of its values.
 //!
-//! Every experiment first gets what it cannot do without; what is left of the time goes, step by step,
-//! to where it decides most claims a second. That a claim needs so many units is a guess from a few of
-//! them (Stein's two-stage sample), so half as many again are taken. Seeds on the same trace count
-//! as units of their own here, which is too hopeful where traces differ more than seeds do.
+//! Every experiment first gets its minimum; the rest of the time goes, step by step, to the
+//! experiment where it decides most claims a second. That a claim needs so many units is a guess
+//! from a few of them (Stein's two-stage sample), so half as many again are taken. Seeds on the
+//! same trace count as units of their own here, which is too optimistic if traces differ more than
+//! seeds do.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use units::Refusal;
 
-/// What a pilot of an experiment found.
+/// The result of an experiment's pilot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pilot {
     /// The experiment's name.
     pub id: String,
-    /// What its calls were: the name of a preset.
+    /// The kind of its calls: the name of a preset.
     pub calls: String,
     /// Units that one seed gives: traces, or one.
     pub units: u64,

@@ -85,7 +85,8 @@ fn replace(set: &mut Settings, path: &str) {
     }
 }
 
-/// What the library has of a control: its own Copa and GCC, and ns-3's BBR, which is version 1.
+/// The library's counterpart of a control: its own Copa and GCC, and ns-3's BBR, which is version
+/// 1.
 fn library(control: &str) -> String {
     match control {
         "copa" => "copa_library".to_owned(),

@@ -1,4 +1,4 @@
-//! A sentence of a paper as a check, and what came of it.
+//! A sentence of a paper as a check, and its outcome.
 
 mod never;
 mod range;
@@ -27,7 +27,7 @@ pub struct Claim {
     /// Where the paper says it; otherwise where it has the experiment.
     #[serde(default)]
     pub paper: Option<String>,
-    /// What is claimed.
+    /// The claim.
     pub statement: String,
     /// The published value, in words.
     pub published: String,
@@ -37,7 +37,7 @@ pub struct Claim {
     /// The metric of the runs.
     #[serde(default)]
     pub metric: Option<String>,
-    /// What becomes of its values; the mean if not said.
+    /// The statistic of its values; the mean by default.
     #[serde(default)]
     pub statistic: Option<String>,
     /// The case that the claim is about; for a spread, the cases.
@@ -59,14 +59,15 @@ pub struct Claim {
     /// A figure that needs no run instead of a metric: `theory …`, `pages …`, `traces …`.
     #[serde(default)]
     pub fact: Option<String>,
-    /// A policy of the theory, whose delay the note says beside what was measured: `confucius steps
-    /// flows={flows}`, where `{flows}` is the value of an axis that the claim is restricted to.
+    /// A policy of the theory, whose delay the note gives next to the measured value:
+    /// `confucius steps flows={flows}`, where `{flows}` is the value of an axis that the claim is
+    /// restricted to.
     #[serde(default)]
     pub bound: Option<String>,
     /// Why it cannot be tested here.
     #[serde(default)]
     pub untestable: Option<String>,
-    /// What explains our value.
+    /// The explanation of our value.
     #[serde(default)]
     pub why: Option<String>,
 }
@@ -116,10 +117,10 @@ pub(super) struct Place<'a> {
     pub(super) paper: &'a str,
 }
 
-/// What came of a claim.
+/// The outcome of a claim.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub enum Verdict {
-    /// Our value is in the range, as surely as claims are told (decision 0041).
+    /// Our value is in the range, at the confidence required of claims (decision 0041).
     #[serde(rename = "holds")]
     Holds,
     /// It is outside.
@@ -141,7 +142,7 @@ impl Verdict {
     }
 }
 
-/// A claim beside what was measured.
+/// A claim with its measured value.
 #[derive(Debug, Clone, Serialize)]
 pub struct Checked {
     /// Its name: experiment, claim, and the values it is restricted to.
@@ -151,7 +152,7 @@ pub struct Checked {
     pub calls: Option<String>,
     /// Where the paper says it.
     pub paper: String,
-    /// What is claimed.
+    /// The claim.
     pub statement: String,
     /// The published value, in words.
     pub published: String,
@@ -211,7 +212,7 @@ impl Claim {
         design.check_selection(&self.place)
     }
 
-    /// The facts that the claim is about: none, one, or one and what it is compared with.
+    /// The facts of the claim: none, one, or one and the one it is compared with.
     fn facts(&self) -> impl Iterator<Item = &String> {
         let others = self.to.0.iter().filter(|_| self.fact.is_some());
         self.fact.iter().chain(others)
@@ -232,7 +233,7 @@ impl Claim {
             .collect()
     }
 
-    /// What the theory says beside what was measured.
+    /// The theory's value, for comparison with the measured one.
     fn theory(&self, records: &Records<'_>, place: &Settings) -> Option<String> {
         let facts = self.bounds(place).into_iter();
         let values = facts.map(|fact| records.facts().value(&fact).ok().flatten());
@@ -250,7 +251,8 @@ impl Claim {
         self.statistic.as_deref().unwrap_or("mean").parse()
     }
 
-    /// What `records` say of the claim, once for each value of the axis that it is made for.
+    /// The check of the claim against `records`, once for each value of the axis that it is made
+    /// for.
     pub(super) fn checked(&self, of: Place<'_>, records: &Records<'_>) -> Vec<Checked> {
         let blank = Checked {
             id: format!("{}/{}", of.experiment, self.id),
@@ -274,7 +276,7 @@ impl Claim {
         labels.iter().map(one).collect()
     }
 
-    /// Fills in what was measured.
+    /// Fills in the measured value.
     fn one(
         &self,
         mut checked: Checked,
@@ -409,20 +411,20 @@ impl Claim {
         least_p(decided)
     }
 
-    /// What is said of a value that was zero in every run; none of another, or of a comparison.
+    /// The bound on a value that was zero in every run; none for another, or for a comparison.
     fn never(&self, estimate: &Estimate) -> Option<(bool, f64)> {
         let alone = self.metric.is_some() && self.to.0.is_empty() && self.how != How::Spread;
         never::judge(self.expect.filter(|_| alone)?, estimate)
     }
 
-    /// Units that would probably tell the value from the nearest end of what is expected.
+    /// Units that would probably separate the value from the nearest end of the expected range.
     fn needed(&self, estimate: &Estimate) -> Option<u64> {
         let border = self.expect?.border(estimate.value);
         let finite = border.is_finite();
         finite.then(|| estimate.units_to_reach(border))?
     }
 
-    /// What is missing for a verdict.
+    /// The data missing for a verdict.
     fn lacking(&self, estimate: &Estimate) -> String {
         if let Some(doubt) = estimate.doubt() {
             return format!("{doubt}. ");

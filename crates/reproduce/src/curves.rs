@@ -12,11 +12,11 @@ use units::Refusal;
 pub struct Curves {
     /// A line.
     pub title: String,
-    /// What varies.
+    /// The variable.
     pub x: String,
     /// Its values.
     pub values: Vec<String>,
-    /// What the facts are.
+    /// The kind of facts.
     pub y: String,
     /// The lines.
     pub line: Vec<Line>,
@@ -51,8 +51,7 @@ impl Curves {
 
     /// The figure.
     ///
-    /// # Errors
-    /// If what the facts are of cannot be read.
+    /// # Errors If the subject of the facts cannot be read.
     pub fn shown(&self, facts: &Facts<'_>) -> Result<Shown, Refusal> {
         let mut series = Vec::new();
         for line in &self.line {

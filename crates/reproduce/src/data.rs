@@ -1,7 +1,7 @@
 //! Where recorded traces and pages come from.
 //!
 //! With a folder of recordings (`ANALECTS_DATA`: `traces/` and `pages/`) experiments use these;
-//! without, what the project generates, and they say so.
+//! without, data that the project generates, and they state that.
 
 use scenario::files;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ impl Data {
         }
     }
 
-    /// What results have to say about where their data comes from.
+    /// The results' statement on the source of their data.
     pub fn described(&self) -> &'static str {
         match self.folder {
             Some(_) => "recorded traces and pages",

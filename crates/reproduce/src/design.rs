@@ -1,18 +1,18 @@
-//! What an experiment compares and what it varies: all that its claims and figures may name.
+//! The cases and axes of an experiment: all names that its claims and figures may use.
 
 use campaign::{Case, Settings};
 use measure::metric::Registry;
 use serde::Deserialize;
 use units::Refusal;
 
-/// What may be named.
+/// The names that may be used.
 #[derive(Debug, Clone, Copy)]
 pub struct Design<'a> {
-    /// What is compared.
+    /// The cases compared.
     pub cases: &'a [Case],
-    /// What varies.
+    /// The axes that vary.
     pub axes: &'a [Axis],
-    /// What can be measured.
+    /// The metrics that can be measured.
     pub metrics: &'a Registry,
 }
 
@@ -81,7 +81,7 @@ pub struct Axis {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
 pub enum AxisValue {
-    /// What the axis' path is set to.
+    /// The value to which the axis' path is set.
     Plain(String),
     /// Several keys at once, under one name.
     Several {
@@ -123,7 +123,7 @@ impl Axis {
         chosen.collect()
     }
 
-    /// What has to be set for `value`.
+    /// The settings for `value`.
     pub fn settings(&self, value: &AxisValue) -> Settings {
         match (value, &self.path) {
             (AxisValue::Several { set, .. }, _) => set.clone(),

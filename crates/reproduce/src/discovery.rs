@@ -2,7 +2,7 @@
 
 /// The share of verdicts that may be wrong.
 const FALSE_DISCOVERIES: f64 = 0.05;
-/// No p is told to be less than this, nor looked for between the other and 1.
+/// Smallest p that is reported. Between the other one and 1 none is searched.
 const LEAST_P: f64 = 1e-4;
 const MOST_P: f64 = 0.5;
 
@@ -26,8 +26,9 @@ pub(crate) fn least_p(decided: impl Fn(f64) -> bool) -> f64 {
     sure
 }
 
-/// The largest of these `p` that is no chance among so many: of what is told at or below it at most one
-/// in twenty is wrong (Y. Benjamini and Y. Hochberg, JRSS B 57, 1995). 0 where all could be chance.
+/// The largest of these `p` that is no chance among so many: of the findings at or below it at most
+/// one in twenty is wrong (Y. Benjamini and Y. Hochberg, JRSS B 57, 1995). 0 if all could be
+/// chance.
 pub(crate) fn limit(p: impl Iterator<Item = f64>) -> f64 {
     let mut all: Vec<f64> = p.collect();
     all.sort_by(f64::total_cmp);

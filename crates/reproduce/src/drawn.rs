@@ -9,7 +9,7 @@ use report::draw::axis::{Axis, Ends};
 use report::draw::plot::Plot;
 use report::{Look, looks};
 
-/// Width and height of a panel in pixels: two of them beside one another on a screen, one on a phone.
+/// Width and height of a panel in pixels: two of them side by side on a screen, one on a phone.
 const PANEL: (f64, f64) = (420.0, 290.0);
 /// The same of one that is alone, on a screen.
 const ALONE: (f64, f64) = (900.0, 380.0);
@@ -17,7 +17,7 @@ const ALONE: (f64, f64) = (900.0, 380.0);
 const ROW: f64 = 42.0;
 const TICKS: usize = 5;
 
-/// What the cases of an outcome look like.
+/// The look of an outcome's cases.
 pub struct Looks<'a>(Vec<(&'a str, Look)>);
 
 impl<'a> Looks<'a> {
@@ -127,8 +127,8 @@ fn plot(looks: &Looks<'_>, shown: &Shown, panel: &Panel, size: (f64, f64)) -> Dr
     plot.finish(format!("{} {}", shown.title, panel.title).trim())
 }
 
-/// How far beside its place on the axis a case of so many is drawn, so that intervals do not cover
-/// each other.
+/// Offset from its place on the axis at which a case of so many is drawn, so that intervals do not
+/// cover each other.
 fn beside(case: usize, cases: usize) -> f64 {
     let step = (0.5 / cases.max(1) as f64).min(0.07);
     (case as f64 - (cases.saturating_sub(1)) as f64 / 2.0) * step
@@ -147,7 +147,7 @@ fn empty(shown: &Shown, panel: &Panel, size: (f64, f64)) -> Plot {
     match shown.kind {
         Form::Lines => {
             let places = Axis::places(&label[0], &panel.columns);
-            // A limit is seen beside the values, and so it is one more.
+            // A limit is drawn next to the values, and so it is one more.
             let limit = shown.limit.map(|limit| (limit, None));
             let values: Vec<(f64, Option<Ends>)> = all(None).into_iter().chain(limit).collect();
             let y = Axis::of_cases(&label[1], &values, true, TICKS);

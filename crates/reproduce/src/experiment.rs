@@ -1,4 +1,4 @@
-//! An experiment as it is written: a scenario, what varies, what is claimed, and how it is drawn.
+//! An experiment as it is written: a scenario, its variations, claims, and figures.
 //!
 //! An experiment is a TOML file, not code. Everything in it is checked when it is read: an unknown
 //! key, metric, case or axis is an error that names the file and what there is.
@@ -21,7 +21,7 @@ pub use crate::design::{Axis, AxisValue};
 pub struct Experiment {
     /// Its name: `confucius/fig10`.
     pub id: String,
-    /// What is written in the file.
+    /// The contents of the file.
     pub written: Written,
     /// The scenario that it starts from.
     pub scenario: Document,
@@ -31,13 +31,13 @@ pub struct Experiment {
     pub calls: Option<String>,
 }
 
-/// Where it is described what an experiment has.
+/// The documentation of an experiment's keys.
 const HELP: &str = "docs/guide-researcher.md, section Experiments, says what an experiment has";
 
 /// The preset of calls that stand for the paper's in an experiment.
 pub(crate) const STANDS_FOR: &str = "unlimited";
 
-/// The file, but for the scenario.
+/// The file, except for the scenario.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Written {
@@ -45,15 +45,15 @@ pub struct Written {
     pub title: String,
     /// Where the paper has it.
     pub paper: String,
-    /// What is measured, and what differs from the paper.
+    /// The measurement, and its differences from the paper.
     pub about: String,
-    /// What runs it.
+    /// The engine that runs it.
     #[serde(default)]
     pub engine: Wants,
-    /// What is compared.
+    /// The cases compared.
     #[serde(default)]
     pub cases: Vec<Case>,
-    /// What varies; every combination is run, ...
+    /// The axes; every combination is run, ...
     #[serde(default)]
     pub vary: Vec<Axis>,
     /// ... or so many that fill the space evenly.
@@ -77,10 +77,10 @@ pub struct Written {
     /// Values of axes of the runs that are drawn over time; the first ones if not said.
     #[serde(default)]
     pub mechanism: Settings,
-    /// What a quick run does otherwise.
+    /// The changes in a quick run.
     #[serde(default)]
     pub quick: Quick,
-    /// What the paper says of it.
+    /// The paper's claims.
     #[serde(default)]
     pub claim: Vec<Claim>,
     /// How one case does against the others in every cell.
@@ -134,7 +134,7 @@ fn one() -> u64 {
     1
 }
 
-/// Which engine an experiment wants.
+/// The engine that an experiment requests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Wants {
@@ -145,7 +145,7 @@ pub enum Wants {
     Kernel,
 }
 
-/// What a quick run does otherwise.
+/// The changes in a quick run.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Quick {
@@ -178,8 +178,7 @@ impl Experiment {
 
     /// Reads the experiment `id` from `text`, found in `file`.
     ///
-    /// # Errors
-    /// The place in the text, what was found and what there is.
+    /// # Errors The place in the text, the finding and the alternatives.
     pub fn parse(id: &str, file: &str, text: &str) -> Result<Self, ScenarioError> {
         Experiment::parse_with(id, file, text, Registry::builtin())
     }
@@ -205,7 +204,7 @@ impl Experiment {
         })
     }
 
-    /// The experiment `id` of what is `written`, from `scenario`.
+    /// The experiment `id` made of `written`, from `scenario`.
     ///
     /// # Errors
     /// What was found and what there is.
@@ -284,7 +283,7 @@ impl Experiment {
         Ok(())
     }
 
-    /// What its claims and figures may name.
+    /// The names that its claims and figures may use.
     pub fn design(&self) -> Design<'_> {
         Design {
             cases: &self.written.cases,

@@ -6,8 +6,8 @@
 //!   `integral`, `corrected`, `printed`, for completion `limit`, for Confucius' delay `unsimplified`,
 //!   equation (29). Keys that are not named have the theory's defaults.
 //! - `theory KEY=VALUE… of k`: how strongly a control reacts, 1/s².
-//! - `setpoint F goodput`, `setpoint F power`: what one Reno flow gets of a link whose AQM aims at F
-//!   round trips of queue, %, and its throughput over delay.
+//! - `setpoint F goodput`, `setpoint F power`: the share of a link, %, that one Reno flow gets if
+//!   its AQM aims at F round trips of queue, and its throughput over delay.
 //! - `pages FIGURE`: a figure of the pages, as [`Survey::figure`] names them, or `top.1.active`,
 //!   `top.1.in_use`, `top.1.open` of the page with the most ACTIVE flows among the first 200.
 //! - `traces SET mean`, `traces SET deviation`: Mbit/s, over all time of all the set's traces.
@@ -104,9 +104,9 @@ pub enum SetPointFigure {
 /// A figure of the theory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Theory {
-    /// What schedules the link.
+    /// The policy that schedules the link.
     policy: Policy,
-    /// What the theory is told.
+    /// The model for the theory.
     model: Model,
     /// Which figure.
     figure: TheoryFigure,
@@ -234,7 +234,7 @@ impl TheoryFigure {
 }
 
 impl Theory {
-    /// From what stands before `of`.
+    /// Parses the words before `of`.
     fn parse(told: &[&str], figure: TheoryFigure) -> Result<Self, Refusal> {
         let setting = |word: &&str| {
             let (name, value) = word.split_once('=')?;
@@ -380,7 +380,7 @@ mod tests {
             let found = theory(text).unwrap();
             assert!((found - value).abs() <= within, "{text}: {found}");
         }
-        // What CBQ costs grows with the flows' size; weights have no closed form.
+        // The cost of CBQ grows with the flows' size; weights have no closed form.
         assert_eq!(theory("theory cbq of completion limit"), None);
         assert_eq!(theory("theory confucius weights of delay corrected"), None);
     }

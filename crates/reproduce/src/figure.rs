@@ -15,17 +15,18 @@ use units::Refusal;
 pub struct Figure {
     /// A line.
     pub title: String,
-    /// What kind it is.
+    /// The kind of figure.
     pub kind: Form,
     /// An axis of the experiment (lines), or a metric (scatter).
     #[serde(default)]
     pub x: Option<String>,
-    /// What the metric is of in each column, for lines over that instead of an axis: `loss_by_index:N`.
+    /// The subject of the metric in each column, for lines over that instead of an axis:
+    /// `loss_by_index:N`.
     #[serde(default)]
     pub of: Vec<String>,
     /// The metric.
     pub y: String,
-    /// What becomes of the metrics' values; the mean if not said.
+    /// The statistic of the metrics' values; the mean by default.
     #[serde(default)]
     pub statistic: Option<String>,
     /// One panel for each value of this axis.
@@ -37,7 +38,7 @@ pub struct Figure {
     /// The cases that it shows; all of them if none is named.
     #[serde(default)]
     pub cases: Vec<String>,
-    /// The case less which, in percent of which, everything is shown.
+    /// The reference case: everything is shown as the difference from it, in percent of it.
     #[serde(default)]
     pub relative_to: Option<String>,
     /// A value of y to draw a line at.
@@ -64,13 +65,14 @@ pub enum Form {
 pub struct Shown {
     /// A line.
     pub title: String,
-    /// What kind it is.
+    /// The kind of figure.
     pub kind: Form,
-    /// What stands on the axes.
+    /// The labels of the axes.
     pub axes: [String; 2],
     /// A value of y to draw a line at.
     pub limit: Option<f64>,
-    /// Whether its values come from runs, and could be others: what has no interval is then not sure.
+    /// Whether its values come from runs, and could be others: values without an interval are then
+    /// not sure.
     pub sampled: bool,
     /// Its panels.
     pub panels: Vec<Panel>,
@@ -87,7 +89,7 @@ pub struct Panel {
     pub series: Vec<Series>,
 }
 
-/// What a panel shows of a case.
+/// A panel's series of a case.
 #[derive(Debug, Clone)]
 pub struct Series {
     /// The case.

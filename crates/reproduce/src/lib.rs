@@ -47,7 +47,7 @@ use scenario::Names;
 use score::Scored;
 use units::Refusal;
 
-/// What came of an experiment.
+/// The outcome of an experiment.
 #[derive(Debug)]
 pub struct Outcome<'a> {
     /// The experiment.
@@ -112,7 +112,7 @@ pub fn outcome<'a>(
     })
 }
 
-/// Runs one run of each case again, keeping what is needed to draw it.
+/// Runs one run of each case again, keeping the data for plots.
 fn mechanism(
     engine: &dyn Engine,
     experiment: &Experiment,
@@ -143,7 +143,7 @@ fn mechanism(
     Ok(Some(page.html))
 }
 
-/// Nobody is told.
+/// Progress that is not reported.
 struct Untold;
 
 impl Progress for Untold {

@@ -1,4 +1,4 @@
-//! From an experiment to what is run of it.
+//! From an experiment to its runs.
 
 use crate::data::{self, Data};
 use crate::experiment::{AxisValue, Experiment};
@@ -8,7 +8,7 @@ use scenario::ScenarioError;
 use std::collections::BTreeMap;
 use units::Refusal;
 
-/// What of an experiment is run, on which data.
+/// The part of an experiment that is run, and its data.
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted<'a> {
     /// With fewer seeds, traces and values.
@@ -18,7 +18,7 @@ pub struct Wanted<'a> {
 }
 
 impl Experiment {
-    /// What is run of it.
+    /// The runs of the experiment.
     ///
     /// # Errors
     /// If something that is to be set is not there, or the traces are not.

@@ -1,4 +1,4 @@
-//! What came of experiments, for readers: Markdown, HTML, JSON.
+//! The results of experiments, for readers: Markdown, HTML, JSON.
 
 use crate::Outcome;
 use crate::claim::{Checked, Verdict};

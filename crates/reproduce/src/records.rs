@@ -64,12 +64,12 @@ impl<'a> Records<'a> {
             .collect()
     }
 
-    /// What can be named.
+    /// The names that can be used.
     pub fn design(&self) -> Design<'a> {
         self.design
     }
 
-    /// What is known beside the runs.
+    /// The facts known without runs.
     pub fn facts(&self) -> &Facts<'a> {
         self.facts
     }

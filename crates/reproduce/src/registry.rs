@@ -82,7 +82,7 @@ const EXPERIMENTS: &[(&str, &str)] = experiments![
     "matrix/computers",
 ];
 
-/// What engines are compared on.
+/// The experiments on which engines are compared.
 const ENGINES: &[(&str, &str)] = experiments![
     "engines/cubic",
     "engines/cubics",

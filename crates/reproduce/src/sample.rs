@@ -66,8 +66,8 @@ mod tests {
         assert_eq!(all(&[]), [[0_usize; 0]]);
     }
 
-    /// Sixty of 2520 combinations: each value of an axis of six is in ten of them, give or take two, and
-    /// each pair of values of the first two axes is there, but for a few.
+    /// Sixty of 2520 combinations: each value of an axis of six is in ten of them, give or take
+    /// two, and each pair of values of the first two axes is there, except for a few.
     #[test]
     fn a_sample_has_all_values_alike() {
         let lengths = [6, 7, 10, 3, 2];

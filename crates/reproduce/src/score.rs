@@ -23,12 +23,12 @@ pub struct Score {
     pub title: String,
     /// The case that is judged.
     pub of: String,
-    /// Whom it is compared with; all other cases if nobody is named.
+    /// The cases it is compared with; all other cases by default.
     #[serde(default)]
     pub to: Names,
     /// The metric. It says whether less or more of it is better.
     pub metric: String,
-    /// What becomes of its values; the mean if not said.
+    /// The statistic of its values; the mean by default.
     #[serde(default)]
     pub statistic: Option<String>,
     /// By how much it may be worse: in the metric's unit, or with `percent` in percent of the rival's.
@@ -48,7 +48,7 @@ pub struct Score {
     pub place: std::collections::BTreeMap<String, Names>,
 }
 
-/// What a comparison says.
+/// The outcome of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Standing {
     /// The case is better than its rival.
@@ -72,11 +72,11 @@ pub struct Duel {
     pub means: [f64; 2],
     /// By how much the case is worse.
     pub worse_by: Estimate,
-    /// What that says.
+    /// The resulting standing.
     pub standing: Standing,
 }
 
-/// What came of a score.
+/// The result of a score.
 #[derive(Debug, Clone)]
 pub struct Scored {
     /// A line.
@@ -222,7 +222,7 @@ impl Score {
     }
 }
 
-/// What is compared everywhere.
+/// The common parameters of all comparisons.
 struct Comparison<'a> {
     score: &'a Score,
     metric: &'a Selection,
@@ -294,7 +294,8 @@ impl Comparison<'_> {
     }
 }
 
-/// What is lost or untold is neither where the case is no worse than one that is `enough`.
+/// A lost or undecided comparison counts as neither if the case is no worse than one that is
+/// `enough`.
 fn relieved((mut duel, p): (Duel, f64), enough: Option<&(Duel, f64)>) -> (Duel, f64) {
     match enough {
         Some((_, sure)) if duel.standing > Standing::NoWorse => {
@@ -305,7 +306,7 @@ fn relieved((mut duel, p): (Duel, f64), enough: Option<&(Duel, f64)>) -> (Duel, 
     }
 }
 
-/// What `worse_by` says.
+/// The standing that follows from `worse_by`.
 fn standing(worse_by: &Estimate, margin: f64) -> Standing {
     match worse_by.ci95 {
         Some((_, high)) if high < 0.0 => Standing::Better,

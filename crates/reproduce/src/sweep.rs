@@ -15,19 +15,19 @@ use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use units::Refusal;
 
-/// What varies, and what is asked for.
+/// The axes, and the metrics asked for.
 #[derive(Debug, Clone)]
 pub struct Sweep {
     experiment: Experiment,
-    /// What is drawn.
+    /// The metric drawn.
     pub metric: Selection,
-    /// What it is drawn against, if not the first axis.
+    /// The axis of the plot, if not the first one.
     pub against: Option<Selection>,
-    /// What becomes of the metrics' values, as it was written and as it is meant.
+    /// The statistic of the metrics' values, as it was written and as it was parsed.
     pub statistic: (String, Statistic),
 }
 
-/// A combination of values, and what came of it.
+/// A combination of values, and its result.
 #[derive(Debug, Clone, Serialize)]
 pub struct Point {
     /// The discipline, with settings.
@@ -119,7 +119,7 @@ impl Sweep {
         usize::try_from(written.seeds.saturating_mul(sides)).unwrap_or(usize::MAX)
     }
 
-    /// Makes all runs, or takes what was kept of them. The last axis changes fastest, and for each
+    /// Makes all runs, or takes the stored results. The last axis changes fastest, and for each
     /// combination disciplines come in their order.
     ///
     /// # Errors
@@ -243,7 +243,7 @@ impl Sweep {
         self.outcome(points, "", "", super::drawn::plots)
     }
 
-    /// What `of` makes of the sweep as an experiment.
+    /// The result of `of` for the sweep as an experiment.
     fn outcome<T>(
         &self,
         points: &[Point],
@@ -274,7 +274,7 @@ pub fn unit(metric: &Selection, statistic: Statistic) -> &'static str {
     }
 }
 
-/// What is set for the first combination of `axes`, but for settings of disciplines.
+/// The settings of the first combination of `axes`, except for those of disciplines.
 pub fn first(axes: &[(String, Vec<String>)]) -> BTreeMap<String, String> {
     let settings = axes.iter().filter(|(path, _)| !path.starts_with(SETTING));
     settings

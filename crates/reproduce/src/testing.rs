@@ -1,4 +1,4 @@
-//! What several tests need.
+//! Shared parts of several tests.
 
 use measure::{BuiltLink, Engine, EngineError, Sink};
 use scenario::{Choice, Scenario};

@@ -1,4 +1,4 @@
-//! What a scenario says of a link's capacity, and of the room before it.
+//! A scenario's settings of a link's capacity, and of the room before it.
 
 use crate::error::{ScenarioError, printable};
 use crate::files;
@@ -14,7 +14,7 @@ type Result<T> = core::result::Result<T, ScenarioError>;
 
 /// Slower or faster links are mistakes.
 const RATES: (Rate, Rate) = (Rate::from_bits(1_000), Rate::from_bits(1_000_000_000_000));
-/// What a trace's rates may be multiplied by.
+/// The range of factors for a trace's rates.
 const SCALES: core::ops::RangeInclusive<f64> = 0.001..=1000.0;
 /// A capacity that changes, as in messages.
 const STEPS: &str = "steps = \"0s 20mbit; 20s 5mbit\"";

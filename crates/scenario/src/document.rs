@@ -253,10 +253,10 @@ pub(crate) fn name_of(table: &Table) -> Option<&str> {
     }
 }
 
-/// Keys of a link of which it has one.
+/// Keys of a link, which has exactly one of them.
 pub const CAPACITIES: [&str; 3] = ["rate", "trace", "steps"];
 
-/// Sets what stands at `keys`, of which there is at least one.
+/// Sets the value at `keys`, at least one.
 fn set(table: &mut Table, keys: &[&str], item: &Item) -> Result<(), Refusal> {
     let (&key, rest) = keys
         .split_first()
@@ -288,7 +288,7 @@ fn set(table: &mut Table, keys: &[&str], item: &Item) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Sets what stands at `keys` in the entry that the first of them names, or else in all entries.
+/// Sets the value at `keys` in the entry that the first of them names, or else in all entries.
 fn set_in_list(items: &mut [Item], keys: &[&str], item: &Item) -> Result<(), Refusal> {
     let mut tables: Vec<&mut Table> = items
         .iter_mut()
@@ -317,7 +317,7 @@ fn set_in_list(items: &mut [Item], keys: &[&str], item: &Item) -> Result<(), Ref
         .try_for_each(|table| set(table, keys, item))
 }
 
-/// Converts a table; an error is the place of what is nested too deeply.
+/// Converts a table; an error is the place of a value that is nested too deeply.
 fn table(from: &DeTable<'_>, depth: usize) -> Result<Table, Range<usize>> {
     let entry = |(key, value): (&Spanned<Cow<'_, str>>, &Spanned<DeValue<'_>>)| {
         let depth = depth.checked_sub(1).ok_or(value.span())?;
@@ -376,7 +376,7 @@ fn plain(value: &toml::Value, origin: &Origin, depth: usize) -> Option<Item> {
 /// Keys whose values are texts, whatever they look like.
 const TEXTS: [&str; 5] = ["name", "summary", "host", "trace", "source"];
 
-/// A table as TOML, numbers as numbers, and what is so or not as such.
+/// A table as TOML, numbers as numbers, and booleans as such.
 fn written(table: &Table) -> toml::Table {
     let entry = |(key, item): &(String, Item)| {
         let value = match &item.node {

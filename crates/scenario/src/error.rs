@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-/// A refused scenario: where, what was found, and what to write instead.
+/// A refused scenario: the place, the finding, and the correction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScenarioError {
     /// The file.
@@ -14,9 +14,9 @@ pub struct ScenarioError {
     pub span: Option<Range<usize>>,
     /// The option on the command line that is at fault, instead of a place in the text.
     pub set: Option<String>,
-    /// What is wrong.
+    /// The error.
     pub message: String,
-    /// What to write instead.
+    /// The text to write instead.
     pub help: String,
 }
 
@@ -36,7 +36,7 @@ impl ScenarioError {
         }
     }
 
-    /// What the reader of TOML says about the text of `file`.
+    /// The error of the TOML reader on the text of `file`.
     pub fn of_toml(file: &str, text: &str, error: &toml::de::Error, help: &str) -> Self {
         let message = match error.message() {
             message if message.contains("recurs") => "nested too deeply",
@@ -69,7 +69,7 @@ impl ScenarioError {
     }
 }
 
-/// `place: what is wrong; what to write instead`.
+/// `place: the error; the text to write instead`.
 impl fmt::Display for ScenarioError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}; {}", self.place(), self.message, self.help)
@@ -78,8 +78,8 @@ impl fmt::Display for ScenarioError {
 
 impl std::error::Error for ScenarioError {}
 
-/// `text` for a terminal, in at most `most` characters: control characters and others that are not
-/// to be seen are written as escapes, and what is cut away leaves three dots.
+/// `text` for a terminal, in at most `most` characters: control characters and other invisible ones
+/// are written as escapes, and omitted text is marked by three dots.
 pub fn printable(text: &str, most: usize) -> String {
     let mut shown = String::new();
     let mut length = 0;

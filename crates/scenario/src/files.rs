@@ -48,7 +48,7 @@ fn bytes(path: &Path, most: u64) -> Result<Vec<u8>, String> {
         ErrorKind::IsADirectory => "it is a folder".to_owned(),
         _ => error.to_string(),
     };
-    // What is no ordinary file tells no size before it is read.
+    // A file that is not an ordinary one has no known size before it is read.
     let file = std::fs::File::open(path).map_err(reason)?;
     let mut bytes = Vec::new();
     file.take(most + 1)
@@ -145,7 +145,7 @@ fn natural(name: &str) -> Vec<(u64, String)> {
     parts
 }
 
-/// What a link's `trace` says before the name of a generated trace.
+/// The prefix of a link's `trace` before the name of a generated trace.
 const GENERATED: &str = "generated:";
 
 /// The trace that `name` names: a file, or `generated:SET:NUMBER`.
@@ -191,7 +191,7 @@ enum Source {
 }
 
 impl Source {
-    /// What `source` names; an error says what is wrong, and what to write instead.
+    /// The source that `source` names; an error has the reason, and the text to write instead.
     fn parse(source: &str) -> Result<Self, (String, String)> {
         if let Some(document) = document(source) {
             let help = "write document:SIZE:PROTOCOL, with h1, h2 or h3 for the protocol";
@@ -234,7 +234,7 @@ impl Source {
     }
 }
 
-/// What a source of pages holds.
+/// The contents of a source of pages.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Pages {
     /// The pages.
@@ -243,12 +243,12 @@ pub struct Pages {
     pub incomplete: Vec<Incomplete>,
 }
 
-/// A HAR file of which something is not replayed.
+/// A HAR file that is not replayed completely.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Incomplete {
     /// The file.
     pub file: String,
-    /// What is left out of it.
+    /// The parts that are left out.
     pub left_out: LeftOut,
 }
 
@@ -314,7 +314,7 @@ impl Pages {
     }
 }
 
-/// What a HAR file holds.
+/// The contents of a HAR file.
 fn recorded(path: &Path, file: &str) -> Result<Har, ScenarioError> {
     let help = "name HAR files only; a browser's developer tools export them";
     let refuse = |message: String| ScenarioError::about(file, &message, help);

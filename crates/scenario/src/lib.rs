@@ -1,9 +1,9 @@
-//! What to run: links, traffic, and the disciplines to compare.
+//! The scenario to run: links, traffic, and the disciplines to compare.
 //!
 //! A [`Document`] is the text of a scenario, with everything that was set; [`Document::resolve`] makes
 //! a [`Scenario`] of it: every unit parsed, every file read, every default filled in.
 //!
-//! Not for: what came of a run (`measure`), or how it is run (the engines).
+//! Not for: the results of a run (`measure`), or its execution (the engines).
 
 #![deny(missing_docs)]
 

@@ -10,16 +10,16 @@ use units::random::Stream;
 use units::{Choice, Duration, Rate};
 use workload::Kind;
 
-/// What to run.
+/// The scenario to run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scenario {
     /// Its name.
     pub name: String,
-    /// What it is about, in a sentence.
+    /// Its subject, in a sentence.
     pub summary: String,
     /// How long it runs.
     pub duration: Duration,
-    /// What happens before this is not measured.
+    /// Events before this are not measured.
     pub warmup: Duration,
     /// Whose transport settings end hosts have.
     pub stack: Stack,
@@ -183,7 +183,7 @@ pub struct Link {
 /// The direction away from the home.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Uplink {
-    /// What it can carry.
+    /// Its capacity.
     pub capacity: Capacity,
     /// The room of its queue; the discipline's own default otherwise.
     pub buffer: Option<Buffer>,
@@ -220,7 +220,7 @@ impl Buffer {
 pub struct Traffic {
     /// Its name.
     pub name: String,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// The computer in the house that it runs on: entries with the same name share one.
     pub host: String,
@@ -240,7 +240,7 @@ pub struct Traffic {
     pub via: Vec<Via>,
     /// The sender's own link, where that matters: bursts leave at this rate.
     pub access: Option<Rate>,
-    /// The congestion control of whoever sends most; none where nothing is controlled.
+    /// The congestion control of the end that sends most; none if nothing is controlled.
     pub control: Option<Choice>,
     /// The settings that it began from, where the workload has such.
     pub preset: Option<&'static str>,

@@ -1,9 +1,9 @@
-//! What a scenario may name.
+//! The names that a scenario may use.
 
 use units::{Choice, Refusal};
 use workload::Registry;
 
-/// Judges what a scenario names: `Err` says what is wrong with it, and what there is instead.
+/// Checks the names in a scenario: `Err` has the error, and the names that exist.
 pub trait Names {
     /// Judges a discipline and its settings.
     ///

@@ -1,4 +1,4 @@
-//! What happens to packets by chance.
+//! Random variation of packets.
 
 use crate::error::printable;
 use crate::model::Link;

@@ -1,4 +1,4 @@
-//! Reading what stands in several tables: names, spans of time, choices.
+//! Reading of keys common to several tables: names, spans of time, choices.
 
 use crate::error::{ScenarioError, printable};
 use crate::section::{Section, Text};
@@ -6,7 +6,7 @@ use units::{Choice, Duration, Refusal};
 
 pub type Result<T> = core::result::Result<T, ScenarioError>;
 
-/// Judges a choice: `Err` says what is wrong with it, and what there is instead.
+/// Checks a choice: `Err` has the error, and the choices that exist.
 type Judge<'a> = &'a dyn Fn(&Choice) -> core::result::Result<(), Refusal>;
 
 /// Longer runs are mistakes.

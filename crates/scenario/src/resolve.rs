@@ -12,8 +12,7 @@ use crate::traffic;
 use crate::wire::Wire;
 use units::{Choice, Duration};
 
-/// What a scenario may say outside of tables, and in `[link]` and `[link.up]`. A key that stands here
-/// is read below.
+/// The keys of a scenario outside of tables, and in `[link]` and `[link.up]`. They are read below.
 const KEYS: &[&str] = &[
     "name",
     "summary",

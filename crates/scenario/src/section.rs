@@ -225,8 +225,8 @@ impl<'a> Section<'a> {
         Ok((settings, places))
     }
 
-    /// Refuses a table with other keys than these. A misspelt key is named before what is then
-    /// missing.
+    /// Refuses a table with other keys than these. A misspelt key is reported before the key that
+    /// is then missing.
     pub fn only(&mut self, keys: &[&'static str]) -> Result<()> {
         self.known.extend(keys);
         let unknown = self
@@ -258,7 +258,7 @@ impl<'a> Section<'a> {
 const ONE_STREAM: &str = "a call has one stream of one quality, and kind = \"conference\" several of a \
     few layers each";
 
-/// What people look for in vain, and what there is.
+/// Names that users look for in vain, and the alternatives.
 const NOT_MODELLED: [(&str, &str); 9] = [
     ("data_channel", "a call has video and audio"),
     ("fec", "lost packets are asked for again"),

@@ -18,7 +18,7 @@ use units::{Choice, Duration, Refusal};
 use workload::page::Page;
 use workload::{BuildError, Carrier, Entry, Kind, Library, LibraryError, Rows};
 
-/// What an entry may refer to.
+/// The names to which an entry may refer.
 struct Known<'a> {
     links: &'a [Link],
     names: &'a dyn Names,
@@ -139,7 +139,8 @@ fn workload<'a>(
     Ok((entry, kind))
 }
 
-/// The preset that is named, or the workload's first; what it says is as if it were written.
+/// The preset that is named, or the workload's first; its values are treated as if they were
+/// written.
 fn preset(section: &mut Section<'_>, known: &Entry) -> Result<Option<&'static str>> {
     let chosen = match section.text("preset")? {
         None => known.presets.first(),

@@ -10,7 +10,7 @@ use units::param::Value;
 const EXPECTED: &str = "write via = \"dsl\", several links as \"dsl+core\", or a path for each time: \
     \"0s dsl; 30s lte\"";
 
-/// What `via` says: `LINK`, or `TIME LINK` and more of them behind semicolons or in a list. Links in a
+/// Reads `via`: `LINK`, or `TIME LINK` and more of them behind semicolons or in a list. Links in a
 /// row stand with `+` between them.
 pub fn via(section: &mut Section<'_>, links: &[Link]) -> Result<Vec<Via>> {
     let texts = section.texts("via")?;

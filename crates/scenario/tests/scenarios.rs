@@ -120,7 +120,7 @@ fn resolve(document: &Document) -> Result<Scenario, ScenarioError> {
     document.resolve(&Known(Registry::builtin()))
 }
 
-/// What an entry's workload has for `key`.
+/// The value that an entry's workload has for `key`.
 fn setting(traffic: &Traffic, key: &str) -> String {
     let values = traffic.kind.workload.values();
     let found = values.into_iter().find(|(name, _)| *name == key);
@@ -287,7 +287,8 @@ fn buffers() {
     assert_eq!(half, Limit::Bytes(20_000));
 }
 
-/// Behind those that stand there, or where there was no list; what is no list, or too deep, is refused.
+/// New entries are added behind the existing ones, or to a new list; a value that is no list, or
+/// too deep, is refused.
 #[test]
 fn entries_can_be_added() {
     let entry = |text: &str| text.parse::<toml::Table>().unwrap();

@@ -1,8 +1,8 @@
 //! A congestion control of one's own: `steady`, which keeps a fixed delay in the queue.
 //!
-//! What a control consists of stands here in the order of the built-in ones: principles,
-//! parameters, entry for the registry, code, tests. `main` puts it into a call and runs that beside
-//! two built-in ones.
+//! The parts of a control stand here in the order of the built-in ones: principles, parameters,
+//! entry for the registry, code, tests. `main` puts it into a call and compares it with two
+//! built-in ones.
 //!
 //! Principles: the smallest round trip of a round, less the smallest ever, is the queue's delay;
 //! below `target` the window grows by a segment a round trip, above it shrinks by an eighth.

@@ -1,7 +1,8 @@
-//! A discipline of one's own: `stale`, a FIFO that drops from its head what has waited too long.
+//! A discipline of one's own: `stale`, a FIFO that drops packets at its head that have waited too
+//! long.
 //!
-//! What a discipline consists of stands here in the order of the built-in ones: principles,
-//! parameters, entry for the registry, code, tests. `main` runs it beside two built-in ones.
+//! The parts of a discipline stand here in the order of the built-in ones: principles, parameters,
+//! entry for the registry, code, tests. `main` compares it with two built-in ones.
 //!
 //! Principles: a packet that is late is worth nothing, so it makes room for one that is not; the
 //! drop is at the head, where the sender learns of it soonest.

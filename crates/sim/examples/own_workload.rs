@@ -1,5 +1,5 @@
 //! A workload, a metric and a tap of your own: sensors that report at a beat, how late the worst
-//! report is, and a count of what the queue drops of them.
+//! report is, and a count of those that the queue drops.
 //!
 //! `cargo run --release -p sim --example own_workload`
 
@@ -26,7 +26,7 @@ units::params! {
     }
 }
 
-/// What the registry is told.
+/// The entry for the registry.
 pub const ENTRY: Entry = Entry {
     name: "sensor",
     summary: "a sensor that reports at a beat",
@@ -120,7 +120,7 @@ impl App for Desk {
     }
 }
 
-/// The largest delay of a report, from what the workload observed.
+/// The largest delay of a report, from the workload's observations.
 const WORST_REPORT: Metric = Metric {
     name: "worst_report",
     unit: "ms",
@@ -165,7 +165,8 @@ impl Sink for Dropped {
     }
 }
 
-/// Delay of the worst report in ms and reports dropped, under `discipline`, beside a download.
+/// Delay of the worst report in ms and reports dropped, under `discipline`, in parallel with a
+/// download.
 fn measured(discipline: &str) -> (f64, u64) {
     let mut simulator = Simulator::default();
     simulator.workloads.add(ENTRY);

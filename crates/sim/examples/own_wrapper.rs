@@ -1,8 +1,8 @@
 //! A control round any other: `capped(BASE)`, which lets it have no more than a given window.
 //!
-//! What stands in parentheses is built by the registry and handed over; its settings are its own:
-//! `capped(cubic,hystart=no),window=30kB`. A wrapper passes on whatever it is told and asked, and
-//! changes what it is there for.
+//! The control in parentheses is built by the registry and handed over; its settings are its own:
+//! `capped(cubic,hystart=no),window=30kB`. A wrapper passes on all calls, and changes only the
+//! behaviour it is made for.
 //!
 //! Principles: who sends less than would fill the buffer leaves no queue behind, whatever its control
 //! would do. Not for: paths whose product of rate and round trip is not known.
@@ -150,8 +150,8 @@ kind = "bulk"
 start = "10s"
 "#;
 
-/// What 95 % of the call's frames stay below, and what the download gets, under `control`:
-/// milliseconds and Mbit/s.
+/// The 95th percentile of the delay of the call's frames, and the rate of the download, under
+/// `control`: milliseconds and Mbit/s.
 fn measured(control: &str) -> Result<(f64, f64), Box<dyn Error>> {
     let mut simulator = Simulator::default();
     simulator.controls.add(ENTRY);
@@ -192,7 +192,7 @@ mod tests {
         registry.build(&choice.parse()?, &Setup::default())
     }
 
-    /// Ten segments of 1448 bytes at first; each acknowledgement in slow start adds what it
+    /// Ten segments of 1448 bytes at first; each acknowledgement in slow start adds the bytes it
     /// acknowledges.
     #[test]
     fn the_base_decides_up_to_the_limit() {
@@ -228,8 +228,8 @@ mod tests {
         }
     }
 
-    /// 64 kB in 40 ms are 12.8 Mbit/s, which the link has beside a call of 4 Mbit/s: no queue stands.
-    /// Cubic alone fills the buffer of 1000 packets.
+    /// 64 kB in 40 ms are 12.8 Mbit/s, which the link has left next to a call of 4 Mbit/s: no queue
+    /// stands. Cubic alone fills the buffer of 1000 packets.
     #[test]
     fn a_window_below_the_product_leaves_no_queue() {
         let (delay, goodput) = measured("capped(cubic)").unwrap();
@@ -239,7 +239,7 @@ mod tests {
         assert!(delay > 200.0, "{delay} ms");
     }
 
-    /// What needs arrival times cannot serve a transfer, in whatever it is wrapped.
+    /// A control that needs arrival times cannot serve a transfer, whatever wraps it.
     #[test]
     fn a_transfer_refuses_a_wrapped_media_control() {
         let error = measured("capped(gcc)").unwrap_err().to_string();

@@ -1,11 +1,11 @@
-//! libwebrtc's own GCC in place of ours, in the same calls: what both do, and a record of what the
-//! witness was told and said, for `crates/cca/tests/it/witness.rs` to replay.
+//! libwebrtc's own GCC in place of ours, in the same calls: the behaviour of both, and a record of
+//! the witness's input and output, for `crates/cca/tests/it/witness.rs` to replay.
 //!
 //! `witness DRIVER FOLDER [TRACE]`: DRIVER is the program that `scripts/witness.sh` builds,
 //! FOLDER takes the records, TRACE is a Wi-Fi link to try as well.
 //!
-//! The witness drives: its rates decide what is sent, and its feedback is recorded. So the record
-//! is a true one of libwebrtc's loop, and ours is asked, step by step, what it would have said.
+//! The witness drives: its rates decide the sending, and its feedback is recorded. So the record is
+//! a true one of libwebrtc's loop, and ours is asked for its output at each step.
 
 use cca::{Ack, Arrival, Congestion, Control, ControlEntry, Feedback, Probe, Setup};
 use scenario::{Choice, Document, Names};
@@ -21,12 +21,12 @@ use units::{Duration, Instant, Rate};
 
 /// The program to ask.
 static DRIVER: OnceLock<PathBuf> = OnceLock::new();
-/// What the control of the run that is under way was told and said.
+/// The input and output of the control in the current run.
 static RECORD: Mutex<Record> = Mutex::new(Record::new());
 
 /// Time between calls of the timer (libwebrtc, `GetProcessInterval`).
 const PROCESS: Duration = Duration::from_millis(25);
-/// What Chrome lets leave at once.
+/// The burst that Chrome sends at once.
 const BURST: Duration = Duration::from_millis(40);
 /// libwebrtc `kDefaultMaxProbingBitrate`: beyond, a session has negotiated its maximum.
 const NEGOTIATED: u64 = 5_000_000;
@@ -100,7 +100,7 @@ impl Record {
         self.text.push('\n');
     }
 
-    /// What is as with the packet before is left out.
+    /// Fields that are as with the packet before are left out.
     fn token(&mut self, arrival: &Arrival) -> String {
         let mut token = String::new();
         let sent = micros(arrival.sent);

@@ -1,4 +1,4 @@
-//! What is due when.
+//! The agenda: entries by due time.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::binary_heap::PeekMut;
@@ -14,7 +14,7 @@ pub enum Due {
     Deliver(u32),
     /// A link has sent its packet.
     Sent(u16),
-    /// A queue wants to be asked again.
+    /// A queue has to be asked again.
     Wake(u16),
     /// An end point's timer.
     Timer {
@@ -38,8 +38,8 @@ pub enum Due {
 
 /// A queue of things that are due. Equal times come out in the order in which they went in.
 ///
-/// Most of what is due are packets on wires, and those on one wire arrive in the order in which they
-/// left. They stand in lanes, of which only the first entry takes part in the sorting.
+/// Most entries are packets on wires, and those on one wire arrive in the order in which they left.
+/// They stand in lanes; only the first entry of a lane takes part in the sorting.
 #[derive(Debug, Default)]
 pub struct Agenda {
     heap: BinaryHeap<Reverse<Entry>>,
@@ -96,7 +96,8 @@ impl Agenda {
         self.heap.push(Reverse(entry));
     }
 
-    /// As [`push`](Self::push), for what is nearly always due after what was noted in `lane` before.
+    /// As [`push`](Self::push), for an entry that is nearly always due after the earlier ones in
+    /// `lane`.
     pub fn push_in(&mut self, lane: LaneId, at: Instant, due: Due) {
         let entry = self.entry(at, due, Some(lane));
         let lane = &mut self.lanes[lane.0 as usize];
@@ -126,7 +127,7 @@ impl Agenda {
         }
     }
 
-    /// What is due next, unless that is after `end`.
+    /// The next entry, unless that is after `end`.
     pub fn pop_until(&mut self, end: Instant) -> Option<(Instant, Due)> {
         let mut first = self.heap.peek_mut()?;
         let Reverse(Entry { at, due, lane, .. }) = *first;

@@ -1,10 +1,10 @@
-//! What waits on each sender's own computer, where the first queue of its packets' way is.
+//! Packets waiting on each sender's own computer, where the first queue on their route is.
 
 /// Bytes by the number of the sending end point.
 #[derive(Debug, Default)]
 pub struct Below {
     bytes: Vec<u64>,
-    /// End points of which something left since they were asked.
+    /// End points with departures since they were asked.
     pub relieved: Vec<u32>,
 }
 

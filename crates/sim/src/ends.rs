@@ -5,7 +5,7 @@ use units::Instant;
 
 /// One end point.
 pub struct End {
-    /// What it is.
+    /// Its kind.
     pub kind: Endpoint,
     /// When the earliest of its timers that stand in the agenda is due.
     pub scheduled: Instant,

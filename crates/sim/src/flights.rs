@@ -18,7 +18,7 @@ pub struct Flight {
     pub hop: u8,
     /// Its ECN field.
     pub ecn: Ecn,
-    /// What it carries.
+    /// Its contents.
     pub wire: Wire,
 }
 

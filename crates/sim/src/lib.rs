@@ -1,9 +1,9 @@
 //! The simulator: the engine that needs no kernel, in virtual time.
 //!
-//! One thread, one agenda of what is due, integer nanoseconds: a run depends on the scenario, the
-//! discipline and the seed, and on nothing else.
+//! One thread, one agenda, integer nanoseconds: a run depends on the scenario, the discipline and
+//! the seed, and on nothing else.
 //!
-//! Not for: measuring what comes of a run (`measure`); Linux's own code (`linux`).
+//! Not for: measuring the results of a run (`measure`); Linux's own code (`linux`).
 
 #![deny(missing_docs)]
 
@@ -48,7 +48,7 @@ impl Default for Simulator {
 }
 
 impl Simulator {
-    /// Judges a discipline, its settings, and what it contains; an error says what there is instead.
+    /// Checks a discipline, its settings, and its children; an error has the names that exist.
     ///
     /// # Errors
     /// If a name is not known, or a setting is refused.
@@ -57,7 +57,7 @@ impl Simulator {
         built.map(|_| ())
     }
 
-    /// Judges a control, its settings, and what it contains; an error says what there is instead.
+    /// Checks a control, its settings, and its children; an error has the names that exist.
     ///
     /// # Errors
     /// If a name is not known, or a setting is refused.

@@ -22,7 +22,7 @@ pub struct Route {
     pub hosts: Hosts,
     /// The code point that its packets carry.
     pub dscp: u8,
-    /// What the end host claims.
+    /// The end host's claim about it.
     pub label: Label,
     /// The traffic entry that it belongs to.
     pub entry: u16,
@@ -36,11 +36,11 @@ pub struct Route {
     pub delay: Duration,
     /// Rate of the sender's own link, and when that is free again.
     pub access: Option<(Rate, Instant)>,
-    /// What makes packets leave later.
+    /// Random delay of departures.
     pub noise: Option<Jitter>,
 }
 
-/// Links, routes, packets under way, and what is due.
+/// Links, routes, packets under way, and the agenda.
 pub struct Network<'a> {
     /// Links towards the home in order, then uplinks in the order in which packets pass them.
     pub links: Vec<Link<u32>>,
@@ -63,9 +63,9 @@ pub struct Network<'a> {
     /// Bytes of each end point that wait in the first queue of their way, or are about to; kept only for
     /// senders who mind it.
     below: Option<Below>,
-    /// What is due.
+    /// The entries by due time.
     pub agenda: Agenda,
-    /// Who is told.
+    /// The receiver of events.
     pub sink: &'a mut dyn Sink,
 }
 
@@ -209,7 +209,7 @@ impl<'a> Network<'a> {
         below.map_or(0, |below| below.bytes(end))
     }
 
-    /// An end point of which fewer bytes wait on its own computer than before.
+    /// An end point with fewer bytes on its own computer than before.
     #[inline]
     pub fn take_relieved(&mut self) -> Option<u32> {
         self.below.as_mut()?.relieved.pop()
@@ -293,7 +293,7 @@ fn subflow_hash(flow: u32, subflow: u8) -> u32 {
     flow ^ u32::from(subflow).wrapping_mul(0x9e37_79b9)
 }
 
-/// Passes a discipline's words on, and frees what it dropped.
+/// Passes a discipline's events on, and frees the packets it dropped.
 struct Hook<'a> {
     link: LinkId,
     sink: &'a mut dyn Sink,

@@ -1,6 +1,6 @@
 //! How much of each flow is under way, so that the numbers of its ends can be used again.
 
-/// What of a flow is under way, by the number of its first end, halved.
+/// The count of a flow's packets under way, by the number of its first end, halved.
 #[derive(Debug, Default)]
 pub struct Pairs {
     flows: Vec<Pair>,
@@ -51,7 +51,7 @@ impl Pairs {
         }
     }
 
-    /// The next flow of which nothing is left.
+    /// The next flow with nothing left.
     pub fn take_gone(&mut self) -> Option<u32> {
         self.gone.pop()
     }

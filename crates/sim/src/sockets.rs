@@ -1,4 +1,4 @@
-//! What applications see of the network: simulated transports at end points.
+//! The applications' view of the network: simulated transports at end points.
 
 use crate::agenda::Due;
 use crate::ends::End;
@@ -117,7 +117,8 @@ impl<'a> Ends<'a> {
         };
         let sends_most = up == traffic.up;
         let access = traffic.access.filter(|_| sends_most);
-        // By what it is, not by its number: flows start in another order under another discipline.
+        // Seeded by name and instance, not by number: flows start in another order under another
+        // discipline.
         let name = format!("{} {} {}", traffic.name, flow.instance, flow.conn.0);
         let way = if up { "up" } else { "down" };
         let route = Route {

@@ -1,4 +1,4 @@
-//! The loop: what is due happens, and whoever it concerns reacts until all is quiet.
+//! The loop: due events happen, and the parts concerned react until all is quiet.
 
 use crate::agenda::Due;
 use crate::sockets::Ends;
@@ -14,7 +14,7 @@ pub struct World<'a> {
     sockets: Ends<'a>,
 }
 
-/// The traffic of `scenario`, as the driver of applications wants it.
+/// The traffic of `scenario`, as the driver of applications needs it.
 fn entries(scenario: &Scenario) -> Vec<Entry> {
     let entry = |traffic: &scenario::Traffic| Entry {
         name: traffic.name.clone(),
@@ -35,7 +35,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// The links, with what is in them.
+    /// The links, with their contents.
     pub fn links(&self) -> &[link::Link<u32>] {
         &self.sockets.network.links
     }
@@ -141,7 +141,7 @@ impl<'a> World<'a> {
         waiting == 0 || waiting <= self.sockets.ends[number as usize].kind.may_wait()
     }
 
-    /// Hears what an end point has to say; false if it had nothing to say.
+    /// Handles an event of an end point; false if there was none.
     fn listen(&mut self, now: Instant, number: u32) -> bool {
         let mut spoke = false;
         while let Some(event) = self.sockets.ends[number as usize].kind.event() {

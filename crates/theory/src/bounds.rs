@@ -17,7 +17,7 @@ pub struct Bound {
     pub printed: Estimate,
 }
 
-/// What the theory says of a policy.
+/// The theory's bound for a policy.
 pub fn bound(policy: Policy, model: &Model) -> Bound {
     let integral = Estimate {
         delay: Some(peak(model, policy).delay),

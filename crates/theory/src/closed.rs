@@ -8,10 +8,11 @@
 //! **Confucius by (9d)**, with L = λ·ln 2: until τ, q = Σ (L^j/j!)·[2·q0·t^j + (2 − 1/(j+1))·t^(j+1)];
 //! s, and its integral, follow term by term. The delay p/r is greatest where s = r − L·p.
 //!
-//! Both are exact if u ≤ τ, which means that a control's reaction is no slower than its feedback; with
-//! a constant share that is always so for Copa's k. Beyond, what the sender sees grows less than these forms continue it, so
-//! that they are lower bounds: with a constant share by 6 % at most (3/(2√2) as τ and q0 go to 0),
-//! with (9d) by 0.3 % until u = 2τ, beyond which none is given.
+//! Both are exact if u ≤ τ, which means that a control's reaction is no slower than its feedback;
+//! with a constant share that is always so for Copa's k. Beyond, the delay that the sender sees
+//! grows less than these forms continue it, so that they are lower bounds: with a constant share by
+//! 6 % at most (3/(2√2) as τ and q0 go to 0), with (9d) by 0.3 % until u = 2τ, beyond which none is
+//! given.
 
 use crate::estimate::Estimate;
 use crate::model::Model;
@@ -65,9 +66,9 @@ pub fn corrected(policy: Policy, model: &Model) -> Estimate {
     }
 }
 
-/// What T − T_FQ cannot exceed however large the new flows are, in seconds: reached by those that
-/// outlast the change of shares. `None` for CBQ and FIFO, whose difference is in proportion to the
-/// size, and for Confucius with a lambda of 0, which is CBQ.
+/// Upper bound of T − T_FQ for new flows of any size, in seconds: reached by those that outlast the
+/// change of shares. `None` for CBQ and FIFO, whose difference is in proportion to the size, and
+/// for Confucius with a lambda of 0, which is CBQ.
 ///
 /// With R the integral of the share until it is fair at t_f, (8) gives
 /// T − T_FQ = (1 + 1/N)·R − t_f/N. For (9d) that is (1/λ)·[(log2(e)/2)(1 − 1/N) − log2((N+1)/2)/N].
@@ -118,7 +119,7 @@ fn decaying(model: &Model) -> Option<f64> {
     holds.then(|| decay.queue(early) / share(at))
 }
 
-/// The flow's rate and queue at τ + u, as what it sent until τ makes them.
+/// The flow's rate and queue at τ + u, as its sending until τ makes them.
 struct Decay<'a> {
     model: &'a Model,
 }

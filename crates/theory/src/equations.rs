@@ -29,7 +29,7 @@ pub fn rate_fq(model: &Model, u: f64) -> f64 {
     (1.0 - fair) * cos(sqrt(model.gain()) * u) + fair
 }
 
-/// (13): the queue delay under FQ at τ + u. Printed: N·(q0 + τ − N·u²/(6k(N+1))), of which the last
+/// (13): the queue delay under FQ at τ + u. Printed: N·(q0 + τ − N·u²/(6k(N+1))), where the last
 /// term is not a time. By (5), (6) and (12) it is (N+1)·q0 + N·(τ + u − k·u³/6).
 pub fn delay_fq_at(model: &Model, u: f64) -> Form {
     let (n, k, q0, tau) = (model.n(), model.gain(), model.target(), model.tau());
@@ -49,9 +49,9 @@ pub fn delay_fq(model: &Model) -> Form {
     }
 }
 
-/// (18): FIFO, with M = N·B0/(q0·C). Printed: (M+1)·(⅔·√(2/k) + q0 + τ), as a lower bound; what
-/// came in after t = 0 counts only M times, so that it is none. (16), from which it comes, is
-/// printed with B for B0 and without the + 1 of its prefactor.
+/// (18): FIFO, with M = N·B0/(q0·C). Printed: (M+1)·(⅔·√(2/k) + q0 + τ), as a lower bound; the
+/// bytes that came in after t = 0 count only M times, so that it is none. (16), from which it
+/// comes, is printed with B for B0 and without the + 1 of its prefactor.
 pub fn delay_fifo(model: &Model) -> Form {
     let (m, rise) = (model.burst(), rise(model));
     Form {
@@ -89,12 +89,11 @@ pub fn rate_confucius(model: &Model, u: f64) -> Form {
     }
 }
 
-/// (26) with (27): the peak under Confucius. Printed:
-/// 2·e^(λ(t0+τ))·(q0 + τ − (t0 − (λA/2)·t0 − (kB/6)·t0³)), where s is 0 at τ + t0. In it the bracket
-/// has the wrong sign, its second term lacks a square, what the link serves is not taken off, and p/r
-/// is greatest where s = r − L·p, before s = 0. Repaired:
-/// 2·e^(Lt)·(q0 + τ + t0 − (kB − L²A)·t0³/6 − (1 − e^(−Lt))/(2L)) with t = t0 + τ.
-/// At λ = 0 this is (19).
+/// (26) with (27): the peak under Confucius. Printed: 2·e^(λ(t0+τ))·(q0 + τ − (t0 − (λA/2)·t0 −
+/// (kB/6)·t0³)), where s is 0 at τ + t0. In it the bracket has the wrong sign, its second term
+/// lacks a square, the bytes that the link serves are not subtracted, and p/r is greatest where s =
+/// r − L·p, before s = 0. Repaired: 2·e^(Lt)·(q0 + τ + t0 − (kB − L²A)·t0³/6 − (1 − e^(−Lt))/(2L))
+/// with t = t0 + τ. At λ = 0 this is (19).
 pub fn delay_confucius_at_peak(model: &Model) -> Form {
     let (q0, tau) = (model.target(), model.tau());
     let w = Weights::new(model, 1.0);
@@ -137,8 +136,9 @@ fn repaired_peak(model: &Model) -> f64 {
 }
 
 /// (29): F0 + F1·λ + F2·λ², the series of (28), as printed. F1 is that of (26) with the bracket's
-/// sign and square put right but without what the link serves; F0 and F2 are those of neither:
-/// F0 would be 2·q0 + 2τ + 8/(3√k), F2 2·q0/k + 4τ/k + q0·τ² + τ³ + 2·q0·τ/√k + 11τ²/(3√k) − 5/(3k√k).
+/// sign and square put right but without the bytes that the link serves; F0 and F2 are those of
+/// neither: F0 would be 2·q0 + 2τ + 8/(3√k), F2 2·q0/k + 4τ/k + q0·τ² + τ³ + 2·q0·τ/√k + 11τ²/(3√k)
+/// − 5/(3k√k).
 pub fn series_confucius(model: &Model) -> f64 {
     let (q0, tau, lambda, k) = (model.target(), model.tau(), model.doublings(), model.gain());
     let root = sqrt(k);
@@ -177,7 +177,7 @@ pub fn later_than_fq(model: &Model) -> Form {
     }
 }
 
-/// ⅔·√(2/k): what comes in after τ until s = r.
+/// ⅔·√(2/k): the bytes that come in after τ until s = r.
 fn rise(model: &Model) -> f64 {
     2.0 / 3.0 * SQRT_2 / sqrt(model.gain())
 }

@@ -1,4 +1,4 @@
-//! What a form of the theory says.
+//! The value of a form of the theory.
 
 /// Greatest queue delay of the real-time flow, and how much later than under FQ the new flows are
 /// complete, both in seconds; `None` where there is no such form.

@@ -9,7 +9,7 @@ use units::Duration;
 /// One control and round trip.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
-    /// What was told; its lambda is that of the last point.
+    /// The model given; its lambda is that of the last point.
     pub model: Model,
     /// One for each lambda, rising.
     pub points: Vec<Point>,
@@ -22,11 +22,11 @@ pub struct Point {
     pub lambda: f64,
     /// The first peak, with the share of (9d).
     pub integral: f64,
-    /// What follows in closed form, where there is one.
+    /// The result in closed form, if there is one.
     pub corrected: Option<f64>,
     /// The bound of table 1, equation (30).
     pub printed: f64,
-    /// The bound before it is simplified, equation (29): what the paper says that it plots.
+    /// The bound before it is simplified, equation (29), which the paper claims to plot.
     pub unsimplified: f64,
 }
 

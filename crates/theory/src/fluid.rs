@@ -85,7 +85,7 @@ impl<'a> Fluid<'a> {
         // With q = p/r the loop's frequency is √(k/r).
         let oscillation = sqrt(least / model.gain()) / 100.0;
         let doubling = 1.0 / (5000.0 * model.doublings());
-        // Finer than τ/20000 an oscillation is over before it shows beside τ.
+        // Below τ/20000 an oscillation is over before it is visible compared with τ.
         let step = (tau / 100.0).min(oscillation).min(doubling);
         let in_tau = ceil(tau / step.max(tau / 20_000.0)) as usize * finer;
         let queue = model.target();
@@ -182,7 +182,7 @@ mod tests {
         near(ms(decay), 123.4, 0.3);
         near(decay.at, 0.592, 0.001);
         near(ms(until(Share::Weights)), 89.8, 0.3);
-        // The model's oscillation makes of it what one likes.
+        // The model's oscillation can lead to any result.
         let crowd = Model {
             flows: 1000,
             ..model.clone()
@@ -223,10 +223,10 @@ mod tests {
         }
     }
 
-    /// Half of the link, in balance but for a small push. With q = p/r the loop's frequency is √(k/r),
-    /// for Copa √2·2π/5 = 1.777 in units of 1/τ, and the root of z² + 1.777²·e^(−z) = 0 with the
-    /// greatest real part is 0.6622 + 1.0910i: each swing is e^(π·0.6622/1.0910) = 6.73 times the one
-    /// before.
+    /// Half of the link, in balance except for a small push. With q = p/r the loop's frequency is
+    /// √(k/r), for Copa √2·2π/5 = 1.777 in units of 1/τ, and the root of z² + 1.777²·e^(−z) = 0
+    /// with the greatest real part is 0.6622 + 1.0910i: each swing is e^(π·0.6622/1.0910) = 6.73
+    /// times the one before.
     #[test]
     fn the_loop_is_unstable() {
         let model = Model {

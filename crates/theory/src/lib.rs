@@ -1,17 +1,17 @@
-//! The theory behind what is measured.
+//! The theory behind the measurements.
 //!
-//! [`ages`] is about flows that are served by age, [`setpoint`] about what an AQM should aim at. All else is
-//! the theory of the Confucius paper (section 4.3, appendix B): one real-time flow on a link, and
-//! N flows that join it at t = 0.
+//! [`ages`] is about flows that are served by age, [`setpoint`] about the target of an AQM. All
+//! else is the theory of the Confucius paper (section 4.3, appendix B): one real-time flow on a
+//! link, and N flows that join it at t = 0.
 //!
 //! [`bound`] puts three answers side by side: the fluid model integrated, the closed form as it
 //! follows from that model, and the form that the paper prints. Decision 0040 lists where they part.
 //!
 //! The model knows only the flow's control, its queue and its share of the link. It has no losses,
-//! no packets, and new flows that outlast the peak: it says which way things go, not what a
-//! measurement will show.
+//! no packets, and new flows that outlast the peak: it predicts directions, not the values of
+//! measurements.
 //!
-//! Not for: what comes of packets (`sim`), or comparing a bound with a measurement (`reproduce`).
+//! Not for: the fate of packets (`sim`), or comparing a bound with a measurement (`reproduce`).
 
 pub mod ages;
 mod bounds;

@@ -1,4 +1,4 @@
-//! What the theory is told.
+//! The parameters of the theory.
 
 use core::fmt;
 use units::param::Value;
@@ -26,7 +26,7 @@ units::params! {
     }
 }
 
-/// Seconds and fractions of the link's capacity: what the equations use.
+/// Seconds and fractions of the link's capacity: the units of the equations.
 impl Model {
     pub(crate) fn n(&self) -> f64 {
         f64::from(self.flows)

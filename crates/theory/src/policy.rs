@@ -9,7 +9,7 @@ use libm::{ceil, exp2, expm1, floor, log2};
 pub enum Share {
     /// Equation (9d): half the link, halved every 1/λ until it is the fair share. The theory's.
     Decay,
-    /// Equation (1): N new flows of together weight 2^(λt) beside one of weight 1.
+    /// Equation (1): N new flows of together weight 2^(λt) next to one of weight 1.
     Weights,
     /// Section 6: equation (1), with weights that change only every 1/λ. The implementation's.
     Steps,
@@ -26,7 +26,7 @@ impl Share {
     }
 }
 
-/// What schedules the link.
+/// The policy that schedules the link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Policy {
     /// (9a): fair queuing, 1/(N + 1).

@@ -1,4 +1,5 @@
-//! Where an AQM should aim: what one Reno flow gets, and its power, over the delay that it is allowed.
+//! The target of an AQM: the throughput of one Reno flow, and its power, over the delay that it is
+//! allowed.
 //!
 //! With at most `f` round trips' worth of queue, Reno's window swings between half of 1 + f round trips'
 //! worth and all of it, evenly in time, and the link idles while it is below 1 (RFC 8289, section 3.2; the
@@ -10,8 +11,8 @@ pub fn goodput(f: f64) -> f64 {
     (3.0 + 6.0 * f - f * f) / (4.0 * (1.0 + f))
 }
 
-/// Throughput over delay, in parts of what it is with no queue at all. The delay is the round trip with
-/// the queue, 1 + f.
+/// Throughput over delay, in parts of its value with no queue at all. The delay is the round trip
+/// with the queue, 1 + f.
 pub fn power(f: f64) -> f64 {
     let f = f.clamp(0.0, 1.0);
     (1.0 + 2.0 * f - f * f / 3.0) / ((1.0 + f) * (1.0 + f))

@@ -223,8 +223,8 @@ fn lambda_leads_from_cbq_to_fq() {
         let delays = [0.0, 0.001, 0.004, 0.02, 0.1].map(delay);
         assert!(delays.is_sorted(), "{delays:?}");
     }
-    // With a doubling of 10 ms the share is fair before the sender knows; what it then sees grew more
-    // slowly than under FQ, so that it is late by more than it had less queue.
+    // With a doubling of 10 ms the share is fair before the sender knows; the queue it then sees
+    // grew more slowly than under FQ, so that it is late by more than it had less queue.
     let model = Model {
         lambda: 0.1,
         ..Model::default()
@@ -302,7 +302,7 @@ fn completion_in_closed_form_is_the_integral() {
 }
 
 /// (15), (20): 12 · 15 kB take 72 ms alone, 78 ms under FQ, 144 ms under CBQ. FIFO is earlier than
-/// FQ only where a first window is more than what the real-time flow keeps queued.
+/// FQ only if a first window is more than the queue of the real-time flow.
 #[test]
 fn completion_under_constant_shares() {
     let model = Model::default();

@@ -1,4 +1,4 @@
-//! What a stack is set to.
+//! The settings of a stack.
 
 use units::Duration;
 
@@ -34,8 +34,8 @@ pub struct Config {
     /// Pace also with controls that name no rate, at 2 or 1.2 times window per round trip (Linux's
     /// `fq` and internal pacing). Controls that name a rate are always paced.
     pub pacing: bool,
-    /// What may wait in a queue of the sender's own computer has a bound, of a millisecond at the pacing
-    /// rate and two packets at least (Linux `tcp_small_queue_check`): see
+    /// The bytes that may wait in a queue of the sender's own computer have a bound, of a
+    /// millisecond at the pacing rate and two packets at least (Linux `tcp_small_queue_check`): see
     /// [`Connection::may_wait`](crate::Connection::may_wait).
     pub small_queues: bool,
     /// RACK-TLP (RFC 8985). Without it, three duplicate acknowledgements and a timer, as ns-3 has.

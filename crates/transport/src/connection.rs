@@ -1,15 +1,15 @@
-//! What every connection does, whatever its protocol.
+//! The interface of every connection, independent of its protocol.
 
 use crate::wire::{Transmit, Wire};
 use units::{Ecn, Instant};
 
-/// One end of a connection that carries byte streams, whatever the protocol.
+/// One end of a connection that carries byte streams, independent of the protocol.
 pub trait Connection: Send {
     /// Starts the handshake; only at the end that opens.
     fn open(&mut self, now: Instant);
 
-    /// Appends `bytes` to what `stream` has to send. TCP has one stream, 0. Bytes given before
-    /// the handshake is complete wait for it.
+    /// Appends `bytes` to the data that `stream` has to send. TCP has one stream, 0. Bytes given
+    /// before the handshake is complete wait for it.
     fn send(&mut self, now: Instant, stream: u32, bytes: u64);
 
     /// A packet arrived with `ecn` in its IP header.
@@ -18,37 +18,38 @@ pub trait Connection: Send {
     /// The next packet to send `now`, if any may be sent.
     fn transmit(&mut self, now: Instant) -> Option<Transmit>;
 
-    /// When [`on_timer`](Self::on_timer) wants to be called; [`Instant::NEVER`] if not at all. May
-    /// be called earlier or later; a call that comes early does nothing.
+    /// When to call [`on_timer`](Self::on_timer); [`Instant::NEVER`] if not at all. May be called
+    /// earlier or later; an early call does nothing.
     fn next_timer(&self) -> Instant;
 
     /// Time has passed. Afterwards packets may be ready to be sent.
     fn on_timer(&mut self, now: Instant);
 
-    /// What happened since the last call, in order.
+    /// The next event since the last call, in order.
     fn event(&mut self) -> Option<Event>;
 
     /// Bytes given to [`send`](Self::send) and not sent for the first time yet.
     fn unsent(&self) -> u64;
 
-    /// Bytes of its packets, headers included, that may wait in a queue of the sender's own computer
-    /// while it sends more: whoever runs it and has such a queue does not ask for packets beyond that.
-    /// No bound where [`Config::small_queues`](crate::Config::small_queues) is off.
+    /// Bytes of its packets, headers included, that may wait in a queue of the sender's own
+    /// computer while it sends more: a caller with such a queue does not ask for packets beyond
+    /// that. No bound if [`Config::small_queues`](crate::Config::small_queues) is off.
     fn may_wait(&self) -> u64 {
         u64::MAX
     }
 
-    /// More than [`may_wait`](Self::may_wait) waits: it was not asked for packets, whatever its window.
+    /// More than [`may_wait`](Self::may_wait) waits: it was not asked for packets, regardless of
+    /// its window.
     fn held_back(&mut self) {}
 
     /// Counters, for results and tests.
     fn stats(&self) -> Stats;
 }
 
-/// What a connection tells its application.
+/// Events of a connection for its application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// The handshake is complete; what was given to send goes out.
+    /// The handshake is complete; the application's data is sent.
     Connected,
     /// `bytes` more of `stream` arrived in order.
     Received {
@@ -60,11 +61,11 @@ pub enum Event {
     /// Fewer bytes than [`Config::unsent_low`](crate::Config::unsent_low) wait to be sent for the first time: an application
     /// that interleaves streams itself may give more.
     Writable,
-    /// The congestion control has something to say of its path.
+    /// The congestion control has a notice about its path.
     Noticed(cca::Notice),
 }
 
-/// What a connection counted.
+/// Counters of a connection.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Packets sent, retransmissions included.
@@ -75,7 +76,7 @@ pub struct Stats {
     pub recoveries: u64,
     /// Times that the retransmission timer ran out.
     pub timeouts: u64,
-    /// Of these, how many turned out to have been too early: nothing had been lost.
+    /// The number of these that turned out to have been too early, without a loss.
     pub spurious: u64,
     /// Tail loss probes sent.
     pub probes: u64,

@@ -4,7 +4,7 @@
 use cca::RateSample;
 use units::{Duration, Instant};
 
-/// What a connection has delivered. Bytes.
+/// The bytes that a connection has delivered.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Delivery {
     delivered: u64,
@@ -17,7 +17,7 @@ pub(crate) struct Delivery {
     round_end: u64,
 }
 
-/// What a packet remembers of the moment that it left.
+/// The state of delivery at the moment that a packet left.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Stamp {
     /// When it left.
@@ -29,7 +29,7 @@ pub(crate) struct Stamp {
 }
 
 impl Delivery {
-    /// A packet leaves `now`; `idle` if nothing else is in flight.
+    /// A packet leaves `now`; `idle` if there are no others in flight.
     pub(crate) fn stamp(&mut self, now: Instant, idle: bool) -> Stamp {
         if idle {
             self.first_sent = now;
@@ -44,7 +44,7 @@ impl Delivery {
         }
     }
 
-    /// The application gave nothing to send although the window had room.
+    /// The application gave no data although the window had room.
     pub(crate) fn limited_by_app(&mut self, in_flight: u64) {
         self.app_limited = (self.delivered + in_flight).max(1);
     }
@@ -81,7 +81,7 @@ impl Delivery {
         (sample, round_start)
     }
 
-    /// `bytes` were delivered, of which no sample is wanted.
+    /// Counts `bytes` delivered for which no sample is taken.
     pub(crate) fn count(&mut self, bytes: u64) {
         self.delivered += bytes;
     }

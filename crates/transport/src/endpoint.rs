@@ -1,4 +1,4 @@
-//! One end of a flow, whatever carries it.
+//! One end of a flow, with any carrier.
 
 use crate::{Connection, Datagram, Transmit, Wire, media};
 use std::collections::VecDeque;
@@ -18,7 +18,7 @@ pub enum Endpoint {
     Closed,
 }
 
-/// What an end tells whoever runs it.
+/// Events of an end point for its caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndEvent {
     /// Of a connection.
@@ -93,7 +93,7 @@ impl Endpoint {
         }
     }
 
-    /// When [`on_timer`](Self::on_timer) wants to be called; [`Instant::NEVER`] if not at all.
+    /// When to call [`on_timer`](Self::on_timer); [`Instant::NEVER`] if not at all.
     #[inline]
     pub fn next_timer(&self) -> Instant {
         match self {
@@ -114,7 +114,7 @@ impl Endpoint {
         }
     }
 
-    /// What happened since the last call, in order.
+    /// The next event since the last call, in order.
     #[inline]
     pub fn event(&mut self) -> Option<EndEvent> {
         match self {

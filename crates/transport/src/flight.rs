@@ -1,4 +1,4 @@
-//! Packets under way by number, each of which is sent once: QUIC's and a media session's.
+//! Packets under way by number, each sent once: QUIC's and a media session's.
 //!
 //! Numbers are in the order of sending, so a packet that was sent again has a new one, and every
 //! acknowledgement of a number is about one moment of sending. TCP numbers bytes, which may be
@@ -32,11 +32,11 @@ pub(crate) struct Sent<P> {
     pub(crate) stamp: Stamp,
     pub(crate) bytes: u32,
     pub(super) fate: Fate,
-    /// What it carries, as far as its sender has to remember.
+    /// Its contents, as far as its sender has to remember them.
     pub(crate) content: P,
 }
 
-/// Where a packet is thought to be.
+/// The assumed state of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fate {
     /// On its way.
@@ -48,8 +48,8 @@ pub(super) enum Fate {
     Quiet,
 }
 
-/// What an acknowledgement says for the first time. Packets that counted as lost already are no
-/// part of it.
+/// The new information in an acknowledgement. Packets that counted as lost already are no part of
+/// it.
 #[derive(Debug, Default)]
 pub(crate) struct News {
     /// Bytes delivered.
@@ -84,7 +84,7 @@ impl<P> Flight<P> {
         self.first + self.packets.len() as u64
     }
 
-    /// Everything before this number is settled.
+    /// All packets before this number are settled.
     pub(crate) fn first(&self) -> u64 {
         self.first
     }
@@ -110,7 +110,7 @@ impl<P> Flight<P> {
         packets.filter(|sent| sent.fate == Fate::Flying)
     }
 
-    /// The application had nothing to send although more might have been on its way.
+    /// The application had no data although more might have been in flight.
     pub(crate) fn limited_by_app(&mut self) {
         self.delivery.limited_by_app(self.in_flight);
     }
@@ -142,7 +142,7 @@ impl<P> Flight<P> {
     }
 
     /// An acknowledgement names `ranges` of numbers, `start..end` from the highest down, the
-    /// largest of them `largest`. Each that no earlier one named is given to `on_acked`. Nothing
+    /// largest of them `largest`. Each that no earlier one named is given to `on_acked`. No effect
     /// if it names packets that were never sent.
     pub(crate) fn acknowledge(
         &mut self,
@@ -185,7 +185,8 @@ impl<P> Flight<P> {
         Some(news)
     }
 
-    /// Everything before `end` arrived, as mostly: it is settled, and nothing has to be remembered.
+    /// All packets before `end` arrived, as in most cases: they are settled, and no ranges need be
+    /// kept.
     fn acknowledge_front(&mut self, end: u64, news: &mut News, mut on_acked: impl FnMut(&P)) {
         while self.first < end
             && let Some(mut sent) = self.packets.pop_front()
@@ -227,8 +228,7 @@ impl<P> Flight<P> {
         self.delivery.count(bytes.into());
     }
 
-    /// The oldest packet and its number, which are forgotten: it no longer matters what becomes of
-    /// it.
+    /// The oldest packet and its number, which are forgotten: its fate no longer matters.
     pub(crate) fn pop(&mut self) -> Option<(u64, Sent<P>)> {
         let sent = self.packets.pop_front()?;
         if sent.fate == Fate::Flying {
@@ -248,7 +248,7 @@ impl<P> Flight<P> {
     }
 
     /// Forgets the settled packets at the front; lost ones only once a later one is acknowledged,
-    /// so that what a timeout gave up too early still gives a round trip.
+    /// so that packets given up too early by a timeout still give a round trip.
     pub(super) fn forget_settled(&mut self) {
         while let Some(sent) = self.packets.front() {
             let settled = match sent.fate {
@@ -353,7 +353,7 @@ pub(crate) mod tests {
         assert!(round_start);
         let news = acknowledge(&mut flight, 120, &[(0, 3)]);
         let (rate, round_start) = flight.deliver(ms(120), &news, min);
-        // Packet 2 left when nothing was delivered: 3000 B since 0, 120 ms ago.
+        // Packet 2 left when no bytes were delivered: 3000 B since 0, 120 ms ago.
         assert_eq!(rate.unwrap().rate().as_bits(), 200_000);
         assert!(!round_start, "it left before the first was delivered");
         flight.sent(ms(130), 1_000, ());

@@ -1,14 +1,14 @@
 //! Sans-I/O transports: TCP, QUIC's shape, and media sessions.
 //!
 //! A transport is a state machine: packets and timers go in, packets and events come out, and every
-//! call takes `now`. No bytes are carried, only their numbers: whoever runs a connection keeps the
-//! content beside it (a simulator), or writes real bytes (a socket).
+//! call takes `now`. No bytes are carried, only their numbers: the caller keeps the content
+//! separately (a simulator), or writes real bytes (a socket).
 //!
 //! After any call, drive an end point until it is quiet: [`Connection::transmit`] until it returns
 //! nothing, [`Connection::event`] until it returns nothing, then look at
 //! [`Connection::next_timer`].
 //!
-//! Not for: deciding how fast to send (`cca`); what the bytes mean (`workload`).
+//! Not for: deciding how fast to send (`cca`); the meaning of the bytes (`workload`).
 
 #![deny(missing_docs)]
 

@@ -3,7 +3,7 @@
 //! A packet is lost when a later one was acknowledged, and either that is three later or 9/8 round
 //! trips have passed since it was sent.
 //!
-//! What the protocols do apart from that, and why:
+//! The other mechanisms of the protocols, and the reasons:
 //!
 //! | | QUIC | media session | TCP |
 //! |---|---|---|---|
@@ -11,15 +11,15 @@
 //! | nothing comes back | probes (PTO, RFC 9002, 6.2) | timeout (RFC 6298) | one probe (TLP), then the timeout |
 //! | then | long losses: persistent congestion | all is lost | all is lost |
 //!
-//! TCP cannot share the detection. It numbers bytes: an acknowledgement does not say whether a
-//! segment's first or second sending arrived, so RACK counts sendings, leaves out answers that come
-//! too soon, and puts the time threshold at the newest delivered round trip and a reordering window
-//! that widens as duplicates are reported. What it shares is [`crate::rtt`], [`crate::delivery`] and
-//! [`crate::ranges`].
+//! TCP cannot share the detection. It numbers bytes: an acknowledgement does not tell whether a
+//! segment's first or second transmission arrived, so RACK counts transmissions, leaves out answers
+//! that arrive too soon, and puts the time threshold at the newest delivered round trip and a
+//! reordering window that widens as duplicates are reported. It shares [`crate::rtt`],
+//! [`crate::delivery`] and [`crate::ranges`].
 //!
-//! A media session has no probes: a frame that nobody answered is of no use when a probe would
-//! repair it, and the next frame is as good a probe. The receiver asks for what it misses
-//! (`media::nack`), which does not depend on what the sender takes for lost.
+//! A media session has no probes: an unanswered frame is of no use when a probe would repair it,
+//! and the next frame is as good a probe. The receiver asks for missing packets (`media::nack`),
+//! independently of those that the sender takes for lost.
 
 use crate::flight::{Fate, Flight};
 use units::{Duration, Instant};
@@ -27,7 +27,7 @@ use units::{Duration, Instant};
 /// A packet is lost when one so many later was acknowledged (`kPacketThreshold`).
 const PACKET_THRESHOLD: u64 = 3;
 
-/// What was found lost at once.
+/// The packets found lost at once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Losses {
     /// How many packets.
@@ -46,7 +46,7 @@ impl<P> Flight<P> {
         self.loss_at
     }
 
-    /// Finds what is lost `now`, gives each to `on_lost`, and forgets what is settled.
+    /// Finds the packets lost at `now`, gives each to `on_lost`, and forgets settled packets.
     pub(crate) fn find_lost(
         &mut self,
         now: Instant,
@@ -54,7 +54,7 @@ impl<P> Flight<P> {
         on_lost: impl FnMut(&P),
     ) -> Losses {
         self.loss_at = Instant::NEVER;
-        // Mostly nothing is missing before what arrived.
+        // In most cases no packets are missing before the arrivals.
         let losses = if self.first < self.acked_end {
             self.judge(now, loss_delay, on_lost)
         } else {
@@ -68,7 +68,7 @@ impl<P> Flight<P> {
     /// Looks at every packet before the largest that was acknowledged.
     fn judge(&mut self, now: Instant, loss_delay: Duration, mut on_lost: impl FnMut(&P)) -> Losses {
         let mut losses = Losses::default();
-        // When the first left of those without an acknowledged one in between.
+        // The departure of the first of the packets without an acknowledged one in between.
         let mut run: Option<Instant> = None;
         for (number, sent) in (self.first..self.acked_end).zip(&mut self.packets) {
             match sent.fate {
@@ -86,7 +86,7 @@ impl<P> Flight<P> {
                     losses.packets += 1;
                     losses.bytes += u64::from(sent.bytes);
                     losses.newest = number;
-                    // What left before there was a sample does not count (7.6.2).
+                    // Packets that left before there was a sample do not count (7.6.2).
                     if left >= self.sampled_at {
                         let since = *run.get_or_insert(left);
                         losses.span = losses.span.max(left.since(since));
@@ -98,7 +98,7 @@ impl<P> Flight<P> {
         losses
     }
 
-    /// Everything on its way is taken for lost, as after a timeout (RFC 6298).
+    /// All packets in flight are taken for lost, as after a timeout (RFC 6298).
     pub(crate) fn lose_all(&mut self) {
         for sent in &mut self.packets {
             if sent.fate == Fate::Flying {

@@ -1,4 +1,5 @@
-//! Sets of byte ranges: what a receiver holds out of order, what a sender knows to be held.
+//! Sets of byte ranges: data that a receiver holds out of order, data that a sender knows to be
+//! held.
 
 use std::collections::VecDeque;
 
@@ -17,7 +18,7 @@ impl Ranges {
         if start >= end {
             return;
         }
-        // What comes in order needs no search.
+        // Data that arrives in order needs no search.
         match self.0.back_mut() {
             Some(last) if last.1 > start => {}
             Some(last) if last.1 == start => {
@@ -58,7 +59,7 @@ impl Ranges {
     }
 
     /// Forgets everything below `limit`; returns the end of the range that begins at or below it,
-    /// if one does: what is contiguous from `limit` on.
+    /// if one does: the end of the contiguous data from `limit` on.
     pub fn advance(&mut self, limit: u64) -> Option<u64> {
         let mut end = None;
         while let Some(&(start, range_end)) = self.0.front() {
@@ -71,7 +72,7 @@ impl Ranges {
         end
     }
 
-    /// Forgets what lies below `limit`, keeping what lies above it.
+    /// Forgets the part below `limit`, keeping the part above it.
     pub fn trim(&mut self, limit: u64) {
         while let Some(range) = self.0.front_mut() {
             if range.1 <= limit {

@@ -1,5 +1,5 @@
 //! Recovery periods: a control is told of congestion once a round trip (RFC 9002, 7.3.2). QUIC's
-//! and a media session's; TCP's recovery also rations what is sent (`tcp::recovery`).
+//! and a media session's; TCP's recovery also rations transmissions (`tcp::recovery`).
 
 use cca::Signal;
 
@@ -9,14 +9,14 @@ pub(crate) struct Recovery {
     /// Number of the first packet that was sent in it.
     until: u64,
     active: bool,
-    /// Something was lost in it.
+    /// Packets were lost in it.
     lossy: bool,
-    /// It began with a timeout: what follows is slow start.
+    /// It began with a timeout: slow start follows.
     timeout: bool,
 }
 
 impl Recovery {
-    /// Everything before `acked` may have been acknowledged; true if that ends a period with
+    /// All packets before `acked` may have been acknowledged; true if that ends a period with
     /// losses.
     pub(crate) fn acknowledged(&mut self, acked: u64) -> bool {
         if !self.active || acked <= self.until {
@@ -42,7 +42,7 @@ impl Recovery {
         true
     }
 
-    /// Everything before `next` is presumed lost.
+    /// All packets before `next` are presumed lost.
     pub(crate) fn timed_out(&mut self, next: u64) {
         *self = Recovery {
             until: next,

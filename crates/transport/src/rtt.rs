@@ -1,8 +1,8 @@
 //! Round trips, and how long to wait for an answer (RFC 6298; RFC 9002, sections 5 and 6.2.1).
 //!
 //! TCP, QUIC and media sessions smooth their samples alike. They differ in how short a timeout may
-//! be ([`Floor`]), in what it is before the first sample, and in what starts its doubling anew: a
-//! sample with TCP (RFC 6298, section 5, as Linux reads it), any news with the others.
+//! be ([`Floor`]), in its value before the first sample, and in the event that resets its doubling:
+//! a sample with TCP (RFC 6298, section 5, as Linux reads it), any news with the others.
 
 use units::Duration;
 
@@ -11,7 +11,7 @@ const MAX_TIMEOUT: Duration = Duration::from_secs(120);
 /// No timer is expected to be finer (RFC 9002, `kGranularity`).
 pub(crate) const GRANULARITY: Duration = Duration::from_millis(1);
 
-/// What keeps a timeout from being too short.
+/// The lower bound of a timeout.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Floor {
     /// Round trip and variance together are at least so much (RFC 6298, 2.4).
@@ -20,18 +20,18 @@ pub(crate) enum Floor {
     Variance(Duration),
 }
 
-/// What the round trips so far say.
+/// The estimate from the round trips so far.
 #[derive(Debug, Clone)]
 pub(crate) struct Rtt {
     /// Smoothed round trip; zero before the first sample.
     pub(crate) srtt: Duration,
     /// Smallest round trip so far; zero before the first sample.
     pub(crate) min: Duration,
-    /// The newest sample as it came, with the time for which its answer was held back.
+    /// The newest sample as measured, including the time for which its answer was held back.
     latest: Duration,
     /// Mean deviation (RTTVAR).
     variance: Duration,
-    /// For how long the peer may hold back an answer, where the floor does not allow for it.
+    /// For how long the peer may hold back an answer, if the floor does not allow for it.
     pub(crate) ack_delay: Duration,
     initial: Duration,
     floor: Floor,
@@ -53,9 +53,9 @@ impl Rtt {
         }
     }
 
-    /// Takes a sample: `latest`, of which the peer held its answer back for `held`. That is taken
-    /// off, but not from the first sample and never below the smallest (RFC 9002, 5.3). Returns
-    /// what counts as the round trip.
+    /// Takes a sample: `latest`, including the time `held` for which the peer held its answer back.
+    /// `held` is subtracted, but not from the first sample and never below the smallest (RFC 9002,
+    /// 5.3). Returns the resulting round trip.
     pub(crate) fn sample(&mut self, latest: Duration, held: Duration) -> Duration {
         self.latest = latest;
         if self.srtt == Duration::ZERO {
@@ -76,7 +76,7 @@ impl Rtt {
         rtt
     }
 
-    /// What a round trip hardly ever exceeds.
+    /// A bound that a round trip hardly ever exceeds.
     pub(crate) fn bound(&self) -> Duration {
         let margin = self.variance * 4;
         match self.floor {
@@ -100,7 +100,7 @@ impl Rtt {
         self.backoff += 1;
     }
 
-    /// An answer came: the timeout is single again.
+    /// An answer arrived: the timeout is single again.
     pub(crate) fn restart(&mut self) {
         self.backoff = 0;
     }

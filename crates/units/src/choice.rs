@@ -1,4 +1,4 @@
-//! Something registered that is chosen by name, with settings, and with what it contains.
+//! A registered item that is chosen by name, with settings, and with its children.
 //!
 //! One grammar for the command line, scenarios, sweeps and results:
 //!
@@ -6,10 +6,11 @@
 //! choice   = NAME [ "(" choice { ";" choice } ")" ] { "," KEY "=" VALUE }
 //! ```
 //!
-//! A comma inside of parentheses belongs to what stands there: in `2lps(codel,target=5ms),threshold=6MB`
-//! the target is codel's. Children are separated by semicolons, so that settings of the one before
-//! need no parentheses of their own: `pair(codel,target=5ms;pfifo)`. Names, keys and values are
-//! anything without `,` `;` `(` `)`; spaces around them do not count.
+//! A comma inside of parentheses belongs to the choice there: in
+//! `2lps(codel,target=5ms),threshold=6MB` the target is codel's. Children are separated by
+//! semicolons, so that settings of the one before need no parentheses of their own:
+//! `pair(codel,target=5ms;pfifo)`. Names, keys and values are anything without `,` `;` `(` `)`;
+//! spaces around them do not count.
 
 use crate::Refusal;
 use crate::refusal::MOST;
@@ -26,9 +27,9 @@ const MOST_BYTES: usize = 2000;
 pub struct Choice {
     /// The registered name.
     pub name: String,
-    /// What it contains, in order.
+    /// Its children, in order.
     pub children: Vec<Choice>,
-    /// What the user set.
+    /// The user's settings.
     pub settings: Vec<(String, String)>,
 }
 
@@ -42,8 +43,8 @@ impl Choice {
         }
     }
 
-    /// Sets `key`, in place of what it was set to before. `NAME.KEY` is that of the first child
-    /// called `NAME`.
+    /// Sets `key`, in place of its former value. `NAME.KEY` is that of the first child called
+    /// `NAME`.
     ///
     /// # Errors
     /// If there is no such child.
@@ -61,7 +62,7 @@ impl Choice {
         Ok(())
     }
 
-    /// What `key` is set to; `NAME.KEY` as in [`set`](Self::set).
+    /// The value of `key`; `NAME.KEY` as in [`set`](Self::set).
     pub fn get(&self, key: &str) -> Option<&str> {
         if let Some((name, rest)) = key.split_once('.') {
             let child = self.children.iter().find(|child| child.name == name);
@@ -107,7 +108,7 @@ impl FromStr for Choice {
     }
 }
 
-/// What a user is told to write.
+/// The help for a wrong form.
 const FORM: &str = "write NAME, NAME,key=value,key=value or NAME(CHILD;CHILD),key=value";
 
 /// Pieces of `text` between commas that stand in no parentheses.
@@ -126,7 +127,7 @@ pub fn split(text: &str) -> impl Iterator<Item = &str> {
 /// Reads a text from the left.
 struct Reader<'a> {
     text: &'a str,
-    /// What comes next: a place between two characters.
+    /// The position of the next character: a place between two characters.
     at: usize,
 }
 
@@ -147,7 +148,7 @@ impl<'a> Reader<'a> {
         Ok(choice)
     }
 
-    /// What stands in parentheses.
+    /// The children in parentheses.
     fn children(&mut self, choice: &mut Choice, level: usize) -> Result<(), Refusal> {
         if level == MOST_LEVELS {
             let help = format!("write at most {MOST_LEVELS} levels");
@@ -182,7 +183,7 @@ impl<'a> Reader<'a> {
         let start = self.at;
         let word = self.word();
         let refused = |reader: &mut Self, message: String, help: &str| {
-            // It is the whole setting that is wrong, not what comes after it.
+            // The whole setting is wrong, not the text after it.
             reader.at = start;
             Err(reader.refusal(message, help))
         };
@@ -200,7 +201,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// What stands before the next separator.
+    /// The text before the next separator.
     fn word(&mut self) -> &'a str {
         let rest = &self.text[self.at..];
         let word = rest.split([',', ';', '(', ')']).next().unwrap_or(rest);
@@ -213,7 +214,7 @@ impl<'a> Reader<'a> {
         self.text[self.at..].chars().next()
     }
 
-    /// A refusal of what stands at the current place.
+    /// A refusal at the current place.
     fn refusal(&self, message: impl Into<String>, help: &str) -> Refusal {
         let mut message = message.into();
         let before = self.text[..self.at].chars().count();
@@ -224,19 +225,19 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What something that contains others declares of one of them.
+/// The declaration of a child by an item that contains others.
 #[derive(Debug, Clone, Copy)]
 pub struct Slot {
-    /// What it is called in usage and help, for example `BASE`.
+    /// Its name in usage and help, for example `BASE`.
     pub name: &'static str,
-    /// What is there if the user names none, as a user would write it.
+    /// The default if the user names none, as a user would write it.
     pub default: &'static str,
-    /// What it is for, in a sentence.
+    /// Its purpose, in a sentence.
     pub help: &'static str,
 }
 
-/// What `choice` contains, one for each of `slots`; the default where the user wrote none. `level` is
-/// how deep it stands itself, from 1: a default can contain others as well.
+/// The children of `choice`, one for each of `slots`; the default if the user wrote none. `level`
+/// is its own depth, from 1: a default can contain others as well.
 ///
 /// # Errors
 /// If there are more than `slots`, or they are too deep, or a default is written wrongly.

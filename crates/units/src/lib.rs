@@ -1,5 +1,5 @@
-//! Time, sizes and rates as newtypes; parameters that are declared once; what is chosen by name;
-//! seeded random streams.
+//! Time, sizes and rates as newtypes; parameters that are declared once; choices by name; seeded
+//! random streams.
 //!
 //! Everything above this crate speaks in these types, so that a millisecond is never a microsecond
 //! and a bit is never a byte. All of them are integers: two runs of one seed agree to the byte.

@@ -27,13 +27,13 @@ use core::fmt;
 pub struct Spec {
     /// The name users write.
     pub name: &'static str,
-    /// What kind of value it takes, for example `duration`.
+    /// The kind of its values, for example `duration`.
     pub kind: &'static str,
     /// The default, as a user would write it.
     pub default: &'static str,
     /// Smallest and largest accepted value, where there are limits.
     pub range: Option<(&'static str, &'static str)>,
-    /// What it does, in a sentence or two.
+    /// Its effect, in a sentence or two.
     pub help: &'static str,
     /// Where the default comes from: a section of a paper or RFC, a kernel file, a decision.
     pub source: &'static str,
@@ -47,7 +47,7 @@ pub trait Value: Sized + PartialOrd + fmt::Display {
     /// The kind's name in help texts.
     const KIND: &'static str;
 
-    /// Parses what a user wrote.
+    /// Parses the user's text.
     ///
     /// # Errors
     /// If the text is not of this kind.

@@ -2,15 +2,15 @@
 
 use core::fmt;
 
-/// Longest piece of what was found that a message repeats, in characters.
+/// Longest piece of the user's text that a message repeats, in characters.
 pub(crate) const MOST: usize = 60;
 
-/// What is wrong with something that a user wrote, and what helps.
+/// An error in a user's text, and the help against it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// What was found, and where.
+    /// The finding, and its place.
     pub message: String,
-    /// What to write instead.
+    /// The text to write instead.
     pub help: Option<String>,
 }
 
@@ -57,15 +57,15 @@ impl Refusal {
     }
 }
 
-/// What differs from `name` in no more than a third of its letters: swapped, missing, too many or
-/// other ones.
+/// The known name that differs from `name` in no more than a third of its letters: swapped,
+/// missing, too many or other ones.
 fn closest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let distance = |known: &&str| strsim::damerau_levenshtein(name, known);
     let best = known.iter().copied().min_by_key(distance)?;
     (distance(&best) * 3 <= name.chars().count()).then_some(best)
 }
 
-/// `what is wrong; what to write instead`.
+/// `the error; the text to write instead`.
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)?;

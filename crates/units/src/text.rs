@@ -6,7 +6,7 @@
 pub struct ParseError {
     /// The text that was found.
     pub found: String,
-    /// What would have been accepted, with an example.
+    /// The expected form, with an example.
     pub expected: &'static str,
 }
 

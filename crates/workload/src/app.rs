@@ -1,4 +1,4 @@
-//! What an application is told, and what it answers.
+//! Input and output of an application.
 
 use crate::carrier::Carrier;
 use units::{Duration, Instant, Rate};
@@ -13,7 +13,7 @@ pub trait App: Send {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct ConnId(pub u32);
 
-/// What happened.
+/// An event for an application.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input {
     /// The application starts.
@@ -26,7 +26,7 @@ pub enum Input {
         conn: ConnId,
         /// On which stream; 0 for TCP.
         stream: u32,
-        /// What it says.
+        /// Its contents.
         message: Message,
     },
     /// Fewer bytes than the transport's low mark wait to be sent: more may be given. Comes once
@@ -49,7 +49,7 @@ pub enum Input {
         /// Its state.
         conditions: Conditions,
     },
-    /// How much of what was given to a TCP connection was never sent, as [`Output::Ask`] asked for it.
+    /// Bytes given to a TCP connection and never sent, as [`Output::Ask`] asked for.
     Unsent {
         /// Which one.
         conn: ConnId,
@@ -60,14 +60,14 @@ pub enum Input {
     Timer(u64),
 }
 
-/// What to do.
+/// An action of an application.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Output {
     /// Open a connection.
     Open {
         /// Its number.
         conn: ConnId,
-        /// What carries it.
+        /// Its carrier.
         carrier: Carrier,
         /// The machine it leads to: the same number for the same one. An application that speaks to
         /// one only says 0.
@@ -84,7 +84,7 @@ pub enum Output {
         stream: u32,
         /// How long it is.
         bytes: u64,
-        /// What it says.
+        /// Its contents.
         message: Message,
     },
     /// Send a datagram.
@@ -143,14 +143,14 @@ pub struct Datagram {
     pub sent: Instant,
 }
 
-/// What a message says.
+/// The contents of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Message {
     /// TLS 1.3 ClientHello.
     ClientHello,
     /// TLS 1.3 ServerHello to Finished, certificates included.
     ServerHello,
-    /// A request, which says what the server is to do.
+    /// A request, with the action of the server.
     Request {
         /// Its number within the page.
         id: u32,
@@ -234,7 +234,7 @@ pub enum Report {
         figure: u8,
         /// The value, in the figure's unit.
         value: f64,
-        /// When what was observed began; whether it is measured goes by that.
+        /// When the observation began, which decides whether it is measured.
         began: Instant,
     },
 }

@@ -1,19 +1,19 @@
 //! The audio of a call: a frame every 20 ms, always of the same length.
 //!
-//! What libwebrtc does without being told otherwise: Opus at a constant rate, which follows no estimate
+//! The default behaviour of libwebrtc: Opus at a constant rate, which follows no estimate
 //! (`WebRtcVoiceEngine` sets least and greatest to 32 kbit/s), a packet for each frame, no
-//! discontinuous transmission, no repetition.
-//! Not for: silence, in-band forward error correction, RED, music.
+//! discontinuous transmission, no repetition. Not for: silence, in-band forward error correction,
+//! RED, music.
 
 use crate::{AudioFrame, ConnId, Output};
 use core::fmt;
 use units::param::Value;
 use units::{Duration, Instant, ParseError, Rate};
 
-/// What a frame stands for (RFC 7587, `ptime`; libwebrtc `kDefaultFrameSizeMs`).
+/// The time that a frame stands for (RFC 7587, `ptime`; libwebrtc `kDefaultFrameSizeMs`).
 pub const FRAME: Duration = Duration::from_millis(20);
 
-/// What Opus can be told (RFC 6716, 2.1.1).
+/// The range of rates of Opus (RFC 6716, 2.1.1).
 const LEAST: Rate = Rate::from_bits(6_000);
 const MOST: Rate = Rate::from_bits(510_000);
 

@@ -73,7 +73,7 @@ const CONN: ConnId = ConnId(0);
 #[derive(Debug)]
 pub struct Bulk {
     carrier: Carrier,
-    /// What has not been given to the transport; none for no end.
+    /// Bytes not yet given to the transport; none for no end.
     left: Option<u64>,
 }
 

@@ -1,11 +1,11 @@
-//! What carries an application's data.
+//! The carrier of an application's data.
 
 use core::fmt;
 use serde::{Deserialize, Serialize};
 use units::ParseError;
 use units::param::Value;
 
-/// What carries a flow.
+/// The carrier of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Carrier {
@@ -37,7 +37,7 @@ impl fmt::Display for Carrier {
     }
 }
 
-/// What may carry a byte stream.
+/// The carriers of a byte stream.
 impl Value for Carrier {
     const KIND: &'static str = "transport";
     fn parse(text: &str) -> Result<Self, ParseError> {

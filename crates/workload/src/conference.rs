@@ -1,14 +1,15 @@
-//! A video conference through a forwarding server (SFU): what comes down to one participant.
+//! A video conference through a forwarding server (SFU): the downlink of one participant.
 //!
-//! Principles: everybody's camera is encoded in a few layers of fixed rates at once (simulcast), and
-//! the server forwards one of each, unchanged. One participant is large, the others are thumbnails.
-//! All streams and the audio share a session, and one congestion control at the server judges how
-//! much of them there may be: the server chooses layers whose sum fits, the large picture's first. A
-//! picture changes its layer with a key frame of the new one, which its sender has to be asked for;
-//! in between its rate follows nothing. Results speak of the large picture's frames.
-//! Not for: participants who come, go or become large, temporal layers, what is sent upward.
+//! Principles: every participant's camera is encoded in a few layers of fixed rates at once
+//! (simulcast), and the server forwards one of each, unchanged. One participant is large, the
+//! others are thumbnails. All streams and the audio share a session, and one congestion control at
+//! the server judges how much of them there may be: the server chooses layers whose sum fits, the
+//! large picture's first. A picture changes its layer with a key frame of the new one, which has to
+//! be requested from its sender; in between its rate is constant. Results speak of the large
+//! picture's frames. Not for: participants who come, go or become large, temporal layers, the
+//! uplink.
 //!
-//! decisions/0024 says what servers do and what of it is left out.
+//! decisions/0024 has the behaviour of servers and the parts left out.
 
 mod layers;
 
@@ -47,7 +48,7 @@ units::params! {
     }
 }
 
-/// What a browser gets from a server that has libwebrtc's control.
+/// The settings of a server with libwebrtc's control.
 const PRESET: Preset = Preset {
     name: "sfu",
     summary: "a server that forwards each frame as it comes, to a browser",
@@ -207,7 +208,7 @@ impl Workload for ConferenceParams {
     }
 }
 
-/// What the server forwards of one camera.
+/// The picture of one camera that the server forwards.
 #[derive(Debug)]
 struct Picture {
     encoder: Encoder,
@@ -265,7 +266,7 @@ struct Conference {
     most: Vec<usize>,
     /// The rate up to which padding fills while there are better layers.
     full: Rate,
-    /// What padding keeps up.
+    /// The rate that padding keeps up.
     filled: Rate,
     microphone: Option<Microphone>,
 }
@@ -295,8 +296,9 @@ impl Conference {
         }
     }
 
-    /// Chooses the layers that fit an estimate. While there are better ones the session is filled up to
-    /// what they take, so that the estimate can grow there (Jitsi Videobridge, `BandwidthProbing`).
+    /// Chooses the layers that fit an estimate. While there are better ones the session is filled
+    /// up to their rate, so that the estimate can grow there (Jitsi Videobridge,
+    /// `BandwidthProbing`).
     fn choose(&mut self, estimate: Rate, out: &mut Vec<Output>) {
         let (params, most) = (&self.params, &self.most);
         let rates = params.layers.rates();

@@ -1,9 +1,10 @@
-//! What a call can be told, and the encoder of its video.
+//! The parameters of a call, and the encoder of its video.
 //!
-//! The encoder makes frames at a fixed beat, of a size that follows a rate. Principles: a delta frame
-//! has its share of the rate, with chance from frame to frame; a key frame has several shares, and
-//! what it took beyond its own the following frames give back, as a real encoder's rate control does.
-//! The first frame is a key frame, and so is the next one after the receiver asked for one.
+//! The encoder makes frames at a fixed beat, of a size that follows a rate. Principles: a delta
+//! frame has its share of the rate, with chance from frame to frame; a key frame has several
+//! shares, and the following frames give back the bytes beyond its own, as a real encoder's rate
+//! control does. The first frame is a key frame, and so is the next one after the receiver asked
+//! for one.
 //!
 //! The statistical model of RFC 8593, with log-normal instead of Laplacian chance, so
 //! that no frame is negative, and without its delayed reaction: the encoders of calls follow a new
@@ -43,7 +44,7 @@ units::params! {
 }
 
 impl CallParams {
-    /// Checks that the least rate is not above the greatest, and that what goes over TCP has no audio.
+    /// Checks that the least rate is not above the greatest, and that a call over TCP has no audio.
     pub(crate) fn check(&self) -> Result<(), Refusal> {
         if self.tcp && self.audio.0.is_some() {
             let message = "audio goes beside the video of a media session, and tcp is none";
@@ -230,7 +231,7 @@ mod tests {
         // 6 Mbit/s / 30 are 25 kB. The key frame has 100 kB and owes 75 kB; the next gives back
         // a fifteenth of that, 5 kB, and the one after it a fifteenth of 70 kB.
         assert_eq!(sizes[..3], [100_000, 20_000, 20_333]);
-        // In 3 s the encoder makes what it should, within 1%.
+        // In 3 s the encoder makes the right number of bytes, within 1%.
         let all: u32 = sizes.iter().sum();
         assert!((2_227_500..=2_272_500).contains(&all), "{all}");
     }

@@ -1,4 +1,4 @@
-//! What a workload says of itself.
+//! The declaration of a workload.
 
 use crate::app::App;
 use crate::carrier::Carrier;
@@ -9,7 +9,7 @@ use units::param::{Settings, Spec};
 use units::random::Stream;
 use units::{Duration, Instant, Rate, Refusal};
 
-/// What an application is made for: the instance of a traffic entry that starts.
+/// The instance of a traffic entry for which an application is made.
 #[derive(Debug, Clone, Copy)]
 pub struct Start<'a> {
     /// When.
@@ -46,7 +46,7 @@ impl Start<'_> {
     }
 }
 
-/// What a traffic entry sends and asks for.
+/// The traffic that an entry sends and asks for.
 pub trait Workload: fmt::Debug + Send + Sync {
     /// Its settings as a user would write them, defaults included.
     fn values(&self) -> Vec<(&'static str, String)>;
@@ -103,7 +103,7 @@ pub trait Workload: fmt::Debug + Send + Sync {
 /// Where a workload's entry stands in results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rows {
-    /// A row with what was seen of its frames, among the calls.
+    /// A row on its frames, among the calls.
     Call,
     /// A row for each load, among the pages.
     Loads,
@@ -131,13 +131,13 @@ pub struct Figure {
     pub name: &'static str,
     /// Its unit, as it is printed behind a number.
     pub unit: &'static str,
-    /// What it is, in a line.
+    /// Its description, in a line.
     pub about: &'static str,
     /// How its values become a result.
     pub kept: Kept,
 }
 
-/// What a workload may load while it is built.
+/// The files that a workload may load while it is built.
 pub trait Library {
     /// The pages that `source` names.
     ///
@@ -151,9 +151,9 @@ pub trait Library {
 pub struct LibraryError {
     /// The file at fault; none where the name itself is.
     pub file: Option<String>,
-    /// What is wrong.
+    /// The error.
     pub message: String,
-    /// What to write instead.
+    /// The text to write instead.
     pub help: String,
 }
 
@@ -162,7 +162,7 @@ pub struct LibraryError {
 pub enum BuildError {
     /// A setting was refused.
     Param(Refusal),
-    /// What the setting called `key` names could not be loaded.
+    /// The file named by the setting called `key` could not be loaded.
     Library {
         /// The setting.
         key: &'static str,
@@ -189,26 +189,26 @@ impl fmt::Display for BuildError {
     }
 }
 
-/// Settings that go together, under a name: what a traffic entry's `preset` chooses, and each of its
-/// keys overrides.
+/// Settings that go together, under a name, chosen by a traffic entry's `preset` and overridden by
+/// each of its keys.
 #[derive(Debug, Clone, Copy)]
 pub struct Preset {
     /// The name users write.
     pub name: &'static str,
-    /// What it is like, in a line.
+    /// Its description, in a line.
     pub summary: &'static str,
     /// Where its values come from.
     pub source: &'static str,
     /// Keys of the entry, those of its session with `session.` before them, and their values.
     pub settings: Settled,
-    /// What else holds, and before `settings`, for controls of these names.
+    /// Further settings, applied before `settings`, for controls of these names.
     pub by_control: &'static [(&'static [&'static str], Settled)],
 }
 
 /// Keys and values that are settled.
 pub type Settled = &'static [(&'static str, &'static str)];
 
-/// Builds a workload from what the user set.
+/// Builds a workload from the user's settings.
 pub type Build = fn(&Settings, &dyn Library) -> Result<Arc<dyn Workload>, BuildError>;
 
 /// A workload's description of itself.
@@ -226,13 +226,13 @@ pub struct Entry {
     pub params: &'static [Spec],
     /// Checks the form and the range of each of some settings by itself.
     pub check: fn(&Settings) -> Result<(), Refusal>,
-    /// What may carry it.
+    /// Its possible carriers.
     pub carriers: &'static [Carrier],
     /// The control that it has where none is named; none where nothing is controlled.
     pub control: Option<&'static str>,
     /// Where it stands in results.
     pub rows: Rows,
-    /// What it observes.
+    /// Its observations.
     pub figures: &'static [Figure],
     /// Settings that go together; the first holds where none is named.
     pub presets: &'static [Preset],

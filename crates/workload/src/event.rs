@@ -1,4 +1,4 @@
-//! What applications do, as results hear of it.
+//! Events of applications, as reported to results.
 
 use serde::{Deserialize, Serialize};
 use units::{FlowId, Instant};
@@ -18,7 +18,7 @@ pub enum Event {
         flow: FlowId,
         /// The traffic entry that it belongs to.
         traffic: TrafficId,
-        /// What carries it.
+        /// Its carrier.
         carrier: crate::Carrier,
         /// Which of the entry's servers it speaks to.
         server: u32,
@@ -135,7 +135,7 @@ pub enum Event {
         figure: u8,
         /// The value, in the figure's unit.
         value: f64,
-        /// When what was observed began; whether it is measured goes by that.
+        /// When the observation began, which decides whether it is measured.
         began: Instant,
     },
 }

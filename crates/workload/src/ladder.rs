@@ -6,7 +6,7 @@ use units::{ParseError, Rate};
 
 /// Most of them: cameras have three (libwebrtc, `kMaxSimulcastStreams`), videos about twenty.
 const MOST: usize = 24;
-/// What a layer may have.
+/// The range of a layer's rate.
 const LEAST_RATE: Rate = Rate::from_bits(1_000);
 const MOST_RATE: Rate = Rate::from_bits(1_000_000_000);
 

@@ -1,9 +1,9 @@
 //! Sans-I/O applications: calls, web pages, videos, transfers, datagrams.
 //!
-//! An [`App`] is a state machine: it is told what happened and answers with what to do. It knows
-//! nothing of packets; whoever runs it opens the connections and carries the messages. The
-//! [`Driver`] runs all applications of a scenario over any engine's [`Sockets`]. A message's content
-//! stands in a [`Message`]: the driver keeps it beside the byte stream.
+//! An [`App`] is a state machine: it receives events and answers with actions. It knows nothing of
+//! packets; the caller opens the connections and carries the messages. The [`Driver`] runs all
+//! applications of a scenario over any engine's [`Sockets`]. A message's content stands in a
+//! [`Message`]: the driver keeps it separate from the byte stream.
 //!
 //! Not for: transports and congestion control, which engines bring.
 

@@ -8,7 +8,7 @@
 //! Not for: calls that people have, which run over UDP.
 //!
 //! Facts from the source of `transys-project/zhuge` (SIGCOMM 2022), `packet-sender-tcp.cc` and
-//! `video-encoder.cc`; decisions/0023 says what is left out.
+//! `video-encoder.cc`; decisions/0023 has the parts left out.
 
 use crate::encoder::{CallParams, Encoder};
 use crate::entry::{Preset, Settled};
@@ -60,7 +60,8 @@ const SAMPLES: u32 = 40;
 const BUSY: f64 = 0.75;
 /// How much of a share beyond it the rate falls by.
 const GAIN: f64 = 0.5;
-/// What a frame that is not out in time leaves of the rate, and of what left at least.
+/// Factors for a frame that is not out in time: of the rate, and of the rate of departures at
+/// least.
 const PENDING: f64 = 0.75;
 const PENDING_FLOOR: f64 = 0.1;
 
@@ -73,7 +74,7 @@ struct Duty {
     interval: f64,
     /// Whether something waited: a bit for each of the last looks.
     looks: u64,
-    /// What waited when the last frame was due, bytes.
+    /// Bytes waiting when the last frame was due.
     before: u64,
     /// Written since then, bytes.
     written: u64,
@@ -126,7 +127,7 @@ impl Duty {
 
 const CONN: ConnId = ConnId(0);
 
-/// What a timer is for.
+/// The purpose of a timer.
 const LOOK: u64 = 0;
 const FRAME: u64 = 1;
 
@@ -136,7 +137,7 @@ pub struct LibraryCall {
     encoder: Encoder,
     duty: Duty,
     next_look: Instant,
-    /// What the state that was asked for is wanted for.
+    /// The timer for which the state was asked.
     wanted: u64,
 }
 

@@ -1,8 +1,8 @@
 //! The workloads by name.
 //!
-//! A workload describes itself in an [`Entry`] beside its code; [`Registry::builtin`] has one line
-//! for each. Another crate adds its own with [`Registry::add`]. What a scenario, the help and the
-//! documentation say of a workload comes from its entry.
+//! A workload describes itself in an [`Entry`] next to its code; [`Registry::builtin`] has one line
+//! for each. Another crate adds its own with [`Registry::add`]. Scenarios, the help and the
+//! documentation take their text on a workload from its entry.
 
 use crate::entry::Entry;
 use crate::{actors, bulk, call, conference, page_loads, udp, video};

@@ -1,4 +1,4 @@
-//! What pages ask of a network, from their plans alone.
+//! The demands of pages on a network, from their plans alone.
 //!
 //! The figures are those that the Confucius paper gives of its thousand websites (appendix A:
 //! figure 18 and table 3). How many flows there are at the same time (figure 3, table 2) depends on
@@ -7,7 +7,7 @@
 use crate::page::{Page, Protocol};
 use serde::Serialize;
 
-/// What one page's plan says.
+/// The statistics of one page's plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Statistics {
     /// Requests that go over the network.
@@ -144,7 +144,7 @@ mod tests {
             (Protocol::H2, 0),
         ]);
         let statistics = Statistics::of(&page.with_addresses(Some(2)));
-        // Six for nine requests, two for two, one over HTTP/3; nobody asks the fourth origin.
+        // Six for nine requests, two for two, one over HTTP/3; the fourth origin has no requests.
         let expected = Statistics {
             requests: 16,
             origins: 3,

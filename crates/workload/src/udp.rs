@@ -1,9 +1,9 @@
 //! Datagrams without congestion control: games, name look-ups, voice, bursts.
 //!
-//! Principles: what is sent does not depend on what arrives. Datagrams leave at a constant beat, at
-//! random moments (Poisson), or in bursts: silent for a while, then at the beat. With `answer` the far
-//! end answers each with a datagram, as a name server does.
-//! Not for: real-time video, which adapts (`call`).
+//! Principles: sending does not depend on arrivals. Datagrams leave at a constant beat, at random
+//! moments (Poisson), or in bursts: silent for a while, then at the beat. With `answer` the far end
+//! answers each with a datagram, as a name server does. Not for: real-time video, which adapts
+//! (`call`).
 
 use crate::entry::{BuildError, Entry, Figure, Kept, Library, Rows, Start, Workload};
 use crate::{App, Carrier, ConnId, Datagram, Input, Output, Report};

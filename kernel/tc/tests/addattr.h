@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What every tc exports, for programs that take its place in a test. */
+/* Functions that every tc exports, for test programs that take its place. */
 #ifndef TEST_ADDATTR_H
 #define TEST_ADDATTR_H
 

@@ -11,7 +11,7 @@ static inline void put_u8(struct nlmsghdr *n, int type, __u8 value)
 	addattr_l(n, ANSWER_MAX, type, &value, sizeof(value));
 }
 
-/* A type that sent so many packets, of which so many came in each phase. */
+/* A type that sent so many packets, with so many in each phase. */
 static inline void put_class(struct nlmsghdr *n, __u8 kind, __u64 packets)
 {
 	int type = TCA_FLOQ_STATS_CLASS | NLA_F_NESTED;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A plugin without tc and without a kernel: words become attributes and words again, and no answer
- * of a kernel, however short or wild, makes it read out of bounds (built with the address
- * sanitizer). Who includes this names the plugin, PLUGIN. The functions that tc would provide
- * stand first.
+ * A plugin without tc and without a kernel: words become attributes and words
+ * again, and no answer of a kernel, however short or wild, makes it read out of
+ * bounds (built with the address sanitizer). The including file names the
+ * plugin, PLUGIN. The functions that tc would provide stand first.
  */
 #ifndef TEST_PLUGIN_H
 #define TEST_PLUGIN_H
@@ -97,7 +97,7 @@ static void same(const char *line, const char *printed)
 	}
 }
 
-/* What is taken, and what is refused. */
+/* Values that are accepted, and those that are refused. */
 static void bounds_of(const char *const *good, size_t good_count, const char *const *bad,
 		      size_t bad_count)
 {
@@ -156,7 +156,7 @@ static void short_xstats(void)
 	assert(!PLUGIN.print_xstats(&PLUGIN, stdout, NULL));
 }
 
-/* What the kernel says of what @line set, cut anywhere. */
+/* The kernel's answer for the settings of @line, cut anywhere. */
 static void short_options(const char *line)
 {
 	struct rtattr *opt = parse(line);

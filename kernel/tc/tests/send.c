@@ -54,7 +54,7 @@ static void put_udp(int bytes)
 	packet.head.udp.len = htons(bytes - sizeof(packet.head.ip));
 }
 
-/* The kernel is told how to take it apart; checksums are its business then. */
+/* Tells the kernel how to segment it, and to compute checksums. */
 static void put_super(int bytes)
 {
 	packet.head.vnet = (struct virtio_net_hdr){
@@ -74,7 +74,7 @@ static int open_socket(void)
 	int s = socket(AF_PACKET, SOCK_RAW, 0);
 	int buffer = 1 << 30, one = 1;
 
-	/* What waits in the qdisc counts as the socket's. */
+	/* Packets waiting in the qdisc count as the socket's. */
 	if (s < 0 || setsockopt(s, SOL_SOCKET, SO_SNDBUFFORCE, &buffer, sizeof(buffer)) ||
 	    setsockopt(s, SOL_PACKET, PACKET_VNET_HDR, &one, sizeof(one))) {
 		perror("send");

@@ -1,4 +1,4 @@
-//! What each row of a comparison of the simulator with Linux is evidence of.
+//! The evidence given by each row of a comparison of the simulator with Linux.
 //!
 //! Not all of Linux's side is Linux: applications and media sessions are the simulator's own code in
 //! the guest (decision 0050), and our module is the discipline written a second time by those who
@@ -16,8 +16,8 @@ pub fn kinds<'a>(rows: impl IntoIterator<Item = &'a Row>) -> BTreeSet<&'static s
     rows.into_iter().filter_map(|row| row.kind).collect()
 }
 
-/// What of `row` each engine has code of its own for, and what not; its experiment has traffic of these
-/// `kinds`.
+/// The parts of `row` for which each engine has code of its own, and the shared ones; its
+/// experiment has traffic of these `kinds`.
 pub fn of(row: &Row, kinds: &BTreeSet<&'static str>, witness: Witness) -> String {
     let queue = match row.case.split(',').next() {
         _ if witness == Witness::Live => "clock",
@@ -40,7 +40,8 @@ pub fn of(row: &Row, kinds: &BTreeSet<&'static str>, witness: Witness) -> String
     apart + same
 }
 
-/// What both engines run the same code for in an experiment with traffic of these `kinds`.
+/// The parts for which both engines run the same code in an experiment with traffic of these
+/// `kinds`.
 pub fn shared(kinds: &BTreeSet<&'static str>, witness: Witness) -> &'static str {
     if witness == Witness::Live {
         return "Both engines run the same link and disciplines, calls, browsers and QUIC; TCP, sockets and \

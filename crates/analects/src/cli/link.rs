@@ -1,4 +1,4 @@
-//! What `analects link` is told.
+//! The arguments of `analects link`.
 
 use clap::Args;
 use std::ffi::OsString;

@@ -1,4 +1,4 @@
-//! What several commands are told, declared once.
+//! Arguments common to several commands, declared once.
 
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Engines that say the same agree, and one that is told of another link does not.
+//! Engines with the same results agree, and one with another link does not.
 
 use crate::common::Folder;
 use campaign::{Keeping, Progress, Store};
@@ -84,7 +84,7 @@ fn rows(folder: &Folder, witness: &dyn Engine) -> Vec<(String, &'static str, Ver
         .collect()
 }
 
-/// What Linux can run, without one.
+/// An engine with the limits of Linux, without one.
 struct Linux;
 
 impl Engine for Linux {

@@ -1,4 +1,4 @@
-//! Campaigns: several processes over one store, what is left of those that are killed, and keys.
+//! Campaigns: several processes over one store, the remains of those that are killed, and keys.
 
 use crate::common::{Folder, text};
 use campaign::Store;
@@ -135,7 +135,7 @@ fn three_processes_do_no_job_twice() {
     }
     assert_eq!((all.len(), all.last().unwrap().as_str()), (JOBS, held));
     assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), JOBS);
-    // Nothing but results is left beside the list, and they are what one process makes.
+    // Only results are left next to the list, and they are the same as those of one process.
     let mut shared = files(&folder.0.join("shared"));
     shared.retain(|name, _| !name.starts_with("jobs"));
     assert!(shared == alone(&folder), "{:?}", shared.keys());
@@ -218,7 +218,7 @@ fn kept_results_are_those_of_a_run() {
     assert_eq!(with(&[]), (now.clone(), String::new()));
     let kept = "small: 6 of 6 runs are kept from before\n";
     assert_eq!(with(&[]), (now.clone(), kept.to_owned()));
-    // What is drawn is run again, and the rest is not.
+    // The drawn runs are run again, and the rest is not.
     let (drawn, said) = with(&["--out", "drawn"]);
     assert_eq!(said, "small: 4 of 6 runs are kept from before\n");
     assert_eq!(drawn, now);
@@ -258,7 +258,7 @@ fn stores_are_merged_by_copying() {
     assert!(run("b", "2").contains("4 of 4 runs are kept from before"));
 }
 
-/// Traces and pages are known by what they hold, wherever they lie.
+/// Traces and pages are identified by their contents, wherever they lie.
 #[test]
 fn keys_are_made_of_content() {
     let folder = folder("keys-of-content");
@@ -344,7 +344,7 @@ fn a_listed_job_is_run_alone() {
     assert!(!list(&["--without", "page"]).contains("missing"));
     let (made, _) = ok(&folder, &[&plan[..], &["--without", "page"]].concat());
     assert_eq!(made, "");
-    // What has changed since is no longer that job.
+    // A job changed since then is no longer that job.
     let listed = list(&["--seed", "9"]);
     let key = listed.split('\t').next().unwrap();
     folder.write("trace.txt", "0 5\n1 4\n");
@@ -406,7 +406,7 @@ fn plans_are_experiments_too() {
     assert!(text(&output.stderr).contains("file/store/results"));
 }
 
-/// What is drawn by chance is the same under every discipline, and another for each seed.
+/// Random draws are the same under every discipline, and others for each seed.
 #[test]
 fn disciplines_see_the_same_draws() {
     let folder = folder("same-draws");

@@ -1,4 +1,4 @@
-//! The other commands: what there is, what it can be told, completions and man pages.
+//! The other commands: lists, their arguments, completions and man pages.
 
 use crate::common::{Folder, text};
 

@@ -1,5 +1,5 @@
-//! The documentation says what the program does: generated pages, printed results, excerpts of
-//! code, links and keys.
+//! The documentation agrees with the program: generated pages, printed results, excerpts of code,
+//! links and keys.
 //!
 //! `ANALECTS_DOCS=write cargo test -p analects --test it docs` writes what can be written.
 
@@ -22,7 +22,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The guides and the other pages beside them.
+/// The guides and the other pages.
 const GUIDES: &[&str] = &[".", "docs", "docs/decisions", "docs/reproduction"];
 /// All folders with pages.
 const ALL: &[&str] = &[
@@ -49,7 +49,7 @@ fn pages(folders: &[&str]) -> Vec<(PathBuf, String)> {
     pages
 }
 
-/// Compares a page with what it ought to be, or makes it that.
+/// Compares a page with its expected contents, or updates it.
 fn settle(path: &Path, is: &str, ought: &str) {
     if is == ought {
         return;
@@ -89,7 +89,7 @@ fn shell(folder: &Folder, line: &str) -> String {
     text(&output.stdout)
 }
 
-/// In blocks of `console`, a line with `$` is a command, and what follows is what it prints.
+/// In blocks of `console`, a line with `$` is a command, and the lines that follow are its output.
 #[test]
 fn commands_print_what_the_pages_say() {
     for (path, page) in pages(GUIDES) {
@@ -97,7 +97,7 @@ fn commands_print_what_the_pages_say() {
     }
 }
 
-/// As above, in blocks of `console long`: commands that take longer than a change wants to wait for.
+/// As above, in blocks of `console long`: commands that take too long for every change.
 #[test]
 #[ignore = "takes minutes: `make test-docs`"]
 fn long_commands_print_what_the_pages_say() {

@@ -1,4 +1,5 @@
-//! What stands for the sources in the keys of results: their content, and nothing of this machine.
+//! The fingerprint of the sources in the keys of results: their content, and nothing of this
+//! machine.
 
 #[allow(dead_code, reason = "its main is for cargo")]
 #[path = "../../build.rs"]

@@ -1,4 +1,4 @@
-//! Runs that somebody listens to are made, whatever a store has of them.
+//! Runs with a listener are made even if a store has their results.
 
 use crate::common::Folder;
 use campaign::{Case, Cell, Grid, Keeping, Listener, Progress, Store};
@@ -14,7 +14,7 @@ link = { rate = "5mbit", rtt = "40ms" }
 traffic = [{ name = "call", kind = "call" }, { name = "bulk", kind = "bulk" }]
 "#;
 
-/// Counts the packets that it is told of.
+/// Counts the packets reported to it.
 #[derive(Debug, Default)]
 struct Counter(Mutex<u64>);
 
@@ -76,7 +76,7 @@ fn each_listener_hears_its_own_run() {
     }
 }
 
-/// Nobody is told.
+/// Progress that is not reported.
 struct Untold;
 
 impl Progress for Untold {

@@ -1,4 +1,4 @@
-//! What others read: JSON, CSV, and the folder of `--out`.
+//! Output for other programs: JSON, CSV, and the folder of `--out`.
 
 use crate::common::{Folder, text};
 use serde_json::Value;
@@ -384,7 +384,7 @@ fn the_folder_holds_everything_and_can_be_run_again() {
     )));
     assert!(scenario.contains("fps = 25\n") && scenario.contains("key_factor = 4\n"));
     assert!(scenario.contains("#   target = 4ms  (set)"));
-    // Run again, it says the same, but for what was set on the command line.
+    // A second run has the same output, except for the settings of the command line.
     folder.write("s.toml", scenario);
     let again = run(&folder, &["--seed", "7", "--format", "json"]);
     let mut both = [first, again].map(|text| serde_json::from_str::<Value>(&text).unwrap());

@@ -1,4 +1,4 @@
-//! Nothing is lost by where results are written, and by what was written there before.
+//! The place of results, and earlier files there, never cause a loss.
 
 use crate::common::{Folder, text};
 use std::path::Path;
@@ -29,7 +29,7 @@ fn ok(folder: &Folder, args: &[&str]) -> String {
     text(&output.stdout)
 }
 
-/// What is said where nothing was run, in one line.
+/// The message if nothing was run, in one line.
 fn refusal(folder: &Folder, args: &[&str]) -> String {
     let output = folder.analects(args);
     assert_eq!(output.status.code(), Some(2), "{args:?}");
@@ -222,7 +222,8 @@ fn columns_are_those_that_are_asked_for() {
     assert!(said.contains("did you mean drops?"), "{said}");
 }
 
-/// What only a workload can observe, such as a conference's layers, is in CSV as it is in JSON.
+/// Figures that only a workload can observe, such as a conference's layers, are in CSV as they are
+/// in JSON.
 #[test]
 fn figures_of_workloads_are_in_csv() {
     let folder = folder("figures-in-csv");

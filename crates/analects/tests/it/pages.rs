@@ -1,5 +1,5 @@
-//! `analects pages`: figures that can be worked out by hand, and the generator's sites beside what
-//! was published.
+//! `analects pages`: figures that can be worked out by hand, and the generator's sites compared
+//! with published ones.
 
 use crate::common::{Folder, text};
 use serde_json::Value;
@@ -87,8 +87,8 @@ fn two_pages_worked_out_by_hand() {
     assert_eq!(document["published"]["active.p50"], 8.0);
 }
 
-/// What a load of the page over HTTP/3 takes on a link of this rate: servers' part, with round trips,
-/// and all of it, in milliseconds.
+/// The time of a load of the page over HTTP/3 on a link of this rate: servers' part, with round
+/// trips, and all of it, in milliseconds.
 fn parts(folder: &Folder, rate: &str) -> [f64; 3] {
     let scenario = format!(
         "duration = \"5s\"\ndisciplines = [\"pfifo\"]\nlink = {{ rate = \"{rate}\", rtt = \"40ms\" }}\n\
@@ -112,8 +112,8 @@ fn a_load_time_says_what_the_link_can_change() {
     let [servers, trips, fast] = parts(&folder, "10gbit");
     assert_eq!((servers, trips), (0.0, 120.0));
     assert!((200.0..205.0).contains(&fast), "{fast}");
-    // Windows of less than a round trip's 40 kB do not keep 8 Mbit/s busy: beside waiting for them, only
-    // the document, 5 kB, and what the last of them carry take time.
+    // Windows of less than a round trip's 40 kB do not keep 8 Mbit/s busy: in addition to waiting
+    // for them, only the document, 5 kB, and the bytes of the last of them take time.
     let [servers, trips, plt] = parts(&folder, "8mbit");
     assert_eq!((servers, trips), (0.0, 120.0));
     assert!((5.0..45.0).contains(&(plt - fast)), "{plt}");

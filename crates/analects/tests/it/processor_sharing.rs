@@ -1,4 +1,4 @@
-//! The simulator's fair queue beside the formula for processor sharing between actors.
+//! The simulator's fair queue compared with the formula for processor sharing between actors.
 
 use measure::RunResult;
 use scenario::{Choice, Document, Names};

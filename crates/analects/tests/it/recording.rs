@@ -1,4 +1,4 @@
-//! Files that runs are written to while they go: what they hold is what results count.
+//! Files that are written during runs: their contents agree with the results.
 
 use crate::common::{Folder, text};
 use serde_json::Value;
@@ -49,7 +49,7 @@ fn folder(name: &str) -> Folder {
     folder
 }
 
-/// What a run prints.
+/// The output of a run.
 fn run(folder: &Folder, args: &[&str]) -> String {
     let args: Vec<&str> = ["run", "s.toml"].iter().chain(args).copied().collect();
     let output = folder.analects(&args);
@@ -185,7 +185,7 @@ fn results_are_the_same_with_and_without() {
     );
 }
 
-/// A packet of a capture, as RFC 791 has it: nanoseconds, what is there of it, its length.
+/// A packet of a capture, in the form of RFC 791: nanoseconds, the captured bytes, its length.
 struct Captured<'a> {
     at: u64,
     bytes: &'a [u8],
@@ -346,7 +346,7 @@ fn a_run_that_is_kept_is_made_again_to_be_written_down() {
     let second = run(&folder, &[&store[..], &["--log", "l.csv"]].concat());
     assert_eq!(first, second);
     let whole = read(&folder, "l.csv");
-    // What is there is overwritten, as reports are.
+    // Existing files are overwritten, as reports are.
     folder.write("l.csv", "x".repeat(10 << 20));
     run(&folder, &[&store[..], &["--log", "l.csv"]].concat());
     assert!(read(&folder, "l.csv") == whole);

@@ -1,4 +1,4 @@
-//! Experiments: claims with verdicts, results that are kept, and what is refused.
+//! Experiments: claims with verdicts, stored results, and refusals.
 
 use crate::common::{Folder, text};
 use serde_json::Value;
@@ -244,7 +244,8 @@ fn wrong_experiments_are_refused() {
     assert!(text(&output.stderr).contains("confucius/fig10"));
 }
 
-/// A call that stands for the paper's, beside a transfer on a line of twice a call's most.
+/// A call that stands for the paper's, in parallel with a transfer on a line of twice a call's
+/// most.
 const CALLS: &str = r#"
 title = "Calls"
 paper = "this test"
@@ -301,7 +302,7 @@ fn calls_of_several_presets_stand_side_by_side() {
         line("Runs:").contains("12 with calls webrtc (12 seeds)"),
         "{page}"
     );
-    // Results are kept apart: what is run of one is not taken for the other.
+    // Results are kept apart: the runs of one are not taken for the other's.
     assert!(
         folder
             .0

@@ -1,4 +1,4 @@
-//! `analects sweep`: the grid, its figures, and what is refused.
+//! `analects sweep`: the grid, its figures, and refusals.
 
 use crate::common::{Folder, text};
 use serde_json::Value;
@@ -68,7 +68,7 @@ fn a_line_for_each_discipline_and_a_column_for_each_value() {
     assert_eq!(table.matches("link.rtt 60ms").count(), 2, "{table}");
 }
 
-/// Each point is what a run with these settings gives.
+/// Each point is the result of a run with these settings.
 #[test]
 fn a_point_is_the_run_of_its_settings() {
     let folder = folder("sweep-points");
@@ -132,7 +132,7 @@ fn the_same_whatever_runs_at_a_time() {
     assert!(json["points"][0]["value"]["ci95"].is_array());
 }
 
-/// What the transfer causes: the stall of the run with it less that of the run without.
+/// The effect of the transfer: the stall of the run with it less that of the run without.
 #[test]
 fn control_runs_stand_beside_their_runs() {
     let folder = folder("sweep-control");
@@ -208,7 +208,7 @@ fn csv_and_the_page_hold_every_point() {
     }
     let page = std::fs::read_to_string(folder.0.join("r.html")).unwrap();
     assert!(page.contains("<svg") && page.contains("160p"), "{page}");
-    // Nothing of what was asked for: no value.
+    // No data for the metric asked for: no value.
     let csv = sweep(
         &folder,
         &[
@@ -223,7 +223,7 @@ fn csv_and_the_page_hold_every_point() {
     assert!(csv.ends_with("confucius,9ms,plt,mean,ms,,,\n"), "{csv}");
 }
 
-/// Arguments after `sweep s.toml`, and what the message has to say.
+/// Arguments after `sweep s.toml`, and the expected parts of the message.
 const REFUSED: &[(&[&str], &[&str])] = &[
     (&[], &["--over"]),
     (

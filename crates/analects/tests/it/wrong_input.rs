@@ -28,7 +28,7 @@ kind = "bulk"
 size = "10kB"
 "#;
 
-/// What a refusal has to look like whatever was wrong; returns the message.
+/// Checks the form of a refusal; returns the message.
 fn refusal(output: &Output) -> String {
     let stderr = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{stderr}");
@@ -61,7 +61,7 @@ fn assert_says(message: &str, parts: &[&str]) {
     }
 }
 
-/// `GOOD` with `from` replaced, and what the message has to say.
+/// `GOOD` with `from` replaced, and the expected parts of the message.
 struct Case {
     from: &'static str,
     to: &'static str,
@@ -701,7 +701,7 @@ fn files_that_are_no_scenarios() {
     assert_says(&run("chain"), &["chain:34:1", "17 links", "at most 16"]);
 }
 
-/// Arguments after `run s.toml`, and what the message has to say.
+/// Arguments after `run s.toml`, and the expected parts of the message.
 const ARGUMENTS: &[(&[&str], &[&str])] = &[
     (
         &["--set", "link.rate"],
@@ -849,7 +849,7 @@ fn other_commands() {
     );
 }
 
-/// Arguments after `bound`, and what the message has to say.
+/// Arguments after `bound`, and the expected parts of the message.
 const BOUNDS: &[(&[&str], &[&str])] = &[
     (
         &["--policy", "red"],
@@ -912,7 +912,7 @@ fn wrong_bounds() {
     }
 }
 
-/// Arguments of `analects threshold`, and what has to be said.
+/// Arguments of `analects threshold`, and the expected parts of the message.
 const THRESHOLDS: &[(&[&str], &[&str])] = &[
     (&["--load", "0.5"], &["--sizes <FILE>|--pareto"]),
     (
@@ -1030,7 +1030,7 @@ fn wrong_pages() {
     );
 }
 
-/// What is wrong with a shaper, and what the message has to say.
+/// A faulty shaper, and the expected parts of the message.
 const SHAPERS: &[(&[&str], &[&str])] = &[
     (
         &["--dev", "", "--rate", "9mbit"],

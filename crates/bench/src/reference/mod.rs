@@ -1,8 +1,8 @@
-//! The simulator beside ns-3: every row that ns-3 is a reference for, run again and compared.
+//! The simulator compared with ns-3: every row for which ns-3 is a reference is run again.
 //!
-//! What ns-3 came to stands in `bench/ns3/*.csv`. What is off by more than its tolerance, and why,
-//! is listed in [`KNOWN`]: a test fails when something else is off, and when something listed no
-//! longer is.
+//! ns-3's results stand in `bench/ns3/*.csv`. Deviations beyond the tolerance, and their reasons,
+//! are listed in [`KNOWN`]: a test fails when another one appears, and when a listed one
+//! disappears.
 
 mod table;
 
@@ -62,7 +62,7 @@ pub const KNOWN: &[(&str, u32, &str, Figure, &str)] = &[
 const VEGAS: &str = "Vegas";
 const RENO: &str = "Reno in step";
 
-/// What came of a run. Drops over all of it, the rest after the warm-up.
+/// The results of a run. Drops over all of it, the rest after the warm-up.
 #[derive(Debug, Clone, Copy)]
 pub struct Figures {
     /// Mbit/s.
@@ -78,7 +78,7 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// What is compared, and its value.
+    /// The figures compared, and their values.
     pub const fn compared(&self) -> [(Figure, f64); 3] {
         [
             (Figure::Goodput, self.goodput),
@@ -101,14 +101,14 @@ pub struct Row {
     pub flows: u32,
     /// From the start of one to the next, ms.
     pub stagger_ms: u32,
-    /// What ns-3 came to.
+    /// ns-3's results.
     pub theirs: Figures,
-    /// What the simulator came to; none if it does not know the discipline.
+    /// The simulator's results; none if it does not have the discipline.
     pub ours: Option<Figures>,
 }
 
 impl Row {
-    /// What is off, and the section that says why if that is known.
+    /// The deviating figures, and the section that has the reason if it is known.
     pub fn misses(&self) -> Vec<(Figure, Option<&'static str>)> {
         let Some(ours) = &self.ours else {
             return Vec::new();

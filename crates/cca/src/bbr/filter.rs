@@ -1,5 +1,5 @@
-//! What BBR remembers of the path: the highest rate of the last rounds, whether the pipe is full,
-//! and how much acknowledgements bunch.
+//! The state that BBR keeps of the path: the highest rate of the last rounds, whether the pipe is
+//! full, and how much acknowledgements bunch.
 
 use crate::{Ack, RateSample};
 use std::collections::VecDeque;
@@ -72,7 +72,7 @@ impl FullPipe {
         self.rate = Rate::default();
     }
 
-    /// Forgets everything, and looks for growth beyond `rate`.
+    /// Forgets all samples, and looks for growth beyond `rate`.
     pub(super) fn restart(&mut self, rate: Rate) {
         *self = FullPipe {
             rate,
@@ -81,7 +81,7 @@ impl FullPipe {
     }
 }
 
-/// The packets that ProbeRtt held back, by what had been delivered when they left: their samples say
+/// The packets that ProbeRtt held back, by the bytes delivered when they left: their samples say
 /// nothing about the path.
 #[derive(Debug, Clone, Default)]
 pub(super) struct HeldBack(Option<(u64, u64)>);
@@ -92,7 +92,7 @@ impl HeldBack {
         self.0 = Some((ack.delivered, ack.delivered));
     }
 
-    /// It goes on.
+    /// It continues.
     pub(super) fn extend(&mut self, ack: &Ack) {
         if let Some((_, to)) = &mut self.0 {
             *to = ack.delivered + ack.in_flight;
@@ -222,8 +222,8 @@ mod tests {
         assert_eq!(reached, [false, false, false, false, true]);
     }
 
-    /// At 8 Mbit/s, 1000 B a millisecond, bunches of 5000 B every 5 ms: each finds that what came
-    /// before is explained and starts an epoch, in which it is 5000 B ahead itself.
+    /// At 8 Mbit/s, 1000 B a millisecond, bunches of 5000 B every 5 ms: each finds the earlier ones
+    /// explained by the rate and starts an epoch, in which it is 5000 B ahead itself.
     #[test]
     fn a_bunch_is_what_the_rate_does_not_explain() {
         let mut aggregation = Aggregation::new();

@@ -2,18 +2,17 @@
 //!
 //! Principles: the highest delivery rate of ten rounds is the bandwidth, the smallest round trip of
 //! ten seconds the delay of the empty path; their product belongs in flight. One round in eight
-//! probes a quarter higher, and the next drains what that queued. Losses and marks are not
-//! congestion.
-//! Not for: shallow buffers (it loses without slowing down); calls that must never be interrupted
-//! (every ten seconds it all but stops for 200 ms if it has kept a queue).
+//! probes a quarter higher, and the next drains the resulting queue. Losses and marks are not
+//! congestion. Not for: shallow buffers (it loses without slowing down); calls that must never be
+//! interrupted (every ten seconds it nearly stops for 200 ms if it has kept a queue).
 //!
-//! BBR version 1; version 3 is in [`v3`]. Sources: draft-cardwell-iccrg-bbr-congestion-control-00 ("the draft") and Linux
-//! `tcp_bbr.c`. Of what Linux adds to the draft, the allowance for bunched acknowledgements is here
-//! and the estimate of a policer's rate (`lt_bw`) is not; nor is Linux's rounding of the window to
-//! an even number of segments.
+//! BBR version 1; version 3 is in [`v3`]. Sources: draft-cardwell-iccrg-bbr-congestion-control-00
+//! ("the draft") and Linux `tcp_bbr.c`. Of Linux's additions to the draft, the allowance for
+//! bunched acknowledgements is implemented; the estimate of a policer's rate (`lt_bw`) is not, nor
+//! is Linux's rounding of the window to an even number of segments.
 //!
-//! A media session sends what its encoder makes, which never exceeds the estimate and so never
-//! raises it. As WebRTC's BBR did, this one asks for padding while it probes for more.
+//! A media session sends the output of its encoder, which never exceeds the estimate and so never
+//! raises it. Like WebRTC's BBR, this one asks for padding while it probes for more.
 
 mod filter;
 mod probe_rtt;
@@ -83,7 +82,7 @@ type Gain = (u64, u64);
 const ONE: Gain = (1, 1);
 /// 2 / ln 2: the least that doubles the rate every round (draft, 4.3.2.1).
 const HIGH: Gain = (2885, 1000);
-/// Its inverse drains in a round what start-up queued (draft, 4.3.3).
+/// Its inverse drains the queue of start-up in a round (draft, 4.3.3).
 const DRAIN: Gain = (1000, 2885);
 /// Bandwidth-delay products in flight in steady state, for delayed acknowledgements (draft, 4.2.3).
 const WINDOW: Gain = (2, 1);
@@ -97,12 +96,12 @@ const MIN_SEGMENTS: u64 = 4;
 /// The round trip assumed before the first sample, for the first pacing rate (draft, 4.2.1).
 const NOMINAL_RTT: Duration = Duration::from_millis(1);
 
-/// What BBR is doing (draft, 3.4).
+/// The mode of BBR (draft, 3.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
     /// Doubling the rate every round.
     Startup,
-    /// Draining what that queued.
+    /// Draining that queue.
     Drain,
     /// Around the estimate, by the gain cycle.
     ProbeBw,
@@ -110,7 +109,7 @@ enum Mode {
     ProbeRtt,
 }
 
-/// What the transport is repairing.
+/// The kind of repair in progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Repair {
     Nothing,
@@ -120,7 +119,7 @@ enum Repair {
     Conserving,
     /// Later rounds of it.
     Under,
-    /// What a timeout presumed lost.
+    /// Data presumed lost by a timeout.
     TimedOut,
 }
 
@@ -150,9 +149,9 @@ pub struct Bbr {
     probe_rtt_end: Option<Instant>,
     probe_rtt_round: bool,
     held_back: HeldBack,
-    /// The application limited what the last sample measured.
+    /// The last sample was limited by the application.
     app_limited: bool,
-    /// Sending has started again from nothing in flight, and nothing was acknowledged since.
+    /// Sending has restarted from an empty flight, and no data was acknowledged since.
     idle_restart: bool,
     repair: Repair,
     window: u64,
@@ -230,8 +229,8 @@ impl Bbr {
         }
     }
 
-    /// Rounds and bandwidth (draft, 4.1.1). A sample that the application limited counts only
-    /// where it raises the estimate.
+    /// Rounds and bandwidth (draft, 4.1.1). A sample that the application limited counts only if it
+    /// raises the estimate.
     fn update_bandwidth(&mut self, ack: &Ack) {
         self.round_start = false;
         let Some(sample) = ack.rate.filter(|sample| sample.interval > Duration::ZERO) else {
@@ -289,7 +288,7 @@ impl Bbr {
     }
 
     /// Into the gain cycle, at any phase but the draining one, so that flows do not probe together
-    /// (draft, 4.3.4.2); or back to start-up where it has not filled the pipe.
+    /// (draft, 4.3.4.2); or back to start-up if it has not filled the pipe.
     fn leave_for_steady_state(&mut self, now: Instant) {
         if !self.full.reached {
             self.mode = Mode::Startup;
@@ -313,7 +312,7 @@ impl Bbr {
         }
     }
 
-    /// Sending starts again after the application had nothing to send (draft, 4.3.4.4).
+    /// Sending restarts after the application had no data (draft, 4.3.4.4).
     fn restart(&mut self, now: Instant) {
         self.idle_restart = true;
         self.aggregation.restart(now);
@@ -358,7 +357,7 @@ impl Control for Bbr {
     fn on_congestion(&mut self, _now: Instant, congestion: &Congestion) {
         if congestion.signal == Signal::Loss {
             self.save_window();
-            // An episode that follows another at once conserves nothing again (Linux
+            // An episode that follows another at once does not conserve packets again (Linux
             // `bbr_set_cwnd_to_recover_or_restore` sees the same state as before).
             if matches!(self.repair, Repair::Nothing | Repair::TimedOut) {
                 self.repair = Repair::Entering;
@@ -390,7 +389,7 @@ impl Control for Bbr {
     }
 
     /// A share of the bandwidth estimate, without the gain of the moment. Until the pipe has been
-    /// full, an estimate below the initial rate says only that no more was sent.
+    /// full, an estimate below the initial rate means only that no more was sent.
     fn media_rate(&self, _srtt: Duration) -> Rate {
         let rate = gained(self.bandwidth.get(), self.encoder_share);
         if self.full.reached {
@@ -401,7 +400,8 @@ impl Control for Bbr {
     }
 
     /// Padding for a quarter of a round trip at a time, so that it ends soon after probing does: in
-    /// start-up and in the cycle's probing phase, until the estimate is what the encoder can use.
+    /// start-up and in the cycle's probing phase, until the estimate reaches the highest rate that
+    /// the encoder can use.
     fn take_probe(&mut self, _now: Instant) -> Option<Probe> {
         let (min_rtt, _) = self.min_rtt?;
         let most = self.setup.media_bounds.1;

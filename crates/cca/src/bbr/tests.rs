@@ -40,8 +40,8 @@ fn startup_doubles_and_ends_three_rounds_after_the_pipe_is_full() {
     assert!((308..=314).contains(&(path.peak_wait.as_micros() / 400 + 101)));
 }
 
-/// Start-up leaves 2.885 − 1 = 1.9 products in the queue. Draining at 1 / 2.885 = 0.35 of the
-/// rate takes 1.9 / 0.65 = 2.9 times 40.4 ms, 117 ms, of which the budget saves a little.
+/// Start-up leaves 2.885 − 1 = 1.9 products in the queue. Draining at 1 / 2.885 = 0.35 of the rate
+/// takes 1.9 / 0.65 = 2.9 times 40.4 ms, 117 ms, slightly less thanks to the budget.
 #[test]
 fn drain_empties_the_queue_to_the_budget() {
     let (mut bbr, mut path) = (bbr(), path(1000));
@@ -60,7 +60,7 @@ fn drain_empties_the_queue_to_the_budget() {
     );
 }
 
-/// Cruising leaves what draining left: 101 + 6 segments of budget, and a round trip that is longer
+/// Cruising keeps the rest of draining: 101 + 6 segments of budget, and a round trip that is longer
 /// by as much. Probing lasts at least a round trip, in which it adds 0.24 × 101 = 24, and until
 /// 1.25 × 101 + 6 + 2 = 134 are in flight.
 #[test]
@@ -102,17 +102,17 @@ fn probe_rtt_comes_after_ten_seconds_and_measures_the_path_anew() {
     assert_eq!(bbr.mode, Mode::ProbeBw);
     assert!(bbr.window() >= window);
     assert_eq!(bbr.min_rtt.unwrap().0, Duration::from_micros(50_400));
-    // Four packets a round trip did not count as what the path can carry.
+    // Four packets a round trip did not count as the capacity of the path.
     path.run(&mut bbr, at(end + 2_000));
     assert!(bbr.bandwidth.get() >= before.scale(98, 100));
     let next = until(&mut path, &mut bbr, |bbr| bbr.mode == Mode::ProbeRtt);
     assert!(next >= end + 10_000);
 }
 
-/// At half the rate the queue stands at the window of two products until the last sample of
-/// 20 Mbit/s is more than ten rounds old: 200 segments of 0.8 ms make rounds of 160 ms. What then
-/// stands above one product goes slowly, because probing adds what draining takes, until ProbeRtt
-/// after ten seconds. From then on at most 1.25 × 51 + 8 = 72 segments are in flight, 21 of them waiting
+/// At half the rate the queue stands at the window of two products until the last sample of 20
+/// Mbit/s is more than ten rounds old: 200 segments of 0.8 ms make rounds of 160 ms. The rest above
+/// one product is drained slowly, because probing adds what draining takes, until ProbeRtt after
+/// ten seconds. From then on at most 1.25 × 51 + 8 = 72 segments are in flight, 21 of them waiting
 /// for 0.8 ms each.
 #[test]
 fn the_estimate_follows_a_falling_rate_after_ten_rounds() {
@@ -132,7 +132,7 @@ fn the_estimate_follows_a_falling_rate_after_ten_rounds() {
     assert!(path.peak_wait <= Duration::from_millis(18));
 }
 
-/// The buffer holds half a product, less than start-up puts into it: it loses, and goes on.
+/// The buffer holds half a product, less than start-up puts into it: it loses, and continues.
 #[test]
 fn losses_do_not_slow_it_down() {
     let (mut bbr, mut path) = (bbr(), path(50));
@@ -180,7 +180,7 @@ fn what_the_application_limits_only_raises_the_estimate() {
 }
 
 /// In flight 20 and 1 acknowledged: the window is 21 in the first round of a repair, and grows in
-/// the next; afterwards it is what it was before. A mark changes nothing.
+/// the next; afterwards it has its former value. A mark changes nothing.
 #[test]
 fn a_repair_conserves_packets_for_a_round() {
     let mut bbr = bbr();
@@ -209,7 +209,7 @@ fn a_repair_conserves_packets_for_a_round() {
     ack.lost = 0;
     bbr.on_ack(at(80), &ack);
     assert_eq!(bbr.window(), 22 * MSS);
-    // The next episode follows at once: nothing is conserved again.
+    // The next episode follows at once: packets are not conserved again.
     bbr.on_congestion(at(85), &congestion);
     bbr.on_ack(at(85), &ack);
     assert_eq!(bbr.window(), 23 * MSS);
@@ -256,8 +256,8 @@ fn a_restart_from_idle_does_not_probe() {
     assert_eq!(bbr.pacing_rate(), Some(Rate::from_bits(7_920_000)));
 }
 
-/// A call of at most 5 Mbit/s over `rate` for `ms`, and how long what waits at its sender then
-/// takes at the estimated rate, in ms.
+/// A call of at most 5 Mbit/s over `rate` for `ms`, and the time at the estimated rate, in ms, of
+/// the data then waiting at its sender.
 fn call(setting: (&str, &str), rate: u64, ms: u64) -> (Bbr, Path, u64) {
     let mut setup = setup();
     setup.media_bounds.1 = Rate::from_bits(5_000_000);
@@ -284,7 +284,7 @@ fn a_call_finds_the_bandwidth_by_padding() {
 }
 
 /// At 4 Mbit/s, 18 s after the start and 7 s after ProbeRtt: with 95 % of the estimate the sender
-/// has caught up to less than two frames; with all of it, it keeps the 200 ms for good.
+/// has caught up to less than two frames; with all of it, it keeps the 200 ms forever.
 #[test]
 fn an_encoder_with_a_share_of_the_estimate_catches_up_after_probe_rtt() {
     let (bbr, path, backlog) = call(("encoder_share", "0.95"), 4_000_000, 18_000);
@@ -295,7 +295,7 @@ fn an_encoder_with_a_share_of_the_estimate_catches_up_after_probe_rtt() {
     assert!(backlog >= 200, "{backlog} ms");
 }
 
-/// Before the first round trip nothing is probed, and the encoder has the initial rate.
+/// Before the first round trip there are no probes, and the encoder has the initial rate.
 #[test]
 fn starts_with_the_initial_rate() {
     let mut bbr = bbr();

@@ -5,9 +5,9 @@ use crate::Ack;
 use units::Duration;
 
 impl Bbr {
-    /// Adds to a number of bytes in flight what end systems hold back: three times what is sent
-    /// at once (draft, 4.2.2 and 4.2.3.2), and two segments so that probing exceeds even a small
-    /// product (Linux `bbr_quantization_budget`).
+    /// Adds the amount that end systems hold back to a number of bytes in flight: three times the
+    /// size of a burst (draft, 4.2.2 and 4.2.3.2), and two segments so that probing exceeds even a
+    /// small product (Linux `bbr_quantization_budget`).
     pub(super) fn with_budget(&self, bytes: u64) -> u64 {
         let mss = self.setup.mss;
         let quantum = match self.pacing.as_bits() {
@@ -38,7 +38,7 @@ impl Bbr {
         self.cap_window();
     }
 
-    /// Grows towards the window gain's share by what was acknowledged, or falls to it.
+    /// Grows towards the window gain's share by the bytes acknowledged, or falls to it.
     fn approach_target(&mut self, ack: &Ack) {
         let (_, gain) = self.gains();
         let mut target = self.bdp(gain);

@@ -100,8 +100,8 @@ fn a_round_at_most_doubles_or_halves_the_window() {
 fn a_queue_that_never_empties_turns_on_the_competition() {
     let mut copa = copa(&[]);
     copa.on_ack(at(0), &ack(40, false));
-    // Between 80 and 110 ms for good, with 3500 B between the targets of 4000 and 3143 B. dq is at
-    // least 40 ms; a tenth of the swing is 7 ms, and a packet takes 23 or 31 ms.
+    // Between 80 and 110 ms permanently, with 3500 B between the targets of 4000 and 3143 B. dq is
+    // at least 40 ms; a tenth of the swing is 7 ms, and a packet takes 23 or 31 ms.
     copa.slow_start = false;
     (copa.window, copa.round_window) = (3500.0, 3500.0);
     let mut now = 0;

@@ -63,8 +63,8 @@ fn the_window_is_back_at_the_maximum_after_k() {
 /// 40 segments, round trip 40 ms: the loss leaves 28, K = cbrt(12 / 0.4) = 3.107 s. A round trip
 /// ahead of t = 0 the curve is 11.5 below 40, in whole segments 11: one is missing, for 28
 /// acknowledgements. Then, at 39 ms, it is 11.1 below: none is missing. At 70 ms it is looked at
-/// again, 10.8 below: one is, and what was acknowledged meanwhile counts, so that the window
-/// grows after two round trips and not three. Linux was recorded to have 30 after 90 ms.
+/// again, 10.8 below: one is, and the bytes acknowledged meanwhile count, so that the window grows
+/// after two round trips and not three. Linux was recorded to have 30 after 90 ms.
 #[test]
 fn targets_are_whole_segments() {
     let mut cubic = cubic(&[]);
@@ -89,10 +89,10 @@ fn reno_is_followed_where_it_is_faster() {
     assert!((64..=67).contains(&segments(&cubic)), "{}", cubic.window);
 }
 
-/// As above with RFC 9438's alpha of 1 above 20: reached after 6 / 0.529 = 11.3 round trips,
-/// then 88.7 more gain a segment each: 20 + 89 = 109, and the curve is no faster. The estimate is
-/// looked at every 31 ms while the window stands, and so up to three round trips late; without
-/// the setting it ends at 67.
+/// As above with RFC 9438's alpha of 1 above 20: reached after 6 / 0.529 = 11.3 round trips, then
+/// 88.7 more gain a segment each: 20 + 89 = 109, and the curve is no faster. The estimate is
+/// evaluated every 31 ms while the window stands, and so up to three round trips late; without the
+/// setting it ends at 67.
 #[test]
 fn the_reno_estimate_catches_up_if_asked_to() {
     let mut cubic = cubic(&[("reno_catchup", "yes")]);
@@ -151,12 +151,12 @@ fn a_timeout_starts_from_one_segment() {
     assert_eq!((cubic.window, cubic.threshold), (2 * MSS, 70 * MSS));
 }
 
-/// 20 Mbit/s and 40 ms make 100 segments of 1000 B, 0.4 ms each; the buffer holds 100 more.
-/// Without HyStart slow start notices at 401 that it has lost about 200; a loss leaves 281.
-/// With Linux's, the train of acknowledgements is (40.4 + 1) / 2 = 20.7 ms long after 52 of
-/// the fourth round's 80: the window is 80 + 52 = 132. HyStart++ has no trains: the first
-/// packets of the fifth round found no queue yet, so it waits for the sixth, at 320 + 7; of the
-/// other 74 it takes a quarter: 345, of which 0.7 is 242. Too late for this buffer.
+/// 20 Mbit/s and 40 ms make 100 segments of 1000 B, 0.4 ms each; the buffer holds 100 more. Without
+/// HyStart slow start notices at 401 that it has lost about 200; a loss leaves 281. With Linux's,
+/// the train of acknowledgements is (40.4 + 1) / 2 = 20.7 ms long after 52 of the fourth round's
+/// 80: the window is 80 + 52 = 132. HyStart++ has no trains: the first packets of the fifth round
+/// found no queue yet, so it waits for the sixth, at 320 + 7; of the other 74 it takes a quarter:
+/// 345, and 0.7 of that is 242. Too late for this buffer.
 #[test]
 fn hystart_ends_slow_start_before_the_buffer_overflows() {
     let run = |hystart| {
@@ -168,7 +168,7 @@ fn hystart_ends_slow_start_before_the_buffer_overflows() {
             !cubic.in_slow_start()
         });
         let threshold = cubic.threshold / MSS;
-        // What was in flight when slow start ended may still be lost.
+        // Packets in flight when slow start ended may still be lost.
         path.run(&mut cubic, path.now + Duration::from_millis(90));
         assert!(slow.is_some());
         (threshold, path.lost / MSS)

@@ -1,15 +1,15 @@
 //! The rate of the delay-based controller: additive or multiplicative increase, multiplicative
 //! decrease.
 //!
-//! draft-ietf-rmcat-gcc-02, section 5.5, with what libwebrtc's `aimd_rate_control.cc` and
-//! `link_capacity_estimator.cc` add: the estimate of the link's capacity decides which increase.
+//! draft-ietf-rmcat-gcc-02, section 5.5, with the additions of libwebrtc's `aimd_rate_control.cc`
+//! and `link_capacity_estimator.cc`: the estimate of the link's capacity decides which increase.
 
 use super::detector::Usage;
 use units::{Duration, Instant};
 
-/// What is kept of the measured rate on a decrease (section 5.5, β).
+/// The part of the measured rate that is kept on a decrease (section 5.5, β).
 const BETA: f64 = 0.85;
-/// And so much less, bit/s, where that leaves anything (libwebrtc).
+/// And reduced further by so much, bit/s, if that leaves a positive rate (libwebrtc).
 const DRAIN: f64 = 5000.0;
 /// Growth per second far from the link's capacity (section 5.5, η).
 const ETA: f64 = 1.08;
@@ -55,7 +55,7 @@ impl Aimd {
         self.rate
     }
 
-    /// Tells how long feedback takes.
+    /// Sets the delay of feedback.
     pub fn set_rtt(&mut self, rtt: Duration) {
         self.rtt = rtt;
     }
@@ -111,7 +111,8 @@ impl Aimd {
             let factor = libm::pow(ETA, elapsed.min(1.0));
             (self.rate * (factor - 1.0)).max(1000.0)
         };
-        // Section 5.5: not far above what arrives, or an idle encoder would inflate the estimate.
+        // Section 5.5: not far above the acknowledged rate, or an idle encoder would inflate the
+        // estimate.
         let limit = 1.5 * self.throughput + 10_000.0;
         self.rate = self.rate.max((self.rate + step).min(limit));
         self.changed = Some(now);
@@ -149,7 +150,7 @@ impl Aimd {
     }
 }
 
-/// Where overuse has been found: mean and spread of R_hat at decreases (section 5.5's R_hat
+/// The rate at which overuse was found: mean and spread of R_hat at decreases (section 5.5's R_hat
 /// average, α = 0.95). Rates in bit/s.
 #[derive(Debug, Clone)]
 pub(super) struct Capacity {

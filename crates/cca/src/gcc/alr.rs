@@ -1,7 +1,7 @@
 //! The application-limited region (ALR): the encoder produces less than the estimate.
 //!
 //! libwebrtc's `alr_detector.cc` and `interval_budget.cc`: a budget of half a second fills at a
-//! share of the estimate and is emptied by what is sent; the region begins and ends at levels of
+//! share of the estimate and is emptied by the bytes sent; the region begins and ends at levels of
 //! it. These figures come from the settings of an experiment with screen sharing
 //! (`alr_experiment.cc`), which apply to all calls; those in `alr_detector.h` are never used.
 
@@ -9,7 +9,7 @@ use units::{Duration, Instant};
 
 /// Part of the estimate that the budget fills at.
 const USAGE: f64 = 0.8;
-/// The budget holds what this time fills.
+/// The budget holds the bytes of this time.
 const WINDOW: f64 = 0.5;
 /// Fill levels at which the region begins and ends.
 const START: f64 = 0.4;
@@ -71,7 +71,7 @@ impl Alr {
         self.since
     }
 
-    /// A report comes: whether the region lasts.
+    /// A report arrives: checks whether the region lasts.
     pub fn on_report(&mut self, now: Instant) -> bool {
         let lasts = self.since.is_some();
         if self.lasted && !lasts {

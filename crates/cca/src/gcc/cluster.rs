@@ -1,4 +1,4 @@
-//! What a probe measured.
+//! The measurement of a probe.
 //!
 //! libwebrtc's `probe_bitrate_estimator.cc`: the lesser of the rates at which the packets of one
 //! burst were sent and arrived.
@@ -12,7 +12,7 @@ const ENOUGH: f64 = 0.8;
 const MOST_RATIO: f64 = 2.0;
 /// Arrivals this much slower than sending found the link's capacity...
 const SATURATED: f64 = 0.9;
-/// ...of which a little less is used.
+/// ... of which a little less is used.
 const UTILIZATION: f64 = 0.95;
 /// A burst is no longer than this, at either end.
 const LONGEST: Duration = Duration::from_secs(1);
@@ -126,7 +126,7 @@ mod tests {
         Instant::ZERO + Duration::from_micros(us)
     }
 
-    /// 8 Mbit/s for 15 ms: 15 000 B, of which 12 000 must arrive; a packet of 1000 B every ms.
+    /// 8 Mbit/s for 15 ms: 15 000 B; 12 000 of them must arrive; a packet of 1000 B every ms.
     fn probe(id: u32) -> Probe {
         Probe {
             id,
@@ -149,8 +149,8 @@ mod tests {
         assert_eq!(last(1000, 11), None, "too few bytes");
         // 11 packets in 11 ms each way.
         assert_eq!(last(1000, 12), Some(8e6));
-        // Arriving faster: the rate of sending. Arriving twice as slowly: the capacity is
-        // 4 Mbit/s, of which 95 %.
+        // Arriving faster: the rate of sending. Arriving twice as slowly: the capacity is 4 Mbit/s,
+        // and 95 % of that is used.
         assert_eq!(last(600, 12), Some(8e6));
         assert!((last(2000, 12).unwrap() - 3.8e6).abs() < 1e-3);
         assert_eq!(last(400, 12), None, "more than twice as fast");

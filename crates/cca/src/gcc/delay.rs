@@ -8,7 +8,7 @@ use core::fmt;
 use units::param::Value;
 use units::{Duration, Instant, ParseError};
 
-/// Feedback that pauses for this long says nothing about what was before (libwebrtc,
+/// Feedback that pauses for this long is no continuation of the earlier feedback (libwebrtc,
 /// `kStreamTimeOut`).
 const PAUSE: Duration = Duration::from_secs(2);
 /// The trend counts in full after this many groups (libwebrtc, `kMinNumDeltas`).
@@ -50,7 +50,7 @@ pub(super) struct Delay {
     groups: Groups,
     trendline: Trendline,
     kalman: Kalman,
-    /// Differences seen, up to what matters.
+    /// Number of differences, up to the limit that matters.
     count: u32,
     detector: Detector,
     last: Option<Instant>,

@@ -1,12 +1,12 @@
 //! Whether the path is overused: the delay's trend against a threshold that adapts.
 //!
 //! draft-ietf-rmcat-gcc-02, section 5.4, with the gains of libwebrtc's `trendline_estimator.cc`
-//! where the draft recommends 0.01 and 0.00018.
+//! while the draft recommends 0.01 and 0.00018.
 
 use super::signed_ms;
 use units::Instant;
 
-/// What the delay says about the path.
+/// The use of the path as the delay indicates it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Usage {
     /// The delay neither grows nor falls.
@@ -55,7 +55,7 @@ impl Default for Detector {
 }
 
 impl Detector {
-    /// What the last update found.
+    /// The result of the last update.
     pub fn usage(&self) -> Usage {
         self.usage
     }
@@ -88,7 +88,7 @@ impl Detector {
         self.adapt(scaled.abs(), at);
     }
 
-    /// The threshold follows the trend, so that a call neither starves beside flows that fill the
+    /// The threshold follows the trend, so that a call neither starves next to flows that fill the
     /// queue nor grows insensitive.
     fn adapt(&mut self, trend: f64, at: Instant) {
         let last = self.adapted.replace(at).unwrap_or(at);
@@ -117,7 +117,7 @@ mod tests {
             seen.push(detector.usage());
         }
         assert_eq!(seen, [Usage::Normal, Usage::Normal, Usage::Over]);
-        // Falling, but above the threshold: what was found stays.
+        // Falling, but above the threshold: the verdict stays.
         detector.update(19.0, 1.0, 6.0, at(18));
         assert_eq!(detector.usage(), Usage::Over);
         detector.update(-16.0, 1.0, 6.0, at(24));

@@ -1,7 +1,7 @@
 //! Packets in groups, and how much the delay changed from one group to the next.
 //!
-//! draft-ietf-rmcat-gcc-02, sections 5.1 (groups) and 5.2 (inter-group delay variation); what
-//! belongs to a burst as in libwebrtc's `inter_arrival_delta.cc`.
+//! draft-ietf-rmcat-gcc-02, sections 5.1 (groups) and 5.2 (inter-group delay variation); bursts as
+//! in libwebrtc's `inter_arrival_delta.cc`.
 
 use super::signed_ms;
 use units::{Duration, Instant};
@@ -92,8 +92,8 @@ impl Group {
         self.is_burst(sent, received) || sent.since(self.first_sent) <= GROUP
     }
 
-    /// Packets that waited somewhere and came out together say nothing about the queue's growth:
-    /// "an inter-arrival time below 5 ms and an inter-group delay variation below zero".
+    /// Packets that waited somewhere and came out together are no sign of the queue's growth: "an
+    /// inter-arrival time below 5 ms and an inter-group delay variation below zero".
     fn is_burst(&self, sent: Instant, received: Instant) -> bool {
         let sent_ms = signed_ms(self.last_sent, sent);
         let received_ms = signed_ms(self.last_received, received);
@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(add(&mut groups, 0, 20_000), None);
         assert_eq!(add(&mut groups, 2_000, 22_000), None);
         assert_eq!(add(&mut groups, 5_000, 25_000), None);
-        // Second: 33 ms, arriving at 60 ms. There is nothing to compare the first with yet.
+        // Second: 33 ms, arriving at 60 ms. There is no earlier one to compare the first with.
         assert_eq!(add(&mut groups, 33_000, 60_000), None);
         // Third: 66 ms. The second's last packet against the first's: sent 33 − 5 = 28 ms apart,
         // received 60 − 25 = 35 ms apart: the delay grew by 7 ms.

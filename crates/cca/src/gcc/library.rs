@@ -1,13 +1,13 @@
 //! `gcc_library`: GCC as the RTC library that the Confucius paper took has it.
 //!
-//! Principles: the trend of the delay between frames, as libwebrtc finds it, with another rate control
-//! behind it. Each decrease leaves 0.85 of the rate at most, of what was sent in the last second, and
-//! comes again every round trip; near the capacity the rate grows twice as fast as libwebrtc's. There
-//! is no probing, and neither loss nor silence lowers the rate.
-//! Not for: anything but that library's calls; `gcc` is what people have.
+//! Principles: the trend of the delay between frames, as libwebrtc finds it, with another rate
+//! control behind it. Each decrease leaves 0.85 of the rate at most, of the rate sent in the last
+//! second, and comes again every round trip; near the capacity the rate grows twice as fast as
+//! libwebrtc's. There is no probing, and neither loss nor silence lowers the rate. Not for:
+//! anything but that library's calls; `gcc` is the control in common use.
 //!
 //! Facts from the source of `transys-project/zhuge` (SIGCOMM 2022), `gcc-controller.cc` and
-//! `sender-based-controller.cc`; decisions/0023. "Received" is there what was sent, lost packets
+//! `sender-based-controller.cc`; decisions/0023. "Received" there means sent, lost packets
 //! included.
 
 use super::aimd::Capacity;
@@ -34,7 +34,7 @@ pub const ENTRY: ControlEntry = ControlEntry {
 
 /// Least rate, which is also the first, and greatest, bit/s.
 const BOUNDS: (f64, f64) = (5e5, 1e8);
-/// What leaves so much later than a group's first begins another: one group is one frame.
+/// A packet that leaves so much later than a group's first begins another: one group is one frame.
 const GROUP: Duration = Duration::from_millis(10);
 /// The trend counts in full after this many groups.
 const GROUPS_FOR_TRUST: u32 = 60;
@@ -42,13 +42,13 @@ const GROUPS_FOR_TRUST: u32 = 60;
 const RTT_GROUPS: usize = 15;
 /// Over how long "received" is taken.
 const RECEIVED: Duration = Duration::from_secs(1);
-/// What a decrease keeps.
+/// Factor of a decrease.
 const BETA: f64 = 0.85;
 /// Growth per second far from the capacity.
 const ETA: f64 = 1.08;
 /// A packet, bits.
 const PACKET: f64 = 1200.0 * 8.0;
-/// What the estimator takes beside the round trip, seconds.
+/// The estimator's response time in addition to the round trip, seconds.
 const RESPONSE: f64 = 0.1;
 
 /// The state. Rates in bit/s.
@@ -60,7 +60,7 @@ pub struct GccLibrary {
     trendline: Trendline,
     detector: Detector,
     groups: u32,
-    /// What was sent, as far as reported: when, and bits; and their sum.
+    /// Packets sent, as far as reported: when, and bits; and their sum.
     sent: VecDeque<(Instant, u64)>,
     bits: u64,
     rtts: VecDeque<Duration>,
@@ -165,7 +165,7 @@ impl GccLibrary {
         }
     }
 
-    /// What was sent over the last second, as far as reported.
+    /// The bits sent over the last second, as far as reported.
     fn received(&mut self) -> Option<f64> {
         let newest = self.sent.back()?.0;
         while let Some(&(at, bits)) = self.sent.front()
@@ -227,13 +227,13 @@ impl GccLibrary {
 }
 
 impl Control for GccLibrary {
-    /// Does nothing: arrivals tell more.
+    /// Does nothing: arrivals carry more information.
     fn on_ack(&mut self, _now: Instant, _ack: &Ack) {}
 
     /// Does nothing: loss lowers no rate here.
     fn on_congestion(&mut self, _now: Instant, _congestion: &Congestion) {}
 
-    /// Does nothing: neither does silence.
+    /// Does nothing: silence does not lower it either.
     fn on_timeout(&mut self, _now: Instant, _in_flight: u64) {}
 
     fn on_arrivals(&mut self, now: Instant, arrivals: &[Arrival]) {
@@ -312,7 +312,7 @@ mod tests {
             let bytes = (gcc.rate / 8.0 / 25.0 / 10.0) as u32 + 1;
             frame(&mut gcc, 40 * number, 20, bytes);
         }
-        // Ten seconds, of which the first two reports do not count: 0.5·1.08^9.9 = 1.07 Mbit/s.
+        // Ten seconds; the first two reports do not count: 0.5·1.08^9.9 = 1.07 Mbit/s.
         assert!((1.04e6..1.09e6).contains(&gcc.rate), "{}", gcc.rate);
     }
 

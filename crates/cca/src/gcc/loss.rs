@@ -3,8 +3,8 @@
 //! libwebrtc's `loss_based_bwe_v2.cc`, in place of the draft's section 6. Packets are gathered in
 //! observations of a quarter of a second. A candidate is a bandwidth with an inherent loss; of
 //! several the one counts that makes the losses of the last fifteen observations most likely, with
-//! a preference for more bandwidth while there is little loss. What follows is bounded: by what
-//! arrives, by how much is lost right now, and by the delay-based estimate.
+//! a preference for more bandwidth while there is little loss. The result is bounded: by the
+//! acknowledged rate, by the current loss, and by the delay-based estimate.
 
 mod model;
 
@@ -14,15 +14,15 @@ use units::{Duration, Instant};
 
 /// An observation covers this long of sending at least.
 const SHORTEST: Duration = Duration::from_millis(250);
-/// So many observations have to be there before any result counts.
+/// Number of observations required before any result counts.
 const ENOUGH: u64 = 3;
-/// What is tried, in current estimates.
+/// The candidates, in current estimates.
 const FACTORS: [f64; 3] = [1.02, 1.0, 0.95];
 /// While loss limits, no more than this per [`STEP`], in estimates.
 const MOST_GROWTH: f64 = 1.3;
 const STEP: Duration = Duration::from_millis(300);
-/// And no more than this in what arrives; the second while that is below so many times the rate
-/// that is held.
+/// And no more than this in the acknowledged rate; the second while that is below so many times the
+/// rate that is held.
 const RAMP_UP: f64 = 1.5;
 const RAMP_UP_HELD: f64 = 1.2;
 const HELD: f64 = 1.3;
@@ -34,12 +34,12 @@ const PADDING: Duration = Duration::from_secs(2);
 /// libwebrtc `kCongestionControllerMinBitrate`.
 const FLOOR: f64 = 5_000.0;
 
-/// What limits the rate.
+/// The limit that holds the rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Limit {
     /// The delay, not loss.
     Delay,
-    /// Loss, less and less: padding goes along.
+    /// Loss, decreasing: padding continues.
     Rising,
     /// Loss.
     Loss,
@@ -79,7 +79,7 @@ pub(super) struct Loss {
     hold: Hold,
     /// The rate that padding was begun for, and when.
     padding: Option<(f64, Instant)>,
-    /// When the present [`STEP`] began, and how far it may go.
+    /// When the present [`STEP`] began, and its limit.
     step: Option<(Instant, f64)>,
 }
 
@@ -101,12 +101,12 @@ impl Loss {
         }
     }
 
-    /// The rate that passes, once enough was seen to tell.
+    /// The rate that passes, once there are enough observations.
     pub fn rate(&self) -> Option<f64> {
         (self.best.is_some() && self.model.count() >= ENOUGH).then_some(self.rate)
     }
 
-    /// What limits the rate.
+    /// Returns the limit that holds the rate.
     pub fn limit(&self) -> Limit {
         if self.rate().is_some() {
             self.limit
@@ -115,7 +115,7 @@ impl Loss {
         }
     }
 
-    /// What arrives, where it is known.
+    /// Sets the acknowledged rate, if known.
     pub fn set_acknowledged(&mut self, rate: Option<f64>) {
         self.acknowledged = rate.or(self.acknowledged);
     }
@@ -206,7 +206,7 @@ impl Loss {
         }
     }
 
-    /// What keeps the likeliest from being used: more loss than it explains, and growth that is
+    /// Limits to the use of the likeliest candidate: more loss than it explains, and growth that is
     /// too fast while loss limits.
     fn slowed(&self, now: Instant, old: Channel, mut found: Channel) -> Channel {
         let grows = found.bandwidth > old.bandwidth;
@@ -227,7 +227,7 @@ impl Loss {
             let held = self.hold.rate.is_finite() && arriving < HELD * self.hold.rate;
             let factor = if held { RAMP_UP_HELD } else { RAMP_UP };
             found.bandwidth = found.bandwidth.min(factor * arriving).max(old.bandwidth);
-            // Padding goes with growth only: a bit more is growth.
+            // Padding accompanies growth only: a bit more is growth.
             if self.limit == Limit::Loss && found.bandwidth == old.bandwidth {
                 found.bandwidth += 1.0;
             }
@@ -235,7 +235,7 @@ impl Loss {
         found
     }
 
-    /// What arrives is not too much.
+    /// The lower bound: the acknowledged rate is not too high.
     fn lower(&self) -> f64 {
         self.acknowledged.unwrap_or(0.0).max(self.bounds.0)
     }
@@ -296,7 +296,7 @@ mod tests {
     use super::*;
     use crate::testing::at;
 
-    /// Feeds a second of 100 packets of 1250 B, 1 Mbit/s, of which one of `every` is lost.
+    /// Feeds a second of 100 packets of 1250 B, 1 Mbit/s; one of `every` is lost.
     fn second(loss: &mut Loss, second: u64, every: usize, delay: f64) {
         for quarter in 0..4 {
             let first = 1000 * second + 250 * quarter;
@@ -331,7 +331,7 @@ mod tests {
         for step in 0..5 {
             second(&mut loss, step, 5, 2e6);
         }
-        // A fifth: no more than 100 kbit/s over 0.15, but no less than what arrives.
+        // A fifth: no more than 100 kbit/s over 0.15, but no less than the acknowledged rate.
         assert_eq!((loss.rate(), loss.limit()), (Some(8e5), Limit::Loss));
         loss.set_acknowledged(Some(1e6));
         second(&mut loss, 5, usize::MAX, 2e6);
@@ -339,7 +339,7 @@ mod tests {
         assert!(rising >= 1e6 && loss.limit() != Limit::Delay, "{rising}");
         for step in 6..20 {
             second(&mut loss, step, usize::MAX, 2e6);
-            // What is sent follows.
+            // The acknowledged rate follows.
             loss.set_acknowledged(loss.rate());
         }
         assert_eq!((loss.rate(), loss.limit()), (Some(2e6), Limit::Delay));

@@ -1,16 +1,17 @@
 //! `gcc`: Google Congestion Control, the control of WebRTC calls.
 //!
-//! Principles: the receiver's arrival times show a queue that grows before anything is lost; the
-//! rate is lowered to a little less than what arrives when the delay rises, and raised
+//! Principles: the receiver's arrival times show a queue that grows before packets are lost; the
+//! rate is lowered to slightly less than the arrival rate when the delay rises, and raised
 //! multiplicatively far from the link's capacity, additively near it. A second controller looks at
-//! loss, and the lesser rate counts. Short bursts of padding find free capacity at once.
-//! Not for: transports without arrival times.
+//! loss, and the lesser rate counts. Short bursts of padding find free capacity at once. Not for:
+//! transports without arrival times.
 //!
-//! What libwebrtc (`modules/congestion_controller/goog_cc`) does today, with the figures of its code,
-//! which are Chrome's without field trials; it grew out of draft-ietf-rmcat-gcc-02. `make witness`
-//! runs libwebrtc's own beside this one, and `tests/it/witness.rs` replays what it found. Of libwebrtc
-//! there is no congestion window, which only has frames dropped, and no estimate of the link's
-//! state by Chrome's closed component. decisions/0021 has what differs and why.
+//! The behaviour of libwebrtc (`modules/congestion_controller/goog_cc`) today, with the figures of
+//! its code, which are Chrome's without field trials; it grew out of draft-ietf-rmcat-gcc-02.
+//! `make witness` runs libwebrtc's own next to this one, and `tests/it/witness.rs` replays its
+//! records. Not implemented: the congestion window, which only has frames dropped, and the estimate
+//! of the link's state by Chrome's closed component. decisions/0021 lists the differences and the
+//! reasons.
 
 mod aimd;
 mod alr;
@@ -83,21 +84,21 @@ pub const ENTRY: ControlEntry = ControlEntry {
 
 /// Time between calls of the timer (libwebrtc, `GetProcessInterval`).
 const PROCESS: Duration = Duration::from_millis(25);
-/// The timer rests when nothing was sent for this long.
+/// The timer rests if no packets were sent for this long.
 const REST: Duration = Duration::from_secs(10);
 /// The pacer sends this much faster than the encoder produces, as a fraction
 /// (`kStrictPacingMultiplier`).
 const PACING: (u64, u64) = (11, 10);
-/// A probe's result is not taken for less than this part of what arrives
+/// A probe's result is at least this part of the acknowledged rate
 /// (`kProbeDropThroughputFraction`).
 const PROBE_FLOOR: f64 = 0.85;
 /// How long the application-limited region still counts after its end (`kAlrEndedTimeout`).
 const ALR_ENDED: Duration = Duration::from_secs(3);
 /// Receiver reports bring a round trip this often.
 const RTT_INTERVAL: Duration = Duration::from_secs(1);
-/// Probing ends here where no maximum was negotiated (`kDefaultMaxProbingBitrate`), bit/s.
+/// Probing ends here if no maximum was negotiated (`kDefaultMaxProbingBitrate`), bit/s.
 const PROBED: f64 = 5e6;
-/// The greatest rate where no maximum was negotiated (`kDefaultMaxBitrate`), bit/s.
+/// The greatest rate if no maximum was negotiated (`kDefaultMaxBitrate`), bit/s.
 const MOST: f64 = 1e9;
 
 /// GCC's state. Rates in bit/s.
@@ -115,7 +116,7 @@ pub struct Gcc {
     clusters: Clusters,
     /// The round trip of the last second, and when it was taken.
     rtt: Option<(Duration, Instant)>,
-    /// What encoder, pacer and prober were told last.
+    /// The values last given to encoder, pacer and prober.
     told: News,
     last_sent: Option<Instant>,
     next_process: Option<Instant>,
@@ -123,7 +124,7 @@ pub struct Gcc {
     received: Vec<(Instant, Arrival)>,
 }
 
-/// What is told to others when anything of it changes.
+/// The values that are reported when one of them changes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct News {
     rate: f64,
@@ -131,14 +132,14 @@ struct News {
     rtt: Option<(Duration, Instant)>,
 }
 
-/// What feedback did to the delay-based rate.
+/// The effect of feedback on the delay-based rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Moved {
-    /// Nothing: it says nothing, or overuse whose answer has yet to show.
+    /// Unchanged: no information, or overuse whose answer has yet to show.
     Not,
     Lowered,
     Probed,
-    /// As it goes without overuse.
+    /// The normal course without overuse.
     Along,
 }
 
@@ -179,7 +180,7 @@ impl Gcc {
         })
     }
 
-    /// What the encoder is told.
+    /// The rate for the encoder.
     fn encoder_rate(&self) -> Rate {
         Rate::from_bits(self.told.rate.min(self.most) as u64)
     }
@@ -236,7 +237,7 @@ impl Gcc {
                 Moved::Lowered
             }
             (_, _, Some(probed)) => {
-                // A result far below what arrives cannot be right, but may drain a queue.
+                // A result far below the acknowledged rate cannot be right, but may drain a queue.
                 let floor = measured.map_or(0.0, |rate| PROBE_FLOOR * rate);
                 self.aimd.set(now, probed.max(floor.min(self.aimd.rate())));
                 Moved::Probed
@@ -254,7 +255,7 @@ impl Gcc {
         moved
     }
 
-    /// Tells the others about the rate, where anything about it is new.
+    /// Reports the rate to the others if any part of it is new.
     fn tell(&mut self, now: Instant) {
         let rate = self.target.rate();
         let news = News {
@@ -283,10 +284,10 @@ impl Control for Gcc {
         self.next_process.get_or_insert(now + PROCESS);
     }
 
-    /// Does nothing: arrivals tell more.
+    /// Does nothing: arrivals carry more information.
     fn on_ack(&mut self, _now: Instant, _ack: &Ack) {}
 
-    /// Does nothing: arrivals tell more.
+    /// Does nothing: arrivals carry more information.
     fn on_congestion(&mut self, _now: Instant, _congestion: &Congestion) {}
 
     /// Does nothing: feedback that stays away is noticed by [`on_timer`](Control::on_timer).
@@ -309,7 +310,7 @@ impl Control for Gcc {
         }
         let measured = self.throughput.rate();
         self.target.on_report(now, arrivals, measured, limited);
-        // Where the delay-based rate did not move, the next packet tells what loss has changed.
+        // If the delay-based rate did not move, the next packet shows the change by loss.
         if moved != Moved::Not {
             self.tell(now);
         }
@@ -376,7 +377,7 @@ impl Control for Gcc {
     }
 }
 
-/// `later − earlier` in milliseconds, negative where that is so.
+/// `later − earlier` in milliseconds, possibly negative.
 fn signed_ms(earlier: Instant, later: Instant) -> f64 {
     let ns = i128::from(later.as_nanos()) - i128::from(earlier.as_nanos());
     ns as f64 / 1e6

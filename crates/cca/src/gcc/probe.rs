@@ -1,7 +1,7 @@
 //! When to probe, and at which rate.
 //!
 //! libwebrtc's `probe_controller.cc`: exponential probing at the start, periodic probing while the
-//! encoder leaves the estimate unused, where that is asked for, and one probe after a large drop.
+//! encoder leaves the estimate unused, if that is enabled, and one probe after a large drop.
 
 use crate::Probe;
 use std::collections::VecDeque;
@@ -11,7 +11,7 @@ use units::{Duration, Instant, Rate};
 const FIRST: [f64; 2] = [3.0, 6.0];
 /// Probes that follow, in estimates.
 const FURTHER: f64 = 2.0;
-/// What a probe must have brought for another to follow, in its own rate.
+/// The part of a probe's own rate that it must have reached for another to follow.
 const WORTH_FURTHER: f64 = 0.7;
 /// How long a result is waited for.
 const WAIT: Duration = Duration::from_secs(1);
@@ -19,7 +19,7 @@ const WAIT: Duration = Duration::from_secs(1);
 const ALR_INTERVAL: Duration = Duration::from_secs(5);
 /// A fall to less than this is a large drop.
 const LARGE_DROP: f64 = 0.66;
-/// After one, what is probed for, how late, and how often.
+/// After one: the part of the rate to probe for, how late, and how often.
 const RECOVERY: f64 = 0.85;
 const RECOVERY_TIME: Duration = Duration::from_secs(5);
 /// Expected uncertainty of a result.
@@ -30,7 +30,7 @@ const PACKETS: u32 = 5;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum State {
-    /// Nothing was probed yet.
+    /// No probe was sent yet.
     Fresh,
     /// A result above this rate lets another probe follow.
     Waiting(f64),
@@ -44,10 +44,10 @@ pub(super) struct Prober {
     state: State,
     pending: VecDeque<Probe>,
     next_id: u32,
-    /// Nothing is probed beyond.
+    /// No probes above this rate.
     most: f64,
     estimate: f64,
-    /// A queue grows or drains, packets get lost, or nothing is heard: a probe would do harm.
+    /// A queue grows or drains, packets get lost, or feedback is missing: a probe would do harm.
     blocked: bool,
     started: Instant,
     /// When the last large drop was, and the estimate before it.

@@ -1,5 +1,5 @@
-//! The rate that counts: the delay-based one, or the loss-based one where that is less, and less
-//! of it while feedback stays away.
+//! The effective rate: the delay-based one, or the loss-based one if that is lower, and less of it
+//! while feedback is missing.
 //!
 //! libwebrtc's `send_side_bandwidth_estimation.cc`.
 
@@ -25,7 +25,7 @@ pub(super) struct Target {
     watch: Watch,
 }
 
-/// When packets left and feedback came.
+/// When packets left and feedback arrived.
 #[derive(Debug, Clone, Default)]
 struct Watch {
     last_sent: Option<Instant>,
@@ -62,7 +62,7 @@ impl Target {
         self.rate
     }
 
-    /// What loss has to do with it.
+    /// The limit that loss sets.
     pub fn limit(&self) -> Limit {
         self.loss.limit()
     }
@@ -78,7 +78,7 @@ impl Target {
         self.watch.last_heard.get_or_insert(now);
     }
 
-    /// Feedback came, of packets whose shortest round trip was `rtt`.
+    /// Feedback arrived, for packets whose shortest round trip was `rtt`.
     pub fn on_heard(&mut self, now: Instant, rtt: Duration) {
         self.watch.last_heard = Some(now);
         self.watch.rtt = rtt;
@@ -90,13 +90,13 @@ impl Target {
         self.set(self.rate);
     }
 
-    /// A probe's result: the delay-based estimate is `rate`, and nothing that was before counts.
+    /// A probe's result: the delay-based estimate is `rate`, and earlier values are discarded.
     pub fn set_probed(&mut self, rate: f64) {
         self.delay = rate;
         self.set(rate);
     }
 
-    /// A report, of which `acknowledged` is known to arrive; `limited` if the application sends
+    /// A report; `acknowledged` packets are known to arrive; `limited` if the application sends
     /// less than it may.
     pub fn on_report(
         &mut self,
@@ -117,7 +117,7 @@ impl Target {
         } else if let Some(rate) = self.loss.rate() {
             self.set(rate);
         } else if self.delay.is_finite() {
-            // Before loss can be judged, probes raise the rate and nothing else lowers it.
+            // Before loss can be judged, probes raise the rate and only they lower it.
             self.set(self.rate.max(self.delay));
         }
     }

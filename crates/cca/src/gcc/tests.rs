@@ -151,7 +151,8 @@ impl Call {
         self.gcc.on_sent(self.now, bytes.into(), 0);
     }
 
-    /// What had arrived when the feedback left the receiver, and the losses before it.
+    /// Reports the arrivals up to the moment when the feedback left the receiver, and the losses
+    /// before it.
     fn report(&mut self) {
         let left = self.now - ONE_WAY + CLOCK;
         let arrived = |arrival: &Arrival| arrival.received.is_some_and(|received| received <= left);
@@ -218,7 +219,7 @@ fn half_of_the_capacity_is_found_and_the_queue_drained() {
 #[test]
 fn without_probing_the_rate_grows_by_eight_percent_a_second() {
     let mut call = Call::new(gcc(&[("probing", "no")], 30), 20);
-    // 300 kbit/s·1.08^10 = 648 kbit/s, less the first feedback's delay and more where the least
+    // 300 kbit/s·1.08^10 = 648 kbit/s, less the first feedback's delay and more where the smallest
     // step of 1 kbit/s in 50 ms counts.
     let (_, most) = range(&mut call, 1, 10);
     assert!((0.6..0.7).contains(&most), "{most}");
@@ -230,7 +231,7 @@ fn the_encoders_most_is_the_most_and_ends_probing() {
     let mut call = Call::new(gcc(&[], 2), 20);
     call.run(1_000);
     assert_eq!(call.mbit(), 2.0);
-    // The estimate has been probed at twice the encoder's most; the pacer goes at 1.1 of it.
+    // The estimate has been probed at twice the encoder's most; the pacer sends at 1.1 of it.
     assert_eq!(call.gcc.pacing_rate(), Some(Rate::from_bits(4_400_000)));
     let padding = call.padding;
     assert!(padding > 0);
@@ -266,7 +267,7 @@ fn much_loss_lowers_the_rate_and_little_is_taken_for_the_paths_own() {
         call.run(10_900);
         call.mbit()
     };
-    // One of five: the rate follows what arrives, 0.8 of it, down towards 100 kbit/s over the loss
+    // One of five: the rate follows the arrivals, 0.8 of it, down towards 100 kbit/s over the loss
     // beyond 5 %: 0.67 Mbit/s.
     let rate = after(5);
     assert!((0.66..2.5).contains(&rate), "{rate}");
@@ -285,7 +286,7 @@ fn feedback_that_stays_away_lowers_the_rate_every_second() {
     // Then every second: 10·0.8³ = 5.12 Mbit/s.
     call.run(10_500);
     assert!((call.mbit() - 5.12).abs() < 1e-3, "{}", call.mbit());
-    // Neither delay nor loss has said anything else: with the feedback comes the rate.
+    // Neither delay nor loss has set another one: the rate comes with the feedback.
     call.heard = true;
     call.run(11_000);
     assert_eq!(call.mbit(), 10.0);
@@ -322,7 +323,7 @@ fn settings_are_checked() {
 }
 
 proptest::proptest! {
-    /// Whatever a receiver claims, the rate stays within the encoder's bounds.
+    /// For any report of a receiver, the rate stays within the encoder's bounds.
     #[test]
     fn no_feedback_takes_the_rate_out_of_bounds(
         claims in proptest::collection::vec(

@@ -1,9 +1,9 @@
-//! R_hat: the rate at which packets arrive, or leave where that is slower.
+//! R_hat: the rate at which packets arrive, or leave if that is slower.
 //!
 //! libwebrtc's `robust_throughput_estimator.cc`, in place of the draft's bits in half a second
 //! (section 5.5). The window is as long as it has to be: twenty packets and a second. Its longest
 //! gap does not count, so that a link that stood still for a moment is not taken for a slow one;
-//! the rate of sending bounds what this overestimates.
+//! the rate of sending bounds the overestimate.
 
 use std::collections::VecDeque;
 use units::{Duration, Instant};
@@ -13,7 +13,7 @@ const PACKETS: usize = 20;
 const SPAN: Duration = Duration::from_secs(1);
 const MOST_PACKETS: usize = 500;
 const MOST_SPAN: Duration = Duration::from_secs(5);
-/// Fewer packets tell nothing.
+/// With fewer packets there is no estimate.
 const LEAST_PACKETS: usize = 10;
 /// A packet so much older than the newest: the receiver's clock was set.
 const DISORDER: Duration = Duration::from_secs(1);
@@ -27,11 +27,11 @@ struct Packet {
     bytes: u32,
 }
 
-/// What arrived within the window, in order of arrival.
+/// Arrivals within the window, in order of arrival.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Throughput {
     window: VecDeque<Packet>,
-    /// The latest time of sending among what has left the window.
+    /// The latest time of sending among the packets that have left the window.
     left: Option<Instant>,
 }
 
@@ -53,7 +53,7 @@ impl Throughput {
         }
     }
 
-    /// Forgets what is too old. Called once for all the packets of a report.
+    /// Forgets packets that are too old. Called once for all the packets of a report.
     pub fn trim(&mut self) {
         while self.is_too_long()
             && let Some(packet) = self.window.pop_front()
@@ -71,7 +71,7 @@ impl Throughput {
         count > MOST_PACKETS || span > MOST_SPAN || (count > PACKETS && span > SPAN)
     }
 
-    /// Bits per second, once it can be told.
+    /// Bits per second, once it can be estimated.
     pub fn rate(&self) -> Option<f64> {
         if self.window.len() < LEAST_PACKETS {
             return None;
@@ -80,7 +80,7 @@ impl Throughput {
         Some(self.leaving().map_or(arriving, |rate| rate.min(arriving)))
     }
 
-    /// The rate of arriving: n packets span n − 1 gaps, of which the longest counts as the second
+    /// The rate of arriving: n packets span n − 1 gaps, the longest of which counts as the second
     /// longest, and the first packet's bytes belong to none.
     fn arriving(&self) -> f64 {
         let (mut longest, mut second) = (Duration::ZERO, Duration::ZERO);

@@ -11,7 +11,7 @@ use units::Instant;
 const WINDOW: usize = 20;
 /// Weight of the past in the smoothed delay (`kDefaultTrendlineSmoothingCoeff`).
 const SMOOTHING: f64 = 0.9;
-/// What the slope is multiplied by to compare with the threshold
+/// The factor by which the slope is multiplied to compare with the threshold
 /// (`kDefaultTrendlineThresholdGain`).
 pub(super) const GAIN: f64 = 4.0;
 
@@ -44,7 +44,7 @@ impl Trendline {
     }
 }
 
-/// Least squares: Σ(x − x̄)(y − ȳ)/Σ(x − x̄)²; none where all points have the same time.
+/// Least squares: Σ(x − x̄)(y − ȳ)/Σ(x − x̄)²; none if all points have the same time.
 fn slope(points: &VecDeque<(f64, f64)>) -> Option<f64> {
     let n = points.len() as f64;
     let (sum_x, sum_y) = points

@@ -19,14 +19,14 @@ const QUEUE: f64 = 2e-3;
 const STICKY: f64 = 8.0;
 /// Largest score (Linux `C_STICKY`).
 const MOST: f64 = 2.0 * STICKY + 1.0;
-/// What a classic AQM's marks reduce the window by at least, doubled (Linux: c / 2 + c / 8).
+/// The smallest reduction of the window by a classic AQM's marks, doubled (Linux: c / 2 + c / 8).
 const SHARE: f64 = 0.625;
 /// Smallest weight of a round trip sample, as a power of two (Linux `PRAGUE_MAX_SRTT_BITS`).
 const MAX_SHIFT: i32 = 18;
 /// The deviation starts here, and counts at least this much, seconds.
 const LEAST: f64 = 1e-6;
 
-/// The score, and what it is made from.
+/// The score, and its inputs.
 #[derive(Debug, Clone)]
 pub struct Classic {
     score: f64,
@@ -68,7 +68,7 @@ impl Classic {
         self.deviation += (error.abs() - self.deviation) * self.gain / 2.0;
     }
 
-    /// The window is reduced; `threshold` is what slow start ended at, segments.
+    /// The window is reduced; `threshold` is the slow start threshold, segments.
     pub fn set_gain(&mut self, threshold: f64) {
         self.gain = gain(threshold);
     }
@@ -76,14 +76,14 @@ impl Classic {
     /// A round has passed.
     pub fn judge(&mut self, min_rtt: Duration) {
         let deviation = self.deviation.max(LEAST) / DEVIATION;
-        // A queue speaks for a classic AQM; that there is none speaks for nothing.
+        // A queue is evidence of a classic AQM; the lack of one is no evidence.
         let queue = ((self.srtt - min_rtt.as_secs_f64()) / QUEUE).max(1.0);
         self.score += WEIGHT * (libm::log2(deviation) + libm::log2(queue));
         self.score = self.score.clamp(0.0, MOST);
     }
 
-    /// The least share of marks to assume: 0 where the AQM is L4S's, enough for a share of the link
-    /// beside Reno where it is classic.
+    /// The least share of marks to assume: 0 if the AQM is L4S's, enough for a share of the link
+    /// next to Reno if it is classic.
     pub fn least_share(&self) -> f64 {
         (self.score - STICKY).clamp(0.0, 1.0) * SHARE
     }

@@ -9,7 +9,7 @@ fn prague(set: &[(&str, &str)]) -> Prague {
     Prague::new(&settings(set), &setup()).unwrap()
 }
 
-/// A flow out of slow start with a window of so many segments, and alpha where it starts.
+/// A flow out of slow start with a window of so many segments, and alpha at its initial value.
 fn avoiding(settings: &[(&str, &str)], segments: u64) -> Prague {
     let mut prague = prague(settings);
     prague.window = (2 * segments * MSS) as f64;
@@ -175,7 +175,7 @@ fn a_loss_halves_and_marks_meanwhile_add_nothing() {
     near(gentle.fractional_window(), 42_000.0);
 }
 
-/// 60 segments: one remains, and slow start goes to 30. A second timeout leaves that alone.
+/// 60 segments: one remains, and slow start goes up to 30. A second timeout does not change that.
 #[test]
 fn a_timeout_starts_from_one_segment() {
     let mut prague = avoiding(&[], 60);
@@ -193,7 +193,7 @@ fn a_timeout_starts_from_one_segment() {
 }
 
 /// Two segments are kept; an unused window neither grows nor counts as full; idle time leaves the
-/// initial window, and slow start to three quarters of what was.
+/// initial window, and slow start to three quarters of the former one.
 #[test]
 fn bounds() {
     let mut prague = avoiding(&[], 2);

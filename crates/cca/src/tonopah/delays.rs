@@ -1,9 +1,9 @@
 //! How much the delays of two subflows differ, quarter by quarter of an interval.
 //!
-//! In one queue both wait equally long at any moment; with a queue each, the dominant one's grows and
-//! the other's shrinks, and after the swap the other way round. So what is looked at is not the
-//! difference itself, which two paths may have for ever, but how it varies from quarter to quarter,
-//! beyond what chance within the quarters explains.
+//! In one queue both wait equally long at any moment; with a queue each, the dominant one's grows
+//! and the other's shrinks, and after the swap the other way round. So the test is not on the
+//! difference itself, which two paths may have permanently, but on how it varies from quarter to
+//! quarter, beyond what chance within the quarters explains.
 
 use crate::notice::Kind;
 use units::Duration;
@@ -36,7 +36,7 @@ impl Bin {
         self.sum / f64::from(self.n)
     }
 
-    /// Sum of the squares of what each is off the mean.
+    /// Sum of the squares of the deviations from the mean.
     fn scatter(&self) -> f64 {
         (self.squares - self.sum * self.mean()).max(0.0)
     }
@@ -86,12 +86,13 @@ impl Delays {
         }
     }
 
-    /// How much the difference varies: its standard deviation, without what chance explains.
+    /// The variation of the difference: its standard deviation, without the part explained by
+    /// chance.
     pub(super) fn spread(&self) -> Duration {
         Duration::from_secs_f64((self.between - self.chance).max(0.0).sqrt() / 1e3)
     }
 
-    /// A verdict, with how far the spread is from saying something else; `base` is the least delay.
+    /// A verdict, with the distance of the spread from another verdict; `base` is the least delay.
     pub(super) fn verdict(
         &self,
         base: Duration,

@@ -1,16 +1,18 @@
-//! Fair queuing from what two subflows sent, what of it arrived, and how long it took.
+//! Fair queuing detected from the bytes that two subflows sent, the bytes that arrived, and their
+//! delays.
 //!
-//! One subflow, the dominant one, sends 6/10 of the rate; they swap each `max(50, min(100, rtt))` ms
-//! (Bachl, "Fair Queuing Aware Congestion Control", section II.A). What is sent in an interval is
-//! followed to its acknowledgement, however late that comes: counted by arrival, intervals shorter
+//! One subflow, the dominant one, sends 6/10 of the rate; they swap each `max(50, min(100, rtt))`
+//! ms (Bachl, "Fair Queuing Aware Congestion Control", section II.A). Data sent in an interval is
+//! followed to its acknowledgement, however late that is: counted by arrival, intervals shorter
 //! than the round trip would mix.
 //!
-//! [`Rule::Shares`] is the paper's: fair queues deliver the same of both, one queue what was sent.
-//! It needs a queue that lasts: whoever was dominant before has to have something waiting.
-//! [`Rule::Delays`] is ours: in one queue, packets of both subflows that leave together take equally
-//! long; where each has its own, they do not. That shows as soon as one packet waits.
+//! [`Rule::Shares`] is the paper's: fair queues deliver the same of both, one queue in proportion
+//! to the bytes sent. It needs a queue that lasts: the subflow that was dominant before has to have
+//! packets waiting. [`Rule::Delays`] is ours: in one queue, packets of both subflows that leave
+//! together take equally long; if each has its own, they do not. That shows as soon as one packet
+//! waits.
 //!
-//! Not for: a path with nothing waiting anywhere, on which both rules say nothing.
+//! Not for: a path without queues, on which neither rule gives a verdict.
 
 use super::delays::{Bin, Delays, QUARTERS};
 use crate::notice::Kind;
@@ -48,22 +50,22 @@ impl Subflow {
 pub enum Rule {
     /// By the dominant subflow's share of the delivery rate (section II.A).
     Shares {
-        /// Fair queuing where it is below, 0.5 to [`Settings::dominant`].
+        /// Fair queuing if it is below, 0.5 to [`Settings::dominant`].
         fair_below: f64,
-        /// No verdict where its share of what was sent is below.
+        /// No verdict if its share of the bytes sent is below this.
         sent_at_least: f64,
     },
     /// By the difference between the delays of both.
     Delays {
-        /// Fair queuing where that varies by so much, and by so many packets' time at the rate of
+        /// Fair queuing if that varies by so much, and by so many packets' time at the rate of
         /// delivery.
         fair_above: (Duration, u64),
-        /// One queue where it varies by less although so much waits.
+        /// One queue if it varies by less although so much waits.
         shared_above: (Duration, u64),
     },
 }
 
-/// What the detector goes by.
+/// The settings of the detector.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     /// The dominant subflow's share of the rate, above 0.5 and below 1.
@@ -76,7 +78,7 @@ pub struct Settings {
     pub intervals: usize,
     /// How a verdict is found.
     pub rule: Rule,
-    /// A verdict holds for so long while nothing can be said.
+    /// How long a verdict holds while no new one is possible.
     pub hold: Duration,
 }
 
@@ -123,11 +125,11 @@ impl Default for Settings {
 /// A verdict.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Verdict {
-    /// What it says.
+    /// The verdict.
     pub kind: Kind,
-    /// How far the figure is from the one at which it would say something else: 0 to 1.
+    /// The distance of the figure from the one that would change the verdict: 0 to 1.
     pub confidence: f64,
-    /// The dominant subflow's share of what was sent, 0 to 1.
+    /// The dominant subflow's share of the bytes sent, 0 to 1.
     pub sent: f64,
     /// Its share of the rate of delivery, 0 to 1.
     pub delivered: f64,
@@ -150,7 +152,7 @@ impl Verdict {
     }
 }
 
-/// Who is dominant from when on, for how long.
+/// The dominant subflow from a given time on, and for how long.
 #[derive(Debug, Clone, Copy)]
 struct Turn {
     start: Instant,
@@ -158,7 +160,7 @@ struct Turn {
     dominant: usize,
 }
 
-/// What was sent between two swaps, and what became of it.
+/// The bytes sent between two swaps, and their outcome.
 #[derive(Debug, Clone, Copy)]
 struct Interval {
     turn: Turn,
@@ -166,7 +168,7 @@ struct Interval {
     delivered: [u64; 2],
     /// When the first and the last of it was acknowledged.
     acked: [Option<(Instant, Instant)>; 2],
-    /// Something that was sent later has arrived.
+    /// Data sent later has arrived.
     closed: [bool; 2],
     bins: [[Bin; 2]; QUARTERS],
 }
@@ -177,19 +179,19 @@ pub struct Detector {
     settings: Settings,
     /// The interval that runs.
     turn: Option<Turn>,
-    /// Intervals whose packets are followed, the oldest first. The one that runs is among them, unless
-    /// something was forgotten since it began.
+    /// Intervals whose packets are followed, the oldest first. The one that runs is among them,
+    /// unless data was forgotten since it began.
     intervals: VecDeque<Interval>,
-    /// Intervals of which all is known that ever will be, so far.
+    /// Number of intervals whose outcome is complete, so far.
     evaluated: u64,
-    /// The last evaluation, and the last one that said something.
+    /// The last evaluation, and the last one with a verdict.
     last: Verdict,
     held: Verdict,
     base: Option<Duration>,
 }
 
 impl Detector {
-    /// One that has seen nothing.
+    /// One without observations.
     pub fn new(settings: Settings) -> Self {
         Detector {
             settings,
@@ -202,8 +204,8 @@ impl Detector {
         }
     }
 
-    /// Swaps the subflows where the interval is over; true if it was. To be called before each packet
-    /// is sent, with the smoothed round trip.
+    /// Swaps the subflows if the interval is over; true if it was. Must be called before each
+    /// packet is sent, with the smoothed round trip.
     pub fn advance(&mut self, now: Instant, rtt: Duration) -> bool {
         let length = rtt.min(self.settings.longest).max(self.settings.shortest);
         let dominant = match self.turn {
@@ -231,7 +233,7 @@ impl Detector {
         true
     }
 
-    /// Who is to send more now.
+    /// The subflow that sends more now.
     pub fn dominant(&self) -> Subflow {
         Subflow::BOTH[self.turn.map_or(0, |turn| turn.dominant)]
     }
@@ -246,7 +248,7 @@ impl Detector {
 
     /// A packet of `bytes` left.
     pub fn sent(&mut self, subflow: Subflow, bytes: u64) {
-        // The last one is the one that runs, or there is none.
+        // The last one is the current one, or there is none.
         if let Some(last) = self.intervals.back_mut() {
             last.sent[subflow as usize] += bytes;
         }
@@ -272,8 +274,8 @@ impl Detector {
         }
     }
 
-    /// A packet that left at `sent_at` took `delay` there and back, without what its receiver held
-    /// the acknowledgement back.
+    /// A packet that left at `sent_at` took `delay` for the round trip, without the time for which
+    /// its receiver held the acknowledgement back.
     pub fn delayed(&mut self, subflow: Subflow, sent_at: Instant, delay: Duration) {
         self.base = Some(self.base.map_or(delay, |base| base.min(delay)));
         let Some(place) = self.place(sent_at) else {
@@ -285,21 +287,21 @@ impl Detector {
         interval.bins[quarter as usize][subflow as usize].add(delay);
     }
 
-    /// Forgets what was sent so far, and in the interval that runs: the rate has just changed. The verdict
-    /// holds.
+    /// Forgets the bytes sent so far, and in the current interval: the rate has just changed. The
+    /// verdict holds.
     pub fn forget(&mut self) {
         self.intervals.clear();
     }
 
-    /// A loss or a mark has reduced the rate. Shares that were sent before tell nothing then; delays
-    /// still do.
+    /// A loss or a mark has reduced the rate. Shares that were sent before have no meaning then;
+    /// delays still do.
     pub fn congested(&mut self) {
         if let Rule::Shares { .. } = self.settings.rule {
             self.forget();
         }
     }
 
-    /// What is known `now`: the last evaluation, or what was found before, for as long as it holds.
+    /// The verdict at `now`: the last evaluation, or an earlier finding, for as long as it holds.
     pub fn verdict(&self, now: Instant) -> Verdict {
         if self.last.kind == Kind::Unknown && now.since(self.held.at) <= self.settings.hold {
             return self.held;
@@ -310,7 +312,7 @@ impl Detector {
         }
     }
 
-    /// What the last evaluation said, and how many there were.
+    /// The last evaluation, and the number of evaluations.
     pub fn evaluation(&self) -> (u64, Verdict) {
         (self.evaluated, self.last)
     }
@@ -390,9 +392,9 @@ fn by_shares(sent: f64, delivered: f64, least: f64, fair_below: f64, most: f64) 
     }
 }
 
-/// The dominant subflow's shares of what was sent and of the rate of delivery. Each subflow's rate is
-/// what it sent in its intervals over the time from the first to the last acknowledgement of that, as
-/// the author's program has it: where a queue builds up, that takes longer than the interval.
+/// The dominant subflow's shares of the bytes sent and of the rate of delivery. Each subflow's rate
+/// is the bytes it sent in its intervals over the time from the first to the last acknowledgement
+/// of them, as in the author's program: if a queue builds up, that takes longer than the interval.
 fn shares<'a>(intervals: impl Iterator<Item = &'a Interval>) -> (f64, f64) {
     let (mut sent, mut bytes, mut time) = ([0; 2], [0; 2], [Duration::ZERO; 2]);
     for interval in intervals {

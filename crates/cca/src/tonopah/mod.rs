@@ -5,17 +5,17 @@
 //! treated alike ([`Detector`]). M. Bachl, "Fair Queuing Aware Congestion Control", 2022.
 //! Not for: transports without subflows (TCP), calls, flows that have little to send.
 //!
-//! [`Detector`] is the measurement alone, for any program: it is told what was sent and acknowledged.
-//! [`Pair`] puts one control over two subflows. Two controls are made of both:
+//! [`Detector`] is the measurement alone, for any program: it takes the packets sent and
+//! acknowledged. [`Pair`] puts one control over two subflows. Two controls combine both:
 //!
-//! - `tonopah(BASE)`: what BASE says, and a smaller window whenever fair queuing is found: by what
-//!   waits, or by 1/8 as in the paper.
-//! - `tonopah_switch(BASE;ALONE)`: BASE in a shared queue, ALONE where the flow has its own.
+//! - `tonopah(BASE)`: BASE's window, and a smaller one whenever fair queuing is found: reduced by
+//!   the queued part, or by 1/8 as in the paper.
+//! - `tonopah_switch(BASE;ALONE)`: BASE in a shared queue, ALONE if the flow has its own.
 //!
-//! What the paper leaves open is as in its author's program (decisions/0018): the intervals before a
-//! reduction are forgotten, so that there are `intervals` and a round trip at least between two; a
-//! loss before the interval is over is an echo, and ignored; a round trip shorter than an interval
-//! adds only its share of a segment to the window.
+//! Points that the paper leaves open are as in its author's program (decisions/0018): the intervals
+//! before a reduction are forgotten, so that there are `intervals` and a round trip at least
+//! between two; a loss before the interval is over is an echo, and ignored; a round trip shorter
+//! than an interval adds only its share of a segment to the window.
 
 mod delays;
 mod detector;
@@ -49,12 +49,12 @@ units::params! {
     }
 }
 
-/// What is given up when fair queuing is found.
+/// The reduction when fair queuing is found.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub enum Reduction {
     /// This part of the window, 0 to 0.5.
     Part(f64),
-    /// What waits, at most half of the window: that part of the smoothed round trip which is above the
+    /// The queued part, at most half of the window: the part of the smoothed round trip above the
     /// least one.
     Queue,
 }
@@ -200,7 +200,7 @@ fn build_switching(parts: &Parts<'_>) -> Result<Box<dyn Control>, Refusal> {
     Ok(Box::new(Tonopah(Some(pair))))
 }
 
-/// A control that has not been given to its subflows yet: it rules nothing itself.
+/// A control that has not been given to its subflows yet: it controls nothing itself.
 struct Tonopah(Option<Pair>);
 
 impl Control for Tonopah {

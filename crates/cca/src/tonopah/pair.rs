@@ -1,9 +1,9 @@
 //! One control over two subflows: one window, one rate, 6/10 and 4/10 of it in turns.
 //!
 //! Each subflow has a [`Half`], which looks like a control of its own to its part of the transport.
-//! A subflow may have in flight what the other leaves of the window. Its rate is its share of the
-//! whole's; where the window limits instead of the pacer, a subflow that is ahead of its share waits
-//! for the other, so that the shares hold there too.
+//! A subflow may have in flight the part of the window that the other leaves. Its rate is its share
+//! of the whole's; if the window limits instead of the pacer, a subflow that is ahead of its share
+//! waits for the other, so that the shares hold there too.
 
 use super::Reduction;
 use super::detector::{Detector, Settings, Subflow};
@@ -15,23 +15,23 @@ use units::{Duration, Instant, Rate};
 
 /// Packets that a subflow may be ahead of its share.
 const AHEAD: f64 = 2.0;
-/// A subflow that has sent nothing for this long does not hold the other back.
+/// A subflow that has sent no data for this long does not hold the other back.
 const SILENT: Duration = Duration::from_millis(200);
-/// Above this part of the window, what is in flight counts as limited by it; in slow start half is enough.
+/// Above this part of the window, the flow counts as limited by it; in slow start half is enough.
 const LIMITED: f64 = 0.9;
 /// The least part of the window that congestion takes in a queue of its own (Bachl 2022, II.A: 1/8).
 const GENTLE: f64 = 0.125;
-/// Nothing waits where round trips are less than this above the least one.
+/// The queue is empty if round trips are less than this above the least one.
 const IDLE: Duration = Duration::from_millis(1);
-/// How many times faster the window grows in a queue of its own in which nothing waits.
+/// The factor by which the window grows faster in an empty queue of its own.
 const HASTE: u64 = 8;
 /// Percent of window per round trip at which a control is paced that names no rate: RFC 9002, 7.7,
 /// and twice in slow start.
 const PACING: [u64; 2] = [125, 200];
 
-/// What is done where fair queuing is found.
+/// The reaction when fair queuing is found.
 pub enum Reaction {
-    /// So much of the window is given up, each time.
+    /// The part of the window given up each time.
     Reduce(Reduction),
     /// This control rules, for as long as the verdict holds.
     Switch(Box<dyn Control>),
@@ -50,7 +50,7 @@ struct Side {
     turn: u64,
 }
 
-/// A control, a detector, and what both subflows have in flight.
+/// A control, a detector, and the bytes that both subflows have in flight.
 pub struct Pair {
     detector: Detector,
     base: Box<dyn Control>,
@@ -61,7 +61,7 @@ pub struct Pair {
     sides: [Side; 2],
     delivered: u64,
     min_rtt: Duration,
-    /// When congestion was last answered, which lasts until something that was sent later arrives.
+    /// When congestion was last answered; valid until data sent later arrives.
     congested: Option<Instant>,
     /// When the packet-timed round trip began.
     round: Instant,
@@ -75,7 +75,7 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// Nothing was sent.
+    /// No data was sent.
     pub fn new(
         settings: Settings,
         reaction: Reaction,
@@ -102,7 +102,7 @@ impl Pair {
         }
     }
 
-    /// What the two subflows' parts of a transport are given.
+    /// The controls for the two subflows' parts of a transport.
     pub fn split(self) -> [Box<dyn Control>; 2] {
         let pair = Arc::new(Mutex::new(self));
         Subflow::BOTH.map(|subflow| -> Box<dyn Control> {
@@ -119,7 +119,7 @@ impl Pair {
         }
     }
 
-    /// All controls that have to hear of what happens.
+    /// All controls that receive the events.
     fn each(&mut self, mut tell: impl FnMut(&mut dyn Control)) {
         tell(&mut *self.base);
         if let Reaction::Switch(other) = &mut self.reaction {
@@ -180,7 +180,7 @@ impl Pair {
         self.judge(now);
     }
 
-    /// What an acknowledgement on one subflow says about both.
+    /// Combines an acknowledgement on one subflow with the state of both.
     fn whole(&mut self, now: Instant, subflow: Subflow, ack: &Ack) -> Ack {
         let other = self.sides[1 - subflow as usize];
         let rate = ack.rate.map(|sample| {
@@ -242,7 +242,7 @@ impl Pair {
         }
         // The window can be reduced once in so many intervals, so it does not grow faster either.
         let part = self.srtt().as_nanos() * 1000 / self.interval.as_nanos().max(1);
-        // Where it has a queue of its own and nothing waits there, nobody is pushed aside.
+        // In a queue of its own with no packets waiting, no other flow is pushed aside.
         let hastes = self.owns_queue() && self.srtt().saturating_sub(self.min_rtt) < IDLE;
         self.credit += ack.bytes * part.min(1000) * if hastes { HASTE } else { 1 };
         let bytes = self.credit / 1000;
@@ -250,7 +250,7 @@ impl Pair {
         bytes
     }
 
-    /// Reacts to what the detector has found since the last time.
+    /// Reacts to the detector's findings since the last time.
     fn judge(&mut self, now: Instant) {
         let (evaluated, verdict) = self.detector.evaluation();
         let fresh = evaluated != self.evaluated;
@@ -283,7 +283,7 @@ impl Pair {
         }
     }
 
-    /// What waits is given up, and the flow is known to have a queue of its own.
+    /// Whether the queued part is to be given up, and the flow is known to have a queue of its own.
     fn owns_queue(&self) -> bool {
         let queue = matches!(self.reaction, Reaction::Reduce(Reduction::Queue));
         queue && self.told == Some(Kind::Fair) && !self.base.in_slow_start()
@@ -296,8 +296,8 @@ impl Pair {
         (waits / srtt.max(1e-9)).clamp(0.0, 0.5)
     }
 
-    /// Congestion was noticed. In a queue of its own nobody else's is meant: what waits is given up, or
-    /// as much as the paper gives up, and not half of the window.
+    /// Reacts to congestion. In a queue of its own it cannot be caused by others: the queued part
+    /// is given up, or as much as the paper gives up, and not half of the window.
     fn congested(&mut self, now: Instant, congestion: &Congestion) {
         if self.owns_queue() {
             self.base.give_up(self.waiting().max(GENTLE));
@@ -306,7 +306,7 @@ impl Pair {
         }
     }
 
-    /// Nobody may be listening: what is not asked for is forgotten.
+    /// Keeps a notice. The oldest is dropped if nobody asks for them.
     fn notice(&mut self, notice: Notice) {
         const MOST: usize = 64;
         if self.notices.len() == MOST {
@@ -315,8 +315,8 @@ impl Pair {
         self.notices.push_back(notice);
     }
 
-    /// True where congestion is not `known`, given when it was last answered, and no echo of what was
-    /// just reduced for.
+    /// True if congestion is not `known`, given when it was last answered, and is no echo of the
+    /// last reduction.
     fn is_news(&mut self, now: Instant, known: impl Fn(&Self, Instant) -> bool) -> bool {
         let echo = self.reduced && !self.base.in_slow_start();
         if echo || self.congested.is_some_and(|since| known(self, since)) {
@@ -328,8 +328,8 @@ impl Pair {
         true
     }
 
-    /// What `subflow` may have in flight: nothing more while it is ahead of its share and the other is
-    /// there to send.
+    /// The window of `subflow`: no further bytes while it is ahead of its share and the other can
+    /// send.
     fn window_of(&self, subflow: Subflow) -> u64 {
         let (own, other) = (
             &self.sides[subflow as usize],
@@ -368,7 +368,7 @@ struct Half {
 }
 
 impl Half {
-    /// Nobody holds it for longer than a call.
+    /// The lock is held for no longer than a call.
     fn pair(&self) -> MutexGuard<'_, Pair> {
         self.pair.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -386,8 +386,8 @@ impl Control for Half {
     fn on_congestion(&mut self, now: Instant, congestion: &Congestion) {
         let mut pair = self.pair();
         pair.sides[self.subflow as usize].in_flight = congestion.in_flight;
-        // What is lost was sent before what told so. One subflow may tell long after the other, because
-        // it sends less.
+        // Lost data was sent before the data that revealed the loss. One subflow may report long
+        // after the other, because it sends less.
         let newest = pair.sides[self.subflow as usize].newest;
         if pair.is_news(now, |_, since| newest <= since) {
             let congestion = Congestion {

@@ -104,7 +104,7 @@ fn a_loss_on_each_is_one_loss() {
         half.on_ack(at(40), &ack(9 * MSS, at(0)));
     }
     halves[0].on_congestion(at(41), &congestion(8 * MSS));
-    // The other subflow may tell more than a round trip later: nothing that was sent since has arrived.
+    // The other subflow may report more than a round trip later: no data sent since has arrived.
     halves[1].on_congestion(at(95), &congestion(8 * MSS));
     let window = halves[0].window() + 8 * MSS;
     assert_eq!(window, 11 * MSS, "half of 22, once");

@@ -1,4 +1,4 @@
-//! Whatever a peer makes the transport say, a control neither panics nor stops the sender for good.
+//! With any behaviour of the peer, a control neither panics nor stops the sender permanently.
 
 use cca::{Ack, Choice, Congestion, Control, RateSample, Registry, Setup, Signal};
 use proptest::prelude::*;
@@ -88,7 +88,7 @@ proptest! {
                 }
             }
             if controls.len() > 1 {
-                // What one subflow has in flight is not the other's to send.
+                // The bytes that one subflow has in flight are not available to the other.
                 for control in &mut controls {
                     control.on_timeout(Instant::NEVER - Duration::from_secs(1), 0);
                 }

@@ -1,4 +1,4 @@
-//! Congestion controls among the hostile, and beside those of others.
+//! Congestion controls against hostile input, and compared with other implementations.
 
 mod hostile;
 mod witness;

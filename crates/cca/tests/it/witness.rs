@@ -1,5 +1,5 @@
-//! `gcc` beside libwebrtc's: the feedback that libwebrtc's controller was given, given to ours,
-//! step by step. The records are made by `make witness`; what stands in them is described in
+//! `gcc` compared with libwebrtc's: the feedback to libwebrtc's controller is given to ours, step
+//! by step. The records are made by `make witness`; their contents are described in
 //! `witness/README.md`.
 
 use cca::gcc::Gcc;
@@ -75,7 +75,7 @@ fn read(text: &str) -> Record {
     record
 }
 
-/// Where the differences have got to.
+/// The current differences.
 #[derive(Default)]
 struct Packets {
     sequence: u64,
@@ -97,8 +97,8 @@ impl Packets {
         arrivals
     }
 
-    /// `SENT:RECEIVED/BYTES`, of which what does not change is left out, and `pID` behind it for a
-    /// packet of a probe.
+    /// `SENT:RECEIVED/BYTES`, where unchanged parts are left out, and `pID` behind it for a packet
+    /// of a probe.
     fn next(&mut self, token: &str, probes: &BTreeMap<u32, Probe>) -> Arrival {
         let (token, probe) = match token.split_once('p') {
             Some((token, id)) => (token, Some(probes[&number(id)])),
@@ -126,7 +126,7 @@ impl Packets {
     }
 }
 
-/// What ours says after each step, and the rates of the probes that it asks for.
+/// The output of ours after each step, and the rates of the probes that it asks for.
 fn replay(record: &Record) -> (Vec<Rate>, Vec<Rate>) {
     let setup = Setup {
         initial_rate: record.start,

@@ -1,4 +1,4 @@
-//! Traces made by numbers, for whoever has no recorded ones.
+//! Traces generated from numbers, for users without recorded ones.
 //!
 //! The logarithm of the capacity is a first-order autoregressive process sampled five times a
 //! second, around a level that differs from trace to trace. Median, spread and persistence are those
@@ -9,7 +9,7 @@ use super::Trace;
 use units::random::Stream;
 use units::{Duration, Rate, Refusal};
 
-/// What a set of traces is like.
+/// The properties of a set of traces.
 struct Set {
     name: &'static str,
     /// Median capacity, Mbit/s.
@@ -46,13 +46,12 @@ const SAMPLES: u64 = 1350;
 const HOLD: Duration = Duration::from_millis(200);
 /// No sample is less, Mbit/s.
 const LEAST: f64 = 0.1;
-/// Numbers of a set's traces go up to this.
+/// Largest number of a set's traces.
 const MOST: u64 = 1000;
 
 /// The trace that `SET:NUMBER` names.
 ///
-/// # Errors
-/// A sentence that says what there is.
+/// A sentence with the existing sets.
 pub fn generated(name: &str) -> Result<Trace, Refusal> {
     let refused = || {
         let help = format!("write generated:c1:1, with c1, c2, c3, w1 or w2 and 1 to {MOST}");

@@ -3,14 +3,14 @@
 use super::Trace;
 use units::{Duration, Rate};
 
-/// How long a line holds where its time does not count (the RTC library of the Confucius paper,
+/// The duration of a line whose time does not count (the RTC library of the Confucius paper,
 /// `BandwidthTrace`).
 const LINE: Duration = Duration::from_millis(200);
 
 impl Trace {
-    /// The same rates, each for 200 ms, whatever its time: as the RTC library of the Confucius paper
-    /// plays recordings (decisions/0023). None where rates are not what the lines say: Mahimahi's
-    /// format, and steps.
+    /// The same rates, each for 200 ms, whatever its time: as the RTC library of the Confucius
+    /// paper plays recordings (decisions/0023). None if the lines are not rates: Mahimahi's format,
+    /// and steps.
     pub fn by_line(&self) -> Option<Trace> {
         let starts = (0..self.rates.len() as u64).map(|line| line * LINE.as_nanos());
         let period = self.rates.len() as u64 * LINE.as_nanos();

@@ -18,13 +18,13 @@ use units::Duration;
 const PATIENCE: Duration = Duration::from_millis(20);
 /// Packets that are read from a device before the other one has its turn.
 const BATCH: usize = 64;
-/// What is later is counted as this, in nanoseconds: a minute.
+/// Larger delays are counted as this, in nanoseconds: a minute.
 const LATEST: u64 = 60_000_000_000;
 
 /// Carries packets, until it is stopped.
 pub struct Carrier {
     clock: Clock,
-    /// What is between the devices.
+    /// The network between the devices.
     pub network: Network,
     net: Tun,
     home: Tun,
@@ -86,7 +86,7 @@ impl Carrier {
         Ok(self)
     }
 
-    /// Takes what the device of a side has.
+    /// Reads the packets of a side's device.
     fn read(&mut self, from: Side) -> Result<(), Error> {
         let (device, to) = match from {
             Side::Net => (&self.net, Side::Home),
@@ -108,7 +108,7 @@ impl Carrier {
         Ok(())
     }
 
-    /// Hands on what has arrived.
+    /// Hands on the packets that have arrived.
     fn hand_on(&mut self) {
         let now = self.clock.now();
         while let Some((to, frame, at)) = self.network.arrived(now) {
@@ -122,7 +122,7 @@ impl Carrier {
         }
     }
 
-    /// What should be known of the results: how late packets were.
+    /// A remark on the results: how late packets were.
     pub fn remark(&self) -> String {
         let micros = |share: f64| self.late.value_at_quantile(share) as f64 / 1000.0;
         let (most, all) = (micros(0.99), micros(1.0));

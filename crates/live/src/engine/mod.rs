@@ -93,7 +93,7 @@ impl Engine for LiveEngine {
     }
 }
 
-/// What came of a run.
+/// The outcome of a run.
 struct Ran {
     events: Vec<(Instant, Event)>,
     links: Vec<link::Link<Parcel>>,

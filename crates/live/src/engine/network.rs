@@ -1,4 +1,4 @@
-//! What is between the two sides: a scenario's link, and the delay of each flow behind it.
+//! The network between the two sides: a scenario's link, and the delay of each flow behind it.
 
 use crate::engine::Side;
 use crate::frame::{Frame, Header};
@@ -53,7 +53,7 @@ struct Lane {
     to: Side,
     /// The queue and its number; none where there is only a delay.
     link: Option<(LinkId, Link<Parcel>)>,
-    /// What of the delay is the link's own.
+    /// The link's own part of the delay.
     own_delay: Duration,
     /// When the device has sent each of the packets that it holds.
     sending: VecDeque<Instant>,
@@ -88,8 +88,8 @@ impl Ord for Flying {
     }
 }
 
-/// Both directions. It is told the time, and takes whatever time has passed in steps, each at its own
-/// moment.
+/// Both directions. It is given the time, and processes the time that has passed in steps, each at
+/// its own moment.
 pub struct Network {
     lanes: [Lane; 2],
     flying: BinaryHeap<Reverse<Flying>>,
@@ -101,7 +101,7 @@ pub struct Network {
 /// Buffers that wait for packets.
 const SPARE: usize = 1024;
 
-/// What happened, and buffers that are free again.
+/// Recorded events, and buffers that are free again.
 struct Watch {
     /// The link that tells now.
     link: LinkId,
@@ -228,7 +228,7 @@ impl Network {
             number,
             flow,
         });
-        // Nobody's packets are told apart by their hash, far from the numbers of flows.
+        // Packets of no known flow are told apart by their hash, far from the numbers of flows.
         packet.flow = flow.unwrap_or(FlowId(packet.hash | 1 << 31));
         packet.arrived = now;
         let link = *link;
@@ -264,7 +264,7 @@ impl Network {
         Some((flying.to, flying.frame, flying.at))
     }
 
-    /// What happened, and the queues as they are now.
+    /// The events, and the queues as they are now.
     pub fn end(self) -> (Vec<(Instant, Event)>, Vec<Link<Parcel>>) {
         let links = self.lanes.into_iter().filter_map(|lane| lane.link);
         (self.watch.events, links.map(|(_, link)| link).collect())
@@ -415,7 +415,7 @@ mod tests {
 
     const PORTS: [(u16, u16); 3] = [(1024, 1024), (1025, 1025), (9, 1024)];
 
-    /// A packet of each flow and one of nobody's, at once: a millisecond each, and then half of the
+    /// A packet of each flow and one of no flow, at once: a millisecond each, and then half of the
     /// flow's round trip.
     #[test]
     fn the_link_is_shared_and_the_way_behind_it_is_each_flows_own() {

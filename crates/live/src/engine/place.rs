@@ -15,7 +15,7 @@ pub enum Side {
     Home,
 }
 
-/// A side's namespace, which is there as long as somebody has it open, and its device.
+/// A side's namespace, which exists as long as it is open in some process, and its device.
 pub struct Place {
     /// The namespace.
     pub namespace: File,
@@ -49,17 +49,17 @@ fn failed(what: &str, error: &dyn core::fmt::Display) -> Error {
     Error::new(format!("{what}: {error}"), "begin again")
 }
 
-/// What Linux is told beside its defaults: as in the kernel engine.
+/// Applies settings of Linux that differ from its defaults, as in the kernel engine.
 fn settle(ecn: bool) -> Result<(), Error> {
     for (path, value) in [
         ("ipv6/conf/all/disable_ipv6", "1"),
         ("ipv6/conf/default/disable_ipv6", "1"),
         ("ipv4/conf/all/rp_filter", "0"),
         ("ipv4/conf/default/rp_filter", "0"),
-        // What one connection learnt is not to help the next one.
+        // The experience of one connection must not help the next one.
         ("ipv4/tcp_no_metrics_save", "1"),
         ("ipv4/tcp_ecn", if ecn { "1" } else { "0" }),
-        // Applications are told of room as those in the simulator are.
+        // Applications are notified of free room as those in the simulator are.
         ("ipv4/tcp_notsent_lowat", "32768"),
     ] {
         let path = format!("/proc/sys/net/{path}");

@@ -108,7 +108,7 @@ fn find(kernel: &str) -> Result<Kernel, CacheError> {
     }
 }
 
-/// Every file to hand in and its path in the guest; a directory stands for what is in it.
+/// Every file to hand in and its path in the guest; a directory stands for its contents.
 fn expand(files: &[String]) -> Result<Vec<(PathBuf, String)>, String> {
     let mut found = Vec::new();
     for file in files {

@@ -5,7 +5,7 @@
 
 use libm::{log, log2, pow};
 
-/// What the defaults of G.107 leave of the basic signal-to-noise ratio (7.1 to 7.3).
+/// The basic signal-to-noise ratio under the defaults of G.107 (7.1 to 7.3).
 const BASE: f64 = 93.2;
 /// Loss robustness of Opus without forward error correction, in percent (rtcscore).
 const ROBUSTNESS: f64 = 10.0;
@@ -61,12 +61,12 @@ mod tests {
 
     #[test]
     fn codec_and_loss() {
-        // 55 − 4.6 ln 32000 = 7.281, of which 6.8 are the difference between the scales.
+        // 55 − 4.6 ln 32000 = 7.281; 6.8 of that are the difference between the scales.
         near(codec_impairment(32_000.0), 0.481);
         near(codec_impairment(510_000.0), 0.0);
         // 55 − 4.6 ln 6000 = 14.982.
         near(codec_impairment(6_000.0), 8.182);
-        // As much loss as robustness takes half of what is left: 0.481 + 94.519 / 2.
+        // As much loss as robustness takes half of the rest: 0.481 + 94.519 / 2.
         near(loss_impairment(32_000.0, 10.0), 47.74);
     }
 

@@ -1,5 +1,5 @@
-//! What is measured of a call's audio: what the player had to conceal, the delay from mouth to ear, and
-//! the score that the E-model gives for both (decision 0022).
+//! Measurements of a call's audio: what the player had to conceal, the delay from mouth to ear, and
+//! the E-model's score of both (decision 0022).
 
 mod delays;
 mod e_model;
@@ -27,7 +27,7 @@ pub struct Audios {
 }
 
 impl Audios {
-    /// None yet; what is played from `from` on is measured.
+    /// Nothing measured yet; audio played from `from` on is measured.
     pub fn new(from: Instant) -> Self {
         Audios {
             from,
@@ -66,7 +66,7 @@ impl Audios {
     }
 }
 
-/// A call's audio. It keeps what is under way.
+/// A call's audio. Holds the packets under way.
 #[derive(Debug)]
 struct Audio {
     /// Where the measured time begins.
@@ -84,7 +84,7 @@ struct Audio {
 }
 
 impl Audio {
-    /// Audio of which what is played from `from` on is measured.
+    /// Audio; the part played from `from` on is measured.
     fn new(from: Instant) -> Self {
         Audio {
             from,
@@ -168,7 +168,7 @@ mod tests {
         }
         audio.play(at(20_000));
         let measured = audio.measured();
-        // 10 s of 20 ms, but for turns that are stretched or shortened.
+        // 10 s of 20 ms, except for turns that are stretched or shortened.
         assert!((495..=505).contains(&measured.frames), "{measured:?}");
         assert_eq!(measured.concealed, 1, "{measured:?}");
         // 26.5 of the encoder, 30 under way, 20 to 40 at the player.

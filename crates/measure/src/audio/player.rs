@@ -20,7 +20,7 @@ const GRANULARITY: Duration = Duration::from_millis(20);
 #[derive(Debug, Default)]
 pub struct Player {
     delays: Delays,
-    /// What is there and was not played: when it was sent, by its number.
+    /// Packets that arrived and were not played: the time each was sent, by number.
     waiting: BTreeMap<u64, Instant>,
     /// The number of the frame that is next.
     next: u64,
@@ -55,7 +55,7 @@ impl Player {
     pub fn turn(&mut self, now: Instant) -> Option<Turn> {
         let at = self.turn.filter(|at| *at < now)?;
         let ready = self.waiting.first_key_value();
-        // What is missing before it has been concealed.
+        // Packets missing before it have been concealed.
         let ready = ready.filter(|(number, _)| **number <= self.next + self.concealed);
         let ready = ready.map(|(number, sent)| (*number, *sent));
         let mut length = FRAME;

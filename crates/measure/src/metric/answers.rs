@@ -4,7 +4,7 @@ use super::declared::{Better, Metric, belongs};
 use super::observed::Observed;
 use crate::result::FigureResult;
 
-/// What `take` has of the figure called `figure` of each entry that belongs to `entry`.
+/// The values that `take` has for the figure called `figure` of each entry that belongs to `entry`.
 pub(super) fn each(
     observed: &Observed<'_>,
     entry: &str,
@@ -30,7 +30,7 @@ pub const ANSWER_P99: Metric = Metric {
     take: |observed, entry| each(observed, entry, "udp_answered", |row| row.p99),
 };
 
-/// What was lost.
+/// Datagrams lost.
 pub const DATAGRAMS_LOST: Metric = Metric {
     name: "datagrams_lost",
     unit: "%",

@@ -132,7 +132,7 @@ pub const CALL_RATE: Metric = Metric {
     take: |observed, entry| each(observed, entry, |call| Some(call.goodput_mbps)),
 };
 
-/// What a call's packets waited.
+/// The queueing delay of a call's packets.
 pub const CALL_DELAY: Metric = Metric {
     name: "call_delay",
     unit: "ms",
@@ -191,7 +191,7 @@ pub const AUDIO_DELAY: Metric = Metric {
     take: |observed, entry| audio(observed, entry, |audio| audio.delay_ms),
 };
 
-/// What listeners would say.
+/// The estimated opinion of listeners.
 pub const MOS: Metric = Metric {
     name: "mos",
     unit: "",

@@ -4,8 +4,8 @@ use super::meter::MakeMeter;
 use super::observed::Observed;
 use crate::estimate::Statistic;
 
-/// What a metric takes from a run: all values that there are. The text is the name behind `NAME:`, of
-/// a traffic entry or a link; it is empty for all.
+/// Takes a metric from a run: all its values. The text is the name behind `NAME:`, of a traffic
+/// entry or a link; it is empty for all.
 pub type Take = fn(&Observed<'_>, &str) -> Vec<f64>;
 
 /// Which way a figure is better.
@@ -22,11 +22,11 @@ pub enum Better {
 /// How a metric stands in the tables of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Column {
-    /// What stands over the column, before the unit.
+    /// The heading of the column, before the unit.
     pub heading: &'static str,
     /// Digits behind the point.
     pub decimals: usize,
-    /// What becomes of the values of all runs.
+    /// The statistic of the values of all runs.
     pub statistic: Statistic,
     /// Whether it stands there unasked.
     pub by_default: bool,
@@ -59,9 +59,9 @@ pub struct Metric {
     pub name: &'static str,
     /// Its unit, as it is printed behind a number; empty for a count.
     pub unit: &'static str,
-    /// What it is, in a line without a stop.
+    /// Its meaning, in a line without a stop.
     pub summary: &'static str,
-    /// How it is computed, and what it does not say: some sentences.
+    /// How it is computed, and its limits: some sentences.
     pub about: &'static str,
     /// Where it comes from.
     pub source: &'static str,

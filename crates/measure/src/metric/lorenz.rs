@@ -40,7 +40,7 @@ pub const LORENZ_GAP: Metric = Metric {
 };
 
 const NAME: &str = "lorenz";
-/// Greatest throughput that is told apart from others, in kbit/s: 1 Tbit/s.
+/// Greatest throughput that is distinguished from others, in kbit/s: 1 Tbit/s.
 const MOST: u64 = 1_000_000_000;
 
 /// The distance from the diagonal is (p − L)/√2, and that of a corner of the square 1/√2.

@@ -1,5 +1,5 @@
-//! `loss_by_index` and what is made of it: how often the first packets of a flow are dropped, and the
-//! later ones.
+//! `loss_by_index` and metrics derived from it: how often the first packets of a flow are dropped,
+//! and the later ones.
 
 use super::declared::{Better, Metric};
 use super::meter::Meter;
@@ -61,7 +61,7 @@ pub const LOSS_LATER: Metric = Metric {
     take: |observed, _| part(observed, LATER).into_iter().collect(),
 };
 
-/// The first ten beside the others.
+/// The first ten compared with the others.
 pub const LOSS_RATIO: Metric = Metric {
     name: "loss_ratio",
     unit: "",
@@ -80,7 +80,7 @@ pub const LOSS_RATIO: Metric = Metric {
 };
 
 const NAME: &str = "loss_by_index";
-/// What the meter's two sums are of.
+/// The names of the meter's two sums.
 const FIRST: &str = "first";
 const LATER: &str = "later";
 /// So many packets are the first.

@@ -1,9 +1,9 @@
 //! Figures of a run by name.
 //!
-//! A [`Metric`] describes itself once, beside the code that takes it from a run; tables, reports,
-//! sweeps, claims and documentation all read that. A metric takes from a run as many values as there
-//! are: one for each call, page load, transfer or queue. What becomes of them is a
-//! [`Statistic`](crate::Statistic)'s business.
+//! A [`Metric`] describes itself once, next to the code that takes it from a run; tables, reports,
+//! sweeps, claims and documentation all read that. A metric takes from a run as many values as
+//! there are: one for each call, page load, transfer or queue. A [`Statistic`](crate::Statistic)
+//! summarizes them.
 
 pub mod actors;
 pub mod answers;

@@ -1,4 +1,4 @@
-//! Metrics of page loads, and of what they do to calls.
+//! Metrics of page loads, and of their effect on calls.
 
 use super::declared::{Better, Column, Metric, belongs};
 use super::observed::Observed;
@@ -11,7 +11,7 @@ fn each(observed: &Observed<'_>, entry: &str, take: fn(&PageResult) -> Option<f6
     pages.filter_map(take).collect()
 }
 
-/// Stall of all calls of each load; none where nobody can stall.
+/// Stall of all calls of each load; none if there are no calls that can stall.
 fn stalls(observed: &Observed<'_>, entry: &str) -> Vec<f64> {
     if observed.run.calls.is_empty() {
         return Vec::new();
@@ -187,7 +187,8 @@ pub const LOADS: Metric = Metric {
 mod tests {
     use super::*;
 
-    /// A load of 900 ms, of which servers take 300 ms and round trips 200 ms, and one that was cut off.
+    /// A load of 900 ms, with 300 ms for servers and 200 ms for round trips, and one that was cut
+    /// off.
     #[test]
     fn a_load_time_is_the_sum_of_its_parts() {
         let load = |plt_ms| PageResult {

@@ -1,8 +1,8 @@
 //! The metrics by name.
 //!
-//! A metric describes itself in a [`Metric`] beside the code that takes it; [`Registry::builtin`] has
-//! one line for each. Another crate adds its own with [`Registry::add`]: its function is given the
-//! whole result of a run, with all that meters left in it.
+//! A metric describes itself in a [`Metric`] next to the code that takes it; [`Registry::builtin`]
+//! has one line for each. Another crate adds its own with [`Registry::add`]: its function is given
+//! the whole result of a run, including the results of meters.
 
 use super::declared::{Column, Metric};
 use super::observed::Observed;

@@ -17,7 +17,7 @@ fn all_done(observed: &Observed<'_>, entry: &str) -> Vec<f64> {
     last.into_iter().collect()
 }
 
-/// What all transfers that are not complete have together.
+/// The total rate of all transfers that are not complete.
 fn bulk_rate(observed: &Observed<'_>, entry: &str) -> Vec<f64> {
     let lasting = of(observed, entry).filter(|flow| flow.fct_ms.is_none());
     let rates = lasting.map(|flow| flow.goodput_mbps);
@@ -65,7 +65,7 @@ pub const FLOW_RATE: Metric = Metric {
     take: |observed, entry| of(observed, entry).map(|flow| flow.goodput_mbps).collect(),
 };
 
-/// What a transfer's packets waited.
+/// The queueing delay of a transfer's packets.
 pub const FLOW_DELAY: Metric = Metric {
     name: "flow_delay",
     unit: "ms",

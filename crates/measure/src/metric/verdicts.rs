@@ -69,7 +69,7 @@ const KINDS: [(Kind, &str); 3] = [
 struct Verdicts {
     from: Instant,
     end: Instant,
-    /// What each open flow says, and since when. Those that never said anything are not here.
+    /// The verdict of each open flow, and since when. Flows without one are not here.
     says: BTreeMap<FlowId, (Kind, Instant)>,
     time: BTreeMap<Kind, Duration>,
 }

@@ -1,11 +1,11 @@
-//! A journal that somebody else wrote: a clear error, and no command but of the known shapes.
+//! A journal written by another program: a clear error, and only commands of the known shapes.
 
 use netcfg::{Command, Device, Output, Runner, Store, clear};
 use proptest::prelude::*;
 use std::io;
 use std::path::PathBuf;
 
-/// Writes down what it is told to run; every device is there, with our queues.
+/// Records the commands it is given; every device is there, with our queues.
 #[derive(Default)]
 struct Recorder(Vec<String>);
 
@@ -40,7 +40,7 @@ fn eth0() -> Device {
     "eth0".parse().unwrap()
 }
 
-/// What `clear` says of a journal, and what it ran.
+/// The result of `clear` for a journal, and the commands it ran.
 fn cleared(name: &str, journal: &[u8]) -> (Result<bool, String>, Vec<String>) {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     _ = std::fs::remove_dir_all(&folder);
@@ -59,7 +59,7 @@ fn cleared(name: &str, journal: &[u8]) -> (Result<bool, String>, Vec<String>) {
     (result.map_err(|error| error.message), recorder.0)
 }
 
-/// Whether it changes nothing.
+/// Whether it makes no changes.
 fn looks(command: &str) -> bool {
     let looks = [" show dev ", "nft 'list ", "sysctl -n "];
     looks.iter().any(|words| command.contains(words))
@@ -194,7 +194,7 @@ fn giant_deep_and_binary_ones_are_refused() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever bytes are changed: what runs has one of the known shapes and names eth0 or its ifb.
+    /// With any bytes changed, every command has one of the known shapes and names eth0 or its ifb.
     #[test]
     fn only_known_commands_come_of_it(
         edits in prop::collection::vec((0..GOOD.len(), any::<u8>()), 1..4),

@@ -1,4 +1,5 @@
-//! Whatever fails, and wherever a process dies: what is left is what was there, or `clear` makes it so.
+//! After any failure, and wherever a process dies, the former state remains, or `clear` restores
+//! it.
 
 use crate::model::folder::Folder;
 use crate::model::{FAULTS, Fault, Link, Model, Queue};
@@ -30,7 +31,7 @@ fn levels(rate: Option<u64>, base: &str, threshold: u64) -> Settings {
     }
 }
 
-/// Settings any of which may follow any other.
+/// Settings, any of which may follow any other.
 fn all_settings() -> Vec<Settings> {
     vec![
         settings(9, Some(45), Some("docsis"), "confucius"),
@@ -62,7 +63,7 @@ fn queue(kind: &str, handle: &str, options: &[(&str, &str)]) -> Queue {
     }
 }
 
-/// What a device may have before.
+/// Former states of a device.
 fn initials() -> Vec<Link> {
     let up = Link {
         up: true,
@@ -97,7 +98,7 @@ fn cleared(model: &mut Model, folder: &Folder) -> Result<bool, Error> {
     clear(model, &folder.open(), &eth0())
 }
 
-/// After whatever went wrong: `clear` in a new process leaves what was there at first.
+/// After any fault, `clear` in a new process restores the initial state.
 fn recovers(model: &mut Model, folder: &Folder, initial: &BTreeMap<String, Link>, why: &str) {
     model.revive();
     cleared(model, folder).unwrap_or_else(|error| panic!("{why}: {error}"));
@@ -164,8 +165,8 @@ fn every_fault_of_a_first_application() {
     }
 }
 
-/// A fault at every command of a second application: what the first one made stands again, or all is
-/// as it was before both.
+/// A fault at every command of a second application: the result of the first one is restored, or
+/// the state before both.
 #[test]
 fn every_fault_of_a_second_application() {
     let folder = Folder::new("second");
@@ -183,7 +184,7 @@ fn every_fault_of_a_second_application() {
                     let result = applied(&mut model, &folder, second);
                     let why = format!("{first:?} {second:?} {fault:?} at {at}: {result:?}");
                     let reached = model.calls > at;
-                    // Nothing of ours is there without a journal.
+                    // Without a journal none of our changes is there.
                     assert!(!folder.is_empty() || model.links == before, "{why}");
                     recovers(&mut model, &folder, &before, &why);
                     if !reached {
@@ -195,7 +196,7 @@ fn every_fault_of_a_second_application() {
     }
 }
 
-/// What the second application leaves is what it would have left alone.
+/// The second application has the same result as it would have had alone.
 #[test]
 fn a_second_application_is_as_good_as_a_first() {
     let folder = Folder::new("as-good");
@@ -375,7 +376,7 @@ fn the_bytes_of_connections_count_until_the_last_device_is_cleared() {
         on(&mut model, "eth1");
         off(&mut model, first);
         assert_eq!(model.accounting, Some(true));
-        // What it was before either is known from the one that stays.
+        // The state before both is known from the one that stays.
         on(&mut model, first);
         off(&mut model, last);
         off(&mut model, first);
@@ -443,7 +444,7 @@ fn only_one_at_a_time() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Applications and clearings in any order, most of which go wrong somewhere.
+    /// Applications and clearings in any order, most of them failing somewhere.
     #[test]
     fn any_history_can_be_undone(
         initial in 0..4usize,

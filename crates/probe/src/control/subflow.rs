@@ -1,4 +1,4 @@
-//! What `noq` sees of a [`Sender`]: a control for each path.
+//! The view that `noq` has of a [`Sender`]: a control for each path.
 
 use super::{DATAGRAM, Event, INITIAL_WINDOW, Packet, Sender};
 use cca::tonopah::{Settings, Subflow};
@@ -36,7 +36,7 @@ impl Shared {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What makes the controls of one connection's paths.
+    /// The factory of the controls of one connection's paths.
     pub fn factory(&self) -> Arc<Factory> {
         Arc::new(Factory {
             sender: self.clone(),

@@ -77,7 +77,7 @@ impl Pair {
         self.server.datagram(self.now, 0, from, None, None, data);
     }
 
-    /// What the server sends now.
+    /// The packets that the server sends now.
     fn taken(&mut self) -> Vec<Outgoing> {
         let taken: Vec<Outgoing> = std::iter::from_fn(|| self.server.transmit(self.now)).collect();
         self.received

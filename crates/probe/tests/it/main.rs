@@ -1,4 +1,4 @@
-//! Two probes, over links that are simulated, and beside peers that lie.
+//! Two probes, over simulated links, and with lying peers.
 
 mod hostile;
 mod simulated;

@@ -1,4 +1,4 @@
-//! Cobalt: CoDel and BLUE beside each other, one of each for every queue.
+//! Cobalt: CoDel and BLUE in parallel, one of each for every queue.
 //!
 //! CoDel is for flows that answer: it marks, or drops, ever more often while packets wait longer
 //! than the target. Unlike the reference CoDel it has one schedule for everything: `next` is when
@@ -8,20 +8,20 @@
 //! empty lowers it.
 //!
 //! The decisions are those of `cobalt_should_drop` and its neighbours in Linux's `sch_cake.c`, to
-//! the packet. So is this one: a queue that has never signalled has no inverse square root yet
-//! (0, not 1), and therefore signals on the second packet that is late, not an interval after the
-//! first. An interval above 4.29 s, which the kernel's multiplication cuts to 32 bits, is meant
-//! here as it is said.
+//! the packet. So is this one: a queue that has never signalled has no inverse square root yet (0,
+//! not 1), and therefore signals on the second packet that is late, not an interval after the
+//! first. An interval above 4.29 s, which the kernel's multiplication cuts to 32 bits, keeps its
+//! full value here.
 
 use super::params::MTU;
 use crate::inv_sqrt;
 use crate::shaper::Pace;
 use units::{Duration, Instant};
 
-/// What a tin's queues aim at.
+/// Parameters of a tin's queues.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Aim {
-    /// How long packets may wait for good, and how often BLUE changes its mind.
+    /// How long packets may wait in the long run, and how often BLUE adjusts its probability.
     pub(super) target: Duration,
     /// How long they may wait for longer than that before the first signal.
     pub(super) interval: Duration,
@@ -29,9 +29,9 @@ pub(super) struct Aim {
     pub(super) mtu: Duration,
 }
 
-/// 1/256 of 2^32: what an overflow adds to BLUE's probability.
+/// 1/256 of 2^32: the increase of BLUE's probability after an overflow.
 const RAISE: u32 = 1 << 24;
-/// 1/4096 of 2^32: what an empty queue takes off it.
+/// 1/4096 of 2^32: the decrease for an empty queue.
 const LOWER: u32 = 1 << 20;
 
 impl Aim {
@@ -48,7 +48,7 @@ impl Aim {
     }
 }
 
-/// What is to become of a packet.
+/// The decision about a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Verdict {
     /// Drop it, if it is not the last.
@@ -64,7 +64,8 @@ pub(super) struct Case {
     pub(super) sojourn: Duration,
     /// Its sender understands marks.
     pub(super) ecn: bool,
-    /// How many bulk flows wait beside it, where the shaper stands behind the bottleneck; else 0.
+    /// Number of bulk flows waiting next to this one if the shaper stands behind the bottleneck;
+    /// else 0.
     pub(super) bulk_flows: u32,
 }
 
@@ -119,7 +120,7 @@ impl Cobalt {
         let refused = signal && !case.ecn;
         let drop = refused || self.probability > 0 && chance() < self.probability;
         if self.count == 0 {
-            // Nothing is remembered: from here on, the time until the queue counts as idle.
+            // Clears the memory of signals: from here on, the queue counts as idle.
             self.next = now + aim.interval;
         } else if past && !drop {
             self.next = now;
@@ -147,7 +148,7 @@ impl Cobalt {
         self.count = self.count.max(1);
     }
 
-    /// It was this queue's turn, and nothing waited in it (`cobalt_queue_empty`).
+    /// The queue had its turn and was empty (`cobalt_queue_empty`).
     pub(super) fn found_empty(&mut self, now: Instant, aim: &Aim) {
         if self.probability > 0 && self.may_change(now, aim) {
             self.probability = self.probability.saturating_sub(LOWER);
@@ -160,7 +161,7 @@ impl Cobalt {
         }
     }
 
-    /// Nothing is left to forget.
+    /// Returns whether the memory of signals is empty.
     pub(super) fn is_at_rest(&self, now: Instant) -> bool {
         self.probability == 0 && self.count == 0 && now >= self.next
     }
@@ -264,7 +265,7 @@ mod tests {
         );
         assert_eq!(slow.target, Duration::from_micros(181_680));
         assert_eq!(slow.interval, Duration::from_micros(363_360));
-        // Late is what is above the target, four packets (48.4 ms), and twice a packet for each
+        // A packet is late above the target, four packets (48.4 ms), and twice a packet for each
         // bulk flow in ingress mode (ten: 242 ms).
         let late = |sojourn_ms, bulk_flows| {
             let mut cobalt = Cobalt::default();

@@ -1,4 +1,4 @@
-//! Priority tins: which code point goes where, and what each tin gets.
+//! Priority tins: the mapping of code points to tins, and the share of each tin.
 //!
 //! A tin has a threshold, a part of the bandwidth. Below it, packets of a tin of higher priority go
 //! first; above it, tins share by their deadlines (shaped) or quanta (not shaped). The tables are
@@ -6,12 +6,12 @@
 
 use super::params::Diffserv;
 
-/// What distinguishes a tin.
+/// The parameters of a tin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Share {
-    /// Its threshold in bytes per second, 0 where the bandwidth is unlimited.
+    /// Its threshold in bytes per second, 0 if the bandwidth is unlimited.
     pub(super) rate: u64,
-    /// What it may send in a round where nothing is shaped, bytes.
+    /// Bytes that it may send in a round if nothing is shaped.
     pub(super) quantum: i64,
 }
 
@@ -43,8 +43,8 @@ impl Diffserv {
         }
     }
 
-    /// The tin of a band, from 1 on: that many from the lowest priority (Linux `cake_select_tin`). None
-    /// where there is no such tin.
+    /// The tin of a band, from 1 on: that many from the lowest priority (Linux `cake_select_tin`).
+    /// None if there is no such tin.
     pub(super) const fn of_band(self, band: u8) -> Option<usize> {
         let in_order: &[usize] = match self {
             Diffserv::BestEffort => &[0],
@@ -97,7 +97,7 @@ impl Diffserv {
 }
 
 const LE: u8 = 1;
-/// High throughput in the type of service that came before (RFC 1349).
+/// High throughput in the earlier type of service (RFC 1349).
 const TOS2: u8 = 2;
 /// Low delay there.
 const TOS4: u8 = 4;

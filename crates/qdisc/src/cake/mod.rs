@@ -1,22 +1,21 @@
 //! `cake`: Common Applications Kept Enhanced.
 //!
 //! Principles (T. Høiland-Jørgensen, D. Täht and J. Morton, "Piece of CAKE", 2018; Linux
-//! `net/sched/sch_cake.c`, version 6.18, whose decisions are taken here unless a part says
-//! otherwise):
+//! `net/sched/sch_cake.c`, version 6.18, whose decisions are followed here unless noted otherwise):
 //!
 //! - a shaper (`qdisc::shaper`): a rate without bursts, so that the queue is here and not in a modem behind;
 //! - `diffserv`: priority tins by band or code point, each with a threshold above which it has no priority;
-//! - `ways`, `tin`: hosts share a tin, and flows share what their host gets, in queues that
-//!   hardly ever hold two flows; flows that send little go first;
+//! - `ways`, `tin`: hosts share a tin, and flows share their host's part, in queues that hardly
+//!   ever hold two flows; flows that send little go first;
 //! - `cobalt`: CoDel for flows that answer, BLUE for those that do not. ECN is always on;
-//! - `overflow`: where the buffer is full, the longest queue gives its oldest packet.
+//! - `overflow`: if the buffer is full, the longest queue gives its oldest packet.
 //!
-//! Not here: `autorate-ingress`, the filter of acknowledgements, `wash`, `nat`, `fwmark` and filters,
-//! and the splitting of GSO packets, which there are none of. Lengths are those of IP packets: the
-//! kernel counts 14 bytes of Ethernet header besides where `overhead` is not set. `memlimit` counts
-//! packets' bytes, the kernel those of its buffers, about half as much again. Where a change of
-//! `diffserv` or `flowmode` gives packets another queue, they go there in the order of their
-//! arrival and all flows begin anew; the kernel leaves them where they are, or drops them.
+//! Not here: `autorate-ingress`, the filter of acknowledgements, `wash`, `nat`, `fwmark` and
+//! filters, and the splitting of GSO packets, which do not exist here. Lengths are those of IP
+//! packets: the kernel counts 14 bytes of Ethernet header in addition if `overhead` is not set.
+//! `memlimit` counts packets' bytes, the kernel those of its buffers, about half as much again. If
+//! a change of `diffserv` or `flowmode` gives packets another queue, they go there in the order of
+//! their arrival and all flows begin anew; the kernel leaves them where they are, or drops them.
 
 mod cobalt;
 mod diffserv;
@@ -66,7 +65,7 @@ pub struct Cake<P> {
     limit: u64,
     pool: Pool<P>,
     tins: Vec<Tin>,
-    /// Whose turn it is among tins.
+    /// The state of the turns among tins.
     current: usize,
     shaper: Shaper,
     longest: Longest,
@@ -74,10 +73,10 @@ pub struct Cake<P> {
     random: Stream,
 }
 
-/// What came of asking a queue for a packet.
+/// Outcome of asking a queue for a packet.
 enum Taken<P> {
     Sent(Packet<P>),
-    /// Nothing waited.
+    /// The queue was empty.
     Nothing,
     /// One was dropped, and counts like one that was sent.
     Charged,
@@ -119,7 +118,7 @@ impl<P> Cake<P> {
         self.configure();
     }
 
-    /// Tells everyone what the parameters mean for them (`cake_reconfigure`).
+    /// Applies the parameters to all tins (`cake_reconfigure`).
     fn configure(&mut self) {
         let params = &self.params;
         let rate = params.bandwidth.bytes();
@@ -168,7 +167,7 @@ impl<P> Cake<P> {
         Some(packet)
     }
 
-    /// Drops from the longest queues what there is no room for (`cake_drop`).
+    /// Drops from the longest queues until the limit holds (`cake_drop`).
     fn shrink(&mut self, now: Instant, reason: DropReason, observer: &mut dyn Observer<P>) {
         while self.backlog.bytes > self.limit {
             let longest = self.longest.top(|queue| bytes(&self.tins, queue));
@@ -213,7 +212,7 @@ impl<P> Cake<P> {
         self.advance(now, self.current, bytes, dropped);
     }
 
-    /// The tin whose turn it is, where some packet waits.
+    /// The tin whose turn it is, if packets wait.
     fn choose_tin(&mut self, now: Instant) {
         if self.shaper.pace.is_unlimited() {
             self.next_tin_by_quantum();
@@ -326,7 +325,7 @@ impl<P> Cake<P> {
     }
 }
 
-/// What a packet's queue is chosen by.
+/// The hash by which a packet's queue is chosen.
 fn hash<P>(packet: &Packet<P>, mode: FlowMode) -> u32 {
     if mode.flows() {
         return packet.hash;

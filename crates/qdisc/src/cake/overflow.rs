@@ -1,8 +1,8 @@
 //! The longest queue, for when the buffer is full (`overflow_heap`).
 //!
-//! A binary heap of all queues by their backlog. Nobody pays for it as long as nothing is dropped:
-//! it is built at the first overflow, then kept in order for the next 65 535 packets that leave,
-//! and for as many again after each further overflow.
+//! A binary heap of all queues by their backlog. It costs nothing as long as nothing is dropped: it
+//! is built at the first overflow, then kept in order for the next 65 535 packets that leave, and
+//! for as many again after each further overflow.
 
 /// Packets that leave before the heap is given up (`overflow_timeout`).
 const KEPT: u32 = 65_535;
@@ -11,7 +11,7 @@ const KEPT: u32 = 65_535;
 #[derive(Debug)]
 pub(super) struct Longest {
     heap: Vec<u16>,
-    /// Where each queue stands in the heap.
+    /// The position of each queue in the heap.
     places: Vec<u16>,
     /// Packets that may leave before the heap is given up; 0 while it is in no order.
     left: u32,

@@ -1,4 +1,4 @@
-//! What `cake` can be told, under the names that `tc` shows.
+//! Parameters of `cake`, under the names that `tc` shows.
 
 use crate::shaper::{Atm, Bandwidth, Overhead};
 use std::fmt;
@@ -62,13 +62,13 @@ macro_rules! keywords {
 }
 
 keywords! {
-    /// What the priority tins are.
+    /// The division into priority tins.
     pub enum Diffserv, "tins", "besteffort, precedence, diffserv3, diffserv4 or diffserv8" {
         /// One tin.
         BestEffort = "besteffort",
         /// Eight tins by the first three bits of the code point.
         Precedence = "precedence",
-        /// Three tins: background, everything else, low latency.
+        /// Three tins: background, best effort, low latency.
         Diffserv3 = "diffserv3",
         /// Four tins: as three, and one for streaming.
         Diffserv4 = "diffserv4",
@@ -81,7 +81,7 @@ keywords! {
     /// Between whom the link is shared.
     pub enum FlowMode, "flow mode",
         "flowblind, srchost, dsthost, hosts, flows, dual-srchost, dual-dsthost or triple-isolate" {
-        /// Nobody: one queue for each tin.
+        /// No isolation: one queue for each tin.
         FlowBlind = "flowblind",
         /// Sending hosts.
         SrcHost = "srchost",
@@ -141,7 +141,7 @@ impl FlowMode {
     }
 }
 
-/// A limit on what waits, or none of the user's.
+/// A limit on the backlog, or none set by the user.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct MemLimit(pub Option<Bytes>);
 
@@ -170,7 +170,7 @@ impl fmt::Display for MemLimit {
 
 /// A full-sized packet on Ethernet, header included (`psched_mtu`), bytes.
 pub(super) const MTU: u64 = 1514;
-/// Packets of that size that wait at most where nobody said how much may (`cake_init`).
+/// Number of packets of that size that may wait if no limit is set (`cake_init`).
 const MOST_PACKETS: u64 = 10_240;
 
 impl CakeParams {
@@ -205,14 +205,14 @@ mod tests {
 
     #[test]
     fn how_much_may_wait() {
-        // 10 240 packets of 1514 B are 15 503 360 B, where the rate is unknown.
+        // 10 240 packets of 1514 B are 15 503 360 B, if the rate is unknown.
         assert_eq!(params(&[]).limit(), 15_503_360);
         // 20 Mbit/s × 100 ms = 250 kB, four times that is 1 MB: raised to 4 MiB.
         assert_eq!(params(&[("bandwidth", "20mbit")]).limit(), 4_194_304);
         // 200 Mbit/s × 100 ms × 4 = 10 MB.
         assert_eq!(params(&[("bandwidth", "200mbit")]).limit(), 10_000_000);
         assert_eq!(params(&[("bandwidth", "1gbit")]).limit(), 15_503_360);
-        // What a user says is taken as it is.
+        // Values set by the user are taken as they are.
         let said = params(&[("bandwidth", "20mbit"), ("memlimit", "40kB")]);
         assert_eq!(said.limit(), 40_000);
     }

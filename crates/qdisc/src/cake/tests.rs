@@ -11,7 +11,7 @@ fn cake(set: &[(&str, &str)]) -> Cake<Name> {
     Cake::new(&settings(set), &Env::default()).unwrap()
 }
 
-/// A packet of a flow between hosts of its own, which understands marks.
+/// A packet of a flow between hosts of its own, capable of marks.
 fn packet(len: u32, name: Name) -> Packet<Name> {
     Packet {
         len,
@@ -40,7 +40,7 @@ fn take(cake: &mut Cake<Name>, now: Instant, n: usize) -> Vec<u32> {
         .collect()
 }
 
-/// Every packet and when it leaves, in microseconds, where the link is as fast as one likes.
+/// Every packet and when it leaves, in microseconds, on a link without a limit of its own.
 fn leave(cake: &mut Cake<Name>, mut now: Instant) -> Vec<(u64, Name)> {
     let mut left = Vec::new();
     while !cake.backlog().is_empty() {
@@ -64,7 +64,7 @@ fn two_flows_take_turns_and_a_new_one_goes_first() {
     // Both are new, with a quantum of 1514 B. Flow 1 sends two (1514 − 2000 = −486) and becomes a
     // bulk flow with 1514 − 486 = 1028 B; then flow 2 does the same.
     assert_eq!(take(&mut cake, us(0), 3), [1, 1, 2]);
-    // A new flow has to wait for those that were new before it, and for nobody else.
+    // A new flow waits for the flows that were new before it, and for no others.
     put(&mut cake, us(0), 3, 1, 1000);
     // 1028 B are two packets again (1028 − 2000 = −972), and so on.
     assert_eq!(take(&mut cake, us(0), 9), [2, 3, 1, 1, 2, 2]);
@@ -87,7 +87,7 @@ fn shares(mode: &str) -> [usize; 5] {
 #[test]
 fn a_computer_with_four_flows_gets_as_much_as_one_with_one() {
     // Each of the four gets a quarter of the quantum: 125 of 1000 packets, the other one 500. In
-    // the first round nobody is a bulk flow yet, and all get as much.
+    // the first round there is no bulk flow yet, and all get the same.
     for mode in ["triple-isolate", "dual-dsthost"] {
         let shares = shares(mode);
         assert!(
@@ -104,7 +104,7 @@ fn a_computer_with_four_flows_gets_as_much_as_one_with_one() {
             "{mode}: {shares:?}"
         );
     }
-    // A queue for each computer: the four share one, and take turns as they came.
+    // A queue for each computer: the four share one, and take turns in order of arrival.
     let shares = shares("dsthost");
     assert!((496..=504).contains(&shares[4]), "{shares:?}");
     // One queue: the first flow came first.
@@ -126,7 +126,7 @@ fn the_shaper_keeps_its_distance() {
     assert_eq!(shaped.dequeue(us(30_000), &mut Ignore), None);
     assert_eq!(shaped.next_wake(us(30_000)), Some(us(36_000)));
     assert_eq!(leave(&mut shaped, us(35_999)), [(36_000, (1, 1))]);
-    // What was not used while idle does not come as a burst.
+    // Unused credit of an idle time is not sent as a burst.
     put(&mut shaped, us(1_000_000), 1, 2, 1500);
     let left = leave(&mut shaped, us(1_000_000));
     assert_eq!(left, [(1_000_000, (1, 1)), (1_012_000, (1, 2))]);
@@ -152,12 +152,10 @@ fn tins_go_by_their_thresholds_when_shaped() {
     }
     // 1000 B are 0.8 ms. Thresholds are 10 Mbit/s for best effort (1), a sixteenth for background
     // (2) and a quarter for low latency (3): a packet there takes 0.8, 12.8 and 3.2 ms. Priority
-    // rises from 1 to 3, as long as a tin is not ahead of its threshold.
-    //    0   ms: 3 goes, ahead until 3.2 ms;
-    //    0.8 ms: 2 goes, ahead until 12.8 ms;
-    //    1.6 ms: 1 goes, due since 0, and again at 2.4 ms;
-    //    3.2 ms: 3 is due again;
-    //    4   ms: only 2 is left: nobody waits for a threshold while the link is idle.
+    // rises from 1 to 3, as long as a tin is not ahead of its threshold. 0 ms: 3 sends, ahead until
+    // 3.2 ms; 0.8 ms: 2 sends, ahead until 12.8 ms; 1.6 ms: 1 sends, due since 0, and again at 2.4
+    // ms; 3.2 ms: 3 is due again; 4 ms: only 2 is left: no tin waits for a threshold while the link
+    // is idle.
     assert_eq!(
         leave(&mut cake, us(0)),
         [
@@ -225,15 +223,15 @@ fn drops_count_behind_the_bottleneck_only() {
             ("memlimit", "3000B"),
             ("ingress", ingress),
         ]);
-        // The third packet makes the first one go.
+        // The third packet causes a drop of the first one.
         put(&mut cake, us(0), 1, 3, 1500);
         let left = leave(&mut cake, us(0));
         assert_eq!(left[0], (0, (1, 2)));
         left[1]
     };
     assert_eq!(second("no"), (12_000, (1, 3)));
-    // The dropped one takes 12 ms, too, and the one that left is due at 24 ms. But nobody waits for
-    // longer than 1.5 times what was sent takes: 18 ms.
+    // The dropped one takes 12 ms, too, and the one that left is due at 24 ms. But no packet waits
+    // for longer than 1.5 times the sending time of those sent: 18 ms.
     assert_eq!(second("yes"), (18_000, (1, 3)));
 }
 
@@ -279,7 +277,7 @@ fn the_last_packet_is_not_dropped() {
 
 #[test]
 fn a_guest_does_not_overtake_itself() {
-    // Nine flows want the same place, in a set of eight; the ninth joins the first.
+    // Nine flows hash to the same place, in a set of eight; the ninth joins the first.
     let mut cake = cake(&[]);
     let arrive = |cake: &mut Cake<Name>, now, flow, number| {
         let mut packet = packet(1000, (flow, number));
@@ -289,8 +287,8 @@ fn a_guest_does_not_overtake_itself() {
     (1..=8).for_each(|flow| arrive(&mut cake, us(0), flow, 0));
     (1..=50).for_each(|number| arrive(&mut cake, us(0), 9, number));
     assert_eq!(cake.tins[0].flow(77).queue.backlog().packets, 51);
-    // After 200 ms all others have forgotten everything: one of them is found out about with each
-    // packet that leaves, and their places are free.
+    // After 200 ms all others have forgotten everything: one of them is found idle with each packet
+    // that leaves, and their places are free.
     take(&mut cake, us(0), 10);
     take(&mut cake, us(200_000), 20);
     let free = (72..80).filter(|&place| cake.tins[0].is_idle(place));

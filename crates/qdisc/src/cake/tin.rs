@@ -3,8 +3,8 @@
 //! DRR++: flows that send little go first. A flow that becomes active is sparse, and has one
 //! quantum; once it has used that up with packets left over, it is bulk and takes turns with the
 //! others, a quantum each. A quantum is divided by the bulk flows of the flow's host, so that hosts
-//! share the tin whatever number of flows they open. A flow that becomes empty stays as decaying
-//! until its Cobalt has forgotten everything.
+//! share the tin independent of the number of flows they open. A flow that becomes empty stays as
+//! decaying until its Cobalt has no signals in memory.
 
 use super::cobalt::{Aim, Cobalt};
 use super::params::FlowMode;
@@ -15,11 +15,11 @@ use crate::shaper::Pace;
 use crate::{Backlog, Hosts};
 use units::Instant;
 
-/// Where a flow is in its life.
+/// The state of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Set {
     Idle,
-    /// Among those that go first.
+    /// Among the new flows, which go first.
     Sparse,
     /// Empty, counted as sparse, and already among those that take turns.
     SparseWait,
@@ -56,9 +56,9 @@ pub(super) struct Tin {
     quantum: i64,
     pub(super) aim: Aim,
     pub(super) backlog: Backlog,
-    /// Bytes that it may still send in this round, where nothing is shaped.
+    /// Bytes that it may still send in this round, if nothing is shaped.
     pub(super) deficit: i64,
-    /// What `deficit` gains in a round.
+    /// Increase of `deficit` in a round.
     pub(super) share: i64,
     /// The pace of its threshold.
     pub(super) pace: Pace,
@@ -66,7 +66,7 @@ pub(super) struct Tin {
     pub(super) due: Instant,
 }
 
-/// What `quantum / load` is multiplied with, before it is divided by 2^16.
+/// The factor for `quantum / load`, which is then divided by 2^16.
 const fn reciprocal(load: u16) -> i64 {
     65_535 / load as i64
 }
@@ -130,7 +130,7 @@ impl Tin {
         self.flows[flow].queue.backlog().bytes
     }
 
-    /// Whether nothing is remembered of `flow`.
+    /// Whether no state of `flow` is kept.
     #[cfg(test)]
     pub(super) fn is_idle(&self, flow: usize) -> bool {
         self.flows[flow].set == Set::Idle
@@ -210,7 +210,7 @@ impl Tin {
         self.flows[flow].deficit -= i64::from(bytes);
     }
 
-    /// It was the turn of `flow`, and nothing waited in it.
+    /// `flow` had its turn and its queue was empty.
     pub(super) fn found_empty(&mut self, flow: usize, now: Instant) {
         self.leave_list(flow);
         match self.flows[flow].set {
@@ -238,7 +238,8 @@ impl Tin {
         self.hosts.add(self.flows[flow].hosts);
     }
 
-    /// The quantum of `flow`, rounded up or down at random, so that nothing is lost over the rounds.
+    /// The quantum of `flow`, rounded up or down at random, so that the average is exact over the
+    /// rounds.
     fn quantum_of(&self, flow: usize, mode: FlowMode, dither: u16) -> i64 {
         let load = self.hosts.load(self.flows[flow].hosts, mode);
         (self.quantum * reciprocal(load) + i64::from(dither)) >> 16

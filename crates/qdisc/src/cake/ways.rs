@@ -1,14 +1,14 @@
 //! Set-associative hashing: which queue a flow has, and which entry a host.
 //!
-//! 1024 places in sets of eight. A hash has a place of its own; where that is another one's, it
-//! takes any other in the set, and keeps it as long as it is active. Flows share a queue only where
-//! nine or more are active in one set.
+//! 1024 places in sets of eight. A hash has a place of its own; if that is occupied, it takes any
+//! other in the set, and keeps it as long as it is active. Flows share a queue only if nine or more
+//! are active in one set.
 //!
 //! One thing differs from Linux's `cake_hash`. There, a flow that finds its set full takes over the
-//! tag of the queue at its own place, and whoever had that queue finds another one while packets
-//! still wait in the first, which reorders them. Here the newcomer joins that queue as a guest: the
-//! tag stays, and as long as the queue is active, guests keep coming to it although another one
-//! may have become free meanwhile.
+//! tag of the queue at its own place, and the flow that had that queue gets another one while its
+//! packets still wait in the first, which reorders them. Here the newcomer joins that queue as a
+//! guest: the tag stays, and as long as the queue is active, guests keep coming to it although
+//! another one may have become free meanwhile.
 
 use super::params::FlowMode;
 use crate::Hosts;
@@ -42,15 +42,14 @@ pub(super) struct Flows {
 }
 
 impl Flows {
-    /// Places that nobody has had.
+    /// All places free.
     pub(super) fn new() -> Self {
         Flows {
             tags: vec![0; PLACES],
         }
     }
 
-    /// The place of `hash`, where `active` says which places are in use and `has_guests` which of
-    /// those have guests.
+    /// The place of `hash`; `active` are the places in use and `has_guests` those with guests.
     pub(super) fn place(
         &mut self,
         hash: u32,
@@ -97,7 +96,7 @@ impl Side {
         }
     }
 
-    /// The entry of a host. Where the set is full of hosts with bulk flows, two share an entry.
+    /// The entry of a host. If the set is full of hosts with bulk flows, two share an entry.
     fn place(&mut self, hash: u32) -> u16 {
         let known = set_of(hash).find(|&place| self.tags[place] == hash);
         let place = known
@@ -123,7 +122,7 @@ pub(super) struct HostTable {
 }
 
 impl HostTable {
-    /// Nobody.
+    /// No hosts.
     pub(super) fn new() -> Self {
         HostTable {
             sources: Side::new(),
@@ -155,7 +154,8 @@ impl HostTable {
         self.destinations.bulk[usize::from(pair.destination)] -= 1;
     }
 
-    /// Among how many flows a flow of `pair` shares what its busier host gets, one at least.
+    /// The number of flows, one at least, among which a flow of `pair` shares the part of its
+    /// busier host.
     pub(super) fn load(&self, pair: HostPair, mode: FlowMode) -> u16 {
         let mut load = 1;
         if mode.fair_to_sources() {
@@ -181,7 +181,7 @@ mod tests {
     fn flows_of_a_set_take_its_places_in_turn() {
         let mut flows = Flows::new();
         let mut active = vec![false; PLACES];
-        // Set 1 has places 8 to 15. The first three want place 14, the fourth 8.
+        // Set 1 has places 8 to 15. The first three hash to place 14, the fourth to 8.
         let mut place = |hash| {
             let place = flows.place(hash, |n| active[n], |_| false);
             if let Place::New(new) = place {
@@ -256,7 +256,7 @@ mod tests {
     fn a_host_without_bulk_flows_makes_room() {
         let mut side = Side::new();
         let places: Vec<u16> = (1..=8).map(|tag| side.place(hash(0, tag))).collect();
-        // Nobody has bulk flows yet: all of them got the first place.
+        // No host has bulk flows yet: all of them got the first place.
         assert_eq!(places, [0; 8]);
         for tag in 1..=8 {
             let place = usize::from(side.place(hash(0, tag)));

@@ -1,9 +1,9 @@
 //! CoDel's control, written once, over any queue.
 //!
-//! It takes the decisions of Linux's `codel_impl.h` to the packet: time in units of 1024 ns in 32
+//! Follows the decisions of Linux's `codel_impl.h` to the packet: time in units of 1024 ns in 32
 //! bits, `1/sqrt(count)` in 16 bits by Newton's method. Three things differ: see
 //! `Codel::start_count` and [`Config::with_most_drops`]; and a threshold that is off marks nothing,
-//! where Linux marks what waited for 36 minutes.
+//! whereas Linux marks packets that waited for 36 minutes.
 
 use crate::{DropReason, Ecn, Observer, Packet};
 use std::fmt;
@@ -45,7 +45,7 @@ pub trait Queue<P> {
     fn backlog_bytes(&self) -> u64;
 }
 
-/// What a [`Codel`] aims at, in its own units. Shared by all flows of a discipline.
+/// Parameters of a [`Codel`], in its own units. Shared by all flows of a discipline.
 #[derive(Debug, Clone, Copy)]
 pub struct Config {
     target: Ticks,
@@ -68,8 +68,8 @@ impl Config {
         }
     }
 
-    /// No more than `drops` packets go in one call, and what else is due goes in the next ones. Linux
-    /// has no such bound: after a pause all of a queue may go at once.
+    /// At most `drops` packets are dropped in one call, and the rest in the next ones. Linux has no
+    /// such bound: after a pause all of a queue may be dropped at once.
     #[must_use]
     pub fn with_most_drops(self, drops: u32) -> Self {
         Config {
@@ -83,7 +83,7 @@ impl Config {
 type Ticks = u32;
 /// Nanoseconds to ticks: Linux's `CODEL_SHIFT`.
 const TICK_SHIFT: u32 = 10;
-/// The longest span that comparisons modulo 2^32 can tell: Linux's `CODEL_DISABLED_THRESHOLD`.
+/// The longest span that comparisons modulo 2^32 distinguish: Linux's `CODEL_DISABLED_THRESHOLD`.
 const FOREVER: Ticks = i32::MAX as Ticks;
 /// A full-sized packet on Ethernet, header included (`psched_mtu`), bytes.
 const MTU: u64 = 1514;
@@ -92,7 +92,7 @@ fn ticks(now: Instant) -> Ticks {
     (now.as_nanos() >> TICK_SHIFT) as Ticks
 }
 
-/// Whether `a` comes after `b`, where neither is more than 36 minutes from the other.
+/// Whether `a` comes after `b`, if neither is more than 36 minutes from the other.
 fn after(a: Ticks, b: Ticks) -> bool {
     a.wrapping_sub(b) as i32 > 0
 }
@@ -100,7 +100,7 @@ fn after(a: Ticks, b: Ticks) -> bool {
 /// The state of one controlled queue.
 #[derive(Debug, Clone, Default)]
 pub struct Codel {
-    /// Drops and marks since the dropping state was entered, and what it started with.
+    /// Drops and marks since the dropping state was entered, including the initial count.
     count: u32,
     /// `count` when the dropping state was last entered.
     last_count: u32,
@@ -114,8 +114,8 @@ pub struct Codel {
 }
 
 impl Codel {
-    /// The next packet to send `now`. Those that are dropped on the way, and the one that is marked,
-    /// go to `observer`.
+    /// The next packet to send `now`. Dropped packets, and the marked one, are reported to
+    /// `observer`.
     #[inline]
     pub fn dequeue<P>(
         &mut self,
@@ -175,7 +175,7 @@ impl Codel {
         after(ticks(now), self.first_above)
     }
 
-    /// Enters the dropping state with `packet`, and returns what is to be sent instead.
+    /// Enters the dropping state with `packet`, and returns the packet to send instead.
     #[cold]
     fn start_dropping<P>(
         &mut self,
@@ -217,8 +217,8 @@ impl Codel {
         self.last_count = self.count;
     }
 
-    /// In the dropping state, drops or marks whatever is due from `packet` on, and returns what is
-    /// to be sent.
+    /// In the dropping state, drops or marks the packets that are due from `packet` on, and returns
+    /// the packet to send.
     #[cold]
     fn keep_dropping<P>(
         &mut self,
@@ -303,8 +303,8 @@ mod tests {
         }
     }
 
-    /// Drops of others, then a standing queue 1 s after the clock started. With `1/sqrt(count)` of 0
-    /// the whole queue would go at 1.1 s.
+    /// Drops of others, then a standing queue 1 s after the clock started. With `1/sqrt(count)` of
+    /// 0 the whole queue would be dropped at 1.1 s.
     #[test]
     fn signals_before_the_first_dropping_state_do_not_empty_the_queue() {
         struct Thousand(u32);

@@ -1,11 +1,11 @@
 //! Deficit-weighted round robin between the classes.
 //!
 //! A class may send while its deficit is not negative, one packet in turn, and pays the packet's
-//! length. When nobody with packets may send, everybody is given the credit of as many rounds as
+//! length. If no class with packets may send, every class is given the credit of as many rounds as
 //! the first of them needs; in a round the heaviest class is given `quantum` and the others in
 //! proportion. So a class that owes nothing waits for one packet of each other class, and shares
-//! are right within a packet. A class without packets keeps no credit, but pays its debt: until its
-//! last flow leaves it, or nothing waits in any class.
+//! are right within a packet. A class without packets keeps no credit, but keeps its debt until its
+//! last flow leaves it or all classes are empty.
 
 use super::MAX_CLASSES;
 
@@ -70,7 +70,7 @@ impl Dwrr {
         weights: &[u64; MAX_CLASSES],
         quantum: u64,
     ) -> Option<usize> {
-        // Only who had packets at the last pick can have credit.
+        // Only classes that had packets at the last pick can have credit.
         for class in self.last.without(backlogged).from(0) {
             self.deficit[class] = self.deficit[class].min(0);
         }
@@ -97,12 +97,12 @@ impl Dwrr {
         self.turn = class;
     }
 
-    /// The last flow of `class` has left it, and what it owes is forgiven.
+    /// Forgives the debt of `class` when its last flow has left it.
     pub(super) fn forgive(&mut self, class: usize) {
         self.deficit[class] = 0;
     }
 
-    /// Nothing waits: nobody is owed anything.
+    /// Clears all credits and debts when no packets are queued.
     pub(super) fn forgive_all(&mut self) {
         self.deficit = [0; MAX_CLASSES];
     }

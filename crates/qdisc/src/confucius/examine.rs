@@ -28,7 +28,7 @@ pub(super) struct Rules {
     pub(super) targets: Targets,
     /// The hysteresis, in percent.
     pub(super) alpha: u32,
-    /// What occupancy is.
+    /// The definition of occupancy.
     pub(super) occupancy: Occupancy,
 }
 
@@ -42,8 +42,8 @@ impl Rules {
         self.targets.percent().len()
     }
 
-    /// What a packet of `class` may wait before it is marked: its target in percent of `scale`.
-    /// Nobody knows yet what the class of new flows aims at, so it is given the most.
+    /// How long a packet of `class` may wait before it is marked: its target in percent of `scale`.
+    /// The target of the class of new flows is not known yet, so it is given the largest.
     pub(super) fn target_delay(&self, class: usize, scale: Duration) -> Duration {
         let target = match class {
             NEW => self.target(self.classes()),
@@ -52,8 +52,8 @@ impl Rules {
         scale.scale(target, FULL)
     }
 
-    /// What is compared with a class's target, given the sum over its flows: packets in the buffer
-    /// add up, and delays are those of the class.
+    /// The quantity compared with a class's target, given the sum over its flows: packets in the
+    /// buffer add up; delays are those of the class.
     pub(super) fn length(&self, sum: u64, flows: u64) -> u64 {
         match self.occupancy {
             Occupancy::Buffer => sum,
@@ -68,13 +68,14 @@ impl Rules {
             .unwrap_or(1)
     }
 
-    /// Equations (2) and (3): what the share of a flow with occupancy `own` says beside the `flows`
-    /// of the class with `total` together; nothing where it is within the hysteresis, or where
-    /// there is no other flow to compare with.
+    /// Equations (2) and (3): the verdict on a flow with occupancy `own` in a class of `flows`
+    /// flows with `total` together; none within the hysteresis, or without another flow to compare
+    /// with.
     ///
     /// A class of 1/alpha flows or more could never demote: the threshold of (3) is at least half
-    /// the fair share. A class that is shorter than half its target has no aggressive flow. And
-    /// nobody goes where, alone, the queue-level examination would send them straight back from.
+    /// the fair share. A class that is shorter than half its target has no aggressive flow. And a
+    /// flow does not move to a class from which, alone, the queue-level examination would send it
+    /// straight back.
     pub(super) fn by_share(
         &self,
         class: usize,
@@ -95,7 +96,7 @@ impl Rules {
         }
         // own/total ≤ max(1/flows − alpha/100, 1/(2·flows)).
         let low = 100_u64.saturating_sub(margin).max(50);
-        // In the lowest class it stays, whatever the class as a whole does.
+        // In the lowest class it stays, regardless of the class as a whole.
         let may_fall = class == 1 || self.by_length(class - 1, own) != Verdict::Up;
         (share <= total * low && may_fall).then_some(Verdict::Down)
     }
@@ -174,7 +175,7 @@ mod tests {
         assert_eq!((most(1, 19), most(1, 20)), (None, Some(Verdict::Up)));
         assert_eq!((most(2, 59), most(2, 60)), (None, Some(Verdict::Up)));
         assert_eq!((least(3, 81), least(3, 80)), (None, Some(Verdict::Down)));
-        // Nothing is above class 3; in class 1 a lesser flow stays.
+        // No class is above class 3; in class 1 a lesser flow stays.
         assert_eq!(most(3, 500), None);
         assert_eq!(least(1, 80), Some(Verdict::Down));
     }

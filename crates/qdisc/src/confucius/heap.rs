@@ -5,7 +5,7 @@
 
 use crate::list::NIL;
 
-/// Where each flow stands in the heap that holds it, or [`NIL`].
+/// The position of each flow in the heap that holds it, or [`NIL`].
 #[derive(Debug)]
 pub(super) struct Places(Vec<u32>);
 

@@ -4,12 +4,12 @@
 //! for Real-Time Communications".
 //!
 //! Principles:
-//! - A control needs time to slow down. When a page opens twelve connections beside a call, the
+//! - A control needs time to slow down. When a page opens twelve connections during a call, the
 //!   call's share goes down by half, and then by half again every `doubling`, not to 1/13 at once
 //!   (section 4, `weights.rs`).
 //! - In the long run every flow has its fair share.
-//! - Nobody is asked what kind of traffic they are. Flows that fill the buffer and flows that keep
-//!   it short are told apart by what they do, and kept in separate classes (section 5,
+//! - End hosts do not declare their kind of traffic. Flows that fill the buffer and flows that keep
+//!   it short are told apart by their behaviour, and kept in separate classes (section 5,
 //!   `examine.rs`).
 //! - A flow's packets never overtake one another, also when the flow is moved (`store.rs`).
 //!
@@ -49,11 +49,11 @@ const MAX_CLASSES: usize = MAX_TARGETS + 1;
 /// Q_new, the class of new flows; the others are 1 to 7, by increasing target.
 const NEW: usize = 0;
 
-/// What one packet may have to wait for: so many flows are forgotten, reach a step, and are
-/// classified. What is left over is done with the next packets.
+/// Bound on the work done for one packet: number of flows that are forgotten, reach a step, and are
+/// classified. The rest is done with the next packets.
 const BATCH: u32 = 8;
 
-/// So many packets of flows that have moved are skipped.
+/// At most so many packets of flows that have moved are skipped.
 const SKIPS: u32 = 64;
 
 /// `confucius` for the registry.
@@ -137,7 +137,7 @@ impl<P> Confucius<P> {
         }
     }
 
-    /// What 100 % of occupancy is.
+    /// The unit of occupancy: 100 %.
     fn unit(&self) -> (Occupancy, u64) {
         let ConfuciusParams {
             occupancy,
@@ -177,7 +177,7 @@ impl<P> Confucius<P> {
                 break;
             };
             if !self.store.flow_backlog(flow).is_empty() {
-                // The link stands still: whoever waits is active.
+                // The link stands still: a flow with packets queued is active.
                 self.table.touch(now, flow);
                 continue;
             }
@@ -245,9 +245,10 @@ impl<P> Confucius<P> {
         }
     }
 
-    /// New flows reach their next steps, and guests begin again. One that did nothing for a whole doubling is forgotten: it
-    /// is over, or as good as new when it comes back. Otherwise the look-ups of a page's names, older
-    /// than the page, would bring their weight into Q_new, and then count as existing flows.
+    /// New flows reach their next steps, and guests begin again. One that was idle for a whole
+    /// doubling is forgotten: it is over, or like a new one when it comes back. Otherwise the
+    /// look-ups of a page's names, older than the page, would bring their weight into Q_new, and
+    /// then count as existing flows.
     #[cold]
     fn age(&mut self, now: Instant) {
         let doubling = self.params.doubling;
@@ -282,9 +283,9 @@ impl<P> Confucius<P> {
         self.weights[NEW] = self.new_flows.weight(self.existing(), head_start);
     }
 
-    /// Classifies flows whose weight has reached 1, no more than [`BATCH`] of them; whether there
-    /// may be more. Whoever ages out makes the others weigh more, so that more may age out; and it
-    /// makes nobody weigh less who was ripe with it.
+    /// Classifies flows whose weight has reached 1, no more than [`BATCH`] of them, and returns
+    /// whether there may be more. A flow that ages out raises the weights of the others, so that
+    /// more may age out; it lowers none that was ripe with it.
     fn ripen(&mut self, now: Instant, observer: &mut dyn Observer<P>) -> bool {
         for _ in 0..BATCH {
             let existing = self.existing();
@@ -360,8 +361,8 @@ impl<P: Send> Qdisc<P> for Confucius<P> {
     }
 
     fn dequeue(&mut self, now: Instant, observer: &mut dyn Observer<P>) -> Option<Packet<P>> {
-        // A kernel asks after each packet whether there is another, and reads no clock where there
-        // is none: flows age and expire at the next packet.
+        // A kernel asks after each packet whether there is another, and reads no clock if there is
+        // none: flows age and expire at the next packet.
         if self.store.backlogged().is_empty() {
             return None;
         }
@@ -390,7 +391,7 @@ impl<P: Send> Qdisc<P> for Confucius<P> {
         if self.params.ecn && self.too_long(class, sojourn) && packet.mark() {
             observer.marked(now, &packet);
         }
-        // What waited in another class says nothing about this one.
+        // The wait in another class is no indication for this one.
         if native && self.params.occupancy == Occupancy::Delay {
             let own = self.store.flow_backlog(flow).bytes + u64::from(packet.len);
             let occupancy = of_delay(sojourn, own, in_class, waiting, self.params.scale);

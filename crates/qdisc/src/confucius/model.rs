@@ -22,8 +22,8 @@ fn op() -> impl Strategy<Value = Op> {
 }
 
 proptest! {
-    /// The paper's description of the mechanism is the model: of the class that is served, search
-    /// all flows for the packet that came first.
+    /// The paper's description of the mechanism is the model: search all flows of the served class
+    /// for the packet that arrived first.
     #[test]
     fn what_leaves_is_what_a_search_finds(
         ops in proptest::collection::vec(op(), 0..600),
@@ -50,7 +50,7 @@ proptest! {
                     bench.put(flow, class);
                 },
                 Op::Take => {
-                    // What time brings happens first, so that the classes stand still afterwards.
+                    // Timed events happen first, so that the classes stand still afterwards.
                     for _ in 0..100 {
                         bench.qdisc.expire(now);
                         bench.qdisc.reweigh(now, &mut bench.log);

@@ -2,7 +2,7 @@
 //!
 //! Occupancy is in hundredths of a percent, sampled at the flow's own packets and averaged over
 //! `interval`. It counts towards the class's occupancy only once it was measured in that class, so
-//! that a flow passing through says nothing about those who stay.
+//! that a flow passing through does not affect the verdict on those that stay.
 
 use super::examine::{FULL, Rules, Verdict};
 use crate::Backlog;
@@ -42,7 +42,7 @@ pub(super) struct Window {
     start: Instant,
     sum: u64,
     samples: u64,
-    /// The last complete interval's mean; before the first, nothing.
+    /// The last complete interval's mean; none before the first.
     mean: Option<u64>,
     /// Whether `mean` was measured in the flow's present class.
     counted: bool,
@@ -63,8 +63,8 @@ impl Window {
         self.samples += 1;
     }
 
-    /// Closes the interval if it is over; whether there is a new mean. An interval without samples
-    /// says nothing.
+    /// Closes the interval if it is over; returns whether there is a new mean. An interval without
+    /// samples has no effect.
     pub(super) fn close(&mut self, now: Instant, interval: Duration) -> bool {
         if now.since(self.start) < interval {
             return false;
@@ -77,8 +77,8 @@ impl Window {
         measured
     }
 
-    /// The best there is to say about the flow: the last complete interval, or what was seen of
-    /// the first; nothing seen is nothing occupied.
+    /// The best available value for the flow: the last complete interval, or the part of the first
+    /// one seen so far; 0 if nothing was seen.
     pub(super) fn latest(&self) -> u64 {
         self.mean.unwrap_or(self.sum / self.samples.max(1))
     }
@@ -185,11 +185,11 @@ mod tests {
     #[test]
     fn occupancy_as_delay() {
         let ms = Duration::from_millis;
-        // A packet waited 40 ms; a quarter of what waits is the flow's: it causes 10 of 100 ms.
-        // If both flows were like it they would wait for 20 ms.
+        // A packet waited 40 ms; a quarter of the backlog is the flow's: it causes 10 of 100 ms. If
+        // both flows were like it they would wait for 20 ms.
         assert_eq!(of_delay(ms(40), 3000, 12_000, 1, ms(100)), 1000);
         assert_eq!(of_delay(ms(40), 3000, 12_000, 2, ms(100)), 2000);
-        // The other's share is three quarters, 60 ms; the mean is what they wait.
+        // The other's share is three quarters, 60 ms; the mean is their wait.
         assert_eq!(of_delay(ms(40), 9000, 12_000, 2, ms(100)), 6000);
         let most = of_delay(Duration::MAX, 1 << 30, 1 << 30, 65_536, ms(1));
         assert_eq!(most, MOST);
@@ -232,7 +232,7 @@ mod tests {
         assert!(window.close(at(100), interval));
         class.count(&mut window, None);
         assert_eq!(class.total(), (150, 1));
-        // Nothing seen in the second interval: the mean stands.
+        // No samples in the second interval: the mean stays.
         assert!(!window.close(at(200), interval));
         window.sample(40);
         assert!(window.close(at(300), interval));

@@ -1,4 +1,4 @@
-//! What Confucius can be told.
+//! Parameters of Confucius.
 
 use core::fmt;
 use units::param::Value;
@@ -61,7 +61,7 @@ impl fmt::Display for Targets {
     }
 }
 
-/// What a flow's occupancy is a percentage of.
+/// The quantity of which a flow's occupancy is a percentage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Occupancy {
     /// Of the buffer: the flow's packets against `limit` (figure 8).

@@ -1,10 +1,10 @@
-//! Who gives way when there is no room.
+//! Drops to make room.
 
 use super::{Confucius, SKIPS};
 use crate::{DropReason, Observer};
 use units::Instant;
 
-/// So many packets give way to an arriving one.
+/// At most so many packets give way to an arriving one.
 const VICTIMS: u32 = 8;
 
 impl<P> Confucius<P> {
@@ -12,8 +12,8 @@ impl<P> Confucius<P> {
     ///
     /// The class with the most bytes for its weight gives way: the arriving packet itself if it is
     /// in that class, otherwise that class's oldest packet. So a call in another class never pays
-    /// for a download. Nobody gives way to what would find no room alone, and no more than
-    /// [`VICTIMS`] do to anybody.
+    /// for a download. No packet gives way to one that would find no room alone, and no more than
+    /// [`VICTIMS`] give way to one packet.
     pub(super) fn make_room(
         &mut self,
         now: Instant,

@@ -1,11 +1,11 @@
 //! Packets in classes between which whole flows can be moved, in O(1) and without reordering.
 //!
 //! The paper binds packets to flows and searches all flows of a class for the earliest packet
-//! (section 6). Here a class also has a list of its packets in arrival order, so that nothing is
-//! searched. A flow that moves leaves its packets in the old class's list; they are skipped there
-//! when they come to the front. Until they are gone the flow is a *migrant* of its new class,
-//! which serves it through a heap ordered by the arrival of each migrant's oldest packet. The next
-//! packet of a class is the earlier of the two fronts: exactly the one a search would find.
+//! (section 6). Here a class also has a list of its packets in arrival order, so that no search is
+//! needed. A flow that moves leaves its packets in the old class's list; they are skipped there
+//! when they come to the front. Until they are gone the flow is a *migrant* of its new class, which
+//! serves it through a heap ordered by the arrival of each migrant's oldest packet. The next packet
+//! of a class is the earlier of the two fronts: exactly the one a search would find.
 
 use super::MAX_CLASSES;
 use super::dwrr::ClassSet;
@@ -31,7 +31,7 @@ struct FlowQueue {
     head: u32,
     tail: u32,
     class: u8,
-    /// Packets that arrived before this one came while the flow was elsewhere.
+    /// Packets that arrived before this one came while the flow was in another class.
     native_from: u64,
     backlog: Backlog,
 }
@@ -41,7 +41,7 @@ struct ClassQueue {
     list: List,
     migrants: Heap,
     backlog: Backlog,
-    /// Flows of which something waits.
+    /// Number of flows with packets queued.
     waiting: u32,
 }
 
@@ -79,7 +79,7 @@ pub(super) struct Store<P> {
     flows: Vec<FlowQueue>,
     places: Places,
     classes: [ClassQueue; MAX_CLASSES],
-    /// Classes in which something waits.
+    /// Classes with packets queued.
     backlogged: ClassSet,
     arrivals: u64,
     backlog: Backlog,
@@ -108,17 +108,17 @@ impl<P> Store<P> {
         }
     }
 
-    /// What waits in all.
+    /// The total backlog.
     pub(super) const fn backlog(&self) -> Backlog {
         self.backlog
     }
 
-    /// Classes in which something waits.
+    /// Classes with packets queued.
     pub(super) const fn backlogged(&self) -> ClassSet {
         self.backlogged
     }
 
-    /// What waits in the flows of `class`.
+    /// The backlog of the flows of `class`.
     pub(super) fn class_backlog(&self, class: usize) -> Backlog {
         self.classes[class].backlog
     }
@@ -128,7 +128,7 @@ impl<P> Store<P> {
         u64::from(self.classes[class].waiting)
     }
 
-    /// What waits of `flow`.
+    /// The backlog of `flow`.
     pub(super) fn flow_backlog(&self, flow: usize) -> Backlog {
         self.flows[flow].backlog
     }
@@ -139,7 +139,7 @@ impl<P> Store<P> {
     }
 
     /// Appends a packet to `flow`.
-    // In place: calls and copies are some percent of what a packet costs.
+    // In place: calls and copies are some percent of the cost of a packet.
     #[inline]
     pub(super) fn push(&mut self, now: Instant, flow: usize, mut packet: Packet<P>) {
         packet.arrived = now;
@@ -169,7 +169,7 @@ impl<P> Store<P> {
     }
 
     /// Takes the packet in slot `index`, the [`front`](Self::front) of `class`.
-    // In place: calls and copies are some percent of what a packet costs.
+    // In place: calls and copies are some percent of the cost of a packet.
     #[inline]
     pub(super) fn pop(&mut self, class: usize, index: u32) -> Option<Popped<P>> {
         self.unlist(index);
@@ -244,8 +244,8 @@ impl<P> Store<P> {
         }
     }
 
-    /// The slot of the packet of `class` that arrived first; nothing if more than `skips` packets of
-    /// flows that have moved stand before it. `skips` becomes what is left of it.
+    /// The slot of the packet of `class` that arrived first; none if more than `skips` packets of
+    /// flows that have moved stand before it. `skips` is reduced by the number skipped.
     ///
     /// It is its flow's oldest: an older native packet of the flow would stand before it in the
     /// list, and an older one from before the move would be at the top of the heap.
@@ -312,7 +312,7 @@ impl<P> Store<P> {
 
 #[cfg(test)]
 impl<P> Store<P> {
-    /// The paper's way (section 6): search all flows of `class` for the packet that came first.
+    /// The paper's way (section 6): search all flows of `class` for the packet that arrived first.
     pub(super) fn front_by_search(&self, class: usize) -> Option<&Packet<P>> {
         let heads = self
             .flows
@@ -324,7 +324,7 @@ impl<P> Store<P> {
         first.packet.as_ref()
     }
 
-    /// Counts every class again from its flows: what waits, and how many flows it is of.
+    /// Recounts every class from its flows: the backlog, and the number of flows in it.
     pub(super) fn recount(&self) -> [(Backlog, u64); MAX_CLASSES] {
         let mut counted = [(Backlog::default(), 0); MAX_CLASSES];
         for queue in &self.flows {

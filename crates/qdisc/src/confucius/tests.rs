@@ -26,7 +26,7 @@ pub(super) fn at(ms: u64) -> Instant {
     Instant::from_nanos(ms * 1_000_000)
 }
 
-/// What happened.
+/// Recorded events.
 #[derive(Debug, Default)]
 pub(super) struct Log {
     pub(super) drops: Vec<(FlowId, DropReason)>,
@@ -144,7 +144,7 @@ impl Bench {
             .map_or(0, |index| self.qdisc.store.flow_backlog(index).packets)
     }
 
-    /// Where `flow` has been, in order.
+    /// The classes of `flow`, in order.
     fn route(&self, flow: u32) -> Vec<u8> {
         let of_flow = self.log.moves.iter().filter(|entry| entry.1 == flow);
         of_flow.map(|&(_, _, _, to)| to).collect()
@@ -152,14 +152,14 @@ impl Bench {
 }
 
 impl<P> Confucius<P> {
-    /// Moves a flow whatever it does; out of Q_new it never comes back.
+    /// Moves a flow regardless of its behaviour; it never returns to Q_new.
     fn force(&mut self, now: Instant, flow: usize, to: usize, observer: &mut dyn Observer<P>) {
         if self.store.class_of(flow) != to && to != NEW {
             self.reclassify(now, flow, to, observer);
         }
     }
 
-    /// Counts everything again.
+    /// Recounts all state.
     pub(super) fn check(&self) {
         let mut members = [0; MAX_CLASSES];
         let mut sums = [(0, 0); MAX_CLASSES];
@@ -204,8 +204,8 @@ fn a_page_of_twelve_flows_beside_a_call() {
         let sent = bench.run_until(until)[call];
         assert!(sent.abs_diff(share) <= 2, "until {until}: {sent}");
     }
-    // Not much later everybody has the same; 1300 packets are 100 each. Flows of the page share one
-    // class, where they may be a window apart.
+    // Soon afterwards all flows have the same; 1300 packets are 100 each. Flows of the page share
+    // one class, where they may be a window apart.
     bench.run_until(2500);
     let sent = bench.run_until(3800);
     assert_eq!(sent[call], 100);
@@ -268,7 +268,7 @@ fn a_page_of_short_backlogs_is_told_from_a_call_by_what_it_adds_up_to() {
     let call = bench.add(Source::Every(20));
     bench.run_until(1000);
     let page: Vec<_> = (0..12).map(|_| bench.add(Source::Window(7))).collect();
-    // Nobody has more than 7 ms, but 12 · 7 = 84 ms together are above the middle of 50 and 90.
+    // No flow has more than 7 ms, but 12 · 7 = 84 ms together are above the middle of 50 and 90.
     bench.run_until(5000);
     assert_eq!(bench.route(call), [0, 1]);
     for flow in page {

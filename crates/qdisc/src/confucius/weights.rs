@@ -13,7 +13,7 @@ pub(super) const UNIT: u64 = 128;
 /// One more than the highest step. At 2^17 every weight is 1: there are at most 2^16 flows.
 pub(super) const STEPS: usize = 18;
 
-/// What becomes of a new flow when its next step is due.
+/// The fate of a new flow when its next step is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fate {
     /// It takes the step.
@@ -79,8 +79,8 @@ impl NewFlows {
         now >= self.next_due
     }
 
-    /// Takes every flow to the step of its age, or as `fate` says, but no more than `most` of them:
-    /// what is due stays due. Whether there was any change.
+    /// Takes every flow to the step of its age, or as `fate` says, but no more than `most` of them;
+    /// the rest stays due. Returns whether anything changed.
     pub(super) fn advance(
         &mut self,
         now: Instant,
@@ -128,7 +128,7 @@ impl NewFlows {
         (head != NIL).then_some(head as usize)
     }
 
-    /// The step from which on new flows weigh 1 beside `existing` ones, so that they age out
+    /// The step from which on new flows weigh 1 next to `existing` ones, so that they age out
     /// (section 4.2). At least 1: a flow shows for one `doubling` how it uses the buffer, even
     /// where equation (1) would give it its full weight at once.
     pub(super) fn ripe_step(&self, existing: u64, head_start: u32) -> usize {
@@ -143,8 +143,8 @@ impl NewFlows {
         (step..STEPS).rev().find_map(|step| self.first_of(step))
     }
 
-    /// The weight of Q_new beside `existing` classified flows, in 1/128: the sum over its flows,
-    /// divided once, so that many flows of little weight do not vanish one by one. At least 1 where
+    /// The weight of Q_new next to `existing` classified flows, in 1/128: the sum over its flows,
+    /// divided once, so that many flows of little weight do not vanish one by one. At least 1 if
     /// there is a flow.
     pub(super) fn weight(&self, existing: u64, head_start: u32) -> u64 {
         let new = self.len();
@@ -204,7 +204,7 @@ mod tests {
         flows.remove(0);
         assert_eq!(flows.oldest_from(2), Some(1));
         flows.remove(1);
-        // One is left beside three: it weighs 1 since it began, and is past its first step.
+        // One is left next to three: it weighs 1 since it began, and is past its first step.
         assert_eq!(flows.ripe_step(3, 0), 1);
         assert_eq!(flows.oldest_from(1), Some(2));
     }
@@ -225,7 +225,7 @@ mod tests {
         let mut flows = beginning_at(&[0; 1000]);
         assert_eq!(flows.weight(1, 0), 128);
         assert_eq!(flows.ripe_step(1, 0), 10);
-        // With nobody else there each weighs 1.
+        // Without other flows each weighs 1.
         assert_eq!(flows.weight(0, 0), 128_000);
         flows.advance(at(2500), DOUBLING, ALL, |_| Fate::Older);
         assert_eq!(flows.weight(1, 0), 128_000);
@@ -241,14 +241,15 @@ mod tests {
 
     #[test]
     fn a_head_start_of_two_doublings() {
-        // 12 flows of min(1/12 · 2^(k − 2), 1) beside one: 1/4, 1/2, 1, 2, 4, 8, and then 12.
+        // 12 flows of min(1/12 · 2^(k − 2), 1) next to one: 1/4, 1/2, 1, 2, 4, 8, and then 12.
         let mut flows = beginning_at(&[0; 12]);
         for (step, weight) in [32, 64, 128, 256, 512, 1024, 1536].into_iter().enumerate() {
             flows.advance(at(250 * step as u64), DOUBLING, ALL, |_| Fate::Older);
             assert_eq!(flows.weight(1, 2), weight);
         }
         assert_eq!(flows.ripe_step(1, 2), 6);
-        // A lone one beside five weighs min(5/4, 1), beside one 1/4, and is ripe when it weighs 1.
+        // A single one weighs min(5/4, 1) next to five and 1/4 next to one, and is ripe when it
+        // weighs 1.
         let flows = beginning_at(&[0]);
         assert_eq!((flows.weight(5, 2), flows.ripe_step(5, 2)), (128, 1));
         assert_eq!((flows.weight(1, 2), flows.ripe_step(1, 2)), (32, 2));

@@ -1,17 +1,17 @@
 //! `dualpi2`: a low-latency queue for scalable senders, coupled to a classic one.
 //!
 //! Principles: senders that answer to frequent marks (L4S: ECT(1), RFC 9331) need no queue, and
-//! should not wait in that of those who do. Two queues share the link; one controller holds the delay,
-//! and its probability is applied to the classic queue squared, to the other one multiplied, so that
-//! a flow of either kind gets the same rate (RFC 9332). The low-latency queue goes first but for a
-//! share, and marks everything that waited above a step.
-//! Not for: real-time traffic that is not scalable. It waits among the classic flows, or, let in by a
-//! label, is dropped where others are marked.
+//! should not wait in that of those who do. Two queues share the link; one controller holds the
+//! delay, and its probability is applied to the classic queue squared, to the other one multiplied,
+//! so that a flow of either kind gets the same rate (RFC 9332). The low-latency queue goes first
+//! except for a share, and marks everything that waited above a step. Not for: real-time traffic
+//! that is not scalable. It waits among the classic flows, or, let in by a label, is dropped where
+//! others are marked.
 //!
-//! Decision by decision Linux's `net/sched/sch_dualpi2.c`, after RFC 9332, appendix A. Without a
-//! parallel here: `split_gso`, since packets are not aggregated, and filters, but for `labels`. What
-//! makes a packet low-latency cannot change while packets wait, since it would let a flow overtake
-//! itself.
+//! Follows Linux's `net/sched/sch_dualpi2.c` decision by decision, after RFC 9332, appendix A. Not
+//! implemented: `split_gso`, since packets are not aggregated, and filters other than `labels`. The
+//! criterion for low-latency packets cannot change while packets wait, since it would let a flow
+//! overtake itself.
 
 mod params;
 mod pi2;
@@ -80,7 +80,7 @@ struct Taken<P> {
     packet: Packet<P>,
     which: Which,
     step: bool,
-    /// What its departure adds to the credit.
+    /// The credit added when it departs.
     credit: i64,
 }
 
@@ -157,8 +157,8 @@ impl<P> DualPi2<P> {
             .catch_up(&self.config, &self.timer, fired, oldest);
     }
 
-    /// Drops or marks the packet by the controller's probability, but nothing while less than two
-    /// full packets wait (`must_drop`). Whether it is to be dropped.
+    /// Drops or marks the packet by the controller's probability, but does nothing while less than
+    /// two full packets wait (`must_drop`). Returns whether to drop it.
     fn control(
         &mut self,
         now: Instant,
@@ -217,7 +217,7 @@ impl<P> DualPi2<P> {
         }
     }
 
-    /// The oldest classic packet, or low-latency one where there are none.
+    /// The oldest classic packet, or low-latency one if there are none.
     fn pop_any(&mut self) -> Option<Packet<P>> {
         let low_latency = &mut self.low_latency;
         let packet = self

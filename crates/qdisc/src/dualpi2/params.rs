@@ -1,10 +1,11 @@
-//! What `dualpi2` can be told.
+//! Parameters of `dualpi2`.
 
 use std::fmt;
 use units::param::Value;
 use units::{Bytes, Duration, ParseError};
 
-/// Above what the low-latency queue marks every packet: a time that packets waited, or packets.
+/// The threshold above which the low-latency queue marks every packet: a time that packets waited,
+/// or a number of packets.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub enum Step {
     /// How long a packet waited.

@@ -1,4 +1,4 @@
-//! PI2: the controller of both queues, and what its probability means to either.
+//! PI2: the controller of both queues, and the meaning of its probability for each.
 //!
 //! The integers of Linux's `sch_dualpi2.c`: probabilities are fractions of 2^32, gains are per 64 ns.
 //! Where Linux's 32 bits would wrap (delays above four seconds at the largest gains), this ends at
@@ -11,13 +11,13 @@ use units::{Duration, Instant};
 
 /// The probability 1 (`MAX_PROB`).
 const ONE: u32 = u32::MAX;
-/// What alpha and beta are rounded to, parts of 1 Hz (`ALPHA_BETA_SHIFT`).
+/// The unit to which alpha and beta are rounded, parts of 1 Hz (`ALPHA_BETA_SHIFT`).
 const PARTS: f64 = 256.0;
 /// Most updates in a row to make up for, a minute of the default. An empty queue's probability falls
 /// from 1 to 0 in 417 with the defaults.
 const ENOUGH: u64 = 4096;
 
-/// What a [`Pi2`] aims at, in its own units.
+/// Parameters of a [`Pi2`], in its own units.
 #[derive(Debug, Clone, Copy)]
 pub struct Config {
     /// Nanoseconds.
@@ -84,8 +84,8 @@ pub struct Pi2 {
 
 impl Pi2 {
     /// Makes up for updates until there were as many as `timer` has `fired`. While they were due,
-    /// the packet that waited longest had arrived at `oldest`. To be called before anything else in
-    /// the queues changes.
+    /// the packet that waited longest had arrived at `oldest`. Must be called before any other
+    /// change of the queues.
     pub fn catch_up(
         &mut self,
         config: &Config,
@@ -122,13 +122,13 @@ impl Pi2 {
         let distance = |from: u64| i128::from(delay) - i128::from(from);
         let delta = distance(config.target) * i128::from(config.alpha)
             + distance(self.last_delay) * i128::from(config.beta);
-        // Towards zero in both directions, as `__scale_delta` divides what it is given without sign.
+        // Towards zero in both directions, as `__scale_delta` divides its argument without sign.
         let probability = i128::from(self.probability) + delta / 64;
         self.probability = probability.clamp(0, i128::from(config.most())) as u32;
         self.last_delay = delay;
     }
 
-    /// What is to be done with a packet of a queue (`must_drop`). `capable`: it can be marked.
+    /// Decides about a packet of a queue (`must_drop`). `capable`: it can be marked.
     ///
     /// Classic senders halve on a drop or mark and answer to the square of the probability; the
     /// others answer to every mark a little, and to the probability itself, times the coupling

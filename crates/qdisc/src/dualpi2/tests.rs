@@ -5,7 +5,7 @@ fn dualpi2(set: &[(&str, &str)]) -> DualPi2<u32> {
     DualPi2::new(&settings(set), &Env::default()).unwrap()
 }
 
-/// 40 packets of 1500 B in each queue, and who the next 30 are from.
+/// 40 packets of 1500 B in each queue, and the flows of the next 30.
 fn order(protection: &str) -> String {
     let (mut queue, mut log) = (dualpi2(&[("classic_protection", protection)]), numbers());
     for number in 0..40 {
@@ -30,8 +30,8 @@ fn the_classic_queue_has_its_share() {
     assert_eq!(order("100"), "c".repeat(30));
 }
 
-/// Who is alone gets everything, and owes nothing for it: after 20 packets of the one, the other, and
-/// then both, the order is as from the start.
+/// A flow that is alone gets the whole link, and owes nothing for it: after 20 packets of the one,
+/// the other, and then both, the order is as from the start.
 #[test]
 fn a_queue_that_is_alone_uses_no_credit() {
     let (mut queue, mut log) = (dualpi2(&[]), numbers());
@@ -87,8 +87,8 @@ fn overload(set: &[(&str, &str)], ecn: Ecn) -> (DualPi2<u32>, Log<u32>) {
     (queue, log)
 }
 
-/// A sixth has to go, in either queue, early or late: for the low-latency one, that is overload. The
-/// delay comes to its target, 15 packets.
+/// A sixth has to be dropped, in either queue, early or late: for the low-latency one, that is
+/// overload. The delay comes to its target, 15 packets.
 #[test]
 fn the_probability_finds_what_has_to_go() {
     for early in ["no", "yes"] {
@@ -104,8 +104,8 @@ fn the_probability_finds_what_has_to_go() {
     }
 }
 
-/// Capable senders in the classic queue are marked by the square of at most a half; 20 % too much is
-/// more than that can say, and drops come. Without drops, both queues overflow.
+/// Capable senders in the classic queue are marked by the square of at most a half; 20 % too much
+/// is more than that can signal, and drops occur. Without drops, both queues overflow.
 #[test]
 fn overload_drops_or_overflows() {
     let (_, log) = overload(&[], Ecn::Ect0);

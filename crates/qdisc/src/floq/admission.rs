@@ -1,7 +1,7 @@
 //! How likely an arrival is dropped (section IV.B): integers only.
 //!
-//! Percentages are fixed-point numbers with 16 binary places; what comes out is a fraction of 2^32,
-//! to be compared with 32 random bits.
+//! Percentages are fixed-point numbers with 16 binary places; the result is a fraction of 2^32, to
+//! be compared with 32 random bits.
 
 use super::params::{FloqParams, Variant};
 use units::Refusal;
@@ -11,10 +11,10 @@ const PLACES: u32 = 16;
 /// All of it.
 const HUNDRED: u64 = 100 << PLACES;
 
-/// A type of traffic (IV.A). What the paper calls "other" has room, and no traffic.
+/// A type of traffic (IV.A). The paper's "other" has room, and no traffic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Its rate falls after a drop, or nothing is known yet.
+    /// Its rate falls after a drop, or its behaviour is not known yet.
     Responsive,
     /// Its rate does not.
     Unresponsive,
@@ -58,7 +58,7 @@ impl Waiting {
     }
 }
 
-/// What admission goes by. Sizes are packets, shares percent.
+/// Parameters of admission. Sizes are packets, shares percent.
 #[derive(Debug, Clone)]
 pub(super) struct Rules {
     pub(super) variant: Variant,
@@ -66,7 +66,7 @@ pub(super) struct Rules {
     pub(super) limit: u64,
     /// `RQ` and `UQ`.
     pub(super) own: [u64; 2],
-    /// What of the buffer is in neither quota.
+    /// The part of the buffer that is in neither quota.
     pub(super) other: u64,
     /// `AT`.
     pub(super) threshold: u64,
@@ -117,11 +117,11 @@ impl Rules {
         percent.min(HUNDRED) * (1 << PLACES) / 100
     }
 
-    /// `F_d`: from 0 at the threshold to `g` in a full buffer. It is doubled where this packet would
-    /// overflow into the other type's quota, which is beyond its own and what is in neither.
+    /// `F_d`: from 0 at the threshold to `g` in a full buffer. It is doubled if this packet would
+    /// overflow into the other type's quota, that is, beyond its own and the part in neither.
     fn scaling(&self, waiting: Waiting, kind: Kind) -> u64 {
         let above = waiting.all().saturating_sub(self.threshold);
-        // Where this is asked, `threshold < ap < limit`.
+        // Called only if `threshold < ap < limit`.
         let range = self.limit.saturating_sub(self.threshold).max(1);
         let f_d = (self.g << PLACES) * above / range;
         let overflows = waiting.of(kind) >= self.own[kind as usize] + self.other;

@@ -1,28 +1,30 @@
 //! Whether a flow's rate falls after a drop (section IV.A).
 //!
-//! The paper says that a flow is unresponsive whose rate is independent of its drops, not how that
-//! is found. Here a drop starts a *trial*: what arrived in the window before the drop is compared with
-//! each of some windows after it. The rate *fell* if one of these has less by the share `fall`, and by
-//! a packet more, which is what counting packets in windows can err by. Otherwise it was *kept*.
+//! The paper calls a flow unresponsive if its rate is independent of its drops, but not how to find
+//! that out. Here a drop starts a *trial*: the arrivals in the window before the drop are compared
+//! with each of some windows after it. The rate *fell* if one of these has less by the share
+//! `fall`, and by a packet more, which is the possible error of counting packets in windows.
+//! Otherwise it was *kept*.
 //!
 //! - A single window is not enough: a sender learns of a drop a round trip later.
-//! - Windows are short: with a buffer as large as the path, a lone flow is back at the link's rate a
-//!   round trip after it fell. With windows of 200 ms, TCP alone on the paper's 10 Mbit/s link is
-//!   taken for unresponsive nearly always, with 100 ms where its window falls by 15 %, and with 50 ms
+//! - Windows are short: with a buffer as large as the path, a lone flow is back at the link's rate
+//!   a round trip after it fell. With windows of 200 ms, TCP alone on the paper's 10 Mbit/s link is
+//!   taken for unresponsive nearly always, with 100 ms if its window falls by 15 %, and with 50 ms
 //!   not (the test `who_responds_is_taken_for_responsive`).
 //! - A flow that pauses for a window makes the trial void: bursts end whether or not packets were
-//!   dropped. So does one that has just begun: what it would send is not known.
-//! - What counts is what arrives, not what is admitted: drops are not the sender's doing.
-//! - A few packets in a window tell nothing. Who sends less than 80 a second is not judged.
+//!   dropped. So does one that has just begun: its rate is not known.
+//! - Arrivals count, not admitted packets: drops are not the sender's doing.
+//! - A few packets in a window prove nothing. A flow that sends less than 80 a second is not
+//!   judged.
 
 use super::admission::Kind;
 use super::params::FloqParams;
 use units::{Duration, Instant};
 
-/// With fewer packets in a window, half of them would hardly be told from all of them.
+/// With fewer packets in a window, half of them could hardly be distinguished from all of them.
 const FEW: u32 = 4;
 
-/// What flows are judged by.
+/// Parameters of the trials of flows.
 #[derive(Debug, Clone)]
 pub(super) struct Trials {
     pub(super) window: Duration,
@@ -89,7 +91,7 @@ enum Verdict {
     Kept,
 }
 
-/// What is known of a flow's rate, and of what drops do to it.
+/// The state kept of a flow's rate and of its reaction to drops.
 #[derive(Debug, Clone)]
 pub(super) struct Behaviour {
     kind: Kind,
@@ -100,7 +102,7 @@ pub(super) struct Behaviour {
     /// The window before it, if the flow did not pause.
     last: Option<Sample>,
     trial: Option<Trial>,
-    /// Verdicts of one kind in a row, and of which kind.
+    /// Consecutive verdicts of one kind: the kind and the count.
     row: (Verdict, u32),
 }
 
@@ -117,12 +119,12 @@ impl Behaviour {
         }
     }
 
-    /// What the flow is taken for.
+    /// The type that the flow is taken for.
     pub(super) const fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// A packet of `len` bytes arrives. What the flow is from now on, if that has changed.
+    /// A packet of `len` bytes arrives. Returns the flow's type, if that has changed.
     pub(super) fn arrived(&mut self, now: Instant, len: u32, trials: &Trials) -> Option<Kind> {
         let verdict = self.roll(now, trials);
         // A packet without bytes is one all the same.
@@ -133,7 +135,7 @@ impl Behaviour {
         self.judge(verdict?, trials)
     }
 
-    /// The sender was told of congestion, by a drop or a mark of the packet that arrived last.
+    /// The sender was signalled congestion, by a drop or a mark of the packet that arrived last.
     pub(super) fn told(&mut self, now: Instant, trials: &Trials) {
         if self.trial.is_some() {
             return;
@@ -153,8 +155,8 @@ impl Behaviour {
         self.current = Sample::default();
     }
 
-    /// What arrived in the last `window`, taking the window before the current one as even; nothing
-    /// where there is none.
+    /// Arrivals within the last `window`, taking the window before the current one as even; none if
+    /// there was none.
     fn before(&self, now: Instant, window: Duration) -> Option<Sample> {
         let rest = window.saturating_sub(now.since(self.opened));
         Some(self.current.plus(self.last?.scaled(rest, window)))

@@ -9,7 +9,7 @@
 pub(super) struct Chance(u64);
 
 impl Chance {
-    /// What is drawn follows from `seed` alone.
+    /// The numbers drawn depend on `seed` alone.
     pub(super) const fn new(seed: u64) -> Self {
         Chance(seed)
     }
@@ -23,8 +23,7 @@ impl Chance {
         ((z ^ (z >> 31)) >> 32) as u32
     }
 
-    /// Whether something of this probability, a fraction of 2^32, happens. Nothing is drawn for what
-    /// cannot.
+    /// Draws with this probability, a fraction of 2^32. Nothing is drawn for probability 0.
     pub(super) const fn happens(&mut self, probability: u64) -> bool {
         probability > 0 && (self.bits() as u64) < probability
     }

@@ -1,4 +1,4 @@
-//! `floq`: one queue that spares the first packets of a flow, and drops those who do not respond.
+//! `floq`: one queue that spares the first packets of a flow, and drops flows that do not respond.
 //!
 //! Principles: a flow is responsive until its rate does not fall after drops. Each type has a part of
 //! the buffer for itself, and the last fifth of the buffer admits by chance: responsive flows more
@@ -8,26 +8,27 @@
 //! fifths.
 //!
 //! M. Yanev and P. Harvey, "Herding the FLOQ: Flow Optimised Queueing", IFIP Networking 2022. The
-//! paper leaves much open; what is chosen here, by its sections:
+//! paper leaves much open; the choices made here, by its sections:
 //!
-//! - IV.B: `rq`, `uq` and `ap` are what waits when a packet comes, itself not counted. A full buffer
-//!   drops it. Otherwise it is admitted if its type's quota is not filled or `ap <= AT`. So of 20 slots
-//!   the last three admit by chance, where VI.A speaks of four.
-//! - IV.B: `F_t` is "the drop probability", so the rest are dropped by it: `(2 + F_d) %` of responsive
-//!   traffic, `5 (1 + F_d) %` of unresponsive. Equation (1) admits with it instead, which would favour
-//!   the unresponsive, and so does algorithm 1, which also adds `F_r` for initial packets. Both can be
-//!   had as a `variant`, without the mercy for who lost a packet, which is only in the text.
+//! - IV.B: `rq`, `uq` and `ap` are the backlogs when a packet arrives, itself not counted. A full
+//!   buffer drops it. Otherwise it is admitted if its type's quota is not filled or `ap <= AT`. So
+//!   of 20 slots the last three admit by chance, while VI.A has four.
+//! - IV.B: `F_t` is "the drop probability", so the rest are dropped by it: `(2 + F_d) %` of
+//!   responsive traffic, `5 (1 + F_d) %` of unresponsive. Equation (1) admits with it instead,
+//!   which would favour the unresponsive, and so does algorithm 1, which also adds `F_r` for
+//!   initial packets. Both are available as a `variant`, without the protection of flows that lost
+//!   a packet, which is only in the text.
 //! - IV.B: `F_d = g (ap - AT) / (B - AT)`, since it "scales with the total buffer occupancy". It is
-//!   doubled where the packet would overflow into the other type's quota.
-//! - IV.B: the initial packets of a responsive flow are spared `F_r`; once one of them was dropped, in
-//!   whatever way, the others are not dropped by chance. Packets that were dropped count as exchanged,
-//!   so that nobody stays new by being dropped. To make room by dropping "from other connections"
-//!   is what those rules do at arrival; what waits is never pushed out.
-//! - IV.A: how it is found out who responds is in `behaviour.rs`, with a way back, which the paper has
-//!   not. A packet keeps the type with which it was counted.
-//! - IV.A: the table of flows is bounded, and forgets who sends nothing for 10 s: a page a user thinks
-//!   about, and a video's next segment, come 6 s later (V.B). Flows for which it has no room are
-//!   taken for responsive and established: nothing is known of them.
+//!   doubled if the packet would overflow into the other type's quota.
+//! - IV.B: the initial packets of a responsive flow are spared `F_r`; once one of them was dropped,
+//!   for whatever reason, the others are not dropped by chance. Packets that were dropped count as
+//!   exchanged, so that a flow does not stay new by being dropped. To make room by dropping "from
+//!   other connections" is what those rules do at arrival; queued packets are never pushed out.
+//! - IV.A: the test for responsive flows is in `behaviour.rs`, with a way back, which the paper
+//!   does not have. A packet keeps the type with which it was counted.
+//! - IV.A: the table of flows is bounded, and forgets flows that send nothing for 10 s: a page a
+//!   user thinks about, and a video's next segment, come 6 s later (V.B). Flows for which it has no
+//!   room are taken for responsive and established: their behaviour is not known.
 
 mod admission;
 mod behaviour;
@@ -46,7 +47,7 @@ use std::collections::VecDeque;
 use units::param::Settings;
 use units::{Instant, Refusal};
 
-/// So many idle flows are forgotten for a packet at most.
+/// At most so many idle flows are forgotten for a packet.
 const BATCH: u32 = 8;
 
 /// `floq` for the registry.
@@ -65,10 +66,10 @@ pub fn floq<P: Send + 'static>() -> Discipline<P> {
     }
 }
 
-/// What is known of a flow (IV.A).
+/// The state of a flow (IV.A).
 #[derive(Debug, Clone)]
 struct Flow {
-    /// Packets that came, and those of them that were dropped.
+    /// Packets that arrived, and those of them that were dropped.
     seen: u32,
     dropped: u32,
     behaviour: Behaviour,
@@ -83,7 +84,7 @@ impl Flow {
         }
     }
 
-    /// The phase of its next packet, where it is established with `initial`.
+    /// The phase of its next packet, if it is established with `initial`.
     const fn phase(&self, initial: u32) -> Phase {
         match self.seen < initial {
             true => Phase::Establishment {
@@ -144,14 +145,14 @@ impl<P> Floq<P> {
         }
     }
 
-    /// The flow of `packet`; none where the table has no room for it.
+    /// The flow of `packet`; none if the table has no room for it.
     fn flow_of(
         &mut self,
         now: Instant,
         packet: &Packet<P>,
         observer: &mut dyn Observer<P>,
     ) -> Option<usize> {
-        // One queue keeps flows in order wherever they are in the table.
+        // One queue keeps flows in order wherever the table has them.
         match self.table.find(now, packet.hash, packet.flow, |_| false) {
             Found::Known(flow) => Some(flow),
             Found::Fresh(flow) => {
@@ -163,7 +164,7 @@ impl<P> Floq<P> {
         }
     }
 
-    /// Counts an arrival of `len` bytes of `flow`: what its type and phase are.
+    /// Counts an arrival of `len` bytes of `flow`, and returns its type and phase.
     fn count(
         &mut self,
         now: Instant,
@@ -192,7 +193,7 @@ impl<P> Floq<P> {
     }
 }
 
-/// What observers are told of a type.
+/// The class of a type as reported to observers.
 const fn class(kind: Kind) -> Class {
     Class(kind as u8)
 }

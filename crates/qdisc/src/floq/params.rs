@@ -1,4 +1,4 @@
-//! What `floq` can be told.
+//! Parameters of `floq`.
 
 use units::param::Value;
 use units::{Duration, ParseError};

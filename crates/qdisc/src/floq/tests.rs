@@ -36,7 +36,7 @@ fn chance(rules: &Rules, (rq, uq): (u32, u32), kind: Kind, phase: Phase) -> u64 
     (probability * 100_000 + (1 << 31)) >> 32
 }
 
-/// Of 100 packets: quotas of 50 and 30, 20 beside them, `AT = 80`. With 90 waiting, `F_d` is
+/// Of 100 packets: quotas of 50 and 30, 20 in neither, `AT = 80`. With 90 waiting, `F_d` is
 /// `10 * 10 / 20 = 5`, and 10 for a type that would take more than its own and the 20.
 #[test]
 fn probabilities_follow_the_queue_and_the_type() {
@@ -98,7 +98,7 @@ fn literal_readings() {
     assert_eq!(at("algorithm-drop", Unresponsive, Phase::Later), 30_000);
 }
 
-/// Without more being said, initial packets are not dropped by chance: only a full buffer drops them.
+/// By default, initial packets are not dropped by chance: only a full buffer drops them.
 #[test]
 fn by_default_first_packets_are_spared_any_chance() {
     let rules = Rules::of(&FloqParams::default()).unwrap();
@@ -133,8 +133,8 @@ fn nothing_overflows() {
     }
 }
 
-/// A queue of 100 packets with 90 of flow A waiting: filled while everything was admitted. A has then
-/// seen 90 packets.
+/// A queue of 100 packets with 90 of flow A waiting: filled while all packets were admitted. A has
+/// then seen 90 packets.
 fn filled(seed: u64, more: &[(&str, &str)]) -> Floq<u32> {
     let fill = settings(&[("limit", "100"), ("threshold", "100"), ("flows", "8")]);
     let env = Env {
@@ -177,7 +177,7 @@ fn chances_by_counting() {
 
 const TRACE_SEED: u64 = 335;
 
-/// Of 10 packets: quotas of 5 and 3, 2 beside them, `AT = 8`; `g = 50`. Draws are fractions of 2^32:
+/// Of 10 packets: quotas of 5 and 3, 2 in neither, `AT = 8`; `g = 50`. Draws are fractions of 2^32:
 /// 0.83, 0.14, 0.77, 0.14 with this seed.
 ///
 /// - A sends 9: it finds 0 to 8, and all are admitted.
@@ -224,8 +224,8 @@ fn a_trace_by_hand() {
     }
 }
 
-/// The tenth packet is initial, the eleventh is not. Losing any of them protects, in whatever way it
-/// was lost; 100 % would be dropped otherwise.
+/// The tenth packet is initial, the eleventh is not. Losing any of them protects, for any reason;
+/// 100 % would be dropped otherwise.
 #[test]
 fn a_lost_initial_packet_protects_the_others() {
     let certain = [("drop_responsive", "100"), ("f_r", "0")];
@@ -242,7 +242,7 @@ fn a_lost_initial_packet_protects_the_others() {
     assert_eq!(log.who(), "BBCDDDE", "D was admitted");
 }
 
-/// A packet keeps the type with which it was counted, and counts are of what waits.
+/// A packet keeps the type with which it was counted, and counts are of queued packets.
 #[test]
 fn counts_are_of_what_waits() {
     let (mut queue, mut log) = (floq(&[("limit", "10")]), letters());
@@ -259,7 +259,8 @@ fn counts_are_of_what_waits() {
     assert_eq!(queue.waiting.all(), 0);
 }
 
-/// What would be dropped by chance is marked where it can be; a full buffer drops all the same.
+/// Packets that would be dropped by chance are marked if they can be; a full buffer drops all the
+/// same.
 #[test]
 fn marks_instead_of_drops_if_asked() {
     for (ecn, field, marked) in [

@@ -1,23 +1,23 @@
 //! `fq`: flows take turns, and each may be paced.
 //!
-//! Principles: fair queuing for a host that paces what it sends; here as it acts on a router, where
-//! packets have no socket and no departure times, so that all that paces is `maxrate`. Flows are
-//! told apart by hash; they take turns by deficit round robin, those that just became active first
-//! and with a burst of ten packets; a flow that is ahead of its rate waits aside until it is due. No
-//! AQM: a flow's queue is held to 100 packets.
-//! Not for: keeping delays short on a router. `fq_codel` is for that.
+//! Principles: fair queuing for a host that paces its packets; here as it acts on a router, where
+//! packets have no socket and no departure times, so that only `maxrate` paces. Flows are told
+//! apart by hash; they take turns by deficit round robin, those that just became active first and
+//! with a burst of ten packets; a flow that is ahead of its rate waits aside until it is due. No
+//! AQM: a flow's queue is held to 100 packets. Not for: keeping delays short on a router.
+//! `fq_codel` is for that.
 //!
 //! Linux's `net/sched/sch_fq.c` as of 2025, decision by decision, except:
 //!
 //! - one of its three bands, since no packet here has a priority; no departure times (`SO_TXTIME`)
 //!   and so no `horizon`; no sockets, their rates and their hashes. Every packet is an orphan, and
-//!   one flow is what `orphan_mask` lets through of the hash: 1024 at most, as on a router;
-//! - the limit counts the packets of the fast path, of which there are never more than eight;
+//!   a flow is the part of the hash that `orphan_mask` keeps: 1024 at most, as on a router;
+//! - the limit counts the packets of the fast path, never more than eight;
 //! - Linux frees a flow that was idle for 3 s if its search tree is searched for another one, and
 //!   then that flow gets a first quantum once more. Of 1024 flows in 1024 trees, few ever share one:
 //!   none is freed here;
-//! - timers are exact, and a smaller limit is met by halving the longest flows (Linux drops whatever
-//!   it would have sent).
+//! - timers are exact, and a smaller limit is met by halving the longest flows (Linux drops the
+//!   packets it would have sent next).
 
 use crate::codel::Threshold;
 use crate::drr::Drr;
@@ -106,11 +106,11 @@ pub fn fq<P: Send + 'static>() -> Discipline<P> {
 pub struct Fq<P> {
     params: FqParams,
     pool: Pool<P>,
-    /// The fast path: sent before everything else.
+    /// The fast path: sent before all other packets.
     internal: Fifo,
     flows: Vec<Flow>,
     turns: Drr,
-    /// Flows that are ahead of their rate: when they are due, in which order they came, which.
+    /// Flows that are ahead of their rate: the due time, the order of arrival, the flow.
     throttled: BinaryHeap<Reverse<(Instant, u64, u32)>>,
     throttlings: u64,
     backlog: Backlog,
@@ -128,7 +128,7 @@ struct Flow {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum State {
-    /// Has nothing to send since then.
+    /// Has been empty since then.
     Detached(Instant),
     /// In the round.
     Listed,
@@ -170,13 +170,13 @@ impl<P> Fq<P> {
         self.params.quantum.get() as u32
     }
 
-    /// Whether a packet may go straight through: all that wait do so too, and are few.
+    /// Whether a packet may take the fast path: all queued packets are on it, and are few.
     fn takes_fast_path(&self) -> bool {
         let waiting = self.internal.backlog().packets;
         self.params.maxrate.0.is_none() && self.backlog.packets == waiting && waiting < FAST_PATH
     }
 
-    /// A flow has something to send, and goes into the round if it is in none (`fq_enqueue`).
+    /// A flow gets packets, and joins the round if it is in none (`fq_enqueue`).
     fn attach(&mut self, now: Instant, index: u32) {
         let quantum = self.quantum();
         let flow = &mut self.flows[index as usize];
@@ -190,7 +190,7 @@ impl<P> Fq<P> {
         self.turns.join_new(index, flow.credit);
     }
 
-    /// The flow whose turn it is has nothing to send.
+    /// The flow whose turn it is has no packets.
     fn detach(&mut self, now: Instant, index: u32) {
         self.turns.leave_by_the_round();
         if self.turns.is_idle(index) {
@@ -243,7 +243,7 @@ impl<P> Fq<P> {
         };
         let mut wait = rate.time_for(u64::from(bytes)).min(LONGEST_WAIT);
         if flow.time_next != Instant::ZERO {
-            // What it was late, up to half of the wait, is not waited for again.
+            // The lateness, up to half of the wait, is subtracted from the wait.
             wait = wait.saturating_sub(now.since(flow.time_next).min(wait / 2));
         }
         flow.time_next = now + wait;

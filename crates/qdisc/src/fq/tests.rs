@@ -19,7 +19,8 @@ impl Bench {
         }
     }
 
-    /// With eight packets of flow Z on the fast path, so that whatever comes is in its flow.
+    /// With eight packets of flow Z on the fast path, so that later arrivals are queued in their
+    /// flows.
     fn past_the_fast_path(settings: &[(&str, &str)]) -> Self {
         let mut bench = Bench::new(settings);
         bench.put("ZZZZZZZZ", 100);
@@ -40,7 +41,7 @@ impl Bench {
             .collect()
     }
 
-    /// Sends all that it can, waking when it is told to: microseconds and flows.
+    /// Sends as much as it can, waking at the times given: microseconds and flows.
     fn run(&mut self, n: usize) -> Vec<(u64, char)> {
         let mut sent = Vec::new();
         while sent.len() < n {
@@ -53,8 +54,8 @@ impl Bench {
     }
 }
 
-/// Eight packets go first whoever they are from; then a flow has ten full-sized ones before the
-/// others get their ten, 15140 bytes, and after that two, 3028 bytes.
+/// Eight packets of any flow go first; then a flow has ten full-sized ones before the others get
+/// their ten, 15140 bytes, and after that two, 3028 bytes.
 #[test]
 fn a_first_burst_and_then_turns() {
     let mut bench = Bench::past_the_fast_path(&[]);
@@ -66,7 +67,7 @@ fn a_first_burst_and_then_turns() {
     assert!(bench.queue.backlog().is_empty());
 }
 
-/// While a flow has a packet waiting, nobody goes straight through.
+/// While a flow has a packet waiting, the fast path is closed.
 #[test]
 fn the_fast_path_is_closed_while_flows_wait() {
     let mut bench = Bench::past_the_fast_path(&[]);
@@ -81,10 +82,10 @@ fn the_fast_path_is_closed_while_flows_wait() {
     assert_eq!(bench.take(2), "BA");
 }
 
-/// A sends 2000 of its 3028 bytes beside B, and leaves the round when it is found empty twice. Back
-/// within 40 ms, it goes first with the 1028 left: 28 after one packet, -972 after two; then B, which
-/// has 1056, sends two as well; then A has 2056. Back later, A has a quantum: three packets of 1000
-/// leave 28, and a fourth overdraws.
+/// A sends 2000 of its 3028 bytes next to B, and leaves the round when it is found empty twice.
+/// Back within 40 ms, it goes first with the 1028 left: 28 after one packet, -972 after two; then
+/// B, which has 1056, sends two as well; then A has 2056. Back later, A has a quantum: three
+/// packets of 1000 leave 28, and a fourth overdraws.
 #[test]
 fn credit_is_kept_while_idle_and_refilled_after_a_while() {
     for (idle, expected) in [(40_000, "AABBAA"), (40_001, "AAAABB")] {
@@ -106,7 +107,7 @@ fn limits() {
     let mut bench = Bench::past_the_fast_path(&[("flow_limit", "2"), ("limit", "12")]);
     bench.put("AAABBBC", 100);
     assert_eq!(bench.log.who(), "ABC");
-    // Of A and B, half goes: 10 packets are left. Then A, then B, and of the eight three.
+    // Of A and B, half is dropped: 10 packets are left. Then A, then B, and of the eight three.
     for (limit, dropped) in [("10", "AB"), ("9", "A"), ("5", "BZZZ")] {
         bench.log.dropped.clear();
         let change = [("limit".to_owned(), limit.to_owned())];

@@ -2,7 +2,7 @@
 //!
 //! C. Estan and G. Varghese, "New Directions in Traffic Measurement and Accounting", SIGCOMM 2002,
 //! section 3.2, with conservative update (section 3.3.2). A flow has one counter in each of four
-//! arrays and shares each with others; the smallest of them is at least what the flow sent, and
+//! arrays and shares each with others; the smallest of them is at least the bytes of the flow, and
 //! rarely much more.
 
 use units::{Duration, Instant};
@@ -40,7 +40,7 @@ impl Default for Filter {
 }
 
 impl Filter {
-    /// Starts from zero where that was last done more than `timeout` ago.
+    /// Resets to zero if the last reset was more than `timeout` ago.
     pub fn refresh(&mut self, now: Instant, timeout: Duration) {
         if now.since(self.round_began) > timeout {
             self.round += 1;
@@ -76,7 +76,7 @@ impl Filter {
         }
     }
 
-    /// The number of the flow's last packet, or a higher one; 0 where it sent none.
+    /// The number of the flow's last packet, or a higher one; 0 if it sent none.
     pub fn last(&self, hash: u32) -> u64 {
         self.smallest(hash, |counter| counter.last)
     }
@@ -87,8 +87,8 @@ impl Filter {
     }
 }
 
-/// Where a flow's counters are: chosen by three parts of ten bits of the hash, and by these and the
-/// two bits left over, all combined by exclusive or.
+/// The positions of a flow's counters: chosen by three parts of ten bits of the hash, and by these
+/// and the two bits left over, all combined by exclusive or.
 fn places(hash: u32) -> [usize; STAGES] {
     let part = |stage: u32| (hash >> (stage * BITS)) as usize & ((1 << BITS) - 1);
     let parts = [part(0), part(1), part(2)];

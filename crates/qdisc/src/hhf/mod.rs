@@ -3,21 +3,21 @@
 //! Principles: a flow is a heavy hitter once it sent more than `admit_bytes` within a round of
 //! `reset_timeout`, found with a multi-stage filter whose size does not depend on how many flows
 //! there are. Heavy hitters share one bucket and all others another one, which has twice the weight
-//! and goes first when it was empty; when full, heavy hitters' packets are dropped.
-//! Not for: links below 26 Mbit/s with the defaults, 128 KiB in 40 ms, unless traffic comes in
-//! bursts: nobody is found to be heavy, and all flows share one queue.
+//! and goes first when it was empty; when full, heavy hitters' packets are dropped. Not for: links
+//! below 26 Mbit/s with the defaults, 128 KiB in 40 ms, unless traffic comes in bursts: no flow is
+//! found to be heavy, and all flows share one queue.
 //!
-//! Linux's `net/sched/sch_hhf.c`, decision by decision, but for order. Linux puts a flow's packets
-//! into the heavy bucket as soon as it is found, and these may leave before earlier ones that wait in
-//! the other bucket; and after a pause of `evict_timeout` the other way round. What a control sees of
-//! that are losses that were none, so it is prevented, and nothing else is changed:
+//! Linux's `net/sched/sch_hhf.c`, decision by decision, except for order. Linux puts a flow's
+//! packets into the heavy bucket as soon as it is found, and these may leave before earlier ones
+//! that wait in the other bucket; and after a pause of `evict_timeout` the other way round. A
+//! congestion control takes that for losses, so it is prevented, and nothing else is changed:
 //!
 //! - while the head of the heavy bucket would overtake, that bucket counts as empty. The filter's
-//!   counters also know the number of their last packet, so that it is known what has to leave;
-//! - a heavy hitter of which packets wait does not expire.
+//!   counters also keep the number of their last packet, which has to leave first;
+//! - a heavy hitter with packets queued does not expire.
 //!
-//! A smaller limit drops the same packets as a full queue does (Linux drops whatever it would have
-//! sent).
+//! A smaller limit drops the same packets as a full queue does (Linux drops the packets it would
+//! have sent next).
 
 mod filter;
 mod table;
@@ -145,7 +145,7 @@ impl<P> Hhf<P> {
             self.filter.raise(hash, bytes);
             return OTHERS;
         }
-        // What a heavy hitter sends is not counted: others that share its counters are shielded.
+        // The bytes of a heavy hitter are not counted: others that share its counters are shielded.
         let after = self.filter.last(hash);
         let limit = self.params.hh_limit;
         let Some(heavy) = self.table.insert(hash, after, limit, expiry) else {

@@ -9,7 +9,7 @@ const CHAINS: usize = 1024;
 #[derive(Debug, Clone, Copy)]
 pub struct Heavy {
     hash: u32,
-    /// When its last packet came.
+    /// The arrival of its last packet.
     hit: Instant,
     /// The number of its last packet among those of the heavy bucket.
     last: u64,
@@ -25,12 +25,13 @@ impl Heavy {
     }
 }
 
-/// What makes a heavy hitter an ordinary flow again: silence, and none of its packets waiting.
+/// The condition under which a heavy hitter becomes an ordinary flow again: silence, and no packets
+/// queued.
 #[derive(Debug, Clone, Copy)]
 pub struct Expiry {
     /// The time.
     pub now: Instant,
-    /// How long nothing came.
+    /// The silence after which a heavy hitter expires.
     pub timeout: Duration,
     /// How many packets have left the heavy bucket.
     pub left: u64,
@@ -82,7 +83,7 @@ impl Table {
     }
 
     /// Makes a flow a heavy hitter, in place of an expired one of its chain or as one more; `None`
-    /// where there are `limit` already, expired ones of other chains among them (`alloc_new_hh`).
+    /// if there are `limit` already, expired ones of other chains among them (`alloc_new_hh`).
     pub fn insert(
         &mut self,
         hash: u32,
@@ -137,7 +138,7 @@ mod tests {
         assert!(table.insert(6, 0, 2, at(1000)).is_none());
         assert!(table.seek(5, at(1000)).is_some());
         assert!(table.seek(5, at(1001)).is_none());
-        // That one was taken out: there is room for one, whatever its chain.
+        // That one was taken out: there is room for one in any chain.
         assert!(table.insert(6, 0, 2, at(1001)).is_some());
         // 1029 has expired, but is the end of its chain, and only there is room.
         assert!(table.seek(1029, at(1501)).is_none());

@@ -38,7 +38,7 @@ impl Bench {
         std::iter::from_fn(|| self.queue.dequeue(self.now, &mut Ignore))
     }
 
-    /// All that waits, in the order in which it leaves.
+    /// All queued packets, in the order in which they leave.
     fn drain(&mut self) -> String {
         self.packets().map(|packet| letter(&packet)).collect()
     }

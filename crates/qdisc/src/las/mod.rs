@@ -1,23 +1,23 @@
 //! `las`: the flow that has been served least goes next, and CoDel keeps each flow's queue short.
 //!
-//! Principles: least attained service (I. Rai, E. Biersack, G. Urvoy-Keller, IEEE Network 19(1), 2005;
-//! G. Moschini, thesis, Ca' Foscari, 2025, sections 3.2.2 and 7, which asks for it inside the flow
-//! queues with an AQM for each). Where the longer a flow has lasted the longer it will last, that
-//! completes flows soonest of all that do not know their sizes. Flows that have had the same share it.
-//! Not for: a call beside pages. It is the longest job of all, and soon goes last.
+//! Principles: least attained service (I. Rai, E. Biersack, G. Urvoy-Keller, IEEE Network 19(1),
+//! 2005; G. Moschini, thesis, Ca' Foscari, 2025, sections 3.2.2 and 7, which asks for it inside the
+//! flow queues with an AQM for each). If the longer a flow has lasted the longer it will last, that
+//! completes flows soonest among disciplines that do not know sizes. Flows with the same service
+//! share the link. Not for: a call next to pages. It is the longest job of all, and soon goes last.
 //!
-//! What is read into it:
+//! Interpretations:
 //!
-//! - What a flow has had are the bytes of its packets that left, in whole quanta: flows in the same
-//!   quantum take turns, packet by packet. What CoDel drops was not served.
-//! - Flows are known exactly, in a table of sets of eight. Where a set is full, the one that has been
-//!   silent longest is forgotten; where all eight wait, those beyond are one flow together. A flow of
-//!   which nothing waits and nothing came for `idle` starts anew: that is conntrack's time after the end
-//!   of a connection.
+//! - A flow's attained service is the bytes of its packets that left, in whole quanta: flows in the
+//!   same quantum take turns, packet by packet. Packets dropped by CoDel do not count.
+//! - Flows are known exactly, in a table of sets of eight. Where a set is full, the one that has
+//!   been silent longest is forgotten; where all eight wait, those beyond are one flow together. A
+//!   flow with no packets queued that has been silent for `idle` starts anew: that is conntrack's
+//!   time after the end of a connection.
 //! - When full, packets of the flow that has most waiting are dropped at its head, as in `fq_codel`.
 //!
-//! Work: O(log n) for n flows that wait, in a heap in which each of them stands once; when full, one
-//! look at all of them for up to 64 drops.
+//! Work: O(log n) for n flows that wait, in a heap with one entry for each; when full, one pass
+//! over all of them for up to 64 drops.
 
 use crate::codel::{Codel, Config, Queue, Threshold};
 use crate::exact_flows::{FlowTable, Found};
@@ -48,7 +48,7 @@ units::params! {
     }
 }
 
-/// Most packets that go at a time from the flow that has most waiting: fq_codel's `drop_batch`.
+/// Most packets dropped at a time from the flow with the largest backlog: fq_codel's `drop_batch`.
 const BATCH: u32 = 64;
 /// Most flows that are looked at for their idleness with each arrival.
 const FORGET: usize = 2;
@@ -85,14 +85,14 @@ pub struct Las<P> {
     backlog: Backlog,
 }
 
-/// What is known of a flow.
+/// The state of a flow.
 #[derive(Debug, Clone, Default)]
 struct Flow {
     fifo: Fifo,
     codel: Codel,
     /// Bytes of its packets that left.
     served: u64,
-    /// It stands in the heap.
+    /// It is in the heap.
     waits: bool,
 }
 
@@ -145,7 +145,7 @@ impl<P> Las<P> {
         })
     }
 
-    /// Flows that fell idle start anew. One that stands in the heap is not idle.
+    /// Flows that fell idle start anew. One that is in the heap is not idle.
     fn forget_idle(&mut self, now: Instant) {
         for _ in 0..FORGET {
             let Some(flow) = self.table.idle(now, self.params.idle) else {
@@ -159,11 +159,11 @@ impl<P> Las<P> {
         }
     }
 
-    /// The place of the flow of a packet. A flow that begins has had nothing.
+    /// The place of the flow of a packet. A flow that begins has had no service.
     fn flow_of(&mut self, now: Instant, packet: &Packet<P>) -> usize {
         let flows = &self.flows;
         let waits = |flow: usize| !flows[flow].fifo.is_empty();
-        // One in the heap has a place there, although nothing of it may wait by now.
+        // One in the heap has a place there, even if it has no packets left.
         self.table
             .make_room(packet.hash, |flow| flows[flow].waits || waits(flow));
         match self.table.find(now, packet.hash, packet.flow, waits) {
@@ -185,8 +185,8 @@ impl<P> Las<P> {
         self.flows[flow].waits = true;
     }
 
-    /// Drops half of what the flow with most bytes has, at most [`BATCH`] packets, at its head. The
-    /// last one of the flow of an `arrival` is the arrival itself.
+    /// Drops half of the bytes of the largest flow, at most [`BATCH`] packets, at its head. The
+    /// last packet of the flow of an `arrival` is the arrival itself.
     fn drop_batch(
         &mut self,
         now: Instant,
@@ -217,7 +217,7 @@ impl<P> Las<P> {
         self.flows[fattest].codel.signal(packets);
     }
 
-    /// Whether more has to go: a batch for an arrival, no more than needed for a new limit.
+    /// Whether more has to be dropped: a batch for an arrival, no more than needed for a new limit.
     fn over(&self, reason: DropReason, packets: u32) -> bool {
         let batch = reason != DropReason::Change && packets > 0;
         batch || self.backlog.packets > self.params.limit

@@ -33,8 +33,8 @@ fn within_a_quantum_flows_are_equally_old() {
     assert_eq!(take(&mut queue, ms(0), 9), "ABBBAAA");
 }
 
-/// What a flow has had is remembered while it has nothing to send, for `idle`: B goes before A after
-/// 999 ms, and after a second of silence A starts anew, and was first.
+/// The bytes that a flow has sent are remembered for `idle` after it ran empty: B goes before A
+/// after 999 ms, and after a second of silence A starts anew, and was first.
 #[test]
 fn age_is_kept_until_a_flow_was_idle() {
     let mut queue = las(&[("idle", "1s")]);
@@ -56,7 +56,7 @@ fn who_waits_long_is_not_forgotten() {
     assert_eq!(take(&mut queue, ms(5000), 5), "BAAA");
 }
 
-/// Ten packets may wait: the eleventh makes half of A's nine go, five of them, at the head.
+/// Ten packets may wait: the eleventh causes a drop of half of A's nine, five of them, at the head.
 #[test]
 fn the_flow_with_most_waiting_loses_half() {
     let (mut queue, mut log) = (las(&[("limit", "10")]), letters());
@@ -77,9 +77,10 @@ fn the_flow_with_most_waiting_loses_half() {
     assert_eq!(take(&mut queue, ms(0), 9), "BACA");
 }
 
-/// CoDel acts on a flow that stands as in the tests of `codel`, but for the other flow's packets, which
-/// go at 5, 15, ... ms: the delay is seen above the target at 6 ms, tick 5859, so that dropping is due
-/// after tick 103515, which 106 ms is and 107 ms is past, and again 97654 ticks later.
+/// CoDel acts on a flow that stands as in the tests of `codel`, except for the other flow's
+/// packets, which go at 5, 15, ... ms: the delay is seen above the target at 6 ms, tick 5859, so
+/// that dropping is due after tick 103515, which 106 ms is and 107 ms is past, and again 97654
+/// ticks later.
 #[test]
 fn each_flow_is_under_a_codel_of_its_own() {
     let mut log: Log<(u32, u64)> =

@@ -1,4 +1,5 @@
-//! What tells a sender that its packets wait for too long: marks or drops, by [`Signals`].
+//! Congestion signals to a sender whose packets wait for too long: marks or drops, as [`Signals`]
+//! decides.
 
 use super::{Listed, Signals, Store};
 use crate::pool::Fifo;
@@ -6,9 +7,9 @@ use crate::shaper::{Framing, Shaper};
 use crate::{DropReason, Observer, Packet};
 use units::{Duration, Instant};
 
-/// A flow's last packet is never dropped, nor what is less than a full one on Ethernet, bytes.
+/// A flow's last packet is never dropped, nor a remainder below a full Ethernet packet, bytes.
 const LAST: u64 = 1514;
-/// So many packets are dropped at most for one that leaves, and as many signals forgotten.
+/// Most packets dropped for one that leaves, and most signals forgotten.
 const MOST: u32 = 32;
 
 /// The queue of a flow.
@@ -24,7 +25,7 @@ impl<P> OfFlow<'_, P> {
     }
 }
 
-/// How a flow is told.
+/// How a flow is signalled.
 pub(super) struct Telling<'a> {
     /// Above which waits.
     pub(super) target: Duration,

@@ -1,4 +1,4 @@
-//! Who has most waiting, to a factor of two: members in lists by the binary logarithm of their bytes.
+//! Members by backlog, to a factor of two: lists by the binary logarithm of their bytes.
 //!
 //! Finding the fattest flow by looking at all of them (`fq_codel`) takes too long with 65,536; a heap
 //! (`cake`) costs every packet its way through it. Here a packet mostly stays within a power of two.
@@ -23,7 +23,7 @@ fn class(bytes: u64) -> Option<usize> {
 }
 
 impl BySize {
-    /// What waits of `member` was `before` bytes and is `after`.
+    /// Updates `member`, whose backlog was `before` bytes and is now `after`.
     // In place: a packet mostly stays within a power of two.
     #[inline]
     pub(super) fn update(&mut self, nodes: &mut Nodes, member: usize, before: u64, after: u64) {
@@ -43,7 +43,7 @@ impl BySize {
         }
     }
 
-    /// A member of which at least half as much waits as of any other, up to 64 MB.
+    /// A member whose backlog is at least half that of any other, up to 64 MB.
     pub(super) fn largest(&self) -> Option<usize> {
         let class = self.used.checked_ilog2()?;
         Some(self.lists[class as usize].head() as usize)

@@ -1,14 +1,14 @@
 //! Which flows are *established*: they have kept their own queue short for a while.
 //!
-//! A call does; a download fills whatever it gets. What a flow waits because others are held back for
-//! it, or because they came, says nothing about it, so nobody is judged meanwhile (the caller's to
-//! see).
+//! A call does; a download fills whatever it gets. A wait caused by a hold, or by newcomers, says
+//! nothing about the flow itself, so no flow is judged meanwhile (the caller's responsibility).
 
 use units::{Duration, Instant};
 
 /// For how long a flow has to keep its queue short.
 const PROBATION: Duration = Duration::from_secs(1);
-/// For how long its queue may stand, or be above the low mark, now and then: a key frame does that.
+/// For how long its queue may stand, or be above the low mark, now and then: a key frame causes
+/// that.
 const BURST: Duration = Duration::from_millis(200);
 /// For how long it may wait above the high mark when others are the reason.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -17,19 +17,19 @@ const GAP: Duration = Duration::from_millis(250);
 /// After a drop or a mark by the AQM it is not established for so long.
 const AFTER_DROP: Duration = Duration::from_secs(5);
 
-/// How long a packet waited, and what is long.
+/// A packet's wait, and the thresholds for a long one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wait {
     pub(super) waited: Duration,
-    /// What a flow that has itself to blame may wait now and then, ...
+    /// The longest wait that a flow may cause itself now and then, ...
     pub(super) low: Duration,
-    /// ... and what nobody may.
+    /// ... and the longest at any time.
     pub(super) high: Duration,
     /// Whether others are the reason.
     pub(super) excused: bool,
 }
 
-/// What is known of a flow's behaviour.
+/// The state of a flow's behaviour.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Calm {
     /// Calm since then; in the future after a drop.
@@ -49,7 +49,7 @@ impl Calm {
         }
     }
 
-    /// A packet of the flow came. Whether it was silent before.
+    /// A packet of the flow came. Returns whether it was silent before.
     pub(super) fn arrived(&mut self, now: Instant) -> bool {
         let silent = now.since(self.last) > GAP;
         if silent {
@@ -75,7 +75,7 @@ impl Calm {
         }
     }
 
-    /// The AQM dropped or marked something of the flow.
+    /// The AQM dropped or marked a packet of the flow.
     pub(super) fn dropped(&mut self, now: Instant) {
         self.since = now + AFTER_DROP.saturating_sub(PROBATION);
     }
@@ -98,7 +98,7 @@ mod tests {
     const LOW: Duration = Duration::from_millis(20);
     const HIGH: Duration = Duration::from_millis(80);
 
-    /// A packet every 20 ms from `from` to `to`, each of which waits for `wait` ms.
+    /// A packet every 20 ms from `from` to `to`, each waiting for `wait` ms.
     fn packets(calm: &mut Calm, (from, to): (u64, u64), wait: u64, excused: bool) {
         for at in (from..to).step_by(20) {
             calm.arrived(ms(at));

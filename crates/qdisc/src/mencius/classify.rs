@@ -1,4 +1,4 @@
-//! Whose packet it is, and what its flow is to the scheduler.
+//! The flow and the host of a packet, and the class of the flow in the scheduler.
 
 use super::{Begun, Calm, Host, Mencius, Signals, Standing};
 use crate::exact_flows::Found;
@@ -9,7 +9,7 @@ use units::{Duration, Instant};
 const FLOW_IDLE: Duration = Duration::from_secs(5);
 /// And a host.
 const HOST_IDLE: Duration = Duration::from_secs(20);
-/// So many idle flows and hosts are looked at for a packet.
+/// Number of idle flows and hosts examined per packet.
 const BATCH: u32 = 8;
 
 impl<P> Mencius<P> {
@@ -63,7 +63,7 @@ impl<P> Mencius<P> {
             let Some(flow) = self.flow_table.idle(now, FLOW_IDLE) else {
                 break;
             };
-            // While something waits, or in a round: the scheduler still knows it.
+            // While packets wait, or in a round: the scheduler still refers to it.
             match self.flow_turns.is_idle(flow) {
                 true => {
                     self.hosts[self.flows[flow].host].known -= 1;
@@ -76,7 +76,7 @@ impl<P> Mencius<P> {
             let Some(host) = self.host_table.idle(now, HOST_IDLE) else {
                 break;
             };
-            // Its flows are forgotten first: they know it by its place.
+            // Its flows are forgotten first: they refer to it by its place.
             match self.hosts[host].known == 0 && self.host_turns.is_idle(host) {
                 true => self.host_table.forget(host),
                 false => self.host_table.touch(now, host),
@@ -84,7 +84,7 @@ impl<P> Mencius<P> {
         }
     }
 
-    /// Counts `flow` as what it is now.
+    /// Counts `flow` under its current class.
     pub(super) fn judge(&mut self, now: Instant, flow: usize) {
         let guests = self.flow_table.are_guests(flow);
         let state = &mut self.flows[flow];

@@ -1,12 +1,12 @@
 //! First packets: a name look-up, a handshake, a key that was pressed.
 //!
-//! Whatever waits for them has not even begun, and they are small. So the first kilobyte of a flow that
-//! was silent goes before everything else, even before those for whom others are held back; but no more
-//! than a sixteenth of all bytes does, so that nobody gains by having many flows.
+//! A connection cannot begin without them, and they are small. So the first kilobyte of a flow that
+//! was silent goes before everything else, even before established flows in a hold; but no more
+//! than a sixteenth of all bytes does, so that nothing is gained by having many flows.
 
 use crate::list::{List, NIL, Nodes};
 
-/// So many bytes of a flow are its first.
+/// The first bytes of a flow are so many.
 const FIRST: u32 = 1024;
 /// One in so many bytes may be of first packets.
 const SHARE: i64 = 16;
@@ -16,9 +16,9 @@ const SAVED: i64 = 2 * 1514;
 /// A flow's first packets.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Begun {
-    /// Bytes that came since the flow was silent.
+    /// Bytes that arrived since the flow was silent.
     bytes: u32,
-    /// So many packets at the head of its queue are first ones.
+    /// Number of packets at the head of its queue that are first ones.
     waiting: u32,
 }
 
@@ -40,8 +40,8 @@ impl Firsts {
         }
     }
 
-    /// A packet of `len` bytes of `flow` came, of which `before` waited already; the flow was `silent`
-    /// or not.
+    /// Accounts for an arriving packet of `len` bytes of `flow`, whose backlog was `before`; the
+    /// flow was `silent` or not.
     pub(super) fn came(
         &mut self,
         (flow, begun): (usize, &mut Begun),
@@ -74,7 +74,7 @@ impl Firsts {
         }
     }
 
-    /// The flow whose first packet goes now, if one does.
+    /// The flow whose first packet is sent now, if any.
     pub(super) fn next(&self) -> Option<usize> {
         let head = self.list.head();
         (head != NIL && self.credit > 0).then_some(head as usize)

@@ -1,44 +1,45 @@
-//! The hold: how long established flows wait at most, and what that may cost the others.
+//! The hold: how long established flows wait at most, and the bound on its cost to others.
 //!
-//! When many come at once, fair shares would cut a call to a fraction of what it sends, and its queue
-//! would grow until its congestion control has followed, which takes seconds. The hold lets the queue
-//! grow only as far and as fast as is needed to be noticed:
+//! When many flows begin at once, fair shares would cut a call to a fraction of its rate, and its
+//! queue would grow until its congestion control has followed, which takes seconds. The hold lets
+//! the queue grow only as far and as fast as is needed to be noticed:
 //!
-//! 1. Established flows are *entitled* to a part of the bytes. While they keep to it, nobody waits
-//!    longer than `low`.
-//! 2. For more than that, where somebody has come within the last second: the wait may rise from `low`
-//!    to `hold` in `rise`, stays there for a moment, is let down again, and so on. A wait that stands
-//!    tells a congestion control that follows delay nothing, one that rises does, each time.
-//! 3. What that costs the others has a bound: they get at least a sixteenth of what established flows
-//!    get, twice that after `doubling`, and so on up to an *edge*. There it stays, so that no step is
-//!    left that could surprise anybody.
+//! 1. Established flows are *entitled* to a part of the bytes. While they keep to it, they do not
+//!    wait longer than `low`.
+//! 2. For more than that, if another flow has come within the last second: the wait may rise from
+//!    `low` to `hold` in `rise`, stays there for a moment, is let down again, and so on. A wait
+//!    that stands tells a congestion control that follows delay nothing, one that rises does, each
+//!    time.
+//! 3. The cost to the others has a bound: they get at least a sixteenth of what established flows
+//!    get, twice that after `doubling`, and so on up to an *edge*. There it stays, so that no
+//!    further step surprises a congestion control.
 //!
-//! Within a host the edge is what fair shares would give the others, at most 160 bytes beside 256.
-//! Between hosts there is no part, and the edge is three quarters of fair shares.
+//! Within a host the edge is the fair share of the others, at most 160 bytes per 256. Between hosts
+//! there is no part, and the edge is three quarters of fair shares.
 
 use units::{Duration, Instant};
 
 /// Bytes that are saved up or owed at most.
 const SAVED: i64 = 64 << 10;
-/// A full packet more than nothing is owed.
+/// The debt is at most a full packet.
 const OWED: i64 = 1514;
 /// For so long the wait stays at its highest.
 const STAY: Duration = Duration::from_millis(150);
-/// When nobody has waited for so long, it is over.
+/// The hold is over when no packets have waited for so long.
 const REST: Duration = Duration::from_millis(200);
-/// Who came less than this ago is new.
+/// A flow that came less than this ago is new.
 const NEW: Duration = Duration::from_secs(1);
-/// What others get beside 256 bytes of established flows, at first.
+/// Bytes of others per 256 bytes of established flows, at first.
 const FIRST: i64 = 16;
-/// Doublings after which nothing changes.
+/// Number of doublings after which nothing changes.
 const DOUBLINGS: u64 = 20;
-/// No hold counts as older, so that what a long one left is forgotten within as much.
+/// A hold's age is capped at this, so that the effect of a long one is forgotten within as much.
 const OLDEST: Duration = Duration::from_secs(30);
 
 /// How the hold behaves.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rules {
-    /// Nobody is held back for who waited less.
+    /// Other flows are not held back for waits below this.
     pub(super) low: Duration,
     /// The most that an established flow waits while others are held back.
     pub(super) high: Duration,
@@ -48,13 +49,13 @@ pub(super) struct Rules {
     pub(super) part: i64,
     /// In this time the least share of the others doubles.
     pub(super) doubling: Duration,
-    /// What others get in the end: so many of 256 parts of what fair shares would give them, ...
+    /// Final share of the others: so many of 256 parts of their fair share, ...
     pub(super) of_fair: i64,
-    /// ... and no more than so many bytes beside 256 of established flows.
+    /// ... and no more than so many bytes per 256 of established flows.
     pub(super) edge: i64,
 }
 
-/// How many compete: hosts or flows that have something waiting.
+/// The number of competitors: hosts or flows with packets queued.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rivals {
     /// Established ones.
@@ -63,18 +64,18 @@ pub(super) struct Rivals {
     pub(super) others: u32,
 }
 
-/// Whom others are held back for: the established flows of a host, or of all.
+/// The hold for the established flows of a host, or of all.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Hold {
-    /// Whether somebody waits, or has just now.
+    /// Whether packets wait, or did just now.
     on: bool,
-    /// When somebody waited last.
+    /// When packets waited last.
     waited: Instant,
     /// When the newest flow came.
     pub(super) birth: Instant,
     /// Bytes that established flows may take at any time.
     entitled: i64,
-    /// Bytes that they have taken beyond what the others' share allows.
+    /// Bytes taken by established flows beyond the limit that the others' share sets.
     ahead: i64,
     /// For how long others have been held back; falls when they are not.
     age: Duration,
@@ -83,12 +84,12 @@ pub(super) struct Hold {
     rising: Instant,
     /// Whether the others' share still grows.
     yielding: bool,
-    /// Where it ends: bytes beside 256 of established flows.
+    /// The final value: bytes per 256 of established flows.
     edge: i64,
 }
 
 impl Hold {
-    /// Nobody waits.
+    /// No packets wait.
     pub(super) fn new(now: Instant) -> Self {
         Hold {
             on: false,
@@ -104,7 +105,7 @@ impl Hold {
         }
     }
 
-    /// Whether established flows wait, so that what they wait is not their own doing.
+    /// Whether the wait of established flows is caused by others.
     pub(super) fn is_on(&self) -> bool {
         self.on
     }
@@ -127,7 +128,7 @@ impl Hold {
         self.entitled > 0 || self.yields(now, rules, rivals) && wait >= self.bound(now, rules)
     }
 
-    /// Nobody is there who could be held back: what established flows wait is their own doing.
+    /// No flow can be held back: the wait of established flows is their own doing.
     pub(super) fn rests(&mut self, now: Instant) {
         self.note(now, false);
         self.grow_older(now);
@@ -244,7 +245,7 @@ mod tests {
         for _ in 0..4 {
             hold.sent(1500, false, &RULES);
         }
-        // 750 bytes each, less what was owed.
+        // 750 bytes each, less the debt.
         assert!(hold.serves(ms(5000), wait(20), &RULES, MANY));
     }
 
@@ -269,7 +270,7 @@ mod tests {
         let share = |seconds: u64, rivals| {
             let mut hold = Hold::new(ms(0));
             hold.birth = ms(0);
-            // Somebody waits at any time: an episode that does not end.
+            // Packets wait at any time: an episode that does not end.
             for at in (0..=seconds * 1000).step_by(100) {
                 hold.serves(ms(at), wait(20), &RULES, rivals);
                 hold.entitled = 0;
@@ -277,7 +278,7 @@ mod tests {
             hold.others_share(&RULES)
         };
         let shares = [1, 4, 7, 10, 40].map(|seconds| share(seconds, MANY));
-        // The first look spends what was saved, and age begins with the second: 0.9 s, 3.9 s, 6.9 s.
+        // The first call spends the savings, and age begins with the second: 0.9 s, 3.9 s, 6.9 s.
         assert_eq!(shares, [20, 41, 83, 160, 160]);
         assert_eq!(share(40, Rivals { own: 4, others: 1 }), 64);
     }

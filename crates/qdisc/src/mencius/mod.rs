@@ -1,14 +1,14 @@
-//! `mencius`: hosts share the link, flows share what their host gets, and who has kept its queue short
-//! is not made to wait because others came.
+//! `mencius`: hosts share the link, flows share their host's part, and a flow that has kept its
+//! queue short does not have to wait because others came.
 //!
-//! Principles: hosts take turns, and within a host its flows do, those that just became active first
-//! (RFC 8290); a flow whose packets wait for too long is told by marks or drops (`aqm.rs`). A flow that
-//! has kept its own queue short for a second is *established* (`calm.rs`). Within its host's share
-//! established flows may have half whatever happens, and when others come they give way as slowly as
-//! their congestion control can follow (`hold.rs`).
-//! Nothing is asked of end hosts: no labels, and no look into packets beyond addresses and ports.
-//! Not for: core routers, where flows are too many to be told apart; a sender that fills its own queue,
-//! which is served as anybody else.
+//! Principles: hosts take turns, and within a host its flows do, those that just became active
+//! first (RFC 8290); a flow whose packets wait for too long is signalled by marks or drops
+//! (`aqm.rs`). A flow that has kept its own queue short for a second is *established* (`calm.rs`).
+//! Within their host's share established flows may always have half, and when others come they give
+//! way as slowly as their congestion control can follow (`hold.rs`). Nothing is asked of end hosts:
+//! no labels, and no look into packets beyond addresses and ports. Not for: core routers, where
+//! flows are too many to be told apart; a sender that fills its own queue, which is served as any
+//! other.
 //!
 //! Work for a packet is bounded: so many idle flows are forgotten, so many packets of flows that are
 //! no longer established are skipped, so many packets give way or are dropped, and turns are
@@ -51,16 +51,17 @@ use units::{Duration, Instant, Refusal};
 
 /// There is room for one host for so many flows.
 const FLOWS_OF_HOST: u32 = 4;
-/// So many full packets are a short queue on a slow link.
+/// Number of full packets that are a short queue on a slow link.
 const SHORT: u64 = 8;
-/// In the end the other flows of a host get so many bytes beside 256 of its established ones.
+/// Final number of bytes of a host's other flows per 256 of its established ones.
 const EDGE: i64 = 160;
-/// In the end other hosts get so many of 256 parts of their fair share beside held ones.
+/// Final share of other hosts: so many of 256 parts of their fair share.
 const BETWEEN: i64 = 192;
 
-/// So much of a pause of the device is made up for, where there is a bandwidth.
+/// Largest part of a pause of the device that is made up for, if there is a bandwidth.
 const MADE_UP: Duration = Duration::from_millis(10);
-/// So many packets may wait in any flow before its sender is told: fewer are no queue to a slow link.
+/// So many packets may wait in any flow before its sender is signalled: fewer are no queue to a
+/// slow link.
 const STANDS: u64 = 4;
 
 /// `mencius` for the registry.
@@ -81,10 +82,10 @@ pub fn mencius<P: Send + 'static>() -> Discipline<P> {
     }
 }
 
-/// What a flow is to the scheduler.
+/// The class of a flow in the scheduler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Standing {
-    /// Nothing of it waits.
+    /// It has no packets queued.
     Idle,
     /// It waits, and is not established.
     Stranger,
@@ -124,7 +125,7 @@ pub struct Mencius<P> {
     /// Within hosts, and between them.
     within: Rules,
     between: Rules,
-    /// What a packet may wait: of strangers, and of established flows.
+    /// The longest waits of a packet: of other flows, and of established flows.
     plain: Duration,
     patient: Duration,
     store: Store<P>,
@@ -208,13 +209,13 @@ impl<P> Mencius<P> {
         [self.plain, self.patient] = self.params.targets(full);
     }
 
-    /// Until when nothing may leave because of the bandwidth, if it may not `now`.
+    /// The time until which the bandwidth allows no packet, if it does not allow one `now`.
     fn shaped(&self, now: Instant) -> Option<Instant> {
         let until = self.shaper.holds(now)?;
         (!self.shaper.pace.is_unlimited()).then_some(until)
     }
 
-    /// Notes that what waits of `flow` has changed from `before`.
+    /// Updates the sizes after a change of `flow`, whose backlog was `before`.
     fn resize(&mut self, flow: usize, before: Backlog) {
         let state = &mut self.flows[flow];
         let (after, at) = (state.queue.backlog(), state.host);
@@ -249,7 +250,7 @@ impl Host {
 }
 
 impl MenciusParams {
-    /// What holds within hosts and between them where the link takes `full` for a full packet.
+    /// The rules within hosts and between them, if sending a full packet takes `full` on the link.
     fn rules(&self, full: Duration) -> [Rules; 2] {
         let low = self.low.max(full * SHORT);
         let within = Rules {
@@ -278,14 +279,14 @@ impl MenciusParams {
         Rate::with_bits(self.bandwidth.bytes(), 32)
     }
 
-    /// One that has sent nothing yet.
+    /// One that has not sent yet.
     fn shaper(&self) -> Shaper {
         let mut shaper = Shaper::default();
         shaper.change(Instant::ZERO, self.rate());
         shaper
     }
 
-    /// Above which waits a stranger is told, and an established flow.
+    /// The waits above which other flows and established flows are signalled.
     fn targets(&self, full: Duration) -> [Duration; 2] {
         let plain = self.target.max(full * STANDS);
         [plain, plain.max(self.low).max(full * SHORT)]

@@ -1,14 +1,14 @@
 //! How long the link takes for a full packet, as far as it shows.
 //!
-//! A wait of 20 ms is thirteen packets at 8 Mbit/s and three at 2, where one picture of a call is more.
-//! So on slow links what is short is counted in packets. The link's rate is not told to a discipline,
-//! but while packets wait, it is how fast they are asked for.
+//! A wait of 20 ms is thirteen packets at 8 Mbit/s and three at 2, where one picture of a call is
+//! more. So on slow links a short wait is defined in packets. A discipline does not know the link's
+//! rate, but while packets wait, it is the rate of dequeue calls.
 
 use units::{Duration, Instant};
 
 /// A full packet on Ethernet, bytes.
 const FULL: u64 = 1514;
-/// So much is averaged.
+/// The amount that is averaged.
 const BLOCK: u64 = 16 * FULL;
 /// A pause that is longer is no part of a link's rate.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -24,7 +24,7 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// Nothing is known: a fast link.
+    /// The rate is unknown: a fast link.
     pub(super) const fn new() -> Self {
         Pace {
             last: None,
@@ -52,7 +52,8 @@ impl Pace {
             return false;
         }
         let full = self.time * FULL / self.bytes;
-        // Half of what it was, so that a burst of the device's does not count for much.
+        // The mean of the old and the new value, so that a burst of the device does not count for
+        // much.
         self.full = (self.full + full) / 2;
         (self.bytes, self.time) = (0, Duration::ZERO);
         true
@@ -72,12 +73,12 @@ mod tests {
             pace.sent(us(packet * 6056), 1514, true);
         }
         assert!(pace.full().as_nanos().abs_diff(6_056_000) < 10_000);
-        // Small packets in a tenth of the time each say the same.
+        // Small packets in a tenth of the time each give the same result.
         for packet in 0..1600 {
             pace.sent(us(1_000_000 + packet * 606), 151, true);
         }
         assert!(pace.full().as_nanos().abs_diff(6_056_000) < 100_000);
-        // Who sends now and then says nothing, nor does a pause.
+        // Occasional packets have no effect, nor does a pause.
         pace.sent(us(1_969_600), 151, false);
         let before = pace.full();
         for packet in 0..1000 {

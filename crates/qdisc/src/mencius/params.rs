@@ -1,4 +1,4 @@
-//! What `mencius` can be told.
+//! Parameters of `mencius`.
 
 use crate::shaper::{Atm, Bandwidth, Overhead};
 use units::param::Value;
@@ -50,13 +50,13 @@ units::params! {
 /// Which of a packet's addresses is the home's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
 pub enum Side {
-    /// That of which fewer were seen lately.
+    /// The side with fewer addresses seen lately.
     Auto,
     /// The receiver's: a downlink.
     Destination,
     /// The sender's: an uplink.
     Source,
-    /// Nobody's: flows alone share the link.
+    /// No side: flows alone share the link.
     None,
 }
 

@@ -1,13 +1,12 @@
-//! Who gives way when there is no room: the oldest packet of a flow that has most waiting, of a host
-//! that has most waiting.
+//! Drops for lack of room: the oldest packet of the longest flow of the most backlogged host.
 
 use super::Mencius;
 use crate::{Backlog, DropReason, Observer};
 use units::Instant;
 
-/// So many packets give way to an arriving one.
+/// At most so many packets give way to an arriving one.
 const VICTIMS: u32 = 8;
-/// What a packet takes beside its bytes, when sizes are compared.
+/// Bytes added to each packet's length when sizes are compared.
 const EACH: u64 = 256;
 
 /// How much waits, so that many small packets are much too.
@@ -16,8 +15,8 @@ pub(super) fn size(backlog: Backlog) -> u64 {
 }
 
 impl<P> Mencius<P> {
-    /// Whether a packet of `len` bytes finds room, after others have made some. Nobody gives way to
-    /// what would find no room alone.
+    /// Whether a packet of `len` bytes finds room, after others have made some. No packet gives way
+    /// to one that would find no room alone.
     pub(super) fn make_room(
         &mut self,
         now: Instant,
@@ -42,14 +41,14 @@ impl<P> Mencius<P> {
         self.store.backlog().packets < self.params.limit && self.fits(len)
     }
 
-    /// Whether there is room for what waits and `len` bytes more.
+    /// Whether there is room for the backlog and `len` bytes more.
     pub(super) fn fits(&self, len: u32) -> bool {
         let backlog = self.store.backlog();
         backlog.packets <= self.params.limit
             && backlog.bytes + u64::from(len) <= self.params.memory_limit.get()
     }
 
-    /// Drops a packet for want of room; false if there is none.
+    /// Drops a packet to make room; returns false if there is none.
     pub(super) fn drop_largest(
         &mut self,
         now: Instant,

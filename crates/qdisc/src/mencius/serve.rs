@@ -1,4 +1,4 @@
-//! Who sends next: whom others are held back for, and then whose turn it is.
+//! Which packet is sent next: holds first, and then turns.
 
 use super::aqm::{OfFlow, Telling};
 use super::calm::Wait;
@@ -7,7 +7,7 @@ use super::{Host, Mencius, Standing};
 use crate::{Observer, Packet};
 use units::{Duration, Instant};
 
-/// So many packets of flows that are no longer established are skipped for a packet.
+/// At most so many packets of flows that are no longer established are skipped for a packet.
 const SKIPS: u32 = 64;
 
 impl Host {
@@ -39,7 +39,7 @@ impl<P> Mencius<P> {
         Some((flow, packet))
     }
 
-    /// The next packet where no first one goes, and its flow.
+    /// The next packet if no first one goes, and its flow.
     fn later(
         &mut self,
         now: Instant,
@@ -65,7 +65,7 @@ impl<P> Mencius<P> {
         Some((flow, packet))
     }
 
-    /// Nothing of `flow` may be left, nor of its host.
+    /// `flow` may have run empty, and its host, too.
     pub(super) fn leave_if_empty(&mut self, flow: usize) {
         let state = &self.flows[flow];
         if !state.queue.is_empty() {
@@ -83,7 +83,7 @@ impl<P> Mencius<P> {
     fn of_held_hosts(&mut self, now: Instant) -> Option<usize> {
         let flow = self.longest_waiting(None)?;
         let host = &self.hosts[self.flows[flow].host];
-        // Strangers of its own host are no rivals of a host.
+        // Other flows of its own host are no rivals of a host.
         let others = self.others - u32::from(host.others > 0);
         let wait = now.since(self.store.oldest(&self.flows[flow].queue)?);
         let rivals = Rivals {
@@ -98,7 +98,7 @@ impl<P> Mencius<P> {
         held.then_some(flow)
     }
 
-    /// The flow that goes before all strangers of its host, if there is one.
+    /// The flow that goes before all others of its host, if there is one.
     fn of_held_flows(&mut self, now: Instant, at: usize) -> Option<usize> {
         let flow = self.longest_waiting(Some(at))?;
         let wait = now.since(self.store.oldest(&self.flows[flow].queue)?);
@@ -130,7 +130,8 @@ impl<P> Mencius<P> {
         None
     }
 
-    /// Takes the next packet of `flow`, which has one, as its AQM says: that never drops a flow's last.
+    /// Takes the next packet of `flow`, which has one, through its AQM, which never drops a flow's
+    /// last.
     fn send(
         &mut self,
         now: Instant,
@@ -141,10 +142,11 @@ impl<P> Mencius<P> {
         let host = &mut self.hosts[state.host];
         let before = state.queue.backlog();
         let established = state.standing == Standing::Established;
-        // Others are the reason for what it waits.
+        // Other flows cause its wait.
         let excused = established && (host.hold.is_on() || self.hold.is_on());
         let waited = self.store.oldest(&state.queue).map(|came| now.since(came));
-        // A bit above the hold's highest, where even they are told by drops.
+        // Slightly above the hold's highest wait, above which even established flows are signalled
+        // by drops.
         let spared_below = self.within.high * 5 / 4;
         let spared = excused && waited.is_some_and(|wait| wait < spared_below);
         let mut queue = OfFlow {
@@ -183,7 +185,7 @@ impl<P> Mencius<P> {
         packet
     }
 
-    /// Tells the holds of a packet that leaves.
+    /// Reports a packet that leaves to the holds.
     fn account(&mut self, flow: usize, len: u32, established: bool) {
         let host = &mut self.hosts[self.flows[flow].host];
         if host.others > 0 || !established {

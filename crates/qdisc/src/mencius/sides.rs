@@ -1,14 +1,14 @@
 //! Which side of the link the home is on.
 //!
-//! A home has a few addresses, and the world that it talks to has many. So the side of which fewer
-//! were seen lately is the home's. They are counted by their hashes in a bitmap, which tells dozens
-//! apart; no more is needed. A router that knows better says so ([`Side`]).
+//! A home has a few addresses, and the world that it talks to has many. So the side with fewer
+//! addresses seen lately is the home's. They are counted by their hashes in a bitmap, which tells
+//! dozens apart; no more is needed. A router that knows its side can set it ([`Side`]).
 
 use super::params::Side;
 use crate::Hosts;
 use units::{Duration, Instant};
 
-/// What was seen in this span and in the one before counts.
+/// Hashes seen in this span and in the one before count.
 const SPAN: Duration = Duration::from_secs(30);
 const WORDS: usize = 4;
 
@@ -35,7 +35,7 @@ pub(super) struct Sides {
     sources: [Seen; 2],
     destinations: [Seen; 2],
     since: Instant,
-    /// The home's side as far as can be told.
+    /// The home's side as far as it is known.
     home: Side,
 }
 
@@ -61,7 +61,7 @@ impl Sides {
         self.destinations[0].insert(hosts.destination);
         let count = |[new, old]: &[Seen; 2]| new.count(old);
         let (sources, destinations) = (count(&self.sources), count(&self.destinations));
-        // As many on both sides say nothing.
+        // Equal numbers on both sides have no effect.
         if sources < destinations {
             self.home = Side::Source;
         } else if destinations < sources {
@@ -69,7 +69,8 @@ impl Sides {
         }
     }
 
-    /// The hash that stands for the home's end of `hosts`, where the home is told to be on `side`.
+    /// The hash that stands for the home's end of `hosts`, if the home is configured to be on
+    /// `side`.
     pub(super) fn host(&self, side: Side, hosts: Hosts) -> u32 {
         let side = match side {
             Side::Auto => self.home,

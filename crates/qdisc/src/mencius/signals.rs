@@ -1,12 +1,12 @@
-//! When a flow whose packets wait for too long is told: CoDel's law with a memory.
+//! When to signal a flow whose packets wait for too long: CoDel's law with a memory.
 //!
 //! The reference CoDel (RFC 8289) forgets how often it had to signal when the queue is short for a
 //! moment. Here, as in cake's Cobalt, the memory of signals fades as slowly as it grew: `next` is when
 //! the next signal is due, and, while there is no reason for one, when the memory of one fades. So a
 //! flow that comes back with as much meets the rate of signals that kept it down.
 //!
-//! Unlike in Cobalt a signal needs packets that are late for all of the time before it: a call whose
-//! pictures come in bursts has late packets now and then, and is not told for that.
+//! Unlike in Cobalt a signal needs packets that are late for all of the time before it: a call
+//! whose pictures come in bursts has late packets now and then, and is not signalled for that.
 
 use crate::inv_sqrt;
 use units::{Duration, Instant};
@@ -25,7 +25,7 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    /// Nothing is remembered.
+    /// No signals are remembered.
     pub(super) const fn new() -> Self {
         Signals {
             count: 0,
@@ -35,8 +35,8 @@ impl Signals {
         }
     }
 
-    /// A packet was taken out of the queue to be sent, `late` or not: whether it is to be marked or
-    /// dropped. At most `fades` signals are forgotten for it, and more with the next ones.
+    /// A packet was taken out of the queue to be sent, `late` or not. Returns whether to mark or
+    /// drop it. At most `fades` signals are forgotten for it, and more with the next ones.
     pub(super) fn judge(
         &mut self,
         now: Instant,
@@ -60,7 +60,7 @@ impl Signals {
         signal
     }
 
-    /// A mark was enough: what else is due already is not made up for, as drops are.
+    /// One mark is enough: further due ones are not made up for, as drops are.
     pub(super) fn marked(&mut self, now: Instant) {
         self.next = self.next.max(now);
     }
@@ -75,7 +75,7 @@ impl Signals {
         }
     }
 
-    /// `from` and `interval / sqrt(count)`; an interval where nothing is remembered.
+    /// `from` and `interval / sqrt(count)`; an interval if no signals are remembered.
     fn after(&self, from: Instant, interval: Duration) -> Instant {
         from + interval.scale(self.inv_sqrt.into(), 1 << 32)
     }
@@ -93,7 +93,7 @@ mod tests {
 
     const INTERVAL: Duration = Duration::from_millis(100);
 
-    /// When, of packets every millisecond, one is to be told.
+    /// The times of signals among packets every millisecond.
     fn told(signals: &mut Signals, from: u64, to: u64, late: bool) -> Vec<u64> {
         (from..to)
             .filter(|&at| signals.judge(ms(at), INTERVAL, late, 32))

@@ -6,7 +6,7 @@ use crate::pool::{Fifo, Pool};
 use crate::{Backlog, Packet};
 use units::Instant;
 
-/// What is known of the packet in a place of the pool.
+/// The packet in a place of the pool.
 #[derive(Debug, Clone, Copy)]
 struct Place {
     flow: u32,
@@ -30,7 +30,7 @@ pub(super) struct Store<P> {
 }
 
 impl<P> Store<P> {
-    /// Nothing.
+    /// Empty.
     pub(super) fn new() -> Self {
         Store {
             pool: Pool::new(),
@@ -42,13 +42,13 @@ impl<P> Store<P> {
         }
     }
 
-    /// What waits in all.
+    /// The total backlog.
     pub(super) const fn backlog(&self) -> Backlog {
         self.backlog
     }
 
     /// Appends a packet to the `queue` of `flow`, which is established if there is a `list`.
-    // In place: calls and copies are some percent of what a packet costs.
+    // In place: calls and copies are some percent of the cost of a packet.
     #[inline]
     pub(super) fn push(
         &mut self,
@@ -78,7 +78,7 @@ impl<P> Store<P> {
     }
 
     /// Takes the oldest packet of `queue`; `list` is that of its host.
-    // In place: calls and copies are some percent of what a packet costs.
+    // In place: calls and copies are some percent of the cost of a packet.
     #[inline]
     pub(super) fn pop(&mut self, queue: &mut Fifo, list: &mut Listed) -> Option<Packet<P>> {
         let index = queue.head();
@@ -88,7 +88,7 @@ impl<P> Store<P> {
         Some(packet)
     }
 
-    /// When the oldest packet of `queue` came.
+    /// The arrival of the oldest packet of `queue`.
     pub(super) fn oldest(&self, queue: &Fifo) -> Option<Instant> {
         self.pool.peek(queue).map(|packet| packet.arrived)
     }

@@ -25,7 +25,7 @@ fn mencius(set: &[(&str, &str)]) -> Mencius<u32> {
     Mencius::new(&settings(&set), &Env::default()).unwrap()
 }
 
-/// A link, and what left it: when, whose, and after what wait.
+/// A link, and its departures: when, which flow, and after what wait.
 struct Link {
     queue: Mencius<u32>,
     now: u64,
@@ -93,7 +93,7 @@ fn call(link: &mut Link, of_ten: u64) {
     }
 }
 
-/// Transfers that always have something waiting come to `host`, and the call goes on until `end`.
+/// Backlogged transfers begin at `host`, and the call goes on until `end`.
 fn burst(link: &mut Link, of_ten: u64, host: u32, end: u64) {
     for flow in 0..12 {
         link.put(flow, host, 30);
@@ -145,9 +145,9 @@ fn a_spray_of_new_flows_takes_no_more_than_half() {
     assert!((940..=960).contains(&old), "{old} of 1900");
 }
 
-/// A call of 40 % of the link keeps it beside twelve transfers on its own computer, and waits for 20 ms
-/// and the packet that is being sent; a flow that was not there before has a thirteenth, and waits for
-/// whatever it has in its queue.
+/// A call of 40 % of the link keeps its rate next to twelve transfers on its own computer, and
+/// waits for 20 ms and the packet that is being sent; a flow that was not there before has a
+/// thirteenth, and waits for its own queue.
 #[test]
 fn an_established_flow_is_not_made_to_wait_and_a_stranger_is() {
     let mut link = settled(&[], 4);
@@ -162,8 +162,8 @@ fn an_established_flow_is_not_made_to_wait_and_a_stranger_is() {
     assert!(link.longest(CALL, 3000, 8000) > 100);
 }
 
-/// A call of 90 % of the link beside another computer: its wait goes up to 100 ms and back, and others
-/// get a sixteenth at first.
+/// A call of 90 % of the link next to another computer: its wait goes up to 100 ms and back, and
+/// others get a sixteenth at first.
 #[test]
 fn more_than_the_part_is_given_up_gradually() {
     let mut link = settled(&[], 9);
@@ -185,8 +185,8 @@ fn who_never_gives_way_loses_it() {
     assert!(sent(31_000) < 90, "{}", sent(31_000));
 }
 
-/// A call of 90 % of the link is held beside another computer's transfers; a look-up of a third goes at
-/// once, although a transfer begins there with it.
+/// A call of 90 % of the link is held against another computer's transfers; a look-up of a third
+/// goes at once, although a transfer begins there with it.
 #[test]
 fn a_look_up_waits_for_nobody() {
     let mut link = settled(&[], 9);
@@ -207,7 +207,7 @@ fn a_look_up_waits_for_nobody() {
     }
 }
 
-/// Of 161 packets one has to go: host 2 has most, although each of its flows has little.
+/// Of 161 packets one has to be dropped: host 2 has most, although each of its flows has little.
 #[test]
 fn the_fullest_host_gives_way() {
     let (mut queue, mut log) = (mencius(&[("limit", "160")]), letters());
@@ -263,8 +263,8 @@ fn no_packet_waits_for_more_than_a_few_drops() {
     assert_eq!(most, 32);
 }
 
-/// A call is held for a second, and then it is alone with a queue of 60 ms that is its own doing, and would
-/// stand: the AQM takes it away, and it is nobody special any more.
+/// A call is held for a second, and then it is alone with a queue of 60 ms that is its own doing,
+/// and would stand: the AQM takes it away, and it is no longer established.
 #[test]
 fn nobody_is_excused_when_the_others_have_gone() {
     let mut link = settled(&[], 4);

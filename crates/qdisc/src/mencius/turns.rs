@@ -1,22 +1,23 @@
-//! Whose turn it is: deficit round robin (RFC 8290, section 4.2) in which nobody is passed over.
+//! Turn taking: deficit round robin (RFC 8290, section 4.2) in which no member is passed over.
 //!
-//! Two things take as long there as there are members: a round goes past everybody who overdrew by a
-//! large packet, once for each quantum, and past everybody who has nothing left. Here
+//! Two things take time in proportion to the number of members there: a round passes every member
+//! that overdrew by a large packet, once for each quantum, and every member without packets. Here
 //!
-//! 1. who overdrew is at once put into the round in which its debt is paid, one of 64 lists;
-//! 2. who has nothing to send is in no list. What remains of it is the round up to which it was not
-//!    yet its turn again: if it comes back before then, it is not new.
+//! 1. a member that overdrew is at once put into the round in which its debt is paid, one of 64
+//!    lists;
+//! 2. a member without packets is in no list. Only the round up to which it was not yet its turn
+//!    again is kept: if it comes back before then, it is not new.
 //!
 //! New members go first until they have had 64 kB more than the old ones, and then take turns with
 //! them, so that a spray of them takes no more than half.
 
 use crate::list::{List, NIL, Nodes};
 
-/// Rounds that are told apart.
+/// Number of rounds that are told apart.
 const ROUNDS: u32 = 64;
-/// So many are moved on for a packet, if debts are above what 64 rounds pay. Then one is forgiven.
+/// So many are moved per packet, if debts are above what 64 rounds pay. Then one is forgiven.
 const MOVES: u32 = 16;
-/// So many bytes may new members send before old ones, and then as many as these.
+/// New members may send so many bytes before old ones, and then as many as these.
 const CREDIT: i64 = 64 << 10;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,13 +30,13 @@ enum Place {
 #[derive(Debug, Clone, Copy)]
 struct Member {
     place: Place,
-    /// Bytes that it may still send; negative where its last packet overdrew.
+    /// Bytes that it may still send; negative if its last packet overdrew.
     deficit: i32,
     /// The round in which it is its turn.
     round: u32,
 }
 
-/// Those who take turns: flows or hosts. Each is in the turns of one group at a time.
+/// The members that take turns: flows or hosts. Each is in the turns of one group at a time.
 #[derive(Debug)]
 pub(super) struct Members {
     members: Vec<Member>,
@@ -70,20 +71,20 @@ impl Members {
         }
     }
 
-    /// Takes `len` bytes that `member` sent off what it may.
+    /// Subtracts `len` bytes that `member` sent from its credit.
     pub(super) fn charge(&mut self, member: usize, len: u32) {
         let state = &mut self.members[member];
         state.deficit = state.deficit.saturating_sub_unsigned(len);
     }
 
-    /// Whether `member` has nothing to send.
+    /// Whether `member` has no packets.
     pub(super) fn is_idle(&self, member: usize) -> bool {
         self.members[member].place == Place::Idle
     }
 }
 
 impl Turns {
-    /// Nobody takes turns.
+    /// No members.
     pub(super) fn new() -> Self {
         Turns {
             new: List::default(),
@@ -95,14 +96,14 @@ impl Turns {
         }
     }
 
-    /// `member`, which is idle, is somebody else from now on.
+    /// `member`, which is idle, stands for another flow or host from now on.
     pub(super) fn introduce(&self, members: &mut Members, member: usize) {
         debug_assert!(members.is_idle(member));
         members.members[member].round = self.round.wrapping_sub(1);
     }
 
-    /// `member` has something to send. Nothing happens if it had before.
-    // In place, as the rest of what every packet passes.
+    /// `member` has packets. No effect if it had before.
+    // In place, like the rest of the path of every packet.
     #[inline]
     pub(super) fn join(&mut self, members: &mut Members, member: usize, quantum: u32) {
         let state = &mut members.members[member];
@@ -119,7 +120,8 @@ impl Turns {
     }
 
     /// The member whose turn it is, if any has something to send. It keeps its turn until it has
-    /// [sent](Turns::sent) what it may, or [leaves](Turns::leave). Each gets `quantum` bytes a round.
+    /// [sent](Turns::sent) its quantum, or [leaves](Turns::leave). Each gets `quantum` bytes a
+    /// round.
     #[inline]
     pub(super) fn next(&mut self, members: &mut Members, quantum: u32) -> Option<usize> {
         for _ in 0..MOVES {
@@ -144,13 +146,13 @@ impl Turns {
         self.credit = (self.credit + earned).clamp(-CREDIT, CREDIT);
     }
 
-    /// Nothing of `member` is left. It counts as old until this round is over, or what it owes is paid,
-    /// so that nobody has more than a quantum a round by coming back as new.
+    /// `member` has run empty. It counts as old until this round is over, or its debt is paid, so
+    /// that no member gets more than a quantum a round by coming back as new.
     pub(super) fn leave(&mut self, members: &mut Members, member: usize, quantum: u32) {
         self.take(members, member);
         members.members[member].place = Place::Idle;
         if self.used == 0 {
-            // Rounds take no time where nobody is old, so that all debts are paid.
+            // Rounds take no time if no member is old, so that all debts are paid.
             self.round = self.round.wrapping_add(ROUNDS);
             self.introduce(members, member);
         } else if members.members[member].deficit > 0 {
@@ -160,7 +162,7 @@ impl Turns {
         }
     }
 
-    /// The member that would be next, whatever it owes.
+    /// The member that would be next, regardless of its debt.
     fn head(&mut self) -> Option<usize> {
         self.new_has_turn = self.new.head() != NIL && (self.credit > 0 || self.used == 0);
         if self.new_has_turn {
@@ -174,8 +176,8 @@ impl Turns {
         Some(self.old[(self.round % ROUNDS) as usize].head() as usize)
     }
 
-    /// Gives `member` the quanta that make its deficit positive, as far as 64 rounds go, and says in
-    /// which round it has them.
+    /// Gives `member` the quanta that make its deficit positive, as far as 64 rounds go, and
+    /// returns the round in which it has them.
     fn pay(&self, members: &mut Members, member: usize, quantum: u32) -> u32 {
         let state = &mut members.members[member];
         let rounds = (state.deficit.unsigned_abs() / quantum + 1).min(ROUNDS - 1);
@@ -212,7 +214,7 @@ mod tests {
     use crate::drr::Drr;
     use units::random::Stream;
 
-    /// Turns of members of which each has so many packets of so many bytes waiting.
+    /// Turns of members, each with so many packets of so many bytes waiting.
     struct Table {
         members: Members,
         turns: Turns,
@@ -292,7 +294,7 @@ mod tests {
         table.send(2);
         table.put(2, 1, 100);
         assert_eq!(table.send(1), [2], "new again");
-        // Who overdrew by 60 kB has 61 rounds to pay, although it had nothing left in between.
+        // A member that overdrew by 60 kB pays for 61 rounds, although it was empty in between.
         table.put(2, 1, 61_000);
         table.send(3);
         table.put(2, 1, 100);
@@ -304,7 +306,7 @@ mod tests {
         assert!((118..=124).contains(&others), "{others}");
     }
 
-    /// Some leave now and then, but are back before anybody sends.
+    /// Some leave now and then, but are back before the next packet is sent.
     #[test]
     fn everybody_gets_the_same_whatever_the_length_of_packets() {
         let mut table = Table::new(200);
@@ -326,7 +328,7 @@ mod tests {
         assert!(most - least < least / 20, "{least} to {most}");
     }
 
-    /// Where all have something waiting and packets are short, it is the round robin of `drr`.
+    /// If all are backlogged and packets are short, it is the round robin of `drr`.
     #[test]
     fn the_order_is_that_of_deficit_round_robin() {
         let mut table = Table::new(20);

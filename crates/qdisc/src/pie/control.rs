@@ -1,11 +1,11 @@
 //! PIE's control, written once, over any queue.
 //!
-//! It takes the decisions of Linux's `include/net/pie.h` and `sch_pie.c`: time in ticks of 64 ns,
-//! probabilities as fractions of 2^56, updates every `tupdate` that are made up for at the next call.
-//! Two things differ. A probability ends at 1 (RFC 8033, section 4.2); Linux's check for overflow
-//! is from when 1 was 2^64, and lets it go to 256. A mark starts the accumulated probability again,
-//! as a drop does; in Linux, a mark that came because it reached 8.5 leaves it there, and every
-//! packet after it is marked.
+//! Follows the decisions of Linux's `include/net/pie.h` and `sch_pie.c`: time in ticks of 64 ns,
+//! probabilities as fractions of 2^56, updates every `tupdate` that are made up for at the next
+//! call. Two things differ. A probability ends at 1 (RFC 8033, section 4.2); Linux's check for
+//! overflow is from when 1 was 2^64, and lets it rise to 256. A mark starts the accumulated
+//! probability again, as a drop does; in Linux, a mark that came because it reached 8.5 leaves it
+//! there, and every packet after it is marked.
 
 use crate::{Ecn, Packet};
 use units::random::Stream;
@@ -40,7 +40,7 @@ fn ticks_between(earlier: Instant, later: Instant) -> u64 {
     (later.as_nanos() >> TICK_SHIFT).saturating_sub(earlier.as_nanos() >> TICK_SHIFT)
 }
 
-/// What a [`Pie`] aims at. Shared by all flows of a discipline.
+/// Parameters of a [`Pie`]. Shared by all flows of a discipline.
 #[derive(Debug, Clone, Copy)]
 pub struct Config {
     /// Acceptable standing queue delay.
@@ -54,11 +54,11 @@ pub struct Config {
     /// Whether the delay is the backlog over a measured departure rate (RFC 8033, 5.1) instead of
     /// how long the last packet waited.
     pub dq_rate_estimator: bool,
-    /// Up to which probability, in percent, packets are marked where they allow it.
+    /// Up to this probability, in percent, packets are marked if they allow it.
     pub mark_up_to: Option<u32>,
 }
 
-/// What is to be done with an arriving packet.
+/// The decision about an arriving packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// Queue it.
@@ -75,10 +75,10 @@ pub struct Pie {
     probability: u64,
     /// Probability added up since the last drop: none below 0.85, certain at 8.5 (RFC 8033, 5.4).
     accumulated: u64,
-    /// The delay, and what it was at the last update, ticks.
+    /// The current delay, and that at the last update, ticks.
     delay: u64,
     old_delay: u64,
-    /// What is left of the burst allowance, ticks.
+    /// The rest of the burst allowance, ticks.
     burst: u64,
     /// When the last packet left, or when measuring the departure rate started.
     since: Option<Instant>,
@@ -108,7 +108,7 @@ impl Default for Pie {
 
 impl Pie {
     /// Makes up for updates until there were `fired` of them. While they were due, `backlog` bytes
-    /// waited. To be called before anything else in the queue changes.
+    /// waited. Must be called before any other change of the queue.
     #[inline]
     pub fn catch_up(&mut self, config: &Config, fired: u64, backlog: u64) {
         if self.updates < fired {
@@ -284,7 +284,7 @@ impl Pie {
     }
 }
 
-/// Ticks from `to` to `from`, below zero where `from` is less.
+/// Ticks from `to` to `from`, below zero if `from` is less.
 fn distance(from: u64, to: u64) -> i128 {
     i128::from(from) - i128::from(to)
 }

@@ -1,10 +1,10 @@
 //! `pie`: drop arrivals by a probability that a controller adapts to the delay.
 //!
-//! Principles: a proportional integral controller moves one probability, up while the delay is above
-//! its target or rising, down while below or falling; arrivals are dropped or marked with it, evenly
-//! spread; a burst after a quiet time passes (RFC 8033). What it costs is a random number at enqueue,
-//! and an update every 15 ms.
-//! Not for: keeping flows apart. All of them share one queue and its drops.
+//! Principles: a proportional integral controller moves one probability, up while the delay is
+//! above its target or rising, down while below or falling; arrivals are dropped or marked with it,
+//! evenly spread; a burst after a quiet time passes (RFC 8033). Its cost is a random number at
+//! enqueue, and an update every 15 ms. Not for: keeping flows apart. All of them share one queue
+//! and its drops.
 //!
 //! Linux's `net/sched/sch_pie.c`; the control itself is in [`control`], for every discipline that
 //! contains it. Linux's timer starts 500 ms after the queue was made (`pie_init`), long before its first
@@ -205,8 +205,8 @@ mod tests {
         delays
     }
 
-    /// A sixth has to go. The delay comes to its target, and nothing is dropped before the burst
-    /// allowance is used up, at 150 ms.
+    /// A sixth has to be dropped. The delay comes to its target, and nothing is dropped before the
+    /// burst allowance is used up, at 150 ms.
     #[test]
     fn the_probability_finds_what_has_to_go() {
         for estimator in ["no", "yes"] {
@@ -236,8 +236,8 @@ mod tests {
         assert_eq!(log.marked, []);
     }
 
-    /// To be asked all the time, or once after an hour, makes no difference to an empty queue, nor
-    /// to one that stands still for a second.
+    /// Polling all the time, or once after an hour, makes no difference to an empty queue, nor to
+    /// one that stands still for a second.
     #[test]
     fn missed_updates_are_made_up_for() {
         for drain in [true, false] {

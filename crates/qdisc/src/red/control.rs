@@ -1,8 +1,8 @@
 //! RED's arithmetic: the average, the thresholds, and when to act.
 //!
 //! The integers of Linux's `include/net/red.h`: the average is a fixed-point number with `wlog`
-//! binary places, probabilities are fractions of 2^32. What `tc` computes from a user's numbers
-//! (iproute2 `tc/tc_red.c`) is in [`Config::new`].
+//! binary places, probabilities are fractions of 2^32. The computation of `tc` from a user's
+//! numbers (iproute2 `tc/tc_red.c`) is in [`Config::new`].
 
 use super::RedParams;
 use units::random::Stream;
@@ -16,7 +16,7 @@ const MOST_PROBABILITY: u32 = 50 * ONE_PERCENT;
 /// Cells of the table of idle times (`RED_STAB_SIZE`).
 const CELLS: usize = 256;
 
-/// What RED aims at, in its own units.
+/// Parameters of RED, in its own units.
 #[derive(Debug, Clone)]
 pub struct Config {
     /// Bytes, shifted by `wlog`.
@@ -30,8 +30,8 @@ pub struct Config {
     /// `probability`, where the adaptive algorithm starts.
     probability: u32,
     gentle: bool,
-    /// Idle time in cells of `2^cell_log` microseconds, and what the average is shifted by after so
-    /// many of them.
+    /// Idle time in cells of `2^cell_log` microseconds, and the shift of the average after so many
+    /// of them.
     cell_log: u32,
     shifts: [u8; CELLS],
 }
@@ -75,8 +75,8 @@ impl Config {
     }
 
     /// The average after an idle time: as if so many small packets had met an empty queue. Linux
-    /// shifts by what `tc` computed as a natural logarithm, so that it decays by halves where the
-    /// exponential decays by e.
+    /// shifts by a natural logarithm that `tc` computed, so that the average decays by halves
+    /// instead of by e.
     fn decayed(&self, average: u64, idle: Duration) -> u64 {
         let longest = (CELLS as u64 - 1) << self.cell_log;
         let idle = idle.as_micros().min(longest);
@@ -111,10 +111,10 @@ fn weight_log(min: u64, burst: u32, avpkt: u64) -> Option<u32> {
     })
 }
 
-/// How the average decays while nothing waits (`tc_red_eval_idle_damping`), where a packet is `sent`
-/// in so long: the size of a cell, and the shift for each. Time is in microseconds, as the kernel
-/// reads the table; `tc` writes it in ticks of 64 ns, which makes the average of a Linux router decay
-/// 15.6 times slower than was meant.
+/// The decay of the average while the queue is empty (`tc_red_eval_idle_damping`), if sending a
+/// packet takes `sent`: the size of a cell, and the shift for each. Time is in microseconds, as the
+/// kernel reads the table; `tc` writes it in ticks of 64 ns, which makes the average of a Linux
+/// router decay 15.6 times slower than intended.
 fn idle_table(wlog: u32, sent: Duration) -> Option<(u32, [u8; CELLS])> {
     let weight = 1.0 / (1u64 << wlog) as f64;
     let per_us = -libm::log(1.0 - weight) / (sent.as_nanos() as f64 / 1e3);
@@ -128,7 +128,7 @@ fn idle_table(wlog: u32, sent: Duration) -> Option<(u32, [u8; CELLS])> {
     Some((cell_log, shifts))
 }
 
-/// What is to be done with an arriving packet.
+/// The decision about an arriving packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     /// Queue it.
@@ -144,11 +144,12 @@ pub enum Action {
 pub struct Red {
     /// Bytes, shifted by `wlog`.
     average: u64,
-    /// Since when nothing waits.
+    /// Since when the queue is empty.
     idle: Option<Instant>,
     /// Packets since the last early mark; none before the average reached the minimum.
     count: Option<u64>,
-    /// What `count` times the average above the minimum has to reach for the next mark, bytes.
+    /// The value that `count` times the average above the minimum has to reach for the next mark,
+    /// bytes.
     due: u64,
     /// The probability at the maximum; moved by the adaptive algorithm.
     probability: u32,
@@ -169,7 +170,7 @@ impl Red {
         }
     }
 
-    /// The link asked, and nothing waits.
+    /// The link asked, and the queue is empty.
     pub fn starts_idling(&mut self, now: Instant) {
         self.idle.get_or_insert(now);
     }
@@ -209,8 +210,8 @@ impl Red {
         Action::Early
     }
 
-    /// Bytes of average above the minimum; none where every packet is to be marked. The gentle
-    /// variant goes on to twice the maximum, where the probability is 1 (S. Floyd, "Recommendation on
+    /// Bytes of average above the minimum; none if every packet is to be marked. The gentle variant
+    /// continues up to twice the maximum, where the probability is 1 (S. Floyd, "Recommendation on
     /// using the gentle_ variant of RED", 2000).
     fn excess(&self, config: &Config) -> Option<u64> {
         if self.average < config.max {
@@ -231,9 +232,9 @@ impl Red {
         (random.bits() >> 32) / u64::from(self.slope)
     }
 
-    /// One step of the adaptive algorithm, at the time `at` (`red_adaptative_algo`; S. Floyd,
-    /// R. Gummadi, S. Shenker, "Adaptive RED", 2001): the probability goes up by a hundredth or a
-    /// quarter while the average is above its target, and down by a tenth while below.
+    /// One step of the adaptive algorithm, at the time `at` (`red_adaptative_algo`; S. Floyd, R.
+    /// Gummadi, S. Shenker, "Adaptive RED", 2001): the probability rises by a hundredth or a
+    /// quarter while the average is above its target, and falls by a tenth while below.
     pub fn adapt(&mut self, at: Instant, config: &Config) {
         let average = match self.idle {
             Some(since) => config.decayed(self.average, at.since(since)),
@@ -292,8 +293,8 @@ mod tests {
         assert_eq!(weight_log(32 * 1500, 31, 1500), None);
     }
 
-    /// 1500 B in 1200 us; a weight of 1/2 is ln 2 per packet, 31 times that are 53 668 us, and cells of
-    /// 2^7 us the first of which there are less than 512. Cell 13 is 0.961 and still linear, 14 is
+    /// 1500 B in 1200 us; a weight of 1/2 is ln 2 per packet, 31 times that are 53 668 us, and
+    /// cells of 2^7 us the first to make fewer than 512. Cell 13 is 0.961 and still linear, 14 is
     /// 1.035, 28 is 2.07. In the first cell, 50 us take 50/128 away.
     #[test]
     fn the_average_decays_by_the_table() {
@@ -313,8 +314,8 @@ mod tests {
     }
 
     /// 2 % of 2^32 is 85 899 345; a quarter more each time until 4 %, then a hundredth more; from
-    /// above 50 % it stays. Down, a tenth less each time, dropping what is below ten; from below 1 %
-    /// it stays.
+    /// above 50 % it stays. Down, a tenth less each time, dropping the part below ten; from below 1
+    /// % it stays.
     #[test]
     fn the_adaptive_algorithm_moves_the_probability() {
         let config = config(|_| ());
@@ -358,7 +359,7 @@ mod tests {
     }
 
     /// At the maximum, all of `max - min`, probability 0.02; at one and a half times, halfway from
-    /// there to 1; at twice, everything.
+    /// there to 1; at twice, all packets.
     #[test]
     fn the_gentle_variant_goes_on_to_twice_the_maximum() {
         let gentle = config(|params| params.gentle = true);

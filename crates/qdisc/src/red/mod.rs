@@ -1,20 +1,20 @@
 //! `red`: random early detection, dropping by chance as the average queue grows.
 //!
-//! Principles: average the queue's length over many packets, so that bursts pass; below a minimum do
-//! nothing, above a maximum mark or drop every arrival, in between by chance, the more the longer
-//! the average is, and spread evenly rather than in runs (S. Floyd and V. Jacobson, "Random Early
-//! Detection Gateways for Congestion Avoidance", 1993).
-//! Not for: links whose rate varies. The thresholds are bytes, and what delay these mean is the
-//! link's doing.
+//! Principles: average the queue's length over many packets, so that bursts pass; below a minimum
+//! do nothing, above a maximum mark or drop every arrival, in between by chance, the more the
+//! longer the average is, and spread evenly rather than in runs (S. Floyd and V. Jacobson, "Random
+//! Early Detection Gateways for Congestion Avoidance", 1993). Not for: links whose rate varies. The
+//! thresholds are bytes, and the resulting delay depends on the link.
 //!
-//! Decision by decision Linux's `net/sched/sch_red.c` and `include/net/red.h`, with parameters as
-//! `tc` names them. `tc` demands that someone chooses the thresholds; the defaults here are ns-3's
-//! (`red-queue-disc.cc`: 5 and 15 packets, weight 0.002, maximal probability 1/50), which comparisons
-//! with RED "by default" mean. `burst` is what makes `tc` come to a weight of 2^-9. ns-3 differs from
-//! Linux beyond the maximum: it is `gentle` there, which is a parameter here and off as in Linux.
+//! Follows Linux's `net/sched/sch_red.c` and `include/net/red.h` decision by decision, with
+//! parameters as `tc` names them. `tc` requires the user to choose the thresholds; the defaults
+//! here are ns-3's (`red-queue-disc.cc`: 5 and 15 packets, weight 0.002, maximal probability 1/50),
+//! which comparisons with RED "by default" mean. `burst` makes `tc` compute a weight of 2^-9. ns-3
+//! differs from Linux beyond the maximum: it is `gentle` there, which is a parameter here and off
+//! as in Linux.
 //!
-//! Differences to Linux: a change of parameters keeps the packets that have room (Linux replaces the
-//! queue), and the idle time is read in the unit that was meant, see `control`.
+//! Differences to Linux: a change of parameters keeps the packets that have room (Linux replaces
+//! the queue), and the idle time is read in the intended unit, see `control`.
 
 mod control;
 
@@ -131,9 +131,9 @@ impl<P> RedQdisc<P> {
         })
     }
 
-    /// Makes up for the adaptive algorithm's updates that are due. Meanwhile nothing arrived, so
-    /// that the average at most fell: the probability went up, stayed, and then went down. After a
-    /// long time, the first and the last updates come to the same as all of them.
+    /// Makes up for the adaptive algorithm's updates that are due. Meanwhile no packets arrived, so
+    /// that the average at most fell: the probability rose, stayed, and then fell. After a long
+    /// time, the first and the last updates come to the same as all of them.
     fn adapt(&mut self, now: Instant) {
         if !self.params.adaptive {
             return;
@@ -147,8 +147,8 @@ impl<P> RedQdisc<P> {
         self.adapted = fired;
     }
 
-    /// What becomes of a packet with which `action` is to be taken: whether it is to be marked, or
-    /// none if it is to be dropped.
+    /// The fate of a packet under `action`: whether it is to be marked, or none if it is to be
+    /// dropped.
     fn fate(&self, action: Action, packet: &Packet<P>) -> Option<bool> {
         let params = &self.params;
         let drop = match action {
@@ -202,7 +202,7 @@ impl<P: Send> Qdisc<P> for RedQdisc<P> {
         self.backlog
     }
 
-    /// The average starts again from nothing, as in Linux, whatever changes.
+    /// The average starts again from zero, as in Linux, on any change.
     fn change(
         &mut self,
         now: Instant,
@@ -253,7 +253,7 @@ mod tests {
 
     /// Packets 1 to 6 at once; the average in halves of a byte, before each:
     ///
-    /// - 1: 0, nothing waits.
+    /// - 1: 0, the queue is empty.
     /// - 2: 0 + 1500 = 1500, 750 B. 3: 1500 - 750 + 3000 = 3750, 1875 B: above the minimum for the
     ///   first time, which passes.
     /// - 4: 3750 - 1875 + 4500 = 6375, 3187 B: above the maximum. 5: 6375 - 3187 + 4500 = 7688.
@@ -278,7 +278,7 @@ mod tests {
         assert_eq!((log.dropped.len(), log.marked.len()), (3, 0));
     }
 
-    /// What becomes of packets 4 and 5 of the trace above, one after the other.
+    /// The fate of packets 4 and 5 of the trace above, one after the other.
     #[test]
     fn above_the_maximum_ecn_harddrop_and_nodrop_decide() {
         for (set, ecn, dropped, marked) in [

@@ -1,4 +1,4 @@
-//! Packet traces by hand, and settings of what is inside.
+//! Packet traces by hand, and settings of the disciplines inside.
 
 use super::*;
 use crate::testing::{Log, letters, ms, numbers, of_flow, of_letter, put, settings, take};
@@ -86,9 +86,9 @@ fn a_flow_grows_young_by_silence_alone() {
     assert_eq!(take(&mut *queue, ms(900_000), 9), "CBBB");
 }
 
-/// CoDel acts on the level that stands, as the traces of `codel` have it: 600 packets of an old flow
-/// at 0, one leaves in each millisecond. What it drops waits no longer: when all has left, a silence
-/// makes the flow young.
+/// CoDel acts on the level that stands, as the traces of `codel` have it: 600 packets of an old
+/// flow at 0, one leaves in each millisecond. Dropped packets no longer wait: when all has left, a
+/// silence makes the flow young.
 #[test]
 fn a_base_that_drops_is_followed() {
     let mut log: Log<u64> = Log::by(|now, _| now.as_nanos() / 1_000_000);
@@ -128,8 +128,9 @@ fn moves_and_marks_are_told() {
     assert_eq!((marks, log.marked.len()), (vec![4, 2], 6));
 }
 
-/// Classes and statistics of what is two levels deep. Confucius' first class is that of new flows;
-/// with a threshold of 2000 inside and 4000 outside, A's third packet is old inside and young outside.
+/// Classes and statistics of disciplines two levels deep. Confucius' first class is that of new
+/// flows; with a threshold of 2000 inside and 4000 outside, A's third packet is old inside and
+/// young outside.
 #[test]
 fn names_are_combined() {
     let queue = built("2lps(confucius,targets=10/50)");
@@ -200,7 +201,7 @@ fn settings_of_children_are_read_and_refused() {
     }
 }
 
-/// A setting of a child is none of the composite's; and then nothing has changed.
+/// A setting of a child is not one of the composite's; parameters are then unchanged.
 #[test]
 fn a_change_is_of_the_composite_alone() {
     let mut queue = built("2lps(codel)");

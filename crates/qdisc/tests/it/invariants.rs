@@ -1,7 +1,7 @@
-//! What every discipline promises, checked with random traffic on every entry of the registry.
+//! Guarantees of every discipline, checked with random traffic on every entry of the registry.
 //!
-//! A [`Witness`] stands beside the discipline and knows which packets ought to be inside. After each
-//! step it compares.
+//! A [`Witness`] runs in parallel with the discipline and knows which packets ought to be inside.
+//! After each step it compares.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -17,7 +17,7 @@ use units::{Bytes, Duration, Instant, Refusal};
 type Numbered = Packet<usize>;
 type Boxed = Box<dyn Qdisc<usize>>;
 
-/// Something that happens to a discipline.
+/// An event of a discipline.
 #[derive(Debug, Clone)]
 enum Step {
     /// Packets of a flow arrive at once.
@@ -33,7 +33,7 @@ enum Step {
     Flock { flows: u32, len: u32 },
     /// The link asks for packets, so long apart.
     Send { packets: u32, every: u64 },
-    /// Nothing for so many nanoseconds.
+    /// A pause of so many nanoseconds.
     Idle(u64),
     /// A parameter changes: which one, and to which of its values.
     Change { param: usize, value: usize },
@@ -77,7 +77,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What is being done to the discipline, since not everything may happen at any time.
+/// The kind of call to the discipline, since not everything may happen at any time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Call {
     Enqueue,
@@ -93,15 +93,15 @@ struct Known {
     marked: bool,
 }
 
-/// Knows every packet; told of drops and marks as they happen.
+/// Tracks every packet; receives drops and marks as they happen.
 struct Witness {
     known: Vec<Known>,
     inside: Backlog,
     call: Call,
     now: Instant,
     order: Order,
-    /// For each label, ECN field or code point, where order is promised only among those, and each flow: the
-    /// number of the packet that left last.
+    /// For each label, ECN field or code point, if order is promised only among those, and each
+    /// flow: the number of the packet that left last.
     left: [Vec<Option<usize>>; 64],
     dropped: u32,
     classes: usize,
@@ -157,7 +157,7 @@ impl Witness {
         packet
     }
 
-    /// The packet comes out, by way of the link or dropped: once, and as it went in.
+    /// The packet comes out, by way of the link or dropped: once, and unchanged.
     fn comes_out(&mut self, packet: &Numbered) {
         let known = &mut self.known[packet.payload];
         assert!(known.inside, "a packet came out twice");
@@ -226,7 +226,7 @@ impl Observer<usize> for Witness {
     }
 }
 
-/// Values to set a parameter to: its default, its limits, something in between, and nonsense.
+/// Values to set a parameter to: its default, its limits, values in between, and nonsense.
 fn value(spec: &Spec, choice: usize) -> &'static str {
     let (min, max) = spec.range.unwrap_or((spec.default, spec.default));
     match (choice, spec.kind) {
@@ -312,7 +312,7 @@ impl Bench<'_> {
         self.check();
     }
 
-    /// The link asks once. Where nothing comes although packets wait, the discipline says when.
+    /// The link asks once. If no packet comes although packets wait, the discipline gives a time.
     fn send(&mut self) -> bool {
         self.witness.call = Call::Dequeue;
         let now = self.witness.now;
@@ -348,7 +348,7 @@ impl Bench<'_> {
             assert_eq!(self.witness.dropped, drops);
         }
         self.witness.classes = self.qdisc.classes().len();
-        // Whatever is shown can be set again, and then nothing changes.
+        // Every value that is shown can be set again, without any effect.
         let shown: Vec<_> = self
             .qdisc
             .params()
@@ -387,7 +387,8 @@ impl Bench<'_> {
         }
     }
 
-    /// Lets everything out; each time that nothing comes, it is as late as the discipline says.
+    /// Lets all packets out; each time that none comes, waits until the time given by the
+    /// discipline.
     fn drain(&mut self) {
         while !self.qdisc.backlog().is_empty() {
             if !self.send()
@@ -400,7 +401,7 @@ impl Bench<'_> {
     }
 }
 
-/// Something to be tested: an entry of the registry, and what is put into it.
+/// A candidate for testing: an entry of the registry, and its children.
 struct Candidate {
     entry: Discipline<usize>,
     choice: Choice,
@@ -416,12 +417,12 @@ impl Candidate {
     }
 }
 
-/// Every discipline; those that contain others with what they contain by default, and with two more.
+/// Every discipline; those that contain others with their default children, and with two more.
 fn candidates() -> Vec<Candidate> {
     let mut candidates = Vec::new();
     for entry in Registry::builtin().iter() {
         let plain = Choice::plain(entry.name);
-        // What works on CAKE's tins contains nothing else.
+        // A discipline on CAKE's tins has no other children.
         let tins = entry.children.first().map(|slot| slot.default) == Some("cake");
         let others = match tins {
             true => ["cake,diffserv=diffserv4", "cake,diffserv=precedence"],
@@ -508,8 +509,8 @@ fn unknown_parameters_are_refused() {
     }
 }
 
-/// The declared default of a parameter can be set, is what a new discipline has, and is within the
-/// declared range.
+/// The declared default of a parameter can be set, is the value in a new discipline, and is within
+/// the declared range.
 #[test]
 fn declared_defaults_are_what_is_used() {
     for candidate in &candidates() {
@@ -536,7 +537,7 @@ fn declared_ranges_are_accepted() {
             for end in spec.range.map_or(vec![], |(min, max)| vec![min, max]) {
                 let result = candidate.build(&setting(spec, end), &Env::default());
                 if let Err(error) = result {
-                    // Only because it does not go with another parameter's default.
+                    // Only because it is incompatible with another parameter's default.
                     assert!(!error.message.contains("is outside"), "{error}");
                 }
             }
@@ -557,7 +558,7 @@ fn names_are_unique_and_described() {
     assert_eq!(names.len(), count);
 }
 
-/// Where time has run out, nothing overflows and nothing is lost.
+/// At the end of time, nothing overflows and nothing is lost.
 #[test]
 fn the_end_of_time() {
     for candidate in &candidates() {

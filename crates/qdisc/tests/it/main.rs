@@ -1,4 +1,4 @@
-//! Every discipline under random traffic, and those that a kernel has beside its C.
+//! Every discipline under random traffic, and those that also exist as C in the kernel.
 
 mod invariants;
 mod kernel_c;

@@ -1,4 +1,4 @@
-//! Axes: where a value has its place, and the ticks beside it.
+//! Axes: the place of a value, and the ticks.
 
 use super::svg::short;
 
@@ -8,7 +8,7 @@ pub type Ends = (f64, f64);
 /// A labelled axis from one value to another.
 #[derive(Debug, Clone)]
 pub struct Axis {
-    /// What is measured, with its unit.
+    /// The quantity, with its unit.
     pub label: String,
     from: f64,
     to: f64,
@@ -26,9 +26,9 @@ pub const ABOVE_ROW: f64 = 0.65;
 const FLATTENED: f64 = 20.0;
 /// How many times the largest value intervals may reach before an axis leaves out their ends.
 const REACH: f64 = 3.0;
-/// A logarithmic axis does not go further down than this; what is below is drawn at its end.
+/// A logarithmic axis does not go further down than this; smaller values are drawn at its end.
 const DEEPEST: f64 = 1e5;
-/// Values for which ticks can be told apart; what is beyond them is drawn at the edge.
+/// Values for which ticks can be told apart; values beyond them are drawn at the edge.
 const RANGE: (f64, f64) = (1e-6, 1e12);
 
 impl Axis {
@@ -92,7 +92,8 @@ impl Axis {
         }
     }
 
-    /// An ordinate of rows, the first one on top; their names stand in the plot, above what is in them.
+    /// An ordinate of rows, the first one on top; their names stand in the plot, above their
+    /// contents.
     pub fn rows(names: &[String]) -> Axis {
         Axis {
             label: String::new(),
@@ -104,8 +105,8 @@ impl Axis {
         }
     }
 
-    /// For values of which the smallest positive one is `least` and the largest is `most`:
-    /// logarithmic if they are far apart, from zero if not.
+    /// For values whose smallest positive one is `least` and whose largest is `most`: logarithmic
+    /// if they are far apart, from zero if not.
     pub fn fitting(label: &str, least: f64, most: f64, ticks: usize) -> Axis {
         let least = least.max(bounded(most) / DEEPEST).max(RANGE.0);
         if bounded(most).max(RANGE.0) / least < LOG_RATIO {
@@ -186,7 +187,7 @@ impl Axis {
     /// Whether a value has a place between the ends.
     pub fn holds(&self, value: f64) -> bool {
         let (low, high) = (self.from.min(self.to), self.from.max(self.to));
-        // What was rounded to an end lies on it.
+        // A value that was rounded to an end lies on it.
         let near = (high - low) * 1e-9;
         (low - near..=high + near).contains(&value)
     }
@@ -224,8 +225,8 @@ impl Axis {
     }
 }
 
-/// Whether all values are positive, and the largest is so far above their median that the others could
-/// not be told apart beside it.
+/// Whether all values are positive, and the largest is so far above their median that the others
+/// could not be told apart next to it.
 pub fn flattened(values: &[f64]) -> bool {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -332,7 +333,7 @@ mod tests {
         assert!(axis.holds(-2.5) && axis.holds(9.0), "{:?}", axis.ends());
         let axis = Axis::of_cases("s", &[(2.2, Some((2.1, 2.9)))], false, 6);
         assert!(axis.holds(2.1) && !axis.holds(0.0), "{:?}", axis.ends());
-        // One that no other value could be seen beside leaves the axis.
+        // A value so large that no other could be seen next to it leaves the axis.
         let axis = Axis::of_cases("s", &[(1.0, Some((0.0, 900.0))), (3.0, None)], true, 6);
         assert_eq!(axis.ends(), (0.0, 10.0));
         let none = Axis::of_cases("s", &[], false, 6);

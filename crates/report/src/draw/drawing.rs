@@ -12,24 +12,24 @@ use std::io;
 
 /// Variables of the style sheet: colours of light ground and dark.
 pub const GROUND: &str = include_str!("ground.css");
-/// Rules for what is in a drawing.
+/// Style rules of drawings.
 pub const STYLE: &str = include_str!("plot.css");
 
-/// Rows of a table under a drawing; what is longer is read in files.
+/// Rows of a table under a drawing; longer ones are read in files.
 const MOST_ROWS: usize = 200;
 
 /// A complete drawing.
 #[derive(Debug, Clone)]
 pub struct Drawing {
-    /// What it shows.
+    /// Its title.
     pub title: String,
     /// The abscissa.
     pub x: Axis,
     /// The ordinate.
     pub y: Axis,
-    /// What has a name in it.
+    /// Keys of the named items.
     pub keys: Vec<Key>,
-    /// What is drawn.
+    /// The values drawn.
     pub values: Vec<Value>,
     /// Whether some marker is hollow: nothing is known of how sure its value is.
     pub hollow: bool,
@@ -37,7 +37,7 @@ pub struct Drawing {
     pub cut: bool,
     /// Its width and height in pixels.
     pub size: (f64, f64),
-    /// What is in it.
+    /// Its contents.
     pub content: Markup,
 }
 
@@ -55,7 +55,7 @@ impl Drawing {
         }
     }
 
-    /// What is on its axes, for those who cannot see them.
+    /// The axes in words, for those who cannot see them.
     fn about(&self) -> String {
         let of = |name: &str, axis: &Axis| match (axis.names(), axis.ends()) {
             ([], (from, to)) if !axis.label.is_empty() => {
@@ -71,7 +71,7 @@ impl Drawing {
         format!("{x}{y}{values}")
     }
 
-    /// What is to be said of its marks.
+    /// Remarks on its marks.
     pub fn remarks(&self) -> &'static str {
         match (self.hollow, self.cut) {
             (true, true) => {
@@ -153,7 +153,7 @@ impl Drawing {
         (legend, below)
     }
 
-    /// What is drawn as CSV.
+    /// The values drawn, as CSV.
     ///
     /// # Errors
     /// None in practice: everything can be written.

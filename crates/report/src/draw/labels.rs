@@ -7,7 +7,7 @@ const RISE: f64 = 10.0;
 const FALL: f64 = 3.0;
 /// Half of a marker's size, with some air.
 const MARKER: f64 = 7.0;
-/// Rings on which a label is looked for where none of the places beside its marker is free.
+/// Rings on which a label is looked for if none of the places next to its marker is free.
 const RINGS: std::ops::Range<u32> = 2..24;
 const RING: f64 = 14.0;
 const DIRECTIONS: u32 = 16;
@@ -15,13 +15,13 @@ const DIRECTIONS: u32 = 16;
 /// A rectangle of pixels: left, top, right, bottom.
 pub type Area = (f64, f64, f64, f64);
 
-/// What has its place already.
+/// The items that have a place already.
 #[derive(Debug, Default)]
 pub struct Labels {
-    /// What labels must not cover: markers, and other texts.
+    /// Areas that labels must not cover: markers, and other texts.
     markers: Vec<Area>,
     texts: Vec<Area>,
-    /// What they should not cover if they can help it: intervals, and leaders of other labels.
+    /// Areas that they should not cover if possible: intervals, and leaders of other labels.
     crossed: Vec<Area>,
 }
 
@@ -30,7 +30,7 @@ pub struct Labels {
 pub struct Place {
     /// Where its base line starts.
     pub start: (f64, f64),
-    /// A line from the marker to it, where it is not beside its marker.
+    /// A line from the marker to it, if it is not next to its marker.
     pub leader: Option<[(f64, f64); 2]>,
 }
 
@@ -54,8 +54,8 @@ impl Labels {
         self.texts.push(area(start, characters));
     }
 
-    /// Finds a place within `bounds` for a label of the marker at `at`: beside it, or else at the end
-    /// of a line from it. None if there is none. To be called when all markers stand.
+    /// Finds a place within `bounds` for a label of the marker at `at`: next to it, or else at the
+    /// end of a line from it. None if there is none. To be called when all markers stand.
     pub fn place(&mut self, at: (f64, f64), characters: usize, bounds: Area) -> Option<Place> {
         let beside = beside(at, characters);
         let around: Vec<Place> = RINGS
@@ -94,7 +94,7 @@ impl Labels {
     }
 }
 
-/// What a text covers.
+/// The area that a text covers.
 fn area((x, y): (f64, f64), characters: usize) -> Area {
     (x, y - RISE, x + characters as f64 * CHARACTER, y + FALL)
 }

@@ -6,8 +6,7 @@ use maud::{Markup, html};
 /// How many shapes there are.
 pub const SHAPES: usize = 8;
 
-/// A marker, hollow where nothing is known of how sure its value is. A pointer over it shows what it
-/// is `about`.
+/// A marker, hollow if the uncertainty of its value is unknown. A pointer over it shows `about`.
 pub fn marker(shape: usize, (x, y): (f64, f64), filled: bool, about: &str) -> Markup {
     let title = html! { @if !about.is_empty() { title { (about) } } };
     let class = if filled { "marker" } else { "marker hollow" };

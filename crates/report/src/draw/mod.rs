@@ -1,4 +1,4 @@
-//! Drawing: axes, curves, bars and boxes as SVG, without a notion of what is drawn.
+//! Drawing: axes, curves, bars and boxes as SVG, without a notion of the data drawn.
 
 pub mod axis;
 mod drawing;

@@ -1,4 +1,4 @@
-//! A plot: two axes and what is drawn between them.
+//! A plot: two axes and the items drawn between them.
 //!
 //! Colours, dashes and fonts are the style sheet's: marks carry classes only, so that a plot
 //! follows the reader's light or dark scheme. What is drawn is kept as numbers as well.
@@ -42,7 +42,7 @@ pub struct Plot {
     labels: Labels,
     keys: Vec<Key>,
     values: Vec<Value>,
-    /// What is being drawn.
+    /// The series being drawn.
     series: String,
     hollow: bool,
     cut: bool,
@@ -256,7 +256,7 @@ impl Plot {
         self.labels.text((start, at - 4.0), long);
     }
 
-    /// A dashed line upright at `x`, with a text beside its foot, where distributions leave room.
+    /// A dashed line upright at `x`, with a text next to its foot, where distributions leave room.
     pub fn upright(&mut self, x: f64, text: &str) {
         let at = self.px(x);
         let mut path = Path::default();
@@ -372,8 +372,8 @@ impl Plot {
         }
     }
 
-    /// A text beside a marker, or at the end of a line from it, where it covers nothing; nowhere if
-    /// there is no such place. To be called when all markers stand.
+    /// A text next to a marker, or at the end of a line from it, where it covers nothing; nowhere
+    /// if there is no such place. To be called when all markers stand.
     pub fn label(&mut self, at: (f64, f64), text: &str) {
         let bounds = (
             self.left,
@@ -397,7 +397,7 @@ impl Plot {
         });
     }
 
-    /// The complete plot; `title` says what it shows.
+    /// The complete plot, with its `title`.
     pub fn finish(self, title: &str) -> Drawing {
         let (right, floor) = (self.width - RIGHT, self.height - BELOW);
         let across = |y: f64| {

@@ -6,7 +6,7 @@ const WHISKER: f64 = 1.5;
 /// Of fewer values there are no quartiles to speak of.
 pub const LEAST: usize = 5;
 
-/// What a box shows: the ends of its whiskers, quartiles, and the median.
+/// The figures of a box: the ends of its whiskers, quartiles, and the median.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spread {
     /// The smallest value that is not far below the others.

@@ -1,4 +1,4 @@
-//! Fewer points where there are more than can be seen, keeping what stands out.
+//! Reduces points where there are more than can be seen, keeping extremes.
 
 /// A point of a line: its time or other abscissa, and its value; `None` interrupts the line.
 pub type Point = (f64, Option<f64>);

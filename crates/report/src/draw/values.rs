@@ -1,4 +1,4 @@
-//! What is drawn, as numbers: for the table under a plot, and for other programs.
+//! The drawn data as numbers: for the table under a plot, and for other programs.
 
 use super::axis::{Axis, Ends};
 
@@ -53,11 +53,11 @@ impl Mark {
 /// A value that is drawn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Value {
-    /// What it is of.
+    /// Its series.
     pub series: String,
     /// How it is drawn.
     pub mark: Mark,
-    /// What of the series it is, where there is more than one such thing.
+    /// The part of the series, if there are several.
     pub part: String,
     /// Its place across, and the ends of its interval there.
     pub x: Option<f64>,
@@ -97,8 +97,8 @@ pub fn row(value: &Value, x: &Axis, y: &Axis) -> [String; 9] {
     ]
 }
 
-/// What there is to read of a plot in place of seeing it: its markers one by one, boxes by their five
-/// numbers, bars by their number and sum, and of lines where they lie.
+/// The text version of a plot: its markers one by one, boxes by their five numbers, bars by their
+/// number and sum, and lines by their range.
 pub fn digest(values: &[Value], x: &Axis, y: &Axis) -> Table {
     let Some(first) = values.first() else {
         return (Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! What bounds the report: notes, what was run, and what the words mean.
+//! The limits of the report: notes, the runs, and the meaning of words.
 
 use super::frame::section as wrap;
 use super::report::Report;
@@ -24,7 +24,7 @@ pub fn section(report: &Report<'_>) -> Markup {
     }
 }
 
-/// Each thing that notes say, once, with what it is about.
+/// Each remark of the notes, once, with its subjects.
 fn notes(report: &Report<'_>) -> Markup {
     let mut said: BTreeMap<&str, Vec<(&str, &Note)>> = BTreeMap::new();
     for result in report.document.results {
@@ -43,7 +43,7 @@ fn notes(report: &Report<'_>) -> Markup {
     }
 }
 
-/// What a note is about: the first fields, and how many more.
+/// The subjects of a note: the first fields, and how many more.
 fn fields(of: &[(&str, &Note)]) -> Markup {
     let mut fields: Vec<String> = Vec::new();
     let mut more = BTreeSet::new();
@@ -155,7 +155,7 @@ const WORDS: [(&str, &str); 3] = [
     ),
 ];
 
-/// What the columns and some other words mean.
+/// The meaning of the columns and some other words.
 fn words(report: &Report<'_>) -> Markup {
     let threshold = format!("{:.0}", report.subject.threshold_ms);
     let columns = columns(&report.summaries, report.metrics);

@@ -1,4 +1,4 @@
-//! What bounds a call's delay: what it went on sending while it got less.
+//! The bound on a call's delay: the bytes that it went on sending while it got less.
 
 use super::flows::offered_and_served;
 use super::report::Report;
@@ -9,8 +9,8 @@ use measure::Series;
 const BEFORE_S: f64 = 1.0;
 
 /// A sentence about the worst frame of the measured time: in the time before it, beginning where
-/// the call got least compared with what it sent, how much it sent, how much it got, and what
-/// therefore waited. None where the call sent no more than it got.
+/// the call got least compared with its sending, how much it sent, how much it got, and the
+/// resulting queue. None if the call sent no more than it got.
 pub fn sentence(report: &Report<'_>, series: &Series) -> Option<String> {
     let frames = series
         .frames

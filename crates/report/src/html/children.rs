@@ -1,4 +1,4 @@
-//! What the children of composite disciplines did.
+//! The counters of composite disciplines' children.
 
 use super::frame::section as wrap;
 use super::report::Report;

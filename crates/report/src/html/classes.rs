@@ -51,7 +51,7 @@ fn queue(series: &Series) -> Option<usize> {
     (0..series.classes.len()).find(|queue| !series.classes[*queue].is_empty() && moved(queue))
 }
 
-/// What the class `number` looks like: colours darker, or lighter, than those of disciplines, and bars
+/// The look of the class `number`: colours darker, or lighter, than those of disciplines, and bars
 /// that are broken in ways that tell them apart without colour.
 fn look(number: usize) -> String {
     format!("c{} h{}", HUES + number % HUES, number % HATCHES)

@@ -13,8 +13,8 @@ pub fn section(report: &Report<'_>) -> Markup {
     wrap("comparison", "Comparison", &content)
 }
 
-/// A line for each discipline, with its tick; behind figures of which less is
-/// better a bar, its share of the largest.
+/// A line for each discipline, with its tick; behind figures for which less is better a bar, its
+/// share of the largest.
 fn table(report: &Report<'_>) -> Markup {
     let columns = columns(&report.summaries, report.metrics);
     let columns: Vec<(&Metric, Column, f64)> = columns
@@ -82,7 +82,7 @@ fn cell(metric: &Metric, column: Column, summary: &Summary, largest: f64) -> Mar
     }
 }
 
-/// How much was run, and what the plots over time show of it.
+/// The number of runs, and which of them the plots over time show.
 fn extent(report: &Report<'_>) -> String {
     let runs = report.runs();
     let mut text = match runs {

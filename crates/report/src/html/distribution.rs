@@ -8,7 +8,7 @@ use maud::{Markup, html};
 /// A discipline, its values, and how many there would be if none were missing.
 pub type Values = (usize, Vec<f64>, usize);
 
-/// Figures beside one another under one legend; nothing if there are none.
+/// Figures side by side under one legend; nothing if there are none.
 pub fn side_by_side(report: &Report<'_>, figures: &[Markup]) -> Markup {
     html! {
         @if !figures.is_empty() {

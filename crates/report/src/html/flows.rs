@@ -1,4 +1,4 @@
-//! What each flow gets of the first link over time.
+//! The rate of each flow on the first link over time.
 
 use super::frame::section as wrap;
 use super::report::{CARD, Report};
@@ -30,7 +30,7 @@ pub fn section(report: &Report<'_>) -> Markup {
         return html! {};
     }
     let capacity = &report.subject.capacity;
-    // A trace may rise far above what is ever used; it is then cut.
+    // A trace may rise far above the rates in use; it is then cut.
     let ceiling = capacity.iter().map(|step| step.1).fold(0.0, f64::max);
     let y = Axis::from_zero("Mbit/s", top.max(ceiling.min(top * 1.5)), 5);
     let cards = report.cards("grid", "flows", |card| {
@@ -90,12 +90,12 @@ impl Layer {
 /// Dashes of the edges of layers (`plot.css`).
 const DASHES: usize = 4;
 
-/// What a layer looks like: its colour, and an upper edge that tells it apart without.
+/// The look of a layer: its colour, and an upper edge that tells it apart without.
 fn look(group: &Group) -> String {
     format!("f{} s{} stacked", group.colour, group.colour % DASHES)
 }
 
-/// What the link can carry, in a plot.
+/// The key of the link's capacity in a plot.
 fn link() -> Key {
     Key {
         name: "link".to_owned(),
@@ -147,8 +147,7 @@ pub fn mbps(series: &Series, flows: &[usize], from: usize, to: usize) -> f64 {
     bytes as f64 * 8e-6 / (to.saturating_sub(from).max(1) as f64 * series.bin_s)
 }
 
-/// What these flows sent into the first queue and what left it for them, from one bin to another,
-/// in bytes.
+/// The bytes of these flows that entered the first queue and that left it, from one bin to another.
 pub fn offered_and_served(series: &Series, flows: &[usize], bins: Range<usize>) -> (u64, u64) {
     let sum = |lists: &[Vec<u64>]| -> u64 {
         let lists = flows.iter().filter_map(|flow| lists.get(*flow));

@@ -1,11 +1,11 @@
-//! What is around the content: the page, and the sections in it.
+//! The frame of the content: the page, and the sections in it.
 
 use crate::draw::{GROUND, STYLE as PLOTS, palette};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 const STYLE: &str = include_str!("style.css");
 
-/// The style sheet of all pages: colours for light ground and dark, plots, and what is around them.
+/// The style sheet of all pages: colours for light ground and dark, plots, and their surroundings.
 fn common() -> String {
     let (light, dark) = (palette::rules(false), palette::rules(true));
     format!(
@@ -13,7 +13,7 @@ fn common() -> String {
     )
 }
 
-/// A whole page around `content`, with `style` beside the common one.
+/// A whole page around `content`, with `style` in addition to the common one.
 pub fn framed(title: &str, style: &str, content: &Markup) -> String {
     let policy = "default-src 'none'; style-src 'unsafe-inline'";
     let page = html! {

@@ -13,7 +13,7 @@ use measure::Series;
 
 /// Calls that are drawn, each in plots of its own.
 const MOST_CALLS: usize = 4;
-/// What is shown before and after the moment that is looked at more closely.
+/// The time shown before and after the moment of the close-up.
 const BEFORE_S: f64 = 1.0;
 const AFTER_S: f64 = 5.0;
 /// Height of a discipline's row among the stalls.

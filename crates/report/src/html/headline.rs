@@ -137,7 +137,7 @@ fn sentence(report: &Report<'_>, n: usize) -> Markup {
     }
 }
 
-/// What came of it for calls, pages and transfers.
+/// The outcome for calls, pages and transfers.
 fn outcome(report: &Report<'_>, summary: &Summary) -> Vec<String> {
     let value = |metric: &Metric| summary.get(metric).map(|estimate| estimate.value);
     let mut parts = Vec::new();
@@ -160,7 +160,7 @@ fn outcome(report: &Report<'_>, summary: &Summary) -> Vec<String> {
     parts
 }
 
-/// What its queue did to bring that about.
+/// The actions of its queue that caused the outcome.
 fn why(report: &Report<'_>, n: usize) -> String {
     let value = |metric: &Metric| report.summaries[n].get(metric).map(|of| of.value);
     let mut why = String::new();

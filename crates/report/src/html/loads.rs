@@ -56,7 +56,8 @@ pub fn section(report: &Report<'_>) -> Markup {
     wrap("loads", "Page loads and transfers", &content)
 }
 
-/// What `of` finds in each discipline's runs; `None` for a value that should be there, but is not.
+/// The values that `of` finds in each discipline's runs; `None` for a value that should be there,
+/// but is not.
 fn values(report: &Report<'_>, of: impl Fn(&RunResult) -> Vec<Option<f64>>) -> Vec<Values> {
     let results = report.document.results;
     (0..report.summaries.len())

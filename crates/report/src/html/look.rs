@@ -1,4 +1,4 @@
-//! What a discipline looks like: colour, dash and marker, the same in every plot of every page.
+//! The look of a discipline: colour, dash and marker, the same in every plot of every page.
 
 use crate::draw::marker::marker;
 use crate::draw::palette::{HUES, SHADES};
@@ -33,15 +33,15 @@ const KNOWN: [(&str, Look); 18] = [
     ("fifo", Look::new(6, 2)),
 ];
 
-/// What something looks like.
+/// The look of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Look {
     hue: usize,
     variety: usize,
 }
 
-/// What `names`, all different, look like on a page that has them all: the built-in disciplines as
-/// everywhere, one with settings in the next free shade and dash of its hue, and anything else in the
+/// The looks of `names`, all different, on a page that has them all: the built-in disciplines as
+/// everywhere, one with settings in the next free shade and dash of its hue, and any other in the
 /// next free hue.
 pub fn looks(names: &[&str]) -> Vec<Look> {
     let mut looks: Vec<Option<Look>> = names.iter().map(|name| known(name)).collect();
@@ -83,7 +83,7 @@ impl Look {
         Look { hue, variety }
     }
 
-    /// Classes that give what is drawn its colour and dash.
+    /// Classes that give a drawn item its colour and dash.
     pub fn classes(self) -> String {
         let colour = self.hue + self.variety % SHADES * HUES;
         format!("c{colour} s{}", (self.hue + self.variety) % DASHES)
@@ -129,7 +129,7 @@ mod tests {
         assert_eq!(among[0].hue, among[3].hue);
         assert_ne!(among[0].shape() % SHAPES, among[3].shape() % SHAPES);
         assert_eq!(among[0].classes(), "c16 s2");
-        // What is not known has a hue that nothing else has here.
+        // An unknown discipline has a hue that no other has here.
         assert_eq!(among[1].hue, 1);
     }
 

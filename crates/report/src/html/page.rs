@@ -17,7 +17,7 @@ use scenario::Scenario;
 pub struct Pages {
     /// The page, as HTML.
     pub html: String,
-    /// What is drawn on it, each with the name of its file.
+    /// The drawings on it, each with the name of its file.
     pub drawings: Vec<(String, Drawing)>,
 }
 

@@ -1,4 +1,4 @@
-//! What the sections are made from.
+//! The data from which the sections are made.
 
 use super::look::{Look, looks};
 use super::subject::Subject;
@@ -21,19 +21,19 @@ const MOST_DRAWN: usize = 16;
 pub struct Report<'a> {
     pub subject: Subject<'a>,
     pub document: &'a Document<'a>,
-    /// What has a column.
+    /// The metrics with a column.
     pub metrics: &'a Registry,
     /// A line for each discipline, in the order of their first result.
     pub summaries: Vec<Summary>,
-    /// What is drawn over time: the number of the discipline, a result of it, and its series.
+    /// The data drawn over time: the number of the discipline, a result of it, and its series.
     pub drawn: Vec<(usize, &'a RunResult, &'a Series)>,
     looks: Vec<Look>,
-    /// What has been drawn, with its name, for files beside the page.
+    /// The drawings made, with their names, for files next to the page.
     drawings: RefCell<Vec<(String, Drawing)>>,
 }
 
-/// Width and height of a plot that has a line of the page to itself, on screens and on phones: what
-/// is scaled down to a phone cannot be read.
+/// Width and height of a plot that has a line of the page to itself, on screens and on phones: a
+/// plot scaled down to a phone cannot be read.
 #[derive(Debug, Clone, Copy)]
 pub struct Size {
     pub width: f64,
@@ -42,7 +42,7 @@ pub struct Size {
     pub name: usize,
 }
 
-/// Width of a plot that may stand beside another, and fits on a phone.
+/// Width of a plot that may stand next to another, and fits on a phone.
 pub const CARD: f64 = 420.0;
 
 const WIDE: Size = Size {
@@ -99,7 +99,7 @@ impl<'a> Report<'a> {
         &self.summaries[discipline].discipline
     }
 
-    /// What a discipline looks like.
+    /// The look of a discipline.
     pub fn look(&self, discipline: usize) -> Look {
         self.looks[discipline]
     }
@@ -109,8 +109,8 @@ impl<'a> Report<'a> {
         self.look(discipline).key(self.name(discipline))
     }
 
-    /// What is in the figure of a plot as wide as the page: the plot in two sizes of which one is
-    /// shown, a caption, and values. It is called `name` among the files.
+    /// The contents of a figure with a plot as wide as the page: the plot in two sizes, one of
+    /// which is shown, a caption, and values. It is called `name` among the files.
     pub fn wide(&self, name: &str, draw: impl Fn(Size) -> Drawing, caption: &Markup) -> Markup {
         let (wide, narrow) = (draw(WIDE), draw(NARROW));
         let plot = html! { (wide.element("big")) (narrow.element("small")) };
@@ -182,7 +182,7 @@ impl<'a> Report<'a> {
         axis::Axis::exact("time, s", 0.0, self.subject.duration_s, 8)
     }
 
-    /// What the shades of plots over time mean, where there are any.
+    /// The meaning of the shades in plots over time, if there are any.
     pub fn shades(&self) -> &'static str {
         match (self.subject.has_pages(), self.subject.warmup_s > 0.0) {
             (true, true) => "Shaded: a page is loading; grey: warm-up, not measured.",
@@ -192,9 +192,9 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// A card for each drawn discipline, in a `column` or, where there is room, in a `grid`: what
-    /// `card` says beside the name, and its plot. It is told the place among those that are drawn, and
-    /// what the file with the plot is called. Nothing where there is no card.
+    /// A card for each drawn discipline, in a `column` or, if there is room, in a `grid`: the text
+    /// of `card` next to the name, and its plot. `card` receives the place among those that are
+    /// drawn, and the name of the file with the plot. Nothing if there is no card.
     pub fn cards(
         &self,
         arranged: &str,
@@ -229,7 +229,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// What is drawn over time of all that was run.
+    /// Which of the runs are drawn over time.
     pub fn which(&self) -> String {
         let Some((_, first, _)) = self.drawn.first() else {
             return String::new();
@@ -246,7 +246,7 @@ impl<'a> Report<'a> {
     }
 }
 
-/// What a card is made from.
+/// The data from which a card is made.
 pub struct Card<'a> {
     /// The place among the disciplines that are drawn.
     pub place: usize,
@@ -254,6 +254,6 @@ pub struct Card<'a> {
     pub series: &'a Series,
     /// The discipline in a plot.
     pub key: Key,
-    /// What the file with the plot is called.
+    /// The name of the file with the plot.
     pub file: &'a str,
 }

@@ -32,10 +32,10 @@ pub struct Rows {
     values: Vec<Value>,
 }
 
-/// What bars of a row mean, and the classes that they are drawn in.
+/// The meaning of bars of a row, and the classes that they are drawn in.
 #[derive(Debug, Clone)]
 pub struct Part {
-    /// What they mean.
+    /// Their meaning.
     pub name: String,
     /// Their classes.
     pub classes: String,
@@ -122,7 +122,7 @@ impl Rows {
         self.keep(name, parts, lanes);
     }
 
-    /// Keeps what a row shows; a row without bars is there as well.
+    /// Keeps the contents of a row; a row without bars is kept as well.
     fn keep(&mut self, name: &str, parts: &[Part], lanes: &[Vec<Bar>]) {
         let place = self.names.len() as f64;
         self.names.push(name.to_owned());
@@ -154,7 +154,7 @@ impl Rows {
         }
     }
 
-    /// The complete chart; `title` says what it shows, `keys` what its colours mean.
+    /// The complete chart with its `title`; `keys` explain its colours.
     pub fn finish(self, title: &str, keys: Vec<Key>) -> Drawing {
         let height = self.floor + BELOW;
         let ends = (self.left, self.width - RIGHT);

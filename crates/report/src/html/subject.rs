@@ -1,4 +1,4 @@
-//! What a report needs to know of a scenario.
+//! The report's view of a scenario.
 
 use link::Capacity;
 use measure::Series;
@@ -23,12 +23,12 @@ pub struct Subject<'a> {
     pub entries: Vec<(&'a str, Rows)>,
     /// When bulk transfers start, s.
     pub transfers: Vec<f64>,
-    /// What the first link can carry: from when on, s, and how much, Mbit/s.
+    /// The capacity of the first link: from when on, s, and how much, Mbit/s.
     pub capacity: Vec<(f64, f64)>,
 }
 
 impl<'a> Subject<'a> {
-    /// What there is to know of `scenario`.
+    /// The subject of `scenario`.
     pub fn of(scenario: &'a Scenario) -> Self {
         let entries = scenario.traffic.iter();
         let duration_s = scenario.duration.as_secs_f64();

@@ -13,13 +13,13 @@ use std::path::Path;
 /// Draws what [`PLOTS`] names.
 const SCRIPT: &str = include_str!("plot.py");
 const SCRIPT_NAME: &str = "plot.py";
-/// Names of the plots, and what the script needs to know of them beside their values.
+/// Names of the plots, and the data that the script needs in addition to their values.
 const PLOTS: &str = "plots.json";
 /// Markers of matplotlib in the order of ours, and its dashes.
 const MARKERS: [&str; SHAPES] = ["o", "s", "^", "D", "v", "_", "P", "X"];
 const DASHES: [&str; 4] = ["-", "--", ":", "-."];
 
-/// What the script needs to know of a plot beside its values.
+/// The data of a plot that the script needs in addition to its values.
 #[derive(Serialize)]
 struct Plot<'a> {
     name: &'a str,
@@ -45,7 +45,7 @@ struct Style {
     marker: Option<&'static str>,
 }
 
-/// What an earlier file is read for.
+/// The fields read from an earlier file.
 #[derive(Deserialize)]
 struct Named {
     name: String,
@@ -76,8 +76,8 @@ impl Style {
     }
 }
 
-/// Writes into `folder`: of each drawing `NAME.svg` and `NAME.csv`, where what stands in NAME is plain;
-/// `plot.py`, and `plots.json` for it. What an earlier call wrote there is removed first.
+/// Writes into `folder`: for each drawing `NAME.svg` and `NAME.csv`, with only plain characters in
+/// NAME; `plot.py`, and `plots.json` for it. Files of an earlier call are removed first.
 ///
 /// # Errors
 /// If a file cannot be written.
@@ -104,7 +104,7 @@ pub fn write(folder: &Path, drawings: &[(String, Drawing)]) -> io::Result<()> {
     std::fs::write(folder.join(SCRIPT_NAME), SCRIPT)
 }
 
-/// Removes what an earlier call wrote, and nothing else.
+/// Removes the files of an earlier call, and nothing else.
 ///
 /// # Errors
 /// If a file cannot be removed.
@@ -123,7 +123,7 @@ pub fn forget(folder: &Path) -> io::Result<()> {
             _ => {}
         }
     }
-    // What else somebody put there stays.
+    // Other files in it stay.
     _ = std::fs::remove_dir(folder);
     Ok(())
 }

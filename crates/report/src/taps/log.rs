@@ -36,8 +36,8 @@ const HEAD: [&str; 13] = [
 /// - `link`: the queue, by the name that results have for it.
 /// - `packet`: its number. In the simulator no other packet of the run has it, and it keeps it from
 ///   queue to queue; the kernel's records count those that come to any queue.
-/// - `flow`, `carrier`: what results call the flow, and what carries it; empty for packets that are
-///   nobody's, such as a kernel's own messages.
+/// - `flow`, `carrier`: the flow's name in results, and its carrier; empty for packets of no flow,
+///   such as a kernel's own messages.
 /// - `source`, `destination`: addresses and ports ([`scenario::addresses`]).
 /// - `size_bytes`: IP length.
 /// - `ecn`: the ECN field as the packet left: `not-ect`, `ect0`, `ect1` or `ce`.

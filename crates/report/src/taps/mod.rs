@@ -1,8 +1,8 @@
 //! Taps that write a run down while it goes: [`PacketLog`] a line for each packet and queue, [`Pcap`] a
 //! capture of what leaves the queues, [`JsonLines`] a line for each event.
 //!
-//! Each writes, through a buffer, into what it is given. What goes wrong there never disturbs the run:
-//! the first error is kept, nothing more is written, and [`Tap::finish`] returns it.
+//! Each writes, through a buffer, into its output. Errors there never disturb the run: the first
+//! error is kept, nothing more is written, and [`Tap::finish`] returns it.
 
 mod events;
 mod log;
@@ -20,7 +20,7 @@ use std::io;
 
 /// A tap that writes.
 pub trait Tap: Sink {
-    /// The run is over: writes what is still held back.
+    /// The run is over: writes the data that is still held back.
     ///
     /// # Errors
     /// The first error since the run began.
@@ -30,7 +30,7 @@ pub trait Tap: Sink {
 /// Bytes that are held back before they are written.
 const BUFFER: usize = 1 << 16;
 
-/// What a tap writes into, until an error.
+/// The output of a tap, until an error.
 struct Output<O> {
     out: O,
     failed: Option<io::Error>,
@@ -48,7 +48,7 @@ impl<O> Output<O> {
         }
     }
 
-    /// Lets `flush` write what is held back, unless something has gone wrong before.
+    /// Lets `flush` write the data held back, unless there was an error before.
     fn finish(&mut self, flush: impl FnOnce(&mut O) -> io::Result<()>) -> io::Result<()> {
         self.write(flush);
         self.failed.take().map_or(Ok(()), Err)

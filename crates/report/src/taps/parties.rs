@@ -24,7 +24,7 @@ pub struct Party<'a> {
     pub entry: &'a Traffic,
     /// Its number among the entry's, from 1.
     number: u32,
-    /// What carries it.
+    /// Its carrier.
     pub carrier: Carrier,
     /// Its end at home.
     pub home: SocketAddrV4,
@@ -33,14 +33,14 @@ pub struct Party<'a> {
 }
 
 impl Party<'_> {
-    /// What results call it.
+    /// Its name in results.
     pub fn name(&self) -> String {
         flow_name(self.entry, self.number)
     }
 }
 
 impl<'a> Parties<'a> {
-    /// Nobody has started.
+    /// Without flows.
     pub fn new(scenario: &'a Scenario) -> Self {
         let down = scenario.links.iter().map(|link| link.name.clone());
         let up = scenario.links.iter().rev();
@@ -106,7 +106,7 @@ impl<'a> Parties<'a> {
     }
 }
 
-/// What files call an ECN field.
+/// The name of an ECN field in files.
 pub const fn ecn_name(ecn: Ecn) -> &'static str {
     match ecn {
         Ecn::NotCapable => "not-ect",

@@ -31,18 +31,20 @@ const HOPS: u8 = 255;
 /// wire, each when it does; one that the wire then loses is there, one that was dropped is not. Time 0 is
 /// the start of the run, 1 January 1970. Warm-up is part of it.
 ///
-/// There are headers only: what a packet carried is cut off, its true length stands in the record and
-/// in the headers. They are made of what events know of a packet:
+/// There are headers only: the payload is cut off, the true length stands in the record and in the
+/// headers. They are made of the events' data of a packet:
 ///
-/// - IPv4: addresses ([`scenario::addresses`]), length, the entry's DSCP, the ECN field as the packet
-///   left; as identification the low 16 bits of the packet's number; as time to live 255 less the number
-///   of the queue, from 0 in the order of results, so that a packet that passes several is told apart.
-/// - TCP: ports. Headers have 32 bytes, twelve of them for time stamps that are not told; what an
-///   acknowledgement or a SYN has beyond that looks like payload. The sequence number counts the bytes
-///   that left this queue before, and is not the sender's: a retransmission looks like new data. Events
-///   tell no flags, no acknowledged number and no window: there are none, and the largest.
+/// - IPv4: addresses ([`scenario::addresses`]), length, the entry's DSCP, the ECN field as the
+///   packet left; as identification the low 16 bits of the packet's number; as time to live 255
+///   less the number of the queue, from 0 in the order of results, so that a packet that passes
+///   several can be told apart.
+/// - TCP: ports. Headers have 32 bytes, twelve of them for time stamps that are not known; any
+///   further header of an acknowledgement or a SYN looks like payload. The sequence number counts
+///   the bytes that left this queue before, and is not the sender's: a retransmission looks like
+///   new data. Events have no flags, no acknowledged number and no window: the file has none, and
+///   the largest window.
 /// - UDP, for QUIC, media and datagrams: ports and length.
-/// - Packets that are nobody's, such as a kernel's own messages, have protocol 253 and no addresses.
+/// - Packets of no flow, such as a kernel's own messages, have protocol 253 and no addresses.
 ///
 /// Checksums of TCP and UDP are 0.
 pub struct Pcap<'a, W: Write> {

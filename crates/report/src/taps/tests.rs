@@ -109,7 +109,7 @@ fn tell(tap: &mut dyn Tap) {
     }
 }
 
-/// What a tap writes of it.
+/// The output of a tap for it.
 fn written(make: for<'a> fn(&'a Scenario, &'a mut Vec<u8>) -> Box<dyn Tap + 'a>) -> Vec<u8> {
     let (scenario, mut bytes) = (scenario(), Vec::new());
     let mut tap = make(&scenario, &mut bytes);

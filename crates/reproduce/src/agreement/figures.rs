@@ -1,4 +1,4 @@
-//! What is compared: figures of each flow, and of the link.
+//! The figures compared: those of each flow, and of the link.
 
 use measure::metric::{Observed, Registry};
 use measure::{RunResult, flow_name};
@@ -105,8 +105,8 @@ pub(super) fn figures(scenario: &Scenario, loads: u32, metrics: &Registry) -> Ve
     all
 }
 
-/// The flows of an entry. Several that differ in nothing but chance are told apart by rank: which of
-/// them has the most in a run is chance, how much that is is not.
+/// The flows of an entry. Several that differ only by chance are told apart by rank: which of them
+/// has the most in a run is chance; the amount is not.
 fn places(entry: &Traffic) -> Vec<(String, Place)> {
     let names: Vec<String> = (1..=entry.count).map(|n| flow_name(entry, n)).collect();
     let exchangeable = names.len() > 1 && entry.stagger == Duration::ZERO;

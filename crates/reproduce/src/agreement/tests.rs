@@ -85,7 +85,7 @@ fn one_flow_up_and_one_down_is_a_miss_though_the_mean_is_the_same() {
 fn flows_of_one_entry_are_compared_by_rank() {
     let traffic = bulk("bulk", 2);
     let names = ["bulk-1", "bulk-2"];
-    // Who has more is chance; that somebody has four times as much is not.
+    // Which flow has more is chance; a factor of four is not.
     let turns = |rates: [f64; 2]| {
         let mut all = about(rates, 8);
         all.iter_mut().step_by(2).for_each(|rates| rates.reverse());
@@ -162,7 +162,8 @@ fn a_difference_among_many_that_could_be_chance_is_taken_back() {
 const CALL: &str = "[[traffic]]\nname = \"call\"\nkind = \"call\"\ncontrol = \"copa\"\n";
 const PAGE: &str = "[[traffic]]\nname = \"page\"\nkind = \"page\"\nsource = \"generated:5\"\n";
 
-/// A run with a call that stalls for so long, on a queue, beside a page that takes so long.
+/// A run with a call that stalls for so long, on a queue, in parallel with a page that takes so
+/// long.
 fn busy(seed: u64, stall: f64, plt: Option<f64>) -> RunResult {
     let call = CallResult {
         name: "call".to_owned(),

@@ -1,4 +1,5 @@
-//! What was zero in every run: it has no interval, but a claim that it is small is not open for that.
+//! Values that were zero in every run: they have no interval, but a claim that such a value is
+//! small is not open for that.
 
 use super::range::Range;
 use measure::estimate::Estimate;

@@ -42,7 +42,7 @@ impl Range {
         (self.low..=self.high).contains(&value)
     }
 
-    /// What an estimate says about whether the true value is in the range.
+    /// Whether the true value is in the range according to an estimate.
     pub(super) fn judge(&self, estimate: &Estimate) -> Option<bool> {
         let (low, high) = estimate.ci95?;
         if low >= self.low && high <= self.high {

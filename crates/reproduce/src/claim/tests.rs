@@ -1,4 +1,4 @@
-//! Claims about facts, and what the theory says beside a measurement.
+//! Claims about facts, and the theory's value next to a measurement.
 
 use super::*;
 use crate::data::Data;

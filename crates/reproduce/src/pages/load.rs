@@ -25,7 +25,7 @@ kind = "page"
 source = "generated:1"
 "#;
 
-/// What pages are loaded over: 1 Gbit/s and a round trip of 40 ms unless it is said otherwise.
+/// The access link over which pages are loaded: 1 Gbit/s and a round trip of 40 ms by default.
 #[derive(Debug, Clone)]
 pub struct Access(Scenario);
 
@@ -47,7 +47,7 @@ impl Access {
                 document.set(key, value)?;
             }
         }
-        // Whoever runs it judges the names.
+        // The names are checked when it is run.
         let names = AnyNames::default();
         document.resolve(&names).map(Access)
     }
@@ -84,7 +84,7 @@ impl Access {
     }
 }
 
-/// What a load showed.
+/// The observations of a load.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Load {
     /// Most flows that receive bytes within the same 10 ms: application bytes at the home side, TLS
@@ -112,7 +112,7 @@ struct Meter<'a> {
     outstanding: Vec<u32>,
     in_use: u64,
     open: u64,
-    /// What is left to come of each connection's handshake.
+    /// The bytes left of each connection's handshake.
     handshakes: Vec<u64>,
     load: Load,
 }

@@ -1,5 +1,5 @@
-//! What a set of pages is like: how many flows they have at the same time, what they ask of the
-//! network, and which versions of HTTP they speak.
+//! Properties of a set of pages: the number of simultaneous flows, their demands on the network,
+//! and their versions of HTTP.
 //!
 //! These are figure 3, tables 2 and 3 and figure 18 of the Confucius paper (section 2.3, appendix
 //! A), for whatever pages are loaded. Each page is loaded once, alone on a link that is no

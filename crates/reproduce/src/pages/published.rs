@@ -1,5 +1,5 @@
-//! What the Confucius paper says of the thousand websites that it measured in November 2023, and what
-//! HTTP Archive says of home pages.
+//! The Confucius paper's figures of the thousand websites that it measured in November 2023, and
+//! HTTP Archive's of home pages.
 
 /// Figures by the names that [`Survey::figure`](super::Survey::figure) knows.
 pub const PUBLISHED: &[(&str, f64)] = &[

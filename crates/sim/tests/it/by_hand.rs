@@ -293,7 +293,7 @@ fn jitter_moves_starts_by_the_seed_and_no_further() {
     let late: Vec<_> = (0..).zip(of(7)).map(drawn).collect();
     assert!(late.iter().all(|&late| late < ms(50)), "{late:?}");
     assert!(late.iter().any(|&late| late < ms(15)) && late.iter().any(|&late| late > ms(35)));
-    // And that is when they start: what they have delivered comes a round trip and a half later.
+    // And that is when they start: data delivered by them comes a round trip and a half later.
     let (record, _) = run(text, 7);
     for (flow, start) in (0..).zip(of(7)) {
         let first = record.delivered(flow)[0].0;
@@ -384,7 +384,7 @@ fn a_flow_is_moved_from_one_link_to_another() {
     let moved = us(2_000_000);
     assert!(came(0).iter().all(|at| *at <= moved) && !dsl.is_empty());
     assert!(came(1).iter().all(|at| *at >= moved));
-    // What was sent in the last second fills the slower link: 500 kB.
+    // The bytes sent in the last second fill the slower link: 500 kB.
     let late = lte.iter().filter(|(at, _)| *at > us(3_000_000));
     let bytes: u32 = late.map(|(_, bytes)| bytes).sum();
     assert!((480_000..=501_500).contains(&bytes), "{bytes}");

@@ -1,4 +1,4 @@
-//! What FLOQ's evaluation is made of: pages that are one answer, a video in segments, and how often a
+//! The parts of FLOQ's evaluation: pages that are one answer, a video in segments, and how often a
 //! flow's first packets are dropped.
 
 use crate::common::resolve;
@@ -67,11 +67,11 @@ fn a_video_takes_the_bitrate_that_fits() {
     let wide = video("50mbit", "");
     assert_eq!(value(&wide, "video_rate"), 8.0);
     assert_eq!(value(&wide, "segments_failed"), 0.0);
-    // Of 2 Mbit/s some 1.9 are the video's, of which 90 % are 1.7: the ladder has 1.5.
+    // Of 2 Mbit/s some 1.9 are the video's; 90 % of that are 1.7: the ladder has 1.5.
     let narrow = video("2mbit", "");
     assert_eq!(value(&narrow, "video_rate"), 1.5);
     assert_eq!(value(&narrow, "rebuffering"), 0.0);
-    // Half of what it needs: the picture stands still half of the time.
+    // Half of the rate it needs: the picture stands still half of the time.
     let hopeless = video("500kbit", ", ladder = \"1mbit\"");
     let still = value(&hopeless, "rebuffering") / 240.0;
     assert!((0.5..0.6).contains(&still), "{still}");
@@ -104,7 +104,7 @@ fn floq_spares_first_packets_and_pfifo_does_not() {
     assert!(value(&floq, "loss_ratio") <= 0.5);
     assert!(value(&pfifo, "loss_ratio") >= 1.0);
     assert!(value(&floq, "loss_first") < value(&pfifo, "loss_first") / 2.0);
-    // What UDP is taken for is what it is.
+    // UDP is taken for the type that it is.
     let unresponsive = |run: &RunResult, flow: &str| {
         let mut stays = run.links[0].residence.iter();
         let stay = stays.find(|stay| stay.flow == flow && stay.class == "unresponsive");

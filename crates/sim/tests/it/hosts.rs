@@ -4,7 +4,7 @@ use crate::common::run;
 use measure::{Event, LinkId, TrafficId};
 use workload::Event as Application;
 
-/// What part of the second half of the run the second entry gets of the link, where the first one
+/// The share of the link for the second entry in the second half of the run, where the first one
 /// has four transfers.
 fn share_of_one(discipline: &str, keys_of_many: &str, keys_of_one: &str) -> f64 {
     let (record, _) = run(

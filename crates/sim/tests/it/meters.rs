@@ -268,7 +268,7 @@ fn a_link_that_steps_down_and_then_goes_away() {
     assert_eq!(within(2000, 4000), 0);
     let result = measure(text);
     assert!(result.links[0].utilization.unwrap() < 1.001);
-    // What waits at 2 s waits until the end.
+    // Packets waiting at 2 s wait until the end.
     assert!(result.links[0].backlog.mean_packets > 2.0);
 }
 

@@ -1,4 +1,4 @@
-//! TCP small queues: what a sender's own computer has waiting.
+//! TCP small queues: packets waiting on a sender's own computer.
 
 use measure::RunResult;
 use scenario::{Choice, Document, Names, Scenario};

@@ -44,7 +44,7 @@ const STEPS: usize = 200;
 const ROUNDS: usize = 40;
 
 impl<'a> TwoLevels<'a> {
-    /// A link of which transfers of these sizes want `load`.
+    /// A link on which transfers of these sizes make `load`.
     ///
     /// # Errors
     /// If the load is not from 0.01 to 0.99.
@@ -70,7 +70,7 @@ impl<'a> TwoLevels<'a> {
         let spare = 1.0 - rate * first;
         let work = rate * squares / (2.0 * spare);
         let beyond = self.sizes.beyond(threshold);
-        // Where nobody is beyond, there is one level.
+        // If no transfer is beyond the threshold, there is one level.
         if beyond < 1e-12 {
             return first / spare * (1.0 - self.load) / mean;
         }

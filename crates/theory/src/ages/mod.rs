@@ -2,11 +2,12 @@
 //! of it, and the threshold between them.
 //!
 //! A link serves transfers of random size that come at random (M/G/1). Under processor sharing all
-//! share it evenly. Under two-level processor sharing those that have had at most a threshold go first,
-//! and share among themselves; the others share what is left (the thesis on age-based scheduling,
-//! sections 3.2.3 and 3.3). [`Sizes`] says how large transfers are, [`Phases`] is their distribution in a
-//! form that the model can be solved for, [`TwoLevels`] the solution, and [`optimum`] the best threshold.
-//! [`closed_loop`] is processor sharing between so many actors who think between transfers.
+//! share it evenly. Under two-level processor sharing those that have had at most a threshold go
+//! first, and share among themselves; the others share the rest (the thesis on age-based
+//! scheduling, sections 3.2.3 and 3.3). [`Sizes`] is the size of transfers, [`Phases`] is their
+//! distribution in a form that the model can be solved for, [`TwoLevels`] the solution, and
+//! [`optimum`] the best threshold. [`closed_loop`] is processor sharing between so many actors who
+//! think between transfers.
 //!
 //! Not for: what TCP makes of it. Flows have no round trips here, and share at once.
 

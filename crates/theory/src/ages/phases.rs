@@ -1,8 +1,8 @@
 //! A mixture of exponential distributions, and how it is fitted.
 //!
-//! The thesis (section 3.3) fits a phase-type distribution and turns it into what it calls a generalized
-//! hyperbolic one, by which it means this: hyperexponential. It is found by expectation maximization
-//! (Dempster, Laird, Rubin, 1977), which keeps the mean of what it is fitted to.
+//! The thesis (section 3.3) fits a phase-type distribution and turns it into "a generalized
+//! hyperbolic one", which means hyperexponential. It is found by expectation maximization
+//! (Dempster, Laird, Rubin, 1977), which keeps the mean of the fitted distribution.
 
 use super::sizes::Sizes;
 use libm::{exp, fabs, log};

@@ -1,4 +1,4 @@
-//! The model beside what is known of it, and beside jobs that are followed one by one.
+//! The model compared with known results, and with jobs that are followed one by one.
 
 use super::*;
 use units::random::Stream;
@@ -11,7 +11,7 @@ fn thesis() -> Sizes {
     Sizes::pareto(1.2, 300.0 * 1024.0, 1024.0 * 1024.0 * 1024.0).unwrap()
 }
 
-/// Exponential sizes do not remember: whoever is served, the mean is that of one level.
+/// Exponential sizes do not remember: in any order of service, the mean is that of one level.
 #[test]
 fn with_exponential_sizes_no_threshold_matters() {
     let sizes = exponential(1e6);
@@ -23,7 +23,7 @@ fn with_exponential_sizes_no_threshold_matters() {
     assert!((model.one_level() - 5.0).abs() < 1e-12);
 }
 
-/// Nobody above the threshold, or everybody at once: one level.
+/// No job above the threshold, or all of them at once: one level.
 #[test]
 fn at_both_ends_there_is_one_level() {
     let sizes = Phases::fit(&thesis());
@@ -83,7 +83,7 @@ fn followed(sizes: &Phases, load: f64, threshold: f64, jobs: u32, seed: u64) -> 
         for job in here.iter_mut().filter(|job| served(job)) {
             job.left -= step * share;
             job.had += step * share;
-            // What rounding leaves of a level or of a job is nothing.
+            // Rounding remainders of a level or of a job count as nothing.
             if (job.had - threshold).abs() < 1e-6 * threshold {
                 job.had = job.had.max(threshold);
             }

@@ -1,4 +1,4 @@
-//! When the receiver reports which packets arrived, and what it says.
+//! When the receiver reports which packets arrived, and the contents of its reports.
 
 use super::{Acks, Arrivals, Feedback, MediaParams, Packet};
 use units::{Duration, Ecn, Instant, Rate};
@@ -11,7 +11,7 @@ const TICK_NS: u64 = 250_000;
 /// A report never speaks of more packets than this: after a longer gap it starts anew.
 const FARTHEST: u64 = 100_000;
 
-/// Reports for a control that wants acknowledgements.
+/// Reports for a control that needs acknowledgements.
 #[derive(Debug)]
 pub struct AckReports {
     every: u32,
@@ -31,7 +31,7 @@ struct Seen {
 }
 
 impl AckReports {
-    /// Nothing has arrived.
+    /// No packets have arrived.
     pub fn new(params: &MediaParams) -> Self {
         AckReports {
             every: params.ack_every,
@@ -50,7 +50,7 @@ impl AckReports {
             None => (fresh(sequence, now), sequence == 0),
             Some(seen) if sequence > seen.largest => {
                 let ahead = sequence - seen.largest;
-                // The old largest takes bit `ahead − 1`, and what was before it follows.
+                // The old largest takes bit `ahead − 1`, and the earlier ones follow.
                 let before = match u32::try_from(ahead).ok().filter(|&ahead| ahead <= 128) {
                     Some(128) => 1 << 127,
                     Some(ahead) => seen.before << ahead | 1 << (ahead - 1),
@@ -99,9 +99,9 @@ const fn fresh(largest: u64, at: Instant) -> Seen {
     }
 }
 
-/// Reports for a control that wants arrival times: every 50 to 100 ms, so that they take 5% of
-/// the rate that arrives (libwebrtc `RemoteEstimatorProxy`, which takes the rate that its own end
-/// may send). A packet that arrives after the report that should have had it stays missing.
+/// Reports for a control that needs arrival times: every 50 to 100 ms, so that they take 5% of the
+/// rate that arrives (libwebrtc `RemoteEstimatorProxy`, which takes the rate that its own end may
+/// send). A packet that arrives after the report that should have had it stays missing.
 #[derive(Debug)]
 pub struct ArrivalReports {
     min: Duration,
@@ -118,7 +118,7 @@ pub struct ArrivalReports {
 }
 
 impl ArrivalReports {
-    /// Nothing has arrived.
+    /// No packets have arrived.
     pub fn new(params: &MediaParams) -> Self {
         ArrivalReports {
             min: params.feedback_min,
@@ -194,7 +194,7 @@ pub enum Reports {
 }
 
 impl Reports {
-    /// What a control wants.
+    /// Reports of the kind that a control needs.
     pub fn new(wanted: cca::Feedback, params: &MediaParams) -> Self {
         match wanted {
             cca::Feedback::Acks => Reports::Acks(AckReports::new(params)),
@@ -210,7 +210,7 @@ impl Reports {
         }
     }
 
-    /// When [`on_timer`](Self::on_timer) wants to be called.
+    /// When to call [`on_timer`](Self::on_timer).
     pub fn next_timer(&self) -> Instant {
         match self {
             Reports::Acks(acks) => acks.due,

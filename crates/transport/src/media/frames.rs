@@ -4,13 +4,13 @@ use super::{Event, Fragment};
 use std::collections::VecDeque;
 use units::Instant;
 
-/// A frame so far ahead of the one that is waited for is no frame.
+/// A frame so far ahead of the awaited one is invalid.
 const FARTHEST: u64 = 10_000;
 
 /// The frames that have not been shown.
 #[derive(Debug, Default)]
 pub struct Frames {
-    /// Whose frames these are.
+    /// The owner of these frames.
     stream: u8,
     /// Number of the first of `slots`.
     front: u64,
@@ -21,7 +21,7 @@ pub struct Frames {
     most_behind: usize,
 }
 
-/// A frame of which parts may have arrived; with a `count` of zero none has.
+/// A frame whose parts may have arrived; with a `count` of zero none has.
 #[derive(Debug, Clone, Copy, Default)]
 struct Slot {
     first_rtp: u64,
@@ -46,18 +46,18 @@ impl Frames {
         }
     }
 
-    /// Whether something waits for what is missing.
+    /// Whether a frame waits for missing parts.
     pub fn blocked(&self) -> bool {
         !self.slots.is_empty()
     }
 
-    /// One more than the newest frame of which a part has arrived.
+    /// One more than the newest frame with a part that has arrived.
     pub fn next(&self) -> u64 {
         self.front + self.slots.len() as u64
     }
 
-    /// A part arrived for the first time. Returns the RTP sequence number before which nothing is
-    /// of interest any more, where that has changed.
+    /// A part arrived for the first time. Returns the RTP sequence number before which packets are
+    /// no longer of interest, if that has changed.
     pub fn part(
         &mut self,
         at: Instant,
@@ -215,7 +215,7 @@ mod tests {
     fn a_frame_far_behind_the_newest_is_passed_over() {
         let mut frames = Frames::new(7, 3);
         let mut events = VecDeque::new();
-        // Frame 0 never comes, of frame 2 one part does not.
+        // Frame 0 never arrives, of frame 2 one part does not.
         for (frame, index) in [(1, 0), (1, 1), (2, 0), (3, 0), (3, 1), (4, 0), (5, 0)] {
             let part = Fragment {
                 key: false,

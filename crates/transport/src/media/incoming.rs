@@ -1,5 +1,5 @@
-//! What the receiver keeps of one stream of video: what is missing, which frames can be shown, and
-//! whether only a key frame helps.
+//! The receiver's state of one stream of video: the missing parts, the frames that can be shown,
+//! and whether only a key frame helps.
 
 use super::frames::Frames;
 use super::nack::{Arrived, Missing};
@@ -19,7 +19,7 @@ pub struct Incoming {
 }
 
 impl Incoming {
-    /// Nothing of `stream` has come.
+    /// No part of `stream` has arrived.
     pub fn new(stream: u8, params: &MediaParams) -> Self {
         let retries = if params.nack && params.repeat_frames == 0 {
             params.nack_retries
@@ -34,7 +34,7 @@ impl Incoming {
         }
     }
 
-    /// A part arrived; what comes of it is appended to `events`.
+    /// Handles the arrival of a part; the resulting events are appended to `events`.
     pub fn part(
         &mut self,
         now: Instant,
@@ -63,7 +63,7 @@ impl Incoming {
         }
     }
 
-    /// Keeps the limit on the time without a shown frame while something waits.
+    /// Keeps the limit on the time without a shown frame while frames wait.
     fn watch(&mut self, now: Instant, limit: Duration) {
         if !self.frames.blocked() {
             self.key_due = Instant::NEVER;
@@ -97,7 +97,7 @@ impl Incoming {
         due
     }
 
-    /// When [`on_timer`](Self::on_timer) wants to be called; [`Instant::NEVER`] if not at all.
+    /// When to call [`on_timer`](Self::on_timer); [`Instant::NEVER`] if not at all.
     pub fn next_timer(&self) -> Instant {
         self.missing.next_timer().min(self.key_due)
     }

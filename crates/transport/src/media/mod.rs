@@ -1,8 +1,8 @@
 //! A media session over UDP: one sender, one receiver, as WebRTC has them.
 //!
-//! The [`Sender`] takes frames, cuts them into packets, paces these under a congestion control
-//! and repairs what the receiver asks for. The [`Receiver`] says what arrived, asks for what is
-//! missing, and reports which frames are complete, shown and lost.
+//! The [`Sender`] takes frames, cuts them into packets, paces these under a congestion control and
+//! repairs the packets that the receiver asks for. The [`Receiver`] reports arrivals, asks for
+//! missing packets, and reports which frames are complete, shown and lost.
 //!
 //! Audio is bundled with the video (RFC 8843): the same packets' numbers, the same reports, the same
 //! control. Each frame is a packet that leaves at once, past the pacer and the window, and is paid
@@ -13,9 +13,9 @@
 //! frames of their own stream only, and each stream has its own numbers, repairs and key frames;
 //! packets' numbers, reports, pacing and the control are one for all.
 //!
-//! All sizes that a control sees here are whole packets, IP header included: windows and rates
-//! are what the link carries. A control for a session is therefore built with
-//! [`MediaParams::packet`] as its `mss`.
+//! All sizes that a control sees here are whole packets, IP header included: windows and rates are
+//! those on the link. A control for a session is therefore built with [`MediaParams::packet`] as
+//! its `mss`.
 //!
 //! Definitions. A frame is *complete* when its last missing packet is at the receiver. It is
 //! *shown* when it is complete and every frame back to the last key frame was shown; there is no
@@ -92,8 +92,7 @@ impl MediaParams {
         self.payload + self.overhead
     }
 
-    /// What a control has to be told of a session whose encoder starts at `start` and stays
-    /// within `bounds`.
+    /// The control's setup for a session whose encoder starts at `start` and stays within `bounds`.
     pub fn setup(&self, start: Rate, bounds: (Rate, Rate), seed: u64) -> cca::Setup {
         let mss = u64::from(self.packet());
         cca::Setup {

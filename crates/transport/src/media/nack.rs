@@ -1,8 +1,8 @@
 //! Which RTP packets are missing, and when to ask for them (libwebrtc's `NackRequester`).
 //!
 //! A gap is asked for as soon as it shows, and again whenever a round trip has passed, looked at
-//! every 20 ms. What was asked for too often is given up, but still counts as missing, so that a
-//! late arrival is known from a duplicate.
+//! every 20 ms. A packet that was asked for too often is given up, but still counts as missing, so
+//! that a late arrival is known from a duplicate.
 
 use std::collections::VecDeque;
 use units::{Duration, Instant};
@@ -37,19 +37,19 @@ struct Entry {
     last: Instant,
 }
 
-/// What an arrival means.
+/// The meaning of an arrival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrived {
     /// It was not here before.
     New,
     /// It was, or is no longer of interest.
     Old,
-    /// It is new, and what is missing before it cannot be repaired.
+    /// It is new, and the packets missing before it cannot be repaired.
     Hopeless,
 }
 
 impl Missing {
-    /// Nothing has arrived; each packet is asked for `retries` times, never with 0.
+    /// No packets have arrived; each packet is asked for `retries` times, never with 0.
     pub fn new(retries: u32) -> Self {
         Missing {
             retries,
@@ -116,7 +116,7 @@ impl Missing {
         }
     }
 
-    /// When [`on_timer`](Self::on_timer) wants to be called.
+    /// When to call [`on_timer`](Self::on_timer).
     pub fn next_timer(&self) -> Instant {
         self.tick
     }
@@ -133,7 +133,7 @@ impl Missing {
         }
     }
 
-    /// What to ask for `now`, and whether something was given up.
+    /// The packets to ask for at `now`, and whether any was given up.
     pub fn ask(&mut self, now: Instant, rtt: Duration) -> (Vec<u64>, bool) {
         let mut asked = Vec::new();
         let mut gave_up = false;

@@ -3,7 +3,7 @@
 use cca::{Control, Probe};
 use units::{Duration, Instant, Rate};
 
-/// What was sent ahead of the rate is forgotten beyond this (libwebrtc `kMaxDebtInTime`).
+/// Bytes sent ahead of the rate are forgotten beyond this (libwebrtc `kMaxDebtInTime`).
 const MOST_DEBT: Duration = Duration::from_millis(500);
 /// A burst is no longer than this, bytes (libwebrtc `kMaxBurstSize`).
 const MOST_BURST: u64 = 63_000;
@@ -55,13 +55,13 @@ impl Default for Pacer {
 }
 
 impl Pacer {
-    /// The rate to go at outside of probes.
+    /// The rate outside of probes.
     pub fn set_rate(&mut self, rate: Rate) {
         self.rate = rate;
     }
 
-    /// What else the control wants: its bursts, and the rate that padding keeps up, which is `filled`
-    /// at least.
+    /// Follows the control's other requests: its bursts, and the rate that padding keeps up, which
+    /// is `filled` at least.
     pub fn follow(&mut self, control: &dyn Control, filled: Rate) {
         self.burst = control.pacing_burst();
         self.padding = control.padding_rate().max(filled);
@@ -96,7 +96,7 @@ impl Pacer {
             }
     }
 
-    /// When padding may leave, if nothing else does: once all that was sent has taken its time.
+    /// When padding may leave, if no other packets do: once all packets sent have taken their time.
     pub fn pads_at(&self) -> Instant {
         if self.padding == Rate::default() {
             return Instant::NEVER;
@@ -129,7 +129,7 @@ impl Pacer {
         Some(probe)
     }
 
-    /// So many bytes are in flight.
+    /// The number of bytes in flight.
     pub fn note_in_flight(&mut self, bytes: u64) {
         self.most[0] = self.most[0].max(bytes);
     }
@@ -192,7 +192,7 @@ mod tests {
             assert_eq!(pacer.ready_at(), if packet == 0 { us(0) } else { at });
             assert_eq!(pacer.sent(at, 1_000), Some(probe));
         }
-        // The probe went ahead: 3000 B, of which 2 ms at 1 Mbit/s have paid 250.
+        // The probe went ahead: 3000 B; 2 ms at 1 Mbit/s have paid 250 of them.
         assert_eq!(pacer.ready_at(), us(2_000 + 22_000));
         assert_eq!(pacer.sent(us(24_000), 1_000), None);
     }

@@ -1,5 +1,5 @@
-//! What waits to be sent, and what was sent and may be asked for again (libwebrtc's pacer queue
-//! and `RtpPacketHistory`).
+//! Packets waiting to be sent, and sent packets that may be asked for again (libwebrtc's pacer
+//! queue and `RtpPacketHistory`).
 //!
 //! Repairs leave before media. A part stays for a second or three round trips after it was sent.
 
@@ -30,7 +30,7 @@ pub struct Frame {
 /// A part of a frame, on its way or sent.
 #[derive(Debug, Clone, Copy)]
 pub struct Part {
-    /// What it is.
+    /// The part of a frame.
     pub fragment: Fragment,
     /// Length on the wire, bytes.
     pub len: u32,
@@ -42,7 +42,7 @@ pub struct Part {
     waiting: bool,
 }
 
-/// Where the parts of one stream stand among all parts.
+/// The places of one stream's parts among all parts.
 #[derive(Debug, Default)]
 struct Track {
     /// RTP sequence number of the first of `places`.
@@ -51,7 +51,7 @@ struct Track {
 }
 
 /// The parts of all recent frames, in the order in which they came. A part's place is one more than
-/// that of the part before it, of whichever stream.
+/// that of the part before it, of any stream.
 #[derive(Debug, Default)]
 pub struct Queue {
     /// Place of the first of `parts`.
@@ -61,7 +61,7 @@ pub struct Queue {
     tracks: Vec<Track>,
     /// Place of the first part that was never sent.
     unsent: u64,
-    /// Places of what is to be sent again.
+    /// Places of the parts to send again.
     again: VecDeque<u64>,
     /// Of all that waits.
     bytes: u64,
@@ -107,7 +107,7 @@ impl Queue {
         }
     }
 
-    /// Where a part of a stream stands, if it is still known.
+    /// The place of a part of a stream, if it is still known.
     fn place(&self, stream: u8, rtp: u64) -> Option<u64> {
         let track = self.tracks.get(usize::from(stream))?;
         let after = usize::try_from(rtp.checked_sub(track.base)?).ok()?;
@@ -154,7 +154,7 @@ impl Queue {
         Some((part, again))
     }
 
-    /// Forgets what was sent long ago.
+    /// Forgets parts that were sent long ago.
     fn forget(&mut self, now: Instant, srtt: Duration) {
         let kept = KEPT.max(srtt * KEPT_ROUNDS);
         while let Some(oldest) = self.parts.front() {
@@ -170,8 +170,8 @@ impl Queue {
         }
     }
 
-    /// The receiver misses `rtp` of `stream`. Nothing happens if it is not known any more, waits already, was
-    /// sent again less than a round trip ago, or repairs took more than `rate` lately.
+    /// The receiver misses `rtp` of `stream`. No effect if it is not known any more, waits already,
+    /// was sent again less than a round trip ago, or repairs took more than `rate` lately.
     pub fn ask(&mut self, now: Instant, stream: u8, rtp: u64, srtt: Duration, rate: Rate) {
         self.forget(now, srtt);
         let paid = rate.bytes_in(now.since(self.repairs_at));
@@ -191,8 +191,8 @@ impl Queue {
         self.repeat(now, stream, rtp);
     }
 
-    /// Sends `rtp` of `stream` again, whatever the rate. Nothing happens if it is not known any more or waits
-    /// already.
+    /// Sends `rtp` of `stream` again, regardless of the rate. No effect if it is not known any more
+    /// or waits already.
     pub fn repeat(&mut self, now: Instant, stream: u8, rtp: u64) {
         let Some(place) = self.place(stream, rtp) else {
             return;
@@ -218,7 +218,7 @@ impl Queue {
             .map_or(Duration::ZERO, |part| now.since(part.since))
     }
 
-    /// How long what waits has waited on average.
+    /// The average time that the queued parts have waited.
     pub fn mean_wait(&self, now: Instant) -> Duration {
         if self.packets == 0 {
             return Duration::ZERO;
@@ -328,13 +328,13 @@ mod tests {
             sent,
             [(0, 0, 1_058), (2, 0, 1_058), (2, 1, 1_058), (0, 1, 558)]
         );
-        // Of stream 1 nothing was sent, and stream 3 is not known.
+        // Stream 1 sent no parts, and stream 3 is not known.
         for (stream, rtp) in [(0, 1), (1, 0), (2, 1), (3, 0)] {
             queue.ask(ms(40), stream, rtp, RTT, RATE);
         }
         let again: Vec<_> = core::iter::from_fn(|| next(&mut queue, 40)).collect();
         assert_eq!(again, [(0, 1, 558), (2, 1, 1_058)]);
-        // At 1.02 s what left at 0 is forgotten; what left at 40 ms is not.
+        // At 1.02 s parts that left at 0 are forgotten; those that left at 40 ms are not.
         for (stream, rtp) in [(0, 0), (0, 1), (2, 0), (2, 1)] {
             queue.ask(ms(1_020), stream, rtp, RTT, RATE);
         }

@@ -8,7 +8,7 @@ use crate::{Transmit, Wire};
 use std::collections::VecDeque;
 use units::{Duration, Ecn, Instant};
 
-/// libwebrtc `kDefaultRtt`, until the sender has told its own.
+/// libwebrtc `kDefaultRtt`, until the sender has reported its own.
 const DEFAULT_RTT: Duration = Duration::from_millis(100);
 
 /// What a receiver counted.
@@ -29,17 +29,17 @@ pub struct ReceiverStats {
 pub struct Receiver {
     params: MediaParams,
     reports: Reports,
-    /// The streams of video, by number, as far as packets came.
+    /// The streams of video, by number, as far as packets arrived.
     streams: Vec<Incoming>,
     events: VecDeque<Event>,
-    /// Parts to acknowledge, where the sender repeats by itself: their streams and numbers.
+    /// Parts to acknowledge, if the sender repeats by itself: their streams and numbers.
     parts: VecDeque<(u8, u64)>,
     rtt: Duration,
     stats: ReceiverStats,
 }
 
 impl Receiver {
-    /// A receiver that reports what the sender's control wants
+    /// A receiver whose reports are of the kind that the sender's control needs
     /// ([`cca::Control::feedback`]).
     pub fn new(params: &MediaParams, wanted: cca::Feedback) -> Self {
         Receiver {
@@ -119,7 +119,7 @@ impl Receiver {
         Some(Feedback::KeyFrame(stream as u8))
     }
 
-    /// When [`on_timer`](Self::on_timer) wants to be called; [`Instant::NEVER`] if not at all.
+    /// When to call [`on_timer`](Self::on_timer); [`Instant::NEVER`] if not at all.
     pub fn next_timer(&self) -> Instant {
         let streams = self.streams.iter().map(Incoming::next_timer);
         streams.fold(self.reports.next_timer(), Instant::min)
@@ -133,7 +133,7 @@ impl Receiver {
         }
     }
 
-    /// What happened since the last call, in order.
+    /// The next event since the last call, in order.
     pub fn event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }

@@ -71,7 +71,7 @@ impl Times {
 }
 
 impl Repeats {
-    /// Nothing was sent; frames `most_behind` the newest are given up.
+    /// No frames were sent; frames `most_behind` the newest are given up.
     pub fn new(most_behind: u32) -> Self {
         Repeats {
             most_behind: u64::from(most_behind),
@@ -122,12 +122,12 @@ impl Repeats {
         self.last = Some((frame, now));
     }
 
-    /// When [`due`](Self::due) wants to be called.
+    /// When to call [`due`](Self::due).
     pub fn next_timer(&self) -> Instant {
         self.tick
     }
 
-    /// What is to be sent again `now`, by RTP sequence number.
+    /// The packets to send again at `now`, by RTP sequence number.
     pub fn due(&mut self, now: Instant) -> Vec<u64> {
         if now < self.tick {
             return Vec::new();
@@ -144,7 +144,7 @@ impl Repeats {
         };
         let times = &self.times;
         let late = |waiting: &Waiting| {
-            // Most are acknowledged, and the timeout takes longer to say.
+            // Most are acknowledged, and the timeout is later.
             !waiting.acknowledged
                 && times
                     .timeout(waiting.count)

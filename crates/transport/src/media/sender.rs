@@ -18,7 +18,8 @@ use units::{Duration, Ecn, Instant, Rate};
 const DEFAULT_RTT: Duration = Duration::from_millis(100);
 /// Before the first sample (RFC 6298, 2.1).
 const INITIAL_RTO: Duration = Duration::from_secs(1);
-/// What no report speaks of for so long is forgotten (libwebrtc `kSendTimeHistoryWindow`).
+/// Packets that no report has mentioned for so long are forgotten (libwebrtc
+/// `kSendTimeHistoryWindow`).
 const REMEMBERED: Duration = Duration::from_secs(60);
 
 /// What a sender counted.
@@ -34,7 +35,7 @@ pub struct SenderStats {
     pub padding: u64,
     /// Packets found lost (acknowledgements) or reported as missing (arrival times).
     pub lost: u64,
-    /// Times that a round trip with losses or marks was told to the control.
+    /// Number of round trips with losses or marks reported to the control.
     pub congestions: u64,
     /// Times that acknowledgements stayed away.
     pub timeouts: u64,
@@ -48,7 +49,7 @@ struct Stream {
     next_frame: u64,
     key_requested: bool,
     last_key: Option<Instant>,
-    /// Where repairs are not asked for.
+    /// The repeats if repairs are not asked for.
     repeats: Option<Repeats>,
 }
 
@@ -61,19 +62,19 @@ pub struct Sender {
     queue: Queue,
     /// Frames of audio that have not left, and their packets' length.
     audio: VecDeque<(u64, u32)>,
-    /// What audio takes of the control's rate.
+    /// Audio's part of the control's rate.
     audio_rate: Rate,
-    /// The rate of video that padding keeps up where there is less.
+    /// The rate of video that padding keeps up if there is less.
     filled: Rate,
     pacer: Pacer,
-    /// By number, as far as frames came.
+    /// By number, as far as frames arrived.
     streams: Vec<Stream>,
     /// Packets under way, with the probe that each belongs to.
     flight: Flight<Option<Probe>>,
     /// Bytes that arrived with Congestion Experienced, as far as acknowledged.
     marked: u64,
     recovery: Recovery,
-    /// The round trips in which a scalable control was told of marks.
+    /// The round trips in which marks were reported to a scalable control.
     marks: Recovery,
     rtt: Rtt,
     arrivals: Vec<Arrival>,
@@ -107,7 +108,7 @@ impl Sender {
         }
     }
 
-    /// Takes a frame from an encoder. Returns false, and takes nothing, if its number is not the
+    /// Takes a frame from an encoder. Returns false, and does not take it, if its number is not the
     /// next one of its stream.
     pub fn push_frame(&mut self, now: Instant, frame: Frame) -> bool {
         let next = self.stream(frame.stream).map_or(0, |s| s.next_frame);
@@ -137,17 +138,17 @@ impl Sender {
         self.streams.get_mut(usize::from(stream))
     }
 
-    /// Takes a frame of audio, of `bytes`, which stands for `span` of sound. The video's share of the
-    /// control's rate is what such frames leave (libwebrtc's `BitrateAllocator`, where audio has as
-    /// much at least as at most).
+    /// Takes a frame of audio, of `bytes`, which stands for `span` of sound. The video's share of
+    /// the control's rate is the rest that such frames leave (libwebrtc's `BitrateAllocator`, with
+    /// equal minimum and maximum for audio).
     pub fn push_audio(&mut self, id: u64, bytes: u32, span: Duration) {
         let len = bytes + self.params.overhead;
         self.audio_rate = Rate::from_bytes_over(u64::from(len), span);
         self.audio.push_back((id, len));
     }
 
-    /// From now on padding fills up what video leaves of `rate`, headers excluded, as far as the control
-    /// allows; zero for no padding.
+    /// From now on padding fills the rest that video leaves of `rate`, headers excluded, as far as
+    /// the control allows; zero for no padding.
     pub fn fill(&mut self, now: Instant, rate: Rate) {
         self.filled = rate;
         self.update(now);
@@ -269,9 +270,9 @@ impl Sender {
         in_flight == 0 || in_flight + u64::from(len) <= self.control.window()
     }
 
-    /// Brings the pacer up to date after anything that may have changed the rate.
+    /// Brings the pacer up to date after any possible change of the rate.
     fn update(&mut self, now: Instant) {
-        // Before there is media there is nothing to measure for.
+        // Before there is media there is nothing to probe for.
         if !self.streams.is_empty() && !self.pacer.probing() {
             self.pacer.probe(self.control.take_probe(now));
         }
@@ -279,8 +280,8 @@ impl Sender {
         self.pacer.follow(&*self.control, self.filled_rate());
     }
 
-    /// What padding keeps up for [`fill`](Self::fill): with headers and audio, and no more than the
-    /// control allows.
+    /// The rate that padding keeps up for [`fill`](Self::fill): with headers and audio, and no more
+    /// than the control allows.
     fn filled_rate(&self) -> Rate {
         if self.filled == Rate::default() {
             return self.filled;
@@ -291,7 +292,7 @@ impl Sender {
         all.min(self.control.media_rate(self.round_trip()))
     }
 
-    /// What the control says, or faster where the queue would wait for too long (libwebrtc's
+    /// The control's rate, or a higher one if the queue would wait for too long (libwebrtc's
     /// `drain_large_queues`).
     fn pacing_rate(&self, now: Instant) -> Rate {
         let rate = self.control_rate();
@@ -329,8 +330,8 @@ impl Sender {
         }
     }
 
-    /// The rate at which the encoder should produce: the control's, less audio, without headers, and
-    /// less what empties the pacer's queue within [`MediaParams::drain`].
+    /// The rate at which the encoder should produce: the control's, less audio, without headers,
+    /// and less the rate that empties the pacer's queue within [`MediaParams::drain`].
     pub fn media_rate(&self) -> Rate {
         let mut bits = self.control.media_rate(self.round_trip()).as_bits();
         bits = bits.saturating_sub(self.audio_rate.as_bits());
@@ -365,7 +366,7 @@ impl Sender {
         stream.is_some_and(|stream| core::mem::take(&mut stream.key_requested))
     }
 
-    /// When [`on_timer`](Self::on_timer) wants to be called; [`Instant::NEVER`] if not at all.
+    /// When to call [`on_timer`](Self::on_timer); [`Instant::NEVER`] if not at all.
     pub fn next_timer(&self) -> Instant {
         let (len, ready) = match self.queue.peek() {
             Some(part) => (part.len, self.pacer.ready_at()),

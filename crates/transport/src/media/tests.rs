@@ -27,7 +27,7 @@ fn frame(stream: u8, id: u64, bytes: u32, key: bool) -> Frame {
     }
 }
 
-/// What a control was told.
+/// The events that a control received.
 #[derive(Debug, Default)]
 struct Told {
     arrivals: Vec<cca::Arrival>,
@@ -36,7 +36,7 @@ struct Told {
     timeouts: Vec<Instant>,
 }
 
-/// A control that goes at one rate and remembers what it is told.
+/// A control with a fixed rate that records its events.
 struct Fixed {
     rate: Rate,
     window: u64,
@@ -204,7 +204,7 @@ impl Bed {
         self.push(bytes, asked || self.pushed.is_empty());
     }
 
-    /// Lets everybody send what may be sent now.
+    /// Lets both ends send the packets that may be sent now.
     fn settle(&mut self) {
         self.encode();
         while let Some(mut transmit) = self.sender.transmit(self.now) {
@@ -377,7 +377,7 @@ fn a_window_holds_packets_back() {
     let told = told.lock().unwrap();
     let limited: Vec<_> = told.acks.iter().map(|ack| ack.window_limited).collect();
     assert_eq!(limited, [true; 5]);
-    // The fifth left when nothing waited behind it any more; none came after it.
+    // The fifth left when no packets waited behind it any more; none came after it.
     assert_eq!(told.acks[4].in_flight, 0);
 }
 

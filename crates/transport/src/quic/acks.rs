@@ -1,4 +1,4 @@
-//! What arrived, and when to say so (RFC 9000, 13.2).
+//! Arrivals, and when to acknowledge them (RFC 9000, 13.2).
 
 use crate::ranges::Ranges;
 use crate::wire::quic::{Ack, MAX_RANGES};
@@ -8,11 +8,11 @@ use units::{Duration, Instant};
 pub(super) const MAX_ACK_DELAY: Duration = Duration::from_millis(25);
 /// An acknowledgement is due after so many packets that ask for one (RFC 9000, 13.2.2).
 const EVERY: u32 = 2;
-/// After so many packets with nothing but an acknowledgement, one asks for an answer, so that what
-/// it says need not be said for ever (Chrome; RFC 9000, 13.2.4).
+/// After so many packets with nothing but an acknowledgement, one asks for an answer, so that its
+/// contents need not be repeated forever (Chrome; RFC 9000, 13.2.4).
 const PING_AFTER: u32 = 19;
 
-/// What arrived.
+/// The packets that arrived.
 #[derive(Debug)]
 pub(super) struct Arrivals {
     received: Ranges,
@@ -70,7 +70,7 @@ impl Arrivals {
         self.marks += u32::from(marked);
         if eliciting {
             self.eliciting += 1;
-            // RFC 9000, 13.2.1: what is out of order or marked is acknowledged at once.
+            // RFC 9000, 13.2.1: packets out of order or marked are acknowledged at once.
             self.due |= hurry || marked || number != expected || self.eliciting >= EVERY;
             if self.delayed_until == Instant::NEVER {
                 self.delayed_until = now + MAX_ACK_DELAY;
@@ -110,7 +110,7 @@ impl Arrivals {
         Ack::new(self.received.descending(), delay, self.marks)
     }
 
-    /// A packet with nothing but an acknowledgement leaves; whether it should ask for an answer.
+    /// A packet with only an acknowledgement leaves; returns whether it should ask for an answer.
     pub(super) fn wants_answer(&mut self) -> bool {
         self.without_answer += 1;
         self.without_answer > PING_AFTER
@@ -121,7 +121,7 @@ impl Arrivals {
         self.without_answer = 0;
     }
 
-    /// The peer knows what arrived below `number`.
+    /// The peer knows the arrivals below `number`.
     pub(super) fn forget_below(&mut self, number: u64) {
         self.floor = self.floor.max(number);
         self.received.trim(number);

@@ -2,18 +2,18 @@
 //!
 //! Packets, streams, acknowledgements and recovery are as RFC 9000 and RFC 9002 have them. The
 //! handshake is a stream of its own: 300 bytes of ClientHello in a padded datagram, 3300 bytes from
-//! the server within three times what it has received, and the client's Finished, with which its
-//! data leaves after one round trip. Streams with something to send take turns by packet.
+//! the server within three times the bytes it has received, and the client's Finished, with which
+//! its data leaves after one round trip. Streams with data take turns by packet.
 //!
-//! Where the control needs subflows ([`Control::needs_subflows`]) there are two paths between the same
-//! hosts, as in multipath QUIC (draft-ietf-quic-multipath): each with packet numbers, round trips and
-//! loss detection of its own, which acknowledges on the same path. The second opens with the end of
-//! the handshake; that its ports be proven first is left out, since the addresses are.
+//! If the control needs subflows ([`Control::needs_subflows`]) there are two paths between the same
+//! hosts, as in multipath QUIC (draft-ietf-quic-multipath): each with packet numbers, round trips
+//! and loss detection of its own, which acknowledges on the same path. The second opens with the
+//! end of the handshake; that its ports be proven first is left out, since the addresses are.
 //!
-//! Simplified: one space of packet numbers for three; flow control counts what is acknowledged,
-//! as receivers read at once; every control is paced (7.7). Not done: 0-RTT, HANDSHAKE_DONE and
-//! other small frames, migration, ECN validation, loss of keys, proportional rate reduction (the
-//! window drops at once, as section 7.3.2 allows), restart after idle, closing.
+//! Simplified: one space of packet numbers for three; flow control counts acknowledged bytes, as
+//! receivers read at once; every control is paced (7.7). Not done: 0-RTT, HANDSHAKE_DONE and other
+//! small frames, migration, ECN validation, loss of keys, proportional rate reduction (the window
+//! drops at once, as section 7.3.2 allows), restart after idle, closing.
 
 mod acks;
 mod sender;
@@ -38,7 +38,7 @@ const SERVER_FLIGHT: u64 = 3300;
 const FINISHED: u64 = 52;
 /// A client's datagrams of the handshake are padded to this (RFC 9000, 14.1).
 const PADDED: u32 = 1200;
-/// A server sends so many times what it received until the client's address is proven
+/// A server sends at most so many times the bytes it received until the client's address is proven
 /// (RFC 9000, 8.1).
 const AMPLIFICATION: u64 = 3;
 
@@ -57,9 +57,9 @@ pub struct Quic {
     ecn: Ecn,
     receive_window: u64,
     unsent_low: u64,
-    /// The application gave something since it was last told that there is room.
+    /// The application gave data since it was last notified of room.
     gave: bool,
-    /// One, or two where the control has subflows.
+    /// One, or two if the control has subflows.
     paths: Vec<Path>,
     send_streams: SendStreams,
     recv_streams: RecvStreams,
@@ -123,7 +123,7 @@ impl Quic {
         &*self.paths[0].sender.control
     }
 
-    /// Takes the handshake as far as what arrived of it allows.
+    /// Advances the handshake as far as the data that arrived allows.
     fn shake_hands(&mut self, now: Instant) {
         let crypto = self.recv_streams.crypto();
         let complete = if self.opens {
@@ -139,8 +139,8 @@ impl Quic {
             return;
         }
         self.connected = true;
-        // The end of a handshake proves the address as well (RFC 9000, 8.1): the packet that ends it
-        // may acknowledge nothing.
+        // The end of a handshake proves the address as well (RFC 9000, 8.1): the packet that ends
+        // it may contain no acknowledgement.
         self.validated = true;
         if self.opens {
             self.send_streams.give(CRYPTO, FINISHED);
@@ -218,7 +218,7 @@ impl Quic {
         })
     }
 
-    /// Fills a packet with what streams have to send.
+    /// Fills a packet with the data of streams.
     fn fill(&mut self, packet: &mut Packet, limit: u32) {
         while !packet.frames.is_full() {
             let room = packet.room(limit);
@@ -279,7 +279,7 @@ impl Connection for Quic {
             return;
         }
         if let Some(ack) = &packet.ack {
-            // Who acknowledges what was sent there has the address that it was sent to.
+            // A peer that acknowledges packets sent to an address owns the address.
             self.validated = true;
             path.sender
                 .on_ack(now, ack, &mut self.send_streams, &mut path.arrivals);

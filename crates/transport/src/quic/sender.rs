@@ -1,4 +1,4 @@
-//! The sending half: what leaves when, and what is probed (RFC 9002).
+//! The sending half: transmission of packets, and probes (RFC 9002).
 
 mod acks;
 
@@ -18,7 +18,7 @@ const INITIAL_PTO: Duration = Duration::from_millis(999);
 /// Share of the window per round trip at which packets leave (7.7).
 const PACING_PERCENT: u64 = 125;
 
-/// What a packet carried.
+/// The contents of a packet.
 #[derive(Debug)]
 struct Content {
     frames: Frames,
@@ -26,22 +26,23 @@ struct Content {
     told: u64,
 }
 
-/// What was sent, and what that says about the path. Bytes are UDP payload.
+/// The packets sent, and the state of the path derived from them. Bytes are UDP payload.
 pub(super) struct Sender {
     pub(super) control: Box<dyn Control>,
     pub(super) rtt: Rtt,
     pub(super) stats: Stats,
     flight: Flight<Content>,
-    /// Probe although nothing is in flight: the server may wait for leave to send (6.2.2.1).
+    /// Probe although no packets are in flight: the server may wait for permission to send
+    /// (6.2.2.1).
     pub(super) keep_probing: bool,
     probe_at: Instant,
     probes_due: u32,
     recovery: Recovery,
-    /// The first packet of a recovery may leave whatever the window says (7.3.2).
+    /// The first packet of a recovery may leave regardless of the window (7.3.2).
     rescue: bool,
     marks: u32,
     scalable: bool,
-    /// The round trips in which a scalable control was told of marks.
+    /// The round trips in which marks were reported to a scalable control.
     marked: Recovery,
     lost_untold: u64,
     usage: Usage,
@@ -51,7 +52,7 @@ pub(super) struct Sender {
 }
 
 impl Sender {
-    /// Nothing was sent.
+    /// No packets were sent.
     pub(super) fn new(control: Box<dyn Control>) -> Self {
         Sender {
             scalable: control.ecn() == EcnMode::Scalable,
@@ -84,14 +85,14 @@ impl Sender {
         self.flight.next_number()
     }
 
-    /// The application is about to give more, with nothing left to send.
+    /// The application is about to give more, with no data left to send.
     pub(super) fn on_idle(&mut self) {
         if self.in_flight() < self.control.window() {
             self.flight.limited_by_app();
         }
     }
 
-    /// A probe has to leave, whatever the window says.
+    /// A probe has to leave, regardless of the window.
     pub(super) fn probe_due(&self) -> bool {
         self.probes_due > 0
     }
@@ -109,7 +110,7 @@ impl Sender {
         false
     }
 
-    /// Nothing is left to send.
+    /// No data is left to send.
     pub(super) fn on_quiet(&mut self) {
         self.pace_at = Instant::NEVER;
         self.on_pause(!self.fits());
@@ -161,7 +162,7 @@ impl Sender {
         self.pacer.on_sent(now, gap);
     }
 
-    /// The probe timeout starts anew, if there is anything to wait for.
+    /// The probe timeout starts anew, if there are packets to wait for.
     pub(super) fn arm_probe(&mut self, now: Instant) {
         self.probe_at = if self.in_flight() > 0 || self.keep_probing {
             now + self.rtt.timeout()
@@ -170,7 +171,7 @@ impl Sender {
         };
     }
 
-    /// When [`on_timer`](Self::on_timer) has something to do.
+    /// When [`on_timer`](Self::on_timer) has work to do.
     pub(super) fn next_timer(&self) -> Instant {
         let loss_at = self.flight.loss_at();
         let probe = if loss_at == Instant::NEVER {
@@ -199,7 +200,7 @@ impl Sender {
     }
 
     /// RFC 9002, 6.2.4: two probes (one in the handshake), with new data if there is any, otherwise
-    /// with what has been in flight for longest. Nothing is taken for lost.
+    /// with the data that has been in flight for longest. Nothing is taken for lost.
     fn on_probe_timeout(&mut self, now: Instant, streams: &mut SendStreams) {
         let in_handshake = self.rtt.ack_delay == Duration::ZERO;
         self.rtt.back_off();

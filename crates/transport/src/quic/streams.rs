@@ -1,4 +1,4 @@
-//! Streams: what is left to send of each, and what arrived of each.
+//! Streams: the data left to send, and the data that arrived, of each.
 
 use crate::ranges::Ranges;
 use crate::wire::quic::{CRYPTO, Frame};
@@ -9,11 +9,11 @@ use std::collections::VecDeque;
 pub(super) struct SendStreams {
     /// By number.
     streams: Vec<SendStream>,
-    /// Streams with something to send, the next one first. Each is in here once.
+    /// Streams with data to send, the next one first. Each is in here once.
     turns: VecDeque<u32>,
     /// Given and not sent for the first time, handshake excluded.
     unsent: u64,
-    /// Sent and not acknowledged, handshake excluded: what flow control counts.
+    /// Bytes sent and not acknowledged, handshake excluded: the count of flow control.
     open: u64,
     acked: u64,
 }
@@ -29,7 +29,7 @@ struct SendStream {
 }
 
 impl SendStream {
-    /// Drops what was acknowledged after it had been found lost, as far as it is next.
+    /// Drops lost data that was acknowledged later, as far as it is next to be sent.
     fn forget_repaired(&mut self) {
         while let Some((start, _)) = self.lost.first()
             && let Some((_, end)) = self.acked.containing(start)
@@ -111,7 +111,7 @@ impl SendStreams {
         }
     }
 
-    /// Something waits to be sent that flow control with `fresh` bytes of room lets go.
+    /// Whether data waits that flow control allows with `fresh` bytes of room.
     pub(super) fn has_work(&self, fresh: u64) -> bool {
         let ready = |&stream: &u32| {
             let may_start = fresh > 0 || stream == CRYPTO;
@@ -202,7 +202,7 @@ impl SendStreams {
 #[derive(Debug, Default)]
 pub(super) struct RecvStreams {
     streams: Vec<RecvStream>,
-    /// Streams of which more arrived in order than the application knows, oldest news first.
+    /// Streams with more data in order than the application knows, oldest news first.
     news: VecDeque<u32>,
 }
 

@@ -7,15 +7,15 @@ use units::Ecn;
 /// Length of the AccECN option with the counters of ECT(1) and CE bytes (RFC 9768, 3.2.3).
 pub const OPTION: u32 = 8;
 
-/// What both ends agreed upon.
+/// The form of ECN that both ends agreed upon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Echo {
     /// No ECN.
     None,
-    /// One bit until the sender says that it has reduced (RFC 3168).
+    /// One bit until the sender confirms that it has reduced (RFC 3168).
     Classic,
-    /// How many bytes were marked (RFC 9768). Full segments have no room for the option; the
-    /// header's ACE field, which counts packets, is taken to say as much.
+    /// The number of marked bytes (RFC 9768). Full segments have no room for the option; the
+    /// header's ACE field, which counts packets, is assumed to carry as much.
     Accurate,
 }
 
@@ -31,7 +31,7 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// Nothing is agreed upon yet.
+    /// No form is agreed upon yet.
     pub const fn new(mode: EcnMode) -> Self {
         Marks {
             mode,
@@ -46,18 +46,18 @@ impl Marks {
         self.echo = echo;
     }
 
-    /// The peer wants to hear of reductions.
+    /// Whether the peer needs to hear of reductions.
     pub fn wants_cwr(&self) -> bool {
         self.echo == Echo::Classic
     }
 
-    /// Congestion control is L4S's, and hears what it needs to.
+    /// Whether congestion control is L4S's, and has the feedback it needs.
     pub fn scalable(&self) -> bool {
         self.mode == EcnMode::Scalable && self.echo == Echo::Accurate
     }
 
     /// The field for new data. A control that needs accurate feedback and did not get it does
-    /// without marks (RFC 9331, 4.3): `ecn` is what the stack is set to, for the others.
+    /// without marks (RFC 9331, 4.3): `ecn` is the setting of the stack, for the others.
     pub fn field(&self, ecn: bool) -> Ecn {
         match self.mode {
             EcnMode::Scalable if self.scalable() => Ecn::Ect1,
@@ -66,9 +66,9 @@ impl Marks {
         }
     }
 
-    /// The field for what is sent again and for acknowledgements alone. RFC 3168, 6.1.4 and 6.1.5,
-    /// rule marks out; Linux with accurate feedback sends them like data, so that all of a
-    /// connection's packets wait in the same queue.
+    /// The field for retransmissions and for pure acknowledgements. RFC 3168, 6.1.4 and 6.1.5, rule
+    /// marks out; Linux with accurate feedback sends them like data, so that all of a connection's
+    /// packets wait in the same queue.
     pub fn other_field(&self) -> Ecn {
         if self.scalable() {
             Ecn::Ect1
@@ -77,8 +77,8 @@ impl Marks {
         }
     }
 
-    /// Of `bytes` newly delivered, how many `segment` says were marked. What it counts beyond that
-    /// (of segments that arrived twice, or were not yet reported) is told with later ones.
+    /// Of `bytes` newly delivered, how many `segment` says were marked. The excess (of segments
+    /// that arrived twice, or were not yet reported) is counted with later ones.
     pub fn take(&mut self, segment: &Segment, bytes: u64) -> u64 {
         if self.echo != Echo::Accurate {
             return if segment.ece { bytes } else { 0 };
@@ -91,8 +91,8 @@ impl Marks {
         marked.into()
     }
 
-    /// A mark came when all below `una` was acknowledged and all below `next` sent: whether it is
-    /// the first of its round trip.
+    /// A mark arrived when all bytes below `una` were acknowledged and all below `next` sent.
+    /// Returns whether it is the first of its round trip.
     pub const fn is_news(&mut self, una: u64, next: u64) -> bool {
         let news = una > self.until;
         if news {

@@ -2,9 +2,10 @@
 //!
 //! RFC 9293 as far as bytes and acknowledgements go, RFC 2018 (SACK), RFC 5681, RFC 6298 (timer),
 //! RFC 6928 (initial window), RFC 6937 (PRR), RFC 7323 (time stamps), RFC 8985 (RACK-TLP), RFC 3168
-//! (ECN), RFC 9768 (accurate feedback, where the opener's control is scalable). Left out: FIN and RST (an application closes by dropping both ends), giving up, urgent
-//! data, zero and autotuned windows (receivers read at once), Nagle's algorithm (applications
-//! switch it off), F-RTO and the undoing of reductions.
+//! (ECN), RFC 9768 (accurate feedback, if the opener's control is scalable). Left out: FIN and RST
+//! (an application closes by dropping both ends), giving up, urgent data, zero and autotuned
+//! windows (receivers read at once), Nagle's algorithm (applications switch it off), F-RTO and the
+//! undoing of reductions.
 
 mod ecn;
 mod rack;
@@ -25,7 +26,7 @@ use units::{Duration, Ecn, Instant};
 
 /// Options of a SYN beyond the time stamps of every segment: MSS, SACK permitted, window scale.
 const SYN_OPTIONS: u32 = 8;
-/// Most that options take beside the time stamps: 40 bytes less 12.
+/// Largest size of options in addition to the time stamps: 40 bytes less 12.
 const MAX_OPTIONS: u32 = 28;
 
 /// One end of a TCP connection.
@@ -40,7 +41,7 @@ pub struct Tcp {
     offers_ecn: bool,
     /// The control needs accurate feedback.
     scalable: bool,
-    /// What both ends agreed upon.
+    /// The form of ECN that both ends agreed upon.
     echo: Echo,
     /// When it is to leave again.
     deadline: Instant,
@@ -119,7 +120,7 @@ impl Tcp {
             segment.accurate = self.echo == Echo::Accurate;
             segment.ece = self.echo == Echo::Classic;
         }
-        // The SYN itself has no counters to tell (RFC 9768, 3.2.3.2.1).
+        // The SYN itself carries no counters (RFC 9768, 3.2.3.2.1).
         let counters = if self.opens { 0 } else { self.counters_len() };
         self.packet(segment, SYN_OPTIONS + counters, Ecn::NotCapable)
     }
@@ -130,7 +131,7 @@ impl Tcp {
             ..Segment::default()
         };
         self.receiver.stamp(now, &mut segment);
-        // Where three ranges leave no room for the counters, ACE stands in for them.
+        // If three ranges leave no room for the counters, ACE replaces them.
         let options = (segment.sack_len() + self.counters_len()).min(MAX_OPTIONS);
         self.packet(segment, options, self.sender.ack_field())
     }
@@ -143,7 +144,7 @@ impl Tcp {
         }
     }
 
-    /// What comes of a SYN's offer. Whoever is asked for accurate feedback gives it, as Linux
+    /// The result of a SYN's offer. An end that is asked for accurate feedback gives it, as Linux
     /// does; RFC 3168's is a setting.
     fn accept(&self, syn: &Segment) -> Echo {
         if syn.accurate {
@@ -155,7 +156,7 @@ impl Tcp {
         }
     }
 
-    /// What the answer to this end's SYN agreed to.
+    /// The result of the answer to this end's SYN.
     fn agreed(&self, answer: &Segment) -> Echo {
         if self.scalable && answer.accurate {
             Echo::Accurate
@@ -198,7 +199,7 @@ impl Connection for Tcp {
                     self.echo = self.accept(segment);
                     self.receiver.greeted(segment, self.echo);
                 }
-                // One that comes again means that the answer was lost.
+                // A repeated one means that the answer was lost.
                 self.greet = true;
             }
             Kind::SynAck if self.opens && self.state != State::Closed => {
@@ -237,7 +238,7 @@ impl Connection for Tcp {
         }
         if let Some((mut segment, ecn)) = self.sender.transmit(now) {
             self.receiver.stamp(now, &mut segment);
-            // A full segment has no room for them; where there is news, it was told before.
+            // A full segment has no room for them; any news was sent before.
             segment.sacks = Default::default();
             return Some(self.packet(segment, 0, ecn));
         }

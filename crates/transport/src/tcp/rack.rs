@@ -59,7 +59,7 @@ impl Rack {
     }
 
     /// Steps 2 and 3: a packet was delivered. A retransmission answered sooner than any round trip
-    /// was the original's answer and says nothing.
+    /// was the original's answer and is ignored.
     pub fn on_delivered(
         &mut self,
         now: Instant,
@@ -76,8 +76,8 @@ impl Rack {
         self.newest = self.newest.max(newest.transmission);
     }
 
-    /// Step 4: a segment arrived twice, so something was sent again without need: the window grows
-    /// by a quarter, once a round trip. `acked` is acknowledged up to, `next` sent up to.
+    /// Step 4: a segment arrived twice, so a retransmission was unnecessary: the window grows by a
+    /// quarter, once a round trip. `acked` is acknowledged up to, `next` sent up to.
     pub fn on_duplicate(&mut self, acked: u64, next: u64) {
         if self.duplicate_round.is_some_and(|end| acked < end) {
             return;

@@ -10,17 +10,17 @@ use units::{Duration, Ecn, Instant};
 #[derive(Debug)]
 pub struct Receiver {
     next: u64,
-    /// What arrived above `next`.
+    /// Data that arrived above `next`.
     early: Ranges,
     /// An offset within the range that grew last.
     recent: u64,
-    /// Bytes in order that the application has not been told of.
+    /// Bytes in order that were not yet reported to the application.
     fresh: u64,
     /// Bytes in order since the last acknowledgement.
     unacknowledged: u64,
     /// More of them than this are acknowledged at once (Linux `__tcp_ack_snd_check`).
     tolerated: u64,
-    /// What the last acknowledgement said, and the time stamp that the next one echoes.
+    /// The contents of the last acknowledgement, and the time stamp that the next one echoes.
     acknowledged: u64,
     stamp: Instant,
     window: u64,
@@ -32,15 +32,15 @@ pub struct Receiver {
     quick: u32,
     delay: Duration,
     echo: Echo,
-    /// Congestion Experienced is echoed until the sender says that it has reduced.
+    /// Congestion Experienced is echoed until the sender confirms that it has reduced.
     classic: bool,
     accurate: Counted,
 }
 
-/// What an accurate echo counts.
+/// The counters of an accurate echo.
 #[derive(Debug, Default)]
 struct Counted {
-    /// Payload that came with Congestion Experienced, bytes.
+    /// Payload with Congestion Experienced, bytes.
     bytes: u32,
     /// Segments of it since the last acknowledgement.
     untold: u32,
@@ -64,7 +64,7 @@ impl Counted {
 }
 
 impl Receiver {
-    /// Nothing has arrived.
+    /// No data has arrived.
     pub fn new(config: &Config) -> Self {
         Receiver {
             next: 0,
@@ -152,7 +152,7 @@ impl Receiver {
         self.echo = echo;
     }
 
-    /// Something is missing: an acknowledgement has to say so, and leaves no room for data.
+    /// Data is missing: an acknowledgement has to report it, and leaves no room for data.
     pub fn has_gap(&self) -> bool {
         !self.early.is_empty()
     }
@@ -179,7 +179,7 @@ impl Receiver {
         self.urgent
     }
 
-    /// Writes what has arrived into a segment that leaves now.
+    /// Writes the state of arrivals into a segment that leaves now.
     pub fn stamp(&mut self, now: Instant, segment: &mut Segment) {
         segment.ack = self.next;
         segment.sent = now;

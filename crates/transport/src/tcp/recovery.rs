@@ -6,7 +6,7 @@
 pub enum Cause {
     /// Losses, which are being repaired.
     Loss,
-    /// A mark; nothing has to be repaired.
+    /// A mark; no repair is needed.
     Mark,
     /// The timer: no rationing, the window grows in slow start.
     Timeout,
@@ -15,7 +15,7 @@ pub enum Cause {
 /// State of one episode. Sizes in bytes.
 #[derive(Debug, Clone)]
 pub struct Recovery {
-    /// It ends when everything sent before this is acknowledged.
+    /// It ends when all data sent before this is acknowledged.
     pub until: u64,
     /// Why it began.
     pub cause: Cause,
@@ -23,7 +23,7 @@ pub struct Recovery {
     prior: u64,
     delivered: u64,
     sent: u64,
-    /// What may be sent now.
+    /// Bytes that may be sent now.
     allowance: u64,
 }
 
@@ -46,8 +46,9 @@ impl Recovery {
     }
 
     /// `bytes` were newly delivered; `target` is the window to arrive at. With `progress` (the
-    /// cumulative acknowledgement moved, and nothing more is lost) it goes well, and one `mss` more
-    /// may be sent than was delivered: the slow start reduction bound, otherwise the conservative.
+    /// cumulative acknowledgement moved, and no more data is lost) it makes progress, and one `mss`
+    /// more may be sent than was delivered: the slow start reduction bound, otherwise the
+    /// conservative.
     pub fn on_delivered(
         &mut self,
         bytes: u64,
@@ -79,7 +80,7 @@ impl Recovery {
         self.allowance = self.allowance.saturating_sub(bytes);
     }
 
-    /// What may be sent now.
+    /// Bytes that may be sent now.
     pub const fn allowance(&self) -> u64 {
         self.allowance
     }

@@ -1,9 +1,9 @@
-//! What is in flight: sent, selectively acknowledged, lost (RFC 8985's RACK, RFC 6675's rule).
+//! Data in flight: sent, selectively acknowledged, lost (RFC 8985's RACK, RFC 6675's rule).
 //!
-//! Segments stand in the order of the stream and are never split. Beside them stand two queues of
+//! Segments stand in the order of the stream and are never split. There are also two queues of
 //! segments by number, one in the order of sending for RACK and one of those to be sent again.
-//! Entries that no longer apply are skipped when they come to the front, so that nothing ever
-//! walks the window.
+//! Entries that no longer apply are skipped when they come to the front, so that the window is
+//! never traversed.
 
 use super::rack::{Newest, Rack};
 use crate::delivery::Stamp;
@@ -32,7 +32,7 @@ impl Sent {
     }
 }
 
-/// Where a segment is thought to be.
+/// The assumed state of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     /// On its way, or delivered without our knowing.
@@ -43,7 +43,7 @@ enum Fate {
     Lost,
 }
 
-/// What an acknowledgement changed.
+/// The changes by an acknowledgement.
 #[derive(Debug, Default)]
 pub struct Acked {
     /// Newly delivered bytes.
@@ -66,7 +66,7 @@ pub struct Scoreboard {
     segments: VecDeque<Sent>,
     /// Number of the first segment: they are numbered in the order of their first sending.
     first: u64,
-    /// Segment numbers by transmission, the first of which has the number `first_transmission`.
+    /// Segment numbers by transmission; the first has the number `first_transmission`.
     transmissions: VecDeque<u64>,
     first_transmission: u64,
     /// Numbers of lost segments.
@@ -93,12 +93,12 @@ impl Scoreboard {
         self.una
     }
 
-    /// Nothing waits for an acknowledgement.
+    /// Whether no segment waits for an acknowledgement.
     pub fn is_empty(&self) -> bool {
         self.segments.is_empty()
     }
 
-    /// Segments that were selectively acknowledged, and wait for what is before them.
+    /// Number of segments that were selectively acknowledged, and wait for earlier ones.
     pub const fn sacked_segments(&self) -> u32 {
         self.sacked_segments
     }
@@ -210,7 +210,7 @@ impl Scoreboard {
         acked
     }
 
-    /// What is known to have arrived already costs a search, and nothing else.
+    /// Data known to have arrived already costs a search, and nothing else.
     fn selectively(&mut self, start: u64, end: u64, acked: &mut Acked) {
         let limit = self.segments.back().map_or(self.una, Sent::end);
         let mut sacked = core::mem::take(&mut self.sacked);
@@ -232,8 +232,8 @@ impl Scoreboard {
         self.sacked = sacked;
     }
 
-    /// RACK: marks what was sent before the newest delivered segment and is overdue; returns the
-    /// bytes, and when to look again (RFC 8985, 6.2, step 5).
+    /// RACK: marks segments that were sent before the newest delivered segment and are overdue;
+    /// returns the bytes, and when to look again (RFC 8985, 6.2, step 5).
     pub fn lose_by_time(
         &mut self,
         now: Instant,
@@ -288,8 +288,9 @@ impl Scoreboard {
         bytes
     }
 
-    /// The timer ran out: everything that is not selectively acknowledged is lost, except what
-    /// left less than `recent` ago (RFC 8985, 6.3); the first segment always is. Returns the bytes.
+    /// The timer ran out: all segments that are not selectively acknowledged are lost, except those
+    /// that left less than `recent` ago (RFC 8985, 6.3); the first segment always is. Returns the
+    /// bytes.
     pub fn lose_all(&mut self, now: Instant, recent: Duration) -> u64 {
         let mut bytes = 0;
         let end = self.first + self.segments.len() as u64;
@@ -305,8 +306,8 @@ impl Scoreboard {
         bytes
     }
 
-    /// What was thought lost and not sent again is on its way after all. As if it had just been sent:
-    /// its place among transmissions is forgotten.
+    /// Puts segments that were thought lost and not sent again back in flight. As if they had just
+    /// been sent: their places among transmissions are forgotten.
     pub fn refind_all(&mut self) {
         for number in self.first..self.first + self.segments.len() as u64 {
             let unsure = |segment: &Sent| segment.fate == Fate::Lost && !segment.retransmitted;
@@ -353,7 +354,7 @@ impl Scoreboard {
     }
 }
 
-/// Counts a segment as delivered; returns what it no longer adds to the bytes in flight.
+/// Counts a segment as delivered; returns the bytes that it no longer adds to the flight.
 fn deliver(segment: &Sent, acked: &mut Acked) -> u64 {
     let len = u64::from(segment.len);
     acked.bytes += len;

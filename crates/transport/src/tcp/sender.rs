@@ -1,4 +1,4 @@
-//! The sending half: what leaves when.
+//! The sending half: the timing of transmissions.
 
 mod acks;
 
@@ -32,7 +32,7 @@ pub struct Sender {
     given: u64,
     /// Next byte to send for the first time.
     next: u64,
-    /// Given, and the application waits to be told that there is room again.
+    /// Data was given, and the application waits for a notification of room.
     awaited: bool,
     recovery: Option<Recovery>,
     marks: Marks,
@@ -40,17 +40,17 @@ pub struct Sender {
     timers: Timers,
     probe: Option<Probe>,
     forced: Forced,
-    /// What was acknowledged when the timer last ran out.
+    /// The bytes acknowledged when the timer last ran out.
     timed_out: Option<u64>,
-    /// When it ran out first in this episode; nothing was sent again before.
+    /// When it ran out first in this episode; no data was sent again before.
     repeats_since: Instant,
-    /// Found lost, and the control was not told with an acknowledgement.
+    /// Bytes found lost that were not yet reported to the control with an acknowledgement.
     lost_untold: u64,
     last_sent: Instant,
     delivery: Delivery,
     usage: Usage,
     pacer: Pacer,
-    /// Something left since sending last paused.
+    /// A packet left since sending last paused.
     active: bool,
     stats: Stats,
 }
@@ -58,13 +58,13 @@ pub struct Sender {
 /// A tail loss probe that is not resolved (RFC 8985, 7.4).
 #[derive(Debug, Clone, Copy)]
 struct Probe {
-    /// What had been sent when it left.
+    /// The end of the data sent when it left.
     end: u64,
     /// It repeated a segment, rather than carry new data.
     repeated: bool,
 }
 
-/// What leaves next whatever the window and the pacer say.
+/// The kind of packet that leaves next regardless of window and pacer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Forced {
     Nothing,
@@ -75,7 +75,7 @@ enum Forced {
 }
 
 impl Sender {
-    /// Nothing was given yet.
+    /// No data was given yet.
     pub fn new(config: Config, control: Box<dyn Control>) -> Self {
         let floor = if config.rto_over_srtt {
             Floor::Variance(config.min_rto)
@@ -137,7 +137,7 @@ impl Sender {
 
     /// The application gives `bytes`.
     pub fn give(&mut self, bytes: u64) {
-        // Linux `tcp_rate_check_app_limited`: the window had room and nothing to fill it.
+        // Linux `tcp_rate_check_app_limited`: the window had room and there was no data to fill it.
         let idle = self.unsent() < self.mss() && self.board.lost_len().is_none();
         if idle && self.in_flight() < self.control.window() {
             self.delivery.limited_by_app(self.in_flight());
@@ -240,8 +240,8 @@ impl Sender {
             .on_pause(limited, self.next - una, una, self.next);
     }
 
-    /// Its own computer has enough of it: then the window does not grow for want of it (Linux
-    /// `tcp_write_xmit` and `tcp_cwnd_validate`).
+    /// The queue of its own computer is full: the window is not the limit then, and does not grow
+    /// (Linux `tcp_write_xmit` and `tcp_cwnd_validate`).
     pub fn held_back(&mut self) {
         if self.active {
             self.pause(false);
@@ -278,7 +278,7 @@ impl Sender {
         let segment = Segment {
             seq,
             len,
-            // RFC 3168, 6.1.2: new data says so.
+            // RFC 3168, 6.1.2: new data carries it.
             cwr: core::mem::take(&mut self.tell_reduced),
             ..Segment::default()
         };
@@ -356,8 +356,9 @@ impl Sender {
         pacing::gap(bytes, window, self.rtt.srtt, percent)
     }
 
-    /// Linux `tcp_small_queue_check`: what the pacing rate sends in 1/1024 s, but two packets, and no more
-    /// than `tcp_limit_output_bytes`. Linux knows a pacing rate also where it does not pace.
+    /// Linux `tcp_small_queue_check`: the bytes of 1/1024 s at the pacing rate, but at least two
+    /// packets, and no more than `tcp_limit_output_bytes`. Linux has a pacing rate also when it
+    /// does not pace.
     pub fn may_wait(&self) -> u64 {
         if !self.config.small_queues {
             return u64::MAX;
@@ -373,7 +374,7 @@ impl Sender {
 
     // ---- timers --------------------------------------------------------------------------------
 
-    /// After something was delivered, every timer starts anew.
+    /// After a delivery, every timer starts anew.
     fn arm(&mut self, now: Instant) {
         if self.board.is_empty() {
             self.timers.stop();
@@ -398,7 +399,7 @@ impl Sender {
         }
     }
 
-    /// When something is due.
+    /// The next due time.
     pub fn next_timer(&self) -> Instant {
         let control = self.control.next_timer().unwrap_or(Instant::NEVER);
         self.timers.next().min(control)

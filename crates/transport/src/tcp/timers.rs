@@ -1,10 +1,10 @@
-//! The sender's timers: moments that are written down, so that moving one costs nothing.
+//! The sender's timers: stored moments, so that moving one costs nothing.
 
 use crate::Config;
 use crate::rtt::Rtt;
 use units::{Duration, Instant};
 
-/// When what is due; [`Instant::NEVER`] for what is not.
+/// The due times of the timers; [`Instant::NEVER`] for those that are not set.
 #[derive(Debug, Clone)]
 pub struct Timers {
     /// Retransmission timeout.
@@ -13,16 +13,16 @@ pub struct Timers {
     pub probe: Instant,
     /// The reordering window of the oldest segment ends.
     pub reordering: Instant,
-    /// The pacer lets the next segment go.
+    /// The pacer permits the next segment.
     pub pace: Instant,
-    /// Added to the probe's timeout where a single segment is in flight, for a delayed
-    /// acknowledgement. RFC 8985, 7.2 says the peer's largest delay; Linux adds its smallest
-    /// timeout (`tcp_schedule_loss_probe`).
+    /// Added to the probe's timeout if a single segment is in flight, for a delayed
+    /// acknowledgement. RFC 8985, 7.2 has the peer's largest delay; Linux adds its smallest timeout
+    /// (`tcp_schedule_loss_probe`).
     alone: Duration,
 }
 
 impl Timers {
-    /// Nothing is due.
+    /// No timer is set.
     pub fn new(config: &Config) -> Self {
         Timers {
             retransmit: Instant::NEVER,
@@ -33,7 +33,7 @@ impl Timers {
         }
     }
 
-    /// Nothing is in flight.
+    /// No data is in flight.
     pub fn stop(&mut self) {
         self.retransmit = Instant::NEVER;
         self.probe = Instant::NEVER;

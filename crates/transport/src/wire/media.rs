@@ -1,4 +1,4 @@
-//! What the packets of a media session carry, and how long its feedback is on the wire.
+//! The contents of a media session's packets, and the size of its feedback on the wire.
 
 use units::{Duration, Instant};
 
@@ -12,14 +12,14 @@ pub struct Packet {
     pub len: u32,
     /// The sender's smoothed round trip, zero before the first sample (RTCP XR DLRR, RFC 3611).
     pub rtt: Duration,
-    /// What it carries.
+    /// Its contents.
     pub content: Content,
 }
 
-/// What a packet from the sender carries.
+/// The contents of a packet from the sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Content {
-    /// Nothing that anybody plays: it fills a probe.
+    /// Padding that is not played: it fills a probe.
     Padding,
     /// A part of a frame of video.
     Video(Fragment),
@@ -79,7 +79,7 @@ pub struct Acks {
     pub before: [u64; 2],
     /// How long the largest waited for this acknowledgement.
     pub delay: Duration,
-    /// Bytes that came with Congestion Experienced so far.
+    /// Bytes with Congestion Experienced so far.
     pub marked: u64,
 }
 
@@ -116,7 +116,7 @@ pub struct Arrivals {
     pub delay: Duration,
 }
 
-/// IPv4 and UDP headers, and what SRTCP adds.
+/// IPv4 and UDP headers, and the bytes that SRTCP adds.
 const ENVELOPE: u32 = 28 + 10;
 /// RTCP feedback header with both SSRCs (RFC 4585, 6.1).
 const RTCP: u32 = 12;

@@ -1,4 +1,4 @@
-//! What is on the wire.
+//! Packets on the wire.
 
 pub mod media;
 pub mod quic;
@@ -13,11 +13,11 @@ pub struct Transmit {
     pub len: u32,
     /// The ECN field to send it with.
     pub ecn: Ecn,
-    /// What it carries.
+    /// Its contents.
     pub packet: Wire,
 }
 
-/// What a packet carries.
+/// The contents of a packet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wire {
     /// A TCP segment.
@@ -42,7 +42,7 @@ impl Wire {
     }
 }
 
-/// An application's datagram, over UDP without anything else.
+/// An application's datagram, directly over UDP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Datagram {
     /// The number that its sender gave it.

@@ -1,14 +1,14 @@
-//! What a QUIC datagram says, and how long it is.
+//! The contents of a QUIC datagram, and its length.
 
 use arrayvec::ArrayVec;
 
-/// Length of the UDP payload of a full datagram (what Chrome and quiche send over IPv4).
+/// Length of the UDP payload of a full datagram (as Chrome and quiche send it over IPv4).
 pub const DATAGRAM: u32 = 1350;
 /// IPv4 and UDP headers.
 pub const IP_UDP: u32 = 28;
 /// Short header: flags 1, connection id 8, packet number 2; authentication tag 16.
 const SHORT: u32 = 27;
-/// What a long header has more: version 4, connection ids 2 + 8, token 1, length 2.
+/// The additional bytes of a long header: version 4, connection ids 2 + 8, token 1, length 2.
 const LONG: u32 = 17;
 /// Head of a STREAM or CRYPTO frame: type 1, stream 2, offset 4, length 2.
 const FRAME: u32 = 9;
@@ -35,9 +35,9 @@ pub struct Packet {
     pub number: u64,
     /// Bytes of streams.
     pub frames: Frames,
-    /// What arrived at its sender.
+    /// The arrivals at its sender.
     pub ack: Option<Ack>,
-    /// It asks for an acknowledgement although it carries nothing.
+    /// It asks for an acknowledgement although it carries no data.
     pub ping: bool,
     /// It belongs to the handshake and has a long header.
     pub long: bool,
@@ -69,7 +69,7 @@ const fn header(long: bool) -> u32 {
 /// A STREAM or CRYPTO frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Frame {
-    /// Where its first byte is in the stream.
+    /// The offset of its first byte in the stream.
     pub offset: u64,
     /// Which stream; the handshake's bytes are in one of their own.
     pub stream: u32,
@@ -86,7 +86,7 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// Adds a frame of at least one byte; false where there is no room for another.
+    /// Adds a frame of at least one byte; false if there is no room for another.
     pub fn push(&mut self, frame: Frame) -> bool {
         if self.first.len == 0 {
             self.first = frame;

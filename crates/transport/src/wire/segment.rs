@@ -1,4 +1,4 @@
-//! What a TCP segment says.
+//! The contents of a TCP segment.
 
 use units::Instant;
 
@@ -8,7 +8,7 @@ use units::Instant;
 pub struct Segment {
     /// Offset of the first byte.
     pub seq: u64,
-    /// Everything below this offset has arrived.
+    /// All bytes below this offset have arrived.
     pub ack: u64,
     /// Ranges that arrived above `ack`, the most recent first (RFC 2018); unused ones are empty.
     pub sacks: [(u64, u64); MAX_SACKS],
@@ -21,7 +21,7 @@ pub struct Segment {
     /// Payload that arrived with Congestion Experienced so far, bytes modulo 2^32, where feedback
     /// is accurate (RFC 9768, 3.2.3, ECEB, which counts modulo 2^24).
     pub ce: u32,
-    /// What kind of segment it is.
+    /// The kind of segment.
     pub kind: Kind,
     /// Congestion Experienced is echoed; on a SYN, ECN is offered, on its answer accepted (RFC 3168).
     pub ece: bool,
@@ -43,7 +43,7 @@ pub enum Kind {
     Syn,
     /// Answers a SYN.
     SynAck,
-    /// Everything else.
+    /// All other segments.
     #[default]
     Ack,
 }

@@ -11,7 +11,7 @@ use units::{Ecn, Instant};
 const MSS: u64 = 1448;
 const WINDOW: u64 = 20;
 
-/// What a control was told.
+/// The events that a control received.
 #[derive(Default)]
 struct Told {
     acks: Vec<Ack>,
@@ -19,7 +19,7 @@ struct Told {
     losses: usize,
 }
 
-/// Twenty packets in flight, whatever happens.
+/// Twenty packets in flight at any time.
 struct Fixed {
     mode: EcnMode,
     window: u64,
@@ -238,7 +238,7 @@ fn marks_are_told_once_a_round_trip_and_ration_nothing() {
     assert!(segments(&pair, CLIENT).all(|(_, segment)| segment.kind != Kind::Ack || !segment.ece));
 }
 
-/// RFC 9331, 4.3: whoever is not told accurately must not call itself L4S.
+/// RFC 9331, 4.3: a sender without accurate feedback must not identify as L4S.
 #[test]
 fn without_accurate_feedback_nothing_is_ect1() {
     for ecn in [false, true] {
@@ -281,7 +281,7 @@ fn quic(mode: EcnMode, opens: bool) -> (Quic, Arc<Mutex<Told>>) {
     (Quic::new(Config::linux(), control, opens), told)
 }
 
-/// Every third packet is marked, and one is lost: both are told, and the share is exact.
+/// Every third packet is marked, and one is lost: both are reported, and the share is exact.
 #[test]
 fn quic_is_ect1_and_counts() {
     let (client, _) = quic(EcnMode::Scalable, true);

@@ -1,4 +1,4 @@
-//! Two end points, against each other and against what standards say.
+//! Two end points, against each other and compared with standards.
 
 mod common;
 mod l4s;

@@ -73,7 +73,7 @@ fn dropping(numbers: &'static [u64]) -> Faults {
     })
 }
 
-/// What a full packet with one frame carries: 1350 less a short header of 27 and a frame's of 9.
+/// The data in a full packet with one frame: 1350 less a short header of 27 and a frame's of 9.
 const FULL: u64 = 1350 - 27 - 9;
 
 #[test]
@@ -93,7 +93,7 @@ fn handshake_takes_a_round_trip_and_data_leaves_with_its_last_packet() {
 #[test]
 fn a_server_sends_three_times_what_it_got_until_the_address_is_proven() {
     let mut pair = linux_pair();
-    // What the client says after its hello is lost four times.
+    // The client's packets after its hello are lost four times.
     pair.ways[CLIENT].fault = dropping(&[1, 2, 3, 4]);
     pair.open();
     pair.run_until(ms(900));
@@ -146,8 +146,8 @@ fn slow_start_doubles_every_round_trip() {
     serve(&mut pair, 300 * FULL);
     pair.run_until(ms(5000));
     assert_eq!(pair.total(CLIENT), 300 * FULL);
-    // The window is 10 datagrams and what the handshake added (3 packets of the server); each
-    // round trip doubles it, and the pacer spreads it over 0.8 of the next one.
+    // The window is 10 datagrams plus the growth during the handshake (3 packets of the server);
+    // each round trip doubles it, and the pacer spreads it over 0.8 of the next one.
     let sent = |from, to| {
         let within = |&&(at, ..): &&(Instant, u32, u64)| at >= ms(from) && at < ms(to);
         data(&pair).iter().filter(within).count()
@@ -181,7 +181,7 @@ fn a_loss_is_seen_by_three_later_packets() {
     let window = pair.ends[SERVER].control().window();
     let datagrams = window / u64::from(DATAGRAM);
     // At most ten and three of the handshake and five before the loss showed, halved; then one for
-    // what arrived after.
+    // the later arrivals.
     assert!((5..=10).contains(&datagrams), "{datagrams}");
 }
 
@@ -284,7 +284,7 @@ fn persistent_congestion_starts_anew() {
     let mut pair = linux_pair();
     serve(&mut pair, 2000 * FULL);
     pair.run_until(ms(400));
-    // Nothing arrives for a second: longer than three probe timeouts of at most 145 ms.
+    // No packets arrive for a second: longer than three probe timeouts of at most 145 ms.
     let (from, to) = (ms(400), ms(1400));
     let clock = std::rc::Rc::new(std::cell::Cell::new(from));
     let seen = clock.clone();
@@ -410,8 +410,8 @@ fn two_paths_carry_one_connection() {
     assert_eq!(pair.ends[SERVER].in_flight(), 0);
 }
 
-/// What is lost on one path may arrive over the other; a packet of a path that does not exist is
-/// passed over.
+/// Data lost on one path may arrive over the other; a packet of a path that does not exist is
+/// ignored.
 #[test]
 fn two_paths_repair_each_other() {
     let mut pair = pair_of("tonopah(cubic)", &Config::linux(), pure_delay());

@@ -21,7 +21,7 @@ fn serve(pair: &mut Pair<Tcp>, bytes: u64) {
     pair.send(SERVER, 0, bytes);
 }
 
-/// Data that the server sent: when, first byte, and what became of it.
+/// Data that the server sent: when, first byte, and its fate.
 fn data(pair: &Pair<Tcp>) -> Vec<(Instant, u64, Fault)> {
     let sent = pair.log.iter().filter(|sent| sent.from == SERVER);
     sent.filter_map(|sent| sent.data().map(|(seq, _)| (sent.at, seq, sent.fault)))
@@ -254,8 +254,8 @@ fn a_lost_retransmission_is_repaired_without_a_timeout() {
     drop_segment(&mut pair, 3 * MSS, 2);
     serve(&mut pair, 60 * MSS);
     let done = pair.run_received(CLIENT, 60 * MSS, ms(2000)).unwrap();
-    // Lost at 100, repeated at 140 and lost again; what left after it at 140 is acknowledged at
-    // 180, and shows it.
+    // Lost at 100, repeated at 140 and lost again; data that left after it at 140 is acknowledged
+    // at 180, and reveals it.
     assert_eq!(times_of(&pair, 3 * MSS), [ms(100), ms(140), ms(180)]);
     assert!(done < ms(600), "{done}");
     assert_eq!(pair.ends[SERVER].stats().timeouts, 0);
@@ -430,7 +430,7 @@ fn timeouts_double_from_the_smallest() {
 
 #[test]
 fn after_a_timeout_the_window_grows_again() {
-    // Everything of the second round is lost, so that nothing shows the loss.
+    // The whole second round is lost, so that no acknowledgement reveals the loss.
     let config = Config {
         rack: false,
         ..Config::linux()
@@ -443,8 +443,8 @@ fn after_a_timeout_the_window_grows_again() {
     serve(&mut pair, 30 * MSS);
     let done = pair.run_received(CLIENT, 30 * MSS, ms(5000));
     // The timer was started at 140 and runs out at 380 (Linux's 40 + 200 ms). From a window of one
-    // up to a threshold of ten, 20 segments take 1 + 2 + 4 + 8 + 5: five rounds of 40 ms, of which
-    // the last takes 20 to arrive.
+    // up to a threshold of ten, 20 segments take 1 + 2 + 4 + 8 + 5: five rounds of 40 ms, the last
+    // of which takes 20 to arrive.
     assert_eq!(done, Some(ms(380 + 4 * 40 + 20)));
     assert_eq!(pair.ends[SERVER].stats().timeouts, 1);
 }

@@ -8,7 +8,7 @@ const MSS: u64 = 1448;
 /// Four segments.
 const FRAME: u64 = 4 * MSS;
 
-/// A connected pair, 40 ms apart, of which the listed data segments of the server are dropped.
+/// A connected pair, 40 ms apart; the listed data segments of the server are dropped.
 fn connected(dropped: &'static [u64]) -> Pair<Tcp> {
     let config = Config::rtc_library();
     let end = |opens| Tcp::new(config.clone(), control("reno", MSS), opens);
@@ -54,7 +54,7 @@ fn a_loss_holds_back_later_frames_until_it_is_repaired() {
 
 #[test]
 fn the_timeout_is_a_second_and_does_not_double() {
-    // All that there is, lost three times.
+    // All the data there is, lost three times.
     let mut pair = connected(&[0, 1, 2]);
     pair.send(SERVER, 0, MSS);
     pair.run_until(ms(5_000));

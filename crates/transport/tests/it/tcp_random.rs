@@ -1,4 +1,4 @@
-//! TCP over links that lose, delay and repeat packets at random, and TCP that is told nonsense.
+//! TCP over links that lose, delay and repeat packets at random, and TCP with nonsensical input.
 
 use crate::common::{CLIENT, Direction, Pair, SERVER, control, ms, pure_delay};
 use proptest::prelude::*;
@@ -24,7 +24,7 @@ fn serve(pair: &mut Pair<Tcp>, bytes: u64) {
 
 const MSS: u64 = 1448;
 
-/// What is acknowledged and what is in flight was sent.
+/// Acknowledged and in-flight data was sent.
 fn watch(pair: &mut Pair<Tcp>, expected: [u64; 2]) {
     pair.check = Box::new(move |ends| {
         for (end, given) in ends.iter().zip([expected[SERVER], expected[CLIENT]]) {
@@ -74,7 +74,7 @@ proptest! {
         }
     }
 
-    /// Whatever a packet says, no end panics.
+    /// No contents of a packet make an end panic.
     #[test]
     fn nonsense_is_survived(
         packets in prop::collection::vec((any::<[u64; 8]>(), 0usize..4, any::<[u32; 2]>()), 1..30),

@@ -36,8 +36,8 @@ fn a_lost_retransmission_times_out_however_much_arrives_behind_it() {
         .collect();
     // Handshake until 40 ms, first flight at once, the duplicate acknowledgements at 80 ms.
     assert_eq!(sent[..2], [ms(40), ms(80)]);
-    // What left before 80 ms is acknowledged by 120 ms and puts the timer off; then it runs for
-    // the smallest timeout, one second.
+    // Data that left before 80 ms is acknowledged by 120 ms and puts the timer off; then it runs
+    // for the smallest timeout, one second.
     let waited = sent[2].since(sent[1]);
     assert!(
         (Duration::from_millis(1_000)..=Duration::from_millis(1_040)).contains(&waited),
@@ -46,8 +46,8 @@ fn a_lost_retransmission_times_out_however_much_arrives_behind_it() {
     assert!(pair.total(SERVER) > lost);
 }
 
-/// Acknowledgements that leave from 200 to 400 ms are held up for half a second, as by a radio link's
-/// outage; data are not. The timer runs out, and what it took for lost has arrived.
+/// Acknowledgements that leave from 200 to 400 ms are held up for half a second, as by a radio
+/// link's outage; data are not. The timer runs out, and the data presumed lost has arrived.
 fn held_up(undo: bool) -> (transport::Stats, u64, u64) {
     let config = Config {
         undo,
@@ -75,7 +75,7 @@ fn a_timeout_that_was_too_early_is_taken_back() {
     let (stats, before, after) = held_up(true);
     assert_eq!((stats.timeouts, stats.spurious), (1, 1));
     assert!(after >= before, "{after} {before}");
-    // A probe, and what the timer repeats.
+    // A probe, and the retransmissions of the timer.
     assert!(stats.retransmits <= 2, "{stats:?}");
     let (stats, before, after) = held_up(false);
     assert_eq!((stats.timeouts, stats.spurious), (1, 0));

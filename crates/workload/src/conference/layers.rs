@@ -2,10 +2,10 @@
 
 use units::Rate;
 
-/// Chooses a layer for each picture, by its number in `rates`. The least is everybody's; what the
-/// `estimate` leaves goes to the first picture as far as it takes it further, up to its `most`, then to
-/// the second, and so on. A layer above the one `chosen` before has to fit `hysteresis` times
-/// (libwebrtc, `svc_rate_allocator.cc`).
+/// Chooses a layer for each picture, by its number in `rates`. Every picture has the least; the
+/// rest of the `estimate` goes to the first picture as far as it reaches the next layers, up to its
+/// `most`, then to the second, and so on. A layer above the one `chosen` before has to fit
+/// `hysteresis` times (libwebrtc, `svc_rate_allocator.cc`).
 pub fn choose(
     estimate: Rate,
     rates: &[Rate],
@@ -74,7 +74,8 @@ mod tests {
         assert_eq!(chosen(960, least), [1, 0, 0]);
         // From there 2500 + 150 + 150 = 2800, times 1.2 = 3360; by then the thumbnails have had theirs.
         assert_eq!(chosen(3_359, [1, 1, 1]), [1, 1, 1]);
-        // The large one takes what the second thumbnail had: 2500 + 500 + 150 = 3150 fits, 3500 does not.
+        // The large one takes the second thumbnail's part: 2500 + 500 + 150 = 3150 fits, 3500 does
+        // not.
         assert_eq!(chosen(3_360, [1, 1, 1]), [2, 1, 0]);
         // Once it is there it stays down to 2800.
         assert_eq!(chosen(2_800, [2, 0, 0]), [2, 0, 0]);

@@ -24,11 +24,11 @@ fn app(params: &ConferenceParams) -> Box<dyn App> {
     })
 }
 
-/// A frame as the session gets it: when, of which stream, how long, and whether a key frame.
+/// A frame given to the session: when, the stream, the length, and whether it is a key frame.
 type Sent = (Instant, u8, u32, bool);
 
-/// What a conference sends until `until`, over a session that has room for `rate(now)`, and whose
-/// receiver asks for a key frame of `stream` at the first turn from `asks` on.
+/// The frames that a conference sends until `until`, over a session that has room for `rate(now)`,
+/// and whose receiver asks for a key frame of `stream` at the first turn from `asks` on.
 fn run(
     params: &ConferenceParams,
     until: Instant,

@@ -42,7 +42,7 @@ pub struct Flow {
     pub instance: u32,
     /// Its number among that instance's connections.
     pub conn: ConnId,
-    /// What carries it.
+    /// Its carrier.
     pub carrier: Carrier,
     /// The end that opens it sends away from the home.
     pub up: bool,
@@ -57,18 +57,18 @@ pub struct Flow {
 pub struct Owner {
     /// The application.
     pub app: SlotId,
-    /// What it calls the connection.
+    /// The application's name of the connection.
     pub conn: ConnId,
 }
 
-/// What is known of a flow when it opens.
+/// The properties of a flow when it opens.
 #[derive(Debug)]
 pub struct Opening {
     /// Its number in results.
     pub flow: FlowId,
     /// Its traffic entry.
     pub entry: u16,
-    /// Who is told of what happens at each end.
+    /// The owners notified at each end.
     pub owners: [Option<Owner>; 2],
     /// The end at which what arrives counts as goodput.
     pub counting: usize,
@@ -85,7 +85,7 @@ pub struct Open {
     frames: Vec<Frames>,
     owners: [Option<Owner>; 2],
     counting: usize,
-    /// What each end sent.
+    /// The bytes sent by each end.
     ledgers: [Ledger; 2],
 }
 

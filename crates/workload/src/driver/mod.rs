@@ -1,11 +1,12 @@
 //! One driver of applications for every engine.
 //!
-//! The driver starts the applications of a scenario, tells them what happened, and does what they
-//! want done, over whatever [`Sockets`] an engine has: simulated transports, a kernel's, real ones. It
-//! knows which application owns which end of a flow, keeps what the bytes under way mean, and tells
-//! results what applications did. An engine knows packets, clocks and sockets, and no application.
+//! The driver starts the applications of a scenario, passes events to them, and carries out their
+//! actions, over the [`Sockets`] of an engine: simulated transports, a kernel's, real ones. It
+//! knows which application owns which end of a flow, keeps the meaning of the bytes under way, and
+//! reports the applications' events to results. An engine knows packets, clocks and sockets, and no
+//! application.
 //!
-//! Applications, flows and timers are slots that are used again: memory is that of what is active.
+//! Applications, flows and timers are slots that are used again: memory is that of the active ones.
 
 mod flows;
 mod frames;
@@ -27,7 +28,7 @@ use units::{FlowId, Instant};
 
 /// An application that runs.
 struct Running {
-    /// Taken out while it is told something.
+    /// Taken out while it handles an event.
     app: Option<Box<dyn App>>,
     entry: u16,
     instance: u32,
@@ -227,7 +228,7 @@ impl Driver {
         }
     }
 
-    /// Tells an application what happened, and does what it wants done.
+    /// Passes an event to an application, and carries out its actions.
     fn say<S: Sockets>(
         &mut self,
         now: Instant,
@@ -349,7 +350,7 @@ impl Driver {
         let (entry, instance) = (running.entry, running.instance);
         let of = &self.entries[usize::from(entry)];
         let workload = &of.kind.workload;
-        // Whoever asks for data sits at the other end than who sends it.
+        // The application that asks for data is at the end opposite to the sender.
         let up = of.up == workload.client_sends();
         let (loads, counts_up) = (of.kind.entry.rows == Rows::Loads, of.up);
         let far = workload.server();

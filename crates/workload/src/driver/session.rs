@@ -7,7 +7,7 @@ use units::Instant;
 /// The stream of video that a call is judged by: results hear of its frames only.
 const JUDGED: u8 = 0;
 
-/// What became of a frame at the receiving end of a media session: of a frame of video its stream and
+/// The fate of a frame at the receiving end of a media session: for a frame of video its stream and
 /// its number in that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
@@ -71,7 +71,7 @@ impl Driver {
     }
 }
 
-/// How the connection is that sends from `end`, as its application wants to know it.
+/// The state of the connection that sends from `end`, for its application.
 pub(super) fn state<S: Sockets>(
     now: Instant,
     conn: ConnId,

@@ -58,7 +58,8 @@ impl<T> Slots<T> {
         self.take_place(id.place)
     }
 
-    /// Takes out what has this number, whatever its generation: for who is told once for each thing.
+    /// Takes out the item with this number, whatever its generation: for callers that are notified
+    /// once for each item.
     pub fn take_place(&mut self, place: u32) -> Option<T> {
         let (generation, thing) = self.slots.get_mut(place as usize)?;
         let thing = thing.take()?;

@@ -1,4 +1,4 @@
-//! What the driver needs of an engine.
+//! The driver's requirements on an engine.
 
 use super::flows::{End, Flow};
 use crate::app::{AudioFrame, Conditions, Datagram, Frame};
@@ -6,7 +6,7 @@ use crate::entry::Kind;
 use crate::event::Event;
 use units::{Duration, Instant, Rate};
 
-/// What an engine's sockets can do.
+/// The operations of an engine's sockets.
 ///
 /// An engine in turn calls [`Driver::opened`](super::Driver::opened), [`writable`](super::Driver::writable),
 /// [`received`](super::Driver::received), [`arrived`](super::Driver::arrived) and [`frame`](super::Driver::frame) when
@@ -38,8 +38,8 @@ pub trait Sockets {
     /// there is no such session.
     fn conditions(&mut self, now: Instant, end: End, stream: u8) -> Option<Conditions>;
 
-    /// Bytes given to the TCP connection of `end` and never sent; none where there is no such
-    /// connection, or nobody can tell.
+    /// Bytes given to the TCP connection of `end` and never sent; none if there is no such
+    /// connection, or the number is unknown.
     fn unsent(&mut self, end: End) -> Option<u64>;
 
     /// Hands a frame to the media session that sends from `end`.
@@ -66,12 +66,12 @@ pub trait Sockets {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TimerId(pub u32);
 
-/// What the driver has to know of a traffic entry.
+/// The driver's view of a traffic entry.
 #[derive(Debug, Clone)]
 pub struct Entry {
     /// Its name.
     pub name: String,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// Most of its data goes away from the home.
     pub up: bool,

@@ -2,8 +2,8 @@
 //! the Confucius paper measured, and [`WEB`], home pages as HTTP Archive sees them.
 //!
 //! The pages themselves were not published. These are drawn so that their distributions agree with
-//! what was: a number is the same page everywhere, and nothing has to be stored. What is not published
-//! (think times, what waits for what) is a choice, the same for both, written down in
+//! the published ones: a number is the same page everywhere, and nothing has to be stored.
+//! Unpublished parts (think times, dependencies) are a choice, the same for both, written down in
 //! `docs/decisions/0031-generated-sites.md` and `0032-pages-beside-the-web.md`.
 
 mod confucius;
@@ -41,11 +41,11 @@ impl LogNormal {
     }
 }
 
-/// What sites are drawn from. One number of a site, how rich it is, is log-normal with median 1;
-/// others grow with its powers, and have a spread of their own.
+/// The distributions from which sites are drawn. One number of a site, how rich it is, is
+/// log-normal with median 1; others grow with its powers, and have a spread of their own.
 #[derive(Debug)]
 pub struct Population {
-    /// What names of sites begin with.
+    /// The prefix of sites' names.
     name: &'static str,
     seed: u64,
     /// Deviation of the logarithm of a site's richness, below the median and above it; the least and
@@ -61,7 +61,7 @@ pub struct Population {
     /// How far a site's sizes as a whole are from the others' (deviation of the logarithm), and the
     /// power of its richness that they grow with.
     weight: (f64, f64),
-    /// What its servers speak, the site's own first.
+    /// The protocols of its servers, the site's own first.
     protocols: fn(&mut Stream, usize) -> Vec<Protocol>,
     /// The length of an answer, on a connection that is expected to carry so many requests, of a site
     /// whose sizes are so many times the usual.
@@ -168,7 +168,7 @@ fn origin_choice(stream: &mut Stream, servers: usize, requests: usize) -> Vec<u3
         .collect()
 }
 
-/// What each request waits for. The document's first part causes the first burst; an answer of an
+/// The dependencies of requests. The document's first part causes the first burst; an answer of an
 /// earlier burst, one of the last few, causes each further one. A burst has `usual` requests.
 fn waits(stream: &mut Stream, usual: f64, requests: usize) -> Vec<(After, Duration)> {
     let mut waits = vec![(After::Navigation, Duration::ZERO)];

@@ -25,8 +25,8 @@ pub static WEB: Population = Population {
 };
 
 /// Answers: the median image of a home page has 8 kB, 75 % less than 48 kB, 90 % less than 183 kB;
-/// scripts have 1 to 165 kB (10th to 90th percentile; 2025, Page Weight). Set so that pages weigh what
-/// they do.
+/// scripts have 1 to 165 kB (10th to 90th percentile; 2025, Page Weight). Set so that pages have
+/// their measured weight.
 const ANSWER: (f64, f64) = (8_300.0, 1.75);
 const SIZES: (f64, f64) = (100.0, 20_000_000.0);
 

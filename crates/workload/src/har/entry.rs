@@ -1,4 +1,4 @@
-//! One entry of a HAR file: which of its fields mean what, whoever exported it.
+//! One entry of a HAR file: the meaning of its fields with each exporter.
 //!
 //! A value that cannot be is read as one that is not there: a size of -7 is unknown, as -1 is.
 
@@ -20,7 +20,7 @@ const RESPONSE_HEADERS: u64 = 360;
 /// Longest host name (RFC 1035, section 2.3.4).
 const MAX_HOST: usize = 255;
 
-/// What an entry says, in one form for all exporters.
+/// The contents of an entry, in one form for all exporters.
 #[derive(Debug)]
 pub(super) struct Entry {
     /// Its index in the file.
@@ -42,7 +42,7 @@ pub(super) struct Entry {
     pub duration: Duration,
     /// From the request's last byte to the answer's first.
     pub wait: Duration,
-    /// What opening the connection says about the round trip.
+    /// The round trip derived from opening the connection.
     pub rtt: Option<Duration>,
     pub initiator: Option<Url>,
     pub redirect: Option<Url>,
@@ -192,8 +192,8 @@ fn number(leaf: &Leaf) -> Option<f64> {
     }
 }
 
-/// A size in bytes; none where it is below zero or more than an answer can have. Chrome takes the
-/// headers from what came, and writes -197 where nothing came.
+/// A size in bytes; none if it is below zero or more than an answer can have. Chrome subtracts the
+/// headers from the bytes received, and writes -197 if none were.
 fn size(leaf: &Leaf) -> Option<u64> {
     let size = number(leaf).filter(|size| (0.0..=MAX_BYTES.get() as f64).contains(size));
     size.map(|size| size as u64)
@@ -229,9 +229,9 @@ fn from_cache(from_cache: &Leaf, fetch_type: &Leaf, response: &RawResponse) -> b
 
 /// Length of the answer on the wire, from the first of these that is given: `_transferSize`
 /// (Chrome, chrome-har), `_bytesIn` (WebPageTest), `headersSize` and `bodySize` (HAR 1.2, Firefox),
-/// `content.size` less `content.compression`. An answer of which nothing came over the network is
-/// the browser's own: `_transferSize` has the headers, the others show it where there is content.
-/// One without bytes and without a status of HTTP did not come at all.
+/// `content.size` less `content.compression`. An answer without bytes from the network is the
+/// browser's own: `_transferSize` has the headers, the others show it if there is content. One
+/// without bytes and without a status of HTTP did not arrive.
 fn answer(response: &RawResponse, bytes_in: &Leaf, from_cache: bool) -> (u64, Option<Reason>) {
     let content = match &response.content {
         Node::Is(content) => content,

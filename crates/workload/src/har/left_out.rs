@@ -1,10 +1,10 @@
-//! What of a recording is not replayed, and why.
+//! The parts of a recording that are not replayed, and why.
 
 use core::fmt;
 use std::collections::BTreeMap;
 
-/// Why an entry was left out. In the order of their weight: first what is wrong with a file, then
-/// what browsers record that never went over the network.
+/// Why an entry was left out. In the order of their weight: first errors in a file, then entries
+/// that never went over the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
     /// It is a text, a number or a list.
@@ -42,7 +42,7 @@ impl Reason {
         self <= Reason::NoResponse
     }
 
-    /// What is so of one entry, and of several.
+    /// The predicate for one entry, and for several.
     const fn predicates(self) -> (&'static str, &'static str) {
         match self {
             Reason::NoObject => ("is no JSON object", "are no JSON objects"),
@@ -71,7 +71,7 @@ impl Reason {
     }
 }
 
-/// What is so of an entry: `has no response`.
+/// The predicate for an entry: `has no response`.
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.predicates().0)
@@ -98,7 +98,7 @@ impl fmt::Display for Omitted {
     }
 }
 
-/// What of a file is not replayed.
+/// The parts of a file that are not replayed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LeftOut {
     /// How many entries the file has.

@@ -28,11 +28,11 @@ pub const MAX_FILE: usize = 256 << 20;
 /// How to read a recording where it leaves a choice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// What origins speak over https of which no entry tells it. HTTP/2: Chrome wrote `unknown` for
-    /// it for years, and named HTTP/1.1. Over http it is HTTP/1.1.
+    /// The protocol of origins over https if no entry has it. HTTP/2: Chrome wrote `unknown` for it
+    /// for years, and named HTTP/1.1. Over http it is HTTP/1.1.
     pub unknown: Protocol,
-    /// Load what came from the browser's cache as well, as a first visit would. Otherwise it takes
-    /// the time that it took, and no network.
+    /// Load entries from the browser's cache as well, as a first visit would. Otherwise they take
+    /// the time that they took, and no network.
     pub fetch_cached: bool,
 }
 
@@ -45,12 +45,12 @@ impl Default for Options {
     }
 }
 
-/// What a file holds.
+/// The contents of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Har {
     /// Its pages, in the file's order; at least one.
     pub pages: Vec<Page>,
-    /// What of the file is not in them.
+    /// The parts of the file that are not in them.
     pub left_out: LeftOut,
 }
 
@@ -62,7 +62,7 @@ pub struct HarError {
     pub file: String,
     /// Where in it: `line 3 column 9`, or `entries` (within `log`).
     pub place: String,
-    /// What was found and what was expected.
+    /// The text found and the text expected.
     pub problem: String,
 }
 
@@ -205,7 +205,7 @@ fn pages(
     Ok(Har { pages, left_out })
 }
 
-/// What there is in a file of which nothing is replayed.
+/// A description of a file with nothing to replay.
 fn nothing_left(left_out: &LeftOut) -> String {
     let (of, counts) = (left_out::entries(left_out.of), left_out.counts());
     let faults = left_out.faults();

@@ -1,5 +1,5 @@
-//! JSON values of which only the expected ones are kept, so that what stands where nothing was
-//! expected costs no memory, and an error can name the place and what was found there.
+//! JSON values that keep only the expected fields, so that unexpected ones cost no memory, and an
+//! error can name the place and the value found there.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -55,7 +55,7 @@ impl<T, const LIMIT: usize> Default for List<T, LIMIT> {
     }
 }
 
-/// What was found, for an error; long texts are cut.
+/// The value found, for an error; long texts are cut.
 impl fmt::Display for Leaf {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,4 +1,4 @@
-//! From what a browser recorded to what a client replays.
+//! From a browser's recording to a client's plan.
 //!
 //! Who waits for whom is taken, in this order, from redirects, from initiators, and from start
 //! times. Where the child started while its parent was still arriving, it waits for the parent's
@@ -106,7 +106,7 @@ fn on_page_clock(mut entries: Vec<Entry>, left_out: &mut LeftOut) -> Vec<Timed> 
     timed.collect()
 }
 
-/// What each entry waits for, skipped entries included: an earlier one, or the page's start.
+/// The dependency of each entry, skipped entries included: an earlier one, or the page's start.
 fn waits(timed: &[Timed]) -> Vec<(After, Duration)> {
     let ends = order_by(timed, |t| t.end);
     let first_bytes = order_by(timed, |t| t.first_byte);
@@ -152,7 +152,7 @@ fn order_by(timed: &[Timed], moment: fn(&Timed) -> Duration) -> Vec<(Duration, u
     order
 }
 
-/// Walks through sorted moments beside entries in the order of their starts.
+/// Walks through sorted moments in parallel with entries in the order of their starts.
 struct LastBefore<'a> {
     order: &'a [(Duration, usize)],
     passed: usize,
@@ -164,8 +164,8 @@ impl<'a> LastBefore<'a> {
     }
 
     /// The entry before `index` whose moment is the last one until `start`. An entry's moment is
-    /// never before its start, so that those until `start` are of earlier entries, but for entries
-    /// that take no time: the index decides among them.
+    /// never before its start, so that those until `start` are of earlier entries, except for
+    /// entries that take no time: the index decides among them.
     fn of(&mut self, start: Duration, index: usize) -> Option<usize> {
         let rest = &self.order[self.passed..];
         self.passed += rest.partition_point(|&moment| moment < (start, index));
@@ -187,7 +187,7 @@ fn without_skipped(
             After::Done(parent) => (parent as usize, timed[parent as usize].end),
         };
         if !kept[parent] {
-            // The parent is earlier: what it waits for is replayed already.
+            // The parent is earlier: the entry it waits for is replayed already.
             let (after, before) = waits[parent];
             let took = took.saturating_sub(timed[parent].start);
             waits[index] = (after, before + took + delay);

@@ -1,4 +1,4 @@
-//! What exporters call the versions of HTTP.
+//! The exporters' names of the versions of HTTP.
 
 use crate::page::Protocol;
 

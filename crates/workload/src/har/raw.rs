@@ -12,7 +12,7 @@ pub(super) struct Root<'a> {
     pub log: Node<Log<'a>>,
 }
 
-/// Pages and entries are parsed one by one: what is wrong with one's JSON costs no other.
+/// Pages and entries are parsed one by one: an error in one does not affect the others.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Log<'a> {

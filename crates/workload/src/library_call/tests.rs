@@ -1,4 +1,4 @@
-//! The encoder's rule by hand, and what the application does with it.
+//! The encoder's rule by hand, and its use by the application.
 
 use super::*;
 use units::random::Stream;
@@ -53,7 +53,7 @@ fn a_frame_that_is_not_out_in_time_costs_a_quarter_at_least() {
     let mut pending = duty(1e7, 40);
     pending.written = 50_000;
     assert_eq!(pending.update(10_000).as_bits(), 4_500_000);
-    // 10 kB waited before, 30 kB were written, 5 kB wait: 35 kB left, 7 Mbit/s, of which 6/7 are
+    // 10 kB waited before, 30 kB were written, 5 kB wait: 35 kB left, 7 Mbit/s; 6/7 of that are
     // above the rate of 2 Mbit/s: a quarter off that.
     let mut slow = duty(2e6, 40);
     (slow.before, slow.written) = (10_000, 30_000);
@@ -123,7 +123,7 @@ fn frames_are_equal_shares_of_the_rate_with_the_slip_of_units() {
             ..
         }
     ));
-    // 100 kbit/s / 8 / 25 = 500 B, of which 1000/1024 are 488.
+    // 100 kbit/s / 8 / 25 = 500 B; 1000/1024 of that are 488.
     assert_eq!(frame(&mut call, 0), 488);
     // All forty looks found something: 0.875 of the least rate is the least rate.
     for ms in 1..=40 {

@@ -16,7 +16,7 @@ pub struct ActiveFlows {
 }
 
 impl ActiveFlows {
-    /// Bytes of `flow` arrived. An arrival that is told late counts in the current window.
+    /// Bytes of `flow` arrived. An arrival that is reported late counts in the current window.
     pub fn arrived(&mut self, now: Instant, flow: u32) {
         let window = now.as_nanos() / WINDOW.as_nanos();
         if window > self.window {

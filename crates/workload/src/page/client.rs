@@ -38,7 +38,7 @@ units::params! {
     }
 }
 
-/// What a client has to know of the scenario.
+/// The client's view of the scenario.
 #[derive(Debug, Clone, Copy)]
 pub struct PageSetup {
     /// The run's seed, or a number derived from it and the entry.

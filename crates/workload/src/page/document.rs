@@ -6,7 +6,7 @@ use super::{After, Origin, Page, Protocol, Request};
 use std::sync::Arc;
 use units::{Bytes, Duration};
 
-/// What a source that names a document begins with.
+/// The prefix of a source that names a document.
 const PREFIX: &str = "document:";
 /// Length of its request with headers: the median of generated pages.
 const REQUEST: Bytes = Bytes::new(450);

@@ -32,7 +32,7 @@ impl Ideal {
     }
 }
 
-/// What happens next, and to whom.
+/// The next event, and its receiver.
 #[derive(Debug)]
 enum Event {
     Home(Input),
@@ -114,8 +114,8 @@ impl Network {
         }
     }
 
-    /// The server of `conn` is told of `input`, and then as long as it has something to give that
-    /// there is room for it.
+    /// Passes `input` to the server of `conn`, and then continues as long as it has data and room
+    /// for it.
     fn far(&mut self, now: Instant, conn: ConnId, input: Input) {
         let mut input = Some(input);
         while let Some(told) = input.take() {

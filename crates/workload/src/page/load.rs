@@ -1,4 +1,4 @@
-//! One load of a page: which requests wait for what, and what has come.
+//! One load of a page: the dependencies of requests, and the data that has arrived.
 
 use super::connections::Pool;
 use super::{After, Page};
@@ -6,7 +6,7 @@ use crate::{ConnId, Input, Message, Output, Report};
 use std::sync::Arc;
 use units::{Duration, Instant};
 
-/// A load that runs. It is told what reaches the home side from [`Load::begin`] on, until
+/// A load in progress. It receives the arrivals on the home side from [`Load::begin`] on, until
 /// [`Load::is_complete`].
 #[derive(Debug)]
 pub(super) struct Load {
@@ -107,7 +107,7 @@ impl Load {
         }
     }
 
-    /// What these requests waited for has happened: they are sent after their delays.
+    /// The events that these requests waited for have happened: they are sent after their delays.
     fn release(&mut self, now: Instant, ids: Vec<u32>, next: &mut u32, out: &mut Vec<Output>) {
         for id in ids {
             let delay = self.page.requests()[id as usize].delay;

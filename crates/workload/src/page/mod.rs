@@ -1,5 +1,4 @@
-//! Web pages as plans: what is requested from where, how long the answers are, and what waits for
-//! what.
+//! Web pages as plans: the requests and their servers, the lengths of answers, and dependencies.
 //!
 //! A [`Page`] comes from a HAR file ([`crate::har`]) or from the generator ([`crate::generator`]), or
 //! is a [`document`].
@@ -55,7 +54,7 @@ pub struct Origin {
     pub host: String,
     /// Port.
     pub port: u16,
-    /// What it speaks.
+    /// Its protocol.
     pub protocol: Protocol,
 }
 
@@ -65,7 +64,7 @@ impl Origin {
         (Stream::new(0, &self.host).bits() >> 32) as u32
     }
 
-    /// What carries its connections.
+    /// The carrier of its connections.
     fn carrier(&self) -> Carrier {
         match self.protocol {
             Protocol::H3 => Carrier::Quic,
@@ -112,18 +111,18 @@ pub struct Request {
     pub response: Bytes,
     /// How long the server thinks before the first byte.
     pub think: Duration,
-    /// What it waits for.
+    /// Its dependency.
     pub after: After,
     /// How long after that it is sent.
     pub delay: Duration,
 }
 
-/// What a request waits for.
+/// The dependency of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum After {
     /// The start of the page.
     Navigation,
-    /// The first [`PART`] of this earlier request's answer: a parser reads what has come.
+    /// The first [`PART`] of this earlier request's answer: a parser reads data as it arrives.
     FirstPart(u32),
     /// All of this earlier request's answer.
     Done(u32),
@@ -186,7 +185,7 @@ impl Page {
         &self.name
     }
 
-    /// The same page under another name, of which the first 60 characters are kept.
+    /// The same page under another name, cut to its first 60 characters.
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
         self.name = name.chars().take(60).collect();
@@ -220,7 +219,7 @@ impl Page {
         Bytes::new(self.requests.iter().map(|r| r.response.get()).sum())
     }
 
-    /// What comes home on a connection to `server` before any answer: the handshake of TLS. Where
+    /// Bytes received on a connection to `server` before any answer: the handshake of TLS. If
     /// several origins have the server and the carrier, that of the first.
     pub fn handshake_bytes(&self, server: u32, carrier: Carrier) -> Bytes {
         let mut origins = self.origins.iter();

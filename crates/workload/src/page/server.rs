@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, VecDeque};
 use units::Instant;
 
 /// Given at once before [`Input::Writable`] is awaited; not less than a transport's low mark, so
-/// that what is given crosses it.
+/// that the batch crosses it.
 const BATCH: u64 = 2 * PART;
 
 /// Answers the requests of one connection.

@@ -1,10 +1,10 @@
 //! A video on demand over HTTP, as MPEG-DASH has it: segments in a ladder of bitrates.
 //!
-//! Principles: one TCP connection, one segment at a time. Each segment has the highest bitrate of the
-//! ladder within a share of the throughput that the last few segments had; the first has the least. A
-//! full buffer pauses the downloads, so that what the network sees is bursts. A segment that is not there
-//! when it has to be played has *failed*: the picture stands still until it is (FLOQ, VI.C).
-//! Not for: video that is live, or a call.
+//! Principles: one TCP connection, one segment at a time. Each segment has the highest bitrate of
+//! the ladder within a share of the throughput that the last few segments had; the first has the
+//! least. A full buffer pauses the downloads, so that the network sees bursts. A segment that is
+//! not there when it has to be played has *failed*: the picture stands still until it is (FLOQ,
+//! VI.C). Not for: video that is live, or a call.
 
 mod playback;
 #[cfg(test)]
@@ -105,7 +105,7 @@ const CONN: ConnId = ConnId(0);
 const FETCH: u64 = 0;
 /// The buffer may have run dry.
 const LOOK: u64 = 1;
-/// While the picture stands still, that is told so often: the run may end meanwhile.
+/// While the picture stands still, that is reported so often: the run may end meanwhile.
 const TELL: Duration = Duration::from_secs(1);
 
 fn build(settings: &Settings, _: &dyn Library) -> Result<Arc<dyn Workload>, BuildError> {

@@ -1,4 +1,4 @@
-//! What a video player has in its buffer, and when it runs dry.
+//! The buffer of a video player, and when it runs empty.
 
 use units::{Duration, Instant};
 
@@ -17,7 +17,7 @@ enum Screen {
 #[derive(Debug)]
 pub(super) struct Playback {
     screen: Screen,
-    /// What is there to be played, as of the moment after it.
+    /// The time buffered for playing, as of the moment after it.
     buffered: Duration,
     at: Instant,
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A player and what it has done.
+/// A player and its actions.
 struct Watched {
     player: Box<dyn App>,
     timers: Vec<(Instant, u64)>,
@@ -88,10 +88,11 @@ const fn segment(kbit: u64) -> u64 {
 #[test]
 fn bitrates_follow_the_throughput() {
     let mut video = Watched::new(&[("ladder", "1mbit/2mbit/4mbit"), ("window", "2")]);
-    // The first has the least. In 1.2 s it had 5 Mbit/s, of which 90 % are 4.5.
+    // The first has the least. In 1.2 s it had 5 Mbit/s; 90 % of that are 4.5.
     video.arrives(1_200);
     assert_eq!(video.asked, [segment(1_000), segment(4_000)]);
-    // 24 Mbit in 12 s: with the one before, 30 Mbit in 13.2 s are 2.27 Mbit/s, of which 90 % are 2.05.
+    // 24 Mbit in 12 s: with the one before, 30 Mbit in 13.2 s are 2.27 Mbit/s; 90 % of that are
+    // 2.05.
     video.arrives(13_200);
     assert_eq!(video.asked[2..], [segment(2_000)]);
     // The window has two: 36 Mbit in 30 s.
@@ -114,7 +115,7 @@ fn a_segment_that_is_late_has_failed_and_the_picture_stands_still() {
     assert_eq!(video.sum(REBUFFERING), 2.0, "it is told while it lasts");
     video.arrives(15_500);
     assert_eq!((video.sum(FAILED), video.sum(REBUFFERING)), (1.0, 2.5));
-    // What came late is over at 21.5 s.
+    // The late segment is over at 21.5 s.
     video.waits(21_400);
     assert_eq!((video.sum(FAILED), video.sum(REBUFFERING)), (1.0, 2.5));
     video.waits(21_600);

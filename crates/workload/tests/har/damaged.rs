@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use serde_json::Value;
 use workload::har::{self, Har, LeftOut, MAX_FILE, Options};
 
-/// What `text` holds. Whatever it is, each entry is a request or left out, and messages are short,
-/// printable and begin with the file and a place.
+/// The contents of `text`. In any case, each entry is a request or left out, and messages are
+/// short, printable and begin with the file and a place.
 pub fn read(text: &[u8]) -> Result<Har, String> {
     let har = har::read("some.har", text, &Options::default()).map_err(|error| {
         let text = error.to_string();
@@ -133,7 +133,7 @@ fn deep_nesting_is_harmless() {
         let (deep, up) = (open.repeat(500_000), close.repeat(500_000));
         let nested = format!("{deep}1{up}");
         refused_text(&nested);
-        // Where nobody looks, and where something else is expected.
+        // In unread places, and in places where another value is expected.
         let unknown = edited("\"pages\":", &format!("\"deep\": {nested}, \"pages\":"));
         let known = edited("\"time\": 70", &format!("\"time\": {nested}"));
         assert_eq!(read_text(&unknown), read_text(CHROME));

@@ -1,4 +1,4 @@
-//! What each exporter's fields mean.
+//! The meaning of each exporter's fields.
 
 use crate::samples::{
     ALL, BROWSERTIME, CHARLES, CHROME, FIDDLER, FIREFOX, MITMPROXY, PLAYWRIGHT, SAFARI, WEBPAGETEST,
@@ -190,14 +190,14 @@ fn safari() {
 #[test]
 fn playwright() {
     let page = only(PLAYWRIGHT);
-    // What was aborted says nothing of the protocol; a web socket is one of the server's requests.
+    // Aborted entries say nothing about the protocol; a web socket is one of the server's requests.
     assert_eq!(
         servers(&page),
         [("shop.example", 443, Protocol::H2)],
         "the entry without a page belongs to the only one"
     );
     assert_eq!(sizes(&page), [(420, 3_000), (560, 120), (450, 360)]);
-    // The page ended at 100 ms, after what was aborted at 90; the next at 155.
+    // The page ended at 100 ms, after the entry aborted at 90; the next at 155.
     assert_eq!(
         waits(&page),
         [

@@ -4,7 +4,7 @@ use crate::damaged::{edited, read_text, refused_text};
 use crate::samples::CHROME;
 use workload::har::Reason;
 
-/// What is replaced in `CHROME`, by what, and by what it might be as well.
+/// Replacements in `CHROME`: the old text, the new one, and an alternative.
 const UNKNOWN: [(&str, &str, &str); 14] = [
     (
         "\"_transferSize\": 8000",
@@ -66,7 +66,7 @@ fn values_that_cannot_be_count_as_unknown() {
     }
 }
 
-/// What is replaced in `CHROME`, by what, and which entry is left out then, and why.
+/// Replacements in `CHROME`: the old text, the new one, the entry left out then, and why.
 const WRONG: [(&str, &str, &str); 12] = [
     (
         "\"url\": \"https://cdn.example/app.js\", \"httpVersion\"",

@@ -16,7 +16,8 @@ pub const BROWSERTIME: &str = include_str!("samples/browsertime.har");
 /// Safari's Web Inspector: `_fetchType`, times below zero, no moment where nothing was sent.
 pub const SAFARI: &str = include_str!("samples/safari.har");
 
-/// Playwright: a status, sizes and times of -1 for what was aborted, web sockets, entries of no page.
+/// Playwright: a status, sizes and times of -1 for aborted entries, web sockets, entries of no
+/// page.
 pub const PLAYWRIGHT: &str = include_str!("samples/playwright.har");
 
 /// Fiddler: `pages` is null, moments have seven decimals, tunnels are entries.

@@ -1,5 +1,5 @@
-//! What a client does, step by step, over a toy network of 100 ms and 1 Gbit/s (a packet takes
-//! 12 us, so that times are told to the millisecond).
+//! The actions of a client, step by step, over a toy network of 100 ms and 1 Gbit/s (a packet takes
+//! 12 us, so that times are given to the millisecond).
 
 use crate::toy::{Run, Toy};
 use std::sync::Arc;
@@ -266,7 +266,7 @@ fn a_pause_begins_when_a_load_is_complete() {
     let params = PageParams {
         loads: 3,
         pause: Duration::from_secs(6),
-        // It does not count beside a pause.
+        // It does not count next to a pause.
         interval: Duration::from_secs(1),
         ..PageParams::default()
     };

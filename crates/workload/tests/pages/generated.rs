@@ -1,5 +1,5 @@
-//! The generated sites against what was published of the measured ones: Confucius, section 2.3,
-//! figure 3, table 3 and appendix A; HTTP Archive's percentiles over home pages.
+//! The generated sites compared with the published data of the measured ones: Confucius, section
+//! 2.3, figure 3, table 3 and appendix A; HTTP Archive's percentiles over home pages.
 
 use crate::toy::{Run, Toy};
 use std::collections::BTreeMap;
@@ -47,8 +47,8 @@ fn flows_are_as_many_and_as_large_as_published() {
     let connections = runs.iter().map(|run| run.opened.len());
     near("connections, median", quantile(connections, 0.5), 30.0);
     assert!(runs.iter().all(|run| run.closed.len() == run.opened.len()));
-    // From 100 B to 100 kB: all but one in a hundred, since what a connection carries is up to the
-    // browser.
+    // From 100 B to 100 kB: all but one in a hundred, since the browser decides the data on a
+    // connection.
     let flows = || runs.iter().flat_map(flows);
     near("flow, median", quantile(flows(), 0.5), 15_000.0);
     near("flow, 99th percentile", quantile(flows(), 0.99), 100_000.0);

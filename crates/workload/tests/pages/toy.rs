@@ -33,7 +33,7 @@ struct Far {
     wants_writable: bool,
 }
 
-/// What a run showed.
+/// The observations of a run.
 #[derive(Debug, Default)]
 pub struct Run {
     pub reports: Vec<(Instant, Report)>,
@@ -177,7 +177,7 @@ impl Toy {
         }
     }
 
-    /// Sends what the window allows as one burst.
+    /// Sends the bytes that the window allows as one burst.
     fn transmit(&mut self, now: Instant, conn: ConnId) {
         let far = self.conns.get_mut(&conn).unwrap();
         let mut room = far.window.saturating_sub(far.in_flight);

@@ -55,7 +55,7 @@ impl Drop for Folder {
     }
 }
 
-/// What a program printed.
+/// The output of a program.
 pub fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }

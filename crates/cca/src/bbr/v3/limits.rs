@@ -36,8 +36,8 @@ impl Bbr3 {
         }
     }
 
-    /// At least what end systems hold back, three times what is sent at once, and two segments more
-    /// in UP (draft, 5.6.4.2: QuantizationBudget).
+    /// At least the amount that end systems hold back, three times the size of a burst, and two
+    /// segments more in UP (draft, 5.6.4.2: QuantizationBudget).
     pub(super) fn with_budget(&self, bytes: u64) -> u64 {
         let mss = self.setup.mss;
         let quantum = self.pacing.bytes_in(Duration::from_millis(1)).min(64 << 10);
@@ -55,8 +55,8 @@ impl Bbr3 {
         self.with_budget(bytes)
     }
 
-    /// The window (draft, 5.6.4.6): grows towards what the gain allows by what was acknowledged,
-    /// within the bounds.
+    /// The window (draft, 5.6.4.6): grows by the bytes acknowledged towards the product times the
+    /// gain, within the bounds.
     pub(super) fn set_window(&mut self, ack: &Ack) {
         let most = self.max_flight();
         if self.filled {

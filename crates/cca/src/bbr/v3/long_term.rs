@@ -61,8 +61,8 @@ impl LongTerm {
 }
 
 impl Bbr3 {
-    /// What was in flight when losses came to two per cent of it, `lost` of them just now. With x
-    /// of the latter: (lost before + x) / (in flight before + x) = 0.02 (draft: InflightAtLoss).
+    /// The bytes in flight when losses reached two per cent of them, `lost` of them just now. With
+    /// x of the latter: (lost before + x) / (in flight before + x) = 0.02 (draft: InflightAtLoss).
     pub(super) fn flight_at_loss(&self, lost: u64) -> u64 {
         let flight = self.sample.in_flight.saturating_sub(lost);
         let lost_before = self.sample.lost.saturating_sub(lost);
@@ -86,7 +86,8 @@ impl Bbr3 {
         }
     }
 
-    /// What was in flight without losing too much may be again (draft: AdaptLongTermModel).
+    /// Raises the bound to a number of bytes in flight that did not lose too much (draft:
+    /// AdaptLongTermModel).
     pub(super) fn raise_bound(&mut self, ack: &Ack) {
         if self.long_term.in_flight == UNBOUNDED || self.sample.loses_too_much() {
             return;
@@ -100,7 +101,7 @@ impl Bbr3 {
         }
     }
 
-    /// The bound, not the bandwidth, limits what is in flight.
+    /// Whether the bound, not the bandwidth, limits the bytes in flight.
     pub(super) fn bound_limits(&self, ack: &Ack) -> bool {
         ack.window_limited && self.window >= self.long_term.in_flight
     }

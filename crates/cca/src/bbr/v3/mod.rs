@@ -1,4 +1,4 @@
-//! BBR version 3: what version 1 does, within bounds that losses teach it.
+//! BBR version 3: version 1 within bounds derived from losses.
 //!
 //! Principles: the highest delivery rate of the last two probing cycles is the bandwidth, the
 //! smallest round trip of ten seconds the delay of the empty path. Every two to three seconds (or
@@ -12,10 +12,11 @@
 //! `bw_shortterm` and `inflight_shortterm` are `bw_lo` and `inflight_lo`.
 //!
 //! Left out: undoing after a spurious loss, which transports here do not report; Google's answer to
-//! precise marks in data centres. The draft wants any mark treated as congestion and leaves open
-//! how: here a mark counts as a loss of more than two per cent, once a round. Sequence ranges are
-//! not known, so that acknowledgements which reveal losses are counted in start-up, as Google does;
-//! of a lost packet, what was in flight is taken from the packet whose arrival revealed the loss.
+//! precise marks in data centres. The draft requires that any mark is treated as congestion and
+//! leaves open how: here a mark counts as a loss of more than two per cent, once a round. Sequence
+//! ranges are not known, so that acknowledgements which reveal losses are counted in start-up, as
+//! Google does; the bytes in flight at a lost packet are taken from the packet whose arrival
+//! revealed the loss.
 
 mod limits;
 mod long_term;
@@ -41,7 +42,7 @@ use units::{Duration, Instant, Rate, Refusal};
 
 /// 4 ln 2: the least that doubles the rate every round (draft, 2.5: StartupPacingGain).
 const STARTUP_PACING: Gain = (277, 100);
-/// Drains in a round what start-up queued (draft, 2.5: DrainPacingGain).
+/// Drains the queue of start-up in a round (draft, 2.5: DrainPacingGain).
 const DRAIN_PACING: Gain = (1, 2);
 /// Pacing in DOWN and UP (draft, 5.6.1).
 const DOWN_PACING: Gain = (9, 10);
@@ -50,17 +51,17 @@ const UP_PACING: Gain = (5, 4);
 const WINDOW: Gain = (2, 1);
 const UP_WINDOW: Gain = (9, 4);
 const PROBE_RTT_WINDOW: Gain = (1, 2);
-/// What a round with losses leaves of a bound, at least (draft, 2.8: Beta).
+/// Smallest factor applied to a bound in a round with losses (draft, 2.8: Beta).
 const BETA: Gain = (7, 10);
 /// No bound.
 const UNBOUNDED: u64 = u64::MAX;
 
-/// What BBR is doing (draft, 5.1).
+/// The state of BBR (draft, 5.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     /// Doubling the rate every round.
     Startup,
-    /// Draining what that queued.
+    /// Draining that queue.
     Drain,
     /// ProbeBW: draining, and leaving room.
     Down,
@@ -129,7 +130,7 @@ pub struct Bbr3 {
     state: State,
     rounds: Rounds,
     sent: SentLog,
-    /// What the acknowledgement that is being handled, or the last one, measured.
+    /// The measurement of the current, or the last, acknowledgement.
     sample: Sample,
     max_bandwidth: MaxBandwidth,
     latest: Latest,
@@ -145,11 +146,11 @@ pub struct Bbr3 {
     aggregation: Aggregation,
     min_rtt: MinRtt,
     held_back: HeldBack,
-    /// Sending has started again from nothing in flight, and nothing was acknowledged since.
+    /// Sending has restarted from an empty flight, and no data was acknowledged since.
     idle_restart: bool,
     /// Losses are being repaired.
     repairing: bool,
-    /// A loss or a mark was told that no acknowledgement has been handled for yet.
+    /// A loss or a mark was reported for which no acknowledgement has been handled yet.
     noticed: Option<Signal>,
     window: u64,
     /// The window before a timeout or ProbeRTT cut it.
@@ -206,7 +207,7 @@ impl Bbr3 {
         self.max_bandwidth.get().min(self.short_term.bandwidth)
     }
 
-    /// Sending starts again after the application had nothing to send (draft, 5.4.1).
+    /// Sending restarts after the application had no data (draft, 5.4.1).
     fn restart(&mut self, now: Instant) {
         self.idle_restart = true;
         self.aggregation.restart(now);
@@ -218,7 +219,7 @@ impl Bbr3 {
         }
     }
 
-    /// The model and the state, where the acknowledgement measured a rate (draft, 5.2.3).
+    /// The model and the state, if the acknowledgement measured a rate (draft, 5.2.3).
     fn update_model(&mut self, now: Instant, ack: &Ack) {
         self.update_latest(ack);
         self.update_round();
@@ -290,7 +291,7 @@ impl Control for Bbr3 {
     }
 
     /// A share of the bandwidth estimate, without the gain of the moment. Until the pipe has been
-    /// full, an estimate below the initial rate says only that no more was sent.
+    /// full, an estimate below the initial rate means only that no more was sent.
     fn media_rate(&self, _srtt: Duration) -> Rate {
         let rate = gained(self.bandwidth(), self.encoder_share);
         if self.filled {
@@ -301,7 +302,7 @@ impl Control for Bbr3 {
     }
 
     /// Padding for a quarter of a round trip at a time, so that it ends soon after probing does: in
-    /// start-up and UP, until the estimate is what the encoder can use.
+    /// start-up and UP, until the estimate reaches the highest rate that the encoder can use.
     fn take_probe(&mut self, _now: Instant) -> Option<Probe> {
         let min_rtt = self.min_rtt.get()?;
         let most = self.setup.media_bounds.1;

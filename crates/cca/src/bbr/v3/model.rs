@@ -1,11 +1,11 @@
-//! The path in the short term: what it delivered in the last round, and what losses say while the
+//! The path in the short term: the delivery of the last round, and the bounds from losses while the
 //! sender does not probe (draft, 5.5.10.3); and the highest bandwidth of two cycles.
 
 use super::{BETA, Bbr3, State, UNBOUNDED, gained};
 use crate::{Ack, Signal};
 use units::{Instant, Rate};
 
-/// What an acknowledgement measured.
+/// The measurement of an acknowledgement.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sample {
     pub(super) rate: Rate,
@@ -131,7 +131,7 @@ impl Bbr3 {
         }
     }
 
-    /// The next round begins with what this acknowledgement measured.
+    /// The next round begins with the measurement of this acknowledgement.
     pub(super) fn advance_latest(&mut self) {
         if self.losses.round_ended {
             self.latest.rate = self.sample.rate;
@@ -149,16 +149,15 @@ impl Bbr3 {
         }
     }
 
-    /// A sample that the application limited counts only where it raises the estimate (draft,
-    /// 5.5.4).
+    /// A sample that the application limited counts only if it raises the estimate (draft, 5.5.4).
     pub(super) fn update_bandwidth(&mut self) {
         if !self.sample.app_limited || self.sample.rate >= self.max_bandwidth.get() {
             self.max_bandwidth.add(self.sample.rate);
         }
     }
 
-    /// Once a round with losses, outside of probes: down to what is delivered, but by three tenths
-    /// at most (draft, 5.5.10.3).
+    /// Once a round with losses, outside of probes: down to the delivered amount, but by three
+    /// tenths at most (draft, 5.5.10.3).
     pub(super) fn adapt_to_losses(&mut self) {
         if !self.losses.round_ended {
             return;
@@ -176,7 +175,7 @@ impl Bbr3 {
         self.losses.seen = false;
     }
 
-    /// Forgets what the last round told.
+    /// Forgets the signals of the last round.
     pub(super) fn reset_signals(&mut self) {
         self.losses.seen = false;
         self.latest = Latest::default();

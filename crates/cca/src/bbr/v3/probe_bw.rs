@@ -11,7 +11,7 @@ const WAIT_SPREAD: u64 = 1_000_000_000;
 /// would lose, and after this many at most (draft, 5.3.3.8.2: T_reno).
 const MOST_ROUNDS: u64 = 63;
 
-/// Where the sender is between two probes.
+/// The phase of the sender between two probes.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Cycle {
     /// When DOWN began, and how long after it the next probe comes at the latest.
@@ -121,8 +121,8 @@ impl Bbr3 {
         ack.in_flight <= headroom.min(self.with_budget(product))
     }
 
-    /// UP lasts until more in flight brings no more, or is what lost too much last time (draft:
-    /// IsTimeToGoDown).
+    /// UP lasts until more in flight brings no more, or reaches the amount that lost too much last
+    /// time (draft: IsTimeToGoDown).
     fn probe(&mut self, now: Instant, ack: &Ack) {
         let careful = self.cycle.went_too_high && ack.in_flight >= self.long_term.in_flight;
         if !careful && self.bound_limits(ack) {

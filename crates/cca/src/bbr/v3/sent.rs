@@ -1,4 +1,4 @@
-//! What was in flight, and what had been lost so far, when each packet left: the draft's
+//! Bytes in flight, and bytes lost so far, at the departure of each packet: the draft's
 //! `P.tx_in_flight` and `P.lost` (4.1.2.1), which an acknowledgement does not carry.
 
 use std::collections::VecDeque;
@@ -35,8 +35,8 @@ impl SentLog {
         self.lost += bytes;
     }
 
-    /// What was in flight when the packet that left at `at` did, and what has been lost since;
-    /// `None` if a later one has been asked for before. Forgets what left earlier.
+    /// Bytes in flight at the departure of the packet that left at `at`, and bytes lost since;
+    /// `None` if a later one has been asked for before. Forgets earlier packets.
     pub(super) fn since(&mut self, at: Instant) -> Option<(u64, u64)> {
         while self.packets.get(1).is_some_and(|next| next.at <= at) {
             self.packets.pop_front();

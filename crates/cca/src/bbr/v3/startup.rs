@@ -7,7 +7,7 @@ use units::Instant;
 /// Acknowledgements with losses in a round, from which on start-up may end for them (Google
 /// `bbr_full_loss_cnt`).
 const LOSS_EVENTS: u32 = 6;
-/// Rounds after which draining ends, whatever is in flight.
+/// Rounds after which draining ends, regardless of the flight.
 const DRAIN_ROUNDS: u64 = 3;
 /// In start-up the allowance for bunches is that of the last rounds (draft, 5.5.9).
 pub(super) const AGGREGATION_ROUNDS: u32 = 1;
@@ -39,7 +39,8 @@ impl Bbr3 {
         }
     }
 
-    /// What was delivered in a round, or a product, is what the path takes.
+    /// Leaves start-up for congestion. The larger of the product and the bytes delivered in a round
+    /// becomes the long-term bound.
     pub(super) fn leave_startup_congested(&mut self) {
         self.filled = true;
         let product = self.bdp(self.bandwidth(), super::ONE);

@@ -144,8 +144,8 @@ fn the_bound_grows_twice_as_fast_each_round() {
 }
 
 /// Losses in CRUISE with 8 Mbit/s and a window of 200: a round that delivers 50 segments at 4
-/// Mbit/s takes three tenths, 5.6 and 140; the next 3.92 and 98, of which the rate is held up by
-/// the 4 that were delivered.
+/// Mbit/s takes three tenths, 5.6 and 140; the next 3.92 and 98, where the 4 that were delivered
+/// keep the rate up.
 #[test]
 fn losses_between_probes_bound_rate_and_flight_by_three_tenths_a_round() {
     let mut bbr = steady(State::Cruise);
@@ -169,7 +169,7 @@ fn losses_between_probes_bound_rate_and_flight_by_three_tenths_a_round() {
     }
 }
 
-/// A mark in UP is a loss of too much, with what was in flight; in CRUISE it bounds the short term
+/// A mark in UP is a loss of too much, at the bytes in flight; in CRUISE it bounds the short term
 /// at the end of the round; in start-up it ends that.
 #[test]
 fn a_mark_is_too_much_loss() {
@@ -250,8 +250,8 @@ fn a_restart_from_idle_does_not_probe() {
     assert_eq!(bbr.pacing_rate(), Some(Rate::from_bits(7_920_000)));
 }
 
-/// A timeout leaves one segment; what the window was before, 200, comes back after the repair, as
-/// far as two products of 100 segments allow.
+/// A timeout leaves one segment; the former window of 200 comes back after the repair, as far as
+/// two products of 100 segments allow.
 #[test]
 fn the_window_comes_back_after_a_timeout() {
     let mut bbr = steady(State::Cruise);

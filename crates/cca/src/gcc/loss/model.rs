@@ -25,7 +25,7 @@ const SUDDEN: f64 = 2.0;
 /// Probabilities stay this far from zero and one.
 const CERTAIN: f64 = 1e-6;
 
-/// What was sent in some time, bytes, and how fast, bit/s.
+/// Bytes sent in some time, and how fast, bit/s.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Observation {
     pub bytes: f64,
@@ -43,12 +43,12 @@ impl Observation {
     }
 }
 
-/// What a path may be like.
+/// The assumed properties of a path.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Channel {
-    /// What passes, bit/s.
+    /// The rate that passes, bit/s.
     pub bandwidth: f64,
-    /// Share that is lost whatever is sent.
+    /// Share that is lost at any rate of sending.
     pub inherent: f64,
 }
 
@@ -105,7 +105,7 @@ impl Model {
         self.average
     }
 
-    /// What may be sent while so much is lost, at most `most`, bit/s.
+    /// The highest allowed rate while so much is lost, at most `most`, bit/s.
     pub fn upper(&self, most: f64) -> f64 {
         if self.average > MOST_INHERENT {
             BALANCE / (self.average - MOST_INHERENT)
@@ -126,7 +126,7 @@ impl Model {
     }
 
     /// The share of bytes that were lost, without the best and the worst observation: a single
-    /// spike says little. A worst one that came with a sudden rate says much, though.
+    /// spike means little. A worst one that came with a sudden rate means much, though.
     fn typical_loss(&self) -> f64 {
         let (mut bytes, mut lost) = (0.0, 0.0);
         let (mut best, mut worst) = ((1.0, 0.0, 0.0), (0.0, 0.0, 0.0));
@@ -190,7 +190,7 @@ impl Model {
         .feasible()
     }
 
-    /// How likely what was seen is over `channel`, and how welcome its bandwidth.
+    /// The likelihood of the observations over `channel`, plus a preference for its bandwidth.
     pub fn likelihood(&self, channel: Channel) -> f64 {
         // libwebrtc takes whole kbit/s, which decides between candidates at low rates.
         let kbit = libm::round(channel.bandwidth / 1000.0);

@@ -13,7 +13,7 @@ fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
-/// What is between sender and receiver.
+/// The path between sender and receiver.
 #[derive(Clone, Copy, PartialEq)]
 enum Path {
     /// One queue for both.
@@ -29,7 +29,7 @@ struct Trial {
     gap: u64,
     service: u64,
     rtt: u64,
-    /// What one subflow's way is longer than the other's.
+    /// The difference in length between the subflows' paths.
     detour: u64,
 }
 

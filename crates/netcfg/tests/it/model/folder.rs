@@ -1,4 +1,4 @@
-//! Where a test keeps its journals.
+//! The folder of a test's journals.
 
 use netcfg::Store;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 pub struct Folder(pub PathBuf);
 
 impl Folder {
-    /// In memory where that can be had: each journal is synced to disk, and here are thousands.
+    /// In memory if available: each journal is synced to disk, and here are thousands.
     pub fn new(name: &str) -> Self {
         let memory = PathBuf::from("/dev/shm");
         let parent = if memory.is_dir() {
@@ -21,7 +21,7 @@ impl Folder {
         Folder(folder)
     }
 
-    /// Opened to change something.
+    /// Opened for changes.
     pub fn open(&self) -> Store {
         Store::open(&self.0).unwrap()
     }

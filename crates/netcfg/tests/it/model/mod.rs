@@ -1,5 +1,5 @@
-//! A model of a host's devices, queues and tables, as far as `tc`, `ip`, `nft`, `sysctl` and `modprobe`
-//! are used here, with the kernel's rules on what can be replaced by what; it can fail, or die, at any
+//! A model of a host's devices, queues and tables, as far as `tc`, `ip`, `nft`, `sysctl` and
+//! `modprobe` are used here, with the kernel's rules on replacements; it can fail, or die, at any
 //! command.
 
 pub mod folder;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io;
 
-/// Options by name: what is not named in a change stays as it is.
+/// Options by name: an option not named in a change keeps its value.
 pub type Options = BTreeMap<String, String>;
 
 /// A queue discipline.
@@ -25,9 +25,9 @@ pub struct Queue {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Link {
     pub up: bool,
-    /// None is what the kernel chose.
+    /// None is the kernel's choice.
     pub root: Option<Queue>,
-    /// The class a1:1 with what was said of it.
+    /// The class a1:1 with its settings.
     pub class: Option<Vec<String>>,
     /// Disciplines below the root, by the class that they are in.
     pub leaves: BTreeMap<String, Queue>,
@@ -37,12 +37,12 @@ pub struct Link {
     pub filters: Vec<String>,
 }
 
-/// How a command goes wrong.
+/// The fault of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// It has no effect, and says so.
+    /// It has no effect, and reports failure.
     Fails,
-    /// It has its effect, and says that it failed.
+    /// It has its effect, but reports failure.
     FailsAfterwards,
     /// The process that runs it dies before it.
     DiesBefore,
@@ -70,7 +70,7 @@ pub struct Model {
     pub accounting: Option<bool>,
     /// Commands so far.
     pub calls: usize,
-    /// What goes wrong at which command, counted from the last [`Model::revive`].
+    /// The faults of commands, counted from the last [`Model::revive`].
     pub faults: Vec<(usize, Fault)>,
     dead: bool,
     interrupted: bool,
@@ -83,7 +83,7 @@ impl Model {
         model
     }
 
-    /// A new process, for which nothing goes wrong.
+    /// A new process, without faults.
     pub fn revive(&mut self) {
         self.calls = 0;
         self.faults.clear();
@@ -392,7 +392,7 @@ fn printed(queue: &Queue, place: Value) -> Value {
     it
 }
 
-/// Words that stand alone, and what they set.
+/// Words that stand alone, and the settings they stand for.
 const ALONE: &[(&str, &str)] = &[
     ("ecn", "ecn"),
     ("noecn", "ecn"),
@@ -407,7 +407,7 @@ const ALONE: &[(&str, &str)] = &[
     ("diffserv3", "diffserv"),
 ];
 
-/// What net/sched/sch_api.c, tc_modify_qdisc(), makes of a replacement.
+/// The result of a replacement in net/sched/sch_api.c, tc_modify_qdisc().
 fn replaced(old: Option<&Queue>, handle: &str, kind: &str, words: &[&str]) -> Result<Queue> {
     let mut queue = Queue {
         kind: kind.to_owned(),

@@ -13,7 +13,7 @@ impl Model {
             let names = self.tables.keys();
             return Ok(names.map(|name| format!("table inet {name}\n")).collect());
         }
-        // All of it or nothing.
+        // All or none of it.
         let mut tables = self.tables.clone();
         let mut printed = String::new();
         for line in script.lines() {

@@ -1,16 +1,16 @@
-//! A call among strangers: what a spray of packets of which each is of a flow of its own, or a flood
-//! of few flows, costs it.
+//! A call among strangers: the effect on it of a spray of packets, each of its own flow, or of a
+//! flood of few flows.
 
 use super::*;
 
-/// A link of so many Mbit/s, and who sends over it beside a call of 1 Mbit/s.
+/// A link of so many Mbit/s, and the senders next to a call of 1 Mbit/s.
 struct Street {
     rate: u64,
     /// Old flows, and so many packets of 1500 bytes from each every 0.9 s.
     others: (u32, u32),
     /// New flows, of 24 Mbit/s together.
     flood: u32,
-    /// Whether 24 Mbit/s come, each packet of a flow that nobody has seen before.
+    /// Whether a spray of 24 Mbit/s arrives, each packet of a flow not seen before.
     spray: bool,
 }
 
@@ -22,7 +22,7 @@ struct Call {
 }
 
 impl Street {
-    /// What becomes of the call in 20 s, when it is five seconds old as flood and spray begin.
+    /// The result for the call over 20 s; it is five seconds old when flood and spray begin.
     fn call(&self) -> Call {
         let mut bench = Bench::new(&[]);
         let (mut sent, mut worst, mut fresh, mut free) = (0_u32, Duration::ZERO, 1000, 0);

@@ -1,10 +1,11 @@
-//! Senders with a window, as TCP has one: what they are taken for by a queue that they fill.
+//! Senders with a window, as TCP has one: the type that a queue assigns to them while they fill it.
 
 use super::*;
 use std::collections::VecDeque;
 use units::Duration;
 
-/// Sends whatever its window allows; a loss takes `keeps` percent of the window, once for a window.
+/// Sends as much as its window allows; a loss takes `keeps` percent of the window, once for a
+/// window.
 struct Sender {
     flow: u32,
     /// In hundredths of a packet.
@@ -12,11 +13,11 @@ struct Sender {
     keeps: u64,
     inflight: u64,
     next: u32,
-    /// Losses of what was sent before are one.
+    /// Losses of packets sent before count as one.
     recovered: u32,
 }
 
-/// What a sender hears of, and when: a packet arrived, or it did not.
+/// News for a sender, and when: a packet arrived, or it did not.
 type News = (Instant, usize, u32, bool);
 
 /// A link of 10 Mbit/s, which sends a packet in 1.2 ms.
@@ -53,7 +54,8 @@ impl Path {
         }
     }
 
-    /// Sends what the windows allow. A loss is heard of as late as if the packet had gone through.
+    /// Sends what the windows allow. A loss becomes known as late as if the packet had gone
+    /// through.
     fn send(&mut self, now: Instant) {
         for sender in &mut self.senders {
             while (sender.inflight + 1) * 100 <= sender.window {
@@ -121,7 +123,7 @@ impl Path {
     }
 }
 
-/// The mean of `Path::run` over four seeds, for each flow: what a single minute says is chance too.
+/// The mean of `Path::run` over four seeds, for each flow: a single minute is subject to chance.
 fn means(set: &[(&str, &str)], rtt: u64, keeps: &[u64]) -> Vec<u64> {
     let runs: Vec<_> = (0..4)
         .map(|seed| Path::new(seed, set, rtt, keeps).run(60))
@@ -150,7 +152,7 @@ fn who_responds_is_taken_for_responsive() {
             );
         }
     }
-    // Ten of them with less than four packets each are close to what windows cannot tell.
+    // Ten of them with less than four packets each are close to the resolution of windows.
     let found = means(&[("limit", "20")], 20, &[70; 10]);
     assert!(found.iter().all(|&percent| percent <= 20), "{found:?}");
 }
@@ -164,7 +166,7 @@ fn long_windows_miss_the_fall_of_a_lone_flow() {
     assert!(path.drops > 100, "it fell that often");
 }
 
-/// A sender that ignores drops, beside some who do not: it is found out within seconds.
+/// A sender that ignores drops, in parallel with some that do not, is found out within seconds.
 #[test]
 fn who_does_not_respond_is_found_out() {
     let mut path = Path::new(0, &[("limit", "20")], 20, &[50, 50, 50, 100]);

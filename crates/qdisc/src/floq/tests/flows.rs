@@ -33,8 +33,8 @@ fn sender(gap: u64, slower: u64, seconds: u64, trials: &Trials) -> Vec<(u64, Kin
     changes
 }
 
-/// A game's 1 Mbit/s, the paper's 1.5 Mbit/s, and 15 Mbit/s. Three losses, at 1, 2 and 3 s; what came
-/// of the third is known 400 ms later.
+/// A game's 1 Mbit/s, the paper's 1.5 Mbit/s, and 15 Mbit/s. Three losses, at 1, 2 and 3 s; the
+/// outcome of the third is known 400 ms later.
 #[test]
 fn a_constant_rate_becomes_unresponsive_and_stays_it() {
     for gap in [10_000_000, 6_400_000, 640_000] {
@@ -61,8 +61,8 @@ fn a_rate_that_halves_stays_responsive() {
     assert_eq!(sender(640_000, 105, 60, &trials(&[("fall", "2")])), []);
 }
 
-/// Sends every 5 ms; from 10 s on, every 20 ms for half a second after a loss, of which there is one
-/// each second. Returns what it is taken for in the end.
+/// Sends every 5 ms; from 10 s on, every 20 ms for half a second after each loss, one of which
+/// occurs each second. Returns the type that it is taken for in the end.
 fn penitent(set: &[(&str, &str)], falls: u64) -> Kind {
     let trials = trials(set);
     let mut flow = Behaviour::new(ms(0));
@@ -115,14 +115,14 @@ fn bursts_do_not_pass_for_responses() {
     }
 }
 
-/// Voice, with two or three packets in a window: a drop of one of them says nothing.
+/// Voice, with two or three packets in a window: a drop of one of them proves nothing.
 #[test]
 fn few_packets_are_not_judged() {
     assert_eq!(sender(20_000_000, 100, 600, &trials(&[])), []);
 }
 
-/// A queue that always drops by chance once anything waits: the rate at which packets come decides
-/// about their flow, and observers are told.
+/// A queue that always drops by chance once packets wait: the arrival rate decides about a flow,
+/// and observers are notified.
 #[test]
 fn observers_are_told_who_is_what() {
     let set = [
@@ -153,7 +153,7 @@ fn observers_are_told_who_is_what() {
     assert_eq!((flow.seen, flow.behaviour.kind()), (1, Kind::Responsive));
 }
 
-/// A sender that understands marks, and goes on as before: nothing of it is dropped.
+/// A sender that understands marks, and does not slow down: none of its packets is dropped.
 #[test]
 fn ignoring_marks_is_found_out_too() {
     let set = [
@@ -177,7 +177,7 @@ fn spread(number: u32) -> Packet<u32> {
     }
 }
 
-/// 100,000 flows at once: as many are known as there is room for, and who finds none is taken for an
+/// 100,000 flows at once: as many are known as there is room for, and the others are taken for an
 /// established flow. Ten seconds later all are forgotten, some with each packet.
 #[test]
 fn the_table_is_bounded_and_forgets() {
@@ -205,7 +205,7 @@ fn the_table_is_bounded_and_forgets() {
 #[test]
 fn guests_are_established_and_not_judged() {
     let (mut queue, mut log) = (filled(0, &[("drop_responsive", "100")]), letters());
-    // A has a place; seven others take what is left of eight, on top of 90 packets.
+    // A has a place; seven others take the rest of the eight, on top of 90 packets.
     put(&mut queue, ms(0), "BCDEFGH", 1500, &mut log);
     let before = queue.backlog().packets;
     log.dropped.clear();
@@ -217,7 +217,7 @@ fn guests_are_established_and_not_judged() {
     assert!(log.moved.iter().all(|moved| moved.0 < 8), "{:?}", log.moved);
 }
 
-/// Lengths of nothing and of all there can be, at one instant and at the end of time.
+/// Lengths of zero and of the maximum, at one instant and at the end of time.
 #[test]
 fn hostile_packets() {
     let mut queue = floq(&[("limit", "20"), ("window", "10ms")]);

@@ -194,9 +194,9 @@ fn in_bytemode_small_packets_are_spared() {
 }
 
 /// 1500 B every millisecond, 15 625 ticks, with more than 16 384 B left: measuring starts with the
-/// first departure, and after 11 of them (16 500 B, 10 ms) the rate is
-/// 16 500 * 256 / 156 250 = 27.03. The backlog of 100 000 B is then 100 000 * 256 / 27 = 948 148 ticks,
-/// 60.7 ms, of which the link will need 66.7: the rate is a coarse number.
+/// first departure, and after 11 of them (16 500 B, 10 ms) the rate is 16 500 * 256 / 156 250 =
+/// 27.03. The backlog of 100 000 B is then 100 000 * 256 / 27 = 948 148 ticks, 60.7 ms, while the
+/// link will need 66.7: the rate is a coarse number.
 #[test]
 fn the_departure_rate_is_measured() {
     let mut pie = Pie::default();

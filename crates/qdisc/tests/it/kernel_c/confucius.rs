@@ -52,8 +52,8 @@ fn both_decide_as_worked_out_by_hand() {
     }
 }
 
-/// 2100 new flows beside one old flow, with `head_start` = 6, would weigh 1 at 2^18 > 2100 · 2^6, but
-/// age out at their seventeenth step, the last that there is.
+/// 2100 new flows next to one old flow, with `head_start` = 6, would weigh 1 at 2^18 > 2100 · 2^6,
+/// but age out at their seventeenth step, the last that there is.
 fn crowd() -> String {
     let mut operations = "new 20000 33554432 4096 1514 0 100000 1000 6 10 100000 1000000 0 10\n\
         e 0 0 0 100 0\nd 0\ne 900000 0 0 100 0\nd 900000\ne 1000000 0 0 100 0\nd 1000000\n"
@@ -89,13 +89,13 @@ fn a_crowd_reaches_the_last_step() {
     };
     assert_eq!(moves(" - 0"), 2101);
     assert!(moves(" 0 1") > 2050, "{} aged out", moves(" 0 1"));
-    // One step less, and nobody of them has aged out.
+    // One step less, and none of them has aged out.
     let until = crowd().find("e 18000000 ").unwrap();
     assert!(!decide(&crowd()[..until]).contains("move 1 0 1"));
 }
 
 /// Writes some traces down, as `NUMBER.trace` and `NUMBER.expected`, into the folder that
-/// `ANALECTS_TRACE_DIR` names: what `kernel/test/in-kernel.sh` replays inside a kernel.
+/// `ANALECTS_TRACE_DIR` names: for `kernel/test/in-kernel.sh` to replay inside a kernel.
 #[test]
 #[ignore = "writes files"]
 fn write_traces_down() {
@@ -108,7 +108,7 @@ fn write_traces_down() {
     write_down(random, others);
 }
 
-/// The traces have to lead everywhere, or their agreement says little.
+/// The traces have to reach all branches, or their agreement proves little.
 #[test]
 fn traces_show_every_kind_of_decision() {
     let traces: Vec<_> = (0..300).map(random).collect();

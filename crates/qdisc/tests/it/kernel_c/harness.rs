@@ -1,5 +1,5 @@
-//! What the comparisons of disciplines in Rust with those in `kernel/` have in common: the C programs,
-//! and what they print.
+//! Common parts of the comparisons of disciplines in Rust with those in `kernel/`: the C programs,
+//! and their output.
 
 use std::io::Write as _;
 use std::ops::Range;
@@ -53,8 +53,8 @@ fn numbers(program: &Path, arguments: &[&str]) -> Vec<u64> {
         .collect()
 }
 
-/// A core runs with interrupts of the network held off: no call may do much, whatever is due.
-/// `kernel/test/SOURCE.c` finds the call of each scenario in which most was done, and counts its
+/// A core runs with interrupts of the network held off: the work of each call must be bounded.
+/// `kernel/test/SOURCE.c` finds the call of each scenario with the most work, and counts its
 /// instructions, which have to be as `expected`: fewer, and they were not counted.
 #[cfg(target_arch = "x86_64")]
 pub fn assert_no_call_is_long(source: &str, scenarios: &[&str], expected: Range<u64>) {
@@ -74,7 +74,7 @@ pub fn assert_no_call_is_long(source: &str, scenarios: &[&str], expected: Range<
     }
 }
 
-/// What the C program prints about `operations`.
+/// The output of the C program for `operations`.
 pub fn replay(program: &Path, operations: String) -> String {
     let mut child = Command::new(program)
         .stdin(Stdio::piped())
@@ -105,7 +105,7 @@ fn compare(seed: u64, rust: &str, c: &str) {
     );
 }
 
-/// What a variable of the environment says.
+/// The value of a variable of the environment.
 fn number(name: &str, default: u64) -> u64 {
     match std::env::var(name) {
         Ok(text) => text
@@ -115,9 +115,9 @@ fn number(name: &str, default: u64) -> u64 {
     }
 }
 
-/// Replays so many random traces, or as many as `ANALECTS_TRACES` says, and fails where `program`
-/// decides otherwise than in Rust. What it decided, and the lines that begin with `did`, which only C
-/// prints, apart.
+/// Replays so many random traces, or `ANALECTS_TRACES` of them, and fails if `program` decides
+/// differently from the one in Rust. Returns its decisions, and separately the lines that begin
+/// with `did`, which only C prints.
 pub fn compare_random(
     program: &Path,
     default: u64,
@@ -193,7 +193,7 @@ pub fn write_down(random: impl Fn(u64) -> Trace, others: Vec<(String, Trace)>) {
     }
 }
 
-/// Fails unless the C program gives up at each of these, and says at which line.
+/// Fails unless the C program gives up at each of these, and names the line.
 pub fn assert_refused(program: &Path, cases: &[&str]) {
     for case in cases {
         let mut child = Command::new(program)
@@ -202,7 +202,7 @@ pub fn assert_refused(program: &Path, cases: &[&str]) {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        // It may have given up before it was told everything.
+        // It may have given up before the end of its input.
         let _ = child.stdin.take().unwrap().write_all(case.as_bytes());
         let output = child.wait_with_output().unwrap();
         let says = String::from_utf8(output.stderr).unwrap();

@@ -13,7 +13,7 @@ use trace::{decide, random};
 /// How often each of these was decided.
 #[derive(Debug, Default)]
 struct Seen {
-    /// What only C prints: `did`.
+    /// Counters that only C prints: `did`.
     did: [u64; 6],
     lines: [u64; 7],
     /// Dequeues in which CoDel dropped all that it may.
@@ -58,7 +58,7 @@ impl Seen {
     }
 }
 
-/// The traces have to lead everywhere, or their agreement says little.
+/// The traces have to reach all branches, or their agreement proves little.
 #[test]
 fn rust_and_c_decide_alike() {
     let mut seen = Seen::default();

@@ -1,4 +1,4 @@
-//! What plots are made of.
+//! The parts of plots.
 
 use super::*;
 

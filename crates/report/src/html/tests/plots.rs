@@ -2,7 +2,7 @@
 
 use super::{drawn, page, well_formed};
 
-/// What stands between `from` and the next `to`, at each place where `from` stands.
+/// The text between `from` and the next `to`, at each place where `from` stands.
 fn each<'a>(page: &'a str, from: &str, to: &str) -> Vec<&'a str> {
     let parts = page.split(from).skip(1);
     parts

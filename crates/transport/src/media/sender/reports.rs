@@ -1,5 +1,4 @@
-//! What the sender makes of the receiver's reports, acknowledgements or arrival times, and of
-//! their absence.
+//! Processing of the receiver's reports, acknowledgements or arrival times, and of their absence.
 
 use super::Sender;
 use crate::flight::Flight;
@@ -8,7 +7,7 @@ use cca::{Ack, Arrival, Congestion, EcnMode, Probe, Signal};
 use units::{Duration, Instant};
 
 impl Sender {
-    /// Arrival times came: the control is told of every packet that they speak of.
+    /// Handles arrival times: the control is told of every packet that they mention.
     pub(super) fn on_arrivals(&mut self, now: Instant, report: &Arrivals) {
         self.arrivals.clear();
         if let Some(rtt) = settle(&mut self.flight, now, report, &mut self.arrivals) {
@@ -22,7 +21,7 @@ impl Sender {
         }
     }
 
-    /// An acknowledgement came.
+    /// An acknowledgement arrived.
     pub(super) fn on_acks(&mut self, now: Instant, acks: &Acks) {
         let prior_in_flight = self.flight.in_flight();
         let acknowledged = self
@@ -71,7 +70,7 @@ impl Sender {
         self.arm_rto(now);
     }
 
-    /// Looks for losses and tells the control of the first in a round trip; returns their bytes.
+    /// Looks for losses and reports the first in a round trip to the control; returns their bytes.
     pub(super) fn find_losses(&mut self, now: Instant) -> u64 {
         let losses = self.flight.find_lost(now, self.rtt.loss_delay(), |_| ());
         self.stats.lost += losses.packets;
@@ -102,7 +101,7 @@ impl Sender {
         );
     }
 
-    /// The timeout starts anew, if there is anything to wait for.
+    /// The timeout starts anew, if there are packets to wait for.
     pub(super) fn arm_rto(&mut self, now: Instant) {
         self.rto_due = if self.wants == cca::Feedback::Acks && self.flight.in_flight() > 0 {
             now + self.rtt.timeout()
@@ -111,7 +110,7 @@ impl Sender {
         };
     }
 
-    /// Nothing came back for too long: everything in flight is taken for lost.
+    /// No feedback for too long: all packets in flight are taken for lost.
     pub(super) fn on_timeout(&mut self, now: Instant) {
         let in_flight = self.flight.in_flight();
         self.flight.lose_all();
@@ -123,9 +122,9 @@ impl Sender {
     }
 }
 
-/// Takes what a report speaks of out of flight and into `out`. Returns the round trip of
-/// the newest that arrived. Packets that only a lost report spoke of are passed over in
-/// silence, as libwebrtc does.
+/// Moves the packets that a report mentions from the flight into `out`. Returns the round trip of
+/// the newest that arrived. Packets that only a lost report mentioned are skipped silently, as
+/// libwebrtc does.
 fn settle(
     flight: &mut Flight<Option<Probe>>,
     now: Instant,

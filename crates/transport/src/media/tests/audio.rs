@@ -1,10 +1,10 @@
-//! Audio beside the video.
+//! Audio in parallel with the video.
 
 use super::*;
 
 const FRAME: Duration = Duration::from_millis(20);
 
-/// A session whose control says `kbit`, and wants acknowledgements.
+/// A session whose control has a rate of `kbit`, and needs acknowledgements.
 fn session(kbit: u64, window: u64) -> Bed {
     let (mut control, _) = Fixed::new(Rate::from_bits(kbit * 1_000), cca::Feedback::Acks);
     control.window = window;

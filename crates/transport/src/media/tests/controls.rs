@@ -92,7 +92,7 @@ fn ramps_up_and_gives_way(
 
     bed.run(ms(41_000));
     assert_eq!(bed.shown().len() + bed.lost().len(), bed.pushed.len());
-    // What was on its way when the capacity fell may overflow the buffer, and its repair too: the
+    // Packets under way when the capacity fell may overflow the buffer, and its repair too: the
     // picture may stand for as long as the stall lasts, not longer.
     assert!(bed.lost().len() < 90, "{name}: {:?}", bed.lost());
     assert!(

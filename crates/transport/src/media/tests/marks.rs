@@ -1,4 +1,4 @@
-//! What packets say of ECN, and what a control hears of marks.
+//! The ECN field of packets, and the marks reported to a control.
 
 use super::*;
 use cca::{EcnMode, Signal};
@@ -42,7 +42,7 @@ fn scalable_controls_are_always_capable_and_others_if_set() {
 }
 
 /// 300 ms of marks are 7 round trips of 41 ms and a rest. The loss falls into one of them: RFC 9002
-/// takes both for the same congestion, and tells only of what came first.
+/// takes both for the same congestion, and reports only the first.
 #[test]
 fn a_scalable_control_hears_of_marks_and_losses_apart() {
     let classic = told(EcnMode::Classic, true);

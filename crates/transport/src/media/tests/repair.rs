@@ -1,4 +1,4 @@
-//! Losses and what becomes of them.
+//! Losses and their consequences.
 
 use super::*;
 use proptest::prelude::*;
@@ -132,8 +132,8 @@ fn silence_is_a_timeout_and_a_key_frame_ends_a_wait_of_three_seconds() {
 }
 
 proptest! {
-    /// Whatever is lost, frames are shown in order and once, none is both shown and lost, and a
-    /// call that is no longer disturbed catches up.
+    /// With any losses, frames are shown in order and once, none is both shown and lost, and a call
+    /// that is no longer disturbed catches up.
     #[test]
     fn no_pattern_of_losses_confuses_a_call(
         seed in any::<u64>(),
@@ -155,8 +155,8 @@ proptest! {
         all.sort_unstable();
         let pushed: Vec<_> = (0..bed.pushed.len() as u64).collect();
         prop_assert_eq!(all, pushed, "all are shown or lost in the end");
-        // What completes in the undisturbed last 3 s does so in the time of an idle link: 33 ms
-        // of pacing, 20 of propagation and the last packet's own.
+        // Frames that complete in the undisturbed last 3 s take the time of an idle link: 33 ms of
+        // pacing, 20 of propagation and the last packet's own.
         let delays = bed.delays(ms(6_000));
         prop_assert!(delays.last().is_some_and(|&worst| worst < 60), "{:?}", delays.last());
     }

@@ -1,5 +1,5 @@
-//! What the sending half makes of acknowledgements: round trips, losses, marks, and what the
-//! control is told.
+//! The sending half's processing of acknowledgements: round trips, losses, marks, and the control's
+//! events.
 
 use super::{Content, Sender};
 use crate::flight::News;
@@ -106,7 +106,7 @@ impl Sender {
     }
 
     /// RFC 9002, 7.1: the peer's count of marks grew. Returns the bytes that were marked: it is not
-    /// known which packets were, so the share of them that was, of what was delivered. A scalable
+    /// known which packets were, so their share is applied to the bytes delivered. A scalable
     /// control repairs nothing after a mark, and hears of losses nonetheless.
     fn count_marks(&mut self, now: Instant, ack: &Ack, news: &News) -> u64 {
         let marks = ack.marks.saturating_sub(self.marks);

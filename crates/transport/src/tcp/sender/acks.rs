@@ -1,5 +1,5 @@
-//! What the sending half makes of acknowledgements: round trips, losses, marks, and what the
-//! control is told.
+//! The sending half's processing of acknowledgements: round trips, losses, marks, and the control's
+//! events.
 
 use super::{Cause, Recovery, Segment, Sender};
 use crate::tcp::scoreboard::Acked;
@@ -46,9 +46,9 @@ impl Sender {
         }
     }
 
-    /// The timeout is put off by what moves the left edge, or says nothing about it yet. Later
-    /// segments do: if they put the timeout off again and again, a lost retransmission would never
-    /// time out (Linux `tcp_clean_rtx_queue`).
+    /// The timeout is put off by acknowledgements that move the left edge, or do not concern it
+    /// yet. Those of later segments do: if they put the timeout off again and again, a lost
+    /// retransmission would never time out (Linux `tcp_clean_rtx_queue`).
     fn rearm(&mut self, now: Instant, acked: &Acked) {
         let newest = acked.newest.as_ref();
         if acked.advanced || newest.is_some_and(|newest| self.board.is_before_head(newest)) {
@@ -104,10 +104,11 @@ impl Sender {
         lost
     }
 
-    /// Fast recovery begins, unless something is being repaired already. It also does where an episode
-    /// has ended and what was lost during it is still missing: that was another round trip's congestion
-    /// (Linux `tcp_time_to_recover`, `lost_out`; RFC 6675, section 5, `IsLost`). A reduction in answer to
-    /// a mark of the same round trip counts for the loss as well (Linux `tcp_enter_recovery`).
+    /// Fast recovery begins, unless something is being repaired already. It also begins if an
+    /// episode has ended and data lost during it is still missing: that was another round trip's
+    /// congestion (Linux `tcp_time_to_recover`, `lost_out`; RFC 6675, section 5, `IsLost`). A
+    /// reduction in answer to a mark of the same round trip counts for the loss as well (Linux
+    /// `tcp_enter_recovery`).
     fn repair(&mut self, now: Instant, lost: u64) {
         match &mut self.recovery {
             None => self.reduce(now, Cause::Loss, lost),
@@ -143,7 +144,7 @@ impl Sender {
         self.control.on_congestion(now, &congestion);
     }
 
-    /// RFC 3168's answer is a recovery that rations sending; a scalable control is only told.
+    /// RFC 3168's answer is a recovery that rations sending; a scalable control is only notified.
     fn answer_mark(&mut self, now: Instant) {
         if !self.marks.scalable() {
             if self.recovery.is_none() {
@@ -177,15 +178,17 @@ impl Sender {
         self.probe = None;
     }
 
-    /// The timer ran out too early where the acknowledgement that follows is of what left before: of
-    /// something that was never sent again (RFC 5682, section 3.1; Linux `tcp_process_loss`), or, by its
-    /// time stamp, of the first copy of what was (RFC 3522). Then nothing was lost.
+    /// The timer ran out too early if the acknowledgement that follows is of an earlier
+    /// transmission: of data that was never sent again (RFC 5682, section 3.1; Linux
+    /// `tcp_process_loss`), or, by its time stamp, of the first copy of data that was (RFC 3522).
+    /// Then nothing was lost.
     fn undo_timeout(&mut self, now: Instant, segment: &Segment, acked: &Acked) {
         let timed_out = |recovery: &Recovery| recovery.cause == Cause::Timeout;
         if !self.config.undo || !self.recovery.as_ref().is_some_and(timed_out) {
             return;
         }
-        // The time stamp is of what moved the left edge, if anything did (RFC 7323, section 4.3).
+        // The time stamp is that of the segment that moved the left edge, if any did (RFC 7323,
+        // section 4.3).
         let first_copy = acked.advanced && segment.echo < self.repeats_since;
         if !acked.refound && !first_copy {
             return;
@@ -198,12 +201,12 @@ impl Sender {
         self.control.on_recovered(now);
     }
 
-    /// Ends an episode in which everything was repaired. True if it was one of losses of which the
-    /// control is to be told, unless the next one begins at once.
+    /// Ends an episode in which everything was repaired. True if it was one of losses and the
+    /// control is to be notified of its end, unless the next one begins at once.
     fn leave_recovery(&mut self, now: Instant) -> bool {
         let una = self.board.una();
         let over = self.recovery.as_ref().is_some_and(|recovery| {
-            // Something beyond has to be acknowledged before the peer has heard of the reduction.
+            // Data beyond has to be acknowledged before the peer has heard of the reduction.
             let heard = u64::from(recovery.cause == Cause::Mark);
             una >= recovery.until + heard
         });

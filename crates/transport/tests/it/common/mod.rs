@@ -35,7 +35,7 @@ pub fn pure_delay() -> [Direction; 2] {
     [(); 2].map(|()| Direction::new(None, Duration::from_millis(20), usize::MAX))
 }
 
-/// What happens to a packet on the way.
+/// A fault of a packet on the way.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     None,
@@ -81,7 +81,7 @@ pub struct Direction {
     pub delay: Duration,
     /// Packets that may wait or be in transmission.
     pub queue: usize,
-    /// What happens to a packet, given its number in this direction and itself.
+    /// The fault of a packet, given its number in this direction and itself.
     pub fault: Faults,
     free_at: Instant,
     departures: std::collections::VecDeque<Instant>,
@@ -130,11 +130,11 @@ impl Ord for Flight {
     }
 }
 
-/// Two end points of one kind and what was seen of them.
+/// Two end points of one kind and their recorded events.
 pub struct Pair<C> {
     pub now: Instant,
     pub ends: [C; 2],
-    /// What client and server send into.
+    /// The directions in which client and server send.
     pub ways: [Direction; 2],
     pub log: Vec<Sent>,
     pub keep_log: bool,
@@ -198,7 +198,7 @@ impl<C: Connection> Pair<C> {
         self.received[end].values().sum()
     }
 
-    /// When something happens next.
+    /// The time of the next event.
     pub fn next(&self) -> Instant {
         let arrival = self
             .arrivals
@@ -215,8 +215,8 @@ impl<C: Connection> Pair<C> {
         self.run_while(until, |_| true);
     }
 
-    /// Runs while `go_on` says so, until nothing happens any more or `limit` is reached; whether
-    /// it was `go_on` that ended it.
+    /// Runs while `go_on` returns true, until there are no more events or `limit` is reached;
+    /// returns whether `go_on` ended it.
     pub fn run_while(&mut self, limit: Instant, go_on: impl Fn(&Self) -> bool) -> bool {
         while go_on(self) {
             let next = self.next();

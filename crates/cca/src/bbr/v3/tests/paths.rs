@@ -23,7 +23,7 @@ fn until(path: &mut Path, bbr: &mut Bbr3, done: impl Fn(&Bbr3) -> bool) -> u64 {
 }
 
 /// The first pacing rate is 2.77 × 10 segments in 40.4 ms: 5.485 Mbit/s. At the end two products of
-/// 101 segments are in flight and what bunches, so that 111 segments wait; draining at half the
+/// 101 segments are in flight plus the bunches, so that 111 segments wait; draining at half the
 /// rate takes 101 × 0.4 ms / 0.495 = 82 ms.
 #[test]
 fn startup_ends_at_the_plateau_and_draining_with_an_empty_queue() {
@@ -84,8 +84,8 @@ fn a_deep_buffer_stays_empty_but_for_probes() {
     assert_eq!(path.lost, 0);
 }
 
-/// Buffers of a tenth to half a product: of what is sent, less than one per cent is lost, and the
-/// path is full but for the margin, ProbeRTT, and the room left for others, by which 0.85 × 111
+/// Buffers of a tenth to half a product: less than one per cent of the packets is lost, and the
+/// path is full except for the margin, ProbeRTT, and the room left for others, by which 0.85 × 111
 /// segments is less than a product.
 #[test]
 fn shallow_buffers_lose_little() {
@@ -124,7 +124,7 @@ fn probe_rtt_comes_every_five_seconds() {
 }
 
 /// At half the rate a buffer of a product overflows: the losses of two rounds bring the rate down
-/// to what is delivered, until the next probe.
+/// to the delivery rate, until the next probe.
 #[test]
 fn losses_tell_of_a_falling_rate_at_once() {
     let (mut bbr, mut path) = (bbr(), path(100));
@@ -162,8 +162,8 @@ fn one_probe_finds_a_tenfold_rate() {
     assert!(bbr.bandwidth() >= mbit(198), "{}", bbr.bandwidth());
 }
 
-/// Two senders over one bottleneck, the second from 5 s on: what each delivers from 20 to 40 s, as
-/// a share of 50 MB. They take turns of 0.1 ms, a quarter of a segment's time.
+/// Two senders over one bottleneck, the second from 5 s on: the delivery of each from 20 to 40 s,
+/// as a share of 50 MB. They take turns of 0.1 ms, a quarter of a segment's time.
 fn together(buffer: u64, first: &mut dyn Control, second: &mut dyn Control) -> (f64, f64) {
     let (mut one, mut two) = (path(buffer), path(buffer));
     one.run(first, at(5_000));
@@ -195,8 +195,8 @@ fn two_share_the_path() {
     }
 }
 
-/// Where the buffer is shallow version 1 leaves an eighth to a Reno sender; version 3, which answers
-/// the losses and waits as long as Reno would with its probes, a third.
+/// With a shallow buffer version 1 leaves an eighth to a Reno sender; version 3, which answers the
+/// losses and waits as long as Reno would with its probes, a third.
 #[test]
 fn reno_gets_more_beside_it_than_beside_version_1() {
     let reno = || Reno::new(&[], &setup()).unwrap();
@@ -206,7 +206,7 @@ fn reno_gets_more_beside_it_than_beside_version_1() {
 }
 
 /// A call of at most 5 Mbit/s. The encoder never exceeds the estimate, so that padding has to find
-/// what the path carries, and ends when that is more than the encoder can use.
+/// the capacity of the path, and ends when that is more than the encoder can use.
 #[test]
 fn a_call_finds_the_bandwidth_by_padding() {
     let mut setup = setup();
@@ -225,8 +225,8 @@ fn a_call_finds_the_bandwidth_by_padding() {
     assert_eq!(path.lost, 0);
 }
 
-/// At 4 Mbit/s a call has 95 % of the estimate. What ProbeRTT holds back, half of 200 ms and of the
-/// time it takes to get there, is sent before the next one.
+/// At 4 Mbit/s a call has 95 % of the estimate. The data that ProbeRTT holds back, half of 200 ms
+/// and of the time it takes to get there, is sent before the next one.
 #[test]
 fn a_call_catches_up_after_probe_rtt() {
     let mut setup = setup();

@@ -1,4 +1,4 @@
-//! Operations on `confucius`, written down with what the discipline in Rust makes of them: random
+//! Operations on `confucius`, written down with the decisions of the discipline in Rust: random
 //! ones, and such as were worked out by hand (`traces/`).
 //!
 //! The format is that of `kernel/test/trace_confucius.h`.
@@ -10,7 +10,7 @@ use qdisc::{Class, DropReason, Ecn, Env, FlowId, Observer, Packet, Qdisc};
 use units::Instant;
 use units::random::Stream;
 
-/// Takes down decisions, and who waits.
+/// Records decisions, and the flows that wait.
 #[derive(Debug, Default)]
 struct Log {
     lines: String,
@@ -94,7 +94,7 @@ impl Params {
         }
     }
 
-    /// What makes much happen in a short trace.
+    /// Parameters under which much happens in a short trace.
     fn lively() -> Self {
         Params {
             limit: 150,
@@ -134,7 +134,7 @@ impl Params {
         changed
     }
 
-    /// Where a trace begins: anywhere, or a few changes away from what is lively.
+    /// The parameters at the start of a trace: any, or a few changes away from lively ones.
     fn first(random: &mut Stream) -> Self {
         let any = Params::random(random);
         if random.below(3) == 0 {
@@ -148,7 +148,7 @@ impl Params {
         (0..random.below(4)).fold(lively, |params, _| params.changed(random))
     }
 
-    /// What [`Params::line`] writes.
+    /// Reads the output of [`Params::line`].
     fn read(line: &str) -> Self {
         let numbers: Vec<u64> = line
             .split_whitespace()
@@ -217,7 +217,7 @@ impl Params {
     }
 }
 
-/// A discipline, and what it decided so far.
+/// A discipline, and its decisions so far.
 struct Discipline {
     qdisc: Confucius<u32>,
     log: Log,
@@ -271,7 +271,7 @@ impl Discipline {
             .unwrap();
     }
 
-    /// All that it decided.
+    /// All its decisions.
     fn end(self) -> String {
         let (shared, waits) = (self.qdisc.shared(), self.qdisc.backlog());
         let mut decisions = self.log.lines;
@@ -356,7 +356,7 @@ impl Recorder {
         self.discipline.log.waiting[flow]
     }
 
-    /// What happens now and then, whatever the traffic: a pause, or a change of parameters.
+    /// An occasional event, independent of the traffic: a pause, or a change of parameters.
     fn now_and_then(&mut self) {
         match self.below(400) {
             0 => self.change(),
@@ -375,7 +375,7 @@ impl Recorder {
         for _ in 0..steps {
             let flow = self.below(flows);
             let missing = windows[flow].saturating_sub(self.waiting(flow));
-            // A sender that is refused does not go on at once.
+            // A sender whose packet is refused does not continue at once.
             for _ in 0..missing.min(20) {
                 let before = self.waiting(flow);
                 self.enqueue(flow);
@@ -389,7 +389,7 @@ impl Recorder {
         }
     }
 
-    /// Anything in any order.
+    /// Any operations in any order.
     fn muddle(&mut self, steps: usize) {
         let flows = self.hashes.len();
         let pause = one_of(&mut self.random, &[1, 10_000, 1_000_000, 20_000_000]);
@@ -430,8 +430,8 @@ pub fn random(seed: u64) -> Trace {
     }
 }
 
-/// What the discipline in Rust makes of `operations`. Each packet's memory has to be its length,
-/// since it knows no other.
+/// The decisions of the discipline in Rust on `operations`. Each packet's memory has to be its
+/// length, since the discipline knows no other.
 pub fn decide(operations: &str) -> String {
     let mut lines = operations.lines();
     let begin = lines.next().and_then(|line| line.strip_prefix("new "));

@@ -45,7 +45,7 @@ pub fn one_of<T: Copy>(random: &mut Stream, all: &[T]) -> T {
 }
 
 impl Params {
-    /// What is the default, but for what makes much happen in a short trace.
+    /// The defaults, except for parameters that make much happen in a short trace.
     const LIVELY: Params = Params([
         0, 20, 64, 0, 50, 30, 80, 2, 5, 10, 2, 10, 500_000, 20_000, 4, 10, 2, 2, 1,
     ]);
@@ -77,7 +77,7 @@ impl Params {
         params
     }
 
-    /// One parameter becomes another, but never `flows`, nor so that quotas are more than everything.
+    /// Changes one parameter, but never `flows`, nor so that quotas exceed the total.
     pub fn changed(mut self, random: &mut Stream) -> Self {
         let at = random.below(PARAMS.len() as u64) as usize;
         let before = self.0[at];
@@ -90,7 +90,7 @@ impl Params {
         self
     }
 
-    /// Where a trace begins: anywhere, or a few changes away from what is lively.
+    /// The parameters at the start of a trace: any, or a few changes away from lively ones.
     pub fn first(random: &mut Stream) -> Self {
         let any = Params::random(random);
         if random.below(4) == 0 {
@@ -116,7 +116,7 @@ impl Params {
         params
     }
 
-    /// What [`Params::line`] writes.
+    /// Reads the output of [`Params::line`].
     pub fn read(line: &str) -> Self {
         let mut words = line.split_whitespace();
         Params(std::array::from_fn(|_| {
@@ -128,7 +128,7 @@ impl Params {
         self.0.map(|value| value.to_string()).join(" ")
     }
 
-    /// What chance begins with.
+    /// The seed of the random numbers.
     pub fn seed(&self) -> u64 {
         self.0[SEED]
     }

@@ -1,4 +1,4 @@
-//! Operations on `floq`, written down with what the discipline in Rust makes of them.
+//! Operations on `floq`, written down with the decisions of the discipline in Rust.
 //!
 //! The format is that of `kernel/test/trace_floq.h`.
 
@@ -12,13 +12,13 @@ use units::random::Stream;
 
 const MS: u64 = 1_000_000;
 
-/// Takes down decisions, and who lost a packet.
+/// Records decisions, and the flows that lost a packet.
 #[derive(Debug, Default)]
 struct Log {
     lines: String,
-    /// Of the packet that comes.
+    /// Of the arriving packet.
     number: u32,
-    /// Whether its flow was told of congestion.
+    /// Whether its flow was signalled congestion.
     told: bool,
 }
 
@@ -39,7 +39,7 @@ impl Observer<u32> for Log {
     }
 }
 
-/// A discipline, and what it decided so far.
+/// A discipline, and its decisions so far.
 struct Discipline {
     qdisc: Floq<u32>,
     log: Log,
@@ -57,7 +57,7 @@ impl Discipline {
         }
     }
 
-    /// Whether the sender is told of congestion.
+    /// Returns whether the sender is signalled congestion.
     fn enqueue(&mut self, now: u64, hash: u32, len: u32, ecn: u8) -> bool {
         let packet = Packet {
             len,
@@ -92,7 +92,7 @@ impl Discipline {
             .unwrap();
     }
 
-    /// All that it decided.
+    /// All its decisions.
     fn end(self) -> String {
         let waits = self.qdisc.backlog();
         let mut decisions = self.log.lines;
@@ -101,12 +101,12 @@ impl Discipline {
     }
 }
 
-/// Who sends.
+/// The sender.
 #[derive(Debug, Clone, Copy)]
 struct Sender {
     hash: u32,
     len: u32,
-    /// ns between its packets where nothing was lost, and now.
+    /// ns between its packets without losses, and now.
     least: u64,
     gap: u64,
     /// ns: when it sends next.
@@ -136,7 +136,7 @@ struct Recorder {
 impl Recorder {
     fn new(seed: u64) -> Self {
         let mut random = Stream::new(seed, "floq traces");
-        // Who is told by marks can be unresponsive before anything of it was lost.
+        // A flow that is signalled by marks can be unresponsive before any of its packets was lost.
         let marks = random.below(5) == 0;
         let params = match marks {
             true => Params::marks(&mut random),
@@ -206,7 +206,7 @@ impl Recorder {
         self.now += ns / self.unit * self.unit;
     }
 
-    /// What happens now and then, whatever the traffic: a pause, or a change of parameters.
+    /// An occasional event, independent of the traffic: a pause, or a change of parameters.
     fn now_and_then(&mut self, one_in: usize) {
         match self.below(one_in) {
             0 => self.change(),
@@ -230,7 +230,7 @@ impl Recorder {
         self.senders[flow].slower = one_of(&mut self.random, &[0, 0, 10, 50, 100, 400]);
     }
 
-    /// A packet of a sender who may slow down, and recovers.
+    /// A packet of a sender that may slow down, and recovers.
     fn send(&mut self, flow: usize, trip: u64) {
         let told = self.enqueue(flow);
         let now = self.now;
@@ -247,7 +247,7 @@ impl Recorder {
         sender.next = now + sender.gap;
     }
 
-    /// More than a link takes, of those who respond and those who do not, in turn.
+    /// More than the link can carry, of flows that respond and of flows that do not, in turn.
     fn link(&mut self, steps: usize) {
         let flows = self.senders.len();
         let service = one_of(&mut self.random, &[MS, 2 * MS, 200_000]).max(self.unit);
@@ -271,7 +271,7 @@ impl Recorder {
         }
     }
 
-    /// Flows that begin, one after another, beside one that fills the queue.
+    /// Flows that begin, one after another, next to one that fills the queue.
     fn begins(&mut self, steps: usize) {
         let fresh = one_of(&mut self.random, &[0x0100_0000, 1, 0x9E37_79B9]);
         for _ in 0..steps {
@@ -289,7 +289,7 @@ impl Recorder {
         }
     }
 
-    /// Anything in any order.
+    /// Any operations in any order.
     fn muddle(&mut self, steps: usize) {
         let flows = self.senders.len();
         let pause = one_of(&mut self.random, &[1, 10_000, 1_000_000, 20_000_000]);
@@ -334,7 +334,7 @@ pub fn random(seed: u64) -> Trace {
     }
 }
 
-/// What the discipline in Rust makes of `operations`.
+/// The decisions of the discipline in Rust on `operations`.
 pub fn decide(operations: &str) -> String {
     let mut lines = operations.lines();
     let begin = lines.next().and_then(|line| line.strip_prefix("new "));

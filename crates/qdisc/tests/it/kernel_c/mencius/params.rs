@@ -37,7 +37,7 @@ pub fn one_of<T: Copy>(random: &mut Stream, all: &[T]) -> T {
 }
 
 impl Params {
-    /// What is the default, but for what makes much happen in a short trace.
+    /// The defaults, except for parameters that make much happen in a short trace.
     const LIVELY: Params = Params([
         1000,
         1 << 25,
@@ -92,7 +92,7 @@ impl Params {
         self
     }
 
-    /// Where a trace begins: anywhere, or a few changes away from what is lively.
+    /// The parameters at the start of a trace: any, or a few changes away from lively ones.
     pub fn first(random: &mut Stream) -> Self {
         let any = Params::random(random);
         if random.below(4) == 0 {
@@ -102,14 +102,14 @@ impl Params {
         Params::near(random, any.0[FLOWS], changes)
     }
 
-    /// So many changes away from what is lively.
+    /// Parameters so many changes away from lively ones.
     pub fn near(random: &mut Stream, flows: i64, changes: u64) -> Self {
         let mut lively = Params::LIVELY;
         lively.0[FLOWS] = flows;
         (0..changes).fold(lively, |params, _| params.changed(random))
     }
 
-    /// What [`Params::line`] writes.
+    /// Reads the output of [`Params::line`].
     pub fn read(line: &str) -> Self {
         let mut words = line.split_whitespace();
         Params(std::array::from_fn(|_| {

@@ -1,4 +1,4 @@
-//! Operations on `mencius`, written down with what the discipline in Rust makes of them.
+//! Operations on `mencius`, written down with the decisions of the discipline in Rust.
 //!
 //! The format is that of `kernel/test/trace_mencius.h`.
 
@@ -12,7 +12,7 @@ use units::random::Stream;
 
 const MS: u64 = 1_000_000;
 
-/// Takes down decisions, and who waits.
+/// Records decisions, and the flows that wait.
 #[derive(Debug, Default)]
 struct Log {
     lines: String,
@@ -39,7 +39,7 @@ struct Sender {
     len: u32,
 }
 
-/// A discipline, and what it decided so far.
+/// A discipline, and its decisions so far.
 struct Discipline {
     qdisc: Mencius<u32>,
     log: Log,
@@ -100,7 +100,7 @@ impl Discipline {
             .unwrap();
     }
 
-    /// All that it decided.
+    /// All its decisions.
     fn end(self) -> String {
         let waits = self.qdisc.backlog();
         let mut decisions = self.log.lines;
@@ -109,12 +109,12 @@ impl Discipline {
     }
 }
 
-/// Who sends on a link, beside others.
+/// The kind of traffic on a link next to others.
 #[derive(Debug, Clone, Copy)]
 enum Manner {
     /// A packet in so many ns.
     Every(u64),
-    /// So many packets wait, from then on.
+    /// So many packets wait from then on.
     Keeps(u32, u64),
 }
 
@@ -225,7 +225,7 @@ impl Recorder {
         self.discipline.log.waiting[flow]
     }
 
-    /// What happens now and then, whatever the traffic: a pause, or a change of parameters.
+    /// An occasional event, independent of the traffic: a pause, or a change of parameters.
     fn now_and_then(&mut self, one_in: usize) {
         match self.below(one_in) {
             0 => self.change(),
@@ -235,7 +235,7 @@ impl Recorder {
         }
     }
 
-    /// Calls and such as are one for a while, and then others beside them, on a link.
+    /// Flows that behave like calls for a while, and then others next to them, on a link.
     fn link(&mut self, steps: usize) {
         let flows = self.senders.len();
         let full = one_of(&mut self.random, &[120, 1000, 1000, 3000, 8000]) * 1000;
@@ -273,8 +273,8 @@ impl Recorder {
         }
     }
 
-    /// Calls that are established, and others that come and go. All happens at whole ms, so that spans
-    /// are often exactly those that the rules speak of.
+    /// Calls that are established, and others that come and go. All happens at whole ms, so that
+    /// spans are often exactly those in the rules.
     fn episodes(&mut self, steps: usize) {
         let flows = self.senders.len();
         let calls = 1 + self.below(2);
@@ -327,7 +327,7 @@ impl Recorder {
         }
     }
 
-    /// Anything in any order.
+    /// Any operations in any order.
     fn muddle(&mut self, steps: usize) {
         let flows = self.senders.len();
         let pause = one_of(&mut self.random, &[1, 10_000, 1_000_000, 20_000_000]);
@@ -373,8 +373,8 @@ pub fn random(seed: u64) -> Trace {
     }
 }
 
-/// What the discipline in Rust makes of `operations`. Each packet's memory has to be its length,
-/// since it knows no other.
+/// The decisions of the discipline in Rust on `operations`. Each packet's memory has to be its
+/// length, since the discipline knows no other.
 pub fn decide(operations: &str) -> String {
     let mut lines = operations.lines();
     let begin = lines.next().and_then(|line| line.strip_prefix("new "));
