@@ -22,7 +22,8 @@ type Costs = BTreeMap<String, BTreeMap<String, BTreeMap<u32, f64>>>;
 /// Measures in the kernel of that name, with the built `gate` module and tc `plugin`, for each number
 /// of `flows`, and writes the costs to `out`. Gives the table.
 ///
-/// # Errors A sentence with the missing part, the failed one, or the two runs that differ.
+/// # Errors
+/// A sentence with the missing part, the failed one, or the two runs that differ.
 pub fn measure(name: &str, gate: &Path, flows: &[u32], out: &Path) -> Result<String, String> {
     let cache = Cache::find().map_err(|error| error.to_string())?;
     let kernel = cache.kernel(name).map_err(|error| error.to_string())?;

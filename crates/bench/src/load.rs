@@ -62,7 +62,8 @@ pub struct Load {
 impl Load {
     /// The discipline called `name`, filled for `state`.
     ///
-    /// # Errors If there is no such discipline, or it drops packets of the load.
+    /// # Errors
+    /// If there is no such discipline, or it drops packets of the load.
     pub fn new(name: &str, flows: u32, state: State) -> Result<Self, String> {
         let registry = Registry::<()>::builtin();
         let entry = registry

@@ -77,6 +77,7 @@ const LOSING: &str = "put it back yourself afterwards, with the commands that ma
 impl Places {
     /// The state of `observed`.
     ///
+    /// # Errors
     /// If it could not be restored exactly, and `replace` does not allow its removal.
     pub fn of(device: &Device, observed: &Observed, replace: bool) -> Result<Self, Error> {
         let root = match Before::of(observed) {
@@ -107,6 +108,7 @@ impl Places {
 /// Parts that no packet passes yet come first, so that missing prerequisites are found before
 /// anything is changed.
 ///
+/// # Errors
 /// If there is an obstacle.
 pub(crate) fn fresh(
     device: &Device,

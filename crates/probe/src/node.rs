@@ -123,7 +123,8 @@ impl Node {
 
     /// A client that connects to `remote` `now`. For `seed` see [`server`](Self::server).
     ///
-    /// # Errors If TLS cannot be set up, or the address cannot be reached.
+    /// # Errors
+    /// If TLS cannot be set up, or the address cannot be reached.
     pub fn client(
         now: Instant,
         remote: SocketAddr,

@@ -51,7 +51,8 @@ impl Curves {
 
     /// The figure.
     ///
-    /// # Errors If the subject of the facts cannot be read.
+    /// # Errors
+    /// If the subject of the facts cannot be read.
     pub fn shown(&self, facts: &Facts<'_>) -> Result<Shown, Refusal> {
         let mut series = Vec::new();
         for line in &self.line {

@@ -177,7 +177,8 @@ impl Experiment {
 
     /// Reads the experiment `id` from `text`, found in `file`.
     ///
-    /// # Errors The place in the text, the finding and the alternatives.
+    /// # Errors
+    /// The place in the text, the finding and the alternatives.
     pub fn parse(id: &str, file: &str, text: &str) -> Result<Self, ScenarioError> {
         Experiment::parse_with(id, file, text, Registry::builtin())
     }
