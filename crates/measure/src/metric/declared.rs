@@ -9,7 +9,7 @@ use crate::result::{RunResult, WITHOUT};
 pub struct Observed<'a> {
     /// The run.
     pub run: &'a RunResult,
-    /// The same without that traffic, where it was made.
+    /// The same without that traffic, if it was made.
     pub control: Option<&'a RunResult>,
 }
 
@@ -28,7 +28,7 @@ impl<'a> Observed<'a> {
     }
 }
 
-/// Whether `control` differs from `run` in nothing but the traffic that it leaves out.
+/// Whether `control` differs from `run` only in the traffic that it leaves out.
 fn serves(control: &RunResult, run: &RunResult) -> bool {
     let mut variant = control.variant.clone();
     variant.remove(WITHOUT);
@@ -50,7 +50,7 @@ pub enum Better {
     Neither,
 }
 
-/// How a metric stands in the tables of a comparison.
+/// The place of a metric in the tables of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Column {
     /// The heading of the column, before the unit.
@@ -59,7 +59,7 @@ pub struct Column {
     pub decimals: usize,
     /// The statistic of the values of all runs.
     pub statistic: Statistic,
-    /// Whether it stands there unasked.
+    /// Whether it is shown by default.
     pub by_default: bool,
 }
 
@@ -94,13 +94,13 @@ pub struct Metric {
     pub summary: &'static str,
     /// How it is computed, and its limits: some sentences.
     pub about: &'static str,
-    /// Where it comes from.
+    /// Its source.
     pub source: &'static str,
     /// Which way it is better.
     pub better: Better,
     /// Its column in the tables of a comparison, if it has one.
     pub column: Option<Column>,
-    /// Its own meter, where the result of a run does not hold the figure. It follows the runs of
+    /// Its own meter, if the result of a run does not have the figure. It follows the runs of
     /// scenarios that ask for the metric by name.
     pub meter: Option<MakeMeter>,
     /// Takes it from a run's result.
