@@ -6,7 +6,7 @@ use crate::read::{MAX_NAME, Result};
 use crate::section::Section;
 use units::{Duration, Rate};
 
-/// More would be a path of its own.
+/// A larger value would be a path of its own.
 const MAX_NOISE: Duration = Duration::from_secs(1);
 /// More packets of noise are a mistake.
 const MAX_PACKETS: f64 = 1000.0;

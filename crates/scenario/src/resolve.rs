@@ -66,8 +66,8 @@ impl Document {
     /// The scenario that this document describes.
     ///
     /// # Errors
-    /// If anything in it is unknown, missing, of the wrong form or outside its range, or a file
-    /// that it names cannot be read.
+    /// If any key is unknown, missing, of the wrong form or outside its range, or a file that it
+    /// names cannot be read.
     pub fn resolve(&self, names: &dyn Names) -> Result<Scenario> {
         let mut root = Section::root(self);
         root.only(KEYS)?;
@@ -119,7 +119,7 @@ impl Document {
     }
 }
 
-/// The scenario's summary: one line, whatever was written.
+/// The scenario's summary: one line, in any layout.
 fn summary(root: &mut Section<'_>) -> Result<String> {
     let text = root.text("summary")?.map(|text| text.value);
     let words = text.unwrap_or_default();
@@ -127,7 +127,7 @@ fn summary(root: &mut Section<'_>) -> Result<String> {
     Ok(printable(&words.join(" "), 300))
 }
 
-/// Yes or no; no where nothing is said.
+/// Yes or no; no by default.
 fn flag(root: &mut Section<'_>, key: &'static str) -> Result<bool> {
     match root.text(key)? {
         Some(text) => text.parse_value(),
@@ -251,7 +251,7 @@ fn loss(section: &mut Section<'_>) -> Result<f64> {
         })
 }
 
-/// Packets that the device takes behind the one that it sends.
+/// Packets that the device holds behind the one that it sends.
 fn device(section: &mut Section<'_>) -> Result<u32> {
     let Some(text) = section.text("device")? else {
         return Ok(0);
