@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant as Clock;
 use units::Rate;
 
-/// A [`Sender`], shared by its paths and by who reports about it. As a factory it gives the first
+/// A [`Sender`], shared by its paths and by the reports about it. As a factory it gives the first
 /// path that is opened subflow A, and every later one subflow B.
 #[derive(Clone)]
 pub struct Shared(Arc<Mutex<Sender>>);
