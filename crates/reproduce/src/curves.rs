@@ -28,7 +28,7 @@ pub struct Curves {
 pub struct Line {
     /// Its name.
     pub name: String,
-    /// A fact, with `{x}` where the value goes.
+    /// A fact, with `{x}` in place of the value.
     pub fact: String,
 }
 

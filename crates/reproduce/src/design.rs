@@ -23,7 +23,7 @@ impl<'a> Design<'a> {
     /// The place of the case called `name`.
     ///
     /// # Errors
-    /// A sentence that names what there is.
+    /// A sentence with the existing names.
     pub fn case(&self, name: &str) -> Result<usize, Refusal> {
         let cases = self.cases;
         cases
@@ -38,7 +38,7 @@ impl<'a> Design<'a> {
     /// The axis called `name`.
     ///
     /// # Errors
-    /// A sentence that names what there is.
+    /// A sentence with the existing names.
     pub fn axis(&self, name: &str) -> Result<&'a Axis, Refusal> {
         let axes = self.axes;
         axes.iter().find(|axis| axis.name == name).ok_or_else(|| {
@@ -50,7 +50,7 @@ impl<'a> Design<'a> {
     /// Checks that `selected` names axes and values of theirs.
     ///
     /// # Errors
-    /// A sentence that says which does not exist.
+    /// A sentence with the name that does not exist.
     pub fn check_selection(&self, selected: &Settings) -> Result<(), Refusal> {
         for (name, label) in selected {
             let axis = self.axis(name)?;
@@ -63,7 +63,7 @@ impl<'a> Design<'a> {
     }
 }
 
-/// A discipline, or a discipline with something else.
+/// A discipline, or a discipline with further settings.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(from = "CaseWritten")]
 pub struct Case {
@@ -73,7 +73,7 @@ pub struct Case {
     pub discipline: String,
     /// Further settings.
     pub set: Settings,
-    /// It relies on what end hosts say about their packets.
+    /// It relies on end hosts' claims about their packets.
     pub labelled: bool,
 }
 
@@ -84,7 +84,7 @@ impl Case {
     }
 }
 
-/// Disciplines that read labels, or what amounts to them.
+/// Disciplines that read labels, or the equivalent.
 const LABELLED: [&str; 3] = ["prio", "cbq", "dualpi2"];
 
 fn reads_labels(choice: &Choice) -> bool {
@@ -124,7 +124,7 @@ impl From<CaseWritten> for Case {
     }
 }
 
-/// Something that varies.
+/// An axis.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Axis {
