@@ -13,8 +13,8 @@ use workload::{Event as Application, TrafficId};
 /// Writes each event as a JSON object on a line of its own, in the order in which they happen. Warm-up
 /// is part of it.
 ///
-/// Every line has `time_ns`, nanoseconds since the start of the run, and `event`. What else it has
-/// depends on that:
+/// Every line has `time_ns`, nanoseconds since the start of the run, and `event`. Its other fields
+/// depend on that:
 ///
 /// | `event` | fields |
 /// | --- | --- |
