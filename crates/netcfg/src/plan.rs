@@ -15,7 +15,7 @@ pub struct Settings {
     pub rate: Option<ShapedRate>,
     /// The rate at which it receives, if that is shaped.
     pub ingress: Option<ShapedRate>,
-    /// What the line adds to each packet; without, what the kernel counts.
+    /// The bytes that the line adds to each packet; without, the kernel's count.
     pub overhead: Option<Overhead>,
     /// The discipline of both directions.
     pub discipline: Discipline,

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 pub struct Keeping<'a> {
     /// Where.
     pub store: &'a Store,
-    /// What the engine's results depend on.
+    /// The dependencies of the engine's results.
     pub basis: &'a str,
 }
 

@@ -2,9 +2,9 @@
 //!
 //! ```text
 //! results/ab/abcd….json    a job's content, and its result
-//! jobs/ab/abcd….json       what somebody needs who is to run it, where jobs were listed
-//! claims/abcd…             somebody is running it: an empty file, locked; with an ending behind the
-//!                          key, a result that is being written
+//! jobs/ab/abcd….json       the data needed to run it, if jobs were listed
+//! claims/abcd…             a process is running it: an empty file, locked; with an ending behind
+//!                          the key, a result that is being written
 //! ```
 //!
 //! A file appears whole, under a temporary name at first. Its name is the hash of the content in

@@ -210,7 +210,7 @@ fn link(mut section: Section<'_>, name: String, names: &dyn Names) -> Result<Lin
     })
 }
 
-/// Bytes on the wire beside each IP packet.
+/// Bytes on the wire in addition to each IP packet.
 fn overhead(section: &mut Section<'_>) -> Result<u32> {
     let Some(text) = section.text("overhead")? else {
         return Ok(0);

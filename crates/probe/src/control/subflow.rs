@@ -31,7 +31,7 @@ impl Shared {
         ))))
     }
 
-    /// The sender. Nobody holds it for longer than a call.
+    /// The sender. It is locked for no longer than a call.
     pub fn get(&self) -> MutexGuard<'_, Sender> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
