@@ -65,8 +65,8 @@ probe-matrix: setup
 	$(CARGO) build --profile $(ANALECTS_PROFILE) --locked -p analects
 	sh scripts/probe-over-link.sh
 
-# The speed of `analects link` compared with mahimahi's mm-link, if MAHIMAHI names a build of that. Writes
-# target/bench-live.json.
+# The speed of `analects link` compared with mahimahi's mm-link, if MAHIMAHI names a build of that.
+# Writes target/bench-live.json.
 .PHONY: bench-live
 bench-live: setup
 	$(CARGO) build --profile $(ANALECTS_PROFILE) --locked -p analects
@@ -97,8 +97,8 @@ reproduction: setup
 	mv target/confucius-beyond.md docs/reproduction/
 
 # mencius compared with eight others over 200 combinations of calls, neighbours and links, and under abuse:
-# 54,000 runs and 4,800, and 4,760 of recorded links: two or three hours of two processors. An interrupted run is continued.
-# SHORT=1 takes twelve combinations and three seeds.
+# 54,000 runs and 4,800, and 4,760 of recorded links: two or three hours of two processors. An
+# interrupted run is continued. SHORT=1 takes twelve combinations and three seeds.
 .PHONY: matrix
 matrix: setup
 	$(CARGO) build --profile $(ANALECTS_PROFILE) --locked -p analects
@@ -152,8 +152,8 @@ reproduction-quick: setup
 	$(CARGO) build --profile $(ANALECTS_PROFILE) --locked -p analects
 	$(ANALECTS) reproduce confucius/all floq/all tonopah/all thesis/all --quick
 
-# Every claim of the paper, under its own calls and under those that people have: about ten hours of a
-# processor. What was interrupted goes on where it was.
+# Every claim of the paper, under its own calls and under ordinary ones: about ten hours of a
+# processor. An interrupted run is continued.
 .PHONY: reproduction-full
 reproduction-full: export ANALECTS_CACHE = target/without-kernel
 reproduction-full: setup
@@ -189,7 +189,7 @@ test-kernel-sanitizers:
 test-kernel-races:
 	sh scripts/kernel-races.sh
 
-# Mutants of Confucius, in C and Rust, and which of them no test kills: `sh scripts/mutants.sh c` for the
+# Mutants of Confucius, in C and Rust, and their survivors: `sh scripts/mutants.sh c` for the
 # core in C alone, which takes minutes; in Rust it takes hours, and SHARD=1/8 a part of them.
 .PHONY: mutants
 mutants:

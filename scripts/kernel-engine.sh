@@ -1,6 +1,6 @@
 #!/bin/sh
-# The prerequisites of the engine `kernel`: Debian's stock kernels, fetched and unpacked (never installed),
-# our module built for each by its own suite's compiler, and an initramfs to boot. Once; kept in
+# The prerequisites of the engine `kernel`: Debian's stock kernels, fetched and unpacked (never
+# installed), our module built for each by its own suite's compiler, and an initramfs to boot. Once; kept in
 # ${ANALECTS_CACHE:-~/.cache/analects}/kernel, and only changed parts are made again.
 #
 # usage: scripts/kernel-engine.sh [--no-guest] [6.1|6.12|7.x|all]...     (6.1 by default)

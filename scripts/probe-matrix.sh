@@ -1,6 +1,6 @@
 #!/bin/sh
-# The verdicts of `analects probe` on Linux's queues, in real kernels under virtual time: a line for each cell,
-# and the number of each verdict for each kind of queue. Needs `make kernel-engine` and QEMU.
+# The verdicts of `analects probe` on Linux's queues, in real kernels under virtual time: a line for
+# each cell, and the number of each verdict for each kind of queue. Needs `make kernel-engine` and QEMU.
 # probe-matrix.sh [KERNEL [RATES [RTTS [WAYS]]]], such as: probe-matrix.sh 6.1 "5 10" "20 50" "down up"
 # An instruction of the guest takes a nanosecond: at 50 Mbit/s that, not the link, limits the probe.
 set -eu

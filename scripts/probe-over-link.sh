@@ -1,6 +1,6 @@
 #!/bin/sh
-# The verdicts of `analects probe` on links of `analects link`, with real packets in real time: a line for each
-# cell, and the number of each verdict for each discipline. In network namespaces of its own.
+# The verdicts of `analects probe` on links of `analects link`, with real packets in real time: a
+# line for each cell, and the number of each verdict for each discipline. In network namespaces of its own.
 #
 #   probe-over-link.sh [ANALECTS [RATES [RTTS [WAYS [DISCIPLINES]]]]], such as:
 #   probe-over-link.sh target/release/analects "10 50" "20 100" "down up" "pfifo cake"

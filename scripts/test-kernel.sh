@@ -85,7 +85,8 @@ one() {
     fi
 }
 
-# check KERNEL NAME ARGUMENTS...: as one, in parallel with others: a machine's time does not depend on the host's load.
+# check KERNEL NAME ARGUMENTS...: as one, in parallel with others: a machine's time does not depend on
+# the host's load.
 check() {
     while [ "$(jobs -pr | wc -l)" -ge "$machines" ]; do wait -n || true; done
     one "$@" &

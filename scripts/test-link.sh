@@ -1,7 +1,7 @@
 #!/bin/sh
 # `analects link` with real programs: rate and round trip, TCP with checksums, ICMP and the MTU, IPv4 and
-# IPv6, links within links, scenarios over real sockets, the command's status and signals, and the remains when it is killed. In a
-# network namespace of its own, never in the host's.
+# IPv6, links within links, scenarios over real sockets, the command's status and
+# signals, and the remains when it is killed. In a network namespace of its own, never in the host's.
 #
 #   test-link.sh [ANALECTS]
 set -eu

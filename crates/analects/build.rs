@@ -16,7 +16,7 @@ const COMMON: [&str; 8] = [
     "scenario",
     "measure",
 ];
-/// The engines, and what each has besides.
+/// The engines, and the additional sources of each.
 const ENGINES: [(&str, &[&str]); 3] = [
     ("ANALECTS_SIM_SOURCES", &["sim"]),
     ("ANALECTS_KERNEL_SOURCES", &["linux", "machine", "guest"]),
@@ -38,7 +38,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// The hash of the sources of `crates` and of the versions of everything else, below `root`: each
+/// The hash of the sources of `crates` and of the versions of all dependencies, below `root`: each
 /// file's path and content, in the order of the paths.
 pub fn fingerprint(root: &Path, crates: &[&str]) -> io::Result<blake3::Hash> {
     let mut files = vec![PathBuf::from("Cargo.lock")];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Functions that kernels have under different names, 6.1 to 7.2. In tree
- * nothing of this is needed. The names COMPAT_HAS_... come from Kbuild.
+ * Functions that kernels have under different names, 6.1 to 7.2. In tree none
+ * of this is needed. The names COMPAT_HAS_... come from Kbuild.
  */
 #ifndef __FLOW_COMPAT_H
 #define __FLOW_COMPAT_H
@@ -94,8 +94,8 @@ compat_size_table_len(unsigned int len, const struct qdisc_size_table *stab)
 
 /*
  * A packet that was part of a larger one has a length and a count of its own:
- * the length is by the root's size table, as __dev_xmit_skb() tells it of a
- * packet that comes alone.
+ * the length is by the root's size table, as __dev_xmit_skb() computes it for a
+ * packet that arrives alone.
  */
 static inline void compat_set_pkt_len(struct sk_buff *skb,
 				      const struct Qdisc *sch)

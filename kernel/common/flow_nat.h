@@ -13,9 +13,9 @@
 
 #if IS_ENABLED(CONFIG_NF_CONNTRACK)
 /*
- * Puts the addresses before NAT into @keys; false where conntrack knows
- * nothing. A packet on its way in has not met conntrack yet; the tuple is then
- * that of the other direction.
+ * Puts the addresses before NAT into @keys; false if conntrack has no entry. A
+ * packet on its way in has not met conntrack yet; the tuple is then that of the
+ * other direction.
  */
 static bool flow_before_nat(struct flow_keys *keys,
 			    const struct sk_buff *skb)

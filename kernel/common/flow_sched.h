@@ -27,7 +27,7 @@
  * @table:	the core's block of flows; NULL until its allocations exist
  * @filter_list: of @block
  * @block:	filters that select the flow of a packet
- * @to_free:	where the core's drops go; NULL outside of enqueue
+ * @to_free:	the list of the core's drops; NULL outside of enqueue
  * @gone_packets: packets dropped that parents have counted, not reported yet
  * @gone_bytes:	their length
  * @memory_peak: most bytes of memory that packets have taken
@@ -70,7 +70,7 @@ static inline void flow_sched_gone(struct flow_sched *q, struct sk_buff *skb,
 	q->gone_bytes += len;
 }
 
-/* Tells parents of packets that they have counted and that are gone. */
+/* Reports packets that parents have counted and that are gone to them. */
 static void flow_sched_tell_parents(struct flow_sched *q)
 {
 	qdisc_tree_reduce_backlog(q->sch, q->gone_packets, q->gone_bytes);
@@ -225,7 +225,7 @@ static void *flow_sched_alloc(size_t size)
 	return kvmalloc(size, GFP_KERNEL_ACCOUNT);
 }
 
-/* Nothing can be put under a class. */
+/* No qdisc can be grafted to a class. */
 static struct Qdisc *flow_sched_leaf(struct Qdisc *sch, unsigned long arg)
 {
 	return NULL;

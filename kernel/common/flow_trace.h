@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Tracepoints of disciplines whose flows are of classes: where a flow was, what
- * was dropped, and how long a packet waited. Expanded again whenever the header
- * that uses them is read again, as those of tracepoints are.
+ * Tracepoints of disciplines whose flows are of classes: moves of flows, drops,
+ * and the wait of a packet. Expanded again whenever the header that uses them
+ * is read again, as those of tracepoints are.
  */
 #ifndef __FLOW_TRACE_H
 #define __FLOW_TRACE_H

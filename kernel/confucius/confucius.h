@@ -438,7 +438,7 @@ static inline size_t confucius_slots_size(u32 limit)
 }
 
 /**
- * confucius_init() - begins with nothing
+ * confucius_init() - begins with an empty queue
  * @c:		the discipline
  * @params:	the parameters
  * @table:	a block of confucius_table_size() bytes, of any content

@@ -31,8 +31,8 @@ static u64 cf_credit(const struct confucius *c, u32 weight, u32 heaviest)
 }
 
 /*
- * Rounds until a class that gets @credit in each owes nothing. The least of
- * them is that of the heaviest class or less: at most CF_MAX_DEBT by a quantum,
+ * Rounds until a class that gets @credit in each has no debt. The least of them
+ * is that of the heaviest class or less: at most CF_MAX_DEBT by a quantum,
  * 2^16, so that no product with a credit overflows.
  */
 static u64 cf_rounds(const struct cf_class *class, u64 credit)
@@ -42,7 +42,7 @@ static u64 cf_rounds(const struct cf_class *class, u64 credit)
 	return need <= credit ? 1 : div64_u64(need + credit - 1, credit);
 }
 
-/* No other class waits or owes anything: it has the heaviest weight. */
+/* No other class waits or has debt: it has the heaviest weight. */
 static void cf_refill_only(struct confucius *c, struct cf_class *class)
 {
 	u64 credit = (u64)c->params.quantum << CF_FRACTION;
@@ -125,7 +125,7 @@ static __always_inline bool confucius_is_empty(const struct confucius *c)
 	return !c->backlogged;
 }
 
-/* The class that sends next, where something waits. */
+/* The class that sends next, if packets wait. */
 static __always_inline u32 cf_pick(struct confucius *c)
 {
 	u32 ready, class;

@@ -2,12 +2,12 @@
 /*
  * Packets in classes between which whole flows move, in O(1) and unreordered.
  *
- * A class has a list of its packets in the order of arrival, so that the next
- * one need not be searched among its flows (as in section 6 of the paper). A
- * flow that moves leaves its packets in the old class's list; there they are
- * skipped when they come to the front. Until they are gone the flow is a
- * migrant of its new class, which finds it by a heap of migrants, earliest
- * oldest packet first. The next packet of a class is the earlier of both.
+ * A class has a list of its packets in the order of arrival, so that no search
+ * among its flows is needed (as in section 6 of the paper). A flow that moves
+ * leaves its packets in the old class's list; there they are skipped when they
+ * come to the front. Until they are gone the flow is a migrant of its new
+ * class, which finds it by a heap of migrants, earliest oldest packet first.
+ * The next packet of a class is the earlier of both.
  */
 #ifndef __CONFUCIUS_STORE_H
 #define __CONFUCIUS_STORE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Tracepoints: why a packet waited, and where its flow was meanwhile. Class 0
- * is that of the new flows; a flow that begins comes from class -1.
+ * Tracepoints: why a packet waited, and the class of its flow meanwhile. Class
+ * 0 is that of the new flows; a flow that begins comes from class -1.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM confucius

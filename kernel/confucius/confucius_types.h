@@ -3,7 +3,7 @@
  * The data structures of Confucius.
  *
  * Packets, flows and classes refer to each other by their places in arrays,
- * which are allocated once: nothing is allocated for a packet or a flow.
+ * which are allocated once: there are no allocations per packet or flow.
  */
 #ifndef __CONFUCIUS_TYPES_H
 #define __CONFUCIUS_TYPES_H
@@ -92,14 +92,14 @@ struct confucius_params {
 
 /**
  * struct cf_slot - a packet that waits
- * @packet:	the packet itself, which is never looked into
+ * @packet:	the packet itself, which is never examined
  * @arrived:	ns: when it came
  * @arrival:	number of its arrival
  * @len:	bytes for the scheduler
  * @mem:	bytes of memory
  * @next:	the flow's next packet, or the next free slot
  * @links:	its neighbours in the list of a class
- * @flow:	whose it is
+ * @flow:	its flow
  * @listed_in:	the class in whose list it is, which is not its flow's after a
  *		move
  */
@@ -124,7 +124,7 @@ struct cf_slot {
  * @sum:	sum of the samples of its occupancy since then
  * @samples:	how many
  * @head:	its oldest packet
- * @tail:	its latest packet, where there is one
+ * @tail:	its latest packet, if there is one
  * @packets:	number of packets that wait
  * @bytes:	their bytes
  * @by_activity: neighbours in the list of all flows by @last_active
@@ -155,7 +155,7 @@ struct cf_flow {
  * @started:	ns: when the flow began
  * @links:	neighbours in the list of its step, while it is new
  * @mean:	occupancy in its last complete interval, or CF_UNMEASURED
- * @place:	where it is in the heap of its class, while it is a migrant
+ * @place:	its position in the heap of its class, while it is a migrant
  */
 struct cf_age {
 	u64		started;
@@ -186,7 +186,7 @@ struct cf_set {
  * @waiting:	flows with packets that wait
  * @members:	active flows
  * @weight:	in 1/CF_UNIT of an old flow
- * @counted:	flows of which @sum is the sum
+ * @counted:	number of flows in @sum
  * @migrants:	flows in its heap
  * @list:	its packets by arrival, and some of flows that have left since
  * @was_judged:	whether it ever was
@@ -226,7 +226,7 @@ struct confucius_counts {
  * @ages:	the rest of them
  * @sets:	the flow table
  * @heaps:	for each class of old flows its migrants, earliest first
- * @arrivals:	packets that came and were let in
+ * @arrivals:	packets that arrived and were accepted
  * @idle_due:	ns: no flow falls idle before this
  * @step_due:	ns: no new flow reaches its next step before this
  * @set_count:	sets

@@ -45,8 +45,8 @@ static void cf_step_leave(struct confucius *c, u32 at)
 }
 
 /*
- * A flow that did nothing for a whole doubling is over, or as good as new when
- * it comes back.
+ * A flow that was idle for a whole doubling is over, or like a new one when it
+ * comes back.
  */
 static bool cf_stays(const struct confucius *c, u64 now, u32 at)
 {

@@ -187,7 +187,7 @@ static int confucius_change_qdisc(struct Qdisc *sch, struct nlattr *opt,
 
 /*
  * After a failure destroy is called, and before it reset, if it was as a
- * device's default: both find nothing.
+ * device's default: both find no state.
  */
 static int confucius_init_qdisc(struct Qdisc *sch, struct nlattr *opt,
 				struct netlink_ext_ack *extack)

@@ -30,7 +30,7 @@
 
 /*
  * The including file's: a packet of a type is dropped, and from now on the
- * hook's. It waited if @reason is FLOQ_CHANGE, and else has just come.
+ * hook's. It waited if @reason is FLOQ_CHANGE, and else has just arrived.
  */
 static void floq_dropped(struct floq *f, void *packet, u32 len, u8 kind,
 			 enum floq_reason reason);
@@ -82,7 +82,7 @@ static noinline u32 fl_find_unknown(struct floq *f, u64 now, u32 hash)
 	bool fresh;
 	u32 at;
 
-	/* One queue keeps packets in order, whatever is known of their flow. */
+	/* One queue keeps packets in order, for any state of their flow. */
 	at = ft_admit(&f->table, now, hash, false, &fresh);
 	if (ft_are_guests(&f->table, at))
 		return FL_NIL;
@@ -103,8 +103,8 @@ static __always_inline u8 fl_phase(const struct fl_flow *flow, u32 initial)
 }
 
 /*
- * A packet of @len bytes of the flow @hash comes. Of a flow for which there is
- * no room nothing is known: it is taken for responsive and established.
+ * A packet of @len bytes of the flow @hash arrives. A flow for which there is
+ * no room is taken for responsive and established.
  */
 static __always_inline void fl_arrival_of(struct floq *f, u64 now, u32 hash,
 					  u32 len, struct fl_arrival *arrival)
@@ -137,7 +137,7 @@ static __always_inline void fl_arrival_of(struct floq *f, u64 now, u32 hash,
 	}
 }
 
-/* The packet that comes is dropped. */
+/* The arriving packet is dropped. */
 static noinline void fl_lose(struct floq *f, u64 now, void *packet, u32 len,
 			     const struct fl_arrival *arrival,
 			     enum floq_reason reason)
@@ -151,8 +151,8 @@ static noinline void fl_lose(struct floq *f, u64 now, void *packet, u32 len,
 }
 
 /*
- * Instead of a drop by chance. To be marked asks for the same as to be dropped,
- * but nothing is lost.
+ * Instead of a drop by chance. A mark requires the same reaction as a drop,
+ * without a loss.
  */
 static noinline bool fl_mark(struct floq *f, u64 now, void *packet,
 			     const struct fl_arrival *arrival)
@@ -261,7 +261,7 @@ static inline size_t floq_slots_size(u32 limit)
 }
 
 /**
- * floq_init() - begins with nothing
+ * floq_init() - begins with an empty queue
  * @f:		the discipline
  * @params:	the parameters
  * @seed:	of its chance

@@ -61,7 +61,7 @@ static u64 fl_literal(const struct floq_params *params, u8 kind, u8 phase)
 	return params->base[kind] + (fl_settled(kind, phase) ? params->f_r : 0);
 }
 
-/* Algorithm 1, line by line, from where the quota is full. */
+/* Algorithm 1, line by line, for a full quota. */
 static u64 fl_algorithm(const struct floq_params *params, u64 f_d, u8 kind,
 			u8 phase)
 {
@@ -72,7 +72,7 @@ static u64 fl_algorithm(const struct floq_params *params, u64 f_d, u8 kind,
 	return p + fl_literal(params, kind, phase) * f_d;
 }
 
-/* The rest of everything, when @percent are admitted. */
+/* The complement of @percent, which are admitted. */
 static u64 fl_rest(u64 percent)
 {
 	return percent < FL_HUNDRED ? FL_HUNDRED - percent : 0;

@@ -57,7 +57,7 @@ static struct fl_sample fl_before(const struct fl_behaviour *b, u64 now,
 	};
 }
 
-/* The sender was told of congestion: the packet that came last was dropped. */
+/* The sender was signalled congestion: the last packet was dropped. */
 static void fl_told(struct fl_behaviour *b, u64 now,
 		    const struct floq_params *params)
 {

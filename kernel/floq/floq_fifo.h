@@ -5,7 +5,7 @@
 #ifndef __FLOQ_FIFO_H
 #define __FLOQ_FIFO_H
 
-/* The slot of the packet that came @behind the oldest. */
+/* The slot of the packet @behind the oldest. */
 static __always_inline struct fl_slot *fl_slot_at(const struct floq *f,
 						  u32 behind)
 {

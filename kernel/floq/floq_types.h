@@ -2,8 +2,8 @@
 /*
  * The data structures of FLOQ.
  *
- * Packets and flows are in arrays, which are allocated once: nothing is
- * allocated for a packet or a flow.
+ * Packets and flows are in arrays, which are allocated once: there are no
+ * allocations per packet or flow.
  */
 #ifndef __FLOQ_TYPES_H
 #define __FLOQ_TYPES_H
@@ -131,8 +131,8 @@ struct fl_behaviour {
 /**
  * struct fl_flow - a flow
  * @seen:	its entry in the table
- * @behaviour:	how it responds
- * @count:	packets that came, as many as fit
+ * @behaviour:	its response to drops
+ * @count:	packets that arrived, as many as fit
  * @lost:	whether any was dropped
  */
 struct fl_flow {
@@ -144,7 +144,7 @@ struct fl_flow {
 
 /**
  * struct fl_slot - a packet that waits
- * @packet:	the packet itself, which is never looked into
+ * @packet:	the packet itself, which is never examined
  * @arrived:	ns: when it came
  * @len:	bytes
  * @kind:	the type with which it was counted

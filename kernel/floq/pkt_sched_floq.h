@@ -40,7 +40,7 @@ enum {
 
 /* How the paper's admission policy is read. */
 enum {
-	TC_FLOQ_READING,		/* text and formulas, where they agree */
+	TC_FLOQ_READING,		/* text and formulas, if they agree */
 	TC_FLOQ_EQUATION,		/* its equation (1) */
 	TC_FLOQ_ALGORITHM,		/* its algorithm 1, admits */
 	TC_FLOQ_ALGORITHM_DROP,		/* its algorithm 1, drops */

@@ -105,7 +105,7 @@ static void floq_moved(struct floq *f, u32 flow, int from, int to)
 		q->moved[to]++;
 }
 
-/* Its packets are counted by number alone: nothing is said of their memory. */
+/* Packets are limited by number alone: their memory is not passed. */
 static __always_inline u32 floq_take(struct flow_sched *fs, struct sk_buff *skb,
 				     u64 now, u32 hash)
 {
@@ -184,7 +184,7 @@ static int floq_change_qdisc(struct Qdisc *sch, struct nlattr *opt,
 
 /*
  * After a failure destroy is called, and before it reset, if it was as a
- * device's default: both find nothing.
+ * device's default: both find no state.
  */
 static int floq_init_qdisc(struct Qdisc *sch, struct nlattr *opt,
 			   struct netlink_ext_ack *extack)

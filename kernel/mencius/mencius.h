@@ -8,7 +8,7 @@
  * by marks or drops. A flow that has kept its own queue short for a second is
  * established. Within their host's share established flows may always have
  * half, and when others come they give way as slowly as their congestion
- * control can follow. Nothing is asked of end hosts.
+ * control can follow. End hosts need no changes.
  *
  * This is the discipline without a kernel around it: it calls nothing, and
  * makes the same decisions, to the packet, as the one in Rust. Time is in ns
@@ -241,7 +241,7 @@ static inline size_t mencius_slots_size(u32 limit)
 }
 
 /**
- * mencius_init() - begins with nothing
+ * mencius_init() - begins with an empty queue
  * @m:		the discipline
  * @params:	the parameters
  * @table:	a block of mencius_table_size() bytes, of any content

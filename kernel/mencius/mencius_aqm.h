@@ -23,7 +23,7 @@ static const u32 mn_inv_sqrt[] = {
 	1239850263, 1191209601, 1147878294, 1108955788,
 };
 
-/* Nothing is remembered: an interval passes before the first signal. */
+/* No signals are remembered: an interval passes before the first signal. */
 static void mn_signals_init(struct mn_signals *signals)
 {
 	*signals = (struct mn_signals){ .inv_sqrt = U32_MAX };

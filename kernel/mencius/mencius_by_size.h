@@ -21,7 +21,7 @@ static __always_inline u32 mn_size(struct mn_backlog backlog)
 	return backlog.bytes + MN_EACH * backlog.packets;
 }
 
-/* The list for so much, and one more; 0 if nothing waits. */
+/* The list for so much, plus one; 0 if no packets wait. */
 static __always_inline u32 mn_size_list(u32 size)
 {
 	u32 log = fls(size);

@@ -3,7 +3,7 @@
  * Which flows are established: they have kept their own queue short for a
  * while.
  *
- * A call does; a download fills whatever it gets. A wait caused by a hold, or
+ * A call does; a download fills any share it gets. A wait caused by a hold, or
  * by newcomers, says nothing about the flow itself, so no flow is judged
  * meanwhile.
  */
@@ -64,7 +64,7 @@ static __always_inline void mn_calm_left(struct mn_calm *calm, u64 now,
 		mn_calm_restart(calm, now);
 }
 
-/* Something of the flow was dropped or marked. */
+/* A packet of the flow was dropped or marked. */
 static inline void mn_calm_dropped(struct mn_calm *calm, u64 now)
 {
 	calm->since = now + (MN_AFTER_DROP - MN_PROBATION);

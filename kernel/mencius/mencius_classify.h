@@ -92,9 +92,9 @@ static __always_inline u32 mn_flow_of(struct mencius *m, u64 now, u32 hash,
 }
 
 /*
- * Forgets flows and hosts that have fallen idle. While something waits, the
- * scheduler still knows them. A host's flows are forgotten first: they know it
- * by its place.
+ * Forgets flows and hosts that have fallen idle. While packets wait, the
+ * scheduler still refers to them. A host's flows are forgotten first: they
+ * refer to it by its place.
  */
 static __always_inline void mn_forget_idle(struct mencius *m, u64 now)
 {
@@ -181,7 +181,7 @@ static __always_inline void mn_judge(struct mencius *m, u64 now, u32 at)
 	mn_count_as(m, at, standing);
 }
 
-/* Nothing of flow @at may be left, nor of its host. */
+/* Flow @at may have run empty, and its host, too. */
 static __always_inline void mn_leave_if_empty(struct mencius *m, u32 at)
 {
 	struct mn_flow *flow = &m->flows[at];

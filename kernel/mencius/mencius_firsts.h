@@ -29,7 +29,7 @@ static __always_inline struct fl_nodes mn_begun(const struct mencius *m)
 }
 
 /*
- * A packet of @len bytes of flow @at comes, which was @silent or not. Behind
+ * A packet of @len bytes of flow @at arrives, which was @silent or not. Behind
  * others of the flow it is no first one: a queue keeps its order.
  */
 static __always_inline void mn_first_came(struct mencius *m, u32 at,
@@ -61,7 +61,7 @@ static __always_inline void mn_first_left(struct mencius *m, u32 at,
 		fl_unlink(&m->firsts.list, mn_begun(m), at);
 }
 
-/* The flow whose first packet goes now, or FL_NIL. */
+/* The flow whose first packet is sent now, or FL_NIL. */
 static __always_inline u32 mn_first(const struct mn_firsts *firsts)
 {
 	return firsts->credit > 0 ? firsts->list.head : FL_NIL;

@@ -16,7 +16,7 @@
 
 /* Bytes that are saved up or owed at most. */
 #define MN_SAVED	(64 << 10)
-/* A full packet more than nothing is owed. */
+/* The debt is at most a full packet. */
 #define MN_OWED		1514
 /* The wait stays at its highest for so long. */
 #define MN_STAY		(150 * MN_MS)
@@ -26,7 +26,7 @@
 #define MN_NEW		MN_SECOND
 /* Bytes of others per 256 bytes of established flows, at first. */
 #define MN_FIRST	16
-/* Doublings after which nothing changes. */
+/* Number of doublings after which nothing changes. */
 #define MN_DOUBLINGS	20
 /*
  * A hold's age is capped at this, so that the effect of a long one is forgotten
@@ -77,7 +77,7 @@ static __always_inline void mn_hold_grow_older(struct mn_hold *hold, u64 now)
  */
 static __always_inline void mn_hold_rests(struct mn_hold *hold, u64 now)
 {
-	/* That would change nothing: @aged is set anew when it is on again. */
+	/* That would have no effect: @aged is set anew when it is on again. */
 	if (likely(!hold->on && !hold->age))
 		return;
 	mn_hold_note(hold, now, false);

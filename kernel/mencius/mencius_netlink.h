@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Mencius over netlink: parameters to and from attributes, and figures into
- * attributes. Nothing here knows of the qdisc or its lock.
+ * attributes. Independent of the qdisc and its lock.
  */
 #ifndef __MENCIUS_NETLINK_H
 #define __MENCIUS_NETLINK_H

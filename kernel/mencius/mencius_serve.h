@@ -53,7 +53,7 @@ static __always_inline u32 mn_of_held_hosts(struct mencius *m, u64 now)
 	return at;
 }
 
-/* The flow that goes before all strangers of its host, or FL_NIL. */
+/* The flow that goes before all others of its host, or FL_NIL. */
 static __always_inline u32 mn_of_held_flows(struct mencius *m, u64 now,
 					    struct mn_host *host)
 {
@@ -81,7 +81,7 @@ static __always_inline void mn_count(struct mn_figures *figures, u64 sojourn,
 			  (figures->delay >> 3);
 }
 
-/* Takes the next packet of flow @at, which has one, as its AQM says. */
+/* Takes the next packet of flow @at, which has one, through its AQM. */
 static __always_inline void mn_send(struct mencius *m, u64 now, u32 at,
 				    struct mn_popped *popped)
 {
@@ -149,7 +149,7 @@ static __always_inline u32 mn_serve_later(struct mencius *m, u64 now,
 	return at;
 }
 
-/* Takes the next packet, and says whose it is. */
+/* Takes the next packet, and returns its flow. */
 static __always_inline u32 mn_serve(struct mencius *m, u64 now,
 				    struct mn_popped *popped)
 {

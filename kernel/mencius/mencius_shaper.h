@@ -35,7 +35,7 @@ struct mn_framing {
  * struct mn_shaper - when the next packet may leave
  * @next:	ns
  * @failsafe:	ns: the same at two thirds of the rate and without drops, which
- *		may not keep everything waiting for longer
+ *		may not delay other packets for longer
  * @pace:	a byte takes @pace / 2^@shift ns; 0 if there is no rate
  * @shift:	see @pace
  */
@@ -98,7 +98,7 @@ static void mn_shaper_change(struct mn_shaper *shaper, u64 now, u64 rate)
 	shaper->failsafe = clamp_t(u64, shaper->failsafe, now, due);
 }
 
-/* A packet comes while none wait: time that was not used is gone. */
+/* A packet arrives while none wait: unused time is lost. */
 static __always_inline void mn_shaper_wake_up(struct mn_shaper *shaper, u64 now)
 {
 	if (shaper->next < now) {
@@ -107,7 +107,7 @@ static __always_inline void mn_shaper_wake_up(struct mn_shaper *shaper, u64 now)
 	}
 }
 
-/* Until when nothing may leave, if it may not @now; else 0. */
+/* The time until which no packet may leave, if it may not @now; else 0. */
 static __always_inline u64 mn_shaper_holds(const struct mn_shaper *shaper,
 					   u64 now)
 {

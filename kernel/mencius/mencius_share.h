@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Several transmit queues with one rate: those of a device that were told so,
+ * Several transmit queues with one rate: those of a device with this setting,
  * under mq for instance.
  *
  * Each has its own shaper. Now and then it looks at what the others do: those
@@ -55,8 +55,8 @@ struct mencius_group {
  * @list:	neighbours among the queues of the device
  * @group:	all of them
  * @rcu:	for freeing it
- * @waits:	something waits, for its turn on a slow link too; others read it
- * @wanted:	ns: when something waited; others read it
+ * @waits:	packets wait, for its turn on a slow link too; others read it
+ * @wanted:	ns: when packets waited; others read it
  * @used:	bytes per second that were sent lately; others read it
  * @found:	ns: when @used was; others read it
  * @looked:	ns: when it last looked at the others
@@ -167,11 +167,11 @@ static u64 mencius_share_of(const struct mencius_share *share, u64 now,
 			light += min(mencius_share_used(other, now), most);
 	}
 	rcu_read_unlock();
-	/* Queues may have come since they were counted. */
+	/* Queues may have been added since they were counted. */
 	return max(div_u64(total - min(light, total), want), most);
 }
 
-/* A packet of @bytes was sent, and something waits or not. */
+/* A packet of @bytes was sent, and packets wait or not. */
 static void mencius_share_sent(struct mencius_share *share, u64 now, u32 bytes,
 			       bool waits)
 {
@@ -190,7 +190,7 @@ static void mencius_share_sent(struct mencius_share *share, u64 now, u32 bytes,
 	share->bytes = 0;
 }
 
-/* Nothing waits any more, and the rate is to be found again. */
+/* No packets wait any more, and the rate is to be found again. */
 static void mencius_share_reset(struct mencius_share *share)
 {
 	WRITE_ONCE(share->waits, false);

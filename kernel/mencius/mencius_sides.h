@@ -51,7 +51,7 @@ static void mn_sides_note(struct mn_sides *sides, u64 now, u32 source,
 	mn_addresses_note(sides->destinations, destination);
 	sources = mn_addresses_count(sides->sources);
 	destinations = mn_addresses_count(sides->destinations);
-	/* As many on both sides say nothing. */
+	/* Equal numbers on both sides have no effect. */
 	if (sources < destinations)
 		sides->home = MENCIUS_SOURCE;
 	else if (destinations < sources)

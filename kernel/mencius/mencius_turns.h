@@ -93,7 +93,7 @@ static __always_inline void mn_pay(const struct mn_turns *turns,
 	member->round = turns->round + rounds;
 }
 
-/* @at has something to send. Nothing happens if it had before. */
+/* @at has packets. No effect if it had before. */
 static __always_inline void mn_join(struct mn_turns *turns,
 				    struct fl_nodes group, u32 at, u32 quantum)
 {

@@ -3,7 +3,7 @@
  * The data structures of Mencius.
  *
  * Packets, flows and hosts refer to each other by their places in arrays, which
- * are allocated once: nothing is allocated for a packet or a flow.
+ * are allocated once: there are no allocations per packet or flow.
  */
 #ifndef __MENCIUS_TYPES_H
 #define __MENCIUS_TYPES_H
@@ -38,7 +38,7 @@ enum mencius_hosts {
 
 /* The class of a flow in the scheduler. */
 enum mn_standing {
-	MN_IDLE,		/* nothing of it waits */
+	MN_IDLE,		/* it has no packets queued */
 	MN_STRANGER,		/* it waits, and is not established */
 	MN_ESTABLISHED,		/* it waits, and is */
 };
@@ -71,7 +71,7 @@ struct mencius_sent {
 
 /* The place of a flow or a host in its turns. */
 enum mn_place {
-	MN_NOWHERE,		/* it has nothing to send */
+	MN_NOWHERE,		/* it has no packets */
 	MN_AMONG_NEW,
 	MN_AMONG_OLD,
 };
@@ -122,7 +122,7 @@ struct mn_backlog {
 
 /**
  * struct mn_slot - a packet that waits
- * @packet:	the packet itself, which is never looked into
+ * @packet:	the packet itself, which is never examined
  * @arrived:	ns: when it came
  * @len:	bytes for the scheduler
  * @mem:	bytes of memory
@@ -197,7 +197,7 @@ struct mn_rules {
 	u32	edge;
 };
 
-/* Flows or hosts that have something waiting. */
+/* Flows or hosts with packets queued. */
 struct mn_rivals {
 	u32	own;		/* with established flows */
 	u32	others;
@@ -341,7 +341,7 @@ struct mn_flow {
  * @member:	its entry in the turns of hosts
  * @known:	its known flows
  * @rivals:	its flows that wait
- * @backlog:	what waits
+ * @backlog:	its backlog
  * @by_size:	neighbours among hosts with as much waiting
  * @listed:	packets of its established flows, by arrival
  * @hold:	within it
@@ -373,7 +373,7 @@ struct mn_addresses {
  * @sources:	that were seen in this span, and in the one before
  * @destinations: the same
  * @since:	ns: when this span began
- * @home:	the home's side as far as can be told: enum mencius_hosts
+ * @home:	the home's side as far as it is known: enum mencius_hosts
  */
 struct mn_sides {
 	struct mn_addresses	sources[2];
@@ -415,7 +415,7 @@ struct mencius_counts {
  * @slots_used:	slots that were ever used
  * @free:	the first of those that are free again
  * @memory:	bytes of memory that packets take
- * @backlog:	what waits
+ * @backlog:	the backlog
  * @listed:	packets of all established flows, by arrival
  * @flow_table:	the table of flows
  * @host_table:	the table of hosts

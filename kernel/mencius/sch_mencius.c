@@ -283,7 +283,7 @@ static int mencius_change_qdisc(struct Qdisc *sch, struct nlattr *opt,
 
 /*
  * After a failure destroy is called, and before it reset, if it was as a
- * device's default: both find nothing.
+ * device's default: both find no state.
  */
 static int mencius_init_qdisc(struct Qdisc *sch, struct nlattr *opt,
 			      struct netlink_ext_ack *extack)

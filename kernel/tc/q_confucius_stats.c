@@ -14,7 +14,7 @@ _Static_assert((int)TCA_CONFUCIUS_CLASS_MAX <= TC_FIGURES_MAX &&
 
 #define TOTAL(name, key) { TCA_CONFUCIUS_STATS_##name, key }
 
-/* In lines, each of which ends with an empty one. */
+/* In lines, each ended by an empty entry. */
 static const struct tc_figure totals[] = {
 	TOTAL(FLOWS, "flows"),
 	TOTAL(NEW_FLOWS, "new_flows"),

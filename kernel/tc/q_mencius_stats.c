@@ -19,7 +19,7 @@ _Static_assert((int)TCA_MENCIUS_HOST_MAX < (int)TCA_MENCIUS_STATS_DROP_TAIL,
 
 #define TOTAL(name, key) { TCA_MENCIUS_STATS_##name, key }
 
-/* In lines, each of which ends with an empty one. */
+/* In lines, each ended by an empty entry. */
 static const struct tc_figure totals[] = {
 	TOTAL(FLOWS, "flows"),
 	TOTAL(NEW_FLOWS, "new_flows"),

@@ -23,7 +23,7 @@ struct tc_figure {
 
 void tc_read_figures(struct tc_figures *to, const struct rtattr *nest);
 
-/* Whatever its size is: a figure may grow. */
+/* Reads any size: a figure may grow. */
 __u64 tc_figure(const struct tc_figures *from, int type);
 
 /* Lines of names and values, and the same in JSON. */

@@ -2,9 +2,9 @@
 /*
  * Printing through tc, in text or JSON as its user asked; iproute2's include/json_print.h.
  *
- * OpenWrt's tc exports little more than addattr_l() to plugins, so each function is looked at
- * before it is called: without them text is printed directly, and JSON lacks our part, since
- * nothing can be added to it from outside.
+ * OpenWrt's tc exports little more than addattr_l() to plugins, so each
+ * function is checked before it is called: without them text is printed
+ * directly, and JSON lacks our part, since it cannot be extended from outside.
  */
 #ifndef TC_PRINT_H
 #define TC_PRINT_H

@@ -107,7 +107,10 @@ static bool parse_value(const struct tc_word *word, const char *text, __u32 *val
 	if (!(number >= word->min && number <= word->max))
 		return false;
 	*value = number + 0.5;
-	/* Half a packet is a mistake; half a byte comes of "1.3k" and is rounded. */
+	/*
+	 * Half a packet is a mistake; half a byte results from "1.3k" and is
+	 * rounded.
+	 */
 	return word->kind == SIZE || word->kind == TIME || *value == number;
 }
 

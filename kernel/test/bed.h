@@ -31,7 +31,10 @@ struct bed {
 	bool		faulty;		/* allocations fail: requests may, too */
 };
 
-/* Its statistics by their attributes, and sums over its classes where they are among them. */
+/*
+ * Its statistics by their attributes, and sums over its classes if they are
+ * among them.
+ */
 struct figures {
 	uint64_t	of[ATTR_MAX + 1];
 	unsigned int	classes;
@@ -47,7 +50,7 @@ struct view {
 };
 
 void bed_open(struct bed *b, const char *out, const char *dev);
-/* Prints, counts; the test goes on. */
+/* Prints, counts; the test continues. */
 __attribute__((format(printf, 2, 3)))
 void bed_fail(struct bed *b, const char *format, ...);
 

@@ -135,7 +135,10 @@ static void reroot(struct bed *b)
 	add(b);
 }
 
-/* A filter that names a flow comes, or all go: no packet may be lost by that. */
+/*
+ * Adds a filter that names a flow, or removes all: no packet may be lost by
+ * that.
+ */
 static void filter(struct bed *b)
 {
 	uint32_t flow = LEAF | rnd_between(&b->rng, 1, 0xffff);

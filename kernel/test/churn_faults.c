@@ -2,9 +2,10 @@
 /*
  * Failing allocations. First one at a time: each operation is repeated with its
  * first allocation failing, its second …, until none is left to fail
- * (Documentation/fault-injection). Then at random, of those that have the module
- * on their stack, while everything else goes on. At last as the default of a
- * device, which the kernel resets as well as destroys if it could not be made.
+ * (Documentation/fault-injection). Then at random, of those that have the
+ * module on their stack, while all other allocations succeed. At last as the
+ * default of a device, which the kernel resets as well as destroys if it could
+ * not be made.
  */
 #include "bed.h"
 
@@ -91,7 +92,7 @@ static bool excused(int error)
 	return !error || error == ENOMEM || error == ENOBUFS;
 }
 
-/* An add that fails leaves nothing behind. */
+/* An add that fails leaves no state behind. */
 static void adding(struct fault *f)
 {
 	struct nl_answer answer;
@@ -119,7 +120,7 @@ static void adding(struct fault *f)
 	}
 }
 
-/* A change that fails leaves everything as it was. */
+/* A change that fails leaves the settings as they were. */
 static void changing(struct fault *f)
 {
 	struct view before, after;

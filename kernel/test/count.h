@@ -19,7 +19,7 @@
 #include <stdlib.h>
 
 static u64 most;
-/* The compiler takes it that the hook changes nothing of this file. */
+/* The compiler assumes that the hook changes no data of this file. */
 static volatile u64 blocks;
 static unsigned long calls, worst, first = -1UL, last;
 static volatile unsigned long steps;

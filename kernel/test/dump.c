@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Dumps the qdiscs and classes of a device, with statistics, again and again:
- *   dump DEVICE COUNT
- * Nothing is looked at: this is for races, and tc would only print most of the
- * time.
+ *   dump DEVICE COUNT The output is discarded: this is for races, and tc would
+ *   only print most of the time.
  */
 #include <net/if.h>
 #include <stdio.h>

@@ -99,7 +99,7 @@ static void put_vnet(struct virtio_net_hdr *vnet, const struct recipe *r,
 	vnet->gso_size = 1200;
 }
 
-/* Writes the frame; its payload is left as it was, which costs nothing. */
+/* Writes the frame; its payload is left as it was, at no cost. */
 static size_t cook(struct frame *f, const struct recipe *r)
 {
 	size_t transport = (r->tcp ? sizeof(struct tcphdr) : sizeof(struct udphdr)) +

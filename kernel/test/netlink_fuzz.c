@@ -4,8 +4,9 @@
  * way that one can think of, to the loopback device of a name space of its own.
  *
  * Each message must be rejected with an extack text or leave values in their
- * ranges behind; a rejected one must leave everything as it was. Legal messages
- * are among them, so that a kernel which rejects everything fails too.
+ * ranges behind; a rejected one must leave the settings as they were. Legal
+ * messages are among them, so that a kernel which rejects all messages fails
+ * too.
  */
 #define _GNU_SOURCE
 #include "fuzz_shapes.h"
@@ -88,7 +89,7 @@ static void must(struct fuzz *f, struct nl_msg *m, const char *what)
 	exit(1);
 }
 
-/* An add finds nothing at the root, a change finds a discipline with defaults. */
+/* An add finds the root empty, a change finds a discipline with defaults. */
 static void prepare(struct fuzz *f, struct root *root)
 {
 	bool wanted = f->op != ADD;

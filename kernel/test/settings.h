@@ -27,7 +27,7 @@ void settings_put(struct nl_msg *m, const struct settings *s);
  */
 const char *settings_read(struct settings *s, struct rtattr *opts);
 
-/* NULL, or the first parameter that `want` sets and `have` shows otherwise. */
+/* NULL, or the first parameter set by `want` that differs in `have`. */
 const char *settings_differ(const struct settings *want, const struct settings *have);
 
 #endif

@@ -105,7 +105,7 @@ static void serve(u32 packets, u64 pause)
 	}
 }
 
-/* Everybody is new, and ripe at once. */
+/* All flows are new, and ripe at once. */
 static void all_ripen(void)
 {
 	fill(0, 2);
@@ -191,7 +191,7 @@ static void heaps(void)
 	}
 }
 
-/* Anything, with pauses. */
+/* Any calls, with pauses. */
 static void anything(void)
 {
 	u32 at, many;

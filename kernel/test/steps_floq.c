@@ -76,7 +76,10 @@ static void begin(u32 limit, u8 variant)
 	now = 1;
 }
 
-/* Everybody has sent, and is silent; then strangers come, each to a full set. */
+/*
+ * All flows have sent, and are silent; then unknown flows come, each to a full
+ * set.
+ */
 static void all_idle(void)
 {
 	u32 flow;
@@ -111,7 +114,7 @@ static void full(void)
 	}
 }
 
-/* Anything, with pauses. */
+/* Any calls, with pauses. */
 static void anything(void)
 {
 	u32 at, pause;

@@ -250,7 +250,7 @@ static void strangers(void)
 	}
 }
 
-/* Anything, with pauses. */
+/* Any calls, with pauses. */
 static void anything(void)
 {
 	u32 at, pause;

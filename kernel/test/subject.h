@@ -31,7 +31,9 @@ struct subject {
 	uint32_t		flow_step;	/* flows are rounded up to it */
 	/* Statistics: the same. */
 	int			stats_max, stats_flows, stats_memory, stats_class, stats_change;
-	/* Of each class, of which there are so many; 0 for one more than targets. */
+	/*
+	 * Per class; there are `classes`, where 0 means one more than targets.
+	 */
 	int			class_flows, class_packets, class_bytes;
 	unsigned int		classes;
 	const int		*drops;
@@ -41,7 +43,7 @@ struct subject {
 /* Confucius until another is chosen. */
 extern const struct subject *subject;
 
-/* Chooses by name; false if nothing is known of that kind, and nothing is changed. */
+/* Chooses by name; false if that kind is unknown; nothing is changed then. */
 bool subject_choose(const char *kind);
 
 #endif

@@ -10,7 +10,7 @@
  * d NOW				the link takes a packet
  * end
  *
- * Packets are numbered from 0 as they come. The output:
+ * Packets are numbered from 0 in order of arrival. The output:
  *
  * tx NUMBER PACKETS BYTES		left, and so much waits
  * mark NUMBER				the next one to leave is marked

@@ -71,8 +71,8 @@ static bool trace_capable(void *packet)
 #define TRACE_UNIT_TIME		1000	/* us */
 
 /*
- * Takes the next number from @text. Outside of its range only its default is one, where that has a
- * meaning of its own.
+ * Takes the next number from @text. Outside of its range only its default is
+ * valid, if that has a meaning of its own.
  */
 static bool trace_take(const char **text, s64 least, s64 most, s64 preset, s64 *value)
 {

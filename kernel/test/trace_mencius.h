@@ -14,7 +14,7 @@
  * d NOW				the link takes a packet
  * end
  *
- * Packets are numbered from 0 as they come. The output:
+ * Packets are numbered from 0 in order of arrival. The output:
  *
  * tx NUMBER WAITED PACKETS BYTES	left after WAITED ns, and so much waits
  * wait UNTIL				packets wait, and none may leave before this ns

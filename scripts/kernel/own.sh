@@ -27,8 +27,8 @@ check_config() {
     [ $lost = 0 ] || fail "the kernel's configuration is not what $config says"
 }
 
-# build_kernel WHAT MINUTES DEFAULTS TARGET: the image TARGET and the modules; options that the configuration
-# does not set are left at DEFAULTS, a target of the kernel's Makefile. A new one is not tested.
+# build_kernel WHAT MINUTES DEFAULTS TARGET: the image TARGET and the modules; options that the
+# configuration does not set are left at DEFAULTS, a target of the kernel's Makefile. A new one is not tested.
 build_kernel() {
     package=$source/../package
     want=$(stamp "$package" "$config" kernel/test/uml-stacktrace.patch)${flags:-}

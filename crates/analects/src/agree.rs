@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 
 type Result<T> = std::result::Result<T, Refused>;
 
-/// Runs scenarios through the simulator and through Linux, and says where they differ.
+/// Runs scenarios through the simulator and through Linux, and reports their differences.
 pub fn run(args: &AgreeArgs) -> Result<()> {
     let mut experiments = Vec::new();
     for name in &args.scenarios {

@@ -228,7 +228,7 @@ mod tests {
     use crate::cli::Cli;
     use clap::CommandFactory;
 
-    /// Each parameter has an option, whose help says the default that was declared.
+    /// Each parameter has an option, whose help has the declared default.
     #[test]
     fn the_help_says_the_declared_defaults() {
         let mut command = Cli::command();

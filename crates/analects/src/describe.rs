@@ -83,7 +83,7 @@ fn metrics() -> Vec<Entry> {
     Registry::builtin().iter().map(entry).collect()
 }
 
-/// A metric's unit, which way it is better, and where it stands in tables.
+/// A metric's unit, which direction is better, and its place in tables.
 fn compared(metric: &Metric) -> String {
     let unit = match metric.unit {
         "" => "none",
@@ -184,7 +184,7 @@ fn entries() -> impl Iterator<Item = Entry> {
     simulated.chain(traffic()).chain(metrics())
 }
 
-/// All that can be described.
+/// All entries that can be described.
 pub fn names() -> impl Iterator<Item = &'static str> {
     let kinds = ["scenario", "disciplines", "controls", "traffic", "metrics"];
     kinds.into_iter().chain(entries().map(|entry| entry.name))

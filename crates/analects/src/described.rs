@@ -14,7 +14,7 @@ pub struct Entry {
     pub summary: &'static str,
     /// Paragraphs, with empty lines between.
     pub about: String,
-    /// Where it comes from.
+    /// Its source.
     pub source: &'static str,
     /// Its children.
     pub children: &'static [Slot],

@@ -11,7 +11,7 @@ use sim::Simulator;
 use std::fs::File;
 use std::path::PathBuf;
 
-/// Names of the engines, and what each is.
+/// Names of the engines, and a description of each.
 pub const ENGINES: [(&str, &str); 3] = [
     (
         "sim",
@@ -27,7 +27,7 @@ pub const ENGINES: [(&str, &str); 3] = [
     ),
 ];
 
-/// An engine, and what its results depend on.
+/// An engine, and the dependencies of its results.
 pub struct Chosen {
     /// The engine.
     pub engine: Box<dyn Engine>,
@@ -35,7 +35,7 @@ pub struct Chosen {
     sources: &'static str,
     /// Files.
     files: Vec<PathBuf>,
-    /// Anything else that tells one basis from another.
+    /// Any further part that distinguishes one basis from another.
     beside: String,
 }
 
@@ -138,7 +138,7 @@ fn refused_host(error: &dyn std::error::Error) -> Refused {
     Refused::new(&format!("--clock real: {error}"), help)
 }
 
-/// Calls `then` with the names that scenarios may use: the simulator knows them, whatever engine runs.
+/// Calls `then` with the names that scenarios may use: the simulator has them, for every engine.
 pub fn with_names<T>(then: impl FnOnce(&dyn Names) -> T) -> T {
     let simulator = Simulator::default();
     then(&simulator)

@@ -4,7 +4,7 @@ use crate::refused::Refused;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
-/// The error for something that cannot be written.
+/// The error for a file that cannot be written.
 pub fn unwritable(path: &Path, error: &dyn Display) -> Refused {
     let message = format!("{} cannot be written: {error}", path.display());
     Refused::new(&message, "name another place, or make room there")

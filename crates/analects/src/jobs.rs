@@ -202,7 +202,7 @@ fn list(planned: &[Planned], engines: &mut Engines, store: &Store) -> Result<()>
     Ok(())
 }
 
-/// Sees to it that jobs are done; prints the keys of those that were made here.
+/// Ensures that jobs are done; prints the keys of those that were run here.
 fn done(chosen: &Chosen, keyed: &[Keyed<'_>], store: &Store, parallel: &Parallel) -> Result<()> {
     let engine = &*chosen.engine;
     let [planned, missing, made] = [const { AtomicUsize::new(0) }; 3];
@@ -246,7 +246,7 @@ impl Progress for Told<'_> {
 
     fn made(&self, key: &str) {
         self.made.fetch_add(1, Ordering::Relaxed);
-        // Whether anybody reads them or not, results are kept.
+        // Results are stored even if their keys are not read.
         self.bar.beside(|| _ = print(&format!("{key}\n")));
     }
 

@@ -1,7 +1,7 @@
 //! `analects`: try, believe and deploy queue disciplines that keep real-time traffic smooth.
 //!
-//! Not for: how packets, calls or pages behave: this is the command line, and every answer comes
-//! from the crates below.
+//! Not for: the behaviour of packets, calls or pages: this is the command line, and every answer
+//! comes from the crates below.
 
 #![deny(missing_docs)]
 
@@ -89,7 +89,7 @@ fn execute(command: Command) -> Result<ExitCode, Refused> {
     done.map(|()| ExitCode::SUCCESS)
 }
 
-/// The command line with the names that completion is to know.
+/// The command line with the names for completion.
 fn completed() -> clap::Command {
     let names: Vec<&str> = describe::names().collect();
     let named = |arg: clap::Arg| arg.value_parser(clap::builder::PossibleValuesParser::new(names));

@@ -32,13 +32,13 @@ pub fn store(folder: &Path) -> Result<Store, Refused> {
     Store::open(folder).map_err(refused)
 }
 
-/// The store in `folder`, if one was named, and what results in it depend on.
+/// The store in `folder`, if one was named, and the dependencies of results in it.
 pub fn kept(folder: Option<&Path>, chosen: &Chosen) -> Result<Option<(Store, String)>, Refused> {
     let kept = folder.map(|folder| Ok((store(folder)?, chosen.basis()?)));
     kept.transpose()
 }
 
-/// The refusal for what went wrong.
+/// The refusal for an error.
 pub fn refused(error: Error) -> Refused {
     match error {
         Error::Scenario(error) => Refused::from(error),

@@ -1,5 +1,5 @@
 //! Descriptions as Markdown: `docs/disciplines.md`, `docs/controls.md`, `docs/traffic.md` and
-//! `docs/metrics.md` are what this prints; a test compares.
+//! `docs/metrics.md` are its output; a test compares.
 
 use crate::described::{Entry, said};
 use std::fmt::Write as _;
@@ -80,7 +80,7 @@ fn row(text: &mut String, spec: &Spec) {
     );
 }
 
-/// A text that can stand in a cell of a table.
+/// A text escaped for a cell of a table.
 fn cell(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     words.join(" ").replace('|', "\\|")

@@ -16,10 +16,10 @@ use rustix::time::{ClockId, clock_gettime};
 
 type Result<T> = std::result::Result<T, Refused>;
 
-/// Makes quick runs of experiments, and prints how often each is to be run.
+/// Makes quick runs of experiments, and prints the number of runs for each.
 pub fn run(args: &PilotArgs) -> Result<()> {
     let mut experiments = plans::with_calls(&args.experiments, &args.calls)?;
-    // Runs in Linux have a time of their own, which says nothing here.
+    // Runs in Linux have a time of their own, which does not apply here.
     experiments.retain(|one| one.has_runs() && one.written.engine == Wants::Sim);
     let data = plans::data();
     let pool = pool(&args.parallel)?;

@@ -33,8 +33,8 @@ pub fn experiments(name: &str) -> Result<Vec<Experiment>> {
     Ok(vec![Experiment::parse(&id, name, &text)?])
 }
 
-/// The experiments that `names` mean, with each of these `calls` in turn; where there are none, as they
-/// are.
+/// The experiments matched by `names`, with each of these `calls` in turn; if there are none, as
+/// they are.
 pub fn with_calls(names: &[String], calls: &[String]) -> Result<Vec<Experiment>> {
     let mut written = Vec::new();
     for name in names {
@@ -89,13 +89,12 @@ pub fn wanted(asked: &EngineArgs, experiment: &Experiment) -> EngineArgs {
     wanted
 }
 
-/// Engines that were asked for before: each is looked for, and what its results depend on is read,
-/// once.
+/// Engines that were asked for before: each is looked up, and its dependencies are read, once.
 #[derive(Default)]
 pub struct Engines(Vec<(EngineArgs, Chosen, String)>);
 
 impl Engines {
-    /// The engine, and what its results depend on.
+    /// The engine, and the dependencies of its results.
     pub fn get(&mut self, args: &EngineArgs) -> Result<(&Chosen, &str)> {
         let known = self.0.iter().position(|(known, ..)| known == args);
         let place = match known {

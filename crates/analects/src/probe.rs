@@ -1,4 +1,4 @@
-//! `analects probe`: what manages a path's queue, over real multipath QUIC.
+//! `analects probe`: determines the management of a path's queue, over real multipath QUIC.
 
 use crate::cli::{ProbeArgs, ProbeCommand, ProbeServe};
 use crate::refused::Refused;
@@ -17,7 +17,7 @@ use units::Bytes;
 
 type Result<T> = core::result::Result<T, Refused>;
 
-/// Where a server listens that was told nothing else.
+/// The default address of a server.
 const PORT: u16 = 7411;
 
 /// Probes, or serves.
@@ -96,7 +96,7 @@ fn changed(report: &Report, as_json: bool) -> String {
 }
 
 fn json(report: &Report) -> String {
-    // A report has finite numbers and plain names: nothing that JSON cannot say.
+    // A report has finite numbers and plain names: JSON can represent all of it.
     serde_json::to_string(report).unwrap_or_default() + "\n"
 }
 

@@ -1,16 +1,16 @@
-//! A progress bar on standard error, where that is a terminal.
+//! A progress bar on standard error, if that is a terminal.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Counts finished work.
 pub struct Bar {
     bar: ProgressBar,
-    /// Whose it is.
+    /// Its name.
     name: String,
 }
 
 impl Bar {
-    /// A bar for so many things, called `what`.
+    /// A bar for so many items, called `what`.
     pub fn new(count: usize, what: &str) -> Self {
         let bar = ProgressBar::with_draw_target(Some(count as u64), ProgressDrawTarget::stderr());
         let template = format!("{{bar:40}} {{pos}}/{{len}} {what}, {{eta}} left");
@@ -23,7 +23,7 @@ impl Bar {
         Bar { bar, name }
     }
 
-    /// A bar for the runs of `name`, whose number is to be told.
+    /// A bar for the runs of `name`, whose number is set later.
     pub fn of_runs(name: &str) -> Self {
         Bar {
             name: name.to_owned(),
@@ -37,7 +37,7 @@ impl Bar {
         self.bar.tick();
     }
 
-    /// Prints something that the bar does not tear.
+    /// Prints a line without disturbing the bar.
     pub fn beside(&self, print: impl FnOnce()) {
         self.bar.suspend(print);
     }

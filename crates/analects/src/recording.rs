@@ -1,4 +1,4 @@
-//! Files that runs are written to while they go.
+//! Files that are written during runs.
 
 use crate::cli::Recording;
 use crate::files::writable;
@@ -32,8 +32,8 @@ pub struct Recorder {
     failed: Mutex<Option<(PathBuf, io::Error)>>,
 }
 
-/// Sees to it that each job is written to the files that are asked for, once they are known to be
-/// writable; returns who does it. `others` are files that they must not be.
+/// Ensures that each job is written to the requested files, once they are known to be writable;
+/// returns the listener. `others` are files that they must not be.
 pub fn attach(
     args: &Recording,
     jobs: &mut [Job],
@@ -74,7 +74,7 @@ pub fn attach(
     Ok(recorders)
 }
 
-/// Refuses a file that cannot be written, or that is needed for something else.
+/// Refuses a file that cannot be written, or that is needed for another purpose.
 fn check(option: &str, file: &Path, taken: &mut BTreeMap<PathBuf, PathBuf>) -> Result<(), Refused> {
     if file == Path::new("-") {
         let message = format!("{option} -: the results are printed there");
@@ -95,7 +95,7 @@ fn check(option: &str, file: &Path, taken: &mut BTreeMap<PathBuf, PathBuf>) -> R
     Ok(())
 }
 
-/// Where a file is, however it is called.
+/// The location of a file, under any name.
 fn place(file: &Path) -> PathBuf {
     std::fs::canonicalize(file).unwrap_or_else(|_| file.to_owned())
 }

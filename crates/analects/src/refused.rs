@@ -1,6 +1,6 @@
 //! The output when input is refused: the place, the finding, and the correction.
 //!
-//! Whatever the input, it fits on a screen and contains no control characters.
+//! For any input, it fits on a screen and contains no control characters.
 
 use miette::{
     Diagnostic, LabeledSpan, MietteError, MietteHandler, MietteHandlerOpts, MietteSpanContents,
@@ -12,13 +12,13 @@ use std::io::IsTerminal;
 use std::ops::Range;
 use units::Refusal;
 
-/// Most characters of a message, and of what to do about it.
+/// Largest number of characters of a message, and of the help.
 const MOST: usize = 500;
 /// Columns of a message that is not printed to a terminal.
 const WIDTH: usize = 120;
 /// Columns of a line of the file that are shown.
 const COLUMNS: usize = 80;
-/// Of these, so many stand before the place that is wrong, where the line is longer.
+/// Number of these before the wrong place, if the line is longer.
 const BEFORE: usize = 30;
 
 /// Refused input.
@@ -41,12 +41,12 @@ impl Refused {
         }
     }
 
-    /// A refusal; `help` where it has none.
+    /// A refusal; `help` if it has one.
     pub fn because(refusal: Refusal, help: &str) -> Self {
         Refused::new(&refusal.message, refusal.help.as_deref().unwrap_or(help))
     }
 
-    /// The same of something that was tried and failed, not refused.
+    /// The same for an operation that failed instead of being refused.
     pub fn failed(message: &str, help: &str) -> Self {
         Refused {
             tried: true,
@@ -54,7 +54,7 @@ impl Refused {
         }
     }
 
-    /// Whether something was tried.
+    /// Whether an operation was tried.
     pub fn tried(&self) -> bool {
         self.tried
     }
@@ -218,7 +218,7 @@ mod tests {
         let it = excerpt(&text, "fast");
         assert_eq!(&it.text[it.mark.clone()], "fast");
         assert_eq!((it.first_line, it.column), (0, 500));
-        // x and a newline; five escapes of six characters; what fits, and three dots.
+        // x and a newline; five escapes of six characters; the part that fits, and three dots.
         assert_eq!(it.text.chars().count(), 2 + 5 * 6 + COLUMNS + 3);
         assert!(!it.text.contains('\u{1b}'));
     }

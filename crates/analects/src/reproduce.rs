@@ -19,7 +19,7 @@ use units::Refusal;
 
 type Result<T> = std::result::Result<T, Refused>;
 
-/// Runs experiments and prints what became of their claims.
+/// Runs experiments and prints the outcomes of their claims.
 pub fn run(args: &ReproduceArgs) -> Result<()> {
     let mut experiments = plans::with_calls(&args.experiments, &args.calls)?;
     if let Some(file) = &args.runs {

@@ -106,7 +106,7 @@ pub fn print(text: &str) -> Result<()> {
     }
 }
 
-/// Finds out before anything runs whether the results can be written to these places.
+/// Checks before any run whether the results can be written to these places.
 pub fn prepare(scenario: &Path, out: Option<&Path>, report: Option<&Path>) -> Result<()> {
     let in_folder =
         out.map(|folder| ["scenario.toml", "report.html"].map(|name| folder.join(name)));
@@ -189,7 +189,7 @@ pub fn check_without(shape: &Shape, scenario: &Scenario) -> Result<()> {
     }
 }
 
-/// Refuses more runs than anybody means.
+/// Refuses more runs than can be intended.
 pub fn check_count(runs: u64) -> Result<()> {
     if runs <= MAX_RUNS {
         return Ok(());
@@ -199,7 +199,7 @@ pub fn check_count(runs: u64) -> Result<()> {
     Err(Refused::new(&message, help))
 }
 
-/// The jobs of a scenario that is run as `shape` says.
+/// The jobs of a scenario that is run with `shape`.
 pub fn plan(
     shape: &Shape,
     engine: &dyn Engine,

@@ -121,7 +121,7 @@ fn at_first(document: &Document, axes: &[Axis], names: &dyn Names) -> Result<Sce
     Ok(document.resolve(names)?)
 }
 
-/// Checks that an axis `disciplines.NAME.KEY` changes something, and nothing that was set otherwise.
+/// Checks that an axis `disciplines.NAME.KEY` has an effect, and does not override another setting.
 fn check_settings(axes: &[Axis], scenario: &Scenario) -> Result<()> {
     let choices = &scenario.disciplines;
     let listed: Vec<String> = choices.iter().map(ToString::to_string).collect();

@@ -50,7 +50,7 @@ pub fn check_columns(wanted: &[String], metrics: &Registry) -> Result<(), Refusa
     })
 }
 
-/// A figure, and in a line of its own the interval.
+/// A figure, and its interval in a line of its own.
 fn cell(summary: &Summary, metric: &Metric, column: Column) -> String {
     match summary.cell(metric, column) {
         Some(report::Cell { value, interval }) => match interval {
@@ -86,7 +86,7 @@ pub fn empty() -> Table {
     table
 }
 
-/// A cell whose text stands on the right.
+/// A right-aligned cell.
 pub fn right(text: &str) -> Cell {
     Cell::new(text).set_alignment(CellAlignment::Right)
 }

@@ -116,7 +116,7 @@ fn clear_one(args: &TcClear, host: &mut Host, device: &Device) -> Result<()> {
     Ok(())
 }
 
-/// The device of that name; without a name each that something is applied to.
+/// The device of that name; without a name each device with applied settings.
 fn devices(name: Option<&str>, store: &Store) -> Result<Vec<Device>> {
     let devices = match name {
         Some(name) => vec![device(name)?],
@@ -218,7 +218,7 @@ fn lines(commands: &[netcfg::Command]) -> String {
         .collect()
 }
 
-/// This host; where something is changed, a signal does not end this process in the middle of it.
+/// This host; during changes, a signal does not end this process.
 fn host(only_looks: bool) -> Result<Host> {
     if only_looks {
         return Ok(Host::default());
@@ -290,7 +290,7 @@ fn rules(args: &TcApply) -> Result<Option<Rules>> {
 
 /// The value of `--threshold` for one that follows the flows.
 const AUTO: &str = "auto";
-/// Where such a one begins: that of the thesis, as the simulator's `2lps`.
+/// The start value of such a one: that of the thesis, as the simulator's `2lps`.
 const FIRST: &str = "6331208B";
 
 fn first_threshold(text: &str) -> Result<Threshold> {

@@ -16,7 +16,7 @@ const LINE: &str = "a line has one size, such as 300KiB or 6331208; # begins a c
 
 /// The output.
 struct Answer {
-    /// Where the sizes are from.
+    /// The source of the sizes.
     of: String,
     sizes: Sizes,
     fit: Phases,
@@ -30,7 +30,7 @@ struct Answer {
     one_level: f64,
 }
 
-/// Prints the best threshold, and what others bring.
+/// Prints the best threshold, and the results of others.
 pub fn run(args: &ThresholdArgs) -> Result<(), Refused> {
     let (of, sizes) = match (&args.sizes, &args.pareto) {
         (Some(file), _) => (file.display().to_string(), from_file(file)?),
@@ -137,7 +137,7 @@ fn from_file(path: &Path) -> Result<Sizes, Refused> {
 }
 
 impl Answer {
-    /// Mean time of a transfer in ms, where the rate is known.
+    /// Mean time of a transfer in ms, if the rate is known.
     fn time(&self, response: f64) -> Option<f64> {
         let bits = self.sizes.mean() * 8.0;
         let alone = |rate: Rate| bits / rate.as_bits() as f64;

@@ -14,10 +14,10 @@ const WORTH: f64 = 0.01;
 /// How long a signal may wait.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// When to change the threshold, and for what.
+/// The conditions and the purpose of a change of the threshold.
 #[derive(Debug, Clone, Copy)]
 pub struct Rules {
-    /// The load for which it is to be best.
+    /// The load for which it is optimized.
     pub load: f64,
     /// After how long to look again.
     pub every: Duration,
@@ -31,7 +31,7 @@ pub type Change<'a> = dyn FnMut(&mut Host, Threshold) -> Result<ControlFlow<()>,
 /// Changes the threshold from `first` on until a signal comes.
 ///
 /// # Errors
-/// If the kernel tells nothing of flows, or a change fails.
+/// If the kernel does not report flows, or a change fails.
 #[expect(
     clippy::disallowed_methods,
     reason = "when to look again, not a result"
@@ -49,7 +49,7 @@ pub fn follow(
     let mut due = Instant::now() + rules.every;
     while !host.interrupted() {
         let left = due.saturating_duration_since(Instant::now());
-        // A socket that waits for no time waits for ever.
+        // A socket with a timeout of zero waits forever.
         let wait = left.min(PATIENCE).max(Duration::from_millis(1));
         let mut failed = None;
         flows.wait(wait, &mut |ended| {

@@ -1,4 +1,4 @@
-//! Everything that `make bench` measures, in one document.
+//! All measurements of `make bench`, in one document.
 
 use crate::cost;
 use crate::load::State;
@@ -27,7 +27,7 @@ pub const FULL: Effort = Effort {
     counted: 100_000,
 };
 
-/// To see that everything can be measured.
+/// For a check that all measurements work.
 pub const SHORT: Effort = Effort {
     runs: 1,
     seconds: "0.2",
@@ -35,8 +35,8 @@ pub const SHORT: Effort = Effort {
     counted: 1_000,
 };
 
-/// Measures everything. The simulator and `ns3`, the program compiled from `bench/ns3/dumbbell.cc`,
-/// take turns.
+/// Runs all measurements. The simulator and `ns3`, the program compiled from
+/// `bench/ns3/dumbbell.cc`, take turns.
 ///
 /// # Errors
 /// If a measurement fails. Without ns-3 or valgrind their figures are null, and a note says why.

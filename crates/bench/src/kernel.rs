@@ -1,7 +1,7 @@
 //! The cost of a packet in a real kernel, in instructions.
 //!
 //! `kernel/bench/run.sh` runs in a virtual machine whose clock counts instructions; here its lines
-//! become a table and a JSON document. What a packet costs without any queue is subtracted.
+//! become a table and a JSON document. The cost of a packet without any queue is subtracted.
 
 use machine::{Cache, Machine};
 use serde_json::json;
@@ -13,7 +13,7 @@ use std::path::Path;
 pub const FLOWS: [u32; 5] = [1, 10, 100, 1000, 10_000];
 /// The discipline whose cost the others are compared with.
 const MEASURE: &str = "fq_codel";
-/// Two runs of the same may differ by this share: rounds of flows end where they happen to.
+/// Two runs of the same may differ by this share: the ends of rounds of flows vary.
 const REPEATS: f64 = 0.02;
 
 /// Instructions per packet: by state, discipline and flows.
@@ -22,7 +22,8 @@ type Costs = BTreeMap<String, BTreeMap<String, BTreeMap<u32, f64>>>;
 /// Measures in the kernel of that name, with the built `gate` module and tc `plugin`, for each number
 /// of `flows`, and writes the costs to `out`. Gives the table.
 ///
-/// # Errors A sentence with the missing part, the failed one, or the two runs that differ.
+/// # Errors
+/// A sentence with the missing part, the failed one, or the two runs that differ.
 pub fn measure(name: &str, gate: &Path, flows: &[u32], out: &Path) -> Result<String, String> {
     let cache = Cache::find().map_err(|error| error.to_string())?;
     let kernel = cache.kernel(name).map_err(|error| error.to_string())?;
@@ -55,7 +56,7 @@ pub fn measure(name: &str, gate: &Path, flows: &[u32], out: &Path) -> Result<Str
     Ok(table(&costs))
 }
 
-/// Adds what `run.sh` printed for one number of flows.
+/// Adds the output of `run.sh` for one number of flows.
 fn add(costs: &mut Costs, console: &str) -> Result<(), String> {
     let mut bare = None;
     for line in console.lines() {

@@ -1,4 +1,4 @@
-//! The load: packets in and out of a discipline, as fast as it goes.
+//! The load: packets in and out of a discipline, as fast as possible.
 
 use qdisc::{
     Choice, Discipline, DropReason, Ecn, Env, FlowId, Hosts, Label, Limit, Observer, Packet, Qdisc,
@@ -6,8 +6,8 @@ use qdisc::{
 };
 use units::{Duration, Instant};
 
-/// Packets waiting in the backlogged state, whatever the number of flows: the same memory is in use
-/// with one flow and with ten thousand, three packets each.
+/// Packets waiting in the backlogged state, for any number of flows: the same memory is in use with
+/// one flow and with ten thousand, three packets each.
 const BACKLOG: u32 = 30_000;
 /// Room for the backlog.
 const LIMIT: u32 = 1 << 16;
@@ -39,7 +39,7 @@ impl State {
     }
 }
 
-/// Counts what does not come out by way of the link.
+/// Counts the packets that do not leave by way of the link.
 #[derive(Default)]
 struct Drops(u64);
 
@@ -62,7 +62,8 @@ pub struct Load {
 impl Load {
     /// The discipline called `name`, filled for `state`.
     ///
-    /// # Errors If there is no such discipline, or it drops packets of the load.
+    /// # Errors
+    /// If there is no such discipline, or it drops packets of the load.
     pub fn new(name: &str, flows: u32, state: State) -> Result<Self, String> {
         let registry = Registry::<()>::builtin();
         let entry = registry
@@ -88,7 +89,7 @@ impl Load {
     /// One packet in and one out, `packets` times.
     ///
     /// # Errors
-    /// If packets were dropped where there was room, or none came out.
+    /// If packets were dropped although there was room, or none came out.
     pub fn run(&mut self, packets: u64) -> Result<(), String> {
         for _ in 0..packets {
             self.now += GAP;
@@ -166,7 +167,7 @@ fn build(
     let above: &[(&str, &str)] = match entry.name {
         // Its thresholds are lengths, not delays: above the whole backlog.
         "red" => &[("min", "200MB"), ("max", "200MB"), ("burst", "133334")],
-        // It answers to the delay's growth from nothing as well, unless far below the target.
+        // It answers to the delay's growth from zero as well, unless far below the target.
         "dualpi2" => &[("target", "1s")],
         // The last fifth of its buffer drops by chance, so that it would not be filled.
         "floq" => &[("threshold", "100")],

@@ -11,7 +11,7 @@ use sim::Simulator;
 /// Simulates `hours` under `discipline`.
 ///
 /// # Errors
-/// If there is no such discipline, or the system does not tell CPU time or memory.
+/// If there is no such discipline, or the system does not report CPU time or memory.
 pub fn measure(discipline: &str, hours: f64) -> Result<Value, String> {
     let (_, _, first) = simulate(discipline, hours / 12.0)?;
     let (packets, cpu, all) = simulate(discipline, hours)?;

@@ -2,9 +2,9 @@
 //!
 //! Not part of any result: this is the only crate that reads a clock.
 //!
-//! - `bench all` measures everything that `make bench` writes down.
+//! - `bench all` does all measurements that `make bench` records.
 //! - `bench speed` runs one of the scenarios for speed, also for a profiler.
-//! - `bench long` simulates hours of a fast link, and says how long that took.
+//! - `bench long` simulates hours of a fast link, and reports the time taken.
 //! - `bench qdisc` runs one load on a discipline, for a profiler.
 //! - `bench qdisc-time` prints nanoseconds per packet of every discipline as JSON.
 //! - `bench qdisc-instructions` prints instructions per packet, counted by callgrind, which has to be
@@ -209,7 +209,7 @@ fn write(path: &Path, text: &str) -> Result<(), String> {
     written.map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// Writes the comparison with ns-3; an error if something is off that is not explained there.
+/// Writes the comparison with ns-3; an error if there is a deviation that is not explained there.
 fn compare(folder: &Path, out: &Path) -> Result<(), String> {
     let reference = reference::Reference::run(folder)?;
     write(out, &reference::document(&reference))?;

@@ -1,6 +1,6 @@
 //! How many packets the simulator forwards in a second of CPU time.
 //!
-//! The two scenarios of `bench/README.md`, "speed". What counts is the run alone, as for ns-3: no
+//! The two scenarios of `bench/README.md`, "speed". Only the run itself counts, as for ns-3: no
 //! reading of scenarios, no output. A run takes a fraction of a second, so it is repeated.
 
 use clap::ValueEnum;
@@ -63,10 +63,10 @@ impl Workload {
     }
 }
 
-/// Runs `workload` again and again for `seconds` of CPU time and says how fast it was.
+/// Runs `workload` again and again for `seconds` of CPU time and returns its speed.
 ///
 /// # Errors
-/// If a run fails, or the system does not tell CPU time.
+/// If a run fails, or the system does not report CPU time.
 pub fn measure(workload: Workload, seconds: f64) -> Result<Value, String> {
     let simulator = Simulator::default();
     let scenario = workload.scenario(&simulator)?;

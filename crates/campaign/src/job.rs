@@ -16,8 +16,8 @@
 //! - `seed`;
 //! - `without`: the traffic entry that a control run leaves out, or null.
 //!
-//! The same job therefore has the same key on every machine, wherever its files lie, whatever the case
-//! or the axis is called that asks for it.
+//! The same job therefore has the same key on every machine, independent of the place of its files,
+//! and of the name of the case or axis that asks for it.
 
 use crate::Error;
 use measure::{EngineError, RunResult, Sink, WITHOUT};
@@ -41,7 +41,8 @@ const MADE: [&str; 2] = ["generated", "document:"];
 
 /// A listener to a run, such as a file that it is written to.
 pub trait Listener: fmt::Debug + Send + Sync {
-    /// Makes the run, by calling `run` once with the tap that is to hear it; returns what that returns.
+    /// Makes the run, by calling `run` once with the tap that receives its events; returns the
+    /// value of `run`.
     ///
     /// # Errors
     /// Those of the run. The listener's own troubles are no part of it.
@@ -51,7 +52,7 @@ pub trait Listener: fmt::Debug + Send + Sync {
     ) -> Result<RunResult, EngineError>;
 }
 
-/// One run to make, and what its result is called.
+/// One run to make, and the name of its result.
 #[derive(Debug, Clone)]
 pub struct Job {
     /// The name of the case: its result's `discipline`.
@@ -66,7 +67,7 @@ pub struct Job {
     pub variant: BTreeMap<String, String>,
     /// Whether to keep the data for plots.
     pub series: bool,
-    /// Who listens to it. A run with a listener is made, whatever is kept of it.
+    /// Its listener. A run with a listener is made even if its result is stored.
     pub listener: Option<Arc<dyn Listener>>,
     /// The scenario with every default written out.
     pub(crate) written: Arc<Value>,
@@ -151,7 +152,7 @@ pub struct Keyed<'a> {
     pub key: String,
     /// The scenario as it stands in the job's content.
     scenario: Arc<Value>,
-    /// The engine's name, and what its results depend on.
+    /// The engine's name, and the dependencies of its results.
     engine: (&'a str, &'a str),
 }
 

@@ -1,4 +1,4 @@
-//! From what varies to the jobs that it takes: the one planner of all campaigns.
+//! From axes to jobs: the one planner of all campaigns.
 
 use crate::job::{Description, Job};
 use crate::{Case, Error, Settings};
@@ -20,9 +20,9 @@ pub struct Grid {
     pub base: Document,
     /// The cases compared.
     pub cases: Vec<Case>,
-    /// The combinations of what varies.
+    /// The combinations of the axes' values.
     pub cells: Vec<Cell>,
-    /// The traces that the first link follows, each in turn; none where it stays as it is.
+    /// The traces that the first link follows, each in turn; none if it stays as it is.
     pub traces: Vec<Option<Trace>>,
     /// The first seed, and how many there are.
     pub seeds: (u64, u64),
@@ -94,7 +94,7 @@ impl Grid {
     /// seeds of their own, so that they do not all see the same pages.
     ///
     /// # Errors
-    /// What is wrong with the scenario, or what `engine` cannot run of it.
+    /// The error in the scenario, or the part that `engine` cannot run.
     pub fn plan(&self, engine: &dyn Engine, names: &dyn Names) -> Result<Vec<Job>, ScenarioError> {
         let mut jobs = Vec::new();
         for (number, cell) in self.cells.iter().enumerate() {
@@ -184,7 +184,7 @@ impl Grid {
     }
 }
 
-/// Cases that differ in nothing but the discipline.
+/// Cases that differ only in the discipline.
 struct Group {
     document: Document,
     json: Value,
@@ -194,7 +194,7 @@ struct Group {
 /// The scenario of a run with its files.
 struct Resolved {
     whole: Arc<Scenario>,
-    /// The same without what control runs leave out.
+    /// The same without the traffic that control runs leave out.
     control: Option<Arc<Scenario>>,
     written: Arc<Value>,
 }

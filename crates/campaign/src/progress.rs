@@ -8,6 +8,6 @@ pub trait Progress: Sync {
     fn planned(&self, _all: usize, _missing: usize) {}
     /// This process made the job with this key, and its result is kept.
     fn made(&self, _key: &str) {}
-    /// Something that should be known.
+    /// A remark.
     fn remark(&self, _text: &str) {}
 }

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 pub struct Keeping<'a> {
     /// Where.
     pub store: &'a Store,
-    /// What the engine's results depend on.
+    /// The dependencies of the engine's results.
     pub basis: &'a str,
 }
 
@@ -49,8 +49,8 @@ pub fn run(
     Ok(called.collect())
 }
 
-/// Sees to it that the store has the results of all jobs; returns what `take` makes of each, by key. A
-/// job that is there twice is made once.
+/// Ensures that the store has the results of all jobs; returns the value of `take` for each, by
+/// key. A job that is there twice is run once.
 ///
 /// # Errors
 /// The first error in the order of the jobs. All others have been made.
@@ -92,7 +92,7 @@ pub fn work<'k, T: Send>(
         .collect())
 }
 
-/// A job of those with the same key; one that is listened to stands for itself.
+/// A job of those with the same key; one with a listener stands for itself.
 struct Wanted<'k> {
     keyed: &'k Keyed<'k>,
     /// One of them is drawn.
@@ -143,7 +143,8 @@ impl<T, F: Fn(RunResult) -> T> Worker<'_, F> {
         }
     }
 
-    /// Makes a job, unless another process does: then nothing, or with `wait` what that makes.
+    /// Runs a job, unless another process does: then returns none, or with `wait` the result of
+    /// that process.
     fn made(&self, wanted: &Wanted<'_>, wait: bool) -> Result<Option<T>, Error> {
         let Keyed { job, key, .. } = wanted.keyed;
         let claim = self.store.claim(key, wait)?;

@@ -2,17 +2,17 @@
 //!
 //! ```text
 //! results/ab/abcd….json    a job's content, and its result
-//! jobs/ab/abcd….json       what somebody needs who is to run it, where jobs were listed
-//! claims/abcd…             somebody is running it: an empty file, locked; with an ending behind the
-//!                          key, a result that is being written
+//! jobs/ab/abcd….json       the data needed to run it, if jobs were listed
+//! claims/abcd…             a process is running it: an empty file, locked; with an ending behind
+//!                          the key, a result that is being written
 //! ```
 //!
-//! A file appears whole, under a temporary name at first. Its name is the hash of the content in it,
-//! so that stores are merged by copying. Several processes may use one at the same time: who runs a
-//! job holds a lock on its claim (`flock`), which the system takes away when a process ends, however
-//! that comes about. Over NFS the same holds between hosts if locks are passed to the server: Linux
-//! does that, unless mounted with `nolock` or `local_lock`. Without it two hosts may run the same job
-//! twice; the result is whole all the same, whichever is written last.
+//! A file appears whole, under a temporary name at first. Its name is the hash of the content in
+//! it, so that stores are merged by copying. Several processes may use one at the same time: a
+//! process that runs a job holds a lock on its claim (`flock`), which the system releases when the
+//! process ends for any reason. Over NFS the same holds between hosts if locks are passed to the
+//! server: Linux does that, unless mounted with `nolock` or `local_lock`. Without it two hosts may
+//! run the same job twice; the result is whole all the same, whichever is written last.
 
 use crate::Error;
 use crate::job;
@@ -39,7 +39,7 @@ pub struct Store(PathBuf);
 pub enum Kept {
     /// Its result.
     Result(Box<RunResult>),
-    /// Nothing.
+    /// No state.
     Missing,
     /// A file that does not hold its result.
     Wrong(String),
@@ -183,7 +183,7 @@ impl Store {
     }
 }
 
-/// Writes a file that is there as a whole or not at all; until then it has a name of its own that
+/// Writes a file that appears as a whole or not at all; until then it has a name of its own that
 /// begins with this prefix, in this folder.
 fn write((folder, prefix): (&Path, &str), path: &Path, what: &impl Serialize) -> Result<(), Error> {
     let write = || -> io::Result<()> {
@@ -222,7 +222,7 @@ pub struct Claim {
 impl Drop for Claim {
     /// The file is removed before the lock, so that a waiting process sees its removal.
     fn drop(&mut self) {
-        // If it cannot be taken away, it is left without a lock: anybody can take it over.
+        // If it cannot be removed, it is left without a lock: any process can take it over.
         _ = fs::remove_file(&self.path);
     }
 }
@@ -255,7 +255,8 @@ mod tests {
         assert!(store.claim(KEY, true).unwrap().is_some());
     }
 
-    /// Who waits has the file open that the holder takes away: a lock on it would say nothing.
+    /// A waiting process has the file open that the holder removes: a lock on it would have no
+    /// effect.
     #[test]
     fn many_who_wait_have_it_one_after_another() {
         let (_folder, store) = store();

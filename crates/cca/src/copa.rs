@@ -24,7 +24,7 @@ use units::param::Settings;
 use units::{Duration, Instant, Rate, Refusal};
 
 units::params! {
-    /// What Copa can be told.
+    /// Parameters of Copa.
     pub struct CopaParams {
         /// Weight of delay against rate: a flow keeps about 1/delta packets in the queue.
         delta: f64 = "0.5", range "0.01".."10", source "NSDI 2018, section 2.1";

@@ -14,7 +14,7 @@ use units::param::Settings;
 use units::{Duration, Instant, Rate, Refusal};
 
 units::params! {
-    /// What the library's Copa can be told.
+    /// Parameters of the library's Copa.
     pub struct CopaLibraryParams {
         /// Weight of delay against rate: a flow keeps about 1/delta packets in the queue.
         delta: f64 = "0.5", range "0.01".."10", source "zhuge, copadelta";

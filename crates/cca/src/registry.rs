@@ -103,7 +103,8 @@ impl Registry {
 
     /// Builds the chosen control and its children.
     ///
-    /// # Errors If a name is unknown, a setting is refused, or a control has more children than it
+    /// # Errors
+    /// If a name is unknown, a setting is refused, or a control has more children than it
     /// can. The message names the controls around the place.
     pub fn build(&self, choice: &Choice, setup: &Setup) -> Result<Box<dyn Control>, Refusal> {
         self.build_at(choice, setup, 1)

@@ -146,7 +146,8 @@ pub fn frame(end: &mut Endpoint, now: Instant, frame: Frame) {
     }
 }
 
-/// Has the media session that sends from an end fill up with padding what video leaves of `rate`.
+/// Makes the media session that sends from an end fill the rest that video leaves of `rate` with
+/// padding.
 pub fn fill(end: &mut Endpoint, now: Instant, rate: Rate) {
     if let Endpoint::Sender(sender) = end {
         sender.fill(now, rate);
@@ -178,7 +179,7 @@ pub fn tell<S: Sockets>(
         }
         EndEvent::Connection(transport::Event::Connected) => driver.opened(now, end, sockets),
         EndEvent::Connection(transport::Event::Writable) => driver.writable(now, end, sockets),
-        // No application asks; engines tell their sinks.
+        // Not used by applications; engines report it to their sinks.
         EndEvent::Connection(transport::Event::Noticed(_)) => Ok(()),
         EndEvent::Media(event) => {
             driver.frame(now, end, fate(event), sockets);

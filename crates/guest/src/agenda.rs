@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use units::Instant;
 
-/// Something that is due.
+/// An entry with a due time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Due {
     /// A traffic entry starts one more of its instances.
@@ -45,7 +45,7 @@ impl Agenda {
         self.heap.pop().map(|Reverse((_, _, due))| due)
     }
 
-    /// When the next thing is due; [`Instant::NEVER`] if nothing is.
+    /// The next due time; [`Instant::NEVER`] if there is none.
     pub fn next(&self) -> Instant {
         self.heap
             .peek()

@@ -1,11 +1,11 @@
-//! Where the kernel keeps a field of a structure: read from its type information (BTF,
+//! The offset of a field in a kernel structure, read from its type information (BTF,
 //! Documentation/bpf/btf.rst), which it shows in `/sys/kernel/btf/vmlinux`.
 
 /// Kinds of types that are read here.
 const STRUCT: u32 = 4;
 const UNION: u32 = 5;
 
-/// The byte offset of `member` in structure `name`, or nothing if `btf` does not tell.
+/// The byte offset of `member` in structure `name`, or none if `btf` does not have it.
 pub fn offset(btf: &[u8], name: &str, member: &str) -> Option<u32> {
     let word = |at: usize| -> Option<u32> {
         let bytes = btf.get(at..at.checked_add(4)?)?;

@@ -32,7 +32,7 @@ pub fn linux(choice: &Choice) -> Option<Refusal> {
     (!bare).then(|| Refusal::new(message()))
 }
 
-/// The module of the control that `traffic` runs under, where Linux has it in one.
+/// The module of the control that `traffic` runs under, if Linux has it in one.
 pub fn module(traffic: &Traffic) -> Option<&'static str> {
     if traffic.kind.has_session() {
         return None;

@@ -13,7 +13,7 @@ use units::{Ecn, Instant};
 pub struct End {
     /// Its kind.
     pub kind: EndKind,
-    /// When the earliest of its timers that stand in the agenda is due.
+    /// The earliest of its timers in the agenda.
     pub scheduled: Instant,
     /// How often its number was used before.
     pub used: u32,
@@ -21,11 +21,11 @@ pub struct End {
 
 /// The kind of an end point.
 pub enum EndKind {
-    /// The end of a TCP connection that has not come yet, and what its packets are to carry.
+    /// The end of a TCP connection that has not arrived yet, and the markings of its packets.
     Listener(TcpListener, Marking),
     /// An end of a TCP connection.
     Stream(Stream),
-    /// Datagrams, and who makes them.
+    /// Datagrams, and their transport.
     Datagrams(Box<Datagrams>),
     /// Closed.
     Closed,
@@ -38,7 +38,7 @@ pub struct Stream {
     pub connected: bool,
     /// Bytes that the socket has not taken yet.
     pending: u64,
-    /// The application gave something since it was last told that there is room.
+    /// The application gave data since it was last notified of room.
     gave: bool,
     /// The socket is watched for room.
     watched: bool,
@@ -46,13 +46,13 @@ pub struct Stream {
 
 /// The meaning of a socket's readiness.
 pub enum Ready {
-    /// So many bytes came.
+    /// So many bytes arrived.
     Came(u64),
     /// The handshake is complete.
     Connected,
     /// There is room for more.
     Room,
-    /// Nothing to speak of.
+    /// No event.
     Nothing,
 }
 
@@ -145,7 +145,7 @@ impl Stream {
 /// An end of a flow of datagrams.
 pub struct Datagrams {
     fd: OwnedFd,
-    /// Who makes and reads them.
+    /// The transport that makes and reads them.
     pub maker: Endpoint,
     marking: Marking,
     /// Datagrams under way from here.

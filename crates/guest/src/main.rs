@@ -1,4 +1,4 @@
-//! `analects-guest PLAN OUT`: runs a plan, and leaves what happened in the folder OUT.
+//! `analects-guest PLAN OUT`: runs a plan, and leaves its records in the folder OUT.
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -1,11 +1,12 @@
-//! Namespaces: a socket belongs to the one in which it was made, wherever the process goes then.
+//! Namespaces: a socket belongs to the one in which it was made, independent of later changes by
+//! the process.
 
 use crate::error::{Failure, Tried};
 use crate::plan::Places;
 use nix::sched::{CloneFlags, setns};
 use std::fs::File;
 
-/// Where a socket is made.
+/// The place where a socket is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// With the servers.

@@ -13,12 +13,12 @@ use units::{Duration, Rate};
 use workload::page::Page;
 use workload::{Kind, Library, LibraryError, Registry};
 
-/// Everything that the guest has to know.
+/// All the data that the guest needs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     /// Commands that build the network, in order. One that fails ends the run.
     pub commands: Vec<Step>,
-    /// Where sockets are made.
+    /// The places of sockets.
     pub places: Places,
     /// Delay classes: which priority a socket has for a round trip, nanoseconds.
     pub delays: Vec<Delay>,
@@ -34,7 +34,7 @@ pub struct Plan {
     pub duration: Duration,
     /// QUIC negotiates ECN; TCP's setting is a sysctl.
     pub ecn: bool,
-    /// Who sends what.
+    /// The traffic entries.
     pub traffic: Vec<Entry>,
 }
 
@@ -54,7 +54,7 @@ pub enum Step {
     },
 }
 
-/// Where sockets are made.
+/// The places of sockets.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Places {
     /// The namespace of the servers.
@@ -102,8 +102,8 @@ pub struct TapPlan {
     pub handles: Vec<u32>,
     /// Room for records, KiB, on each processor.
     pub buffer_kib: u64,
-    /// Whose records and probes they are, where others may have some: a name for C, which tracefs
-    /// takes for the probes' group and for an instance.
+    /// The owner of records and probes, if there may be others: a name for C, which tracefs uses
+    /// for the probes' group and for an instance.
     pub owner: Option<String>,
 }
 
@@ -137,7 +137,7 @@ fn owned(values: Vec<(&'static str, String)>) -> Settings {
     values.into_iter().map(own).collect()
 }
 
-/// The pages that came with the plan, whatever they are called.
+/// The pages that came with the plan, under any name.
 struct Carried<'a>(&'a [Arc<Page>]);
 
 impl Library for Carried<'_> {

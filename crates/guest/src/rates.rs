@@ -1,5 +1,5 @@
 //! Rates of links that change while traffic runs: an `htb` class is changed by netlink, a few
-//! microseconds each, where a run of `tc` would take milliseconds.
+//! microseconds each, while a run of `tc` would take milliseconds.
 
 use crate::error::{Failure, Tried};
 use crate::place::{Namespaces, Place};
@@ -25,7 +25,7 @@ const TCA_HTB_RATE64: u16 = 6;
 const TCA_HTB_CEIL64: u16 = 7;
 /// `TC_LINKLAYER_ETHERNET`: the kernel computes times itself instead of reading a table.
 const ETHERNET: u8 = 1;
-/// Bytes of each class's turn; with one class it says nothing, but `htb` warns of odd ones.
+/// Bytes of each class's turn; with one class it has no effect, but `htb` warns of odd ones.
 const QUANTUM: u32 = 1514;
 
 /// Changes of rates, ready to be sent.

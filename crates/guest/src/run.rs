@@ -23,7 +23,7 @@ pub struct Report {
     pub flows: u32,
 }
 
-/// After the network is built: what that set off comes to rest. In virtual time it takes none.
+/// A pause after the network is built, for it to settle. In virtual time it takes none.
 const REST: Wait = Wait::from_secs(1);
 
 /// Reads a plan from its file, and runs it.
@@ -36,7 +36,7 @@ pub fn run_file(plan: &Path, out: &Path) -> Result<Report, Failure> {
     run(&serde_json::from_str(&text).tried(&at)?, out)
 }
 
-/// Runs `plan` and leaves `events`, `packets`, `report` and what its last commands print in the
+/// Runs `plan` and leaves `events`, `packets`, `report` and the output of its last commands in the
 /// folder `out`.
 ///
 /// # Errors

@@ -97,7 +97,7 @@ pub fn give(fd: &OwnedFd, filler: &[u8], most: u64) -> Result<u64, Failure> {
 pub enum Came {
     /// So many bytes.
     Bytes(u64),
-    /// Nothing now.
+    /// No data now.
     Nothing,
     /// The end.
     End,
@@ -132,7 +132,7 @@ pub fn send_datagram(fd: &OwnedFd, payload: &[u8]) -> Result<(), Failure> {
 }
 
 /// Receives the start of a datagram into `head`: its length there, and the TOS byte of its header.
-/// Nothing if none has come.
+/// None if none has arrived.
 pub fn receive_datagram(
     fd: &OwnedFd,
     head: &mut [u8],

@@ -32,13 +32,13 @@ pub struct Ends {
     pub agenda: Agenda,
     /// End points.
     pub ends: Vec<End>,
-    /// End points that may have something to send or to say.
+    /// End points that may have packets or events.
     pub ready: Vec<u32>,
-    /// Flows that were closed since the driver was last told.
+    /// Flows that were closed since the driver was last notified.
     pub closed: Vec<driver::End>,
     /// The recorded events.
     pub log: Log,
-    /// Who watches the sockets.
+    /// The poll of the sockets.
     pub epoll: Epoll,
     /// Bytes of no meaning.
     pub filler: Vec<u8>,
@@ -46,7 +46,7 @@ pub struct Ends {
     pub room: Vec<u8>,
 }
 
-/// Where a socket is made, its address, and what its packets carry.
+/// The place of a socket, its address, and the markings of its packets.
 type Site = (Place, SockaddrIn, Marking);
 
 impl Ends {
@@ -78,8 +78,8 @@ impl Ends {
         Ok(if flow.up { [home, net] } else { [net, home] })
     }
 
-    /// An end's number among the watched sockets: with how often it was used, so that what became
-    /// ready of a socket that is closed is not taken for its successor's.
+    /// An end's number among the watched sockets, with its generation, so that readiness of a
+    /// closed socket is not taken for its successor's.
     pub fn token(&self, end: u32) -> u64 {
         let used = self.ends.get(end as usize).map_or(0, |end| end.used);
         u64::from(used) << 32 | u64::from(end)
@@ -182,7 +182,8 @@ impl Sockets for Ends {
         endpoints::conditions(self.maker(end)?, now, stream)
     }
 
-    /// Linux tells it by `SIOCOUTQNSD` only, which takes unsafe code: the host refuses who asks.
+    /// Linux reports it by `SIOCOUTQNSD` only, which takes unsafe code: the host refuses
+    /// applications that ask.
     fn unsent(&mut self, _end: driver::End) -> Option<u64> {
         None
     }

@@ -19,12 +19,12 @@ pub struct Stage {
     pub home: File,
     /// When it begins, nanoseconds on the kernel's monotonic clock.
     pub origin: u64,
-    /// Is told each flow's number and round trip, before the flow has sent anything.
+    /// Receives each flow's number and round trip, before the flow has sent a packet.
     pub opened: Box<dyn Fn(FlowId, Duration) + Send>,
 }
 
-/// Runs the traffic of `scenario` on a stage; returns what applications did. The calling thread changes its network namespace, and
-/// stays in one of the stage's.
+/// Runs the traffic of `scenario` on a stage; returns the applications' events. The calling thread
+/// changes its network namespace, and stays in one of the stage's.
 ///
 /// # Errors
 /// If a socket behaves as it should not.

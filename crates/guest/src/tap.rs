@@ -13,7 +13,7 @@ use crate::error::{Failure, Tried};
 use crate::plan::TapPlan;
 use std::path::{Path, PathBuf};
 
-/// Where the kernel shows its tracing.
+/// The folder of the kernel's tracing.
 pub const TRACING: &str = "/sys/kernel/tracing";
 /// The group of the probes if no other run can have any.
 const ALONE: &str = "analects";
@@ -103,11 +103,11 @@ impl Tap {
 /// error.
 ///
 /// # Errors
-/// If something is there and stays.
+/// If any part exists and cannot be removed.
 pub fn clear(owner: &str) -> Result<(), Failure> {
     let own = Path::new(TRACING).join("instances").join(owner);
     if own.exists() {
-        // With its events, which then can go as well.
+        // With its events, which can be removed, too, then.
         std::fs::remove_dir(&own).tried(&own.display().to_string())?;
     }
     for event in EVENTS {
@@ -143,7 +143,7 @@ fn probes(group: &str) -> Result<[String; 3], Failure> {
     ])
 }
 
-/// Fails if `stats` of a processor tell of a record that was lost.
+/// Fails if `stats` of a processor report a lost record.
 fn complete(stats: &str) -> Result<(), Failure> {
     for line in stats.lines() {
         let (name, value) = line.split_once(": ").unwrap_or((line, "0"));

@@ -18,10 +18,10 @@ use workload::driver::{End, TimerId};
 
 type Result<T> = core::result::Result<T, Failure>;
 
-/// Everything that a run consists of.
+/// The state of a run.
 pub struct World {
     driver: Driver,
-    /// Sockets and what happened.
+    /// Sockets and events.
     pub sockets: Ends,
     rates: Rates,
     timer: TimerFd,
@@ -40,7 +40,7 @@ pub fn clock() -> Result<u64> {
 }
 
 impl World {
-    /// A world in which nothing has happened. Its time starts at 0 with [`run`](Self::run).
+    /// A world before the first event. Its time starts at 0 with [`run`](Self::run).
     pub fn new(setup: Setup, namespaces: Namespaces, rates: Rates) -> Result<World> {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).tried("epoll")?;
         let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_NONBLOCK);
@@ -68,7 +68,7 @@ impl World {
         Ok(Instant::from_nanos(clock()?.saturating_sub(self.origin)))
     }
 
-    /// Lets everything happen for `duration` from `origin` on, a moment of the kernel's clock.
+    /// Processes all events for `duration` from `origin` on, a moment of the kernel's clock.
     pub fn run(&mut self, origin: u64, duration: Duration) -> Result<()> {
         let Ends { setup, agenda, .. } = &mut self.sockets;
         for (index, entry) in (0..).zip(&setup.traffic) {

@@ -58,7 +58,8 @@ const BIT_NANOS: u128 = 8_000_000_000;
 impl Trace {
     /// Reads a trace in either format.
     ///
-    /// # Errors If a line is not of the format, times run backwards, or its capacity is always
+    /// # Errors
+    /// If a line is not of the format, times run backwards, or its capacity is always
     /// zero.
     pub fn parse(text: &str) -> Result<Trace, TraceError> {
         let mut lines = (1..)

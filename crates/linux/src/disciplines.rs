@@ -14,13 +14,14 @@ const INSISTED: [&str; 5] = ["min", "max", "probability", "avpkt", "burst"];
 /// tc's arguments for a discipline.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Told {
-    /// Its name and its parameters; of [`2lps`](TWO_LEVELS), those of what serves each level.
+    /// Its name and its parameters; for [`2lps`](TWO_LEVELS), those of the discipline of each
+    /// level.
     pub words: Vec<String>,
-    /// Bytes up to which a flow is young, where there are two levels of it.
+    /// Bytes up to which a flow is young, if it has two levels.
     pub threshold: Option<Threshold>,
     /// The kernel's module to load; none if the discipline is always there, or is [ours](OURS).
     pub module: Option<String>,
-    /// The device's `txqueuelen`, where the discipline goes by that.
+    /// The device's `txqueuelen`, if the discipline uses it.
     pub device_queue: Option<u32>,
 }
 
@@ -35,7 +36,7 @@ const BUFFER: u64 = 2304;
 /// tc's arguments for `choice`, on a link whose owner gave it `limit`.
 ///
 /// # Errors
-/// If Linux has no such discipline or setting; the error says so.
+/// If Linux has no such discipline or setting, which the error names.
 pub fn told(choice: &Choice, limit: Option<Limit>) -> Result<Told, Refusal> {
     let name = &choice.name;
     if name == TWO_LEVELS {
@@ -118,8 +119,8 @@ fn two_levels(choice: &Choice, limit: Option<Limit>) -> Result<Told, Refusal> {
     Ok(told)
 }
 
-/// The setting that says how much a discipline holds; none where each band's `pfifo` takes the
-/// device's `txqueuelen`.
+/// The setting of a discipline's limit; none if each band's `pfifo` takes the device's
+/// `txqueuelen`.
 fn room(spelling: &Spelling) -> Option<Setting> {
     let mut settings = spelling.declared();
     settings.find(|setting| matches!(setting.key(), "limit" | "memlimit"))
@@ -135,7 +136,7 @@ fn limited(setting: Setting, limit: Limit) -> [String; 2] {
     [setting.key().to_owned(), amount]
 }
 
-/// One setting in tc's words; none where it is what holds anyway. Scenarios set what our discipline
+/// One setting in tc's words; none if it is the default. Scenarios set what our discipline
 /// declares, not what only the kernel's has.
 fn words(spelling: &Spelling, key: &str, value: &str) -> Result<Vec<String>, Refusal> {
     let setting = spelling.declared().find(|it| it.key() == key);

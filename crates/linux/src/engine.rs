@@ -20,7 +20,7 @@ pub enum SetupError {
     /// The kernel is not there.
     #[error(transparent)]
     Cache(#[from] CacheError),
-    /// Something that `make kernel-engine` builds is not there.
+    /// A file that `make kernel-engine` builds is missing.
     #[error("{} is missing: run `make kernel-engine`", .0.display())]
     Missing(PathBuf),
 }
@@ -67,8 +67,8 @@ impl KernelEngine {
         always.into_iter().chain(ours).collect()
     }
 
-    /// The module of one of our disciplines and the plugin that `tc` reads its parameters with, where
-    /// they have been built.
+    /// The module of one of our disciplines and tc's plugin for its parameters, if they have been
+    /// built.
     fn of_ours(&self, name: &str) -> [Option<PathBuf>; 2] {
         [self.kernel.module(name), self.cache.plugin(name)]
     }

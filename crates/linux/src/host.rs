@@ -1,9 +1,9 @@
 //! The engine `kernel` on this host's own kernel, in real time.
 //!
-//! A run has namespaces of its own for networks, mounts and processes. What it makes there (devices,
-//! queues, addresses, settings, mounts) is in none of the host's, and goes with the last process,
-//! however that ends: the kernel itself puts everything back. Only records of packets are made in a
-//! place that all share, tracefs; they are taken away after each run, and before the next if this
+//! A run has namespaces of its own for networks, mounts and processes. Objects made there (devices,
+//! queues, addresses, settings, mounts) are in none of the host's, and disappear with the last
+//! process, however that ends: the kernel itself removes them. Only records of packets are made in
+//! a place that all share, tracefs; they are removed after each run, and before the next if this
 //! process was killed.
 
 use crate::engine::error;
@@ -36,12 +36,12 @@ pub enum HostError {
     /// Namespaces are made by root alone.
     #[error("real time needs root: it makes network namespaces of its own")]
     NotRoot,
-    /// The kernel, or the system, lacks something.
+    /// The kernel, or the system, lacks a required part.
     #[error("{what} is missing: {remedy}")]
     Missing {
         /// The missing part.
         what: String,
-        /// Where it comes from.
+        /// Its source.
         remedy: &'static str,
     },
     /// The system refuses an ordinary operation.
@@ -97,7 +97,7 @@ impl HostEngine {
     /// # Errors
     /// If this user or this host cannot.
     pub fn new(guest: Vec<PathBuf>) -> Result<HostEngine, HostError> {
-        // Before anything is looked at that only root sees.
+        // Before any access that requires root.
         let mine = std::os::unix::fs::MetadataExt::uid(&std::fs::metadata("/proc/self")?);
         if mine != 0 {
             return Err(HostError::NotRoot);
@@ -165,7 +165,7 @@ impl HostEngine {
                 std::thread::sleep(GLANCE);
                 continue;
             };
-            // It says at most a few lines, which the pipe has room for.
+            // It prints at most a few lines, which fit into the pipe.
             let mut said = String::new();
             if let Some(mut pipe) = running.0.stderr.take() {
                 io::Read::read_to_string(&mut pipe, &mut said).map_err(|e| e.to_string())?;
@@ -228,7 +228,7 @@ impl Drop for Running {
     }
 }
 
-/// Records of this process in tracefs, taken away when they go out of scope.
+/// Records of this process in tracefs, removed when they go out of scope.
 struct Records;
 
 impl Drop for Records {
@@ -243,7 +243,7 @@ fn owner(process: u32) -> String {
     format!("{OWNER}{process}")
 }
 
-/// Takes away the records of processes that are no more.
+/// Removes the records of processes that have ended.
 fn sweep() -> Result<(), HostError> {
     for folder in ["instances", "events"] {
         let entries = std::fs::read_dir(Path::new(tap::TRACING).join(folder))?;
@@ -266,7 +266,7 @@ fn path() -> String {
     format!("{own}:{PATH}")
 }
 
-/// Looks for what every run needs.
+/// Looks for the prerequisites of every run.
 fn needed() -> Result<(), HostError> {
     let missing = |what: &str, remedy| {
         let what = what.to_owned();

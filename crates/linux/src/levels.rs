@@ -6,11 +6,11 @@ use netcfg::{Place, Split};
 use qdisc::{Backlog, ChildStats};
 use serde_json::Value;
 
-/// The levels of `discipline` on `device`, young packets before old ones; none where it has one. The
+/// The levels of `discipline` on `device`, young packets before old ones; none if it has one. The
 /// whole run counts, handshakes too; bytes are those of IP packets.
 ///
 /// # Errors
-/// If `text` is not what `tc -s -j qdisc show` prints of it.
+/// If `text` is not the output of `tc -s -j qdisc show` for it.
 pub fn children(text: &str, device: &str, discipline: &Told) -> Result<Vec<ChildStats>, String> {
     let Some(table) = network::table(discipline) else {
         return Ok(Vec::new());
@@ -51,7 +51,7 @@ fn stats(queue: &Value) -> Option<ChildStats> {
     })
 }
 
-/// A tin does not say how many packets wait in it.
+/// A tin does not report the number of packets waiting in it.
 fn tin_stats(tin: &Value) -> Option<ChildStats> {
     let number = |key: &str| tin[key].as_u64();
     Some(ChildStats {

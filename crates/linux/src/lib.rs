@@ -1,8 +1,8 @@
-//! The engine that is Linux: its own TCP and queue disciplines, in a machine of its own
-//! (`machine`) in virtual time, or on this host's kernel.
+//! The engine on Linux: its own TCP and queue disciplines, in a machine of its own (`machine`) in
+//! virtual time, or on this host's kernel.
 //!
-//! Not for: the traffic inside the machine (`guest`); anything that the simulator can answer faster
-//! (`sim`).
+//! Not for: the traffic inside the machine (`guest`); questions that the simulator can answer
+//! faster (`sim`).
 
 #![deny(missing_docs)]
 

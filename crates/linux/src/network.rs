@@ -4,11 +4,11 @@
 //! net n0 ───── r0 router r1 ───── h0 home
 //! ```
 //!
-//! Servers have addresses in 10.1.0.0/16, computers at home in 10.2.0.0/16; namespaces take all
-//! addresses of theirs as local. Towards the home the bottleneck is on `r1`, away from it on `r0`:
-//! `htb` sets the rate, and the discipline under test is its leaf. Half of each round trip passes in
-//! `netem` at `n0`, half at `h0`, chosen by the sockets' priority; so does senders' noise. What the wire
-//! behind the bottleneck does by chance happens at the receiver, on an `ifb`.
+//! Servers have addresses in 10.1.0.0/16, computers at home in 10.2.0.0/16; namespaces treat all
+//! their addresses as local. Towards the home the bottleneck is on `r1`, away from it on `r0`:
+//! `htb` sets the rate, and the discipline under test is its leaf. Half of each round trip passes
+//! in `netem` at `n0`, half at `h0`, chosen by the sockets' priority; so does senders' noise.
+//! Random effects of the wire behind the bottleneck are applied at the receiver, on an `ifb`.
 //!
 //! Segments are never larger than a packet, as on a slow link's router, and the queues count IP
 //! lengths (`stab` takes Ethernet's 14 bytes off), as the simulator does.
@@ -37,12 +37,12 @@ pub const DOWN: (&str, u32) = ("r1", 0x1_0000);
 pub const UP: (&str, u32) = ("r0", 0x2_0000);
 /// The class that the packets of a bottleneck are in, beneath the root's handle.
 pub const CLASS: u32 = 1;
-/// Bytes that may leave at once: a packet with Ethernet's header, so that a timer that fires late
-/// takes nothing from the rate.
+/// Bytes that may leave at once: a packet with Ethernet's header, so that a late timer does not
+/// lower the rate.
 pub const BURST: u32 = 1514;
 /// Root handles of the delays: servers', and the home's.
 const DELAYS: (u32, u32) = (0x11, 0x12);
-/// A rate that is no limit, for classes that only tell delays apart.
+/// A rate that is no limit, for classes that only distinguish delays.
 const FREE: &str = "32gbit";
 
 /// Random effects on packets.
@@ -54,7 +54,7 @@ pub struct Chances {
     pub wire: Option<String>,
 }
 
-/// The table that tells the levels of `discipline` apart, where it has two.
+/// The table that classifies packets of the levels of `discipline`, if it has two.
 pub fn table(discipline: &Told) -> Option<AgeTable> {
     let split = match discipline.words.first().map(String::as_str) {
         Some("cake") => Split::Tins,
@@ -85,7 +85,7 @@ impl Commands<'_> {
     }
 }
 
-/// Priorities for round trips, shortest first: a class for each, or none where there is only one.
+/// Priorities for round trips, shortest first: a class for each, or none if there is only one.
 pub fn delays(rtts: &[Duration]) -> Vec<Delay> {
     let mut sorted = rtts.to_vec();
     sorted.sort_unstable();

@@ -8,7 +8,7 @@
 //! guest-71 [000] 12.345699: free: (skb.kfree_skb) skb=0x..b0
 //! ```
 //!
-//! A packet comes, waits under its address, and leaves or is freed.
+//! A packet arrives, waits under its address, and leaves or is freed.
 
 use measure::{Event, LinkId, PacketId};
 use qdisc::DropReason;
@@ -135,7 +135,7 @@ impl Reader<'_> {
         let device = field(record, "dev")?.trim_matches('"');
         let place = self.queues.iter().position(|q| q.device == device)?;
         let link = LinkId(place as u16);
-        // The ports as they stand in the packet: source and destination, most significant first.
+        // The ports as in the packet: source and destination, most significant first.
         let ports = u32::try_from(number(record, "ports")?).ok()?.to_le_bytes();
         let source = u16::from_be_bytes([ports[0], ports[1]]);
         let destination = u16::from_be_bytes([ports[2], ports[3]]);
@@ -172,7 +172,7 @@ impl Reader<'_> {
         let address = number(record, "skb")?;
         let ecn = Ecn::of_tos(number(record, "tos")? as u8);
         let Some(waiting) = self.waiting.remove(&address) else {
-            // It came before there were records.
+            // It arrived before there were records.
             return Some(());
         };
         let link = LinkId(place as u16);
@@ -196,7 +196,7 @@ impl Reader<'_> {
     fn free(&mut self, now: Instant, record: &str) -> Option<()> {
         let address = number(record, "skb")?;
         if let Some(packet) = self.waiting.remove(&address) {
-            // The kernel does not say who decided: the last to come was refused, others were
+            // The kernel does not report the decision: the last arrival was refused, others were
             // chosen.
             let reason = match packet.packet.number == self.came {
                 true => DropReason::Tail,

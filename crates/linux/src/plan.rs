@@ -36,7 +36,7 @@ pub struct Prepared {
     pub ours: Vec<&'static str>,
 }
 
-/// Where a run takes place.
+/// The place of a run.
 #[derive(Debug, Clone)]
 pub struct Site {
     /// The namespaces.
@@ -62,7 +62,7 @@ impl Site {
 /// Prepares a run of `scenario` under `discipline`.
 ///
 /// # Errors
-/// What [`unsupported`] finds, or of the discipline.
+/// The errors of [`unsupported`], or of the discipline.
 pub fn prepare(
     scenario: &Scenario,
     discipline: &Choice,
@@ -143,7 +143,7 @@ struct Direction<'a> {
     choice: &'a Choice,
 }
 
-/// Towards the home, and away from it where that is more than a delay.
+/// Towards the home, and away from it if that is more than a delay.
 fn directions<'a>(link: &'a Link, discipline: &'a Choice) -> Vec<Direction<'a>> {
     let mut directions = vec![Direction {
         name: link.name.clone(),

@@ -15,7 +15,7 @@ pub fn bulk(more: &str) -> Scenario {
     read(&text)
 }
 
-/// The scenario that is written in `text`, whatever it names.
+/// The scenario in `text`, with any names.
 pub fn read(text: &str) -> Scenario {
     let names = AnyNames::default();
     let document = Document::parse("test", text).unwrap();

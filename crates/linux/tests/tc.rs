@@ -4,8 +4,8 @@ use machine::{Cache, DEFAULT_KERNEL, Machine, OURS};
 use netcfg::tc::{DISCIPLINES, Setting, Spelling};
 use qdisc::Registry;
 
-/// The words of all settings together: flags as `flag` says, others by their defaults, or by some
-/// value of their kind where the default is not said.
+/// The words of all settings together: flags as `flag` says, others by their defaults, or by any
+/// value of their kind if the default is omitted.
 fn all(spelling: &Spelling, flag: &str) -> String {
     let registry = Registry::<u32>::builtin();
     let specs = registry.get(spelling.name).unwrap().params;

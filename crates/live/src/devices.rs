@@ -1,4 +1,4 @@
-//! TUN devices: where packets come from and go to.
+//! TUN devices: the sources and destinations of packets.
 
 use crate::Error;
 use crate::frame::{Frame, VNET};
@@ -50,7 +50,7 @@ pub fn name(pair: u8) -> String {
 }
 
 impl Tun {
-    /// Makes the device, in this thread's network namespace; none where there is one of that name.
+    /// Makes the device, in this thread's network namespace; none if there is one of that name.
     ///
     /// # Errors
     /// If devices cannot be made.
@@ -75,7 +75,7 @@ impl Tun {
         }
     }
 
-    /// Reads a packet into `buffer`, by way of `scratch`; false where there is none.
+    /// Reads a packet into `buffer`, by way of `scratch`; false if there is none.
     pub fn read(&self, scratch: &mut [u8], buffer: &mut Vec<u8>) -> Result<bool, Error> {
         match rustix::io::read(self, &mut *scratch) {
             Ok(length) => {
@@ -88,7 +88,7 @@ impl Tun {
         }
     }
 
-    /// Hands a packet to the kernel; false where it would not have it.
+    /// Hands a packet to the kernel; false if the kernel refuses it.
     pub fn write(&self, frame: &Frame) -> bool {
         rustix::io::write(self, frame.bytes()).is_ok()
     }

@@ -26,7 +26,7 @@ pub struct Header {
     pub hash: u32,
     /// Salted hashes of its addresses.
     pub hosts: Hosts,
-    /// Source and destination ports; zeros where it has none, and of a fragment.
+    /// Source and destination ports; zeros if it has none, and for a fragment.
     pub ports: (u16, u16),
     /// The Differentiated Services code point.
     pub dscp: u8,

@@ -1,12 +1,12 @@
 //! A link with any of our disciplines, in user space, for real packets.
 //!
-//! A command runs in a network namespace of its own, whose only way out is a TUN device. What it sends
-//! there is read by this process, goes through a [`link::Link`], and is written to a second TUN device on
-//! the near side; and the other way round. [`Way`] is one direction, which has no clock and no device;
-//! [`Frame`] a packet; [`run`] puts all together. [`LiveEngine`] runs scenarios in the same way: their
-//! applications over this host's sockets, their links here.
+//! A command runs in a network namespace of its own, whose only way out is a TUN device. Its
+//! packets are read by this process, pass a [`link::Link`], and are written to a second TUN device
+//! on the near side; and the other way round. [`Way`] is one direction, which has no clock and no
+//! device; [`Frame`] a packet; [`run`] combines them. [`LiveEngine`] runs scenarios in the same
+//! way: their applications over this host's sockets, their links here.
 //!
-//! Not for: what applications do (`guest`), which discipline is good (`reproduce`), or
+//! Not for: the actions of applications (`guest`), the comparison of disciplines (`reproduce`), or
 //! changing a host's queues (`netcfg`).
 
 #![deny(missing_docs)]

@@ -23,7 +23,7 @@ use units::{Duration, Instant};
 
 /// Packets that are read from a device before the other one has its turn.
 const BATCH: usize = 64;
-/// How long nothing has to come for the link to be idle.
+/// Time without arrivals after which the link is idle.
 const QUIET: Duration = Duration::from_millis(20);
 /// How long a signal may wait.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -187,12 +187,12 @@ impl Bridge {
         Ok(code(status))
     }
 
-    /// When something is to be done next.
+    /// The next due time.
     fn due(&self) -> Instant {
         self.down.due().min(self.up.due())
     }
 
-    /// Waits for something to do, for `most` at most, and does it; whether the command has ended.
+    /// Waits for work, for `most` at most, and does it; returns whether the command has ended.
     fn step(&mut self, ended: Option<&OwnedFd>, most: Duration) -> Result<bool, Error> {
         self.hand_on();
         let wait = self.due().since(self.clock.now()).min(most);

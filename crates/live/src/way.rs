@@ -13,7 +13,7 @@ const SPARE: usize = 1024;
 /// Counters of a direction.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Counts {
-    /// Packets that came; one that is still to be cut into segments is one.
+    /// Packets that arrived; one that is still to be cut into segments is one.
     pub packets: u64,
     /// Their bytes on the wire, with the headers of all segments.
     pub bytes: u64,
@@ -90,7 +90,7 @@ impl Way {
         self.watch.spare.pop().unwrap_or_default()
     }
 
-    /// A packet comes, `now`, no earlier than what happened before.
+    /// A packet arrives, `now`, no earlier than the former events.
     pub fn take(&mut self, now: Instant, frame: Frame, header: Option<Header>) {
         let Some(header) = header else {
             self.watch.counts.refused += 1;
@@ -106,7 +106,7 @@ impl Way {
         self.start(now);
     }
 
-    /// When something is to be done next.
+    /// The next due time.
     pub fn due(&self) -> Instant {
         let arrives = self.flying.front().map_or(Instant::NEVER, |(at, _)| *at);
         self.next_step().min(arrives)
@@ -225,7 +225,7 @@ mod tests {
             way.take(at(0), Frame::new(vec![number]), header(1));
         }
         assert_eq!(way.due(), at(1000));
-        // Asked late: all three are there, and a packet that comes now is sent at once.
+        // Called late: all three are there, and a packet that arrives now is sent at once.
         way.take(at(10_000), Frame::new(vec![9]), header(1));
         let mut arrived = Vec::new();
         while let Some((frame, _)) = way.arrived(at(10_000)) {

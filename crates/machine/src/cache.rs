@@ -10,13 +10,13 @@ pub const KERNELS: [&str; 3] = ["6.1", "6.12", "7.x"];
 /// The disciplines whose modules are this project's.
 pub const OURS: [&str; 3] = ["confucius", "mencius", "floq"];
 
-/// The kernel that is used where none is named. `scripts/kernel-engine.sh` has the same default.
+/// The kernel that is used by default. `scripts/kernel-engine.sh` has the same default.
 pub const DEFAULT_KERNEL: &str = "6.1";
 
-/// Why no kernel can be booted; always with what to do about it.
+/// Why no kernel can be booted; always with the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum CacheError {
-    /// Neither of the variables that say where caches are is set.
+    /// Neither of the variables for the caches' folders is set.
     #[error("no cache directory: set ANALECTS_CACHE, XDG_CACHE_HOME or HOME")]
     NoPlace,
     /// A kernel that does not exist.
@@ -30,7 +30,7 @@ pub enum CacheError {
         /// The first file of it that is missing.
         file: PathBuf,
     },
-    /// A folder that was said to hold a kernel lacks a file of it.
+    /// A kernel's folder lacks a file.
     #[error("{} is missing", .0.display())]
     Incomplete(PathBuf),
 }

@@ -7,8 +7,8 @@ use std::io::{self, Write};
 const DIRECTORY: u32 = 0o040_755;
 const REGULAR: u32 = 0o100_000;
 
-/// Writes one archive; everything in it belongs to root and is of the epoch, so that equal
-/// contents are equal bytes.
+/// Writes one archive; all files in it belong to root and are of the epoch, so that equal contents
+/// are equal bytes.
 pub(crate) struct Archive<W> {
     to: W,
     inode: u32,

@@ -18,7 +18,7 @@
 //! ```
 //!
 //! The kernels, their modules and the base initramfs are made once by `make kernel-engine`, into
-//! the [`Cache`]; `docs/guide-kernel.md` tells the rest.
+//! the [`Cache`]; see `docs/guide-kernel.md`.
 //!
 //! Not for: networks and traffic inside the machine (`linux`, `guest`).
 

@@ -19,9 +19,9 @@ const QEMU: &str = "qemu-system-x86_64";
 /// How often the host reads the guest's output.
 const GLANCE: HostTime = HostTime::from_millis(20);
 
-/// The kernel's command line. Addresses, mitigations and clock checks are what would differ
-/// between hosts or boots. An oops and a warning are made a panic, and a panic ends the machine:
-/// a warning alone would not be seen, since `quiet` keeps it off the console.
+/// The kernel's command line. Addresses, mitigations and clock checks would differ between hosts or
+/// boots. An oops and a warning are made a panic, and a panic ends the machine: a warning alone
+/// would not be seen, since `quiet` keeps it off the console.
 const COMMAND_LINE: &str = "console=ttyS0 quiet panic=-1 oops=panic panic_on_warn=1 nokaslr \
     norandmaps mitigations=off nowatchdog random.trust_cpu=on tsc=reliable no_timer_check \
     audit=0 cryptomgr.notests";
@@ -49,7 +49,7 @@ pub enum MachineError {
         /// The last lines of its console and of its kernel's log.
         last: String,
     },
-    /// The kernel told of a bug, a warning or a panic.
+    /// The kernel reported a bug, a warning or a panic.
     #[error("the kernel is in trouble:\n{0}")]
     Kernel(String),
     /// The machine ended without results.
@@ -73,8 +73,8 @@ type Listener<'a> = Box<dyn FnMut(&str) + 'a>;
 
 /// A machine to be: a kernel, files, and how to run it.
 ///
-/// Nothing is left behind whatever happens: its files have no name on the host, and QEMU dies with
-/// the thread that runs it.
+/// No files are left behind in any case: they have no name on the host, and QEMU dies with the
+/// thread that runs it.
 pub struct Machine<'a> {
     kernel: Kernel,
     files: Vec<Content>,
@@ -316,19 +316,19 @@ impl<'a> Machine<'a> {
 fn processor(processors: u32) -> &'static str {
     match processors {
         1 => "qemu64,+rdrand",
-        // Where QEMU 7.2 runs processors in threads of their own, `cmpxchg16b` now and then leaves
-        // flags that no processor has, and Linux' allocator goes wrong: decision 0050.
+        // If QEMU 7.2 runs processors in threads of their own, `cmpxchg16b` now and then leaves
+        // flags that no processor has, and Linux' allocator fails: decision 0050.
         _ => "qemu64,+rdrand,-cx16",
     }
 }
 
-/// How the processors run, and what their time is.
+/// How the processors run, and their clock.
 fn clock(processors: u32) -> Vec<String> {
     let words = match processors {
-        // Recording, into nothing, makes QEMU's main loop wait while instructions run. Without, it
-        // may see the processor halted before its last instructions are counted, and skip too
-        // much idle time (icount_start_warp_timer against rr_cpu_thread_fn, QEMU 7.2): less than
-        // a microsecond, on a loaded host, now and then.
+        // Recording, discarded, makes QEMU's main loop wait while instructions run. Without, it may
+        // see the processor halted before its last instructions are counted, and skip too much idle
+        // time (icount_start_warp_timer against rr_cpu_thread_fn, QEMU 7.2): less than a
+        // microsecond, on a loaded host, now and then.
         1 => "-accel tcg,thread=single -icount shift=0,sleep=off,rr=record,rrfile=/dev/null -smp 1"
             .to_owned(),
         several => format!("-accel tcg,thread=multi -smp {several}"),

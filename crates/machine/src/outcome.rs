@@ -41,7 +41,7 @@ const TROUBLE: [&str; 7] = [
     "analects:",
 ];
 
-/// The first line of `log` that tells of trouble, with up to `context` lines after it.
+/// The first line of `log` that reports trouble, with up to `context` lines after it.
 pub(crate) fn trouble(log: &str, context: usize) -> Option<String> {
     let at = log
         .lines()
@@ -86,7 +86,7 @@ pub(crate) fn read_disk(disk: impl Read) -> io::Result<Option<Results>> {
     Ok(status.map(|(exit, uptime, busy)| (exit, uptime, busy, files)))
 }
 
-/// `EXIT UPTIME IDLE`: a number and what /proc/uptime said, seconds with two decimals.
+/// `EXIT UPTIME IDLE`: a number and the contents of /proc/uptime, seconds with two decimals.
 fn parse_status(text: &str) -> Option<(i32, Duration, Duration)> {
     let mut words = text.split_whitespace();
     let exit = words.next()?.parse().ok()?;

@@ -6,11 +6,11 @@ use units::Instant;
 
 /// Follows a queue's backlog, from its arrivals and departures.
 ///
-/// Only what lasts counts: a packet that a queue refuses, or that leaves for an idle wire as it
-/// comes, is in it for no time, and in neither the mean nor the maximum.
+/// A packet that a queue refuses, or that leaves for an idle wire on arrival, is in it for no time,
+/// and does not count in the mean or the maximum.
 #[derive(Debug)]
 pub struct BacklogMeter {
-    /// Where the measured time begins.
+    /// The start of the measured time.
     from: Instant,
     /// The current backlog, and since when.
     waiting: qdisc::Backlog,
@@ -97,7 +97,7 @@ mod tests {
         // Measured from here on, with two packets of 1500 B together.
         meter.remove(at(20), 1000);
         meter.add(at(25), 100);
-        // In and out at once, and dropped as it comes: neither lasts.
+        // In and out at once, and dropped on arrival: neither counts.
         meter.add(at(25), 700);
         meter.remove(at(25), 700);
         meter.remove(at(40), 500);

@@ -23,7 +23,7 @@ struct Plan<'a> {
     choice: &'a Choice,
 }
 
-/// Builds all links of `scenario` with `discipline` where no other is named.
+/// Builds all links of `scenario` with `discipline` where no other is set.
 ///
 /// # Errors
 /// If `registry` refuses a discipline.

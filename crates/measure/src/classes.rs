@@ -1,4 +1,5 @@
-//! Where a discipline puts flows: how often it moves them, and where those that last stay.
+//! The classes of flows in a discipline: the number of their moves, and the time of long flows in
+//! each.
 
 use crate::result::Residence;
 use qdisc::{Class, FlowId};
@@ -12,7 +13,7 @@ const NEW: &str = "new";
 /// Follows flows through the classes of one queue.
 #[derive(Debug)]
 pub struct ClassMeter {
-    /// Where the measured time begins.
+    /// The start of the measured time.
     from: Instant,
     /// Moves in the measured time, by the class that was left.
     left: Vec<u64>,
@@ -23,14 +24,14 @@ pub struct ClassMeter {
 /// A flow that is followed.
 #[derive(Debug, Default)]
 struct Stay {
-    /// Where it is, and since when; nowhere before it is placed.
+    /// Its class, and since when; none before it is placed.
     now: Option<(Class, Instant)>,
     /// Measured time in each class that it has left.
     spans: Vec<Duration>,
 }
 
 impl ClassMeter {
-    /// Nothing has been placed; measured is what happens from `from` on.
+    /// No flow has been placed; events from `from` on are measured.
     pub fn new(from: Instant) -> Self {
         ClassMeter {
             from,
@@ -39,7 +40,7 @@ impl ClassMeter {
         }
     }
 
-    /// A flow was put into a class, out of `from` if it was in one. Where it stays is kept if it
+    /// A flow was put into a class, out of `from` if it was in one. Its time in each is kept if it
     /// `lasts`.
     pub fn moved(
         &mut self,
@@ -144,7 +145,7 @@ mod tests {
             .iter()
             .map(|stay| (stay.flow.as_str(), stay.class.as_str(), stay.share))
             .collect();
-        // The call: 50 ms in class 1, 150 ms in class 2. The transfer comes for the last 100 ms.
+        // The call: 50 ms in class 1, 150 ms in class 2. The transfer runs in the last 100 ms.
         let expected = [
             ("call", "new", 0.0),
             ("call", "1", 0.25),

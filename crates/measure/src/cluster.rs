@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 /// The key of a run's variant that names its recorded trace.
 const TRACE: &str = "trace";
 
-/// The units of some runs: their traces where there are several, else their seeds. Two runs of one
+/// The units of some runs: their traces if there are several, else their seeds. Two runs of one
 /// trace differ less than two traces do, and two runs with one seed have the same pages.
 #[derive(Debug, Clone)]
 pub struct Units<'a> {

@@ -39,7 +39,7 @@ pub struct Collector {
     figures: Figures,
     /// The data for plots of the run, if kept.
     lines: Option<Lines>,
-    /// The line of traffic entries whose flows are too many to be told apart.
+    /// The line of traffic entries with too many flows to tell apart.
     shared: Vec<Option<usize>>,
 }
 
@@ -111,7 +111,7 @@ impl Collector {
         }
     }
 
-    /// The bin of `now` where something is drawn.
+    /// The bin of `now` if the run is drawn.
     #[inline]
     fn bin(&mut self, now: Instant) -> Option<usize> {
         self.lines.as_ref()?;
@@ -275,7 +275,7 @@ impl Collector {
             .rows
     }
 
-    /// Something became of a call's frame; turns that are over with that are counted.
+    /// Handles the fate of a call's frame; turns that end with it are counted.
     fn frame(&mut self, call: TrafficId, what: impl FnOnce(&mut Video)) {
         let place = usize::from(call.0);
         let Some(Some(video)) = self.videos.get_mut(place) else {

@@ -4,7 +4,7 @@ use crate::event::Sink;
 use scenario::{Choice, Scenario};
 use units::Refusal;
 
-/// Something that can run a scenario.
+/// An engine that can run a scenario.
 pub trait Engine: Sync {
     /// Its name, as users write it.
     fn name(&self) -> &'static str;
@@ -12,10 +12,10 @@ pub trait Engine: Sync {
     /// The parts of the scenario that it cannot run, and why. Empty if it can run it all.
     fn check(&self, scenario: &Scenario) -> Vec<Unsupported>;
 
-    /// Runs the scenario with `discipline` under test and tells `sink` what happens.
+    /// Runs the scenario with `discipline` under test and reports events to `sink`.
     ///
     /// # Errors
-    /// If something that [`check`](Engine::check) does not look at goes wrong, such as a refused
+    /// If there is an error that [`check`](Engine::check) does not find, such as a refused
     /// parameter of a discipline.
     fn run(
         &self,
@@ -47,7 +47,7 @@ pub struct BuiltLink {
     pub remarks: Vec<(&'static str, String)>,
 }
 
-/// Something that an engine cannot run.
+/// A part of a scenario that an engine cannot run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{entry}: {refusal}")]
 pub struct Unsupported {

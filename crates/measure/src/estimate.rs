@@ -5,8 +5,9 @@
 //! each unit counts as one value: its mean, or its share. [`interval`] says where the mean of such
 //! values lies. Comparisons pair units, which have the same seeds and so the same pages.
 //!
-//! A quantile is that of all values of all units; its interval is where the share of values below it
-//! can lie (R. S. Woodruff, JASA 47, 1952). A maximum grows with the number of runs and has none.
+//! A quantile is that of all values of all units; its interval follows from that of the share of
+//! values below it (R. S. Woodruff, JASA 47, 1952). A maximum grows with the number of runs and has
+//! none.
 
 use crate::interval;
 use units::Refusal;
@@ -92,9 +93,9 @@ pub const LEVEL: f64 = 0.95;
 pub struct Estimate {
     /// The figure.
     pub value: f64,
-    /// The interval that it lies in with 95 % confidence; none where that cannot be told.
+    /// The interval that contains it with 95 % confidence; none if it is unknown.
     pub ci95: Option<(f64, f64)>,
-    /// Units that it comes from.
+    /// Number of units behind it.
     pub units: usize,
 }
 
@@ -108,14 +109,14 @@ impl Estimate {
         }
     }
 
-    /// In how many percent of all units it is not zero, at most, with 95 % confidence, where it was zero
-    /// in each of several; none else.
+    /// Upper bound, with 95 % confidence, on the percentage of units in which it is not zero, if it
+    /// was zero in each of several; else none.
     pub fn most_often(&self) -> Option<f64> {
         let never = self.ci95.is_none() && self.units > 1 && self.value == 0.0;
         never.then(|| 100.0 * interval::of_share(0, self.units, 2.0 * LEVEL - 1.0).1)
     }
 
-    /// Why there is no interval; nothing where there is one, or nothing varied.
+    /// Why there is no interval; none if there is one, or the values did not vary.
     pub fn doubt(&self) -> Option<String> {
         let units = self.units;
         match (self.ci95, self.most_often()) {
@@ -128,8 +129,8 @@ impl Estimate {
         }
     }
 
-    /// How many units would probably narrow the interval enough to tell the value from `border`; none
-    /// where there is no interval, or no difference.
+    /// Number of units that would probably narrow the interval enough to separate the value from
+    /// `border`; none if there is no interval, or no difference.
     pub fn units_to_reach(&self, border: f64) -> Option<u64> {
         let (low, high) = self.ci95?;
         let half = if border < self.value {
@@ -152,12 +153,12 @@ pub enum Against {
     Percent,
 }
 
-/// `ours` less `theirs`, in percent of `theirs`; none where that is nothing, or less.
+/// `ours` less `theirs`, in percent of `theirs`; none if that is zero, or less.
 pub fn change(ours: f64, theirs: f64) -> Option<f64> {
     (theirs > 0.0).then(|| 100.0 * (ours - theirs) / theirs)
 }
 
-/// The statistic over `units`, each with its values; none where there is no value.
+/// The statistic over `units`, each with its values; none if there is no value.
 pub fn estimate(statistic: Statistic, units: &[Vec<f64>]) -> Option<Estimate> {
     estimate_at(statistic, units, LEVEL)
 }
@@ -183,7 +184,7 @@ fn floor(values: &[f64], interval: Option<(f64, f64)>) -> Option<(f64, f64)> {
 }
 
 impl Statistic {
-    /// Of all units; none where there is no value.
+    /// Of all units; none if there is no value.
     fn over(self, units: &[Vec<f64>]) -> Option<f64> {
         match self.of_units(units) {
             Some(mut each) => Statistic::Mean.of(&mut each),
@@ -191,7 +192,7 @@ impl Statistic {
         }
     }
 
-    /// One value for each unit that has values, whose mean the statistic is; none where it is no mean.
+    /// One value for each unit that has values, whose mean the statistic is; none if it is no mean.
     fn of_units(self, units: &[Vec<f64>]) -> Option<Vec<f64>> {
         let mean = matches!(self, Statistic::Mean | Statistic::ShareAbove(_));
         mean.then(|| {
@@ -203,7 +204,7 @@ impl Statistic {
     }
 }
 
-/// Where a quantile lies: between those of the shares that its own can be.
+/// The interval of a quantile: between the quantiles of the possible shares.
 fn quantile_interval(statistic: Statistic, units: &[Vec<f64>], level: f64) -> Option<(f64, f64)> {
     let Statistic::Quantile(share) = statistic else {
         return None;
@@ -223,8 +224,8 @@ fn quantile_interval(statistic: Statistic, units: &[Vec<f64>], level: f64) -> Op
     within.then(|| Some((at(share - half)?, at(share + half)?)))?
 }
 
-/// Our side against theirs, unit by unit; none where no unit has values on both, or where a change is
-/// from nothing.
+/// Our side against theirs, unit by unit; none if no unit has values on both, or if a change is
+/// from zero.
 pub fn compare(
     statistic: Statistic,
     sides: [&[Vec<f64>]; 2],
@@ -282,7 +283,7 @@ fn paired(ours: &[f64], theirs: &[f64], against: Against, level: f64) -> Option<
         return interval::of_mean(&less(1.0), level);
     }
     let level = 1.0 - (1.0 - level) * SHARPER;
-    // Where theirs can be nothing, the ratio can be anything.
+    // If theirs can be zero, the ratio can have any value.
     let (least, _) = interval::of_mean(theirs, level).or_else(|| alike(theirs))?;
     let sum = |values: &[f64]| values.iter().sum::<f64>();
     let ratio = sum(ours) / sum(theirs);
@@ -293,7 +294,7 @@ fn paired(ours: &[f64], theirs: &[f64], against: Against, level: f64) -> Option<
         let values = less(ratio);
         match interval::of_mean(&values, level).or_else(|| alike(&values)) {
             Some((low, high)) => low <= 0.0 && 0.0 <= high,
-            // Too few values differ from zero to tell: it cannot be ruled out.
+            // Too few values differ from zero to decide: it cannot be ruled out.
             None => true,
         }
     };
@@ -311,7 +312,7 @@ fn alike(values: &[f64]) -> Option<(f64, f64)> {
     (values.len() >= interval::LEAST_ALIKE && values.iter().all(near)).then_some((first, first))
 }
 
-/// How far from `start` ratios are possible, in the direction of `sign`; none where there is no end.
+/// The farthest possible ratio from `start`, in the direction of `sign`; none if there is no end.
 fn edge(start: f64, sign: f64, possible: &dyn Fn(f64) -> bool) -> Option<f64> {
     let mut step = start.abs().max(1e-6) / 64.0;
     let mut inside = start;
@@ -421,7 +422,7 @@ mod tests {
         let theirs = units(&[10.0, 1000.0, 70.0, 200.0]);
         let ours = units(&[5.0, 500.0, 35.0, 100.0]);
         let half = compare(Statistic::Mean, [&ours, &theirs], Against::Percent, LEVEL);
-        // Theirs vary so much that they could be nothing: the ratio could then be anything.
+        // Theirs vary so much that they could be zero: the ratio could then have any value.
         assert_eq!(half.map(|half| half.value), Some(-50.0));
         let theirs = units(&[10.0, 14.0, 11.0, 13.0, 10.0, 14.0, 11.0, 13.0]);
         let ours = units(&[5.0, 7.0, 5.5, 6.5, 5.0, 7.0, 5.5, 6.5]);
@@ -431,7 +432,7 @@ mod tests {
             (low + 50.0).abs() < 1e-6 && (high + 50.0).abs() < 1e-6,
             "{low} {high}"
         );
-        // From nothing there is no change in percent.
+        // From zero there is no change in percent.
         let none = units(&[0.0; 4]);
         assert_eq!(
             compare(Statistic::Mean, [&ours, &none], Against::Percent, LEVEL),

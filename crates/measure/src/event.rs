@@ -16,16 +16,16 @@ pub struct LinkId(pub u16);
 pub struct PacketId {
     /// Its number: no other packet of the run has it, and it keeps it from queue to queue.
     pub number: u64,
-    /// Whose packet it is; none of a flow that the scenario has no part in, such as a kernel's own
-    /// messages.
+    /// The flow of the packet; none for a flow that the scenario has no part in, such as a kernel's
+    /// own messages.
     pub flow: Option<FlowId>,
     /// IP length in bytes.
     pub bytes: u32,
-    /// Its ECN field: as it came where it came to a queue, as it left where it left.
+    /// Its ECN field: on arrival at a queue, and on departure at departures.
     pub ecn: Ecn,
 }
 
-/// Something that happened.
+/// An event.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Event {
     /// A packet was handed to a queue.
@@ -78,14 +78,14 @@ pub enum Event {
         /// Into which.
         to: Class,
     },
-    /// A flow's congestion control found something out about its path.
+    /// A finding of a flow's congestion control about its path.
     Noticed {
         /// Which flow.
         flow: FlowId,
         /// The notice.
         notice: cca::Notice,
     },
-    /// An application did something, or something reached it.
+    /// An event of an application.
     Traffic(workload::Event),
 }
 

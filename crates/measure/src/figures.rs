@@ -17,7 +17,7 @@ enum Value {
 }
 
 impl Figures {
-    /// Nothing was observed.
+    /// No observations.
     pub fn new(scenario: &Scenario) -> Self {
         let value = |figure: &Figure| match figure.kept {
             Kept::Samples => Value::Samples(Box::default()),

@@ -1,30 +1,30 @@
-//! Where the mean of a population lies, from a few values that vary independently.
+//! The interval of a population's mean, from a few values that vary independently.
 //!
 //! Runs are few, skewed, and often most of them are zero: a stall happens in one run of five. The
 //! interval of Student's t alone then covers the mean in four cases of five instead of nineteen of
 //! twenty. So it is joined with others that cover these cases (decision 0041):
 //!
-//! - where all values are positive, with the interval of a log-normal's mean (U. Olsson, Journal of
+//! - if all values are positive, with the interval of a log-normal's mean (U. Olsson, Journal of
 //!   Statistics Education 13, 2005: D. R. Cox's method with a quantile of t);
-//! - where some are zero, with the product of two: that of the share that is not zero (C. J. Clopper
+//! - if some are zero, with the product of two: that of the share that is not zero (C. J. Clopper
 //!   and E. S. Pearson, 1934), and that of the mean of those that are not.
 //!
-//! Where too few values differ from zero, or from each other, nothing is said.
+//! If too few values differ from zero, or from each other, there is no interval.
 
 use statrs::distribution::{Beta, ContinuousCDF, StudentsT};
 
-/// Fewer values say nothing: an interval of two reaches from nothing to millions.
+/// Fewer values prove nothing: an interval of two reaches from zero to millions.
 const LEAST: usize = 4;
-/// Fewer values that are not zero say nothing of how large such values are.
+/// Fewer values that are not zero prove nothing about the size of such values.
 const LEAST_PRESENT: usize = 3;
-/// So many values that are all alike mean that it does not vary; fewer can be chance.
+/// So many values that are all alike mean that it does not vary; fewer can occur by chance.
 pub const LEAST_ALIKE: usize = 8;
 /// Level of each of the two intervals whose product is taken. Their errors are independent, and the
-/// ends of a product are reached only where both err: simulated coverage stays above 93 %.
+/// ends of a product are reached only if both err: simulated coverage stays above 93 %.
 const LEVEL_OF_PARTS: f64 = 0.8;
 
-/// The interval that the population's mean lies in with the confidence `level`, between 0 and 1; none
-/// where `values` do not tell.
+/// The interval that the population's mean lies in with the confidence `level`, between 0 and 1;
+/// none if `values` do not suffice.
 pub fn of_mean(values: &[f64], level: f64) -> Option<(f64, f64)> {
     if values.len() < LEAST {
         return None;
@@ -62,7 +62,7 @@ pub fn of_share(count: usize, all: usize, level: f64) -> (f64, f64) {
     (low, high)
 }
 
-/// Nothing, to which anything can be joined.
+/// Zero, to which any interval can be joined.
 const EMPTY: (f64, f64) = (f64::INFINITY, f64::NEG_INFINITY);
 
 fn reach((low, high): (f64, f64), value: f64) -> (f64, f64) {

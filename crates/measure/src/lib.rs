@@ -1,10 +1,10 @@
 //! The results of a run: events, taps, metrics, estimates.
 //!
-//! An [`Engine`] runs a scenario and tells a [`Sink`] what happens, [`Event`] by event. The
-//! [`Collector`] turns events into a [`RunResult`], once, the same for every engine. [`metric`] names
-//! the figures that results hold; [`Estimate`] says how sure a figure over several runs is.
+//! An [`Engine`] runs a scenario and reports each [`Event`] to a [`Sink`]. The [`Collector`] turns
+//! events into a [`RunResult`], once, the same for every engine. [`metric`] names the figures that
+//! results hold; [`Estimate`] is the uncertainty of a figure over several runs.
 //!
-//! Not for: what to run (`scenario`), how to show it (`report`).
+//! Not for: the scenario to run (`scenario`), the display of results (`report`).
 
 #![deny(missing_docs)]
 

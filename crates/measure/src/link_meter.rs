@@ -55,7 +55,7 @@ impl LinkMeter {
         }
     }
 
-    /// A packet came.
+    /// A packet arrived.
     pub fn enqueued(&mut self, now: Instant, bytes: u32) {
         self.backlog.add(now, bytes);
     }
@@ -105,7 +105,7 @@ impl LinkMeter {
     }
 
     /// The results of the queue that was built as `link`, over the measured time, which ends at
-    /// `end`. `name` says what flows are called.
+    /// `end`. `name` gives the names of flows.
     pub fn result(
         &mut self,
         end: Instant,

@@ -1,4 +1,4 @@
-//! Page loads, and what calls suffered meanwhile.
+//! Page loads, and their effect on calls.
 
 use crate::result::PageResult;
 use crate::video::Turn;
@@ -135,8 +135,8 @@ impl Loads {
         }
     }
 
-    /// Makes results of the loads that nothing can change any more: their time is over, and every
-    /// frame handed over by `settled` has had its turn.
+    /// Makes results of the loads that are final: their time is over, and every frame handed over
+    /// by `settled` has had its turn.
     pub fn settle(&mut self, settled: Instant, scenario: &Scenario) {
         let over = |load: &mut Load| load.done.is_some_and(|done| done + AFTERMATH < settled);
         for load in self.open.extract_if(.., over) {
@@ -151,8 +151,8 @@ impl Loads {
         !self.open.is_empty()
     }
 
-    /// All results, in the order of starts. What began so late that its aftermath would be cut off says
-    /// nothing, and is no load.
+    /// All results, in the order of starts. Loads that began so late that their aftermath would be
+    /// cut off are left out.
     pub fn results(mut self, scenario: &Scenario) -> Vec<PageResult> {
         let end = Instant::ZERO + scenario.duration;
         let told = |load: &&Load| load.measured && load.started + AFTERMATH <= end;

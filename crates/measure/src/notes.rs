@@ -6,7 +6,7 @@ use crate::result::{Note, RunResult};
 const NO_PACKET: &str =
     "no packet of it left the first queue of its direction in the measured time, if there is one";
 
-/// A note for everything in `result` that is null.
+/// A note for every null field in `result`.
 pub fn notes(result: &RunResult) -> Vec<Note> {
     let mut notes = Vec::new();
     let mut note = |missing: bool, about: String, text: &str| {

@@ -1,6 +1,6 @@
 //! The results of a run, as they are written and read.
 //!
-//! Units stand in the names. What could not be observed is `None`, with a [`Note`] that says why.
+//! Units stand in the names. Unobserved values are `None`, with a [`Note`] on the reason.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ pub struct RunResult {
     /// The results of metrics with a meter of their own, by their names.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub measured: BTreeMap<String, Vec<MeasuredValue>>,
-    /// Why something is null, and what else should be known.
+    /// The reason for a null field, or another remark.
     pub notes: Vec<Note>,
     /// The data for plots of the run, if kept.
     #[serde(skip)]
@@ -44,7 +44,7 @@ pub struct RunResult {
 /// A call.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CallResult {
-    /// The traffic entry's name, numbered where there are several.
+    /// The traffic entry's name, numbered if there are several.
     pub name: String,
     /// Its congestion control.
     pub control: String,
@@ -52,7 +52,7 @@ pub struct CallResult {
     pub stall_s: f64,
     /// Frames handed over by the encoder.
     pub frames: u64,
-    /// Of these, how many were late, lost ones included where they were waited for that long.
+    /// Of these, how many were late, lost ones included if they were waited for that long.
     pub frames_late: u64,
     /// Of these, how many were never shown.
     pub frames_lost: u64,
@@ -80,7 +80,7 @@ pub struct AudioResult {
     pub concealed: u64,
     /// Mean time from mouth to ear of the audio played; null if none was.
     pub delay_ms: Option<f64>,
-    /// Mean opinion score by the E-model, 1 to 4.5; null where nothing was played.
+    /// Mean opinion score by the E-model, 1 to 4.5; null if no audio was played.
     pub mos: Option<f64>,
 }
 
@@ -124,8 +124,7 @@ pub struct PageResult {
     pub start_s: f64,
     /// Page load time; null if the run ended before.
     pub plt_ms: Option<f64>,
-    /// The load time over a network that takes no time at all: servers, browser, and what waits for
-    /// what.
+    /// The load time over an ideal network: servers, browser, and dependencies.
     pub servers_ms: f64,
     /// The same with the round trips to the servers: the time it takes on an ideal link.
     pub round_trips_ms: f64,
@@ -137,7 +136,7 @@ pub struct PageResult {
     pub connections: u64,
     /// Stall of all calls from the start of the load to two seconds after its end.
     pub stall_s: f64,
-    /// The largest delay of a frame in that time, of all calls; null where none was handed over.
+    /// The largest delay of a frame in that time, of all calls; null if none was handed over.
     pub frame_max_ms: Option<f64>,
 }
 
@@ -152,7 +151,7 @@ pub struct FigureResult {
     pub unit: String,
     /// How many values were observed.
     pub count: u64,
-    /// The mean of samples, or the sum or share that the figure is; null where there is no value.
+    /// The mean of samples, or the sum or share that the figure is; null if there is no value.
     pub value: Option<f64>,
     /// Standard error of that mean, as if samples were independent; null for fewer than two.
     pub error: Option<f64>,
@@ -180,7 +179,7 @@ pub struct MeasuredValue {
 /// A bulk transfer.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct FlowResult {
-    /// The traffic entry's name, numbered where there are several.
+    /// The traffic entry's name, numbered if there are several.
     pub name: String,
     /// Its congestion control.
     pub control: String,
@@ -218,12 +217,12 @@ pub struct LinkResult {
     /// The backlog of the queue.
     pub backlog: LinkBacklog,
     /// The mean backlog over the link's `buffer`, in the unit in which the buffer was given; null
-    /// without one. Above 1 only where the discipline counts in another unit, or has a larger limit
-    /// of its own.
+    /// without one. Above 1 only if the discipline counts in another unit, or has a larger limit of
+    /// its own.
     pub occupancy: Option<f64>,
-    /// Moves of flows between classes in the measured time, of all flows. A flow's first placement is
-    /// no move, nor is its placement after the discipline forgot it, nor leaving the class "new".
-    /// Null where the discipline has no classes.
+    /// Moves of flows between classes in the measured time, of all flows. A flow's first placement
+    /// is no move, nor is its placement after the discipline forgot it, nor leaving the class
+    /// "new". Null if the discipline has no classes.
     pub moves: Option<u64>,
     /// Where calls and transfers without an end stayed: each that was placed, with each class.
     pub residence: Vec<Residence>,
@@ -300,7 +299,7 @@ pub struct Sojourn {
     pub max: Option<f64>,
 }
 
-/// Something that should be known about a result.
+/// A remark on a result.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Note {
     /// The field it is about.
@@ -318,11 +317,11 @@ pub struct Series {
     pub frames: Vec<(usize, f64, Option<f64>)>,
     /// Width of a bin of the next lists, seconds.
     pub bin_s: f64,
-    /// For each flow, bytes that came to the first queue in each bin.
+    /// For each flow, bytes that arrived at the first queue in each bin.
     pub offered: Vec<Vec<u64>>,
     /// For each flow, bytes that left the first queue in each bin.
     pub share: Vec<Vec<u64>>,
-    /// For each queue, the mean and the largest sojourn in each bin, ms; `None` where nothing left.
+    /// For each queue, the mean and the largest sojourn in each bin, ms; `None` if no packets left.
     pub sojourn: Vec<Vec<Option<(f64, f64)>>>,
     /// Class moves: time, queue, flow, and the class it went to.
     pub moves: Vec<(f64, usize, usize, u8)>,

@@ -21,7 +21,7 @@ pub struct Taps<'a> {
 /// Runs `scenario` on `engine` and measures it. With `series`, the data for plots is kept.
 ///
 /// # Errors
-/// What [`Engine::run`] returns.
+/// The errors of [`Engine::run`].
 pub fn run(
     engine: &dyn Engine,
     scenario: &Scenario,
@@ -40,7 +40,7 @@ pub fn run(
 /// The same, with metrics and a tap of one's own.
 ///
 /// # Errors
-/// What [`Engine::run`] returns.
+/// The errors of [`Engine::run`].
 pub fn tapped(
     engine: &dyn Engine,
     scenario: &Scenario,

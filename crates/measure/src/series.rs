@@ -39,7 +39,7 @@ impl Width {
 
 /// Bins that grow, and that merge in pairs.
 pub trait Merge: Default + Clone {
-    /// Adds what another bin holds.
+    /// Adds the contents of another bin.
     fn merge(&mut self, other: &Self);
 }
 
@@ -83,7 +83,7 @@ pub struct Lines {
 pub struct Line {
     /// Its name.
     pub name: String,
-    /// Bytes that came to the first queue, by bin.
+    /// Bytes that arrived at the first queue, by bin.
     pub offered: Vec<u64>,
     /// Bytes that left it.
     pub share: Vec<u64>,

@@ -12,7 +12,7 @@ use units::{Duration, Instant};
 /// A call's frames.
 #[derive(Debug)]
 pub struct Video {
-    /// Where the measured time begins.
+    /// The start of the measured time.
     from: Instant,
     /// A frame later than this is late.
     threshold: Duration,
@@ -40,12 +40,12 @@ enum Fate {
     Lost(Instant),
 }
 
-/// A frame's turn: what became of it.
+/// A frame's turn: its outcome.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Turn {
     /// When it was handed over.
     pub sent: Instant,
-    /// Its delay, where that is known; a lost one counts until it was skipped.
+    /// Its delay, if known; a lost one counts until it was skipped.
     pub delay: Option<Duration>,
     /// How long the picture stood still for it: until the next frame's turn, if it was late.
     pub stall: Duration,
@@ -143,7 +143,7 @@ impl Video {
     fn count(&mut self, frame: Frame, ends: Instant, now: Instant) -> Turn {
         let delay = match (frame.fate, frame.arrived) {
             (Some(Fate::Lost(at)), _) | (_, Some(at)) => Some(at.since(frame.sent)),
-            // One that is under way and not late yet says nothing of its delay.
+            // A frame under way that is not late yet has no known delay.
             _ => Some(now.since(frame.sent)).filter(|delay| *delay > self.threshold),
         };
         let lost = matches!(frame.fate, Some(Fate::Lost(_)));

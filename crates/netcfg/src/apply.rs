@@ -41,7 +41,8 @@ impl Prepared {
 /// otherwise. If `assume`, a host that cannot be asked, or a missing device, is taken for an
 /// Ethernet device with the kernel's default queue.
 ///
-/// # Errors If there is no such device, or it has a queue that could not be restored exactly and
+/// # Errors
+/// If there is no such device, or it has a queue that could not be restored exactly and
 /// `replace` does not allow its removal.
 pub fn prepare(
     runner: &mut dyn Runner,
@@ -184,6 +185,7 @@ fn prepare_again(
 /// Applies the prepared changes: journals each change, and makes it. At the first that fails, or
 /// when the user asks to stop, those that were made are undone.
 ///
+/// # Errors
 /// The failure, and whether the former state is restored.
 pub fn apply(runner: &mut dyn Runner, store: &Store, prepared: &Prepared) -> Result<(), Error> {
     if !prepared.undo.is_empty() {
@@ -297,7 +299,8 @@ pub fn undoing(
 
 /// Undoes the changes applied to `device`, and forgets them. Returns whether there were any.
 ///
-/// # Errors If a change cannot be undone; the journal then stays.
+/// # Errors
+/// If a change cannot be undone; the journal then stays.
 pub fn clear(runner: &mut dyn Runner, store: &Store, device: &Device) -> Result<bool, Error> {
     let Some(journal) = store.load(device)? else {
         return Ok(false);

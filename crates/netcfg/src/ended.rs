@@ -66,6 +66,7 @@ impl EndedFlows {
     /// Waits for at most `most`, and reports flows that ended. A signal ends the wait. If more end
     /// than can be received, some are not reported.
     ///
+    /// # Errors
     /// If the kernel reports no more.
     pub fn wait(&mut self, most: Duration, each: &mut dyn FnMut(Ended)) -> Result<(), Error> {
         use rustix::io::Errno;

@@ -118,7 +118,8 @@ pub struct Store {
 impl Store {
     /// Opens the folder for changes; it is created if necessary.
     ///
-    /// # Errors If it cannot be written, or another process is making changes.
+    /// # Errors
+    /// If it cannot be written, or another process is making changes.
     pub fn open(folder: &Path) -> Result<Self, Error> {
         let mut builder = DirBuilder::new();
         let made = builder.recursive(true).mode(0o755).create(folder);
@@ -221,7 +222,8 @@ impl Store {
 
     /// Writes a journal so that it is on disk, whole, when this returns.
     ///
-    /// # Errors If it cannot be written; then the former one stays.
+    /// # Errors
+    /// If it cannot be written; then the former one stays.
     pub(crate) fn save(&self, journal: &Journal) -> Result<(), Error> {
         let path = self.path(&journal.device);
         self.replace(&path, journal)

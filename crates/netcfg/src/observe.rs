@@ -82,7 +82,8 @@ pub struct Snapshot {
 impl Snapshot {
     /// Looks at `devices`; one that is not there is left out.
     ///
-    /// # Errors If ip or tc fails, or their output cannot be parsed.
+    /// # Errors
+    /// If ip or tc fails, or their output cannot be parsed.
     pub fn take(runner: &mut dyn Runner, devices: &[&Device]) -> Result<Self, Error> {
         let mut snapshot = Snapshot::default();
         for device in devices {

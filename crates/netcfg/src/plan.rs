@@ -15,7 +15,7 @@ pub struct Settings {
     pub rate: Option<ShapedRate>,
     /// The rate at which it receives, if that is shaped.
     pub ingress: Option<ShapedRate>,
-    /// What the line adds to each packet; without, what the kernel counts.
+    /// The bytes that the line adds to each packet; without, the kernel's count.
     pub overhead: Option<Overhead>,
     /// The discipline of both directions.
     pub discipline: Discipline,
@@ -77,6 +77,7 @@ const LOSING: &str = "put it back yourself afterwards, with the commands that ma
 impl Places {
     /// The state of `observed`.
     ///
+    /// # Errors
     /// If it could not be restored exactly, and `replace` does not allow its removal.
     pub fn of(device: &Device, observed: &Observed, replace: bool) -> Result<Self, Error> {
         let root = match Before::of(observed) {
@@ -107,6 +108,7 @@ impl Places {
 /// Parts that no packet passes yet come first, so that missing prerequisites are found before
 /// anything is changed.
 ///
+/// # Errors
 /// If there is an obstacle.
 pub(crate) fn fresh(
     device: &Device,

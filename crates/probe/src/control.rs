@@ -18,18 +18,18 @@ use std::collections::VecDeque;
 use std::time::Instant as Clock;
 use units::{Duration, Instant, Rate};
 
-/// Every datagram's payload, bytes: what QUIC requires of every path (RFC 9000 section 14), so that
-/// nothing has to be found out about the path's.
+/// Every datagram's payload, bytes: the size that QUIC requires of every path (RFC 9000 section
+/// 14), so that no path discovery is needed.
 pub const DATAGRAM: u16 = 1200;
 /// RFC 9002, section 7.2.
 const INITIAL_WINDOW: u64 = 10 * DATAGRAM as u64;
 /// How far a path may be ahead of its share, bytes.
 const AHEAD: f64 = 2.0 * DATAGRAM as f64;
-/// A path that has sent nothing for this long does not hold the other back.
+/// A path that has sent no data for this long does not hold the other back.
 const SILENT: Duration = Duration::from_millis(200);
-/// A rate is said of no less time.
+/// Shortest time over which a rate is given.
 const LEAST: Duration = Duration::from_millis(100);
-/// The detector's verdicts count from then on: slow start and its losses tell little.
+/// The detector's verdicts count from then on: slow start and its losses prove little.
 const WARM_UP: Duration = Duration::from_secs(2);
 /// Packets that are neither acknowledged nor lost after this long are forgotten.
 const FORGOTTEN: Duration = Duration::from_secs(10);
@@ -256,7 +256,7 @@ impl Sender {
             path.in_flight = 0;
         }
         if let Some(newest) = path.newest.take() {
-            // Zero stands for none.
+            // Zero means none.
             let rtt = now.since(newest.sent).max(Duration::from_nanos(1));
             path.srtt = match path.srtt {
                 Duration::ZERO => rtt,
@@ -333,7 +333,7 @@ impl Sender {
 }
 
 impl Path {
-    /// Takes the packet out of those in flight; the one sent at `sent` where that is known.
+    /// Takes the packet out of those in flight; the one sent at `sent` if that is known.
     fn take(&mut self, number: u64, sent: Option<Instant>) -> Option<Packet> {
         let from = sent.map_or(0, |sent| self.packets.partition_point(|p| p.sent < sent));
         let at = from
@@ -347,11 +347,11 @@ impl Path {
     }
 }
 
-/// Congestion, as QUIC tells of it.
+/// Congestion, as QUIC reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Event {
     Loss,
-    /// Everything was lost for a while (RFC 9002, section 7.6).
+    /// All packets were lost for a while (RFC 9002, section 7.6).
     Persistent,
     Mark,
 }

@@ -1,4 +1,4 @@
-//! The queue's depth, from round trips, and whether something manages it.
+//! The queue's depth, from round trips, and whether the queue is managed.
 //!
 //! Principle: a queue that drops only when full loses packets at its greatest depth; an active
 //! queue management (AQM) loses or marks them far below the depth that it once let build up. The
@@ -6,7 +6,7 @@
 //! marks, and how long a deep queue was left alone (RFC 8289 acts after 100 ms above its target).
 //!
 //! Not for: links whose rate changes much within the probe. There depths change with the rate, and
-//! the confidence says little.
+//! the confidence means little.
 
 use units::{Duration, Instant};
 
@@ -16,7 +16,7 @@ const BIN: Duration = Duration::from_micros(500);
 const BINS: usize = 4000;
 /// The newest losses that are kept.
 const KEPT: usize = 64;
-/// Where the median depth at losses is below this share of the greatest depth, an AQM dropped.
+/// If the median depth at losses is below this share of the greatest depth, an AQM dropped.
 const MANAGED_BELOW: f64 = 0.6;
 /// Above this share the queue was full.
 const FULL_ABOVE: f64 = 0.8;
@@ -38,7 +38,7 @@ pub enum Managed {
     Unknown,
     /// An AQM marked or dropped; how sure that is, 0 to 1.
     Aqm(f64),
-    /// It loses only what finds no room; how sure that is, 0 to 1.
+    /// It drops only when full; the confidence in that, 0 to 1.
     DropTail(f64),
 }
 
@@ -103,7 +103,7 @@ impl Depth {
         self.losses += 1;
     }
 
-    /// A mark came back.
+    /// A mark was reported.
     pub fn marked(&mut self) {
         self.deep_since = None;
         self.marks += 1;
@@ -129,7 +129,7 @@ impl Depth {
         self.losses > 0 || self.marks > 0 || self.quantile(0.95).is_some_and(|d| d > FULL)
     }
 
-    /// How often marks came back.
+    /// Number of reported marks.
     pub fn marks(&self) -> u64 {
         self.marks
     }

@@ -1,8 +1,8 @@
-//! Who a server is: a key of its own, and the pin by which a client knows it.
+//! The identity of a server: a key of its own, and the pin by which a client knows it.
 //!
 //! The key is Ed25519, shown as a raw public key (RFC 7250): there is no name, date or issuer to
-//! check, so that a certificate would say nothing that the pin does not. The pin is the SHA-256 of
-//! the key's SubjectPublicKeyInfo, as in RFC 7469.
+//! check, so that a certificate would add nothing to the pin. The pin is the SHA-256 of the key's
+//! SubjectPublicKeyInfo, as in RFC 7469.
 
 use crate::Problem;
 use ring::signature::Ed25519KeyPair;
@@ -86,7 +86,7 @@ impl Identity {
         Self::from_pkcs8(&Self::generate()?)
     }
 
-    /// The key in the file `path`, which is made, readable by its owner only, where there is none.
+    /// The key in the file `path`, which is created, readable by its owner only, if there is none.
     ///
     /// # Errors
     /// If the file cannot be read or made, others may read it, or it holds no such key.
@@ -175,7 +175,7 @@ impl Identity {
     }
 }
 
-/// Whom a client trusts.
+/// The servers that a client trusts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trust {
     /// The server whose key has this pin, and no other.

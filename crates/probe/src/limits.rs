@@ -19,7 +19,7 @@ const REMEMBERED: usize = 4096;
 /// The permissions of a server.
 #[derive(Debug, Clone)]
 pub struct Policy {
-    /// Whom it answers at all; everyone where empty.
+    /// The clients that it answers; all if empty.
     pub allow: Vec<Network>,
     /// Probes at once, in all.
     pub clients: usize,
@@ -126,7 +126,7 @@ struct Use {
     now: usize,
 }
 
-/// Who uses what.
+/// The usage of each client.
 #[derive(Debug)]
 pub struct Ledger {
     policy: Policy,

@@ -14,11 +14,11 @@ pub(crate) const LONGEST: usize = 2048;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Ask {
     pub(crate) direction: Direction,
-    /// How long data is to be sent.
+    /// How long to send data.
     pub(crate) millis: u64,
 }
 
-/// The server's lines: one `Granted` or `Refused`, then reports where it is the one who sends.
+/// The server's lines: one `Granted` or `Refused`, then reports if it is the sender.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Answer {

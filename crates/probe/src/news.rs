@@ -6,9 +6,9 @@ use crate::report::Report;
 /// The news of a client.
 #[derive(Debug, Clone, PartialEq)]
 pub enum News {
-    /// So it looks now.
+    /// The state so far.
     Seen(Report),
-    /// So it was; the probe is over.
+    /// The final state; the probe is over.
     Done(Report),
     /// It did not come to an end.
     Failed(Problem),

@@ -27,7 +27,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use units::Rate;
 
-/// A connection on which nothing arrives for this long is over.
+/// A connection without arrivals for this long is over.
 const IDLE: Duration = Duration::from_secs(5);
 /// Bytes kept of a stream that are not acknowledged, or not read: the only stream has lines of
 /// text.
@@ -47,7 +47,7 @@ const INCOMING: usize = 16;
 pub struct Outgoing {
     /// From which of the client's sockets; 0 for a server.
     pub socket: usize,
-    /// To whom.
+    /// The destination.
     pub to: SocketAddr,
     /// From which of a server's addresses, if it matters.
     pub from: Option<IpAddr>,
@@ -60,11 +60,11 @@ pub struct Outgoing {
 /// A client's request.
 #[derive(Debug, Clone)]
 pub struct Wish {
-    /// Which way data is to go.
+    /// The direction of the data.
     pub direction: Direction,
     /// For how long.
     pub span: Duration,
-    /// Whom to trust.
+    /// The server to trust.
     pub trust: Trust,
     /// The highest rate at which it sends itself.
     pub rate: Rate,
@@ -79,7 +79,7 @@ struct Serving {
 pub struct Node {
     endpoint: Endpoint,
     sessions: BTreeMap<usize, Session>,
-    /// The session that is asked first for what to send.
+    /// The session that is asked first for packets to send.
     turn: usize,
     replies: VecDeque<Outgoing>,
     serving: Option<Serving>,
@@ -123,7 +123,8 @@ impl Node {
 
     /// A client that connects to `remote` `now`. For `seed` see [`server`](Self::server).
     ///
-    /// # Errors If TLS cannot be set up, or the address cannot be reached.
+    /// # Errors
+    /// If TLS cannot be set up, or the address cannot be reached.
     pub fn client(
         now: Instant,
         remote: SocketAddr,
@@ -164,7 +165,7 @@ impl Node {
         }
     }
 
-    /// A datagram arrived at a socket, whose address is `local` where that is known.
+    /// A datagram arrived at a socket, whose address is `local` if that is known.
     pub fn datagram(
         &mut self,
         now: Instant,
@@ -199,7 +200,7 @@ impl Node {
         }
     }
 
-    /// When to call [`timeout`](Self::timeout), if nothing arrives before.
+    /// When to call [`timeout`](Self::timeout), if no datagram arrives before.
     pub fn next_timeout(&mut self) -> Option<Instant> {
         self.sessions
             .values_mut()

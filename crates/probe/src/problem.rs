@@ -11,9 +11,9 @@ pub enum Problem {
     Refused(String),
     /// The peer violated the protocol, or has the wrong identity.
     Peer(String),
-    /// Nothing, or nothing more, came back.
+    /// No packets, or no further ones, came back.
     Unreachable(String),
-    /// The system denied something.
+    /// The system denied a resource.
     System(String),
 }
 

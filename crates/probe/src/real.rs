@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 const LOOK: Duration = Duration::from_millis(200);
 /// The longest datagram is read whole. Bytes.
 const LONGEST: usize = 65_535;
-/// Datagrams that are read in one go before anything is sent.
+/// Datagrams that are read in one go before any is sent.
 const BATCH: usize = 64;
 /// Kernel buffer of a socket: 100 Mbit/s for 80 ms. Bytes.
 const BUFFER: usize = 1 << 20;
@@ -46,10 +46,10 @@ impl Server {
         })
     }
 
-    /// Where it listens.
+    /// The address on which it listens.
     ///
     /// # Errors
-    /// If the system does not say.
+    /// If the system does not report it.
     pub fn address(&self) -> Result<SocketAddr, Problem> {
         let socket = &self.sockets.0[0].socket;
         socket.local_addr().map_err(|e| Problem::io("socket", &e))
@@ -63,7 +63,7 @@ impl Server {
     /// Serves until `stop` is set.
     ///
     /// # Errors
-    /// If the system denies a socket what it needs.
+    /// If the system denies a socket.
     pub fn run(&mut self, stop: &AtomicBool) -> Result<(), Problem> {
         while !stop.load(Ordering::Relaxed) {
             self.sockets.turn(&mut self.node)?;
@@ -72,7 +72,7 @@ impl Server {
     }
 }
 
-/// Probes the path to the server at `remote`, and hands every report to `seen` as it comes; the last
+/// Probes the path to the server at `remote`, and hands every report to `seen` on arrival; the last
 /// one is returned. Ends early when `stop` is set, with the last report that came.
 ///
 /// # Errors

@@ -11,7 +11,7 @@ use units::Duration;
 /// Verdicts of the detector that there have to be at least for fair queuing: one can be chance.
 const LEAST_VOTES: u32 = 3;
 
-/// Which way the data goes; it is this way's queue that is seen.
+/// The direction of the data, whose queue is examined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
@@ -27,7 +27,7 @@ pub enum Direction {
 pub enum Management {
     /// Flows wait in queues of their own.
     FairQueuing,
-    /// All wait in one queue, and it loses what finds no room.
+    /// All flows wait in one queue, which drops only when full.
     SharedFifo,
     /// All wait in one queue that an AQM keeps short.
     Aqm,
@@ -56,8 +56,8 @@ pub struct Report {
     pub verdict: Management,
     /// How sure it is.
     pub confidence: f64,
-    /// Whether marks, or losses far below the queue's depth, showed an AQM; null where too little was
-    /// seen. Of fair queues only marks say it.
+    /// Whether marks, or losses far below the queue's depth, showed an AQM; null if there were too
+    /// few observations. With fair queues only marks show it.
     pub aqm: Option<bool>,
     /// Whether the server's limit held the data back at the end, and not the path.
     pub held: bool,
@@ -77,7 +77,7 @@ pub struct Report {
     pub sent_bytes: u64,
     /// Bytes lost.
     pub lost_bytes: u64,
-    /// How often congestion marks (ECN) came back.
+    /// Number of congestion marks (ECN) reported.
     pub marks: u64,
 }
 
@@ -224,8 +224,8 @@ impl Report {
     }
 }
 
-/// The verdict over the whole time out of those over it: what most of them say. Without verdicts for
-/// a quarter of the time, nothing is said.
+/// The verdict over the whole time out of those over it: that of most of them. Without verdicts for
+/// a quarter of the time, there is none.
 fn weigh(votes: Votes) -> (Kind, f64) {
     let decided = votes.fair + votes.shared;
     if decided == 0 || decided < votes.unknown / 3 {

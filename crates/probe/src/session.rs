@@ -1,9 +1,9 @@
-//! One connection: what each end says and does on it.
+//! One connection: the messages and actions of each end on it.
 //!
 //! The client opens both paths, asks on the first stream, and reads or writes filler; the server
-//! grants and does the opposite. Whoever sends has the [`Sender`](crate::control::Sender) and makes
-//! the reports. Filler goes in datagrams (RFC 9221): nothing of it is sent twice, or kept until gaps
-//! are filled, so that losses cost no memory.
+//! grants and does the opposite. The sending end has the [`Sender`](crate::control::Sender) and
+//! makes the reports. Filler is sent in datagrams (RFC 9221): none of it is sent twice, or kept
+//! until gaps are filled, so that losses cost no memory.
 
 use crate::Problem;
 use crate::control::{DATAGRAM, Shared};
@@ -25,12 +25,12 @@ use std::time::{Duration, Instant};
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 /// Between two reports of a sender, and two signs of life of a receiver.
 const EVERY: Duration = Duration::from_millis(250);
-/// How much faster than it was granted a client may send for a while: bursts, and what its clock and
-/// the server's differ by.
+/// Factor by which a client may exceed its granted rate for a while: bursts, and the difference
+/// between its clock and the server's.
 const LENIENCE: u64 = 2;
 /// For how long it may, before the server ends it.
 const WHILE: Duration = Duration::from_secs(1);
-/// The filler. What is sent is encrypted, so that no link can compress it.
+/// The filler. It is sent encrypted, so that no link can compress it.
 static FILLER: [u8; DATAGRAM as usize] = [0; DATAGRAM as usize];
 
 /// The application's codes for the end of a connection.
@@ -61,11 +61,11 @@ enum Role {
 enum State {
     /// Before the question, or its answer.
     Waiting,
-    /// Filler goes out.
+    /// Filler is sent.
     Sending { until: Instant },
-    /// Filler comes in.
+    /// Filler is received.
     Receiving { until: Instant },
-    /// Nothing more.
+    /// The data is over.
     Over,
 }
 
@@ -148,7 +148,7 @@ impl Session {
         Some((address, grant, used.udp_tx.bytes + used.udp_rx.bytes))
     }
 
-    /// When to call [`act`](Self::act) though nothing arrives.
+    /// When to call [`act`](Self::act) if no datagram arrives.
     pub(crate) fn next_timer(&self) -> Option<Instant> {
         match self.state {
             State::Waiting => Some(self.begun + PATIENCE),
@@ -294,8 +294,8 @@ impl Session {
         if !matches!(self.state, State::Waiting) {
             return Err(protocol(Problem::Peer("the client asked twice".to_owned())));
         }
-        // noq-proto updates its keys after some hundred packets, and then compares packet numbers of
-        // different paths: where a fair queue lets one path overtake the other, packets of the old
+        // noq-proto updates its keys after some hundred packets, and then compares packet numbers
+        // of different paths: if a fair queue lets one path overtake the other, packets of the old
         // keys are taken for forged ones, and are lost. The next update is after 2^23 packets.
         self.connection.force_key_update();
         let span = Duration::from_millis(ask.millis).min(grant.span);
@@ -387,7 +387,7 @@ impl Session {
         Ok(())
     }
 
-    /// Keeps filler ready. To be called after everything that left.
+    /// Keeps filler ready. Must be called after every departure.
     pub(crate) fn refill(&mut self) {
         if matches!(self.state, State::Sending { .. }) {
             // A peer that takes no filler is informed when the session acts next.

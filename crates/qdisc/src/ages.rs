@@ -41,7 +41,8 @@ impl Ages {
 
     /// Checks a change of the number of slots, which cannot change.
     ///
-    /// # Errors If `slots` differs from the current number.
+    /// # Errors
+    /// If `slots` differs from the current number.
     pub fn keep_slots(&self, slots: u32) -> Result<(), Refusal> {
         if slots as usize == self.0.len() {
             return Ok(());

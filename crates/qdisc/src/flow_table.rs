@@ -63,7 +63,8 @@ impl<P> FlowTable<P> {
 
     /// Checks that a change of parameters leaves the number of buckets alone, as Linux asks.
     ///
-    /// # Errors If `flows` differs from the current number.
+    /// # Errors
+    /// If `flows` differs from the current number.
     pub fn keep_flows(&self, flows: u32) -> Result<(), Refusal> {
         if flows as usize == self.buckets.len() {
             return Ok(());

@@ -86,7 +86,8 @@ pub trait Qdisc<P>: Send {
     /// room for them. A composite changes its own parameters only: its children keep theirs, and a
     /// setting of a child is refused as unknown.
     ///
-    /// # Errors If a setting is refused; parameters are then unchanged.
+    /// # Errors
+    /// If a setting is refused; parameters are then unchanged.
     fn change(
         &mut self,
         now: Instant,

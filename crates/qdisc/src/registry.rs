@@ -117,7 +117,8 @@ impl<P: Send + 'static> Registry<P> {
 
     /// Builds the chosen discipline and its children.
     ///
-    /// # Errors If a name is unknown, a setting is refused, or a discipline has more children than
+    /// # Errors
+    /// If a name is unknown, a setting is refused, or a discipline has more children than
     /// it can. The message names the disciplines around the place.
     pub fn build(&self, choice: &Choice, env: &Env) -> Result<Box<dyn Qdisc<P>>, Refusal> {
         self.build_at(choice, env, 1)

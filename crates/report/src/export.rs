@@ -15,7 +15,7 @@ pub struct Document<'a> {
     pub version: &'a str,
     /// The engine.
     pub engine: &'a str,
-    /// The scenario, with everything that was set on the command line.
+    /// The scenario, with all settings of the command line.
     pub scenario: &'a serde_json::Value,
     /// The results.
     pub results: &'a [RunResult],
@@ -24,12 +24,12 @@ pub struct Document<'a> {
 /// The document as text, ending in a newline.
 ///
 /// # Errors
-/// None in practice: everything in it can be written.
+/// None in practice: all of it can be written.
 pub fn json(document: &Document<'_>) -> io::Result<String> {
     Ok(serde_json::to_string_pretty(document)? + "\n")
 }
 
-/// A field as it stands in CSV.
+/// A field in the syntax of CSV.
 pub fn quoted(field: &str) -> String {
     if field.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", field.replace('"', "\"\""))
@@ -42,7 +42,7 @@ pub fn quoted(field: &str) -> String {
 /// could not be observed has an empty value.
 ///
 /// # Errors
-/// None in practice: everything can be written.
+/// None in practice: all values can be written.
 pub fn csv(results: &[RunResult]) -> io::Result<String> {
     let mut table = csv::Writer::from_writer(Vec::new());
     table.write_record([
@@ -125,7 +125,7 @@ const OF_ALL: [&str; 4] = [
     "scenario.toml",
     "report.html",
 ];
-/// Where it has plots.
+/// If it has plots.
 pub const PLOTS: &str = "plots";
 /// Files of a folder for one run.
 const OF_ONE: [&str; 4] = ["frames.csv", "share.csv", "sojourn.csv", "classes.csv"];
@@ -163,7 +163,7 @@ fn is_run_name(name: &str) -> bool {
 
 /// Writes into `folder`: `results.json`, `results.csv`, `scenario.toml` as resolved, and for each
 /// run whose series was kept a folder with `frames.csv`, `share.csv`, `sojourn.csv`, `classes.csv`.
-/// What an earlier call wrote there is removed first.
+/// Files of an earlier call are removed first.
 ///
 /// # Errors
 /// If a file cannot be written.

@@ -1,8 +1,8 @@
 //! Tables, plots and pages: the results of runs, for people and for other programs.
 //!
-//! [`summarize`] puts one line under each discipline; [`html`] draws a report; [`export`] writes JSON,
-//! CSV and a folder with everything, [`plots`] the plots as files; [`taps`] write a run down while it
-//! goes. It knows results and events, and no engine.
+//! [`summarize`] puts one line under each discipline; [`html`] draws a report; [`export`] writes
+//! JSON, CSV and a folder with all results, [`plots`] the plots as files; [`taps`] record a run
+//! while it goes. It depends on results and events, and on no engine.
 //!
 //! Not for: deciding what to run, or whether a claim holds (`reproduce`); the meaning of a figure
 //! (`measure`).

@@ -34,7 +34,7 @@ impl Summary {
         self.figures.get(metric.name).map(|figure| figure.estimate)
     }
 
-    /// A value for each run that has one, or for each trace where traces are what varies.
+    /// A value for each run that has one, or for each trace if traces vary.
     pub fn each(&self, metric: &Metric) -> Vec<f64> {
         let figure = self.figures.get(metric.name);
         let units = figure.map(|figure| (figure.statistic, figure.units.iter()));
@@ -78,13 +78,13 @@ impl Summary {
 pub struct Cell {
     /// The figure.
     pub value: String,
-    /// Where there are several runs, its 95 % interval; of what happened in no run, in how many it may
-    /// happen; `untold` where the runs do not tell.
+    /// With several runs, its 95 % interval; for an event that happened in no run, the share in
+    /// which it may happen; `untold` if the runs do not decide.
     pub interval: Option<String>,
 }
 
 /// Summarizes results by discipline, in the order of their first appearance: each metric that has a
-/// column. Control runs serve the others, and have no line. The runs are what varies independently, so
+/// column. Control runs serve the others, and have no line. The runs are the units of variation, so
 /// a single one has no interval.
 pub fn summarize(results: &[RunResult], metrics: &Registry) -> Vec<Summary> {
     let observed = Observed::pairs(results);
@@ -127,17 +127,17 @@ fn one(name: &str, runs: &[&Observed<'_>], units: &Units<'_>, metrics: &Registry
     }
 }
 
-/// The metrics with a column that stands in tables unasked, for which some line has a value; a column
-/// without any says nothing.
+/// The metrics with a column in tables by default, for which some line has a value; a column
+/// without any is useless.
 pub fn columns<'m>(summaries: &[Summary], metrics: &'m Registry) -> Vec<(&'m Metric, Column)> {
     let said = |(metric, _): &(&Metric, Column)| summaries.iter().any(|s| s.get(metric).is_some());
     let unasked = |(_, column): &(&Metric, Column)| column.by_default;
     metrics.columns().filter(unasked).filter(said).collect()
 }
 
-/// How many page loads were complete, where there is more than one, and under which disciplines the
-/// end of a run cut some off: `22 to 23 page loads each; page
-/// loads cut off by the end of a run: pfifo 1`.
+/// How many page loads were complete, if there is more than one, and under which disciplines the
+/// end of a run cut some off:
+/// `22 to 23 page loads each; page loads cut off by the end of a run: pfifo 1`.
 pub fn loads(summaries: &[Summary]) -> Option<String> {
     let loads = || summaries.iter().map(|summary| summary.loads);
     let complete = match (loads().min()?, loads().max()?) {
@@ -226,8 +226,8 @@ mod tests {
 
     #[test]
     fn the_runs_are_what_varies() {
-        // Both hold as many 0 as 10. Where each run holds one value, they differ; where each
-        // holds both, they do not, however many values there are.
+        // Both hold as many 0 as 10. If each run holds one value, they differ; if each holds both,
+        // they do not, however many values there are.
         let apart = [0.0, 10.0, 0.0, 10.0, 0.0, 10.0].map(|stall| vec![stall]);
         let alike = vec![vec![0.0, 10.0]; 8];
         let of = |runs: &[Vec<f64>]| {

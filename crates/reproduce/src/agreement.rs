@@ -1,13 +1,12 @@
-//! Whether two engines say the same, flow by flow: the same scenarios, seeds and disciplines through
-//! both.
+//! Whether two engines agree, flow by flow: the same scenarios, seeds and disciplines through both.
 //!
 //! A mean over flows hides who gets what: of a full link *n* flows have the *n*th part on average,
 //! whatever the engine. So each figure is that of one flow. Runs are paired by seed. A seed gives both
 //! engines the same pages, frames and starts, but not the same losses, so pairing narrows an interval
 //! where pages decide; where nothing is shared it costs a few degrees of freedom and is as true.
 //!
-//! An engine that shares no code with the other is the better witness. Where they differ, one of
-//! them is wrong, or says something that the scenario leaves open.
+//! An engine that shares no code with the other is the better witness. If they differ, one of them
+//! is wrong, or chooses a value that the scenario leaves open.
 
 mod figures;
 
@@ -56,7 +55,7 @@ pub struct Row {
     pub witness: f64,
     /// The first engine's less the witness's.
     pub difference: f64,
-    /// Its 95 % interval; null where that cannot be told.
+    /// Its 95 % interval; null if it is unknown.
     pub ci95: Option<(f64, f64)>,
     /// The greatest difference that is allowed.
     pub allowed: f64,
@@ -66,7 +65,8 @@ pub struct Row {
     pub p: f64,
     /// The outcome.
     pub verdict: Verdict,
-    /// How many pairs would probably decide it; null where it is decided, or that cannot be told.
+    /// Number of pairs that would probably decide it; null if it is decided, or the number is
+    /// unknown.
     pub needed: Option<u64>,
 }
 
@@ -126,7 +126,7 @@ pub fn judged_together(rows: &mut [Row]) {
     }
 }
 
-/// The figure of both sides' runs, the first ours; none where no seed has it on both.
+/// The figure of both sides' runs, the first ours; none if no seed has it on both.
 fn row(figure: &Figure, sides: [&[RunResult]; 2], metrics: &Registry) -> Option<Row> {
     let [ours, witness] = pairs(figure, sides, metrics);
     let all = || ours.iter().chain(&witness).flatten();

@@ -56,8 +56,8 @@ impl Pilot {
     }
 }
 
-/// How many seeds each of `pilots` gets within `seconds` of one processor, in their order; none where
-/// not even the least of all fit.
+/// The number of seeds of each of `pilots` within `seconds` of one processor, in their order; none
+/// if not even the minimum of all fits.
 pub fn seeds(pilots: &[Pilot], seconds: f64) -> Option<Vec<u64>> {
     let mut seeds: Vec<u64> = pilots.iter().map(Pilot::least).collect();
     let cost = |pilot: &Pilot, seeds: u64| pilot.seconds * seeds as f64;
@@ -102,7 +102,7 @@ impl Runs {
     /// Reads them from `text`, found in `file`.
     ///
     /// # Errors
-    /// A message that names the file, the line, what was found and what was expected.
+    /// A message with the file, the line, the text found and the text expected.
     pub fn parse(file: &str, text: &str) -> Result<Self, Refusal> {
         let runs: Runs = toml::from_str(text).map_err(|error| {
             let help =
@@ -151,7 +151,7 @@ mod tests {
         let pilots = [pilot("a", 1, 2.0, &[]), pilot("b", 43, 30.0, &[])];
         assert_eq!(seeds(&pilots, 49.0), None);
         assert_eq!(seeds(&pilots, 50.0), Some(vec![10, 1]));
-        // More time than anything needs is not spent.
+        // Time beyond the need of all is not spent.
         assert_eq!(seeds(&pilots, 5000.0), Some(vec![10, 1]));
     }
 

@@ -9,12 +9,12 @@ use scenario::ScenarioError;
 const PAPER: &str = "paper";
 
 impl Experiment {
-    /// The same with calls of `preset` where its own stand for the paper's. With the library that the
+    /// The same with calls of `preset` if its own stand for the paper's. With the library that the
     /// paper used, controls are that library's, and recorded links change as they did there, by the
     /// line; BBR is left out on these, where its call stalls by itself (decision 0023).
     ///
     /// # Errors
-    /// If something of an entry cannot be set.
+    /// If a value of an entry cannot be set.
     pub fn with_calls(mut self, preset: &str) -> Result<Self, ScenarioError> {
         let names = self.scenario.names("traffic").into_iter();
         let mut replaced = Vec::new();
@@ -170,7 +170,7 @@ mod tests {
         );
     }
 
-    /// Where nothing is recorded BBR stays.
+    /// Without recordings BBR stays.
     #[test]
     fn bbr_is_of_the_first_version() {
         let experiment =

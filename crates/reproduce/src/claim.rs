@@ -24,7 +24,7 @@ use units::Refusal;
 pub struct Claim {
     /// Its name within the experiment.
     pub id: String,
-    /// Where the paper says it; otherwise where it has the experiment.
+    /// The place of the claim in the paper; by default that of the experiment.
     #[serde(default)]
     pub paper: Option<String>,
     /// The claim.
@@ -43,8 +43,8 @@ pub struct Claim {
     /// The case that the claim is about; for a spread, the cases.
     #[serde(default)]
     pub of: Names,
-    /// The case that it is compared with, or with `fact` the fact; of several, the one that is worst
-    /// for the claim.
+    /// The case that it is compared with, or with `fact` the fact; of several, the one that is
+    /// least favourable to the claim.
     #[serde(default)]
     pub to: Names,
     /// How it is compared.
@@ -106,14 +106,14 @@ pub enum How {
     Spread,
 }
 
-/// Where a claim stands.
+/// The place of a claim.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place<'a> {
     /// The experiment that it belongs to.
     pub(super) experiment: &'a str,
-    /// The preset of that one's calls, where one was asked for.
+    /// The preset of that one's calls, if one was asked for.
     pub(super) calls: Option<&'a str>,
-    /// Where its results stand in the paper, unless the claim says it.
+    /// The place of its results in the paper, unless the claim has one.
     pub(super) paper: &'a str,
 }
 
@@ -126,7 +126,7 @@ pub enum Verdict {
     /// It is outside.
     #[serde(rename = "does not hold")]
     Fails,
-    /// There are too few runs to tell, or there is nothing to test it with.
+    /// There are too few runs to decide, or no data to test it with.
     #[serde(rename = "cannot be told")]
     Untold,
 }
@@ -147,23 +147,23 @@ impl Verdict {
 pub struct Checked {
     /// Its name: experiment, claim, and the values it is restricted to.
     pub id: String,
-    /// The preset of its calls, where one was asked for.
+    /// The preset of its calls, if one was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calls: Option<String>,
-    /// Where the paper says it.
+    /// The place of the claim in the paper.
     pub paper: String,
     /// The claim.
     pub statement: String,
     /// The published value, in words.
     pub published: String,
-    /// Our value, in `unit`; null where there is none.
+    /// Our value, in `unit`; null if there is none.
     pub ours: Option<f64>,
-    /// Its 95 % interval; null where that cannot be told, and for what does not come from runs.
+    /// Its 95 % interval; null if it is unknown, and for values that do not come from runs.
     pub ci95: Option<(f64, f64)>,
-    /// The least confidence's complement with which it would be decided, between 0 and 1; null for what
-    /// does not come from runs.
+    /// The complement of the least confidence with which it would be decided, between 0 and 1; null
+    /// for values that do not come from runs.
     pub p: Option<f64>,
-    /// Runs, or traces, that would probably decide it; null where that cannot be told either.
+    /// Runs, or traces, that would probably decide it; null if their number is unknown too.
     pub needed: Option<u64>,
     /// The unit.
     pub unit: String,
@@ -174,7 +174,7 @@ pub struct Checked {
 }
 
 impl Claim {
-    /// Checks that everything that the claim names exists.
+    /// Checks that all names in the claim exist.
     pub(super) fn check(&self, design: Design<'_>) -> Result<(), Refusal> {
         let sources = [&self.metric, &self.fact, &self.untestable];
         if sources.into_iter().flatten().count() != 1 {
@@ -218,7 +218,7 @@ impl Claim {
         self.fact.iter().chain(others)
     }
 
-    /// The bound's delay, integrated and as printed; nothing without a bound.
+    /// The bound's delay, integrated and as printed; none without a bound.
     fn bounds(&self, place: &Settings) -> Vec<String> {
         let Some(bound) = &self.bound else {
             return Vec::new();
@@ -361,7 +361,7 @@ impl Claim {
             estimate::compare(statistic, sides, against, level)
         };
         let others: Vec<[usize; 2]> = (1..sides.len()).map(|other| [0, other]).collect();
-        // Of several figures the one that is worst for the claim counts.
+        // Of several figures the one that is least favourable to the claim counts.
         let least = self.expect.is_some_and(|range| range.high == f64::INFINITY);
         let found = match self.how {
             How::Spread => {

@@ -28,7 +28,7 @@ pub struct Curves {
 pub struct Line {
     /// Its name.
     pub name: String,
-    /// A fact, with `{x}` where the value goes.
+    /// A fact, with `{x}` in place of the value.
     pub fact: String,
 }
 
@@ -51,7 +51,8 @@ impl Curves {
 
     /// The figure.
     ///
-    /// # Errors If the subject of the facts cannot be read.
+    /// # Errors
+    /// If the subject of the facts cannot be read.
     pub fn shown(&self, facts: &Facts<'_>) -> Result<Shown, Refusal> {
         let mut series = Vec::new();
         for line in &self.line {

@@ -17,10 +17,10 @@ const SETS: [(&str, &str); 5] = [
 ];
 /// Generated traces of a set.
 const GENERATED: usize = 12;
-/// Pages where there are no recorded ones.
+/// Pages used without recorded ones.
 const PAGES: &str = "generated:1000";
 
-/// Where data comes from.
+/// The source of data.
 #[derive(Debug, Clone, Default)]
 pub struct Data {
     folder: Option<PathBuf>,
@@ -47,7 +47,7 @@ impl Data {
     /// The traces of the set `name`, as a link's `trace` takes them.
     ///
     /// # Errors
-    /// A sentence that says which set or folder there is not.
+    /// A sentence with the set or folder that is missing.
     pub fn traces(&self, name: &str) -> Result<Vec<String>, Refusal> {
         let set = SETS.iter().find(|(set, _)| *set == name);
         let (_, folder) =
@@ -83,7 +83,7 @@ impl Data {
     }
 }
 
-/// `of` as many as `all`, evenly spread: the first and what lies between.
+/// `of` as many as `all`, evenly spread: the first and those in between.
 pub fn spread(all: Vec<String>, of: usize) -> Vec<String> {
     let (n, of) = (all.len(), of.clamp(1, all.len().max(1)));
     let taken = (0..of).map(|place| place * n / of);

@@ -20,7 +20,7 @@ impl<'a> Design<'a> {
     /// The place of the case called `name`.
     ///
     /// # Errors
-    /// A sentence that names what there is.
+    /// A sentence with the existing names.
     pub fn case(&self, name: &str) -> Result<usize, Refusal> {
         let cases = self.cases;
         cases
@@ -35,7 +35,7 @@ impl<'a> Design<'a> {
     /// The axis called `name`.
     ///
     /// # Errors
-    /// A sentence that names what there is.
+    /// A sentence with the existing names.
     pub fn axis(&self, name: &str) -> Result<&'a Axis, Refusal> {
         let axes = self.axes;
         axes.iter().find(|axis| axis.name == name).ok_or_else(|| {
@@ -47,7 +47,7 @@ impl<'a> Design<'a> {
     /// Checks that `selected` names axes and values of theirs.
     ///
     /// # Errors
-    /// A sentence that says which does not exist.
+    /// A sentence with the name that does not exist.
     pub fn check_selection(&self, selected: &Settings) -> Result<(), Refusal> {
         for (name, label) in selected {
             let axis = self.axis(name)?;

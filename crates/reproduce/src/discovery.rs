@@ -6,8 +6,8 @@ const FALSE_DISCOVERIES: f64 = 0.05;
 const LEAST_P: f64 = 1e-4;
 const MOST_P: f64 = 0.5;
 
-/// The complement of the least confidence with which something is decided; `decided` is asked with the
-/// complement of a confidence.
+/// The complement of the least confidence that gives a verdict; `decided` takes the complement of a
+/// confidence.
 pub(crate) fn least_p(decided: impl Fn(f64) -> bool) -> f64 {
     if decided(LEAST_P) {
         return LEAST_P;

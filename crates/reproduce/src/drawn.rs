@@ -13,7 +13,7 @@ use report::{Look, looks};
 const PANEL: (f64, f64) = (420.0, 290.0);
 /// The same of one that is alone, on a screen.
 const ALONE: (f64, f64) = (900.0, 380.0);
-/// Height of a case's row where each has one.
+/// Height of a case's row if each has one.
 const ROW: f64 = 42.0;
 const TICKS: usize = 5;
 

@@ -1,7 +1,7 @@
 //! An experiment as it is written: a scenario, its variations, claims, and figures.
 //!
-//! An experiment is a TOML file, not code. Everything in it is checked when it is read: an unknown
-//! key, metric, case or axis is an error that names the file and what there is.
+//! An experiment is a TOML file, not code. All of it is checked when it is read: an unknown key,
+//! metric, case or axis is an error with the file and the existing names.
 
 use crate::claim::Claim;
 use crate::curves::Curves;
@@ -27,7 +27,7 @@ pub struct Experiment {
     pub scenario: Document,
     /// The metrics that it may name.
     pub metrics: Registry,
-    /// The preset of its calls, where another was asked for than the file's.
+    /// The preset of its calls, if another than the file's was asked for.
     pub calls: Option<String>,
 }
 
@@ -43,7 +43,7 @@ pub(crate) const STANDS_FOR: &str = "unlimited";
 pub struct Written {
     /// A line.
     pub title: String,
-    /// Where the paper has it.
+    /// Its place in the paper.
     pub paper: String,
     /// The measurement, and its differences from the paper.
     pub about: String,
@@ -71,7 +71,7 @@ pub struct Written {
     /// The set of traces that the first link follows, each in turn: `c1`, `c2`, `c3`, `w1`, `w2`.
     #[serde(default)]
     pub traces: Option<String>,
-    /// The page entry that loads the recorded pages, where there are any.
+    /// The page entry that loads the recorded pages, if there are any.
     #[serde(default)]
     pub pages: Option<String>,
     /// Values of axes of the runs that are drawn over time; the first ones if not said.
@@ -149,13 +149,13 @@ pub enum Wants {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Quick {
-    /// So many seeds.
+    /// The number of seeds.
     #[serde(default)]
     pub seeds: Option<u64>,
-    /// So many of the traces, evenly spread over the set.
+    /// The number of traces, evenly spread over the set.
     #[serde(default)]
     pub traces: Option<usize>,
-    /// So many of the combinations.
+    /// The number of combinations.
     #[serde(default)]
     pub sample: Option<usize>,
     /// These keys of the scenario.
@@ -170,7 +170,7 @@ impl Experiment {
         fewer.unwrap_or(self.written.seeds)
     }
 
-    /// How many combinations are run; none where all are.
+    /// The number of combinations that are run; none if all are.
     pub fn sample(&self, quick: bool) -> Option<usize> {
         let fewer = self.written.quick.sample.filter(|_| quick);
         fewer.or(self.written.sample)
@@ -178,7 +178,8 @@ impl Experiment {
 
     /// Reads the experiment `id` from `text`, found in `file`.
     ///
-    /// # Errors The place in the text, the finding and the alternatives.
+    /// # Errors
+    /// The place in the text, the finding and the alternatives.
     pub fn parse(id: &str, file: &str, text: &str) -> Result<Self, ScenarioError> {
         Experiment::parse_with(id, file, text, Registry::builtin())
     }
@@ -207,7 +208,7 @@ impl Experiment {
     /// The experiment `id` made of `written`, from `scenario`.
     ///
     /// # Errors
-    /// What was found and what there is.
+    /// The finding and the alternatives.
     pub(super) fn new(
         id: &str,
         written: Written,
@@ -230,7 +231,7 @@ impl Experiment {
         self.calls.as_deref().unwrap_or(STANDS_FOR)
     }
 
-    /// Whether there is anything to run.
+    /// Whether there is at least one run.
     pub fn has_runs(&self) -> bool {
         !self.written.cases.is_empty()
     }

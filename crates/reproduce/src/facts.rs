@@ -40,7 +40,7 @@ impl std::fmt::Debug for Facts<'_> {
 }
 
 impl<'a> Facts<'a> {
-    /// Pages are loaded on `engine`; `data` says which, and which traces there are.
+    /// Pages are loaded on `engine`; `data` has the pages and the traces.
     pub fn new(engine: &'a dyn Engine, data: &'a Data) -> Self {
         Facts {
             engine,
@@ -49,10 +49,10 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// The value of the fact that `text` names; none where these data do not tell it.
+    /// The value of the fact in `text`; none if these data do not have it.
     ///
     /// # Errors
-    /// A sentence: what can be written, or why the data cannot be read.
+    /// A sentence: the possible forms, or the reason why the data cannot be read.
     pub fn value(&self, text: &str) -> Result<Option<f64>, Refusal> {
         match Fact::parse(text)? {
             Fact::Theory(theory) => Ok(theory.value()),
@@ -160,7 +160,7 @@ impl Fact {
     /// Reads a fact.
     ///
     /// # Errors
-    /// A sentence that says what can be written.
+    /// A sentence with the possible forms.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
         let words: Vec<&str> = text.split_whitespace().collect();
         match words[..] {
@@ -286,7 +286,7 @@ impl Theory {
 }
 
 impl Form {
-    /// The bound in this form, where it has one of its own.
+    /// The bound in this form, if it has one of its own.
     fn of(self, bound: theory::Bound) -> Option<theory::Estimate> {
         match self {
             Form::Integral => Some(bound.integral),
@@ -322,7 +322,7 @@ fn of_traces(paths: &[String], figure: TraceFigure) -> Result<f64, Refusal> {
         let trace = scenario::files::trace(path).map_err(|error| error.message)?;
         for (rate, hold) in trace.pieces() {
             let (mbit, hold) = (rate.as_bits() as f64 / 1e6, hold.as_secs_f64());
-            // A few recorded samples lie above what any of these links can carry.
+            // A few recorded samples lie above the capacity of all these links.
             if mbit > MOST_MBIT {
                 continue;
             }

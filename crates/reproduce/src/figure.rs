@@ -81,11 +81,11 @@ pub struct Shown {
 /// A panel of a figure.
 #[derive(Debug, Clone)]
 pub struct Panel {
-    /// The value of the axis that it is for; empty where there is only one.
+    /// Its value of the axis; empty if there is only one.
     pub title: String,
     /// Names of the values of x: labels of an axis, or none.
     pub columns: Vec<String>,
-    /// For each case what there is.
+    /// The values of each case.
     pub series: Vec<Series>,
 }
 
@@ -94,7 +94,7 @@ pub struct Panel {
 pub struct Series {
     /// The case.
     pub case: String,
-    /// Whose colour it has: the case, or the discipline.
+    /// The owner of its colour: the case, or the discipline.
     pub look: String,
     /// For each column a value; for a scatter plot x and y.
     pub values: Vec<Option<Estimate>>,
@@ -103,7 +103,7 @@ pub struct Series {
 }
 
 impl Figure {
-    /// Checks that everything that the figure names exists.
+    /// Checks that all names in the figure exist.
     pub(super) fn check(&self, design: Design<'_>) -> Result<(), Refusal> {
         design.metrics.select(&self.y)?;
         self.statistic()?;
@@ -133,7 +133,7 @@ impl Figure {
     /// The figure from `records`.
     ///
     /// # Errors
-    /// If something that it names does not exist.
+    /// If a name in it does not exist.
     pub fn shown(&self, records: &Records<'_>) -> Result<Shown, Refusal> {
         let select = |text: &str| records.design().metrics.select(text);
         let metric = select(&self.y)?;
@@ -346,7 +346,7 @@ impl Shown {
     }
 }
 
-/// An estimate as it is printed: with its interval where there is one.
+/// An estimate as it is printed: with its interval if there is one.
 pub fn text(estimate: &Estimate) -> String {
     match estimate.ci95 {
         Some((low, high)) => {

@@ -119,7 +119,7 @@ fn mechanism(
     jobs: &[Job],
 ) -> Result<Option<String>, Error> {
     if experiment.written.engine != Wants::Sim {
-        // Linux does not tell of each packet what drawings of queues need.
+        // Linux does not report for each packet the data that drawings of queues need.
         return Ok(None);
     }
     let chosen = &experiment.written.mechanism;

@@ -21,7 +21,7 @@ impl Experiment {
     /// The runs of the experiment.
     ///
     /// # Errors
-    /// If something that is to be set is not there, or the traces are not.
+    /// If a name to set does not exist, or the traces do not.
     pub fn grid(&self, wanted: Wanted<'_>) -> Result<Grid, ScenarioError> {
         let written = &self.written;
         let mut base = self.scenario.clone();

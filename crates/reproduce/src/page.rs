@@ -110,7 +110,7 @@ fn row<'a>(cells: impl IntoIterator<Item = &'a str>) -> String {
     format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
 }
 
-/// Outcomes of the same experiment with different calls, which stand one after another.
+/// Outcomes of the same experiment with different calls, one after another.
 pub fn groups<'o, 'a>(outcomes: &'o [Outcome<'a>]) -> impl Iterator<Item = &'o [Outcome<'a>]> {
     outcomes.chunk_by(|one, next| one.experiment.id == next.experiment.id)
 }
@@ -190,7 +190,7 @@ pub fn beside(outcomes: &[Outcome<'_>]) -> String {
     text
 }
 
-/// How many claims hold, do not, and cannot be told.
+/// Numbers of claims that hold, that do not, and that are undecided.
 pub fn counts<'a>(claims: impl Iterator<Item = &'a Checked>) -> [usize; 3] {
     let mut counts = [0; 3];
     for claim in claims {

@@ -1,4 +1,4 @@
-//! The runs of an experiment, found by what distinguishes them.
+//! The runs of an experiment, found by their settings.
 
 use crate::design::{Axis, Design};
 use crate::facts::Facts;

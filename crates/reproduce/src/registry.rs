@@ -104,7 +104,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// The experiments that `name` means: one, or with `…/all` those of a folder.
 ///
 /// # Errors
-/// A sentence that names what there is.
+/// A sentence with the existing names.
 pub fn find(name: &str) -> Result<Vec<Experiment>, Refusal> {
     find_in(EXPERIMENTS, name)
 }
@@ -112,7 +112,7 @@ pub fn find(name: &str) -> Result<Vec<Experiment>, Refusal> {
 /// The scenarios that `name` means on which engines are compared: `engines/cubic`, or `engines/all`.
 ///
 /// # Errors
-/// A sentence that names what there is.
+/// A sentence with the existing names.
 pub fn find_for_engines(name: &str) -> Result<Vec<Experiment>, Refusal> {
     find_in(ENGINES, name)
 }

@@ -1,4 +1,4 @@
-//! Which combinations of many axes are run, where all would be too many.
+//! The selection of combinations of many axes, if all would be too many.
 
 use std::collections::BTreeSet;
 

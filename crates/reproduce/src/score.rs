@@ -1,9 +1,9 @@
 //! One case against all others, cell by cell: where it is better, where it is worse, and where that
 //! cannot be told.
 //!
-//! Each cell and rival is a comparison of its own, paired by run. It is *worse* where the interval of
-//! the difference lies above the margin, *no worse* where it lies below, and *better* where it lies below
-//! nothing. Of all these verdicts on one metric at most one in twenty is wrong (`discovery.rs`).
+//! Each cell and rival is a comparison of its own, paired by run. It is *worse* if the interval of
+//! the difference lies above the margin, *no worse* if it lies below, and *better* if it lies below
+//! zero. Of all these verdicts on one metric at most one in twenty is wrong (`discovery.rs`).
 
 use crate::claim::{Names, negated};
 use crate::design::Design;
@@ -26,7 +26,7 @@ pub struct Score {
     /// The cases it is compared with; all other cases by default.
     #[serde(default)]
     pub to: Names,
-    /// The metric. It says whether less or more of it is better.
+    /// The metric, which defines whether less or more of it is better.
     pub metric: String,
     /// The statistic of its values; the mean by default.
     #[serde(default)]
@@ -57,7 +57,7 @@ pub enum Standing {
     NoWorse,
     /// It is worse by more.
     Worse,
-    /// The runs do not tell.
+    /// The runs do not decide it.
     Untold,
 }
 
@@ -97,7 +97,7 @@ impl Score {
     /// Checks that all that it names exists.
     ///
     /// # Errors
-    /// A sentence that says what does not.
+    /// A sentence with the name that does not exist.
     pub(crate) fn check(&self, design: Design<'_>, all: &[Score]) -> Result<(), Refusal> {
         self.fitting(all)?;
         design.case(&self.of)?;
@@ -248,7 +248,7 @@ impl Comparison<'_> {
             .collect()
     }
 
-    /// The case against `rival` in a cell, and how sure that is; none where one has no value.
+    /// The case against `rival` in a cell, and the confidence; none if one has no value.
     fn judged(&self, records: &Records<'_>, cell: &Settings, rival: &str) -> Option<(Duel, f64)> {
         let nowhere = Settings::new();
         let side = |case: &str| records.values(self.metric, case, &nowhere);
@@ -319,7 +319,8 @@ fn standing(worse_by: &Estimate, margin: f64) -> Standing {
 }
 
 impl Scored {
-    /// How often the case stands in each way against `rival`: better, no worse, worse, untold.
+    /// Number of comparisons of the case against `rival` by standing: better, no worse, worse,
+    /// undecided.
     pub fn counts(&self, rival: &str) -> [usize; 4] {
         let mut counts = [0; 4];
         for duel in self.against(rival) {
@@ -354,7 +355,7 @@ impl Scored {
         self.duels.iter().filter(move |duel| duel.rival == rival)
     }
 
-    /// Where the case is worse, the farthest first.
+    /// The cells in which the case is worse, the farthest first.
     pub fn lost(&self) -> Vec<&Duel> {
         let lost = self.duels.iter();
         let mut lost: Vec<&Duel> = lost

@@ -1,11 +1,11 @@
-//! A score as tables: against each rival, by the values of each axis, and where it is lost.
+//! A score as tables: against each rival, by the values of each axis, and the lost cells.
 
 use crate::design::Axis;
 use crate::figure::{number, text};
 use crate::score::{Duel, Scored};
 use measure::estimate::Estimate;
 
-/// So many lost cells are listed.
+/// Largest number of lost cells that are listed.
 const LISTED: usize = 20;
 
 /// A table with its title: its head, then its rows.

@@ -34,7 +34,7 @@ pub struct Point {
     pub discipline: String,
     /// The value of each axis, in the order of the axes.
     pub at: Vec<String>,
-    /// The metric; none where no run has a value.
+    /// The metric; none if no run has a value.
     #[serde(serialize_with = "written")]
     pub value: Option<Estimate>,
     /// The metric that it is drawn against.
@@ -123,7 +123,7 @@ impl Sweep {
     /// combination disciplines come in their order.
     ///
     /// # Errors
-    /// If a combination is no scenario, before anything runs; or if the engine fails.
+    /// If a combination is not a valid scenario, before any run; or if the engine fails.
     pub fn run(
         &self,
         engine: &dyn Engine,

@@ -3,7 +3,7 @@
 use measure::{BuiltLink, Engine, EngineError, Sink};
 use scenario::{Choice, Scenario};
 
-/// For what needs no run.
+/// For tests that need no run.
 pub(crate) struct NoEngine;
 
 impl Engine for NoEngine {

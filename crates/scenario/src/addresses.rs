@@ -1,5 +1,6 @@
-//! Addresses of those who speak, where packets have any: computers at home in 10.2.0.0/16, servers in
-//! 10.1.0.0/16. Both ends of flow `n` use port `FIRST + n`, so that a packet's port tells its flow.
+//! Addresses of end hosts, if packets have any: computers at home in 10.2.0.0/16, servers in
+//! 10.1.0.0/16. Both ends of flow `n` use port `FIRST + n`, so that a packet's port identifies its
+//! flow.
 
 use crate::model::Traffic;
 use std::net::Ipv4Addr;

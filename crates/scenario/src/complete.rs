@@ -4,9 +4,9 @@ use crate::document::{Document, Item, Node, Origin, Table, name_of};
 use crate::model::{Scenario, Stack, Traffic};
 
 impl Document {
-    /// This document with the defaults that `scenario` was resolved with, so that the same is run by
-    /// a version with other defaults. What depends on the discipline under test, a buffer that was
-    /// not given, stays open.
+    /// This document with the defaults that `scenario` was resolved with, so that a version with
+    /// other defaults runs the same. Values that depend on the discipline under test, such as a
+    /// buffer that was not given, stay open.
     pub fn completed(&self, scenario: &Scenario) -> Document {
         let mut document = self.clone();
         let root = &mut document.root;
@@ -75,7 +75,7 @@ fn traffic(table: &mut Table, entry: &Traffic) {
     }
 }
 
-/// How a trace is played, where there is one.
+/// How a trace is played, if there is one.
 fn played(table: &mut Table) {
     if table.iter().any(|(key, _)| key == "trace") {
         fill(table, "trace_by", "time");
@@ -83,7 +83,7 @@ fn played(table: &mut Table) {
     }
 }
 
-/// Writes `value` where there is none.
+/// Writes `value` if there is none.
 fn fill(table: &mut Table, key: &str, value: &str) {
     if !table.iter().any(|(name, _)| name == key) {
         table.push((key.to_owned(), item(Node::Leaf(value.to_owned()))));

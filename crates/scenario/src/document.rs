@@ -1,4 +1,4 @@
-//! A scenario's text as a tree that remembers where everything stood.
+//! A scenario's text as a tree that keeps the position of each value.
 
 use crate::error::ScenarioError;
 use std::borrow::Cow;
@@ -20,14 +20,14 @@ pub struct Document {
 /// Keys and values in the order of the text.
 pub(crate) type Table = Vec<(String, Item)>;
 
-/// A value and where it comes from.
+/// A value and its source.
 #[derive(Debug, Clone)]
 pub(crate) struct Item {
     pub node: Node,
     pub origin: Origin,
 }
 
-/// Where a value comes from.
+/// The source of a value.
 #[derive(Debug, Clone)]
 pub(crate) enum Origin {
     /// Bytes of the text.
@@ -110,7 +110,8 @@ impl Document {
         })
     }
 
-    /// Appends `entry` to the list `list`, such as `traffic`; `from` says in errors where it is written.
+    /// Appends `entry` to the list `list`, such as `traffic`; `from` is its place in error
+    /// messages.
     ///
     /// # Errors
     /// If `list` is something else, or the entry is nested too deeply.
@@ -175,12 +176,12 @@ impl Document {
         tables.map(str::to_owned).collect()
     }
 
-    /// The document as JSON, with everything that was set.
+    /// The document as JSON, with all settings.
     pub fn to_json(&self) -> serde_json::Value {
         json(&written(&self.root).into())
     }
 
-    /// The document as TOML, with everything that was set.
+    /// The document as TOML, with all settings.
     pub fn to_toml(&self) -> String {
         written(&self.root).to_string()
     }
@@ -330,7 +331,7 @@ fn item(from: &Spanned<DeValue<'_>>, depth: usize) -> Result<Item, Range<usize>>
     let node = match from.get_ref() {
         DeValue::String(text) => Node::Leaf(text.to_string()),
         DeValue::Integer(number) => {
-            // As it was written where it is beyond all reason, for the error about it.
+            // As it was written if it is beyond all limits, for the error about it.
             let value = i128::from_str_radix(number.as_str(), number.radix());
             Node::Leaf(value.map_or_else(|_| number.to_string(), |value| value.to_string()))
         }
@@ -350,7 +351,7 @@ fn item(from: &Spanned<DeValue<'_>>, depth: usize) -> Result<Item, Range<usize>>
     })
 }
 
-/// A value that stands in no text of its own; none where it is nested more than `depth` times.
+/// A value without a text of its own; none if it is nested more than `depth` times.
 fn plain(value: &toml::Value, origin: &Origin, depth: usize) -> Option<Item> {
     let node = match value {
         toml::Value::String(text) => Node::Leaf(text.clone()),
@@ -373,7 +374,7 @@ fn plain(value: &toml::Value, origin: &Origin, depth: usize) -> Option<Item> {
     })
 }
 
-/// Keys whose values are texts, whatever they look like.
+/// Keys whose values are texts, even if they look like numbers.
 const TEXTS: [&str; 5] = ["name", "summary", "host", "trace", "source"];
 
 /// A table as TOML, numbers as numbers, and booleans as such.

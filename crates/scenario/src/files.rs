@@ -21,7 +21,7 @@ const MAX_HAR: u64 = workload::har::MAX_FILE as u64;
 /// Reads a file of text of at most `most` bytes, without a byte order mark.
 ///
 /// # Errors
-/// A sentence that says why it cannot be read.
+/// A sentence with the reason why it cannot be read.
 pub fn read(path: &Path, most: u64) -> Result<String, String> {
     let text = String::from_utf8(bytes(path, most)?).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
@@ -60,12 +60,12 @@ fn bytes(path: &Path, most: u64) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// The files that `pattern` means: a file itself, all files of a folder that do not begin with a
+/// The files that match `pattern`: a file itself, all files of a folder that do not begin with a
 /// dot, or those whose names match a `*` in the last part. In the order of their names, numbers by
 /// value. The name of a generated trace stands for itself.
 ///
 /// # Errors
-/// A sentence that says why there are none.
+/// A sentence with the reason why there are none.
 pub fn expand(pattern: &str) -> Result<Vec<PathBuf>, String> {
     let path = Path::new(pattern);
     if pattern.starts_with(GENERATED) {
@@ -104,7 +104,7 @@ pub fn expand(pattern: &str) -> Result<Vec<PathBuf>, String> {
     Ok(files)
 }
 
-/// Whether `name` matches `pattern`, where `*` stands for any characters.
+/// Whether `name` matches `pattern`, in which `*` stands for any characters.
 fn matches(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else {
@@ -151,7 +151,7 @@ const GENERATED: &str = "generated:";
 /// The trace that `name` names: a file, or `generated:SET:NUMBER`.
 ///
 /// # Errors
-/// A message, and what to write instead.
+/// A message, and the text to write instead.
 pub fn trace(name: &str) -> Result<Trace, ScenarioError> {
     if let Some(generated) = name.strip_prefix(GENERATED) {
         return trace::generated(generated).map_err(|refusal| {
@@ -292,7 +292,7 @@ impl Pages {
     fn add(&mut self, path: &Path) -> Result<(), ScenarioError> {
         let file = path.display().to_string();
         let Har { pages, left_out } = recorded(path, &file)?;
-        // A HAR calls its pages page_1; the file's name says more.
+        // A HAR calls its pages page_1; the file's name is more specific.
         let stem = path
             .file_stem()
             .map(|stem| stem.to_string_lossy())

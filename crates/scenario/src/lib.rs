@@ -1,7 +1,7 @@
 //! The scenario to run: links, traffic, and the disciplines to compare.
 //!
-//! A [`Document`] is the text of a scenario, with everything that was set; [`Document::resolve`] makes
-//! a [`Scenario`] of it: every unit parsed, every file read, every default filled in.
+//! A [`Document`] is the text of a scenario, with all settings; [`Document::resolve`] makes a
+//! [`Scenario`] of it: every unit parsed, every file read, every default filled in.
 //!
 //! Not for: the results of a run (`measure`), or its execution (the engines).
 

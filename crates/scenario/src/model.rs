@@ -21,14 +21,14 @@ pub struct Scenario {
     pub duration: Duration,
     /// Events before this are not measured.
     pub warmup: Duration,
-    /// Whose transport settings end hosts have.
+    /// The operating system whose transport settings end hosts have.
     pub stack: Stack,
     /// TCP and QUIC negotiate ECN (RFC 3168).
     pub ecn: bool,
     /// TCP is paced also under controls that name no rate.
     pub pacing: bool,
-    /// The first queue of a packet's way is on its sender's own computer, and TCP holds back what would
-    /// wait in it for more than a millisecond (Linux: TCP small queues).
+    /// The first queue of a packet's way is on its sender's own computer, and TCP holds back
+    /// packets that would wait in it for more than a millisecond (Linux: TCP small queues).
     pub small_queues: bool,
     /// Each packet leaves its sender up to so much later than it would, in order.
     pub noise: Duration,
@@ -38,7 +38,7 @@ pub struct Scenario {
     pub rtt: Duration,
     /// Links from the internet towards the home, in order.
     pub links: Vec<Link>,
-    /// Who sends what.
+    /// The traffic entries.
     pub traffic: Vec<Traffic>,
     /// The disciplines to compare.
     pub disciplines: Vec<Choice>,
@@ -136,7 +136,7 @@ impl Scenario {
     }
 }
 
-/// Whose transport settings end hosts have.
+/// The operating system whose transport settings end hosts have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stack {
     /// Linux: 200 ms minimum RTO, RACK-TLP.
@@ -163,7 +163,7 @@ impl Stack {
     }
 }
 
-/// A link towards the home, and what there is of it in the other direction.
+/// A link towards the home, and its counterpart in the other direction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Link {
     /// Its name.
@@ -194,11 +194,11 @@ pub struct Uplink {
 /// Room for packets.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Buffer {
-    /// So many packets.
+    /// In packets.
     Packets(u32),
-    /// So many bytes.
+    /// In bytes.
     Bytes(u64),
-    /// So many thousandths of nominal rate times round trip.
+    /// In thousandths of nominal rate times round trip.
     MilliBdp(u64),
 }
 
@@ -232,19 +232,19 @@ pub struct Traffic {
     pub count: u32,
     /// How much later each of them starts than the one before.
     pub stagger: Duration,
-    /// Each starts up to this much later than that: how much, the seed says.
+    /// Each starts up to this much later than that; the seed decides how much.
     pub jitter: Duration,
-    /// Its round trip, where it differs from the scenario's.
+    /// Its round trip, if it differs from the scenario's.
     pub rtt: Option<Duration>,
-    /// The links that its packets pass from a time on; all of them, in a row, where it is empty.
+    /// The links that its packets pass from a time on; all of them, in a row, if empty.
     pub via: Vec<Via>,
-    /// The sender's own link, where that matters: bursts leave at this rate.
+    /// The sender's own link, if it matters: bursts leave at this rate.
     pub access: Option<Rate>,
     /// The congestion control of the end that sends most; none if nothing is controlled.
     pub control: Option<Choice>,
-    /// The settings that it began from, where the workload has such.
+    /// The settings that it began from, if the workload has them.
     pub preset: Option<&'static str>,
-    /// The media session that carries it, where one does.
+    /// The media session that carries it, if any.
     pub session: MediaParams,
     /// It sends away from the home.
     pub up: bool,

@@ -27,8 +27,8 @@ pub trait Names {
     fn workloads(&self) -> &Registry;
 }
 
-/// Takes any discipline, any control and any metric, and knows the built-in workloads: for who reads scenarios
-/// without running them.
+/// Accepts any discipline, any control and any metric, and knows the built-in workloads: for
+/// readers of scenarios that do not run them.
 #[derive(Debug)]
 pub struct AnyNames(Registry);
 

@@ -6,18 +6,18 @@ use crate::read::{MAX_NAME, Result};
 use crate::section::Section;
 use units::{Duration, Rate};
 
-/// More would be a path of its own.
+/// A larger value would be a path of its own.
 const MAX_NOISE: Duration = Duration::from_secs(1);
 /// More packets of noise are a mistake.
 const MAX_PACKETS: f64 = 1000.0;
 /// Bytes of a full packet.
 const FULL: u64 = 1500;
-/// A packet's time on the slowest link: two flows of one bottleneck then do not stay in step, of which
-/// one would always find the queue full (S. Floyd and V. Jacobson, Internetworking: Research and
+/// A packet's time on the slowest link: two flows of one bottleneck then do not stay in step, in which
+/// case one would always find the queue full (S. Floyd and V. Jacobson, Internetworking: Research and
 /// Experience 3, 1992, who add as much).
 const UNSAID: f64 = 1.0;
 
-/// How much later than they would packets leave their senders, at most.
+/// Largest additional delay of packets at their senders.
 pub fn noise(root: &mut Section<'_>, links: &[Link]) -> Result<Duration> {
     let slowest = links.iter().map(|link| link.capacity.nominal()).min();
     let full = slowest.map_or(Duration::ZERO, |rate: Rate| rate.time_for(FULL));

@@ -48,8 +48,8 @@ impl Document {
     /// The scenario that this document describes.
     ///
     /// # Errors
-    /// If anything in it is unknown, missing, of the wrong form or outside its range, or a file
-    /// that it names cannot be read.
+    /// If any key is unknown, missing, of the wrong form or outside its range, or a file that it
+    /// names cannot be read.
     pub fn resolve(&self, names: &dyn Names) -> Result<Scenario> {
         let mut root = Section::root(self);
         root.only(KEYS)?;
@@ -101,7 +101,7 @@ impl Document {
     }
 }
 
-/// The scenario's summary: one line, whatever was written.
+/// The scenario's summary: one line, in any layout.
 fn summary(root: &mut Section<'_>) -> Result<String> {
     let text = root.text("summary")?.map(|text| text.value);
     let words = text.unwrap_or_default();
@@ -109,7 +109,7 @@ fn summary(root: &mut Section<'_>) -> Result<String> {
     Ok(printable(&words.join(" "), 300))
 }
 
-/// Yes or no; no where nothing is said.
+/// Yes or no; no by default.
 fn flag(root: &mut Section<'_>, key: &'static str) -> Result<bool> {
     match root.text(key)? {
         Some(text) => text.parse_value(),

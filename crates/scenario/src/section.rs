@@ -6,10 +6,10 @@ use units::Refusal;
 use units::param::{Settings, Spec, Value};
 use workload::LibraryError;
 
-/// A table that is being read. What is left at the end is unknown, and refused.
+/// A table that is being read. Keys left at the end are unknown, and refused.
 pub struct Section<'a> {
     document: &'a Document,
-    /// Where it stands, for messages: `link`, `traffic.call`.
+    /// Its place, for messages: `link`, `traffic.call`.
     path: String,
     left: Table,
     /// Keys that were asked for, for messages.
@@ -38,12 +38,12 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// Where it stands.
+    /// Its place.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// Whether there is something at `key`, which was not asked for yet.
+    /// Whether there is a value at `key` that was not read yet.
     pub fn has(&self, key: &str) -> bool {
         self.left.iter().any(|(name, _)| name == key)
     }
@@ -72,7 +72,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// Puts `value` at `path`, a key or one of a table within, where nothing is said.
+    /// Puts `value` at `path`, a key or one of a table within, if there is no value yet.
     pub fn unsaid(&mut self, path: &str, value: &str) {
         let (table, key) = match path.split_once('.') {
             Some((table, key)) => (self.inner(table), key),
@@ -88,7 +88,7 @@ impl<'a> Section<'a> {
         table.push((key.to_owned(), item));
     }
 
-    /// The table at `key`, which is made if need be; none where something else stands there.
+    /// The table at `key`, which is created if necessary; none if there is another value.
     fn inner(&mut self, key: &str) -> Option<&mut Table> {
         if !self.left.iter().any(|(name, _)| name == key) {
             let item = Item {
@@ -191,8 +191,8 @@ impl<'a> Section<'a> {
         items.into_iter().map(text).collect()
     }
 
-    /// All keys that are left, which have to be among the parameters `specs` and pass `check` each by
-    /// itself; and where they stand.
+    /// All keys that are left, which have to be among the parameters `specs` and pass `check` each
+    /// by itself; and their place.
     pub fn checked(
         mut self,
         specs: &'static [Spec],
@@ -271,7 +271,7 @@ const NOT_MODELLED: [(&str, &str); 9] = [
     ("wifi", "a wireless link is a trace of its capacity"),
 ];
 
-/// Where settings stand.
+/// The place of settings.
 pub struct Places<'a> {
     document: &'a Document,
     /// Name, path and place of each.
@@ -279,7 +279,7 @@ pub struct Places<'a> {
 }
 
 impl Places<'_> {
-    /// The error for something that the setting called `key` names and that could not be loaded.
+    /// The error for a file named by the setting called `key` that could not be loaded.
     pub fn error(&self, key: &str, error: &LibraryError) -> ScenarioError {
         if let Some(file) = &error.file {
             return ScenarioError::about(file, &error.message, &error.help);
@@ -292,7 +292,7 @@ impl Places<'_> {
     }
 }
 
-/// A text of the document that is to be parsed.
+/// A text of the document to parse.
 pub struct Text<'a> {
     /// Its path.
     pub key: String,

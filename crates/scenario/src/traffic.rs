@@ -41,7 +41,7 @@ pub fn traffic(
         shelf: &shelf,
     };
     let sections = root.tables("traffic")?;
-    // Names in results: where there are several of an entry, they are numbered.
+    // Names in results: if there are several of an entry, they are numbered.
     let mut taken: BTreeSet<String> = BTreeSet::new();
     let mut entries: Vec<Traffic> = Vec::new();
     for mut section in sections {
@@ -172,7 +172,7 @@ fn preset(section: &mut Section<'_>, known: &Entry) -> Result<Option<&'static st
     Ok(Some(preset.name))
 }
 
-/// The congestion control, where the workload has one.
+/// The congestion control, if the workload has one.
 fn control(section: &mut Section<'_>, known: &Entry, names: &dyn Names) -> Result<Option<Choice>> {
     let Some(default) = known.control else {
         return match section.text("control")? {
@@ -187,7 +187,7 @@ fn control(section: &mut Section<'_>, known: &Entry, names: &dyn Names) -> Resul
     Ok(Some(chosen.unwrap_or_else(|| Choice::plain(default))))
 }
 
-/// The media session, where one carries the workload.
+/// The media session, if one carries the workload.
 fn session(section: &mut Section<'_>, known: &Entry) -> Result<MediaParams> {
     if !known.carriers.contains(&Carrier::Media) {
         return Ok(MediaParams::default());
@@ -216,7 +216,7 @@ fn built(entry: Entry, kind: &Text<'_>, section: Section<'_>, shelf: &Shelf) -> 
     Ok(Kind { entry, workload })
 }
 
-/// Loads what workloads name from files, and keeps which of them are not replayed as a whole.
+/// Loads files named by workloads, and keeps the list of those that are not replayed as a whole.
 #[derive(Default)]
 struct Shelf(RefCell<Vec<Incomplete>>);
 

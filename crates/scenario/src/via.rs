@@ -1,4 +1,4 @@
-//! Which links a traffic entry's packets pass, where that is not all of them.
+//! The links that a traffic entry's packets pass, if not all of them.
 
 use crate::error::printable;
 use crate::model::{Link, Via};

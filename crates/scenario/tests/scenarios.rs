@@ -1,4 +1,4 @@
-//! Scenarios: every key, every default, every path of `--set`, and what damage does.
+//! Scenarios: every key, every default, every path of `--set`, and the effects of damage.
 
 use link::Capacity;
 use proptest::prelude::*;
@@ -72,7 +72,7 @@ direction = "up"
 control = "cubic"
 "#;
 
-/// The least that a scenario has to say.
+/// The smallest valid scenario.
 const LEAST: &str = r#"
 disciplines = "pfifo"
 [link]
@@ -282,7 +282,7 @@ fn buffers() {
     ] {
         assert!(buffer(wrong).is_err(), "{wrong}");
     }
-    // 8 Mbit/s are 1 MB/s; half of what 40 ms carry is 20 kB.
+    // 8 Mbit/s are 1 MB/s; half of the bytes in 40 ms is 20 kB.
     let half = Buffer::MilliBdp(500).limit(mbit(8), ms(40));
     assert_eq!(half, Limit::Bytes(20_000));
 }

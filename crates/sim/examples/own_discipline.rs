@@ -99,7 +99,7 @@ impl<P: Send> Qdisc<P> for Stale<P> {
         settings: &Settings,
         observer: &mut dyn Observer<P>,
     ) -> Result<(), Refusal> {
-        // All settings or none; only then may packets go.
+        // All settings or none; only then may packets be dropped.
         self.params.apply(settings)?;
         while self.backlog.packets > self.params.limit {
             let Some(packet) = self.queue.pop_back() else {

@@ -17,7 +17,7 @@ use workload::{
 use workload::{BuildError, Entry, Library};
 
 units::params! {
-    /// What a `sensor` entry can be told.
+    /// Parameters of a `sensor` entry.
     pub struct SensorParams {
         /// From one report to the next.
         beat: Duration = "100ms", range "1ms".."1h", source "an example";

@@ -4,8 +4,8 @@
 //! `capped(cubic,hystart=no),window=30kB`. A wrapper passes on all calls, and changes only the
 //! behaviour it is made for.
 //!
-//! Principles: who sends less than would fill the buffer leaves no queue behind, whatever its control
-//! would do. Not for: paths whose product of rate and round trip is not known.
+//! Principles: a sender that sends less than would fill the buffer leaves no queue behind, with any
+//! control. Not for: paths whose product of rate and round trip is not known.
 
 use cca::{Ack, Arrival, Congestion, Control, ControlEntry, EcnMode, Feedback, Parts, Probe, Slot};
 use scenario::{Choice, Document, Names};

@@ -5,7 +5,7 @@ use std::collections::binary_heap::PeekMut;
 use std::collections::{BinaryHeap, VecDeque};
 use units::Instant;
 
-/// Something that is due.
+/// An entry with a due time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Due {
     /// A packet reaches the queue of its next link.
@@ -169,7 +169,8 @@ mod tests {
     }
 
     proptest! {
-        /// Lanes change nothing: entries come out by time, and at equal times as they went in.
+        /// Lanes have no effect on the order: entries come out by time, and at equal times in the
+        /// order of insertion.
         #[test]
         fn lanes_keep_the_order(
             entries in proptest::collection::vec((0u64..20, 0u32..4, 0u32..3), 1..100),

@@ -7,7 +7,7 @@ use units::Instant;
 pub struct End {
     /// Its kind.
     pub kind: Endpoint,
-    /// When the earliest of its timers that stand in the agenda is due.
+    /// The earliest of its timers in the agenda.
     pub scheduled: Instant,
     /// How often its number was used before: timers of its predecessors are not its own.
     pub generation: u16,

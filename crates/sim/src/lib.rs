@@ -24,7 +24,7 @@ use sockets::Ends;
 use units::{Instant, Refusal};
 use world::World;
 
-/// The simulator, with the disciplines and controls that it knows.
+/// The simulator, with its disciplines and controls.
 pub struct Simulator {
     /// Known disciplines.
     pub disciplines: qdisc::Registry<u32>,

@@ -60,8 +60,8 @@ pub struct Network<'a> {
     pub flights: Flights,
     /// How many of them each flow has.
     pub pairs: Pairs,
-    /// Bytes of each end point that wait in the first queue of their way, or are about to; kept only for
-    /// senders who mind it.
+    /// Bytes of each end point that wait in the first queue of their way, or are about to; kept
+    /// only for senders that use it.
     below: Option<Below>,
     /// The entries by due time.
     pub agenda: Agenda,
@@ -70,7 +70,8 @@ pub struct Network<'a> {
 }
 
 impl<'a> Network<'a> {
-    /// Links without packets. With `small_queues` it is known what waits in each sender's own queue.
+    /// Links without packets. With `small_queues` the backlog in each sender's own queue is
+    /// tracked.
     pub fn new(links: Vec<Link<u32>>, small_queues: bool, sink: &'a mut dyn Sink) -> Self {
         let mut agenda = Agenda::default();
         Network {
@@ -129,7 +130,7 @@ impl<'a> Network<'a> {
         let route = &mut self.routes[from as usize];
         self.packets += 1;
         self.pairs.sent(from);
-        // Where there is no queue on the way, nothing waits.
+        // Without a queue on the route, no packets wait.
         let queues = !self.paths[usize::from(route.path)].is_empty();
         if let Some(below) = self.below.as_mut().filter(|_| queues) {
             below.sent(from, transmit.len);

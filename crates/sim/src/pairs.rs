@@ -4,7 +4,7 @@
 #[derive(Debug, Default)]
 pub struct Pairs {
     flows: Vec<Pair>,
-    /// First ends of flows that are closed and have nothing under way any more.
+    /// First ends of flows that are closed and have no packets under way any more.
     gone: Vec<u32>,
 }
 

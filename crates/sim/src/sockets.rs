@@ -21,7 +21,7 @@ pub struct Ends<'a> {
     pub network: Network<'a>,
     /// End points by number.
     pub ends: Vec<End>,
-    /// End points that may have something to send or to say.
+    /// End points that may have packets or events.
     pub ready: Vec<u32>,
     scenario: &'a Scenario,
     controls: &'a cca::Registry,
@@ -76,8 +76,8 @@ impl<'a> Ends<'a> {
         }
     }
 
-    /// The control of an end point noticed something. What that of an end says which hardly sends
-    /// anything is of no interest.
+    /// The control of an end point noticed something. Notices of an end that hardly sends data are
+    /// ignored.
     pub fn noticed(&mut self, now: Instant, end: u32, notice: cca::Notice) {
         let Route {
             flow, entry, up, ..
@@ -93,7 +93,7 @@ impl<'a> Ends<'a> {
         let (paths, step) = &self.paths[usize::from(entry)];
         let path = &paths[*step];
         let queues = self.scenario.queues(&path.links, route.up);
-        // Where there is no uplink, the whole way is behind the last link.
+        // If there is no uplink, the whole route is behind the last link.
         let through = path
             .links
             .iter()
@@ -147,7 +147,7 @@ impl<'a> Ends<'a> {
     }
 }
 
-/// Who speaks to whom: the entry's computer at home and one of its servers.
+/// The two ends of a flow: the entry's computer at home and one of its servers.
 fn hosts(seed: u64, traffic: &Traffic, server: u32, up: bool) -> Hosts {
     let hash =
         |name: &str, number: u32| (Stream::new(seed ^ u64::from(number), name).bits() >> 32) as u32;

@@ -8,7 +8,7 @@ use units::Instant;
 use workload::Driver;
 use workload::driver::{End, Entry, TimerId};
 
-/// Everything that a run consists of.
+/// The state of a run.
 pub struct World<'a> {
     driver: Driver,
     sockets: Ends<'a>,
@@ -27,7 +27,7 @@ fn entries(scenario: &Scenario) -> Vec<Entry> {
 }
 
 impl<'a> World<'a> {
-    /// A world in which nothing has happened.
+    /// A world before the first event.
     pub fn new(sockets: Ends<'a>, scenario: &Scenario, seed: u64) -> Self {
         World {
             driver: Driver::new(entries(scenario), seed),
@@ -40,7 +40,7 @@ impl<'a> World<'a> {
         &self.sockets.network.links
     }
 
-    /// Lets everything happen until `end`.
+    /// Processes all events until `end`.
     pub fn run(&mut self, scenario: &Scenario, seed: u64, end: Instant) {
         for (index, entry) in (0..).zip(&scenario.traffic) {
             for start in entry.starts(seed) {

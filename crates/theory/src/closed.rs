@@ -22,7 +22,7 @@ use libm::{exp, expm1, sqrt};
 use std::f64::consts::LOG2_E;
 
 /// Table 1 as printed. The completion of FIFO is printed as about, or below, 0; that of Confucius
-/// is none where lambda is 0.
+/// is none if lambda is 0.
 pub fn printed(policy: Policy, model: &Model) -> Estimate {
     let delay = match policy {
         Policy::Fq => equations::delay_fq(model).printed,
@@ -44,9 +44,9 @@ pub fn printed(policy: Policy, model: &Model) -> Estimate {
 }
 
 /// Table 1 as it follows from equations (4) to (8). The delay of Confucius:
-/// - by (9d), is none where the fair share is reached before the peak, or where the flow falls
-///   silent before it, since then there is no form that is independent of N; nor where the peak is
-///   later than 3τ, since then it is no good estimate;
+/// - by (9d), is none if the fair share is reached before the peak, or if the flow falls silent
+///   before it, since then there is no form that is independent of N; nor if the peak is later than
+///   3τ, since then it is no good estimate;
 /// - by (1), is none, since its integral is a dilogarithm;
 /// - by steps, is CBQ's if the peak comes before the first step, and otherwise none.
 pub fn corrected(policy: Policy, model: &Model) -> Estimate {

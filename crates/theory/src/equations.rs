@@ -1,9 +1,9 @@
 //! The paper's equations (10) to (32), one by one: as printed, and repaired.
 //!
-//! *Repaired* is the same step without its slip, under the approximations that the paper makes:
-//! the sender sees q = p/C, although (6) says q = p/r, and at once except for the first τ. What
-//! follows without them is in [`closed`](crate::closed). (10), (12), (15), (20) and, for q = p/C,
-//! (23) and (24) are right as printed.
+//! *Repaired* is the same step without its slip, under the approximations that the paper makes: the
+//! sender sees q = p/C, although (6) says q = p/r, and at once except for the first τ. The results
+//! without them are in [`closed`](crate::closed). (10), (12), (15), (20) and, for q = p/C, (23) and
+//! (24) are right as printed.
 //!
 //! Time is in seconds and u = t − τ; rates are fractions of the link. N·B/C of (15) and (20) is
 //! `work`.
@@ -164,9 +164,10 @@ pub fn delay_confucius(model: &Model) -> f64 {
     6.0 * q0 + 15.0 * tau + 8.0 * lambda / k + (10.0 * q0 + 15.0 * tau) * lambda * lambda / k
 }
 
-/// (31), (32): T − T_FQ of Confucius once the share is fair; infinite, or undefined, where λ is 0.
-/// Printed: (1/λ)·(½ − log2((N+1)/2)/N − 1/(2N)), which takes the integral of 2^(−λt) for 1/λ: it is
-/// log2(e)/λ. The "max" above it is a min. (32)'s last bound, log2(e)/λ, holds for all three curves.
+/// (31), (32): T − T_FQ of Confucius once the share is fair; infinite, or undefined, if λ is 0.
+/// Printed: (1/λ)·(½ − log2((N+1)/2)/N − 1/(2N)), which takes the integral of 2^(−λt) for 1/λ: it
+/// is log2(e)/λ. The "max" above it is a min. (32)'s last bound, log2(e)/λ, holds for all three
+/// curves.
 pub fn later_than_fq(model: &Model) -> Form {
     let n = model.n();
     let later =

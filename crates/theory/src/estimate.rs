@@ -1,7 +1,7 @@
 //! The value of a form of the theory.
 
 /// Greatest queue delay of the real-time flow, and how much later than under FQ the new flows are
-/// complete, both in seconds; `None` where there is no such form.
+/// complete, both in seconds; `None` if there is no such form.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
     /// q_max of table 1.

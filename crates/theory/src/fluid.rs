@@ -7,8 +7,8 @@
 //! reads, and the only form that gives (10).
 //!
 //! The delayed loop is unstable for every τ > 0: z² + k·e^(−zτ) = 0 has a root z = (2/τ)·W(i·τ√k/2)
-//! with a positive real part, so that Copa's oscillation at 40 ms doubles every 63 ms. What comes
-//! after the first peak is the model's own, not the new flows'.
+//! with a positive real part, so that Copa's oscillation at 40 ms doubles every 63 ms. The
+//! behaviour after the first peak is an artefact of the model, not caused by the new flows.
 
 use crate::model::Model;
 use crate::policy::Policy;
@@ -20,7 +20,7 @@ use units::Duration;
 pub struct Peak {
     /// Seconds in the queue.
     pub delay: f64,
-    /// When, in seconds after the new flows came.
+    /// The time, in seconds after the new flows came.
     pub at: f64,
 }
 

@@ -5,7 +5,8 @@
 //! link, and N flows that join it at t = 0.
 //!
 //! [`bound`] puts three answers side by side: the fluid model integrated, the closed form as it
-//! follows from that model, and the form that the paper prints. Decision 0040 lists where they part.
+//! follows from that model, and the form that the paper prints. Decision 0040 lists their
+//! differences.
 //!
 //! The model knows only the flow's control, its queue and its share of the link. It has no losses,
 //! no packets, and new flows that outlast the peak: it predicts directions, not the values of

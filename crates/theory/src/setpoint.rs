@@ -1,9 +1,10 @@
 //! The target of an AQM: the throughput of one Reno flow, and its power, over the delay that it is
 //! allowed.
 //!
-//! With at most `f` round trips' worth of queue, Reno's window swings between half of 1 + f round trips'
-//! worth and all of it, evenly in time, and the link idles while it is below 1 (RFC 8289, section 3.2; the
-//! thesis' equations (1) and (2), figure 1). Meant for f from 0 to 1: from 1 on the link never idles.
+//! With at most `f` round trips' worth of queue, Reno's window swings between half of 1 + f round
+//! trips' worth and all of it, evenly in time, and the link idles while it is below 1 (RFC 8289,
+//! section 3.2; the thesis' equations (1) and (2), figure 1). Valid for f from 0 to 1: from 1 on
+//! the link never idles.
 
 /// The share of the link that the flow uses: 0.75 with no queue at all, 1 from f = 1 on.
 pub fn goodput(f: f64) -> f64 {

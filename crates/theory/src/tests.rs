@@ -1,4 +1,4 @@
-//! The paper's figures, and how the three forms stand to one another.
+//! The paper's figures, and the relations of the three forms.
 
 use super::*;
 use units::{Bytes, Duration};
@@ -70,7 +70,7 @@ fn the_repaired_equations() {
     );
     assert!(at(44.0).repaired < at(44.72).repaired && at(45.5).repaired < at(44.72).repaired);
     assert!(at(1.0).printed > at(2.0).printed);
-    // (12) is what (11) begins with.
+    // (11) begins with (12).
     let fair = 1.0 / 13.0;
     near(
         equations::rate_fq(&model, 0.001),
@@ -113,8 +113,8 @@ fn confucius_without_decay_is_cbq() {
     near(slow, cbq, 1e-5);
 }
 
-/// (12) and (25) hold for small u. The second derivative of the rate at τ is −k·(1 − 1/2) with
-/// q = p/C, whatever λ: repaired it has no slope.
+/// (12) and (25) hold for small u. The second derivative of the rate at τ is −k·(1 − 1/2) with q =
+/// p/C, for any λ: repaired it has no slope.
 #[test]
 fn the_rate_under_confucius_begins_without_a_slope() {
     let model = example();
@@ -128,7 +128,7 @@ fn the_rate_under_confucius_begins_without_a_slope() {
     near(repaired, 0.0, 0.001);
 }
 
-/// Where the peak is before 2τ the closed forms are the integral, otherwise below it.
+/// If the peak is before 2τ the closed forms equal the integral, otherwise they are below it.
 #[test]
 fn closed_forms_are_exact_or_lower_bounds() {
     let (mut exact, mut below) = (0, 0);
@@ -278,7 +278,7 @@ fn completion_is_late_by_a_constant_at_most() {
     assert!(small < 0.5 * closed::latest(DECAY, &Model::default()).unwrap());
 }
 
-/// Whatever the size: before the share is fair, at that moment, and after.
+/// For any size: before the share is fair, at that moment, and after.
 #[test]
 fn completion_in_closed_form_is_the_integral() {
     for flows in [1, 2, 5, 12, 100] {

@@ -111,7 +111,7 @@ impl FromStr for Choice {
 /// The help for a wrong form.
 const FORM: &str = "write NAME, NAME,key=value,key=value or NAME(CHILD;CHILD),key=value";
 
-/// Pieces of `text` between commas that stand in no parentheses.
+/// Pieces of `text` between commas outside of parentheses.
 pub fn split(text: &str) -> impl Iterator<Item = &str> {
     let mut open = 0_usize;
     text.split(move |c| {
@@ -261,7 +261,7 @@ pub fn filled(choice: &Choice, slots: &[Slot], level: usize) -> Result<Vec<Choic
         .collect()
 }
 
-/// How something called `name` is written: `NAME`, or `NAME(SLOT;SLOT)`.
+/// The form of a choice called `name`: `NAME`, or `NAME(SLOT;SLOT)`.
 pub fn usage(name: &str, slots: &[Slot]) -> String {
     let slots: Vec<&str> = slots.iter().map(|slot| slot.name).collect();
     match slots.join(";") {

@@ -1,4 +1,4 @@
-//! Who a packet belongs to.
+//! The flow of a packet.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,12 +1,12 @@
 //! Time, sizes and rates as newtypes; parameters that are declared once; choices by name; seeded
 //! random streams.
 //!
-//! Everything above this crate speaks in these types, so that a millisecond is never a microsecond
-//! and a bit is never a byte. All of them are integers: two runs of one seed agree to the byte.
+//! All crates above this one use these types, so that a millisecond is never a microsecond and a
+//! bit is never a byte. All of them are integers: two runs of one seed agree to the byte.
 //!
 //! Text forms are accepted in any letter case: `40ms`, `1.5s`, `20mbit`, `375kB`, `64KiB`.
 //!
-//! Not for: anything that knows of packets, flows or links.
+//! Not for: packets, flows or links.
 
 #![deny(missing_docs)]
 

@@ -31,11 +31,11 @@ pub struct Spec {
     pub kind: &'static str,
     /// The default, as a user would write it.
     pub default: &'static str,
-    /// Smallest and largest accepted value, where there are limits.
+    /// Smallest and largest accepted value, if there are limits.
     pub range: Option<(&'static str, &'static str)>,
     /// Its effect, in a sentence or two.
     pub help: &'static str,
-    /// Where the default comes from: a section of a paper or RFC, a kernel file, a decision.
+    /// The source of the default: a section of a paper or RFC, a kernel file, a decision.
     pub source: &'static str,
 }
 
@@ -116,7 +116,7 @@ impl Spec {
     }
 }
 
-/// Checks a parsed value against its declared range; what [`params!`](crate::params) calls.
+/// Checks a parsed value against its declared range; called by [`params!`](crate::params).
 ///
 /// # Errors
 /// If the text is of the wrong form or the value outside the range.
@@ -224,13 +224,13 @@ macro_rules! params {
     };
 }
 
-/// The refusal of a setting that is not among `specs`; what [`params!`](crate::params) calls.
+/// The refusal of a setting that is not among `specs`; called by [`params!`](crate::params).
 #[doc(hidden)]
 pub fn unknown(name: &str, specs: &[Spec]) -> Refusal {
     Refusal::unknown("parameter", name, specs.iter().map(|spec| spec.name))
 }
 
-/// A value as a user would write it; what [`params!`](crate::params) calls.
+/// A value as a user would write it; called by [`params!`](crate::params).
 #[doc(hidden)]
 pub fn show<T: Value>(value: &T) -> String {
     match value.to_string().as_str() {

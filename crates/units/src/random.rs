@@ -1,7 +1,7 @@
 //! Named, seeded random streams.
 //!
-//! A run has one seed. Whoever needs chance takes a [`Stream`] of its own by name, so that adding
-//! one consumer never changes what another one draws.
+//! A run has one seed. Each consumer of random numbers takes a [`Stream`] of its own by name, so
+//! that adding one never changes the numbers of another.
 
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::{Rng, SeedableRng};
@@ -21,7 +21,7 @@ impl Stream {
         self.0.next_u64()
     }
 
-    /// Uniform in `0..n` (0 where `n` is 0), by multiplication: the bias is below `n / 2^64`.
+    /// Uniform in `0..n` (0 if `n` is 0), by multiplication: the bias is below `n / 2^64`.
     pub fn below(&mut self, n: u64) -> u64 {
         ((u128::from(self.bits()) * u128::from(n)) >> 64) as u64
     }

@@ -41,7 +41,7 @@ impl Rate {
         Rate(bits)
     }
 
-    /// `bytes` over `span`; the greatest rate where the span is zero.
+    /// `bytes` over `span`; the greatest rate if the span is zero.
     pub const fn from_bytes_over(bytes: u64, span: Duration) -> Self {
         if span.as_nanos() == 0 {
             return Rate(u64::MAX);

@@ -1,4 +1,4 @@
-//! Why something that a user wrote was refused, and what to write instead.
+//! Why a user's text was refused, and what to write instead.
 
 use core::fmt;
 
@@ -15,7 +15,7 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// A refusal whose message says it all.
+    /// A refusal with a message only.
     pub fn new(message: impl Into<String>) -> Self {
         Refusal {
             message: message.into(),
@@ -23,7 +23,7 @@ impl Refusal {
         }
     }
 
-    /// The same, with what to write instead.
+    /// The same, with the text to write instead.
     #[must_use]
     pub fn with_help(self, help: impl Into<String>) -> Self {
         Refusal {
@@ -32,7 +32,7 @@ impl Refusal {
         }
     }
 
-    /// The same about something within `place`.
+    /// The same about a part within `place`.
     #[must_use]
     pub fn within(self, place: &str) -> Self {
         Refusal {
@@ -78,14 +78,14 @@ impl fmt::Display for Refusal {
 
 impl core::error::Error for Refusal {}
 
-/// The whole as a text, where nothing else is kept.
+/// The whole as a text, for callers that keep only that.
 impl From<Refusal> for String {
     fn from(refusal: Refusal) -> String {
         refusal.to_string()
     }
 }
 
-/// A message that says it all.
+/// A message only.
 impl From<String> for Refusal {
     fn from(message: String) -> Self {
         Refusal::new(message)

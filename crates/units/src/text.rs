@@ -11,7 +11,7 @@ pub struct ParseError {
 }
 
 impl ParseError {
-    /// An error about `found` where `expected` was wanted.
+    /// An error about `found` in place of `expected`.
     pub fn new(found: &str, expected: &'static str) -> Self {
         // An error is at most a screen: a hostile value is cut.
         let found = found.chars().take(60).collect();

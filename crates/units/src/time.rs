@@ -122,7 +122,7 @@ impl Duration {
         self.0 as f64 / 1e9
     }
 
-    /// `self − other`, or zero where `other` is longer.
+    /// `self − other`, or zero if `other` is longer.
     #[must_use]
     pub const fn saturating_sub(self, other: Duration) -> Duration {
         Duration(self.0.saturating_sub(other.0))
@@ -153,7 +153,7 @@ impl AddAssign<Duration> for Instant {
     }
 }
 
-/// The start of time where the span reaches before it.
+/// The start of time if the span reaches before it.
 impl Sub<Duration> for Instant {
     type Output = Instant;
     fn sub(self, span: Duration) -> Instant {

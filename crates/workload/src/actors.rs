@@ -1,11 +1,10 @@
-//! Actors: each thinks, asks for something of a random size, waits until all of it has arrived, and
-//! thinks again.
+//! Actors: each thinks, requests a random number of bytes, waits until all of them have arrived,
+//! and thinks again.
 //!
-//! Principles: a closed loop. How much is asked for depends on how fast the network answers, as with
-//! people, so that no load is above capacity for ever. Thinking is exponential. Each transfer has a
-//! connection of its own, which is closed when the last byte has arrived; an entry's `count` says
-//! how many actors there are.
-//! Not for: pages, whose requests depend on each other.
+//! Principles: a closed loop. How much is asked for depends on how fast the network answers, as
+//! with people, so that no load stays above capacity. Thinking is exponential. Each transfer has a
+//! connection of its own, which is closed when the last byte has arrived; an entry's `count` is the
+//! number of actors. Not for: pages, whose requests depend on each other.
 
 use crate::entry::{BuildError, Entry, Figure, Kept, Library, Rows, Start, Workload};
 use crate::page::PageServer;
@@ -17,7 +16,7 @@ use units::random::Stream;
 use units::{Bytes, Duration, Instant};
 
 units::params! {
-    /// What an `actors` entry can be told.
+    /// Parameters of an `actors` entry.
     pub struct ActorParams {
         /// How much each transfer has: a size, `exponential:MEAN`, or `pareto:INDEX:LEAST:GREATEST`.
         size: Sizes = "pareto:1.2:300KiB:1GiB", source "age-based scheduling thesis, table 3";

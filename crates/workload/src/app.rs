@@ -5,7 +5,7 @@ use units::{Duration, Instant, Rate};
 
 /// One end of an application.
 pub trait App: Send {
-    /// Something happened; what to do about it is appended to `out`.
+    /// Handles an event; the resulting actions are appended to `out`.
     fn handle(&mut self, now: Instant, input: Input, out: &mut Vec<Output>);
 }
 
@@ -29,9 +29,9 @@ pub enum Input {
         /// Its contents.
         message: Message,
     },
-    /// Fewer bytes than the transport's low mark wait to be sent: more may be given. Comes once
-    /// after an [`Output::Send`] that left the mark reached, when it no longer is; more often does
-    /// no harm.
+    /// Fewer bytes than the transport's low mark wait to be sent: more may be given. Follows once
+    /// after an [`Output::Send`] that reached the mark, when it no longer is reached; further ones
+    /// do no harm.
     Writable(ConnId),
     /// A datagram arrived.
     Datagram {
@@ -94,8 +94,8 @@ pub enum Output {
         /// Which one.
         datagram: Datagram,
     },
-    /// Say how a media session is, with [`Input::Session`]; of a TCP connection how much waits, with
-    /// [`Input::Unsent`].
+    /// Report the state of a media session, with [`Input::Session`]; of a TCP connection the unsent
+    /// bytes, with [`Input::Unsent`].
     Ask {
         /// Which one.
         conn: ConnId,
@@ -109,8 +109,8 @@ pub enum Output {
         /// The frame.
         frame: Frame,
     },
-    /// Have a media session fill up with padding what video leaves of a rate, headers excluded, as far
-    /// as its control allows, from now on; zero for no padding.
+    /// Make a media session fill the rest that video leaves of a rate, headers excluded, with
+    /// padding, as far as its control allows, from now on; zero for no padding.
     Fill {
         /// Which session.
         conn: ConnId,
@@ -126,9 +126,10 @@ pub enum Output {
     },
     /// Call with [`Input::Timer`] and this token at this moment.
     Timer(Instant, u64),
-    /// The connection is no longer needed: both ends go, and the application at the far end.
+    /// The connection is no longer needed: both ends are removed, and so is the application at the
+    /// far end.
     Close(ConnId),
-    /// Something that results speak of.
+    /// An event for results.
     Report(Report),
 }
 
@@ -173,12 +174,12 @@ pub enum Message {
     },
     /// Bytes of no meaning.
     Bulk {
-        /// Nothing comes after these.
+        /// No events follow these.
         last: bool,
     },
 }
 
-/// Something that results speak of.
+/// An event for results.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Report {
     /// Navigation starts.
@@ -187,7 +188,7 @@ pub enum Report {
         load: u32,
         /// Which page: an index into the entry's list.
         page: u32,
-        /// How long it takes where the link takes nothing.
+        /// Its duration on an ideal link.
         ideal: crate::ideal::Ideal,
     },
     /// A request was sent.
@@ -226,7 +227,7 @@ pub enum Report {
         /// Its number.
         frame: u64,
     },
-    /// All that the connection was opened for has arrived.
+    /// All data that the connection was opened for has arrived.
     Done(ConnId),
     /// A value of one of the workload's [figures](crate::Figure).
     Figure {

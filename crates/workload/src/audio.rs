@@ -77,7 +77,7 @@ impl Microphone {
         })
     }
 
-    /// Hands the frame that is due to the session `conn`, and has the next turn told with `token`.
+    /// Hands the frame that is due to the session `conn`, and asks for the next turn with `token`.
     pub fn turn(&mut self, now: Instant, conn: ConnId, token: u64, out: &mut Vec<Output>) {
         let frame = self.on_timer(now);
         out.extend(frame.map(|frame| Output::Audio { conn, frame }));

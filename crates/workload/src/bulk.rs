@@ -1,7 +1,7 @@
 //! Bulk transfers: as many bytes as the transport takes.
 //!
-//! [`Bulk`] runs at the sending side, which also opens the connection; [`BulkReceiver`] at the other
-//! side says when everything has arrived.
+//! [`Bulk`] runs at the sending side, which also opens the connection; [`BulkReceiver`] at the
+//! other side reports when all data has arrived.
 
 use crate::entry::{BuildError, Entry, Library, Rows, Start, Workload};
 use crate::{App, Carrier, ConnId, Input, Message, Output, Report};
@@ -10,7 +10,7 @@ use units::param::Settings;
 use units::{Bytes, Duration, Instant};
 
 units::params! {
-    /// What a `bulk` entry can be told.
+    /// Parameters of a `bulk` entry.
     pub struct BulkParams {
         /// How much is sent; 0 for no end.
         size: Bytes = "0B", range "0B".."1000000GB", source "none";
@@ -124,7 +124,7 @@ impl App for Bulk {
     }
 }
 
-/// The receiving side: says when the last byte has arrived, and hangs up.
+/// The receiving side: reports when the last byte has arrived, and closes.
 #[derive(Debug)]
 pub struct BulkReceiver;
 

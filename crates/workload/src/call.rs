@@ -11,7 +11,7 @@ use std::sync::Arc;
 use units::param::Settings;
 use units::{Duration, Instant, Rate};
 
-/// Calls that people have, and the one that has no bounds.
+/// Presets of common calls, and the one without bounds.
 const PRESETS: [Preset; 4] = [
     Preset {
         name: "webrtc",
@@ -123,7 +123,7 @@ struct Call {
 
 /// The session that it sends over.
 const SESSION: ConnId = ConnId(0);
-/// Whose turn has come, as timers say it.
+/// The stream whose turn has come, as numbered in timers.
 const VIDEO: u64 = 0;
 const AUDIO: u64 = 1;
 

@@ -13,7 +13,7 @@ pub enum Carrier {
     Tcp,
     /// QUIC.
     Quic,
-    /// Plain UDP: datagrams that are lost where they are lost.
+    /// Plain UDP: lost datagrams stay lost.
     Udp,
     /// A media session over UDP.
     Media,

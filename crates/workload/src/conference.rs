@@ -23,7 +23,7 @@ use units::param::Settings;
 use units::{Duration, Instant, Rate, Refusal};
 
 units::params! {
-    /// What a conference can be told.
+    /// Parameters of a conference.
     pub struct ConferenceParams {
         /// Participants beside the large one.
         thumbnails: u32 = "4", range "0".."100", source "decision 0024";
@@ -162,7 +162,7 @@ impl Workload for ConferenceParams {
         let beat = Duration::from_secs(1).as_secs_f64() / f64::from(self.fps);
         let picture = |number: usize| {
             let mut chance = start.chance_of(&format!("picture {number}"));
-            // Cameras know nothing of each other.
+            // Cameras are independent of each other.
             let after = Duration::from_secs_f64(chance.unit() * beat);
             Picture {
                 encoder: self.encoder(start.now + after, chance),
@@ -214,7 +214,7 @@ struct Picture {
     encoder: Encoder,
     /// The layer that is forwarded.
     layer: usize,
-    /// The layer that is to follow, and when its key frame comes.
+    /// The next layer, and when its key frame comes.
     switch: Option<(usize, Instant)>,
     /// When the key frame comes that the receiver asked for.
     key_at: Option<Instant>,
@@ -273,7 +273,7 @@ struct Conference {
 
 /// The session that it sends over.
 const SESSION: ConnId = ConnId(0);
-/// The microphone's turn has come, as timers say it; a picture's is said by its number.
+/// The token of the microphone's timer; that of a picture is its number.
 const AUDIO: u64 = u64::MAX;
 
 impl Conference {

@@ -16,7 +16,7 @@ use units::random::Stream;
 use units::{Duration, Instant, Rate, Refusal};
 
 units::params! {
-    /// What a call's encoder can be told.
+    /// Parameters of a call's encoder.
     pub struct CallParams {
         /// Frames per second.
         fps: u32 = "30", range "1".."240", source "RFC 8698, FPS";
@@ -81,7 +81,7 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// An encoder whose first frame's turn is at `start`. Where the least rate is above the greatest,
+    /// An encoder whose first frame's turn is at `start`. If the least rate is above the greatest,
     /// the least rate holds.
     pub fn new(params: &CallParams, start: Instant, chance: Stream) -> Self {
         Encoder {
@@ -132,7 +132,7 @@ impl Encoder {
         })
     }
 
-    /// The frames are another encoder's from now on: the next is a key frame, and nothing is owed.
+    /// The frames are another encoder's from now on: the next is a key frame, and there is no debt.
     pub fn replace(&mut self) {
         self.key_due = true;
         self.owed = 0.0;

@@ -27,8 +27,8 @@ pub struct Start<'a> {
 }
 
 impl Start<'_> {
-    /// A stream of random numbers for this entry, the same whatever else is in the run. The instances
-    /// of an entry share it where there is one instance only, and have their own otherwise.
+    /// A stream of random numbers for this entry, independent of other entries in the run. An entry
+    /// has one stream if there is one instance only, and have their own otherwise.
     pub fn chance(&self) -> Stream {
         Stream::new(self.seed, &self.own_name())
     }
@@ -54,8 +54,8 @@ pub trait Workload: fmt::Debug + Send + Sync {
     /// The application that starts; it opens connections.
     fn client(&self, start: &Start<'_>) -> Box<dyn App>;
 
-    /// The application at the far end of each connection; none where what arrives speaks for itself,
-    /// as a media session's frames do.
+    /// The application at the far end of each connection; none if arrivals need no handling, such
+    /// as a media session's frames.
     fn server(&self) -> Option<Box<dyn App>>;
 
     /// The end that opens connections sends most of the data: an upload, a call. Otherwise it asks for
@@ -77,7 +77,8 @@ pub trait Workload: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Where a media session carries it: the rate that its encoder starts from, and the least and greatest rate.
+    /// If a media session carries it: the rate that its encoder starts from, and the least and
+    /// greatest rate.
     fn media(&self) -> Option<(Rate, (Rate, Rate))> {
         None
     }
@@ -93,14 +94,14 @@ pub trait Workload: fmt::Debug + Send + Sync {
         &[]
     }
 
-    /// How far the round trips to its servers spread, as the standard deviation of their logarithm; 0
-    /// where all servers are as far away as the scenario says.
+    /// How far the round trips to its servers spread, as the standard deviation of their logarithm;
+    /// 0 if all servers have the scenario's round trip.
     fn rtt_spread(&self) -> f64 {
         0.0
     }
 }
 
-/// Where a workload's entry stands in results.
+/// The place of a workload's entry in results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rows {
     /// A row on its frames, among the calls.
@@ -120,11 +121,11 @@ pub enum Kept {
     Samples,
     /// Values are added up.
     Sum,
-    /// Nothing is observed itself: how many percent of the first figure's sum the second one's lacks.
+    /// Not observed itself: the percentage of the first figure's sum that the second one's lacks.
     Missing(u8, u8),
 }
 
-/// Something that a workload observes and results tell.
+/// An observation of a workload, reported in results.
 #[derive(Debug, Clone, Copy)]
 pub struct Figure {
     /// Its name; with the workload's name before it, a metric's.
@@ -142,14 +143,14 @@ pub trait Library {
     /// The pages that `source` names.
     ///
     /// # Errors
-    /// What is wrong with it, and what to write instead.
+    /// The error, and the text to write instead.
     fn pages(&self, source: &str) -> Result<Vec<Arc<Page>>, LibraryError>;
 }
 
-/// Why something could not be loaded.
+/// Why a file could not be loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LibraryError {
-    /// The file at fault; none where the name itself is.
+    /// The file at fault; none if the name itself is.
     pub file: Option<String>,
     /// The error.
     pub message: String,
@@ -197,7 +198,7 @@ pub struct Preset {
     pub name: &'static str,
     /// Its description, in a line.
     pub summary: &'static str,
-    /// Where its values come from.
+    /// The source of its values.
     pub source: &'static str,
     /// Keys of the entry, those of its session with `session.` before them, and their values.
     pub settings: Settled,
@@ -218,9 +219,9 @@ pub struct Entry {
     pub name: &'static str,
     /// One line.
     pub summary: &'static str,
-    /// Its principles and what it is not for: some sentences, separated by blank lines.
+    /// Its principles, and its limits: some sentences, separated by blank lines.
     pub about: &'static str,
-    /// Where it comes from.
+    /// Its source.
     pub source: &'static str,
     /// Its parameters.
     pub params: &'static [Spec],
@@ -228,13 +229,13 @@ pub struct Entry {
     pub check: fn(&Settings) -> Result<(), Refusal>,
     /// Its possible carriers.
     pub carriers: &'static [Carrier],
-    /// The control that it has where none is named; none where nothing is controlled.
+    /// Its default control; none if nothing is controlled.
     pub control: Option<&'static str>,
-    /// Where it stands in results.
+    /// Its place in results.
     pub rows: Rows,
     /// Its observations.
     pub figures: &'static [Figure],
-    /// Settings that go together; the first holds where none is named.
+    /// Settings that go together; the first is the default.
     pub presets: &'static [Preset],
     /// Builds one.
     pub build: Build,

@@ -9,7 +9,7 @@ use units::{FlowId, Instant};
 )]
 pub struct TrafficId(pub u16);
 
-/// Something that an application did, or that reached it. Sizes in bytes.
+/// An event of an application. Sizes in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum Event {
     /// A flow starts: its first packet is about to be sent.
@@ -35,7 +35,7 @@ pub enum Event {
         /// The flow.
         flow: FlowId,
     },
-    /// Both ends are closed. Packets of the flow may still be under way; nothing else comes of it.
+    /// Both ends are closed. Packets of the flow may still be under way; it has no further events.
     FlowEnded {
         /// The flow.
         flow: FlowId,
@@ -92,7 +92,7 @@ pub enum Event {
         load: u32,
         /// Which of the entry's pages.
         site: u32,
-        /// How long it takes where the link takes nothing.
+        /// Its duration on an ideal link.
         ideal: crate::ideal::Ideal,
     },
     /// A page opened a connection.

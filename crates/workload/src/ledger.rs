@@ -1,7 +1,7 @@
-//! What the bytes of a connection mean.
+//! The meaning of a connection's bytes.
 //!
-//! Transports and sockets carry bytes; the messages that those bytes are stand here, in the order of
-//! sending, and are handed over when their last byte has arrived.
+//! Transports and sockets carry bytes; the messages made of those bytes are kept here, in the order
+//! of sending, and are handed over when their last byte has arrived.
 
 use crate::Message;
 use std::collections::{BTreeMap, VecDeque};

@@ -2,8 +2,8 @@
 //!
 //! An [`App`] is a state machine: it receives events and answers with actions. It knows nothing of
 //! packets; the caller opens the connections and carries the messages. The [`Driver`] runs all
-//! applications of a scenario over any engine's [`Sockets`]. A message's content stands in a
-//! [`Message`]: the driver keeps it separate from the byte stream.
+//! applications of a scenario over any engine's [`Sockets`]. A message's content is its
+//! [`Message`], which the driver keeps separate from the byte stream.
 //!
 //! Not for: transports and congestion control, which engines bring.
 

@@ -1,11 +1,11 @@
 //! A call over one TCP connection, as the RTC library that the Confucius paper took has it.
 //!
-//! Principles: every frame is written into the socket as a whole, whatever waits there. The encoder
-//! never asks the congestion control for a rate: it looks at how busy the socket was. A frame that is
-//! not out when the next one is due lowers the rate by a quarter at least; otherwise the rate goes to
-//! where something waits for three quarters of the time. Bytes arrive in order, so a loss holds back
-//! all later frames until it is repaired.
-//! Not for: calls that people have, which run over UDP.
+//! Principles: every frame is written into the socket as a whole, regardless of the unsent bytes
+//! there. The encoder never asks the congestion control for a rate: it looks at how busy the socket
+//! was. A frame that is not out when the next one is due lowers the rate by a quarter at least;
+//! otherwise the rate moves to the point at which bytes wait for three quarters of the time. Bytes
+//! arrive in order, so a loss holds back all later frames until it is repaired. Not for: ordinary
+//! calls, which run over UDP.
 //!
 //! Facts from the source of `transys-project/zhuge` (SIGCOMM 2022), `packet-sender-tcp.cc` and
 //! `video-encoder.cc`; decisions/0023 has the parts left out.
@@ -52,11 +52,11 @@ pub const PRESET: Preset = Preset {
     by_control: &[(&["gcc", "gcc_library"], OVER_UDP)],
 };
 
-/// How often the library looks whether something waits.
+/// Interval at which the library looks whether bytes wait.
 const SAMPLE: Duration = Duration::from_millis(1);
 /// Over how many looks it takes the share.
 const SAMPLES: u32 = 40;
-/// The share of the time in which something should wait.
+/// The share of the time in which bytes should wait.
 const BUSY: f64 = 0.75;
 /// How much of a share beyond it the rate falls by.
 const GAIN: f64 = 0.5;
@@ -72,7 +72,7 @@ struct Duty {
     bounds: (f64, f64),
     /// Time between frames, seconds.
     interval: f64,
-    /// Whether something waited: a bit for each of the last looks.
+    /// Whether bytes waited: a bit for each of the last looks.
     looks: u64,
     /// Bytes waiting when the last frame was due.
     before: u64,
@@ -105,7 +105,7 @@ impl Duty {
         f64::from(self.looks.count_ones()) / f64::from(SAMPLES)
     }
 
-    /// A frame is due while `unsent` bytes of those before it wait: the rate at which it is made.
+    /// A frame is due while `unsent` earlier bytes wait. Returns the rate at which it is made.
     fn update(&mut self, unsent: u64) -> Rate {
         let sent = (self.written + self.before).saturating_sub(unsent) as f64;
         if core::mem::replace(&mut self.begun, true) {

@@ -14,7 +14,7 @@ pub struct Statistics {
     pub requests: u64,
     /// Distinct origins: scheme, host and port.
     pub origins: u64,
-    /// Distinct IP addresses of the origins, where the recording tells that of each.
+    /// Distinct IP addresses of the origins, if the recording has that of each.
     pub addresses: Option<u64>,
     /// The most connections that a browser may open: six for an HTTP/1 origin or as many as it has
     /// requests, one for any other. How many it does open depends on when requests are ready.
@@ -76,8 +76,8 @@ impl ByVersion {
         [("h1", self.h1), ("h2", self.h2), ("h3", self.h3)]
     }
 
-    /// The share of the version called `name` in percent of all three; none of nothing, or of an
-    /// unknown name.
+    /// The share of the version called `name` in percent of all three; none without requests, or
+    /// for an unknown name.
     pub fn percent(self, name: &str) -> Option<f64> {
         let sum = self.h1 + self.h2 + self.h3;
         let (_, count) = self.named().into_iter().find(|&(other, _)| other == name)?;

@@ -51,7 +51,7 @@ impl Value for Pattern {
 }
 
 units::params! {
-    /// What a `udp` entry can be told.
+    /// Parameters of a `udp` entry.
     pub struct UdpParams {
         /// How much is sent while it sends, IP headers included.
         rate: Rate = "1mbit", range "1kbit".."100gbit", source "none";
@@ -150,7 +150,7 @@ impl Workload for UdpParams {
             0.0 => self.rate,
             share => Rate::from_mbit_f64(start.rate.as_mbit_f64() * share),
         };
-        // A rate that rounds to nothing would never send.
+        // A rate that rounds to zero would never send.
         let beat = rate.max(Rate::from_bits(1)).time_for(self.packet.get());
         Box::new(Sender {
             params: self.clone(),

@@ -62,7 +62,7 @@ static void answers(void)
 	assert(strstr(out, "\n  9        13%      0         0       0            0         18 "));
 	assert(strstr(out, " 1.500"));
 
-	/* A class: no more than tc does not say itself. */
+	/* A class: without the part that tc prints itself. */
 	begin();
 	put_class(&request.n, 50, 7);
 	assert(!strcmp(answered(), "  flows 0 marks 0 delay 0us peak 0us weight 1.500"));

@@ -67,7 +67,7 @@ static void answers(void)
 	assert(strstr(out, "\n  unresponsive later                12         0          2 "));
 	assert(strstr(out, "\n  unknown      unknown              23         0          3 "));
 
-	/* A class: no more than tc does not say itself. */
+	/* A class: without the part that tc prints itself. */
 	begin();
 	put_class(&request.n, 1, 7);
 	assert(!strncmp(answered(), one, strlen(one)));

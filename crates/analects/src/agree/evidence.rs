@@ -1,8 +1,8 @@
 //! The evidence given by each row of a comparison of the simulator with Linux.
 //!
-//! Not all of Linux's side is Linux: applications and media sessions are the simulator's own code in
-//! the guest (decision 0050), and our module is the discipline written a second time by those who
-//! wrote the first. The engine `live` has the simulator's link and disciplines as well.
+//! Not all of Linux's side is Linux: applications and media sessions are the simulator's own code
+//! in the guest (decision 0050), and our module is a second implementation of the discipline by the
+//! same authors. The engine `live` has the simulator's link and disciplines as well.
 
 use crate::cli::Witness;
 use reproduce::agreement::Row;

@@ -33,7 +33,7 @@ kind = "bulk"
 control = "cubic"
 "#;
 
-/// The simulator with a link of 12 Mbit/s, whatever the scenario says.
+/// The simulator with a link of 12 Mbit/s, regardless of the scenario.
 struct Faster(Simulator);
 
 impl Engine for Faster {

@@ -36,7 +36,7 @@ jitter = "1s"
 "#;
 /// Runs that take some seconds together.
 const CAMPAIGN: [&str; 6] = ["jobs", "s.toml", "--repeat", "10", "--without", "page"];
-/// So many.
+/// The number of jobs.
 const JOBS: usize = 40;
 
 fn folder(name: &str) -> Folder {
@@ -64,7 +64,7 @@ fn worker(folder: &Folder, store: &str) -> Child {
     command.spawn().unwrap()
 }
 
-/// The keys that a worker said it made.
+/// The keys that a worker printed.
 fn made(worker: Child) -> Vec<String> {
     let output = worker.wait_with_output().unwrap();
     assert!(output.status.success(), "{}", text(&output.stderr));
@@ -154,7 +154,7 @@ fn what_a_killed_process_was_doing_is_taken_over() {
     let shares = workers.map(made);
     let all: Vec<&String> = shares.iter().flatten().chain(&before).collect();
     let distinct: BTreeSet<&String> = all.iter().copied().collect();
-    // A job may have been kept but not said when the process was killed.
+    // A job may have been stored but not printed when the process was killed.
     assert!(all.len() == distinct.len() && (JOBS - 1..=JOBS).contains(&all.len()));
     let shared = files(&folder.0.join("shared"));
     assert!(shared == alone(&folder), "{:?}", shared.keys());
@@ -223,7 +223,7 @@ fn kept_results_are_those_of_a_run() {
     assert_eq!(said, "small: 4 of 6 runs are kept from before\n");
     assert_eq!(drawn, now);
     assert!(folder.0.join("drawn/000-pfifo-seed1/frames.csv").is_file());
-    // A sweep asks for the same runs, and says the same with and without the store.
+    // A sweep asks for the same runs, and gives the same output with and without the store.
     let sweep = [
         "sweep",
         "s.toml",

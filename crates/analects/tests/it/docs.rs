@@ -1,13 +1,13 @@
 //! The documentation agrees with the program: generated pages, printed results, excerpts of code,
 //! links and keys.
 //!
-//! `ANALECTS_DOCS=write cargo test -p analects --test it docs` writes what can be written.
+//! `ANALECTS_DOCS=write cargo test -p analects --test it docs` writes the generated parts.
 
 use crate::common::{Folder, text};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Generated pages, and what describes them.
+/// Generated pages, and their generators.
 const GENERATED: [(&str, &str); 4] = [
     ("disciplines.md", "disciplines"),
     ("controls.md", "controls"),
@@ -106,7 +106,7 @@ fn long_commands_print_what_the_pages_say() {
     }
 }
 
-/// The page, with what its commands print now in each block that begins with `fence`.
+/// The page, with the present output of its commands in each block that begins with `fence`.
 fn printed(path: &Path, page: &str, fence: &str) -> String {
     let name = path.strip_prefix(root()).unwrap().to_string_lossy();
     let name = format!("{}-{name}", fence.trim_matches(['`', '\n']));

@@ -37,7 +37,7 @@ fn it_is_of_names_and_content() {
     reversed.reverse();
     let second = workspace("fingerprint-second", &reversed);
     assert_eq!(of(&first), of(&second));
-    // Crates that are not asked for do not matter; everything else does.
+    // Crates that are not asked for do not matter; all other files do.
     let mut seen = vec![of(&first)];
     fs::write(second.0.join("crates/c/src/lib.rs"), "//! d").unwrap();
     assert_eq!(of(&second), seen[0]);

@@ -1,5 +1,5 @@
-//! How the house is built: crates depend downwards, modules and the kernel's headers in no circle, and
-//! each crate says what it is and what it is not for.
+//! The structure of the project: crates depend downwards, modules and the kernel's headers in no
+//! circle, and each crate documents what it is and what it is not for.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -212,7 +212,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// A file without comments, and without its tests, which stand at its end.
+/// A file without comments, and without the tests at its end.
 fn code(text: &str) -> String {
     let mark = "#[cfg(test)]\n";
     let is_tests = |at: &usize| {
@@ -299,7 +299,7 @@ fn named(text: &str, path: &str, depth: usize) -> BTreeSet<String> {
     found
 }
 
-/// Files of `kernel/` and what each includes of it, as `mencius/mencius.h`.
+/// Files of `kernel/` and the includes of each from there, as `mencius/mencius.h`.
 fn included() -> BTreeMap<String, BTreeSet<String>> {
     let kernel = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernel");
     let mut files = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! The program as its users meet it, and the tree that it is made of.
+//! The program as seen by its users, and the source tree.
 
 mod agreement;
 mod bound;

@@ -191,7 +191,7 @@ fn each_kind_of_entry_has_its_figures() {
     );
 }
 
-/// Paths of everything that is null, entries called by their names as notes call them.
+/// Paths of all null fields, with entries named as in notes.
 fn nulls(value: &Value, path: &str, found: &mut Vec<String>) {
     match value {
         Value::Null => found.push(path.to_owned()),
@@ -463,7 +463,8 @@ fn several_pages_at_once_are_told_apart() {
     }
 }
 
-/// The scenario that is written is the whole one, whatever control runs leave out.
+/// The scenario that is written is the whole one, including the traffic that control runs leave
+/// out.
 #[test]
 fn control_runs_leave_nothing_out_of_the_scenario() {
     let folder = folder("whole-scenario");

@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// All that a run can contain: marks, drops, losses, an uplink, every carrier.
+/// All events that a run can contain: marks, drops, losses, an uplink, every carrier.
 const SCENARIO: &str = r#"name = "all"
 duration = "3s"
 disciplines = ["fq_codel", "pfifo"]
@@ -98,7 +98,7 @@ fn agree(lines: &[Line], result: &Value) {
             link["packets"]
         );
         assert_eq!(count("decision", &["dropped"]), link["drops"]);
-        // There is one queue on each way, so that nothing is marked twice.
+        // There is one queue in each direction, so that no packet is marked twice.
         assert_eq!(count("ecn", &["ce"]), link["marks"]);
         assert_eq!(
             count("decision", &["lost"]),

@@ -4,7 +4,7 @@
 use crate::common::{Folder, text};
 use std::process::Output;
 
-/// A scenario that would run for a moment, were it not for what each test does to it.
+/// A scenario that would run for a moment, except for the changes of each test.
 const GOOD: &str = r#"duration = "1s"
 disciplines = ["fq_codel"]
 
@@ -43,7 +43,7 @@ fn refusal(output: &Output) -> String {
     stderr
 }
 
-/// Whether `message` says `part`, wherever its lines were broken.
+/// Whether `message` contains `part`, independent of its line breaks.
 fn says(message: &str, part: &str) -> bool {
     let words = |text: &str| {
         let words: Vec<&str> = text

@@ -49,7 +49,7 @@ impl Figure {
     }
 }
 
-/// Figures that are off, and the section of `docs/reference/ns3.md` that says why.
+/// Deviating figures, and the section of `docs/reference/ns3.md` with the reason.
 pub const KNOWN: &[(&str, u32, &str, Figure, &str)] = &[
     ("fifo", 67, "TcpVegas", Figure::Jfi, VEGAS),
     ("fifo", 250, "TcpVegas", Figure::Jfi, VEGAS),
@@ -141,7 +141,7 @@ impl Row {
         let nothing = || format!("{} {}: nothing was measured", self.discipline, self.control);
         self.ours = Some(Figures {
             goodput: goodput.sum(),
-            // One flow is as fair as can be; ns-3's table says so, our results say nothing.
+            // One flow is always fair; ns-3's table has that value, our results have none.
             jfi: if self.flows == 1 {
                 1.0
             } else {
@@ -244,12 +244,12 @@ impl Burst {
     }
 }
 
-/// Everything that is compared.
+/// All the rows compared.
 #[derive(Debug, Clone)]
 pub struct Reference {
     /// Rows that ns-3 is a reference for.
     pub rows: Vec<Row>,
-    /// The same with a small change, to show what depends on it.
+    /// The same with a small change, to show its effect.
     pub variants: Vec<Row>,
     /// The burst.
     pub burst: Burst,

@@ -46,7 +46,7 @@ use units::param::Settings;
 use units::{Duration, Instant, Rate, Refusal};
 
 units::params! {
-    /// What GCC can be told.
+    /// Parameters of GCC.
     pub struct GccParams {
         /// How the trend of the delay is estimated: trendline, as libwebrtc does, or kalman, as
         /// the draft says.

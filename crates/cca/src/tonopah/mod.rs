@@ -31,7 +31,7 @@ use units::param::Value;
 use units::{Instant, ParseError, Refusal};
 
 units::params! {
-    /// What `tonopah` can be told.
+    /// Parameters of `tonopah`.
     pub struct TonopahParams {
         /// How fair queuing is found: `delays`, `paper`, or `paper50` with intervals of 50 ms.
         rule: Preset = "delays", source "this project; Bachl 2022, sections II.A and III.D.1";
@@ -42,7 +42,7 @@ units::params! {
 }
 
 units::params! {
-    /// What `tonopah_switch` can be told.
+    /// Parameters of `tonopah_switch`.
     pub struct SwitchParams {
         /// How fair queuing is found: `delays`, `paper`, or `paper50` with intervals of 50 ms.
         rule: Preset = "delays", source "this project; Bachl 2022, sections II.A and III.D.1";

@@ -306,7 +306,7 @@ impl Pair {
         }
     }
 
-    /// Keeps a notice. The oldest is dropped if nobody asks for them.
+    /// Keeps a notice. The oldest is dropped if they are not taken.
     fn notice(&mut self, notice: Notice) {
         const MOST: usize = 64;
         if self.notices.len() == MOST {

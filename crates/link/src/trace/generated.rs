@@ -51,6 +51,7 @@ const MOST: u64 = 1000;
 
 /// The trace that `SET:NUMBER` names.
 ///
+/// # Errors
 /// A sentence with the existing sets.
 pub fn generated(name: &str) -> Result<Trace, Refusal> {
     let refused = || {

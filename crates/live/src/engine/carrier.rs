@@ -14,7 +14,7 @@ use rustix::thread::set_current_timer_slack;
 use std::hash::RandomState;
 use units::Duration;
 
-/// How long the end of a run may go unnoticed.
+/// Longest delay in noticing the end of a run.
 const PATIENCE: Duration = Duration::from_millis(20);
 /// Packets that are read from a device before the other one has its turn.
 const BATCH: usize = 64;
@@ -34,7 +34,7 @@ pub struct Carrier {
 }
 
 impl Carrier {
-    /// One that has carried nothing.
+    /// One that has carried no packets.
     ///
     /// # Errors
     /// None in practice: the histogram's bounds are constants.

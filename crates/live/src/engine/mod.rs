@@ -1,9 +1,9 @@
 //! The engine `live`: a scenario's applications over this host's sockets, in real time, and its link in
 //! this process.
 //!
-//! Two network namespaces, one for servers and one for computers at home, have a TUN device each; what
-//! leaves one of them goes through our own link to the other. Everything is held by this process and goes
-//! with it, however it ends.
+//! Two network namespaces, one for servers and one for computers at home, have a TUN device each;
+//! packets from one of them go through our own link to the other. All of it is held by this process
+//! and disappears with it, however it ends.
 
 mod carrier;
 mod network;

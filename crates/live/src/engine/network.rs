@@ -20,12 +20,13 @@ pub struct Parcel {
     flow: Option<FlowId>,
 }
 
-/// The round trip of each flow, without queueing and transmission. Whoever opens a flow tells it here.
+/// The round trip of each flow, without queueing and transmission. It is set here when a flow is
+/// opened.
 #[derive(Clone)]
 pub struct RoundTrips(Arc<[AtomicU64]>);
 
 impl RoundTrips {
-    /// Nothing is known of any flow.
+    /// Without flows.
     pub fn new() -> Self {
         RoundTrips((0..FLOWS).map(|_| AtomicU64::new(0)).collect())
     }
@@ -37,7 +38,7 @@ impl RoundTrips {
         }
     }
 
-    /// One way of it. What is odd in nanoseconds comes back on the other one.
+    /// One direction of it. An odd nanosecond is added to the other one.
     fn one_way(&self, flow: Option<FlowId>, to: Side) -> Duration {
         let slot = flow.and_then(|flow| self.0.get(flow.0 as usize));
         let rtt = slot.map_or(0, |slot| slot.load(Ordering::Acquire));
@@ -51,7 +52,7 @@ impl RoundTrips {
 /// One direction.
 struct Lane {
     to: Side,
-    /// The queue and its number; none where there is only a delay.
+    /// The queue and its number; none if there is only a delay.
     link: Option<(LinkId, Link<Parcel>)>,
     /// The link's own part of the delay.
     own_delay: Duration,
@@ -103,7 +104,7 @@ const SPARE: usize = 1024;
 
 /// Recorded events, and buffers that are free again.
 struct Watch {
-    /// The link that tells now.
+    /// The link that reports now.
     link: LinkId,
     events: Vec<(Instant, Event)>,
     spare: Vec<Vec<u8>>,
@@ -164,7 +165,7 @@ impl Observer<Parcel> for Watch {
 }
 
 impl Network {
-    /// A network in which nothing is under way: the link towards the home, and that away from it where
+    /// A network without packets under way: the link towards the home, and that away from it if
     /// there is one; `own_delay` is theirs.
     pub fn new(
         links: impl IntoIterator<Item = Link<Parcel>>,
@@ -205,7 +206,7 @@ impl Network {
         self.watch.free(frame);
     }
 
-    /// A packet comes from the other side, `now`, no earlier than what happened before.
+    /// A packet arrives from the other side, `now`, no earlier than the former events.
     pub fn take(&mut self, now: Instant, to: Side, frame: Frame, header: Header) {
         self.catch_up(now);
         self.packets += 1;
@@ -245,7 +246,7 @@ impl Network {
         self.start(now, place(to));
     }
 
-    /// When something is to be done next.
+    /// The next due time.
     pub fn due(&self) -> Instant {
         let arrives = self.flying.peek().map_or(Instant::NEVER, |Reverse(f)| f.at);
         self.lanes
@@ -467,7 +468,7 @@ mod tests {
         assert_eq!([of(0), of(1)], [2, 2]);
     }
 
-    /// Asked late, it still knows when everything happened.
+    /// Called late, it still has the time of each event.
     #[test]
     fn events_have_their_own_times_and_say_whose_packets_they_are() {
         let mut network = network([link("pfifo", 1)]);

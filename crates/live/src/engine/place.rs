@@ -9,7 +9,7 @@ use std::fs::File;
 /// A side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// Where servers are.
+    /// The side of the servers.
     Net,
     /// Where computers at home are.
     Home,
@@ -30,7 +30,7 @@ impl Place {
     /// Makes a side. The calling thread stays in its namespace.
     ///
     /// # Errors
-    /// If that is not permitted, or the kernel lacks something.
+    /// If that is not permitted, or the kernel lacks a part.
     pub fn make(side: Side, ecn: bool) -> Result<Place, Error> {
         unshare(CloneFlags::CLONE_NEWNET).map_err(|error| {
             let message = format!("a network namespace cannot be made: {error}");

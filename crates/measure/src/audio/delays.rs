@@ -1,9 +1,9 @@
 //! How long a player makes audio wait: NetEq's rule (libwebrtc `PacketArrivalHistory`, `DelayManager`,
 //! `UnderrunOptimizer`, `Histogram`).
 //!
-//! A frame's delay counts from that of the fastest within two seconds. The largest of each half a second
-//! goes into a histogram that forgets, and the target is its 95th percentile. What NetEq does for
-//! reordered packets is left out: paths do not reorder.
+//! A frame's delay counts from that of the fastest within two seconds. The largest of each half a
+//! second goes into a histogram that forgets, and the target is its 95th percentile. NetEq's
+//! handling of reordered packets is left out: paths do not reorder.
 
 use std::collections::VecDeque;
 use units::{Duration, Instant};
@@ -22,7 +22,7 @@ const START_WEIGHT: f64 = 2.0;
 /// `kStartDelayMs`: the target before there is a sample.
 const START: Duration = Duration::from_millis(80);
 
-/// The delays of what arrived.
+/// The delays of arrivals.
 #[derive(Debug)]
 pub struct Delays {
     /// When each frame of the last two seconds arrived, and its delay.

@@ -1,4 +1,4 @@
-//! The E-model: from delay and loss to what listeners would say (ITU-T G.107 of 06/2015).
+//! The E-model: from delay and loss to the opinion of listeners (ITU-T G.107 of 06/2015).
 //!
 //! Simplified: all of its inputs but delay, codec and loss have G.107's defaults, for which
 //! R = 93.2 − Idd − Ie,eff. There is no echo, and losses count as random (BurstR = 1).

@@ -21,7 +21,7 @@ const FORGOTTEN: Duration = Duration::from_secs(60);
 /// The audio of all calls, by their place among the traffic entries.
 #[derive(Debug)]
 pub struct Audios {
-    /// Where the measured time begins.
+    /// The start of the measured time.
     from: Instant,
     of: BTreeMap<TrafficId, Audio>,
 }
@@ -35,7 +35,7 @@ impl Audios {
         }
     }
 
-    /// Something happened; anything but audio is passed over.
+    /// Handles an event; events other than audio are ignored.
     pub fn event(&mut self, now: Instant, event: &Event) {
         match *event {
             Event::AudioSent { call, bytes, .. } => {
@@ -69,7 +69,7 @@ impl Audios {
 /// A call's audio. Holds the packets under way.
 #[derive(Debug)]
 struct Audio {
-    /// Where the measured time begins.
+    /// The start of the measured time.
     from: Instant,
     /// When each frame was handed over that may still come, the first of them `first`.
     sent: VecDeque<Instant>,

@@ -24,7 +24,7 @@ pub struct Player {
     waiting: BTreeMap<u64, Instant>,
     /// The number of the frame that is next.
     next: u64,
-    /// When its turn is; none before anything came.
+    /// The time of its turn; none before the first arrival.
     turn: Option<Instant>,
     /// Turns concealed since the last frame that was played.
     concealed: u64,
@@ -35,7 +35,7 @@ pub struct Player {
 pub struct Turn {
     /// When.
     pub at: Instant,
-    /// When the frame that was played was sent; none where the turn was concealed.
+    /// When the frame that was played was sent; none if the turn was concealed.
     pub played: Option<Instant>,
 }
 
@@ -156,8 +156,8 @@ mod tests {
     #[test]
     fn a_late_frame_is_played_and_all_after_it_later() {
         let turns = play(&[Some(30), Some(75), Some(55), Some(35)], 160);
-        // Frame 1 comes at 95 ms instead of 50: the turns at 52, 72 and 92 ms are concealed. It is
-        // played at 112 ms, and then each 22 ms.
+        // Frame 1 arrives at 95 ms instead of 50: the turns at 52, 72 and 92 ms are concealed. It
+        // is played at 112 ms, and then each 22 ms.
         let expected = [(30, Some(0)), (52, None), (72, None), (92, None)];
         assert_eq!(turns[..4], expected);
         assert_eq!(turns[4..], [(112, Some(1)), (134, Some(2)), (156, Some(3))]);
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn what_was_passed_over_is_of_no_use() {
         let turns = play(&[Some(30), Some(90), Some(30), Some(30)], 120);
-        // Frame 1 comes at 110 ms; frame 2 was played for it at 72 ms.
+        // Frame 1 arrives at 110 ms; frame 2 was played for it at 72 ms.
         let numbers: Vec<_> = turns.iter().map(|(_, number)| *number).collect();
         assert_eq!(numbers, [Some(0), None, Some(2), Some(3), None]);
     }

@@ -1,4 +1,4 @@
-//! Metrics of calls: what those see who talk.
+//! Metrics of calls, as the participants see them.
 
 use super::declared::{Better, Column, Metric, belongs};
 use super::observed::Observed;

@@ -19,7 +19,7 @@ pub enum Better {
     Neither,
 }
 
-/// How a metric stands in the tables of a comparison.
+/// The place of a metric in the tables of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Column {
     /// The heading of the column, before the unit.
@@ -28,7 +28,7 @@ pub struct Column {
     pub decimals: usize,
     /// The statistic of the values of all runs.
     pub statistic: Statistic,
-    /// Whether it stands there unasked.
+    /// Whether it is shown by default.
     pub by_default: bool,
 }
 
@@ -63,13 +63,13 @@ pub struct Metric {
     pub summary: &'static str,
     /// How it is computed, and its limits: some sentences.
     pub about: &'static str,
-    /// Where it comes from.
+    /// Its source.
     pub source: &'static str,
     /// Which way it is better.
     pub better: Better,
     /// Its column in the tables of a comparison, if it has one.
     pub column: Option<Column>,
-    /// Its own meter, where the result of a run does not hold the figure. It follows the runs of
+    /// Its own meter, if the result of a run does not have the figure. It follows the runs of
     /// scenarios that ask for the metric by name.
     pub meter: Option<MakeMeter>,
     /// Takes it from a run's result.

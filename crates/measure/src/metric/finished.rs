@@ -1,4 +1,4 @@
-//! Transfers as they finish: what each carried, and how long it took.
+//! Transfers as they finish: the bytes of each, and its duration.
 
 use crate::event::Event;
 use crate::flows::Flows;
@@ -22,7 +22,7 @@ pub(super) struct UnderWay {
 }
 
 impl UnderWay {
-    /// None yet. What is measured begins at `from`.
+    /// None yet. The measured time begins at `from`.
     pub fn new(from: Instant) -> Self {
         UnderWay {
             from,
@@ -31,7 +31,7 @@ impl UnderWay {
     }
 
     /// Follows an event of the run. A transfer that began in the measured time and is now complete
-    /// comes out.
+    /// is returned.
     pub fn event(&mut self, now: Instant, event: Event) -> Option<Finished> {
         let Event::Traffic(event) = event else {
             return None;

@@ -83,7 +83,7 @@ const NAME: &str = "loss_by_index";
 /// The names of the meter's two sums.
 const FIRST: &str = "first";
 const LATER: &str = "later";
-/// So many packets are the first.
+/// The first packets are so many.
 const ESTABLISHMENT: usize = 10;
 /// Packets from this number on count together.
 const LAST: u32 = 100;
@@ -99,7 +99,7 @@ fn part(observed: &Observed<'_>, of: &str) -> Option<f64> {
     found.next().map(|value| value.value)
 }
 
-/// Packets that came and packets that were dropped.
+/// Packets that arrived and packets that were dropped.
 type Count = (u64, u64);
 
 struct LossByIndex {
@@ -160,7 +160,7 @@ impl Sink for LossByIndex {
     }
 }
 
-/// The percentage that was dropped; none of nothing.
+/// The percentage dropped; none if there were no packets.
 fn percent((came, dropped): Count) -> Option<f64> {
     (came > 0).then(|| 100.0 * dropped as f64 / came as f64)
 }

@@ -11,7 +11,7 @@ fn link(observed: &Observed<'_>, name: &str, take: fn(&LinkResult) -> Option<f64
     link.and_then(take).into_iter().collect()
 }
 
-/// Of FLOW/CLASS; none where the discipline has no classes, or the flow was in none.
+/// Of FLOW/CLASS; none if the discipline has no classes, or the flow was in none.
 fn class_share(observed: &Observed<'_>, entry: &str) -> Vec<f64> {
     let (flow, class) = entry.split_once('/').unwrap_or((entry, ""));
     let first = observed.run.links.first();

@@ -105,7 +105,7 @@ impl Registry {
     /// Reads `NAME` or `NAME:ENTRY`.
     ///
     /// # Errors
-    /// A sentence that names what there is.
+    /// A sentence with the existing names.
     pub fn select(&self, text: &str) -> Result<Selection, Refusal> {
         let (name, entry) = text.split_once(':').unwrap_or((text, ""));
         let metric = self.get(name).ok_or_else(|| {
@@ -128,7 +128,7 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// The values in a run; none where it has nothing of the sort.
+    /// The values in a run; none if it has none of the kind.
     pub fn of(&self, observed: &Observed<'_>) -> Vec<f64> {
         (self.metric.take)(observed, &self.entry)
     }

@@ -1,4 +1,5 @@
-//! `verdict` and `credited`: what flows that look for fair queuing say of their path, and for how long.
+//! `verdict` and `credited`: the verdicts of flows that look for fair queuing on their path, and
+//! for how long.
 
 use super::declared::{Better, Metric};
 use super::meter::{Meter, found};
@@ -95,7 +96,7 @@ impl Sink for Verdicts {
             Event::Noticed { flow, notice } => {
                 let new = match notice {
                     Notice::Verdict(kind) => kind,
-                    // It looks, and has found nothing.
+                    // It looks, and has no verdict.
                     Notice::Reduced | Notice::Congested => {
                         let said = self.says.get(&flow);
                         said.map_or(Kind::Unknown, |(kind, _)| *kind)

@@ -1,4 +1,4 @@
-//! Metrics of videos on demand: what their players observe.
+//! Metrics of videos on demand: the observations of their players.
 
 use super::answers::each;
 use super::declared::{Better, Metric};
@@ -17,7 +17,7 @@ pub const VIDEO_RATE: Metric = Metric {
     take: |observed, entry| each(observed, entry, "video_bitrate", |row| row.value),
 };
 
-/// Segments that came too late.
+/// Segments that arrived too late.
 pub const SEGMENTS_FAILED: Metric = Metric {
     name: "segments_failed",
     unit: "",

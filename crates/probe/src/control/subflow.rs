@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant as Clock;
 use units::Rate;
 
-/// A [`Sender`], shared by its paths and by who reports about it. As a factory it gives the first
+/// A [`Sender`], shared by its paths and by the reports about it. As a factory it gives the first
 /// path that is opened subflow A, and every later one subflow B.
 #[derive(Clone)]
 pub struct Shared(Arc<Mutex<Sender>>);
@@ -31,7 +31,7 @@ impl Shared {
         ))))
     }
 
-    /// The sender. Nobody holds it for longer than a call.
+    /// The sender. It is locked for no longer than a call.
     pub fn get(&self) -> MutexGuard<'_, Sender> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -54,7 +54,7 @@ struct Pair {
     server: Node,
     /// Datagrams of the client, with the address that each seemed to come from.
     sent: Vec<(SocketAddr, Outgoing)>,
-    /// Bytes of the server, by where they went.
+    /// Bytes of the server, by destination.
     received: Vec<(SocketAddr, usize)>,
 }
 
@@ -85,7 +85,7 @@ impl Pair {
         taken
     }
 
-    /// A millisecond; `source` says where a datagram of the client's seems to come from, if it arrives.
+    /// A millisecond; `source` is the apparent source of a datagram of the client's, if it arrives.
     fn step(&mut self, source: &mut dyn FnMut(&Outgoing) -> Option<SocketAddr>) {
         while let Some(data) = self.client.transmit(self.now) {
             if let Some(from) = source(&data) {

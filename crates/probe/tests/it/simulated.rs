@@ -65,7 +65,7 @@ fn fair_queues_with_an_aqm_are_seen_where_they_fill() {
     );
 }
 
-/// At the median nothing waits there.
+/// At the median no packets wait there.
 #[test]
 fn fair_queues_that_are_nearly_empty_are_seen() {
     expect(

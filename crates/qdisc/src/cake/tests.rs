@@ -152,10 +152,13 @@ fn tins_go_by_their_thresholds_when_shaped() {
     }
     // 1000 B are 0.8 ms. Thresholds are 10 Mbit/s for best effort (1), a sixteenth for background
     // (2) and a quarter for low latency (3): a packet there takes 0.8, 12.8 and 3.2 ms. Priority
-    // rises from 1 to 3, as long as a tin is not ahead of its threshold. 0 ms: 3 sends, ahead until
-    // 3.2 ms; 0.8 ms: 2 sends, ahead until 12.8 ms; 1.6 ms: 1 sends, due since 0, and again at 2.4
-    // ms; 3.2 ms: 3 is due again; 4 ms: only 2 is left: no tin waits for a threshold while the link
-    // is idle.
+    // rises from 1 to 3, as long as a tin is not ahead of its threshold.
+    //
+    //    0   ms: 3 sends, ahead until 3.2 ms;
+    //    0.8 ms: 2 sends, ahead until 12.8 ms;
+    //    1.6 ms: 1 sends, due since 0, and again at 2.4 ms;
+    //    3.2 ms: 3 is due again;
+    //    4   ms: only 2 is left: no tin waits for a threshold while the link is idle.
     assert_eq!(
         leave(&mut cake, us(0)),
         [

@@ -2,8 +2,8 @@
 //!
 //! Principles: a flow is responsive until its rate does not fall after drops. Each type has a part of
 //! the buffer for itself, and the last fifth of the buffer admits by chance: responsive flows more
-//! than others, and the first packets of a responsive flow most. Whoever loses one of these waits for
-//! a timeout, which costs a page more than any drop later on.
+//! than others, and the first packets of a responsive flow most. A flow that loses one of these waits
+//! for a timeout, which costs a page more than any drop later on.
 //! Not for: keeping flows or their delays apart. All share one queue, and it is let fill to four
 //! fifths.
 //!

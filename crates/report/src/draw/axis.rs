@@ -14,7 +14,7 @@ pub struct Axis {
     to: f64,
     log: bool,
     ticks: Vec<(f64, String)>,
-    /// Names of the places 0, 1, and so on, where the axis has places instead of values.
+    /// Names of the places 0, 1, and so on, if the axis has places instead of values.
     names: Vec<String>,
 }
 
@@ -22,7 +22,7 @@ pub struct Axis {
 const LOG_RATIO: f64 = 30.0;
 /// How much of a row is above its middle line.
 pub const ABOVE_ROW: f64 = 0.65;
-/// Where the largest value of all cases is above this many times their median, it flattens the others.
+/// If the largest value of all cases is above this many times their median, it flattens the others.
 const FLATTENED: f64 = 20.0;
 /// How many times the largest value intervals may reach before an axis leaves out their ends.
 const REACH: f64 = 3.0;
@@ -116,9 +116,9 @@ impl Axis {
         }
     }
 
-    /// For a value of each case, with its interval where there is one; from zero on if that is asked
-    /// for. Intervals lie on the axis as a whole unless they are so long that nothing else could be
-    /// seen on it. Where one case flattens the others the axis is logarithmic.
+    /// For a value of each case, with its interval if there is one; from zero on if that is asked
+    /// for. Intervals lie on the axis as a whole unless they are so long that they would hide the
+    /// rest. If one case flattens the others the axis is logarithmic.
     pub fn of_cases(label: &str, cases: &[(f64, Option<Ends>)], zero: bool, ticks: usize) -> Axis {
         let values: Vec<f64> = cases.iter().map(|case| case.0).collect();
         let size = values
@@ -179,7 +179,7 @@ impl Axis {
         self.log
     }
 
-    /// Names of its places, where it has places.
+    /// Names of its places, if it has places.
     pub fn names(&self) -> &[String] {
         &self.names
     }

@@ -31,7 +31,7 @@ pub struct Drawing {
     pub keys: Vec<Key>,
     /// The values drawn.
     pub values: Vec<Value>,
-    /// Whether some marker is hollow: nothing is known of how sure its value is.
+    /// Whether some marker is hollow: the uncertainty of its value is unknown.
     pub hollow: bool,
     /// Whether some interval goes beyond an axis.
     pub cut: bool,
@@ -96,7 +96,7 @@ impl Drawing {
         }
     }
 
-    /// It as a file of its own, on light ground, with what its marks mean.
+    /// The drawing as a file of its own, on light ground, with the meaning of its marks.
     pub fn svg(&self) -> String {
         let (width, height) = self.size;
         let (legend, below) = self.legend();
@@ -156,14 +156,14 @@ impl Drawing {
     /// The values drawn, as CSV.
     ///
     /// # Errors
-    /// None in practice: everything can be written.
+    /// None in practice: all values can be written.
     pub fn csv(&self) -> io::Result<String> {
         let rows = self.values.iter().map(|value| row(value, &self.x, &self.y));
         tables::rows(&HEAD, rows)
     }
 }
 
-/// A table with a caption for those who hear it.
+/// A table with a caption for screen readers.
 fn table(caption: &str, (head, rows): &Table) -> Markup {
     html! {
         table {
@@ -182,8 +182,8 @@ fn table(caption: &str, (head, rows): &Table) -> Markup {
     }
 }
 
-/// Rules with the values of variables on light ground in their place: many programs that read SVG do
-/// not know variables.
+/// Rules with the values of variables on light ground in their place: many programs that read SVG
+/// do not support variables.
 fn resolved(rules: &str) -> String {
     let light = GROUND.split(['{', '}']).nth(1).unwrap_or_default();
     let set = light.split(';').filter_map(|pair| pair.split_once(':'));

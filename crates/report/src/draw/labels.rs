@@ -1,6 +1,6 @@
-//! Where labels go so that they cover nothing.
+//! Placement of labels so that they cover nothing.
 
-/// Width of a character, near enough to tell whether texts overlap.
+/// Width of a character, close enough to detect overlapping texts.
 pub const CHARACTER: f64 = 7.0;
 /// Room that a text takes above its base line, and below.
 const RISE: f64 = 10.0;
@@ -28,7 +28,7 @@ pub struct Labels {
 /// A label's place.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Place {
-    /// Where its base line starts.
+    /// Start of its base line.
     pub start: (f64, f64),
     /// A line from the marker to it, if it is not next to its marker.
     pub leader: Option<[(f64, f64); 2]>,
@@ -87,7 +87,7 @@ impl Labels {
         Some(found)
     }
 
-    /// Whether a label's line goes over no other text.
+    /// Whether a label's line crosses no other text.
     fn leads(&self, place: &Place) -> bool {
         let over = |(x, y): (f64, f64)| hits(&self.texts, (x - 1.0, y - 1.0, x + 1.0, y + 1.0));
         !place.leader.iter().flat_map(between).any(over)
@@ -151,7 +151,7 @@ fn around(at: (f64, f64), characters: usize, ring: u32, turn: u32) -> Place {
     let far = f64::from(ring) * RING;
     let near = (at.0 + far * libm::cos(angle), at.1 + far * libm::sin(angle));
     let width = characters as f64 * CHARACTER;
-    // The text goes on in the direction of the line.
+    // The text continues in the direction of the line.
     let x = if near.0 >= at.0 {
         near.0 + 3.0
     } else {

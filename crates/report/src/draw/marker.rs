@@ -1,4 +1,4 @@
-//! Markers: where a value is.
+//! Markers of values.
 
 use super::svg::coordinate as c;
 use maud::{Markup, html};

@@ -1,8 +1,8 @@
 //! Colours that the colour blind can tell apart, on light ground and on dark.
 //!
 //! The hues are M. Okabe's and K. Ito's (Color Universal Design, 2008), darker on light ground and
-//! lighter on dark where they would be too faint: each has a contrast of at least 3 to its ground,
-//! which WCAG 2.2 (1.4.11) asks of graphics.
+//! lighter on dark if they would be too faint: each has a contrast of at least 3 to its ground,
+//! which WCAG 2.2 (1.4.11) requires of graphics.
 
 use std::fmt::Write as _;
 
@@ -14,8 +14,8 @@ pub const SHADES: usize = 3;
 /// A colour: red, green and blue.
 type Colour = [u8; 3];
 
-/// A ground: its hues, the grey that its text colour's shades go towards, and its text colour, which
-/// those of the others do.
+/// A ground: its hues, the grey that its text colour's shades approach, and its text colour, which
+/// the other shades approach.
 struct Ground {
     hues: [Colour; HUES],
     grey: Colour,

@@ -1,7 +1,7 @@
 //! A plot: two axes and the items drawn between them.
 //!
-//! Colours, dashes and fonts are the style sheet's: marks carry classes only, so that a plot
-//! follows the reader's light or dark scheme. What is drawn is kept as numbers as well.
+//! Colours, dashes and fonts are in the style sheet: marks carry classes only, so that a plot
+//! follows the reader's light or dark scheme. The drawn values are kept as numbers as well.
 
 use super::axis::{ABOVE_ROW, Axis, Ends};
 use super::drawing::Drawing;
@@ -14,14 +14,14 @@ use super::ticks::abscissa;
 use super::values::{Key, Mark, Value};
 use maud::{Markup, PreEscaped, html};
 
-/// Points of one line for each pixel in width; more cannot be told apart on a screen.
+/// Points of one line for each pixel in width; more cannot be distinguished on a screen.
 const MOST_POINTS: f64 = 2.25;
 
 /// Room around the drawing, in pixels: the ticks' texts left and below, the axis' name above.
 const LEFT: f64 = 50.0;
 const RIGHT: f64 = 18.0;
 const ABOVE: f64 = 26.0;
-/// The same where the ordinate has no name.
+/// The same if the ordinate has no name.
 const BARE: f64 = 4.0;
 const BELOW: f64 = 38.0;
 /// Height of a row of texts.
@@ -95,7 +95,7 @@ impl Plot {
         self.height - BELOW - self.y.place(y) * (self.height - self.above - BELOW)
     }
 
-    /// Puts what `draw` draws into a group of these classes, and those of `key`, whose name it has.
+    /// Puts the output of `draw` into a group of these classes, and those of `key`, with its name.
     pub fn series(&mut self, key: &Key, classes: &str, draw: impl FnOnce(&mut Plot)) {
         self.series.clone_from(&key.name);
         self.within(format!("{classes} {}", key.classes).trim(), draw);
@@ -104,7 +104,7 @@ impl Plot {
         }
     }
 
-    /// Puts what `draw` draws into a group of these classes.
+    /// Puts the output of `draw` into a group of these classes.
     pub fn within(&mut self, classes: &str, draw: impl FnOnce(&mut Plot)) {
         let before = std::mem::take(&mut self.marks);
         draw(self);
@@ -141,7 +141,7 @@ impl Plot {
         self.marks += &mark.into_string();
     }
 
-    /// A line through `points`, interrupted where there is no value.
+    /// A line through `points`, interrupted at missing values.
     pub fn line(&mut self, class: &str, points: &[Point]) {
         for (x, y) in points {
             self.keep(Mark::Line, class, (*x, None), (*y, None));
@@ -274,7 +274,7 @@ impl Plot {
         });
     }
 
-    /// A span of the abscissa, from top to bottom, behind what follows.
+    /// A span of the abscissa, from top to bottom, behind later items.
     pub fn span(&mut self, class: &str, from: f64, to: f64) {
         let (left, right) = (self.px(from), self.px(to));
         if right > left {
@@ -285,8 +285,8 @@ impl Plot {
         }
     }
 
-    /// A marker with its intervals in x and y, where it has any: each from its own ends, with an
-    /// arrow where it goes on beyond the axis. Hollow, if nothing is known of how sure it is.
+    /// A marker with its intervals in x and y, if it has any: each from its own ends, with an arrow
+    /// if it continues beyond the axis. Hollow, if its uncertainty is unknown.
     pub fn marker(
         &mut self,
         shape: usize,

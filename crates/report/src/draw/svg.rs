@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use std::fmt::Write as _;
 
-/// At most `most` characters of `text`, with an ellipsis where there were more.
+/// At most `most` characters of `text`, with an ellipsis if there were more.
 pub fn short(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some(_) => text

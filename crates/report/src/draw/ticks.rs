@@ -14,9 +14,9 @@ const AIR: f64 = 6.0;
 /// How far a text may reach beyond the line's right end.
 const BEYOND: f64 = 13.0;
 
-/// The line at the foot of a plot, its ticks, and below them the name of the axis; and the room that
-/// they take more than one row of texts does. Texts do not cover each other: names of places stand in
-/// several rows where they have to, and what still has no room has a tick only.
+/// The line at the foot of a plot, its ticks, and below them the name of the axis; and the room
+/// that they take beyond one row of texts. Texts do not cover each other: names of places stand in
+/// several rows if necessary, and names without room have a tick only.
 pub fn abscissa(axis: &Axis, ends: (f64, f64), floor: f64, bottom: f64) -> (Markup, f64) {
     let (left, right) = ends;
     let at = |value: f64| left + axis.place(value) * (right - left);

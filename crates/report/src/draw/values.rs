@@ -2,14 +2,14 @@
 
 use super::axis::{Axis, Ends};
 
-/// Something that has a name in a plot, and how it is drawn.
+/// A named item of a plot, and how it is drawn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Key {
     /// Its name.
     pub name: String,
     /// Classes that give it its colour and dash.
     pub classes: String,
-    /// Its marker's shape; none where it has no markers.
+    /// Its marker's shape; none if it has no markers.
     pub shape: Option<usize>,
 }
 

@@ -17,7 +17,7 @@ const MOST_ROWS: usize = 24;
 /// Height of a discipline's row, its name above the box included.
 const ROW: f64 = 42.0;
 
-/// A figure for each column of the table, where runs were repeated and do not all have the same.
+/// A figure for each column of the table, if runs were repeated and their values differ.
 pub fn section(report: &Report<'_>) -> Markup {
     let columns = columns(&report.summaries, report.metrics).into_iter();
     let figures: Vec<Markup> = columns
@@ -78,7 +78,7 @@ fn label(metric: &Metric) -> String {
     }
 }
 
-/// An axis for all runs: logarithmic where one discipline flattens the others.
+/// An axis for all runs: logarithmic if one discipline flattens the others.
 fn axis(label: &str, rows: &[(usize, Vec<f64>)]) -> Axis {
     let all = || rows.iter().flat_map(|of| of.1.iter().copied());
     let (least, most) = (

@@ -5,7 +5,7 @@ use super::report::Report;
 use maud::{Markup, html};
 use measure::{ChildResult, RunResult};
 
-/// A line for each child of each discipline that has some; nothing where none has.
+/// A line for each child of each discipline that has some; nothing if none has.
 pub fn section(report: &Report<'_>) -> Markup {
     let several = report
         .document

@@ -110,7 +110,7 @@ fn delays(report: &Report<'_>, (x, y): (Axis, Axis), lines: &[Line], size: Size)
 }
 
 /// The same, seconds only: the page load with the longest stall, or the start of a transfer.
-/// Nothing where that is most of the run anyway.
+/// Nothing if that is most of the run anyway.
 fn closer(report: &Report<'_>, lines: &[Line], name: &str) -> Markup {
     let Some((from, to)) = moment(report) else {
         return html! {};

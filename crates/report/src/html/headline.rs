@@ -1,4 +1,4 @@
-//! Who stalls, who waits and why, in sentences.
+//! The summary in sentences: stalls, waits and their causes.
 
 use super::bounds;
 use super::flows::mbps;
@@ -35,7 +35,7 @@ pub fn section(report: &Report<'_>) -> Markup {
     }
 }
 
-/// Who does best for the call, for the page, and for transfers, as far as the runs tell.
+/// The best discipline for the call, for the page, and for transfers, as far as the runs show.
 fn verdict(report: &Report<'_>) -> Markup {
     let summaries = &report.summaries;
     if summaries.len() < 2 {
@@ -129,7 +129,7 @@ fn listed(names: &[Markup]) -> Markup {
     }
 }
 
-/// One discipline: does the call stall, does the page wait, and what its queue does.
+/// One discipline: does the call stall, does the page wait, and the actions of its queue.
 fn sentence(report: &Report<'_>, n: usize) -> Markup {
     let what = outcome(report, &report.summaries[n]).join(", ");
     html! {

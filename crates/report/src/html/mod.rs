@@ -1,9 +1,9 @@
-//! A report: one HTML file with everything in it, to be read, printed and passed on.
+//! A report: one HTML file with all data in it, to be read, printed and passed on.
 //!
-//! No script and nothing from elsewhere. Colours are CSS variables, so that plots follow the
-//! reader's light or dark scheme; each discipline has a colour, a dash and a
-//! marker, the same on every page. What a plot shows can be read under it as a table. Ticks in the comparison's first column choose which
-//! disciplines are drawn, by style sheet alone.
+//! No scripts and no external resources. Colours are CSS variables, so that plots follow the
+//! reader's light or dark scheme; each discipline has a colour, a dash and a marker, the same on
+//! every page. The data of a plot can be read under it as a table. Ticks in the comparison's first
+//! column choose which disciplines are drawn, by style sheet alone.
 
 mod about;
 mod bounds;

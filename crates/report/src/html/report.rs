@@ -14,7 +14,8 @@ use measure::{RunResult, Series};
 use std::cell::RefCell;
 use std::fmt::Write as _;
 
-/// Disciplines that get plots of their own over time; a page with more is neither read nor small.
+/// Largest number of disciplines with plots of their own over time; a page with more is neither
+/// readable nor small.
 const MOST_DRAWN: usize = 16;
 
 /// A scenario and its results.
@@ -81,7 +82,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Rules that hide what belongs to a discipline without a tick.
+    /// Rules that hide the parts of a discipline without a tick.
     pub fn toggles(&self) -> String {
         (0..self.summaries.len()).fold(String::new(), |mut rules, n| {
             // Writing to a string does not fail.
@@ -134,7 +135,7 @@ impl<'a> Report<'a> {
         markup
     }
 
-    /// All that has been drawn.
+    /// All drawings made.
     pub fn into_drawings(self) -> Vec<(String, Drawing)> {
         self.drawings.into_inner()
     }
@@ -145,7 +146,7 @@ impl<'a> Report<'a> {
         runs.max().unwrap_or(0)
     }
 
-    /// Which line belongs to which of `disciplines`. Nothing where there is only one.
+    /// The lines of `disciplines`. Nothing if there is only one.
     pub fn legend(&self, disciplines: impl Iterator<Item = usize>) -> Markup {
         html! {
             @if self.summaries.len() > 1 {

@@ -50,7 +50,7 @@ pub fn section(report: &Report<'_>) -> Markup {
     wrap("sojourn", "Sojourn time", &content)
 }
 
-/// The axis of all of them: logarithmic where one discipline flattens the others. None where nothing
+/// The axis of all of them: logarithmic if one discipline flattens the others. None if no packets
 /// waited.
 fn axis(report: &Report<'_>) -> Option<Axis> {
     let label = "sojourn time, ms";

@@ -8,7 +8,7 @@ use workload::Rows;
 
 /// Pieces into which a trace's capacity is cut.
 const PIECES: u32 = 300;
-/// Traffic entries that are told apart by colour.
+/// Number of traffic entries that are distinguished by colour.
 pub const COLOURS: usize = 8;
 
 /// A scenario, as far as reports speak of it.
@@ -19,7 +19,7 @@ pub struct Subject<'a> {
     pub duration_s: f64,
     pub warmup_s: f64,
     pub threshold_ms: f64,
-    /// Traffic entries: name, and what results have of them.
+    /// Traffic entries: name, and their results.
     pub entries: Vec<(&'a str, Rows)>,
     /// When bulk transfers start, s.
     pub transfers: Vec<f64>,
@@ -66,9 +66,9 @@ impl<'a> Subject<'a> {
         })
     }
 
-    /// Flows as they are drawn: calls first, then in the scenario's order. Connections of pages
-    /// are one with their traffic entry, and so are all flows of an entry where there are not
-    /// enough colours for each; what belongs to no entry, or has no colour left, comes last.
+    /// Flows as they are drawn: calls first, then in the scenario's order. Connections of pages are
+    /// one with their traffic entry, and so are all flows of an entry if there are not enough
+    /// colours for each; flows of no entry, or without a colour left, come last.
     pub fn groups(&self, series: &Series) -> Vec<Group> {
         let entries: Vec<Option<usize>> = series
             .flows
@@ -143,7 +143,7 @@ impl Group {
         }
     }
 
-    /// Its name, and how many flows it has where there are several.
+    /// Its name, and the number of its flows if there are several.
     pub fn title(&self) -> String {
         match self.flows.len() {
             1 => self.name.clone(),

@@ -107,7 +107,7 @@ fn call(wait: f64) -> CallResult {
     }
 }
 
-/// Two parts of what contains others: `seed` packets more than a thousand, and half of them.
+/// Two children of a composite: `seed` packets more than a thousand, and half of them.
 fn children(discipline: &str, seed: u64) -> Vec<ChildResult> {
     if !discipline.contains('(') {
         return Vec::new();
@@ -206,7 +206,7 @@ fn frame(number: u32, wait: f64) -> (usize, f64, Option<f64>) {
     (0, at, delay)
 }
 
-/// Connections go through all three classes; the call and the transfer stay where they are.
+/// Connections go through all three classes; the call and the transfer stay in theirs.
 fn moves() -> Vec<(f64, usize, usize, u8)> {
     let connections = (0..2 * CONNECTIONS).flat_map(|n| {
         let start = PAGES[n / CONNECTIONS] + n as f64 * 0.01;
@@ -358,7 +358,7 @@ fn a_page_is_well_formed_whole_and_alone() {
             !page.contains("NaN") && !page.contains("inf "),
             "only numbers are drawn"
         );
-        // Intervals stand below figures where runs were repeated, and nowhere else.
+        // Intervals stand below figures if runs were repeated, and not otherwise.
         assert_eq!(page.contains("<br><small>untold</small>"), seeds > 1);
         assert_eq!(page.contains("no intervals"), seeds == 1);
         assert_eq!(page.contains("3 runs of each discipline"), seeds == 3);

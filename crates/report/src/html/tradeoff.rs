@@ -14,7 +14,7 @@ use measure::metric::pages::{PAGE_STALL, PLT};
 /// A discipline, its page load time in s, and its stall per page load in ms.
 type Dot = (usize, Estimate, Estimate);
 
-/// The plot, where there are several disciplines with more than one load to take a mean of.
+/// The plot, if there are several disciplines with more than one load to take a mean of.
 pub fn section(report: &Report<'_>) -> Markup {
     let content = html! { @if let Some(scatter) = scatter(report) { (scatter) } };
     wrap("tradeoff", "Stall against page load time", &content)

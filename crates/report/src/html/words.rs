@@ -1,9 +1,9 @@
 //! Numbers and names in sentences.
 
-/// Longer names are cut where there is little room.
+/// Longer names are cut if there is little room.
 pub const SHORT_NAME: usize = 32;
 
-/// Milliseconds as one says them.
+/// Milliseconds in words.
 pub fn time(ms: f64) -> String {
     match ms {
         ms if ms < 0.05 => "0".to_owned(),

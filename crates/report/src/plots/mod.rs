@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 
-/// Draws what [`PLOTS`] names.
+/// Draws the plots named in [`PLOTS`].
 const SCRIPT: &str = include_str!("plot.py");
 const SCRIPT_NAME: &str = "plot.py";
 /// Names of the plots, and the data that the script needs in addition to their values.
@@ -112,7 +112,7 @@ pub fn forget(folder: &Path) -> io::Result<()> {
     let Ok(text) = std::fs::read_to_string(folder.join(PLOTS)) else {
         return Ok(());
     };
-    // A file that is not ours names nothing of ours.
+    // A foreign file names none of our files.
     let plots: Vec<Named> = serde_json::from_str(&text).unwrap_or_default();
     // Names are plain, so that none leads out of the folder.
     let names = plots.iter().map(|plot| plain(&plot.name));

@@ -13,14 +13,12 @@ use workload::{Event as Application, TrafficId};
 /// Writes each event as a JSON object on a line of its own, in the order in which they happen. Warm-up
 /// is part of it.
 ///
-/// Every line has `time_ns`, nanoseconds since the start of the run, and `event`. What else it has
-/// depends on that:
+/// Every line has `time_ns`, nanoseconds since the start of the run, and `event`. Its other fields
+/// depend on that:
 ///
 /// | `event` | fields |
 /// | --- | --- |
-/// | `enqueued`, `marked`, `lost` | of a packet: `link`, the queue's name in results; `packet`, its
-/// number; `flow`, the flow's, null for packets of no flow; `bytes`, its IP length; `ecn`:
-/// `not-ect`, `ect0`, `ect1`, `ce` |
+/// | `enqueued`, `marked`, `lost` | of a packet: `link`, the queue's name in results; `packet`, its number; `flow`, the flow's, null for packets of no flow; `bytes`, its IP length; `ecn`: `not-ect`, `ect0`, `ect1`, `ce` |
 /// | `dequeued` | the same, and `sojourn_ns`, nanoseconds that it waited |
 /// | `dropped` | the same, and `reason`: `tail`, `overlimit`, `congestion`, `change` |
 /// | `moved` | `link`, `flow`; `from` (null for a flow that was in none) and `to`, classes by their place in the discipline's list, from 0 |
@@ -30,15 +28,12 @@ use workload::{Event as Application, TrafficId};
 /// | `frame_sent`, `frame_arrived`, `frame_shown`, `frame_lost` | `traffic`; `frame`, its number, from 0 |
 /// | `audio_sent` | `traffic`; `frame`, the number of the 20 ms, from 0; `bytes` |
 /// | `audio_arrived` | `traffic`, `frame` |
-/// | `page_started` | `traffic`; `load`, its number, from 0; `site`, the page's place among the
-/// entry's, from 0; `servers_ns` and `round_trips_ns`, the time of the load without a link, and
-/// with round trips |
+/// | `page_started` | `traffic`; `load`, its number, from 0; `site`, the page's place among the entry's, from 0; `servers_ns` and `round_trips_ns`, the time of the load without a link, and with round trips |
 /// | `connection_opened` | `traffic` |
 /// | `request_started` | `traffic`, `load`; `request`, its number within the page |
 /// | `request_done` | the same, and `bytes` of the answer |
 /// | `page_done` | `traffic`, `load` |
-/// | `observed` | `traffic`; `figure`, its name; `value` in `unit`; `began_ns`, when the
-/// observation began |
+/// | `observed` | `traffic`; `figure`, its name; `value` in `unit`; `began_ns`, when the observation began |
 pub struct JsonLines<'a, W: Write> {
     parties: Parties<'a>,
     output: Output<BufWriter<W>>,

@@ -26,9 +26,9 @@ const HEAD: [&str; 13] = [
     "reason",
 ];
 
-/// Writes CSV with a line for each packet that leaves a queue or is dropped by it, in the order in which
-/// that happens; a packet that passes several queues has a line for each. What waits when the run ends
-/// has none. Warm-up is part of it.
+/// Writes CSV with a line for each packet that leaves a queue or is dropped by it, in the order in
+/// which that happens; a packet that passes several queues has a line for each. Packets still
+/// waiting when the run ends have none. Warm-up is part of it.
 ///
 /// - `in_s`, `out_s`: when the packet was handed to the queue, and when it left for the wire or was
 ///   dropped: seconds since the start of the run, to the nanosecond.
@@ -47,7 +47,7 @@ const HEAD: [&str; 13] = [
 pub struct PacketLog<'a, W: Write> {
     parties: Parties<'a>,
     waiting: BTreeMap<u64, Waiting>,
-    /// The last one to leave: if the wire loses it, that is said next.
+    /// The last one to leave: if the wire loses it, that event is next.
     left: Option<Line>,
     output: Output<csv::Writer<W>>,
 }

@@ -1,5 +1,5 @@
-//! Taps that write a run down while it goes: [`PacketLog`] a line for each packet and queue, [`Pcap`] a
-//! capture of what leaves the queues, [`JsonLines`] a line for each event.
+//! Taps that record a run while it goes: [`PacketLog`] a line for each packet and queue, [`Pcap`] a
+//! capture of departures from the queues, [`JsonLines`] a line for each event.
 //!
 //! Each writes, through a buffer, into its output. Errors there never disturb the run: the first
 //! error is kept, nothing more is written, and [`Tap::finish`] returns it.
@@ -41,7 +41,7 @@ impl<O> Output<O> {
         Output { out, failed: None }
     }
 
-    /// Lets `write` write, unless something has gone wrong before.
+    /// Lets `write` write, unless there was an error before.
     fn write(&mut self, write: impl FnOnce(&mut O) -> io::Result<()>) {
         if self.failed.is_none() {
             self.failed = write(&mut self.out).err();

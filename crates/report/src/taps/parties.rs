@@ -1,4 +1,4 @@
-//! Who speaks to whom: names and addresses of what events know by number.
+//! The ends of flows: names and addresses of the numbers in events.
 
 use measure::{LinkId, flow_name};
 use scenario::{Scenario, Traffic, addresses};

@@ -1,4 +1,4 @@
-//! A capture of what leaves the queues.
+//! A capture of departures from the queues.
 
 use super::parties::Parties;
 use super::{Output, Tap};
@@ -16,9 +16,9 @@ const MAGIC: u32 = 0xa1b2_3c4d;
 const VERSION: [u16; 2] = [2, 4];
 /// LINKTYPE_RAW: packets begin with an IP header.
 const RAW: u32 = 101;
-/// TCP's options: time stamps, and what aligns them.
+/// TCP's options: time stamps, and the padding that aligns them.
 const OPTIONS: usize = 12;
-/// TCP's option that says nothing.
+/// TCP's option without a meaning.
 const NO_OPERATION: u8 = 1;
 /// Most bytes of a packet: IPv4's and TCP's headers.
 const SNAP: usize = Ipv4Header::MIN_LEN + TcpHeader::MIN_LEN + OPTIONS;

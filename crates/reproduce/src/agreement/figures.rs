@@ -6,8 +6,7 @@ use scenario::{Scenario, Traffic};
 use units::Duration;
 use workload::Rows;
 
-/// How near a figure has to be: within this share of the witness's, or within this distance where that
-/// is more.
+/// Tolerance of a figure: a share of the witness's, or a distance if that is larger.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Near {
     pub share: f64,
@@ -124,7 +123,7 @@ fn places(entry: &Traffic) -> Vec<(String, Place)> {
 }
 
 impl Figure {
-    /// The figure in `run`; none where it is not there.
+    /// The figure in `run`; none if it is missing.
     pub fn of(&self, run: &RunResult, metrics: &Registry) -> Option<Seen> {
         let observed = Observed { run, control: None };
         let metric = metrics.get(self.metric)?;

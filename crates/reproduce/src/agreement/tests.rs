@@ -40,7 +40,7 @@ fn runs(names: [&str; 2], rates: &[[f64; 2]]) -> Vec<RunResult> {
     (1..).zip(rates).map(run).collect()
 }
 
-/// So many runs with these rates, each a little off.
+/// So many runs with these rates, each with a small deviation.
 fn about(rates: [f64; 2], runs: u32) -> Vec<[f64; 2]> {
     let off = |n: u32| 0.02 * f64::from(n % 3) - 0.02;
     (0..runs).map(|n| rates.map(|rate| rate + off(n))).collect()

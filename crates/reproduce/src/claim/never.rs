@@ -7,8 +7,8 @@ use measure::estimate::Estimate;
 /// "Never" means in at most so many percent of all runs.
 const NEVER: f64 = 10.0;
 
-/// Whether `estimate`, zero in every run, is never anything else with enough confidence to say that it
-/// lies in `range`, and the complement of that confidence. None where it is no such estimate.
+/// Whether `estimate`, zero in every run, is zero with enough confidence to lie in `range`, and the
+/// complement of that confidence. None if it is no such estimate.
 pub(super) fn judge(range: Range, estimate: &Estimate) -> Option<(bool, f64)> {
     let most = estimate.most_often()?;
     let p = libm::pow(1.0 - NEVER / 100.0, estimate.units as f64);

@@ -3,8 +3,8 @@
 use super::{Checked, Verdict};
 use crate::discovery::limit;
 
-/// Takes back what would not be told if claims of an experiment were judged together, so that of its
-/// verdicts at most one in twenty is wrong.
+/// Withdraws verdicts that would not be given if all claims of an experiment were judged together,
+/// so that of its verdicts at most one in twenty is wrong.
 pub(crate) fn judged_together(claims: &mut [Checked]) {
     let all = || claims.iter().filter_map(|claim| claim.p);
     let (limit, count) = (limit(all()), all().count());

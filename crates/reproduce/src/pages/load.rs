@@ -7,8 +7,8 @@ use units::{Duration, Instant, Rate};
 use workload::page::{ActiveFlows, Page, PageParams, Protocol};
 use workload::{Event as Application, PageLoads};
 
-/// The link is no bottleneck and its queue drops nothing. The paper does not say what its access
-/// was. Ten minutes are more than any page takes here.
+/// The link is no bottleneck and its queue drops nothing. The paper does not describe its access.
+/// Ten minutes are more than any page takes here.
 const ALONE: &str = r#"
 name = "alone"
 duration = "600s"
@@ -36,7 +36,7 @@ impl Default for Access {
 }
 
 impl Access {
-    /// A link with this rate and round trip, where they are given: `100mbit`, `20ms`.
+    /// A link with this rate and round trip, if given: `100mbit`, `20ms`.
     ///
     /// # Errors
     /// If one of them is no rate or time, or out of a scenario's ranges.
@@ -65,7 +65,7 @@ impl Access {
     /// Loads `page` once on `engine`, with nothing else on the link.
     ///
     /// # Errors
-    /// What [`Engine::run`] returns.
+    /// The errors of [`Engine::run`].
     pub fn load(&self, engine: &dyn Engine, page: &Arc<Page>) -> Result<Load, EngineError> {
         let mut scenario = self.0.clone();
         for traffic in &mut scenario.traffic {
@@ -98,13 +98,13 @@ pub struct Load {
     pub open: u64,
     /// Connections opened.
     pub connections: u64,
-    /// Bytes of answers that came home on each of them, in the order in which they were opened.
+    /// Bytes of answers received on each of them, in the order in which they were opened.
     pub flow_bytes: Vec<u64>,
     /// Whether all requests are complete.
     pub complete: bool,
 }
 
-/// Counts the flows of the one load that an engine tells of.
+/// Counts the flows of the one load that an engine reports.
 struct Meter<'a> {
     page: &'a Page,
     active: ActiveFlows,
@@ -137,7 +137,7 @@ impl<'a> Meter<'a> {
     }
 
     /// Each outstanding request of an HTTP/1 origin has a connection of its own; those of any other
-    /// have one together. So events need not say which connection carries a request.
+    /// have one together. So events need not name the connection of a request.
     fn started(&mut self, request: u32) {
         let (origin, shared) = self.origin(request);
         self.outstanding[origin] += 1;
@@ -145,7 +145,7 @@ impl<'a> Meter<'a> {
         self.load.in_use = self.load.in_use.max(self.in_use);
     }
 
-    /// Bytes came home on a connection: of its handshake first, then of answers.
+    /// Bytes arrived on a connection: of its handshake first, then of answers.
     fn delivered(&mut self, flow: usize, bytes: u64) {
         let flows = self.load.flow_bytes.get_mut(flow);
         if let Some((sum, left)) = flows.zip(self.handshakes.get_mut(flow)) {
@@ -289,7 +289,7 @@ mod tests {
         let load = at(20, &[started(3), started(4), started(0)]);
         assert_eq!(load.in_use, 2);
         // The first of the two is done: its connection is still in use, and with another one over
-        // HTTP/1 there are 3. What is idle in between counts no longer.
+        // HTTP/1 there are 3. A connection idle in between no longer counts.
         let load = at(30, &[done(3), started(1)]);
         assert_eq!(load.in_use, 3);
         let load = at(40, &[done(4), done(0), started(2)]);

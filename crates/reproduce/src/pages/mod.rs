@@ -2,8 +2,8 @@
 //! and their versions of HTTP.
 //!
 //! These are figure 3, tables 2 and 3 and figure 18 of the Confucius paper (section 2.3, appendix
-//! A), for whatever pages are loaded. Each page is loaded once, alone on a link that is no
-//! bottleneck: see [`Access`].
+//! A), for any set of pages. Each page is loaded once, alone on a link that is no bottleneck: see
+//! [`Access`].
 
 mod load;
 mod published;
@@ -39,7 +39,7 @@ pub struct Site {
     pub requests: u64,
     /// Distinct origins.
     pub origins: u64,
-    /// Distinct IP addresses, where the recording tells them.
+    /// Distinct IP addresses, if the recording has them.
     pub addresses: Option<u64>,
     /// All answers together, bytes.
     pub page_bytes: u64,
@@ -102,9 +102,9 @@ impl Distribution {
 pub struct Survey {
     /// Pages that were not complete within ten minutes.
     pub incomplete: usize,
-    /// Distributions by name: those of [`Site`] over pages; `request_bytes`, the length of an answer
-    /// with its headers, over all requests; `flow_bytes`, the answers that came home on a connection,
-    /// over all connections that carried some. A figure that no page tells is missing.
+    /// Distributions by name: those of [`Site`] over pages; `request_bytes`, the length of an
+    /// answer with its headers, over all requests; `flow_bytes`, the answers that came home on a
+    /// connection, over all connections that carried some. A figure that no page has is missing.
     pub figures: BTreeMap<&'static str, Distribution>,
     /// Versions of HTTP by website and by request.
     pub versions: Versions,
@@ -112,7 +112,7 @@ pub struct Survey {
     pub sites: Vec<Site>,
 }
 
-/// Figures over pages, and where they stand in a [`Site`].
+/// Figures over pages, and their place in a [`Site`].
 type Figure = (&'static str, fn(&Site) -> Option<u64>);
 
 const FIGURES: [Figure; 8] = [
@@ -129,7 +129,7 @@ const FIGURES: [Figure; 8] = [
 impl Survey {
     /// The figure called `name`: a distribution's and one of its values, such as `active.p50`;
     /// `protocol.website.h1` or `protocol.request.h3`, in percent as table 3 has them; `sites`, or
-    /// `incomplete`. None where there is no such figure, or no page tells it.
+    /// `incomplete`. None if there is no such figure, or no page has it.
     pub fn figure(&self, name: &str) -> Option<f64> {
         if let Some(version) = name.strip_prefix("protocol.website.") {
             return self.versions.websites.percent(version);
@@ -216,16 +216,16 @@ impl Progress for Silent {
 /// Surveys `pages` over the usual [`Access`].
 ///
 /// # Errors
-/// What [`Engine::run`] returns; the first in the order of pages.
+/// The errors of [`Engine::run`]; the first in the order of pages.
 pub fn survey(engine: &dyn Engine, pages: &[Arc<Page>]) -> Result<Survey, EngineError> {
     survey_over(engine, &Access::default(), pages, &Silent)
 }
 
-/// Surveys `pages` over `access`, as many at a time as there are threads, and tells `progress` of
-/// each that is done. The result does not depend on how many that is.
+/// Surveys `pages` over `access`, as many at a time as there are threads, and reports each finished
+/// one to `progress`. The result does not depend on how many that is.
 ///
 /// # Errors
-/// What [`Engine::run`] returns; the first in the order of pages.
+/// The errors of [`Engine::run`]; the first in the order of pages.
 pub fn survey_over(
     engine: &dyn Engine,
     access: &Access,
@@ -252,7 +252,7 @@ mod tests {
     use workload::Event as Application;
     use workload::page::{After, Origin, Protocol, Request};
 
-    /// Loads a page with a connection for each request, which all receive something at once. A page
+    /// Loads a page with a connection for each request, which all receive bytes at once. A page
     /// called `slow` is never complete; one called `broken` cannot be run.
     struct Scripted;
 

@@ -1,4 +1,4 @@
-//! Runs that are small enough to be worked out by hand, and what must hold of larger ones.
+//! Runs that are small enough to be worked out by hand, and invariants of larger ones.
 
 use crate::common::{resolve, run, us};
 use measure::{Event, LinkId};
@@ -236,8 +236,8 @@ fn two_calls_both_get_through() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Packets in are packets out, dropped, or still there; and when all transfers are over,
-    /// nothing is still there.
+    /// Packets in are packets out, dropped, or still there; and when all transfers are over, none
+    /// are still there.
     #[test]
     fn packets_are_conserved(
         discipline in prop_oneof![

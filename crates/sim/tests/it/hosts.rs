@@ -53,14 +53,14 @@ fn a_computer_with_one_transfer_gets_as_much_as_one_with_four() {
     // With a target long enough that one transfer always has packets waiting.
     let computers = share_of_one("cake,rtt=300ms", "", "");
     assert!((0.49..0.51).contains(&computers), "half: {computers}");
-    // Five transfers of one computer; what differs are the two servers.
+    // Five transfers of one computer; only the two servers differ.
     let same = share_of_one("cake,flowmode=dual-dsthost", "", ", host = \"many\"");
     assert!((0.18..0.22).contains(&same), "a fifth: {same}");
 }
 
 #[test]
 fn a_code_point_chooses_the_tin() {
-    // Where nothing is shaped, best effort and background share by 1024 to 64 bytes.
+    // If there is no shaping, best effort and background share by 1024 to 64 bytes.
     let background = share_of_one("cake,rtt=300ms", "", ", dscp = \"cs1\"");
     assert!((0.057..0.060).contains(&background), "1/17: {background}");
 }

@@ -5,7 +5,7 @@ use measure::Engine;
 use sim::Simulator;
 use units::param::Spec;
 
-/// A second of everything, with these pieces in it.
+/// A second of all kinds of traffic, with these pieces in it.
 fn scenario(discipline: &str, control: &str, session: &str, call: &str, page: &str) -> String {
     format!(
         r#"
@@ -33,7 +33,7 @@ fn scenario(discipline: &str, control: &str, session: &str, call: &str, page: &s
     )
 }
 
-/// Runs what `text` describes, unless it is refused; whether it ran.
+/// Runs the scenario in `text`, unless it is refused; returns whether it ran.
 fn run(text: &str) -> bool {
     let Ok(scenario) = resolve(text) else {
         return false;

@@ -196,7 +196,7 @@ fn a_call_alone_has_the_queue_s_sojourn() {
     let (own, all) = (result.calls[0].sojourn_ms, result.links[0].sojourn_ms);
     assert!(all.p95.is_some_and(|p95| p95 > 0.0));
     assert_eq!((own.p95, own.max), (all.p95, all.max));
-    // Beside a transfer in a queue of its own, it is not.
+    // In parallel with a transfer in a queue of its own, it is not.
     let both = format!("{call}\n[[traffic]]\nname = \"bulk\"\nkind = \"bulk\"\n");
     let result = measure(&both.replace("pfifo", "fq_fifo"));
     let (own, all) = (result.calls[0].sojourn_ms, result.links[0].sojourn_ms);

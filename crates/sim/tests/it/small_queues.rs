@@ -23,9 +23,9 @@ fn run(flags: &str, flows: u32) -> RunResult {
     measure::run(&simulator, &scenario, &Choice::plain("pfifo"), 1, false).unwrap()
 }
 
-/// One flow of 100 Mbit/s may have 1.2 times a 1024th of a second of its rate waiting, some 15 kB, with a
-/// round trip of 10 ms and no more: nothing is dropped, the link stays full, and what waits takes about
-/// a millisecond. Without, Cubic fills the buffer of 1000 packets, 120 ms.
+/// One flow of 100 Mbit/s may have 1.2 times a 1024th of a second of its rate waiting, some 15 kB,
+/// with a round trip of 10 ms and no more: no packets are dropped, the link stays full, and the
+/// backlog takes about a millisecond. Without, Cubic fills the buffer of 1000 packets, 120 ms.
 #[test]
 fn one_flow_keeps_a_millisecond() {
     let (small, large) = (run("small_queues = true", 1), run("", 1));
@@ -38,7 +38,7 @@ fn one_flow_keeps_a_millisecond() {
     assert!(utilization > 0.97, "{utilization}");
 }
 
-/// Fifty flows have two packets each at least, and all of them go on.
+/// Fifty flows have two packets each at least, and all of them continue.
 #[test]
 fn many_flows_have_two_packets_each() {
     let result = run("small_queues = true", 50);

@@ -81,7 +81,7 @@ impl<'a> TwoLevels<'a> {
         time * (1.0 - self.load) / mean
     }
 
-    /// Mean, and mean square, of what transfers have of the first level.
+    /// Mean, and mean square, of the parts of transfers in the first level.
     fn first_level(&self, threshold: f64) -> (f64, f64) {
         let part = |phase: &Phase| {
             let (mean, span) = (phase.mean, threshold / phase.mean);
@@ -119,8 +119,8 @@ impl<'a> TwoLevels<'a> {
     }
 }
 
-/// The threshold, between `least` and `most` bytes, with which transfers take least on average: what
-/// `tc apply 2lps --threshold auto` asks for.
+/// The threshold, between `least` and `most` bytes, with the least mean time of transfers, as in
+/// `tc apply 2lps --threshold auto`.
 ///
 /// # Errors
 /// If the load is out of range, or the sizes do not rise.

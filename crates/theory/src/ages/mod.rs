@@ -9,7 +9,7 @@
 //! [`optimum`] the best threshold. [`closed_loop`] is processor sharing between so many actors who
 //! think between transfers.
 //!
-//! Not for: what TCP makes of it. Flows have no round trips here, and share at once.
+//! Not for: the behaviour of TCP. Flows have no round trips here, and share at once.
 
 mod actors;
 #[cfg(test)]

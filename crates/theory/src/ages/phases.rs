@@ -9,7 +9,7 @@ use libm::{exp, fabs, log};
 
 /// Phases of a fit. With more, the optimum of the thesis' sizes moves by less than a thousandth.
 const PHASES: usize = 8;
-/// Rounds, if the fit goes on becoming better for so long.
+/// Number of rounds, if the fit continues to improve for so long.
 const ROUNDS: usize = 2000;
 /// A gain in likelihood, per transfer, that is not worth another round.
 const GAIN: f64 = 1e-9;

@@ -81,7 +81,7 @@ fn class_of(size: f64) -> i64 {
     libm::floor(log(size) * 50.0) as i64
 }
 
-/// The mean of what lies between `from` and `to` bytes.
+/// The mean of the part between `from` and `to` bytes.
 fn mean_between(shape: f64, from: f64, to: f64) -> f64 {
     // The density falls with the power shape + 1; integrals over it and over x times it.
     let integral = |power: f64| match power == 0.0 {

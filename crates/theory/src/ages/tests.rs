@@ -187,7 +187,7 @@ fn nonsense_is_refused_with_what_can_be_said() {
     }
 }
 
-/// 80 actors who think a second and fetch 1.4828 MB: 143 ms at 864 Mbit/s, 95 at 941, 73 at 1000.
+/// 80 actors that think a second and fetch 1.4828 MB: 143 ms at 864 Mbit/s, 95 at 941, 73 at 1000.
 #[test]
 fn actors_share_a_link_as_the_formula_says() {
     let bits = thesis().mean() * 8.0;

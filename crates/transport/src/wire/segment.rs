@@ -18,8 +18,8 @@ pub struct Segment {
     pub echo: Instant,
     /// Payload in bytes.
     pub len: u32,
-    /// Payload that arrived with Congestion Experienced so far, bytes modulo 2^32, where feedback
-    /// is accurate (RFC 9768, 3.2.3, ECEB, which counts modulo 2^24).
+    /// Payload that arrived with Congestion Experienced so far, bytes modulo 2^32, if feedback is
+    /// accurate (RFC 9768, 3.2.3, ECEB, which counts modulo 2^24).
     pub ce: u32,
     /// The kind of segment.
     pub kind: Kind,

@@ -93,7 +93,7 @@ mod tests {
             let sum: u64 = chosen.iter().map(|&layer| default()[layer].as_bits()).sum();
             let least = chosen.iter().all(|&layer| layer == 0);
             prop_assert!(least || sum <= estimate * 1_000, "{chosen:?} at {estimate}");
-            // With the same estimate nothing changes any more.
+            // With the same estimate there are no further changes.
             let again = chosen.clone();
             choose(kbit(estimate), &default(), &most, 1.2, &mut chosen);
             prop_assert_eq!(again, chosen);

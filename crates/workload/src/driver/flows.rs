@@ -1,4 +1,4 @@
-//! The flows that are open: whose they are, and what their bytes mean.
+//! The open flows: their owners, and the meaning of their bytes.
 
 use super::frames::Frames;
 use super::slots::SlotId;
@@ -52,7 +52,7 @@ pub struct Flow {
     pub extra_rtt: Duration,
 }
 
-/// Whose an end is.
+/// The owner of an end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Owner {
     /// The application.
@@ -70,7 +70,7 @@ pub struct Opening {
     pub entry: u16,
     /// The owners notified at each end.
     pub owners: [Option<Owner>; 2],
-    /// The end at which what arrives counts as goodput.
+    /// The end at which arrivals count as goodput.
     pub counting: usize,
 }
 
@@ -131,7 +131,7 @@ impl Flows {
         self.slots.get_mut(end.0 as usize / 2)?.as_mut()
     }
 
-    /// Whose an end is.
+    /// The owner of an end.
     pub fn owner(&mut self, end: End) -> Option<Owner> {
         self.get_mut(end)?.owners[end.side()]
     }

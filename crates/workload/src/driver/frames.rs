@@ -31,7 +31,7 @@ impl Frames {
         length.map_or(0, u64::from)
     }
 
-    /// A frame was shown or lost: nothing more becomes of it.
+    /// A frame was shown or lost: it has no further events.
     pub fn settled(&mut self, frame: u64) {
         if let Some(length) = self.place(frame) {
             *length = None;

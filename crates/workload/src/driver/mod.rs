@@ -209,12 +209,12 @@ impl Driver {
         self.say_of(now, owner, input, sockets)
     }
 
-    /// Nothing of a closed flow is under way: its ends may be used again.
+    /// No packets of a closed flow are under way: its ends may be used again.
     pub fn release(&mut self, first: End) {
         self.flows.release(first);
     }
 
-    /// Tells an end's owner, if it has one, what happened to the connection.
+    /// Passes an event of the connection to an end's owner, if it has one.
     fn say_of<S: Sockets>(
         &mut self,
         now: Instant,
@@ -236,7 +236,7 @@ impl Driver {
         input: Input,
         sockets: &mut S,
     ) -> Result<(), S::Error> {
-        // An application that is being told something is not told anything else meanwhile.
+        // An application that is handling an event receives no other meanwhile.
         let Some(mut taken) = self
             .apps
             .get_mut(app)
@@ -362,7 +362,7 @@ impl Driver {
             flow,
             entry,
             owners: [Some(owner(app)), far.map(owner)],
-            // An end that sends up is at home: what arrives there came down.
+            // An end that sends up is at home: data that arrives there came down.
             counting: usize::from(up == counts_up),
         });
         let connections = [Some(app), far].into_iter().zip([first, first.peer()]);
@@ -396,7 +396,8 @@ impl Driver {
         Ok(())
     }
 
-    /// Closes both ends of a connection; the application at the far end goes with its only one.
+    /// Closes both ends of a connection; the application at the far end is removed with its only
+    /// one.
     fn close<S: Sockets>(&mut self, now: Instant, app: SlotId, conn: ConnId, sockets: &mut S) {
         let running = self.apps.get_mut(app);
         let Some(&end) = running.and_then(|running| running.connections.get(&conn)) else {

@@ -1,4 +1,4 @@
-//! Frames of media sessions: from applications to sockets, and what becomes of them.
+//! Frames of media sessions: from applications to sockets, and their fate.
 
 use super::{Driver, End, Sockets};
 use crate::{ConnId, Event, Frame, Input, TrafficId};
@@ -22,7 +22,7 @@ pub enum Fate {
 }
 
 impl Driver {
-    /// Something became of a frame that arrives at `end`.
+    /// Handles the fate of a frame that arrives at `end`.
     pub fn frame<S: Sockets>(&mut self, now: Instant, end: End, fate: Fate, sockets: &mut S) {
         let Some(open) = self.flows.get_mut(end) else {
             return;

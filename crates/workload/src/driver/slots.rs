@@ -1,7 +1,7 @@
-//! Things by number, where numbers are used again.
+//! Items by number, with reused numbers.
 
-/// Things by number. A number that is used again has another generation, so that who held the old
-/// thing does not reach the new one.
+/// Items by number. A reused number has another generation, so that holders of the old item do not
+/// reach the new one.
 #[derive(Debug)]
 pub struct Slots<T> {
     slots: Vec<(u32, Option<T>)>,

@@ -8,9 +8,10 @@ use units::{Duration, Instant, Rate};
 
 /// The operations of an engine's sockets.
 ///
-/// An engine in turn calls [`Driver::opened`](super::Driver::opened), [`writable`](super::Driver::writable),
-/// [`received`](super::Driver::received), [`arrived`](super::Driver::arrived) and [`frame`](super::Driver::frame) when
-/// something happens at an end, and [`Driver::timer`](super::Driver::timer) when a moment that it was told has come.
+/// An engine in turn calls [`Driver::opened`](super::Driver::opened),
+/// [`writable`](super::Driver::writable), [`received`](super::Driver::received),
+/// [`arrived`](super::Driver::arrived) and [`frame`](super::Driver::frame) on events at an end, and
+/// [`Driver::timer`](super::Driver::timer) when a requested time has come.
 pub trait Sockets {
     /// Why a socket fails.
     type Error;
@@ -22,7 +23,7 @@ pub trait Sockets {
     /// If the engine cannot.
     fn open(&mut self, now: Instant, flow: &Flow) -> Result<(), Self::Error>;
 
-    /// Appends `bytes` to what `end` has to send on `stream`.
+    /// Appends `bytes` to the data that `end` has to send on `stream`.
     ///
     /// # Errors
     /// If the socket fails.
@@ -34,7 +35,7 @@ pub trait Sockets {
     /// If the socket fails.
     fn datagram(&mut self, now: Instant, end: End, datagram: Datagram) -> Result<(), Self::Error>;
 
-    /// The state of the media session that sends from `end`, for its `stream` of video; none where
+    /// The state of the media session that sends from `end`, for its `stream` of video; none if
     /// there is no such session.
     fn conditions(&mut self, now: Instant, end: End, stream: u8) -> Option<Conditions>;
 
@@ -45,20 +46,21 @@ pub trait Sockets {
     /// Hands a frame to the media session that sends from `end`.
     fn frame(&mut self, now: Instant, end: End, frame: Frame);
 
-    /// Has the media session that sends from `end` fill up with padding what video leaves of `rate`.
+    /// Makes the media session that sends from `end` fill the rest that video leaves of `rate` with
+    /// padding.
     fn fill(&mut self, now: Instant, end: End, rate: Rate);
 
     /// Hands a frame of audio to the media session that sends from `end`.
     fn audio(&mut self, end: End, frame: AudioFrame);
 
     /// Closes both ends. The numbers of both stay taken until the engine gives them back with
-    /// [`Driver::release`](super::Driver::release), once nothing of the flow is under way.
+    /// [`Driver::release`](super::Driver::release), once no packets of the flow are under way.
     fn close(&mut self, first: End);
 
     /// Asks for a call of [`Driver::timer`](super::Driver::timer) at `at`.
     fn wake(&mut self, at: Instant, timer: TimerId);
 
-    /// Something happened that results speak of.
+    /// An event for results.
     fn tell(&mut self, now: Instant, event: Event);
 }
 
@@ -73,7 +75,7 @@ pub struct Entry {
     pub name: String,
     /// Its kind.
     pub kind: Kind,
-    /// Most of its data goes away from the home.
+    /// Whether most of its data is sent away from the home.
     pub up: bool,
     /// Its round trip without queueing and transmission.
     pub rtt: Duration,

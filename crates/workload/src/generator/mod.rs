@@ -141,8 +141,8 @@ fn within(stream: &mut Stream, (median, sigma): (f64, f64), (least, most): (f64,
     median.clamp(least, most) as u64
 }
 
-/// Which server each request goes to: the document to the site's own, at least one to each, the
-/// others by Zipf's law.
+/// The server of each request: the document's is the site's own, each gets at least one, the others
+/// follow Zipf's law.
 fn origin_choice(stream: &mut Stream, servers: usize, requests: usize) -> Vec<u32> {
     let mut sums = Vec::with_capacity(servers);
     let mut sum = 0.0;

@@ -14,8 +14,8 @@ pub static WEB: Population = Population {
     // ln(78/25) / 1.2816 and ln(190/78) / 1.2816.
     rich: (0.888, 0.695),
     ends: (0.05, 20.0),
-    // So that connections come out as published: 5, 13 and 33 (2020, HTTP/2, the last year with
-    // percentiles; medians of 12 to 16 since).
+    // Set so that the number of connections is as published: 5, 13 and 33 (2020, HTTP/2, the last
+    // year with percentiles; medians of 12 to 16 since).
     servers: (LogNormal(10.5, 0.3, 150.0), 0.9),
     requests: (LogNormal(78.0, 0.0, 1500.0), 1.0),
     burst: (10.0, 1.0),

@@ -14,7 +14,7 @@ use std::net::IpAddr;
 use units::Duration;
 use url::Url;
 
-/// Length of headers where an exporter does not tell: near the medians of recorded pages.
+/// Length of headers if an exporter does not give it: near the medians of recorded pages.
 const REQUEST_HEADERS: u64 = 450;
 const RESPONSE_HEADERS: u64 = 360;
 /// Longest host name (RFC 1035, section 2.3.4).
@@ -31,7 +31,7 @@ pub(super) struct Entry {
     /// The server's.
     pub address: Option<IpAddr>,
     pub protocol: Option<Protocol>,
-    /// Why it is not replayed; none where it went over the network.
+    /// Why it is not replayed; none if it went over the network.
     pub skipped: Option<Reason>,
     pub request: u64,
     pub response: u64,
@@ -125,7 +125,7 @@ pub(super) fn read(index: usize, json: &str) -> Result<Entry, Unplaced> {
     })
 }
 
-/// Why nothing is sent for `url`, if nothing is.
+/// Why no request is sent for `url`, if so.
 fn local(url: &Url) -> Option<Reason> {
     match url.scheme() {
         "http" | "https" | "ws" | "wss" => None,
@@ -143,7 +143,7 @@ fn url(text: &str) -> Option<Url> {
     (host <= MAX_HOST).then_some(url)
 }
 
-/// Where an answer from `from` leads on to.
+/// The target of an answer from `from`.
 fn redirect(from: &Url, location: &Leaf) -> Option<Url> {
     let location = location.as_text().filter(|text| !text.is_empty())?;
     let mut to = from.join(location).ok()?;
@@ -175,7 +175,7 @@ pub(super) fn name(leaf: Leaf) -> Option<String> {
     }
 }
 
-/// An object, or an empty one where something else stands.
+/// An object, or an empty one in place of another value.
 fn object<T: Default>(node: Node<T>) -> T {
     match node {
         Node::Is(object) => object,
@@ -199,8 +199,8 @@ fn size(leaf: &Leaf) -> Option<u64> {
     size.map(|size| size as u64)
 }
 
-/// A time in milliseconds; none where it is below zero or more than a day. Chrome's and Safari's
-/// can be negative where two clocks were read.
+/// A time in milliseconds; none if it is below zero or more than a day. Chrome's and Safari's can
+/// be negative if two clocks were read.
 fn time(leaf: &Leaf) -> Option<Duration> {
     let ms = number(leaf).filter(|ms| (0.0..=MAX_WAIT.as_millis_f64()).contains(ms));
     ms.map(|ms| Duration::from_secs_f64(ms / 1e3))
@@ -214,8 +214,8 @@ fn question(request: &RawRequest, bytes_out: &Leaf) -> u64 {
     out.unwrap_or(sum).min(MAX_BYTES.get())
 }
 
-/// Whether the exporter says that the answer came from the browser's cache or a service worker:
-/// what that one asks the network for is an entry of its own.
+/// Whether the exporter marks the answer as one from the browser's cache or a service worker:
+/// requests of the latter to the network are entries of their own.
 fn from_cache(from_cache: &Leaf, fetch_type: &Leaf, response: &RawResponse) -> bool {
     // Safari's.
     let kept = ["Memory Cache", "Disk Cache", "Service Worker"];
@@ -296,7 +296,7 @@ fn times(raw: &RawTimings, whole: &Leaf) -> Times {
     }
 }
 
-/// The server's address, IPv6 with or without brackets. No replay needs it: anything odd is none.
+/// The server's address, IPv6 with or without brackets. No replay needs it: an invalid one is none.
 fn address(raw: &Leaf) -> Option<IpAddr> {
     let text = raw.as_text()?.trim();
     let bare = text
@@ -305,7 +305,7 @@ fn address(raw: &Leaf) -> Option<IpAddr> {
     bare.unwrap_or(text).parse().ok()
 }
 
-/// The URL of what caused the request. It is only a hint: anything odd is no initiator.
+/// The URL of what caused the request. It is only a hint: an invalid one is no initiator.
 fn initiator(raw: Node<RawInitiator>) -> Option<Url> {
     let read = |leaf: &Leaf| leaf.as_text().and_then(url);
     match raw {

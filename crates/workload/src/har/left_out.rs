@@ -15,13 +15,13 @@ pub enum Reason {
     NoRequest,
     /// Its request has no URL, or one that is none.
     NoUrl,
-    /// It does not tell when it started.
+    /// It has no start time.
     NoStart,
     /// It started more than a day before or after most of its page.
     FarStart,
     /// It has no response.
     NoResponse,
-    /// No answer came: it was blocked, cancelled, or failed.
+    /// It has no answer: it was blocked, cancelled, or failed.
     Unanswered,
     /// The browser answered itself: from its cache, by a service worker, or with a redirect to https.
     Cached,
@@ -36,8 +36,8 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// Whether something is wrong with the file. The others are usual in recordings, and cost a
-    /// replay nothing that went over the network.
+    /// Whether the file is at fault. The others are usual in recordings, and do not affect the
+    /// network traffic of a replay.
     pub fn is_fault(self) -> bool {
         self <= Reason::NoResponse
     }
@@ -83,7 +83,7 @@ impl fmt::Display for Reason {
 pub struct Omitted {
     /// Its index in the file, from 0.
     pub index: usize,
-    /// The beginning of its URL, with escapes for what cannot be seen; empty where there is none.
+    /// The beginning of its URL, with escapes for invisible characters; empty if there is none.
     pub url: String,
     /// Why.
     pub reason: Reason,
@@ -107,7 +107,7 @@ pub struct LeftOut {
     pub reasons: BTreeMap<Reason, usize>,
     /// The first [`LeftOut::NAMED`] of these, the weightiest reasons first.
     pub entries: Vec<Omitted>,
-    /// How many pages were left out because nothing of them goes over the network.
+    /// Number of pages that were left out because they have no requests over the network.
     pub pages: usize,
     /// The names of the first [`LeftOut::NAMED`] of these, cut and escaped as URLs are.
     pub page_names: Vec<String>,
@@ -124,13 +124,13 @@ impl LeftOut {
         self.reasons.values().sum()
     }
 
-    /// Whether everything is replayed.
+    /// Whether all entries are replayed.
     pub fn is_empty(&self) -> bool {
         self.reasons.is_empty() && self.pages == 0
     }
 
-    /// The first entries that something is wrong with: `entries[3] https://a.example/ has no
-    /// response`. None where nothing is.
+    /// The first faulty entries: `entries[3] https://a.example/ has no response`. None if there are
+    /// none.
     pub fn faults(&self) -> Option<String> {
         let faults = self.entries.iter().filter(|entry| entry.reason.is_fault());
         let shown: Vec<String> = faults.take(Self::SHOWN).map(ToString::to_string).collect();

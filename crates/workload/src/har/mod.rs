@@ -1,10 +1,10 @@
 //! HTTP Archive files: recordings of page loads that every browser's developer tools export.
 //!
-//! HAR 1.2 (<http://www.softwareishard.com/blog/har-12-spec/>) leaves much to exporters; this
-//! reads the dialects of browsers (Chrome, Edge, Firefox, Safari), of what drives them (WebPageTest,
-//! Browsertime with chrome-har, Playwright) and of proxies (Charles, Fiddler, mitmproxy). What is
-//! unknown is skipped; a value that cannot be counts as missing; an entry that still says too little
-//! is left out and named in [`LeftOut`]. How a recording becomes a plan is written down in
+//! HAR 1.2 (<http://www.softwareishard.com/blog/har-12-spec/>) leaves much to exporters; this reads
+//! the dialects of browsers (Chrome, Edge, Firefox, Safari), of their drivers (WebPageTest,
+//! Browsertime with chrome-har, Playwright) and of proxies (Charles, Fiddler, mitmproxy). Unknown
+//! fields are skipped; an impossible value counts as missing; an entry that still has too little
+//! data is left out and named in [`LeftOut`]. How a recording becomes a plan is written down in
 //! `docs/decisions/0030-page-plans.md`.
 
 mod entry;
@@ -25,7 +25,7 @@ use serde_json::value::RawValue;
 /// Largest file that is read: 256 MiB.
 pub const MAX_FILE: usize = 256 << 20;
 
-/// How to read a recording where it leaves a choice.
+/// How to read a recording that leaves a choice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     /// The protocol of origins over https if no entry has it. HTTP/2: Chrome wrote `unknown` for it
@@ -58,7 +58,7 @@ pub struct Har {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}: {place}: {problem}")]
 pub struct HarError {
-    /// The file, as [`read`] was told.
+    /// The file, as given to [`read`].
     pub file: String,
     /// Where in it: `line 3 column 9`, or `entries` (within `log`).
     pub place: String,
@@ -90,7 +90,7 @@ impl Fault {
 ///
 /// # Errors
 /// If the text is no JSON or no HAR; if it is larger than [`MAX_FILE`] or has more entries than
-/// [`MAX_REQUESTS`]; if nothing is left of it that goes over the network.
+/// [`MAX_REQUESTS`]; if no requests over the network are left.
 pub fn read(file: &str, text: &[u8], options: &Options) -> Result<Har, HarError> {
     parse(text, options).map_err(|fault| HarError {
         file: file.chars().take(200).collect(),
@@ -146,7 +146,7 @@ fn log(text: &str) -> Result<Log<'_>, Fault> {
     }
 }
 
-/// serde_json's message ends with the place; here it comes first.
+/// serde_json's message ends with the place; here it is at the front.
 fn json_fault(error: &serde_json::Error) -> Fault {
     let place = format!("line {} column {}", error.line(), error.column());
     let text = error.to_string();
@@ -167,8 +167,8 @@ fn page_names(pages: List<&RawValue, MAX_REQUESTS>) -> Vec<String> {
     pages.into_iter().filter_map(name).collect()
 }
 
-/// Sorts entries into pages. Those that name none belong to the first, and are all one page where
-/// none is named; a page that is named only by entries follows the declared ones.
+/// Sorts entries into pages. Those that name none belong to the first, and are all one page if none
+/// is named; a page that is named only by entries follows the declared ones.
 fn pages(
     names: Vec<String>,
     entries: Vec<Entry>,

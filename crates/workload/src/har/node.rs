@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-/// A single value, or what else was found.
+/// A single value, or the other kind of value found.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) enum Leaf {
     #[default]
@@ -29,14 +29,14 @@ impl Leaf {
     }
 }
 
-/// An object with the fields of `T`, or what else was found.
+/// An object with the fields of `T`, or the other kind of value found.
 #[derive(Debug, Clone)]
 pub(super) enum Node<T> {
     Is(T),
     Not(Leaf),
 }
 
-/// A list of at most `LIMIT` items, or what else was found.
+/// A list of at most `LIMIT` items, or the other kind of value found.
 #[derive(Debug, Clone)]
 pub(super) enum List<T, const LIMIT: usize> {
     Is(Vec<T>),

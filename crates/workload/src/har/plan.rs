@@ -1,8 +1,8 @@
 //! From a browser's recording to a client's plan.
 //!
-//! Who waits for whom is taken, in this order, from redirects, from initiators, and from start
-//! times. Where the child started while its parent was still arriving, it waits for the parent's
-//! first part; otherwise for all of it. The gap in between, the browser's own work, is kept.
+//! Dependencies are taken, in this order, from redirects, from initiators, and from start times. If
+//! the child started while its parent was still arriving, it waits for the parent's first part;
+//! otherwise for all of it. The gap in between, the browser's own work, is kept.
 
 use super::entry::Entry;
 use super::left_out::{LeftOut, Reason};
@@ -19,8 +19,8 @@ struct Timed {
     end: Duration,
 }
 
-/// The plan of a page, or none where nothing goes over the network. Entries that are not replayed
-/// are added to `left_out`.
+/// The plan of a page, or none if it has no requests over the network. Entries that are not
+/// replayed are added to `left_out`.
 pub(super) fn page(
     name: &str,
     entries: Vec<Entry>,
@@ -173,7 +173,7 @@ impl<'a> LastBefore<'a> {
     }
 }
 
-/// Replaces parents that are not replayed by what those waited for, and adds the time they took.
+/// Replaces parents that are not replayed by their own parents, and adds the time they took.
 fn without_skipped(
     timed: &[Timed],
     kept: &[bool],
@@ -196,8 +196,8 @@ fn without_skipped(
     waits
 }
 
-/// The origins in the order of their first requests, and each entry's; none where it is skipped.
-/// An origin speaks what most of its entries say, the newer where that is undecided.
+/// The origins in the order of their first requests, and each entry's; none if it is skipped. An
+/// origin's protocol is that of most of its entries, the newer in a tie.
 fn origins(timed: &[Timed], kept: &[bool], options: &Options) -> (Vec<Origin>, Vec<Option<usize>>) {
     let mut origins: Vec<Origin> = Vec::new();
     let mut votes: Vec<BTreeMap<Protocol, usize>> = Vec::new();
@@ -227,7 +227,7 @@ fn origins(timed: &[Timed], kept: &[bool], options: &Options) -> (Vec<Origin>, V
     (origins, origin_of)
 }
 
-/// How many addresses the origins have together, or none where that of an origin is not told.
+/// Number of addresses of the origins together, or none if that of an origin is unknown.
 fn addresses(timed: &[Timed], origin_of: &[Option<usize>], origins: usize) -> Option<u32> {
     let known = timed.iter().zip(origin_of);
     let known = known.filter_map(|(timed, &origin)| Some((origin?, timed.entry.address?)));
@@ -238,7 +238,7 @@ fn addresses(timed: &[Timed], origin_of: &[Option<usize>], origins: usize) -> Op
 }
 
 /// Each origin's round trip in the recording: the least that opening a connection took, or else the
-/// least wait. What a request waited for longer than that, its server thought.
+/// least wait. Waits beyond that are the server's think time.
 fn round_trips(
     timed: &[Timed],
     origin_of: &[Option<usize>],
@@ -254,7 +254,7 @@ fn round_trips(
         if let Some(rtt) = timed.entry.rtt {
             least(&mut connects[origin], rtt);
         }
-        // Some exporters write 0 where they do not know.
+        // Some exporters write 0 for unknown values.
         if timed.entry.wait > Duration::ZERO {
             least(&mut waits[origin], timed.entry.wait);
         }

@@ -1,4 +1,5 @@
-//! The fields of a HAR file that are read, as they stand there: any may be missing or anything else.
+//! The fields of a HAR file that are read, in their raw form: any may be missing or of another
+//! type.
 
 use super::node::{Leaf, List, Node};
 use crate::page::MAX_REQUESTS;

@@ -17,7 +17,7 @@ fn params() -> CallParams {
     }
 }
 
-/// A rule that has begun, at `rate`, with `busy` of the last forty looks finding something.
+/// A rule that has begun, at `rate`, with bytes waiting in `busy` of the last forty looks.
 fn duty(rate: f64, busy: u32) -> Duty {
     let mut duty = Duty::new(&params());
     duty.update(0);
@@ -87,7 +87,7 @@ fn tell(call: &mut LibraryCall, ms: u64, input: Input) -> Vec<Output> {
     out
 }
 
-/// The length of the frame that is sent at a time when nothing waits.
+/// The length of the frame that is sent at a time when no bytes wait.
 fn frame(call: &mut LibraryCall, ms: u64) -> u64 {
     assert_eq!(
         tell(call, ms, Input::Timer(FRAME)),
@@ -125,7 +125,7 @@ fn frames_are_equal_shares_of_the_rate_with_the_slip_of_units() {
     ));
     // 100 kbit/s / 8 / 25 = 500 B; 1000/1024 of that are 488.
     assert_eq!(frame(&mut call, 0), 488);
-    // All forty looks found something: 0.875 of the least rate is the least rate.
+    // Bytes waited in all forty looks: 0.875 of the least rate is the least rate.
     for ms in 1..=40 {
         tell(&mut call, ms, Input::Timer(LOOK));
         let out = tell(

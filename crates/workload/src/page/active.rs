@@ -7,7 +7,7 @@ use units::{Duration, Instant};
 pub const WINDOW: Duration = Duration::from_millis(10);
 
 /// Counts how many flows receive bytes within the same 10 ms, windows aligned to the start of time.
-/// Tell it of every arrival at the home side, in order of time.
+/// Must be called for every arrival at the home side, in order of time.
 #[derive(Debug, Clone, Default)]
 pub struct ActiveFlows {
     window: u64,

@@ -1,9 +1,9 @@
 //! The home side of pages: loads one, waits, loads the next.
 //!
 //! Each load starts with no connections, as in a browser that has just been opened, and closes its
-//! own when the last answer is complete. With `pause` the next one starts so long after. Otherwise a load that is not complete when the next one is due goes
-//! on, and the next one starts when it is: abandoning it would take the longest load times out of
-//! the results.
+//! own when the last answer is complete. With `pause` the next one starts so long after. Otherwise
+//! a load that is not complete when the next one is due continues, and the next one starts when it
+//! is: abandoning it would remove the longest load times from the results.
 
 use super::Page;
 use super::load::{Load, token, untoken};
@@ -14,7 +14,7 @@ use units::random::Stream;
 use units::{Duration, Instant};
 
 units::params! {
-    /// What a `page` entry can be told.
+    /// Parameters of a `page` entry.
     pub struct PageParams {
         /// Which pages: a HAR file, a folder of them, a pattern with `*`, `generated:N` for the first
         /// N sites like those that the Confucius paper measured in 2023, or `generated-web:N` for N
@@ -111,7 +111,7 @@ impl PageClient {
         self.load = Some(load);
     }
 
-    /// Something that belongs to the load that runs; the next one is due when it is complete.
+    /// Handles an event of the current load; the next one is due when it is complete.
     fn tell(&mut self, now: Instant, input: Input, out: &mut Vec<Output>) {
         let Some(load) = &mut self.load else { return };
         load.handle(now, input, &mut self.next_conn, out);

@@ -1,8 +1,8 @@
 //! The connections of one load: opened on demand, as browsers do.
 //!
-//! - HTTP/1: a request takes an idle connection; where all are busy another is opened, six at most
-//!   for an origin; a request goes to whichever connection is free first, not to the one that was
-//!   opened for it (Chrome's and Firefox's rule).
+//! - HTTP/1: a request takes an idle connection; if all are busy another is opened, six at most for
+//!   an origin; a request goes to the connection that is free first, not to the one that was opened
+//!   for it (Chrome's and Firefox's rule).
 //! - HTTP/2 and HTTP/3: one connection for an origin, up to 100 requests at a time on it.
 //! - https over TCP: TLS 1.3 with one round trip; over QUIC the transport's handshake includes it.
 //!   http: none.
@@ -87,7 +87,7 @@ impl Server {
         }
     }
 
-    /// Whether what waits asks for one more connection than there are and are being opened.
+    /// Whether the waiting requests need one more connection than there are and are being opened.
     fn wants_another(&self) -> bool {
         let most = self.protocol.most_connections();
         let opening = self.lines.iter().filter(|l| l.state != State::Ready);
@@ -111,7 +111,7 @@ impl Pool {
         }
     }
 
-    /// Request `id` is to be sent as soon as a connection can take it.
+    /// Queues request `id`, to be sent as soon as a connection can take it.
     pub(super) fn want(&mut self, page: &Page, id: u32, next: &mut u32, out: &mut Vec<Output>) {
         let server = page.requests()[id as usize].origin as usize;
         self.servers[server].waiting.push_back(id);
@@ -191,7 +191,7 @@ impl Pool {
         Some((server, lines.iter().position(|line| line.conn == conn)?))
     }
 
-    /// Sends what waits for `server` on connections that can take it, in order.
+    /// Sends the requests waiting for `server` on connections that can take them, in order.
     fn dispatch(&mut self, page: &Page, server: usize, out: &mut Vec<Output>) {
         let server = &mut self.servers[server];
         let (capacity, tls) = (server.capacity(), server.tls);

@@ -1,6 +1,6 @@
 //! A page that is one answer: `document:15kB:h2`.
 //!
-//! Not for what browsers see of the web: pages have tens of requests that wait for each other.
+//! Not for the web as browsers see it: pages have tens of requests that wait for each other.
 
 use super::{After, Origin, Page, Protocol, Request};
 use std::sync::Arc;
@@ -11,11 +11,11 @@ const PREFIX: &str = "document:";
 /// Length of its request with headers: the median of generated pages.
 const REQUEST: Bytes = Bytes::new(450);
 
-/// The page that `source` names, over HTTP/1, 2 or 3, with TLS, from a server that answers at once;
-/// none where it names something else.
+/// The page named by `source`, over HTTP/1, 2 or 3, with TLS, from a server that answers at once;
+/// none if `source` is not a document.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The error in it.
 pub fn document(source: &str) -> Option<Result<Arc<Page>, String>> {
     let of = source.strip_prefix(PREFIX)?;
     Some(parse(source, of).map(Arc::new))

@@ -1,9 +1,8 @@
-//! How long a page takes where the link takes nothing: the part of its load time that no link and no
-//! queue can change.
+//! The load time of a page on an ideal link: the part that no link and no queue can change.
 //!
 //! The same client and the same servers run as over any other network, so that connection limits,
-//! handshakes and what waits for what are those of the real load. But a message arrives half a round
-//! trip after it was sent, however long it is: there are no rates, no queues, no windows and no losses.
+//! handshakes and dependencies are those of the real load. But a message arrives half a round trip
+//! after it was sent, whatever its length: there are no rates, no queues, no windows and no losses.
 
 use super::load::Load;
 use super::{Page, PageServer};
@@ -14,8 +13,8 @@ use std::sync::Arc;
 use units::{Duration, Instant};
 
 impl Ideal {
-    /// Of a load of `page` over a network of this round trip, whose origins are so much farther, and
-    /// whose servers think so many times as long as the plan says.
+    /// Of a load of `page` over a network of this round trip, with these additional round trips of
+    /// origins, and this factor for the plan's think times.
     pub(super) fn of(
         page: &Arc<Page>,
         rtt: Duration,
@@ -39,7 +38,7 @@ enum Event {
     Far(ConnId, Input),
 }
 
-/// A network in which nothing takes time but the way.
+/// A network in which only propagation takes time.
 struct Network {
     rtt: Duration,
     /// In the order of time, then of being made.

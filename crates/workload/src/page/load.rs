@@ -13,7 +13,7 @@ pub(super) struct Load {
     number: u32,
     page: Arc<Page>,
     pool: Pool,
-    /// Who waits for each request.
+    /// The requests that wait for each request.
     children: Vec<Vec<u32>>,
     progress: Vec<Progress>,
     /// Requests that are not done.
@@ -28,8 +28,8 @@ enum Progress {
 }
 
 impl Load {
-    /// Load `number` of a client: `page`, whose origins are so much farther than the scenario says,
-    /// and whose servers think so many times as long as the plan says.
+    /// Load `number` of a client: `page`, with these round trips of origins in addition to the
+    /// scenario's, and this factor for the plan's think times.
     pub(super) fn new(
         number: u32,
         page: Arc<Page>,
@@ -73,7 +73,7 @@ impl Load {
         self.release(now, roots, next, out);
     }
 
-    /// Something reached the home side. What makes no sense is ignored.
+    /// Handles an arrival at the home side. Invalid ones are ignored.
     pub(super) fn handle(
         &mut self,
         now: Instant,

@@ -45,7 +45,7 @@ pub struct Page {
     addresses: Option<u32>,
 }
 
-/// A server, as browsers tell servers apart (RFC 6454).
+/// A server, as browsers distinguish servers (RFC 6454).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Origin {
     /// Whether the scheme is https (or wss).
@@ -59,7 +59,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// Its server's number: the same for the same host name, on whichever page.
+    /// Its server's number: the same for the same host name, on any page.
     fn server(&self) -> u32 {
         (Stream::new(0, &self.host).bits() >> 32) as u32
     }
@@ -199,7 +199,7 @@ impl Page {
         self
     }
 
-    /// How many IP addresses its origins have together, where the recording tells that of each.
+    /// Number of IP addresses of its origins together, if the recording has that of each.
     pub fn addresses(&self) -> Option<u32> {
         self.addresses
     }
@@ -230,8 +230,8 @@ impl Page {
 
     /// How much longer than `rtt` the round trip to each origin is. Origins' round trips are
     /// log-normal around `rtt` with standard deviation `spread` of the logarithm, and never below
-    /// it: `rtt · max(0, exp(spread · z) − 1)`, at most one second. So half of the origins are as
-    /// near as the scenario says, as content delivery networks are, and the others farther. With a
+    /// it: `rtt · max(0, exp(spread · z) − 1)`, at most one second. So half of the origins have the
+    /// scenario's round trip, as content delivery networks are, and the others farther. With a
     /// spread of 0 none is.
     pub fn extra_rtts(&self, stream: &mut Stream, rtt: Duration, spread: f64) -> Vec<Duration> {
         let draw = |_| {

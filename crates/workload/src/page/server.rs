@@ -1,6 +1,6 @@
 //! The far side of a page: one [`PageServer`] for each connection.
 //!
-//! It completes TLS, thinks as long as a request says, and gives answers in parts of
+//! It completes TLS, thinks as long as a request demands, and gives answers in parts of
 //! [`PART`](super::PART) bytes, round robin over those that are ready, each on its request's
 //! stream. On an HTTP/1 connection only one answer is ever ready, so the same code serves all three
 //! protocols. Answers are given to the transport as it drains, never all at once: otherwise an

@@ -21,7 +21,7 @@ use units::param::Settings;
 use units::{Duration, Instant, Rate, Refusal};
 
 units::params! {
-    /// What a `video` entry can be told.
+    /// Parameters of a `video` entry.
     pub struct VideoParams {
         /// The bitrates of its representations, increasing.
         ladder: Layers = "50kbit/100kbit/150kbit/200kbit/250kbit/300kbit/400kbit/500kbit/600kbit/700kbit/900kbit/1.2mbit/1.5mbit/2mbit/2.5mbit/3mbit/4mbit/5mbit/6mbit/8mbit",
@@ -154,7 +154,7 @@ struct Fetch {
 struct Player {
     params: VideoParams,
     began: Instant,
-    /// Its first picture was told of.
+    /// Its first picture was reported.
     started: bool,
     playback: Playback,
     fetching: Option<Fetch>,
@@ -201,7 +201,7 @@ impl Player {
         self.params.segments > 0 && self.asked == self.params.segments
     }
 
-    /// Asks for the next segment, or comes back when there is room for it.
+    /// Asks for the next segment, or waits until there is room for it.
     fn fetch(&mut self, now: Instant, out: &mut Vec<Output>) {
         if self.fetching.is_some() || self.all_asked() {
             return;
@@ -229,7 +229,7 @@ impl Player {
         self.asked += 1;
     }
 
-    /// Plays until `now`, and tells of what stood still.
+    /// Plays until `now`, and reports stalls.
     fn play(&mut self, now: Instant, out: &mut Vec<Output>) {
         let dry = self.playback.play(now);
         // After its last segment a video is over.

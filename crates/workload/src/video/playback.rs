@@ -5,11 +5,11 @@ use units::{Duration, Instant};
 /// The player's screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Screen {
-    /// Nothing was shown yet.
+    /// No picture was shown yet.
     Starting,
     /// Playing.
     Playing,
-    /// The buffer ran dry, and time up to here was told already.
+    /// The buffer ran empty, and the time up to here was reported already.
     Stalled(Instant),
 }
 
@@ -47,7 +47,7 @@ impl Playback {
         dry
     }
 
-    /// How long it has been dry, and was not told yet; from when on.
+    /// The stall time that was not reported yet; and when it began.
     pub(super) fn stalled(&mut self) -> Option<(Instant, Duration)> {
         let Screen::Stalled(since) = self.screen else {
             return None;
@@ -56,7 +56,7 @@ impl Playback {
         Some((since, self.at.since(since)))
     }
 
-    /// `media` more is there. It starts with `enough`, and goes on after a stall with anything.
+    /// `media` more is there. It starts with `enough`, and continues after a stall with any amount.
     pub(super) fn add(&mut self, media: Duration, enough: Duration) {
         self.buffered += media;
         if self.screen != Screen::Starting || self.buffered >= enough {
@@ -64,7 +64,7 @@ impl Playback {
         }
     }
 
-    /// When it runs dry if nothing comes; none while it does not play.
+    /// When it runs empty without further data; none while it does not play.
     pub(super) fn dry_at(&self) -> Option<Instant> {
         (self.screen == Screen::Playing).then(|| self.at + self.buffered)
     }

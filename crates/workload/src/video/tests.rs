@@ -1,4 +1,4 @@
-//! A player, told by hand what its network does.
+//! A player with a network driven by hand.
 
 use super::*;
 

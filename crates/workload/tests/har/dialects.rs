@@ -67,7 +67,7 @@ fn chrome() {
             ("cdn.example", 443, Protocol::H3)
         ]
     );
-    // The cached image and the data: URL are not requested; 450 where no size is given.
+    // The cached image and the data: URL are not requested; 450 if no size is given.
     assert_eq!(sizes(&page), [(512, 8_000), (450, 21_000), (500, 180)]);
     // The page's first byte came at 0.5 + 60 + 80 = 140.5 ms and its last at 160.5: the script,
     // at 150 ms, was caused 9.5 ms into it. The script ended at 220, the image began 40 ms after
@@ -103,7 +103,7 @@ fn what_was_cached_can_be_fetched() {
 fn firefox() {
     let page = only(FIREFOX);
     assert_eq!(servers(&page), [("shop.example", 443, Protocol::H2)]);
-    // The redirect has headers only; the advertisement never came.
+    // The redirect has headers only; the advertisement never arrived.
     assert_eq!(sizes(&page), [(340, 250), (344, 7_000)]);
     assert_eq!(left_out(FIREFOX), [(2, Reason::Unanswered)]);
     // The redirect ended at 80 ms.
@@ -130,7 +130,7 @@ fn webpagetest() {
         waits(&page),
         [(After::Navigation, ms(0)), (After::Done(0), ms(10))]
     );
-    // Where no connection was opened, the least wait is the round trip.
+    // If no connection was opened, the least wait is the round trip.
     assert_eq!(thinks(&page), [20, 0]);
 }
 
@@ -322,7 +322,7 @@ fn an_error_of_the_exporter_is_no_answer() {
     for status in ["0", "-1", "-2", "12029", "null", "\"\"", "[]"] {
         let response = format!(r#""status":{status}"#);
         assert_eq!(kind_of(&response, ""), unanswered, "{status}");
-        // Bytes came: there was an answer.
+        // Bytes arrived: there was an answer.
         let response = format!(r#""status":{status},"bodySize":900"#);
         assert_eq!(kind_of(&response, ""), [], "{status}");
     }
@@ -368,7 +368,7 @@ fn entries_without_a_page_belong_to_the_first() {
         ("null", vec![none, none], vec![is("page", 2)]),
         ("[]", vec![none, b, none], vec![is("b", 3)]),
         ("{}", vec!["[]", "\"\""], vec![is("page", 2)]),
-        // Numbers as names; declarations that name nothing.
+        // Numbers as names; declarations without names.
         (
             r#"[{"id":1},{"id":[]},7,{"id":"b","id":"c"}]"#,
             vec!["1", none],

@@ -1,4 +1,4 @@
-//! Who waits for whom where only start times tell.
+//! Dependencies if only start times are known.
 
 use units::Duration;
 use workload::har::{self, Options};
@@ -54,7 +54,7 @@ fn the_parent_is_the_request_that_completed_last() {
 
 #[test]
 fn before_anything_completed_a_first_part_is_the_parent() {
-    // The first byte came at 50 ms; before that only the navigation can be the cause.
+    // The first byte arrived at 50 ms; before that only the navigation can be the cause.
     assert_eq!(
         waits(&[(0, 100), (40, 100), (60, 10)]),
         [

@@ -4,7 +4,7 @@
 /// Chrome's developer tools: `_transferSize`, an initiator with a stack, `ssl` within `connect`.
 pub const CHROME: &str = include_str!("samples/chrome.har");
 
-/// Firefox: no `time`, empty `timings` for what failed, times of another zone.
+/// Firefox: no `time`, empty `timings` for failed requests, times of another zone.
 pub const FIREFOX: &str = include_str!("samples/firefox.har");
 
 /// WebPageTest: `_bytesIn` as text, protocol names cut out of HTTP/2 headers, http.
@@ -13,7 +13,7 @@ pub const WEBPAGETEST: &str = include_str!("samples/webpagetest.har");
 /// Browsertime through chrome-har: several pages, sizes of -1, an initiator as text.
 pub const BROWSERTIME: &str = include_str!("samples/browsertime.har");
 
-/// Safari's Web Inspector: `_fetchType`, times below zero, no moment where nothing was sent.
+/// Safari's Web Inspector: `_fetchType`, times below zero, no moment if no request was sent.
 pub const SAFARI: &str = include_str!("samples/safari.har");
 
 /// Playwright: a status, sizes and times of -1 for aborted entries, web sockets, entries of no

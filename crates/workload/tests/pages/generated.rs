@@ -9,7 +9,7 @@ use workload::Message;
 use workload::generator::{CONFUCIUS, Population, WEB};
 use workload::page::{Page, PageClient, PageParams, PageSetup, Protocol, Request};
 
-/// Near and with room: the measurement says nothing of its access, and a campus has such.
+/// Near and fast: the measurement does not describe its access, and a campus has such.
 const RTT: Duration = Duration::from_millis(20);
 const RATE: Rate = Rate::from_bits(100_000_000);
 
@@ -93,7 +93,7 @@ fn home_pages_of_today_are_as_http_archive_has_them() {
     near("requests over HTTP/1", h1, 0.15);
 }
 
-/// The share of all requests that go over `protocol`.
+/// The share of all requests over `protocol`.
 fn share(sites: &[Arc<Page>], protocol: Protocol) -> f64 {
     let of = |site: &Page, request: &Request| site.origins()[request.origin as usize].protocol;
     let spoken = |site: &Arc<Page>| {

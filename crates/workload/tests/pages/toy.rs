@@ -1,6 +1,6 @@
-//! A network just good enough to run pages over: every connection has its own window, which
-//! doubles each round trip; all of them share one link towards home, first come, first served.
-//! Nothing is lost. Towards the servers there is room for everything.
+//! A network just good enough to run pages over: every connection has its own window, which doubles
+//! each round trip; all of them share one link towards home, first come, first served. There are no
+//! losses. The capacity towards the servers is unlimited.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
@@ -68,7 +68,7 @@ impl Toy {
         }
     }
 
-    /// Runs `client` until nothing happens any more, or for `most`.
+    /// Runs `client` until there are no more events, or for `most`.
     pub fn run(mut self, mut client: PageClient, most: Duration) -> Run {
         self.at(Instant::ZERO, Event::Home(Input::Start));
         while let Some(Reverse((now, key))) = self.events.pop() {

@@ -29,8 +29,8 @@ impl Folder {
         path
     }
 
-    /// Runs the program in this folder, without a terminal; runs and sweeps once, where `args` do not
-    /// say how often.
+    /// Runs the program in this folder, without a terminal; runs and sweeps once, if `args` do not
+    /// have a number.
     pub fn analects(&self, args: &[&str]) -> Output {
         let runs = matches!(args.first(), Some(&"run" | &"sweep"));
         let once: &[&str] = match runs && !args.iter().any(|arg| arg.starts_with("--repeat")) {
@@ -40,7 +40,7 @@ impl Folder {
         self.analects_as_it_is(&[args, once].concat())
     }
 
-    /// Runs the program with nothing but these arguments.
+    /// Runs the program with only these arguments.
     pub fn analects_as_it_is(&self, args: &[&str]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_analects"));
         command.current_dir(&self.0).args(args);

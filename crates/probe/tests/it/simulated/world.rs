@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use std::time::{Duration as Span, Instant as Clock};
 use units::{Duration, Instant, Rate};
 
-/// Where the virtual time begins: any moment does, and one for all worlds.
+/// The start of the virtual time: any moment, the same for all worlds.
 #[expect(clippy::disallowed_methods, reason = "only differences to it are used")]
 pub fn epoch() -> Clock {
     static EPOCH: OnceLock<Clock> = OnceLock::new();
@@ -93,7 +93,7 @@ impl Bottleneck {
     }
 }
 
-/// Who is to read a datagram.
+/// The receiver of a datagram.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum End {
     Client,

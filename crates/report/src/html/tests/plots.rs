@@ -55,7 +55,7 @@ fn a_phone_gets_plots_of_its_own_width() {
     for drawing in fit {
         assert!(width(&drawing) <= 420.0, "{}", &drawing[..80]);
     }
-    // Words are not broken where they need not be.
+    // Words are not broken unnecessarily.
     assert!(!page.contains("overflow-wrap:anywhere"));
 }
 

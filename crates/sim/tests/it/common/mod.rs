@@ -9,7 +9,7 @@ use sim::Simulator;
 use units::{Duration, Instant};
 use workload::Event as Application;
 
-/// Everything that was said, in order.
+/// All events, in order.
 #[derive(Default)]
 pub struct Record(pub Vec<(Instant, Event)>);
 
@@ -22,7 +22,7 @@ impl Sink for Record {
     }
 }
 
-/// The scenario that `text` describes, without noise unless it says so; an error as it would be
+/// The scenario that `text` describes, without noise unless it is set; an error as it would be
 /// printed.
 pub fn resolve(text: &str) -> Result<Scenario, String> {
     let simulator = Simulator::default();
