@@ -1,13 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# copy.sh TO [DISCIPLINE]...: copies what modules are built of into a folder, and nothing else of
-# kernel/: those of all disciplines, or of the ones that are named.
+# copy.sh TO [DISCIPLINE]...: copies the sources of modules into a folder, and no other files of kernel/:
+# those of all disciplines, or of the ones that are named.
+# copy.sh --list: prints the names of all disciplines.
 set -eu
-[ $# -ge 1 ] || { echo "usage: $0 TO [DISCIPLINE]..." >&2; exit 2; }
+[ $# -ge 1 ] || { echo "usage: $0 --list | TO [DISCIPLINE]..." >&2; exit 2; }
 to=$1
 shift
 cd "$(dirname "$0")"
-[ $# != 0 ] || set -- $(sed -n 's/^disciplines := //p' Kbuild)
+all=$(sed -n 's/^disciplines := //p' Kbuild)
+if [ "$to" = --list ]; then
+    echo "$all"
+    exit
+fi
+# shellcheck disable=SC2086 # words
+[ $# != 0 ] || set -- $all
 mkdir -p "$to"
 cp -R common "$@" "$to/"
 sed "s/^disciplines := .*/disciplines := $*/" Kbuild >"$to/Kbuild"

@@ -25,7 +25,7 @@ build() {
     # shellcheck disable=SC2086
     {
         "$1" $flags -static -o "$2/replay" kernel/test/replay_confucius.c
-        for discipline in confucius mencius floq; do
+        for discipline in $(sh kernel/copy.sh --list); do
             plugin="kernel/tc/q_$discipline.c kernel/tc/q_${discipline}_stats.c $common"
             "$1" $flags -static -o "$2/test_$discipline" "kernel/tc/tests/test_$discipline.c" $plugin
             "$1" $flags -fPIC -shared -fvisibility=hidden -o "$2/q_$discipline.so" $plugin
@@ -50,7 +50,7 @@ try() {
     build "$1-gcc" "$out/$1"
     replay_traces "qemu-$2-static" "$out/$1/replay" > "$out/$1/decisions"
     cmp "$out/native/decisions" "$out/$1/decisions"
-    for discipline in confucius mencius floq; do
+    for discipline in $(sh kernel/copy.sh --list); do
         "qemu-$2-static" "$out/$1/test_$discipline" > "$out/$1/plugin" 2> /dev/null
         echo "cross: $1: the same decisions; $(cat "$out/$1/plugin")"
     done

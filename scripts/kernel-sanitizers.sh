@@ -12,7 +12,7 @@ uml=${ANALECTS_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/analects}/kernel/uml
 logs=$project/target/kernel-sanitizers
 length=short
 seed=1
-kinds="confucius mencius floq"
+kinds=$(sh kernel/copy.sh --list)
 build_only=
 
 say() { echo "kernel-sanitizers: $*"; }

@@ -26,7 +26,7 @@ cargo build --quiet --locked -p machine
 rm -rf "$results"
 mkdir -p "$results/tc"
 sh scripts/kernel-test-programs.sh "$results/programs"
-for discipline in confucius mencius floq; do
+for discipline in $(sh kernel/copy.sh --list); do
     python3 kernel/tc/tests/compile.py "kernel/tc/tests/$discipline.json" > "$results/$discipline.sh"
 done
 # Built by Debian 12's compiler, so that the same plugins run in all of them.
@@ -48,7 +48,7 @@ exec /job/suite/ld.so --library-path /job/suite /job/suite/tc.real "$@"
 END
     chmod +x "$results/$suite/tc"
 
-    for discipline in confucius mencius floq; do
+    for discipline in $(sh kernel/copy.sh --list); do
         log=$results/$suite-$discipline.log
         if "${CARGO_TARGET_DIR:-target}/debug/vm" --kernel "$kernel" --limit 600 --module \
             --file kernel/tc/tests/run.sh --file "$results/programs/send" --file "$results/$discipline.sh" \

@@ -9,7 +9,7 @@ set -eu
 cd "$(dirname "$0")/.."
 . scripts/kernel/common.sh
 target=${CARGO_TARGET_DIR:-target}
-disciplines="confucius mencius floq"
+disciplines=$(sh kernel/copy.sh --list)
 machines=$(nproc)
 short=
 if [ "${1:-}" = --short ]; then short=yes && shift; fi

@@ -303,7 +303,12 @@ fn named(text: &str, path: &str, depth: usize) -> BTreeSet<String> {
 fn included() -> BTreeMap<String, BTreeSet<String>> {
     let kernel = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernel");
     let mut files = BTreeMap::new();
-    for room in ["common", "confucius", "mencius", "floq"] {
+    let kbuild = read(&kernel.join("Kbuild"));
+    let mut names = kbuild
+        .lines()
+        .filter_map(|line| line.strip_prefix("disciplines := "));
+    let names = names.next().expect("the list of disciplines");
+    for room in names.split(' ').chain(["common"]) {
         for entry in std::fs::read_dir(kernel.join(room)).unwrap() {
             let file = entry.unwrap().file_name().into_string().unwrap();
             let text = read(&kernel.join(room).join(&file));
