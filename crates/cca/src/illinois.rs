@@ -11,8 +11,7 @@
 //! forgets the smallest and the greatest round trip; the queue's delay is measured from the one and
 //! judged by the other.
 
-use crate::reno::slow_start;
-use crate::undo::Taken;
+use crate::window::Window;
 use crate::{Ack, Congestion, Control, ControlEntry, Setup};
 use units::param::Settings;
 use units::{Duration, Instant, Refusal};
@@ -52,20 +51,12 @@ const BETA_MIN: u64 = (1 << BETA_SHIFT) / 8;
 const BETA_MAX: u64 = (1 << BETA_SHIFT) / 2;
 /// Longer round trips count as this: 3.3 s (Linux `RTT_MAX`, so that 32 bits suffice).
 const RTT_MAX: u64 = u32::MAX as u64 / ALPHA_MAX;
-/// Linux's floor for the slow start threshold: two segments.
-const MIN_SEGMENTS: u64 = 2;
 
 /// Illinois' state. Sizes in bytes.
 #[derive(Debug, Clone)]
 pub struct Illinois {
     params: IllinoisParams,
-    mss: u64,
-    initial_window: u64,
-    window: u64,
-    threshold: u64,
-    taken: Taken,
-    /// Acknowledged since the window last grew, in congestion avoidance.
-    credit: u64,
+    window: Window,
     /// Segments more a round trip, and the decrease on a loss.
     alpha: u64,
     beta: u64,
@@ -76,8 +67,6 @@ pub struct Illinois {
     calm: u64,
     /// When this round began; it ends with a packet that was sent later.
     round: Instant,
-    /// Data lost at a timeout is being repaired.
-    after_timeout: bool,
 }
 
 /// Round trips, microseconds.
@@ -139,19 +128,13 @@ impl Illinois {
     pub fn new(settings: &Settings, setup: &Setup) -> Result<Self, Refusal> {
         Ok(Illinois {
             params: IllinoisParams::parse(settings)?,
-            mss: setup.mss,
-            initial_window: setup.initial_window,
-            window: setup.initial_window,
-            threshold: u64::MAX,
-            taken: Taken::default(),
-            credit: 0,
+            window: Window::new(setup),
             alpha: ALPHA_MAX,
             beta: BETA_MAX,
             delays: Delays::default(),
             queued: false,
             calm: 0,
             round: Instant::ZERO,
-            after_timeout: false,
         })
     }
 
@@ -162,7 +145,7 @@ impl Illinois {
 
     /// The once-a-round choice of both steps (Linux `update_params`).
     fn choose_steps(&mut self) {
-        if self.window < self.params.win_thresh * self.mss {
+        if self.window.bytes < self.params.win_thresh * self.window.mss {
             (self.alpha, self.beta) = (ALPHA_BASE, BETA_MAX);
         } else if let Some((average, most)) = self.delays.queueing() {
             self.alpha = self.choose_increase(average, most);
@@ -188,18 +171,17 @@ impl Illinois {
 
     /// `alpha` segments a round trip, in whole segments.
     fn grow(&mut self, acked: u64) {
-        self.credit += acked;
-        let due = (self.credit * self.alpha) >> ALPHA_SHIFT;
-        if due >= self.window {
-            self.window += due / self.window * self.mss;
-            self.credit = 0;
+        self.window.credit += acked;
+        let due = (self.window.credit * self.alpha) >> ALPHA_SHIFT;
+        if due >= self.window.bytes {
+            self.window.bytes += due / self.window.bytes * self.window.mss;
+            self.window.credit = 0;
         }
     }
 
     fn cut(&mut self) {
-        let kept = self.window - ((self.window * self.beta) >> BETA_SHIFT);
-        self.threshold = kept.max(MIN_SEGMENTS * self.mss);
-        self.credit = 0;
+        let kept = self.window.bytes - ((self.window.bytes * self.beta) >> BETA_SHIFT);
+        self.window.cut(kept);
     }
 }
 
@@ -219,7 +201,7 @@ impl Control for Illinois {
             return;
         }
         if self.in_slow_start() {
-            slow_start(&mut self.window, self.threshold, ack.bytes);
+            self.window.slow_start(ack.bytes);
         } else {
             self.grow(ack.bytes);
         }
@@ -227,41 +209,37 @@ impl Control for Illinois {
 
     fn on_congestion(&mut self, _now: Instant, _congestion: &Congestion) {
         self.cut();
-        self.window = self.threshold;
-        self.after_timeout = false;
+        self.window.recover();
     }
 
     fn on_recovered(&mut self, _now: Instant) {
-        self.taken.forget();
-        self.after_timeout = false;
+        self.window.recovered();
     }
 
     fn on_timeout(&mut self, now: Instant, _in_flight: u64) {
-        self.taken.note(self.window, self.threshold);
-        if !self.after_timeout {
+        if self.window.timed_out() {
             self.cut();
         }
-        self.after_timeout = true;
-        self.window = self.mss;
+        self.window.restart();
         (self.alpha, self.beta) = (ALPHA_BASE, BETA_MAX);
         (self.queued, self.calm) = (false, 0);
         self.start_round(now);
     }
 
     fn on_spurious_timeout(&mut self, _now: Instant) {
-        self.taken.give_back(&mut self.window, &mut self.threshold);
+        self.window.give_back();
     }
 
     fn on_idle_restart(&mut self, _now: Instant, _idle: Duration) {
-        crate::restart_after_idle(&mut self.window, &mut self.threshold, self.initial_window);
+        self.window.after_idle();
     }
 
     fn window(&self) -> u64 {
-        self.window
+        self.window.bytes
     }
 
     fn in_slow_start(&self) -> bool {
-        self.window < self.threshold
+        self.window.in_slow_start()
     }
 }
 
@@ -276,8 +254,8 @@ mod tests {
     /// In congestion avoidance with `window` segments, and round trips of 40 to 50 ms seen.
     fn illinois(window: u64) -> Illinois {
         let mut illinois = Illinois::new(&[], &setup()).unwrap();
-        illinois.window = window * MSS;
-        illinois.threshold = illinois.window;
+        illinois.window.bytes = window * MSS;
+        illinois.window.threshold = illinois.window.bytes;
         illinois.delays.extremes = Some((40_000, 50_000));
         illinois.start_round(at(100));
         illinois
@@ -318,7 +296,7 @@ mod tests {
         for _ in 0..20 {
             illinois.on_ack(at(100), &ack(Duration::from_micros(40_000), at(99)));
         }
-        assert_eq!(illinois.window, 27 * MSS);
+        assert_eq!(illinois.window.bytes, 27 * MSS);
     }
 
     /// Average of 41 and 48 ms: 4.5 ms of queue, which takes 20/64 of 20 segments = 6.25 on a loss.
@@ -327,10 +305,10 @@ mod tests {
         let mut illinois = illinois(20);
         illinois.on_ack(at(100), &ack(Duration::from_micros(41_000), at(99)));
         round(&mut illinois, 48_000);
-        let before = illinois.window;
+        let before = illinois.window.bytes;
         assert_eq!((before, illinois.beta), (20 * MSS, 20));
         illinois.on_congestion(at(101), &LOSS);
-        assert_eq!(illinois.window, 13_750);
+        assert_eq!(illinois.window.bytes, 13_750);
     }
 
     /// 1 ms of queue: alpha 322. Then four calm rounds keep it, the fifth is at most.
@@ -360,7 +338,10 @@ mod tests {
         assert_eq!((timed_out.alpha, timed_out.beta), (ALPHA_MAX, BETA_MIN));
         timed_out.on_timeout(at(400), 5 * MSS);
         timed_out.on_timeout(at(800), MSS);
-        assert_eq!((timed_out.window, timed_out.threshold), (MSS, 14 * MSS));
+        assert_eq!(
+            (timed_out.window.bytes, timed_out.window.threshold),
+            (MSS, 14 * MSS)
+        );
         assert_eq!((timed_out.alpha, timed_out.beta), (ALPHA_BASE, BETA_MAX));
     }
 
@@ -433,16 +414,16 @@ mod tests {
         let mut illinois = Illinois::new(&[], &setup()).unwrap();
         let mut path = path(120);
         until(&mut path, &mut illinois, |i| {
-            i.window >= 200 * MSS && !i.in_slow_start()
+            i.window.bytes >= 200 * MSS && !i.in_slow_start()
         });
-        until(&mut path, &mut illinois, |i| i.window < 115 * MSS);
+        until(&mut path, &mut illinois, |i| i.window.bytes < 115 * MSS);
         let before = (path.now, path.delivered);
-        until(&mut path, &mut illinois, |i| i.window >= 115 * MSS);
-        let early = until(&mut path, &mut illinois, |i| i.window >= 152 * MSS);
-        until(&mut path, &mut illinois, |i| i.window >= 163 * MSS);
-        let late = until(&mut path, &mut illinois, |i| i.window >= 200 * MSS);
+        until(&mut path, &mut illinois, |i| i.window.bytes >= 115 * MSS);
+        let early = until(&mut path, &mut illinois, |i| i.window.bytes >= 152 * MSS);
+        until(&mut path, &mut illinois, |i| i.window.bytes >= 163 * MSS);
+        let late = until(&mut path, &mut illinois, |i| i.window.bytes >= 200 * MSS);
         assert!(late > 2 * early, "{early} ms, then {late} ms");
-        until(&mut path, &mut illinois, |i| i.window < 115 * MSS);
+        until(&mut path, &mut illinois, |i| i.window.bytes < 115 * MSS);
         let full = path.rate.bytes_in(path.now.since(before.0));
         assert!(path.delivered - before.1 + 2 * MSS >= full);
     }

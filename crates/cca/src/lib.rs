@@ -32,6 +32,7 @@ mod testpath;
 pub mod tonopah;
 mod undo;
 pub mod vegas;
+mod window;
 pub mod yeah;
 
 pub use notice::Notice;

@@ -8,8 +8,7 @@
 //! start, falls back to Reno for a round with fewer than three samples and during repairs, and
 //! grows whether or not the application uses the window.
 
-use crate::reno::slow_start;
-use crate::undo::Taken;
+use crate::window::{MIN_SEGMENTS, Window};
 use crate::{Ack, Congestion, Control, ControlEntry, Setup};
 use units::param::Settings;
 use units::{Duration, Instant, Refusal};
@@ -39,8 +38,6 @@ pub const ENTRY: ControlEntry = ControlEntry {
     build: |parts| Ok(Box::new(Vegas::new(parts.settings, parts.setup)?)),
 };
 
-/// Linux's floor for the window: two segments.
-const MIN_SEGMENTS: u64 = 2;
 /// Samples of the round trip that a round needs, so that not all are from delayed
 /// acknowledgements.
 const MIN_SAMPLES: u32 = 3;
@@ -49,16 +46,8 @@ const MIN_SAMPLES: u32 = 3;
 #[derive(Debug, Clone)]
 pub struct Vegas {
     params: VegasParams,
-    mss: u64,
-    initial_window: u64,
-    window: u64,
-    threshold: u64,
-    taken: Taken,
-    /// Bytes acknowledged since the window last grew, if it grows as Reno's.
-    credit: u64,
+    window: Window,
     rtts: RoundTrips,
-    /// Data lost at a timeout is being repaired.
-    after_timeout: bool,
 }
 
 /// The round trips of a round, and that of the path without queues.
@@ -121,61 +110,39 @@ impl Vegas {
         }
         Ok(Vegas {
             params,
-            mss: setup.mss,
-            initial_window: setup.initial_window,
-            window: setup.initial_window,
-            threshold: u64::MAX,
-            taken: Taken::default(),
-            credit: 0,
+            window: Window::new(setup),
             rtts: RoundTrips::default(),
-            after_timeout: false,
         })
-    }
-
-    /// One segment a round trip, if the window was used.
-    fn grow_as_reno(&mut self, ack: &Ack) {
-        if !ack.window_limited {
-            return;
-        }
-        let mut acked = ack.bytes;
-        if self.in_slow_start() {
-            acked = slow_start(&mut self.window, self.threshold, acked);
-        }
-        self.credit += acked;
-        if self.credit >= self.window {
-            self.credit -= self.window;
-            self.window += self.mss;
-        }
     }
 
     /// The once-a-round decision on the round's smallest round trip.
     fn judge(&mut self, ack: &Ack, base: Duration, rtt: Duration) {
         // The part of the window that waits in queues: window × (rtt − base) / base.
-        let waiting = scale(self.window, rtt.saturating_sub(base), base) / self.mss;
+        let waiting = scale(self.window.bytes, rtt.saturating_sub(base), base) / self.window.mss;
         if self.in_slow_start() {
             if waiting > self.params.gamma {
                 // The delivery in the smallest round trip at the actual rate, and one segment for
                 // the rounding.
-                let target = (scale(self.window, base, rtt) / self.mss + 1) * self.mss;
-                self.window = self.window.min(target);
-                self.threshold = self.threshold.min(self.window);
+                let target =
+                    (scale(self.window.bytes, base, rtt) / self.window.mss + 1) * self.window.mss;
+                self.window.bytes = self.window.bytes.min(target);
+                self.window.threshold = self.window.threshold.min(self.window.bytes);
             } else {
-                slow_start(&mut self.window, self.threshold, ack.bytes);
+                self.window.slow_start(ack.bytes);
             }
         } else if waiting > self.params.beta {
-            self.window = self.window.saturating_sub(self.mss);
-            self.threshold = self.threshold.min(self.window);
+            self.window.bytes = self.window.bytes.saturating_sub(self.window.mss);
+            self.window.threshold = self.window.threshold.min(self.window.bytes);
         } else if waiting < self.params.alpha {
-            self.window += self.mss;
+            self.window.bytes += self.window.mss;
         }
-        self.window = self.window.max(MIN_SEGMENTS * self.mss);
+        self.window.bytes = self.window.bytes.max(MIN_SEGMENTS * self.window.mss);
         // Linux `tcp_current_ssthresh`.
-        self.threshold = self.threshold.max(self.window / 4 * 3);
+        self.window.threshold = self.window.threshold.max(self.window.bytes / 4 * 3);
     }
 
     fn halve(&mut self) {
-        self.threshold = (self.window / 2).max(MIN_SEGMENTS * self.mss);
-        self.credit = 0;
+        self.window.cut(self.window.bytes / 2);
     }
 }
 
@@ -198,63 +165,59 @@ impl Control for Vegas {
             self.rtts.sample(rtt);
         }
         if ack.in_recovery {
-            if self.after_timeout {
-                self.grow_as_reno(ack);
+            if self.window.after_timeout {
+                self.window.grow_as_reno(ack);
             }
             return;
         }
-        self.after_timeout = false;
+        self.window.after_timeout = false;
         if !self.rtts.round_ends(ack) {
             if self.in_slow_start() {
-                slow_start(&mut self.window, self.threshold, ack.bytes);
+                self.window.slow_start(ack.bytes);
             }
             return;
         }
         match self.rtts.believed() {
             Some((base, rtt)) => self.judge(ack, base, rtt),
-            None => self.grow_as_reno(ack),
+            None => self.window.grow_as_reno(ack),
         }
         self.rtts.start_round(now);
     }
 
     fn on_congestion(&mut self, now: Instant, _congestion: &Congestion) {
         self.halve();
-        self.window = self.threshold;
-        self.after_timeout = false;
+        self.window.recover();
         self.rtts.start_round(now);
     }
 
     fn on_recovered(&mut self, now: Instant) {
-        self.taken.forget();
+        self.window.recovered();
         // Samples from the repair are not valid for the window after it.
-        self.after_timeout = false;
         self.rtts.start_round(now);
     }
 
     fn on_timeout(&mut self, now: Instant, _in_flight: u64) {
-        self.taken.note(self.window, self.threshold);
-        if !self.after_timeout {
+        if self.window.timed_out() {
             self.halve();
         }
-        self.after_timeout = true;
-        self.window = self.mss;
+        self.window.restart();
         self.rtts.start_round(now);
     }
 
     fn on_spurious_timeout(&mut self, _now: Instant) {
-        self.taken.give_back(&mut self.window, &mut self.threshold);
+        self.window.give_back();
     }
 
     fn on_idle_restart(&mut self, _now: Instant, _idle: Duration) {
-        crate::restart_after_idle(&mut self.window, &mut self.threshold, self.initial_window);
+        self.window.after_idle();
     }
 
     fn window(&self) -> u64 {
-        self.window
+        self.window.bytes
     }
 
     fn in_slow_start(&self) -> bool {
-        self.window < self.threshold
+        self.window.in_slow_start()
     }
 }
 
@@ -267,8 +230,8 @@ mod tests {
 
     fn vegas(window: u64, threshold: u64) -> Vegas {
         let mut vegas = Vegas::new(&[], &setup()).unwrap();
-        vegas.window = window * MSS;
-        vegas.threshold = threshold.saturating_mul(MSS);
+        vegas.window.bytes = window * MSS;
+        vegas.window.threshold = threshold.saturating_mul(MSS);
         vegas.rtts.base = Some(Duration::from_millis(40));
         vegas.rtts.start_round(at(100));
         vegas
@@ -294,7 +257,7 @@ mod tests {
         for (rtt, expected) in [(40, 21), (43, 21), (44, 20), (49, 20), (50, 19)] {
             let mut vegas = vegas(20, 20);
             round(&mut vegas, 5, rtt);
-            assert_eq!(vegas.window, expected * MSS, "{rtt} ms");
+            assert_eq!(vegas.window.bytes, expected * MSS, "{rtt} ms");
         }
     }
 
@@ -305,10 +268,16 @@ mod tests {
     fn slow_start_ends_when_more_than_one_packet_waits() {
         let mut growing = vegas(40, u64::MAX);
         round(&mut growing, 5, 41);
-        assert_eq!((growing.window, growing.in_slow_start()), (45 * MSS, true));
+        assert_eq!(
+            (growing.window.bytes, growing.in_slow_start()),
+            (45 * MSS, true)
+        );
         let mut ending = vegas(40, u64::MAX);
         round(&mut ending, 5, 42);
-        assert_eq!((ending.window, ending.in_slow_start()), (42 * MSS, false));
+        assert_eq!(
+            (ending.window.bytes, ending.in_slow_start()),
+            (42 * MSS, false)
+        );
     }
 
     /// Two samples may both be from delayed acknowledgements: the round counts as Reno's, which an
@@ -317,20 +286,20 @@ mod tests {
     fn two_samples_are_too_few() {
         let mut vegas = vegas(20, 20);
         round(&mut vegas, 2, 60);
-        assert_eq!(vegas.window, 20 * MSS);
+        assert_eq!(vegas.window.bytes, 20 * MSS);
         round(&mut vegas, 3, 60);
-        assert_eq!(vegas.window, 19 * MSS);
+        assert_eq!(vegas.window.bytes, 19 * MSS);
     }
 
     #[test]
     fn halves_on_loss_and_forgets_the_base_when_idle() {
         let mut vegas = vegas(20, 20);
         vegas.on_congestion(at(100), &LOSS);
-        assert_eq!(vegas.window, 10 * MSS);
+        assert_eq!(vegas.window.bytes, 10 * MSS);
         vegas.on_recovered(at(200));
         vegas.on_timeout(at(300), 10 * MSS);
         vegas.on_timeout(at(700), MSS);
-        assert_eq!((vegas.window, vegas.threshold), (MSS, 5 * MSS));
+        assert_eq!((vegas.window.bytes, vegas.window.threshold), (MSS, 5 * MSS));
         vegas.on_sent(at(900), MSS, MSS);
         assert_eq!(vegas.rtts.base, None);
     }

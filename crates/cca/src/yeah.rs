@@ -13,9 +13,9 @@
 //! Baldi, Castellani and others, PFLDnet 2007 ("the paper"); Linux `tcp_yeah.c`, with the round
 //! trips of `tcp_vegas.c`. Windows are not rounded to whole segments.
 
-use crate::reno::{avoid, slow_start};
-use crate::undo::Taken;
+use crate::reno::avoid;
 use crate::vegas::{RoundTrips, scale};
+use crate::window::{MIN_SEGMENTS, Window};
 use crate::{Ack, Congestion, Control, ControlEntry, Setup};
 use units::param::Settings;
 use units::{Duration, Instant, Refusal};
@@ -56,20 +56,12 @@ pub const ENTRY: ControlEntry = ControlEntry {
 
 /// Acknowledged packets for which a quick window grows by one (Linux `TCP_SCALABLE_AI_CNT`).
 const SCALABLE_SEGMENTS: u64 = 100;
-/// Linux's floor for windows: two segments.
-const MIN_SEGMENTS: u64 = 2;
 
 /// YeAH's state. Sizes in bytes, unless they are called segments.
 #[derive(Debug, Clone)]
 pub struct Yeah {
     params: YeahParams,
-    mss: u64,
-    initial_window: u64,
-    window: u64,
-    threshold: u64,
-    taken: Taken,
-    /// Acknowledged since the window last grew.
-    credit: u64,
+    window: Window,
     rtts: RoundTrips,
     /// Segments that waited in the last round.
     queue: u64,
@@ -79,8 +71,6 @@ pub struct Yeah {
     quick_rounds: u64,
     /// The window, in segments, that a competing Reno sender would have (`reno_count`).
     rival: u64,
-    /// Data lost at a timeout is being repaired.
-    after_timeout: bool,
 }
 
 impl Yeah {
@@ -91,46 +81,40 @@ impl Yeah {
     pub fn new(settings: &Settings, setup: &Setup) -> Result<Self, Refusal> {
         Ok(Yeah {
             params: YeahParams::parse(settings)?,
-            mss: setup.mss,
-            initial_window: setup.initial_window,
-            window: setup.initial_window,
-            threshold: u64::MAX,
-            taken: Taken::default(),
-            credit: 0,
+            window: Window::new(setup),
             rtts: RoundTrips::default(),
             queue: 0,
             slow_rounds: 0,
             quick_rounds: 0,
             rival: MIN_SEGMENTS,
-            after_timeout: false,
         })
     }
 
     fn grow(&mut self, ack: &Ack) {
         let mut acked = ack.bytes;
         if self.in_slow_start() {
-            acked = slow_start(&mut self.window, self.threshold, acked);
+            acked = self.window.slow_start(acked);
         }
         if acked == 0 {
             return;
         }
         let per_segment = match self.slow_rounds {
-            0 => self.window.min(SCALABLE_SEGMENTS * self.mss),
-            _ => self.window,
+            0 => self.window.bytes.min(SCALABLE_SEGMENTS * self.window.mss),
+            _ => self.window.bytes,
         };
         avoid(
-            &mut self.window,
-            &mut self.credit,
+            &mut self.window.bytes,
+            &mut self.window.credit,
             acked,
             per_segment,
-            self.mss,
+            self.window.mss,
         );
     }
 
     /// The once-a-round decision on the round's smallest round trip.
     fn judge(&mut self, base: Duration, rtt: Duration) {
         let delay = rtt.saturating_sub(base);
-        self.queue = scale(self.window, delay, rtt) / self.mss;
+        self.queue = scale(self.window.bytes, delay, rtt) / self.window.mss;
         let long = self.queue > self.params.alpha;
         if !long && delay <= base / self.params.phy {
             self.slow_rounds = 0;
@@ -140,11 +124,11 @@ impl Yeah {
             }
             return;
         }
-        if long && self.window > self.rival * self.mss {
+        if long && self.window.bytes > self.rival * self.window.mss {
             self.empty_queue();
         }
         self.rival = match self.rival {
-            ..=MIN_SEGMENTS => (self.window / self.mss / 2).max(MIN_SEGMENTS),
+            ..=MIN_SEGMENTS => (self.window.bytes / self.window.mss / 2).max(MIN_SEGMENTS),
             rival => rival + 1,
         };
         self.slow_rounds += 1;
@@ -152,29 +136,26 @@ impl Yeah {
 
     /// Precautionary decongestion (the paper, 2.2).
     fn empty_queue(&mut self) {
-        let waiting = self.queue / self.params.gamma * self.mss;
-        let most = self.window >> self.params.epsilon;
-        self.window = (self.window - waiting.min(most)).max(self.rival * self.mss);
-        self.threshold = self.window;
+        let waiting = self.queue / self.params.gamma * self.window.mss;
+        let most = self.window.bytes >> self.params.epsilon;
+        self.window.bytes =
+            (self.window.bytes - waiting.min(most)).max(self.rival * self.window.mss);
+        self.window.threshold = self.window.bytes;
     }
 
     /// A loss takes the queued part, between an eighth and half of the window; half if there is
     /// competition.
     fn cut(&mut self) {
-        let half = (self.window / 2).max(MIN_SEGMENTS * self.mss);
+        let half = (self.window.bytes / 2).max(MIN_SEGMENTS * self.window.mss);
         let taken = if self.slow_rounds < self.params.rho {
-            let least = self.window >> self.params.delta;
-            (self.queue * self.mss).min(half).max(least)
+            let least = self.window.bytes >> self.params.delta;
+            (self.queue * self.window.mss).min(half).max(least)
         } else {
             half
         };
         self.quick_rounds = 0;
         self.rival = (self.rival / 2).max(MIN_SEGMENTS);
-        self.threshold = self
-            .window
-            .saturating_sub(taken)
-            .max(MIN_SEGMENTS * self.mss);
-        self.credit = 0;
+        self.window.cut(self.window.bytes.saturating_sub(taken));
     }
 }
 
@@ -203,40 +184,36 @@ impl Control for Yeah {
 
     fn on_congestion(&mut self, _now: Instant, _congestion: &Congestion) {
         self.cut();
-        self.window = self.threshold;
-        self.after_timeout = false;
+        self.window.recover();
     }
 
     fn on_recovered(&mut self, now: Instant) {
-        self.taken.forget();
+        self.window.recovered();
         // Samples from the repair are not valid for the window after it.
-        self.after_timeout = false;
         self.rtts.start_round(now);
     }
 
     fn on_timeout(&mut self, _now: Instant, _in_flight: u64) {
-        self.taken.note(self.window, self.threshold);
-        if !self.after_timeout {
+        if self.window.timed_out() {
             self.cut();
         }
-        self.after_timeout = true;
-        self.window = self.mss;
+        self.window.restart();
     }
 
     fn on_spurious_timeout(&mut self, _now: Instant) {
-        self.taken.give_back(&mut self.window, &mut self.threshold);
+        self.window.give_back();
     }
 
     fn on_idle_restart(&mut self, _now: Instant, _idle: Duration) {
-        crate::restart_after_idle(&mut self.window, &mut self.threshold, self.initial_window);
+        self.window.after_idle();
     }
 
     fn window(&self) -> u64 {
-        self.window
+        self.window.bytes
     }
 
     fn in_slow_start(&self) -> bool {
-        self.window < self.threshold
+        self.window.in_slow_start()
     }
 }
 
@@ -250,8 +227,8 @@ mod tests {
     /// In congestion avoidance with `window` segments on a path of 40 ms.
     fn yeah(window: u64) -> Yeah {
         let mut yeah = Yeah::new(&[], &setup()).unwrap();
-        yeah.window = window * MSS;
-        yeah.threshold = yeah.window;
+        yeah.window.bytes = window * MSS;
+        yeah.window.threshold = yeah.window.bytes;
         yeah.rtts.sample(Duration::from_millis(40));
         yeah.rtts.start_round(at(100));
         yeah
@@ -283,7 +260,7 @@ mod tests {
             for _ in 0..acks {
                 acknowledge(&mut yeah, 40, at(99));
             }
-            assert_eq!(yeah.window, expected * MSS);
+            assert_eq!(yeah.window.bytes, expected * MSS);
         }
     }
 
@@ -291,9 +268,9 @@ mod tests {
     #[test]
     fn savings_of_reno_count_as_one_segment() {
         let mut yeah = yeah(300);
-        yeah.credit = 250 * MSS;
+        yeah.window.credit = 250 * MSS;
         acknowledge(&mut yeah, 40, at(99));
-        assert_eq!((yeah.window, yeah.credit), (301 * MSS, MSS));
+        assert_eq!((yeah.window.bytes, yeah.window.credit), (301 * MSS, MSS));
     }
 
     /// 400 segments at 60 ms: 400 × 20 / 60 = 133 wait and go, 267 are left, and a rival would have
@@ -304,11 +281,20 @@ mod tests {
     fn a_long_queue_is_taken_off_the_window() {
         let mut yeah = yeah(400);
         round(&mut yeah, 60);
-        assert_eq!((yeah.window / MSS, yeah.queue, yeah.rival), (267, 133, 133));
+        assert_eq!(
+            (yeah.window.bytes / MSS, yeah.queue, yeah.rival),
+            (267, 133, 133)
+        );
         round(&mut yeah, 60);
-        assert_eq!((yeah.window / MSS, yeah.queue, yeah.rival), (178, 89, 134));
+        assert_eq!(
+            (yeah.window.bytes / MSS, yeah.queue, yeah.rival),
+            (178, 89, 134)
+        );
         round(&mut yeah, 64);
-        assert_eq!((yeah.window / MSS, yeah.queue, yeah.rival), (178, 66, 135));
+        assert_eq!(
+            (yeah.window.bytes / MSS, yeah.queue, yeah.rival),
+            (178, 66, 135)
+        );
         assert_eq!((yeah.slow_rounds, yeah.in_slow_start()), (3, false));
     }
 
@@ -320,7 +306,7 @@ mod tests {
             let mut yeah = yeah(400);
             yeah.rival = rival;
             round(&mut yeah, 120);
-            assert_eq!(yeah.window, left * MSS);
+            assert_eq!(yeah.window.bytes, left * MSS);
         }
     }
 
@@ -350,7 +336,7 @@ mod tests {
             let mut yeah = yeah(200);
             (yeah.queue, yeah.slow_rounds, yeah.rival) = (queue, slow_rounds, 90);
             yeah.on_congestion(at(100), &LOSS);
-            assert_eq!((yeah.window / MSS, yeah.rival), (left, 45));
+            assert_eq!((yeah.window.bytes / MSS, yeah.rival), (left, 45));
         }
     }
 
@@ -359,7 +345,7 @@ mod tests {
         let mut yeah = yeah(16);
         yeah.on_timeout(at(400), 5 * MSS);
         yeah.on_timeout(at(800), MSS);
-        assert_eq!((yeah.window, yeah.threshold), (MSS, 14 * MSS));
+        assert_eq!((yeah.window.bytes, yeah.window.threshold), (MSS, 14 * MSS));
     }
 
     /// From 5 s to 25 s at 20 Mbit/s and 40 ms, which hold 101 segments of 0.4 ms: segments lost,
