@@ -7,7 +7,7 @@ set -eu
 cd "$(dirname "$0")/.."
 sh scripts/apt.sh dpkg-dev fakeroot
 [ "${1:-}" != --check ] || sh scripts/apt.sh lintian
-make -s man
+make -s man ANALECTS_PROFILE=release
 
 version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml | head -n 1)
 architecture=$(dpkg --print-architecture)
