@@ -184,7 +184,7 @@ fn link(mut section: Section<'_>, name: String, names: &dyn Names) -> Result<Lin
             names.discipline(choice)
         })?,
         up,
-        wire: Wire::read(section)?,
+        wire: section.declared(Wire::SPECS, Wire::parse)?,
     })
 }
 

@@ -191,6 +191,17 @@ impl<'a> Section<'a> {
         items.into_iter().map(text).collect()
     }
 
+    /// The parameters `specs` that the keys left say, each checked by itself, then all together.
+    pub fn declared<T>(
+        self,
+        specs: &'static [Spec],
+        parse: impl Fn(&Settings) -> core::result::Result<T, Refusal>,
+    ) -> Result<T> {
+        let whole = self.error("its settings do not go together", "change one of them");
+        let (settings, _) = self.checked(specs, |settings| parse(settings).map(drop))?;
+        parse(&settings).map_err(|_| whole)
+    }
+
     /// All keys that are left, which have to be among the parameters `specs` and pass `check` each
     /// by itself; and their place.
     pub fn checked(

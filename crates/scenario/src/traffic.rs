@@ -13,7 +13,6 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use transport::media::MediaParams;
-use units::param::Settings;
 use units::{Choice, Duration, Refusal};
 use workload::page::Page;
 use workload::{BuildError, Carrier, Entry, Kind, Library, LibraryError, Rows};
@@ -194,12 +193,7 @@ fn session(section: &mut Section<'_>, known: &Entry) -> Result<MediaParams> {
     }
     match section.table("session")? {
         None => Ok(MediaParams::default()),
-        Some(table) => {
-            let check = |settings: &Settings| MediaParams::parse(settings).map(drop);
-            let whole = table.error("its settings do not go together", "change one of them");
-            let (settings, _) = table.checked(MediaParams::SPECS, check)?;
-            MediaParams::parse(&settings).map_err(|_| whole)
-        }
+        Some(table) => table.declared(MediaParams::SPECS, MediaParams::parse),
     }
 }
 

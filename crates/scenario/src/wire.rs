@@ -1,9 +1,7 @@
 //! What the wire behind a link does to packets: the keys of `[link]` beside its capacity and its queue.
 
-use crate::error::ScenarioError;
-use crate::section::Section;
 use core::fmt;
-use units::param::{Settings, Value};
+use units::param::Value;
 use units::{Bytes, Duration, ParseError};
 
 units::params! {
@@ -29,14 +27,6 @@ units::params! {
 }
 
 impl Wire {
-    /// The wire that the keys left in `section` say, which have to be its own.
-    pub(crate) fn read(section: Section<'_>) -> Result<Self, ScenarioError> {
-        let whole = section.error("its keys do not go together", "change one of them");
-        let check = |settings: &Settings| Wire::parse(settings).map(drop);
-        let (settings, _) = section.checked(Wire::SPECS, check)?;
-        Wire::parse(&settings).map_err(|_| whole)
-    }
-
     /// Bytes on the wire beside each IP packet.
     pub fn overhead(&self) -> u32 {
         // The declared range is below 2^32.
