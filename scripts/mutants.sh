@@ -68,7 +68,7 @@ mutate_c() {
     cat "$out/c.survivors"
     # Lines move; what stands in them stays.
     sed 's/:[0-9]*: /: /' "$out/c.survivors" | LC_ALL=C sort -u > "$out/c.alive"
-    grep -v '^#' kernel/test/mutants-alive.txt | LC_ALL=C comm -23 "$out/c.alive" - > "$out/c.new"
+    grep -v '^#' kernel/test/mutants-alive.txt | LC_ALL=C sort -u | LC_ALL=C comm -23 "$out/c.alive" - > "$out/c.new"
     if [ -s "$out/c.new" ]; then
         echo "mutants: error: these live, and kernel/test/mutants-alive.txt does not know them:" >&2
         cat "$out/c.new" >&2
