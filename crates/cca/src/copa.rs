@@ -28,7 +28,7 @@ units::params! {
     pub struct CopaParams {
         /// Weight of delay against rate: a flow keeps about 1/delta packets in the queue.
         delta: f64 = "0.5", range "0.01".."10", source "NSDI 2018, section 2.1";
-        /// Compete with senders that fill the buffer, where the queue is never seen empty.
+        /// Compete with senders that fill the buffer, if the queue is never seen empty.
         mode_switching: bool = "yes", source "NSDI 2018, section 2.2";
     }
 }
@@ -38,10 +38,10 @@ pub const ENTRY: ControlEntry = ControlEntry {
     name: "copa",
     summary: "a target rate from the queueing delay, low delay and fair",
     about: "The window moves towards the rate 1/(delta x queueing delay), faster the longer it has \
-        moved the same way; each flow keeps about 1/delta packets in the queue.\n\nWhere the \
-        queue is not seen nearly empty for five round trips, delta adapts as Reno's window would, \
-        to hold out against senders that fill the buffer.\n\nLoss is ignored outside that mode, \
-        timeouts excepted.\n\nNot for paths whose delay varies for reasons other than queues.",
+        moved the same way; each flow keeps about 1/delta packets in the queue.\n\nIf the queue is \
+        not seen nearly empty for five round trips, delta adapts as Reno's window would, to \
+        compete with senders that fill the buffer.\n\nOutside that mode, Copa ignores loss, except \
+        for timeouts.\n\nNot for paths whose delay varies for reasons other than queues.",
     source: "Arun and Balakrishnan, NSDI 2018",
     params: CopaParams::SPECS,
     children: &[],

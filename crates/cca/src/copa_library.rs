@@ -18,7 +18,7 @@ units::params! {
     pub struct CopaLibraryParams {
         /// Weight of delay against rate: a flow keeps about 1/delta packets in the queue.
         delta: f64 = "0.5", range "0.01".."10", source "zhuge, copadelta";
-        /// Compete with senders that fill the buffer, where the queue is never seen empty.
+        /// Compete with senders that fill the buffer, if the queue is never seen empty.
         mode_switching: bool = "yes", source "zhuge, tcp-copa.cc";
     }
 }
@@ -26,10 +26,10 @@ units::params! {
 /// `copa_library` for the registry.
 pub const ENTRY: ControlEntry = ControlEntry {
     name: "copa_library",
-    summary: "Copa as the RTC library of the Confucius paper has it",
-    about: "Copa's window and modes, but acting twice a round trip, by the latest round trip's delay, \
-        and with a window that grows while the application uses less of it.\n\nFor calls as that \
-        paper has them, and for nothing else.",
+    summary: "Copa as implemented in the RTC library of the Confucius paper",
+    about: "Copa's window and modes, but updated twice per round trip, from the delay of the \
+        latest round trip, and with a window that grows even while the application uses less of \
+        it.\n\nOnly for calls as in that paper.",
     source: "transys-project/zhuge, tcp-copa.cc; decision 0023",
     params: CopaLibraryParams::SPECS,
     children: &[],

@@ -20,9 +20,10 @@ use units::{Duration, Instant, Refusal};
 units::params! {
     /// Parameters of `cubic`.
     pub struct CubicParams {
-        /// How slow start ends before a loss: by ack trains and delay, by RFC 9406, or not at all.
+        /// Rule that ends slow start before a loss: ack trains and delay (linux), RFC 9406
+        /// (plusplus), or none.
         hystart: HystartKind = "linux", source "Linux net/ipv4/tcp_cubic.c: hystart = 1";
-        /// Give up more of the window where it shrank since the last loss, for newcomers.
+        /// Give up more of the window if it shrank since the last loss, to make room for new flows.
         fast_convergence: bool = "yes", source "RFC 9438, 4.7; Linux: fast_convergence = 1";
         /// Let the Reno estimate grow by a whole segment a round trip once it is back at the
         /// window before the loss. Linux does not.
@@ -34,9 +35,9 @@ units::params! {
 pub const ENTRY: ControlEntry = ControlEntry {
     name: "cubic",
     summary: "cubic growth since the last loss, 0.7 of the window on loss",
-    about: "The window returns along a cubic curve to where the last loss happened, lingers, and \
-        searches beyond; a loss takes 30 % of it. HyStart leaves slow start when the round trip \
-        grows.\n\nNot for calls: it fills the buffer.",
+    about: "The window returns along a cubic curve to where the last loss happened, stays near it \
+        for a time, and grows beyond it. A loss takes 30 % of the window. HyStart leaves slow \
+        start when the round trip grows.\n\nNot for calls: it fills the buffer.",
     source: "RFC 9438, RFC 9406, Linux net/ipv4/tcp_cubic.c",
     params: CubicParams::SPECS,
     children: &[],

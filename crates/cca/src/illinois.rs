@@ -19,9 +19,10 @@ use units::{Duration, Instant, Refusal};
 units::params! {
     /// Parameters of `illinois`.
     pub struct IllinoisParams {
-        /// With a window of fewer segments than this it is Reno.
+        /// With a window of fewer segments than this, the control acts as Reno.
         win_thresh: u64 = "15", range "0".."1000000", source "Linux net/ipv4/tcp_illinois.c: win_thresh = 15";
-        /// Round trips in a row with hardly a queue before the window grows fastest again.
+        /// Number of consecutive round trips with almost no queue before the window grows fastest
+        /// again.
         theta: u64 = "5", range "1".."255", source "Linux net/ipv4/tcp_illinois.c: theta = 5; the paper, 4.1";
     }
 }
@@ -31,9 +32,8 @@ pub const ENTRY: ControlEntry = ControlEntry {
     name: "illinois",
     summary: "Reno with steps by delay: 10 to 0.3 segments more, 1/8 to 1/2 less",
     about: "The window grows every round trip and shrinks on a loss. The average queueing delay of \
-        the last round trip decides by how much: with hardly a queue by ten segments and by an \
-        eighth, near the greatest delay seen by 0.3 segments and by a half.\n\nNot for calls: it \
-        fills the buffer.",
+        the last round trip sets both steps: ten segments and an eighth with almost no queue, 0.3 \
+        segments and a half near the greatest delay seen.\n\nNot for calls: it fills the buffer.",
     source: "Liu, Başar and Srikant, Performance Evaluation 2008; Linux net/ipv4/tcp_illinois.c",
     params: IllinoisParams::SPECS,
     children: &[],

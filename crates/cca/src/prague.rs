@@ -62,17 +62,17 @@ impl Value for RttScaling {
 units::params! {
     /// Parameters of `prague`.
     pub struct PragueParams {
-        /// How growth depends on the round trip: as Reno's, as if it were at least `rtt_target`
-        /// (`rate`), or as if it were longer by that (`additive`).
+        /// Dependence of growth on the round trip: as Reno's (`none`), as if the round trip were at
+        /// least `rtt_target` (`rate`), or as if it were longer by `rtt_target` (`additive`).
         rtt_scaling: RttScaling = "rate", source "Linux tcp_prague.c: prague_rtt_scaling";
-        /// The round trip that shorter ones behave like.
+        /// Round trip that flows with shorter ones behave as if they had.
         rtt_target: Duration = "25ms", range "1ms".."1s", source "draft-briscoe-iccrg-prague-congestion-control; Linux tcp_prague.c: prague_rtt_target";
-        /// Rounds after slow start during which growth is Reno's all the same.
+        /// Number of rounds after slow start during which growth is still Reno's.
         rtt_transition: u32 = "500", range "0".."1000000", source "Linux tcp_prague.c: DEFAULT_RTT_TRANSITION";
-        /// What a loss leaves of the window.
+        /// Share of the window that is left after a loss.
         loss_factor: f64 = "0.5", range "0.1".."0.9", source "Linux tcp_prague.c: prague_enter_loss; 0.7 would be Cubic's";
-        /// Answer marks of a classic AQM nearly as Reno would: one is suspected where the round
-        /// trip varies by more than 750 us and the queue is longer than 2 ms.
+        /// Answer marks of a classic AQM nearly as Reno would. A classic AQM is suspected if the
+        /// round trip varies by more than 750 us and the queue is longer than 2 ms.
         classic_fallback: bool = "no", source "Linux tcp_prague.c: prague_ecn_fallback = 0; arXiv:1911.00710";
     }
 }
@@ -82,12 +82,12 @@ pub const ENTRY: ControlEntry = ControlEntry {
     name: "prague",
     summary: "shrinks by half the share of marked packets: scalable, for L4S",
     about: "An L4S sender: its packets are ECT(1) whatever the scenario's ECN setting, feedback is \
-        accurate, and once a round trip the window shrinks by half of the share of packets that are \
-        marked, smoothed over about 16 round trips. At a queue that marks at about a millisecond \
-        the queue stays there, with the link busy.\n\nRound trips below 25 ms grow as slowly as \
-        one of 25 ms, once the flow is 500 of them old. Losses halve the window.\n\nNot for \
-        bottlenecks that only drop, where it is Reno, nor for AQMs that take ECT(1) for ECT(0), \
-        where it displaces other flows unless `classic_fallback` notices.",
+        accurate, and once a round trip the window shrinks by half of the share of packets that \
+        are marked, smoothed over about 16 round trips. A queue that marks at about a millisecond \
+        stays at that delay, with the link busy.\n\nFlows with round trips below 25 ms grow as \
+        slowly as one of 25 ms, once they are 500 round trips old. Losses halve the window.\n\nNot \
+        for bottlenecks that only drop, where it acts as Reno, nor for AQMs that treat ECT(1) as \
+        ECT(0), where it displaces other flows unless `classic_fallback` detects them.",
     source: "draft-briscoe-iccrg-prague-congestion-control-04, Linux tcp_prague.c (L4STeam), RFC 9331",
     params: PragueParams::SPECS,
     children: &[],

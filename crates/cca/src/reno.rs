@@ -19,7 +19,7 @@ units::params! {
 /// `reno` for the registry.
 pub const ENTRY: ControlEntry = ControlEntry {
     name: "reno",
-    summary: "one segment more a round trip, half on loss",
+    summary: "one segment more per round trip, half the window on loss",
     about: "The window grows by its own size every round trip until the first loss, then by one \
         segment a round trip, and halves on every loss.\n\nNot for calls: it fills the buffer.",
     source: "RFC 5681, RFC 3465",

@@ -16,9 +16,11 @@ use units::{Duration, Instant, Refusal};
 units::params! {
     /// Parameters of `vegas`.
     pub struct VegasParams {
-        /// Fewer packets than this in the queue: one packet more a round trip.
+        /// With fewer packets than this in the queue, the window grows by one packet per round
+        /// trip.
         alpha: u64 = "2", range "0".."1000", source "Linux net/ipv4/tcp_vegas.c: alpha = 2";
-        /// More packets than this in the queue: one packet less a round trip.
+        /// With more packets than this in the queue, the window shrinks by one packet per round
+        /// trip.
         beta: u64 = "4", range "0".."1000", source "Linux net/ipv4/tcp_vegas.c: beta = 4";
         /// More packets than this in the queue end slow start.
         gamma: u64 = "1", range "0".."1000", source "Linux net/ipv4/tcp_vegas.c: gamma = 1";
@@ -28,7 +30,7 @@ units::params! {
 /// `vegas` for the registry.
 pub const ENTRY: ControlEntry = ControlEntry {
     name: "vegas",
-    summary: "two to four packets in the queue, by the round trip",
+    summary: "two to four packets in the queue, estimated from the round trip",
     about: "Once a round trip the window grows or shrinks by one packet, so that the round trip \
         shows two to four packets waiting.\n\nNot for links shared with senders that fill \
         buffers: it yields to them.",

@@ -25,18 +25,20 @@ units::params! {
     pub struct YeahParams {
         /// Packets that may wait before the queue is emptied.
         alpha: u64 = "80", range "1".."100000", source "Linux net/ipv4/tcp_yeah.c: TCP_YEAH_ALPHA";
-        /// What emptying takes of the queue: its packets, divided by this.
+        /// Emptying the queue takes its packets, divided by this, off the window.
         gamma: u64 = "1", range "1".."1000", source "Linux net/ipv4/tcp_yeah.c: TCP_YEAH_GAMMA";
-        /// A loss takes at least the window shifted right by this: an eighth.
+        /// Smallest reduction of the window on a loss: the window shifted right by this, an eighth.
         delta: u32 = "3", range "1".."30", source "Linux net/ipv4/tcp_yeah.c: TCP_YEAH_DELTA";
-        /// Emptying takes at most the window shifted right by this: half.
+        /// Largest reduction of the window to empty the queue: the window shifted right by this,
+        /// half.
         epsilon: u32 = "1", range "1".."30", source "Linux net/ipv4/tcp_yeah.c: TCP_YEAH_EPSILON";
         /// The window grows quickly while the queueing delay is at most the smallest round trip,
         /// divided by this.
         phy: u64 = "8", range "1".."1000", source "Linux net/ipv4/tcp_yeah.c: TCP_YEAH_PHY";
-        /// Rounds in a row in Reno's mode after which a loss takes half: there is competition.
+        /// Number of consecutive rounds in Reno's mode that show competition; a loss then halves
+        /// the window.
         rho: u64 = "16", range "1".."100000", source "Linux net/ipv4/tcp_yeah.c: TCP_YEAH_RHO";
-        /// More quick rounds than this since the last loss: there is no competition.
+        /// More quick rounds than this since the last loss show that there is no competition.
         zeta: u64 = "50", range "1".."100000", source "Linux net/ipv4/tcp_yeah.c: TCP_YEAH_ZETA";
     }
 }
@@ -45,9 +47,10 @@ units::params! {
 pub const ENTRY: ControlEntry = ControlEntry {
     name: "yeah",
     summary: "quick growth up to 80 packets in the queue, which it then empties",
-    about: "While few packets wait the window grows by a hundredth a packet; then as Reno's, until \
-        80 wait and are taken off the window. A loss takes only what waited, unless a Reno sender \
-        seems to compete.\n\nNot for calls: 80 packets wait on purpose.",
+    about: "While few packets wait, the window grows by a hundredth of a packet for each \
+        acknowledged one; then it grows as Reno's, until 80 packets wait and are taken off the \
+        window. A loss takes only the waiting packets off the window, unless a Reno sender seems \
+        to compete.\n\nNot for calls: 80 packets wait on purpose.",
     source: "Baldi et al., YeAH-TCP, PFLDnet 2007; Linux net/ipv4/tcp_yeah.c",
     params: YeahParams::SPECS,
     children: &[],

@@ -50,7 +50,7 @@ impl Device {
 /// A text that is no name of a device.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{0:?} is no name of a network device: expected 1 to {LONGEST} letters, digits, \".\", \"_\" and \"-\", not beginning with \"-\""
+    "{0:?} is not a name of a network device: expected 1 to {LONGEST} letters, digits, \".\", \"_\" and \"-\", not beginning with \"-\""
 )]
 pub struct BadDevice(String);
 

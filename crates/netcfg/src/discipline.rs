@@ -26,31 +26,27 @@ const PFIFO_FAST: Spelling = Spelling::bare("pfifo_fast");
 
 /// Settings that come from elsewhere, and from where.
 const ELSEWHERE: &[(&str, &str, &str)] = &[
-    ("cake", "bandwidth", "it is what --rate and --ingress say"),
+    ("cake", "bandwidth", "--rate and --ingress set it"),
     (
         "cake",
         "overhead",
-        "--overhead says it, for both directions",
+        "--overhead sets it, for both directions",
     ),
-    ("cake", "mpu", "--overhead says it, for both directions"),
-    ("cake", "atm", "--overhead says it, for both directions"),
+    ("cake", "mpu", "--overhead sets it, for both directions"),
+    ("cake", "atm", "--overhead sets it, for both directions"),
     ("cake", "ingress", "it is set for what is received"),
     ("cake", "memlimit", "cake chooses it by the rate"),
-    (
-        "mencius",
-        "bandwidth",
-        "it is what --rate and --ingress say",
-    ),
+    ("mencius", "bandwidth", "--rate and --ingress set it"),
     (
         "mencius",
         "overhead",
-        "--overhead says it, for both directions",
+        "--overhead sets it, for both directions",
     ),
-    ("mencius", "mpu", "--overhead says it, for both directions"),
+    ("mencius", "mpu", "--overhead sets it, for both directions"),
     (
         "mencius",
         "framing",
-        "--overhead says it, for both directions",
+        "--overhead sets it, for both directions",
     ),
     (
         "mencius",
@@ -112,7 +108,7 @@ impl Discipline {
         let spelling = spelling.ok_or_else(|| unknown(name, registry.get(name)))?;
         if settings.len() > MOST_SETTINGS {
             let message = format!("{name}: {} settings", settings.len());
-            return Err(Refusal::new(message).with_help("it has not so many"));
+            return Err(Refusal::new(message).with_help("it has fewer"));
         }
         for (position, (key, value)) in settings.iter().enumerate() {
             if let Some((.., why)) = elsewhere(name, key) {

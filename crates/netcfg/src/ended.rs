@@ -51,7 +51,7 @@ impl EndedFlows {
         let help = "it takes root, and the kernel's module nf_conntrack_netlink, on OpenWrt \
                     kmod-nf-conntrack-netlink";
         let failed = |error: rustix::io::Errno| {
-            Error::failed(format!("conntrack tells nothing: {error}"), help)
+            Error::failed(format!("conntrack reports nothing: {error}"), help)
         };
         let flags = SocketFlags::CLOEXEC;
         let (family, kind) = (AddressFamily::NETLINK, SocketType::RAW);
@@ -71,7 +71,7 @@ impl EndedFlows {
     pub fn wait(&mut self, most: Duration, each: &mut dyn FnMut(Ended)) -> Result<(), Error> {
         use rustix::io::Errno;
         let failed = |error: Errno| {
-            let message = format!("conntrack tells no more: {error}");
+            let message = format!("conntrack stopped reporting: {error}");
             Error::failed(message, "begin again")
         };
         set_socket_timeout(&self.socket, Timeout::Recv, Some(most)).map_err(failed)?;

@@ -177,7 +177,7 @@ impl Store {
         let mut text = String::new();
         let read = file.take(LARGEST + 1).read_to_string(&mut text);
         let bad = |message: &str| {
-            let message = format!("{}: no journal of ours: {message}", path.display());
+            let message = format!("{}: not a journal of analects: {message}", path.display());
             let help = format!(
                 "nothing was run. See what {device} has with `tc qdisc show dev {device}`, undo it by hand (`tc qdisc del dev {device} root`, `tc qdisc del dev {device} ingress`, `ip link del dev ifb-{device}`, `nft delete table inet {}{device}`), and delete the file",
                 crate::levels::PREFIX
@@ -191,7 +191,7 @@ impl Store {
             Ok(_) => Journal::read(device, &text)
                 .map(Some)
                 .map_err(|error| bad(&error)),
-            Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(bad("it is no text")),
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(bad("it is not text")),
             Err(error) => Err(unusable(&path, &error)),
         }
     }

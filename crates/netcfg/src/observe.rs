@@ -179,7 +179,7 @@ pub(crate) fn objects(words: &str, text: &str) -> Result<Vec<Map<String, Value>>
     serde_json::from_str(text).map_err(|error| {
         let command = Command::tc(words);
         let help = "a tc that prints JSON is needed: iproute2 4.17 or newer";
-        Error::failed(format!("{command}: printed what is no JSON: {error}"), help)
+        Error::failed(format!("{command}: did not print JSON: {error}"), help)
     })
 }
 

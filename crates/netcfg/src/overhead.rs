@@ -74,7 +74,7 @@ const PRESETS: &[(&str, Overhead)] = &[
 
 /// A text that is no overhead.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no overhead: expected bytes from {LEAST} to {MOST}, or one of {list}", list = names())]
+#[error("{0:?} is not an overhead: expected bytes from {LEAST} to {MOST}, or one of {list}", list = names())]
 pub struct BadOverhead(String);
 
 fn names() -> String {

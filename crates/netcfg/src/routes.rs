@@ -26,7 +26,7 @@ pub struct Routes {
 
 fn failed(error: Errno) -> Error {
     Error::failed(
-        format!("the kernel tells no routes: {error}"),
+        format!("the kernel lists no routes: {error}"),
         "begin again",
     )
 }

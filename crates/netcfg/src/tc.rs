@@ -263,7 +263,7 @@ pub enum BadValue {
     #[error("{0} is not a whole number of microseconds")]
     Nanoseconds(Duration),
     /// tc keeps microseconds in 32 bits.
-    #[error("{0} is longer than tc can say, 4294 s")]
+    #[error("{0} is longer than tc can express, 4294 s")]
     TooLong(Duration),
     /// It is not one word of harmless characters.
     #[error("{0:?} is not a number or a word")]
@@ -451,7 +451,7 @@ mod tests {
         for (name, key, value, part) in [
             ("pfifo", "limit", "-1", "whole number"),
             ("codel", "target", "1500ns", "whole number of microseconds"),
-            ("cake", "rtt", "2h", "longer than tc can say"),
+            ("cake", "rtt", "2h", "longer than tc can express"),
             (
                 "cake",
                 "diffserv",

@@ -56,7 +56,7 @@ impl Lines {
             self.0.extend_from_slice(part);
             if self.0.ends_with(b"\n") {
                 let message = serde_json::from_slice(&self.0)
-                    .map_err(|e| Problem::Peer(format!("the peer sent what is no message: {e}")))?;
+                    .map_err(|e| Problem::Peer(format!("the peer sent an invalid message: {e}")))?;
                 messages.push(message);
                 self.0.clear();
             }

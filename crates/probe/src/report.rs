@@ -153,8 +153,8 @@ impl Report {
                  ({deep:.0} ms)."
             ),
             Management::SharedFifo => format!(
-                "A call waits behind every transfer, here for up to {deep:.0} ms: to be heard, \
-                 not to break it."
+                "A call waits behind every transfer, here for up to {deep:.0} ms: that is \
+                 audible, but does not break it."
             ),
             Management::Aqm => format!(
                 "A call waits with the transfers, but the queue is kept short (here {deep:.0} ms); \

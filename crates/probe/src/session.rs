@@ -231,7 +231,7 @@ impl Session {
         match self.state {
             State::Waiting if now >= self.begun + PATIENCE => Err((
                 Code::Late,
-                Problem::Unreachable("the peer did not get on within 5 s".to_owned()),
+                Problem::Unreachable("the peer made no progress within 5 s".to_owned()),
             )),
             State::Sending { until } => self.send(now, until),
             State::Receiving { until } => self.receive(now, until),

@@ -57,9 +57,9 @@ impl fmt::Display for Weights {
 units::params! {
     /// Parameters of `cbq`.
     pub struct CbqParams {
-        /// Shares of the link, of packets labelled as real-time to all others.
+        /// Shares of the link: packets labelled as real-time, and all others.
         weights: Weights = "1:1", source "Confucius paper, section 7.1: CBQ (1:1); its other one is 1:5";
-        /// Packets that may wait in each of the two classes.
+        /// Limit of the backlog of each of the two classes, in packets.
         class_limit: u32 = "1000", range "1".."1000000", source "Linux: tx_queue_len of an Ethernet device, as in prio";
     }
 }
@@ -70,9 +70,9 @@ pub fn cbq<P: Send + 'static>() -> Discipline<P> {
         name: "cbq",
         summary: "packets labelled as real-time and all others share the link by fixed weights",
         about: "Two classes, each first in, first out: packets labelled as real-time, and all \
-            others. They take turns in proportion to their weights; what one does not use is the \
-            other's.\n\nNot for loads that change: weights are right for one number of flows in \
-            each class only. And whoever labels, decides.",
+            others. They take turns in proportion to their weights; each class takes what the \
+            other does not use.\n\nNot for loads that change: weights fit only one number of flows \
+            in each class. And senders choose their class by the labels that they set.",
         source: "Confucius paper, sections 2.4 and 7.1 (\"weighted class\", CBQ (1:1), CBQ (1:5))",
         params: CbqParams::SPECS,
         children: &[],

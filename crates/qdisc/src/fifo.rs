@@ -13,7 +13,7 @@ use units::{Bytes, Instant, Refusal};
 units::params! {
     /// Parameters of `pfifo`.
     pub struct PfifoParams {
-        /// Packets that may wait.
+        /// Limit of the backlog, in packets.
         limit: u32 = "1000", range "1".."1000000", source "Linux: tx_queue_len of an Ethernet device";
     }
 }
@@ -21,7 +21,7 @@ units::params! {
 units::params! {
     /// Parameters of `bfifo`.
     pub struct BfifoParams {
-        /// Bytes that may wait.
+        /// Limit of the backlog, in bytes.
         limit: Bytes = "1500kB", range "1B".."10GB", source "1000 packets of 1500 B, as pfifo";
     }
 }
@@ -59,8 +59,8 @@ pub fn bfifo<P: Send + 'static>() -> Discipline<P> {
 }
 
 const ABOUT: &str = "Packets leave in the order in which they came; an arrival that finds the \
-    queue full is dropped.\n\nNot for links that a call shares with downloads: whoever fills the \
-    buffer decides everyone's delay.";
+    queue full is dropped.\n\nNot for links that a call shares with downloads: the flow that fills \
+    the buffer sets the delay of all.";
 
 /// The difference between the two FIFOs: the unit of their limit.
 pub trait FifoLimit: Send {

@@ -19,23 +19,23 @@ use units::{Bytes, Duration, Instant, Refusal};
 units::params! {
     /// Parameters of `fq_codel`.
     pub struct FqCodelParams {
-        /// Packets that may wait.
+        /// Limit of the backlog, in packets.
         limit: u32 = "10240", range "1".."1000000", source "RFC 8290, 5.2.3";
-        /// Buckets that flows are hashed into. Fixed once there is a queue.
+        /// Number of buckets that flows are hashed into. Fixed once there is a queue.
         flows: u32 = "1024", range "1".."65536", source "RFC 8290, 5.2.5";
-        /// Bytes that a flow may send before it is the next one's turn.
+        /// Bytes that a flow may send before the next flow's turn.
         quantum: Bytes = "1514B", range "256B".."1MiB", source "RFC 8290, 5.2.4";
         /// Acceptable standing queue delay of a flow.
         target: Duration = "5ms", range "1us".."10s", source "RFC 8290, 5.2.2";
-        /// How long the delay may stand above the target.
+        /// Time for which the delay may stay above the target.
         interval: Duration = "100ms", range "1us".."100s", source "RFC 8290, 5.2.1";
-        /// Mark instead of dropping where the packet allows it.
+        /// Mark instead of dropping if the packet allows it.
         ecn: bool = "yes", source "RFC 8290, 5.2.6";
-        /// Mark every packet that waited longer than this, whatever CoDel says.
+        /// Mark every packet that waited longer than this, regardless of CoDel.
         ce_threshold: Threshold = "off", source "RFC 8290, 5.2.7";
-        /// Memory that packets may take, each with 576 bytes of the kernel's.
+        /// Limit of the packets' memory, with 576 bytes of the kernel's added to each packet.
         memory_limit: Bytes = "32MiB", range "1B".."2GiB", source "Linux sch_fq_codel.c";
-        /// Most packets that are dropped at a time from the fattest flow.
+        /// Largest number of packets dropped at once from the longest flow.
         drop_batch: u32 = "64", range "1".."1000000", source "RFC 8290, 4.1; Linux sch_fq_codel.c";
     }
 }
@@ -45,11 +45,11 @@ pub fn fq_codel<P: Send + 'static>() -> Discipline<P> {
     Discipline {
         name: "fq_codel",
         summary: "flows take turns, and CoDel keeps each flow's queue short",
-        about: "Every flow gets the same share of the link, those that just became active go first, \
-            and a flow whose packets wait too long for too long is told by marks or drops. When the \
-            buffer is full, packets of the flow that fills most of it are dropped.\n\nNot for a call \
-            that has to keep its rate when many flows arrive at once: its share becomes one among \
-            many within a round trip.",
+        about: "Every flow gets the same share of the link, and those that just became active go \
+            first. CoDel marks or drops packets of a flow whose delay stays above the target for \
+            an interval. When the buffer is full, packets of the longest flow are dropped.\n\nNot \
+            for a call that has to keep its rate when many flows arrive at once: its share becomes \
+            one among many within a round trip.",
         source: "RFC 8290; Linux net/sched/sch_fq_codel.c",
         params: FqCodelParams::SPECS,
         children: &[],

@@ -15,15 +15,15 @@ use units::{Bytes, Instant, Refusal};
 units::params! {
     /// Parameters of `fq_fifo`.
     pub struct FqFifoParams {
-        /// Packets that may wait.
+        /// Limit of the backlog, in packets.
         limit: u32 = "10240", range "1".."1000000", source "as fq_codel";
-        /// Buckets that flows are hashed into. Fixed once there is a queue.
+        /// Number of buckets that flows are hashed into. Fixed once there is a queue.
         flows: u32 = "1024", range "1".."65536", source "as fq_codel";
-        /// Bytes that a flow may send before it is the next one's turn.
+        /// Bytes that a flow may send before the next flow's turn.
         quantum: Bytes = "1514B", range "256B".."1MiB", source "as fq_codel";
-        /// Memory that packets may take, each with 576 bytes of the kernel's.
+        /// Limit of the packets' memory, with 576 bytes of the kernel's added to each packet.
         memory_limit: Bytes = "32MiB", range "1B".."2GiB", source "as fq_codel";
-        /// Most packets that are dropped at a time from the fattest flow.
+        /// Largest number of packets dropped at once from the longest flow.
         drop_batch: u32 = "64", range "1".."1000000", source "as fq_codel";
     }
 }
@@ -34,9 +34,8 @@ pub fn fq_fifo<P: Send + 'static>() -> Discipline<P> {
         name: "fq_fifo",
         summary: "flows take turns, each with a first-in-first-out queue",
         about: "Every flow gets the same share of the link, and those that just became active go \
-            first. When the buffer is full, packets of the flow that fills most of it are dropped.\
-            \n\nNot for flows that fill buffers and mind the delay: nothing keeps a flow's own queue \
-            short.",
+            first. When the buffer is full, packets of the longest flow are dropped.\n\nNot for \
+            flows that fill buffers and need a low delay: nothing keeps a flow's own queue short.",
         source: "Confucius paper, section 7.1 (\"FQ+FIFO\"); Linux net/sched/sch_fq_codel.c without CoDel",
         params: FqFifoParams::SPECS,
         children: &[],

@@ -22,9 +22,9 @@ use units::{Bytes, Duration, Instant, Refusal};
 units::params! {
     /// Parameters of `fq_pie`.
     pub struct FqPieParams {
-        /// Packets that may wait.
+        /// Limit of the backlog, in packets.
         limit: u32 = "10240", range "1".."1000000", source "Linux sch_fq_pie.c";
-        /// Buckets that flows are hashed into. Fixed once there is a queue.
+        /// Number of buckets that flows are hashed into. Fixed once there is a queue.
         flows: u32 = "1024", range "1".."65536", source "Linux sch_fq_pie.c";
         /// Acceptable standing queue delay of a flow.
         target: Duration = "15ms", range "1us".."10s", source "RFC 8033, 5.2";
@@ -34,15 +34,16 @@ units::params! {
         alpha: u32 = "2", range "0".."32", source "RFC 8033, 5.2: 0.125 Hz";
         /// Weight of the delay's change, in sixteenths of 1 Hz.
         beta: u32 = "20", range "0".."32", source "RFC 8033, 5.2: 1.25 Hz";
-        /// Bytes that a flow may send before it is the next one's turn.
+        /// Bytes that a flow may send before the next flow's turn.
         quantum: Bytes = "1514B", range "256B".."1MiB", source "Linux sch_fq_pie.c: the MTU";
-        /// Memory that packets may take, each with 576 bytes of the kernel's.
+        /// Limit of the packets' memory, with 576 bytes of the kernel's added to each packet.
         memory_limit: Bytes = "32MiB", range "1B".."2GiB", source "Linux sch_fq_pie.c";
-        /// With `ecn`, up to which probability packets are marked, in percent.
+        /// With `ecn`, highest probability at which packets are marked instead of dropped, in
+        /// percent.
         ecn_prob: u32 = "10", range "0".."100", source "RFC 8033, 5.1; Linux sch_fq_pie.c";
-        /// Mark instead of dropping where the packet allows it.
+        /// Mark instead of dropping if the packet allows it.
         ecn: bool = "no", source "Linux sch_fq_pie.c";
-        /// Drop small packets less often, by their size.
+        /// Drop small packets less often, in proportion to their size.
         bytemode: bool = "no", source "Linux include/net/pie.h";
         /// Take the delay from the backlog and a measured rate, not from how long packets waited.
         dq_rate_estimator: bool = "no", source "Linux include/net/pie.h";

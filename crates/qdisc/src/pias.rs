@@ -27,13 +27,14 @@ use units::{Duration, Instant, Refusal};
 units::params! {
     /// Parameters of `pias`.
     pub struct PiasParams {
-        /// Packets that may wait, in all priorities together.
+        /// Limit of the backlog of all priorities together, in packets.
         limit: u32 = "1000", range "1".."1000000", source "Linux: tx_queue_len of an Ethernet device; sch_pias has 1 MiB, about 700 packets";
-        /// Bytes after which a flow sinks by one priority, increasing; one to seven of them.
+        /// Numbers of sent bytes after which a flow sinks by one priority: one to seven increasing
+        /// values.
         thresholds: Thresholds = "1327140B/1940340B/2406080B/2861600B/3128780B/3412020B/3626640B", source "PIAS-Software pias4/params.c, web search: 909, 1329, 1648, 1960, 2143, 2337 and 2484 packets of 1460 B";
-        /// Slots that flows are hashed into. Fixed once there is a queue.
+        /// Number of slots that flows are hashed into. Fixed once there is a queue.
         flows: u32 = "16384", range "1".."65536", source "with 99 others, a flow has its slot to itself in 164 of 165 cases";
-        /// A flow of which nothing waits and nothing came for so long starts anew.
+        /// A flow with no packet waiting and none arriving for this long starts again as a new one.
         idle: Duration = "1s", range "1ms".."1h", source "RFC 6298, 2.4: the least retransmission timeout";
     }
 }
@@ -42,11 +43,11 @@ units::params! {
 pub fn pias<P: Send + 'static>() -> Discipline<P> {
     Discipline {
         name: "pias",
-        summary: "the fewer bytes a flow has sent, the sooner it goes (shortest job first)",
+        summary: "flows that have sent fewer bytes go first (shortest job first)",
         about: "Shortest job first without knowing any size: flows begin in the highest of several \
-            priorities and sink by one with each threshold that the bytes they have sent cross. A \
-            priority sends only while all higher ones are empty.\n\nNot for a call beside pages: it \
-            is the longest job of all, and soon goes last.",
+            priorities and sink by one at each threshold that their sent bytes cross. A priority \
+            sends only while all higher ones are empty.\n\nNot for calls that share a link with \
+            pages: a call is the longest job of all, and soon goes last.",
         source: "W. Bai et al., NSDI 2015; Confucius paper, section 7.1 (\"SJF\"); the authors' PIAS-Software",
         params: PiasParams::SPECS,
         children: &[],

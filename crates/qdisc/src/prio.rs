@@ -16,7 +16,7 @@ use units::{Instant, Refusal};
 units::params! {
     /// Parameters of `prio`.
     pub struct PrioParams {
-        /// Packets that may wait in each of the two bands.
+        /// Limit of the backlog of each of the two bands, in packets.
         band_limit: u32 = "1000", range "1".."1000000", source "Linux: tx_queue_len of an Ethernet device, which sch_prio gives each band's pfifo";
     }
 }
@@ -26,9 +26,9 @@ pub fn prio<P: Send + 'static>() -> Discipline<P> {
     Discipline {
         name: "prio",
         summary: "packets labelled as real-time go first, always",
-        about: "Two bands, each first in, first out: packets labelled as real-time, and all others, \
-            which are sent only while none of the first waits.\n\nNot for networks whose end hosts \
-            decide about the label: whoever labels most starves the rest.",
+        about: "Two bands, each first in, first out: packets labelled as real-time, and all \
+            others, which leave only while no labelled packet waits.\n\nNot for networks whose end \
+            hosts set the label: the host that labels most starves the rest.",
         source: "Confucius paper, sections 2.4 and 7.1 (\"StrictPriority\"); Linux net/sched/sch_prio.c",
         params: PrioParams::SPECS,
         children: &[],

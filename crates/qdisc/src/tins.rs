@@ -20,11 +20,11 @@ use units::{Bytes, Duration, Instant, Refusal};
 units::params! {
     /// Parameters of `2lps_tins`.
     pub struct TinsParams {
-        /// Bytes that a flow can have sent and still be young.
+        /// Number of sent bytes up to which a flow is young.
         threshold: Bytes = "6331208B", range "1B".."1000GB", source "as 2lps";
-        /// Slots that flows are hashed into. Fixed once there is a queue.
+        /// Number of slots that flows are hashed into. Fixed once there is a queue.
         flows: u32 = "65536", range "1".."65536", source "as 2lps";
-        /// A flow of which nothing waits and nothing came for so long starts anew.
+        /// A flow with no packet waiting and none arriving for this long starts again as a new one.
         idle: Duration = "120s", range "1ms".."120h", source "as 2lps";
     }
 }
@@ -36,16 +36,16 @@ const BANDS: [u8; 2] = [2, 1];
 pub fn tins<P: Send + 'static>() -> Discipline<P> {
     Discipline {
         name: "2lps_tins",
-        summary: "old flows behind young ones, in the tins of one discipline",
-        about: "Flows that have sent more than `threshold` bytes go into CAKE's tin of bulk, the others \
-            into that of best effort, whose shares are CAKE's: \
-            `2lps_tins(cake,diffserv=diffserv3,rtt=10ms)`; a base without tins is refused.",
+        summary: "young flows before old ones, in the tins of one discipline",
+        about: "Flows that have sent more than `threshold` bytes go into CAKE's bulk tin, the \
+            others into its best-effort tin. CAKE sets the shares of the tins: \
+            `2lps_tins(cake,diffserv=diffserv3,rtt=10ms)`. A base without tins is refused.",
         source: "G. Moschini, thesis, Ca' Foscari, 2025, section 4.4",
         params: TinsParams::SPECS,
         children: &[Slot {
             name: "BASE",
             default: "cake",
-            help: "What has the tins.",
+            help: "Discipline whose tins are used.",
         }],
         build: |parts| Ok(Box::new(Tins::new(parts)?)),
     }
@@ -67,7 +67,7 @@ impl<P: Send + 'static> Tins<P> {
         let params = TinsParams::parse(parts.settings)?;
         let base = parts.child(0)?;
         if base.bands() < BANDS.len() {
-            let message = "what it contains has no tins for young flows and for old ones";
+            let message = "the base has no tins for young flows and for old ones";
             let help = "write for example 2lps_tins(cake,diffserv=diffserv3)";
             return Err(Refusal::new(message).with_help(help));
         }

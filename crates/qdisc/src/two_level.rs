@@ -33,12 +33,12 @@ use units::{Duration, Instant, Refusal};
 units::params! {
     /// Parameters of `2lps`.
     pub struct TwoLevelParams {
-        /// Bytes that a flow can have sent and still be young; up to seven, increasing, for as many
-        /// levels more. Their number is fixed once there is a queue.
+        /// Number of sent bytes up to which a flow is young; up to seven increasing values, each
+        /// for one more level. Their number is fixed once there is a queue.
         threshold: Thresholds = "6331208B", source "Moschini, listing 18: computed for load 0.88 on 1 Gbit/s and flows of 300 KiB to 1 GiB, Pareto with shape 1.2";
-        /// Slots that flows are hashed into. Fixed once there is a queue.
+        /// Number of slots that flows are hashed into. Fixed once there is a queue.
         flows: u32 = "65536", range "1".."65536", source "Linux nf_conntrack_core.c: buckets of a host with 1 to 4 GB";
-        /// A flow of which nothing waits and nothing came for so long starts anew.
+        /// A flow with no packet waiting and none arriving for this long starts again as a new one.
         idle: Duration = "120s", range "1ms".."120h", source "Linux nf_conntrack: tcp_timeout_time_wait, udp_timeout_stream";
     }
 }
@@ -50,19 +50,21 @@ const MIDDLE: [&str; MAX_THRESHOLDS - 1] = ["2", "3", "4", "5", "6", "7"];
 pub fn two_level<P: Send + 'static>() -> Discipline<P> {
     Discipline {
         name: "2lps",
-        summary: "flows that have sent little before all others, each with a discipline of their own",
-        about: "Two-level processor sharing over any base: a flow that has sent at most `threshold` \
-            bytes is young, and while packets of young flows wait, none of an old one is sent. The \
-            base serves each level: `2lps(fq_codel,target=2ms),threshold=1MB`. With several thresholds, \
-            `threshold=100kB/1MB`, there are as many levels more.\n\nEach level is an instance of the \
-            base of its own, with its own room.\n\nNot for a call beside pages: it is the longest job of all, and soon goes \
+        summary: "flows that have sent little go before all others, each level under its own \
+            discipline",
+        about: "Two-level processor sharing over any base: a flow that has sent at most \
+            `threshold` bytes is young, and while packets of young flows wait, no packet of an old \
+            flow is sent. The base serves each level: `2lps(fq_codel,target=2ms),threshold=1MB`. \
+            With several thresholds, `threshold=100kB/1MB`, each further threshold adds a \
+            level.\n\nEach level is its own instance of the base, with its own buffer.\n\nNot for \
+            calls that share a link with pages: a call is the longest job of all, and soon goes \
             last.",
         source: "A. Marin et al., Computer Networks 183, 2020; G. Moschini, thesis, Ca' Foscari, 2025",
         params: TwoLevelParams::SPECS,
         children: &[Slot {
             name: "BASE",
             default: "pfifo",
-            help: "What serves each of the two levels.",
+            help: "Discipline that serves each of the two levels.",
         }],
         build: |parts| Ok(Box::new(TwoLevel::new(parts)?)),
     }

@@ -71,7 +71,7 @@ pub fn judged(text: &Text<'_>, judge: Judge<'_>) -> Result<Choice> {
     });
     parsed.map_err(|refusal| {
         let help = refusal.help.as_deref();
-        let help = help.unwrap_or("`analects describe NAME` says what it can be told");
+        let help = help.unwrap_or("`analects describe NAME` lists its parameters");
         text.error(&format!("{}: {}", text.key, refusal.message), help)
     })
 }

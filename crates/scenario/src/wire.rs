@@ -7,21 +7,23 @@ use units::{Bytes, Duration, ParseError};
 units::params! {
     /// What a wire does to packets.
     pub struct Wire {
-        /// Round trip that it adds, behind the last link of a path.
+        /// Round trip that the wire adds, behind the last link of a path.
         rtt: Duration = "0s", range "0s".."60s", source "ours";
-        /// Bytes on the wire for every packet, beside the IP packet: PPPoE over ATM adds some 40.
+        /// Bytes on the wire for every packet, in addition to the IP packet: PPPoE over ATM adds
+        /// some 40.
         overhead: Bytes = "0B", range "0B".."1000B", source "ours";
-        /// Packets that the device takes from the discipline behind the one that it sends, as a driver's
-        /// ring does. They count as sent: no discipline drops or reorders them.
+        /// Number of packets that the device takes from the discipline ahead of time, behind the
+        /// packet that it is sending, as a driver's ring does. They count as sent: no discipline
+        /// drops or reorders them.
         device: u32 = "0", range "0".."10000", source "ours";
-        /// How long a packet is under way behind this link, in each direction: what the next link sees.
+        /// Delay of a packet behind this link, in each direction, before the next link sees it.
         delay: Duration = "0s", range "0s".."60s", source "ours";
-        /// A packet is up to so much longer under way behind the link, in order.
+        /// Largest extra delay of a packet behind the link; packets stay in order.
         jitter: Duration = "0s", range "0s".."60s", source "ours";
         /// Share of packets that the wire loses, in each direction.
         loss: Share = "0", source "ours";
-        /// How many packets in a row are lost on average; 1 for independent losses. Longer bursts are an
-        /// outage, which a trace can have.
+        /// Average number of consecutive packets that are lost; 1 for independent losses. Longer
+        /// bursts are outages, which a trace can contain.
         loss_burst: f64 = "1", range "1".."1000", source "Gilbert, Bell System Technical Journal 39, 1960";
     }
 }

@@ -15,7 +15,7 @@ units::params! {
         q0: Duration = "5ms", range "100us".."1s", source "chosen: what Copa holds on 20 Mbit/s";
         /// k: how strongly that control reacts.
         k: Responsiveness = "copa", source "the Confucius paper, appendix B.5";
-        /// Doublings of the new flows' weight in a millisecond, the inverse of `doubling`.
+        /// Doublings of the new flows' weight per millisecond, the inverse of `doubling`.
         lambda: f64 = "0.004", range "0".."0.1", source "the Confucius paper, section 4.2";
         /// B: bytes of each new flow.
         size: Bytes = "15kB", range "1B".."1GB", source "the Confucius paper, section 7.3";

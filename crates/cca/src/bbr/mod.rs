@@ -32,14 +32,14 @@ pub use version::Version;
 units::params! {
     /// Parameters of `bbr`.
     pub struct BbrParams {
-        /// How long a smallest round trip is believed before it is measured again.
+        /// Time after which the smallest round trip is measured again.
         min_rtt_window: Duration = "10s", range "1s".."1h", source "draft, 4.1.2.3: RTpropFilterLen; Linux: bbr_min_rtt_win_sec";
-        /// How long four packets in flight are kept to measure it.
+        /// Time for which four packets are kept in flight to measure it.
         probe_rtt_time: Duration = "200ms", range "10ms".."10s", source "draft, 4.3.5: ProbeRTTDuration; Linux: bbr_probe_rtt_mode_ms";
-        /// Allow in the window for acknowledgements that come in bunches.
+        /// Enlarge the window for acknowledgements that arrive in bunches.
         extra_acked: bool = "yes", source "Linux: bbr_extra_acked_gain = 1; the draft has none";
-        /// What an encoder gets of the estimate: less than the pacing, so that the sender's queue
-        /// empties after ProbeRtt.
+        /// Share of the estimate that an encoder gets: less than the pacing rate, so that the
+        /// sender's queue empties after ProbeRtt.
         encoder_share: f64 = "0.95", range "0.1".."1", source "own: 1 % pacing margin, 2 % ProbeRtt (200 ms in 10 s), 2 % to catch up";
         /// Ask a media session for padding while probing for more bandwidth.
         padding: bool = "yes", source "libwebrtc bbr_network_controller.cc: pad_window while probing";
@@ -51,12 +51,12 @@ units::params! {
 /// `bbr` for the registry.
 pub const ENTRY: ControlEntry = ControlEntry {
     name: "bbr",
-    summary: "paces at the measured bandwidth: version 1, deaf to loss, or 3",
-    about: "Version 1 sends at the highest delivery rate of the last ten rounds, with at most twice \
-        the bandwidth-delay product in flight; it probes a quarter higher one round in \
-        eight.\n\nVersion 3 probes every two to three seconds and bounds what is in flight by what \
-        probes have lost more than two per cent with.\n\nVersion 1 is not for shallow buffers: it \
-        loses without slowing down.",
+    summary: "paces at the measured bandwidth: version 1, which ignores loss, or 3",
+    about: "Version 1 sends at the highest delivery rate of the last ten rounds, with at most \
+        twice the bandwidth-delay product in flight; it probes a quarter higher one round in \
+        eight.\n\nVersion 3 probes every two to three seconds and bounds the data in flight by the \
+        amount with which probes have lost more than two per cent.\n\nVersion 1 is not for shallow \
+        buffers: it loses packets and does not slow down.",
     source: "draft-cardwell-iccrg-bbr-congestion-control-00, Linux net/ipv4/tcp_bbr.c; version 3: \
         draft-ietf-ccwg-bbr-06",
     params: BbrParams::SPECS,

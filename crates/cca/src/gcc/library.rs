@@ -22,10 +22,10 @@ use units::{Duration, Instant, Rate};
 /// `gcc_library` for the registry.
 pub const ENTRY: ControlEntry = ControlEntry {
     name: "gcc_library",
-    summary: "GCC as the RTC library of the Confucius paper has it",
-    about: "libwebrtc's trendline over whole frames; a rate that falls to 0.85 of itself or less at \
-        every overuse, and grows by 8 % a second from 0.5 Mbit/s without any probe.\n\nFor calls as \
-        that paper has them, and for nothing else.",
+    summary: "GCC as implemented in the RTC library of the Confucius paper",
+    about: "libwebrtc's trendline over whole frames, and a rate that falls to 0.85 of itself or \
+        less at every overuse, and grows by 8 % a second from 0.5 Mbit/s without any \
+        probe.\n\nOnly for calls as in that paper.",
     source: "transys-project/zhuge, gcc-controller.cc; decision 0023",
     params: &[],
     children: &[],

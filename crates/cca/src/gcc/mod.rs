@@ -48,18 +48,19 @@ use units::{Duration, Instant, Rate, Refusal};
 units::params! {
     /// Parameters of GCC.
     pub struct GccParams {
-        /// How the trend of the delay is estimated: trendline, as libwebrtc does, or kalman, as
-        /// the draft says.
+        /// Method that estimates the trend of the delay: trendline, as in libwebrtc, or kalman, as
+        /// in the draft.
         estimator: Estimator = "trendline", source "libwebrtc, trendline_estimator.cc";
         /// Probe for free capacity with padding.
         probing: bool = "yes", source "libwebrtc, probe_controller.cc";
         /// Probe every five seconds while the encoder leaves the estimate unused. Chrome does for
         /// a shared screen, not for a camera.
         alr_probing: bool = "no", source "libwebrtc, RateControlSettings::UseAlrProbing";
-        /// Probe once after every large drop; otherwise only where the encoder left the estimate
+        /// Probe once after every large drop; otherwise only if the encoder left the estimate
         /// unused before it.
         rapid_recovery: bool = "no", source "libwebrtc, WebRTC-BweRapidRecoveryExperiment";
-        /// How much of the pacing rate leaves at once; 0 spaces every packet.
+        /// Length of the bursts that leave at once, as time at the pacing rate; 0 spaces every
+        /// packet.
         burst: Duration = "40ms", range "0ms".."1s", source "Chrome, rtc_peer_connection_handler.cc pacer_burst_interval";
     }
 }
@@ -68,14 +69,15 @@ units::params! {
 pub const ENTRY: ControlEntry = ControlEntry {
     name: "gcc",
     summary: "Google Congestion Control, as in WebRTC calls",
-    about: "The trend of the delay between groups of packets tells whether a queue grows; then the \
-        rate falls to 0.85 of what arrives. Otherwise it grows by 8 % a second, or by a packet per \
-        response time near the capacity found before. A second controller judges which bandwidth \
-        makes the recent losses most likely, and the lesser rate counts.\n\nBursts of padding \
-        probe for free capacity at the start, and after large drops where the encoder left the \
-        rate unused. Beyond 5 Mbit/s a session is taken to have negotiated its encoder's most as \
-        its maximum, without which Chrome probes no further.\n\nNeeds the arrival time of every \
-        packet, so it serves media sessions only.",
+    about: "The trend of the delay between groups of packets shows whether a queue grows. If it \
+        does, the rate falls to 0.85 of the rate that arrives. Otherwise the rate grows by 8 % a \
+        second, or by a packet per response time near the capacity found before. A second \
+        controller judges which bandwidth makes the recent losses most likely, and the lower of \
+        the two rates applies.\n\nBursts of padding probe for free capacity at the start, and \
+        after large drops if the encoder left the rate unused. Beyond 5 Mbit/s, a session is \
+        assumed to have negotiated its encoder's highest rate as its maximum; without a maximum, \
+        Chrome probes no further.\n\nNeeds the arrival time of every packet, so it serves media \
+        sessions only.",
     source: "libwebrtc goog_cc; draft-ietf-rmcat-gcc-02",
     params: GccParams::SPECS,
     children: &[],

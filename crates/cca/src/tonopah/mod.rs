@@ -33,10 +33,10 @@ use units::{Instant, ParseError, Refusal};
 units::params! {
     /// Parameters of `tonopah`.
     pub struct TonopahParams {
-        /// How fair queuing is found: `delays`, `paper`, or `paper50` with intervals of 50 ms.
+        /// Rule that detects fair queuing: `delays`, `paper`, or `paper50` with intervals of 50 ms.
         rule: Preset = "delays", source "this project; Bachl 2022, sections II.A and III.D.1";
-        /// The part of the window that is given up when fair queuing is found, from 0 (to notice only) to
-        /// 0.5; or `queue`, as much as waits.
+        /// Part of the window that is given up when fair queuing is detected, from 0 (only detect)
+        /// to 0.5; or `queue`, as much as waits.
         reduction: Reduction = "queue", source "this project; Bachl 2022, section II.A, has 0.125";
     }
 }
@@ -44,7 +44,7 @@ units::params! {
 units::params! {
     /// Parameters of `tonopah_switch`.
     pub struct SwitchParams {
-        /// How fair queuing is found: `delays`, `paper`, or `paper50` with intervals of 50 ms.
+        /// Rule that detects fair queuing: `delays`, `paper`, or `paper50` with intervals of 50 ms.
         rule: Preset = "delays", source "this project; Bachl 2022, sections II.A and III.D.1";
     }
 }
@@ -130,18 +130,19 @@ impl Value for Preset {
 /// `tonopah` for the registry.
 pub const ENTRY: ControlEntry = ControlEntry {
     name: "tonopah",
-    summary: "a flow in two subflows, a smaller window where fair queuing is noticed",
-    about: "Sends in two subflows, 6/10 and 4/10 of the rate in turns, over one window that BASE rules. \
-        Where the path is found to queue the two apart, the window gives up `reduction`: the queue \
-        stays short, and nobody else can take the flow's share. With `queue`, congestion takes no \
-        more there, but an eighth at least, and where nothing waits the window grows eight times as \
-        fast.\n\nNeeds a transport with subflows: carrier = \"quic\".\n\nNot for calls, or flows that seldom have enough to send.",
+    summary: "a flow in two subflows, with a smaller window where it detects fair queuing",
+    about: "Sends in two subflows, 6/10 and 4/10 of the rate in turns, over one window that BASE \
+        controls. Where the path is found to queue the two separately, the window shrinks by \
+        `reduction`: the queue stays short, and no other flow can take the flow's share. With \
+        `queue`, congestion there takes no more than that off the window, but at least an eighth, \
+        and while nothing waits the window grows eight times as fast.\n\nNeeds a transport with \
+        subflows: carrier = \"quic\".\n\nNot for calls, or flows that seldom have enough to send.",
     source: "Bachl, Fair Queuing Aware Congestion Control, 2022",
     params: TonopahParams::SPECS,
     children: &[units::choice::Slot {
         name: "BASE",
         default: "reno",
-        help: "What rules the window. It has to be able to give up a part of it.",
+        help: "Control of the window. It has to be able to give up a part of the window.",
     }],
     build: build_reducing,
 };
@@ -149,23 +150,23 @@ pub const ENTRY: ControlEntry = ControlEntry {
 /// `tonopah_switch` for the registry.
 pub const SWITCH: ControlEntry = ControlEntry {
     name: "tonopah_switch",
-    summary: "a flow in two subflows, another control where fair queuing is noticed",
-    about: "Sends in two subflows as `tonopah` does. BASE rules the window, and ALONE does where the \
-        path is found to queue the two apart: a control that keeps delay low and would be pushed \
-        aside in a shared queue. Both hear of everything.\n\nNeeds a transport with subflows: \
-        carrier = \"quic\".",
+    summary: "a flow in two subflows, with another control where it detects fair queuing",
+    about: "Sends in two subflows as `tonopah` does. BASE controls the window; ALONE does where \
+        the path is found to queue the two separately. ALONE is a control that keeps delay low and \
+        would lose its share in a shared queue. Both controls receive all feedback.\n\nNeeds a \
+        transport with subflows: carrier = \"quic\".",
     source: "Bachl 2022, sections I and II; this project",
     params: SwitchParams::SPECS,
     children: &[
         units::choice::Slot {
             name: "BASE",
             default: "cubic",
-            help: "What rules the window in a shared queue, and while nothing is known.",
+            help: "Control of the window in a shared queue, and while nothing is known.",
         },
         units::choice::Slot {
             name: "ALONE",
             default: "copa",
-            help: "What rules it in a queue of its own.",
+            help: "Control of the window in a queue of its own.",
         },
     ],
     build: build_switching,

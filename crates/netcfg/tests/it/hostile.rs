@@ -124,7 +124,7 @@ fn bad_ones_are_refused_and_nothing_runs() {
         (
             "{\"name\":\"ifb-eth0\"}",
             "{\"name\":\"ifb-eth0; reboot\"}",
-            "no name of a network device",
+            "not a name of a network device",
         ),
         (
             "{\"name\":\"ifb-eth0\"}",
@@ -181,7 +181,7 @@ fn giant_deep_and_binary_ones_are_refused() {
         (many.as_bytes(), "changes, where at most 100"),
         (giant.as_bytes(), "more than 65536 bytes"),
         (deep.as_bytes(), "EOF"),
-        (&[0xff, 0xfe, 0], "no text"),
+        (&[0xff, 0xfe, 0], "not text"),
         (b"", "EOF"),
     ] {
         let (result, ran) = cleared("giant", journal);

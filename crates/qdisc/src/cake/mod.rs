@@ -44,11 +44,12 @@ pub fn cake<P: Send + 'static>() -> Discipline<P> {
     Discipline {
         name: "cake",
         summary: "shaper, priority tins, fairness between hosts and their flows, CoDel and BLUE",
-        about: "Hosts share the link, and the flows of a host what it gets; flows that send little \
-            go first. Each flow has a queue of its own whose delay CoDel and BLUE control, by \
-            marks where packets allow it. Code points put packets into tins of other priority. \
-            With bandwidth, packets leave at that rate.\n\nNot for rates that change, unless the \
-            queue builds up here: it has to be told the rate, or stand at the bottleneck.",
+        about: "Hosts share the link, and the flows of a host share what the host gets. Flows that \
+            send little go first. Each flow has a queue of its own whose delay CoDel and BLUE \
+            control, by marks where packets allow it. Code points put packets into tins of \
+            different priority. With `bandwidth`, packets leave at that rate.\n\nNot for rates \
+            that change, unless the queue builds up here: CAKE needs the rate as a parameter, or \
+            has to be at the bottleneck.",
         source: "Høiland-Jørgensen, Täht and Morton 2018; Linux net/sched/sch_cake.c",
         params: CakeParams::SPECS,
         children: &[],

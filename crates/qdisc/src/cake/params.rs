@@ -12,21 +12,23 @@ units::params! {
         bandwidth: Bandwidth = "unlimited", source "Linux sch_cake.c";
         /// Priority tins: besteffort, precedence, diffserv3, diffserv4 or diffserv8.
         diffserv: Diffserv = "diffserv3", source "Linux sch_cake.c";
-        /// Between whom the link is shared: flowblind, srchost, dsthost, hosts, flows, dual-srchost,
+        /// Units that share the link: flowblind, srchost, dsthost, hosts, flows, dual-srchost,
         /// dual-dsthost or triple-isolate.
         flowmode: FlowMode = "triple-isolate", source "Linux sch_cake.c";
-        /// Cobalt's interval; its target is a twentieth of it. Both grow where a full-sized packet takes long.
+        /// Cobalt's interval; its target is a twentieth of it. Both grow if a full-sized packet
+        /// takes long.
         rtt: Duration = "100ms", range "1us".."1h", source "tc-cake(8): internet";
-        /// Count drops against the bandwidth, and keep the queue longer the more flows there are: for
-        /// shaping behind the bottleneck.
+        /// Count drops against the bandwidth, and allow a longer queue the more flows there are:
+        /// for shaping behind the bottleneck.
         ingress: bool = "no", source "tc-cake(8): egress";
         /// Bytes that the link behind the shaper adds to each packet.
         overhead: Overhead = "0", range "-64".."256", source "tc-cake(8)";
-        /// The least that a packet takes of the link behind the shaper, bytes.
+        /// Smallest number of bytes that a packet takes on the link behind the shaper.
         mpu: u32 = "0", range "0".."256", source "tc-cake(8)";
-        /// How that link cuts packets: noatm, atm (cells of 48 bytes in 53) or ptm (64 bytes in 65).
+        /// Framing of that link: noatm, atm (cells of 48 bytes in 53) or ptm (64 bytes in 65).
         atm: Atm = "noatm", source "tc-cake(8)";
-        /// Bytes that may wait, or auto: four times bandwidth times rtt, from 4 MiB to 15.5 MB.
+        /// Limit of the backlog, in bytes, or auto: four times bandwidth times rtt, from 4 MiB to
+        /// 15.5 MB.
         memlimit: MemLimit = "auto", source "Linux sch_cake.c, cake_reconfigure";
     }
 }

@@ -20,15 +20,16 @@ use units::{Duration, Instant, Refusal};
 units::params! {
     /// Parameters of `codel`.
     pub struct CodelParams {
-        /// Packets that may wait.
+        /// Limit of the backlog, in packets.
         limit: u32 = "1000", range "1".."1000000", source "Linux sch_codel.c";
         /// Acceptable standing queue delay.
         target: Duration = "5ms", range "1us".."10s", source "RFC 8289, 4.3";
-        /// How long the delay may stand above the target: a round trip in the worst ordinary case.
+        /// Time for which the delay may stay above the target: a round trip in the worst ordinary
+        /// case.
         interval: Duration = "100ms", range "1us".."100s", source "RFC 8289, 4.2";
-        /// Mark instead of dropping where the packet allows it.
+        /// Mark instead of dropping if the packet allows it.
         ecn: bool = "no", source "Linux codel_impl.h";
-        /// Mark every packet that waited longer than this, whatever CoDel says.
+        /// Mark every packet that waited longer than this, regardless of CoDel.
         ce_threshold: Threshold = "off", source "Linux codel_impl.h";
     }
 }
@@ -37,11 +38,12 @@ units::params! {
 pub fn codel<P: Send + 'static>() -> Discipline<P> {
     Discipline {
         name: "codel",
-        summary: "one queue whose head is dropped when packets wait too long for too long",
-        about: "Packets leave in the order in which they came. Once every packet of a whole interval \
-            has waited longer than the target, the head is dropped, and again ever sooner, until the \
-            queue no longer stands.\n\nNot for links that a call shares with downloads: the queue \
-            and its drops are everyone's.",
+        summary: "one queue that drops its head when the delay stays above a target for an \
+            interval",
+        about: "Packets leave in the order in which they came. Once every packet of a whole \
+            interval has waited longer than the target, the head is dropped, and again after ever \
+            shorter times, until the standing queue is gone.\n\nNot for links that a call shares \
+            with downloads: all flows share the queue and its drops.",
         source: "RFC 8289; Linux net/sched/sch_codel.c",
         params: CodelParams::SPECS,
         children: &[],

@@ -62,11 +62,11 @@ pub fn confucius<P: Send + 'static>() -> Discipline<P> {
         name: "confucius",
         summary: "new flows gain weight gradually; old ones are classed by how they fill the buffer",
         about: "A new flow starts with little weight, which doubles every 250 ms until it has its \
-            fair share, so that a call beside it can slow down in time. Old flows are put into \
-            classes by how much of the buffer they occupy, so that a call does not wait behind a \
-            download. Nobody has to label anything, and nothing is dropped before the buffer is \
-            full, nor marked unless `ecn` says so.\n\nNot for core routers, and no help for a sender that fills the \
-            buffer itself.",
+            fair share, so that a call on the same link can slow down in time. Old flows are put \
+            into classes by how much of the buffer they occupy, so that a call does not wait \
+            behind a download. No packet needs a label. Nothing is dropped before the buffer is \
+            full, and nothing is marked unless `ecn` is on.\n\nNot for core routers, and no help \
+            for a sender that fills the buffer itself.",
         source: "Confucius paper, sections 3 to 6; decision 0010",
         params: ConfuciusParams::SPECS,
         children: &[],

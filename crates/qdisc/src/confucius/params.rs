@@ -93,31 +93,35 @@ impl fmt::Display for Occupancy {
 units::params! {
     /// Parameters of `confucius`.
     pub struct ConfuciusParams {
-        /// Packets that may wait, in all classes together.
+        /// Limit of the backlog of all classes together, in packets.
         limit: u32 = "1000", range "1".."1000000", source "Linux: tx_queue_len of an Ethernet device";
-        /// Bytes that may wait, in all classes together.
+        /// Limit of the backlog of all classes together, in bytes.
         memory_limit: Bytes = "32MiB", range "4kB".."1GB", source "Linux fq_codel";
-        /// Flows that are told apart, rounded up to sets of 8; cannot be changed later.
+        /// Number of flows that are told apart, rounded up to sets of 8; cannot be changed later.
         flows: u32 = "1024", range "8".."65536", source "RFC 8290, 5.2.3: fq_codel's default";
         /// Bytes that the heaviest class may send in a round.
         quantum: Bytes = "1514B", range "256B".."64kB", source "RFC 8290, 5.2.4: fq_codel's default";
-        /// Occupancy that each class of old flows aims at, in percent.
+        /// Target occupancy of each class of old flows, in percent.
         targets: Targets = "10/50/90", range "0".."1000", source "the paper, figure 8: the middle of each of its three clusters; decision 0010";
-        /// What occupancy is measured against: the buffer, as in the paper's figure 8, or a delay, which does not depend on the buffer's size.
+        /// Reference for occupancy: the buffer, as in the paper's figure 8, or a delay, which does
+        /// not depend on the buffer's size.
         occupancy: Occupancy = "delay", source "decision 0010";
         /// With occupancy = delay: the delay that counts as 100 %.
         scale: Duration = "100ms", range "1ms".."10s", source "decision 0010";
-        /// The time in which the weight of a new flow doubles, 1/lambda in the paper.
+        /// Time in which the weight of a new flow doubles, 1/lambda in the paper.
         doubling: Duration = "250ms", range "1ms".."60s", source "the paper, section 4.2";
-        /// How many doublings below equation (1) the weight of a new flow begins; 0 as in the paper.
+        /// Number of doublings by which a new flow's first weight is below equation (1); 0 as in
+        /// the paper.
         head_start: u32 = "0", range "0".."6", source "decision 0011";
-        /// Hysteresis of the classification, in percent: of a class's occupancy for one flow's share of it, of full occupancy for a class's length.
+        /// Hysteresis of the classification, in percent of a class's occupancy (for one flow's
+        /// share of it) or of full occupancy (for a class's length).
         alpha: u32 = "10", range "1".."50", source "the paper, section 5.1";
         /// Time between two examinations of a flow.
         interval: Duration = "100ms", range "1ms".."10s", source "the paper, section 6";
-        /// A flow of which nothing waits, came or left for so long is forgotten.
+        /// A flow with no packet waiting, arriving or leaving for this long is forgotten.
         idle: Duration = "1s", range "10ms".."1h", source "decision 0010";
-        /// Mark packets, where the sender allows it, that waited longer than the target of their class, in percent of `scale`; new flows' longer than the highest.
+        /// Mark packets that waited longer than the target of their class, in percent of `scale`,
+        /// if the sender allows it. For packets of new flows, the highest target applies.
         ecn: bool = "no", source "decision 0012";
     }
 }

@@ -40,10 +40,11 @@ pub fn dualpi2<P: Send + 'static>() -> Discipline<P> {
     Discipline {
         name: "dualpi2",
         summary: "a low-latency queue for L4S senders, coupled to a classic one",
-        about: "Packets of senders that answer to frequent marks (ECT(1) or CE) have a queue of their \
-            own that goes first, up to a share, and is marked early. One controller marks them and \
-            drops or marks the others so that flows of both kinds get the same rate.\n\nNot for \
-            real-time traffic that does not answer to marks: it waits among the others.",
+        about: "Packets of senders that answer to frequent marks (ECT(1) or CE) have their own \
+            queue, which goes first, up to a share of the link, and marks early. One controller \
+            marks them and drops or marks the others so that flows of both kinds get the same \
+            rate.\n\nNot for real-time traffic that does not answer to marks: it waits in the \
+            classic queue.",
         source: "RFC 9332; Linux net/sched/sch_dualpi2.c",
         params: DualPi2Params::SPECS,
         children: &[],

@@ -64,10 +64,10 @@ impl fmt::Display for Memory {
 units::params! {
     /// Parameters of `dualpi2`.
     pub struct DualPi2Params {
-        /// Packets that may wait in both queues.
+        /// Limit of the backlog of both queues, in packets.
         limit: u32 = "10000", range "1".."1000000", source "Linux sch_dualpi2.c";
-        /// Memory that packets may take, each with 576 bytes of the kernel's; auto: twice a full
-        /// packet for each of the limit.
+        /// Limit of the packets' memory, with 576 bytes of the kernel's added to each packet; auto:
+        /// twice a full packet for each packet of `limit`.
         memlimit: Memory = "auto", source "Linux sch_dualpi2.c: get_memory_limit";
         /// Acceptable standing queue delay of the classic queue.
         target: Duration = "15ms", range "1us".."10s", source "RFC 9332, appendix A.1; Linux sch_dualpi2.c";
@@ -77,21 +77,25 @@ units::params! {
         alpha: f64 = "0.16", range "0.004".."8000000", source "RFC 9332, appendix A.1; Linux sch_dualpi2.c: 41/256";
         /// Weight of the delay's change, Hz, rounded to 1/256.
         beta: f64 = "3.2", range "0.004".."8000000", source "RFC 9332, appendix A.1; Linux sch_dualpi2.c: 819/256";
-        /// How much more often low-latency packets are marked than the root of the classic ones.
+        /// Ratio of the low-latency packets' marking probability to the square root of the classic
+        /// packets' probability.
         coupling_factor: u32 = "2", range "1".."255", source "RFC 9332, 2.1";
-        /// Delay, or number of packets behind it, above which every low-latency packet is marked.
+        /// Delay of a packet, or number of packets behind it, above which every low-latency packet
+        /// is marked.
         step_thresh: Step = "1ms", source "RFC 9332, appendix A.1; Linux sch_dualpi2.c";
-        /// Low-latency packets that an arrival has to find for the step threshold to apply to it.
+        /// Smallest number of waiting low-latency packets with which the step threshold applies to
+        /// an arrival.
         min_qlen_step: u32 = "0", range "0".."1000000", source "Linux sch_dualpi2.c";
         /// Once all low-latency packets are marked, drop too; otherwise let the queues overflow.
         drop_on_overload: bool = "yes", source "Linux sch_dualpi2.c";
         /// Decide on arrival, not when a packet leaves.
         drop_early: bool = "no", source "Linux sch_dualpi2.c: drop_dequeue";
-        /// ECT(0) is low-latency too, for networks where all senders are scalable.
+        /// Treat ECT(0) as low-latency too, for networks where all senders are scalable.
         any_ect: bool = "no", source "Linux sch_dualpi2.c: l4s_ect";
-        /// Packets labelled real-time are low-latency too, as with a filter that reads a code point.
+        /// Treat packets labelled real-time as low-latency too, as with a filter that reads a code
+        /// point.
         labels: bool = "no", source "Linux sch_dualpi2.c: without filters";
-        /// Percent of the link that the classic queue gets where both want it.
+        /// Percent of the link that the classic queue gets while both queues have packets.
         classic_protection: u32 = "10", range "0".."100", source "Linux sch_dualpi2.c";
     }
 }

@@ -54,11 +54,12 @@ const BATCH: u32 = 8;
 pub fn floq<P: Send + 'static>() -> Discipline<P> {
     Discipline {
         name: "floq",
-        summary: "one queue that spares a flow's first packets, and those who respond to drops",
-        about: "Packets leave in the order in which they came. While the last fifth of the buffer is in \
-            use, arrivals are dropped by chance: more of flows whose rate does not fall after drops \
-            than of others, and least of a flow's first ten packets.\n\nNot for links that a call \
-            shares with downloads: the queue is everyone's, and fills to four fifths at least.",
+        summary: "one queue that spares a flow's first packets, and flows that respond to drops",
+        about: "Packets leave in the order in which they came. While the last fifth of the buffer \
+            is in use, arrivals are dropped by chance: most often those of flows whose rate does \
+            not fall after drops, and least often a flow's first ten packets.\n\nNot for links \
+            that a call shares with downloads: all flows share the queue, which fills to at least \
+            four fifths.",
         source: "Yanev and Harvey 2022",
         params: FloqParams::SPECS,
         children: &[],
@@ -250,7 +251,7 @@ impl<P: Send> Qdisc<P> for Floq<P> {
         params.apply(settings)?;
         if params.flows != self.params.flows {
             let message = format!("there are {} flows already", self.params.flows);
-            return Err(Refusal::new(message).with_help("make the queue anew to have others"));
+            return Err(Refusal::new(message).with_help("create the queue again to change that"));
         }
         self.rules = Rules::of(&params)?;
         self.trials = Trials::of(&params);

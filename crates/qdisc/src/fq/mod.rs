@@ -62,11 +62,11 @@ impl fmt::Display for MaxRate {
 units::params! {
     /// Parameters of `fq`.
     pub struct FqParams {
-        /// Packets that may wait.
+        /// Limit of the backlog, in packets.
         limit: u32 = "10000", range "1".."1000000", source "Linux sch_fq.c";
-        /// Packets of one flow that may wait.
+        /// Limit of the backlog of one flow, in packets.
         flow_limit: u32 = "100", range "1".."1000000", source "Linux sch_fq.c";
-        /// Bytes that a flow may send before it is the next one's turn.
+        /// Bytes that a flow may send before the next flow's turn.
         quantum: Bytes = "3028B", range "1B".."1MiB", source "Linux sch_fq.c: two full-sized packets on Ethernet";
         /// Bytes that a flow may send when it is first seen.
         initial_quantum: Bytes = "15140B", range "0B".."1GB", source "Linux sch_fq.c: ten full-sized packets on Ethernet";
@@ -74,11 +74,11 @@ units::params! {
         refill_delay: Duration = "40ms", range "0s".."1h", source "Linux sch_fq.c";
         /// Pace flows that have a rate.
         pacing: bool = "yes", source "Linux sch_fq.c";
-        /// The rate that no flow may exceed.
+        /// Highest rate of each flow.
         maxrate: MaxRate = "off", source "Linux sch_fq.c";
         /// Up to this rate, flows are paced packet by packet, above it by quanta.
         low_rate_threshold: Rate = "550kbit", source "Linux sch_fq.c";
-        /// Mark packets that leave later than this after they might have left.
+        /// Mark packets that leave more than this after the time at which they could have left.
         ce_threshold: Threshold = "off", source "Linux sch_fq.c: 4295 s, which is never";
         /// Bits of the hash that tell flows apart. Fixed once there is a queue.
         orphan_mask: u32 = "1023", range "0".."65535", source "Linux sch_fq.c";
@@ -89,11 +89,12 @@ units::params! {
 pub fn fq<P: Send + 'static>() -> Discipline<P> {
     Discipline {
         name: "fq",
-        summary: "flows take turns, and each may be held to a rate (as Linux's fq acts on a router)",
-        about: "Every flow gets the same share of the link, those that just became active go first, \
-            and none has more than 100 packets waiting. With maxrate, a flow that is ahead of that \
-            rate waits until it is due.\n\nNot for keeping delays short on a router: nothing but \
-            the limit keeps a flow's queue short.",
+        summary: "flows take turns, and each may be limited to a rate (as Linux's fq acts on a \
+            router)",
+        about: "Every flow gets the same share of the link, those that just became active go \
+            first, and no flow has more than 100 packets waiting. With maxrate, a flow that is \
+            ahead of that rate waits until it is due.\n\nNot for keeping delays short on a router: \
+            nothing but the limit keeps a flow's queue short.",
         source: "Linux net/sched/sch_fq.c",
         params: FqParams::SPECS,
         children: &[],

@@ -40,19 +40,19 @@ const OTHERS: u32 = 1;
 units::params! {
     /// Parameters of `hhf`.
     pub struct HhfParams {
-        /// Packets that may wait.
+        /// Limit of the backlog, in packets.
         limit: u32 = "1000", range "1".."1000000", source "Linux sch_hhf.c";
         /// Bytes that the heavy hitters may send in a round.
         quantum: Bytes = "1514B", range "256B".."1MiB", source "Linux sch_hhf.c: a full-sized packet on Ethernet";
-        /// How often the others may send as much.
+        /// Multiple of `quantum` that all other flows may send in a round.
         non_hh_weight: u32 = "2", range "1".."2047", source "Linux sch_hhf.c";
-        /// Heavy hitters that are told apart.
+        /// Largest number of heavy hitters that are told apart.
         hh_limit: u32 = "2048", range "0".."2048", source "Linux sch_hhf.c";
         /// A flow that sent more than this since the last reset is a heavy hitter.
         admit_bytes: Bytes = "131072B", range "0B".."4GB", source "Linux sch_hhf.c: 128 KiB";
-        /// Time between two resets of what flows sent.
+        /// Time between two resets of the bytes counted for flows.
         reset_timeout: Duration = "40ms", range "0s".."1h", source "Linux sch_hhf.c";
-        /// A heavy hitter of which nothing came for longer is none anymore.
+        /// A heavy hitter from which nothing arrives for longer than this is no longer one.
         evict_timeout: Duration = "1s", range "0s".."1h", source "Linux sch_hhf.c";
     }
 }
@@ -61,12 +61,12 @@ units::params! {
 pub fn hhf<P: Send + 'static>() -> Discipline<P> {
     Discipline {
         name: "hhf",
-        summary: "flows that send much wait apart from those that do not (heavy-hitter filter)",
-        about: "A flow that sent more than 128 KiB within 40 ms is a heavy hitter, until it has sent \
-            nothing for a second. Heavy hitters share one bucket and all others another one, which \
-            has twice the weight. When full, heavy hitters' packets are dropped.\n\nNot for links \
-            below 26 Mbit/s with the defaults, unless traffic comes in bursts: nobody is found to \
-            be heavy, and all flows share one queue.",
+        summary: "flows that send much share one queue, all others another (heavy-hitter filter)",
+        about: "A flow that sent more than 128 KiB within 40 ms is a heavy hitter, until it has \
+            sent nothing for a second. Heavy hitters share one bucket and all others another one, \
+            which has twice the weight. When the buffer is full, packets of heavy hitters are \
+            dropped.\n\nNot for links below 26 Mbit/s with the defaults, unless traffic comes in \
+            bursts: no flow is then found to be heavy, and all flows share one queue.",
         source: "Linux net/sched/sch_hhf.c; C. Estan and G. Varghese, SIGCOMM 2002",
         params: HhfParams::SPECS,
         children: &[],

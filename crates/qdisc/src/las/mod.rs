@@ -31,19 +31,19 @@ use units::{Bytes, Duration, Instant, Refusal};
 units::params! {
     /// Parameters of `las`.
     pub struct LasParams {
-        /// Packets that may wait.
+        /// Limit of the backlog, in packets.
         limit: u32 = "10240", range "1".."1000000", source "as fq_codel";
-        /// Flows that are told apart. Fixed once there is a queue.
+        /// Number of flows that are told apart. Fixed once there is a queue.
         flows: u32 = "4096", range "8".."65536", source "this project: fifty times the thesis' 80 actors";
-        /// Bytes within which flows count as equally old, and take turns.
+        /// Difference in served bytes within which flows count as equally old and take turns.
         quantum: Bytes = "1514B", range "256B".."1GB", source "as fq_codel: a packet";
-        /// A flow of which nothing waits and nothing came for so long starts anew.
+        /// A flow with no packet waiting and none arriving for this long starts again as a new one.
         idle: Duration = "120s", range "1ms".."120h", source "as 2lps: Linux nf_conntrack";
         /// Acceptable standing queue delay of a flow.
         target: Duration = "5ms", range "1us".."10s", source "RFC 8289, 4.3";
-        /// How long the delay may stand above the target.
+        /// Time for which the delay may stay above the target.
         interval: Duration = "100ms", range "1us".."100s", source "RFC 8289, 4.2";
-        /// Mark instead of dropping where the packet allows it.
+        /// Mark instead of dropping if the packet allows it.
         ecn: bool = "yes", source "as fq_codel";
     }
 }
@@ -57,11 +57,12 @@ const FORGET: usize = 2;
 pub fn las<P: Send + 'static>() -> Discipline<P> {
     Discipline {
         name: "las",
-        summary: "the flow that has been served least goes next, each under CoDel",
-        about: "Least attained service: of the flows that wait, the one of which the fewest bytes have \
-            left goes next, so that short flows are complete soonest, whatever their size. CoDel \
-            keeps each flow's queue short.\n\nNot for a call beside pages: it is the longest job of \
-            all, and soon goes last.",
+        summary: "the flow that has been served least goes next, and CoDel keeps each flow's queue \
+            short",
+        about: "Least attained service: among the flows with packets waiting, the one that has \
+            been served the fewest bytes goes next, so that short flows complete soonest, whatever \
+            their size. CoDel keeps each flow's queue short.\n\nNot for calls that share a link \
+            with pages: a call is the longest job of all, and soon goes last.",
         source: "I. Rai et al., IEEE Network 19(1), 2005; G. Moschini, thesis, Ca' Foscari, 2025, section 7; RFC 8289",
         params: LasParams::SPECS,
         children: &[],

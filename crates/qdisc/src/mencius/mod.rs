@@ -68,13 +68,15 @@ const STANDS: u64 = 4;
 pub fn mencius<P: Send + 'static>() -> Discipline<P> {
     Discipline {
         name: "mencius",
-        summary: "hosts and flows share alike, and who keeps its queue short is not made to wait by others",
-        about: "Every host gets the same share of the link, and within it every flow; a flow whose \
-            packets wait too long for too long is told by marks or drops. A flow that has kept its \
-            queue short for a second, as a call does, may take half of its host's share whatever its \
-            other flows do; and when others come, its share falls no faster than its congestion control \
-            can follow. Nobody has to label anything.\n\nNot \
-            for core routers, and no help for a sender that fills the buffer itself.",
+        summary: "hosts and flows share alike, and a flow that keeps its own queue short does not \
+            wait behind others",
+        about: "Every host gets the same share of the link, and every flow the same share of its \
+            host's. When the delay of a flow stays above the target for an interval, its packets \
+            are marked or dropped. A flow that has kept its queue short for a second, as a call \
+            does, may take half of its host's share regardless of the host's other flows. When \
+            other flows begin, its share falls no faster than its congestion control can follow. \
+            No packet needs a label.\n\nNot for core routers, and no help for a sender that fills \
+            the buffer itself.",
         source: "decision 0015",
         params: MenciusParams::SPECS,
         children: &[],
@@ -357,7 +359,7 @@ impl<P: Send> Qdisc<P> for Mencius<P> {
         params.apply(settings)?;
         if params.flows != self.params.flows {
             let message = format!("there are {} flows already", self.params.flows);
-            return Err(Refusal::new(message).with_help("make the queue anew to have others"));
+            return Err(Refusal::new(message).with_help("create the queue again to change that"));
         }
         if params.bandwidth != self.params.bandwidth {
             self.shaper.change(now, params.rate());

@@ -7,42 +7,50 @@ use units::{Bytes, Duration, ParseError};
 units::params! {
     /// Parameters of `mencius`. None of them has to be known by whoever uses it.
     pub struct MenciusParams {
-        /// Packets that may wait.
+        /// Limit of the backlog, in packets.
         limit: u32 = "10240", range "1".."1000000", source "Linux sch_fq_codel.c";
-        /// Bytes of packets that may wait.
+        /// Limit of the backlog, in bytes.
         memory_limit: Bytes = "32MiB", range "4kB".."1GB", source "Linux sch_fq_codel.c";
-        /// Flows that are told apart, and a quarter as many hosts. Fixed once there is a queue.
+        /// Number of flows that are told apart, and of a quarter as many hosts. Fixed once there is
+        /// a queue.
         flows: u32 = "1024", range "8".."65536", source "RFC 8290, 5.2.5";
-        /// Whose addresses stand for hosts: the senders', the receivers', nobody's, or whichever are
-        /// fewer.
+        /// Addresses that stand for hosts: the senders' (source), the receivers' (destination), no
+        /// addresses (none), or those that are fewer (auto).
         hosts: Side = "auto", source "ours";
-        /// Bytes that a flow may send before it is the next one's turn, and a host.
+        /// Bytes that a flow may send before the next flow's turn, and a host before the next
+        /// host's.
         quantum: u32 = "1514", range "256".."65536", source "RFC 8290, 5.2.4";
-        /// What packets of a flow may wait for good: this, or the time of four full packets.
+        /// Acceptable standing delay of a flow: this, or the time of four full packets if that is
+        /// longer.
         target: Duration = "20ms", range "1us".."10s", source "decision 0015";
-        /// How long they may wait for longer before the first is dropped or marked.
+        /// Time for which the delay may stay above the target before the first packet is dropped or
+        /// marked.
         interval: Duration = "100ms", range "1us".."100s", source "RFC 8289, 4.2";
-        /// Mark instead of dropping where the packet allows it.
+        /// Mark instead of dropping if the packet allows it.
         ecn: bool = "yes", source "RFC 8290, 5.2.6";
-        /// What a packet of an established flow waits before others are held back for it.
+        /// Time that a packet of an established flow waits before other flows are held back for it.
         low: Duration = "20ms", range "1ms".."1s", source "decision 0015";
-        /// The most that it waits while others are held back. At least `low`.
+        /// Longest time that such a packet waits while other flows are held back. At least `low`.
         hold: Duration = "100ms", range "1ms".."1s", source "decision 0015";
-        /// In this time the wait is let rise from `low` to `hold`.
+        /// Time in which the permitted wait rises from `low` to `hold`.
         rise: Duration = "400ms", range "1ms".."10s", source "decision 0015";
-        /// In this time the least that others get beside established flows doubles.
+        /// Time in which the smallest share of other flows, compared with established ones,
+        /// doubles.
         doubling: Duration = "3s", range "10ms".."1min", source "decision 0015";
-        /// Parts of 256 of what its host sends that established flows may take whenever they wait.
+        /// Share of what their host sends, in parts of 256, that established flows may take
+        /// whenever they wait.
         part: u32 = "128", range "0".."256", source "decision 0015";
-        /// The rate at which packets leave, or unlimited: then whenever the link takes them.
+        /// The rate at which packets leave, or unlimited: packets then leave whenever the link
+        /// takes them.
         bandwidth: Bandwidth = "unlimited", source "tc-cake(8)";
-        /// Bytes that the link behind adds to each packet, where there is a bandwidth.
+        /// Bytes that the link behind the shaper adds to each packet, if there is a bandwidth.
         overhead: Overhead = "0", range "-64".."256", source "tc-cake(8)";
-        /// The least that a packet takes of that link, bytes.
+        /// Smallest number of bytes that a packet takes on that link.
         mpu: u32 = "0", range "0".."256", source "tc-cake(8)";
-        /// How that link cuts packets: noatm, atm (cells of 48 bytes in 53) or ptm (64 bytes in 65).
+        /// Framing of that link: noatm, atm (cells of 48 bytes in 53) or ptm (64 bytes in 65).
         framing: Atm = "noatm", source "tc-cake(8)";
-        /// What the AQM drops counts against the bandwidth too: for shaping behind the bottleneck.
+        /// Count packets that the AQM drops against the bandwidth too: for shaping behind the
+        /// bottleneck.
         ingress: bool = "no", source "tc-cake(8): egress";
     }
 }

@@ -24,7 +24,7 @@ use units::{Duration, Instant, Refusal};
 units::params! {
     /// Parameters of `pie`.
     pub struct PieParams {
-        /// Packets that may wait.
+        /// Limit of the backlog, in packets.
         limit: u32 = "1000", range "1".."1000000", source "Linux include/net/pie.h";
         /// Acceptable standing queue delay.
         target: Duration = "15ms", range "1us".."10s", source "RFC 8033, 5.2";
@@ -34,9 +34,9 @@ units::params! {
         alpha: u32 = "2", range "0".."32", source "RFC 8033, 5.2: 0.125 Hz";
         /// Weight of the delay's change, in sixteenths of 1 Hz.
         beta: u32 = "20", range "0".."32", source "RFC 8033, 5.2: 1.25 Hz";
-        /// Up to a probability of 10 %, mark instead of dropping where the packet allows it.
+        /// Up to a probability of 10 %, mark instead of dropping if the packet allows it.
         ecn: bool = "no", source "RFC 8033, 5.1; Linux include/net/pie.h";
-        /// Drop small packets less often, by their size.
+        /// Drop small packets less often, in proportion to their size.
         bytemode: bool = "no", source "Linux include/net/pie.h";
         /// Take the delay from the backlog and a measured rate, not from how long packets waited.
         dq_rate_estimator: bool = "no", source "Linux include/net/pie.h";
@@ -48,9 +48,10 @@ pub fn pie<P: Send + 'static>() -> Discipline<P> {
     Discipline {
         name: "pie",
         summary: "one queue that drops arrivals by a probability that follows the delay",
-        about: "Packets leave in the order in which they came. A controller adapts the probability of \
-            dropping an arrival so that the delay comes to its target; bursts after a quiet time pass.\n\n\
-            Not for links that a call shares with downloads: the queue and its drops are everyone's.",
+        about: "Packets leave in the order in which they came. A controller adapts the probability \
+            of dropping an arrival so that the delay approaches its target. Bursts after a quiet \
+            time pass.\n\nNot for links that a call shares with downloads: all flows share the \
+            queue and its drops.",
         source: "RFC 8033; Linux net/sched/sch_pie.c",
         params: PieParams::SPECS,
         children: &[],

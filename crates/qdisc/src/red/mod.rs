@@ -29,13 +29,13 @@ use units::{Bytes, Duration, Instant, Rate, Refusal};
 units::params! {
     /// Parameters of `red`.
     pub struct RedParams {
-        /// Bytes that may wait.
+        /// Limit of the backlog, in bytes.
         limit: Bytes = "1500kB", range "1B".."4GB", source "1000 packets of 1500 B, as bfifo";
         /// Average queue below which every packet passes.
         min: Bytes = "7500B", range "0B".."1GB", source "ns-3 RedQueueDisc: 5 packets";
         /// Average queue above which every packet is marked or dropped.
         max: Bytes = "22500B", range "1B".."1GB", source "ns-3 RedQueueDisc: 15 packets";
-        /// Share of packets that are marked or dropped where the average is nearly at the maximum.
+        /// Share of packets that are marked or dropped as the average nears the maximum.
         probability: f64 = "0.02", range "0.0001".."1", source "tc-red(8); ns-3 RedQueueDisc: LInterm 50";
         /// Size of an ordinary packet.
         avpkt: Bytes = "1500B", range "1B".."64KiB", source "a full packet";
@@ -43,16 +43,16 @@ units::params! {
         burst: u32 = "55", range "1".."1000000", source "makes the weight 2^-9, as ns-3's 0.002";
         /// The link's rate, by which the average decays while nothing waits.
         bandwidth: Rate = "10mbit", range "8kbit".."1000gbit", source "the link's rate if known; tc-red(8)";
-        /// Mark instead of dropping where the packet allows it.
+        /// Mark instead of dropping if the packet allows it.
         ecn: bool = "no", source "tc-red(8)";
-        /// Above the maximum drop, even if `ecn` is on.
+        /// Drop above the maximum, even if `ecn` is on.
         harddrop: bool = "no", source "tc-red(8)";
-        /// With `ecn`, let packets pass that cannot be marked.
+        /// With `ecn`, let packets that cannot be marked pass.
         nodrop: bool = "no", source "tc-red(8)";
         /// Every 500 ms, adapt the probability to keep the average in the middle.
         adaptive: bool = "no", source "tc-red(8)";
         /// From the maximum to twice the maximum, raise the probability to 1 instead of dropping all.
-        gentle: bool = "no", source "Linux has it not; ns-3's default is yes";
+        gentle: bool = "no", source "not in Linux; ns-3's default is yes";
     }
 }
 
@@ -62,9 +62,9 @@ pub fn red<P: Send + 'static>() -> Discipline<P> {
         name: "red",
         summary: "one queue that drops by chance as its average length grows",
         about: "Packets leave in the order in which they came. An arrival is dropped or marked by \
-            chance once the average queue is above a minimum, the more often the longer it is, and \
-            always above a maximum.\n\nNot for links whose rate varies, or is not known: the \
-            thresholds are bytes.",
+            chance once the average queue is above a minimum, more often the longer it is, and \
+            always once it is above a maximum.\n\nNot for links whose rate varies or is unknown: \
+            the thresholds are in bytes.",
         source: "Floyd and Jacobson 1993; Linux net/sched/sch_red.c",
         params: RedParams::SPECS,
         children: &[],
