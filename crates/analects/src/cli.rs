@@ -34,57 +34,57 @@ pub enum Command {
     Sweep(SweepArgs),
     /// Run the experiments of a paper again, and check what it claims.
     Reproduce(ReproduceArgs),
-    /// Say how often experiments should be run to decide most of their claims in so many hours: makes
-    /// their quick runs, and prints what `reproduce --runs` reads.
+    /// Find how often to run experiments to decide most of their claims in so many hours: make
+    /// their quick runs, and print the file that `reproduce --runs` reads.
     Pilot(PilotArgs),
-    /// Run small scenarios through the simulator and through Linux, and say where they differ.
+    /// Run small scenarios in the simulator and in Linux, and report the differences.
     Agree(AgreeArgs),
     /// Work through the runs that plans need and a store lacks, or list them: several processes may
     /// work at once.
     Jobs(JobsArgs),
     /// Make a single run that `analects jobs --list` has listed.
     Job(JobArgs),
-    /// Say what a set of pages is like: how many flows they have at the same time, how many requests
-    /// of which sizes, which versions of HTTP; beside what the Confucius paper measured.
+    /// Survey a set of pages: the number of flows at the same time, the number of requests
+    /// and their sizes, the versions of HTTP; compared with the Confucius paper's pages.
     Pages(PagesArgs),
-    /// List what there is.
+    /// List disciplines, controls, kinds of traffic, engines, experiments or metrics.
     List {
-        /// Of what.
+        /// The list to print.
         what: Listed,
     },
-    /// Say what a discipline, control or kind of traffic is, and what it can be told.
+    /// Describe a discipline, a control or a kind of traffic, and its parameters.
     Describe {
         /// Its name, as `analects list` prints it; `disciplines`, `controls`, `traffic` or `metrics` for
-        /// all of them; or `scenario` for all that a scenario can say.
+        /// all of them; or `scenario` for all keys of a scenario.
         name: String,
-        /// How to print it.
+        /// Output format.
         #[arg(long, default_value = "text")]
         format: Style,
     },
-    /// Say what the theory of the Confucius paper predicts, and what the paper prints.
+    /// Print the predictions of the Confucius paper's theory, and the figures that the paper prints.
     Bound(BoundArgs),
-    /// Say how many bytes a flow should be able to send before it goes behind others, by theory.
+    /// Compute the number of bytes that a flow should send before it goes behind others, by theory.
     Threshold(ThresholdArgs),
     /// Run a command behind a link: in a network namespace of its own, with any discipline, rate and delay,
     /// without kernel modules. Inside, this host is 100.64.0.1.
     Link(LinkArgs),
-    /// Put a discipline on a device of this host, behind a shaper; show what is there; take it back.
+    /// Put a discipline on a device of this host, behind a shaper; show it; remove it.
     Tc {
         /// What to do.
         #[command(subcommand)]
         command: TcCommand,
     },
-    /// Say what manages the queue of the path to a host that runs `analects probe serve`: fair queuing,
-    /// a FIFO that all share, or an AQM; and what that means for a call.
+    /// Find what manages the queue of the path to a host that runs `analects probe serve`: fair queuing,
+    /// a shared FIFO, or an AQM; and what that means for a call.
     Probe(ProbeArgs),
     /// Print completions for a shell.
     Completions {
-        /// Which shell.
+        /// The shell.
         shell: clap_complete::Shell,
     },
     /// Write man pages into a folder.
     Man {
-        /// The folder; it is made if need be.
+        /// The folder; it is created if it does not exist.
         folder: PathBuf,
     },
     /// The end points of a run in real time: what `--clock real` starts in namespaces.
@@ -97,7 +97,7 @@ pub enum Command {
     },
 }
 
-/// How to print a description.
+/// Format of a description.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Style {
     /// Lines for a terminal.
@@ -129,19 +129,19 @@ pub struct RunArgs {
     /// What to run.
     #[command(flatten)]
     pub what: ScenarioArgs,
-    /// How to print it.
+    /// Output format.
     #[command(flatten)]
     pub printing: Printing,
     /// Write everything into this folder: results as JSON and CSV, the scenario with all defaults,
-    /// time series, the report, and its plots as SVG and CSV with a script for matplotlib. What an
-    /// earlier run wrote there is replaced; results are kept in it as they come, as with --store, so
-    /// what was interrupted can be called again.
+    /// time series, the report, and its plots as SVG and CSV with a script for matplotlib. Files of
+    /// an earlier run are replaced. Results are stored as they come, as with --store, so that an
+    /// interrupted run can be continued.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// The columns of the table: metrics of `analects list metrics` that have one, in this order.
+    /// Columns of the table, in this order: metrics of `analects list metrics` that have a column.
     #[arg(long, value_name = "NAME,NAME...", value_delimiter = ',')]
     pub columns: Vec<String>,
-    /// What is written while it runs.
+    /// Files written while it runs.
     #[command(flatten)]
     pub recording: Recording,
 }
@@ -158,22 +158,22 @@ pub struct SweepArgs {
     /// a comma.
     #[arg(long = "over", required = true, value_name = "PATH=VALUE,VALUE...")]
     pub over: Vec<String>,
-    /// What to draw: a metric of `analects list metrics`, of all traffic or of one entry.
+    /// Metric to draw, one of `analects list metrics`, of all traffic or of one entry.
     #[arg(long, default_value = "stall", value_name = "NAME[:ENTRY]")]
     pub metric: String,
     /// Draw it against this metric: a point for each discipline and value.
     #[arg(long, value_name = "NAME[:ENTRY]")]
     pub against: Option<String>,
-    /// What becomes of the values of all runs: mean, max, p95 or any other percentile, or above:190
+    /// How to combine the values of all runs: mean, max, p95 or any other percentile, or above:190
     /// for how many percent exceed that.
     #[arg(long, default_value = "mean", value_name = "STATISTIC")]
     pub statistic: String,
-    /// How to print it.
+    /// Output format.
     #[command(flatten)]
     pub printing: Printing,
     /// Write everything into this folder: results as JSON and CSV, the report, and its plots as SVG and
-    /// CSV with a script for matplotlib. What an earlier sweep wrote there is replaced; results are kept
-    /// in it as they come, as with --store, so what was interrupted can be called again.
+    /// CSV with a script for matplotlib. Files of an earlier sweep are replaced. Results are
+    /// stored as they come, as with --store, so that an interrupted sweep can be continued.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }
@@ -186,7 +186,7 @@ pub struct ReproduceArgs {
     /// names; without it they are generated.
     #[arg(required = true, value_name = "EXPERIMENT")]
     pub experiments: Vec<String>,
-    /// What runs them, but for those that want Linux.
+    /// Engine of the experiments that do not require Linux.
     #[command(flatten)]
     pub engine: EngineArgs,
     /// Let the calls that stand for the paper's be of this preset of `analects describe call` instead
@@ -219,7 +219,7 @@ pub struct PilotArgs {
     /// Hours of one processor that all runs together may take.
     #[arg(long, value_name = "HOURS", default_value_t = 12.0)]
     pub hours: f64,
-    /// How many runs at a time.
+    /// Number of runs at a time.
     #[command(flatten)]
     pub parallel: Parallel,
 }
@@ -231,11 +231,11 @@ pub struct AgreeArgs {
     /// file that ends in .toml.
     #[arg(default_value = "engines/all", value_name = "SCENARIO")]
     pub scenarios: Vec<String>,
-    /// What the simulator is put beside: kernel, Linux in virtual time; or live, this host's sockets in
-    /// real time over our own link, which takes root.
+    /// Engine to compare the simulator with: kernel, Linux in virtual time; or live, this host's sockets
+    /// in real time over our own link, which needs root.
     #[arg(long, default_value = "kernel", value_name = "NAME")]
     pub engine: Witness,
-    /// Which Linux is booted.
+    /// Linux to boot.
     #[command(flatten)]
     pub linux: LinuxArgs,
     /// How.
@@ -277,23 +277,23 @@ pub struct JobsArgs {
     /// such as confucius/fig10 or confucius/all; or what `agree` runs, such as engines/all.
     #[arg(required = true, value_name = "PLAN")]
     pub plans: Vec<String>,
-    /// How scenarios are run; experiments say it themselves.
+    /// How to run scenarios; experiments set it themselves.
     #[command(flatten)]
     pub shape: Shape,
-    /// What runs them, but for experiments that want Linux.
+    /// Engine of the experiments that do not require Linux.
     #[command(flatten)]
     pub engine: EngineArgs,
     /// Experiments with fewer seeds, traces and values.
     #[arg(long)]
     pub quick: bool,
-    /// Where results are kept: reproduction/store is where `reproduce` and `agree` look for them.
+    /// Folder of the results. `reproduce` and `agree` look for them in reproduction/store.
     #[arg(long, value_name = "DIR")]
     pub store: PathBuf,
     /// Run nothing: print a line for each job with its key, `done` or `missing`, engine, discipline,
     /// seed and a description, separated by tabs, and leave in the store what `analects job` needs.
     #[arg(long)]
     pub list: bool,
-    /// How many runs at a time.
+    /// Number of runs at a time.
     #[command(flatten)]
     pub parallel: Parallel,
 }
@@ -311,10 +311,10 @@ pub struct JobArgs {
 /// What the theory is told.
 #[derive(Debug, Args)]
 pub struct BoundArgs {
-    /// What schedules the link; confucius in three readings.
+    /// Discipline of the link; confucius in three readings.
     #[arg(long, default_value = "all")]
     pub policy: Policies,
-    /// How many new flows join the real-time flow at once, 1 to 1000 [default: 12]
+    /// Number of new flows that join the real-time flow at once, 1 to 1000 [default: 12]
     #[arg(long, value_name = "N")]
     pub flows: Option<String>,
     /// The round trip, which is the control's feedback delay [default: 40ms]
@@ -323,29 +323,29 @@ pub struct BoundArgs {
     /// The queue delay that the real-time flow's control aims at [default: 5ms]
     #[arg(long, value_name = "TIME")]
     pub q0: Option<String>,
-    /// How strongly that control reacts: copa, bbr, or a number of 1/ms² [default: copa]
+    /// Gain of that control: copa, bbr, or a number of 1/ms² [default: copa]
     #[arg(long, value_name = "K")]
     pub k: Option<String>,
-    /// How often the new flows' weight doubles in a millisecond [default: 0.004]
+    /// Doublings of the new flows' weight per millisecond [default: 0.004]
     #[arg(long, value_name = "PER_MS", conflicts_with = "doubling")]
     pub lambda: Option<String>,
-    /// The same, as the time in which it doubles.
+    /// The same, as the time of one doubling.
     #[arg(long, value_name = "TIME")]
     pub doubling: Option<String>,
     /// The size of each new flow [default: 15kB]
     #[arg(long, value_name = "SIZE")]
     pub size: Option<String>,
-    /// What each new flow sends at once; for fifo [default: 14480B]
+    /// Bytes that each new flow sends at once; for fifo [default: 14480B]
     #[arg(long, value_name = "SIZE")]
     pub initial_window: Option<String>,
     /// The link's rate [default: 20mbit]
     #[arg(long, value_name = "RATE")]
     pub rate: Option<String>,
-    /// Integrate for so long and take the greatest delay, not the first peak; later peaks are
+    /// Integrate for this long and take the greatest delay instead of the first peak; later peaks are
     /// mostly the model's own growing oscillation.
     #[arg(long, value_name = "TIME")]
     pub within: Option<String>,
-    /// How to print it.
+    /// Output format.
     #[arg(long, default_value = "text")]
     pub format: BoundFormat,
 }
@@ -365,7 +365,7 @@ pub enum Policies {
     All,
 }
 
-/// How to print bounds.
+/// Format of bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum BoundFormat {
     /// A table to read.
@@ -381,7 +381,7 @@ pub struct ThresholdArgs {
     /// A file of sizes of flows, one a line, such as 300KiB or 6331208; # begins a comment.
     #[arg(long, value_name = "FILE")]
     pub sizes: Option<PathBuf>,
-    /// Sizes from LEAST to MOST, of which those beyond x become rarer with the power SHAPE of x.
+    /// Pareto sizes from LEAST to MOST: the share of sizes above x falls with the power SHAPE of x.
     #[arg(long, value_name = "SHAPE,LEAST,MOST")]
     pub pareto: Option<String>,
     /// The share of the link that is in use, 0.01 to 0.99.
@@ -393,12 +393,12 @@ pub struct ThresholdArgs {
     /// A threshold to compare with the best.
     #[arg(long, value_name = "SIZE")]
     pub threshold: Option<String>,
-    /// How to print it.
+    /// Output format.
     #[arg(long, default_value = "text")]
     pub format: ThresholdFormat,
 }
 
-/// How to print thresholds.
+/// Format of thresholds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ThresholdFormat {
     /// Lines to read.
@@ -414,10 +414,10 @@ pub struct PagesArgs {
     /// of the Confucius paper, or generated-web:N for N home pages like those of today's web.
     #[arg(default_value = "generated:1000")]
     pub source: String,
-    /// How to print them.
+    /// Output format.
     #[arg(long, default_value = "table")]
     pub format: PagesFormat,
-    /// How many of the pages with the most ACTIVE flows to name.
+    /// Number of pages to name, those with the most ACTIVE flows.
     #[arg(long, default_value_t = 10, value_name = "N")]
     pub top: u16,
     /// The rate of the link that each page is loaded over, alone; 1gbit by default.
@@ -428,7 +428,7 @@ pub struct PagesArgs {
     pub rtt: Option<String>,
 }
 
-/// How to print the survey of pages.
+/// Format of the survey of pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum PagesFormat {
     /// Tables to read.
@@ -441,11 +441,11 @@ pub enum PagesFormat {
 #[derive(Debug, Subcommand)]
 pub enum TcCommand {
     /// Print the commands that shape a device's traffic, and run them; if one fails, everything is
-    /// put back. Applied again, it changes what is there.
+    /// put back. Applied again, it changes the existing set-up.
     Apply(TcApply),
-    /// Say what is applied, whether it still stands, and what it counted.
+    /// Show the set-up, its state and its statistics.
     Show(TcShow),
-    /// Put a device back to what it was before anything was applied to it.
+    /// Restore the state of a device before `tc apply`.
     Clear(TcClear),
 }
 
@@ -456,18 +456,18 @@ pub struct TcApply {
     /// Flows that end young are faster, long ones pay. Not for calls, which are soon old.
     #[arg(value_name = "2lps", requires = "threshold")]
     pub levels: Option<TcLevels>,
-    /// The device towards the slow place, such as eth0.
+    /// The device towards the bottleneck, such as eth0.
     #[arg(long, value_name = "DEVICE")]
     pub dev: String,
-    /// The rate at which it sends: 85 to 95 % of what a speed test shows. Only 2lps can do without,
-    /// where the device itself is the slow place.
+    /// The rate at which it sends: 85 to 95 % of a speed test's result. Only 2lps needs none, where the
+    /// device itself is the bottleneck.
     #[arg(long, value_name = "RATE", required_unless_present = "levels")]
     pub rate: Option<String>,
-    /// The rate at which it receives; without, what it receives is left alone.
+    /// The rate at which it receives. Without it, incoming traffic is not shaped.
     #[arg(long, value_name = "RATE", conflicts_with = "levels")]
     pub ingress: Option<String>,
-    /// What the line adds to each IP packet: bytes, or a keyword of tc-cake(8) such as docsis,
-    /// pppoe-ptm, bridged-ptm, ethernet or conservative. Without, what the kernel counts.
+    /// Overhead of the line for each IP packet: bytes, or a keyword of tc-cake(8) such as docsis,
+    /// pppoe-ptm, bridged-ptm, ethernet or conservative. Without it, the kernel's packet lengths count.
     #[arg(
         long,
         value_name = "BYTES|LINE",
@@ -498,29 +498,29 @@ pub struct TcApply {
     /// 6331208, then what is best for the flows that end.
     #[arg(long, value_name = "BYTES|auto", requires = "levels")]
     pub threshold: Option<String>,
-    /// With --threshold auto: stay until interrupted, learn how much flows send from connection tracking,
-    /// and change the threshold. What is applied stands when this ends.
+    /// With --threshold auto: run until interrupted, learn the sizes of flows from connection tracking,
+    /// and change the threshold. The set-up stays when this ends.
     #[arg(long, requires = "levels")]
     pub watch: bool,
     /// For --watch: the load for which the threshold is to be best, from 0.01 to 0.99. That of busy hours
     /// counts, not the day's.
     #[arg(long, default_value_t = 0.88)]
     pub load: f64,
-    /// For --watch: after how long to look again, from 1s to 30d.
+    /// For --watch: the time between two looks, from 1s to 30d.
     #[arg(long, value_name = "TIME", default_value = "10m")]
     pub every: String,
-    /// For --watch: how many flows have to have ended before the threshold follows them, from 100 to
+    /// For --watch: the number of ended flows before the threshold follows them, from 100 to
     /// 100000. Of a thousand, few are long, and a threshold by them can cost a third.
     #[arg(long, value_name = "NUMBER", default_value_t = 10_000,
         value_parser = clap::value_parser!(u32).range(100..=100_000))]
     pub flows: u32,
-    /// Do it even if what the device has cannot be put back exactly: that is then lost.
+    /// Replace the device's queue discipline even if it cannot be restored exactly; it is then lost.
     #[arg(long)]
     pub replace: bool,
-    /// Only print the commands. A device that is not there is taken for an ordinary one.
+    /// Only print the commands. A device that does not exist is taken for an ordinary one.
     #[arg(long)]
     pub dry_run: bool,
-    /// The folder that remembers what was changed.
+    /// The folder of the journal of changes.
     #[arg(long, value_name = "DIR", default_value = netcfg::STATE)]
     pub state: PathBuf,
 }
@@ -539,15 +539,15 @@ pub struct TcShow {
     /// Only this device.
     #[arg(long, value_name = "DEVICE")]
     pub dev: Option<String>,
-    /// How to print it; JSON has everything that tc says about the queues.
+    /// Output format; JSON has all of tc's statistics of the queues.
     #[arg(long, default_value = "table")]
     pub format: ShowFormat,
-    /// The folder that remembers what was changed.
+    /// The folder of the journal of changes.
     #[arg(long, value_name = "DIR", default_value = netcfg::STATE)]
     pub state: PathBuf,
 }
 
-/// How to print what is applied.
+/// Format of the set-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ShowFormat {
     /// Lines to read.
@@ -559,13 +559,13 @@ pub enum ShowFormat {
 /// What to take back.
 #[derive(Debug, Args)]
 pub struct TcClear {
-    /// Only this device; without, each that something is applied to.
+    /// Only this device. Without it, each device with a set-up.
     #[arg(long, value_name = "DEVICE")]
     pub dev: Option<String>,
     /// Only print the commands.
     #[arg(long)]
     pub dry_run: bool,
-    /// The folder that remembers what was changed.
+    /// The folder of the journal of changes.
     #[arg(long, value_name = "DIR", default_value = netcfg::STATE)]
     pub state: PathBuf,
 }

@@ -7,11 +7,11 @@ use std::path::PathBuf;
 /// A link, and what to run behind it.
 #[derive(Debug, Args)]
 pub struct LinkArgs {
-    /// What it carries towards the command: a rate such as 20mbit, or a file with a trace, of ours or
-    /// Mahimahi's. Without, as much as comes.
+    /// The rate towards the command, such as 20mbit, or a file with a trace, of ours or Mahimahi's.
+    /// Without it, the rate is not limited.
     #[arg(long, value_name = "RATE|TRACE")]
     pub down: Option<String>,
-    /// What it carries away from the command. Without, as much as comes.
+    /// The same away from the command. Without it, the rate is not limited.
     #[arg(long, value_name = "RATE|TRACE")]
     pub up: Option<String>,
     /// The round trip without queues, half in each direction, up to 60s.
@@ -28,13 +28,13 @@ pub struct LinkArgs {
         default_value = "pfifo"
     )]
     pub discipline: String,
-    /// The room of both queues: 250p, 375kB, or 1.5bdp. Without, the discipline's own.
+    /// The limit of both queues: 250p, 375kB, or 1.5bdp. Without it, the discipline's own.
     #[arg(long, value_name = "SIZE")]
     pub buffer: Option<String>,
-    /// Write what passed as JSON.
+    /// Write a summary of the traffic as JSON to this file.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// The command. Without, a shell.
+    /// The command. Without it, a shell.
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
 }

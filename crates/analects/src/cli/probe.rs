@@ -17,14 +17,14 @@ pub struct ProbeArgs {
     /// The server's pin, which `analects probe serve` prints.
     #[arg(long, value_name = "PIN", required_unless_present = "trust_anyone")]
     pub pin: Option<String>,
-    /// Take whoever answers for the server: who is on the way can pose as it, and tell anything.
+    /// Accept any server that answers: anyone on the path can pose as it, and report anything.
     #[arg(long, conflicts_with = "pin")]
     pub trust_anyone: bool,
-    /// For how long data is sent, at most 60 s, or as long as the server permits.
+    /// Duration of the probe, at most 60 s, or as long as the server permits.
     #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u64).range(3..=3600))]
     pub seconds: u64,
-    /// Send data to the server: the queue of the uplink is seen. Without, the server sends: that of the
-    /// downlink, which has most of a home's traffic.
+    /// Send data to the server, to probe the uplink's queue. Without it, the server sends, which probes
+    /// the downlink's, where most of a home's traffic is.
     #[arg(long, conflicts_with = "down")]
     pub up: bool,
     /// Let the server send: the default.
@@ -54,10 +54,10 @@ pub struct ProbeServe {
     /// Where to listen. A host whose IPv6 sockets do not hear IPv4 needs 0.0.0.0:7411 for that.
     #[arg(long, default_value = "[::]:7411", value_name = "ADDRESS:PORT")]
     pub listen: SocketAddr,
-    /// The file of the server's key, readable by its owner only; it is made if need be.
+    /// The file of the server's key, readable by its owner only; it is created if it does not exist.
     #[arg(long, default_value = "analects-probe.key", value_name = "FILE")]
     pub key: PathBuf,
-    /// Answer this network only. May be repeated; without, everyone is answered.
+    /// Answer this network only. May be repeated. Without it, every client is answered.
     #[arg(long, value_name = "CIDR")]
     pub allow: Vec<String>,
     /// Probes at once, in all; one at once from each address.
@@ -72,10 +72,10 @@ pub struct ProbeServe {
     /// The highest rate of all probes together.
     #[arg(long, default_value = "400mbit", value_name = "RATE")]
     pub rate_in_all: String,
-    /// What one address (an IPv6 /64) may use in an hour.
+    /// Data that one address (an IPv6 /64) may use in an hour.
     #[arg(long, default_value = "2GB", value_name = "BYTES")]
     pub bytes: String,
-    /// What all may use in an hour.
+    /// Data that all clients may use in an hour.
     #[arg(long, default_value = "20GB", value_name = "BYTES")]
     pub bytes_in_all: String,
 }

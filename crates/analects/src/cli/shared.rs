@@ -7,15 +7,15 @@ use std::path::PathBuf;
 /// What runs scenarios.
 #[derive(Debug, Clone, PartialEq, Eq, Args, Serialize, Deserialize)]
 pub struct EngineArgs {
-    /// What runs it: the simulator, or Linux itself in a virtual machine (`kernel`, once `make
+    /// Engine: the simulator, or Linux itself in a virtual machine (`kernel`, once `make
     /// kernel-engine` has fetched it).
     #[arg(long = "engine", default_value = "sim", value_name = "NAME")]
     pub name: String,
     /// Which Linux the engine `kernel` boots, and whose time it runs in.
     #[command(flatten)]
     pub linux: LinuxArgs,
-    /// Whose time the engine `kernel` runs in: a virtual machine's, or this host's, in namespaces
-    /// of its own under the host's kernel, as root.
+    /// Clock of the engine `kernel`: a virtual machine's, or this host's, in namespaces of its own under
+    /// the host's kernel, as root.
     #[arg(long, value_enum, default_value_t = Clock::Virtual)]
     pub clock: Clock,
 }
@@ -23,7 +23,7 @@ pub struct EngineArgs {
 /// Which Linux.
 #[derive(Debug, Clone, PartialEq, Eq, Args, Serialize, Deserialize)]
 pub struct LinuxArgs {
-    /// Which Linux the engine `kernel` boots: 6.1 (the default), 6.12 or 7.x.
+    /// Linux that the engine `kernel` boots: 6.1 (the default), 6.12 or 7.x.
     #[arg(long, value_name = "NAME")]
     pub kernel: Option<String>,
 }
@@ -32,7 +32,7 @@ pub struct LinuxArgs {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Clock {
-    /// A virtual machine's: the same bytes every time, whatever else the host does.
+    /// A virtual machine's: the same bytes every time, independent of the host's load.
     Virtual,
     /// This host's, with its kernel and modules: each run takes as long as the scenario lasts.
     Real,
@@ -49,7 +49,7 @@ pub struct Shape {
     #[arg(long = "set", short = 's', value_name = "PATH=VALUE")]
     pub set: Vec<String>,
     /// Run everything once more without this traffic entry: the stall that it causes is then the
-    /// difference, and what the link's own changes cause is taken out.
+    /// difference, without the effects of the link's own changes.
     #[arg(long, value_name = "NAME")]
     pub without: Option<String>,
     /// The seed of the first run.
@@ -89,11 +89,11 @@ pub struct ScenarioArgs {
     /// What runs it.
     #[command(flatten)]
     pub engine: EngineArgs,
-    /// Keep results in this folder as they come; what is there already is not run again. Several
+    /// Store results in this folder as they come; stored runs are not run again. Several
     /// processes may share it.
     #[arg(long, value_name = "DIR")]
     pub store: Option<PathBuf>,
-    /// How many runs at a time.
+    /// Number of runs at a time.
     #[command(flatten)]
     pub parallel: Parallel,
 }
@@ -108,7 +108,7 @@ impl ScenarioArgs {
 /// How results are printed.
 #[derive(Debug, Args)]
 pub struct Printing {
-    /// How to print the results.
+    /// Format of the results.
     #[arg(long, default_value = "table")]
     pub format: Format,
     /// Write a page with plots to this file.
@@ -122,14 +122,14 @@ pub struct Recording {
     /// Write a line for each packet to this file, as CSV: when it came to a queue and left it, its
     /// size, its flow, and whether it was sent, marked, dropped or lost. Where there are several runs,
     /// each has a file of its own, whose name has the run's place in the results, its discipline and
-    /// its seed before the ending. A file that is there is overwritten.
+    /// its seed before the ending. An existing file is overwritten.
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
     /// Write the headers of all packets that leave a queue to this file, as pcap for tcpdump and
     /// Wireshark. Several runs have several files, as with --log.
     #[arg(long, value_name = "FILE")]
     pub pcap: Option<PathBuf>,
-    /// Write all that happens to this file, a JSON object a line. Several runs have several files, as
+    /// Write all events to this file, a JSON object a line. Several runs have several files, as
     /// with --log.
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
@@ -142,7 +142,7 @@ impl Recording {
     }
 }
 
-/// How many runs at a time.
+/// Number of runs at a time.
 #[derive(Debug, Args)]
 pub struct Parallel {
     /// Runs at a time; by default one for each processor.
@@ -167,13 +167,13 @@ pub struct ExperimentArgs {
     /// With fewer seeds, traces and values: about a minute each.
     #[arg(long)]
     pub quick: bool,
-    /// How to print what came of them.
+    /// Output format.
     #[arg(long, default_value = "table")]
     pub format: Printed,
-    /// Keep results in DIR/store, and reports beside it; what is there already is not run again.
+    /// Store results in DIR/store and reports in DIR; stored runs are not run again.
     #[arg(long, value_name = "DIR", default_value = "reproduction")]
     pub out: PathBuf,
-    /// How many runs at a time.
+    /// Number of runs at a time.
     #[command(flatten)]
     pub parallel: Parallel,
 }
