@@ -1034,13 +1034,16 @@ fn wrong_pages() {
 const SHAPERS: &[(&[&str], &[&str])] = &[
     (
         &["--dev", "", "--rate", "9mbit"],
-        &["--dev: \"\" is no name", "ip link"],
+        &["--dev: \"\" is not a name", "ip link"],
     ),
     (
         &["--dev", "eth0 root", "--rate", "9mbit"],
-        &["--dev", "is no name", "1 to 15"],
+        &["--dev", "is not a name", "1 to 15"],
     ),
-    (&["--dev=-h", "--rate", "9mbit"], &["--dev", "is no name"]),
+    (
+        &["--dev=-h", "--rate", "9mbit"],
+        &["--dev", "is not a name"],
+    ),
     (&["--dev", "eth0"], &["--rate"]),
     (&["--rate", "9mbit"], &["--dev"]),
     (
@@ -1121,7 +1124,7 @@ fn wrong_shapers() {
     refused(
         &["--rate", "9mbit"],
         &["--dev", &long],
-        &["--dev", "is no name"],
+        &["--dev", "is not a name"],
     );
     refused(good, &["--overhead", &long], &["--overhead"]);
     refused(

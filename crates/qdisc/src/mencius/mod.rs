@@ -68,8 +68,7 @@ const STANDS: u64 = 4;
 pub fn mencius<P: Send + 'static>() -> Discipline<P> {
     Discipline {
         name: "mencius",
-        summary: "hosts and flows share alike, and a flow that keeps its own queue short does not \
-            wait behind others",
+        summary: "hosts and flows share alike; a flow with a short queue does not wait behind others",
         about: "Every host gets the same share of the link, and every flow the same share of its \
             host's. When the delay of a flow stays above the target for an interval, its packets \
             are marked or dropped. A flow that has kept its queue short for a second, as a call \
