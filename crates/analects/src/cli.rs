@@ -34,60 +34,62 @@ pub enum Command {
     Sweep(SweepArgs),
     /// Run the experiments of a paper again, and check what it claims.
     Reproduce(ReproduceArgs),
-    /// Say how often experiments should be run to decide most of their claims in so many hours: makes
-    /// their quick runs, and prints what `reproduce --runs` reads.
+    /// Find how often to run experiments so that most of their claims are decided within a number
+    /// of hours: make their quick runs, and print the file that `reproduce --runs` reads.
     Pilot(PilotArgs),
     /// Run small scenarios through the simulator and through Linux, and say where they differ.
     Agree(AgreeArgs),
-    /// Work through the runs that plans need and a store lacks, or list them: several processes may
-    /// work at once.
+    /// Make the runs that plans need and a store lacks, or list them. Several processes may work at
+    /// once.
     Jobs(JobsArgs),
     /// Make a single run that `analects jobs --list` has listed.
     Job(JobArgs),
-    /// Say what a set of pages is like: how many flows they have at the same time, how many requests
-    /// of which sizes, which versions of HTTP; beside what the Confucius paper measured.
+    /// Describe a set of pages: how many flows they have at the same time, how many requests of
+    /// which sizes, which versions of HTTP; and compare them with the Confucius paper's
+    /// measurements.
     Pages(PagesArgs),
-    /// List what there is.
+    /// List disciplines, controls, kinds of traffic, engines, experiments or metrics.
     List {
-        /// Of what.
+        /// The kind of thing to list.
         what: Listed,
     },
-    /// Say what a discipline, control or kind of traffic is, and what it can be told.
+    /// Describe a discipline, control or kind of traffic, and its settings.
     Describe {
-        /// Its name, as `analects list` prints it; `disciplines`, `controls`, `traffic` or `metrics` for
-        /// all of them; or `scenario` for all that a scenario can say.
+        /// The name, as `analects list` prints it; `disciplines`, `controls`, `traffic` or
+        /// `metrics` for all of them; or `scenario` for all keys of a scenario.
         name: String,
         /// How to print it.
         #[arg(long, default_value = "text")]
         format: Style,
     },
-    /// Say what the theory of the Confucius paper predicts, and what the paper prints.
+    /// Print the predictions of the Confucius paper's theory, and the values that the paper prints.
     Bound(BoundArgs),
-    /// Say how many bytes a flow should be able to send before it goes behind others, by theory.
+    /// Compute, by theory, how many bytes a flow should be able to send before other flows go
+    /// first.
     Threshold(ThresholdArgs),
     /// Run a command behind a link: in a network namespace of its own, with any discipline, rate and delay,
     /// without kernel modules. Inside, this host is 100.64.0.1.
     Link(LinkArgs),
-    /// Put a discipline on a device of this host, behind a shaper; show what is there; take it back.
+    /// Put a discipline on a device of this host, behind a shaper; show it; or remove it.
     Tc {
         /// What to do.
         #[command(subcommand)]
         command: TcCommand,
     },
-    /// Say what manages the queue of the path to a host that runs `analects probe serve`: fair queuing,
-    /// a FIFO that all share, or an AQM; and what that means for a call.
+    /// Find what manages the queue of the path to a host that runs `analects probe serve`: fair
+    /// queuing, a FIFO that all flows share, or an AQM; and say what that means for a call.
     Probe(ProbeArgs),
     /// Print completions for a shell.
     Completions {
-        /// Which shell.
+        /// The shell.
         shell: clap_complete::Shell,
     },
     /// Write man pages into a folder.
     Man {
-        /// The folder; it is made if need be.
+        /// The folder; created if it does not exist.
         folder: PathBuf,
     },
-    /// The end points of a run in real time: what `--clock real` starts in namespaces.
+    /// Run the end points of a run in real time: `--clock real` starts this in namespaces.
     #[command(name = GUEST, hide = true)]
     Guest {
         /// The plan.
@@ -133,9 +135,9 @@ pub struct RunArgs {
     #[command(flatten)]
     pub printing: Printing,
     /// Write everything into this folder: results as JSON and CSV, the scenario with all defaults,
-    /// time series, the report, and its plots as SVG and CSV with a script for matplotlib. What an
-    /// earlier run wrote there is replaced; results are kept in it as they come, as with --store, so
-    /// what was interrupted can be called again.
+    /// time series, the report, and its plots as SVG and CSV with a script for matplotlib. Files of
+    /// an earlier run there are replaced. Results are kept in it as they come, as with --store, so
+    /// an interrupted command can be called again.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// The columns of the table: metrics of `analects list metrics` that have one, in this order.
@@ -158,22 +160,22 @@ pub struct SweepArgs {
     /// a comma.
     #[arg(long = "over", required = true, value_name = "PATH=VALUE,VALUE...")]
     pub over: Vec<String>,
-    /// What to draw: a metric of `analects list metrics`, of all traffic or of one entry.
+    /// The metric to draw, one of `analects list metrics`, of all traffic or of one entry.
     #[arg(long, default_value = "stall", value_name = "NAME[:ENTRY]")]
     pub metric: String,
-    /// Draw it against this metric: a point for each discipline and value.
+    /// Draw the metric against this one: a point for each discipline and value.
     #[arg(long, value_name = "NAME[:ENTRY]")]
     pub against: Option<String>,
-    /// What becomes of the values of all runs: mean, max, p95 or any other percentile, or above:190
-    /// for how many percent exceed that.
+    /// The statistic of the values of all runs: mean, max, p95 or any other percentile, or
+    /// above:190 for the percentage of values that exceed 190.
     #[arg(long, default_value = "mean", value_name = "STATISTIC")]
     pub statistic: String,
     /// How to print it.
     #[command(flatten)]
     pub printing: Printing,
-    /// Write everything into this folder: results as JSON and CSV, the report, and its plots as SVG and
-    /// CSV with a script for matplotlib. What an earlier sweep wrote there is replaced; results are kept
-    /// in it as they come, as with --store, so what was interrupted can be called again.
+    /// Write everything into this folder: results as JSON and CSV, the report, and its plots as SVG
+    /// and CSV with a script for matplotlib. Files of an earlier sweep there are replaced. Results
+    /// are kept in it as they come, as with --store, so an interrupted command can be called again.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }
@@ -186,15 +188,15 @@ pub struct ReproduceArgs {
     /// names; without it they are generated.
     #[arg(required = true, value_name = "EXPERIMENT")]
     pub experiments: Vec<String>,
-    /// What runs them, but for those that want Linux.
+    /// The engine that runs them, except those that need Linux.
     #[command(flatten)]
     pub engine: EngineArgs,
-    /// Let the calls that stand for the paper's be of this preset of `analects describe call` instead
-    /// of `unlimited`: `paper` for the library that the Confucius paper used. With several, a page has
-    /// the verdicts of all side by side.
+    /// Use this preset of `analects describe call` instead of `unlimited` for the calls that stand
+    /// for the paper's: `paper` for the library that the Confucius paper used. With several
+    /// presets, a page has the verdicts of all side by side.
     #[arg(long, value_name = "PRESET,PRESET...", value_delimiter = ',')]
     pub calls: Vec<String>,
-    /// Run each experiment with as many seeds as this file says, which `analects pilot` prints.
+    /// Run each experiment with the number of seeds in this file, which `analects pilot` prints.
     #[arg(long, value_name = "FILE", conflicts_with = "quick")]
     pub runs: Option<PathBuf>,
     /// How.
@@ -202,7 +204,7 @@ pub struct ReproduceArgs {
     pub how: ExperimentArgs,
 }
 
-/// What to plan the runs of.
+/// The experiments to plan runs for.
 #[derive(Debug, Args)]
 pub struct PilotArgs {
     /// Experiments, such as confucius/fig10, or all of a paper's with confucius/all.
@@ -231,8 +233,8 @@ pub struct AgreeArgs {
     /// file that ends in .toml.
     #[arg(default_value = "engines/all", value_name = "SCENARIO")]
     pub scenarios: Vec<String>,
-    /// What the simulator is put beside: kernel, Linux in virtual time; or live, this host's sockets in
-    /// real time over our own link, which takes root.
+    /// The engine to compare the simulator with: kernel, Linux in virtual time; or live, this
+    /// host's sockets in real time over our own link, which needs root.
     #[arg(long, default_value = "kernel", value_name = "NAME")]
     pub engine: Witness,
     /// Which Linux is booted.
@@ -243,7 +245,7 @@ pub struct AgreeArgs {
     pub how: ExperimentArgs,
 }
 
-/// An engine that the simulator is put beside.
+/// An engine that the simulator is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Witness {
     /// Linux, in virtual time.
@@ -280,13 +282,13 @@ pub struct JobsArgs {
     /// How scenarios are run; experiments say it themselves.
     #[command(flatten)]
     pub shape: Shape,
-    /// What runs them, but for experiments that want Linux.
+    /// The engine that runs them, except experiments that need Linux.
     #[command(flatten)]
     pub engine: EngineArgs,
-    /// Experiments with fewer seeds, traces and values.
+    /// Run experiments with fewer seeds, traces and values.
     #[arg(long)]
     pub quick: bool,
-    /// Where results are kept: reproduction/store is where `reproduce` and `agree` look for them.
+    /// Keep results in this folder; `reproduce` and `agree` look for them in reproduction/store.
     #[arg(long, value_name = "DIR")]
     pub store: PathBuf,
     /// Run nothing: print a line for each job with its key, `done` or `missing`, engine, discipline,
@@ -301,17 +303,17 @@ pub struct JobsArgs {
 /// Which run to make.
 #[derive(Debug, Args)]
 pub struct JobArgs {
-    /// Its key, as `analects jobs --list` printed it.
+    /// The run's key, as `analects jobs --list` printed it.
     pub key: String,
     /// The store that the list was made for.
     #[arg(long, value_name = "DIR")]
     pub store: PathBuf,
 }
 
-/// What the theory is told.
+/// The inputs of the theory.
 #[derive(Debug, Args)]
 pub struct BoundArgs {
-    /// What schedules the link; confucius in three readings.
+    /// The policy that schedules the link; confucius in three readings.
     #[arg(long, default_value = "all")]
     pub policy: Policies,
     /// How many new flows join the real-time flow at once, 1 to 1000 [default: 12]
@@ -329,20 +331,20 @@ pub struct BoundArgs {
     /// How often the new flows' weight doubles in a millisecond [default: 0.004]
     #[arg(long, value_name = "PER_MS", conflicts_with = "doubling")]
     pub lambda: Option<String>,
-    /// The same, as the time in which it doubles.
+    /// The time in which the new flows' weight doubles, instead of --lambda.
     #[arg(long, value_name = "TIME")]
     pub doubling: Option<String>,
     /// The size of each new flow [default: 15kB]
     #[arg(long, value_name = "SIZE")]
     pub size: Option<String>,
-    /// What each new flow sends at once; for fifo [default: 14480B]
+    /// Bytes that each new flow sends at once; for fifo [default: 14480B]
     #[arg(long, value_name = "SIZE")]
     pub initial_window: Option<String>,
     /// The link's rate [default: 20mbit]
     #[arg(long, value_name = "RATE")]
     pub rate: Option<String>,
-    /// Integrate for so long and take the greatest delay, not the first peak; later peaks are
-    /// mostly the model's own growing oscillation.
+    /// Integrate for this long and take the greatest delay instead of the first peak; later peaks
+    /// are mostly the model's own growing oscillation.
     #[arg(long, value_name = "TIME")]
     pub within: Option<String>,
     /// How to print it.
@@ -381,13 +383,13 @@ pub struct ThresholdArgs {
     /// A file of sizes of flows, one a line, such as 300KiB or 6331208; # begins a comment.
     #[arg(long, value_name = "FILE")]
     pub sizes: Option<PathBuf>,
-    /// Sizes from LEAST to MOST, of which those beyond x become rarer with the power SHAPE of x.
+    /// Sizes from LEAST to MOST; sizes beyond x become rarer with the power SHAPE of x.
     #[arg(long, value_name = "SHAPE,LEAST,MOST")]
     pub pareto: Option<String>,
     /// The share of the link that is in use, 0.01 to 0.99.
     #[arg(long)]
     pub load: f64,
-    /// The link's rate: times are then printed as well.
+    /// The link's rate; with it, times are printed as well.
     #[arg(long, value_name = "RATE")]
     pub rate: Option<String>,
     /// A threshold to compare with the best.
@@ -417,7 +419,7 @@ pub struct PagesArgs {
     /// How to print them.
     #[arg(long, default_value = "table")]
     pub format: PagesFormat,
-    /// How many of the pages with the most ACTIVE flows to name.
+    /// The number of pages to name, those with the most ACTIVE flows.
     #[arg(long, default_value_t = 10, value_name = "N")]
     pub top: u16,
     /// The rate of the link that each page is loaded over, alone; 1gbit by default.
@@ -441,33 +443,34 @@ pub enum PagesFormat {
 #[derive(Debug, Subcommand)]
 pub enum TcCommand {
     /// Print the commands that shape a device's traffic, and run them; if one fails, everything is
-    /// put back. Applied again, it changes what is there.
+    /// put back. A later call changes what is applied.
     Apply(TcApply),
-    /// Say what is applied, whether it still stands, and what it counted.
+    /// Show what is applied, whether it is still in place, and its counters.
     Show(TcShow),
-    /// Put a device back to what it was before anything was applied to it.
+    /// Restore a device to its state before anything was applied to it.
     Clear(TcClear),
 }
 
-/// What a device is to get.
+/// The setup of a device.
 #[derive(Debug, Args)]
 pub struct TcApply {
     /// Two levels of one discipline: while packets of young flows wait, none of an old one is sent.
-    /// Flows that end young are faster, long ones pay. Not for calls, which are soon old.
+    /// Flows that end young are faster, long ones slower. Not for calls, which are soon old.
     #[arg(value_name = "2lps", requires = "threshold")]
     pub levels: Option<TcLevels>,
-    /// The device towards the slow place, such as eth0.
+    /// The device towards the bottleneck, such as eth0.
     #[arg(long, value_name = "DEVICE")]
     pub dev: String,
-    /// The rate at which it sends: 85 to 95 % of what a speed test shows. Only 2lps can do without,
-    /// where the device itself is the slow place.
+    /// The rate at which it sends: 85 to 95 % of what a speed test shows. Only 2lps may omit it,
+    /// where the device itself is the bottleneck.
     #[arg(long, value_name = "RATE", required_unless_present = "levels")]
     pub rate: Option<String>,
-    /// The rate at which it receives; without, what it receives is left alone.
+    /// The rate at which it receives; without it, received traffic is left unchanged.
     #[arg(long, value_name = "RATE", conflicts_with = "levels")]
     pub ingress: Option<String>,
-    /// What the line adds to each IP packet: bytes, or a keyword of tc-cake(8) such as docsis,
-    /// pppoe-ptm, bridged-ptm, ethernet or conservative. Without, what the kernel counts.
+    /// The overhead that the line adds to each IP packet: bytes, or a keyword of tc-cake(8) such as
+    /// docsis, pppoe-ptm, bridged-ptm, ethernet or conservative. Without it, packets have the
+    /// length that the kernel counts.
     #[arg(
         long,
         value_name = "BYTES|LINE",
@@ -495,32 +498,34 @@ pub struct TcApply {
     )]
     pub base: String,
     /// Bytes up to which a flow is young, such as 6331208 or 1MB; or auto, with --watch: at first
-    /// 6331208, then what is best for the flows that end.
+    /// 6331208, then the best for the flows that end.
     #[arg(long, value_name = "BYTES|auto", requires = "levels")]
     pub threshold: Option<String>,
-    /// With --threshold auto: stay until interrupted, learn how much flows send from connection tracking,
-    /// and change the threshold. What is applied stands when this ends.
+    /// With --threshold auto: stay until interrupted, learn how much flows send from connection
+    /// tracking, and change the threshold. The setup stays in place when this ends.
     #[arg(long, requires = "levels")]
     pub watch: bool,
-    /// For --watch: the load for which the threshold is to be best, from 0.01 to 0.99. That of busy hours
-    /// counts, not the day's.
+    /// For --watch: the load for which the threshold is to be best, from 0.01 to 0.99. Use the load
+    /// of busy hours, not the day's.
     #[arg(long, default_value_t = 0.88)]
     pub load: f64,
-    /// For --watch: after how long to look again, from 1s to 30d.
+    /// For --watch: the interval between updates, from 1s to 30d.
     #[arg(long, value_name = "TIME", default_value = "10m")]
     pub every: String,
-    /// For --watch: how many flows have to have ended before the threshold follows them, from 100 to
-    /// 100000. Of a thousand, few are long, and a threshold by them can cost a third.
+    /// For --watch: the number of flows that must have ended before the threshold follows them,
+    /// from 100 to 100000. Of a thousand flows few are long, and a threshold from so few can cost a
+    /// third.
     #[arg(long, value_name = "NUMBER", default_value_t = 10_000,
         value_parser = clap::value_parser!(u32).range(100..=100_000))]
     pub flows: u32,
-    /// Do it even if what the device has cannot be put back exactly: that is then lost.
+    /// Apply it even if the device's present setup cannot be restored exactly: that setup is then
+    /// lost.
     #[arg(long)]
     pub replace: bool,
-    /// Only print the commands. A device that is not there is taken for an ordinary one.
+    /// Only print the commands. A missing device is treated as an ordinary one.
     #[arg(long)]
     pub dry_run: bool,
-    /// The folder that remembers what was changed.
+    /// The folder that records the changes.
     #[arg(long, value_name = "DIR", default_value = netcfg::STATE)]
     pub state: PathBuf,
 }
@@ -542,7 +547,7 @@ pub struct TcShow {
     /// How to print it; JSON has everything that tc says about the queues.
     #[arg(long, default_value = "table")]
     pub format: ShowFormat,
-    /// The folder that remembers what was changed.
+    /// The folder that records the changes.
     #[arg(long, value_name = "DIR", default_value = netcfg::STATE)]
     pub state: PathBuf,
 }
@@ -559,13 +564,13 @@ pub enum ShowFormat {
 /// What to take back.
 #[derive(Debug, Args)]
 pub struct TcClear {
-    /// Only this device; without, each that something is applied to.
+    /// Only this device; without it, every device that something is applied to.
     #[arg(long, value_name = "DEVICE")]
     pub dev: Option<String>,
     /// Only print the commands.
     #[arg(long)]
     pub dry_run: bool,
-    /// The folder that remembers what was changed.
+    /// The folder that records the changes.
     #[arg(long, value_name = "DIR", default_value = netcfg::STATE)]
     pub state: PathBuf,
 }

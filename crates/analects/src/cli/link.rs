@@ -7,11 +7,11 @@ use std::path::PathBuf;
 /// A link, and what to run behind it.
 #[derive(Debug, Args)]
 pub struct LinkArgs {
-    /// What it carries towards the command: a rate such as 20mbit, or a file with a trace, of ours or
-    /// Mahimahi's. Without, as much as comes.
+    /// The capacity towards the command: a rate such as 20mbit, or a trace file in our format or
+    /// Mahimahi's. Without it, there is no limit.
     #[arg(long, value_name = "RATE|TRACE")]
     pub down: Option<String>,
-    /// What it carries away from the command. Without, as much as comes.
+    /// The capacity away from the command. Without it, there is no limit.
     #[arg(long, value_name = "RATE|TRACE")]
     pub up: Option<String>,
     /// The round trip without queues, half in each direction, up to 60s.
@@ -28,13 +28,13 @@ pub struct LinkArgs {
         default_value = "pfifo"
     )]
     pub discipline: String,
-    /// The room of both queues: 250p, 375kB, or 1.5bdp. Without, the discipline's own.
+    /// The buffer of both queues: 250p, 375kB, or 1.5bdp. Without it, the discipline's own.
     #[arg(long, value_name = "SIZE")]
     pub buffer: Option<String>,
-    /// Write what passed as JSON.
+    /// Write what passed through the link as JSON.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// The command. Without, a shell.
+    /// The command to run. Without it, a shell.
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
 }

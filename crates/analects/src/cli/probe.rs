@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// Whose path to probe, and how to tell of it.
+/// The path to probe, and how to report on it.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct ProbeArgs {
@@ -17,17 +17,18 @@ pub struct ProbeArgs {
     /// The server's pin, which `analects probe serve` prints.
     #[arg(long, value_name = "PIN", required_unless_present = "trust_anyone")]
     pub pin: Option<String>,
-    /// Take whoever answers for the server: who is on the way can pose as it, and tell anything.
+    /// Accept any server, without a check of its pin: a machine on the path can pose as the server
+    /// and report anything.
     #[arg(long, conflicts_with = "pin")]
     pub trust_anyone: bool,
-    /// For how long data is sent, at most 60 s, or as long as the server permits.
+    /// Send data for this many seconds, at most 60, or as many as the server permits.
     #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u64).range(3..=3600))]
     pub seconds: u64,
-    /// Send data to the server: the queue of the uplink is seen. Without, the server sends: that of the
-    /// downlink, which has most of a home's traffic.
+    /// Probe the uplink's queue: send data to the server. Without it, the server sends data and the
+    /// downlink's queue is probed, which has most of a home's traffic.
     #[arg(long, conflicts_with = "down")]
     pub up: bool,
-    /// Let the server send: the default.
+    /// Probe the downlink's queue: the server sends data. This is the default.
     #[arg(long)]
     pub down: bool,
     /// Send no faster than this with --up, such as 20mbit.
@@ -41,29 +42,30 @@ pub struct ProbeArgs {
     pub watch: bool,
 }
 
-/// What else.
+/// Other things to do.
 #[derive(Debug, Subcommand)]
 pub enum ProbeCommand {
     /// Answer probes until stopped. Data goes to proven addresses only, within the limits below.
     Serve(ProbeServe),
 }
 
-/// What a server gives to whom.
+/// The address and the limits of a server.
 #[derive(Debug, Args)]
 pub struct ProbeServe {
-    /// Where to listen. A host whose IPv6 sockets do not hear IPv4 needs 0.0.0.0:7411 for that.
+    /// The address to listen on. A host whose IPv6 sockets do not receive IPv4 needs 0.0.0.0:7411
+    /// for IPv4.
     #[arg(long, default_value = "[::]:7411", value_name = "ADDRESS:PORT")]
     pub listen: SocketAddr,
-    /// The file of the server's key, readable by its owner only; it is made if need be.
+    /// The file of the server's key, readable by its owner only; created if it does not exist.
     #[arg(long, default_value = "analects-probe.key", value_name = "FILE")]
     pub key: PathBuf,
-    /// Answer this network only. May be repeated; without, everyone is answered.
+    /// Answer this network only. May be repeated; without it, every network is answered.
     #[arg(long, value_name = "CIDR")]
     pub allow: Vec<String>,
-    /// Probes at once, in all; one at once from each address.
+    /// Number of probes at once, in all; each address may run one at once.
     #[arg(long, default_value_t = 4, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub clients: u16,
-    /// The longest probe, seconds.
+    /// The longest probe, in seconds.
     #[arg(long, default_value_t = 60, value_name = "N", value_parser = clap::value_parser!(u64).range(3..=3600))]
     pub seconds: u64,
     /// The highest rate of one probe.
@@ -72,10 +74,10 @@ pub struct ProbeServe {
     /// The highest rate of all probes together.
     #[arg(long, default_value = "400mbit", value_name = "RATE")]
     pub rate_in_all: String,
-    /// What one address (an IPv6 /64) may use in an hour.
+    /// Bytes that one address (an IPv6 /64) may use in an hour.
     #[arg(long, default_value = "2GB", value_name = "BYTES")]
     pub bytes: String,
-    /// What all may use in an hour.
+    /// Bytes that all addresses may use in an hour.
     #[arg(long, default_value = "20GB", value_name = "BYTES")]
     pub bytes_in_all: String,
 }

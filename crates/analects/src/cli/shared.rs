@@ -7,15 +7,15 @@ use std::path::PathBuf;
 /// What runs scenarios.
 #[derive(Debug, Clone, PartialEq, Eq, Args, Serialize, Deserialize)]
 pub struct EngineArgs {
-    /// What runs it: the simulator, or Linux itself in a virtual machine (`kernel`, once `make
-    /// kernel-engine` has fetched it).
+    /// The engine that runs it: the simulator, or Linux itself in a virtual machine (`kernel`, once
+    /// `make kernel-engine` has fetched it).
     #[arg(long = "engine", default_value = "sim", value_name = "NAME")]
     pub name: String,
     /// Which Linux the engine `kernel` boots, and whose time it runs in.
     #[command(flatten)]
     pub linux: LinuxArgs,
-    /// Whose time the engine `kernel` runs in: a virtual machine's, or this host's, in namespaces
-    /// of its own under the host's kernel, as root.
+    /// The clock of the engine `kernel`: a virtual machine's, or this host's, in namespaces of its
+    /// own under the host's kernel, as root.
     #[arg(long, value_enum, default_value_t = Clock::Virtual)]
     pub clock: Clock,
 }
@@ -23,7 +23,7 @@ pub struct EngineArgs {
 /// Which Linux.
 #[derive(Debug, Clone, PartialEq, Eq, Args, Serialize, Deserialize)]
 pub struct LinuxArgs {
-    /// Which Linux the engine `kernel` boots: 6.1 (the default), 6.12 or 7.x.
+    /// The Linux that the engine `kernel` boots: 6.1 (the default), 6.12 or 7.x.
     #[arg(long, value_name = "NAME")]
     pub kernel: Option<String>,
 }
@@ -44,12 +44,13 @@ pub struct Shape {
     /// Compare this discipline instead of the scenario's; may be repeated.
     #[arg(long = "discipline", short = 'd', value_name = "NAME[,key=value...]")]
     pub disciplines: Vec<String>,
-    /// Set a key of the scenario; traffic entries are called by their name. A folder or a pattern
-    /// for a trace means each file in turn (not in a sweep), for a page's source all the pages in it.
+    /// Set a key of the scenario; name traffic entries by their name. A folder or a pattern for a
+    /// trace means each file in turn (not in a sweep); for a page's source it means all the pages
+    /// in it.
     #[arg(long = "set", short = 's', value_name = "PATH=VALUE")]
     pub set: Vec<String>,
-    /// Run everything once more without this traffic entry: the stall that it causes is then the
-    /// difference, and what the link's own changes cause is taken out.
+    /// Run everything once more without this traffic entry. The difference is the stall that the
+    /// entry causes; the stall from the link's own changes is taken out.
     #[arg(long, value_name = "NAME")]
     pub without: Option<String>,
     /// The seed of the first run.
@@ -89,8 +90,8 @@ pub struct ScenarioArgs {
     /// What runs it.
     #[command(flatten)]
     pub engine: EngineArgs,
-    /// Keep results in this folder as they come; what is there already is not run again. Several
-    /// processes may share it.
+    /// Keep results in this folder as they come; runs whose results are already there are not
+    /// repeated. Several processes may share it.
     #[arg(long, value_name = "DIR")]
     pub store: Option<PathBuf>,
     /// How many runs at a time.
@@ -119,17 +120,17 @@ pub struct Printing {
 /// Files that runs are written to while they go.
 #[derive(Debug, Args)]
 pub struct Recording {
-    /// Write a line for each packet to this file, as CSV: when it came to a queue and left it, its
-    /// size, its flow, and whether it was sent, marked, dropped or lost. Where there are several runs,
-    /// each has a file of its own, whose name has the run's place in the results, its discipline and
-    /// its seed before the ending. A file that is there is overwritten.
+    /// Write a line for each packet to this file, as CSV: when it entered a queue and left it, its
+    /// size, its flow, and whether it was sent, marked, dropped or lost. With several runs, each
+    /// has its own file, whose name has the run's place in the results, its discipline and its seed
+    /// before the extension. An existing file is overwritten.
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
     /// Write the headers of all packets that leave a queue to this file, as pcap for tcpdump and
     /// Wireshark. Several runs have several files, as with --log.
     #[arg(long, value_name = "FILE")]
     pub pcap: Option<PathBuf>,
-    /// Write all that happens to this file, a JSON object a line. Several runs have several files, as
+    /// Write all events to this file, one JSON object per line. Several runs have several files, as
     /// with --log.
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
@@ -157,20 +158,21 @@ pub enum Format {
     Table,
     /// The JSON document.
     Json,
-    /// A figure a line.
+    /// One figure per line.
     Csv,
 }
 
 /// How experiments are run, and how to tell of them.
 #[derive(Debug, Args)]
 pub struct ExperimentArgs {
-    /// With fewer seeds, traces and values: about a minute each.
+    /// Run with fewer seeds, traces and values: about a minute each.
     #[arg(long)]
     pub quick: bool,
-    /// How to print what came of them.
+    /// How to print the outcome.
     #[arg(long, default_value = "table")]
     pub format: Printed,
-    /// Keep results in DIR/store, and reports beside it; what is there already is not run again.
+    /// Keep results in DIR/store, and reports in DIR; runs whose results are already there are not
+    /// repeated.
     #[arg(long, value_name = "DIR", default_value = "reproduction")]
     pub out: PathBuf,
     /// How many runs at a time.
@@ -185,7 +187,7 @@ impl ExperimentArgs {
     }
 }
 
-/// How to print what came of experiments.
+/// How to print the outcome of experiments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Printed {
     /// Tables to read.
