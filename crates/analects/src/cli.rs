@@ -39,8 +39,8 @@ pub enum Command {
     Pilot(PilotArgs),
     /// Run small scenarios in the simulator and in Linux, and report the differences.
     Agree(AgreeArgs),
-    /// Work through the runs that plans need and a store lacks, or list them: several processes may
-    /// work at once.
+    /// Make the runs that plans need and a store lacks, or list them. Several processes may work at
+    /// once.
     Jobs(JobsArgs),
     /// Make a single run that `analects jobs --list` has listed.
     Job(JobArgs),
@@ -87,7 +87,7 @@ pub enum Command {
         /// The folder; it is created if it does not exist.
         folder: PathBuf,
     },
-    /// The end points of a run in real time: what `--clock real` starts in namespaces.
+    /// Run the end points of a run in real time: `--clock real` starts this in namespaces.
     #[command(name = GUEST, hide = true)]
     Guest {
         /// The plan.
@@ -161,7 +161,7 @@ pub struct SweepArgs {
     /// Metric to draw, one of `analects list metrics`, of all traffic or of one entry.
     #[arg(long, default_value = "stall", value_name = "NAME[:ENTRY]")]
     pub metric: String,
-    /// Draw it against this metric: a point for each discipline and value.
+    /// Draw the metric against this one: a point for each discipline and value.
     #[arg(long, value_name = "NAME[:ENTRY]")]
     pub against: Option<String>,
     /// How to combine the values of all runs: mean, max, p95 or any other percentile, or above:190
@@ -189,12 +189,12 @@ pub struct ReproduceArgs {
     /// Engine of the experiments that do not require Linux.
     #[command(flatten)]
     pub engine: EngineArgs,
-    /// Let the calls that stand for the paper's be of this preset of `analects describe call` instead
-    /// of `unlimited`: `paper` for the library that the Confucius paper used. With several, a page has
-    /// the verdicts of all side by side.
+    /// Use this preset of `analects describe call` instead of `unlimited` for the calls that stand
+    /// for the paper's: `paper` for the library that the Confucius paper used. With several
+    /// presets, a page has the verdicts of all side by side.
     #[arg(long, value_name = "PRESET,PRESET...", value_delimiter = ',')]
     pub calls: Vec<String>,
-    /// Run each experiment with as many seeds as this file says, which `analects pilot` prints.
+    /// Run each experiment with the number of seeds in this file, which `analects pilot` prints.
     #[arg(long, value_name = "FILE", conflicts_with = "quick")]
     pub runs: Option<PathBuf>,
     /// How.
@@ -202,7 +202,7 @@ pub struct ReproduceArgs {
     pub how: ExperimentArgs,
 }
 
-/// What to plan the runs of.
+/// The experiments to plan runs for.
 #[derive(Debug, Args)]
 pub struct PilotArgs {
     /// Experiments, such as confucius/fig10, or all of a paper's with confucius/all.
@@ -243,7 +243,7 @@ pub struct AgreeArgs {
     pub how: ExperimentArgs,
 }
 
-/// An engine that the simulator is put beside.
+/// An engine that the simulator is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Witness {
     /// Linux, in virtual time.
@@ -283,7 +283,7 @@ pub struct JobsArgs {
     /// Engine of the experiments that do not require Linux.
     #[command(flatten)]
     pub engine: EngineArgs,
-    /// Experiments with fewer seeds, traces and values.
+    /// Run experiments with fewer seeds, traces and values.
     #[arg(long)]
     pub quick: bool,
     /// Folder of the results. `reproduce` and `agree` look for them in reproduction/store.
@@ -301,14 +301,14 @@ pub struct JobsArgs {
 /// Which run to make.
 #[derive(Debug, Args)]
 pub struct JobArgs {
-    /// Its key, as `analects jobs --list` printed it.
+    /// The run's key, as `analects jobs --list` printed it.
     pub key: String,
     /// The store that the list was made for.
     #[arg(long, value_name = "DIR")]
     pub store: PathBuf,
 }
 
-/// What the theory is told.
+/// The inputs of the theory.
 #[derive(Debug, Args)]
 pub struct BoundArgs {
     /// Discipline of the link; confucius in three readings.
@@ -387,7 +387,7 @@ pub struct ThresholdArgs {
     /// The share of the link that is in use, 0.01 to 0.99.
     #[arg(long)]
     pub load: f64,
-    /// The link's rate: times are then printed as well.
+    /// The link's rate; with it, times are printed as well.
     #[arg(long, value_name = "RATE")]
     pub rate: Option<String>,
     /// A threshold to compare with the best.
@@ -449,11 +449,11 @@ pub enum TcCommand {
     Clear(TcClear),
 }
 
-/// What a device is to get.
+/// The setup of a device.
 #[derive(Debug, Args)]
 pub struct TcApply {
     /// Two levels of one discipline: while packets of young flows wait, none of an old one is sent.
-    /// Flows that end young are faster, long ones pay. Not for calls, which are soon old.
+    /// Flows that end young are faster, long ones slower. Not for calls, which are soon old.
     #[arg(value_name = "2lps", requires = "threshold")]
     pub levels: Option<TcLevels>,
     /// The device towards the bottleneck, such as eth0.
@@ -495,15 +495,15 @@ pub struct TcApply {
     )]
     pub base: String,
     /// Bytes up to which a flow is young, such as 6331208 or 1MB; or auto, with --watch: at first
-    /// 6331208, then what is best for the flows that end.
+    /// 6331208, then the best for the flows that end.
     #[arg(long, value_name = "BYTES|auto", requires = "levels")]
     pub threshold: Option<String>,
     /// With --threshold auto: run until interrupted, learn the sizes of flows from connection tracking,
     /// and change the threshold. The set-up stays when this ends.
     #[arg(long, requires = "levels")]
     pub watch: bool,
-    /// For --watch: the load for which the threshold is to be best, from 0.01 to 0.99. That of busy hours
-    /// counts, not the day's.
+    /// For --watch: the load for which the threshold is to be best, from 0.01 to 0.99. Use the load
+    /// of busy hours, not the day's.
     #[arg(long, default_value_t = 0.88)]
     pub load: f64,
     /// For --watch: the time between two looks, from 1s to 30d.

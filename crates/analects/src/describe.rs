@@ -225,7 +225,7 @@ fn page(entry: &Entry) -> String {
         }
     }
     if !entry.presets.is_empty() {
-        text.push_str("\nPresets, the first where none is named:\n");
+        text.push_str("\nPresets; the first is the default:\n");
         for preset in entry.presets {
             let said = format!(
                 "{} ({}). Source: {}.",

@@ -23,7 +23,8 @@ pub const ENGINES: [(&str, &str); 3] = [
     ),
     (
         "live",
-        "this host's TCP and sockets in real time, over a link in user space with our disciplines; takes root",
+        "this host's TCP and sockets in real time, over a link in user space with our disciplines; \
+         needs root",
     ),
 ];
 
@@ -123,7 +124,7 @@ fn live(args: &EngineArgs) -> Result<Chosen, Refused> {
     }
     let release = HostEngine::release().map_err(|error| {
         let message = format!("--engine live: {error}");
-        Refused::new(&message, "it takes Linux, with /proc")
+        Refused::new(&message, "it needs Linux, with /proc")
     })?;
     Ok(Chosen {
         engine: Box::new(LiveEngine::default()),

@@ -118,7 +118,7 @@ fn of_scenario(
     engines: &mut Engines,
 ) -> Result<Planned> {
     if args.quick {
-        let message = format!("--quick: {name} is a scenario, of which there is only the whole");
+        let message = format!("--quick: {name} is a scenario, which has no quick form");
         return Err(Refused::new(&message, "use --repeat and --set"));
     }
     let (chosen, _) = engines.get(&args.engine)?;
@@ -133,7 +133,7 @@ fn of_scenario(
 fn of_experiments(args: &JobsArgs, name: &str, engines: &mut Engines) -> Result<Vec<Planned>> {
     if !args.shape.is_plain() {
         let message = format!(
-            "{name} is an experiment: it says itself what is set, compared and how often it is run"
+            "{name} is an experiment: it defines its own settings, comparisons and number of runs"
         );
         let help = "use --set, --discipline, --without, --seed and --repeat with scenarios";
         return Err(Refused::new(&message, help));

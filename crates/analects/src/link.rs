@@ -42,7 +42,7 @@ impl LinkArgs {
     }
 }
 
-const CHOICES: &str = "`analects list disciplines` says what there is";
+const CHOICES: &str = "`analects list disciplines` lists the disciplines";
 
 fn setup(args: &LinkArgs) -> Result<Setup> {
     let rtt = time("--rtt", &args.rtt)?;

@@ -9,8 +9,8 @@ use units::param::Spec;
 /// A page about all of `entries`, which `command` prints.
 pub fn page(title: &str, command: &str, entries: &[Entry]) -> String {
     let mut text = format!(
-        "# {title}\n\nThis page is what `{command}` prints; to change it, change the declarations \
-         beside the code.\n\n| name | what it is |\n| --- | --- |\n"
+        "# {title}\n\n`{command}` prints this page; to change it, change the declarations in the \
+         code.\n\n| name | what it is |\n| --- | --- |\n"
     );
     // Writing to a string does not fail.
     for entry in entries {
@@ -55,7 +55,7 @@ pub fn section(entry: &Entry) -> String {
         specs.iter().for_each(|spec| row(&mut text, spec));
     }
     if !entry.presets.is_empty() {
-        text += "\nPresets, the first where none is named:\n\n\
+        text += "\nPresets; the first is the default:\n\n\
                  | `preset` | what it is | sets | source |\n| --- | --- | --- | --- |\n";
         for preset in entry.presets {
             let (name, summary) = (preset.name, cell(preset.summary));

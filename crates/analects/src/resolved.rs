@@ -21,7 +21,7 @@ pub fn toml(completed: &Document, scenario: &Scenario, engine: &str, jobs: &[Job
         last.unwrap_or_default(),
         completed.to_toml()
     );
-    text += "\n# What disciplines and controls were told, and their defaults. Where a link has a\n\
+    text += "\n# Settings of disciplines and controls, and their defaults. Where a link has a\n\
              # buffer, that is the default of its discipline's limit.\n";
     let links = scenario.links.iter();
     let own = links.flat_map(|link| {

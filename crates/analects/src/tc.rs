@@ -50,7 +50,7 @@ fn apply(args: &TcApply) -> Result<()> {
             apply_once(args, host, &device, &settings)?;
             return Ok(ControlFlow::Continue(()));
         }
-        eprintln!("{device}: others changed or cleared what was applied; it is left as it is");
+        eprintln!("{device}: another program changed or cleared the setup; it is left as it is");
         Ok(ControlFlow::Break(()))
     };
     watch::follow(&mut host, &device, &rules, first, change)
@@ -169,7 +169,7 @@ fn described(status: &netcfg::Status) -> String {
     }
     text += "\n";
     if !status.complete {
-        text += "  it was interrupted: `analects tc clear` takes back what was done\n";
+        text += "  it was interrupted: `analects tc clear` undoes its changes\n";
     } else if status.differences.is_empty() {
         text += "  as it was applied\n";
     }
@@ -230,7 +230,7 @@ fn host(only_looks: bool) -> Result<Host> {
 }
 
 fn device(text: &str) -> Result<Device> {
-    let help = "`ip link` lists what there is";
+    let help = "`ip link` lists the devices";
     text.parse().map_err(|error| refused("--dev", &error, help))
 }
 
@@ -241,7 +241,7 @@ fn settings(args: &TcApply) -> Result<Settings> {
     };
     let overhead: Option<core::result::Result<Overhead, _>> =
         args.overhead.as_deref().map(str::parse);
-    let help = "tc-cake(8), \"Overhead compensation parameters\", says which is whose";
+    let help = "tc-cake(8), \"Overhead compensation parameters\", lists the keywords of each line";
     let overhead = overhead.transpose();
     Ok(Settings {
         rate: args
@@ -324,7 +324,7 @@ fn discipline(
 ) -> Result<Discipline> {
     let checked = text.parse().and_then(|choice| new(&choice));
     checked.map_err(|refusal| {
-        let help = "`analects describe NAME` says what it can be told";
+        let help = "`analects describe NAME` lists its settings";
         Refused::because(refusal.within(option), help)
     })
 }

@@ -77,9 +77,7 @@ pub fn follow(
             threshold = better;
         }
     }
-    eprintln!(
-        "{device}: {threshold} stand; `analects tc clear --dev {device}` takes all of it back"
-    );
+    eprintln!("{device}: {threshold} stand; `analects tc clear --dev {device}` undoes all of it");
     Ok(())
 }
 

@@ -22,7 +22,7 @@ const LEN: u32 = 1500;
 pub enum State {
     /// Each packet arrives at an empty discipline and leaves at once; the flows take turns.
     NearEmpty,
-    /// Every flow has packets waiting. Whoever sent a packet gets the next one.
+    /// Every flow has packets waiting. A flow that sent a packet gets the next one.
     Backlogged,
     /// The buffer is full, and two packets arrive for one that leaves: on average one is dropped.
     Full,

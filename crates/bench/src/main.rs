@@ -37,7 +37,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 #[derive(Parser)]
-#[command(about = "What things cost, and how the simulator compares with ns-3")]
+#[command(about = "Measure disciplines and the simulator, and compare the simulator with ns-3")]
 struct Args {
     #[command(subcommand)]
     command: Task,
@@ -53,7 +53,7 @@ enum Task {
         /// Flows that send.
         #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
         flows: u32,
-        /// How full it is.
+        /// How full the discipline is.
         #[arg(long, value_enum, default_value = "near-empty")]
         state: State,
         /// Packets in and out.
@@ -80,22 +80,22 @@ enum Task {
     },
     /// Count instructions per packet of qdiscs in a real kernel.
     Kernel {
-        /// Which kernel.
+        /// The kernel.
         #[arg(long, default_value = machine::DEFAULT_KERNEL)]
         kernel: String,
         /// The module `sch_gate`, built for it.
         #[arg(long)]
         gate: PathBuf,
-        /// Only see that everything can be measured: with few flows and with a thousand.
+        /// Only check that everything can be measured: with few flows and with a thousand.
         #[arg(long)]
         short: bool,
-        /// Where to write the JSON.
+        /// The file for the JSON.
         #[arg(long)]
         out: PathBuf,
     },
     /// Run a scenario for speed and print packets per CPU second.
     Speed {
-        /// Which.
+        /// The scenario.
         workload: Workload,
         /// CPU seconds to measure for.
         #[arg(long, default_value_t = 1.0)]
@@ -110,12 +110,12 @@ enum Task {
         #[arg(long, default_value_t = 6.0, value_parser = hours)]
         hours: f64,
     },
-    /// Measure everything, write it down as JSON, and print what it means.
+    /// Measure everything, write it as JSON, and print the conclusions.
     All {
         /// The program compiled from `bench/ns3/dumbbell.cc`, if there is one.
         #[arg(long)]
         ns3: Option<PathBuf>,
-        /// Only see that everything can be measured.
+        /// Only check that everything can be measured.
         #[arg(long)]
         short: bool,
         /// The document to write.

@@ -62,7 +62,7 @@ impl Description {
     pub fn grid(&self, name: &str) -> Result<Grid, Error> {
         let text = toml::to_string(&self.scenario).map_err(|error| {
             Error::Wrong(Refusal::new(format!(
-                "{name}: its scenario is none: {error}"
+                "{name}: its scenario is not valid: {error}"
             )))
         })?;
         Ok(Grid {

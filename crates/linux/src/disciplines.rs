@@ -82,11 +82,11 @@ fn two_levels(choice: &Choice, limit: Option<Limit>) -> Result<Told, Refusal> {
     let base = choice.children.first().unwrap_or(&default);
     if base.name == "prio" {
         return Err(Refusal::new(
-            "the levels are bands of a prio, which takes no other inside",
+            "the levels are bands of a prio, and a prio cannot hold another",
         ));
     }
     if base.name == TWO_LEVELS {
-        let message = "Linux has no qdisc 2lps, of which there could be two levels";
+        let message = "Linux has no qdisc 2lps to make two levels of";
         return Err(Refusal::new(message));
     }
     let mut told = told(base, limit).map_err(|refusal| refusal.within(TWO_LEVELS))?;

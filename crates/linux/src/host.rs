@@ -48,7 +48,7 @@ pub enum HostError {
     #[error("this system cannot be read: {0}")]
     System(#[from] io::Error),
     /// The remains of a former run cannot be removed.
-    #[error("what a former run left cannot be taken away: {0}")]
+    #[error("the remains of an earlier run cannot be removed: {0}")]
     Left(#[from] guest::Failure),
 }
 

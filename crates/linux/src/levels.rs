@@ -27,7 +27,7 @@ pub fn children(text: &str, device: &str, discipline: &Told) -> Result<Vec<Child
     };
     let levels = levels.into_iter().zip(["young", "old"]);
     let named = levels.map(|(stats, name)| {
-        let missing = || format!("there is nothing of the {name} packets of {device}");
+        let missing = || format!("there are no counts of the {name} packets of {device}");
         let stats = stats.ok_or_else(missing)?;
         let name = name.to_owned();
         Ok(ChildStats { name, ..stats })
@@ -106,7 +106,7 @@ mod tests {
         assert_eq!(levels, [level("young", 10), level("old", 20)]);
         assert_eq!(children(&text, "r1", &told("codel")), Ok(Vec::new()));
         let error = children(&text, "r0", &told("2lps(codel)")).unwrap_err();
-        assert_eq!(error, "there is nothing of the old packets of r0");
+        assert_eq!(error, "there are no counts of the old packets of r0");
         assert!(children("no JSON", "r0", &told("2lps(codel)")).is_err());
     }
 

@@ -70,7 +70,7 @@ impl Tun {
             Err(error) if error.raw_os_error() == Some(Errno::BUSY.raw_os_error()) => Ok(None),
             Err(error) => Err(Error::new(
                 format!("{name} cannot be made: {error}"),
-                "it takes root, /dev/net/tun, and the kernel's module tun",
+                "it needs root, /dev/net/tun, and the kernel's module tun",
             )),
         }
     }
@@ -152,7 +152,7 @@ pub fn ip(words: &str) -> Result<(), Error> {
     let complaint = String::from_utf8_lossy(&output.stderr);
     Err(Error::new(
         format!("ip {words}: {}", complaint.trim()),
-        "it takes root; IPv6 has to be in the kernel",
+        "it needs root; IPv6 has to be in the kernel",
     ))
 }
 

@@ -105,7 +105,7 @@ fn prepare(addresses: Addresses, burst: u32) -> Result<Tun, Error> {
     let failed = |what: &str, error: nix::Error| {
         Error::new(
             format!("{what}: {error}"),
-            "it takes root: run it with sudo",
+            "it needs root: run it with sudo",
         )
     };
     unshare(CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS)

@@ -19,7 +19,7 @@ pub fn notes(result: &RunResult) -> Vec<Note> {
         let about = |field| format!("pages.{}.{}.{field}", page.name, page.load);
         let text = "the run ended before the page was complete";
         note(page.plt_ms.is_none(), about("plt_ms"), text);
-        let text = "no call handed over a frame in the page's time whose delay is known";
+        let text = "no call handed over a frame of known delay in the page's time";
         note(page.frame_max_ms.is_none(), about("frame_max_ms"), text);
     }
     for call in &result.calls {
@@ -29,7 +29,7 @@ pub fn notes(result: &RunResult) -> Vec<Note> {
         note(missing, about("frame_delay_ms"), text);
         let missing = call.sojourn_ms.p50.is_none();
         note(missing, about("sojourn_ms"), NO_PACKET);
-        let text = "nothing of the measured time was played out";
+        let text = "no audio of the measured time was played out";
         let missing = call.audio.as_ref().is_some_and(|audio| audio.mos.is_none());
         note(missing, about("audio"), text);
     }
@@ -55,8 +55,8 @@ pub fn notes(result: &RunResult) -> Vec<Note> {
         let text = "the discipline has no classes";
         note(link.moves.is_none(), about("moves"), text);
     }
-    let text = "fewer than two calls or transfers lasted until the end, and one alone shares with \
-                nobody";
+    let text = "fewer than two calls or transfers lasted until the end, and one alone has no \
+                shares to compare";
     note(result.jfi.is_none(), "jfi".to_owned(), text);
     notes
 }

@@ -18,15 +18,15 @@ use units::{Bytes, Duration, Instant};
 units::params! {
     /// Parameters of an `actors` entry.
     pub struct ActorParams {
-        /// How much each transfer has: a size, `exponential:MEAN`, or `pareto:INDEX:LEAST:GREATEST`.
+        /// Size of each transfer: a size, `exponential:MEAN`, or `pareto:INDEX:LEAST:GREATEST`.
         size: Sizes = "pareto:1.2:300KiB:1GiB", source "age-based scheduling thesis, table 3";
         /// Mean time from the end of a transfer to the next one's start.
         think: Duration = "1s", range "0ms".."24h", source "age-based scheduling thesis, table 3";
-        /// How many transfers each actor makes; 0 for no end.
+        /// Number of transfers of each actor; 0 for no end.
         transfers: u32 = "0", range "0".."1000000000", source "none";
         /// Length of a request.
         request: Bytes = "100B", range "1B".."1MB", source "common practice";
-        /// What carries it.
+        /// Transport of the bytes.
         carrier: Carrier = "tcp", source "none";
     }
 }
@@ -37,7 +37,7 @@ pub const ENTRY: Entry = Entry {
     summary: "people who think, fetch something, and think again",
     about: "Each of `count` actors thinks for an exponential time, asks for a transfer of a random \
         size over a connection of its own, waits for all of it, and thinks again: a closed loop, \
-        as the fast network gets more requests than the slow one.\n\nNot for pages, whose \
+        in which a fast network gets more requests than a slow one.\n\nNot for pages, whose \
         requests depend on each other.",
     source: "the thesis on age-based scheduling with AQM, section on the workload",
     params: ActorParams::SPECS,

@@ -12,9 +12,9 @@ use units::{Bytes, Duration, Instant};
 units::params! {
     /// Parameters of a `bulk` entry.
     pub struct BulkParams {
-        /// How much is sent; 0 for no end.
+        /// Size of the transfer; 0 for no end.
         size: Bytes = "0B", range "0B".."1000000GB", source "none";
-        /// What carries it: tcp or quic.
+        /// Transport of the bytes: tcp or quic.
         carrier: Carrier = "tcp", source "none";
     }
 }

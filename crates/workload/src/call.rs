@@ -43,7 +43,7 @@ const PRESETS: [Preset; 4] = [
     },
     Preset {
         name: "unlimited",
-        summary: "an encoder that takes whatever it gets, up to 100 Mbit/s: no product's",
+        summary: "an encoder that uses any rate it gets, up to 100 Mbit/s; not that of a product",
         source: "Confucius, 2.1: tens to hundreds of Mbit/s",
         settings: &[("control", "gcc"), ("max_rate", "100mbit")],
         by_control: &[],
@@ -54,9 +54,9 @@ const PRESETS: [Preset; 4] = [
 /// `call` for the registry.
 pub const ENTRY: Entry = Entry {
     name: "call",
-    summary: "a video call, one direction of it",
+    summary: "one direction of a video call",
     about: "An encoder makes frames at the rate that the congestion control allows; a session over \
-        UDP paces, repairs and shows them. Without `control` it is gcc.",
+        UDP paces, repairs and shows them. Without `control` the control is gcc.",
     source: "WebRTC; RFC 8593 for the encoder",
     params: CallParams::SPECS,
     check: |settings| CallParams::parse(settings).map(drop),

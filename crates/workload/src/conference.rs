@@ -25,25 +25,26 @@ use units::{Duration, Instant, Rate, Refusal};
 units::params! {
     /// Parameters of a conference.
     pub struct ConferenceParams {
-        /// Participants beside the large one.
+        /// Number of participants in addition to the large one.
         thumbnails: u32 = "4", range "0".."100", source "decision 0024";
         /// The rates of the layers that each camera is encoded in, increasing. By default those of
         /// 320x180, 640x360 and 1280x720.
         layers: Layers = "150kbit/500kbit/2.5mbit", source "libwebrtc simulcast.cc, target_bitrate";
-        /// A thumbnail is sent in one of so many layers, from the least on.
+        /// Number of layers that a thumbnail may be sent in, from the lowest on.
         thumbnail_layers: u32 = "1", range "1".."8", source "Jitsi Videobridge: thumbnails of 180 lines at most";
-        /// A layer more is sent once the estimate is so many times what all would take then.
+        /// A higher layer is sent once the estimate is this many times the rate that all layers
+        /// would then take.
         hysteresis: f64 = "1.2", range "1".."1.5", source "libwebrtc stable_target_rate_experiment.cc, video_hysteresis_factor";
-        /// How long after it was asked for a key frame reaches the server.
+        /// Time from the request for a key frame until it reaches the server.
         key_wait: Duration = "100ms", range "0ms".."10s", source "decision 0024";
         /// Frames per second of each picture.
         fps: u32 = "30", range "1".."240", source "RFC 8698, FPS";
         /// Standard deviation of the logarithm of a frame's size.
         variation: f64 = "0.2", range "0".."2", source "as for a call";
-        /// How many times as long as a delta frame a key frame is.
+        /// Size of a key frame as a multiple of a delta frame's.
         key_factor: f64 = "4", range "1".."50", source "decision 0020";
-        /// Audio beside the video: off, or its rate, 6kbit to 510kbit. A frame of 20 ms is a packet of
-        /// its own.
+        /// Audio with the video: off, or its rate, 6kbit to 510kbit. Each frame of 20 ms has its
+        /// own packet.
         audio: Audio = "off", source "decision 0022";
     }
 }
@@ -51,7 +52,7 @@ units::params! {
 /// The settings of a server with libwebrtc's control.
 const PRESET: Preset = Preset {
     name: "sfu",
-    summary: "a server that forwards each frame as it comes, to a browser",
+    summary: "a server that forwards each frame to a browser as it arrives",
     source: "decision 0024",
     settings: &[
         ("control", "gcc"),
@@ -74,12 +75,12 @@ const SWITCHED: u8 = 1;
 pub const ENTRY: Entry = Entry {
     name: "conference",
     summary: "a video conference, from a forwarding server to one participant",
-    about: "One large picture and some thumbnails, each in one of a few layers of fixed rates, with \
-        audio in one session under one congestion control. The server chooses layers whose sum fits \
-        the control's estimate, the large picture's first; the least layers are sent in any case. \
-        A change of layer waits for a key frame. While there are better layers, padding takes what \
-        the estimate leaves.\n\nFrames, stalls and freezes are the large picture's; the rate is that \
-        of all pictures, padding left out.",
+    about: "One large picture and some thumbnails, each in one of a few layers of fixed rates, \
+        with audio in one session under one congestion control. The server chooses layers whose \
+        sum fits the control's estimate, the large picture's first; the lowest layers are always \
+        sent. A change of layer waits for a key frame. While higher layers exist, padding fills \
+        the rest of the estimate.\n\nFrames, stalls and freezes are those of the large \
+        picture; the rate is that of all pictures, without padding.",
     source: "libwebrtc simulcast.cc; Jitsi Videobridge",
     params: ConferenceParams::SPECS,
     check: |settings| ConferenceParams::parse(settings).map(drop),

@@ -28,17 +28,17 @@ units::params! {
         max_rate: Rate = "4mbit", range "1kbit".."10gbit", source "preset webrtc";
         /// Standard deviation of the logarithm of a frame's size.
         variation: f64 = "0.2", range "0".."2", source "RFC 8593: Laplacian of scale 0.15, whose deviation is 0.21";
-        /// How many times as long as a delta frame a key frame is.
+        /// Size of a key frame as a multiple of a delta frame's.
         key_factor: f64 = "4", range "1".."50", source "decision 0020";
-        /// Time in which what frames took beyond their share is given back.
+        /// Time in which the encoder gives back the bytes that frames took beyond their share.
         repay: Duration = "500ms", range "1ms".."1min", source "libwebrtc FrameDropper kLeakyBucketSizeSeconds";
-        /// The share of the encoder's rate that its frames have.
+        /// Share of the encoder's rate that its frames use.
         share: f64 = "1", range "0.01".."1", source "none";
         /// Frames go over one TCP connection instead of a media session, and the encoder's rate
-        /// follows how busy that is.
+        /// follows how busy the connection is.
         tcp: bool = "no", source "decision 0023";
-        /// Audio beside the video: off, or its rate, 6kbit to 510kbit. A frame of 20 ms is a packet of
-        /// its own.
+        /// Audio with the video: off, or its rate, 6kbit to 510kbit. Each frame of 20 ms has its
+        /// own packet.
         audio: Audio = "off", source "decision 0022";
     }
 }
@@ -47,7 +47,7 @@ impl CallParams {
     /// Checks that the least rate is not above the greatest, and that a call over TCP has no audio.
     pub(crate) fn check(&self) -> Result<(), Refusal> {
         if self.tcp && self.audio.0.is_some() {
-            let message = "audio goes beside the video of a media session, and tcp is none";
+            let message = "audio needs a media session, and tcp replaces it";
             return Err(Refusal::new(message).with_help("leave out audio or tcp"));
         }
         if self.min_rate <= self.max_rate {

@@ -34,8 +34,8 @@ const OVER_UDP: Settled = &[
 /// The call of the paper's library.
 pub const PRESET: Preset = Preset {
     name: "paper",
-    summary: "the call of the RTC library that the Confucius paper took: 25 equal frames a second, up \
-        to 100 Mbit/s, over TCP, with gcc over UDP",
+    summary: "the call of the RTC library that the Confucius paper used: 25 equal frames a second, \
+        up to 100 Mbit/s, over TCP, with gcc over UDP",
     source: "transys-project/zhuge, packet-sender-tcp.cc, packet-sender-udp.cc; decision 0023",
     settings: &[
         ("control", "copa_library"),

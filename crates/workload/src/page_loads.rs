@@ -10,12 +10,12 @@ use units::param::Settings;
 pub const ENTRY: Entry = Entry {
     name: "page",
     summary: "web pages, one load after another",
-    about: "A browser opens connections to a page's servers and requests what the page consists \
-        of, each part when what it waits for has come. `source` names HAR files, or \
-        generated:N or generated-web:N for N generated sites, or document:SIZE:h2 for a page that \
-        is one answer; by default it is all of the first generated sites. A load starts `interval` \
-        after the one before, or `pause` after its end: a closed loop, in which a slow network \
-        gets fewer requests.",
+    about: "A browser opens connections to a page's servers and requests the page's parts, each \
+        once the parts that it waits for have arrived. `source` names HAR files, or generated:N or \
+        generated-web:N for N generated sites, or document:SIZE:h2 for a page that is one answer; \
+        by default it is all of the first generated sites. A load starts `interval` after the one \
+        before, or `pause` after its end: a closed loop, in which a slow network gets fewer \
+        requests.",
     source: "the Confucius paper, section 7.1, and browsers' behaviour",
     params: PageParams::SPECS,
     check: |settings| PageParams::parse(settings).map(drop),

@@ -53,22 +53,22 @@ impl Value for Pattern {
 units::params! {
     /// Parameters of a `udp` entry.
     pub struct UdpParams {
-        /// How much is sent while it sends, IP headers included.
+        /// Rate while it sends, IP headers included.
         rate: Rate = "1mbit", range "1kbit".."100gbit", source "none";
-        /// The same as a share of the rate of the first link on the way, instead of `rate`; 0 for
+        /// Rate as a share of the rate of the first link on the way, instead of `rate`; 0 for
         /// `rate`.
         share: f64 = "0", range "0".."10", source "none";
         /// Length of a datagram, IP header included.
         packet: Bytes = "1200B", range "29B".."9000B", source "common practice: below the least MTU of IPv6";
         /// When datagrams leave: constant, poisson or bursts.
         pattern: Pattern = "constant", source "none";
-        /// How long a burst is.
+        /// Length of a burst.
         on: Duration = "1s", range "1us".."24h", source "none";
-        /// How long it is silent after a burst.
+        /// Length of the silence after a burst.
         off: Duration = "1s", range "0ms".."24h", source "none";
         /// The far end answers each datagram with one of this length; 0 for no answer.
         answer: Bytes = "0B", range "0B".."9000B", source "none";
-        /// The end host claims that it is delay-sensitive.
+        /// The end host claims that this traffic is delay-sensitive.
         real_time: bool = "no", source "none";
     }
 }
@@ -76,10 +76,10 @@ units::params! {
 /// `udp` for the registry.
 pub const ENTRY: Entry = Entry {
     name: "udp",
-    summary: "datagrams at a rate of their own: games, look-ups, bursts",
-    about: "Sends datagrams at a constant beat, at random moments or in bursts, whatever the network \
-        does. With `answer` it is a client that asks and waits, as for names: each datagram \
-        is answered by one.\n\nNot for video, which adapts to the network: that is a call.",
+    summary: "datagrams at a set rate: games, look-ups, bursts",
+    about: "Sends datagrams at a constant beat, at random moments or in bursts, whatever the \
+        network does. With `answer` the far end answers each datagram with one, as for name \
+        look-ups.\n\nNot for video, which adapts to the network: that is a call.",
     source: "common practice; bursts as FLOQ's evaluation has them",
     params: UdpParams::SPECS,
     check: |settings| UdpParams::parse(settings).map(drop),

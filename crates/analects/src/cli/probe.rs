@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// Whose path to probe, and how to tell of it.
+/// The path to probe, and how to report on it.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct ProbeArgs {
@@ -27,7 +27,7 @@ pub struct ProbeArgs {
     /// the downlink's, where most of a home's traffic is.
     #[arg(long, conflicts_with = "down")]
     pub up: bool,
-    /// Let the server send: the default.
+    /// Probe the downlink's queue: the server sends data. This is the default.
     #[arg(long)]
     pub down: bool,
     /// Send no faster than this with --up, such as 20mbit.
@@ -41,17 +41,18 @@ pub struct ProbeArgs {
     pub watch: bool,
 }
 
-/// What else.
+/// Other things to do.
 #[derive(Debug, Subcommand)]
 pub enum ProbeCommand {
     /// Answer probes until stopped. Data goes to proven addresses only, within the limits below.
     Serve(ProbeServe),
 }
 
-/// What a server gives to whom.
+/// The address and the limits of a server.
 #[derive(Debug, Args)]
 pub struct ProbeServe {
-    /// Where to listen. A host whose IPv6 sockets do not hear IPv4 needs 0.0.0.0:7411 for that.
+    /// The address to listen on. A host whose IPv6 sockets do not receive IPv4 needs 0.0.0.0:7411
+    /// for IPv4.
     #[arg(long, default_value = "[::]:7411", value_name = "ADDRESS:PORT")]
     pub listen: SocketAddr,
     /// The file of the server's key, readable by its owner only; it is created if it does not exist.
@@ -60,10 +61,10 @@ pub struct ProbeServe {
     /// Answer this network only. May be repeated. Without it, every client is answered.
     #[arg(long, value_name = "CIDR")]
     pub allow: Vec<String>,
-    /// Probes at once, in all; one at once from each address.
+    /// Number of probes at once, in all; each address may run one at once.
     #[arg(long, default_value_t = 4, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub clients: u16,
-    /// The longest probe, seconds.
+    /// The longest probe, in seconds.
     #[arg(long, default_value_t = 60, value_name = "N", value_parser = clap::value_parser!(u64).range(3..=3600))]
     pub seconds: u64,
     /// The highest rate of one probe.

@@ -44,8 +44,9 @@ pub struct Shape {
     /// Compare this discipline instead of the scenario's; may be repeated.
     #[arg(long = "discipline", short = 'd', value_name = "NAME[,key=value...]")]
     pub disciplines: Vec<String>,
-    /// Set a key of the scenario; traffic entries are called by their name. A folder or a pattern
-    /// for a trace means each file in turn (not in a sweep), for a page's source all the pages in it.
+    /// Set a key of the scenario; name traffic entries by their name. A folder or a pattern for a
+    /// trace means each file in turn (not in a sweep); for a page's source it means all the pages
+    /// in it.
     #[arg(long = "set", short = 's', value_name = "PATH=VALUE")]
     pub set: Vec<String>,
     /// Run everything once more without this traffic entry: the stall that it causes is then the
@@ -157,14 +158,14 @@ pub enum Format {
     Table,
     /// The JSON document.
     Json,
-    /// A figure a line.
+    /// One figure per line.
     Csv,
 }
 
 /// How experiments are run, and how to tell of them.
 #[derive(Debug, Args)]
 pub struct ExperimentArgs {
-    /// With fewer seeds, traces and values: about a minute each.
+    /// Run with fewer seeds, traces and values: about a minute each.
     #[arg(long)]
     pub quick: bool,
     /// Output format.
@@ -185,7 +186,7 @@ impl ExperimentArgs {
     }
 }
 
-/// How to print what came of experiments.
+/// How to print the outcome of experiments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Printed {
     /// Tables to read.

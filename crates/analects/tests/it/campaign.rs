@@ -384,7 +384,7 @@ fn plans_are_experiments_too() {
     assert!(list.lines().count() > 10, "{list}");
     assert!(list.contains("confucius/fig11: "), "{list}");
     for (args, says) in [
-        (&["confucius/fig11", "--seed", "2"][..], "says itself"),
+        (&["confucius/fig11", "--seed", "2"][..], "defines its own"),
         (&["s.toml", "--quick"], "is a scenario"),
         (&["confucius/fig1"], "no experiment"),
         (&["none.toml"], "there is no such file"),

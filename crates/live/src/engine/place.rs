@@ -34,7 +34,7 @@ impl Place {
     pub fn make(side: Side, ecn: bool) -> Result<Place, Error> {
         unshare(CloneFlags::CLONE_NEWNET).map_err(|error| {
             let message = format!("a network namespace cannot be made: {error}");
-            Error::new(message, "it takes root: run it with sudo")
+            Error::new(message, "it needs root: run it with sudo")
         })?;
         let path = "/proc/thread-self/ns/net";
         let namespace = File::open(path).map_err(|error| failed(path, &error))?;

@@ -10,11 +10,12 @@ use machine::{Cache, CacheError, DEFAULT_KERNEL, Kernel, Machine, OURS, Outcome}
 
 /// Boots a kernel under an instruction-counted clock and runs a shell command in it.
 ///
-/// Its output is the command's, its exit code as well; 125 if the machine itself failed.
+/// Prints the command's output and exits with the command's code, or with 125 if the machine itself
+/// failed.
 #[derive(Parser)]
 #[command(name = "vm", version)]
 struct Arguments {
-    /// Which kernel: 6.1, 6.12, 7.x, or a folder with its vmlinux, base.cpio and release.
+    /// The kernel: 6.1, 6.12, 7.x, or a folder with its vmlinux, base.cpio and release.
     #[arg(long, default_value = DEFAULT_KERNEL)]
     kernel: String,
     /// A file or directory for the guest; without GUEST it goes to /job.
@@ -23,10 +24,10 @@ struct Arguments {
     /// Also hand in our queue disciplines, as /job/sch_confucius.ko and so on.
     #[arg(long)]
     module: bool,
-    /// What the guest's random numbers come from.
+    /// The seed of the guest's random numbers.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Where to put what the command left in /out.
+    /// The folder for the files that the command left in /out.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// The guest's memory in MiB.
@@ -41,7 +42,7 @@ struct Arguments {
     /// A further argument for QEMU.
     #[arg(long, value_name = "ARG", allow_hyphen_values = true)]
     qemu: Vec<String>,
-    /// Also print what the kernel said, to standard error.
+    /// Also print the kernel's log to standard error.
     #[arg(long)]
     log: bool,
     /// The command, for a shell.

@@ -8,9 +8,9 @@ pub const ACTORS_FCT: Metric = Metric {
     name: "actors_fct",
     unit: "ms",
     summary: "mean completion time of the transfers of actors",
-    about: "Of all transfers of `kind = \"actors\"` that began in the measured time and were complete, \
-            from a transfer's start, its handshake included, to its last byte. One value for each \
-            entry.",
+    about: "Covers all transfers of `kind = \"actors\"` that began in the measured time and were \
+            complete, from a transfer's start, its handshake included, to its last byte. One value \
+            for each entry.",
     source: "the thesis on age-based scheduling with AQM, tables 3 and 4",
     better: Better::Less,
     column: Some(super::Column::mean("FCT", 1)),
@@ -23,8 +23,8 @@ pub const ACTORS_FCT_FLOWS: Metric = Metric {
     name: "actors_fct_flows",
     unit: "ms",
     summary: "half the 95 % interval of `actors_fct` over the transfers of one run",
-    about: "1.96 standard errors, as if transfers were independent of each other. They are not: those \
-            at one time share a link, so that the interval over seeds is the wider one.",
+    about: "1.96 standard errors, as if transfers were independent of each other. They are not: \
+            transfers at the same time share a link, so the interval over seeds is wider.",
     source: "the thesis on age-based scheduling with AQM, tables 3 and 4",
     better: Better::Neither,
     column: None,
@@ -41,7 +41,7 @@ pub const TRANSFERS: Metric = Metric {
     name: "transfers",
     unit: "",
     summary: "transfers of actors that were complete",
-    about: "Those that `actors_fct` is the mean of.",
+    about: "The transfers whose mean is `actors_fct`.",
     source: "this project",
     better: Better::More,
     column: None,

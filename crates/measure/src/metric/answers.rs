@@ -21,8 +21,9 @@ pub const ANSWER_P99: Metric = Metric {
     name: "answer_p99",
     unit: "ms",
     summary: "99th percentile of the time to a datagram's answer",
-    about: "Of the datagrams of `kind = \"udp\"` with `answer`: from sending one to its answer's arrival. \
-            What was lost on either way is not among them: see `datagrams_lost`.",
+    about: "Covers the datagrams of `kind = \"udp\"` with `answer`: the time from sending one to \
+            the arrival of its answer. Losses in either direction do not count: see \
+            `datagrams_lost`.",
     source: "decision 0005",
     better: Better::Less,
     column: None,
@@ -35,7 +36,8 @@ pub const DATAGRAMS_LOST: Metric = Metric {
     name: "datagrams_lost",
     unit: "%",
     summary: "datagrams that did not arrive",
-    about: "Of those that `kind = \"udp\"` sent, before the run ended.",
+    about: "Share of the datagrams that `kind = \"udp\"` sent and that did not arrive before the \
+        run ended.",
     source: "RFC 7680",
     better: Better::Less,
     column: None,

@@ -33,8 +33,8 @@ pub const FRAME_P50: Metric = Metric {
     unit: "ms",
     summary: "median frame delay of a call",
     about: "A frame's delay is the time from the moment when the encoder hands it over until its \
-            last packet is at the receiver. One that never completes counts as delayed until it is \
-            skipped or the run ends.",
+            last packet is at the receiver. A frame that never completes counts as delayed until \
+            it is skipped or the run ends.",
     source: "common practice; decision 0005",
     better: Better::Less,
     column: None,
@@ -60,8 +60,8 @@ pub const FRAME_MAX: Metric = Metric {
     name: "frame_max",
     unit: "ms",
     summary: "largest frame delay of a call",
-    about: "One that never completes counts as delayed until it is skipped or the run ends. Tables \
-            show the largest of all calls and runs.",
+    about: "A frame that never completes counts as delayed until it is skipped or the run ends. \
+            Tables show the largest of all calls and runs.",
     source: "common practice; decision 0005",
     better: Better::Less,
     column: Some(Column {
@@ -79,8 +79,8 @@ pub const FRAMES_LOST: Metric = Metric {
     name: "frames_lost",
     unit: "%",
     summary: "frames of a call that were never shown",
-    about: "Of all frames that the encoder handed over. A frame that the sender skips was never \
-            handed over, and is not lost.",
+    about: "Share of all frames that the encoder handed over. A frame that the sender skips was \
+            never handed over and does not count as lost.",
     source: "common practice; decision 0005",
     better: Better::Less,
     column: None,
@@ -163,9 +163,9 @@ pub const AUDIO_LATE: Metric = Metric {
     name: "audio_late",
     unit: "%",
     summary: "audio of a call that was lost or late",
-    about: "Of the player's turns of 20 ms, those that it had to conceal, as no frame was there for \
-            them. The player keeps the 95th percentile of the delay's peaks and stretches time, as \
-            NetEq does. Calls without audio have no value.",
+    about: "Share of the player's turns of 20 ms that it had to conceal because no frame had \
+            arrived for them. The player keeps the 95th percentile of the delay's peaks and \
+            stretches time, as NetEq does. Calls without audio have no value.",
     source: "`concealedSamples` of W3C's Identifiers for WebRTC's Statistics API; decision 0022",
     better: Better::Less,
     column: Some(Column::mean("audio late", 2).asked()),
@@ -182,8 +182,9 @@ pub const AUDIO_DELAY: Metric = Metric {
     name: "audio_delay",
     unit: "ms",
     summary: "mean delay of a call's audio from mouth to ear",
-    about: "The encoder's 26.5 ms, the network, and the wait for the frame's turn at the player; \
-            without what sound cards and acoustic processing take. Concealed turns have none.",
+    about: "The sum of the encoder's 26.5 ms, the network's delay, and the wait for the frame's \
+            turn at the player; without the delay of sound cards and acoustic processing. \
+            Concealed turns have no delay.",
     source: "ITU-T G.114; RFC 6716, 2; decision 0022",
     better: Better::Less,
     column: Some(Column::mean("audio delay", 0).asked()),
@@ -196,9 +197,10 @@ pub const MOS: Metric = Metric {
     name: "mos",
     unit: "",
     summary: "mean opinion score of a call's audio, 1 to 4.5",
-    about: "The E-model: R = 93.2 − Id − Ie,eff, with the mean delay from mouth to ear and the share \
-            of concealed turns as random loss, for Opus without forward error correction; then the \
-            score that belongs to R. A model's planning value, no listener's.",
+    about: "The E-model: R = 93.2 − Id − Ie,eff, with the mean delay from mouth to ear and the \
+            share of concealed turns as random loss, for Opus without forward error correction; \
+            then the score that belongs to R. It is a model's planning value, not a listener's \
+            rating.",
     source: "ITU-T G.107, 7 and annex B; decision 0022",
     better: Better::More,
     column: Some(Column::mean("MOS", 2).asked()),

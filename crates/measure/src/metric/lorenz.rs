@@ -14,10 +14,10 @@ pub const LORENZ: Metric = Metric {
     name: NAME,
     unit: "%",
     summary: "Lorenz curve of transfers' mean throughput",
-    about: "The share of the sum of all throughputs that the slowest transfers have together, over the \
-        share of transfers that they are; where all are equally fast it is the diagonal. A transfer's \
-        throughput is what it carried over its completion time, to three digits. A scenario has to ask \
-        for it: metrics = [\"lorenz\"].",
+    about: "The slowest transfers' share of the sum of all throughputs, over their share of all \
+        transfers; the curve is the diagonal if all transfers are equally fast. A transfer's \
+        throughput is the bytes that it carried over its completion time, to three digits. A \
+        scenario has to ask for it: metrics = [\"lorenz\"].",
     source: "M. O. Lorenz 1905; the thesis on age-based scheduling with AQM, figure 7",
     better: Better::Neither,
     column: None,

@@ -17,10 +17,10 @@ pub const LOSS_BY_INDEX: Metric = Metric {
     name: NAME,
     unit: "%",
     summary: "packets dropped at the first queue, by their number within their flow",
-    about: "Of flows that answer to loss: over TCP, QUIC or a media session. The first packet of a flow \
-        has number 1; packets from number 100 on count together. Retransmissions are packets as any \
-        other. `loss_by_index:7` is that of the seventh. It follows every packet, so a scenario has to \
-        ask for it: metrics = [\"loss_by_index\"].",
+    about: "Covers flows that react to loss: those over TCP, QUIC or a media session. The first \
+        packet of a flow has number 1; packets from number 100 on count together. Retransmissions \
+        count like other packets. `loss_by_index:7` is the value of the seventh packet. The metric \
+        follows every packet, so a scenario has to ask for it: metrics = [\"loss_by_index\"].",
     source: "FLOQ, IV.A: an establishment phase of ten packets",
     better: Better::Less,
     column: None,
@@ -37,8 +37,8 @@ pub const LOSS_BY_INDEX: Metric = Metric {
 pub const LOSS_FIRST: Metric = Metric {
     name: "loss_first",
     unit: "%",
-    summary: "packets dropped at the first queue of the first ten of each flow",
-    about: "Of the flows of `loss_by_index`, which a scenario has to ask for: metrics = \
+    summary: "packets dropped at the first queue among the first ten of each flow",
+    about: "Covers the flows of `loss_by_index`, which a scenario has to ask for: metrics = \
         [\"loss_by_index\"].",
     source: "FLOQ, IV.A: an establishment phase of ten packets",
     better: Better::Less,
@@ -52,7 +52,7 @@ pub const LOSS_LATER: Metric = Metric {
     name: "loss_later",
     unit: "%",
     summary: "packets dropped at the first queue after the first ten of each flow",
-    about: "Of the flows of `loss_by_index`, which a scenario has to ask for: metrics = \
+    about: "Covers the flows of `loss_by_index`, which a scenario has to ask for: metrics = \
         [\"loss_by_index\"].",
     source: "FLOQ, IV.A: an establishment phase of ten packets",
     better: Better::Less,

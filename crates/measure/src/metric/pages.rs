@@ -35,8 +35,9 @@ pub const PAGE_STALL: Metric = Metric {
     name: "page_stall",
     unit: "ms",
     summary: "stall of all calls from a page's start until two seconds after its end",
-    about: "Stall of the frames that are handed over in that time. Pages that load at the same time \
-            share it. What the link itself does meanwhile counts as well: see `caused`.",
+    about: "Stall of the frames that are handed over in that time. Pages that load at the same \
+            time share it. Stall from the link's own changes in that time counts as well: see \
+            `caused`.",
     source: "the Confucius paper, section 7.2; decision 0005",
     better: Better::Less,
     column: Some(Column::mean("stall/page", 0)),
@@ -48,9 +49,10 @@ pub const PAGE_STALL: Metric = Metric {
 pub const CAUSED: Metric = Metric {
     name: "caused",
     unit: "ms",
-    summary: "stall that a page causes: a run's less that of the run without pages, for each load",
-    about: "Needs control runs, which `--without NAME` makes: they leave out what is accused. One \
-            value for each run.",
+    summary: "stall that a page causes: a run's stall less that of the run without pages, for each \
+        load",
+    about: "Needs control runs, which `--without NAME` makes: they leave out the traffic under \
+            test. One value for each run.",
     source: "this project; decision 0005",
     better: Better::Less,
     column: Some(Column::mean("caused/page", 0)),
@@ -63,8 +65,8 @@ pub const PAGE_DELAY: Metric = Metric {
     name: "page_delay",
     unit: "ms",
     summary: "largest frame delay while a page loads",
-    about: "Of all calls' frames that are handed over from the start of the load until two seconds \
-            after its end.",
+    about: "Covers the frames of all calls that are handed over from the start of the load until \
+            two seconds after its end.",
     source: "the Confucius paper, section 7.2; decision 0005",
     better: Better::Less,
     column: None,
@@ -77,8 +79,8 @@ pub const PLT: Metric = Metric {
     name: "plt",
     unit: "ms",
     summary: "page load time",
-    about: "From the start of the navigation until the last request of the page is complete. A load \
-            that the end of the run cuts off has none.",
+    about: "From the start of the navigation until the last request of the page is complete. A \
+            load that the end of the run cuts off has no value.",
     source: "the Confucius paper, section 7.2; decision 0005",
     better: Better::Less,
     column: Some(Column::mean("PLT", 0)),
@@ -90,10 +92,10 @@ pub const PLT: Metric = Metric {
 pub const PLT_SERVERS: Metric = Metric {
     name: "plt_servers",
     unit: "ms",
-    summary: "load time of the same page over a network that takes no time at all",
-    about: "The same browser and servers, while every message arrives when it is sent: servers think, \
-            the browser works, requests wait for what causes them and for a free connection. No \
-            network can change it. Of complete loads only, as `plt`.",
+    summary: "load time of the same page over a network that takes no time",
+    about: "The browser and the servers are the same, and every message arrives when it is sent: \
+            servers think, the browser works, requests wait for what causes them and for a free \
+            connection. No network can change this time. Complete loads only, as for `plt`.",
     source: "this project; decision 0032",
     better: Better::Neither,
     column: Some(Column::mean("PLT servers", 0).asked()),
@@ -109,10 +111,11 @@ pub const PLT_SERVERS: Metric = Metric {
 pub const PLT_TRIPS: Metric = Metric {
     name: "plt_trips",
     unit: "ms",
-    summary: "how much longer it is with the round trips to the servers, and still no bytes' time",
-    about: "Every message arrives half a round trip after it is sent, however long it is: handshakes \
-            and requests have their round trips, but there are no rates, queues, windows or losses. A \
-            nearer server changes it, a link or a queue does not. Of complete loads only.",
+    summary: "additional load time from the round trips to the servers, without the time for bytes",
+    about: "Every message arrives half a round trip after it is sent, however long it is: \
+            handshakes and requests have their round trips, but there are no rates, queues, \
+            windows or losses. A nearer server changes this time, a link or a queue does not. \
+            Complete loads only.",
     source: "this project; decision 0032",
     better: Better::Neither,
     column: Some(Column::mean("PLT trips", 0).asked()),
@@ -129,9 +132,10 @@ pub const PLT_LINK: Metric = Metric {
     name: "plt_link",
     unit: "ms",
     summary: "the rest of the page load time: what the link and its queue can change",
-    about: "`plt` less `plt_servers` and `plt_trips`: bytes on the link, waiting in queues, losses, and \
-            the rounds that congestion controls need to open their windows. Of complete loads only. \
-            Where a late answer happens to free a better connection it can be a little below 0.",
+    about: "`plt` less `plt_servers` and `plt_trips`: bytes on the link, waiting in queues, \
+            losses, and the rounds that congestion controls need to open their windows. Complete \
+            loads only. The value can be a little below 0 if a late answer happens to free a \
+            better connection.",
     source: "this project; decision 0032",
     better: Better::Less,
     column: Some(Column::mean("PLT link", 0).asked()),
@@ -148,8 +152,9 @@ pub const UNFINISHED: Metric = Metric {
     name: "unfinished",
     unit: "",
     summary: "page loads that the end of the run cuts off",
-    about: "They began at least two seconds before the end, and have no load time: a discipline under \
-            which many are unfinished has a `plt` of the others only. One value for each run.",
+    about: "Covers loads that began at least two seconds before the end. They have no load time: \
+            if many loads are unfinished under a discipline, its `plt` covers only the others. One \
+            value for each run.",
     source: "this project; decision 0032",
     better: Better::Less,
     column: Some(Column::mean("unfinished", 1).asked()),
@@ -168,8 +173,8 @@ pub const LOADS: Metric = Metric {
     name: "loads",
     unit: "",
     summary: "page loads that were complete",
-    about: "Who requests the next page after a pause gets more of them the sooner each is there. One \
-            value for each run.",
+    about: "If each load begins a pause after the end of the one before, faster loads mean more \
+            loads. One value for each run.",
     source: "FLOQ, figures 6 and 7",
     better: Better::More,
     column: None,

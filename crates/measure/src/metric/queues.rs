@@ -31,7 +31,8 @@ pub const SOJOURN: Metric = Metric {
     unit: "ms",
     summary: "mean time that packets waited in the first queue",
     about: "From enqueue to dequeue, over the packets that left in the measured time. \
-            `sojourn:LINK` is that of another link; the same goes for every metric of a queue.",
+            `sojourn:LINK` is that of another link; every metric of a queue takes a link in the \
+            same way.",
     source: "RFC 8289, section 3; RFC 7928, section 2.6",
     better: Better::Less,
     column: Some(Column::mean("sojourn", 1)),
@@ -44,8 +45,7 @@ pub const SOJOURN_P95: Metric = Metric {
     name: "sojourn_p95",
     unit: "ms",
     summary: "95th percentile of the time that packets waited in the first queue",
-    about: "The time that 95 % of the packets did not wait longer than, with three digits that \
-            count.",
+    about: "95 % of the packets waited no longer than this; to three significant digits.",
     source: "RFC 8289, section 3; RFC 7928, section 2.6",
     better: Better::Less,
     column: None,
@@ -58,8 +58,8 @@ pub const OCCUPANCY: Metric = Metric {
     name: "occupancy",
     unit: "%",
     summary: "mean backlog of the first queue over its buffer",
-    about: "A mean over time, in packets or bytes as the link's `buffer` was given; none without \
-            one.",
+    about: "A mean over time, in packets or bytes as the link's `buffer` was given; none without a \
+            `buffer`.",
     source: "the Confucius paper, figure 8; decision 0005",
     better: Better::Neither,
     column: None,
@@ -107,7 +107,7 @@ pub const MARKS: Metric = Metric {
     name: "marks",
     unit: "",
     summary: "packets marked at the first queue",
-    about: "Packets that were told Congestion Experienced in the measured time of a run.",
+    about: "Packets that got the mark Congestion Experienced in the measured time of a run.",
     source: "RFC 3168, section 5",
     better: Better::Neither,
     column: None,
@@ -120,8 +120,9 @@ pub const MOVES: Metric = Metric {
     name: "moves",
     unit: "",
     summary: "moves of flows between classes of the first queue",
-    about: "How often the discipline changed its mind about a flow. A flow's first placement does \
-            not count, nor does leaving the class `new`; none where there are no classes.",
+    about: "Number of times that the discipline moved a flow to another class. A flow's first \
+            placement and leaving the class `new` do not count; none if the discipline has no \
+            classes.",
     source: "this project; decision 0005",
     better: Better::Less,
     column: None,
@@ -135,8 +136,8 @@ pub const CLASS_SHARE: Metric = Metric {
     unit: "%",
     summary: "share of the time that a flow was in a class of the first queue: \
               class_share:FLOW/CLASS",
-    about: "Of the measured time. A flow is in its last class until it is put into another one, \
-            idle or not.",
+    about: "Share of the measured time. A flow stays in its last class, even while it is idle, \
+            until it is put into another one.",
     source: "this project; decision 0005",
     better: Better::Neither,
     column: None,

@@ -29,8 +29,8 @@ pub const FCT: Metric = Metric {
     name: "fct",
     unit: "ms",
     summary: "completion time of a transfer",
-    about: "From a transfer's first packet to its last byte. One that is unlimited, or not complete \
-            when the run ends, has none.",
+    about: "From a transfer's first packet to its last byte. A transfer that is unlimited, or not \
+            complete when the run ends, has no value.",
     source: "RFC 7928, section 2.1",
     better: Better::Less,
     column: Some(Column::mean("transfer", 0)),
@@ -43,8 +43,7 @@ pub const ALL_DONE: Metric = Metric {
     name: "all_done",
     unit: "ms",
     summary: "completion time of the last of several transfers",
-    about: "The longest completion time of a run's transfers; none where one of them is not \
-            complete.",
+    about: "The longest completion time of a run's transfers; none if one of them is not complete.",
     source: "RFC 7928, section 2.1",
     better: Better::Less,
     column: None,
@@ -86,9 +85,9 @@ pub const FLOW_DELAY: Metric = Metric {
 pub const BULK_RATE: Metric = Metric {
     name: "bulk_rate",
     unit: "Mbit/s",
-    summary: "goodput of all of a run's transfers together that are not complete when it ends",
-    about: "Each transfer's goodput is taken over its own part of the measured time, so that those \
-            of transfers at different times may add up to more than the link carries.",
+    summary: "total goodput of a run's transfers that are not complete when the run ends",
+    about: "Each transfer's goodput is taken over its own part of the measured time, so the sum \
+            over transfers at different times may exceed what the link carries.",
     source: "RFC 7928, section 2.5",
     better: Better::More,
     column: Some(Column::mean("bulk", 2)),
@@ -101,8 +100,8 @@ pub const JFI: Metric = Metric {
     name: "jfi",
     unit: "",
     summary: "Jain's index over the goodput of calls and unlimited transfers",
-    about: "1 if all that last as long as the run get the same, 1/n if one of n gets everything; \
-            none for fewer than two.",
+    about: "1 if all calls and transfers that last as long as the run get the same, 1/n if one of \
+            n gets everything; none for fewer than two.",
     source: "R. Jain, D. Chiu, W. Hawe: A Quantitative Measure of Fairness and Discrimination, \
              DEC-TR-301, 1984",
     better: Better::More,

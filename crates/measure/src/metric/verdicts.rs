@@ -15,11 +15,13 @@ use units::{Duration, FlowId, Instant};
 pub const VERDICT: Metric = Metric {
     name: VERDICT_NAME,
     unit: "%",
-    summary: "time for which a flow says that of its path: `verdict:fair`, `:shared`, `:unknown`",
-    about: "Of the time after the warm-up for which flows with such a control were open; without any \
-        there is no value. `verdict:fair` is right behind fair queues, `verdict:shared` behind one queue \
-        for all; `verdict:unknown` is never right; \
-        `verdict:decided` is what fair queuing has of the other two. A scenario has to ask for it: metrics = [\"verdict\"].",
+    summary: "share of time for which flows have this verdict on their path: `verdict:fair`, \
+        `:shared`, `:unknown`",
+    about: "Share of the time after the warm-up for which flows with such a control were open; \
+        without such flows there is no value. `verdict:fair` is right behind fair queues, \
+        `verdict:shared` behind one queue for all; `verdict:unknown` is never right. \
+        `verdict:decided` is the share of `verdict:fair` in `verdict:fair` and `verdict:shared` \
+        together. A scenario has to ask for it: metrics = [\"verdict\"].",
     source: "Bachl 2022, section III: accuracy is a share of time",
     better: Better::More,
     column: None,
@@ -31,11 +33,11 @@ pub const VERDICT: Metric = Metric {
 pub const CREDITED: Metric = Metric {
     name: CREDITED_NAME,
     unit: "%",
-    summary: "time before a window was reduced for fair queuing, of all up to the last reduction",
-    about: "Each time in which the window was reduced is for the reduction that ends it: for fair \
-        queuing, or for a loss or mark. That is how the author's evaluation finds what the paper calls \
-        accuracy behind fair queues (and what is missing to 100 is that behind others). Nothing is \
-        left out as warm-up. A scenario has to ask for it: metrics = [\"credited\"].",
+    summary: "time credited to window reductions for fair queuing, of all up to the last reduction",
+    about: "The time between two reductions of the window counts for the later one, which is for \
+        fair queuing, or for a loss or mark. The author's evaluation computes in this way what the \
+        paper calls accuracy behind fair queues (the rest to 100 is that behind other queues). No \
+        time is left out as warm-up. A scenario has to ask for it: metrics = [\"credited\"].",
     source: "Bachl's network_sim.py, with Bachl 2022",
     better: Better::More,
     column: None,
@@ -47,10 +49,11 @@ pub const CREDITED: Metric = Metric {
 pub const FOLLOWS: Metric = Metric {
     name: FOLLOWS_NAME,
     unit: "s",
-    summary: "time after the warm-up until a flow's verdict is another one",
-    about: "For a path that changes when the warm-up ends: until the flow says fair queuing where it said \
-        one queue, or the other way round; all the measured time where it never does. Without a verdict \
-        before there is no value. A scenario has to ask for it: metrics = [\"verdict_follows\"].",
+    summary: "time after the warm-up until a flow's verdict changes",
+    about: "For a path that changes when the warm-up ends: the time until the flow's verdict \
+        changes from one queue to fair queuing, or the other way round; all the measured time if \
+        it never changes. Without an earlier verdict there is no value. A scenario has to ask for \
+        it: metrics = [\"verdict_follows\"].",
     source: "this project",
     better: Better::Less,
     column: None,

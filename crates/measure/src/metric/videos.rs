@@ -8,8 +8,9 @@ pub const VIDEO_RATE: Metric = Metric {
     name: "video_rate",
     unit: "Mbit/s",
     summary: "mean bitrate of a video's segments",
-    about: "The bitrate of the representation that the player of `kind = \"video\"` chose, for each \
-            segment that arrived: what is seen, not what the network carried.",
+    about: "The bitrate of the representation that the player of `kind = \"video\"` chose, for \
+            each segment that arrived: the quality of the picture, not the rate that the network \
+            carried.",
     source: "FLOQ, figure 11",
     better: Better::More,
     column: None,
@@ -21,8 +22,8 @@ pub const VIDEO_RATE: Metric = Metric {
 pub const SEGMENTS_FAILED: Metric = Metric {
     name: "segments_failed",
     unit: "",
-    summary: "segments of a video that were not there when they had to be played",
-    about: "Each makes the picture stand still until it is there: see `rebuffering`. One value for each \
+    summary: "segments of a video that had not arrived when they were due to play",
+    about: "Each one stops the picture until it arrives: see `rebuffering`. One value for each \
             video.",
     source: "FLOQ, figure 10",
     better: Better::Less,

@@ -54,7 +54,7 @@ units::params! {
         /// Send with ECT(0) and tell the control of marks. A scalable control's packets are ECT(1)
         /// in any case.
         ecn: bool = "no", source "libwebrtc sends not-ECT";
-        /// Acknowledge every so many packets, for controls that want acknowledgements.
+        /// Number of packets for each acknowledgement, for controls that want acknowledgements.
         ack_every: u32 = "1", range "1".."64", source "Copa's and BBR's UDP implementations";
         /// Acknowledge at the latest after this time.
         ack_delay: units::Duration = "10ms", range "0ms".."1s", source "decision 0020";
@@ -62,20 +62,21 @@ units::params! {
         feedback_min: units::Duration = "50ms", range "1ms".."1s", source "libwebrtc kMinInterval";
         /// Largest interval of transport-wide feedback; in between, feedback takes 5% of the rate.
         feedback_max: units::Duration = "100ms", range "1ms".."5s", source "libwebrtc kDefaultInterval";
-        /// Ask for lost packets again. Otherwise any loss asks for a key frame.
+        /// Request lost packets again. Otherwise the receiver requests a key frame after any loss.
         nack: bool = "yes", source "RFC 4585, 6.2.1";
-        /// Ask so many times for one packet, once a round trip, then for a key frame.
+        /// Number of requests for one packet, one per round trip, before a request for a key frame.
         nack_retries: u32 = "10", range "1".."100", source "libwebrtc kMaxNackRetries";
-        /// Nobody asks: the sender repeats what is not acknowledged in time, until its frame is so many
-        /// behind the newest, which both ends then pass over; 0 for not at all.
+        /// The sender repeats packets that are not acknowledged in time, without requests from the
+        /// receiver, until their frame is this many frames behind the newest; both ends then skip
+        /// that frame. 0 for no such repeats.
         repeat_frames: u32 = "0", range "0".."1000", source "libwebrtc has receivers ask";
-        /// Ask for a key frame after nothing could be shown for so long.
+        /// Request a key frame after no frame could be shown for this long.
         wait_frame: units::Duration = "3s", range "10ms".."60s", source "libwebrtc kMaxWaitForFrame";
         /// Repeat the request for a key frame at this interval until one begins to arrive.
         wait_key: units::Duration = "200ms", range "10ms".."60s", source "libwebrtc kMaxWaitForKeyFrame";
         /// The sender answers requests for key frames at most this often.
         key_interval: units::Duration = "300ms", range "0ms".."60s", source "libwebrtc kMinKeyframeSendInterval";
-        /// The pacer goes faster than the control says where packets would wait longer than this.
+        /// The pacer exceeds the control's rate when packets would wait longer than this.
         queue_limit: units::Duration = "2s", range "10ms".."60s", source "libwebrtc kMaxExpectedQueueLength";
         /// The encoder skips frames while the pacer's queue is longer than this.
         skip_queue: units::Duration = "350ms", range "10ms".."60s", source "libwebrtc congestion window QueueSize:350,DropFrame; decision 0020";

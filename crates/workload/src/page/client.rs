@@ -16,24 +16,24 @@ use units::{Duration, Instant};
 units::params! {
     /// Parameters of a `page` entry.
     pub struct PageParams {
-        /// Which pages: a HAR file, a folder of them, a pattern with `*`, `generated:N` for the first
+        /// The pages: a HAR file, a folder of them, a pattern with `*`, `generated:N` for the first
         /// N sites like those that the Confucius paper measured in 2023, or `generated-web:N` for N
         /// home pages like those of today's web, which are four times as heavy (decision 0032), or
         /// `document:SIZE:h1`, `h2` or `h3` for a page that is one answer.
         source: String = "generated:1000", source "decision 0031";
-        /// From one load's start to the next one's. A load that takes longer delays the next.
+        /// Time from one load's start to the next one's. A load that takes longer delays the next.
         interval: Duration = "53s", range "1ms".."24h", source "Confucius, section 7.2";
-        /// From one load's end to the next one's start, as of who reads and then clicks, instead of
-        /// `interval`; 0 for `interval`.
+        /// Time from one load's end to the next one's start, as for a person who reads and then
+        /// clicks, instead of `interval`; 0 for `interval`.
         pause: Duration = "0ms", range "0ms".."24h", source "FLOQ, V.B: 6 s";
-        /// How many loads; 0 for no end.
+        /// Number of loads; 0 for no end.
         loads: u32 = "0", range "0".."1000000", source "none";
         /// Choose each load's page at random, instead of taking the pages in turn.
         shuffle: bool = "yes", source "Confucius, section 7.2";
-        /// Scales how long servers think: 0 for servers that answer at once.
+        /// Factor of the servers' think times: 0 for servers that answer at once.
         think_scale: f64 = "1", range "0".."1000", source "none";
-        /// How far the round trips to a page's origins spread: the standard deviation of their
-        /// logarithm. 0 for none.
+        /// Spread of the round trips to a page's origins: the standard deviation of their
+        /// logarithm. 0 for no spread.
         rtt_spread: f64 = "0", range "0".."3", source "Confucius, section 7.1: one RTT";
     }
 }

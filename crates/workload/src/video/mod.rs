@@ -26,17 +26,18 @@ units::params! {
         /// The bitrates of its representations, increasing.
         ladder: Layers = "50kbit/100kbit/150kbit/200kbit/250kbit/300kbit/400kbit/500kbit/600kbit/700kbit/900kbit/1.2mbit/1.5mbit/2mbit/2.5mbit/3mbit/4mbit/5mbit/6mbit/8mbit",
             source "Lederer, Müller and Timmerer 2012: Big Buck Bunny, which FLOQ, V.B, has in segments of 6 s";
-        /// How much a segment plays.
+        /// Playing time of a segment.
         segment: Duration = "6s", range "100ms".."1min", source "FLOQ, V.B";
-        /// How many segments it has; 0 for no end.
+        /// Number of segments; 0 for no end.
         segments: u32 = "0", range "0".."1000000", source "none";
-        /// It starts to play with so much in its buffer.
+        /// Playing time in the buffer with which playback starts.
         enough: Duration = "6s", range "0ms".."10min", source "ours: a segment";
-        /// It pauses its downloads where the next segment would make its buffer longer than this.
+        /// The player pauses its downloads while the next segment would make the buffer longer than
+        /// this.
         most: Duration = "60s", range "1s".."1h", source "ours: players for large screens have 30 s to 60 s";
-        /// What share of the throughput a bitrate may have.
+        /// Largest share of the throughput that a bitrate may have.
         share: f64 = "0.9", range "0.01".."1", source "dash.js, bandwidthSafetyFactor";
-        /// The throughput is that of so many segments, the last ones.
+        /// Number of latest segments over which the throughput is taken.
         window: u32 = "3", range "1".."100", source "dash.js, throughput rule";
     }
 }
@@ -44,11 +45,11 @@ units::params! {
 /// `video` for the registry.
 pub const ENTRY: Entry = Entry {
     name: "video",
-    summary: "a video on demand, in segments of a bitrate that follows the throughput",
+    summary: "video on demand, in segments whose bitrate follows the throughput",
     about: "A player fetches segments one after another over one connection, each in the highest \
         bitrate that the throughput of the last ones allows, and pauses while its buffer is full. A \
         segment that is not there in time has failed, and the picture stands still until it is.\n\n\
-        Not for video that is live: that is a call.",
+        Not for live video: that is a call.",
     source: "ISO/IEC 23009-1; FLOQ, V.B",
     params: VideoParams::SPECS,
     check: |settings| VideoParams::parse(settings).map(drop),
@@ -71,7 +72,7 @@ pub const ENTRY: Entry = Entry {
         Figure {
             name: "failed",
             unit: "",
-            about: "segments that were not there when they had to be played",
+            about: "segments that had not arrived when they were due to play",
             kept: Kept::Sum,
         },
         Figure {
