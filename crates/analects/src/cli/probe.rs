@@ -20,7 +20,7 @@ pub struct ProbeArgs {
     /// Accept any server that answers: anyone on the path can pose as it, and report anything.
     #[arg(long, conflicts_with = "pin")]
     pub trust_anyone: bool,
-    /// Duration of the probe, at most 60 s, or as long as the server permits.
+    /// Duration of the probe, 3 s to 1 h; servers permit 60 s by default.
     #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u64).range(3..=3600))]
     pub seconds: u64,
     /// Send data to the server, to probe the uplink's queue. Without it, the server sends, which probes
