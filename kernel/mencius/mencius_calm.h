@@ -17,12 +17,19 @@
  * key frame does that.
  */
 #define MN_BURST	(200 * MN_MS)
-/* For how long it may wait above the high mark when others are the reason. */
+/* For how long it may wait above the mark when it is not the reason. */
 #define MN_PATIENCE	(3 * MN_SECOND)
 /* A flow that is silent for longer begins again. */
 #define MN_GAP		(250 * MN_MS)
 /* For so long after a drop or a mark by the AQM a flow is not established. */
 #define MN_AFTER_DROP	(5 * MN_SECOND)
+
+/* Why a packet of an established flow waits. */
+enum mn_cause {
+	MN_FLOW,		/* its flow sends too much */
+	MN_OTHERS,		/* others are held back */
+	MN_LINK,		/* the link became slower: no other flow waits */
+};
 
 static inline void mn_calm_init(struct mn_calm *calm, u64 now)
 {
@@ -49,18 +56,18 @@ static __always_inline bool mn_calm_arrived(struct mn_calm *calm, u64 now)
 	return silent;
 }
 
-/* A packet of the flow left; @excused if others are the reason for its wait. */
+/* A packet of the flow left, which waited for @cause. */
 static __always_inline void mn_calm_left(struct mn_calm *calm, u64 now,
 					 u64 wait, const struct mn_rules *rules,
-					 bool excused)
+					 enum mn_cause cause)
 {
-	u64 mark = excused ? rules->high : rules->low;
-	u64 patience = excused ? MN_PATIENCE : MN_BURST;
+	u64 mark = cause == MN_OTHERS ? rules->high : rules->low;
+	u64 patience = cause == MN_FLOW ? MN_BURST : MN_PATIENCE;
 
 	if (wait <= mark)
 		calm->below = now;
 	if (fl_since(now, calm->below) > patience ||
-	    (!excused && wait > rules->high))
+	    (cause == MN_FLOW && wait > rules->high))
 		mn_calm_restart(calm, now);
 }
 

@@ -6,6 +6,8 @@
 #ifndef __MENCIUS_SCHED_H
 #define __MENCIUS_SCHED_H
 
+#include <linux/siphash.h>
+
 #include "../common/flow_sched.h"
 #include "mencius.h"
 #include "mencius_share.h"
@@ -14,7 +16,7 @@
  * struct mencius_sched - the qdisc
  * @fs:		the common part
  * @core:	the discipline
- * @salt:	of the hashes of addresses
+ * @key:	of the hashes of addresses
  * @nat:	whether hosts are told apart by addresses before NAT; flows need
  *		not be, since their ports differ after it too
  * @raw:	whether packets are as long on the link behind as the device
@@ -28,7 +30,7 @@
 struct mencius_sched {
 	struct flow_sched	fs;
 	struct mencius		core;
-	u32			salt;
+	siphash_key_t		key;
 	bool			nat;
 	bool			raw;
 	struct mencius_share	*share;

@@ -10,6 +10,11 @@
  * for a packet.
  */
 #define MN_SKIPS	64
+/*
+ * An established flow is signalled above this wait if packets of no other flow
+ * wait: a radio link that pauses causes that much.
+ */
+#define MN_ALONE	(250 * MN_MS)
 
 /*
  * The established flow whose packet is the first of a list that has waited
@@ -81,6 +86,18 @@ static __always_inline void mn_count(struct mn_figures *figures, u64 sojourn,
 			  (figures->delay >> 3);
 }
 
+static __always_inline enum mn_cause mn_cause_of(const struct mencius *m,
+						 const struct mn_flow *flow)
+{
+	if (flow->standing != MN_ESTABLISHED)
+		return MN_FLOW;
+	if (m->hosts[flow->host].hold.on || m->hold.on)
+		return MN_OTHERS;
+	if (flow->backlog.packets == m->backlog.packets)
+		return MN_LINK;
+	return MN_FLOW;
+}
+
 /* Takes the next packet of flow @at, which has one, through its AQM. */
 static __always_inline void mn_send(struct mencius *m, u64 now, u32 at,
 				    struct mn_popped *popped)
@@ -89,16 +106,17 @@ static __always_inline void mn_send(struct mencius *m, u64 now, u32 at,
 	struct mn_host *host = &m->hosts[flow->host];
 	struct mn_backlog before = flow->backlog;
 	bool established = flow->standing == MN_ESTABLISHED;
-	/* Whether other flows cause its wait. */
-	bool excused = established && (host->hold.on || m->hold.on);
+	enum mn_cause cause = mn_cause_of(m, flow);
 	u64 target = established ? m->patient : m->plain;
 
-	if (excused && mn_wait(m, now, at) < m->spared)
+	if (cause == MN_OTHERS && mn_wait(m, now, at) < m->spared)
 		target = U64_MAX;
-	if (unlikely(mn_tell(m, now, at, target, popped)) && !excused)
+	else if (cause == MN_LINK)
+		target = max(target, MN_ALONE);
+	if (unlikely(mn_tell(m, now, at, target, popped)) && cause != MN_OTHERS)
 		mn_calm_dropped(&flow->calm, now);
 	mn_calm_left(&flow->calm, now, fl_since(now, popped->arrived),
-		     &m->within, excused);
+		     &m->within, cause);
 	mn_count(&flow->figures, fl_since(now, popped->arrived), popped->len);
 	if (host->rivals.others || !established)
 		mn_hold_sent(&host->hold, popped->len, established, &m->within);

@@ -12,6 +12,7 @@
  *
  * New members go first until they have had 64 kB more than the old ones, and
  * then take turns with them, so that a spray of them takes no more than half.
+ * What new members send while no old one waits is not counted.
  */
 #ifndef __MENCIUS_TURNS_H
 #define __MENCIUS_TURNS_H
@@ -155,8 +156,10 @@ static __always_inline void mn_sent(struct mn_turns *turns,
 {
 	s64 credit = turns->credit;
 
-	credit += turns->new_has_turn ? -(s64)len : len;
 	mn_charge(member, len);
+	if (turns->new_has_turn && !turns->used)
+		return;
+	credit += turns->new_has_turn ? -(s64)len : len;
 	turns->credit = (s32)clamp_t(s64, credit, -MN_CREDIT, MN_CREDIT);
 }
 

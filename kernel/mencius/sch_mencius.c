@@ -11,12 +11,12 @@
 #include <linux/errno.h>
 #include <linux/in.h>
 #include <linux/in6.h>
-#include <linux/jhash.h>
 #include <linux/kernel.h>
 #include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/random.h>
+#include <linux/siphash.h>
 #include <linux/skbuff.h>
 #include <linux/string.h>
 #include <linux/timekeeping.h>
@@ -100,15 +100,16 @@ static void mencius_trace_flow(const struct mencius_sched *q, u32 flow,
 	trace_mencius_flow(q->fs.sch, flow, keys->basic.ip_proto, &from, &to);
 }
 
+/* Keyed: nobody may choose addresses that meet in the table of hosts. */
 static u32 mencius_v4_hash(const struct mencius_sched *q, __be32 address)
 {
-	return jhash_1word((__force u32)address, q->salt);
+	return siphash_1u32((__force u32)address, &q->key);
 }
 
 static u32 mencius_v6_hash(const struct mencius_sched *q,
 			   const struct in6_addr *address)
 {
-	return jhash2((__force const u32 *)address->s6_addr32, 4, q->salt);
+	return siphash(address, sizeof(*address), &q->key);
 }
 
 /* A packet without addresses is of the host 0. */
@@ -326,7 +327,7 @@ static int mencius_init_qdisc(struct Qdisc *sch, struct nlattr *opt,
 	q->nat = set.nat;
 	q->raw = set.raw;
 	q->fs.split_gso = set.split_gso;
-	q->salt = get_random_u32();
+	get_random_bytes(&q->key, sizeof(q->key));
 	mencius_init(&q->core, &set.params, table, slots, set.params.limit);
 	sch->limit = set.params.limit;
 	/* A packet that went past the core would be none of its flow's. */
@@ -334,10 +335,21 @@ static int mencius_init_qdisc(struct Qdisc *sch, struct nlattr *opt,
 	return 0;
 }
 
+/* Counters go on after a reset, as those of other qdiscs do. */
+static void mencius_keep_counts(struct ft_table *table,
+				const struct ft_table *before)
+{
+	table->fresh = before->fresh;
+	table->forgotten = before->fresh;
+	table->shared = before->shared;
+}
+
 static void mencius_reset(struct Qdisc *sch)
 {
 	struct mencius_sched *q = qdisc_priv(sch);
 	struct mencius *m = &q->core;
+	struct ft_table flows = m->flow_table, hosts = m->host_table;
+	struct mencius_counts counts = m->counts;
 	struct mencius_params params = m->params;
 	struct sk_buff *skb;
 
@@ -347,6 +359,9 @@ static void mencius_reset(struct Qdisc *sch)
 	while ((skb = mencius_purge(m)))
 		rtnl_kfree_skbs(skb, skb);
 	mencius_init(m, &params, q->fs.table, m->slots, m->slot_count);
+	m->counts = counts;
+	mencius_keep_counts(&m->flow_table, &flows);
+	mencius_keep_counts(&m->host_table, &hosts);
 	if (q->share)
 		mencius_share_reset(q->share);
 }

@@ -10,12 +10,23 @@ const PROBATION: Duration = Duration::from_secs(1);
 /// For how long its queue may stand, or be above the low mark, now and then: a key frame causes
 /// that.
 const BURST: Duration = Duration::from_millis(200);
-/// For how long it may wait above the high mark when others are the reason.
+/// For how long it may wait above the mark when it is not the reason.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// A flow that is silent for longer begins again.
 const GAP: Duration = Duration::from_millis(250);
 /// After a drop or a mark by the AQM it is not established for so long.
 const AFTER_DROP: Duration = Duration::from_secs(5);
+
+/// Why a packet of an established flow waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cause {
+    /// Its flow sends too much.
+    Flow,
+    /// Others are held back.
+    Others,
+    /// The link became slower: packets of no other flow wait.
+    Link,
+}
 
 /// A packet's wait, and the thresholds for a long one.
 #[derive(Debug, Clone, Copy)]
@@ -25,8 +36,7 @@ pub(super) struct Wait {
     pub(super) low: Duration,
     /// ... and the longest at any time.
     pub(super) high: Duration,
-    /// Whether others are the reason.
-    pub(super) excused: bool,
+    pub(super) cause: Cause,
 }
 
 /// The state of a flow's behaviour.
@@ -62,15 +72,16 @@ impl Calm {
 
     /// A packet of the flow left.
     pub(super) fn left(&mut self, now: Instant, wait: Wait) {
-        let (mark, patience) = match wait.excused {
-            true => (wait.high, PATIENCE),
-            false => (wait.low, BURST),
+        let (mark, patience) = match wait.cause {
+            Cause::Flow => (wait.low, BURST),
+            Cause::Others => (wait.high, PATIENCE),
+            Cause::Link => (wait.low, PATIENCE),
         };
         if wait.waited <= mark {
             self.below = now;
         }
         let stands = now.since(self.below) > patience;
-        if stands || !wait.excused && wait.waited > wait.high {
+        if stands || wait.cause == Cause::Flow && wait.waited > wait.high {
             self.start_again(now);
         }
     }
@@ -99,14 +110,14 @@ mod tests {
     const HIGH: Duration = Duration::from_millis(80);
 
     /// A packet every 20 ms from `from` to `to`, each waiting for `wait` ms.
-    fn packets(calm: &mut Calm, (from, to): (u64, u64), wait: u64, excused: bool) {
+    fn packets(calm: &mut Calm, (from, to): (u64, u64), wait: u64, cause: Cause) {
         for at in (from..to).step_by(20) {
             calm.arrived(ms(at));
             let wait = Wait {
                 waited: Duration::from_millis(wait),
                 low: LOW,
                 high: HIGH,
-                excused,
+                cause,
             };
             calm.left(ms(at), wait);
         }
@@ -115,7 +126,7 @@ mod tests {
     #[test]
     fn a_short_queue_for_a_second() {
         let mut calm = Calm::new(ms(0));
-        packets(&mut calm, (0, 990), 15, false);
+        packets(&mut calm, (0, 990), 15, Cause::Flow);
         assert!(!calm.established(ms(999)));
         assert!(calm.established(ms(1000)));
     }
@@ -123,40 +134,51 @@ mod tests {
     #[test]
     fn bursts_are_forgiven_and_standing_queues_are_not() {
         let mut calm = Calm::new(ms(0));
-        packets(&mut calm, (0, 1200), 15, false);
-        packets(&mut calm, (1200, 1400), 60, false);
-        packets(&mut calm, (1400, 1500), 15, false);
+        packets(&mut calm, (0, 1200), 15, Cause::Flow);
+        packets(&mut calm, (1200, 1400), 60, Cause::Flow);
+        packets(&mut calm, (1400, 1500), 15, Cause::Flow);
         assert!(calm.established(ms(1500)));
-        packets(&mut calm, (1500, 1740), 60, false);
+        packets(&mut calm, (1500, 1740), 60, Cause::Flow);
         assert!(!calm.established(ms(1740)));
-        packets(&mut calm, (1740, 3000), 15, false);
+        packets(&mut calm, (1740, 3000), 15, Cause::Flow);
         assert!(calm.established(ms(3000)));
-        packets(&mut calm, (3000, 3020), 81, false);
+        packets(&mut calm, (3000, 3020), 81, Cause::Flow);
         assert!(!calm.established(ms(3020)), "above the high mark once");
     }
 
     #[test]
     fn where_others_are_the_reason_only_the_high_mark_counts_and_for_long() {
         let mut calm = Calm::new(ms(0));
-        packets(&mut calm, (0, 1200), 15, false);
-        packets(&mut calm, (1200, 20_000), 80, true);
+        packets(&mut calm, (0, 1200), 15, Cause::Flow);
+        packets(&mut calm, (1200, 20_000), 80, Cause::Others);
         assert!(calm.established(ms(20_000)));
-        packets(&mut calm, (20_000, 22_980), 200, true);
+        packets(&mut calm, (20_000, 22_980), 200, Cause::Others);
         assert!(calm.established(ms(22_980)));
-        packets(&mut calm, (22_980, 23_020), 200, true);
+        packets(&mut calm, (22_980, 23_020), 200, Cause::Others);
         assert!(!calm.established(ms(23_020)), "it does not give way");
+    }
+
+    /// 3 s above the low mark, however far.
+    #[test]
+    fn a_link_that_became_slower_is_no_fault_of_the_flow() {
+        let mut calm = Calm::new(ms(0));
+        packets(&mut calm, (0, 1200), 15, Cause::Flow);
+        packets(&mut calm, (1200, 4180), 200, Cause::Link);
+        assert!(calm.established(ms(4180)));
+        packets(&mut calm, (4180, 4220), 21, Cause::Link);
+        assert!(!calm.established(ms(4220)));
     }
 
     #[test]
     fn silence_and_drops_begin_it_again() {
         let mut calm = Calm::new(ms(0));
-        packets(&mut calm, (0, 2000), 15, false);
+        packets(&mut calm, (0, 2000), 15, Cause::Flow);
         calm.arrived(ms(2300));
         assert!(!calm.established(ms(2300)));
-        packets(&mut calm, (2300, 4000), 15, false);
+        packets(&mut calm, (2300, 4000), 15, Cause::Flow);
         assert!(calm.established(ms(4000)));
         calm.dropped(ms(4000));
-        packets(&mut calm, (4000, 9100), 15, false);
+        packets(&mut calm, (4000, 9100), 15, Cause::Flow);
         assert!(!calm.established(ms(8999)));
         assert!(calm.established(ms(9000)));
     }

@@ -1,7 +1,7 @@
 //! Which packet is sent next: holds first, and then turns.
 
 use super::aqm::{OfFlow, Telling};
-use super::calm::Wait;
+use super::calm::{Cause, Wait};
 use super::hold::Rivals;
 use super::{Host, Mencius, Standing};
 use crate::{Observer, Packet};
@@ -9,6 +9,9 @@ use units::{Duration, Instant};
 
 /// At most so many packets of flows that are no longer established are skipped for a packet.
 const SKIPS: u32 = 64;
+/// An established flow is signalled above this wait if packets of no other flow wait: a radio link
+/// that pauses causes that much.
+const ALONE: Duration = Duration::from_millis(250);
 
 impl Host {
     const fn rivals(&self) -> Rivals {
@@ -142,13 +145,16 @@ impl<P> Mencius<P> {
         let host = &mut self.hosts[state.host];
         let before = state.queue.backlog();
         let established = state.standing == Standing::Established;
-        // Other flows cause its wait.
-        let excused = established && (host.hold.is_on() || self.hold.is_on());
+        let cause = match established {
+            true if host.hold.is_on() || self.hold.is_on() => Cause::Others,
+            true if before.packets == self.store.backlog().packets => Cause::Link,
+            _ => Cause::Flow,
+        };
         let waited = self.store.oldest(&state.queue).map(|came| now.since(came));
         // Slightly above the hold's highest wait, above which even established flows are signalled
         // by drops.
         let spared_below = self.within.high * 5 / 4;
-        let spared = excused && waited.is_some_and(|wait| wait < spared_below);
+        let spared = cause == Cause::Others && waited.is_some_and(|wait| wait < spared_below);
         let mut queue = OfFlow {
             store: &mut self.store,
             queue: &mut state.queue,
@@ -157,6 +163,7 @@ impl<P> Mencius<P> {
         let mut telling = Telling {
             target: match established {
                 _ if spared => Duration::MAX,
+                true if cause == Cause::Link => self.patient.max(ALONE),
                 true => self.patient,
                 false => self.plain,
             },
@@ -165,7 +172,7 @@ impl<P> Mencius<P> {
             charged: (self.params.ingress).then_some((&mut self.shaper, self.params.framing())),
         };
         let (packet, told) = telling.next(now, &mut state.signals, &mut queue, observer);
-        if told && !excused {
+        if told && cause != Cause::Others {
             state.calm.dropped(now);
         }
         if let Some(packet) = &packet {
@@ -173,7 +180,7 @@ impl<P> Mencius<P> {
                 waited: now.since(packet.arrived),
                 low: self.within.low,
                 high: self.within.high,
-                excused,
+                cause,
             };
             state.calm.left(now, wait);
         }

@@ -263,8 +263,8 @@ fn no_packet_waits_for_more_than_a_few_drops() {
     assert_eq!(most, 32);
 }
 
-/// A call is held for a second, and then it is alone with a queue of 60 ms that is its own doing,
-/// and would stand: the AQM takes it away, and it is no longer established.
+/// A call is held for a second, and then it is alone with a queue of 60 ms. The link may have become
+/// slower, so it has three seconds; then the AQM drops from it, and it is no longer established.
 #[test]
 fn nobody_is_excused_when_the_others_have_gone() {
     let mut link = settled(&[], 4);
@@ -275,12 +275,12 @@ fn nobody_is_excused_when_the_others_have_gone() {
     }
     assert_eq!(link.count(0, 5000, 6000), 0, "the others have gone");
     link.put(CALL, 1, 60);
-    while link.now < 9000 {
+    while link.now < 11_000 {
         call(&mut link, 10);
         link.step();
     }
-    assert!(link.longest(CALL, 6000, 6200) >= 59);
-    assert!(link.longest(CALL, 8000, 9000) < 40);
+    assert!(link.longest(CALL, 8000, 9000) >= 59);
+    assert!(link.longest(CALL, 10_500, 11_000) < 40);
     let queue = &link.queue;
     let flow = queue.flow_table.lookup(packet(CALL, 1, 0).hash).unwrap();
     assert!(!queue.flows[flow].calm.established(ms(link.now)));

@@ -9,7 +9,8 @@
 //!    again is kept: if it comes back before then, it is not new.
 //!
 //! New members go first until they have had 64 kB more than the old ones, and then take turns with
-//! them, so that a spray of them takes no more than half.
+//! them, so that a spray of them takes no more than half. What new members send while no old one
+//! waits is not counted.
 
 use crate::list::{List, NIL, Nodes};
 
@@ -142,7 +143,11 @@ impl Turns {
     pub(super) fn sent(&mut self, members: &mut Members, member: usize, len: u32) {
         members.charge(member, len);
         let len = i64::from(len);
-        let earned = if self.new_has_turn { -len } else { len };
+        let earned = match self.new_has_turn {
+            true if self.used == 0 => 0,
+            true => -len,
+            false => len,
+        };
         self.credit = (self.credit + earned).clamp(-CREDIT, CREDIT);
     }
 
@@ -304,6 +309,21 @@ mod tests {
             .take_while(|&&member| member != 2)
             .count();
         assert!((118..=124).contains(&others), "{others}");
+    }
+
+    /// Member 0 sends 200 kB alone, a packet at a time and so always as a new one. Then it is old, and
+    /// the next new member does not wait for it.
+    #[test]
+    fn new_ones_lose_no_credit_while_no_old_one_waits() {
+        let mut table = Table::new(2);
+        for _ in 0..200 {
+            table.put(0, 1, 1000);
+            table.send(1);
+        }
+        table.put(0, 100, 1000);
+        table.send(2);
+        table.put(1, 1, 600);
+        assert_eq!(table.send(1), [1]);
     }
 
     /// Some leave now and then, but are back before the next packet is sent.
