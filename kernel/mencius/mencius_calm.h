@@ -43,17 +43,17 @@ static __always_inline void mn_calm_restart(struct mn_calm *calm, u64 now)
 	calm->since = max(calm->since, now);
 }
 
-/* A packet of the flow came. Returns whether it was silent before. */
-static __always_inline bool mn_calm_arrived(struct mn_calm *calm, u64 now)
+/* A packet of the flow came. Returns ns since the one before. */
+static __always_inline u64 mn_calm_arrived(struct mn_calm *calm, u64 now)
 {
-	bool silent = fl_since(now, calm->last) > MN_GAP;
+	u64 pause = fl_since(now, calm->last);
 
-	if (silent) {
+	if (pause > MN_GAP) {
 		mn_calm_restart(calm, now);
 		calm->below = now;
 	}
 	calm->last = now;
-	return silent;
+	return pause;
 }
 
 /* A packet of the flow left, which waited for @cause. */

@@ -75,6 +75,7 @@ static noinline u32 mn_begin_flow(struct mencius *m, u64 now, u32 hash,
 	memset(&flow->figures, 0, sizeof(flow->figures));
 	mn_calm_init(&flow->calm, now);
 	flow->begun.bytes = 0;
+	flow->begun.spent = 0;
 	return at;
 }
 

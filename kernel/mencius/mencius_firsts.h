@@ -1,26 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * First packets: a name look-up, a handshake, a key that was pressed.
+ * Packets that go first: the first ones of a flow, and those of a sparse flow.
  *
- * A connection cannot begin without them, and they are small. So the first
- * kilobyte of a flow that was silent goes before everything else, even before
- * established flows in a hold; but no more than a sixteenth of all bytes does,
- * so that nothing is gained by having many flows.
+ * A connection cannot begin without a name look-up and a handshake, and they
+ * are small. So the first kilobyte of a flow that was silent goes before
+ * everything else, even before established flows in a hold; and so do later
+ * packets of a flow that sends little, such as a game. Of either kind no more
+ * than a part of all bytes goes first, so that nothing is gained by having many
+ * flows.
  */
 #ifndef __MENCIUS_FIRSTS_H
 #define __MENCIUS_FIRSTS_H
 
-/* The first bytes of a flow are so many. */
+/*
+ * The first bytes of a flow are so many; and so many bytes of a sparse flow may
+ * come at once.
+ */
 #define MN_FIRST_BYTES	1024
+/* A sparse flow sends at most a byte in 2^16 ns, 122 kbit/s. */
+#define MN_SPARSE	16
 /* One in so many bytes may be of first packets, */
 #define MN_FIRST_SHARE	16
-/* and so many at once: two full packets. */
+/* one in so many of sparse flows, */
+#define MN_SPARSE_SHARE	8
+/* and of each so many at once: two full packets. */
 #define MN_FIRST_SAVED	(2 * 1514)
 
 static inline void mn_firsts_init(struct mn_firsts *firsts)
 {
-	fl_list_init(&firsts->list);
-	firsts->credit = MN_FIRST_SAVED;
+	u32 kind;
+
+	for (kind = 0; kind < MN_KINDS; kind++) {
+		fl_list_init(&firsts->lists[kind]);
+		firsts->credits[kind] = MN_FIRST_SAVED;
+	}
 }
 
 static __always_inline struct fl_nodes mn_begun(const struct mencius *m)
@@ -28,23 +41,41 @@ static __always_inline struct fl_nodes mn_begun(const struct mencius *m)
 	return (struct fl_nodes){ &m->flows->begun.links, sizeof(*m->flows) };
 }
 
+/* The kind of a packet of @len bytes that arrives @pause ns after the last. */
+static __always_inline u32 mn_kind_of(struct mn_begun *begun, u64 pause,
+				      u32 len)
+{
+	if (pause > MN_GAP) {
+		begun->bytes = 0;
+		begun->spent = 0;
+	}
+	begun->bytes = min_t(u64, (u64)begun->bytes + len, U32_MAX);
+	if (begun->bytes <= MN_FIRST_BYTES)
+		return MN_FIRST_KIND;
+	begun->spent -= min_t(u64, begun->spent, pause >> MN_SPARSE);
+	if (len > MN_FIRST_BYTES - begun->spent)
+		return MN_KINDS;
+	begun->spent += len;
+	return MN_SPARSE_KIND;
+}
+
 /*
- * A packet of @len bytes of flow @at arrives, which was @silent or not. Behind
- * others of the flow it is no first one: a queue keeps its order.
+ * A packet of @len bytes of flow @at arrives, @pause ns after the last. Behind
+ * others of the flow it does not go first: a queue keeps its order.
  */
-static __always_inline void mn_first_came(struct mencius *m, u32 at,
-					  bool silent, u32 len)
+static __always_inline void mn_first_came(struct mencius *m, u32 at, u64 pause,
+					  u32 len)
 {
 	struct mn_begun *begun = &m->flows[at].begun;
+	u32 kind = mn_kind_of(begun, pause, len);
 
-	if (silent)
-		begun->bytes = 0;
-	begun->bytes = min_t(u64, (u64)begun->bytes + len, U32_MAX);
-	if (begun->bytes > MN_FIRST_BYTES ||
+	if (likely(kind == MN_KINDS) ||
 	    m->flows[at].backlog.packets != begun->waiting)
 		return;
-	if (!begun->waiting)
-		fl_append(&m->firsts.list, mn_begun(m), at);
+	if (!begun->waiting) {
+		begun->kind = kind;
+		fl_append(&m->firsts.lists[kind], mn_begun(m), at);
+	}
 	begun->waiting++;
 }
 
@@ -58,24 +89,34 @@ static __always_inline void mn_first_left(struct mencius *m, u32 at,
 		return;
 	begun->waiting -= min(packets, begun->waiting);
 	if (!begun->waiting)
-		fl_unlink(&m->firsts.list, mn_begun(m), at);
+		fl_unlink(&m->firsts.lists[begun->kind], mn_begun(m), at);
 }
 
-/* The flow whose first packet is sent now, or FL_NIL. */
-static __always_inline u32 mn_first(const struct mn_firsts *firsts)
+/* The kind of which a packet goes first now, or MN_KINDS. */
+static __always_inline u32 mn_first_kind(const struct mn_firsts *firsts)
 {
-	return firsts->credit > 0 ? firsts->list.head : FL_NIL;
+	u32 kind;
+
+	for (kind = 0; kind < MN_KINDS; kind++)
+		if (firsts->lists[kind].head != FL_NIL &&
+		    firsts->credits[kind] > 0)
+			break;
+	return kind;
 }
 
-/* A packet of @len bytes leaves, as a @first one or not. */
+/* A packet of @len bytes leaves, of a @kind that goes first or MN_KINDS. */
 static __always_inline void mn_first_sent(struct mn_firsts *firsts, u32 len,
-					  bool first)
+					  u32 kind)
 {
-	s64 credit = (s64)firsts->credit + len / MN_FIRST_SHARE;
+	s32 *credits = firsts->credits;
 
-	if (first)
-		credit -= len;
-	firsts->credit = (s32)min_t(s64, credit, MN_FIRST_SAVED);
+	credits[MN_FIRST_KIND] = (s32)min_t(s64, MN_FIRST_SAVED,
+		(s64)credits[MN_FIRST_KIND] + len / MN_FIRST_SHARE);
+	credits[MN_SPARSE_KIND] = (s32)min_t(s64, MN_FIRST_SAVED,
+		(s64)credits[MN_SPARSE_KIND] + len / MN_SPARSE_SHARE);
+	if (kind != MN_KINDS)
+		credits[kind] = (s32)max_t(s64, (s64)credits[kind] - len,
+					   MN_LEAST);
 }
 
 #endif

@@ -125,17 +125,18 @@ static __always_inline void mn_send(struct mencius *m, u64 now, u32 at,
 	mn_judge(m, now, at);
 }
 
-/* Takes a first packet of flow @at, out of its turn. */
-static __always_inline void mn_send_first(struct mencius *m, u64 now, u32 at,
-					  struct mn_popped *popped)
+/* Takes a packet of @kind out of its turn, and returns its flow. */
+static __always_inline u32 mn_send_first(struct mencius *m, u64 now, u32 kind,
+					 struct mn_popped *popped)
 {
+	u32 at = m->firsts.lists[kind].head;
 	struct mn_flow *flow = &m->flows[at];
 
 	mn_send(m, now, at, popped);
 	popped->why = MENCIUS_FIRST;
 	mn_charge(&flow->member, popped->len);
 	mn_charge(&m->hosts[flow->host].member, popped->len);
-	mn_first_sent(&m->firsts, popped->len, true);
+	return at;
 }
 
 /* Takes the next packet if no first one goes, and returns its flow. */
@@ -171,14 +172,14 @@ static __always_inline u32 mn_serve_later(struct mencius *m, u64 now,
 static __always_inline u32 mn_serve(struct mencius *m, u64 now,
 				    struct mn_popped *popped)
 {
-	u32 at = mn_first(&m->firsts);
+	u32 kind = mn_first_kind(&m->firsts);
+	u32 at;
 
-	if (at != FL_NIL) {
-		mn_send_first(m, now, at, popped);
-		return at;
-	}
-	at = mn_serve_later(m, now, popped);
-	mn_first_sent(&m->firsts, popped->len, false);
+	if (kind != MN_KINDS)
+		at = mn_send_first(m, now, kind, popped);
+	else
+		at = mn_serve_later(m, now, popped);
+	mn_first_sent(&m->firsts, popped->len, kind);
 	return at;
 }
 

@@ -46,7 +46,7 @@ enum mn_standing {
 /* Why it was this packet that left. */
 enum mencius_why {
 	MENCIUS_IN_TURN,
-	MENCIUS_FIRST,		/* a first packet of its flow */
+	MENCIUS_FIRST,		/* a first packet, or of a sparse flow */
 	MENCIUS_HELD_FLOWS,	/* others of its host are held back */
 	MENCIUS_HELD_HOSTS,	/* other hosts are */
 };
@@ -259,26 +259,38 @@ struct mn_calm {
 	u64	last;
 };
 
+/* Packets that go first. */
+enum mn_kind {
+	MN_FIRST_KIND,		/* the first ones of a flow */
+	MN_SPARSE_KIND,		/* those of a sparse flow */
+	MN_KINDS,
+};
+
 /**
- * struct mn_begun - a flow's first packets
- * @links:	neighbours among flows whose first packets wait
+ * struct mn_begun - a flow's packets that go first
+ * @links:	neighbours among flows that have such packets
  * @bytes:	that came since the flow was silent
- * @waiting:	so many packets at the head of its queue are first ones
+ * @spent:	bytes of later packets that went first, less those that time has
+ *		paid for
+ * @waiting:	so many packets at the head of its queue go first
+ * @kind:	enum mn_kind of the first of them
  */
 struct mn_begun {
 	struct fl_links	links;
 	u32		bytes;
+	u32		spent;
 	u32		waiting;
+	u8		kind;
 };
 
 /**
- * struct mn_firsts - flows whose first packets wait
- * @list:	these flows
- * @credit:	bytes of first packets that may go now, if above 0
+ * struct mn_firsts - flows whose packets go first
+ * @lists:	these flows, by enum mn_kind
+ * @credits:	bytes of each kind that may go now, if above 0
  */
 struct mn_firsts {
-	struct fl_list	list;
-	s32		credit;
+	struct fl_list	lists[MN_KINDS];
+	s32		credits[MN_KINDS];
 };
 
 /* Members in lists by the binary logarithm of their bytes. */
@@ -314,7 +326,7 @@ struct mn_figures {
  * @signals:	when its sender is signalled
  * @by_size:	neighbours among flows of its host with as much waiting
  * @calm:	its behaviour
- * @begun:	its first packets
+ * @begun:	its packets that go first
  * @figures:	its statistics
  * @standing:	enum mn_standing
  * @size_list:	one more than its list of sizes; 0 for none
@@ -419,7 +431,7 @@ struct mencius_counts {
  * @listed:	packets of all established flows, by arrival
  * @flow_table:	the table of flows
  * @host_table:	the table of hosts
- * @firsts:	flows whose first packets wait
+ * @firsts:	flows whose packets go first
  * @turns:	of hosts
  * @sizes:	hosts by backlog
  * @hold:	between hosts

@@ -13,7 +13,7 @@ const BURST: Duration = Duration::from_millis(200);
 /// For how long it may wait above the mark when it is not the reason.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// A flow that is silent for longer begins again.
-const GAP: Duration = Duration::from_millis(250);
+pub(super) const GAP: Duration = Duration::from_millis(250);
 /// After a drop or a mark by the AQM it is not established for so long.
 const AFTER_DROP: Duration = Duration::from_secs(5);
 
@@ -59,15 +59,15 @@ impl Calm {
         }
     }
 
-    /// A packet of the flow came. Returns whether it was silent before.
-    pub(super) fn arrived(&mut self, now: Instant) -> bool {
-        let silent = now.since(self.last) > GAP;
-        if silent {
+    /// A packet of the flow came. Returns the time since the one before.
+    pub(super) fn arrived(&mut self, now: Instant) -> Duration {
+        let pause = now.since(self.last);
+        if pause > GAP {
             self.start_again(now);
             self.below = now;
         }
         self.last = now;
-        silent
+        pause
     }
 
     /// A packet of the flow left.

@@ -1,64 +1,103 @@
-//! First packets: a name look-up, a handshake, a key that was pressed.
+//! Packets that go first: the first ones of a flow, and those of a sparse flow.
 //!
-//! A connection cannot begin without them, and they are small. So the first kilobyte of a flow that
-//! was silent goes before everything else, even before established flows in a hold; but no more
-//! than a sixteenth of all bytes does, so that nothing is gained by having many flows.
+//! A connection cannot begin without a name look-up and a handshake, and they are small. So the
+//! first kilobyte of a flow that was silent goes before everything else, even before established
+//! flows in a hold; and so do later packets of a flow that sends little, such as a game. Of either
+//! kind no more than a part of all bytes goes first, so that nothing is gained by having many flows.
 
+use super::calm::GAP;
 use crate::list::{List, NIL, Nodes};
+use units::Duration;
 
-/// The first bytes of a flow are so many.
+/// The first bytes of a flow are so many; and so many bytes of a sparse flow may come at once.
 const FIRST: u32 = 1024;
-/// One in so many bytes may be of first packets.
-const SHARE: i64 = 16;
+/// A sparse flow sends at most a byte in 2^16 ns, 122 kbit/s.
+const SPARSE: u32 = 16;
+/// One in so many bytes may be of each kind.
+const SHARE: [i64; KINDS] = [16, 8];
 /// And so many at once: two full packets.
 const SAVED: i64 = 2 * 1514;
 
-/// A flow's first packets.
+/// The first packets of flows, and the packets of sparse flows.
+const KINDS: usize = 2;
+
+/// The packets of a flow that go first.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Begun {
     /// Bytes that arrived since the flow was silent.
     bytes: u32,
-    /// Number of packets at the head of its queue that are first ones.
+    /// Bytes of later packets that went first, less those that time has paid for.
+    spent: u32,
+    /// Number of packets at the head of its queue that go first.
     waiting: u32,
+    /// The kind of the first of them.
+    kind: usize,
 }
 
-/// The flows whose first packets wait.
+/// The flows whose packets go first.
 #[derive(Debug)]
 pub(super) struct Firsts {
-    list: List,
+    lists: [List; KINDS],
     nodes: Nodes,
-    credit: i64,
+    credits: [i64; KINDS],
+}
+
+/// A packet that arrives.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Came {
+    /// Time since the one before it of its flow.
+    pub(super) pause: Duration,
+    pub(super) len: u32,
+    /// Packets of its flow that wait.
+    pub(super) before: u32,
+}
+
+impl Begun {
+    /// The kind of an arriving packet, if it is small enough to go first.
+    fn kind_of(&mut self, came: Came) -> Option<usize> {
+        if came.pause > GAP {
+            *self = Begun {
+                waiting: self.waiting,
+                kind: self.kind,
+                ..Begun::default()
+            };
+        }
+        self.bytes = self.bytes.saturating_add(came.len);
+        if self.bytes <= FIRST {
+            return Some(0);
+        }
+        let paid = u32::try_from(came.pause.as_nanos() >> SPARSE).unwrap_or(u32::MAX);
+        self.spent = self.spent.saturating_sub(paid);
+        if came.len > FIRST - self.spent {
+            return None;
+        }
+        self.spent += came.len;
+        Some(1)
+    }
 }
 
 impl Firsts {
     /// Of `flows` none.
     pub(super) fn new(flows: usize) -> Self {
         Firsts {
-            list: List::default(),
+            lists: [List::default(); KINDS],
             nodes: Nodes::with_len(flows),
-            credit: SAVED,
+            credits: [SAVED; KINDS],
         }
     }
 
-    /// Accounts for an arriving packet of `len` bytes of `flow`, whose backlog was `before`; the
-    /// flow was `silent` or not.
-    pub(super) fn came(
-        &mut self,
-        (flow, begun): (usize, &mut Begun),
-        silent: bool,
-        len: u32,
-        before: u32,
-    ) {
-        if silent {
-            begun.bytes = 0;
-        }
-        begun.bytes = begun.bytes.saturating_add(len);
-        // Behind others it is none: the queue of a flow keeps its order.
-        if begun.bytes > FIRST || before != begun.waiting {
+    /// Accounts for an arriving packet of `flow`.
+    pub(super) fn came(&mut self, (flow, begun): (usize, &mut Begun), came: Came) {
+        let Some(kind) = begun.kind_of(came) else {
+            return;
+        };
+        // Behind others it does not: the queue of a flow keeps its order.
+        if came.before != begun.waiting {
             return;
         }
         if begun.waiting == 0 {
-            self.nodes.push_back(&mut self.list, flow as u32);
+            begun.kind = kind;
+            self.nodes.push_back(&mut self.lists[kind], flow as u32);
         }
         begun.waiting += 1;
     }
@@ -70,21 +109,25 @@ impl Firsts {
         }
         begun.waiting = begun.waiting.saturating_sub(packets);
         if begun.waiting == 0 {
-            self.nodes.remove(&mut self.list, flow as u32);
+            self.nodes.remove(&mut self.lists[begun.kind], flow as u32);
         }
     }
 
-    /// The flow whose first packet is sent now, if any.
-    pub(super) fn next(&self) -> Option<usize> {
-        let head = self.list.head();
-        (head != NIL && self.credit > 0).then_some(head as usize)
+    /// The flow whose packet goes first now, if any, and of what kind.
+    pub(super) fn next(&self) -> Option<(usize, usize)> {
+        (0..KINDS).find_map(|kind| {
+            let head = self.lists[kind].head();
+            (head != NIL && self.credits[kind] > 0).then_some((head as usize, kind))
+        })
     }
 
-    /// A packet of `len` bytes leaves, as a `first` one or not.
-    pub(super) fn sent(&mut self, len: u32, first: bool) {
+    /// A packet of `len` bytes leaves, of a `kind` that goes first or of none.
+    pub(super) fn sent(&mut self, len: u32, first: Option<usize>) {
         let len = i64::from(len);
-        let spent = if first { len } else { 0 };
-        self.credit = (self.credit + len / SHARE - spent).min(SAVED);
+        for (kind, (credit, share)) in self.credits.iter_mut().zip(SHARE).enumerate() {
+            let spent = if first == Some(kind) { len } else { 0 };
+            *credit = (*credit + len / share).min(SAVED) - spent;
+        }
     }
 }
 
@@ -92,41 +135,70 @@ impl Firsts {
 mod tests {
     use super::*;
 
+    fn came(pause: u64, len: u32, before: u32) -> Came {
+        Came {
+            pause: Duration::from_millis(pause),
+            len,
+            before,
+        }
+    }
+
     #[test]
     fn the_first_kilobyte_of_a_flow_that_was_silent() {
         let (mut firsts, mut begun) = (Firsts::new(2), Begun::default());
         for before in 0..3 {
-            firsts.came((0, &mut begun), false, 500, before);
+            firsts.came((0, &mut begun), came(0, 500, before));
         }
-        assert_eq!((begun.waiting, firsts.next()), (2, Some(0)));
+        assert_eq!((begun.waiting, firsts.next()), (3, Some((0, 0))));
+        for before in 3..5 {
+            firsts.came((0, &mut begun), came(0, 500, before));
+        }
+        assert_eq!(begun.waiting, 4, "and another one, as of a sparse flow");
+        firsts.left((0, &mut begun), 3);
+        assert_eq!(firsts.next(), Some((0, 0)));
         firsts.left((0, &mut begun), 1);
-        assert_eq!(firsts.next(), Some(0));
-        firsts.left((0, &mut begun), 1);
-        assert_eq!(firsts.next(), None, "the third is none");
+        assert_eq!(firsts.next(), None, "the fifth is none");
         // Silence begins it again, but not behind a packet that still waits.
-        firsts.came((0, &mut begun), true, 100, 1);
+        firsts.came((0, &mut begun), came(300, 100, 1));
         assert_eq!(firsts.next(), None);
-        firsts.came((0, &mut begun), true, 100, 0);
-        assert_eq!(firsts.next(), Some(0));
+        firsts.came((0, &mut begun), came(300, 100, 0));
+        assert_eq!(firsts.next(), Some((0, 0)));
         firsts.left((0, &mut begun), 3);
         assert_eq!(firsts.next(), None);
+    }
+
+    /// 100 bytes every 20 ms are 40 kbit/s: all go first. Every 5 ms they are 160: no more do than
+    /// 122 kbit/s are, and a full packet never does.
+    #[test]
+    fn the_packets_of_a_flow_that_sends_little() {
+        let (mut firsts, mut begun) = (Firsts::new(1), Begun::default());
+        let mut first = |pause, len| {
+            firsts.came((0, &mut begun), came(pause, len, 0));
+            let found = firsts.next().is_some();
+            firsts.left((0, &mut begun), 1);
+            found
+        };
+        assert!((0..500).all(|_| first(20, 100)));
+        let found = (0..4000).filter(|_| first(5, 100)).count();
+        assert!((3000..3080).contains(&found), "{found} of 4000");
+        assert!((0..100).all(|_| !first(100, 1500)));
     }
 
     /// 3028 bytes are saved; then a packet of 100 bytes for every 1600.
     #[test]
     fn they_are_no_more_than_a_sixteenth() {
         let (mut firsts, mut begun) = (Firsts::new(1), Begun::default());
-        firsts.came((0, &mut begun), true, 100, 0);
+        firsts.came((0, &mut begun), came(300, 100, 0));
         let mut sent = 0;
         while firsts.next().is_some() {
-            firsts.sent(100, true);
+            firsts.sent(100, Some(0));
             sent += 1;
         }
         assert_eq!(sent, 33, "each earns 6 of its own 100");
         for _ in 0..160 {
-            firsts.sent(1600, false);
+            firsts.sent(1600, None);
             if firsts.next().is_some() {
-                firsts.sent(100, true);
+                firsts.sent(100, Some(0));
                 sent += 1;
             }
         }

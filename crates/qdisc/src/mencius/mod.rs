@@ -38,7 +38,7 @@ use crate::shaper::{Framing, Pace as Rate, Shaper};
 use crate::{Backlog, Discipline, DropReason, Env, Observer, Packet, Qdisc};
 use by_size::BySize;
 use calm::Calm;
-use firsts::{Begun, Firsts};
+use firsts::{Begun, Came, Firsts};
 use hold::{Hold, Rules};
 use pace::Pace;
 use params::MenciusParams;
@@ -307,11 +307,15 @@ impl<P: Send> Qdisc<P> for Mencius<P> {
         let state = &mut self.flows[flow];
         let at = state.host;
         let host = &mut self.hosts[at];
-        let silent = state.calm.arrived(now);
+        let pause = state.calm.arrived(now);
         let established = !self.flow_table.are_guests(flow) && state.calm.established(now);
         let before = state.queue.backlog();
-        let begun = (flow, &mut state.begun);
-        self.firsts.came(begun, silent, packet.len, before.packets);
+        let came = Came {
+            pause,
+            len: packet.len,
+            before: before.packets,
+        };
+        self.firsts.came((flow, &mut state.begun), came);
         let list = established.then_some(&mut host.listed);
         let queue = (flow, &mut state.queue);
         self.store.push(now, queue, list, packet);

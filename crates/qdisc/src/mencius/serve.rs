@@ -29,16 +29,16 @@ impl<P> Mencius<P> {
         now: Instant,
         observer: &mut dyn Observer<P>,
     ) -> Option<(usize, Packet<P>)> {
-        if let Some(flow) = self.firsts.next() {
+        if let Some((flow, kind)) = self.firsts.next() {
             let packet = self.send(now, flow, observer)?;
             let host = self.flows[flow].host;
             self.flow_turns.charge(flow, packet.len);
             self.host_turns.charge(host, packet.len);
-            self.firsts.sent(packet.len, true);
+            self.firsts.sent(packet.len, Some(kind));
             return Some((flow, packet));
         }
         let (flow, packet) = self.later(now, observer)?;
-        self.firsts.sent(packet.len, false);
+        self.firsts.sent(packet.len, None);
         Some((flow, packet))
     }
 
