@@ -113,6 +113,52 @@ static __always_inline u32 ft_lookup(const struct ft_table *table, u32 hash)
 	return FL_NIL;
 }
 
+/* A way that is not in use in the set of @hash, or FL_NIL. */
+static __always_inline u32 ft_free_way(const struct ft_table *table, u32 hash)
+{
+	u32 index = ft_set_of(table, hash);
+	u32 way = __ffs(~(u32)table->sets[index].used);
+
+	return way < FT_WAYS ? index * FT_WAYS + way : FL_NIL;
+}
+
+/*
+ * The way in the set of @hash, which is full, that has been silent longest
+ * among those not in @keeps, which has a bit for each way; or FL_NIL.
+ */
+static inline u32 ft_silent_longest(const struct ft_table *table, u32 hash,
+				    u32 keeps)
+{
+	u32 first = ft_set_of(table, hash) * FT_WAYS;
+	u32 way, found = FL_NIL;
+
+	for (way = 0; way < FT_WAYS; way++) {
+		if (keeps >> way & 1)
+			continue;
+		if (found == FL_NIL ||
+		    ft_seen_at(table, first + way)->last_active <
+			    ft_seen_at(table, found)->last_active)
+			found = first + way;
+	}
+	return found;
+}
+
+/* Puts the unknown @hash in place @at of its set, which was not in use. */
+static void ft_insert(struct ft_table *table, u64 now, u32 hash, u32 at)
+{
+	struct ft_set *set = &table->sets[ft_set_of(table, hash)];
+	u32 way = FT_WAYS;
+
+	if (!ft_are_guests(table, at)) {
+		way = at % FT_WAYS;
+		set->hash[way] = hash;
+	}
+	set->used |= 1 << way;
+	ft_seen_at(table, at)->last_active = now;
+	fl_append(&table->by_activity, table->nodes, at);
+	table->fresh++;
+}
+
 /*
  * A place for the unknown @hash; @fresh if it was not in use until now.
  * @guests_wait: packets of its set's guests wait.
@@ -120,27 +166,19 @@ static __always_inline u32 ft_lookup(const struct ft_table *table, u32 hash)
 static noinline u32 ft_admit(struct ft_table *table, u64 now, u32 hash,
 			     bool guests_wait, bool *fresh)
 {
-	u32 index = ft_set_of(table, hash);
-	struct ft_set *set = &table->sets[index];
-	u32 way = __ffs(~(u32)set->used);
-	u32 at = index * FT_WAYS + way;
+	u32 at = guests_wait ? FL_NIL : ft_free_way(table, hash);
 
-	if (way >= FT_WAYS || guests_wait) {
-		way = FT_WAYS;
+	*fresh = true;
+	if (at == FL_NIL) {
 		at = ft_guests_of(table, hash);
 		table->shared++;
+		*fresh = !(table->sets[ft_set_of(table, hash)].used >>
+			   FT_WAYS & 1);
 	}
-	*fresh = !(set->used >> way & 1);
-	if (!*fresh) {
+	if (*fresh)
+		ft_insert(table, now, hash, at);
+	else
 		ft_touch(table, now, at);
-		return at;
-	}
-	set->used |= 1 << way;
-	if (way < FT_WAYS)
-		set->hash[way] = hash;
-	ft_seen_at(table, at)->last_active = now;
-	fl_append(&table->by_activity, table->nodes, at);
-	table->fresh++;
 	return at;
 }
 

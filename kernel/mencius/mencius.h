@@ -15,7 +15,7 @@
  * and only goes forward. The including file supplies the kernel's integer
  * types, U32_MAX, U64_MAX, ARRAY_SIZE, min, min_t, max, max_t, clamp_t, likely,
  * unlikely, noinline, __always_inline, div_u64, div64_u64, mul_u64_u32_shr,
- * fls, __ffs, __ffs64, ror64, hweight64, memset, memcpy and the four hooks
+ * fls, __ffs, __ffs64, ror64, hweight64, memset, memcpy and the five hooks
  * below; allocates; and calls one function at a time.
  */
 #ifndef __MENCIUS_H
@@ -39,11 +39,14 @@ static bool mencius_mark(struct mencius *m, void *packet);
 
 /*
  * The including file's: hashes of the addresses of a packet's sender and
- * receiver, their high bits as good as their low ones. Asked only where @flow
- * begins.
+ * receiver, their high bits as good as their low ones. Asked only where its
+ * flow is unknown.
  */
-static void mencius_hosts(struct mencius *m, void *packet, u32 flow,
-			  u32 *source, u32 *destination);
+static void mencius_hosts(struct mencius *m, void *packet, u32 *source,
+			  u32 *destination);
+
+/* The including file's: @flow, whose host is known, begins with @packet. */
+static void mencius_begun(struct mencius *m, void *packet, u32 flow);
 
 /*
  * The including file's: bytes that a packet of @len takes on the link behind,
@@ -228,7 +231,7 @@ static inline size_t mencius_table_size(u32 flows)
 {
 	u32 hosts = mn_hosts_for(flows);
 
-	return (size_t)ft_places(flows) * sizeof(struct mn_flow) +
+	return (size_t)mn_flow_places(flows) * sizeof(struct mn_flow) +
 	       (size_t)ft_places(hosts) * sizeof(struct mn_host) +
 	       (size_t)(ft_sets_for(flows) + ft_sets_for(hosts)) *
 		       sizeof(struct ft_set);
@@ -262,7 +265,7 @@ static void mencius_init(struct mencius *m, const struct mencius_params *params,
 	m->slot_count = slot_count;
 	m->free = FL_NIL;
 	m->flows = table;
-	m->hosts = (struct mn_host *)(m->flows + ft_places(flows));
+	m->hosts = (struct mn_host *)(m->flows + mn_flow_places(flows));
 	sets = (struct ft_set *)(m->hosts + ft_places(hosts));
 	ft_table_init(&m->flow_table, sets,
 		      (struct fl_nodes){ &m->flows->seen.links,

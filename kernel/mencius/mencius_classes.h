@@ -19,7 +19,7 @@ static u32 mencius_host_places(const struct mencius_sched *q)
 static u32 mencius_class_places(const struct mencius_sched *q)
 {
 	return min_t(u32, mencius_host_places(q) +
-				  ft_places(q->core.params.flows),
+				  mn_flow_places(q->core.params.flows),
 		     TC_H_MIN(TC_H_ROOT) - 1);
 }
 
@@ -28,6 +28,15 @@ static unsigned long mencius_find(struct Qdisc *sch, u32 classid)
 	u32 minor = TC_H_MIN(classid);
 
 	return minor <= mencius_class_places(qdisc_priv(sch)) ? minor : 0;
+}
+
+/* Whether @at is a known flow, or a known host has guests. */
+static bool mencius_is_flow(const struct mencius *m, u32 at)
+{
+	if (ft_are_guests(&m->flow_table, at))
+		return m->flows[at].figures.packets ||
+		       m->flows[at].backlog.packets;
+	return ft_is_known(&m->flow_table, at);
 }
 
 /* Whether the host or flow in @place has statistics. */
@@ -40,7 +49,7 @@ static bool mencius_is_known(struct Qdisc *sch, u32 place)
 	sch_tree_lock(sch);
 	known = place < hosts ?
 			ft_is_known(&q->core.host_table, place) :
-			ft_is_known(&q->core.flow_table, place - hosts);
+			mencius_is_flow(&q->core, place - hosts);
 	sch_tree_unlock(sch);
 	return known;
 }

@@ -12,6 +12,60 @@
 /* Number of idle flows and hosts examined per packet. */
 #define MN_BATCH	8
 
+/* The place of the guests of a host. */
+static __always_inline u32 mn_guests_of(const struct mencius *m, u32 host)
+{
+	return ft_places(m->params.flows) + host;
+}
+
+/* Flow @at is another one of a host from now on. */
+static void mn_begin(struct mencius *m, u64 now, u32 at, u32 number)
+{
+	struct mn_host *host = &m->hosts[number];
+	struct mn_flow *flow = &m->flows[at];
+
+	mn_introduce(&host->turns, &flow->member);
+	mn_signals_init(&flow->signals);
+	memset(&flow->figures, 0, sizeof(flow->figures));
+	mn_calm_init(&flow->calm, now);
+	flow->begun.bytes = 0;
+	flow->begun.spent = 0;
+	flow->host = number;
+	flow->term = host->term;
+}
+
+/* Its flows find out when their next packet comes. */
+static void mn_forget_host(struct mencius *m, u32 at)
+{
+	m->hosts[at].term++;
+	ft_forget(&m->host_table, at);
+}
+
+/*
+ * Where the set of @hash is full, the host that has been silent longest gives
+ * up its place, if it is silent and has nothing waiting.
+ */
+static void mn_make_room_for_host(struct mencius *m, u64 now, u32 hash)
+{
+	struct ft_table *table = &m->host_table;
+	u32 first = ft_set_of(table, hash) * FT_WAYS;
+	u32 way, at, keeps = 0;
+
+	if (ft_free_way(table, hash) != FL_NIL ||
+	    m->hosts[ft_guests_of(table, hash)].backlog.packets)
+		return;
+	for (way = 0; way < FT_WAYS; way++) {
+		const struct mn_host *host = &m->hosts[first + way];
+
+		if (host->backlog.packets ||
+		    fl_since(now, host->seen.last_active) <= MN_GAP)
+			keeps |= 1 << way;
+	}
+	at = ft_silent_longest(table, hash, keeps);
+	if (at != FL_NIL)
+		mn_forget_host(m, at);
+}
+
 static noinline u32 mn_begin_host(struct mencius *m, u64 now, u32 hash)
 {
 	struct ft_table *table = &m->host_table;
@@ -20,25 +74,28 @@ static noinline u32 mn_begin_host(struct mencius *m, u64 now, u32 hash)
 	bool fresh;
 	u32 at;
 
+	mn_make_room_for_host(m, now, hash);
 	at = ft_admit(table, now, hash, m->hosts[guests].backlog.packets,
 		      &fresh);
 	if (!fresh)
 		return at;
 	host = &m->hosts[at];
+	host->known = 0;
 	fl_list_init(&host->listed);
 	mn_hold_init(&host->hold, now);
 	mn_turns_init(&host->turns);
 	mn_sizes_init(&host->sizes);
 	mn_introduce(&m->turns, &host->member);
+	mn_begin(m, now, mn_guests_of(m, at), at);
 	return at;
 }
 
-/* The host of @flow, which begins with @packet. */
-static u32 mn_host_of(struct mencius *m, u64 now, void *packet, u32 flow)
+/* The host of @packet, whose flow is unknown. */
+static u32 mn_host_of(struct mencius *m, u64 now, void *packet)
 {
 	u32 source, destination, hash, at;
 
-	mencius_hosts(m, packet, flow, &source, &destination);
+	mencius_hosts(m, packet, &source, &destination);
 	mn_sides_note(&m->sides, now, source, destination);
 	hash = mn_sides_host(&m->sides, m->params.hosts, source, destination);
 	at = ft_lookup(&m->host_table, hash);
@@ -48,34 +105,96 @@ static u32 mn_host_of(struct mencius *m, u64 now, void *packet, u32 flow)
 	return at;
 }
 
+/* Whether the place of the flow's host is still that host's. */
+static __always_inline bool mn_has_host(const struct mencius *m,
+					const struct mn_flow *flow)
+{
+	return m->hosts[flow->host].term == flow->term;
+}
+
+static void mn_forget(struct mencius *m, u32 at)
+{
+	if (mn_has_host(m, &m->flows[at]))
+		m->hosts[m->flows[at].host].known--;
+	ft_forget(&m->flow_table, at);
+}
+
+/*
+ * A place for the unknown @hash, or FL_NIL. In a full set it is that of the
+ * flow which has been silent longest and has nothing waiting. An established
+ * flow keeps its place unless it is silent.
+ */
+static u32 mn_place_for(struct mencius *m, u64 now, u32 hash)
+{
+	u32 at = ft_free_way(&m->flow_table, hash);
+	u32 way, first, keeps = 0;
+
+	if (at != FL_NIL)
+		return at;
+	first = ft_set_of(&m->flow_table, hash) * FT_WAYS;
+	for (way = 0; way < FT_WAYS; way++) {
+		const struct mn_flow *flow = &m->flows[first + way];
+
+		if (flow->backlog.packets ||
+		    (mn_is_calm(&flow->calm, now) &&
+		     fl_since(now, flow->calm.last) <= MN_GAP))
+			keeps |= 1 << way;
+	}
+	at = ft_silent_longest(&m->flow_table, hash, keeps);
+	if (at != FL_NIL)
+		mn_forget(m, at);
+	return at;
+}
+
+/* The place for an unknown flow of a host; @fresh if it is not with guests. */
+static u32 mn_place_in_host(struct mencius *m, u64 now, u32 hash, u32 number,
+			    bool *fresh)
+{
+	u32 of_set = ft_guests_of(&m->flow_table, hash);
+	u32 of_host = mn_guests_of(m, number), at;
+	bool set_waits = m->flows[of_set].backlog.packets;
+
+	*fresh = false;
+	if (set_waits && m->flows[of_set].host == number)
+		return of_set;
+	if (m->flows[of_host].backlog.packets)
+		return of_host;
+	m->hosts[number].hold.birth = now;
+	m->hold.birth = now;
+	at = mn_place_for(m, now, hash);
+	if (at != FL_NIL) {
+		*fresh = true;
+		return at;
+	}
+	if (set_waits)
+		return of_host;
+	mn_begin(m, now, of_set, number);
+	return of_set;
+}
+
+/*
+ * The flow of an unknown @packet: a new one, or guests: flows for which there
+ * is no room.
+ *
+ * The guests of a set are one flow, of one host. Where they are another host's,
+ * there are the guests of the host. While either have packets waiting, flows
+ * that may be among them stay guests: they could overtake themselves.
+ */
 static noinline u32 mn_begin_flow(struct mencius *m, u64 now, u32 hash,
 				  void *packet)
 {
-	struct ft_table *table = &m->flow_table;
-	u32 guests = ft_guests_of(table, hash);
-	struct mn_flow *flow;
-	struct mn_host *host;
+	u32 number = mn_host_of(m, now, packet);
 	bool fresh;
-	u32 at;
+	u32 at = mn_place_in_host(m, now, hash, number, &fresh);
 
-	at = ft_admit(table, now, hash, m->flows[guests].backlog.packets,
-		      &fresh);
-	flow = &m->flows[at];
 	if (!fresh) {
-		ft_touch(&m->host_table, now, flow->host);
+		m->flow_table.shared++;
 		return at;
 	}
-	flow->host = mn_host_of(m, now, packet, at);
-	host = &m->hosts[flow->host];
-	host->known++;
-	host->hold.birth = now;
-	m->hold.birth = now;
-	mn_introduce(&host->turns, &flow->member);
-	mn_signals_init(&flow->signals);
-	memset(&flow->figures, 0, sizeof(flow->figures));
-	mn_calm_init(&flow->calm, now);
-	flow->begun.bytes = 0;
-	flow->begun.spent = 0;
+	ft_insert(&m->flow_table, now, hash, at);
+	m->hosts[number].known++;
+	mn_begin(m, now, at, number);
+	mencius_begun(m, packet, at);
 	return at;
 }
 
@@ -87,6 +206,10 @@ static __always_inline u32 mn_flow_of(struct mencius *m, u64 now, u32 hash,
 
 	if (unlikely(at == FL_NIL))
 		return mn_begin_flow(m, now, hash, packet);
+	if (unlikely(!mn_has_host(m, &m->flows[at]))) {
+		mn_forget(m, at);
+		return mn_begin_flow(m, now, hash, packet);
+	}
 	ft_touch(&m->flow_table, now, at);
 	ft_touch(&m->host_table, now, m->flows[at].host);
 	return at;
@@ -94,8 +217,7 @@ static __always_inline u32 mn_flow_of(struct mencius *m, u64 now, u32 hash,
 
 /*
  * Forgets flows and hosts that have fallen idle. While packets wait, the
- * scheduler still refers to them. A host's flows are forgotten first: they
- * refer to it by its place.
+ * scheduler still refers to them.
  */
 static __always_inline void mn_forget_idle(struct mencius *m, u64 now)
 {
@@ -105,22 +227,19 @@ static __always_inline void mn_forget_idle(struct mencius *m, u64 now)
 		at = ft_idle(&m->flow_table, now, MN_FLOW_IDLE);
 		if (likely(at == FL_NIL))
 			break;
-		if (m->flows[at].member.place != MN_NOWHERE) {
+		if (m->flows[at].member.place != MN_NOWHERE)
 			ft_touch(&m->flow_table, now, at);
-			continue;
-		}
-		m->hosts[m->flows[at].host].known--;
-		ft_forget(&m->flow_table, at);
+		else
+			mn_forget(m, at);
 	}
 	for (left = MN_BATCH; left; left--) {
 		at = ft_idle(&m->host_table, now, MN_HOST_IDLE);
 		if (likely(at == FL_NIL))
 			break;
-		if (m->hosts[at].known ||
-		    m->hosts[at].member.place != MN_NOWHERE)
+		if (m->hosts[at].member.place != MN_NOWHERE)
 			ft_touch(&m->host_table, now, at);
 		else
-			ft_forget(&m->host_table, at);
+			mn_forget_host(m, at);
 	}
 }
 

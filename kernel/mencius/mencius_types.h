@@ -323,6 +323,7 @@ struct mn_figures {
  * @tail:	its latest
  * @backlog:	its backlog
  * @host:	its host
+ * @term:	of that place in which it was its host
  * @signals:	when its sender is signalled
  * @by_size:	neighbours among flows of its host with as much waiting
  * @calm:	its behaviour
@@ -338,6 +339,7 @@ struct mn_flow {
 	u32			tail;
 	struct mn_backlog	backlog;
 	u32			host;
+	u32			term;
 	struct mn_signals	signals;
 	struct fl_links		by_size;
 	struct mn_calm		calm;
@@ -351,6 +353,7 @@ struct mn_flow {
  * struct mn_host - a host
  * @seen:	its entry in the table of hosts
  * @member:	its entry in the turns of hosts
+ * @term:	hosts that had its place before
  * @known:	its known flows
  * @rivals:	its flows that wait
  * @backlog:	its backlog
@@ -364,6 +367,7 @@ struct mn_flow {
 struct mn_host {
 	struct ft_seen		seen;
 	struct mn_member	member;
+	u32			term;
 	u32			known;
 	struct mn_rivals	rivals;
 	struct mn_backlog	backlog;
@@ -421,7 +425,8 @@ struct mencius_counts {
 /**
  * struct mencius - the discipline
  * @slots:	packets
- * @flows:	flows
+ * @flows:	those in the table with the guests of each set, and then the
+ *		guests of each host
  * @hosts:	hosts
  * @slot_count:	slots that there are
  * @slots_used:	slots that were ever used
@@ -480,6 +485,12 @@ struct mencius {
 static inline u32 mn_hosts_for(u32 flows)
 {
 	return flows / MN_FLOWS_OF_HOST;
+}
+
+/* Entries for so many flows, with the guests of each set and each host. */
+static inline u32 mn_flow_places(u32 flows)
+{
+	return ft_places(flows) + ft_places(mn_hosts_for(flows));
 }
 
 /* Neighbours in the turns of a host, by flow. */

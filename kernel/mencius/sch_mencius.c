@@ -112,18 +112,24 @@ static u32 mencius_v6_hash(const struct mencius_sched *q,
 	return siphash(address, sizeof(*address), &q->key);
 }
 
+static bool mencius_keys(const struct mencius_sched *q, void *packet,
+			 struct flow_keys *keys)
+{
+	return (q->nat && flow_before_nat(keys, packet)) ||
+	       skb_flow_dissect_flow_keys(packet, keys,
+					  FLOW_DISSECTOR_F_STOP_AT_FLOW_LABEL);
+}
+
 /* A packet without addresses is of the host 0. */
-static void mencius_hosts(struct mencius *m, void *packet, u32 flow,
-			  u32 *source, u32 *destination)
+static void mencius_hosts(struct mencius *m, void *packet, u32 *source,
+			  u32 *destination)
 {
 	struct mencius_sched *q = mencius_sched_of(m);
 	struct flow_keys keys;
 
 	*source = 0;
 	*destination = 0;
-	if (!(q->nat && flow_before_nat(&keys, packet)) &&
-	    !skb_flow_dissect_flow_keys(packet, &keys,
-					FLOW_DISSECTOR_F_STOP_AT_FLOW_LABEL))
+	if (!mencius_keys(q, packet, &keys))
 		return;
 	switch (keys.control.addr_type) {
 	case FLOW_DISSECTOR_KEY_IPV4_ADDRS:
@@ -134,10 +140,18 @@ static void mencius_hosts(struct mencius *m, void *packet, u32 flow,
 		*source = mencius_v6_hash(q, &keys.addrs.v6addrs.src);
 		*destination = mencius_v6_hash(q, &keys.addrs.v6addrs.dst);
 		break;
-	default:
-		return;
 	}
-	if (trace_mencius_flow_enabled())
+}
+
+static void mencius_begun(struct mencius *m, void *packet, u32 flow)
+{
+	struct mencius_sched *q = mencius_sched_of(m);
+	struct flow_keys keys;
+
+	if (!trace_mencius_flow_enabled() || !mencius_keys(q, packet, &keys))
+		return;
+	if (keys.control.addr_type == FLOW_DISSECTOR_KEY_IPV4_ADDRS ||
+	    keys.control.addr_type == FLOW_DISSECTOR_KEY_IPV6_ADDRS)
 		mencius_trace_flow(q, flow, &keys);
 }
 

@@ -28,10 +28,15 @@ static bool mencius_mark(struct mencius *m, void *packet)
 	return false;
 }
 
-static void mencius_hosts(struct mencius *m, void *packet, u32 flow, u32 *source,
-			  u32 *destination)
+static void mencius_begun(struct mencius *m, void *packet, u32 flow)
 {
 	(void)m, (void)packet, (void)flow;
+}
+
+static void mencius_hosts(struct mencius *m, void *packet, u32 *source,
+			  u32 *destination)
+{
+	(void)m, (void)packet;
 	*source = from;
 	*destination = to;
 }

@@ -66,15 +66,21 @@ static bool mencius_mark(struct mencius *m, void *packet)
 	return trace_capable(packet);
 }
 
-static void mencius_hosts(struct mencius *m, void *packet, u32 flow, u32 *source,
+static void mencius_hosts(struct mencius *m, void *packet, u32 *source,
 			  u32 *destination)
 {
 	struct trace *trace = (struct trace *)m;
 
 	(void)packet;
-	(void)flow;
 	*source = trace->source;
 	*destination = trace->destination;
+}
+
+static void mencius_begun(struct mencius *m, void *packet, u32 flow)
+{
+	(void)m;
+	(void)packet;
+	(void)flow;
 }
 
 static u32 mencius_wire(const struct mencius *m, const void *packet, u32 len)

@@ -63,9 +63,19 @@ impl FlowTable {
         self.entries.len()
     }
 
+    /// How many flows there may be without guests.
+    pub(crate) fn ways(&self) -> usize {
+        self.sets * WAYS
+    }
+
+    /// The place of the guests of the set of `hash`.
+    pub(crate) fn guests_of(&self, hash: u32) -> usize {
+        self.ways() + self.set_of(hash)
+    }
+
     /// Whether `flow` is the guests of a set.
     pub(crate) fn are_guests(&self, flow: usize) -> bool {
-        flow >= self.sets * WAYS
+        flow >= self.ways()
     }
 
     /// Number of packets that were treated as another flow's because the set was full.
@@ -94,17 +104,13 @@ impl FlowTable {
         id: FlowId,
         waits: impl Fn(usize) -> bool,
     ) -> Found {
-        let index = ((u64::from(hash) * self.sets as u64) >> 32) as usize;
-        let first = index * WAYS;
-        let set = &self.entries.as_chunks::<WAYS>().0[index];
-        let known = |entry: &Entry| entry.used && entry.hash == hash;
-        let guests = self.sets * WAYS + index;
-        let found = if let Some(way) = set.iter().position(known) {
-            Found::Known(first + way)
-        } else if let Some(way) = set.iter().position(|entry| !entry.used)
+        let guests = self.guests_of(hash);
+        let found = if let Some(flow) = self.lookup(hash) {
+            Found::Known(flow)
+        } else if let Some(flow) = self.free_way(hash)
             && !waits(guests)
         {
-            Found::Fresh(first + way)
+            Found::Fresh(flow)
         } else if self.entries[guests].used {
             Found::Shared(guests)
         } else {
@@ -112,15 +118,7 @@ impl FlowTable {
         };
         match found {
             Found::Known(flow) | Found::Shared(flow) => self.touch(now, flow),
-            Found::Fresh(flow) | Found::FirstShared(flow) => {
-                self.entries[flow] = Entry {
-                    used: true,
-                    hash,
-                    id,
-                    last_active: now,
-                };
-                self.nodes.push_back(&mut self.by_activity, flow as u32);
-            }
+            Found::Fresh(flow) | Found::FirstShared(flow) => self.insert(now, hash, id, flow),
         }
         if matches!(found, Found::Shared(_) | Found::FirstShared(_)) {
             self.shared += 1;
@@ -128,20 +126,60 @@ impl FlowTable {
         found
     }
 
+    /// The set of `hash`.
+    fn set_of(&self, hash: u32) -> usize {
+        ((u64::from(hash) * self.sets as u64) >> 32) as usize
+    }
+
+    /// The flow with `hash`, if it is known.
+    #[inline]
+    pub(crate) fn lookup(&self, hash: u32) -> Option<usize> {
+        let index = self.set_of(hash);
+        let set = &self.entries.as_chunks::<WAYS>().0[index];
+        let known = |entry: &Entry| entry.used && entry.hash == hash;
+        Some(index * WAYS + set.iter().position(known)?)
+    }
+
+    /// A place that is not in use in the set of `hash`.
+    pub(crate) fn free_way(&self, hash: u32) -> Option<usize> {
+        let index = self.set_of(hash);
+        let set = &self.entries.as_chunks::<WAYS>().0[index];
+        Some(index * WAYS + set.iter().position(|entry| !entry.used)?)
+    }
+
+    /// The flow with `hash` and this identity is in the place `flow` from `now` on, which was not in
+    /// use.
+    pub(crate) fn insert(&mut self, now: Instant, hash: u32, id: FlowId, flow: usize) {
+        self.entries[flow] = Entry {
+            used: true,
+            hash,
+            id,
+            last_active: now,
+        };
+        self.nodes.push_back(&mut self.by_activity, flow as u32);
+    }
+
     /// Makes room for the flow with `hash` if its set is full and does not know it: forgets the
     /// flow that has been inactive longest among those without packets queued (see `waits`).
     pub(crate) fn make_room(&mut self, hash: u32, waits: impl Fn(usize) -> bool) {
-        let index = ((u64::from(hash) * self.sets as u64) >> 32) as usize;
-        let first = index * WAYS;
-        let set = &self.entries.as_chunks::<WAYS>().0[index];
-        if set.iter().any(|entry| !entry.used || entry.hash == hash) {
+        if self.lookup(hash).is_some() || self.free_way(hash).is_some() {
             return;
         }
-        let empty = (first..first + WAYS).filter(|&flow| !waits(flow));
-        let oldest = empty.min_by_key(|&flow| self.entries[flow].last_active);
-        if let Some(flow) = oldest {
+        if let Some(flow) = self.inactive_longest(hash, waits) {
             self.forget(flow);
         }
+    }
+
+    /// The flow that has been inactive longest in the set of `hash`, which is full, among those that
+    /// do not keep their place.
+    pub(crate) fn inactive_longest(
+        &self,
+        hash: u32,
+        keeps: impl Fn(usize) -> bool,
+    ) -> Option<usize> {
+        let first = self.set_of(hash) * WAYS;
+        let free = (first..first + WAYS).filter(|&flow| !keeps(flow));
+        free.min_by_key(|&flow| self.entries[flow].last_active)
     }
 
     /// A packet of `flow` came or left `now`.
@@ -181,14 +219,6 @@ impl FlowTable {
     pub(crate) fn active(&self) -> impl Iterator<Item = usize> {
         let entries = self.entries.iter().enumerate();
         entries.filter_map(|(flow, entry)| entry.used.then_some(flow))
-    }
-}
-
-#[cfg(test)]
-impl FlowTable {
-    /// The flow with `hash`, left alone.
-    pub(crate) fn lookup(&self, hash: u32) -> Option<usize> {
-        self.active().find(|&flow| self.entries[flow].hash == hash)
     }
 }
 

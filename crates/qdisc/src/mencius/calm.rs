@@ -96,6 +96,11 @@ impl Calm {
         now.since(self.since) >= PROBATION
     }
 
+    /// Whether no packet of the flow came lately.
+    pub(super) fn is_silent(&self, now: Instant) -> bool {
+        now.since(self.last) > GAP
+    }
+
     fn start_again(&mut self, now: Instant) {
         self.since = self.since.max(now);
     }

@@ -1,6 +1,7 @@
 //! The flow and the host of a packet, and the class of the flow in the scheduler.
 
-use super::{Begun, Calm, Host, Mencius, Signals, Standing};
+use super::calm::GAP;
+use super::{Begun, Calm, Flow, Host, Mencius, Signals, Standing};
 use crate::exact_flows::Found;
 use crate::{FlowId, Packet};
 use units::{Duration, Instant};
@@ -15,46 +16,136 @@ const BATCH: u32 = 8;
 impl<P> Mencius<P> {
     /// The flow of `packet`, with its host.
     pub(super) fn flow_of(&mut self, now: Instant, packet: &Packet<P>) -> usize {
-        let flows = &self.flows;
-        let waits = |flow: usize| !flows[flow].queue.is_empty();
-        let found = self.flow_table.find(now, packet.hash, packet.flow, waits);
-        match found {
-            Found::Known(flow) | Found::Shared(flow) => {
-                let host = self.flows[flow].host;
-                self.host_table.touch(now, host);
-                flow
+        if let Some(flow) = self.flow_table.lookup(packet.hash) {
+            if self.has_host(flow) {
+                self.flow_table.touch(now, flow);
+                self.host_table.touch(now, self.flows[flow].host);
+                return flow;
             }
-            Found::Fresh(flow) | Found::FirstShared(flow) => {
-                self.sides.note(now, packet.hosts);
-                let host = self.host_of(now, packet);
-                self.hosts[host].known += 1;
-                self.hosts[host].hold.birth = now;
-                let turns = &self.hosts[host].turns;
-                turns.introduce(&mut self.flow_turns, flow);
-                self.hold.birth = now;
-                let state = &mut self.flows[flow];
-                state.signals = Signals::new();
-                state.calm = Calm::new(now);
-                state.begun = Begun::default();
-                state.host = host;
-                flow
-            }
+            self.forget(flow);
         }
+        self.unknown(now, packet)
+    }
+
+    /// Whether the place of the flow's host is still that host's.
+    fn has_host(&self, flow: usize) -> bool {
+        let state = &self.flows[flow];
+        self.hosts[state.host].term == state.term
+    }
+
+    /// The flow of `packet`, which is not known: a new one, or guests: flows for which there is no
+    /// room.
+    ///
+    /// The guests of a set are one flow, of one host. Where they are another host's, there are the
+    /// guests of the host. While either have packets waiting, flows that may be among them stay
+    /// guests: they could overtake themselves.
+    fn unknown(&mut self, now: Instant, packet: &Packet<P>) -> usize {
+        self.sides.note(now, packet.hosts);
+        let host = self.host_of(now, packet);
+        let [of_set, of_host] = [self.flow_table.guests_of(packet.hash), self.guests_of(host)];
+        let waits = |flow: usize| !self.flows[flow].queue.is_empty();
+        let set_waits = waits(of_set);
+        if set_waits && self.flows[of_set].host == host {
+            return of_set;
+        }
+        if waits(of_host) {
+            return of_host;
+        }
+        self.hosts[host].hold.birth = now;
+        self.hold.birth = now;
+        if let Some(flow) = self.place_for(now, packet.hash) {
+            let (hash, id) = (packet.hash, packet.flow);
+            self.flow_table.insert(now, hash, id, flow);
+            self.hosts[host].known += 1;
+            self.begin(now, flow, host);
+            flow
+        } else if set_waits {
+            of_host
+        } else {
+            self.begin(now, of_set, host);
+            of_set
+        }
+    }
+
+    /// The place of the guests of `host`.
+    fn guests_of(&self, host: usize) -> usize {
+        self.flow_table.len() + host
+    }
+
+    /// A place for the flow with `hash`, if there is one. In a full set it is that of the flow which
+    /// has been inactive longest and has nothing waiting. An established flow keeps its place unless
+    /// it is silent.
+    fn place_for(&mut self, now: Instant, hash: u32) -> Option<usize> {
+        if let Some(flow) = self.flow_table.free_way(hash) {
+            return Some(flow);
+        }
+        let flows = &self.flows;
+        let keeps = |flow: usize| {
+            let Flow { queue, calm, .. } = &flows[flow];
+            !queue.is_empty() || calm.established(now) && !calm.is_silent(now)
+        };
+        let flow = self.flow_table.inactive_longest(hash, keeps)?;
+        self.forget(flow);
+        Some(flow)
+    }
+
+    /// `flow` is another one of `host` from now on.
+    fn begin(&mut self, now: Instant, flow: usize, host: usize) {
+        let Host { turns, term, .. } = &self.hosts[host];
+        turns.introduce(&mut self.flow_turns, flow);
+        let state = &mut self.flows[flow];
+        state.signals = Signals::new();
+        state.calm = Calm::new(now);
+        state.begun = Begun::default();
+        state.host = host;
+        state.term = *term;
     }
 
     fn host_of(&mut self, now: Instant, packet: &Packet<P>) -> usize {
         let hash = self.sides.host(self.params.hosts, packet.hosts);
+        self.make_room_for_host(now, hash);
         let hosts = &self.hosts;
         let waits = |host: usize| !hosts[host].backlog.is_empty();
         match self.host_table.find(now, hash, FlowId(hash), waits) {
             Found::Known(host) | Found::Shared(host) => host,
             Found::Fresh(host) | Found::FirstShared(host) => {
                 debug_assert!(self.hosts[host].backlog.is_empty());
-                self.hosts[host] = Host::new(now);
+                self.hosts[host] = Host::new(now, self.hosts[host].term);
                 self.turns.introduce(&mut self.host_turns, host);
+                self.begin(now, self.guests_of(host), host);
                 host
             }
         }
+    }
+
+    /// Where the set of `hash` is full, the host that has been inactive longest gives up its place, if
+    /// it is silent and has nothing waiting.
+    fn make_room_for_host(&mut self, now: Instant, hash: u32) {
+        let table = &self.host_table;
+        let guests = table.guests_of(hash);
+        let full = table.lookup(hash).is_none() && table.free_way(hash).is_none();
+        if !full || !self.hosts[guests].backlog.is_empty() {
+            return;
+        }
+        let keeps =
+            |host: usize| !self.hosts[host].backlog.is_empty() || table.silence(now, host) <= GAP;
+        if let Some(host) = table.inactive_longest(hash, keeps) {
+            self.forget_host(host);
+        }
+    }
+
+    fn forget(&mut self, flow: usize) {
+        if self.has_host(flow) {
+            self.hosts[self.flows[flow].host].known -= 1;
+        }
+        self.flow_table.forget(flow);
+    }
+
+    /// Its flows find out when their next packet comes.
+    fn forget_host(&mut self, host: usize) {
+        let term = &mut self.hosts[host].term;
+        *term = term.wrapping_add(1);
+        self.host_table.forget(host);
     }
 
     /// Forgets flows and hosts that have fallen idle.
@@ -65,10 +156,7 @@ impl<P> Mencius<P> {
             };
             // While packets wait, or in a round: the scheduler still refers to it.
             match self.flow_turns.is_idle(flow) {
-                true => {
-                    self.hosts[self.flows[flow].host].known -= 1;
-                    self.flow_table.forget(flow);
-                }
+                true => self.forget(flow),
                 false => self.flow_table.touch(now, flow),
             }
         }
@@ -76,9 +164,8 @@ impl<P> Mencius<P> {
             let Some(host) = self.host_table.idle(now, HOST_IDLE) else {
                 break;
             };
-            // Its flows are forgotten first: they refer to it by its place.
-            match self.hosts[host].known == 0 && self.host_turns.is_idle(host) {
-                true => self.host_table.forget(host),
+            match self.host_turns.is_idle(host) {
+                true => self.forget_host(host),
                 false => self.host_table.touch(now, host),
             }
         }

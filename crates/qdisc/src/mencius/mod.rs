@@ -101,6 +101,8 @@ struct Flow {
     calm: Calm,
     begun: Begun,
     host: usize,
+    /// The term of that place in which it was its host.
+    term: u32,
     standing: Standing,
 }
 
@@ -108,6 +110,8 @@ struct Flow {
 struct Host {
     turns: Turns,
     hold: Hold,
+    /// Number of hosts that had its place before.
+    term: u32,
     /// Flows of it that are known.
     known: u32,
     /// Packets of its established flows.
@@ -132,6 +136,7 @@ pub struct Mencius<P> {
     store: Store<P>,
     flow_table: FlowTable,
     host_table: FlowTable,
+    /// Those in the table with the guests of each set, and then the guests of each host.
     flows: Vec<Flow>,
     hosts: Vec<Host>,
     flow_turns: Members,
@@ -164,7 +169,8 @@ impl<P> Mencius<P> {
         params.apply(settings)?;
         let flow_table = FlowTable::new(params.flows as usize);
         let host_table = FlowTable::new((params.flows / FLOWS_OF_HOST) as usize);
-        let (flows, hosts) = (flow_table.len(), host_table.len());
+        let hosts = host_table.len();
+        let flows = flow_table.len() + hosts;
         let begun = Instant::ZERO;
         let flow = Flow {
             queue: Fifo::default(),
@@ -172,6 +178,7 @@ impl<P> Mencius<P> {
             calm: Calm::new(begun),
             begun: Begun::default(),
             host: 0,
+            term: 0,
             standing: Standing::Idle,
         };
         let [within, between] = params.rules(Duration::ZERO);
@@ -183,7 +190,7 @@ impl<P> Mencius<P> {
             patient,
             store: Store::new(),
             flows: vec![flow; flows],
-            hosts: (0..hosts).map(|_| Host::new(begun)).collect(),
+            hosts: (0..hosts).map(|_| Host::new(begun, 0)).collect(),
             flow_turns: Members::new(flows),
             host_turns: Members::new(hosts),
             firsts: Firsts::new(flows),
@@ -236,10 +243,11 @@ impl<P> Mencius<P> {
 }
 
 impl Host {
-    fn new(now: Instant) -> Self {
+    fn new(now: Instant, term: u32) -> Self {
         Host {
             turns: Turns::new(),
             hold: Hold::new(now),
+            term,
             known: 0,
             listed: Listed::default(),
             own: 0,

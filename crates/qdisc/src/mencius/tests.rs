@@ -263,6 +263,47 @@ fn no_packet_waits_for_more_than_a_few_drops() {
     assert_eq!(most, 32);
 }
 
+/// Two thousand flows of one computer fill the table, and all wait. A new flow of another computer has
+/// no place there, but half of the link.
+#[test]
+fn a_full_table_costs_the_host_that_fills_it() {
+    let mut link = Link::new(&[("limit", "100000"), ("interval", "100s")]);
+    for flow in 0..2000 {
+        link.put(flow, 1, 3);
+    }
+    for _ in 0..100 {
+        link.step();
+    }
+    link.put(5000, 2, 1000);
+    link.put(5001, 2, 1000);
+    let from = link.now;
+    for _ in 0..1000 {
+        link.step();
+    }
+    let sent = link.count(5000, from, link.now) + link.count(5001, from, link.now);
+    assert!((495..=545).contains(&sent), "{sent} of 1000");
+}
+
+/// A trickle of flows with one packet each, none of which waits for long, takes no place from new flows
+/// of others, nor from a call that is there.
+#[test]
+fn a_trickle_of_flows_makes_nobody_a_guest() {
+    let mut link = Link::new(&[("flows", "64")]);
+    for at in 0..5000 {
+        link.put(1000 + at, 1, u32::from(at % 5 == 0));
+        call(&mut link, 1);
+        link.step();
+    }
+    let known = |link: &Link, flow, host| {
+        let table = &link.queue.flow_table;
+        table.lookup(packet(flow, host, 0).hash)
+    };
+    let call = known(&link, CALL, 1).unwrap();
+    assert!(link.queue.flows[call].calm.established(ms(link.now)));
+    link.put(1, 2, 1);
+    assert!(known(&link, 1, 2).is_some());
+}
+
 /// A call is held for a second, and then it is alone with a queue of 60 ms. The link may have become
 /// slower, so it has three seconds; then the AQM drops from it, and it is no longer established.
 #[test]
