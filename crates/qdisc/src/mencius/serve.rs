@@ -9,6 +9,8 @@ use units::{Duration, Instant};
 
 /// At most so many packets of flows that are no longer established are skipped for a packet.
 const SKIPS: u32 = 64;
+/// Bytes that a host may owe for packets that went before those of other hosts.
+const OWED: i32 = 30_000;
 /// An established flow is signalled above this wait if packets of no other flow wait: a radio link
 /// that pauses causes that much.
 const ALONE: Duration = Duration::from_millis(250);
@@ -49,7 +51,9 @@ impl<P> Mencius<P> {
         observer: &mut dyn Observer<P>,
     ) -> Option<(usize, Packet<P>)> {
         if let Some(flow) = self.of_held_hosts(now) {
-            return Some((flow, self.send(now, flow, observer)?));
+            let packet = self.send(now, flow, observer)?;
+            self.owe(self.flows[flow].host, packet.len);
+            return Some((flow, packet));
         }
         let quantum = self.params.quantum;
         let host = self.turns.next(&mut self.host_turns, quantum)?;
@@ -99,6 +103,16 @@ impl<P> Mencius<P> {
         }
         let held = self.hold.serves(now, wait, &self.between, rivals);
         held.then_some(flow)
+    }
+
+    /// A packet of `host` went before all others: it comes off the turns of its host, which would
+    /// have them in addition otherwise, so that a call near its fair share would not notice that
+    /// others came. On slow links it does not: a call stalls there if a few packets have to wait.
+    fn owe(&mut self, host: usize, len: u32) {
+        let slow = self.between.low > self.params.low;
+        if !slow {
+            self.host_turns.owe(host, len, OWED);
+        }
     }
 
     /// The flow that goes before all others of its host, if there is one.

@@ -78,6 +78,13 @@ impl Members {
         state.deficit = state.deficit.saturating_sub_unsigned(len);
     }
 
+    /// As [`charge`](Members::charge), but no debt is above `most` for it.
+    pub(super) fn owe(&mut self, member: usize, len: u32, most: i32) {
+        let state = &mut self.members[member];
+        let after = state.deficit.saturating_sub_unsigned(len).max(-most);
+        state.deficit = state.deficit.min(after);
+    }
+
     /// Whether `member` has no packets.
     pub(super) fn is_idle(&self, member: usize) -> bool {
         self.members[member].place == Place::Idle
