@@ -67,6 +67,7 @@ static noinline u32 mn_charge_link(struct mencius *m, const void *packet,
 
 #include "mencius_turns.h"
 #include "mencius_hold.h"
+#include "mencius_favour.h"
 #include "mencius_calm.h"
 #include "mencius_firsts.h"
 #include "mencius_sides.h"

@@ -83,6 +83,7 @@ static noinline u32 mn_begin_host(struct mencius *m, u64 now, u32 hash)
 	host->known = 0;
 	fl_list_init(&host->listed);
 	mn_hold_init(&host->hold, now);
+	mn_favour_init(&host->favour, now);
 	mn_turns_init(&host->turns);
 	mn_sizes_init(&host->sizes);
 	mn_introduce(&m->turns, &host->member);

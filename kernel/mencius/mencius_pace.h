@@ -47,4 +47,10 @@ static __always_inline bool mn_pace_sent(struct mn_pace *pace, u64 now, u32 len,
 	return true;
 }
 
+/* ns that @len bytes take, if a full packet takes less than 2^31. */
+static inline u64 mn_pace_time_of(const struct mn_pace *pace, u32 len)
+{
+	return div_u64(pace->full * len, MN_FULL);
+}
+
 #endif

@@ -19,21 +19,53 @@
 #define MN_ALONE	(250 * MN_MS)
 
 /*
- * The established flow whose packet is the first of a list that has waited
- * longest, or FL_NIL: also where too many packets of flows that no longer are
- * would have to be skipped.
+ * The established flow of a host that has waited longest, or FL_NIL: also where
+ * too many packets of flows that no longer are would have to be skipped.
  */
-static __always_inline u32 mn_longest_waiting(struct mencius *m,
-					      const struct fl_list *list)
+static __always_inline u32 mn_longest_waiting_in(struct mencius *m,
+						 const struct mn_host *host)
 {
 	u32 left;
 
-	for (left = MN_SKIPS; left && list->head != FL_NIL; left--) {
-		u32 at = m->slots[list->head].flow;
+	for (left = MN_SKIPS; left && host->listed.head != FL_NIL; left--) {
+		u32 at = m->slots[host->listed.head].flow;
 
 		if (likely(m->flows[at].standing == MN_ESTABLISHED))
 			return at;
-		mn_unlist(m, list->head);
+		mn_unlist(m, host->listed.head);
+	}
+	return FL_NIL;
+}
+
+/*
+ * Whether low is the time of packets. Nothing is owed then: a call stalls on
+ * such a link if a few packets have to wait.
+ */
+static __always_inline bool mn_is_slow(const struct mencius *m)
+{
+	return m->between.low > m->params.low;
+}
+
+/*
+ * The established flow that has waited longest of those whose hosts have favour
+ * left, or FL_NIL: also where too many packets of others would have to be
+ * skipped.
+ */
+static __always_inline u32 mn_longest_waiting(struct mencius *m, u64 now)
+{
+	u32 left;
+
+	for (left = MN_SKIPS; left && m->listed.head != FL_NIL; left--) {
+		u32 at = m->slots[m->listed.head].flow;
+		const struct mn_flow *flow = &m->flows[at];
+
+		if (unlikely(flow->standing != MN_ESTABLISHED))
+			mn_unlist(m, m->listed.head);
+		else if (!mn_is_slow(m) &&
+			 mn_favour_is_spent(&m->hosts[flow->host].favour, now))
+			mn_unlist_from_all(m, m->listed.head);
+		else
+			return at;
 	}
 	return FL_NIL;
 }
@@ -41,7 +73,7 @@ static __always_inline u32 mn_longest_waiting(struct mencius *m,
 /* The flow that goes before those of all other hosts, or FL_NIL. */
 static __always_inline u32 mn_of_held_hosts(struct mencius *m, u64 now)
 {
-	u32 at = mn_longest_waiting(m, &m->listed);
+	u32 at = mn_longest_waiting(m, now);
 	u32 others;
 
 	if (at == FL_NIL)
@@ -64,7 +96,7 @@ static __always_inline u32 mn_of_held_hosts(struct mencius *m, u64 now)
 static __always_inline u32 mn_of_held_flows(struct mencius *m, u64 now,
 					    struct mn_host *host)
 {
-	u32 at = mn_longest_waiting(m, &host->listed);
+	u32 at = mn_longest_waiting_in(m, host);
 
 	if (at == FL_NIL)
 		return FL_NIL;
@@ -142,19 +174,22 @@ static __always_inline u32 mn_send_first(struct mencius *m, u64 now, u32 kind,
 }
 
 /*
- * A packet of flow @at goes before all hosts: it comes off the turns of its
- * host, which would have them in addition otherwise, so that a call near its
- * fair share would not notice that others came. On slow links it does not: a
- * call stalls there if a few packets have to wait.
+ * A packet of a host of @len bytes went before all others: it comes off the
+ * turns of its host, which would have them in addition otherwise, so that a
+ * call near its fair share would not notice that others came; and, beyond
+ * those, off its favour.
  */
-static __always_inline void mn_send_held(struct mencius *m, u64 now, u32 at,
-					 struct mn_popped *popped)
+static __always_inline void mn_owe_for_hold(struct mencius *m, u64 now,
+					    struct mn_host *host, u32 len)
 {
-	mn_send(m, now, at, popped);
-	popped->why = MENCIUS_HELD_HOSTS;
-	if (m->between.low <= m->params.low)
-		mn_owe(&m->hosts[m->flows[at].host].member, popped->len,
-		       MN_HOST_OWED);
+	u32 unpaid;
+
+	if (mn_is_slow(m))
+		return;
+	unpaid = mn_owe(&host->member, len, MN_HOST_OWED);
+	if (unpaid)
+		mn_favour_spend(&host->favour, now,
+				mn_pace_time_of(&m->pace, unpaid));
 }
 
 /* Takes the next packet if no first one goes, and returns its flow. */
@@ -168,7 +203,10 @@ static __always_inline u32 mn_serve_later(struct mencius *m, u64 now,
 	bool held;
 
 	if (at != FL_NIL) {
-		mn_send_held(m, now, at, popped);
+		mn_send(m, now, at, popped);
+		popped->why = MENCIUS_HELD_HOSTS;
+		mn_owe_for_hold(m, now, &m->hosts[m->flows[at].host],
+				popped->len);
 		return at;
 	}
 	number = mn_next(&m->turns, mn_host_turns(m), quantum);

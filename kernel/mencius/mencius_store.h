@@ -48,6 +48,7 @@ static __always_inline void mn_push(struct mencius *m, u64 now, u32 at,
 	slot->mem = mem;
 	slot->flow = at;
 	slot->listed = established;
+	slot->listed_all = established;
 	if (flow->backlog.packets)
 		m->slots[flow->tail].next = index;
 	else
@@ -64,6 +65,17 @@ static __always_inline void mn_push(struct mencius *m, u64 now, u32 at,
 	}
 }
 
+/* The packet does not go before those of other hosts any more. */
+static __always_inline void mn_unlist_from_all(struct mencius *m, u32 index)
+{
+	struct mn_slot *slot = &m->slots[index];
+
+	if (!slot->listed_all)
+		return;
+	slot->listed_all = false;
+	fl_unlink(&m->listed, mn_in_all(m), index);
+}
+
 /* The packet's flow is not established any more, or the packet leaves. */
 static __always_inline void mn_unlist(struct mencius *m, u32 index)
 {
@@ -74,7 +86,7 @@ static __always_inline void mn_unlist(struct mencius *m, u32 index)
 	slot->listed = false;
 	fl_unlink(&m->hosts[m->flows[slot->flow].host].listed, mn_in_host(m),
 		  index);
-	fl_unlink(&m->listed, mn_in_all(m), index);
+	mn_unlist_from_all(m, index);
 }
 
 /* Takes the oldest packet of a flow that has one. */

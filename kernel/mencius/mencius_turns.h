@@ -150,12 +150,14 @@ static __always_inline void mn_charge(struct mn_member *member, u32 len)
 	member->deficit = (s32)max_t(s64, (s64)member->deficit - len, MN_LEAST);
 }
 
-/* As mn_charge(), but no debt is above @most for it. */
-static __always_inline void mn_owe(struct mn_member *member, u32 len, s32 most)
+/* As mn_charge(), but no debt is above @most for it. Returns the rest. */
+static __always_inline u32 mn_owe(struct mn_member *member, u32 len, s32 most)
 {
-	s64 after = max_t(s64, (s64)member->deficit - len, -most);
+	u32 room = (u32)max_t(s64, (s64)member->deficit + most, 0);
+	u32 paid = min(len, room);
 
-	member->deficit = (s32)min_t(s64, member->deficit, after);
+	member->deficit -= (s32)paid;
+	return len - paid;
 }
 
 /* @member, whose turn it is, has sent @len bytes. */

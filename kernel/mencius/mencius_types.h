@@ -130,7 +130,8 @@ struct mn_backlog {
  * @in_host:	neighbours among packets of the host's established flows
  * @in_all:	the same among those of all hosts
  * @flow:	its flow
- * @listed:	whether it is in these two lists
+ * @listed:	whether it is in that of its host
+ * @listed_all:	and in that of all
  */
 struct mn_slot {
 	void		*packet;
@@ -140,8 +141,9 @@ struct mn_slot {
 	u32		next;
 	struct fl_links	in_host;
 	struct fl_links	in_all;
-	u32		flow : 31;
+	u32		flow : 30;
 	u32		listed : 1;
+	u32		listed_all : 1;
 };
 
 /**
@@ -230,6 +232,17 @@ struct mn_hold {
 	u32	edge;
 	bool	on;
 	bool	yielding;
+};
+
+/**
+ * struct mn_favour - for how much of the link's time a host's packets may go
+ *	before other hosts beyond its turns
+ * @left:	ns
+ * @at:		ns: when @left was brought up to date
+ */
+struct mn_favour {
+	u64	left;
+	u64	at;
 };
 
 /**
@@ -360,6 +373,7 @@ struct mn_flow {
  * @by_size:	neighbours among hosts with as much waiting
  * @listed:	packets of its established flows, by arrival
  * @hold:	within it
+ * @favour:	beyond its turns
  * @turns:	of its flows
  * @sizes:	its flows by backlog
  * @size_list:	one more than its list of sizes; 0 for none
@@ -374,6 +388,7 @@ struct mn_host {
 	struct fl_links		by_size;
 	struct fl_list		listed;
 	struct mn_hold		hold;
+	struct mn_favour	favour;
 	struct mn_turns		turns;
 	struct mn_sizes		sizes;
 	u8			size_list;

@@ -18,6 +18,7 @@ mod aqm;
 mod by_size;
 mod calm;
 mod classify;
+mod favour;
 mod firsts;
 mod hold;
 mod pace;
@@ -38,6 +39,7 @@ use crate::shaper::{Framing, Pace as Rate, Shaper};
 use crate::{Backlog, Discipline, DropReason, Env, Observer, Packet, Qdisc};
 use by_size::BySize;
 use calm::Calm;
+use favour::Favour;
 use firsts::{Begun, Came, Firsts};
 use hold::{Hold, Rules};
 use pace::Pace;
@@ -110,6 +112,7 @@ struct Flow {
 struct Host {
     turns: Turns,
     hold: Hold,
+    favour: Favour,
     /// Number of hosts that had its place before.
     term: u32,
     /// Flows of it that are known.
@@ -247,6 +250,7 @@ impl Host {
         Host {
             turns: Turns::new(),
             hold: Hold::new(now),
+            favour: Favour::new(now),
             term,
             known: 0,
             listed: Listed::default(),

@@ -39,6 +39,11 @@ impl Pace {
         self.full
     }
 
+    /// How long `len` bytes take.
+    pub(super) fn time_of(&self, len: u32) -> Duration {
+        self.full * u64::from(len) / FULL
+    }
+
     /// A packet of `len` bytes leaves `now`, and others wait or not. Whether the time is another now.
     pub(super) fn sent(&mut self, now: Instant, len: u32, wait: bool) -> bool {
         if let Some((at, len)) = self.last

@@ -52,7 +52,7 @@ impl<P> Mencius<P> {
     ) -> Option<(usize, Packet<P>)> {
         if let Some(flow) = self.of_held_hosts(now) {
             let packet = self.send(now, flow, observer)?;
-            self.owe(self.flows[flow].host, packet.len);
+            self.owe(now, self.flows[flow].host, packet.len);
             return Some((flow, packet));
         }
         let quantum = self.params.quantum;
@@ -88,7 +88,7 @@ impl<P> Mencius<P> {
 
     /// The flow that goes before those of all other hosts, if there is one.
     fn of_held_hosts(&mut self, now: Instant) -> Option<usize> {
-        let flow = self.longest_waiting(None)?;
+        let flow = self.longest_waiting(now)?;
         let host = &self.hosts[self.flows[flow].host];
         // Other flows of its own host are no rivals of a host.
         let others = self.others - u32::from(host.others > 0);
@@ -107,17 +107,27 @@ impl<P> Mencius<P> {
 
     /// A packet of `host` went before all others: it comes off the turns of its host, which would
     /// have them in addition otherwise, so that a call near its fair share would not notice that
-    /// others came. On slow links it does not: a call stalls there if a few packets have to wait.
-    fn owe(&mut self, host: usize, len: u32) {
-        let slow = self.between.low > self.params.low;
-        if !slow {
-            self.host_turns.owe(host, len, OWED);
+    /// others came; and, beyond those, off its favour.
+    fn owe(&mut self, now: Instant, host: usize, len: u32) {
+        if self.is_slow() {
+            return;
         }
+        let unpaid = self.host_turns.owe(host, len, OWED);
+        if unpaid > 0 {
+            let time = self.pace.time_of(unpaid);
+            self.hosts[host].favour.spend(now, time);
+        }
+    }
+
+    /// Whether `low` is the time of packets. Nothing is owed then: a call stalls on such a link if a
+    /// few packets have to wait.
+    fn is_slow(&self) -> bool {
+        self.between.low > self.params.low
     }
 
     /// The flow that goes before all others of its host, if there is one.
     fn of_held_flows(&mut self, now: Instant, at: usize) -> Option<usize> {
-        let flow = self.longest_waiting(Some(at))?;
+        let flow = self.longest_waiting_in(at)?;
         let wait = now.since(self.store.oldest(&self.flows[flow].queue)?);
         let host = &mut self.hosts[at];
         let rivals = host.rivals();
@@ -129,20 +139,34 @@ impl<P> Mencius<P> {
         held.then_some(flow)
     }
 
-    /// The established flow of a host, or of all, that has waited longest; none where too many packets
-    /// of flows that no longer are would have to be skipped.
-    fn longest_waiting(&mut self, host: Option<usize>) -> Option<usize> {
+    /// The established flow of a host that has waited longest; none where too many packets of flows
+    /// that no longer are would have to be skipped.
+    fn longest_waiting_in(&mut self, host: usize) -> Option<usize> {
         for _ in 0..SKIPS {
-            let (packet, flow) = match host {
-                Some(host) => self.store.front(&self.hosts[host].listed)?,
-                None => self.store.front_of_all()?,
-            };
-            let state = &self.flows[flow];
-            if state.standing == Standing::Established {
+            let (packet, flow) = self.store.front(&self.hosts[host].listed)?;
+            if self.flows[flow].standing == Standing::Established {
                 return Some(flow);
             }
-            self.store
-                .unlist(packet, &mut self.hosts[state.host].listed);
+            self.store.unlist(packet, &mut self.hosts[host].listed);
+        }
+        None
+    }
+
+    /// The established flow that has waited longest of those whose hosts have favour left; none where
+    /// too many packets of others would have to be skipped.
+    fn longest_waiting(&mut self, now: Instant) -> Option<usize> {
+        let slow = self.is_slow();
+        for _ in 0..SKIPS {
+            let (packet, flow) = self.store.front_of_all()?;
+            let state = &self.flows[flow];
+            let host = &mut self.hosts[state.host];
+            if state.standing != Standing::Established {
+                self.store.unlist(packet, &mut host.listed);
+            } else if !slow && host.favour.is_spent(now) {
+                self.store.unlist_from_all(packet);
+            } else {
+                return Some(flow);
+            }
         }
         None
     }

@@ -10,8 +10,9 @@ use units::Instant;
 #[derive(Debug, Clone, Copy)]
 struct Place {
     flow: u32,
-    /// Whether it is in the two lists.
+    /// Whether it is in the list of its host, and in that of all.
     listed: bool,
+    in_all: bool,
 }
 
 /// Packets of the established flows of a host, in the order of their arrival.
@@ -62,6 +63,7 @@ impl<P> Store<P> {
         let place = Place {
             flow: flow as u32,
             listed: list.is_some(),
+            in_all: list.is_some(),
         };
         match self.places.get_mut(index as usize) {
             Some(known) => *known = place,
@@ -112,6 +114,13 @@ impl<P> Store<P> {
     pub(super) fn unlist(&mut self, index: u32, list: &mut Listed) {
         if std::mem::take(&mut self.places[index as usize].listed) {
             self.in_host.remove(&mut list.0, index);
+        }
+        self.unlist_from_all(index);
+    }
+
+    /// The packet does not go before those of other hosts any more.
+    pub(super) fn unlist_from_all(&mut self, index: u32) {
+        if std::mem::take(&mut self.places[index as usize].in_all) {
             self.in_all.remove(&mut self.all, index);
         }
     }

@@ -4,6 +4,7 @@ use super::*;
 use crate::testing::{letters, ms, settings};
 use crate::{FlowId, Hosts, Ignore};
 use units::Duration;
+use units::random::Stream;
 
 /// A packet of a flow of a host.
 fn packet(flow: u32, host: u32, len: u32) -> Packet<u32> {
@@ -302,6 +303,83 @@ fn a_trickle_of_flows_makes_nobody_a_guest() {
     assert!(link.queue.flows[call].calm.established(ms(link.now)));
     link.put(1, 2, 1);
     assert!(known(&link, 1, 2).is_some());
+}
+
+/// What a computer does to get more than its half: established flows by small packets now and then, a
+/// flood that moves on from one to the next, and flows that begin so that a hold goes on.
+#[derive(Debug)]
+struct Adversary {
+    alive: u64,
+    keep: u64,
+    moves: u64,
+    births: u64,
+    flood: u64,
+}
+
+impl Adversary {
+    fn random(random: &mut Stream) -> Self {
+        Adversary {
+            alive: 1 + random.below(30),
+            keep: 20 + random.below(220),
+            moves: 200 + random.below(6000),
+            births: 20 + random.below(2000),
+            flood: 5 + random.below(8),
+        }
+    }
+
+    /// The packets of a millisecond.
+    fn put(&self, link: &mut Link) {
+        let now = link.now;
+        let mut small = |flow: u64| {
+            let small = packet(flow as u32, 1, 100);
+            link.queue.enqueue(ms(now), small, &mut Ignore);
+        };
+        for flow in 0..self.alive {
+            if (now + flow * 7).is_multiple_of(self.keep) {
+                small(100 + flow);
+            }
+        }
+        if now.is_multiple_of(self.births) {
+            small(1000 + now);
+        }
+        let flow = 100 + now / self.moves % self.alive;
+        if now > 2000 && (now * self.flood) % 10 < self.flood {
+            link.put(flow as u32, 1, 1 + u32::from(self.flood > 10));
+        }
+    }
+}
+
+/// Another computer always has packets waiting, on a link that sends 1500 bytes in a millisecond. In a
+/// minute it gets no less than its half but for two seconds and a sixteenth of the time, and half a
+/// second for what is owed and what goes first.
+#[test]
+fn no_adversary_gets_more_than_its_turns_and_its_favour() {
+    let mut random = Stream::new(1, "adversary");
+    for _ in 0..60 {
+        let adversary = Adversary::random(&mut random);
+        let mut link = Link::new(&[("limit", "2000")]);
+        let (mut budget, mut sent) = (0_i64, 0_u64);
+        while link.now < 62_000 {
+            adversary.put(&mut link);
+            if link.now >= 2000 {
+                link.put(1, 2, 2);
+            }
+            budget = 1500.min(budget + 1500);
+            while budget > 0
+                && let Some(packet) = link.queue.dequeue(ms(link.now), &mut Ignore)
+            {
+                budget -= i64::from(packet.len);
+                sent += u64::from(packet.flow.0 == 1) * u64::from(packet.len);
+            }
+            link.now += 1;
+        }
+        let seconds = sent / 1_500_000;
+        println!("{} {adversary:?}", sent / 1500);
+        assert!(
+            sent >= 1500 * (30_000 - 2000 - 3750 - 500),
+            "{seconds} s beside {adversary:?}"
+        );
+    }
 }
 
 /// A call is held for a second, and then it is alone with a queue of 60 ms. The link may have become

@@ -78,11 +78,13 @@ impl Members {
         state.deficit = state.deficit.saturating_sub_unsigned(len);
     }
 
-    /// As [`charge`](Members::charge), but no debt is above `most` for it.
-    pub(super) fn owe(&mut self, member: usize, len: u32, most: i32) {
+    /// As [`charge`](Members::charge), but no debt is above `most` for it. Returns the rest.
+    pub(super) fn owe(&mut self, member: usize, len: u32, most: i32) -> u32 {
         let state = &mut self.members[member];
-        let after = state.deficit.saturating_sub_unsigned(len).max(-most);
-        state.deficit = state.deficit.min(after);
+        let room = state.deficit.saturating_add(most).max(0).unsigned_abs();
+        let paid = len.min(room);
+        state.deficit = state.deficit.saturating_sub_unsigned(paid);
+        len - paid
     }
 
     /// Whether `member` has no packets.

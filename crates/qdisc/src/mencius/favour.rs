@@ -1,0 +1,71 @@
+//! The favour of a host: for how much of the link's time its packets may go before other hosts beyond
+//! its turns.
+//!
+//! What goes before other hosts comes off the turns of its host (`turns.rs`), and what is more than
+//! these comes off its favour: at most [`MOST`] at once, which a call needs to slow down, and a
+//! sixteenth of the time. So whatever a host does, with flows that begin, that imitate a call, or that
+//! take over from one another, in any time `t` it gets no more than its turns and `MOST + t / 16`.
+
+use units::{Duration, Instant};
+
+/// The largest favour.
+const MOST: Duration = Duration::from_secs(2);
+/// It grows by one in so many ns.
+const GROWS: u64 = 16;
+
+/// What is left of it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Favour {
+    left: Duration,
+    at: Instant,
+}
+
+impl Favour {
+    /// Of a host that begins `now`.
+    pub(super) const fn new(now: Instant) -> Self {
+        Favour {
+            left: MOST,
+            at: now,
+        }
+    }
+
+    /// A packet that takes `time` on the link goes before other hosts, beyond the turns of its own.
+    pub(super) fn spend(&mut self, now: Instant, time: Duration) {
+        self.grow(now);
+        self.left = self.left.saturating_sub(time);
+    }
+
+    /// Whether nothing is left of it.
+    pub(super) fn is_spent(&mut self, now: Instant) -> bool {
+        self.grow(now);
+        self.left == Duration::ZERO
+    }
+
+    fn grow(&mut self, now: Instant) {
+        self.left = (self.left + now.since(self.at) / GROWS).min(MOST);
+        self.at = now;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::ms;
+
+    #[test]
+    fn two_seconds_at_once_and_a_sixteenth_of_the_time() {
+        let time = Duration::from_millis;
+        let mut favour = Favour::new(ms(0));
+        favour.spend(ms(0), time(1999));
+        assert!(!favour.is_spent(ms(0)));
+        favour.spend(ms(0), time(5));
+        assert!(favour.is_spent(ms(0)));
+        favour.spend(ms(160), time(9));
+        assert!(!favour.is_spent(ms(160)));
+        favour.spend(ms(100_000), time(2000));
+        assert!(
+            favour.is_spent(ms(100_000)),
+            "no more than that is saved up"
+        );
+    }
+}
