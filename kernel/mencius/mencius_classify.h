@@ -97,7 +97,8 @@ static u32 mn_host_of(struct mencius *m, u64 now, void *packet)
 	u32 source, destination, hash, at;
 
 	mencius_hosts(m, packet, &source, &destination);
-	mn_sides_note(&m->sides, now, source, destination);
+	/* A flow that waits among guests must not become another host's. */
+	mn_sides_note(&m->sides, now, source, destination, m->guests);
 	hash = mn_sides_host(&m->sides, m->params.hosts, source, destination);
 	at = ft_lookup(&m->host_table, hash);
 	if (at == FL_NIL)

@@ -36,9 +36,9 @@ static void mn_addresses_age(struct mn_addresses *seen)
 	memset(&seen[0], 0, sizeof(seen[0]));
 }
 
-/* A flow between these hosts begins. */
+/* A flow between these hosts begins. The home's side stays if it is @fixed. */
 static void mn_sides_note(struct mn_sides *sides, u64 now, u32 source,
-			  u32 destination)
+			  u32 destination, bool fixed)
 {
 	u32 sources, destinations;
 
@@ -49,6 +49,8 @@ static void mn_sides_note(struct mn_sides *sides, u64 now, u32 source,
 	}
 	mn_addresses_note(sides->sources, source);
 	mn_addresses_note(sides->destinations, destination);
+	if (fixed)
+		return;
 	sources = mn_addresses_count(sides->sources);
 	destinations = mn_addresses_count(sides->destinations);
 	/* Equal numbers on both sides have no effect. */

@@ -237,11 +237,13 @@ struct mn_hold {
 /**
  * struct mn_favour - for how much of the link's time a host's packets may go
  *	before other hosts beyond its turns
- * @left:	ns
- * @at:		ns: when @left was brought up to date
+ * @left:	ns: it is this,
+ * @owed:	ns: less what is owed of the last packet
+ * @at:		ns: when both were brought up to date
  */
 struct mn_favour {
 	u64	left;
+	u64	owed;
 	u64	at;
 };
 
@@ -449,6 +451,7 @@ struct mencius_counts {
  * @memory:	bytes of memory that packets take
  * @backlog:	the backlog
  * @listed:	packets of all established flows, by arrival
+ * @guests:	packets of guests that wait
  * @flow_table:	the table of flows
  * @host_table:	the table of hosts
  * @firsts:	flows whose packets go first
@@ -478,6 +481,7 @@ struct mencius {
 	u32			memory;
 	struct mn_backlog	backlog;
 	struct fl_list		listed;
+	u32			guests;
 	struct ft_table		flow_table;
 	struct ft_table		host_table;
 	struct mn_firsts	firsts;

@@ -123,6 +123,16 @@ static bool trace_counts_agree(const struct mencius *m)
 	       rivals.own == m->rivals.own && rivals.others == m->rivals.others;
 }
 
+/* Hosts that have spent their favour. */
+static u32 trace_without_favour(const struct mencius *m)
+{
+	u32 places = ft_places(mn_hosts_for(m->params.flows)), at, spent = 0;
+
+	for (at = 0; at < places; at++)
+		spent += ft_is_known(&m->host_table, at) && !m->hosts[at].favour.left;
+	return spent;
+}
+
 static const char *trace_end(const struct trace *trace)
 {
 	const struct mencius *m = &trace->core;
@@ -133,13 +143,13 @@ static const char *trace_end(const struct trace *trace)
 	    !trace_table_agrees(&m->host_table))
 		return "flows or packets do not add up";
 	trace_print("end %u %u\n", m->backlog.packets, m->backlog.bytes);
-	trace_print("did %llu %llu %llu %llu %llu %llu\n",
+	trace_print("did %llu %llu %llu %llu %llu %llu %u\n",
 		    (unsigned long long)m->counts.held_flows,
 		    (unsigned long long)m->counts.held_hosts,
 		    (unsigned long long)m->flow_table.forgotten,
 		    (unsigned long long)m->host_table.forgotten,
 		    (unsigned long long)m->flow_table.shared,
-		    (unsigned long long)m->host_table.shared);
+		    (unsigned long long)m->host_table.shared, trace_without_favour(m));
 	return NULL;
 }
 

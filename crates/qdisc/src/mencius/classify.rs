@@ -40,7 +40,8 @@ impl<P> Mencius<P> {
     /// guests of the host. While either have packets waiting, flows that may be among them stay
     /// guests: they could overtake themselves.
     fn unknown(&mut self, now: Instant, packet: &Packet<P>) -> usize {
-        self.sides.note(now, packet.hosts);
+        // A flow that waits among the guests of a host must not become another host's.
+        self.sides.note(now, packet.hosts, self.guests > 0);
         let host = self.host_of(now, packet);
         let [of_set, of_host] = [self.flow_table.guests_of(packet.hash), self.guests_of(host)];
         let waits = |flow: usize| !self.flows[flow].queue.is_empty();

@@ -13,10 +13,12 @@ const MOST: Duration = Duration::from_secs(2);
 /// It grows by one in so many ns.
 const GROWS: u64 = 16;
 
-/// What is left of it.
+/// A host's favour.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Favour {
+    /// It is this, less what is owed of the last packet.
     left: Duration,
+    owed: Duration,
     at: Instant,
 }
 
@@ -25,6 +27,7 @@ impl Favour {
     pub(super) const fn new(now: Instant) -> Self {
         Favour {
             left: MOST,
+            owed: Duration::ZERO,
             at: now,
         }
     }
@@ -32,6 +35,7 @@ impl Favour {
     /// A packet that takes `time` on the link goes before other hosts, beyond the turns of its own.
     pub(super) fn spend(&mut self, now: Instant, time: Duration) {
         self.grow(now);
+        self.owed += time.saturating_sub(self.left);
         self.left = self.left.saturating_sub(time);
     }
 
@@ -42,7 +46,9 @@ impl Favour {
     }
 
     fn grow(&mut self, now: Instant) {
-        self.left = (self.left + now.since(self.at) / GROWS).min(MOST);
+        let grown = now.since(self.at) / GROWS;
+        self.left = (self.left + grown.saturating_sub(self.owed)).min(MOST);
+        self.owed = self.owed.saturating_sub(grown);
         self.at = now;
     }
 }
@@ -60,7 +66,8 @@ mod tests {
         assert!(!favour.is_spent(ms(0)));
         favour.spend(ms(0), time(5));
         assert!(favour.is_spent(ms(0)));
-        favour.spend(ms(160), time(9));
+        assert!(favour.is_spent(ms(64)), "4 ms were too many");
+        favour.spend(ms(160), time(5));
         assert!(!favour.is_spent(ms(160)));
         favour.spend(ms(100_000), time(2000));
         assert!(

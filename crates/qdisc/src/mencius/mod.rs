@@ -142,6 +142,8 @@ pub struct Mencius<P> {
     /// Those in the table with the guests of each set, and then the guests of each host.
     flows: Vec<Flow>,
     hosts: Vec<Host>,
+    /// Packets of guests that wait.
+    guests: u32,
     flow_turns: Members,
     host_turns: Members,
     firsts: Firsts,
@@ -194,6 +196,7 @@ impl<P> Mencius<P> {
             store: Store::new(),
             flows: vec![flow; flows],
             hosts: (0..hosts).map(|_| Host::new(begun, 0)).collect(),
+            guests: 0,
             flow_turns: Members::new(flows),
             host_turns: Members::new(hosts),
             firsts: Firsts::new(flows),
@@ -230,6 +233,9 @@ impl<P> Mencius<P> {
     fn resize(&mut self, flow: usize, before: Backlog) {
         let state = &mut self.flows[flow];
         let (after, at) = (state.queue.backlog(), state.host);
+        if self.flow_table.are_guests(flow) {
+            self.guests = self.guests + after.packets - before.packets;
+        }
         let left = before.packets.saturating_sub(after.packets);
         self.firsts.left((flow, &mut state.begun), left);
         let host = &mut self.hosts[at];

@@ -49,8 +49,8 @@ impl Sides {
         }
     }
 
-    /// A flow between `hosts` begins `now`.
-    pub(super) fn note(&mut self, now: Instant, hosts: Hosts) {
+    /// A flow between `hosts` begins `now`. The home's side stays if it is `fixed`.
+    pub(super) fn note(&mut self, now: Instant, hosts: Hosts, fixed: bool) {
         if now.since(self.since) >= SPAN {
             self.since = now;
             for seen in [&mut self.sources, &mut self.destinations] {
@@ -59,6 +59,9 @@ impl Sides {
         }
         self.sources[0].insert(hosts.source);
         self.destinations[0].insert(hosts.destination);
+        if fixed {
+            return;
+        }
         let count = |[new, old]: &[Seen; 2]| new.count(old);
         let (sources, destinations) = (count(&self.sources), count(&self.destinations));
         // Equal numbers on both sides have no effect.
@@ -100,12 +103,12 @@ mod tests {
     fn the_home_is_where_fewer_addresses_are() {
         let mut sides = Sides::new(ms(0));
         for server in 0..12 {
-            sides.note(ms(0), hosts(100 + server, server % 3));
+            sides.note(ms(0), hosts(100 + server, server % 3), false);
         }
         assert_eq!(sides.host(Side::Auto, hosts(107, 1)), 1, "a downlink");
         let mut sides = Sides::new(ms(0));
         for server in 0..12 {
-            sides.note(ms(0), hosts(server % 3, 100 + server));
+            sides.note(ms(0), hosts(server % 3, 100 + server), false);
         }
         assert_eq!(sides.host(Side::Auto, hosts(1, 107)), 1, "an uplink");
         assert_eq!(sides.host(Side::Destination, hosts(1, 107)), 107);
@@ -118,14 +121,14 @@ mod tests {
     fn what_was_seen_long_ago_does_not_count() {
         let mut sides = Sides::new(ms(0));
         for other in 0..12 {
-            sides.note(ms(0), hosts(100 + other, 1));
+            sides.note(ms(0), hosts(100 + other, 1), false);
         }
         for other in 0..12 {
-            sides.note(ms(40_000), hosts(2, 200 + other));
+            sides.note(ms(40_000), hosts(2, 200 + other), false);
         }
-        sides.note(ms(59_000), hosts(2, 200));
+        sides.note(ms(59_000), hosts(2, 200), false);
         assert_eq!(sides.host(Side::Auto, hosts(2, 200)), 200);
-        sides.note(ms(70_001), hosts(2, 200));
+        sides.note(ms(70_001), hosts(2, 200), false);
         assert_eq!(sides.host(Side::Auto, hosts(2, 200)), 2);
     }
 }

@@ -123,7 +123,8 @@ impl Witness {
         }
     }
 
-    /// A new packet. Flows 0 to 3 have hashes next to each other; 4 and 5 have the same one; 200 to
+    /// A new packet. Flows 0 to 3 have hashes next to each other; 4 and 5 have the same one, and so
+    /// the same host; 200 to
     /// 219 agree in all bits that a table's index is made of. There are seven hosts on one side and
     /// three on the other.
     fn packet(&mut self, flow: u32, len: u32, ecn: Ecn, label: Label, dscp: u8) -> Numbered {
@@ -133,13 +134,14 @@ impl Witness {
             200..220 => flow << 16,
             _ => flow.wrapping_mul(0x9e37_79b1),
         };
+        let host = if flow == 5 { 4 } else { flow };
         let packet = Packet {
             len,
             flow: FlowId(flow),
             hash,
             hosts: Hosts {
-                source: (flow % 7).wrapping_mul(0x9e37_79b1),
-                destination: flow % 3,
+                source: (host % 7).wrapping_mul(0x9e37_79b1),
+                destination: host % 3,
             },
             dscp,
             band: 0,

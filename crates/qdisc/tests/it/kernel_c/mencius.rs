@@ -14,19 +14,20 @@ use trace::{decide, random};
 #[derive(Debug, Default)]
 struct Seen {
     /// Counters that only C prints: `did`.
-    did: [u64; 6],
+    did: [u64; 7],
     lines: [u64; 7],
     /// Dequeues in which CoDel dropped all that it may.
     bounded: u64,
 }
 
-const DID: [&str; 6] = [
+const DID: [&str; 7] = [
     "held back for a flow",
     "held back for a host",
     "flows forgotten",
     "hosts forgotten",
     "guests of flows",
     "guests of hosts",
+    "hosts without favour at the end",
 ];
 const LINES: [&str; 7] = [
     "tx",
@@ -71,7 +72,9 @@ fn rust_and_c_decide_alike() {
     println!("{seen:?}");
     let counts = DID.iter().zip(seen.did).chain(LINES.iter().zip(seen.lines));
     for (kind, count) in counts.chain([(&"drops at most", seen.bounded)]) {
-        assert!(count > 50, "{kind}: {count}");
+        // Only traces of imitators end without favour.
+        let least = if kind.contains("favour") { 1 } else { 50 };
+        assert!(count > least, "{kind}: {count}");
     }
 }
 

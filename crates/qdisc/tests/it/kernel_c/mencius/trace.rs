@@ -188,6 +188,30 @@ impl Recorder {
         }
     }
 
+    /// Calls of the host 0, then a flow of the host 1, then many that begin at the host 0.
+    fn imitators(seed: u64) -> Self {
+        let mut random = Stream::new(seed, "mencius, imitators");
+        let params = Params::near(&mut random, 64, 0);
+        let calls = 2 + random.below(8) as usize;
+        let flows = calls + 1 + 3000;
+        let senders = (0..flows).map(|flow| Sender {
+            hash: (flow as u32).wrapping_mul(0x9E37_79B9),
+            hosts: Hosts {
+                source: 1000 + flow as u32,
+                destination: u32::from(flow == calls),
+            },
+            len: 1500,
+        });
+        Recorder {
+            discipline: Discipline::new(&params, flows),
+            operations: format!("new {}\n", params.line()),
+            now: 0,
+            senders: senders.collect(),
+            params,
+            random,
+        }
+    }
+
     fn below(&mut self, n: usize) -> usize {
         self.random.below(n as u64) as usize
     }
@@ -273,6 +297,33 @@ impl Recorder {
         }
     }
 
+    /// Flows of a host that behave like calls carry a flood in turns, while others begin now and then, so
+    /// that a hold goes on until the host's favour is spent.
+    fn imitate(&mut self, steps: u64) {
+        let calls = self.senders.len() - 3001;
+        let keep = 50 + self.random.below(150);
+        let moves = 500 + self.random.below(3000);
+        let births = 20 + self.random.below(400);
+        for step in 0..steps {
+            for call in 0..calls as u64 {
+                if (step + call * 7).is_multiple_of(keep) {
+                    self.enqueue(call as usize);
+                }
+            }
+            if step.is_multiple_of(births) {
+                self.enqueue(calls + 1 + (step / births) as usize % 3000);
+            }
+            if step > 1500 && self.waiting(calls) < 20 {
+                self.enqueue(calls);
+            }
+            if step > 1500 {
+                self.enqueue((step / moves) as usize % calls);
+            }
+            self.dequeue();
+            self.now += MS;
+        }
+    }
+
     /// Calls that are established, and others that come and go. All happens at whole ms, so that
     /// spans are often exactly those in the rules.
     fn episodes(&mut self, steps: usize) {
@@ -351,11 +402,15 @@ impl Recorder {
 
 /// The trace that this seed stands for.
 pub fn random(seed: u64) -> Trace {
+    let imitators = seed % 50 == 1;
     let mut recorder = match seed % 3 {
+        _ if imitators => Recorder::imitators(seed),
         0 => Recorder::orderly(seed),
         _ => Recorder::new(seed),
     };
-    if seed.is_multiple_of(3) {
+    if imitators {
+        recorder.imitate(15_000);
+    } else if seed.is_multiple_of(3) {
         let steps = one_of(&mut recorder.random, &[2000, 4000, 8000]);
         recorder.episodes(steps);
     } else if recorder.below(3) == 0 {
