@@ -20,17 +20,14 @@
 static inline void mn_favour_init(struct mn_favour *favour, u64 now)
 {
 	favour->left = MN_FAVOUR;
-	favour->owed = 0;
 	favour->at = now;
 }
 
 static __always_inline void mn_favour_grow(struct mn_favour *favour, u64 now)
 {
-	u64 grown = fl_since(now, favour->at) / MN_FAVOUR_GROWS;
-	u64 paid = min(grown, favour->owed);
+	s64 grown = fl_since(now, favour->at) / MN_FAVOUR_GROWS;
 
-	favour->owed -= paid;
-	favour->left = min_t(u64, favour->left + grown - paid, MN_FAVOUR);
+	favour->left = min_t(s64, favour->left + grown, MN_FAVOUR);
 	favour->at = now;
 }
 
@@ -40,19 +37,15 @@ static __always_inline void mn_favour_grow(struct mn_favour *favour, u64 now)
  */
 static inline void mn_favour_spend(struct mn_favour *favour, u64 now, u64 time)
 {
-	u64 spent;
-
 	mn_favour_grow(favour, now);
-	spent = min(favour->left, time);
-	favour->left -= spent;
-	favour->owed += time - spent;
+	favour->left -= time;
 }
 
 static __always_inline bool mn_favour_is_spent(struct mn_favour *favour,
 					       u64 now)
 {
 	mn_favour_grow(favour, now);
-	return !favour->left;
+	return favour->left <= 0;
 }
 
 #endif

@@ -237,13 +237,11 @@ struct mn_hold {
 /**
  * struct mn_favour - for how much of the link's time a host's packets may go
  *	before other hosts beyond its turns
- * @left:	ns: it is this,
- * @owed:	ns: less what is owed of the last packet
- * @at:		ns: when both were brought up to date
+ * @left:	ns; below 0 if the last packet took more than there was
+ * @at:		ns: when @left was brought up to date
  */
 struct mn_favour {
-	u64	left;
-	u64	owed;
+	s64	left;
 	u64	at;
 };
 

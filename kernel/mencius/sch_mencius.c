@@ -100,7 +100,7 @@ static void mencius_trace_flow(const struct mencius_sched *q, u32 flow,
 	trace_mencius_flow(q->fs.sch, flow, keys->basic.ip_proto, &from, &to);
 }
 
-/* Keyed: nobody may choose addresses that meet in the table of hosts. */
+/* Keyed, so that no sender can choose addresses that meet in the table. */
 static u32 mencius_v4_hash(const struct mencius_sched *q, __be32 address)
 {
 	return siphash_1u32((__force u32)address, &q->key);

@@ -129,7 +129,7 @@ static u32 trace_without_favour(const struct mencius *m)
 	u32 places = ft_places(mn_hosts_for(m->params.flows)), at, spent = 0;
 
 	for (at = 0; at < places; at++)
-		spent += ft_is_known(&m->host_table, at) && !m->hosts[at].favour.left;
+		spent += ft_is_known(&m->host_table, at) && m->hosts[at].favour.left <= 0;
 	return spent;
 }
 

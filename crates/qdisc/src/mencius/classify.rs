@@ -104,6 +104,10 @@ impl<P> Mencius<P> {
 
     fn host_of(&mut self, now: Instant, packet: &Packet<P>) -> usize {
         let hash = self.sides.host(self.params.hosts, packet.hosts);
+        if let Some(host) = self.host_table.lookup(hash) {
+            self.host_table.touch(now, host);
+            return host;
+        }
         self.make_room_for_host(now, hash);
         let hosts = &self.hosts;
         let waits = |host: usize| !hosts[host].backlog.is_empty();
@@ -124,8 +128,7 @@ impl<P> Mencius<P> {
     fn make_room_for_host(&mut self, now: Instant, hash: u32) {
         let table = &self.host_table;
         let guests = table.guests_of(hash);
-        let full = table.lookup(hash).is_none() && table.free_way(hash).is_none();
-        if !full || !self.hosts[guests].backlog.is_empty() {
+        if table.free_way(hash).is_some() || !self.hosts[guests].backlog.is_empty() {
             return;
         }
         let keeps =

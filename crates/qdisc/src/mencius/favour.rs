@@ -16,9 +16,8 @@ const GROWS: u64 = 16;
 /// A host's favour.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Favour {
-    /// It is this, less what is owed of the last packet.
-    left: Duration,
-    owed: Duration,
+    /// ns; below 0 if the last packet took more than there was.
+    left: i64,
     at: Instant,
 }
 
@@ -26,8 +25,7 @@ impl Favour {
     /// Of a host that begins `now`.
     pub(super) const fn new(now: Instant) -> Self {
         Favour {
-            left: MOST,
-            owed: Duration::ZERO,
+            left: MOST.as_nanos() as i64,
             at: now,
         }
     }
@@ -35,20 +33,19 @@ impl Favour {
     /// A packet that takes `time` on the link goes before other hosts, beyond the turns of its own.
     pub(super) fn spend(&mut self, now: Instant, time: Duration) {
         self.grow(now);
-        self.owed += time.saturating_sub(self.left);
-        self.left = self.left.saturating_sub(time);
+        self.left = self.left.saturating_sub_unsigned(time.as_nanos());
     }
 
     /// Whether nothing is left of it.
     pub(super) fn is_spent(&mut self, now: Instant) -> bool {
         self.grow(now);
-        self.left == Duration::ZERO
+        self.left <= 0
     }
 
     fn grow(&mut self, now: Instant) {
-        let grown = now.since(self.at) / GROWS;
-        self.left = (self.left + grown.saturating_sub(self.owed)).min(MOST);
-        self.owed = self.owed.saturating_sub(grown);
+        let grown = now.since(self.at).as_nanos() / GROWS;
+        self.left = self.left.saturating_add_unsigned(grown);
+        self.left = self.left.min(MOST.as_nanos() as i64);
         self.at = now;
     }
 }

@@ -123,10 +123,9 @@ impl Witness {
         }
     }
 
-    /// A new packet. Flows 0 to 3 have hashes next to each other; 4 and 5 have the same one, and so
-    /// the same host; 200 to
-    /// 219 agree in all bits that a table's index is made of. There are seven hosts on one side and
-    /// three on the other.
+    /// A new packet. Flows 0 to 3 have hashes next to each other; 4 and 5 have the same one and the
+    /// same hosts; 200 to 219 agree in all bits that a table's index is made of. There are seven
+    /// hosts on one side and three on the other.
     fn packet(&mut self, flow: u32, len: u32, ecn: Ecn, label: Label, dscp: u8) -> Numbered {
         let hash = match flow {
             0..=3 => flow,

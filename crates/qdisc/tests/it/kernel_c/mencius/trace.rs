@@ -11,6 +11,8 @@ use units::Instant;
 use units::random::Stream;
 
 const MS: u64 = 1_000_000;
+/// Flows that begin beside those of [`Recorder::imitate`].
+const BORN: usize = 3000;
 
 /// Records decisions, and the flows that wait.
 #[derive(Debug, Default)]
@@ -193,7 +195,7 @@ impl Recorder {
         let mut random = Stream::new(seed, "mencius, imitators");
         let params = Params::near(&mut random, 64, 0);
         let calls = 2 + random.below(8) as usize;
-        let flows = calls + 1 + 3000;
+        let flows = calls + 1 + BORN;
         let senders = (0..flows).map(|flow| Sender {
             hash: (flow as u32).wrapping_mul(0x9E37_79B9),
             hosts: Hosts {
@@ -300,7 +302,7 @@ impl Recorder {
     /// Flows of a host that behave like calls carry a flood in turns, while others begin now and then, so
     /// that a hold goes on until the host's favour is spent.
     fn imitate(&mut self, steps: u64) {
-        let calls = self.senders.len() - 3001;
+        let calls = self.senders.len() - 1 - BORN;
         let keep = 50 + self.random.below(150);
         let moves = 500 + self.random.below(3000);
         let births = 20 + self.random.below(400);
@@ -311,7 +313,7 @@ impl Recorder {
                 }
             }
             if step.is_multiple_of(births) {
-                self.enqueue(calls + 1 + (step / births) as usize % 3000);
+                self.enqueue(calls + 1 + (step / births) as usize % BORN);
             }
             if step > 1500 && self.waiting(calls) < 20 {
                 self.enqueue(calls);
