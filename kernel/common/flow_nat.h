@@ -11,12 +11,31 @@
 #include <net/netfilter/nf_conntrack.h>
 #endif
 
+struct flow_addresses {
+	__be32	source;
+	__be32	destination;
+};
+
 #if IS_ENABLED(CONFIG_NF_CONNTRACK)
 /*
- * Puts the addresses before NAT into @keys; false if conntrack has no entry. A
- * packet on its way in has not met conntrack yet; the tuple is then that of the
- * other direction.
+ * Puts the addresses of an IPv4 packet before NAT into @at; false if conntrack
+ * has no entry. A packet on its way in has not met conntrack yet; the tuple is
+ * then that of the other direction.
  */
+static __maybe_unused bool flow_addresses_before_nat(const struct sk_buff *skb,
+						     struct flow_addresses *at)
+{
+	struct nf_conntrack_tuple tuple = {};
+	bool reply = !skb_nfct(skb);
+
+	if (!nf_ct_get_tuple_skb(&tuple, skb))
+		return false;
+	at->source = reply ? tuple.dst.u3.ip : tuple.src.u3.ip;
+	at->destination = reply ? tuple.src.u3.ip : tuple.dst.u3.ip;
+	return true;
+}
+
+/* Puts the addresses and ports before NAT into @keys; false as above. */
 static bool flow_before_nat(struct flow_keys *keys,
 			    const struct sk_buff *skb)
 {
@@ -39,6 +58,12 @@ static bool flow_before_nat(struct flow_keys *keys,
 	return true;
 }
 #else
+static __maybe_unused bool flow_addresses_before_nat(const struct sk_buff *skb,
+						     struct flow_addresses *at)
+{
+	return true;
+}
+
 static bool flow_before_nat(struct flow_keys *keys,
 			    const struct sk_buff *skb)
 {

@@ -39,10 +39,10 @@ static bool mencius_mark(struct mencius *m, void *packet);
 
 /*
  * The including file's: hashes of the addresses of a packet's sender and
- * receiver, their high bits as good as their low ones. Asked only where its
- * flow is unknown.
+ * receiver, their high bits as good as their low ones. Returns whether they are
+ * final; if not, it is asked again at later packets of the flow.
  */
-static void mencius_hosts(struct mencius *m, void *packet, u32 *source,
+static bool mencius_hosts(struct mencius *m, void *packet, u32 *source,
 			  u32 *destination);
 
 /* The including file's: @flow, whose host is known, begins with @packet. */
@@ -70,7 +70,7 @@ static noinline u32 mn_charge_link(struct mencius *m, const void *packet,
 #include "mencius_favour.h"
 #include "mencius_calm.h"
 #include "mencius_firsts.h"
-#include "mencius_sides.h"
+#include "mencius_translation.h"
 #include "mencius_pace.h"
 #include "mencius_by_size.h"
 #include "mencius_store.h"
@@ -114,6 +114,7 @@ static noinline void mn_tune(struct mencius *m)
 	 * Slightly above the highest, where even these are signalled by drops.
 	 */
 	m->spared = m->within.high * 5 / 4;
+	m->room = mn_room_at(m);
 }
 
 /* Whether no packets wait, so that mencius_dequeue() would find nothing. */
@@ -279,7 +280,6 @@ static void mencius_init(struct mencius *m, const struct mencius_params *params,
 	mn_turns_init(&m->turns);
 	mn_sizes_init(&m->sizes);
 	mn_hold_init(&m->hold, 0);
-	m->sides.home = MENCIUS_DESTINATION;
 	m->params = *params;
 	mn_shaper_change(&m->shaper, 0, params->bandwidth);
 	mn_tune(m);

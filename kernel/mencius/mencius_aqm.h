@@ -92,13 +92,19 @@ static bool mn_signals_judge(struct mn_signals *signals, u64 now, u64 interval,
 	return true;
 }
 
-/* One mark is enough: further due ones are not made up for, as drops are. */
-static bool mn_mark(struct mencius *m, u64 now, u32 at,
+/*
+ * One mark is enough: further due ones are not made up for, as drops are. A
+ * packet that has waited for very long is dropped even if it could be marked:
+ * its sender ignores marks (RFC 3168, section 7).
+ */
+static bool mn_mark(struct mencius *m, u64 now, u32 at, u64 target,
 		    const struct mn_popped *popped)
 {
 	struct mn_flow *flow = &m->flows[at];
 
-	if (!m->params.ecn || !mencius_mark(m, popped->packet))
+	if (!m->params.ecn ||
+	    fl_since(now, popped->arrived) > max(m->spared, 2 * target) ||
+	    !mencius_mark(m, popped->packet))
 		return false;
 	flow->signals.next = max(flow->signals.next, now);
 	flow->figures.marks++;
@@ -130,7 +136,7 @@ static noinline bool mn_tell_late(struct mencius *m, u64 now, u32 at,
 		if (!mn_signals_judge(&flow->signals, now, m->params.interval,
 				      late))
 			return dropped;
-		if (mn_mark(m, now, at, popped))
+		if (mn_mark(m, now, at, target, popped))
 			return true;
 		mn_refuse(m, at, popped);
 		mn_pop(m, at, popped);

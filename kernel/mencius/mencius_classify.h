@@ -32,6 +32,7 @@ static void mn_begin(struct mencius *m, u64 now, u32 at, u32 number)
 	flow->begun.spent = 0;
 	flow->host = number;
 	flow->term = host->term;
+	flow->translation = (struct mn_translation){};
 }
 
 /* Its flows find out when their next packet comes. */
@@ -91,15 +92,26 @@ static noinline u32 mn_begin_host(struct mencius *m, u64 now, u32 hash)
 	return at;
 }
 
-/* The host of @packet, whose flow is unknown. */
-static u32 mn_host_of(struct mencius *m, u64 now, void *packet)
+/*
+ * The hash that stands for the host of a packet. It may become another one
+ * unless it is @final.
+ */
+static u32 mn_host_hash(struct mencius *m, void *packet, bool *final)
 {
-	u32 source, destination, hash, at;
+	u32 source, destination;
 
-	mencius_hosts(m, packet, &source, &destination);
-	/* A flow that waits among guests must not become another host's. */
-	mn_sides_note(&m->sides, now, source, destination, m->guests);
-	hash = mn_sides_host(&m->sides, m->params.hosts, source, destination);
+	*final = true;
+	if (m->params.hosts == MENCIUS_NONE)
+		return 0;
+	*final = mencius_hosts(m, packet, &source, &destination);
+	return m->params.hosts == MENCIUS_SOURCE ? source : destination;
+}
+
+/* The host of @packet, by addresses that are @final or not. */
+static u32 mn_host_of(struct mencius *m, u64 now, void *packet, bool *final)
+{
+	u32 hash = mn_host_hash(m, packet, final), at;
+
 	at = ft_lookup(&m->host_table, hash);
 	if (at == FL_NIL)
 		return mn_begin_host(m, now, hash);
@@ -185,8 +197,8 @@ static u32 mn_place_in_host(struct mencius *m, u64 now, u32 hash, u32 number,
 static noinline u32 mn_begin_flow(struct mencius *m, u64 now, u32 hash,
 				  void *packet)
 {
-	u32 number = mn_host_of(m, now, packet);
-	bool fresh;
+	bool final, fresh;
+	u32 number = mn_host_of(m, now, packet, &final);
 	u32 at = mn_place_in_host(m, now, hash, number, &fresh);
 
 	if (!fresh) {
@@ -196,8 +208,35 @@ static noinline u32 mn_begin_flow(struct mencius *m, u64 now, u32 hash,
 	ft_insert(&m->flow_table, now, hash, at);
 	m->hosts[number].known++;
 	mn_begin(m, now, at, number);
+	mn_translation_asked(&m->flows[at].translation, now, final);
 	mencius_begun(m, packet, at);
 	return at;
+}
+
+/*
+ * Looks up the host of flow @at, which had provisional addresses. A flow with
+ * packets waiting stays where it is, so that it cannot overtake itself.
+ */
+static noinline void mn_look_up_again(struct mencius *m, u64 now, u32 at,
+				      void *packet)
+{
+	struct mn_flow *flow = &m->flows[at];
+	u32 before = flow->host, number;
+	bool final, had_host;
+
+	if (flow->backlog.packets)
+		return;
+	number = mn_host_of(m, now, packet, &final);
+	mn_translation_asked(&flow->translation, now, final);
+	had_host = mn_has_host(m, flow);
+	flow->host = number;
+	flow->term = m->hosts[number].term;
+	if (had_host && before == number)
+		return;
+	if (had_host)
+		m->hosts[before].known--;
+	m->hosts[number].known++;
+	mn_introduce(&m->hosts[number].turns, &flow->member);
 }
 
 /* The flow of the packet that arrives. */
@@ -212,6 +251,8 @@ static __always_inline u32 mn_flow_of(struct mencius *m, u64 now, u32 hash,
 		mn_forget(m, at);
 		return mn_begin_flow(m, now, hash, packet);
 	}
+	if (mn_translation_is_due(&m->flows[at].translation, now))
+		mn_look_up_again(m, now, at, packet);
 	ft_touch(&m->flow_table, now, at);
 	ft_touch(&m->host_table, now, m->flows[at].host);
 	return at;

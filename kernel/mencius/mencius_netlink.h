@@ -49,7 +49,6 @@ struct mencius_figures {
 	u32			hosts;
 	u32			memory_used;
 	u32			memory_peak;
-	u8			home;
 };
 
 /* The figures of a host; see TCA_MENCIUS_HOST_... */
@@ -216,7 +215,6 @@ static int mencius_put_figures(struct sk_buff *skb,
 	    MENCIUS_PUT_U64(skb, DROP_FILTER, st->drop_filter) ||
 	    nla_put_u32(skb, TCA_MENCIUS_STATS_MEMORY_USED, st->memory_used) ||
 	    nla_put_u32(skb, TCA_MENCIUS_STATS_MEMORY_PEAK, st->memory_peak) ||
-	    nla_put_u8(skb, TCA_MENCIUS_STATS_HOME, st->home) ||
 	    nla_put_u32(skb, TCA_MENCIUS_STATS_FULL, flow_sched_us(st->full)) ||
 	    nla_put_u32(skb, TCA_MENCIUS_STATS_DELAY,
 			flow_sched_us(st->delay)) ||

@@ -126,8 +126,6 @@ static __always_inline void mn_resize(struct mencius *m, u32 at,
 	struct fl_nodes flows = { &m->flows->by_size, sizeof(*m->flows) };
 	struct fl_nodes hosts = { &m->hosts->by_size, sizeof(*m->hosts) };
 
-	if (unlikely(ft_are_guests(&m->flow_table, at)))
-		m->guests += flow->backlog.packets - before.packets;
 	if (before.packets > flow->backlog.packets)
 		mn_first_left(m, at, before.packets - flow->backlog.packets);
 	host->backlog.packets += flow->backlog.packets - before.packets;

@@ -15,7 +15,6 @@
 #define MN_ROUNDS	64		/* rounds that are told apart */
 #define MN_SIZES	16		/* powers of two of bytes */
 #define MN_TICK		10		/* of waits in figures: 2^10 ns */
-#define MN_SEEN_BITS	256		/* addresses of a side, hashed */
 #define MN_MAX_FLOWS	65536
 
 #define MN_MS		1000000ULL
@@ -30,10 +29,9 @@ enum mencius_reason {
 
 /* Whose addresses are hosts. */
 enum mencius_hosts {
-	MENCIUS_AUTO,		/* the side with fewer addresses */
+	MENCIUS_NONE,
 	MENCIUS_DESTINATION,
 	MENCIUS_SOURCE,
-	MENCIUS_NONE,
 };
 
 /* The class of a flow in the scheduler. */
@@ -329,6 +327,18 @@ struct mn_figures {
 };
 
 /**
+ * struct mn_translation - look-ups of a flow's host
+ * @last:	ns: when it was looked up
+ * @asked:	look-ups in a row, at most MN_AT_ONCE
+ * @open:	whether the host may still become another one
+ */
+struct mn_translation {
+	u64	last;
+	u8	asked;
+	bool	open;
+};
+
+/**
  * struct mn_flow - a flow
  * @seen:	its entry in the table of flows
  * @member:	its entry in the turns of its host
@@ -337,6 +347,7 @@ struct mn_figures {
  * @backlog:	its backlog
  * @host:	its host
  * @term:	of that place in which it was its host
+ * @translation: look-ups of its host
  * @signals:	when its sender is signalled
  * @by_size:	neighbours among flows of its host with as much waiting
  * @calm:	its behaviour
@@ -353,6 +364,7 @@ struct mn_flow {
 	struct mn_backlog	backlog;
 	u32			host;
 	u32			term;
+	struct mn_translation	translation;
 	struct mn_signals	signals;
 	struct fl_links		by_size;
 	struct mn_calm		calm;
@@ -394,25 +406,6 @@ struct mn_host {
 	u8			size_list;
 };
 
-/* Addresses that were seen, each a bit. */
-struct mn_addresses {
-	u64	bits[MN_SEEN_BITS / 64];
-};
-
-/**
- * struct mn_sides - the addresses of both sides
- * @sources:	that were seen in this span, and in the one before
- * @destinations: the same
- * @since:	ns: when this span began
- * @home:	the home's side as far as it is known: enum mencius_hosts
- */
-struct mn_sides {
-	struct mn_addresses	sources[2];
-	struct mn_addresses	destinations[2];
-	u64			since;
-	u8			home;
-};
-
 /**
  * struct mn_pace - the time of a full packet on the link
  * @at:		ns: when the last packet left, if others waited
@@ -449,7 +442,6 @@ struct mencius_counts {
  * @memory:	bytes of memory that packets take
  * @backlog:	the backlog
  * @listed:	packets of all established flows, by arrival
- * @guests:	packets of guests that wait
  * @flow_table:	the table of flows
  * @host_table:	the table of hosts
  * @firsts:	flows whose packets go first
@@ -463,7 +455,7 @@ struct mencius_counts {
  * @patient:	ns: and established flows
  * @spared:	ns: established flows that have waited less are not signalled,
  *		if others are the reason
- * @sides:	which side is home
+ * @room:	bytes of memory that packets may take
  * @pace:	the speed of the link
  * @shaper:	when the next packet may leave, if there is a bandwidth
  * @params:	parameters
@@ -479,7 +471,6 @@ struct mencius {
 	u32			memory;
 	struct mn_backlog	backlog;
 	struct fl_list		listed;
-	u32			guests;
 	struct ft_table		flow_table;
 	struct ft_table		host_table;
 	struct mn_firsts	firsts;
@@ -492,7 +483,7 @@ struct mencius {
 	u64			plain;
 	u64			patient;
 	u64			spared;
-	struct mn_sides		sides;
+	u32			room;
 	struct mn_pace		pace;
 	struct mn_shaper	shaper;
 	struct mencius_params	params;

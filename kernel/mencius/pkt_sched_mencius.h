@@ -41,10 +41,9 @@ enum {
 #define TCA_MENCIUS_MAX	(__TCA_MENCIUS_MAX - 1)
 
 enum {
-	TC_MENCIUS_HOSTS_AUTO,		/* the side with fewer addresses */
+	TC_MENCIUS_HOSTS_NONE,
 	TC_MENCIUS_HOSTS_DESTINATION,
 	TC_MENCIUS_HOSTS_SOURCE,
-	TC_MENCIUS_HOSTS_NONE,
 };
 
 enum {
@@ -79,7 +78,6 @@ enum {
 	TCA_MENCIUS_STATS_DROP_FILTER,	/* u64: by a filter's verdict */
 	TCA_MENCIUS_STATS_MEMORY_USED,	/* u32: as memory_limit counts */
 	TCA_MENCIUS_STATS_MEMORY_PEAK,	/* u32: bytes */
-	TCA_MENCIUS_STATS_HOME,		/* u8: the side as it seems, see above */
 	TCA_MENCIUS_STATS_FULL,		/* u32: us of a full packet, 0 unknown */
 	TCA_MENCIUS_STATS_DELAY,	/* u32: us, moving average */
 	TCA_MENCIUS_STATS_SHARE,	/* u64: bytes/s, if SHARED */

@@ -120,27 +120,65 @@ static bool mencius_keys(const struct mencius_sched *q, void *packet,
 					  FLOW_DISSECTOR_F_STOP_AT_FLOW_LABEL);
 }
 
-/* A packet without addresses is of the host 0. */
-static void mencius_hosts(struct mencius *m, void *packet, u32 *source,
+/*
+ * Reads the header at @offset. The addresses of IPv4 are those before NAT, which
+ * conntrack does not know before the first packet has passed.
+ */
+static bool mencius_hosts_v4(const struct mencius_sched *q,
+			     const struct sk_buff *skb, int offset,
+			     u32 *source, u32 *destination)
+{
+	struct flow_addresses at = {};
+	const struct iphdr *ip;
+	struct iphdr header;
+	bool final = true;
+
+	ip = skb_header_pointer(skb, offset, sizeof(header), &header);
+	if (ip)
+		at = (struct flow_addresses){ ip->saddr, ip->daddr };
+	if (q->nat)
+		final = flow_addresses_before_nat(skb, &at);
+	*source = mencius_v4_hash(q, at.source);
+	*destination = mencius_v4_hash(q, at.destination);
+	return final;
+}
+
+static void mencius_hosts_v6(const struct mencius_sched *q,
+			     const struct sk_buff *skb, int offset,
+			     u32 *source, u32 *destination)
+{
+	const struct ipv6hdr *ip;
+	struct ipv6hdr header;
+
+	ip = skb_header_pointer(skb, offset, sizeof(header), &header);
+	if (!ip)
+		return;
+	*source = mencius_v6_hash(q, &ip->saddr);
+	*destination = mencius_v6_hash(q, &ip->daddr);
+}
+
+/*
+ * The addresses are those of the outermost header: what comes through a tunnel
+ * is of the tunnel's end, whatever it has inside. Other protocols are of the
+ * host 0.
+ */
+static bool mencius_hosts(struct mencius *m, void *packet, u32 *source,
 			  u32 *destination)
 {
-	struct mencius_sched *q = mencius_sched_of(m);
-	struct flow_keys keys;
+	const struct mencius_sched *q = mencius_sched_of(m);
+	const struct sk_buff *skb = packet;
+	int offset = skb_network_offset(skb);
 
 	*source = 0;
 	*destination = 0;
-	if (!mencius_keys(q, packet, &keys))
-		return;
-	switch (keys.control.addr_type) {
-	case FLOW_DISSECTOR_KEY_IPV4_ADDRS:
-		*source = mencius_v4_hash(q, keys.addrs.v4addrs.src);
-		*destination = mencius_v4_hash(q, keys.addrs.v4addrs.dst);
-		break;
-	case FLOW_DISSECTOR_KEY_IPV6_ADDRS:
-		*source = mencius_v6_hash(q, &keys.addrs.v6addrs.src);
-		*destination = mencius_v6_hash(q, &keys.addrs.v6addrs.dst);
+	switch (skb_protocol(skb, true)) {
+	case htons(ETH_P_IP):
+		return mencius_hosts_v4(q, skb, offset, source, destination);
+	case htons(ETH_P_IPV6):
+		mencius_hosts_v6(q, skb, offset, source, destination);
 		break;
 	}
+	return true;
 }
 
 static void mencius_begun(struct mencius *m, void *packet, u32 flow)
@@ -426,8 +464,6 @@ static int mencius_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	st.hosts = m->host_table.fresh - m->host_table.forgotten;
 	st.memory_used = m->memory;
 	st.memory_peak = q->fs.memory_peak;
-	st.home = m->params.hosts == MENCIUS_AUTO ? m->sides.home :
-						    m->params.hosts;
 	sch_tree_unlock(sch);
 	return mencius_put_figures(d->skb, &st);
 }
@@ -452,7 +488,7 @@ MODULE_ALIAS_NET_SCH("mencius");
 static int __init mencius_module_init(void)
 {
 	BUILD_BUG_ON(offsetof(struct mencius_sched, fs));
-	BUILD_BUG_ON((int)MENCIUS_AUTO != (int)TC_MENCIUS_HOSTS_AUTO);
+	BUILD_BUG_ON((int)MENCIUS_SOURCE != (int)TC_MENCIUS_HOSTS_SOURCE);
 	BUILD_BUG_ON((int)MENCIUS_NONE != (int)TC_MENCIUS_HOSTS_NONE);
 	BUILD_BUG_ON((int)MENCIUS_PTM != (int)TC_MENCIUS_FRAMING_PTM);
 	return register_qdisc(&mencius_qdisc_ops);
@@ -467,4 +503,4 @@ module_init(mencius_module_init)
 module_exit(mencius_module_exit)
 MODULE_LICENSE("GPL");
 MODULE_AUTHOR("The Analects developers");
-MODULE_DESCRIPTION("Mencius: whoever kept its queue short is not made to wait");
+MODULE_DESCRIPTION("Mencius: fair queueing by host and flow that keeps the delay of calls low");

@@ -16,10 +16,9 @@
 #define FASTEST	125000000000ull	/* bytes per second */
 
 static const char *const hosts_choices[] = {
-	[TC_MENCIUS_HOSTS_AUTO] = "auto",
+	[TC_MENCIUS_HOSTS_NONE] = "none",
 	[TC_MENCIUS_HOSTS_DESTINATION] = "destination",
 	[TC_MENCIUS_HOSTS_SOURCE] = "source",
-	[TC_MENCIUS_HOSTS_NONE] = "none",
 };
 
 static const char *const framing_choices[] = {
@@ -151,7 +150,7 @@ static const struct tc_discipline mencius = {
 	.id = "mencius",
 	.usage =
 		"Usage: ... mencius [ limit PACKETS ] [ memory_limit BYTES ] [ flows NUMBER ]\n"
-		"                   [ hosts { auto | destination | source | none } ]\n"
+		"                   [ hosts { none | destination | source } ]\n"
 		"                   [ quantum BYTES ] [ target TIME ] [ interval TIME ]\n"
 		"                   [ low TIME ] [ hold TIME ] [ rise TIME ] [ doubling TIME ]\n"
 		"                   [ part OF_256 ] [ ecn | noecn ] [ nat | nonat ]\n"
@@ -167,11 +166,6 @@ static const struct tc_discipline mencius = {
 };
 
 _Static_assert((int)TCA_MENCIUS_MAX <= TC_ATTR_MAX, "an attribute has room in tc_words.c");
-
-const char *mencius_side(__u64 number)
-{
-	return number < TC_COUNT(hosts_choices) ? hosts_choices[number] : "unknown";
-}
 
 static int mencius_parse_opt(const struct qdisc_util *qu, int argc, char **argv,
 			     struct nlmsghdr *n, const char *dev)

@@ -9,9 +9,6 @@
 #include "tc_plugin.h"
 #include "../mencius/pkt_sched_mencius.h"
 
-/* The word of TC_MENCIUS_HOSTS_... */
-const char *mencius_side(__u64 number);
-
 int mencius_print_xstats(const struct qdisc_util *qu, FILE *f, struct rtattr *xstats);
 
 #endif

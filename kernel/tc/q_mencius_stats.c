@@ -67,14 +67,9 @@ static void put_time(const char *name, __u64 us)
 
 static void print_qdisc(const struct tc_figures *st)
 {
-	const char *home = mencius_side(tc_figure(st, TCA_MENCIUS_STATS_HOME));
-
 	tc_print_figures(st, totals, TC_COUNT(totals));
 	put_time("delay", tc_figure(st, TCA_MENCIUS_STATS_DELAY));
 	put_time("full_packet", tc_figure(st, TCA_MENCIUS_STATS_FULL));
-	put_text(" home ");
-	put_text(home);
-	put_json_string("home", home);
 	if (st->attr[TCA_MENCIUS_STATS_SHARE])
 		put_u64("share", tc_figure(st, TCA_MENCIUS_STATS_SHARE));
 }

@@ -33,12 +33,13 @@ static void mencius_begun(struct mencius *m, void *packet, u32 flow)
 	(void)m, (void)packet, (void)flow;
 }
 
-static void mencius_hosts(struct mencius *m, void *packet, u32 *source,
+static bool mencius_hosts(struct mencius *m, void *packet, u32 *source,
 			  u32 *destination)
 {
 	(void)m, (void)packet;
 	*source = from;
 	*destination = to;
+	return true;
 }
 
 static u32 mencius_wire(const struct mencius *m, const void *packet, u32 len)

@@ -3,14 +3,15 @@
  * Recorded operations, a line each, and the decisions that Mencius makes.
  *
  * new PARAMETER...			begins anew, with those of mencius_params.h in their order,
- *					of the core alone; times in us, HOSTS 0 auto, 1 destination,
- *					2 source, 3 none; BANDWIDTH in bytes per second, 0 unlimited,
+ *					of the core alone; times in us, HOSTS 0 none, 1 destination,
+ *					2 source; BANDWIDTH in bytes per second, 0 unlimited,
  *					FRAMING 0 noatm, 1 atm, 2 ptm
  * change NOW PARAMETER...		new parameters, FLOWS as before; NOW in ns
  * e NOW HASH SOURCE DESTINATION LEN ECN [MEM]
  *					a packet arrives, with hashes of its flow and of its
- *					addresses; ECN is the field of its IP header, MEM the
- *					memory that it takes, LEN if it is not said
+ *					addresses; ECN is the field of its IP header, and 4 more
+ *					where later packets of the flow may have other addresses;
+ *					MEM is the memory that it takes, LEN if it is not said
  * d NOW				the link takes a packet
  * end
  *
@@ -41,6 +42,7 @@ struct trace {
 	u64 now;
 	u32 source;		/* of the packet that arrives */
 	u32 destination;
+	bool final;		/* so are its addresses */
 	bool refused;		/* the packet that arrives */
 };
 
@@ -66,7 +68,7 @@ static bool mencius_mark(struct mencius *m, void *packet)
 	return trace_capable(packet);
 }
 
-static void mencius_hosts(struct mencius *m, void *packet, u32 *source,
+static bool mencius_hosts(struct mencius *m, void *packet, u32 *source,
 			  u32 *destination)
 {
 	struct trace *trace = (struct trace *)m;
@@ -74,6 +76,7 @@ static void mencius_hosts(struct mencius *m, void *packet, u32 *source,
 	(void)packet;
 	*source = trace->source;
 	*destination = trace->destination;
+	return trace->final;
 }
 
 static void mencius_begun(struct mencius *m, void *packet, u32 flow)
@@ -195,7 +198,7 @@ static const char *trace_enqueue(struct trace *trace, const char *line)
 
 	read = sscanf(line, "e %llu %u %u %u %u %u %u", &now, &hash, &source, &destination, &len,
 		      &ecn, &mem);
-	if (read < 6 || ecn > 3 || !len)
+	if (read < 6 || ecn > 7 || !len)
 		return "expected e NOW HASH SOURCE DESTINATION LEN ECN, and MEM";
 	if (read == 6)
 		mem = len;
@@ -206,8 +209,10 @@ static const char *trace_enqueue(struct trace *trace, const char *line)
 		return "too many packets";
 	trace->source = source;
 	trace->destination = destination;
+	trace->final = !(ecn & 4);
 	trace->refused = false;
-	if (mencius_enqueue(&trace->core, now, hash, trace_packet(trace->number, ecn), len, mem) ==
+	if (mencius_enqueue(&trace->core, now, hash, trace_packet(trace->number, ecn & 3), len,
+			    mem) ==
 	    trace->refused)
 		return "enqueue does not say whether there was room";
 	trace->number++;

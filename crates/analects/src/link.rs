@@ -54,13 +54,14 @@ fn setup(args: &LinkArgs) -> Result<Setup> {
     ];
     let burst = capacities.iter().map(burst).min().unwrap_or_default();
     let choice = args.choice()?;
-    let build = |capacity: Capacity, name: &str| {
+    let build = |capacity: Capacity, name: &str, home: Home| {
         let env = Env {
             rate: match capacity {
                 Capacity::Constant(rate) => Some(rate),
                 Capacity::Trace(_) => None,
             },
             limit: buffer.map(|buffer| buffer.limit(capacity.nominal(), rtt)),
+            home: Some(home),
             ..Env::default()
         };
         let queue = Registry::<Frame>::builtin().build(&choice, &env);
@@ -76,8 +77,8 @@ fn setup(args: &LinkArgs) -> Result<Setup> {
     };
     let [down, up] = capacities;
     Ok(Setup {
-        down: build(down, "down")?,
-        up: build(up, "up")?,
+        down: build(down, "down", Home::Receivers)?,
+        up: build(up, "up", Home::Senders)?,
         burst,
         command: command(args),
     })

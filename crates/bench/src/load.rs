@@ -1,8 +1,8 @@
 //! The load: packets in and out of a discipline, as fast as possible.
 
 use qdisc::{
-    Choice, Discipline, DropReason, Ecn, Env, FlowId, Hosts, Label, Limit, Observer, Packet, Qdisc,
-    Registry,
+    Choice, Discipline, DropReason, Ecn, Env, FlowId, Home, Hosts, Label, Limit, Observer, Packet,
+    Qdisc, Registry,
 };
 use units::{Duration, Instant};
 
@@ -132,10 +132,7 @@ impl Load {
             // An odd factor: distinct for every flow, and spread.
             hash: flow.wrapping_mul(0x9e37_79b1),
             // Sixteen computers at home, and for each flow another server.
-            hosts: Hosts {
-                source: flow.wrapping_mul(0x85eb_ca6b),
-                destination: flow % 16,
-            },
+            hosts: Hosts::new(flow.wrapping_mul(0x85eb_ca6b), flow % 16),
             ecn: Ecn::NotCapable,
             label: Label::None,
             arrived: self.now,
@@ -154,6 +151,7 @@ fn build(
     let limit = if state == State::Full { BACKLOG } else { LIMIT };
     let env = Env {
         limit: Some(Limit::Packets(limit)),
+        home: Some(Home::Receivers),
         ..Env::default()
     };
     // Limits on memory, or on a flow's packets, would come before the one on packets.

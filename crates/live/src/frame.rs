@@ -96,10 +96,10 @@ impl Frame {
         Some(Header {
             len: self.wire_len()?,
             hash: hash(&|mut hasher| (from, to, protocol, ports).hash(&mut hasher)),
-            hosts: Hosts {
-                source: hash(&|mut hasher| from.hash(&mut hasher)),
-                destination: hash(&|mut hasher| to.hash(&mut hasher)),
-            },
+            hosts: Hosts::new(
+                hash(&|mut hasher| from.hash(&mut hasher)),
+                hash(&|mut hasher| to.hash(&mut hasher)),
+            ),
             ports,
             dscp: tos >> 2,
             ecn: Ecn::of_tos(tos),

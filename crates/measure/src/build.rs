@@ -2,7 +2,7 @@
 
 use crate::{BuiltLink, EngineError};
 use link::{Capacity, Chance, Line, Link};
-use qdisc::{Env, Registry};
+use qdisc::{Env, Home, Registry};
 use scenario::{Buffer, Choice, Scenario};
 use units::Duration;
 
@@ -21,6 +21,7 @@ struct Plan<'a> {
     capacity: &'a Capacity,
     buffer: Option<Buffer>,
     choice: &'a Choice,
+    home: Home,
 }
 
 /// Builds all links of `scenario` with `discipline` where no other is set.
@@ -39,6 +40,7 @@ pub fn links<P: Send + 'static>(
         capacity: &link.capacity,
         buffer: link.buffer,
         choice: link.discipline.as_ref().unwrap_or(discipline),
+        home: Home::Receivers,
     });
     // Away from the home, the last link comes first.
     let up = scenario.links.iter().rev().filter_map(|link| {
@@ -49,6 +51,7 @@ pub fn links<P: Send + 'static>(
             capacity: &up.capacity,
             buffer: up.buffer,
             choice: up.discipline.as_ref().unwrap_or(discipline),
+            home: Home::Senders,
         })
     });
     let mut built = Built {
@@ -78,6 +81,7 @@ fn build<P: Send + 'static>(
         },
         limit: buffer,
         seed,
+        home: Some(plan.home),
     };
     let queue = registry.build(plan.choice, &env);
     let queue = queue.map_err(|refusal| EngineError {

@@ -53,7 +53,7 @@ pub mod two_level;
 
 pub use children::{ChildStats, Children};
 pub use packet::{Backlog, Hosts, Label, Packet};
-pub use registry::{Discipline, Env, Limit, Parts, Registry};
+pub use registry::{Discipline, Env, Home, Limit, Parts, Registry};
 pub use units::choice::{Choice, Slot};
 pub use units::{Ecn, FlowId};
 

@@ -35,6 +35,20 @@ pub struct Hosts {
     pub source: u32,
     /// Of the receiver's address.
     pub destination: u32,
+    /// Whether later packets of the flow may have others: address translation has not recorded it
+    /// yet.
+    pub provisional: bool,
+}
+
+impl Hosts {
+    /// Hosts that will not change.
+    pub const fn new(source: u32, destination: u32) -> Self {
+        Hosts {
+            source,
+            destination,
+            provisional: false,
+        }
+    }
 }
 
 /// The end host's claim about its traffic.

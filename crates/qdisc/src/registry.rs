@@ -17,6 +17,17 @@ pub struct Env {
     pub limit: Option<Limit>,
     /// Seed for disciplines that use chance.
     pub seed: u64,
+    /// Where the home's computers are, if it is known; the default of a discipline's `hosts`.
+    pub home: Option<Home>,
+}
+
+/// The end of a link at which the home's computers are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Home {
+    /// They send its packets: an uplink.
+    Senders,
+    /// They receive its packets: a downlink.
+    Receivers,
 }
 
 /// A buffer's size.

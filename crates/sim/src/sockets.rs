@@ -157,10 +157,7 @@ fn hosts(seed: u64, traffic: &Traffic, server: u32, up: bool) -> Hosts {
         false => hash(&format!("server {}", traffic.name), server),
     };
     let (source, destination) = if up { (home, away) } else { (away, home) };
-    Hosts {
-        source,
-        destination,
-    }
+    Hosts::new(source, destination)
 }
 
 impl Sockets for Ends<'_> {

@@ -14,14 +14,14 @@ extern struct qdisc_util PLUGIN;
 static void words(void)
 {
 	static const char all[] =
-		"limit 10240p memory_limit 32Mb flows 1024 hosts auto quantum 1514b target 5ms "
+		"limit 10240p memory_limit 32Mb flows 1024 hosts none quantum 1514b target 5ms "
 		"interval 100ms low 20ms hold 100ms rise 400ms doubling 3s part 128 ecn nonat "
 		"split_gso ";
 
 	same("", "");
 	same(all, all);
 	same("limit 7 memory_limit 4000 quantum 1k", "limit 7p memory_limit 4000b quantum 1Kb ");
-	same("hosts none part 0 doubling 1.5s", "hosts none doubling 1500ms part 0 ");
+	same("hosts source part 0 doubling 1.5s", "hosts source doubling 1500ms part 0 ");
 	same("no_split_gso nat noecn", "noecn nat no-split-gso ");
 	same("bandwidth 20mbit overhead -4 mpu 84 atm ingress shared",
 	     "bandwidth 20Mbit overhead -4 mpu 84b framing atm ingress shared ");
@@ -36,8 +36,8 @@ static void bounds(void)
 {
 	static const char *const good[] = {
 		"limit 1", "limit 1000000", "memory_limit 4000", "memory_limit 1000000000",
-		"flows 8", "flows 65536", "hosts auto", "hosts destination", "hosts source",
-		"hosts none", "quantum 256", "quantum 64k", "target 1us", "target 10s",
+		"flows 8", "flows 65536", "hosts none", "hosts destination", "hosts source",
+		 "quantum 256", "quantum 64k", "target 1us", "target 10s",
 		"interval 1us", "interval 100s", "low 1ms", "low 1s", "hold 1ms", "hold 1s",
 		"rise 1ms", "rise 10s", "doubling 10ms", "doubling 60s", "part 0", "part 256",
 		"bandwidth 8kbit", "bandwidth 1000gbit", "bandwidth 1tbit", "bandwidth 8000",
@@ -46,7 +46,7 @@ static void bounds(void)
 	static const char *const bad[] = {
 		"limit", "limit 0", "limit 1000001", "limit 1.5", "limit -1", "limit x",
 		"memory_limit 3999", "memory_limit 1g", "flows 7", "flows 65537", "hosts",
-		"hosts both", "hosts 1", "quantum 255", "quantum 65537", "target 0",
+		"hosts both", "hosts auto", "hosts 1", "quantum 255", "quantum 65537", "target 0",
 		"target 10001ms", "interval 0", "interval 101s", "interval inf", "low 999us",
 		"low 1001ms", "hold 999us", "hold 2s", "rise 999us", "rise 11s",
 		"doubling 9ms", "doubling 61s", "part -1", "part 257", "part 1.5",
@@ -66,7 +66,7 @@ static void answers(void)
 	put_answer(&request.n, 3);
 	assert(strstr(answered(), "  flows 3 new_flows 0 "));
 	assert(strstr(out, " drop_tail 4294967296 "));
-	assert(strstr(out, "\n  delay 1500us full_packet 0us home source"));
+	assert(strstr(out, "\n  delay 1500us full_packet 0us"));
 	short_xstats();
 
 	begin();

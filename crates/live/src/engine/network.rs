@@ -374,6 +374,7 @@ mod tests {
             limit: Some(Limit::Packets(packets)),
             rate: Some(rate),
             seed: 1,
+            home: None,
         };
         let queue = Registry::builtin().build(&choice, &env).unwrap();
         Link::new(queue, Line::new(Capacity::Constant(rate)))

@@ -17,10 +17,7 @@ fn packet(len: u32, name: Name) -> Packet<Name> {
         len,
         flow: FlowId(name.0),
         hash: name.0,
-        hosts: Hosts {
-            source: name.0,
-            destination: name.0,
-        },
+        hosts: Hosts::new(name.0, name.0),
         ecn: Ecn::Ect0,
         payload: name,
         ..Packet::default()

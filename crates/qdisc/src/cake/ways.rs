@@ -235,10 +235,7 @@ mod tests {
     fn hosts_count_their_bulk_flows() {
         let mode = FlowMode::TripleIsolate;
         let mut table = HostTable::new();
-        let hosts = |source, destination| Hosts {
-            source,
-            destination,
-        };
+        let hosts = |source, destination| Hosts::new(source, destination);
         let a = table.find(hosts(1, 2), mode);
         let b = table.find(hosts(3, 2), mode);
         assert_eq!(table.load(a, mode), 1, "nobody is bulk");

@@ -30,7 +30,9 @@ pub(super) struct Telling<'a> {
     /// Above which waits.
     pub(super) target: Duration,
     pub(super) interval: Duration,
-    pub(super) ecn: bool,
+    /// Packets that have waited longer are dropped even if they could be marked: their sender ignores
+    /// marks (RFC 3168, section 7).
+    pub(super) marked_below: Duration,
     /// Where drops count too.
     pub(super) charged: Option<(&'a mut Shaper, Framing)>,
 }
@@ -53,7 +55,7 @@ impl Telling<'_> {
             if !signals.judge(now, self.interval, late, MOST) {
                 return (Some(packet), dropped > 0);
             }
-            if self.ecn && packet.mark() {
+            if waited <= self.marked_below && packet.mark() {
                 signals.marked(now);
                 observer.marked(now, &packet);
                 return (Some(packet), true);

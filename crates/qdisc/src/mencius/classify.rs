@@ -1,9 +1,9 @@
 //! The flow and the host of a packet, and the class of the flow in the scheduler.
 
 use super::calm::GAP;
-use super::{Begun, Calm, Flow, Host, Mencius, Signals, Standing};
+use super::{Begun, Calm, Flow, Host, Mencius, Signals, Standing, Translation};
 use crate::exact_flows::Found;
-use crate::{FlowId, Packet};
+use crate::{FlowId, Hosts, Packet};
 use units::{Duration, Instant};
 
 /// A flow without packets for so long is forgotten.
@@ -18,6 +18,9 @@ impl<P> Mencius<P> {
     pub(super) fn flow_of(&mut self, now: Instant, packet: &Packet<P>) -> usize {
         if let Some(flow) = self.flow_table.lookup(packet.hash) {
             if self.has_host(flow) {
+                if self.flows[flow].translation.is_due(now) {
+                    self.look_up_again(now, flow, packet.hosts);
+                }
                 self.flow_table.touch(now, flow);
                 self.host_table.touch(now, self.flows[flow].host);
                 return flow;
@@ -40,9 +43,8 @@ impl<P> Mencius<P> {
     /// guests of the host. While either have packets waiting, flows that may be among them stay
     /// guests: they could overtake themselves.
     fn unknown(&mut self, now: Instant, packet: &Packet<P>) -> usize {
-        // A flow that waits among the guests of a host must not become another host's.
-        self.sides.note(now, packet.hosts, self.guests > 0);
-        let host = self.host_of(now, packet);
+        let (hash, provisional) = self.params.hosts.host(packet.hosts);
+        let host = self.host_of(now, hash);
         let [of_set, of_host] = [self.flow_table.guests_of(packet.hash), self.guests_of(host)];
         let waits = |flow: usize| !self.flows[flow].queue.is_empty();
         let set_waits = waits(of_set);
@@ -59,6 +61,7 @@ impl<P> Mencius<P> {
             self.flow_table.insert(now, hash, id, flow);
             self.hosts[host].known += 1;
             self.begin(now, flow, host);
+            self.flows[flow].translation.asked(now, provisional);
             flow
         } else if set_waits {
             of_host
@@ -100,10 +103,34 @@ impl<P> Mencius<P> {
         state.begun = Begun::default();
         state.host = host;
         state.term = *term;
+        state.translation = Translation::default();
     }
 
-    fn host_of(&mut self, now: Instant, packet: &Packet<P>) -> usize {
-        let hash = self.sides.host(self.params.hosts, packet.hosts);
+    /// Looks up the host of `flow`, which had provisional addresses. A flow with packets waiting stays
+    /// where it is, so that it cannot overtake itself.
+    fn look_up_again(&mut self, now: Instant, flow: usize, hosts: Hosts) {
+        if !self.flows[flow].queue.is_empty() {
+            return;
+        }
+        let (hash, provisional) = self.params.hosts.host(hosts);
+        self.flows[flow].translation.asked(now, provisional);
+        let host = self.host_of(now, hash);
+        let had_host = self.has_host(flow);
+        let state = &mut self.flows[flow];
+        let before = std::mem::replace(&mut state.host, host);
+        state.term = self.hosts[host].term;
+        if had_host && before == host {
+            return;
+        }
+        if had_host {
+            self.hosts[before].known -= 1;
+        }
+        let host = &mut self.hosts[host];
+        host.known += 1;
+        host.turns.introduce(&mut self.flow_turns, flow);
+    }
+
+    fn host_of(&mut self, now: Instant, hash: u32) -> usize {
         if let Some(host) = self.host_table.lookup(hash) {
             self.host_table.touch(now, host);
             return host;

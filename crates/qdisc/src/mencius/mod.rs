@@ -25,11 +25,11 @@ mod pace;
 pub mod params;
 mod room;
 mod serve;
-mod sides;
 mod signals;
 mod store;
 #[cfg(test)]
 mod tests;
+mod translation;
 mod turns;
 
 use crate::exact_flows::FlowTable;
@@ -44,9 +44,9 @@ use firsts::{Begun, Came, Firsts};
 use hold::{Hold, Rules};
 use pace::Pace;
 use params::MenciusParams;
-use sides::Sides;
 use signals::Signals;
 use store::{Listed, Store};
+use translation::Translation;
 use turns::{Members, Turns};
 use units::param::Settings;
 use units::{Duration, Instant, Refusal};
@@ -105,6 +105,7 @@ struct Flow {
     host: usize,
     /// The term of that place in which it was its host.
     term: u32,
+    translation: Translation,
     standing: Standing,
 }
 
@@ -136,14 +137,14 @@ pub struct Mencius<P> {
     /// The longest waits of a packet: of other flows, and of established flows.
     plain: Duration,
     patient: Duration,
+    /// Bytes that may wait.
+    room: u64,
     store: Store<P>,
     flow_table: FlowTable,
     host_table: FlowTable,
     /// Those in the table with the guests of each set, and then the guests of each host.
     flows: Vec<Flow>,
     hosts: Vec<Host>,
-    /// Packets of guests that wait.
-    guests: u32,
     flow_turns: Members,
     host_turns: Members,
     firsts: Firsts,
@@ -156,7 +157,6 @@ pub struct Mencius<P> {
     /// Hosts with established flows that wait, and hosts with others.
     own: u32,
     others: u32,
-    sides: Sides,
     pace: Pace,
     shaper: Shaper,
 }
@@ -171,6 +171,9 @@ impl<P> Mencius<P> {
         if let Some(limit) = env.limit {
             params.limit = limit.packets();
         }
+        if let Some(home) = env.home {
+            params.hosts = home.into();
+        }
         params.apply(settings)?;
         let flow_table = FlowTable::new(params.flows as usize);
         let host_table = FlowTable::new((params.flows / FLOWS_OF_HOST) as usize);
@@ -184,6 +187,7 @@ impl<P> Mencius<P> {
             begun: Begun::default(),
             host: 0,
             term: 0,
+            translation: Translation::default(),
             standing: Standing::Idle,
         };
         let [within, between] = params.rules(Duration::ZERO);
@@ -193,10 +197,10 @@ impl<P> Mencius<P> {
             between,
             plain,
             patient,
+            room: params.memory_limit.get(),
             store: Store::new(),
             flows: vec![flow; flows],
             hosts: (0..hosts).map(|_| Host::new(begun, 0)).collect(),
-            guests: 0,
             flow_turns: Members::new(flows),
             host_turns: Members::new(hosts),
             firsts: Firsts::new(flows),
@@ -207,7 +211,6 @@ impl<P> Mencius<P> {
             hold: Hold::new(begun),
             own: 0,
             others: 0,
-            sides: Sides::new(begun),
             pace: Pace::new(),
             shaper: params.shaper(),
             flow_table,
@@ -221,6 +224,7 @@ impl<P> Mencius<P> {
         let full = self.pace.full();
         [self.within, self.between] = self.params.rules(full);
         [self.plain, self.patient] = self.params.targets(full);
+        self.room = Self::room(&self.params, &self.pace);
     }
 
     /// The time until which the bandwidth allows no packet, if it does not allow one `now`.
@@ -233,9 +237,6 @@ impl<P> Mencius<P> {
     fn resize(&mut self, flow: usize, before: Backlog) {
         let state = &mut self.flows[flow];
         let (after, at) = (state.queue.backlog(), state.host);
-        if self.flow_table.are_guests(flow) {
-            self.guests = self.guests + after.packets - before.packets;
-        }
         let left = before.packets.saturating_sub(after.packets);
         self.firsts.left((flow, &mut state.begun), left);
         let host = &mut self.hosts[at];

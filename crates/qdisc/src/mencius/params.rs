@@ -1,5 +1,7 @@
 //! Parameters of `mencius`.
 
+use crate::Hosts;
+use crate::registry::Home;
 use crate::shaper::{Atm, Bandwidth, Overhead};
 use units::param::Value;
 use units::{Bytes, Duration, ParseError};
@@ -14,9 +16,10 @@ units::params! {
         /// Number of flows that are told apart, and of a quarter as many hosts. Fixed once there is
         /// a queue.
         flows: u32 = "1024", range "8".."65536", source "RFC 8290, 5.2.5";
-        /// Addresses that stand for hosts: the senders' (source), the receivers' (destination), no
-        /// addresses (none), or those that are fewer (auto).
-        hosts: Side = "auto", source "ours";
+        /// Addresses that stand for hosts, which should be those of the home: the senders' (source),
+        /// the receivers' (destination), or no addresses (none): then only flows share the link. A
+        /// scenario's link knows its side.
+        hosts: Side = "none", source "tc-cake(8): dual-srchost, dual-dsthost, flows";
         /// Bytes that a flow may send before the next flow's turn, and a host before the next
         /// host's.
         quantum: u32 = "1514", range "256".."65536", source "RFC 8290, 5.2.4";
@@ -58,25 +61,42 @@ units::params! {
 /// Which of a packet's addresses is the home's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
 pub enum Side {
-    /// The side with fewer addresses seen lately.
-    Auto,
+    /// No side: flows alone share the link.
+    None,
     /// The receiver's: a downlink.
     Destination,
     /// The sender's: an uplink.
     Source,
-    /// No side: flows alone share the link.
-    None,
+}
+
+impl Side {
+    /// The hash that stands for the host of a packet, and whether it may become another one.
+    pub(super) const fn host(self, hosts: Hosts) -> (u32, bool) {
+        match self {
+            Side::None => (0, false),
+            Side::Destination => (hosts.destination, hosts.provisional),
+            Side::Source => (hosts.source, hosts.provisional),
+        }
+    }
+}
+
+impl From<Home> for Side {
+    fn from(home: Home) -> Self {
+        match home {
+            Home::Senders => Side::Source,
+            Home::Receivers => Side::Destination,
+        }
+    }
 }
 
 impl Value for Side {
-    const KIND: &'static str = "auto, destination, source or none";
+    const KIND: &'static str = "none, destination or source";
 
     fn parse(text: &str) -> Result<Self, ParseError> {
         match text {
-            "auto" => Ok(Side::Auto),
+            "none" => Ok(Side::None),
             "destination" => Ok(Side::Destination),
             "source" => Ok(Side::Source),
-            "none" => Ok(Side::None),
             _ => Err(ParseError::new(text, Self::KIND)),
         }
     }
@@ -85,10 +105,9 @@ impl Value for Side {
 impl core::fmt::Display for Side {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str(match self {
-            Side::Auto => "auto",
+            Side::None => "none",
             Side::Destination => "destination",
             Side::Source => "source",
-            Side::None => "none",
         })
     }
 }

@@ -198,15 +198,19 @@ impl<P> Mencius<P> {
             queue: &mut state.queue,
             listed: &mut host.listed,
         };
+        let target = match established {
+            _ if spared => Duration::MAX,
+            true if cause == Cause::Link => self.patient.max(ALONE),
+            true => self.patient,
+            false => self.plain,
+        };
         let mut telling = Telling {
-            target: match established {
-                _ if spared => Duration::MAX,
-                true if cause == Cause::Link => self.patient.max(ALONE),
-                true => self.patient,
-                false => self.plain,
-            },
+            target,
             interval: self.params.interval,
-            ecn: self.params.ecn,
+            marked_below: match self.params.ecn {
+                true => spared_below.max(target * 2),
+                false => Duration::ZERO,
+            },
             charged: (self.params.ingress).then_some((&mut self.shaper, self.params.framing())),
         };
         let (packet, told) = telling.next(now, &mut state.signals, &mut queue, observer);

@@ -377,7 +377,7 @@ mod tests {
         let env = Env {
             rate: Some(Rate::from_bits(20_000_000)),
             limit: Some(crate::Limit::Packets(100)),
-            seed: 0,
+            ..Env::default()
         };
         let queue = RedQdisc::<u32>::new(&[], &env).unwrap();
         assert_eq!(queue.params.limit.get(), 150_000);

@@ -138,10 +138,7 @@ impl Witness {
             len,
             flow: FlowId(flow),
             hash,
-            hosts: Hosts {
-                source: (host % 7).wrapping_mul(0x9e37_79b1),
-                destination: host % 3,
-            },
+            hosts: Hosts::new((host % 7).wrapping_mul(0x9e37_79b1), host % 3),
             dscp,
             band: 0,
             ecn,

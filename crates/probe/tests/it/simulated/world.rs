@@ -51,10 +51,7 @@ impl Bottleneck {
             len,
             flow: FlowId(u32::from(port) + 2 * data.socket as u32),
             hash: (u32::from(port) + 77 * data.socket as u32).wrapping_mul(0x9e37_79b1),
-            hosts: Hosts {
-                source: 1,
-                destination: 2,
-            },
+            hosts: Hosts::new(1, 2),
             dscp: 0,
             band: 0,
             ecn: Ecn::of_tos(data.ecn.map_or(0, |ecn| ecn as u8)),

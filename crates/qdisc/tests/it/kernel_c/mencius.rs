@@ -137,7 +137,7 @@ fn the_c_program_refuses_what_it_cannot_read() {
         "new 10 4000 8 0 1514 5000 100000 1 20000 100000 400000 3000000 128 0 0 0 3 0\n",
         &format!("{new}e 5 0 0 0 100\n"),
         &format!("{new}e 5 0 0 0 0 0\n"),
-        &format!("{new}e 5 0 0 0 100 4\n"),
+        &format!("{new}e 5 0 0 0 100 8\n"),
         &format!("{new}d 5\nd 4\n"),
         &format!("{new}d 99999999999999999999\n"),
         &format!(

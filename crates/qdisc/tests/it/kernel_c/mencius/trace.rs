@@ -13,6 +13,8 @@ use units::random::Stream;
 const MS: u64 = 1_000_000;
 /// Flows that begin beside those of [`Recorder::imitate`].
 const BORN: usize = 3000;
+/// Added to the ECN field of a packet whose addresses are provisional.
+const PROVISIONAL: u64 = 4;
 
 /// Records decisions, and the flows that wait.
 #[derive(Debug, Default)]
@@ -128,7 +130,12 @@ struct Recorder {
     operations: String,
     now: u64,
     senders: Vec<Sender>,
+    /// When the addresses of each flow are recorded; at once where there is none.
+    translated_from: Vec<u64>,
 }
+
+/// The address of all flows that are not recorded yet.
+const ROUTER: u32 = 77;
 
 impl Recorder {
     fn new(seed: u64) -> Self {
@@ -149,10 +156,10 @@ impl Recorder {
         let now = random.below(1 << bits);
         let sender = |random: &mut Stream| Sender {
             hash: random.bits() as u32 & mask,
-            hosts: Hosts {
-                source: (random.below(far) as u32 + 1000).wrapping_mul(spread),
-                destination: (random.below(near) as u32).wrapping_mul(spread),
-            },
+            hosts: Hosts::new(
+                (random.below(far) as u32 + 1000).wrapping_mul(spread),
+                (random.below(near) as u32).wrapping_mul(spread),
+            ),
             len: 60 + random.below(longest - 59) as u32,
         };
         Recorder {
@@ -162,6 +169,7 @@ impl Recorder {
             senders: (0..flows).map(|_| sender(&mut random)).collect(),
             params,
             random,
+            translated_from: Vec::new(),
         }
     }
 
@@ -174,10 +182,7 @@ impl Recorder {
         let hosts = one_of(&mut random, &[1, 2, 4]);
         let sender = |random: &mut Stream, flow: u64| Sender {
             hash: random.bits() as u32,
-            hosts: Hosts {
-                source: 1000 + flow as u32,
-                destination: random.below(hosts) as u32,
-            },
+            hosts: Hosts::new(1000 + flow as u32, random.below(hosts) as u32),
             len: 100 + random.below(1401) as u32,
         };
         Recorder {
@@ -187,6 +192,7 @@ impl Recorder {
             senders: (0..flows).map(|flow| sender(&mut random, flow)).collect(),
             params,
             random,
+            translated_from: Vec::new(),
         }
     }
 
@@ -198,10 +204,7 @@ impl Recorder {
         let flows = calls + 1 + BORN;
         let senders = (0..flows).map(|flow| Sender {
             hash: (flow as u32).wrapping_mul(0x9E37_79B9),
-            hosts: Hosts {
-                source: 1000 + flow as u32,
-                destination: u32::from(flow == calls),
-            },
+            hosts: Hosts::new(1000 + flow as u32, u32::from(flow == calls)),
             len: 1500,
         });
         Recorder {
@@ -211,7 +214,15 @@ impl Recorder {
             senders: senders.collect(),
             params,
             random,
+            translated_from: Vec::new(),
         }
+    }
+
+    /// The addresses of flows are recorded only after some time.
+    fn translate(&mut self) {
+        let flows = 0..self.senders.len();
+        let from = flows.map(|_| self.now + self.random.below(1 << 32));
+        self.translated_from = from.collect();
     }
 
     fn below(&mut self, n: usize) -> usize {
@@ -223,12 +234,25 @@ impl Recorder {
         if self.below(8) == 0 {
             sender.len = 60 + self.below(1441) as u32;
         }
+        if let Some(unknown) = self.translated_from.get(flow).copied()
+            && now < unknown
+        {
+            sender.hosts = Hosts {
+                provisional: true,
+                ..Hosts::new(ROUTER, ROUTER)
+            };
+        }
         let Sender { hash, hosts, len } = sender;
-        let (source, destination) = (hosts.source, hosts.destination);
+        let Hosts {
+            source,
+            destination,
+            provisional,
+        } = hosts;
         let ecn = self.below(4) as u8;
+        let field = u64::from(ecn) + PROVISIONAL * u64::from(provisional);
         writeln!(
             self.operations,
-            "e {now} {hash} {source} {destination} {len} {ecn}"
+            "e {now} {hash} {source} {destination} {len} {field}"
         )
         .unwrap();
         self.discipline.enqueue(now, flow as u32, sender, ecn);
@@ -410,6 +434,9 @@ pub fn random(seed: u64) -> Trace {
         0 => Recorder::orderly(seed),
         _ => Recorder::new(seed),
     };
+    if recorder.below(3) == 0 {
+        recorder.translate();
+    }
     if imitators {
         recorder.imitate(15_000);
     } else if seed.is_multiple_of(3) {
@@ -445,15 +472,15 @@ pub fn decide(operations: &str) -> String {
         match (kind, &words[..]) {
             ("e", &[now, hash, source, destination, len, ecn]) => {
                 let hosts = Hosts {
-                    source: source as u32,
-                    destination: destination as u32,
+                    provisional: ecn & PROVISIONAL != 0,
+                    ..Hosts::new(source as u32, destination as u32)
                 };
                 let sender = Sender {
                     hash: hash as u32,
                     hosts,
                     len: len as u32,
                 };
-                discipline.enqueue(now, 0, sender, ecn as u8);
+                discipline.enqueue(now, 0, sender, (ecn & 3) as u8);
             }
             ("d", &[now]) => {
                 discipline.dequeue(now);
