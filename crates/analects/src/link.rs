@@ -4,7 +4,7 @@ use crate::cli::LinkArgs;
 use crate::refused::Refused;
 use link::{Capacity, Chance, Line, Link, Trace};
 use live::{Counts, Done, Frame, Setup};
-use qdisc::{Choice, Env, Registry};
+use qdisc::{Choice, Env, Home, Registry};
 use scenario::Buffer;
 use serde_json::json;
 use std::ffi::OsString;

@@ -3,7 +3,7 @@
 use machine::OURS;
 use netcfg::Threshold;
 use netcfg::tc::{self, Setting, Spelling};
-use qdisc::{Limit, Registry};
+use qdisc::{Home, Limit, Registry};
 use scenario::Choice;
 use units::param::Value;
 use units::{Bytes, Refusal};
@@ -33,14 +33,15 @@ pub const TWO_LEVELS: &str = "2lps";
 const FULL: u64 = 1500;
 const BUFFER: u64 = 2304;
 
-/// tc's arguments for `choice`, on a link whose owner gave it `limit`.
+/// tc's arguments for `choice`, on a link whose owner gave it `limit` and that has the home's computers
+/// on this side.
 ///
 /// # Errors
 /// If Linux has no such discipline or setting, which the error names.
-pub fn told(choice: &Choice, limit: Option<Limit>) -> Result<Told, Refusal> {
+pub fn told(choice: &Choice, limit: Option<Limit>, home: Home) -> Result<Told, Refusal> {
     let name = &choice.name;
     if name == TWO_LEVELS {
-        return two_levels(choice, limit);
+        return two_levels(choice, limit, home);
     }
     let spelling = Spelling::of(name).ok_or_else(|| unknown(name))?;
     if !choice.children.is_empty() {
@@ -60,6 +61,9 @@ pub fn told(choice: &Choice, limit: Option<Limit>) -> Result<Told, Refusal> {
             None => told.device_queue = Some(limit.packets()),
         }
     }
+    if let Some((key, side)) = spelling.facing(home).filter(|(key, _)| !is_set(key)) {
+        told.words.extend([key.to_owned(), side.to_owned()]);
+    }
     for (key, value) in settings_of(choice) {
         match (spelling.name, key.as_str()) {
             ("prio", "band_limit") => told.device_queue = Some(parsed(&key, &value)?),
@@ -74,7 +78,7 @@ pub fn told(choice: &Choice, limit: Option<Limit>) -> Result<Told, Refusal> {
 }
 
 /// Two levels, each with the room that the base alone would have.
-fn two_levels(choice: &Choice, limit: Option<Limit>) -> Result<Told, Refusal> {
+fn two_levels(choice: &Choice, limit: Option<Limit>, home: Home) -> Result<Told, Refusal> {
     let registry = Registry::<u32>::builtin();
     let declared = registry.get(TWO_LEVELS);
     let slot = declared.and_then(|entry| entry.children.first());
@@ -89,7 +93,7 @@ fn two_levels(choice: &Choice, limit: Option<Limit>) -> Result<Told, Refusal> {
         let message = "Linux has no qdisc 2lps to make two levels of";
         return Err(Refusal::new(message));
     }
-    let mut told = told(base, limit).map_err(|refusal| refusal.within(TWO_LEVELS))?;
+    let mut told = told(base, limit, home).map_err(|refusal| refusal.within(TWO_LEVELS))?;
     if base.name == "cake" {
         let tins = base.settings.iter().find(|(key, _)| key == "diffserv");
         match tins.map(|(_, value)| value.trim()) {
@@ -192,7 +196,7 @@ mod tests {
 
     fn words(choice: &str, limit: Option<Limit>) -> Result<String, String> {
         let choice: Choice = choice.parse().unwrap();
-        let told = told(&choice, limit);
+        let told = told(&choice, limit, Home::Receivers);
         told.map(|told| told.words.join(" "))
             .map_err(|refusal| refusal.to_string())
     }
@@ -237,7 +241,13 @@ mod tests {
 
     #[test]
     fn two_levels_are_told_of_the_base() {
-        let told = |choice: &str| told(&choice.parse().unwrap(), Some(Limit::Packets(250)));
+        let told = |choice: &str| {
+            told(
+                &choice.parse().unwrap(),
+                Some(Limit::Packets(250)),
+                Home::Receivers,
+            )
+        };
         for (choice, words, threshold) in [
             ("2lps", "pfifo limit 250", 6_331_208),
             (
@@ -271,7 +281,7 @@ mod tests {
     #[test]
     fn prio_goes_by_the_device() {
         let choice = Choice::plain("prio");
-        let told = told(&choice, Some(Limit::Bytes(30_000))).unwrap();
+        let told = told(&choice, Some(Limit::Bytes(30_000)), Home::Receivers).unwrap();
         assert_eq!(
             (told.words, told.device_queue),
             (vec!["prio".to_owned()], Some(20))

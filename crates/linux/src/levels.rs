@@ -71,9 +71,10 @@ fn tin_stats(tin: &Value) -> Option<ChildStats> {
 mod tests {
     use super::*;
     use crate::disciplines;
+    use qdisc::Home;
 
     fn told(choice: &str) -> Told {
-        disciplines::told(&choice.parse().unwrap(), None).unwrap()
+        disciplines::told(&choice.parse().unwrap(), None, Home::Receivers).unwrap()
     }
 
     #[test]

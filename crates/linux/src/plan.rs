@@ -10,7 +10,7 @@ use guest::plan::{Entry, Places, Step, TapPlan};
 use link::Capacity;
 use machine::OURS;
 use measure::{BuiltLink, Unsupported};
-use qdisc::{Env, Registry};
+use qdisc::{Env, Home, Registry};
 use scenario::{Choice, Link, Scenario};
 use units::{Duration, Refusal};
 
@@ -141,6 +141,7 @@ struct Direction<'a> {
     capacity: &'a Capacity,
     buffer: Option<scenario::Buffer>,
     choice: &'a Choice,
+    home: Home,
 }
 
 /// Towards the home, and away from it if that is more than a delay.
@@ -150,12 +151,14 @@ fn directions<'a>(link: &'a Link, discipline: &'a Choice) -> Vec<Direction<'a>> 
         capacity: &link.capacity,
         buffer: link.buffer,
         choice: link.discipline.as_ref().unwrap_or(discipline),
+        home: Home::Receivers,
     }];
     directions.extend(link.up.as_ref().map(|up| Direction {
         name: format!("{}-up", link.name),
         capacity: &up.capacity,
         buffer: up.buffer,
         choice: up.discipline.as_ref().unwrap_or(discipline),
+        home: Home::Senders,
     }));
     directions
 }
@@ -168,7 +171,7 @@ fn shape(
     let limit = direction
         .buffer
         .map(|buffer| buffer.limit(direction.capacity.nominal(), scenario.rtt));
-    let told = disciplines::told(direction.choice, limit);
+    let told = disciplines::told(direction.choice, limit, direction.home);
     let discipline = told.map_err(|refusal| Unsupported {
         entry: format!("link.{}.discipline", direction.name),
         refusal,

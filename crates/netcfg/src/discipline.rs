@@ -1,7 +1,7 @@
 //! A discipline that `analects tc` sets up, with its settings, checked.
 
 use crate::tc::{Setting, Spelling};
-use qdisc::registry::{Discipline as Declared, Env, Registry};
+use qdisc::registry::{Discipline as Declared, Env, Home, Registry};
 use serde::{Deserialize, Serialize};
 use units::{Choice, Refusal};
 
@@ -166,6 +166,20 @@ impl Discipline {
             }
         }
         Ok(discipline)
+    }
+
+    /// The same for packets that the home's computers send or receive, where nothing else is set.
+    #[must_use]
+    pub fn facing(&self, home: Home) -> Self {
+        let mut facing = self.clone();
+        if let Some((key, value)) = self.spelling.facing(home)
+            && self.settings.iter().all(|(other, _)| other != key)
+        {
+            facing
+                .settings
+                .insert(0, (key.to_owned(), value.to_owned()));
+        }
+        facing
     }
 
     /// Its name.

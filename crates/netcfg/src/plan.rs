@@ -5,6 +5,7 @@ use crate::{
     AgeTable, Before, Change, Class, Device, Discipline, Error, Leaf, Overhead, Place, RootQdisc,
     ShapedRate, Slot, Split, Threshold,
 };
+use qdisc::Home;
 use serde::{Deserialize, Serialize};
 
 /// The user's settings of a device.
@@ -260,7 +261,10 @@ struct Shaper {
 
 impl Shaper {
     fn of(settings: &Settings, rate: Option<ShapedRate>, ingress: bool, ethernet: bool) -> Self {
-        let discipline = &settings.discipline;
+        let discipline = settings.discipline.facing(match ingress {
+            true => Home::Receivers,
+            false => Home::Senders,
+        });
         let split = settings.table().map(|table| table.split);
         let root = match (discipline.name(), rate) {
             ("cake", _) => RootQdisc::Cake {

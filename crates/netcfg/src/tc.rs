@@ -4,6 +4,7 @@
 //! module has their spelling in tc, and the few settings that only a kernel has. Each command or
 //! engine decides which of them it takes.
 
+use qdisc::Home;
 use qdisc::confucius::params::ConfuciusParams;
 use qdisc::floq::params::FloqParams;
 use qdisc::mencius::params::MenciusParams;
@@ -288,6 +289,16 @@ impl Spelling {
             Declared::Ours(specs) => (&[], specs),
         };
         listed.iter().copied().chain(specs.iter().map(Setting::of))
+    }
+
+    /// The setting that says where the home's computers are, if the discipline shares by host.
+    pub fn facing(&self, home: Home) -> Option<(&'static str, &'static str)> {
+        let hosts = self.declared().find(|setting| setting.key() == "hosts")?;
+        let side = match home {
+            Home::Senders => "source",
+            Home::Receivers => "destination",
+        };
+        Some((hosts.key(), side))
     }
 
     /// Settings of the kernel's alone.
