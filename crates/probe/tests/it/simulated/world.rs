@@ -33,6 +33,7 @@ impl Bottleneck {
             rate: Some(rate),
             limit: Some(Limit::Packets(packets)),
             seed: 7,
+            home: None,
         };
         let choice = discipline.parse().unwrap();
         let queue = Registry::builtin().build(&choice, &env).unwrap();
