@@ -122,7 +122,7 @@ account i0 1000
 
 # Two computers behind ro, which masquerades: cl 192.0.2.0/24 - ro - 198.51.100.1 sv.
 modprobe crc32c_generic || true
-modprobe -a nf_tables nft_masq nft_chain_nat
+modprobe -a nf_tables nft_masq nft_nat nft_chain_nat
 for name in cl ro sv; do
     ip netns add $name
     ip netns exec $name sh -c 'echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6'
@@ -158,6 +158,36 @@ hosts_with() {
 }
 expect "flows and hosts behind NAT" "$(hosts_with)" "20 2"
 expect "without nat" "$(hosts_with nonat)" "20 1"
+
+# What comes in meets the queue before it meets conntrack. The first packet of a flow that begins outside
+# has the address of ro; from the second one on it is known whose it is.
+ip -n ro link add i1 type ifb
+ip -n ro link set i1 up
+tc -n ro qdisc add dev r1 ingress
+tc -n ro filter add dev r1 parent ffff: protocol ip matchall action mirred egress redirect dev i1
+ip netns exec ro nft -f - <<'NFT'
+table ip in {
+    chain pre {
+        type nat hook prerouting priority -100;
+        iifname "r1" udp dport 1024-1028 dnat to 192.0.2.1
+        iifname "r1" udp dport 1029-1033 dnat to 192.0.2.2
+    }
+}
+NFT
+# computers_with WORDS...: the flows of each host of ten flows from outside, after two packets of each.
+computers_with() {
+    tc -n ro qdisc add dev i1 root handle 1: mencius hosts destination "$@"
+    for packet in 1 2; do
+        ip netns exec sv "$send" s0 10 500 10 1 198.51.100.254
+        sleep 0.1
+    done
+    tc -n ro -s class show dev i1 | sed -n 's/^ *host flows \([0-9]*\) .*/\1/p' | sort -n | paste -sd ' '
+    tc -n ro qdisc del dev i1 root
+}
+expect "flows of hosts that began outside" "$(computers_with)" "0 5 5"
+# Conntrack knows all ten by now.
+expect "once they are known" "$(computers_with)" "5 5"
+expect "of the router's address, without nat" "$(computers_with nonat)" "10"
 for name in cl ro sv; do
     ip netns del $name
 done

@@ -1,7 +1,7 @@
 #!/bin/sh
 # In a guest: flows that are not what their ports say. Flow labels of IPv6 make as many flows of one as
-# their sender likes, or one of many; fragments are one flow of a pair of addresses. Whatever a computer
-# does with that, another one gets its half.
+# their sender likes, or one of many; fragments are one flow of a pair of addresses; a tunnel has
+# addresses inside. Whatever a computer does with that, another one gets its half.
 #   sh odd-in-guest.sh SCH_MENCIUS.ko ODD
 # ODD is kernel/test/odd.c, built; q_mencius.so is in tc's library folder.
 set -eu
@@ -62,7 +62,7 @@ expect "with another label for each packet" "$(flows rotate)" 80 80
 expect "with one label for all" "$(flows same)" 1 1
 expect "as fragments" "$(flows fragments)" 1 1
 expect "as fragments of IPv6" "$(flows fragments6)" 1 1
-for kind in plain rotate same fragments6; do
+for kind in plain rotate same fragments6 tunnel; do
     got=$(part $kind hosts source flows 65536)
     expect "of 1000 packets, to who sends $kind beside another computer" "$got" 490 510
 done

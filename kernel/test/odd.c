@@ -5,7 +5,8 @@
  *   bytes from the host of that number, whose source ports go through eight.
  *   KIND is `plain` (IPv6, no flow label), `rotate` (another flow label for
  *   each), `same` (one flow label for all), `fragments` or `fragments6` (first
- *   and last fragments in turn).
+ *   and last fragments in turn), or `tunnel` (IPv6 in IPv6, from thirty
+ *   computers inside).
  */
 #include <arpa/inet.h>
 #include <linux/if_ether.h>
@@ -21,6 +22,7 @@
 
 #define BYTES 500
 #define FLOWS 8
+#define INSIDE 30
 #define VERSION6 (6u << 28)
 
 static unsigned char packet[BYTES];
@@ -69,6 +71,18 @@ static void put6(int host, unsigned int label, int fragment, int i)
 	put_ports(next, i);
 }
 
+static void put_tunnel(int host, int i)
+{
+	struct ip6_hdr outer;
+
+	put6(host, 0, 0, i);
+	memcpy(&outer, packet, sizeof(outer));
+	outer.ip6_nxt = IPPROTO_IPV6;
+	put6(100 + i % INSIDE, 0, 0, i);
+	memmove(packet + sizeof(outer), packet, BYTES - sizeof(outer));
+	memcpy(packet, &outer, sizeof(outer));
+}
+
 static void put4(int host, int i)
 {
 	struct iphdr ip = {
@@ -88,6 +102,7 @@ int main(int argc, char **argv)
 	int host = argc > 3 ? atoi(argv[3]) : 0;
 	const char *kind = argc > 4 ? argv[4] : "";
 	int rotate = !strcmp(kind, "rotate"), same = !strcmp(kind, "same");
+	int tunnel = !strcmp(kind, "tunnel");
 	int old = !strcmp(kind, "fragments"), fragments6 = !strcmp(kind, "fragments6");
 	struct sockaddr_ll to = {
 		.sll_family = AF_PACKET, .sll_protocol = htons(old ? ETH_P_IP : ETH_P_IPV6),
@@ -97,8 +112,9 @@ int main(int argc, char **argv)
 	int s = socket(AF_PACKET, SOCK_DGRAM, 0), buffer = 1 << 30;
 
 	if (!to.sll_ifindex || count < 1 || host < 1 || host > 254 ||
-	    !(rotate || same || old || fragments6 || !strcmp(kind, "plain"))) {
-		fprintf(stderr, "usage: odd DEVICE COUNT HOST plain|rotate|same|fragments|fragments6\n");
+	    !(rotate || same || old || fragments6 || tunnel || !strcmp(kind, "plain"))) {
+		fprintf(stderr, "usage: odd DEVICE COUNT HOST "
+				"plain|rotate|same|fragments|fragments6|tunnel\n");
 		return 2;
 	}
 	/* Packets waiting in the qdisc count as the socket's. */
@@ -109,6 +125,8 @@ int main(int argc, char **argv)
 	for (int i = 0; i < count; i++) {
 		if (old)
 			put4(host, i);
+		else if (tunnel)
+			put_tunnel(host, i);
 		else
 			put6(host, rotate ? i + 1 : same, fragments6, i);
 		/* A qdisc that drops it makes this ENOBUFS, as it should. */

@@ -2,6 +2,7 @@
 
 use crate::disciplines;
 use measure::Unsupported;
+use qdisc::Home;
 use scenario::Scenario;
 use units::{Duration, Refusal};
 
@@ -27,13 +28,13 @@ pub fn unsupported(scenario: &Scenario) -> Vec<Unsupported> {
         let own = link.discipline.iter();
         let own = own.chain(link.up.iter().filter_map(|up| up.discipline.as_ref()));
         for choice in own {
-            if let Err(refusal) = disciplines::told(choice, None) {
+            if let Err(refusal) = disciplines::told(choice, None, Home::Receivers) {
                 refuse(format!("link.{}.discipline", link.name), refusal);
             }
         }
     }
     for choice in &scenario.disciplines {
-        if let Err(refusal) = disciplines::told(choice, None) {
+        if let Err(refusal) = disciplines::told(choice, None, Home::Receivers) {
             refuse("disciplines".to_owned(), refusal);
         }
     }

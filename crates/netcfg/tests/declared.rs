@@ -169,7 +169,7 @@ fn every_kind_of_drift_is_found() {
     let hosts = specs("mencius").iter().find(|spec| spec.name == "hosts");
     let other = Listed {
         kind: "CHOICE".to_owned(),
-        written: "TC_MENCIUS_HOSTS_NONE".to_owned(),
+        written: "TC_MENCIUS_HOSTS_SOURCE".to_owned(),
         ..same
     };
     assert_eq!(differences(hosts.unwrap(), &other).len(), 1);

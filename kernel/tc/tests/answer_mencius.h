@@ -9,11 +9,8 @@
 /* Of a qdisc that knows @flows. */
 static inline void put_answer(struct nlmsghdr *n, unsigned int flows)
 {
-	__u8 home = TC_MENCIUS_HOSTS_SOURCE;
-
 	put_u32(n, TCA_MENCIUS_STATS_FLOWS, flows);
 	put_u64(n, TCA_MENCIUS_STATS_DROP_TAIL, 1ULL << 32);
-	addattr_l(n, ANSWER_MAX, TCA_MENCIUS_STATS_HOME, &home, sizeof(home));
 	put_u32(n, TCA_MENCIUS_STATS_DELAY, 1500);
 	/* Of a kernel that is newer than the plugin. */
 	put_u64(n, TCA_MENCIUS_STATS_MAX + 1, 1);
