@@ -114,7 +114,6 @@ static noinline void mn_tune(struct mencius *m)
 	 * Slightly above the highest, where even these are signalled by drops.
 	 */
 	m->spared = m->within.high * 5 / 4;
-	m->room = mn_room_at(m);
 }
 
 /* Whether no packets wait, so that mencius_dequeue() would find nothing. */

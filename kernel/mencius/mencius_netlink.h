@@ -17,6 +17,8 @@
  * @params:	parameters of the discipline itself
  * @nat:	whether hosts are told apart by their addresses before NAT
  * @split_gso:	whether super-packets are split
+ * @memory_set:	whether memory_limit has been set, and does not follow the
+ *		bandwidth
  * @raw:	whether packets are as long on the link behind as the device
  *		has them
  * @shared:	whether the bandwidth is that of all queues of the device with
@@ -26,6 +28,7 @@ struct mencius_settings {
 	struct mencius_params	params;
 	bool			nat;
 	bool			split_gso;
+	bool			memory_set;
 	bool			raw;
 	bool			shared;
 };
@@ -72,6 +75,9 @@ struct mencius_flow_figures {
 #define MENCIUS_SLOWEST	1000
 #define MENCIUS_FASTEST	125000000000ULL
 
+/* Memory for packets on a slow link, unless it is set. */
+#define MENCIUS_LEAST_MEMORY	(4U << 20)
+
 /* Where each parameter is kept. */
 static const struct flow_sched_param mencius_kept[TCA_MENCIUS_MAX + 1] = {
 #define AROUND(attribute, word, member, kind, least, most, preset) \
@@ -108,6 +114,25 @@ static const struct mencius_settings mencius_defaults = {
 #undef OWN
 	.raw = true,
 };
+
+/*
+ * Unless it is set, the memory is that of the full packets of two seconds, in
+ * memory up to twice their length, as far as the bandwidth is known.
+ */
+static void mencius_fit_memory(struct nlattr **tb, struct mencius_settings *set)
+{
+	struct mencius_params *params = &set->params;
+
+	if (tb[TCA_MENCIUS_MEMORY_LIMIT])
+		set->memory_set = true;
+	if (set->memory_set)
+		return;
+	params->memory_limit = mencius_defaults.params.memory_limit;
+	if (params->bandwidth)
+		params->memory_limit = clamp_t(u64, 2 * params->bandwidth,
+					       MENCIUS_LEAST_MEMORY,
+					       params->memory_limit);
+}
 
 /* Parses the settings of the link behind. */
 static int mencius_parse_link(struct nlattr **tb, struct mencius_settings *set,
@@ -149,7 +174,9 @@ static int mencius_parse(struct nlattr **tb, struct mencius_settings *set,
 	if (err < 0)
 		return err;
 	flow_sched_parse(mencius_kept, TCA_MENCIUS_MAX, tb, set);
-	return mencius_parse_link(tb, set, extack);
+	err = mencius_parse_link(tb, set, extack);
+	mencius_fit_memory(tb, set);
+	return err;
 }
 
 static int mencius_put_link(struct sk_buff *skb,

@@ -6,32 +6,14 @@
 #ifndef __MENCIUS_ROOM_H
 #define __MENCIUS_ROOM_H
 
-/*
- * There is room for the full packets of so much of the link's time: in memory a
- * packet takes up to twice its length.
- */
-#define MN_ROOM		(2 * MN_SECOND)
-/* And for no less, bytes, unless the parameter is lower. */
-#define MN_LEAST_ROOM	(4U << 20)
 /* At most so many packets give way to an arriving one. */
 #define MN_VICTIMS	8
-
-/* The memory for packets, at the link's rate as far as it shows. */
-static u32 mn_room_at(const struct mencius *m)
-{
-	u64 by_rate = U64_MAX;
-
-	if (m->pace.full)
-		by_rate = div64_u64(MN_FULL * MN_ROOM, m->pace.full);
-	return min_t(u64, m->params.memory_limit,
-		     max_t(u64, by_rate, MN_LEAST_ROOM));
-}
 
 static __always_inline bool mn_fits(const struct mencius *m, u32 packets,
 				    u32 mem)
 {
 	return m->backlog.packets + packets <= m->params.limit &&
-	       (u64)m->memory + mem <= m->room;
+	       (u64)m->memory + mem <= m->params.memory_limit;
 }
 
 /* Drops a packet, where any waits. */
@@ -61,7 +43,7 @@ static noinline bool mn_make_room(struct mencius *m, u64 now, u32 mem)
 {
 	u32 left;
 
-	if (mem > m->room)
+	if (mem > m->params.memory_limit)
 		return false;
 	for (left = MN_VICTIMS; left && !mn_fits(m, 1, mem); left--)
 		mn_drop_largest(m, now, MENCIUS_OVERLIMIT);

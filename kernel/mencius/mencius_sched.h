@@ -19,6 +19,7 @@
  * @key:	of the hashes of addresses
  * @nat:	whether hosts are told apart by addresses before NAT; flows need
  *		not be, since their ports differ after it too
+ * @memory_set:	whether memory_limit has been set
  * @raw:	whether packets are as long on the link behind as the device
  *		has them
  * @share:	its entry among the queues that share the bandwidth, if any
@@ -32,6 +33,7 @@ struct mencius_sched {
 	struct mencius		core;
 	siphash_key_t		key;
 	bool			nat;
+	bool			memory_set;
 	bool			raw;
 	struct mencius_share	*share;
 	struct qdisc_watchdog	watchdog;

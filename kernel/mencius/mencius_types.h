@@ -455,7 +455,6 @@ struct mencius_counts {
  * @patient:	ns: and established flows
  * @spared:	ns: established flows that have waited less are not signalled,
  *		if others are the reason
- * @room:	bytes of memory that packets may take
  * @pace:	the speed of the link
  * @shaper:	when the next packet may leave, if there is a bandwidth
  * @params:	parameters
@@ -483,7 +482,6 @@ struct mencius {
 	u64			plain;
 	u64			patient;
 	u64			spared;
-	u32			room;
 	struct mn_pace		pace;
 	struct mn_shaper	shaper;
 	struct mencius_params	params;

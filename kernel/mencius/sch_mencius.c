@@ -273,6 +273,7 @@ mencius_settings_of(const struct mencius_sched *q)
 		.params		= q->core.params,
 		.nat		= q->nat,
 		.split_gso	= q->fs.split_gso,
+		.memory_set	= q->memory_set,
 		.raw		= q->raw,
 		.shared		= q->share,
 	};
@@ -319,6 +320,7 @@ static int mencius_change_qdisc(struct Qdisc *sch, struct nlattr *opt,
 	mencius_change(&q->core, now, &set.params);
 	q->nat = set.nat;
 	q->raw = set.raw;
+	q->memory_set = set.memory_set;
 	q->fs.split_gso = set.split_gso;
 	if (q->share)
 		q->share->rate = 0;
@@ -378,6 +380,7 @@ static int mencius_init_qdisc(struct Qdisc *sch, struct nlattr *opt,
 	q->fs.table = table;
 	q->nat = set.nat;
 	q->raw = set.raw;
+	q->memory_set = set.memory_set;
 	q->fs.split_gso = set.split_gso;
 	get_random_bytes(&q->key, sizeof(q->key));
 	mencius_init(&q->core, &set.params, table, slots, set.params.limit);

@@ -146,18 +146,6 @@ table ip nat {
     }
 }
 NFT
-# hosts_with WORDS...: so many hosts the two are on the way out, with ten flows each.
-hosts_with() {
-    tc -n ro qdisc add dev r1 root handle 1: mencius hosts source "$@"
-    for address in 192.0.2.1 192.0.2.2; do
-        FROM=$address ip netns exec cl "$send" c0 20 500 10
-    done
-    sleep 0.1
-    tc -n ro -s qdisc show dev r1 | sed -n 's/.* new_flows \([0-9]*\) .* new_hosts \([0-9]*\) .*/\1 \2/p'
-    tc -n ro qdisc del dev r1 root
-}
-expect "flows and hosts behind NAT" "$(hosts_with)" "20 2"
-expect "without nat" "$(hosts_with nonat)" "20 1"
 
 # What comes in meets the queue before it meets conntrack. The first packet of a flow that begins outside
 # has the address of ro; from the second one on it is known whose it is.
@@ -188,6 +176,19 @@ expect "flows of hosts that began outside" "$(computers_with)" "0 5 5"
 # Conntrack knows all ten by now.
 expect "once they are known" "$(computers_with)" "5 5"
 expect "of the router's address, without nat" "$(computers_with nonat)" "10"
+
+# hosts_with WORDS...: so many hosts the two are on the way out, with ten flows each.
+hosts_with() {
+    tc -n ro qdisc add dev r1 root handle 1: mencius hosts source "$@"
+    for address in 192.0.2.1 192.0.2.2; do
+        FROM=$address ip netns exec cl "$send" c0 20 500 10
+    done
+    sleep 0.1
+    tc -n ro -s qdisc show dev r1 | sed -n 's/.* new_flows \([0-9]*\) .* new_hosts \([0-9]*\) .*/\1 \2/p'
+    tc -n ro qdisc del dev r1 root
+}
+expect "flows and hosts behind NAT" "$(hosts_with)" "20 2"
+expect "without nat" "$(hosts_with nonat)" "20 1"
 for name in cl ro sv; do
     ip netns del $name
 done

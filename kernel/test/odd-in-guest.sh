@@ -19,7 +19,7 @@ ip link set d0 up
 
 # begin SETTINGS...: nothing is dropped for its delay.
 begin() {
-    tc qdisc add dev d0 root handle 1: mencius target 10s limit 20000 bandwidth 8mbit "$@"
+    tc qdisc add dev d0 root handle 1: mencius target 10s limit 20000 memory_limit 32mb bandwidth 4mbit "$@"
 }
 end() { tc qdisc del dev d0 root; }
 # hosts: a line for each: its class, its flows, and its packets that wait.
@@ -40,9 +40,9 @@ part() {
     kind=$1
     shift
     begin "$@"
-    "$odd" d0 6000 1 "$kind"
+    "$odd" d0 1400 1 "$kind"
     first=$(hosts | awk '{ print $1 }')
-    "$odd" d0 6000 2 plain
+    "$odd" d0 1400 2 plain
     before=$(hosts)
     sleep 2
     after=$(hosts)

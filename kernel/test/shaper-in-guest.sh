@@ -38,7 +38,7 @@ per_second() {
 rate_of() {
     count=$1 bytes=$2 segments=$3
     shift 3
-    tc qdisc add dev d0 root handle 1: mencius target 10s limit 20000 "$@"
+    tc qdisc add dev d0 root handle 1: mencius target 10s limit 20000 memory_limit 32mb "$@"
     "$send" d0 "$count" "$bytes" 4 "$segments"
     per_second d0
     tc qdisc del dev d0 root
@@ -57,7 +57,7 @@ about "in cells, ten in one" "$(rate_of 400 1448 10 bandwidth 8mbit overhead 40 
 about "parts of 65 bytes" "$(rate_of 4000 1500 1 bandwidth 8mbit overhead 4 ptm)" 990838 2
 
 # The rate changes while packets wait, and none is lost.
-tc qdisc add dev d0 root handle 1: mencius target 10s limit 20000 bandwidth 8mbit
+tc qdisc add dev d0 root handle 1: mencius target 10s limit 20000 memory_limit 32mb bandwidth 8mbit
 "$send" d0 12000 986 4
 about "before a change" "$(per_second d0)" 1000000 2
 tc qdisc change dev d0 root handle 1: mencius bandwidth 1600kbit
@@ -74,7 +74,7 @@ tc qdisc del dev d0 root
 
 # What CoDel drops takes its part of the rate.
 sent_of() {
-    tc qdisc add dev d0 root handle 1: mencius limit 20000 bandwidth 8mbit target 1ms interval 50ms "$@"
+    tc qdisc add dev d0 root handle 1: mencius limit 20000 memory_limit 32mb bandwidth 8mbit target 1ms interval 50ms "$@"
     "$send" d0 9000 986 4
     sleep 1
     account d0 9000 >&2
@@ -96,7 +96,7 @@ ip link add d0 numtxqueues 2 type dummy
 ip link set d0 up
 tc qdisc add dev d0 root handle 8001: mq
 for queue in 1 2; do
-    tc qdisc add dev d0 parent 8001:$queue handle $queue: mencius target 10s limit 20000 bandwidth 8mbit shared
+    tc qdisc add dev d0 parent 8001:$queue handle $queue: mencius target 10s limit 20000 memory_limit 32mb bandwidth 8mbit shared
 done
 share() { tc -s qdisc show dev d0 | grep -A 9 "^qdisc mencius $1:" | sed -n 's/.* share \([0-9]*\).*/\1/p'; }
 "$send" d0 12000 986 64

@@ -3,7 +3,7 @@
 use crate::tc::{Setting, Spelling};
 use qdisc::registry::{Discipline as Declared, Env, Home, Registry};
 use serde::{Deserialize, Serialize};
-use units::{Choice, Refusal};
+use units::{Bytes, Choice, Duration, Rate, Refusal};
 
 /// The disciplines that are set up, as errors list them.
 const SET_UP: &[&str] = &[
@@ -168,16 +168,20 @@ impl Discipline {
         Ok(discipline)
     }
 
-    /// The same for packets that the home's computers send or receive, where nothing else is set.
+    /// The same for packets that the home's computers send or receive, at a rate if it is shaped, where
+    /// nothing else is set.
     #[must_use]
-    pub fn facing(&self, home: Home) -> Self {
+    pub fn facing(&self, home: Home, rate: Option<Rate>) -> Self {
+        let Some((hosts, side)) = self.spelling.facing(home) else {
+            return self.clone();
+        };
+        let memory = rate.map(|rate| ("memory_limit", memory_at(rate).to_string()));
+        let known = memory.into_iter().chain([(hosts, side.to_owned())]);
         let mut facing = self.clone();
-        if let Some((key, value)) = self.spelling.facing(home)
-            && self.settings.iter().all(|(other, _)| other != key)
-        {
-            facing
-                .settings
-                .insert(0, (key.to_owned(), value.to_owned()));
+        for (key, value) in known {
+            if self.settings.iter().all(|(other, _)| other != key) {
+                facing.settings.insert(0, (key.to_owned(), value));
+            }
         }
         facing
     }
@@ -231,6 +235,13 @@ impl core::fmt::Display for Discipline {
         }
         Ok(())
     }
+}
+
+/// As mencius has it by default with a `bandwidth`: the bytes of two seconds, since a packet takes up to
+/// twice its length in memory.
+fn memory_at(rate: Rate) -> Bytes {
+    let two_seconds = rate.bytes_in(Duration::from_secs(2));
+    Bytes::new(two_seconds.clamp(4 << 20, 32 << 20))
 }
 
 fn elsewhere(name: &str, key: &str) -> Option<&'static (&'static str, &'static str, &'static str)> {

@@ -261,10 +261,11 @@ struct Shaper {
 
 impl Shaper {
     fn of(settings: &Settings, rate: Option<ShapedRate>, ingress: bool, ethernet: bool) -> Self {
-        let discipline = settings.discipline.facing(match ingress {
+        let home = match ingress {
             true => Home::Receivers,
             false => Home::Senders,
-        });
+        };
+        let discipline = settings.discipline.facing(home, rate.map(ShapedRate::get));
         let split = settings.table().map(|table| table.split);
         let root = match (discipline.name(), rate) {
             ("cake", _) => RootQdisc::Cake {

@@ -137,8 +137,6 @@ pub struct Mencius<P> {
     /// The longest waits of a packet: of other flows, and of established flows.
     plain: Duration,
     patient: Duration,
-    /// Bytes that may wait.
-    room: u64,
     store: Store<P>,
     flow_table: FlowTable,
     host_table: FlowTable,
@@ -197,7 +195,6 @@ impl<P> Mencius<P> {
             between,
             plain,
             patient,
-            room: params.memory_limit.get(),
             store: Store::new(),
             flows: vec![flow; flows],
             hosts: (0..hosts).map(|_| Host::new(begun, 0)).collect(),
@@ -224,7 +221,6 @@ impl<P> Mencius<P> {
         let full = self.pace.full();
         [self.within, self.between] = self.params.rules(full);
         [self.plain, self.patient] = self.params.targets(full);
-        self.room = Self::room(&self.params, &self.pace);
     }
 
     /// The time until which the bandwidth allows no packet, if it does not allow one `now`.

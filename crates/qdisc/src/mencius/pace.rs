@@ -39,11 +39,6 @@ impl Pace {
         self.full
     }
 
-    /// The bytes of full packets that take `span`, if the rate is known.
-    pub(super) fn bytes_in(&self, span: Duration) -> Option<u64> {
-        (FULL * span.as_nanos()).checked_div(self.full.as_nanos())
-    }
-
     /// How long `len` bytes take.
     pub(super) fn time_of(&self, len: u32) -> Duration {
         self.full * u64::from(len) / FULL

@@ -1,14 +1,9 @@
 //! Drops for lack of room: the oldest packet of the longest flow of the most backlogged host.
 
-use super::{Mencius, MenciusParams, Pace};
+use super::Mencius;
 use crate::{Backlog, DropReason, Observer};
-use units::{Duration, Instant};
+use units::Instant;
 
-/// There is room for the full packets of so much of the link's time. In memory a packet takes up to
-/// twice its length.
-const ROOM: Duration = Duration::from_secs(2);
-/// And for no less, bytes, unless the parameter is lower.
-const LEAST_ROOM: u64 = 4 << 20;
 /// At most so many packets give way to an arriving one.
 const VICTIMS: u32 = 8;
 /// Bytes added to each packet's length when sizes are compared.
@@ -28,7 +23,7 @@ impl<P> Mencius<P> {
         len: u32,
         observer: &mut dyn Observer<P>,
     ) -> bool {
-        if u64::from(len) > self.room {
+        if u64::from(len) > self.params.memory_limit.get() {
             return false;
         }
         for _ in 0..VICTIMS {
@@ -42,12 +37,6 @@ impl<P> Mencius<P> {
         self.fits_one_more(len)
     }
 
-    /// The bytes that may wait, at the link's rate as far as it shows.
-    pub(super) fn room(params: &MenciusParams, pace: &Pace) -> u64 {
-        let by_rate = pace.bytes_in(ROOM).unwrap_or(u64::MAX);
-        by_rate.max(LEAST_ROOM).min(params.memory_limit.get())
-    }
-
     fn fits_one_more(&self, len: u32) -> bool {
         self.store.backlog().packets < self.params.limit && self.fits(len)
     }
@@ -55,7 +44,8 @@ impl<P> Mencius<P> {
     /// Whether there is room for the backlog and `len` bytes more.
     pub(super) fn fits(&self, len: u32) -> bool {
         let backlog = self.store.backlog();
-        backlog.packets <= self.params.limit && backlog.bytes + u64::from(len) <= self.room
+        backlog.packets <= self.params.limit
+            && backlog.bytes + u64::from(len) <= self.params.memory_limit.get()
     }
 
     /// Drops a packet to make room; returns false if there is none.
