@@ -48,10 +48,12 @@ KERNEL ?= 6.1
 kernel-engine:
 	@sh scripts/kernel-engine.sh $(KERNEL)
 
-# `analects tc` with the real tc, in a network namespace of its own; no root is needed.
+# `analects tc` with the real tc, and the unit that calls it, in network namespaces of their own; no root is
+# needed.
 .PHONY: test-live
 test-live: setup
 	sh scripts/test-live.sh
+	sh scripts/test-tc-unit.sh
 
 # `analects link` with real programs, in network namespaces of its own; it takes root, or a
 # /dev/net/tun that all users may use.

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds the Debian package of the program into target/deb: analects, its manual pages and
-# completions.
+# completions, and the unit that keeps a queue discipline on a device.
 #   sh scripts/deb-program.sh [--check]
 # --check runs lintian on it too. Needs no root, except to install build dependencies.
 set -eu
@@ -24,6 +24,10 @@ cp target/completions/analects.bash "$share/bash-completion/completions/analects
 cp target/completions/analects.zsh "$share/zsh/vendor-completions/_analects"
 cp target/completions/analects.fish "$share/fish/vendor_completions.d/analects.fish"
 cp scenarios/*.toml "$share/doc/analects/examples/"
+mkdir -p "$root/usr/lib/systemd/system"
+install -m 644 packaging/systemd/analects-tc@.service "$root/usr/lib/systemd/system/"
+cp packaging/systemd/options.example "$share/doc/analects/examples/analects-tc-options"
+cp packaging/ifupdown/analects-tc "$share/doc/analects/examples/analects-tc-ifupdown"
 cat >"$share/doc/analects/copyright" <<'END'
 Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: analects

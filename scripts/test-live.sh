@@ -182,6 +182,10 @@ for discipline in confucius confucius,limit=500; do
     complains 'everything is as it was' || fail "$discipline: no word on the state"
     complains 'kind is unknown|Unknown qdisc' || fail "$discipline: no word on what is missing"
     complains 'docs/packaging.md' || fail "$discipline: no word on what to install"
+    # Nothing can be installed where the kernel loads no modules.
+    if complains 'kind is unknown' && [ ! -e /proc/modules ]; then
+        complains 'no support for modules: the discipline has to be' || fail "$discipline: advises a module"
+    fi
     unchanged "$discipline"
     no_journal "$discipline"
 done

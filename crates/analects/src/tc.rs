@@ -9,6 +9,7 @@ use core::ops::ControlFlow;
 use netcfg::{
     Device, Discipline, Error, Host, Kind, Overhead, Settings, ShapedRate, Store, Threshold,
 };
+use std::path::Path;
 use units::{Bytes, Choice, Duration, Rate, Refusal};
 
 type Result<T> = core::result::Result<T, Refused>;
@@ -63,11 +64,7 @@ fn stands(args: &TcApply, device: &Device, settings: &Settings) -> Result<bool> 
 }
 
 fn apply_once(args: &TcApply, host: &mut Host, device: &Device, settings: &Settings) -> Result<()> {
-    let store = if args.dry_run {
-        Store::look(&args.state)
-    } else {
-        Store::open(&args.state)?
-    };
+    let store = store(&args.state, args.dry_run, host)?;
     let (replace, assume) = (args.replace, args.dry_run);
     let prepared = netcfg::prepare(host, &store, device, settings, replace, assume)?;
     for note in prepared.notes() {
@@ -101,11 +98,7 @@ fn clear_one(args: &TcClear, host: &mut Host, device: &Device) -> Result<()> {
         nothing();
         return Ok(());
     }
-    let store = if args.dry_run {
-        Store::look(&args.state)
-    } else {
-        Store::open(&args.state)?
-    };
+    let store = store(&args.state, args.dry_run, host)?;
     match netcfg::undoing(host, &store, device)? {
         Some(commands) => print(&lines(&commands))?,
         None => nothing(),
@@ -114,6 +107,15 @@ fn clear_one(args: &TcClear, host: &mut Host, device: &Device) -> Result<()> {
         netcfg::clear(host, &store, device)?;
     }
     Ok(())
+}
+
+/// The journals. At the start of a machine a process for each device wants to change them: each waits.
+fn store(folder: &Path, only_looks: bool, host: &Host) -> Result<Store> {
+    const PATIENCE: std::time::Duration = std::time::Duration::from_secs(20);
+    if only_looks {
+        return Ok(Store::look(folder));
+    }
+    Ok(Store::open(folder, PATIENCE, host)?)
 }
 
 /// The device of that name; without a name each device with applied settings.

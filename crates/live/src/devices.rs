@@ -70,7 +70,7 @@ impl Tun {
             Err(error) if error.raw_os_error() == Some(Errno::BUSY.raw_os_error()) => Ok(None),
             Err(error) => Err(Error::new(
                 format!("{name} cannot be made: {error}"),
-                "it needs root, /dev/net/tun, and the kernel's module tun",
+                "it needs root, /dev/net/tun, and a kernel with tun",
             )),
         }
     }

@@ -149,13 +149,14 @@ fn prepare_again(
     // The state that undoing it will leave: the journal's record where our change is still in
     // place, and the present state where another program changed it.
     let mut after = now.clone();
-    let root = former.changes.iter().find_map(|change| match change {
+    let mut undo = former.standing(&now);
+    let root = undo.iter().find_map(|change| match change {
         Change::Root {
             device: of, before, ..
         } if of == device && change.undo(&now).is_some() => Some(before.clone()),
         _ => None,
     });
-    for change in &former.changes {
+    for change in &undo {
         change.suppose_undone(&now, &mut after);
     }
     let observed = after.of(device).cloned().unwrap_or_default();
@@ -165,7 +166,6 @@ fn prepare_again(
     }
     places.accounting = accounting(store, device, &after)?;
     let mut plan = plan::fresh(device, settings, &places, &after, replace)?;
-    let mut undo = former.changes.clone();
     let mut keep = Vec::new();
     let whole = former.complete && crate::show::differences(&former, &now).is_empty();
     if let Some(updates) = update::in_place(&former.changes, &plan).filter(|_| whole) {
@@ -190,9 +190,12 @@ fn prepare_again(
 pub fn apply(runner: &mut dyn Runner, store: &Store, prepared: &Prepared) -> Result<(), Error> {
     if !prepared.undo.is_empty() {
         undo(runner, &prepared.device, &prepared.undo)?;
+    }
+    if prepared.keep.is_empty() {
+        // Of a device that went away nothing may be left to undo but the journal.
         store.remove(&prepared.device)?;
     }
-    let mut journal = Journal::new(&prepared.device, &prepared.settings);
+    let mut journal = Journal::new(&prepared.device, &prepared.settings, &prepared.now);
     let kept = prepared.keep.len();
     journal.changes = prepared.keep.clone();
     let former = store.load(&prepared.device)?;
@@ -291,7 +294,8 @@ pub fn undoing(
     };
     let levels = journal.changes.iter().any(Change::is_of_netfilter);
     let now = look(runner, device, levels)?;
-    let changes = journal.changes.iter().rev();
+    let standing = journal.standing(&now);
+    let changes = standing.iter().rev();
     Ok(Some(
         changes.filter_map(|change| change.undo(&now)).collect(),
     ))
@@ -305,7 +309,9 @@ pub fn clear(runner: &mut dyn Runner, store: &Store, device: &Device) -> Result<
     let Some(journal) = store.load(device)? else {
         return Ok(false);
     };
-    undo(runner, device, &journal.changes)?;
+    let levels = journal.changes.iter().any(Change::is_of_netfilter);
+    let now = look(runner, device, levels)?;
+    undo(runner, device, &journal.standing(&now))?;
     store.remove(device)?;
     Ok(true)
 }

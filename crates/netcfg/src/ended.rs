@@ -1,6 +1,7 @@
 //! Flows that ended: the bytes and the destination of each, from connection tracking.
 
 use crate::Error;
+use crate::modules::Modules;
 use core::time::Duration;
 use netlink_packet_core::{NetlinkMessage, NetlinkPayload, Nla, NlasIterator};
 use netlink_packet_netfilter::conntrack::{ConntrackAttribute, ConntrackMessage, IPTuple, Tuple};
@@ -48,9 +49,10 @@ impl EndedFlows {
     /// # Errors
     /// If the kernel has no `nf_conntrack_netlink`, or this is not root.
     pub fn listen() -> Result<Self, Error> {
-        let help = "it takes root, and the kernel's module nf_conntrack_netlink, on OpenWrt \
-                    kmod-nf-conntrack-netlink";
         let failed = |error: rustix::io::Errno| {
+            let part = "nf_conntrack_netlink";
+            let remedy = Modules::here().remedy(part, "on OpenWrt kmod-nf-conntrack-netlink");
+            let help = format!("it takes root, and {part}: {remedy}");
             Error::failed(format!("conntrack reports nothing: {error}"), help)
         };
         let flags = SocketFlags::CLOEXEC;

@@ -1,5 +1,6 @@
 //! Errors, and the help against them.
 
+use crate::modules::Modules;
 use crate::{Command, Program};
 use core::fmt;
 
@@ -54,24 +55,20 @@ impl Error {
         let complaint = complaint.trim();
         Error::failed(
             format!("{command}: {complaint}"),
-            advice(command.program, complaint),
+            advice(command.program, complaint, Modules::here()),
         )
     }
 }
 
-/// Advice on a complaint of a program or the kernel.
-fn advice(program: Program, complaint: &str) -> String {
+/// Advice on a complaint of a program or the kernel, which loads modules or does not.
+fn advice(program: Program, complaint: &str, modules: Modules) -> String {
     let quoted = |before: &str| {
         let (_, rest) = complaint.split_once(before)?;
         rest.split('"').next().filter(|name| !name.is_empty())
     };
     // net/sched/sch_api.c, qdisc_create(): neither built in, nor could modprobe load it.
     if complaint.contains("qdisc kind is unknown") {
-        return "the kernel has no such discipline, and modprobe found no module for it. mencius, \
-                confucius and floq: install analects-dkms, or on OpenWrt kmod-sched-mencius, \
-                kmod-sched-confucius or kmod-sched-floq (docs/packaging.md). Others: linux-modules-extra on \
-                Ubuntu, kmod-sched or kmod-sched-NAME on OpenWrt"
-            .to_owned();
+        return no_discipline(modules);
     }
     // iproute2, tc/tc_qdisc.c: no code of tc's own, and no plugin in its library folder.
     if let Some(name) = quoted("Unknown qdisc \"") {
@@ -86,61 +83,84 @@ fn advice(program: Program, complaint: &str) -> String {
             ),
         };
     }
-    if let Some(help) = missing(program, complaint) {
-        return help.to_owned();
+    if let Some(help) = missing(program, complaint, modules) {
+        return help;
     }
-    let pairs = [
-        (
-            "Unknown device type",
-            "what is received is shaped on a device of type ifb: install the kernel's module ifb, \
-             on OpenWrt kmod-ifb; or leave --ingress out",
-        ),
+    if complaint.contains("Operation not permitted") {
+        return "only root changes the network: run it with sudo; --dry-run needs no root"
+            .to_owned();
+    }
+    let parts = [
+        ("Unknown device type", "ifb", "on OpenWrt kmod-ifb"),
         (
             "TC classifier not found",
-            "install the kernel's module cls_u32, on OpenWrt kmod-sched-core; or leave --ingress out",
+            "cls_u32",
+            "on OpenWrt kmod-sched-core",
         ),
         (
             "Failed to load TC action",
-            "install the kernel's module act_mirred, on OpenWrt kmod-sched-core; or leave --ingress out",
-        ),
-        (
-            "Operation not permitted",
-            "only root changes the network: run it with sudo; --dry-run needs no root",
+            "act_mirred",
+            "on OpenWrt kmod-sched-core",
         ),
     ];
-    let found = pairs.iter().find(|(part, _)| complaint.contains(part));
-    found.map_or("", |(_, help)| help).to_owned()
+    let found = parts.iter().find(|(part, ..)| complaint.contains(part));
+    found.map_or(String::new(), |(_, part, package)| {
+        let remedy = modules.remedy(part, package);
+        format!("shaping what is received takes {part}: {remedy}; or leave --ingress out")
+    })
+}
+
+fn no_discipline(modules: Modules) -> String {
+    match modules {
+        Modules::Loaded => {
+            "the kernel has no such discipline, and modprobe found no module for it. mencius, \
+             confucius and floq: install analects-dkms, or on OpenWrt kmod-sched-mencius, \
+             kmod-sched-confucius or kmod-sched-floq (docs/packaging.md). Others: linux-modules-extra on \
+             Ubuntu, kmod-sched or kmod-sched-NAME on OpenWrt"
+        }
+        Modules::Unsupported => {
+            "the kernel has no such discipline, and no support for modules: the discipline has to be \
+             built in (docs/packaging.md)"
+        }
+    }
+    .to_owned()
 }
 
 /// The package to install, if a program cannot be run, or lacks kernel support for two levels.
-fn missing(program: Program, complaint: &str) -> Option<&'static str> {
-    let denied = complaint.contains("Operation not permitted");
-    match program {
-        _ if denied => None,
-        Program::Tc | Program::Ip => complaint
-            .contains("cannot be run")
-            .then_some("install iproute2, on OpenWrt tc-full and ip-full"),
-        Program::Nft if complaint.contains("cannot be run") => {
-            Some("two levels need nft: install nftables")
-        }
+fn missing(program: Program, complaint: &str, modules: Modules) -> Option<String> {
+    let unrun = complaint.contains("cannot be run");
+    let two_levels = |parts, package| {
+        let remedy = modules.remedy(parts, package);
+        Some(format!("two levels need {parts}: {remedy}"))
+    };
+    let help = match program {
+        _ if complaint.contains("Operation not permitted") => return None,
+        Program::Tc | Program::Ip if unrun => "install iproute2, on OpenWrt tc-full and ip-full",
+        Program::Nft if unrun => "two levels need nft: install nftables",
         Program::Nft if complaint.contains("syntax error") => {
-            Some("two levels need a newer nft: install nftables 0.9.4 or newer")
+            "two levels need a newer nft: install nftables 0.9.4 or newer"
         }
-        Program::Nft => Some(
-            "two levels need the kernel's modules nf_tables and nft_ct: on Ubuntu install              linux-modules-extra, on OpenWrt kmod-nft-core",
-        ),
-        Program::Modprobe => Some(
-            "two levels need the kernel's module nf_conntrack: on Ubuntu install linux-modules-extra,              on OpenWrt kmod-nf-conntrack",
-        ),
-        Program::Sysctl => complaint
-            .contains("cannot be run")
-            .then_some("two levels need sysctl: install procps"),
-    }
+        Program::Nft => {
+            let package = "on Ubuntu linux-modules-extra, on OpenWrt kmod-nft-core";
+            return two_levels("nf_tables and nft_ct", package);
+        }
+        Program::Modprobe => {
+            let package = "on Ubuntu linux-modules-extra, on OpenWrt kmod-nf-conntrack";
+            return two_levels("nf_conntrack", package);
+        }
+        Program::Sysctl if unrun => "two levels need sysctl: install procps",
+        Program::Tc | Program::Ip | Program::Sysctl => return None,
+    };
+    Some(help.to_owned())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn help(command: &Command, complaint: &str, modules: Modules) -> String {
+        advice(command.program, complaint, modules)
+    }
 
     #[test]
     fn what_is_missing_is_named() {
@@ -151,16 +171,18 @@ mod tests {
                 "iproute2-analects",
             ),
             ("Unknown qdisc \"cake\", hence option", "not know cake"),
-            ("Error: Unknown device type.", "ifb"),
+            ("Error: Unknown device type.", "kmod-ifb"),
+            ("Error: TC classifier not found.", "kmod-sched-core"),
             ("RTNETLINK answers: Operation not permitted", "root"),
             ("tc cannot be run: No such file", "iproute2"),
         ] {
-            let error = Error::command(&Command::tc("qdisc show"), complaint);
-            assert!(error.help.contains(part), "{complaint}: {}", error.help);
-            assert!(error.message.contains(complaint.trim()));
+            let help = help(&Command::tc("qdisc show"), complaint, Modules::Loaded);
+            assert!(help.contains(part), "{complaint}: {help}");
         }
-        let silent = advice(Program::Tc, "Exclusivity flag on, cannot modify.");
-        assert_eq!(silent, "");
+        let silent = "Exclusivity flag on, cannot modify.";
+        assert_eq!(advice(Program::Tc, silent, Modules::Loaded), "");
+        let error = Error::command(&Command::tc("qdisc show"), " no \n");
+        assert_eq!(error.message, "tc qdisc show: no");
     }
 
     #[test]
@@ -197,8 +219,51 @@ mod tests {
                 "kmod-nf-conntrack",
             ),
         ] {
-            let error = Error::command(&command, complaint);
-            assert!(error.help.contains(part), "{complaint}: {}", error.help);
+            let help = help(&command, complaint, Modules::Loaded);
+            assert!(help.contains(part), "{complaint}: {help}");
+        }
+    }
+
+    #[test]
+    fn where_none_can_be_loaded_nothing_is_to_be_installed() {
+        for (command, complaint, part) in [
+            (
+                Command::tc("x"),
+                "Error: Specified qdisc kind is unknown.",
+                "the discipline has to be built in",
+            ),
+            (
+                Command::ip("x"),
+                "Error: Unknown device type.",
+                "has to have ifb built in; or leave --ingress out",
+            ),
+            (
+                Command::tc("x"),
+                "Error: TC classifier not found.",
+                "cls_u32 built in",
+            ),
+            (
+                Command::tc("x"),
+                "Error: Failed to load TC action module.",
+                "act_mirred built in",
+            ),
+            (
+                Command::nft("list tables"),
+                "Error: Protocol not supported",
+                "nft_ct built in",
+            ),
+            (
+                Command::modprobe("nf_conntrack"),
+                "modprobe: FATAL: Module nf_conntrack not found",
+                "nf_conntrack built in",
+            ),
+        ] {
+            let help = help(&command, complaint, Modules::Unsupported);
+            assert!(help.contains(part), "{complaint}: {help}");
+            assert!(help.contains("no support for modules"), "{help}");
+            for word in ["install", "modprobe", "kmod"] {
+                assert!(!help.contains(word), "{complaint}: {help}");
+            }
         }
     }
 }

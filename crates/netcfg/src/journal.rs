@@ -1,6 +1,8 @@
 //! The journal of changes, written to disk before each change is made.
 
-use crate::{Change, Device, Error, Settings};
+use crate::observe::Snapshot;
+use crate::{Change, Device, Error, Runner, Settings};
+use core::time::Duration;
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use std::fs::{DirBuilder, File, OpenOptions};
@@ -17,6 +19,8 @@ const VERSION: u32 = 1;
 const LARGEST: u64 = 64 * 1024;
 /// Most changes in a journal; two applications have about twenty.
 const MOST_CHANGES: usize = 100;
+/// Time between two trials of a lock. A lock is held for the time of some twenty commands.
+const BETWEEN_TRIALS: Duration = Duration::from_millis(50);
 
 /// The changes of a device, and their purpose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,6 +30,9 @@ pub struct Journal {
     version: u32,
     /// The device.
     pub device: Device,
+    /// The kernel's number of it: a device that went away and came back has another one.
+    #[serde(default)]
+    index: Option<u32>,
     /// The user's settings.
     pub settings: Settings,
     /// Whether all changes were made; otherwise the last one may not have been.
@@ -36,14 +43,33 @@ pub struct Journal {
 
 impl Journal {
     /// A journal without changes.
-    pub(crate) fn new(device: &Device, settings: &Settings) -> Self {
+    pub(crate) fn new(device: &Device, settings: &Settings, now: &Snapshot) -> Self {
         Journal {
             version: VERSION,
             device: device.clone(),
+            index: now.of(device).and_then(|observed| observed.index),
             settings: settings.clone(),
             complete: false,
             changes: Vec::new(),
         }
+    }
+
+    /// Whether `now` has another device of the name: what was changed at the former one went with it.
+    pub(crate) fn is_of_another(&self, now: &Snapshot) -> bool {
+        let index = now.of(&self.device).and_then(|observed| observed.index);
+        matches!((self.index, index), (Some(then), Some(now)) if then != now)
+    }
+
+    /// The changes that may still be in place: all, or those outside of the device if it is another one.
+    pub(crate) fn standing(&self, now: &Snapshot) -> Vec<Change> {
+        let another = self.is_of_another(now);
+        let outside =
+            |change: &Change| change.is_of_netfilter() || !change.devices().contains(&&self.device);
+        let changes = self
+            .changes
+            .iter()
+            .filter(|change| !another || outside(change));
+        changes.cloned().collect()
     }
 
     /// The devices that it can name: its own, and the one through which that one receives.
@@ -116,11 +142,13 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the folder for changes; it is created if necessary.
+    /// Opens the folder for changes; it is created if necessary. Waits for another process that is
+    /// making changes, for at most `patience` or until the user asks to stop: several devices can come
+    /// at the same time, each with a process of its own.
     ///
     /// # Errors
-    /// If it cannot be written, or another process is making changes.
-    pub fn open(folder: &Path) -> Result<Self, Error> {
+    /// If it cannot be written, or another process is still making changes.
+    pub fn open(folder: &Path, patience: Duration, runner: &dyn Runner) -> Result<Self, Error> {
         let mut builder = DirBuilder::new();
         let made = builder.recursive(true).mode(0o755).create(folder);
         made.map_err(|error| unusable(folder, &error))?;
@@ -132,13 +160,18 @@ impl Store {
             .mode(0o644)
             .open(&path)
             .map_err(|error| unusable(&path, &error))?;
-        flock(&lock, FlockOperation::NonBlockingLockExclusive).map_err(|error| {
-            if error == rustix::io::Errno::WOULDBLOCK {
+        let mut waited = Duration::ZERO;
+        while !locked(&lock).map_err(|error| unusable(&path, &error))? {
+            if runner.interrupted() || waited >= patience {
                 let message = format!("{}: another analects is changing something", path.display());
-                return Error::refused(message, "wait until it is done, and try again");
+                return Err(Error::refused(
+                    message,
+                    "wait until it is done, and try again",
+                ));
             }
-            unusable(&path, &error.into())
-        })?;
+            std::thread::sleep(BETWEEN_TRIALS);
+            waited += BETWEEN_TRIALS;
+        }
         Ok(Store {
             folder: folder.to_owned(),
             namespace: namespace(),
@@ -263,6 +296,15 @@ impl Store {
 
     fn sync_folder(&self) -> io::Result<()> {
         File::open(&self.folder)?.sync_all()
+    }
+}
+
+/// Takes the lock; false if another process has it.
+fn locked(lock: &File) -> io::Result<bool> {
+    match flock(lock, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(true),
+        Err(rustix::io::Errno::WOULDBLOCK) => Ok(false),
+        Err(error) => Err(error.into()),
     }
 }
 

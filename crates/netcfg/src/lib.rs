@@ -20,6 +20,7 @@ mod error;
 mod journal;
 mod levels;
 mod look;
+mod modules;
 mod netfilter;
 mod observe;
 mod overhead;

@@ -32,6 +32,8 @@ pub struct Filters {
 /// A device and its state.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Observed {
+    /// The kernel's number of it, which no later device of the name gets; none if it is not known.
+    pub index: Option<u32>,
     /// Whether its packets have an Ethernet header, which the kernel counts.
     pub ethernet: bool,
     /// Its disciplines.
@@ -141,6 +143,7 @@ fn observe(runner: &mut dyn Runner, device: &Device) -> Result<Option<Observed>,
     }
     let words = format!("-d -j qdisc show dev {device}");
     let mut it = Observed {
+        index: index(&link.stdout),
         ethernet: link.stdout.contains("link/ether"),
         qdiscs: qdiscs(&words, &printed(runner, &words)?)?,
         ..Observed::default()
@@ -164,6 +167,11 @@ fn observe(runner: &mut dyn Runner, device: &Device) -> Result<Option<Observed>,
         it.ingress_filters = filters(&words, &printed(runner, &words)?)?;
     }
     Ok(Some(it))
+}
+
+/// The number that `ip link` prints first, as in `5: v0@v1: <BROADCAST,...`.
+fn index(text: &str) -> Option<u32> {
+    text.split_once(':')?.0.trim().parse().ok()
 }
 
 /// The number of a handle such as `8001:`.
@@ -239,6 +247,12 @@ mod tests {
         assert!(qdiscs("", "[1]").is_err());
         assert_eq!(qdiscs("", "[{}]").unwrap()[0].kind, "");
         assert_eq!(qdiscs("", "\n").unwrap(), []);
+    }
+
+    #[test]
+    fn the_number_of_a_device() {
+        assert_eq!(index("5: v0@v1: <BROADCAST> mtu 1500\n"), Some(5));
+        assert_eq!(index("    link/ether 02:00:00:00:00:01"), None);
     }
 
     #[test]

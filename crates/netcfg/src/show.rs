@@ -178,6 +178,10 @@ pub(crate) fn differences(journal: &Journal, now: &Snapshot) -> Vec<String> {
     if gone(&&journal.device) {
         return vec![format!("there is no device {} any more", journal.device)];
     }
+    if journal.is_of_another(now) {
+        let device = &journal.device;
+        return vec![format!("{device} went away and came back: apply it again")];
+    }
     let changes = journal.changes.iter();
     changes
         .filter_map(|change| difference(change, now))

@@ -1,5 +1,6 @@
 //! A journal written by another program: a clear error, and only commands of the known shapes.
 
+use core::time::Duration;
 use netcfg::{Command, Device, Output, Runner, Store, clear};
 use proptest::prelude::*;
 use std::io;
@@ -52,7 +53,7 @@ fn cleared(name: &str, journal: &[u8]) -> (Result<bool, String>, Vec<String>) {
         .replace(|c: char| !c.is_ascii_digit(), "");
     std::fs::write(folder.join(format!("tc-{namespace}-eth0.json")), journal).unwrap();
     let mut recorder = Recorder::default();
-    let store = Store::open(&folder).unwrap();
+    let store = Store::open(&folder, Duration::ZERO, &recorder).unwrap();
     assert_eq!(store.devices().unwrap(), [eth0()]);
     let result = clear(&mut recorder, &store, &eth0());
     std::fs::remove_dir_all(&folder).unwrap();
@@ -101,6 +102,11 @@ fn a_good_one_is_undone() {
 fn bad_ones_are_refused_and_nothing_runs() {
     let cases = [
         ("\"version\":1", "\"version\":2", "version 2"),
+        (
+            "\"version\":1",
+            "\"version\":1,\"index\":-1",
+            "invalid value",
+        ),
         (
             "\"device\":\"eth0\",\"settings\"",
             "\"device\":\"eth1\",\"settings\"",

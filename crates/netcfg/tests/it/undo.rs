@@ -3,7 +3,8 @@
 
 use crate::model::folder::Folder;
 use crate::model::{FAULTS, Fault, Link, Model, Queue};
-use netcfg::{Device, Discipline, Error, Settings, Store, apply, clear, prepare};
+use core::time::Duration;
+use netcfg::{Command, Device, Discipline, Error, Runner, Settings, Store, apply, clear, prepare};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -293,6 +294,79 @@ fn a_device_that_vanished_takes_nothing_with_it() {
     assert!(folder.is_empty());
 }
 
+/// A device that went away and came back has the kernel's queue, or another program's: that one is
+/// restored, and not that of the device that is gone.
+#[test]
+fn a_device_that_came_back_is_a_new_one() {
+    let (folder, other) = (Folder::new("back"), Folder::new("back-fresh"));
+    let all = all_settings();
+    let pairs = |first| {
+        initials()
+            .into_iter()
+            .map(move |second: Link| (Link::clone(first), second))
+    };
+    for (first, second) in initials().iter().flat_map(pairs) {
+        for (former, again) in all.iter().zip(all.iter().cycle().skip(5)) {
+            let why = format!(
+                "{first:?} {second:?} {former} {again}",
+                former = former.discipline,
+                again = again.discipline
+            );
+            let mut model = Model::with("eth0", first.clone());
+            applied(&mut model, &folder, former).unwrap();
+            model.links.insert("eth0".to_owned(), second.clone());
+            model.index += 1;
+            let mut cleared = model.clone();
+            let mut fresh = Model::with("eth0", second.clone());
+            let before = fresh.links.clone();
+            applied(&mut model, &folder, again).unwrap();
+            applied(&mut fresh, &other, again).unwrap();
+            assert_eq!(
+                (&model.links, &model.tables),
+                (&fresh.links, &fresh.tables),
+                "{why}"
+            );
+            recovers(&mut model, &folder, &before, &why);
+            recovers(&mut fresh, &other, &before, &why);
+
+            applied(&mut Model::with("eth0", first.clone()), &folder, former).unwrap();
+            recovers(&mut cleared, &folder, &before, &why);
+        }
+    }
+}
+
+/// A fault at every command of an application to a device that came back.
+#[test]
+fn every_fault_at_a_device_that_came_back() {
+    let folder = Folder::new("back-faults");
+    let all = all_settings();
+    for settings in [0, 3, 8].map(|number| &all[number]) {
+        for fault in FAULTS {
+            for at in 0.. {
+                let mut model = Model::with("eth0", initials()[1].clone());
+                applied(&mut model, &folder, settings).unwrap();
+                model.links.insert("eth0".to_owned(), initials()[3].clone());
+                model.index += 1;
+                let before = Model::with("eth0", initials()[3].clone()).links;
+                model.revive();
+                model.faults = vec![(at, fault)];
+                let result = applied(&mut model, &folder, settings);
+                let reached = model.calls > at;
+                let why = format!("{fault:?} at {at}: {result:?}");
+                // Either nothing was begun, or the former journal has served its purpose.
+                if matches!(&result, Err(error) if error.message.contains("as it was")) {
+                    assert_eq!(model.links, before, "{why}");
+                    assert!(folder.is_empty(), "{why}");
+                }
+                recovers(&mut model, &folder, &before, &why);
+                if !reached {
+                    break;
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn what_others_put_there_meanwhile_stays() {
     let folder = Folder::new("others");
@@ -436,9 +510,23 @@ fn what_two_levels_cannot_be_given_to() {
 #[test]
 fn only_one_at_a_time() {
     let folder = Folder::new("lock");
-    let _held = folder.open();
-    let error = Store::open(&folder.0).unwrap_err();
+    let held = folder.open();
+    let tried = |patience, model: &Model| Store::open(&folder.0, patience, model);
+    let error = tried(Duration::ZERO, &Model::default()).unwrap_err();
     assert!(error.message.contains("another analects"), "{error}");
+
+    // Ctrl-C ends the wait.
+    let mut model = Model::with("eth0", initials()[0].clone());
+    model.faults = vec![(0, Fault::Interrupted)];
+    _ = model.run(&Command::ip("link show dev eth0"));
+    assert!(tried(Duration::from_secs(3600), &model).is_err());
+
+    let other = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(200));
+        drop(held);
+    });
+    tried(Duration::from_secs(60), &Model::default()).unwrap();
+    other.join().unwrap();
 }
 
 proptest! {

@@ -1,5 +1,7 @@
 //! The folder of a test's journals.
 
+use super::Model;
+use core::time::Duration;
 use netcfg::Store;
 use std::path::PathBuf;
 
@@ -23,7 +25,7 @@ impl Folder {
 
     /// Opened for changes.
     pub fn open(&self) -> Store {
-        Store::open(&self.0).unwrap()
+        Store::open(&self.0, Duration::ZERO, &Model::default()).unwrap()
     }
 
     /// Whether there is no journal.

@@ -68,6 +68,8 @@ pub struct Model {
     pub tables: BTreeMap<String, String>,
     /// Whether the bytes of connections count; none while the module is not loaded.
     pub accounting: Option<bool>,
+    /// The number of each device, in place of a number for each: another one for devices that came anew.
+    pub index: u32,
     /// Commands so far.
     pub calls: usize,
     /// The faults of commands, counted from the last [`Model::revive`].
@@ -160,7 +162,10 @@ impl Model {
         match words {
             ["link", "show", "dev", name] => {
                 self.link(name)?;
-                Ok("    link/ether 02:00:00:00:00:01".to_owned())
+                let index = self.index;
+                Ok(format!(
+                    "{index}: {name}: <UP>\n    link/ether 02:00:00:00:00:01"
+                ))
             }
             ["link", "add", "name", name, "type", "ifb"] => {
                 if self.links.contains_key(*name) {

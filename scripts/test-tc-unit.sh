@@ -1,0 +1,272 @@
+#!/bin/sh
+# The systemd unit and the ifupdown hook that call `analects tc`: what systemd says of the unit, and its
+# commands with the real tc and ip, in a network namespace of its own, where a device goes and comes anew
+# and the machine seems to be started again. Never on a device of the host's, nor in its /run.
+#
+#   test-tc-unit.sh [ANALECTS]
+set -eu
+
+skipped() {
+    echo "test-tc-unit: SKIPPED, $1" >&2
+}
+fail() {
+    echo "test-tc-unit: FAILED: $1" >&2
+    sed 's/^/    /' "$work"/out "$work"/err >&2 2>/dev/null || true
+    exit 1
+}
+passed() {
+    echo "ok - $1"
+}
+
+unit=packaging/systemd/analects-tc@.service
+hook=packaging/ifupdown/analects-tc
+
+# What systemd says of the unit in the file $1; $2 is the program.
+verified() {
+    mkdir -p "$work/verify"
+    sed "s|^\(Exec[A-Za-z]*=\)analects |\1$2 |" "$1" >"$work/verify/analects-tc@.service"
+    systemd-analyze verify --man=no --recursive-errors=no "$work/verify/analects-tc@wan.service" \
+        >"$work/out" 2>"$work/err" && [ ! -s "$work/err" ]
+}
+verify() {
+    command -v systemd-analyze >/dev/null || { skipped "the unit was not verified: there is no systemd-analyze"; return; }
+    if ! systemd-analyze --help | grep -q -e --recursive-errors; then
+        skipped "the unit was not verified: systemd-analyze is older than 250"
+        return
+    fi
+    verified $unit "$analects" || fail "systemd-analyze verify $unit"
+    sed 's/^Type=/Tipe=/' $unit >"$work/wrong"
+    if verified "$work/wrong" "$analects"; then fail "systemd-analyze verify sees no mistake"; fi
+    passed "systemd finds no fault with the unit"
+}
+# The names of units have a hyphen escaped; a wrong name would wait for a device that never comes.
+enabled() {
+    command -v systemctl >/dev/null || { skipped "the unit was not enabled: there is no systemctl"; return; }
+    root=$work/root
+    mkdir -p "$root/etc/systemd/system" "$root/usr/lib/systemd/system"
+    cp $unit "$root/usr/lib/systemd/system"
+    for device in wan br-lan; do
+        name=$(systemd-escape --template=analects-tc@.service $device)
+        systemctl --root="$root" enable "$name" >"$work/out" 2>"$work/err" || fail "enable $name"
+        wants=$(systemd-escape --path --suffix=device /sys/subsystem/net/devices/$device).wants
+        [ -L "$root/etc/systemd/system/$wants/$name" ] || fail "$device does not start $name"
+    done
+    passed "a device starts its unit, also one with a hyphen in its name"
+}
+
+if [ "${1:-}" != --inside ]; then
+    cd "$(dirname "$0")/.."
+    analects=${1:-}
+    [ -n "$analects" ] || analects=$(sh scripts/built.sh analects)
+    analects=$(realpath "$analects")
+    [ -x "$analects" ] || { echo "test-tc-unit: $analects cannot be run" >&2; exit 1; }
+    work=$(mktemp -d "${TMPDIR:-/tmp}/analects-unit.XXXXXX")
+    trap 'rm -rf "$work"' EXIT
+    verify
+    enabled
+    PATH=$PATH:/usr/sbin:/sbin
+    for program in tc ip unshare; do
+        command -v $program >/dev/null || {
+            skipped "no command of the unit was run: there is no $program; install iproute2 and util-linux"
+            exit 0
+        }
+    done
+    unshare -Urnm true 2>/dev/null || {
+        skipped "no command of the unit was run: a namespace cannot be made here: unshare -Urnm fails"
+        exit 0
+    }
+    # As scripts/test-live.sh; -m: with a /run of its own, where the journals are.
+    unshare -Urnm sh "$0" --inside "$analects" "$work"
+    exit
+fi
+
+analects=$2 work=$3
+mount -t tmpfs none /run
+mkdir "$work/bin" "$work/etc"
+ln -s "$analects" "$work/bin/analects"
+
+# A device with a peer, as it is after a start of the machine, or when it comes anew.
+come() {
+    ip link add v0 type veth peer name v1
+}
+go() {
+    ip link del v0
+}
+come 2>"$work/err" || { skipped "no command of the unit was run: no veth: $(cat "$work/err")"; exit 0; }
+# An example's options, with a discipline of every kernel that has htb; without ingress if need be.
+options=$(sed -n 's/^OPTIONS="\(.*\)"$/\1/p' packaging/systemd/options.example)
+options=$(echo "$options" | sed 's/ mencius$/ pfifo,limit=100/')
+case $options in *"--rate 9mbit --ingress 45mbit "*pfifo*) ;; *) fail "the example has other options: $options" ;; esac
+tc qdisc add dev v1 root handle a1: htb 2>"$work/err" ||
+    { skipped "no command of the unit was run: this kernel has no htb: $(cat "$work/err")"; exit 0; }
+tc qdisc del dev v1 root
+if ! { ip link add ifb-test type ifb && ip link set ifb-test up && ip link del ifb-test &&
+    tc qdisc add dev v1 ingress && tc filter add dev v1 ingress protocol all pref 1 u32 match u32 0 0 \
+    action mirred egress redirect dev v0; } 2>"$work/err"; then
+    echo "test-tc-unit: without ingress, which this kernel cannot shape: $(cat "$work/err")" >&2
+    options=$(echo "$options" | sed 's/ --ingress [^ ]*//')
+fi
+tc qdisc del dev v1 ingress 2>/dev/null || true
+
+network() {
+    tc -d -j qdisc show dev v0 | sed 's/"refcnt":[0-9]*,//g'
+    tc class show dev v0
+    tc filter show dev v0 ingress
+    ip -o link | sed 's/^[0-9]*: \([^:@]*\).*/\1/'
+}
+unchanged() {
+    network >"$work/now"
+    cmp -s "$work/${2:-before}" "$work/now" || {
+        diff "$work/${2:-before}" "$work/now" >&2 || true
+        fail "$1: the network is not what it was"
+    }
+}
+applied() {
+    tc qdisc show dev v0 | grep -q '^qdisc pfifo b1: parent a1:1 limit 100p' || fail "$1: no pfifo"
+    tc class show dev v0 | grep -q 'rate 9Mbit' || fail "$1: no rate"
+    case $options in *--ingress*)
+        tc filter show dev v0 ingress | grep -q 'ifb-v0' || fail "$1: what is received is not shaped"
+        ;;
+    esac
+    "$analects" tc show --dev v0 >"$work/out" 2>"$work/err" || fail "$1: show"
+    grep -q '^  as it was applied' "$work/out" || fail "$1: show finds differences"
+}
+no_journal() {
+    set -- /run/analects/tc-*.json "$1"
+    if [ -e "$1" ]; then fail "$2: a journal is left: $1"; fi
+}
+# A restart: the devices that somebody made are gone, and /run is empty.
+restart() {
+    go
+    ip link del ifb-v0 2>/dev/null || true
+    rm -rf /run/analects
+}
+# What systemd runs at the line $1 of the unit: the first word is looked for in its folders, and only
+# $OPTIONS as a word of its own is split.
+systemd() {
+    command=$(sed -n "s/^$1=//p" $unit | sed "s|%I|v0|; s|\$OPTIONS|$options|")
+    [ -n "$command" ] || fail "the unit has no $1"
+    # shellcheck disable=SC2086 # words
+    PATH="$work/bin:$PATH" sh -fc "$command" >"$work/out" 2>"$work/err"
+}
+
+up() {
+    ip link set v0 up
+    ip link set v1 up
+}
+network >"$work/before"
+up
+network >"$work/before-up"
+go
+come
+systemd ExecStart || fail "start"
+applied "start"
+up
+applied "up after the start"
+systemd ExecReload || fail "reload"
+[ ! -s "$work/out" ] || fail "a reload without a change changes something"
+applied "reload"
+systemd ExecStop || fail "stop"
+no_journal "stop"
+unchanged "stop" before-up
+go
+come
+passed "started before the device is up, reloaded and stopped"
+
+systemd ExecStart || fail "start"
+restart
+come
+systemd ExecStart || fail "start after a restart"
+applied "start after a restart"
+systemd ExecStop || fail "stop after a restart"
+unchanged "stop after a restart"
+no_journal "stop after a restart"
+passed "started after a restart, which left no journal"
+
+for times in once twice; do
+    systemd ExecStart || fail "start"
+    [ -e "$(echo /run/analects/tc-*-v0.json)" ] || fail "there is no journal"
+    go
+    come
+    systemd ExecStart || fail "start of a device that came back, $times"
+    applied "a device that came back, $times"
+done
+# The new device has another queue than the former one had, and keeps it.
+go
+come
+tc qdisc replace dev v0 root handle 8001: pfifo limit 77
+network | grep -v '^ifb-v0$' >"$work/other"
+systemd ExecStart || fail "start of a device that came back with a queue"
+applied "a device that came back with a queue"
+systemd ExecStop || fail "stop of a device that came back with a queue"
+network | cmp -s - "$work/other" || fail "the queue of a device that came back is not what it was"
+tc qdisc del dev v0 root
+# Nor is the hook for what it receives taken for the one that went with the former device.
+case $options in *--ingress*)
+    systemd ExecStart || fail "start"
+    go
+    come
+    tc qdisc add dev v0 handle ffff: ingress
+    systemd ExecStop || fail "stop of a device that came back with a hook"
+    tc qdisc show dev v0 | grep -q '^qdisc ingress ' || fail "the hook of a device that came back is gone"
+    tc qdisc del dev v0 ingress
+    ;;
+esac
+unchanged "a device that came back"
+no_journal "a device that came back"
+passed "started with the journal of a device that went away and came back"
+
+systemd ExecStart || fail "start"
+go
+systemd ExecStop || fail "stop of a device that is gone"
+if ip link show ifb-v0 >/dev/null 2>&1; then fail "the ifb device of a device that is gone stays"; fi
+no_journal "stop of a device that is gone"
+systemd ExecStop || fail "stop of a device that is gone, again"
+if systemd ExecStart; then fail "started without a device"; fi
+come
+unchanged "a device that is gone"
+passed "stopped after the device is gone"
+
+# Two devices come at once; the second waits for the first.
+ip link add w0 type veth peer name w1
+for round in 1 2 3 4 5; do
+    for device in v0 w0; do
+        # shellcheck disable=SC2086 # words
+        "$analects" tc apply --dev $device $options >"$work/out-$device" 2>"$work/err-$device" &
+        eval "$device=\$!"
+    done
+    # shellcheck disable=SC2154 # eval sets them
+    wait "$v0" || { cat "$work/err-v0" >&2; fail "v0 beside w0, round $round"; }
+    # shellcheck disable=SC2154
+    wait "$w0" || { cat "$work/err-w0" >&2; fail "w0 beside v0, round $round"; }
+    "$analects" tc clear >"$work/out" 2>"$work/err" || fail "clear"
+done
+ip link del w0
+unchanged "two at once"
+passed "two devices come at once"
+
+# The hook's file, written as systemd permits it, and without quotation marks.
+sed "s|/etc/analects/tc|$work/etc|" $hook >"$work/hook"
+hook() {
+    PATH="$work/bin:$PATH" IFACE=$1 PHASE=$2 sh "$work/hook" >"$work/out" 2>"$work/err"
+}
+for file in "OPTIONS=\"$options\"" "OPTIONS=$options" "# OPTIONS=\"--rate 1mbit\"
+OPTIONS='$options'"; do
+    echo "$file" >"$work/etc/v0"
+    hook v0 post-up || fail "ifup"
+    applied "ifup with $file"
+    hook v0 post-down || fail "ifdown"
+    unchanged "ifdown"
+    no_journal "ifdown"
+done
+hook v1 post-up && hook --all post-up || fail "ifup without options"
+unchanged "ifup without options"
+go
+hook v0 post-up || fail "a device without its queue is a failure of ifup"
+grep -q 'there is no device v0' "$work/err" || fail "the hook keeps a failure to itself"
+hook v0 post-down || fail "ifdown of a device that is gone"
+come
+mkdir -p /run/systemd/system
+hook v0 post-up || fail "ifup with systemd"
+unchanged "ifup with systemd"
+passed "the hook of ifupdown does the same, and nothing where systemd does it"
