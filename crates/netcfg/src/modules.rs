@@ -18,7 +18,7 @@ impl Modules {
     }
 
     /// The same by a folder with the kernel's files. kernel/module/procfs.c makes `modules`, and is built
-    /// with CONFIG_MODULES only. Where nothing is mounted, the kernel is taken for one of the most.
+    /// with CONFIG_MODULES only. Where /proc is not mounted, assume that it loads them.
     fn of(proc: &Path) -> Self {
         let mounted = proc.join("version").exists();
         if mounted && !proc.join("modules").exists() {
