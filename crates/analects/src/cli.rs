@@ -194,6 +194,10 @@ pub struct ReproduceArgs {
     /// presets, a page has the verdicts of all side by side.
     #[arg(long, value_name = "PRESET,PRESET...", value_delimiter = ',')]
     pub calls: Vec<String>,
+    /// Draw the combinations of matrix/unseen, or of any experiment that has `draw`, by this text
+    /// instead of the file's: the hash of a commit, or anything else that nobody could choose.
+    #[arg(long, value_name = "TEXT")]
+    pub draw: Option<String>,
     /// Run each experiment with the number of seeds in this file, which `analects pilot` prints.
     #[arg(long, value_name = "FILE", conflicts_with = "quick")]
     pub runs: Option<PathBuf>,

@@ -22,6 +22,9 @@ type Result<T> = std::result::Result<T, Refused>;
 /// Runs experiments and prints the outcomes of their claims.
 pub fn run(args: &ReproduceArgs) -> Result<()> {
     let mut experiments = plans::with_calls(&args.experiments, &args.calls)?;
+    if let Some(text) = &args.draw {
+        experiments = drawn(experiments, text)?;
+    }
     if let Some(file) = &args.runs {
         fix_runs(&mut experiments, file)?;
     }
@@ -71,6 +74,20 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
             print(&(text + "\n"))
         }
     }
+}
+
+/// The experiments, those that draw a sample with one drawn by `text`.
+fn drawn(experiments: Vec<Experiment>, text: &str) -> Result<Vec<Experiment>> {
+    let help = "leave --draw out, or name an experiment that draws, such as matrix/unseen";
+    let refused = |refusal: Refusal| Refused::because(refusal.within("--draw"), help);
+    if experiments.iter().all(|one| one.written.draw.is_none()) {
+        return Err(refused(Refusal::new(
+            "none of the experiments draws its combinations",
+        )));
+    }
+    let experiments = experiments.into_iter();
+    let drawn = experiments.map(|one| one.with_draw(text).map_err(refused));
+    drawn.collect()
 }
 
 /// Gives each experiment as many seeds as `file` says. Those that need Linux keep theirs: a pilot
@@ -139,6 +156,9 @@ fn table(outcome: &Outcome<'_>) -> String {
         "{}: {} ({})\n",
         outcome.experiment.id, written.title, written.paper
     );
+    if let Some(sentence) = outcome.experiment.drawn_by() {
+        _ = writeln!(text, "{sentence}");
+    }
     let claims = outcome.claims.iter().map(|claim| {
         let mut statement = claim.statement.clone();
         if !claim.note.is_empty() {
@@ -190,6 +210,9 @@ fn markdown(args: &ReproduceArgs, data: &Data, outcomes: &[Outcome<'_>]) -> Stri
     }
     if !args.calls.is_empty() {
         _ = write!(command, " --calls {}", args.calls.join(","));
+    }
+    if let Some(text) = &args.draw {
+        _ = write!(command, " --draw {text}");
     }
     if let Some(file) = &args.runs {
         _ = write!(command, " --runs {}", file.display());

@@ -14,7 +14,7 @@ use transport::quic::{self, Quic};
 use transport::tcp::Tcp;
 use transport::{Config, Connection, media};
 use units::random::Stream;
-use units::{Instant, Rate, Refusal};
+use units::{Ecn, Instant, Rate, Refusal};
 use workload::driver::{End, Fate, Flow};
 use workload::{AudioFrame, Conditions, Frame, audio};
 use workload::{Carrier, Datagram, Driver, Rows, Sockets};
@@ -62,7 +62,13 @@ pub fn pair(
             let receiver = Endpoint::Receiver(Box::new(receiver));
             Ok([Endpoint::Sender(Box::new(sender)), receiver])
         }
-        Carrier::Udp => Ok([(); 2].map(|()| Endpoint::Datagrams(Box::default()))),
+        Carrier::Udp => {
+            let ecn = match traffic.kind.workload.ecn_capable() {
+                true => Ecn::Ect0,
+                false => Ecn::NotCapable,
+            };
+            Ok([ecn; 2].map(|ecn| Endpoint::Datagrams(Box::new(Datagrams::new(ecn)))))
+        }
     }
 }
 

@@ -65,6 +65,25 @@ impl Data {
             .collect())
     }
 
+    /// The trace that `name` means, `SET:NUMBER` with numbers from 1 on; they begin again where a set
+    /// has fewer.
+    ///
+    /// # Errors
+    /// A sentence with what is missing.
+    pub fn trace(&self, name: &str) -> Result<String, Refusal> {
+        let parts = name.split_once(':');
+        let parts = parts.and_then(|(set, number)| Some((set, number.parse::<usize>().ok()?)));
+        let Some((set, number)) = parts.filter(|(_, number)| *number > 0) else {
+            let help = "write data:SET:NUMBER, such as data:w1:3";
+            return Err(Refusal::new(format!("{name:?} is no trace of a set")).with_help(help));
+        };
+        let traces = self.traces(set)?;
+        let found = traces.get((number - 1) % traces.len().max(1));
+        found
+            .cloned()
+            .ok_or_else(|| Refusal::new(format!("the set {set} has no traces")))
+    }
+
     /// The pages, as a page entry's `source` takes them.
     pub fn pages(&self) -> String {
         match &self.folder {
@@ -106,6 +125,16 @@ mod tests {
                 .contains("c1, c2")
         );
         assert_eq!(data.pages(), PAGES);
+    }
+
+    #[test]
+    fn a_trace_of_a_set_by_its_number() {
+        let data = Data::default();
+        assert_eq!(data.trace("c1:2").unwrap(), "generated:c1:2");
+        assert_eq!(data.trace("c1:14").unwrap(), "generated:c1:2");
+        for wrong in ["c1", "c1:0", "c1:x", "c9:1"] {
+            assert!(data.trace(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -34,6 +34,9 @@ pub struct Experiment {
 /// The documentation of an experiment's keys.
 const HELP: &str = "docs/guide-researcher.md, section Experiments, says what an experiment has";
 
+/// Longest text that a sample is drawn by: a hash of SHA-256 in hexadecimal digits.
+const MAX_DRAW: usize = 64;
+
 /// The preset of calls that stand for the paper's in an experiment.
 pub(crate) const STANDS_FOR: &str = "unlimited";
 
@@ -59,6 +62,9 @@ pub struct Written {
     /// ... or so many that fill the space evenly.
     #[serde(default)]
     pub sample: Option<usize>,
+    /// These are drawn by this text, such as the hash of a commit; the same ones each time without it.
+    #[serde(default)]
+    pub draw: Option<String>,
     /// Runs of each combination, with seeds one after another.
     #[serde(default = "one")]
     pub seeds: u64,
@@ -114,6 +120,7 @@ impl Written {
             cases: disciplines.iter().map(|name| Case::plain(name)).collect(),
             vary,
             sample: None,
+            draw: None,
             seeds,
             first_seed,
             without,
@@ -174,6 +181,47 @@ impl Experiment {
     pub fn sample(&self, quick: bool) -> Option<usize> {
         let fewer = self.written.quick.sample.filter(|_| quick);
         fewer.or(self.written.sample)
+    }
+
+    /// The experiment with its sample drawn by `text`, if it draws one.
+    ///
+    /// # Errors
+    /// If it cannot be printed as it is.
+    pub fn with_draw(mut self, text: &str) -> Result<Self, Refusal> {
+        if self.written.draw.is_some() {
+            self.written.draw = Some(text.to_owned());
+            self.check_draw()?;
+        }
+        Ok(self)
+    }
+
+    fn check_draw(&self) -> Result<(), Refusal> {
+        let Some(text) = &self.written.draw else {
+            return Ok(());
+        };
+        if self.written.sample.is_none() {
+            let help = "write sample = 40, or leave draw out";
+            return Err(Refusal::new("draw without a sample").with_help(help));
+        }
+        let letter = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        match (1..=MAX_DRAW).contains(&text.len()) && text.chars().all(letter) {
+            true => Ok(()),
+            false => Err(Refusal::new("that is no text to draw by").with_help(format!(
+                "write 1 to {MAX_DRAW} letters, digits, -, _ and ., such as the hash of a commit"
+            ))),
+        }
+    }
+
+    /// What it is a sample of, in a sentence, if that was drawn.
+    pub fn drawn_by(&self) -> Option<String> {
+        let text = self.written.draw.as_ref()?;
+        let lengths = self
+            .written
+            .vary
+            .iter()
+            .map(|axis| axis.values.len() as u64);
+        let all = lengths.fold(1, u64::saturating_mul);
+        Some(format!("Drawn by {text} from {all} combinations."))
     }
 
     /// Reads the experiment `id` from `text`, found in `file`.
@@ -263,6 +311,7 @@ impl Experiment {
                 return Err(Refusal::new("sample = 0: nothing would be run").with_help(help));
             }
         }
+        self.check_draw()?;
         let design = self.design();
         design.check_selection(&self.written.mechanism)?;
         for claim in &self.written.claim {

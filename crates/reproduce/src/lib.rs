@@ -97,6 +97,9 @@ pub fn outcome<'a>(
     let scores: Result<Vec<Scored>, Refusal> = scores
         .map(|score| score.scored(&records, &experiment.written.score))
         .collect();
+    let scores = scores.map_err(Error::Wrong)?;
+    // These are counts of verdicts that were judged together already.
+    claims.extend(scores.iter().filter_map(|scored| scored.claimed(place)));
     let figures = experiment.written.figure.iter();
     let figures = figures.map(|figure| figure.shown(&records));
     let curves = experiment.written.curves.iter();
@@ -106,7 +109,7 @@ pub fn outcome<'a>(
         experiment,
         runs: records.runs(),
         claims,
-        scores: scores.map_err(Error::Wrong)?,
+        scores,
         figures: figures.map_err(Error::Wrong)?,
         mechanism: mechanism(engine, experiment, &jobs)?,
     })

@@ -8,6 +8,9 @@ use scenario::ScenarioError;
 use std::collections::BTreeMap;
 use units::Refusal;
 
+/// Begins the name of a trace of the experiments' data in a value of an axis.
+const OF_DATA: &str = "data:";
+
 /// The part of an experiment that is run, and its data.
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted<'a> {
@@ -38,10 +41,14 @@ impl Experiment {
             let help = refusal.help.as_deref().unwrap_or("see ANALECTS_DATA");
             base.error_at_path("link.trace", &refusal.message, help)
         })?;
+        let cells = self.cells(wanted).map_err(|refusal| {
+            let help = refusal.help.as_deref().unwrap_or("see ANALECTS_DATA");
+            base.error_at_path("vary", &refusal.message, help)
+        })?;
         Ok(Grid {
             base,
             cases: written.cases.clone(),
-            cells: self.cells(wanted.quick),
+            cells,
             traces,
             seeds: (written.first_seed, self.seeds(wanted.quick)),
             without: written.without.clone(),
@@ -66,15 +73,17 @@ impl Experiment {
     }
 
     /// Every combination of the axes' values, the last axis changing fastest; or the sample of them.
-    fn cells(&self, quick: bool) -> Vec<Cell> {
+    fn cells(&self, wanted: Wanted<'_>) -> Result<Vec<Cell>, Refusal> {
         let axes = &self.written.vary;
-        let values: Vec<Vec<&AxisValue>> = axes.iter().map(|axis| axis.chosen(quick)).collect();
+        let values: Vec<Vec<&AxisValue>> =
+            axes.iter().map(|axis| axis.chosen(wanted.quick)).collect();
         let lengths: Vec<usize> = values.iter().map(Vec::len).collect();
-        let chosen = match self.sample(quick) {
-            Some(size) => sample::spread(&lengths, size),
-            None => sample::all(&lengths),
+        let chosen = match (self.sample(wanted.quick), &self.written.draw) {
+            (Some(size), Some(text)) => sample::drawn(&lengths, size, text),
+            (Some(size), None) => sample::spread(&lengths, size),
+            (None, _) => sample::all(&lengths),
         };
-        let cell = |places: Vec<usize>| {
+        let cell = |places: Vec<usize>| -> Result<Cell, Refusal> {
             let mut cell = Cell::default();
             for ((axis, values), place) in axes.iter().zip(&values).zip(places) {
                 let value = values[place];
@@ -83,7 +92,12 @@ impl Experiment {
                 cell.settings.extend(axis.settings(value));
                 cell.traffic.extend_from_slice(value.traffic());
             }
-            cell
+            for value in cell.settings.values_mut() {
+                if let Some(name) = value.strip_prefix(OF_DATA) {
+                    *value = wanted.data.trace(name)?;
+                }
+            }
+            Ok(cell)
         };
         chosen.into_iter().map(cell).collect()
     }

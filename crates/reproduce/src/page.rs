@@ -43,11 +43,7 @@ pub fn markdown(outcome: &Outcome<'_>) -> String {
     let mut text = format!("## {}: {}\n", outcome.experiment.id, written.title);
     _ = writeln!(text, "{}. {}\n", written.paper, written.about.trim());
     if outcome.runs > 0 {
-        _ = writeln!(
-            text,
-            "`analects reproduce {}`: {} runs.\n",
-            outcome.experiment.id, outcome.runs
-        );
+        _ = writeln!(text, "{}\n", made_by(outcome));
     }
     if !outcome.claims.is_empty() {
         text += "| claim | published | ours (95 %) | verdict | note |\n| --- | --- | --- | --- | --- |\n";
@@ -75,6 +71,21 @@ pub fn markdown(outcome: &Outcome<'_>) -> String {
         };
         _ = writeln!(text, "{}{of}:\n", shown.title);
         text += &table(&shown.table());
+    }
+    text
+}
+
+/// The command, the number of its runs, and what they are a sample of.
+fn made_by(outcome: &Outcome<'_>) -> String {
+    let experiment = outcome.experiment;
+    let draw = experiment.written.draw.as_ref();
+    let option = draw.map_or(String::new(), |text| format!(" --draw {text}"));
+    let mut text = format!(
+        "`analects reproduce {}{option}`: {} runs.",
+        experiment.id, outcome.runs
+    );
+    if let Some(sentence) = experiment.drawn_by() {
+        text += &format!(" {sentence}");
     }
     text
 }
@@ -211,6 +222,7 @@ pub fn html(outcome: &Outcome<'_>) -> String {
         header {
             h1 { (written.title) }
             p { (written.paper) ". " (written.about) }
+            @if let Some(sentence) = outcome.experiment.drawn_by() { p { (sentence) } }
         }
         @if outcome.mechanism.is_some() {
             p {

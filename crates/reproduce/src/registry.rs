@@ -80,6 +80,8 @@ const EXPERIMENTS: &[(&str, &str)] = experiments![
     "matrix/recorded-4g",
     "matrix/telling",
     "matrix/computers",
+    "matrix/sparse",
+    "matrix/unseen",
 ];
 
 /// The experiments on which engines are compared.

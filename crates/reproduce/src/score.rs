@@ -13,6 +13,7 @@ use campaign::Settings;
 use measure::estimate::{Against, Estimate, LEVEL, Statistic, compare};
 use measure::metric::{Better, Selection};
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use units::Refusal;
 
 /// A score as it is written.
@@ -33,9 +34,16 @@ pub struct Score {
     pub statistic: Option<String>,
     /// By how much it may be worse: in the metric's unit, or with `percent` in percent of the rival's.
     pub margin: f64,
-    /// Whether the margin is in percent.
+    /// Other margins where an axis has certain values: by the axis, then by its value. The largest
+    /// counts.
+    #[serde(default)]
+    pub margins: BTreeMap<String, BTreeMap<String, f64>>,
+    /// Whether margins are in percent.
     #[serde(default)]
     pub percent: bool,
+    /// Claimed: against no rival it is worse in more cells than this.
+    #[serde(default)]
+    pub worse_in_at_most: Option<usize>,
     /// It is enough to be no worse than this case instead.
     #[serde(default)]
     pub or: Option<String>,
@@ -45,7 +53,7 @@ pub struct Score {
     pub fit: Names,
     /// Values of axes that it is restricted to: one or several of each.
     #[serde(default, rename = "where")]
-    pub place: std::collections::BTreeMap<String, Names>,
+    pub place: BTreeMap<String, Names>,
 }
 
 /// The outcome of a comparison.
@@ -89,6 +97,8 @@ pub struct Scored {
     pub margin: String,
     /// The unit of `worse_by`.
     pub unit: &'static str,
+    /// In how many cells it is claimed to be worse, at most, than each rival.
+    pub worse_in_at_most: Option<usize>,
     /// All comparisons; cells in which one side has no value are left out.
     pub duels: Vec<Duel>,
 }
@@ -109,11 +119,43 @@ impl Score {
                 design.check_selection(&Settings::from([(axis.clone(), label.clone())]))?;
             }
         }
-        if !self.margin.is_finite() || self.margin < 0.0 {
-            let help = "write margin = 5, in the metric's unit, or in percent with percent = true";
-            return Err(Refusal::new(format!("margin {}", self.margin)).with_help(help));
+        for (axis, margins) in &self.margins {
+            for label in margins.keys() {
+                design.check_selection(&Settings::from([(axis.clone(), label.clone())]))?;
+            }
+        }
+        let all = self.margins.values().flat_map(BTreeMap::values);
+        for margin in all.chain([&self.margin]) {
+            if !margin.is_finite() || *margin < 0.0 {
+                let help =
+                    "write margin = 5, in the metric's unit, or in percent with percent = true";
+                return Err(Refusal::new(format!("margin {margin}")).with_help(help));
+            }
         }
         self.selected(design).map(|_| ())
+    }
+
+    /// By how much it may be worse in `cell`.
+    fn margin_in(&self, cell: &Settings) -> f64 {
+        let of_axis = |(axis, margins): (&String, &BTreeMap<String, f64>)| {
+            margins.get(cell.get(axis)?).copied()
+        };
+        let other = self.margins.iter().filter_map(of_axis).reduce(f64::max);
+        other.unwrap_or(self.margin)
+    }
+
+    /// The margin as it is printed: `5 ms`, or `5 ms (36 at link 1, 18 at link 2)`.
+    fn margin_text(&self, unit: &str) -> String {
+        let of_axis = |(axis, margins): (&String, &BTreeMap<String, f64>)| -> Vec<String> {
+            let of_value = |(label, margin)| format!("{margin} at {axis} {label}");
+            margins.iter().map(of_value).collect()
+        };
+        let others: Vec<String> = self.margins.iter().flat_map(of_axis).collect();
+        let text = format!("{} {unit}", self.margin);
+        match others.is_empty() {
+            true => text.trim().to_owned(),
+            false => format!("{} ({})", text.trim(), others.join(", ")),
+        }
     }
 
     /// The scores that [`fit`](Score::fit) names.
@@ -211,8 +253,9 @@ impl Score {
             title: self.title.clone(),
             of: self.of.clone(),
             metric: (metric.to_string(), metric.metric.unit),
-            margin: format!("{} {unit}", self.margin).trim().to_owned(),
+            margin: self.margin_text(unit),
             unit,
+            worse_in_at_most: self.worse_in_at_most,
             duels: judged.into_iter().map(told).collect(),
         })
     }
@@ -258,7 +301,7 @@ impl Comparison<'_> {
             let all = side.concat();
             all.iter().sum::<f64>() / all.len() as f64
         });
-        let margin = self.score.margin;
+        let margin = self.score.margin_in(cell);
         let standing = standing(&worse_by, margin);
         let decided = |p: f64| {
             let estimate = self.worse_by(&sides, 1.0 - p);
@@ -365,6 +408,8 @@ impl Scored {
         lost
     }
 }
+
+mod claimed;
 
 #[cfg(test)]
 #[path = "score/tests.rs"]

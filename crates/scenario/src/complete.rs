@@ -51,7 +51,12 @@ fn traffic(table: &mut Table, entry: &Traffic) {
     fill(table, "count", &entry.count.to_string());
     fill(table, "stagger", &entry.stagger.to_string());
     fill(table, "jitter", &entry.jitter.to_string());
-    fill(table, "host", &entry.host);
+    // With computers of their own the first instance's is not that of the entry; the entry's default is
+    // its name, in any version.
+    if !table.iter().any(|(key, _)| key == "own_hosts") {
+        fill(table, "host", &entry.host);
+        fill(table, "own_hosts", "false");
+    }
     fill(table, "dscp", &entry.dscp.to_string());
     if let Some(preset) = entry.preset {
         fill(table, "preset", preset);

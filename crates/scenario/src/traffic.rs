@@ -72,7 +72,8 @@ pub fn traffic(
     Ok((entries, shelf.0.into_inner()))
 }
 
-/// One entry; several for calls and pages, whose frames and loads are told apart by the entry.
+/// One entry; several for calls and pages, whose frames and loads are told apart by the entry, and
+/// for instances on different computers.
 fn entry(mut section: Section<'_>, name: String, known: &Known<'_>) -> Result<Vec<Traffic>> {
     let (entry, kind) = workload(&mut section, &name, known.names)?;
     let preset = preset(&mut section, &entry)?;
@@ -82,6 +83,8 @@ fn entry(mut section: Section<'_>, name: String, known: &Known<'_>) -> Result<Ve
     };
     let access = section.text("access")?;
     let host = name_at(&mut section, "host")?;
+    let own_hosts = section.text("own_hosts")?;
+    let own_hosts = own_hosts.map_or(Ok(false), |text| text.parse_value())?;
     let dscp = section.text("dscp")?;
     let traffic = Traffic {
         host: host.map_or_else(|| name.clone(), |text| text.value),
@@ -105,16 +108,26 @@ fn entry(mut section: Section<'_>, name: String, known: &Known<'_>) -> Result<Ve
         return Err(kind.error(&message, "leave its session out"));
     }
     let rows = traffic.kind.entry.rows;
-    if traffic.count == 1 || matches!(rows, Rows::Flows | Rows::Figures) {
-        return Ok(vec![traffic]);
-    }
-    let expanded = (0..traffic.count).map(|number| Traffic {
-        name: format!("{}-{}", traffic.name, number + 1),
-        start: traffic.start + traffic.stagger * u64::from(number),
+    let in_one = matches!(rows, Rows::Flows | Rows::Figures) && !own_hosts;
+    Ok(match traffic.count == 1 || in_one {
+        true => vec![traffic],
+        false => each(&traffic, own_hosts),
+    })
+}
+
+/// An entry for each instance of one, on the same computer or on its own.
+fn each(of: &Traffic, own_hosts: bool) -> Vec<Traffic> {
+    let one = |number: u32| Traffic {
+        name: format!("{}-{number}", of.name),
+        host: match own_hosts {
+            true => format!("{}-{number}", of.host),
+            false => of.host.clone(),
+        },
+        start: of.start + of.stagger * u64::from(number - 1),
         count: 1,
-        ..traffic.clone()
-    });
-    Ok(expanded.collect())
+        ..of.clone()
+    };
+    (1..=of.count).map(one).collect()
 }
 
 /// The workload that `kind` names.

@@ -271,6 +271,34 @@ fn names_in_results_are_told_apart() {
 }
 
 #[test]
+fn instances_may_have_computers_of_their_own() {
+    let hosts = |text: &str| {
+        let document = Document::parse("s.toml", &format!("{LEAST}count = 2\n{text}")).unwrap();
+        let scenario = resolve(&document).unwrap();
+        let completed = document.completed(&scenario).to_toml();
+        assert_eq!(parse(&completed).unwrap(), scenario, "{completed}");
+        let entries = scenario.traffic.into_iter().skip(1);
+        let hosts = entries.map(|entry| (entry.name, entry.host, entry.count));
+        hosts.collect::<Vec<_>>()
+    };
+    let named = |entries: &[(&str, &str, u32)]| -> Vec<_> {
+        let entries = entries.iter();
+        let owned =
+            entries.map(|(name, host, count)| ((*name).to_owned(), (*host).to_owned(), *count));
+        owned.collect()
+    };
+    assert_eq!(hosts(""), named(&[("bulk", "bulk", 2)]));
+    assert_eq!(
+        hosts("own_hosts = true"),
+        named(&[("bulk-1", "bulk-1", 1), ("bulk-2", "bulk-2", 1)])
+    );
+    assert_eq!(
+        hosts("own_hosts = true\nhost = \"desk\""),
+        named(&[("bulk-1", "desk-1", 1), ("bulk-2", "desk-2", 1)])
+    );
+}
+
+#[test]
 fn buffers() {
     let buffer = |text: &str| with(LEAST, "link.buffer", text).map(|s| s.links[0].buffer);
     assert_eq!(buffer("250p").unwrap(), Some(Buffer::Packets(250)));

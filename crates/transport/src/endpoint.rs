@@ -30,16 +30,35 @@ pub enum EndEvent {
 }
 
 /// Datagrams at an end: they leave as they are given, and arrive as they come.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Datagrams {
+    /// What their IP headers say.
+    ecn: Ecn,
     out: VecDeque<Datagram>,
     came: VecDeque<Datagram>,
 }
 
 impl Datagrams {
+    /// An end whose datagrams have `ecn` in their IP headers.
+    pub fn new(ecn: Ecn) -> Self {
+        Datagrams {
+            ecn,
+            out: VecDeque::new(),
+            came: VecDeque::new(),
+        }
+    }
+
     /// Gives a datagram to be sent.
     pub fn send(&mut self, datagram: Datagram) {
         self.out.push_back(datagram);
+    }
+
+    fn transmit(&mut self) -> Option<Transmit> {
+        self.out.pop_front().map(|datagram| Transmit {
+            len: datagram.len,
+            ecn: self.ecn,
+            packet: Wire::Datagram(datagram),
+        })
     }
 }
 
@@ -67,11 +86,7 @@ impl Endpoint {
             Endpoint::Connection(connection) => connection.transmit(now),
             Endpoint::Sender(sender) => sender.transmit(now),
             Endpoint::Receiver(receiver) => receiver.transmit(now),
-            Endpoint::Datagrams(datagrams) => datagrams.out.pop_front().map(|datagram| Transmit {
-                len: datagram.len,
-                ecn: Ecn::NotCapable,
-                packet: Wire::Datagram(datagram),
-            }),
+            Endpoint::Datagrams(datagrams) => datagrams.transmit(),
             Endpoint::Closed => None,
         }
     }

@@ -72,6 +72,11 @@ pub trait Workload: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Its datagrams are ECT(0) (RFC 3168). Connections and media sessions decide that themselves.
+    fn ecn_capable(&self) -> bool {
+        false
+    }
+
     /// End hosts would claim that its packets are delay-sensitive.
     fn real_time(&self) -> bool {
         false

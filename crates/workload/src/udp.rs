@@ -1,9 +1,10 @@
 //! Datagrams without congestion control: games, name look-ups, voice, bursts.
 //!
 //! Principles: sending does not depend on arrivals. Datagrams leave at a constant beat, at random
-//! moments (Poisson), or in bursts: silent for a while, then at the beat. With `answer` the far end
-//! answers each with a datagram, as a name server does. Not for: real-time video, which adapts
-//! (`call`).
+//! moments (Poisson), or in bursts: silent for a while, then at the beat. With `turns` the bursts of
+//! several flows follow each other, and with `alive` their silences are not quite silent. With `answer`
+//! the far end answers each with a datagram, as a name server does. Not for: real-time video, which
+//! adapts (`call`).
 
 use crate::entry::{BuildError, Entry, Figure, Kept, Library, Rows, Start, Workload};
 use crate::{App, Carrier, ConnId, Datagram, Input, Output, Report};
@@ -66,6 +67,16 @@ units::params! {
         on: Duration = "1s", range "1us".."24h", source "none";
         /// Length of the silence after a burst.
         off: Duration = "1s", range "0ms".."24h", source "none";
+        /// The instances of a `count` take turns: the first burst of each begins when that of the one
+        /// before ends. They go on taking turns if `off` is as long as the bursts of all others.
+        turns: bool = "no", source "none";
+        /// Outside bursts a datagram of 60 B leaves at this interval, as from a flow that is kept
+        /// alive; 0 for none.
+        alive: Duration = "0ms", range "0ms".."24h", source "none";
+        /// Number of datagrams; 0 for no end.
+        datagrams: u64 = "0", range "0".."1000000000", source "none";
+        /// Datagrams are ECT(0), which claims a response to marks (RFC 3168); there is none.
+        ecn: bool = "no", source "none";
         /// The far end answers each datagram with one of this length; 0 for no answer.
         answer: Bytes = "0B", range "0B".."9000B", source "none";
         /// The end host claims that this traffic is delay-sensitive.
@@ -122,6 +133,9 @@ pub const ENTRY: Entry = Entry {
     build,
 };
 
+/// Length of a datagram that keeps a flow alive: a header and little else.
+const ALIVE: u32 = 60;
+
 /// Places in the list of figures.
 const DELAY: u8 = 0;
 const ANSWERED: u8 = 1;
@@ -135,6 +149,16 @@ fn build(settings: &Settings, _: &dyn Library) -> Result<Arc<dyn Workload>, Buil
         let message = format!("answer {answer}B is shorter than its headers");
         return Err(Refusal::new(message)
             .with_help("write 0B for none, or 29B at least")
+            .into());
+    }
+    let of_bursts = params.turns || params.alive > Duration::ZERO;
+    if of_bursts && params.pattern != Pattern::Bursts {
+        let message = format!(
+            "turns and alive are of bursts, not of pattern {}",
+            params.pattern
+        );
+        return Err(Refusal::new(message)
+            .with_help("write pattern = \"bursts\", or leave them out")
             .into());
     }
     Ok(Arc::new(params))
@@ -152,12 +176,14 @@ impl Workload for UdpParams {
         };
         // A rate that rounds to zero would never send.
         let beat = rate.max(Rate::from_bits(1)).time_for(self.packet.get());
+        let others = if self.turns { start.instance } else { 0 };
+        let burst = start.now + self.on * u64::from(others);
         Box::new(Sender {
             params: self.clone(),
             beat: beat.max(Duration::from_nanos(1)),
             chance: start.chance(),
-            burst: start.now,
-            next: start.now,
+            burst,
+            next: if self.kept_alive() { start.now } else { burst },
             sent: 0,
         })
     }
@@ -173,11 +199,21 @@ impl Workload for UdpParams {
     }
 
     fn lasts(&self) -> bool {
-        true
+        self.datagrams == 0
+    }
+
+    fn ecn_capable(&self) -> bool {
+        self.ecn
     }
 
     fn real_time(&self) -> bool {
         self.real_time
+    }
+}
+
+impl UdpParams {
+    fn kept_alive(&self) -> bool {
+        self.alive > Duration::ZERO
     }
 }
 
@@ -198,7 +234,7 @@ struct Sender {
     /// From one datagram to the next.
     beat: Duration,
     chance: Stream,
-    /// When the burst began.
+    /// When the burst began; of a silence, when the next one begins.
     burst: Instant,
     /// When the next datagram leaves.
     next: Instant,
@@ -213,17 +249,41 @@ impl Sender {
                 let gap = self.chance.exponential(self.beat.as_secs_f64());
                 self.next + Duration::from_secs_f64(gap)
             }
-            Pattern::Bursts => {
-                let next = self.next + self.beat;
-                if next >= self.burst + self.params.on {
-                    self.burst = self.burst + self.params.on + self.params.off;
-                    self.burst.max(next)
-                } else {
-                    next
-                }
-            }
+            Pattern::Bursts => self.next_of_bursts(),
         };
         out.push(Output::Timer(self.next, 0));
+    }
+
+    fn next_of_bursts(&mut self) -> Instant {
+        let next = self.next + self.beat;
+        if self.in_burst() {
+            if next < self.burst + self.params.on {
+                return next;
+            }
+            self.burst = self.burst + self.params.on + self.params.off;
+        }
+        match self.params.kept_alive() {
+            true => self.burst.min(self.next + self.params.alive),
+            // A beat may be longer than a silence.
+            false => self.burst.max(next),
+        }
+    }
+
+    /// Whether the next datagram is one of a burst, and not one that keeps the flow alive.
+    fn in_burst(&self) -> bool {
+        self.next >= self.burst
+    }
+
+    /// Length of the next datagram.
+    fn length(&self) -> u32 {
+        match self.in_burst() {
+            true => self.params.packet.get() as u32,
+            false => ALIVE,
+        }
+    }
+
+    fn is_complete(&self) -> bool {
+        self.params.datagrams > 0 && self.sent >= self.params.datagrams
     }
 }
 
@@ -237,12 +297,12 @@ impl App for Sender {
                     server: 0,
                     extra_rtt: Duration::ZERO,
                 });
-                out.push(Output::Timer(now, 0));
+                out.push(Output::Timer(self.next, 0));
             }
             Input::Timer(_) => {
                 let datagram = Datagram {
                     id: self.sent,
-                    bytes: self.params.packet.get() as u32,
+                    bytes: self.length(),
                     sent: now,
                 };
                 self.sent += 1;
@@ -251,7 +311,9 @@ impl App for Sender {
                     conn: CONN,
                     datagram,
                 });
-                self.schedule(out);
+                if !self.is_complete() {
+                    self.schedule(out);
+                }
             }
             // An answer carries the time at which its question was sent.
             Input::Datagram { datagram, .. } => {
@@ -305,31 +367,41 @@ mod tests {
     }
 
     fn client(settings: &[(&str, &str)]) -> Box<dyn App> {
+        instance(0, settings)
+    }
+
+    fn instance(instance: u32, settings: &[(&str, &str)]) -> Box<dyn App> {
         params(settings).client(&Start {
             now: Instant::ZERO,
             name: "udp",
-            instance: 0,
+            instance,
             seed: 1,
             rtt: Duration::from_millis(40),
             rate: Rate::from_bits(9_600_000),
         })
     }
 
-    /// When the first datagrams leave, in microseconds.
-    fn moments(app: &mut dyn App, n: usize) -> Vec<u64> {
+    /// When the first `n` datagrams leave, in microseconds, and how long they are.
+    fn datagrams(app: &mut dyn App, n: usize) -> Vec<(u64, u32)> {
         let mut out = Vec::new();
         app.handle(Instant::ZERO, Input::Start, &mut out);
-        let mut moments = Vec::new();
-        while moments.len() < n {
+        let mut datagrams = Vec::new();
+        while datagrams.len() < n {
             let Some(&Output::Timer(at, token)) = out.last() else {
-                panic!("{out:?}")
+                break;
             };
-            moments.push(at.as_nanos() / 1000);
             out.clear();
             app.handle(at, Input::Timer(token), &mut out);
-            assert!(matches!(out[1], Output::Datagram { .. }));
+            let Output::Datagram { datagram, .. } = out[1] else {
+                panic!("{out:?}")
+            };
+            datagrams.push((at.as_nanos() / 1000, datagram.bytes));
         }
-        moments
+        datagrams
+    }
+
+    fn moments(app: &mut dyn App, n: usize) -> Vec<u64> {
+        datagrams(app, n).into_iter().map(|(at, _)| at).collect()
     }
 
     #[test]
@@ -352,6 +424,40 @@ mod tests {
         // Three in 2.5 ms, then nothing until 12.5 ms.
         let expected = [0, 1000, 2000, 12_500, 13_500, 14_500, 25_000];
         assert_eq!(moments(&mut *app, 7), expected);
+    }
+
+    /// Of three instances each floods for a millisecond in four, one after another, with some silence
+    /// behind the last, and is kept alive in between.
+    #[test]
+    fn instances_take_turns_and_are_kept_alive() {
+        let settings = [
+            ("rate", "19.2mbit"),
+            ("pattern", "bursts"),
+            ("on", "1ms"),
+            ("off", "3ms"),
+            ("turns", "yes"),
+        ];
+        let turns = |number| moments(&mut *instance(number, &settings), 4);
+        assert_eq!(turns(0), [0, 500, 4000, 4500]);
+        assert_eq!(turns(2), [2000, 2500, 6000, 6500]);
+        let alive = [&settings[..], &[("alive", "1500us")]].concat();
+        let of_the_last = [
+            (0, 60),
+            (1500, 60),
+            (2000, 1200),
+            (2500, 1200),
+            (4000, 60),
+            (5500, 60),
+            (6000, 1200),
+        ];
+        assert_eq!(datagrams(&mut *instance(2, &alive), 7), of_the_last);
+    }
+
+    #[test]
+    fn there_may_be_an_end() {
+        let mut app = client(&[("rate", "9.6mbit"), ("datagrams", "2")]);
+        assert_eq!(moments(&mut *app, 9), [0, 1000]);
+        assert!(!params(&[("datagrams", "2")]).lasts() && params(&[]).lasts());
     }
 
     #[test]
@@ -401,16 +507,28 @@ mod tests {
         assert_eq!(out, [observed(ANSWERED, 45.0, at(10))]);
     }
 
-    #[test]
-    fn an_answer_has_room_for_its_headers() {
+    fn refused(key: &str, value: &str) -> String {
         struct Nothing;
         impl Library for Nothing {
             fn pages(&self, _: &str) -> Result<Vec<Arc<crate::page::Page>>, crate::LibraryError> {
                 Ok(Vec::new())
             }
         }
-        let short = [("answer".to_owned(), "12B".to_owned())];
-        let error = build(&short, &Nothing).unwrap_err().to_string();
+        let settings = [(key.to_owned(), value.to_owned())];
+        build(&settings, &Nothing).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn an_answer_has_room_for_its_headers() {
+        let error = refused("answer", "12B");
         assert!(error.contains("29B at least"), "{error}");
+    }
+
+    #[test]
+    fn what_is_of_bursts_needs_them() {
+        for (key, value) in [("turns", "yes"), ("alive", "200ms")] {
+            let error = refused(key, value);
+            assert!(error.contains("pattern = \"bursts\""), "{error}");
+        }
     }
 }

@@ -185,6 +185,30 @@ fn a_page_has_every_claim() {
     assert_eq!(again, page);
 }
 
+/// One of two combinations is run, and the page says by what it was drawn.
+#[test]
+fn the_text_that_a_sample_is_drawn_by_is_on_the_page() {
+    let folder = Folder::new("drawn");
+    let written = EXPERIMENT.replace("quick = [\"1\"]", "");
+    let written = written[..written.find("[[claim]]").unwrap()].to_owned();
+    let figure = &EXPERIMENT[EXPERIMENT.find("[[figure]]").unwrap()..];
+    let drawn = format!("sample = 1\ndraw = \"first\"\n{written}{figure}");
+    folder.write("e.toml", drawn);
+    let page = |args: &[&str]| reproduce(&folder, &[&["--format", "markdown"], args].concat()).0;
+    let by = "Drawn by first from 2 combinations.";
+    assert!(page(&[]).contains(by), "{}", page(&[]));
+    let other = page(&["--draw", "2ce8cb7"]);
+    assert!(
+        other.contains("reproduce own/e --draw 2ce8cb7`: 24 runs."),
+        "{other}"
+    );
+    assert_eq!(other, page(&["--draw", "2ce8cb7"]));
+    folder.write("e.toml", EXPERIMENT);
+    let output = folder.analects(&["reproduce", "e.toml", "--draw", "2ce8cb7"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("none of the experiments draws"));
+}
+
 #[test]
 fn wrong_experiments_are_refused() {
     let cases = [

@@ -1,6 +1,7 @@
 //! Runs that were made up, whose verdicts are known.
 
 use super::*;
+use crate::claim::Verdict;
 use crate::data::Data;
 use crate::experiment::Experiment;
 use crate::facts::Facts;
@@ -95,6 +96,56 @@ fn a_large_margin_forgives_it() {
     assert_eq!(scored.counts("cake"), [0, 2, 0, 0]);
 }
 
+/// At 1 Mbit/s a page takes 100 ms longer than under `cake`.
+#[test]
+fn a_value_of_an_axis_may_have_a_margin_of_its_own() {
+    let at = |link: &str, margin: u32| {
+        let margins = format!("{LOADS}[score.margins]\nrate = {{ \"{link}\" = {margin} }}");
+        scored(&margins).unwrap()
+    };
+    assert_eq!(at("1mbit", 1000).counts("cake"), [0, 2, 0, 0]);
+    assert_eq!(at("1mbit", 50).counts("cake"), [0, 1, 1, 0]);
+    assert_eq!(at("2mbit", 1000).counts("cake"), [0, 1, 1, 0]);
+    assert_eq!(at("1mbit", 1000).margin, "5 ms (1000 at rate 1mbit)");
+    let refused = |margins: &str| {
+        let text = format!("{LOADS}[score.margins]\n{margins}");
+        scored(&text).unwrap_err().to_string()
+    };
+    assert!(refused("rate = { \"3mbit\" = 9 }").contains("3mbit"));
+    assert!(refused("rate = { \"2mbit\" = -9 }").contains("margin -9"));
+}
+
+#[test]
+fn it_is_claimed_in_how_many_cells_it_is_worse() {
+    let claimed = |text: &str| {
+        let place = crate::claim::Place {
+            experiment: "matrix/test",
+            calls: None,
+            paper: "p",
+        };
+        scored(text).unwrap().claimed(place)
+    };
+    assert!(claimed(LOADS).is_none());
+    let at_most = |most: u32| {
+        let claim = claimed(&format!("{LOADS}worse_in_at_most = {most}")).unwrap();
+        assert_eq!(claim.ours, Some(1.0));
+        claim
+    };
+    assert_eq!(at_most(0).verdict, Verdict::Fails);
+    let holds = at_most(1);
+    assert_eq!(holds.verdict, Verdict::Holds);
+    assert_eq!(
+        holds.statement,
+        "loads: mencius is worse by more than 5 ms than any one of fq_codel, cake in at most 1 of 2 \
+         combinations"
+    );
+    assert_eq!(
+        holds.note,
+        "Worse than fq_codel 0 (0 cannot be told), cake 1 (0 cannot be told); \
+         than at least one of them in 1"
+    );
+}
+
 /// `mencius` is worse than `cake`, but not than `fq_codel`.
 #[test]
 fn it_can_be_enough_to_be_no_worse_than_another() {
@@ -155,6 +206,24 @@ fn a_sample_of_none_is_refused() {
     let text = TEXT.replace("cases =", "sample = 0\ncases =");
     let refused = Experiment::parse("test", "test.toml", &text).unwrap_err();
     assert!(refused.to_string().contains("sample = 0"), "{refused}");
+}
+
+#[test]
+fn whoever_draws_says_how_many_and_by_what() {
+    let read = |keys: &str| {
+        let text = TEXT.replace("cases =", &format!("{keys}\ncases ="));
+        Experiment::parse("test", "test.toml", &text)
+    };
+    let drawn = read("sample = 1\ndraw = \"2ce8cb7\"").unwrap();
+    let sentence = "Drawn by 2ce8cb7 from 2 combinations.";
+    assert_eq!(drawn.drawn_by().as_deref(), Some(sentence));
+    let other = drawn.clone().with_draw("v1.0").unwrap();
+    assert_eq!(other.written.draw.as_deref(), Some("v1.0"));
+    assert!(drawn.with_draw("a b").is_err());
+    let fixed = read("sample = 1").unwrap().with_draw("v1.0").unwrap();
+    assert_eq!(fixed.drawn_by(), None, "fixed beforehand");
+    let refused = read("draw = \"2ce8cb7\"").unwrap_err().to_string();
+    assert!(refused.contains("draw without a sample"), "{refused}");
 }
 
 #[test]

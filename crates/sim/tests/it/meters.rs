@@ -315,6 +315,26 @@ fn datagrams_that_the_wire_loses_are_missing() {
     assert!((lost - on_the_wire).abs() < 0.1, "{lost} {on_the_wire}");
 }
 
+/// A flood of 12 Mbit/s on 10. Whoever claims ECN is marked and goes on; the others are dropped from.
+#[test]
+fn datagrams_may_claim_ecn_and_ignore_marks() {
+    let link = |ecn: &str| {
+        let result = measure(&format!(
+            r#"
+            duration = "5s"
+            disciplines = ["fq_codel"]
+            link = {{ rate = "10mbit", rtt = "20ms" }}
+            traffic = [{{ name = "flood", kind = "udp", rate = "12mbit", ecn = {ecn} }}]
+            "#,
+        ));
+        result.links[0].clone()
+    };
+    let (claims, plain) = (link("true"), link("false"));
+    assert!(claims.marks > 500, "{claims:?}");
+    assert_eq!(plain.marks, 0);
+    assert!(plain.drops > 500, "{plain:?}");
+}
+
 #[test]
 fn actors_fetch_what_they_ask_for() {
     let result = measure(
