@@ -11,7 +11,7 @@
 #include "../common/flow_table.h"
 #include "mencius_shaper.h"
 
-#define MN_FLOWS_OF_HOST 4		/* one host for so many flows */
+#define MN_FLOWS_OF_HOST 8		/* one host for so many flows */
 #define MN_ROUNDS	64		/* rounds that are told apart */
 #define MN_SIZES	16		/* powers of two of bytes */
 #define MN_TICK		10		/* of waits in figures: 2^10 ns */

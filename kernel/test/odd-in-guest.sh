@@ -67,7 +67,7 @@ for kind in plain rotate same fragments6 tunnel; do
     expect "of 1000 packets, to who sends $kind beside another computer" "$got" 490 510
 done
 # With more flows waiting than there are places, the other's new flows are guests of their own host.
-got=$(part rotate hosts source)
+got=$(part rotate hosts source flows 1024)
 expect "of 1000 packets, to who sends rotate and fills 1024 places" "$got" 490 510
 ip link del d0
 rmmod sch_mencius

@@ -52,7 +52,7 @@ use units::param::Settings;
 use units::{Duration, Instant, Refusal};
 
 /// There is room for one host for so many flows.
-const FLOWS_OF_HOST: u32 = 4;
+const FLOWS_OF_HOST: u32 = 8;
 /// Number of full packets that are a short queue on a slow link.
 const SHORT: u64 = 8;
 /// Final number of bytes of a host's other flows per 256 of its established ones.

@@ -13,9 +13,9 @@ units::params! {
         limit: u32 = "10240", range "1".."1000000", source "Linux sch_fq_codel.c";
         /// Limit of the backlog, in bytes.
         memory_limit: Bytes = "32MiB", range "4kB".."1GB", source "Linux sch_fq_codel.c";
-        /// Number of flows that are told apart, and of a quarter as many hosts. Fixed once there is
-        /// a queue.
-        flows: u32 = "1024", range "8".."65536", source "RFC 8290, 5.2.5";
+        /// Number of flows that are told apart, and of an eighth as many hosts. Fixed once there is a
+        /// queue.
+        flows: u32 = "4096", range "8".."65536", source "decision 0015";
         /// Addresses that stand for hosts, which should be those of the home: the senders' (source),
         /// the receivers' (destination), or no addresses (none): then only flows share the link. A
         /// scenario's link knows its side.

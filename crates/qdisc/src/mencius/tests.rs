@@ -124,6 +124,27 @@ fn hosts_share_and_within_them_flows() {
     }
 }
 
+/// An office of 320 computers with three flows each, all with packets waiting: each computer gets the
+/// same, with places as they are by default (Jain's index).
+#[test]
+fn three_hundred_computers_share_alike() {
+    let mut link = Link::new(&[("limit", "100000"), ("interval", "100s")]);
+    for host in 0..320 {
+        for flow in 0..3 {
+            link.put(3 * host + flow, host.wrapping_mul(0x85EB_CA6B), 12);
+        }
+    }
+    (0..6400).for_each(|_| link.step());
+    let mut shares = [0.0; 320];
+    for &(_, flow, _) in &link.sent {
+        shares[flow as usize / 3] += 1.0;
+    }
+    let sum: f64 = shares.iter().sum();
+    let squares: f64 = shares.iter().map(|share| share * share).sum();
+    let index = sum * sum / (320.0 * squares);
+    assert!(index > 0.98, "{index}");
+}
+
 /// Two flows of a packet each come every millisecond. After their credit of 64 kB, 43 packets, they
 /// get every other turn.
 #[test]
@@ -231,7 +252,7 @@ fn the_number_of_flows_stays_and_a_smaller_limit_is_met() {
         queue.enqueue(ms(0), packet(0, 1, 1500), &mut log);
     }
     let refused = queue.change(ms(0), &settings(&[("flows", "2048")]), &mut log);
-    assert!(refused.unwrap_err().to_string().contains("1024"));
+    assert!(refused.unwrap_err().to_string().contains("4096"));
     queue
         .change(ms(0), &settings(&[("limit", "4")]), &mut log)
         .unwrap();
