@@ -230,6 +230,12 @@ mod tests {
                 "confucius targets 10/40 occupancy buffer doubling 1000ms alpha 20 quantum 300",
             ),
             (
+                "mencius,low=5ms",
+                packets,
+                "mencius limit 250 hosts destination low 5ms",
+            ),
+            ("mencius,hosts=none", None, "mencius hosts none"),
+            (
                 "red",
                 packets,
                 "red limit 375000 min 7500 max 22500 probability 0.02 avpkt 1500 burst 55",
