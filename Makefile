@@ -215,6 +215,11 @@ test-upstream:
 fuzz:
 	sh scripts/fuzz.sh
 
+# The description of mencius as an Internet-Draft, in text and HTML, into target/draft.
+.PHONY: draft
+draft:
+	sh scripts/draft.sh
+
 # Man pages and completions, into target/man and target/completions.
 man:
 	$(CARGO) build --profile $(ANALECTS_PROFILE) --locked -p analects
