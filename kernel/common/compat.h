@@ -94,18 +94,15 @@ compat_size_table_len(unsigned int len, const struct qdisc_size_table *stab)
 
 /*
  * A packet that was part of a larger one has a length and a count of its own:
- * the length is by the qdisc's own size table, or else by the root's, as
- * qdisc_enqueue() and __dev_xmit_skb() compute it for a packet that arrives
- * alone.
+ * the length is by the root's size table, as __dev_xmit_skb() computes it for a
+ * packet that arrives alone. Other qdiscs cannot have one (qdisc_create()).
  */
 static inline void compat_set_pkt_len(struct sk_buff *skb,
 				      const struct Qdisc *sch)
 {
 	const struct qdisc_size_table *stab;
 
-	stab = rcu_dereference_bh(sch->stab);
-	if (!stab)
-		stab = rcu_dereference_bh(qdisc_root_bh(sch)->stab);
+	stab = rcu_dereference_bh(qdisc_root_bh(sch)->stab);
 	qdisc_skb_cb(skb)->pkt_len =
 		stab ? compat_size_table_len(skb->len, stab) : skb->len;
 #ifdef COMPAT_HAS_PKT_SEGS
