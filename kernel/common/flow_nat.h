@@ -11,19 +11,21 @@
 #include <net/netfilter/nf_conntrack.h>
 #endif
 
-struct flow_addresses {
+struct flow_ends {
 	__be32	source;
 	__be32	destination;
+	__be16	source_port;
+	__be16	destination_port;
 };
 
 #if IS_ENABLED(CONFIG_NF_CONNTRACK)
 /*
- * Puts the addresses of an IPv4 packet before NAT into @at; false if conntrack
- * has no entry. A packet on its way in has not met conntrack yet; the tuple is
- * then that of the other direction.
+ * Puts the ends of an IPv4 packet before NAT into @at; false if conntrack has
+ * no entry. A packet on its way in has not met conntrack yet; the tuple is then
+ * that of the other direction.
  */
-static __maybe_unused bool flow_addresses_before_nat(const struct sk_buff *skb,
-						     struct flow_addresses *at)
+static bool flow_ends_before_nat(const struct sk_buff *skb,
+				 struct flow_ends *at)
 {
 	struct nf_conntrack_tuple tuple = {};
 	bool reply = !skb_nfct(skb);
@@ -32,6 +34,8 @@ static __maybe_unused bool flow_addresses_before_nat(const struct sk_buff *skb,
 		return false;
 	at->source = reply ? tuple.dst.u3.ip : tuple.src.u3.ip;
 	at->destination = reply ? tuple.src.u3.ip : tuple.dst.u3.ip;
+	at->source_port = reply ? tuple.dst.u.all : tuple.src.u.all;
+	at->destination_port = reply ? tuple.src.u.all : tuple.dst.u.all;
 	return true;
 }
 
@@ -39,27 +43,26 @@ static __maybe_unused bool flow_addresses_before_nat(const struct sk_buff *skb,
 static bool flow_before_nat(struct flow_keys *keys,
 			    const struct sk_buff *skb)
 {
-	struct nf_conntrack_tuple tuple = {};
-	bool reply = !skb_nfct(skb);
+	struct flow_ends at;
 
 	if (skb_protocol(skb, true) != htons(ETH_P_IP) ||
-	    !nf_ct_get_tuple_skb(&tuple, skb))
+	    !flow_ends_before_nat(skb, &at))
 		return false;
 	if (!skb_flow_dissect_flow_keys(skb, keys,
 					FLOW_DISSECTOR_F_STOP_AT_FLOW_LABEL) ||
 	    keys->control.addr_type != FLOW_DISSECTOR_KEY_IPV4_ADDRS)
 		return false;
-	keys->addrs.v4addrs.src = reply ? tuple.dst.u3.ip : tuple.src.u3.ip;
-	keys->addrs.v4addrs.dst = reply ? tuple.src.u3.ip : tuple.dst.u3.ip;
+	keys->addrs.v4addrs.src = at.source;
+	keys->addrs.v4addrs.dst = at.destination;
 	if (keys->ports.ports) {
-		keys->ports.src = reply ? tuple.dst.u.all : tuple.src.u.all;
-		keys->ports.dst = reply ? tuple.src.u.all : tuple.dst.u.all;
+		keys->ports.src = at.source_port;
+		keys->ports.dst = at.destination_port;
 	}
 	return true;
 }
 #else
-static __maybe_unused bool flow_addresses_before_nat(const struct sk_buff *skb,
-						     struct flow_addresses *at)
+static __maybe_unused bool flow_ends_before_nat(const struct sk_buff *skb,
+						struct flow_ends *at)
 {
 	return true;
 }

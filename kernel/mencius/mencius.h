@@ -15,7 +15,7 @@
  * and only goes forward. The including file supplies the kernel's integer
  * types, U32_MAX, U64_MAX, ARRAY_SIZE, min, min_t, max, max_t, clamp_t, likely,
  * unlikely, noinline, __always_inline, div_u64, div64_u64, mul_u64_u32_shr,
- * fls, __ffs, __ffs64, ror64, hweight64, memset, memcpy and the five hooks
+ * fls, __ffs, __ffs64, ror64, memset, memcpy and the five hooks
  * below; allocates; and calls one function at a time.
  */
 #ifndef __MENCIUS_H

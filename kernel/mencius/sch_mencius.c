@@ -128,16 +128,16 @@ static bool mencius_hosts_v4(const struct mencius_sched *q,
 			     const struct sk_buff *skb, int offset,
 			     u32 *source, u32 *destination)
 {
-	struct flow_addresses at = {};
+	struct flow_ends at = {};
 	const struct iphdr *ip;
 	struct iphdr header;
 	bool final = true;
 
 	ip = skb_header_pointer(skb, offset, sizeof(header), &header);
 	if (ip)
-		at = (struct flow_addresses){ ip->saddr, ip->daddr };
+		at = (struct flow_ends){ ip->saddr, ip->daddr };
 	if (q->nat)
-		final = flow_addresses_before_nat(skb, &at);
+		final = flow_ends_before_nat(skb, &at);
 	*source = mencius_v4_hash(q, at.source);
 	*destination = mencius_v4_hash(q, at.destination);
 	return final;

@@ -41,7 +41,6 @@ static inline u64 mul_u64_u32_shr(u64 a, u32 mul, unsigned int shift)
 
 #define __ffs(x)		((u32)__builtin_ctzl(x))
 #define __ffs64(x)		((u32)__builtin_ctzll(x))
-#define hweight64(x)		((u32)__builtin_popcountll(x))
 
 static inline int fls(u32 x)
 {

@@ -62,7 +62,7 @@ pub fn told(choice: &Choice, limit: Option<Limit>, home: Home) -> Result<Told, R
         }
     }
     if let Some((key, side)) = spelling.facing(home).filter(|(key, _)| !is_set(key)) {
-        told.words.extend([key.to_owned(), side.to_owned()]);
+        told.words.extend([key.to_owned(), side]);
     }
     for (key, value) in settings_of(choice) {
         match (spelling.name, key.as_str()) {

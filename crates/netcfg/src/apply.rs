@@ -280,6 +280,13 @@ fn undo(runner: &mut dyn Runner, device: &Device, changes: &[Change]) -> Result<
     Ok(())
 }
 
+/// The changes of `journal` that may still be in place, and the present state.
+fn standing(runner: &mut dyn Runner, journal: &Journal) -> Result<(Vec<Change>, Snapshot), Error> {
+    let levels = journal.changes.iter().any(Change::is_of_netfilter);
+    let now = look(runner, &journal.device, levels)?;
+    Ok((journal.standing(&now), now))
+}
+
 /// The commands that would undo the changes applied to `device`; None if there are none.
 ///
 /// # Errors
@@ -292,9 +299,7 @@ pub fn undoing(
     let Some(journal) = store.load(device)? else {
         return Ok(None);
     };
-    let levels = journal.changes.iter().any(Change::is_of_netfilter);
-    let now = look(runner, device, levels)?;
-    let standing = journal.standing(&now);
+    let (standing, now) = standing(runner, &journal)?;
     let changes = standing.iter().rev();
     Ok(Some(
         changes.filter_map(|change| change.undo(&now)).collect(),
@@ -309,9 +314,8 @@ pub fn clear(runner: &mut dyn Runner, store: &Store, device: &Device) -> Result<
     let Some(journal) = store.load(device)? else {
         return Ok(false);
     };
-    let levels = journal.changes.iter().any(Change::is_of_netfilter);
-    let now = look(runner, device, levels)?;
-    undo(runner, device, &journal.standing(&now))?;
+    let (standing, _) = standing(runner, &journal)?;
+    undo(runner, device, &standing)?;
     store.remove(device)?;
     Ok(true)
 }

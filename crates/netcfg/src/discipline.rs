@@ -176,7 +176,7 @@ impl Discipline {
             return self.clone();
         };
         let memory = rate.map(|rate| ("memory_limit", memory_at(rate).to_string()));
-        let known = memory.into_iter().chain([(hosts, side.to_owned())]);
+        let known = memory.into_iter().chain([(hosts, side)]);
         let mut facing = self.clone();
         for (key, value) in known {
             if self.settings.iter().all(|(other, _)| other != key) {

@@ -7,7 +7,7 @@
 use qdisc::Home;
 use qdisc::confucius::params::ConfuciusParams;
 use qdisc::floq::params::FloqParams;
-use qdisc::mencius::params::MenciusParams;
+use qdisc::mencius::params::{MenciusParams, Side};
 use units::param::{Spec, Value};
 use units::{Bytes, Duration, ParseError, Rate};
 
@@ -292,13 +292,9 @@ impl Spelling {
     }
 
     /// The setting that says where the home's computers are, if the discipline shares by host.
-    pub fn facing(&self, home: Home) -> Option<(&'static str, &'static str)> {
+    pub fn facing(&self, home: Home) -> Option<(&'static str, String)> {
         let hosts = self.declared().find(|setting| setting.key() == "hosts")?;
-        let side = match home {
-            Home::Senders => "source",
-            Home::Receivers => "destination",
-        };
-        Some((hosts.key(), side))
+        Some((hosts.key(), Side::from(home).to_string()))
     }
 
     /// Settings of the kernel's alone.
