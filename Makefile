@@ -103,7 +103,7 @@ reproduction: setup
 # combinations that the rules were not chosen with: three or four hours of two processors. An interrupted run
 # is continued. SHORT=1 takes a few combinations and three seeds, and leaves the page as it is; DRAW=TEXT draws
 # other unseen combinations.
-MATRIX = $(addprefix matrix/,household abuse recorded-wifi recorded-4g computers sparse unseen) \
+MATRIX = $(addprefix matrix/,household abuse recorded-wifi recorded-4g computers edges sparse unseen) \
     $(if $(DRAW),--draw $(DRAW))
 .PHONY: matrix
 matrix: setup

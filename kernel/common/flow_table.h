@@ -182,6 +182,16 @@ static noinline u32 ft_admit(struct ft_table *table, u64 now, u32 hash,
 	return at;
 }
 
+/* A hash whose place, or whose guests' place, is @at. */
+static inline u32 ft_hash_of(const struct ft_table *table, u32 at)
+{
+	u32 guests = table->set_count * FT_WAYS;
+
+	if (at >= guests)
+		return (at - guests) * (U32_MAX / table->set_count);
+	return table->sets[at / FT_WAYS].hash[at % FT_WAYS];
+}
+
 /* Whether place @at is in use. */
 static inline bool ft_is_known(const struct ft_table *table, u32 at)
 {

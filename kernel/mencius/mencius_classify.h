@@ -82,6 +82,7 @@ static noinline u32 mn_begin_host(struct mencius *m, u64 now, u32 hash)
 		return at;
 	host = &m->hosts[at];
 	host->known = 0;
+	host->queues = 1;
 	fl_list_init(&host->listed);
 	mn_hold_init(&host->hold, now);
 	mn_favour_init(&host->favour, now);

@@ -159,17 +159,24 @@ static __always_inline void mn_send(struct mencius *m, u64 now, u32 at,
 	mn_judge(m, now, at);
 }
 
+/* What @len bytes of @host count in the turns of hosts. */
+static __always_inline u32 mn_counts(const struct mn_host *host, u32 len)
+{
+	return len * host->queues;
+}
+
 /* Takes a packet of @kind out of its turn, and returns its flow. */
 static __always_inline u32 mn_send_first(struct mencius *m, u64 now, u32 kind,
 					 struct mn_popped *popped)
 {
 	u32 at = m->firsts.lists[kind].head;
 	struct mn_flow *flow = &m->flows[at];
+	struct mn_host *host = &m->hosts[flow->host];
 
 	mn_send(m, now, at, popped);
 	popped->why = MENCIUS_FIRST;
 	mn_charge(&flow->member, popped->len);
-	mn_charge(&m->hosts[flow->host].member, popped->len);
+	mn_charge(&host->member, mn_counts(host, popped->len));
 	return at;
 }
 
@@ -186,10 +193,11 @@ static __always_inline void mn_owe_for_hold(struct mencius *m, u64 now,
 
 	if (mn_is_slow(m))
 		return;
-	unpaid = mn_owe(&host->member, len, MN_HOST_OWED);
+	unpaid = mn_owe(&host->member, mn_counts(host, len), MN_HOST_OWED);
 	if (unpaid)
 		mn_favour_spend(&host->favour, now,
-				mn_pace_time_of(&m->pace, unpaid));
+				mn_pace_time_of(&m->pace,
+						unpaid / host->queues));
 }
 
 /* Takes the next packet if no first one goes, and returns its flow. */
@@ -219,7 +227,7 @@ static __always_inline u32 mn_serve_later(struct mencius *m, u64 now,
 	popped->why = held ? MENCIUS_HELD_FLOWS : MENCIUS_IN_TURN;
 	if (!held)
 		mn_sent(&host->turns, &m->flows[at].member, popped->len);
-	mn_sent(&m->turns, &host->member, popped->len);
+	mn_sent(&m->turns, &host->member, mn_counts(host, popped->len));
 	return at;
 }
 

@@ -380,6 +380,8 @@ struct mn_flow {
  * @member:	its entry in the turns of hosts
  * @term:	hosts that had its place before
  * @known:	its known flows
+ * @queues:	transmit queues in which it waits; it has a part of its turns in
+ *		each
  * @rivals:	its flows that wait
  * @backlog:	its backlog
  * @by_size:	neighbours among hosts with as much waiting
@@ -395,6 +397,7 @@ struct mn_host {
 	struct mn_member	member;
 	u32			term;
 	u32			known;
+	u32			queues;
 	struct mn_rivals	rivals;
 	struct mn_backlog	backlog;
 	struct fl_links		by_size;

@@ -229,10 +229,24 @@ static noinline void mencius_take_share(struct mencius_sched *q, u64 now)
 		mn_shaper_pace(&q->core.shaper, rate);
 }
 
+/* A packet was sent, or it was not time for one. */
+static noinline void mencius_tell_share(struct mencius_sched *q, u64 now,
+					const struct mencius_sent *sent)
+{
+	struct mencius *m = &q->core;
+	u32 at = m->flows[sent->flow].host;
+	struct mn_host *host = &m->hosts[at];
+
+	mencius_share_sent(q->share, now, sent->wire, !mencius_is_empty(m));
+	if (sent->wire && host->backlog.packets)
+		host->queues = mencius_share_waits(q->share, now,
+						   ft_hash_of(&m->host_table, at));
+}
+
 static struct sk_buff *mencius_qdisc_dequeue(struct Qdisc *sch)
 {
 	struct mencius_sched *q = qdisc_priv(sch);
-	struct mencius_sent sent;
+	struct mencius_sent sent = {};
 	struct sk_buff *skb;
 	u64 now;
 
@@ -244,8 +258,7 @@ static struct sk_buff *mencius_qdisc_dequeue(struct Qdisc *sch)
 		mencius_take_share(q, now);
 	skb = mencius_dequeue(&q->core, now, &sent);
 	if (unlikely(q->share))
-		mencius_share_sent(q->share, now, skb ? sent.wire : 0,
-				   !mencius_is_empty(&q->core));
+		mencius_tell_share(q, now, &sent);
 	if (!skb) {
 		if (sent.until)
 			qdisc_watchdog_schedule_ns(&q->watchdog, sent.until);
@@ -382,7 +395,10 @@ static int mencius_init_qdisc(struct Qdisc *sch, struct nlattr *opt,
 	q->raw = set.raw;
 	q->memory_set = set.memory_set;
 	q->fs.split_gso = set.split_gso;
-	get_random_bytes(&q->key, sizeof(q->key));
+	if (q->share)
+		q->key = q->share->group->key;
+	else
+		get_random_bytes(&q->key, sizeof(q->key));
 	mencius_init(&q->core, &set.params, table, slots, set.params.limit);
 	sch->limit = set.params.limit;
 	/* A packet that went past the core would be none of its flow's. */

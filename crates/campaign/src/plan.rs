@@ -267,8 +267,44 @@ fn prepared(
         }
         false
     });
-    for (path, value) in &settings {
+    // What is set for one entry holds against what is set for all.
+    let mut settings: Vec<_> = settings.iter().collect();
+    settings.sort_by_key(|(path, _)| path.matches('.').count());
+    for (path, value) in settings {
         document.set(path, value)?;
     }
     Ok((document, choice))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_set_for_one_entry_holds_against_what_is_set_for_all() {
+        let text = r#"
+            name = "two"
+            [link]
+            rate = "5mbit"
+            rtt = "20ms"
+            [[traffic]]
+            name = "download"
+            kind = "bulk"
+            [[traffic]]
+            name = "other"
+            kind = "bulk"
+        "#;
+        let base = Document::parse("two", text).unwrap();
+        let settings = [("traffic.download.host", "pc"), ("traffic.host", "laptop")];
+        let cell = Cell {
+            settings: settings
+                .map(|(path, value)| (path.to_owned(), value.to_owned()))
+                .into(),
+            ..Cell::default()
+        };
+        let (document, _) = prepared(&base, &Case::plain("pfifo"), &cell, None).unwrap();
+        let traffic = &document.to_json()["traffic"];
+        assert_eq!(traffic[0]["host"], "pc");
+        assert_eq!(traffic[1]["host"], "laptop");
+    }
 }

@@ -80,6 +80,7 @@ const EXPERIMENTS: &[(&str, &str)] = experiments![
     "matrix/recorded-4g",
     "matrix/telling",
     "matrix/computers",
+    "matrix/edges",
     "matrix/sparse",
     "matrix/unseen",
 ];
