@@ -80,6 +80,16 @@ bench-live: setup
 witness: setup
 	sh scripts/witness.sh
 
+# mencius written again, in Python, from its description alone: compared with the Rust over recorded traces.
+.PHONY: witness-mencius
+witness-mencius: export ANALECTS_TRACE_DIR = $(CURDIR)/target/witness-mencius
+witness-mencius: export ANALECTS_TRACES ?= 1000
+witness-mencius: setup
+	sh scripts/apt.sh python3
+	rm -rf $(ANALECTS_TRACE_DIR)
+	$(CARGO) test --quiet --locked -p qdisc --test it mencius::write_traces_down -- --ignored
+	python3 witness/mencius/compare.py $(ANALECTS_TRACE_DIR)
+
 # Speed: ours, and ns-3's where libns3-dev is installed. Writes target/bench.json.
 # SHORT=1 only checks that everything can be measured.
 bench: setup

@@ -1,7 +1,8 @@
 #!/bin/sh
 # In a guest: mencius with a bandwidth of its own. Packets leave at that rate and with what the link
 # behind adds, also those that are parts of a super-packet; a change loses none; what CoDel drops
-# counts with ingress; and two queues of a device share one rate, each with all of it when it is alone.
+# counts with ingress; and queues of a device share one rate, each with all of it when it is alone, and
+# with equal parts for computers.
 #   sh shaper-in-guest.sh SCH_MENCIUS.ko SEND
 # SEND is kernel/tc/tests/send.c, built; q_mencius.so is in tc's library folder.
 set -eu
@@ -116,6 +117,36 @@ fi
 tc qdisc replace dev d0 parent 8001:1 handle 3: mencius bandwidth 8mbit
 tc qdisc del dev d0 root
 ip link del d0
+
+# Computers get equal parts, in however many queues they wait: one has flows in all queues, the other one
+# flow in one of them.
+# largest DEVICE: bytes that the flow has sent that has sent most.
+largest() {
+    tc -s class show dev "$1" | awk '/^class/ { flow = $2 == "mencius" }
+        flow && $1 == "Sent" && $2 > most { most = $2 } END { print most }'
+}
+for queues in 2 4; do
+    ip link add d0 numtxqueues $queues type dummy
+    ip link set d0 up
+    tc qdisc add dev d0 root handle 8001: mq
+    queue=0
+    while [ $queue -lt $queues ]; do
+        queue=$((queue + 1))
+        tc qdisc add dev d0 parent 8001:$queue handle $queue: mencius \
+            target 10s limit 20000 memory_limit 32mb bandwidth 8mbit hosts source shared
+    done
+    FROM=10.0.0.1 "$send" d0 12000 986 64
+    FROM=10.0.0.2 "$send" d0 6000 986 1
+    # Until new ones have had more than old ones.
+    sleep 1
+    before=$(largest d0) all=$(left d0) began=$(now)
+    sleep 4
+    passed=$(($(now) - began))
+    about "all of $queues queues" $((($(left d0) - all) * 100 / passed)) 1000000 3
+    about "of one computer in one of them" $((($(largest d0) - before) * 100 / passed)) 500000 5
+    tc qdisc del dev d0 root
+    ip link del d0
+done
 tries=0
 until rmmod sch_mencius 2>/dev/null; do
     tries=$((tries + 1))
