@@ -68,6 +68,28 @@ done
 plain=$(charged 400 1 target 5s)
 expect "bytes and packets charged of super-packets" "$(charged 40 10 target 5s)" "$plain"
 
+# Tins by DSCP, as the guide for a router's owner has them: ets gives each its part, and filters choose.
+tc qdisc add dev d0 root handle a1: htb default 1
+tc class add dev d0 parent a1: classid a1:1 htb rate 8mbit quantum 1514
+tc qdisc replace dev d0 parent a1:1 handle c1: ets bands 3 quanta 6056 22710 1514 \
+    priomap 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1
+for band in 1 2 3; do tc qdisc add dev d0 parent c1:$band handle c$band$band: mencius target 10s limit 20000; done
+tc filter add dev d0 parent c1: protocol ip u32 match ip dsfield 0xb8 0xfc classid c1:1
+tc filter add dev d0 parent c1: protocol ip u32 match ip dsfield 0x20 0xfc classid c1:3
+tc filter add dev d0 parent c1: protocol ipv6 u32 match ip6 priority 0xb8 0xfc classid c1:1
+tc filter add dev d0 parent c1: protocol ipv6 u32 match ip6 priority 0x20 0xfc classid c1:3
+for dsfield in 0 0x20; do DSFIELD=$dsfield "$send" d0 6000 986 4; done
+sleep 4
+sent_by() { tc -s qdisc show dev d0 | grep -A 1 "^qdisc mencius $1:" | sed -n 's/.* \([0-9]*\) pkt.*/\1/p'; }
+expect "packets of the tin for EF" "$(sent_by c11)" 0
+normal=$(sent_by c22) bulk=$(sent_by c33)
+[ "$bulk" -gt 0 ] && [ $((normal / bulk)) -ge 14 ] && [ $((normal / bulk)) -le 16 ] ||
+    wrong "of the tins for all and for bulk left $normal and $bulk packets"
+DSFIELD=0xb8 "$send" d0 40 986 1
+sleep 0.3
+expect "packets of the tin for EF, with the others full" "$(sent_by c11)" 40
+tc qdisc del dev d0 root
+
 # Filters name flows, and drop.
 flows_with() {
     tc qdisc add dev d0 root handle 1: mencius

@@ -5,8 +5,9 @@
  * UDP packets of BYTES with the IP header, whose flows take turns and differ in their ports; or,
  * with SEGMENTS, COUNT super-packets, each of so many TCP packets of BYTES. With the address BACK
  * they are the answers to those, sent there. They are from 192.0.2.1, or the address that the
- * variable FROM has. Packets of a packet socket need no route, no address and no neighbour. pktgen
- * will not do: it waits until its last packet has left the queue.
+ * variable FROM has, and the byte of their DSCP and ECN is that of the variable DSFIELD. Packets of
+ * a packet socket need no route, no address and no neighbour. pktgen will not do: it waits until its
+ * last packet has left the queue.
  */
 #include <arpa/inet.h>
 #include <linux/if_ether.h>
@@ -90,7 +91,7 @@ int main(int argc, char **argv)
 	int flows = argc > 4 ? atoi(argv[4]) : 1;
 	int segments = argc > 5 ? atoi(argv[5]) : 1;
 	const char *back = argc > 6 ? argv[6] : NULL;
-	const char *from = getenv("FROM");
+	const char *from = getenv("FROM"), *dsfield = getenv("DSFIELD");
 	int total = segments > 1 ? HEADERS + segments * (bytes - HEADERS) : (size_t)bytes;
 	struct sockaddr_ll to = {
 		.sll_family = AF_PACKET,
@@ -110,6 +111,7 @@ int main(int argc, char **argv)
 	};
 	packet.head.ip = (struct iphdr){
 		.version = 4, .ihl = 5, .tot_len = htons(total), .ttl = 64,
+		.tos = dsfield ? strtoul(dsfield, NULL, 0) : 0,
 		.protocol = IPPROTO_UDP, .saddr = inet_addr(from ? from : "192.0.2.1"),
 		.daddr = inet_addr("198.51.100.1"),
 	};
