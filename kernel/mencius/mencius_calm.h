@@ -28,7 +28,7 @@
 enum mn_cause {
 	MN_FLOW,		/* its flow sends too much */
 	MN_OTHERS,		/* others are held back */
-	MN_LINK,		/* the link became slower: no other flow waits */
+	MN_LINK,		/* the link became slower: no other waits */
 };
 
 static inline void mn_calm_init(struct mn_calm *calm, u64 now)
