@@ -5,9 +5,9 @@
  *
  * What goes before other hosts comes off the turns of its host, and what is
  * more than these comes off its favour: at most MN_FAVOUR at once, which a call
- * needs to slow down, and a sixteenth of the time. So whatever a host does, with
- * flows that begin, that imitate a call, or that take over from one another, in
- * any time t it gets no more than its turns and MN_FAVOUR + t / 16.
+ * needs to slow down, and a sixteenth of the time. So whatever a host does,
+ * with flows that begin, that imitate a call, or that take over from one
+ * another, in any time t it gets no more than its turns and MN_FAVOUR + t / 16.
  */
 #ifndef __MENCIUS_FAVOUR_H
 #define __MENCIUS_FAVOUR_H

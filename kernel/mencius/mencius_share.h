@@ -4,9 +4,10 @@
  * under mq for instance.
  *
  * Each has its own shaper. Now and then it looks at what the others do: those
- * with packets waiting, now or a moment ago, share the rate that the rest leave,
- * and the rest count with their recent usage. So a queue that hardly sends does
- * not keep its share from the others, and has all of it as soon as it needs it.
+ * with packets waiting, now or a moment ago, share the rate that the rest
+ * leave, and the rest count with their recent usage. So a queue that hardly
+ * sends does not keep its share from the others, and has all of it as soon as
+ * it needs it.
  *
  * Hosts get equal parts of the rate, in however many queues they wait: one that
  * waits in three has a third of a host's turns in each, and a queue has as much
@@ -21,8 +22,10 @@
 
 #include <linux/list.h>
 #include <linux/math64.h>
+#include <linux/random.h>
 #include <linux/rculist.h>
 #include <linux/rtnetlink.h>
+#include <linux/siphash.h>
 #include <linux/slab.h>
 
 /* A queue looks so often, */
@@ -39,11 +42,11 @@
  * count as one.
  */
 #define MENCIUS_HOSTS	512
-/* A host waits in a queue for so many units of 2^20 ns after a packet of it left
- * another behind.
+/* A host waits in a queue for so many units of 2^20 ns after a packet of it
+ * left another behind.
  */
 #define MENCIUS_WAITED	240
-/* A host that waits in this queue and no other */
+/* The part of a host that waits in this queue and no other. */
 #define MENCIUS_WHOLE	256
 /* No host has less than one in so many of its turns in a queue. */
 #define MENCIUS_QUEUES	16

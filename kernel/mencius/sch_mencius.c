@@ -121,8 +121,8 @@ static bool mencius_keys(const struct mencius_sched *q, void *packet,
 }
 
 /*
- * Reads the header at @offset. The addresses of IPv4 are those before NAT, which
- * conntrack does not know before the first packet has passed.
+ * Reads the header at @offset. The addresses of IPv4 are those before NAT,
+ * which conntrack does not know before the first packet has passed.
  */
 static bool mencius_hosts_v4(const struct mencius_sched *q,
 			     const struct sk_buff *skb, int offset,
@@ -235,12 +235,12 @@ static noinline void mencius_tell_share(struct mencius_sched *q, u64 now,
 {
 	struct mencius *m = &q->core;
 	u32 at = m->flows[sent->flow].host;
+	u32 hash = ft_hash_of(&m->host_table, at);
 	struct mn_host *host = &m->hosts[at];
 
 	mencius_share_sent(q->share, now, sent->wire, !mencius_is_empty(m));
 	if (sent->wire && host->backlog.packets)
-		host->queues = mencius_share_waits(q->share, now,
-						   ft_hash_of(&m->host_table, at));
+		host->queues = mencius_share_waits(q->share, now, hash);
 }
 
 static struct sk_buff *mencius_qdisc_dequeue(struct Qdisc *sch)
