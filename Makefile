@@ -109,7 +109,7 @@ reproduction: setup
 	mv target/confucius-beyond.md docs/reproduction/
 
 # mencius compared with eight others over 200 combinations of calls, neighbours and links, and under abuse:
-# 54,000 runs and 7,200, 4,760 of recorded links, 18,000 of games and look-ups beside the 200, and 8,400 of
+# 54,000 runs and 7,200, 4,760 of recorded links, 18,000 of games and look-ups beside the 200, 1,980 near a call's share, and 8,400 of
 # combinations that the rules were not chosen with: three or four hours of two processors. An interrupted run
 # is continued. SHORT=1 takes a few combinations and three seeds, and leaves the page as it is; DRAW=TEXT draws
 # other unseen combinations.

@@ -237,19 +237,22 @@ static u64 mencius_share_of(const struct mencius_share *share, u64 now,
 			light += min(mencius_share_used(other, now), most);
 	}
 	rcu_read_unlock();
+	/* No rate would be no limit. */
 	return max(div64_u64((total - min(light, total)) * share->weight, want),
 		   1ULL);
 }
 
 /*
- * A packet of the host with @hash was sent, and others of it wait. Returns in
- * how many queues.
+ * A packet of the host with @hash was sent, and others of it wait or not.
+ * Returns the queues in which it waits, at least 1.
  */
-static u32 mencius_share_waits(struct mencius_share *share, u64 now, u32 hash)
+static u32 mencius_share_host(struct mencius_share *share, u64 now, u32 hash,
+			      bool waits)
 {
 	u32 place = (u64)hash * MENCIUS_HOSTS >> 32;
 
-	WRITE_ONCE(share->waited[place], (u32)(now >> 20));
+	if (waits)
+		WRITE_ONCE(share->waited[place], (u32)(now >> 20));
 	return share->queues[place];
 }
 

@@ -229,24 +229,29 @@ static noinline void mencius_take_share(struct mencius_sched *q, u64 now)
 		mn_shaper_pace(&q->core.shaper, rate);
 }
 
-/* A packet was sent, or it was not time for one. */
+/* A packet was sent; or it was not time for one, and @sent is NULL. */
 static noinline void mencius_tell_share(struct mencius_sched *q, u64 now,
 					const struct mencius_sent *sent)
 {
 	struct mencius *m = &q->core;
-	u32 at = m->flows[sent->flow].host;
-	u32 hash = ft_hash_of(&m->host_table, at);
-	struct mn_host *host = &m->hosts[at];
+	struct mn_host *host;
+	u32 at;
 
-	mencius_share_sent(q->share, now, sent->wire, !mencius_is_empty(m));
-	if (sent->wire && host->backlog.packets)
-		host->queues = mencius_share_waits(q->share, now, hash);
+	mencius_share_sent(q->share, now, sent ? sent->wire : 0,
+			   !mencius_is_empty(m));
+	if (!sent)
+		return;
+	at = m->flows[sent->flow].host;
+	host = &m->hosts[at];
+	host->queues = mencius_share_host(q->share, now,
+					  ft_hash_of(&m->host_table, at),
+					  host->backlog.packets);
 }
 
 static struct sk_buff *mencius_qdisc_dequeue(struct Qdisc *sch)
 {
 	struct mencius_sched *q = qdisc_priv(sch);
-	struct mencius_sent sent = {};
+	struct mencius_sent sent;
 	struct sk_buff *skb;
 	u64 now;
 
@@ -258,7 +263,7 @@ static struct sk_buff *mencius_qdisc_dequeue(struct Qdisc *sch)
 		mencius_take_share(q, now);
 	skb = mencius_dequeue(&q->core, now, &sent);
 	if (unlikely(q->share))
-		mencius_tell_share(q, now, &sent);
+		mencius_tell_share(q, now, skb ? &sent : NULL);
 	if (!skb) {
 		if (sent.until)
 			qdisc_watchdog_schedule_ns(&q->watchdog, sent.until);
