@@ -319,11 +319,10 @@ impl Control for Cubic {
         crate::restart_after_idle(&mut self.window, &mut self.threshold, self.initial_window);
     }
 
-    fn give_up(&mut self, part: f64) -> bool {
+    fn adopt(&mut self, window: u64) -> bool {
         self.prior = self.window;
         self.last_max = self.window;
-        let left = self.window - (self.window as f64 * part) as u64;
-        self.window = left.max(MIN_SEGMENTS * self.mss);
+        self.window = window.max(MIN_SEGMENTS * self.mss);
         self.threshold = self.window;
         self.curve = None;
         self.credit = 0;

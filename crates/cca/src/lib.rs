@@ -92,6 +92,12 @@ pub trait Control: Send {
         None
     }
 
+    /// When the next packet may leave, for a control that paces itself, because several transports
+    /// share its pace. `None` leaves that to the transport.
+    fn release(&self) -> Option<Instant> {
+        None
+    }
+
     /// How much of its pacing rate the transport may send at once before it waits for all of that
     /// to have taken its time. Zero spaces every packet.
     fn pacing_burst(&self) -> Duration {
@@ -132,9 +138,9 @@ pub trait Control: Send {
         Feedback::Acks
     }
 
-    /// Gives up `part` of the window, 0 to 1, for a reason other than congestion; false if the
-    /// control cannot.
-    fn give_up(&mut self, _part: f64) -> bool {
+    /// Goes on from this window, outside slow start, for a reason other than congestion; false if
+    /// the control cannot.
+    fn adopt(&mut self, _window: u64) -> bool {
         false
     }
 

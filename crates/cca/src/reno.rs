@@ -127,9 +127,8 @@ impl Control for Reno {
         self.window = self.window.min(self.initial_window);
     }
 
-    fn give_up(&mut self, part: f64) -> bool {
-        let left = self.window - (self.window as f64 * part) as u64;
-        self.window = left.max(MIN_SEGMENTS * self.mss);
+    fn adopt(&mut self, window: u64) -> bool {
+        self.window = window.max(MIN_SEGMENTS * self.mss);
         self.threshold = self.window;
         self.credit = 0;
         true

@@ -55,7 +55,7 @@ impl Controller for Watched {
         let both = &mut *self.both.lock().unwrap();
         let (at, rtt) = (both.time(now), both.srtt.as_nanos() as u64);
         both.detector.advance(at, units::Duration::from_nanos(rtt));
-        both.detector.sent(self.subflow, u64::from(bytes));
+        both.detector.sent(at, self.subflow, u64::from(bytes));
         both.in_flight[self.subflow as usize] += u64::from(bytes);
         both.inner.on_packet_sent(now, bytes, pn);
     }

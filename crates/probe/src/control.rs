@@ -2,10 +2,10 @@
 //!
 //! Each path of a connection has a [`Controller`](noq_proto::congestion::Controller) of its own,
 //! and all of them share one [`Sender`]: a NewReno (`cca::reno`), the detector, and the bytes in
-//! flight on both. A path may have in flight the part of the window that the other leaves. The
-//! rates are those of the pacer, window / round trip times 5/4 (twice in slow start, RFC 9002
-//! section 7.7 and Linux); if the window limits instead, a path that is ahead of its share waits
-//! for the other, so that the shares hold there too.
+//! flight on both. A path may have in flight the part of the window that the other leaves, and
+//! sends when the detector deals it the next packet. Both follow one pace, window / round trip
+//! times 5/4 (twice in slow start, RFC 9002 section 7.7 and Linux), which stands in for the pacers
+//! of `noq`: two of them would release bursts that put one subflow behind the other.
 
 mod subflow;
 
@@ -23,10 +23,6 @@ use units::{Duration, Instant, Rate};
 pub const DATAGRAM: u16 = 1200;
 /// RFC 9002, section 7.2.
 const INITIAL_WINDOW: u64 = 10 * DATAGRAM as u64;
-/// How far a path may be ahead of its share, bytes.
-const AHEAD: f64 = 2.0 * DATAGRAM as f64;
-/// A path that has sent no data for this long does not hold the other back.
-const SILENT: Duration = Duration::from_millis(200);
 /// Shortest time over which a rate is given.
 const LEAST: Duration = Duration::from_millis(100);
 /// The detector's verdicts count from then on: slow start and its losses prove little.
@@ -56,12 +52,9 @@ struct Packet {
 struct Path {
     packets: VecDeque<Packet>,
     in_flight: u64,
-    last_sent: Option<Instant>,
     srtt: Duration,
     /// The newest packet of the acknowledgement that is being read.
     newest: Option<Packet>,
-    /// Bytes sent, in units of this path's share, since the shares last changed.
-    turn: f64,
 }
 
 /// The state that both subflows' controls share.
@@ -75,6 +68,9 @@ pub struct Sender {
     recovery: Option<Instant>,
     dominant: Subflow,
     totals: Totals,
+    /// The time of the last call that had one, and when the next packet may leave.
+    now: Instant,
+    slot: Instant,
     rate_from: Option<(Instant, u64)>,
     last_ack: Instant,
     votes: Votes,
@@ -104,6 +100,8 @@ impl Sender {
             depth: Depth::default(),
             recovery: None,
             totals: Totals::default(),
+            now: Instant::ZERO,
+            slot: Instant::ZERO,
             rate_from: None,
             last_ack: Instant::ZERO,
             votes: Votes::default(),
@@ -113,6 +111,12 @@ impl Sender {
     /// The detector's current verdict.
     pub fn verdict(&self, now: Clock) -> Verdict {
         self.detector.verdict(self.time(now))
+    }
+
+    /// The age of the last evidence for the verdict.
+    pub fn age(&self, now: Clock) -> Duration {
+        let now = self.time(now);
+        now.since(self.detector.verdict(now).at)
     }
 
     /// Whether the limit holds it back now, and not the path.
@@ -169,16 +173,22 @@ impl Sender {
         known.min().unwrap_or(Duration::from_millis(100))
     }
 
+    /// It is `now`, and packets may be asked for.
+    pub fn tick(&mut self, now: Clock) {
+        self.now = self.now.max(self.time(now));
+    }
+
+    /// When the next packet may leave, if not yet.
+    pub fn next_slot(&self) -> Option<Clock> {
+        let waits = self.slot > self.now && !self.detector.is_train();
+        waits.then(|| self.start + std::time::Duration::from_nanos(self.slot.as_nanos()))
+    }
+
     fn advance(&mut self, now: Instant) {
+        self.now = self.now.max(now);
         self.detector.advance(now, self.srtt());
         if self.detector.dominant() != self.dominant {
             self.dominant = self.detector.dominant();
-            self.paths[0].turn = 0.0;
-            self.paths[1].turn = 0.0;
-            if self.window.in_slow_start() {
-                // A queue that grows so fast looks different to each subflow.
-                self.detector.forget();
-            }
             if now.since(Instant::ZERO) >= WARM_UP {
                 match self.detector.verdict(now).kind {
                     Kind::Fair => self.votes.fair += 1,
@@ -191,11 +201,14 @@ impl Sender {
 
     fn sent(&mut self, now: Instant, subflow: Subflow, number: u64, bytes: u64) {
         self.advance(now);
-        self.detector.sent(subflow, bytes);
+        self.detector.sent(now, subflow, bytes);
+        // A packet that left late lends half of its time to the next one at most.
+        let gap = self.wanted().min(self.limit).time_for(bytes);
+        let late = now.since(self.slot).min(gap / 2);
+        self.slot = self.slot.max(now) + gap.saturating_sub(late);
         let in_flight = self.in_flight() + bytes;
         self.window.on_sent(now, bytes, in_flight);
         self.totals.sent += bytes;
-        let share = self.detector.share(subflow);
         let path = &mut self.paths[index(subflow)];
         while path
             .packets
@@ -210,8 +223,6 @@ impl Sender {
             bytes,
         });
         path.in_flight += bytes;
-        path.last_sent = Some(now);
-        path.turn += bytes as f64 / share;
     }
 
     fn acked(&mut self, now: Instant, subflow: Subflow, packet: Packet) {
@@ -265,6 +276,9 @@ impl Sender {
             self.depth.round_trip(now, rtt);
             self.detector.delayed(subflow, newest.sent, rtt);
         }
+        let room = self.window.window().saturating_sub(self.in_flight());
+        let empty = self.in_flight() == 0;
+        self.detector.room(now, room / u64::from(DATAGRAM), empty);
     }
 
     fn lost(&mut self, subflow: Subflow, number: u64) {
@@ -281,6 +295,10 @@ impl Sender {
             return;
         }
         self.recovery = Some(now);
+        self.detector.congested(match event {
+            Event::Mark => Signal::Mark,
+            Event::Loss | Event::Persistent => Signal::Loss,
+        });
         if event != Event::Mark {
             self.depth.lost();
         }
@@ -301,17 +319,17 @@ impl Sender {
         }
     }
 
-    /// The window of `subflow`: no further bytes while it is ahead of its share and the other can
-    /// send.
+    /// The window of `subflow`: no further bytes before the next packet's time, and while it is the
+    /// other's turn. A train may exceed it.
     fn window_of(&self, subflow: Subflow) -> u64 {
         let own = &self.paths[index(subflow)];
         let other = &self.paths[1 - index(subflow)];
         let window = self.window.window();
-        let last = own.last_sent.max(other.last_sent).unwrap_or(Instant::ZERO);
-        let there = other.last_sent.is_some_and(|at| last.since(at) < SILENT);
-        let share = self.detector.share(subflow);
-        if there && own.turn > other.turn + AHEAD / share {
+        if self.next_slot().is_some() || !self.detector.permits(subflow) {
             return own.in_flight.min(window);
+        }
+        if self.detector.may_exceed() {
+            return u64::MAX;
         }
         window.saturating_sub(other.in_flight)
     }
@@ -323,12 +341,6 @@ impl Sender {
             true => rate.scale(2, 1),
             false => rate.scale(5, 4),
         }
-    }
-
-    /// Bytes a second for `subflow`.
-    fn pacing(&self, subflow: Subflow) -> u64 {
-        let bytes = self.wanted().min(self.limit).as_bits() as f64 / 8.0;
-        ((bytes * self.detector.share(subflow)) as u64).max(u64::from(DATAGRAM))
     }
 }
 

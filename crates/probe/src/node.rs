@@ -238,6 +238,7 @@ impl Node {
             let Some(session) = self.sessions.get_mut(&handle) else {
                 continue;
             };
+            session.tick(now);
             let mut data = Vec::with_capacity(usize::from(DATAGRAM));
             let next = session
                 .connection

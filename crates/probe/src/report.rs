@@ -2,7 +2,7 @@
 
 use crate::control::{Sender, Votes};
 use crate::depth::Managed;
-use cca::tonopah::Kind;
+use cca::tonopah::{Evidence, Kind};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use std::time::Instant;
@@ -61,10 +61,13 @@ pub struct Report {
     pub aqm: Option<bool>,
     /// Whether the server's limit held the data back at the end, and not the path.
     pub held: bool,
-    /// The dominant subflow's share of the bytes sent in the last intervals.
-    pub sent_share: f64,
-    /// And of the bytes delivered.
-    pub delivered_share: f64,
+    /// By how much packets of one subflow waited longer than those of the other next to them, with
+    /// the roles swapped in between, ms; null before it was seen.
+    pub difference_ms: Option<f64>,
+    /// Whether packets overtook those sent before them, as fair queues let them.
+    pub overtaken: bool,
+    /// Age of the last evidence for the verdict, ms.
+    pub age_ms: f64,
     /// The smallest round trip; null before the first.
     pub base_rtt_ms: Option<f64>,
     /// Mean rate of delivery since slow start, Mbit/s, QUIC's headers included.
@@ -117,8 +120,12 @@ impl Report {
                 (Managed::DropTail(_), _) => Some(false),
             },
             held: sender.is_held(),
-            sent_share: seen.sent,
-            delivered_share: seen.delivered,
+            difference_ms: match seen.evidence {
+                Evidence::Delays { difference_ms, .. } => Some(difference_ms),
+                _ => None,
+            },
+            overtaken: seen.evidence == Evidence::Train,
+            age_ms: ms(sender.age(now)),
             base_rtt_ms: depth.base().map(ms),
             rate_mbit: sender.rate().as_mbit_f64(),
             queue_ms: depth.quantile(0.5).map(ms),
@@ -171,6 +178,19 @@ impl Report {
         }
     }
 
+    /// What the verdict rests on, in words.
+    pub fn reason(&self) -> String {
+        match self.difference_ms {
+            _ if self.overtaken => Evidence::Train,
+            Some(difference_ms) => Evidence::Delays {
+                difference_ms,
+                queue_ms: self.queue_ms.unwrap_or(0.0),
+            },
+            None => Evidence::None,
+        }
+        .to_string()
+    }
+
     /// All of it, a line each.
     pub fn text(&self) -> String {
         let mut text = format!("verdict     {}\n", self.headline());
@@ -193,13 +213,7 @@ impl Report {
                 ),
             ),
             ("lost", format!("{lost:.2} %, {} marks", self.marks)),
-            (
-                "shares",
-                format!(
-                    "dominant subflow: {:.3} of what was sent, {:.3} of what was delivered",
-                    self.sent_share, self.delivered_share
-                ),
-            ),
+            ("because", self.reason()),
             ("for a call", self.meaning()),
         ];
         for (name, value) in lines {
@@ -214,8 +228,8 @@ impl Report {
         let share = |x: f64| (0.0..=1.0).contains(&x);
         let size = |x: f64| (0.0..1e9).contains(&x);
         share(self.confidence)
-            && share(self.sent_share)
-            && share(self.delivered_share)
+            && self.difference_ms.is_none_or(|x| size(x.abs()))
+            && size(self.age_ms)
             && size(self.at_ms)
             && size(self.rate_mbit)
             && [self.base_rtt_ms, self.queue_ms, self.queue_p95_ms]

@@ -148,11 +148,19 @@ impl Session {
         Some((address, grant, used.udp_tx.bytes + used.udp_rx.bytes))
     }
 
+    /// It is `now`, and packets may be asked for.
+    pub(crate) fn tick(&self, now: Instant) {
+        self.sender.get().tick(now);
+    }
+
     /// When to call [`act`](Self::act) if no datagram arrives.
     pub(crate) fn next_timer(&self) -> Option<Instant> {
         match self.state {
             State::Waiting => Some(self.begun + PATIENCE),
-            State::Sending { until } => Some(until.min(self.next_report)),
+            State::Sending { until } => {
+                let slot = self.sender.get().next_slot();
+                Some(until.min(self.next_report).min(slot.unwrap_or(until)))
+            }
             State::Receiving { until } => Some(until.min(self.next_report)),
             State::Over => None,
         }

@@ -74,6 +74,7 @@ const EXPERIMENTS: &[(&str, &str)] = experiments![
     "tonopah/others",
     "tonopah/controls",
     "tonopah/change",
+    "tonopah/hostile",
     "matrix/household",
     "matrix/abuse",
     "matrix/recorded-wifi",

@@ -1,27 +1,45 @@
-//! Fair queuing detected from the bytes that two subflows sent, the bytes that arrived, and their
-//! delays.
+//! Fair queuing detected from what two subflows sent, what was acknowledged of it, and how long that
+//! took.
 //!
-//! One subflow, the dominant one, sends 6/10 of the rate; they swap each `max(50, min(100, rtt))`
-//! ms (Bachl, "Fair Queuing Aware Congestion Control", section II.A). Data sent in an interval is
-//! followed to its acknowledgement, however late that is: counted by arrival, intervals shorter
-//! than the round trip would mix.
+//! One subflow, the dominant one, sends 6/10 of the rate; they swap after each interval (Bachl,
+//! "Fair Queuing Aware Congestion Control", section II.A). Data sent in an interval is followed to
+//! its acknowledgement, however late that is: counted by arrival, intervals shorter than the round
+//! trip would mix.
 //!
-//! [`Rule::Shares`] is the paper's: fair queues deliver the same of both, one queue in proportion
-//! to the bytes sent. It needs a queue that lasts: the subflow that was dominant before has to have
-//! packets waiting. [`Rule::Delays`] is ours: in one queue, packets of both subflows that leave
-//! together take equally long; if each has its own, they do not. That shows as soon as one packet
-//! waits.
+//! [`Rule::Shares`] is the paper's, by rates of delivery. [`Rule::Delays`] is ours, by the delays of
+//! neighbours, and by trains where no queue stands.
 //!
 //! Not for: a path without queues, on which neither rule gives a verdict.
 
-use super::delays::{Bin, Delays, QUARTERS};
+use super::dealing::{Deal, Dealing};
+use super::neighbours::{Delays, Neighbours};
+use super::score::{self, Score};
+use super::shares::{Recent, Shares};
+use super::trains::{EVERY, Trains};
+use super::verdict::{Evidence, Verdict};
+use crate::Signal;
 use crate::notice::Kind;
 use std::collections::VecDeque;
 use units::{Duration, Instant};
 
-/// Intervals that are kept: as many as can be under way in a round trip of 3 s, and those before that
-/// are evaluated.
+/// Intervals that are followed: as many as can be under way in a round trip of 3 s, and some.
 const KEPT: usize = 80;
+/// Timed acknowledgements after which an interval of ours ends.
+const TIMED: u32 = 30;
+/// An interval whose packets are neither acknowledged nor overtaken is given up after this and
+/// three round trips.
+const GIVEN_UP: Duration = Duration::from_millis(500);
+/// A subflow that has sent no data for this long does not hold the other back.
+const SILENT: Duration = Duration::from_millis(200);
+/// A train leaves only if no verdict was renewed for so long.
+const NO_NEWS: Duration = Duration::from_secs(3);
+/// And only if no more than this waits, or so many packets.
+const NO_QUEUE: (Duration, f64) = (Duration::from_millis(3), 3.0);
+/// Where a queue stands and one queue was found, two trains leave one after the other, and then none for
+/// so long.
+const SELDOM: Duration = Duration::from_secs(4);
+/// Bytes of a full packet.
+const PACKET: u64 = 1500;
 
 /// One of the two subflows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,34 +66,29 @@ impl Subflow {
 /// How a verdict is found.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Rule {
-    /// By the dominant subflow's share of the delivery rate (section II.A).
-    Shares {
-        /// Fair queuing if it is below, 0.5 to [`Settings::dominant`].
-        fair_below: f64,
-        /// No verdict if its share of the bytes sent is below this.
-        sent_at_least: f64,
-    },
-    /// By the difference between the delays of both.
+    /// By the dominant subflow's share of the delivery rate (section II.A). Intervals last a round
+    /// trip, within bounds.
+    Shares(Shares),
+    /// By the delays of packets that left next to each other, over two intervals in turn. Intervals
+    /// last 30 timed acknowledgements, within bounds.
     Delays {
-        /// Fair queuing if that varies by so much, and by so many packets' time at the rate of
-        /// delivery.
-        fair_above: (Duration, u64),
-        /// One queue if it varies by less although so much waits.
-        shared_above: (Duration, u64),
+        /// Packets of each subflow in a train, 0 for no trains.
+        train: u32,
     },
 }
 
 /// The settings of the detector.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// The dominant subflow's share of the rate, above 0.5 and below 1.
+    /// The dominant subflow's share of the rate, above 0.5 and below 1. Packets dealt out in turns
+    /// have 0.6.
     pub dominant: f64,
+    /// How packets are dealt out.
+    pub deal: Deal,
     /// The shortest interval.
     pub shortest: Duration,
     /// The longest.
     pub longest: Duration,
-    /// How many intervals are evaluated, from 1 to 32.
-    pub intervals: usize,
     /// How a verdict is found.
     pub rule: Rule,
     /// How long a verdict holds while no new one is possible.
@@ -87,13 +100,14 @@ impl Settings {
     pub fn paper() -> Self {
         Settings {
             dominant: 0.6,
+            deal: Deal::Paces,
             shortest: Duration::from_millis(50),
             longest: Duration::from_millis(100),
-            intervals: 4,
-            rule: Rule::Shares {
+            rule: Rule::Shares(Shares {
+                intervals: 4,
                 fair_below: 0.55,
                 sent_at_least: 0.575,
-            },
+            }),
             hold: Duration::from_secs(1),
         }
     }
@@ -111,131 +125,138 @@ impl Default for Settings {
     /// Ours.
     fn default() -> Self {
         Settings {
-            intervals: 8,
-            rule: Rule::Delays {
-                fair_above: (Duration::from_millis(1), 1),
-                shared_above: (Duration::from_millis(2), 4),
-            },
+            dominant: 0.6,
+            deal: Deal::Turns,
+            shortest: Duration::from_millis(50),
+            longest: Duration::from_millis(400),
+            rule: Rule::Delays { train: 12 },
             hold: Duration::from_secs(10),
-            ..Settings::paper()
         }
     }
-}
-
-/// A verdict.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Verdict {
-    /// The verdict.
-    pub kind: Kind,
-    /// The distance of the figure from the one that would change the verdict: 0 to 1.
-    pub confidence: f64,
-    /// The dominant subflow's share of the bytes sent, 0 to 1.
-    pub sent: f64,
-    /// Its share of the rate of delivery, 0 to 1.
-    pub delivered: f64,
-    /// How much the difference between the subflows' delays varies.
-    pub spread: Duration,
-    /// When it was found.
-    pub at: Instant,
-}
-
-impl Verdict {
-    const fn none(at: Instant) -> Self {
-        Verdict {
-            kind: Kind::Unknown,
-            confidence: 0.0,
-            sent: 0.0,
-            delivered: 0.0,
-            spread: Duration::ZERO,
-            at,
-        }
-    }
-}
-
-/// The dominant subflow from a given time on, and for how long.
-#[derive(Debug, Clone, Copy)]
-struct Turn {
-    start: Instant,
-    length: Duration,
-    dominant: usize,
 }
 
 /// The bytes sent between two swaps, and their outcome.
-#[derive(Debug, Clone, Copy)]
-struct Interval {
-    turn: Turn,
-    sent: [u64; 2],
-    delivered: [u64; 2],
+#[derive(Debug, Clone)]
+pub(super) struct Interval {
+    number: u64,
+    start: Instant,
+    end: Option<Instant>,
+    pub(super) dominant: usize,
+    pub(super) sent: [u64; 2],
+    pub(super) delivered: [u64; 2],
     /// When the first and the last of it was acknowledged.
-    acked: [Option<(Instant, Instant)>; 2],
+    pub(super) acked: [Option<(Instant, Instant)>; 2],
     /// Data sent later has arrived.
     closed: [bool; 2],
-    bins: [[Bin; 2]; QUARTERS],
+    delays: [Delays; 2],
 }
 
 /// The detector.
 #[derive(Debug, Clone)]
 pub struct Detector {
     settings: Settings,
-    /// The interval that runs.
-    turn: Option<Turn>,
-    /// Intervals whose packets are followed, the oldest first. The one that runs is among them,
-    /// unless data was forgotten since it began.
+    /// When the interval that runs began, and when it ends at the latest.
+    turn: Option<(Instant, Instant)>,
+    dominant: usize,
+    number: u64,
+    /// Timed acknowledgements since it began.
+    timed: u32,
+    dealing: Dealing,
+    /// When each subflow last sent.
+    last_sent: [Option<Instant>; 2],
+    /// Intervals whose packets are followed, the oldest first. The one that runs is the last.
     intervals: VecDeque<Interval>,
-    /// Number of intervals whose outcome is complete, so far.
+    /// Memory to use again.
+    spare: Vec<[Delays; 2]>,
+    scratch: Vec<f64>,
+    recent: Recent,
+    score: Score,
+    trains: Trains,
+    /// A packet's time at the rate of delivery, ms.
+    packet: f64,
+    /// Evaluations so far.
     evaluated: u64,
     /// The last evaluation, and the last one with a verdict.
     last: Verdict,
     held: Verdict,
     base: Option<Duration>,
+    /// Smoothed round trip.
+    rtt: Duration,
+    /// The train has waited for room.
+    gathered: bool,
+    /// Only the first subflow sends, but for trains.
+    single: bool,
 }
 
 impl Detector {
     /// One without observations.
     pub fn new(settings: Settings) -> Self {
+        let run = match settings.rule {
+            Rule::Shares(_) => 0,
+            Rule::Delays { train } => train,
+        };
         Detector {
             settings,
             turn: None,
+            dominant: 0,
+            number: 0,
+            timed: 0,
+            dealing: Dealing::default(),
+            last_sent: [None; 2],
             intervals: VecDeque::with_capacity(KEPT),
+            spare: Vec::new(),
+            scratch: Vec::new(),
+            recent: Recent::default(),
+            score: Score::new(),
+            trains: Trains::new(run),
+            packet: 0.0,
             evaluated: 0,
             last: Verdict::none(Instant::ZERO),
             held: Verdict::none(Instant::ZERO),
             base: None,
+            rtt: Duration::ZERO,
+            gathered: false,
+            single: false,
         }
     }
 
     /// Swaps the subflows if the interval is over; true if it was. Must be called before each
     /// packet is sent, with the smoothed round trip.
     pub fn advance(&mut self, now: Instant, rtt: Duration) -> bool {
-        let length = rtt.min(self.settings.longest).max(self.settings.shortest);
-        let dominant = match self.turn {
-            Some(turn) if now.since(turn.start) < turn.length => return false,
-            Some(turn) => 1 - turn.dominant,
-            None => 0,
-        };
-        let turn = Turn {
-            start: now,
-            length,
-            dominant,
-        };
-        self.turn = Some(turn);
-        if self.intervals.len() == KEPT {
-            self.intervals.pop_front();
+        self.rtt = rtt;
+        if self.trains.is_running() {
+            return false;
         }
-        self.intervals.push_back(Interval {
-            turn,
-            sent: [0; 2],
-            delivered: [0; 2],
-            acked: [None; 2],
-            closed: [false; 2],
-            bins: Default::default(),
-        });
+        match self.turn {
+            Some((start, end)) => {
+                let enough = self.settings.is_ours()
+                    && self.timed >= TIMED
+                    && now >= start + self.settings.shortest;
+                if now < end && !enough {
+                    return false;
+                }
+                self.dominant = 1 - self.dominant;
+            }
+            None => self.dominant = 0,
+        }
+        let length = match self.settings.is_ours() {
+            true => self.settings.longest,
+            false => rtt.min(self.settings.longest).max(self.settings.shortest),
+        };
+        self.turn = Some((now, now + length));
+        self.timed = 0;
+        self.dealing.restart();
+        if let Some(last) = self.intervals.back_mut() {
+            last.end = Some(now);
+        }
+        self.open(now);
+        self.close(now, rtt);
         true
     }
 
     /// The subflow that sends more now.
     pub fn dominant(&self) -> Subflow {
-        Subflow::BOTH[self.turn.map_or(0, |turn| turn.dominant)]
+        Subflow::BOTH[self.dominant]
     }
 
     /// The share of the rate that `subflow` is to have now.
@@ -246,58 +267,114 @@ impl Detector {
         }
     }
 
-    /// A packet of `bytes` left.
-    pub fn sent(&mut self, subflow: Subflow, bytes: u64) {
-        // The last one is the current one, or there is none.
+    /// Whether the next packet may be one of `subflow`: to be asked before each. A subflow that sends
+    /// nothing for 200 ms does not hold the other back.
+    pub fn permits(&self, subflow: Subflow) -> bool {
+        let side = subflow as usize;
+        if let Some(turn) = self.trains.turn() {
+            return turn == side;
+        }
+        let [own, other] = [side, 1 - side].map(|side| self.last_sent[side]);
+        let last = own.max(other).unwrap_or(Instant::ZERO);
+        match other {
+            _ if self.trains.is_waiting() => false,
+            _ if self.single => subflow == Subflow::A,
+            Some(other) if last.since(other) < SILENT => {
+                let share = self.share(subflow);
+                self.dealing
+                    .permits(self.settings.deal, self.dominant, side, share)
+            }
+            _ => true,
+        }
+    }
+
+    /// Sends on the first subflow alone from now on, or on both: under fair queuing two subflows get two
+    /// shares. Trains go on, and keep the verdict fresh where the discipline lets them overtake.
+    pub fn set_single(&mut self, single: bool) {
+        self.single = single;
+    }
+
+    /// Whether the next packets are to leave at once, as a train.
+    pub fn is_train(&self) -> bool {
+        self.trains.is_running()
+    }
+
+    /// Whether the train may exceed the window, because nothing waits on the path.
+    pub fn may_exceed(&self) -> bool {
+        self.trains.is_running() && !self.gathered
+    }
+
+    /// There is room in the window for so many packets, and perhaps nothing in flight: to be told after
+    /// each acknowledgement. Where a queue stands, trains wait for room.
+    pub fn room(&mut self, now: Instant, packets: u64, empty: bool) {
+        self.trains.room(now, packets, empty, self.rtt);
+    }
+
+    /// A loss or a mark has reduced the rate. Shares that were sent before have no meaning then;
+    /// delays still do.
+    pub fn congested(&mut self, signal: Signal) {
+        self.forget();
+        if signal == Signal::Mark {
+            self.score.marked(self.number);
+        }
+    }
+
+    /// A packet of `bytes` left `now`.
+    pub fn sent(&mut self, now: Instant, subflow: Subflow, bytes: u64) {
+        let side = subflow as usize;
+        self.last_sent[side] = Some(now);
+        if self.trains.is_due(now) {
+            self.next_train(now);
+        }
+        if self.trains.sent(now, side) {
+            return;
+        }
+        self.dealing.sent(side, bytes);
         if let Some(last) = self.intervals.back_mut() {
-            last.sent[subflow as usize] += bytes;
+            last.sent[side] += bytes;
         }
     }
 
     /// `bytes` that left at `sent_at` were acknowledged `now`. The round trip of the newest packet that
     /// an acknowledgement names goes to [`delayed`](Self::delayed).
     pub fn acked(&mut self, now: Instant, subflow: Subflow, bytes: u64, sent_at: Instant) {
+        let side = subflow as usize;
         let Some(place) = self.place(sent_at) else {
             return;
         };
-        let side = subflow as usize;
-        let interval = &mut self.intervals[place];
-        interval.delivered[side] += bytes;
-        let first = interval.acked[side].map_or(now, |(first, _)| first);
-        interval.acked[side] = Some((first, now));
-        let before = self.closed();
+        if !self.trains.includes(sent_at) {
+            let interval = &mut self.intervals[place];
+            interval.delivered[side] += bytes;
+            let first = interval.acked[side].map_or(now, |(first, _)| first);
+            interval.acked[side] = Some((first, now));
+        }
         for earlier in self.intervals.iter_mut().take(place) {
             earlier.closed[side] = true;
         }
-        if self.closed() > before {
-            self.evaluate(now);
+        while self.intervals.front().is_some_and(Interval::is_closed) {
+            self.evaluate_first(now);
         }
     }
 
     /// A packet that left at `sent_at` took `delay` for the round trip, without the time for which
     /// its receiver held the acknowledgement back.
     pub fn delayed(&mut self, subflow: Subflow, sent_at: Instant, delay: Duration) {
+        self.timed += 1;
         self.base = Some(self.base.map_or(delay, |base| base.min(delay)));
-        let Some(place) = self.place(sent_at) else {
-            return;
-        };
-        let interval = &mut self.intervals[place];
-        let passed = sent_at.since(interval.turn.start).as_nanos() * QUARTERS as u64;
-        let quarter = (passed / interval.turn.length.as_nanos().max(1)).min(QUARTERS as u64 - 1);
-        interval.bins[quarter as usize][subflow as usize].add(delay);
+        let side = subflow as usize;
+        if self.trains.includes(sent_at) {
+            self.trains.arrived(side, sent_at + delay);
+        } else if let Some(place) = self.place(sent_at) {
+            self.intervals[place].delays[side].add(sent_at, delay);
+        }
     }
 
-    /// Forgets the bytes sent so far, and in the current interval: the rate has just changed. The
-    /// verdict holds.
+    /// Forgets the bytes sent so far: the rate has just changed, and shares that were sent before have
+    /// no meaning. Delays still do. The verdict holds.
     pub fn forget(&mut self) {
-        self.intervals.clear();
-    }
-
-    /// A loss or a mark has reduced the rate. Shares that were sent before have no meaning then;
-    /// delays still do.
-    pub fn congested(&mut self) {
-        if let Rule::Shares { .. } = self.settings.rule {
-            self.forget();
+        if !self.settings.is_ours() {
+            self.recent.clear();
+            self.intervals.clear();
         }
     }
 
@@ -317,112 +394,172 @@ impl Detector {
         (self.evaluated, self.last)
     }
 
-    fn place(&self, sent_at: Instant) -> Option<usize> {
-        self.intervals.iter().rposition(|i| i.turn.start <= sent_at)
+    /// When there was last evidence for fair queuing.
+    pub fn last_fair(&self) -> Instant {
+        self.score.last_fair()
     }
 
-    fn closed(&self) -> usize {
-        let closed = |interval: &&Interval| interval.closed == [true; 2];
-        self.intervals.iter().filter(closed).count()
+    /// A packet's time at the rate of delivery; zero before it is known.
+    pub fn packet_time(&self) -> Duration {
+        Duration::from_secs_f64(self.packet / 1e3)
     }
 
-    fn evaluate(&mut self, now: Instant) {
-        self.evaluated += 1;
-        self.last = self.evaluation_at(now);
-        if self.last.kind != Kind::Unknown {
-            self.held = self.last;
+    fn open(&mut self, now: Instant) {
+        if self.intervals.len() == KEPT
+            && let Some(oldest) = self.intervals.pop_front()
+        {
+            self.recycle(oldest);
+        }
+        self.number += 1;
+        self.intervals.push_back(Interval {
+            number: self.number,
+            start: now,
+            end: None,
+            dominant: self.dominant,
+            sent: [0; 2],
+            delivered: [0; 2],
+            acked: [None; 2],
+            closed: [false; 2],
+            delays: self.spare.pop().unwrap_or_default(),
+        });
+    }
+
+    fn recycle(&mut self, interval: Interval) {
+        let mut delays = interval.delays;
+        delays.iter_mut().for_each(Delays::clear);
+        self.spare.push(delays);
+    }
+
+    /// Judges intervals that end now, and those that wait for too long.
+    fn close(&mut self, now: Instant, rtt: Duration) {
+        let patience = rtt * 3 + GIVEN_UP;
+        let late = |interval: &Interval| interval.end.is_some_and(|end| now > end + patience);
+        while self.intervals.front().is_some_and(late) {
+            self.evaluate_first(now);
         }
     }
 
-    fn evaluation_at(&self, now: Instant) -> Verdict {
-        let wanted = self.settings.intervals;
-        let known = self.intervals.iter().rev();
-        let known = known.filter(|interval| interval.closed == [true; 2]);
-        let closed = known.take(wanted);
-        let (sent, delivered) = shares(closed.clone());
-        let delays = Delays::of(closed.clone().flat_map(|interval| &interval.bins));
-        let (kind, confidence) = match (closed.clone().count() < wanted, self.settings.rule) {
-            (true, _) => (Kind::Unknown, 0.0),
-            (
-                false,
-                Rule::Shares {
-                    fair_below,
-                    sent_at_least,
-                },
-            ) => by_shares(
-                sent,
-                delivered,
-                sent_at_least,
-                fair_below,
-                self.settings.dominant,
-            ),
-            (
-                false,
-                Rule::Delays {
-                    fair_above,
-                    shared_above,
-                },
-            ) => {
-                let packet = packet_time(closed);
-                let above = |(least, packets): (Duration, u64)| least.max(packet * packets);
-                let base = self.base.unwrap_or_default();
-                delays.verdict(base, above(fair_above), above(shared_above))
-            }
+    fn place(&self, sent_at: Instant) -> Option<usize> {
+        self.intervals.iter().rposition(|i| i.start <= sent_at)
+    }
+
+    /// Judges the oldest interval, whose outcome is complete.
+    fn evaluate_first(&mut self, now: Instant) {
+        let Some(interval) = self.intervals.pop_front() else {
+            return;
         };
-        Verdict {
+        match self.settings.rule {
+            Rule::Shares(rule) => self.by_shares(now, &interval, &rule),
+            Rule::Delays { .. } => self.by_delays(now, &interval),
+        }
+        self.recycle(interval);
+    }
+
+    fn by_shares(&mut self, now: Instant, interval: &Interval, rule: &Shares) {
+        let found = self.recent.add(interval, rule);
+        let (kind, confidence) = found.map_or((Kind::Unknown, 0.0), |found| {
+            rule.verdict(found, self.settings.dominant)
+        });
+        let evidence = found.map_or(Evidence::None, |found| Evidence::Shares {
+            sent: found.sent,
+            delivered: found.delivered,
+        });
+        self.found(Verdict {
             kind,
             confidence,
-            sent,
-            delivered,
-            spread: delays.spread(),
+            evidence,
             at: now,
+        });
+    }
+
+    fn by_delays(&mut self, now: Instant, interval: &Interval) {
+        let length = interval.end.unwrap_or(now).since(interval.start);
+        let [dominant, lesser] = [interval.dominant, 1 - interval.dominant];
+        let delivered = interval.delivered[0] + interval.delivered[1];
+        self.packet = (length.scale(PACKET, delivered.max(PACKET))).as_millis_f64();
+        let neighbours = Neighbours::of(
+            &interval.delays[dominant],
+            &interval.delays[lesser],
+            (interval.start, length),
+            &mut self.scratch,
+        );
+        let swing = (self.settings.dominant - 0.5) * length.as_millis_f64();
+        let says = self.score.interval(
+            now,
+            &score::Interval {
+                number: interval.number,
+                dominant,
+                packet: self.packet,
+                swing,
+                neighbours,
+            },
+        );
+        if says {
+            let last = self.score.last();
+            self.scored(Evidence::Delays {
+                difference_ms: last.difference,
+                queue_ms: last.queue,
+            });
+        }
+    }
+
+    /// The score has moved.
+    fn scored(&mut self, evidence: Evidence) {
+        self.found(Verdict {
+            kind: self.score.kind(),
+            confidence: self.score.confidence(),
+            evidence,
+            at: self.score.renewed(),
+        });
+    }
+
+    fn found(&mut self, verdict: Verdict) {
+        self.evaluated += 1;
+        self.last = verdict;
+        if verdict.kind != Kind::Unknown {
+            self.held = verdict;
+        }
+    }
+
+    /// Judges the last train, and begins another if there is neither a fresh verdict nor a queue.
+    fn next_train(&mut self, now: Instant) {
+        if self.trains.judge() {
+            self.score.train(now);
+            self.scored(Evidence::Train);
+        }
+        let known = self.last.kind != Kind::Unknown && now.since(self.last.at) < NO_NEWS;
+        let (least, packets) = NO_QUEUE;
+        let queue = self.base.map(|base| self.rtt.saturating_sub(base));
+        let empty = queue
+            .is_some_and(|queue| queue <= least || queue.as_millis_f64() <= packets * self.packet);
+        let fits = self
+            .trains
+            .fit(self.rtt.as_millis_f64() / self.packet.max(1e-3));
+        let doubtful = known && self.last.kind == Kind::Shared && fits;
+        let both = self.last_sent.iter().all(Option::is_some);
+        self.gathered = doubtful;
+        match () {
+            () if !both => self.trains.skip(now, EVERY),
+            () if (doubtful || self.single) && self.trains.is_pair() => {
+                self.trains.skip(now, SELDOM);
+            }
+            () if doubtful => self.trains.wait(now),
+            () if self.single || !known && empty => self.trains.begin(now, self.rtt),
+            () => self.trains.skip(now, EVERY),
         }
     }
 }
 
-/// The paper's rule, for a dominant subflow that sent and was delivered so much.
-fn by_shares(sent: f64, delivered: f64, least: f64, fair_below: f64, most: f64) -> (Kind, f64) {
-    if sent < least {
-        return (Kind::Unknown, 0.0);
-    }
-    let distance = (delivered - fair_below).abs() / (most - fair_below);
-    match delivered < fair_below {
-        true => (Kind::Fair, distance.min(1.0)),
-        false => (Kind::Shared, distance.min(1.0)),
+impl Settings {
+    fn is_ours(&self) -> bool {
+        matches!(self.rule, Rule::Delays { .. })
     }
 }
 
-/// The dominant subflow's shares of the bytes sent and of the rate of delivery. Each subflow's rate
-/// is the bytes it sent in its intervals over the time from the first to the last acknowledgement
-/// of them, as in the author's program: if a queue builds up, that takes longer than the interval.
-fn shares<'a>(intervals: impl Iterator<Item = &'a Interval>) -> (f64, f64) {
-    let (mut sent, mut bytes, mut time) = ([0; 2], [0; 2], [Duration::ZERO; 2]);
-    for interval in intervals {
-        let sides = [interval.turn.dominant, 1 - interval.turn.dominant];
-        for (role, side) in sides.into_iter().enumerate() {
-            sent[role] += interval.sent[side];
-            bytes[role] += interval.delivered[side];
-            let (first, last) = interval.acked[side].unwrap_or_default();
-            time[role] += last.since(first);
-        }
+impl Interval {
+    fn is_closed(&self) -> bool {
+        self.closed == [true; 2]
     }
-    let share = |[of, other]: [f64; 2]| if of > 0.0 { of / (of + other) } else { 0.0 };
-    let rate = |role: usize| bytes[role] as f64 / time[role].as_secs_f64().max(1e-9);
-    (
-        share(sent.map(|bytes| bytes as f64)),
-        share([rate(0), rate(1)]),
-    )
-}
-
-/// How long a full packet takes at the rate at which both subflows' bytes were delivered.
-fn packet_time<'a>(intervals: impl Iterator<Item = &'a Interval>) -> Duration {
-    const PACKET: u64 = 1500;
-    let (mut bytes, mut time) = (0, Duration::ZERO);
-    for interval in intervals {
-        bytes += interval.delivered[0] + interval.delivered[1];
-        time += interval.turn.length;
-    }
-    time.scale(PACKET, bytes.max(PACKET))
 }
 
 #[cfg(test)]

@@ -17,13 +17,22 @@
 //! between two; a loss before the interval is over is an echo, and ignored; a round trip shorter
 //! than an interval adds only its share of a segment to the window.
 
-mod delays;
+mod alone;
+mod dealing;
 mod detector;
+mod neighbours;
 mod pair;
+mod score;
+mod shares;
+mod trains;
+mod verdict;
 
 pub use crate::notice::Kind;
-pub use detector::{Detector, Rule, Settings, Subflow, Verdict};
+pub use dealing::Deal;
+pub use detector::{Detector, Rule, Settings, Subflow};
 pub use pair::{Pair, Reaction};
+pub use shares::Shares;
+pub use verdict::{Evidence, Verdict};
 
 use crate::{Ack, Congestion, Control, ControlEntry, Parts};
 use core::fmt;
@@ -38,6 +47,9 @@ units::params! {
         /// Part of the window that is given up when fair queuing is detected, from 0 (only detect)
         /// to 0.5; or `queue`, as much as waits.
         reduction: Reduction = "queue", source "this project; Bachl 2022, section II.A, has 0.125";
+        /// Shares of the link under fair queuing, 1 or 2, with `queue`: each subflow gets one, so that with
+        /// one share only one of them sends while the verdict is fresh. 2 for the other reductions.
+        shares: u32 = "1", range "1".."2", source "this project";
     }
 }
 
@@ -175,8 +187,9 @@ pub const SWITCH: ControlEntry = ControlEntry {
 fn build_reducing(parts: &Parts<'_>) -> Result<Box<dyn Control>, Refusal> {
     let params = TonopahParams::parse(parts.settings)?;
     let mut probe = parts.child(0)?;
-    if params.reduction != Reduction::Part(0.0) && !probe.give_up(0.125) {
-        let message = "its base cannot give up a part of its window";
+    let window = probe.window();
+    if params.reduction != Reduction::Part(0.0) && !probe.adopt(window) {
+        let message = "its base cannot go on from another window";
         return Err(Refusal::new(message).with_help("take reno or cubic, or reduction=0"));
     }
     let reaction = Reaction::Reduce(params.reduction);
@@ -186,6 +199,10 @@ fn build_reducing(parts: &Parts<'_>) -> Result<Box<dyn Control>, Refusal> {
         parts.child(0)?,
         parts.setup,
     );
+    let pair = match params.shares {
+        1 => pair,
+        _ => pair.with_two_shares(),
+    };
     Ok(Box::new(Tonopah(Some(pair))))
 }
 

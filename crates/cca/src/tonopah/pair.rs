@@ -1,30 +1,26 @@
 //! One control over two subflows: one window, one rate, 6/10 and 4/10 of it in turns.
 //!
 //! Each subflow has a [`Half`], which looks like a control of its own to its part of the transport.
-//! A subflow may have in flight the part of the window that the other leaves. Its rate is its share
-//! of the whole's; if the window limits instead of the pacer, a subflow that is ahead of its share
-//! waits for the other, so that the shares hold there too.
+//! A subflow may have in flight the part of the window that the other leaves, and sends when the
+//! detector permits it. Dealt out in turns, both follow one pace; otherwise each has its share of
+//! the rate as its own.
 
 use super::Reduction;
+use super::alone::Alone;
+use super::dealing::Deal;
 use super::detector::{Detector, Settings, Subflow};
 use crate::notice::Kind;
-use crate::{Ack, Congestion, Control, EcnMode, Notice, RateSample, Setup};
+use crate::{Ack, Congestion, Control, EcnMode, Notice, RateSample, Setup, Signal};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use units::{Duration, Instant, Rate};
 
-/// Packets that a subflow may be ahead of its share.
-const AHEAD: f64 = 2.0;
-/// A subflow that has sent no data for this long does not hold the other back.
-const SILENT: Duration = Duration::from_millis(200);
+/// Packets of the window that may be free while one subflow waits for the other.
+const SLACK: f64 = 3.0;
+/// With evidence for fair queuing as young as this, one subflow sends.
+const ONE_SHARE: Duration = Duration::from_secs(6);
 /// Above this part of the window, the flow counts as limited by it; in slow start half is enough.
 const LIMITED: f64 = 0.9;
-/// The least part of the window that congestion takes in a queue of its own (Bachl 2022, II.A: 1/8).
-const GENTLE: f64 = 0.125;
-/// The queue is empty if round trips are less than this above the least one.
-const IDLE: Duration = Duration::from_millis(1);
-/// The factor by which the window grows faster in an empty queue of its own.
-const HASTE: u64 = 8;
 /// Percent of window per round trip at which a control is paced that names no rate: RFC 9002, 7.7,
 /// and twice in slow start.
 const PACING: [u64; 2] = [125, 200];
@@ -41,13 +37,11 @@ pub enum Reaction {
 struct Side {
     in_flight: u64,
     srtt: Duration,
+    min_rtt: Duration,
     /// Delivery rate, bytes per second.
     rate: f64,
-    last_sent: Option<Instant>,
     /// When the newest packet that was acknowledged was sent.
     newest: Instant,
-    /// Bytes sent since the last swap.
-    turn: u64,
 }
 
 /// A control, a detector, and the bytes that both subflows have in flight.
@@ -55,7 +49,14 @@ pub struct Pair {
     detector: Detector,
     base: Box<dyn Control>,
     reaction: Reaction,
+    /// It is to have one share under fair queuing.
+    one: bool,
+    /// The flow has its own queue, as far as is known.
     alone: bool,
+    keeper: Alone,
+    deal: Deal,
+    /// When the next packet may leave.
+    slot: Instant,
     mss: u64,
     interval: Duration,
     sides: [Side; 2],
@@ -84,9 +85,13 @@ impl Pair {
     ) -> Self {
         Pair {
             interval: settings.shortest,
+            keeper: Alone::default(),
+            deal: settings.deal,
+            slot: Instant::ZERO,
             detector: Detector::new(settings),
             base,
             reaction,
+            one: true,
             alone: false,
             mss: setup.mss,
             sides: [Side::default(); 2],
@@ -100,6 +105,12 @@ impl Pair {
             told: None,
             notices: VecDeque::new(),
         }
+    }
+
+    /// The same with the shares of both subflows under fair queuing.
+    #[must_use]
+    pub fn with_two_shares(self) -> Self {
+        Pair { one: false, ..self }
     }
 
     /// The controls for the two subflows' parts of a transport.
@@ -141,18 +152,20 @@ impl Pair {
 
     fn sent(&mut self, now: Instant, subflow: Subflow, bytes: u64, in_flight: u64) {
         if self.detector.advance(now, self.srtt()) {
-            self.sides.iter_mut().for_each(|side| side.turn = 0);
             self.reduced = false;
             if self.ruling().in_slow_start() {
-                // A queue that grows within a quarter of an interval looks different to each subflow.
+                // The shares of a window that doubles are not those of a queue.
                 self.detector.forget();
             }
         }
-        self.detector.sent(subflow, bytes);
-        let side = &mut self.sides[subflow as usize];
-        side.in_flight = in_flight;
-        side.last_sent = Some(now);
-        side.turn += bytes;
+        self.detector.sent(now, subflow, bytes);
+        self.sides[subflow as usize].in_flight = in_flight;
+        if let Some(rate) = self.rate() {
+            // A packet that left late lends half of its time to the next one at most.
+            let gap = rate.time_for(bytes);
+            let late = now.since(self.slot).min(gap / 2);
+            self.slot = self.slot.max(now) + gap.saturating_sub(late);
+        }
         let in_flight = self.in_flight();
         self.each(|control| control.on_sent(now, bytes, in_flight));
     }
@@ -161,6 +174,7 @@ impl Pair {
         let side = &mut self.sides[subflow as usize];
         side.in_flight = ack.in_flight;
         side.srtt = ack.srtt;
+        side.min_rtt = ack.min_rtt;
         side.newest = side.newest.max(ack.newest_sent);
         if let Some(sample) = &ack.rate {
             side.rate = sample.delivered as f64 / sample.interval.as_secs_f64().max(1e-9);
@@ -169,6 +183,7 @@ impl Pair {
             .acked(now, subflow, ack.bytes, ack.newest_sent);
         if let Some(rtt) = ack.rtt {
             self.detector.delayed(subflow, ack.newest_sent, rtt);
+            self.keeper.delayed(subflow as usize, rtt);
         }
         self.delivered += ack.bytes;
         self.min_rtt = match self.min_rtt {
@@ -178,6 +193,9 @@ impl Pair {
         let whole = self.whole(now, subflow, ack);
         self.tell(now, whole);
         self.judge(now);
+        let room = self.ruling().window().saturating_sub(self.in_flight());
+        let empty = self.in_flight() == 0;
+        self.detector.room(now, room / self.mss, empty);
     }
 
     /// Combines an acknowledgement on one subflow with the state of both.
@@ -211,6 +229,7 @@ impl Pair {
     fn tell(&mut self, now: Instant, ack: Ack) {
         let bytes = self.growth(&ack);
         let mss = self.mss as f64;
+        let keeps = self.keeps_queue();
         self.each(|control| {
             let least = if control.in_slow_start() {
                 0.5
@@ -220,10 +239,10 @@ impl Pair {
             let window = control.window() as f64;
             // While one subflow waits for the other, a little of the window is free.
             let out = ack.prior_in_flight as f64;
-            let slack = (AHEAD + 1.0) * mss;
+            let slack = SLACK * mss;
             let ack = Ack {
                 bytes,
-                window_limited: out >= window * least || out + slack >= window,
+                window_limited: !keeps && (out >= window * least || out + slack >= window),
                 ..ack.clone()
             };
             control.on_ack(now, &ack);
@@ -232,19 +251,13 @@ impl Pair {
 
     /// How many of the acknowledged bytes count for the window's growth.
     fn growth(&mut self, ack: &Ack) -> u64 {
-        let slows = match self.reaction {
-            Reaction::Reduce(Reduction::Part(_)) => !self.base.in_slow_start(),
-            Reaction::Reduce(Reduction::Queue) => self.owns_queue(),
-            Reaction::Switch(_) => false,
-        };
-        if !slows {
+        let slows = matches!(self.reaction, Reaction::Reduce(Reduction::Part(_)));
+        if !slows || self.base.in_slow_start() {
             return ack.bytes;
         }
         // The window can be reduced once in so many intervals, so it does not grow faster either.
         let part = self.srtt().as_nanos() * 1000 / self.interval.as_nanos().max(1);
-        // In a queue of its own with no packets waiting, no other flow is pushed aside.
-        let hastes = self.owns_queue() && self.srtt().saturating_sub(self.min_rtt) < IDLE;
-        self.credit += ack.bytes * part.min(1000) * if hastes { HASTE } else { 1 };
+        self.credit += ack.bytes * part.min(1000);
         let bytes = self.credit / 1000;
         self.credit %= 1000;
         bytes
@@ -260,47 +273,69 @@ impl Pair {
             self.told = Some(kind);
             self.notice(Notice::Verdict(kind));
         }
+        self.alone = kind == Kind::Fair;
+        let young = now.since(self.detector.last_fair()) < ONE_SHARE;
+        self.detector
+            .set_single(self.one && young && self.keeps_queue());
         match self.reaction {
-            Reaction::Switch(_) => self.alone = kind == Kind::Fair,
-            Reaction::Reduce(reduction) => {
+            Reaction::Switch(_) => {}
+            Reaction::Reduce(Reduction::Part(part)) => {
                 if fresh && verdict.kind == Kind::Fair && !self.base.in_slow_start() {
-                    self.reduce(reduction);
+                    self.reduce(part);
                 }
             }
+            Reaction::Reduce(Reduction::Queue) => self.keep_queue(now),
         }
     }
 
-    fn reduce(&mut self, reduction: Reduction) {
+    /// The paper's reduction.
+    fn reduce(&mut self, part: f64) {
         self.notice(Notice::Reduced);
-        let part = match reduction {
-            Reduction::Part(part) => part,
-            Reduction::Queue => self.waiting(),
-        };
         if part > 0.0 {
-            self.base.give_up(part);
+            let window = self.base.window() as f64;
+            self.base.adopt((window * (1.0 - part)) as u64);
             self.detector.forget();
             self.reduced = true;
         }
     }
 
-    /// Whether the queued part is to be given up, and the flow is known to have a queue of its own.
-    fn owns_queue(&self) -> bool {
+    /// Whether the window follows the queue. Slow start ends when there is one.
+    fn keeps_queue(&self) -> bool {
         let queue = matches!(self.reaction, Reaction::Reduce(Reduction::Queue));
-        queue && self.told == Some(Kind::Fair) && !self.base.in_slow_start()
+        queue && self.alone && !self.base.in_slow_start()
     }
 
-    /// The part of the window that waits: at most half.
-    fn waiting(&self) -> f64 {
-        let srtt = self.srtt().as_secs_f64();
-        let waits = srtt - self.min_rtt.as_secs_f64();
-        (waits / srtt.max(1e-9)).clamp(0.0, 0.5)
+    /// Once per round trip in a queue of its own: a window for a short queue.
+    fn keep_queue(&mut self, now: Instant) {
+        if !self.alone {
+            return;
+        }
+        let since = now.since(self.detector.last_fair());
+        let (packet, srtt) = (self.detector.packet_time(), self.srtt());
+        let bases = self.sides.map(|side| side.min_rtt);
+        let Some(queue) = self.keeper.round(now, srtt, bases) else {
+            return;
+        };
+        let aim = Alone::aim(packet, since);
+        if self.base.in_slow_start() && queue <= aim {
+            return;
+        }
+        let window = self.base.window();
+        let next = Alone::window((window, self.mss), srtt, queue, aim);
+        if next != window {
+            self.base.adopt(next);
+        }
+        if next < window {
+            self.notice(Notice::Reduced);
+        }
     }
 
-    /// Reacts to congestion. In a queue of its own it cannot be caused by others: the queued part
-    /// is given up, or as much as the paper gives up, and not half of the window.
+    /// Reacts to congestion. In a queue of its own it cannot be caused by others: as much is given up
+    /// as in the paper, and not half of the window.
     fn congested(&mut self, now: Instant, congestion: &Congestion) {
-        if self.owns_queue() {
-            self.base.give_up(self.waiting().max(GENTLE));
+        if self.keeps_queue() {
+            let window = self.base.window();
+            self.base.adopt(window - window / 8);
         } else {
             self.each(|control| control.on_congestion(now, congestion));
         }
@@ -324,40 +359,47 @@ impl Pair {
         }
         self.congested = Some(now);
         self.notice(Notice::Congested);
-        self.detector.congested();
         true
     }
 
-    /// The window of `subflow`: no further bytes while it is ahead of its share and the other can
-    /// send.
+    /// The window of `subflow`: no further bytes while it is the other's turn. A train may exceed it.
     fn window_of(&self, subflow: Subflow) -> u64 {
-        let (own, other) = (
-            &self.sides[subflow as usize],
-            &self.sides[1 - subflow as usize],
-        );
+        let [own, other] = [subflow, subflow.other()].map(|of| self.sides[of as usize].in_flight);
         let window = self.ruling().window();
-        let last = own.last_sent.max(other.last_sent).unwrap_or(Instant::ZERO);
-        let there = other.last_sent.is_some_and(|at| last.since(at) < SILENT);
-        let share = self.detector.share(subflow);
-        let ahead = own.turn as f64 / share - other.turn as f64 / (1.0 - share);
-        if there && ahead > AHEAD * self.mss as f64 / share {
-            return own.in_flight.min(window);
+        if !self.detector.permits(subflow) {
+            return own.min(window);
         }
-        window.saturating_sub(other.in_flight)
+        if self.detector.may_exceed() {
+            return u64::MAX;
+        }
+        window.saturating_sub(other)
+    }
+
+    /// The rate of both; none before a round trip is known.
+    fn rate(&self) -> Option<Rate> {
+        let ruling = self.ruling();
+        ruling.pacing_rate().or_else(|| {
+            let known = self.srtt() > Duration::ZERO;
+            let percent = PACING[usize::from(ruling.in_slow_start())];
+            known.then(|| Rate::from_bytes_over(ruling.window(), self.srtt()).scale(percent, 100))
+        })
     }
 
     fn rate_of(&self, subflow: Subflow) -> Option<Rate> {
-        let ruling = self.ruling();
-        let whole = match ruling.pacing_rate() {
-            Some(rate) => rate,
-            None if self.srtt() == Duration::ZERO => return None,
-            None => {
-                let percent = PACING[usize::from(ruling.in_slow_start())];
-                Rate::from_bytes_over(ruling.window(), self.srtt()).scale(percent, 100)
-            }
-        };
         let thousandths = (self.detector.share(subflow) * 1000.0) as u64;
-        Some(whole.scale(thousandths, 1000))
+        self.rate().map(|rate| rate.scale(thousandths, 1000))
+    }
+
+    /// When the next packet may leave, if both subflows follow one pace.
+    fn release(&self) -> Option<Instant> {
+        if self.deal != Deal::Turns || self.srtt() == Duration::ZERO {
+            return None;
+        }
+        Some(if self.detector.is_train() {
+            Instant::ZERO
+        } else {
+            self.slot
+        })
     }
 }
 
@@ -390,6 +432,7 @@ impl Control for Half {
         // after the other, because it sends less.
         let newest = pair.sides[self.subflow as usize].newest;
         if pair.is_news(now, |_, since| newest <= since) {
+            pair.detector.congested(congestion.signal);
             let congestion = Congestion {
                 in_flight: pair.in_flight(),
                 min_rtt: pair.min_rtt,
@@ -407,6 +450,7 @@ impl Control for Half {
         let mut pair = self.pair();
         pair.sides[self.subflow as usize].in_flight = in_flight;
         if pair.is_news(now, |pair, since| now.since(since) <= pair.srtt()) {
+            pair.detector.congested(Signal::Loss);
             let in_flight = pair.in_flight();
             pair.each(|control| control.on_timeout(now, in_flight));
         }
@@ -435,6 +479,10 @@ impl Control for Half {
 
     fn pacing_rate(&self) -> Option<Rate> {
         self.pair().rate_of(self.subflow)
+    }
+
+    fn release(&self) -> Option<Instant> {
+        self.pair().release()
     }
 
     fn in_slow_start(&self) -> bool {

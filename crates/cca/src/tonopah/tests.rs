@@ -89,7 +89,7 @@ fn the_rate_is_shared_too() {
     let mut halves = halves("tonopah");
     assert_eq!(halves[0].pacing_rate(), None, "no round trip is known");
     fill(&mut halves, at(0));
-    halves[0].on_ack(at(40), &ack(0, at(0)));
+    halves[0].on_ack(at(40), &ack(11 * MSS, at(0)));
     let [a, b] = [0, 1].map(|half: usize| halves[half].pacing_rate().unwrap());
     // Slow start: twice 21 segments each 40 ms.
     let whole = Rate::from_bytes_over(21 * MSS, Duration::from_millis(40)).scale(2, 1);
@@ -122,8 +122,8 @@ fn a_loss_on_each_is_one_loss() {
 }
 
 #[test]
-fn what_cannot_give_up_a_part_of_its_window_is_refused() {
-    assert!(refusal("tonopah(bbr)").contains("tonopah: its base cannot give up"));
+fn what_cannot_go_on_from_another_window_is_refused() {
+    assert!(refusal("tonopah(bbr)").contains("tonopah: its base cannot go on from another window"));
     assert!(refusal("tonopah,rule=guess").contains("delays, paper or paper50"));
     halves("tonopah(bbr),reduction=0");
     halves("tonopah(cubic),rule=paper50");

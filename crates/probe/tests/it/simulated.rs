@@ -65,18 +65,22 @@ fn fair_queues_with_an_aqm_are_seen_where_they_fill() {
     );
 }
 
-/// At the median no packets wait there.
+/// At the median no packets wait there, and trains tell.
 #[test]
 fn fair_queues_that_are_nearly_empty_are_seen() {
     expect(
         Management::FairQueuing,
-        &[("fq_codel", 50, 100), ("mencius", 50, 100)],
+        &[
+            ("fq_codel", 50, 100),
+            ("mencius", 50, 100),
+            ("cake", 50, 100),
+        ],
     );
 }
 
 #[test]
-fn nothing_is_said_of_a_queue_that_is_always_empty() {
-    let report = probe("cake", 50, 100, Direction::Down);
+fn nothing_is_said_of_one_queue_that_is_always_empty() {
+    let report = probe("red", 50, 100, Direction::Down);
     assert_eq!(report.verdict, Management::Unknown, "{}", report.text());
     assert_eq!(report.confidence, 0.0);
 }
@@ -106,19 +110,6 @@ fn figures_are_those_of_the_link() {
     let lost = report.lost_bytes as f64 / report.sent_bytes as f64;
     assert!((0.0001..0.03).contains(&lost), "{lost}");
     assert_eq!(report.aqm, Some(false));
-}
-
-#[test]
-fn the_dominant_subflow_sends_its_share_all_the_time() {
-    for discipline in ["pfifo", "fq", "fq_codel", "cake"] {
-        let mut world = World::new(discipline, 10, 50, Direction::Down, 10);
-        world.run().unwrap();
-        let late = world.reports.iter().filter(|report| report.at_ms > 2000.0);
-        for report in late {
-            let share = report.sent_share;
-            assert!((0.575..0.63).contains(&share), "{discipline}: {share}");
-        }
-    }
 }
 
 #[test]
@@ -162,10 +153,9 @@ fn matrix() {
                 let r = probe(discipline, mbit, rtt, direction);
                 println!(
                     "{discipline:20} {mbit:3} Mbit/s {rtt:3} ms {direction:4?} {:12} {:.2} \
-                     sent {:.3} rate {:5.1} queue {:5.1} ms lost {:.2} % marks {}",
+                     rate {:5.1} queue {:5.1} ms lost {:.2} % marks {}",
                     format!("{:?}", r.verdict),
                     r.confidence,
-                    r.sent_share,
                     r.rate_mbit,
                     r.queue_ms.unwrap_or_default(),
                     100.0 * r.lost_bytes as f64 / r.sent_bytes as f64,

@@ -100,7 +100,7 @@ impl Sender {
     /// Whether a full datagram may leave now.
     pub(super) fn may_send(&mut self, now: Instant) -> bool {
         let fits = self.fits();
-        let paced_until = self.pacer.next();
+        let paced_until = self.control.release().unwrap_or(self.pacer.next());
         let waits = fits && paced_until > now;
         self.pace_at = if waits { paced_until } else { Instant::NEVER };
         if fits && !waits {
@@ -152,7 +152,8 @@ impl Sender {
         self.probe_at = now + self.rtt.timeout();
     }
 
-    /// RFC 9002, 7.7: 1.25 times the window per round trip, unless the control names a rate.
+    /// RFC 9002, 7.7: 1.25 times the window per round trip, unless the control names a rate or paces
+    /// itself.
     fn pace(&mut self, now: Instant, bytes: u32) {
         let bytes = u64::from(bytes);
         let gap = match self.control.pacing_rate() {
