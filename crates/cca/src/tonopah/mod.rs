@@ -8,8 +8,8 @@
 //! [`Detector`] is the measurement alone, for any program: it takes the packets sent and
 //! acknowledged. [`Pair`] puts one control over two subflows. Two controls combine both:
 //!
-//! - `tonopah(BASE)`: BASE's window, and a smaller one whenever fair queuing is found: reduced by
-//!   the queued part, or by 1/8 as in the paper.
+//! - `tonopah(BASE)`: BASE's window, and in a queue of its own one that follows the queue, or is
+//!   reduced by 1/8 each time as in the paper.
 //! - `tonopah_switch(BASE;ALONE)`: BASE in a shared queue, ALONE if the flow has its own.
 //!
 //! Points that the paper leaves open are as in its author's program (decisions/0018): the intervals
@@ -45,7 +45,7 @@ units::params! {
         /// Rule that detects fair queuing: `delays`, `paper`, or `paper50` with intervals of 50 ms.
         rule: Preset = "delays", source "this project; Bachl 2022, sections II.A and III.D.1";
         /// Part of the window that is given up when fair queuing is detected, from 0 (only detect)
-        /// to 0.5; or `queue`, as much as waits.
+        /// to 0.5; or `queue`, as much as keeps the queue short.
         reduction: Reduction = "queue", source "this project; Bachl 2022, section II.A, has 0.125";
         /// Shares of the link under fair queuing, 1 or 2, with `queue`: each subflow gets one, so that with
         /// one share only one of them sends while the verdict is fresh. 2 for the other reductions.
@@ -66,8 +66,7 @@ units::params! {
 pub enum Reduction {
     /// This part of the window, 0 to 0.5.
     Part(f64),
-    /// The queued part, at most half of the window: the part of the smoothed round trip above the
-    /// least one.
+    /// As much as it takes to keep the queue short, once per round trip.
     Queue,
 }
 
@@ -144,11 +143,12 @@ pub const ENTRY: ControlEntry = ControlEntry {
     name: "tonopah",
     summary: "a flow in two subflows, with a smaller window where it detects fair queuing",
     about: "Sends in two subflows, 6/10 and 4/10 of the rate in turns, over one window that BASE \
-        controls. Where the path is found to queue the two separately, the window shrinks by \
-        `reduction`: the queue stays short, and no other flow can take the flow's share. With \
-        `queue`, congestion there takes no more than that off the window, but at least an eighth, \
-        and while nothing waits the window grows eight times as fast.\n\nNeeds a transport with \
-        subflows: carrier = \"quic\".\n\nNot for calls, or flows that seldom have enough to send.",
+        controls. Where the path is found to queue the two separately, no other flow can take the \
+        flow's share, and the queue is kept short. With `reduction=queue` the window follows the \
+        queue, a loss takes an eighth of it, and one subflow sends for both, so that the flow has \
+        one share and not two; otherwise the window shrinks by `reduction` each time.\n\nNeeds a \
+        transport with subflows: carrier = \"quic\".\n\nNot for calls, or flows that seldom have \
+        enough to send.",
     source: "Bachl, Fair Queuing Aware Congestion Control, 2022",
     params: TonopahParams::SPECS,
     children: &[units::choice::Slot {
