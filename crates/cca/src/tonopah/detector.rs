@@ -14,7 +14,7 @@
 use super::dealing::{Deal, Dealing};
 use super::neighbours::{Delays, Neighbours};
 use super::score::{self, Score};
-use super::shares::{Recent, Shares};
+use super::shares::{Outcome, Recent, Shares};
 use super::trains::{EVERY, Trains};
 use super::verdict::{Evidence, Verdict};
 use crate::Signal;
@@ -137,15 +137,11 @@ impl Default for Settings {
 
 /// The bytes sent between two swaps, and their outcome.
 #[derive(Debug, Clone)]
-pub(super) struct Interval {
+struct Interval {
     number: u64,
     start: Instant,
     end: Option<Instant>,
-    pub(super) dominant: usize,
-    pub(super) sent: [u64; 2],
-    pub(super) delivered: [u64; 2],
-    /// When the first and the last of it was acknowledged.
-    pub(super) acked: [Option<(Instant, Instant)>; 2],
+    outcome: Outcome,
     /// Data sent later has arrived.
     closed: [bool; 2],
     delays: [Delays; 2],
@@ -331,7 +327,7 @@ impl Detector {
         }
         self.dealing.sent(side, bytes);
         if let Some(last) = self.intervals.back_mut() {
-            last.sent[side] += bytes;
+            last.outcome.sent[side] += bytes;
         }
     }
 
@@ -343,7 +339,7 @@ impl Detector {
             return;
         };
         if !self.trains.includes(sent_at) {
-            let interval = &mut self.intervals[place];
+            let interval = &mut self.intervals[place].outcome;
             interval.delivered[side] += bytes;
             let first = interval.acked[side].map_or(now, |(first, _)| first);
             interval.acked[side] = Some((first, now));
@@ -415,10 +411,12 @@ impl Detector {
             number: self.number,
             start: now,
             end: None,
-            dominant: self.dominant,
-            sent: [0; 2],
-            delivered: [0; 2],
-            acked: [None; 2],
+            outcome: Outcome {
+                dominant: self.dominant,
+                sent: [0; 2],
+                delivered: [0; 2],
+                acked: [None; 2],
+            },
             closed: [false; 2],
             delays: self.spare.pop().unwrap_or_default(),
         });
@@ -456,7 +454,7 @@ impl Detector {
     }
 
     fn by_shares(&mut self, now: Instant, interval: &Interval, rule: &Shares) {
-        let found = self.recent.add(interval, rule);
+        let found = self.recent.add(&interval.outcome, rule);
         let (kind, confidence) = found.map_or((Kind::Unknown, 0.0), |found| {
             rule.verdict(found, self.settings.dominant)
         });
@@ -474,8 +472,13 @@ impl Detector {
 
     fn by_delays(&mut self, now: Instant, interval: &Interval) {
         let length = interval.end.unwrap_or(now).since(interval.start);
-        let [dominant, lesser] = [interval.dominant, 1 - interval.dominant];
-        let delivered = interval.delivered[0] + interval.delivered[1];
+        let Outcome {
+            dominant,
+            delivered,
+            ..
+        } = interval.outcome;
+        let lesser = 1 - dominant;
+        let delivered = delivered[0] + delivered[1];
         self.packet = (length.scale(PACKET, delivered.max(PACKET))).as_millis_f64();
         let neighbours = Neighbours::of(
             &interval.delays[dominant],

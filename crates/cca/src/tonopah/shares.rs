@@ -3,10 +3,9 @@
 //! Fair queues deliver the same of both subflows, one queue in proportion to what was sent. It needs
 //! a queue that lasts: the subflow that was dominant before has to have packets waiting.
 
-use super::detector::Interval;
 use crate::notice::Kind;
 use std::collections::VecDeque;
-use units::Duration;
+use units::{Duration, Instant};
 
 /// The paper's rule.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -17,6 +16,16 @@ pub struct Shares {
     pub fair_below: f64,
     /// No verdict if the share of the bytes sent is below this.
     pub sent_at_least: f64,
+}
+
+/// What became of the bytes sent in an interval, by subflow.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Outcome {
+    pub(super) dominant: usize,
+    pub(super) sent: [u64; 2],
+    pub(super) delivered: [u64; 2],
+    /// When the first and the last of it was acknowledged.
+    pub(super) acked: [Option<(Instant, Instant)>; 2],
 }
 
 /// What an interval adds: by role, the dominant subflow first.
@@ -49,7 +58,7 @@ impl Recent {
     /// One more interval, and the shares if there are enough. A subflow's rate is the bytes that it
     /// sent in its intervals over the time from the first to the last acknowledgement of them, as in
     /// the author's program: if a queue builds up, that takes longer than the interval.
-    pub(super) fn add(&mut self, interval: &Interval, rule: &Shares) -> Option<Found> {
+    pub(super) fn add(&mut self, interval: &Outcome, rule: &Shares) -> Option<Found> {
         let sides = [interval.dominant, 1 - interval.dominant];
         self.0.push_back(Sum {
             sent: sides.map(|side| interval.sent[side]),
