@@ -22,6 +22,7 @@ pub mod gcc;
 pub mod hystart;
 pub mod illinois;
 pub mod notice;
+mod pace;
 pub mod prague;
 pub mod registry;
 pub mod reno;
@@ -36,6 +37,7 @@ mod window;
 pub mod yeah;
 
 pub use notice::Notice;
+pub use pace::Pace;
 pub use registry::{ControlEntry, Parts, Registry, Setup};
 pub use units::choice::{Choice, Slot};
 

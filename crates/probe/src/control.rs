@@ -13,7 +13,7 @@ pub use subflow::{Factory, Shared};
 
 use crate::depth::Depth;
 use cca::tonopah::{Detector, Kind, Settings, Subflow, Verdict};
-use cca::{Ack, Congestion, Control, Signal};
+use cca::{Ack, Congestion, Control, Pace, Signal};
 use std::collections::VecDeque;
 use std::time::Instant as Clock;
 use units::{Duration, Instant, Rate};
@@ -68,9 +68,9 @@ pub struct Sender {
     recovery: Option<Instant>,
     dominant: Subflow,
     totals: Totals,
-    /// The time of the last call that had one, and when the next packet may leave.
+    /// The time of the last call that had one.
     now: Instant,
-    slot: Instant,
+    pace: Pace,
     rate_from: Option<(Instant, u64)>,
     last_ack: Instant,
     votes: Votes,
@@ -101,7 +101,7 @@ impl Sender {
             recovery: None,
             totals: Totals::default(),
             now: Instant::ZERO,
-            slot: Instant::ZERO,
+            pace: Pace::default(),
             rate_from: None,
             last_ack: Instant::ZERO,
             votes: Votes::default(),
@@ -180,8 +180,9 @@ impl Sender {
 
     /// When the next packet may leave, if not yet.
     pub fn next_slot(&self) -> Option<Clock> {
-        let waits = self.slot > self.now && !self.detector.is_train();
-        waits.then(|| self.start + std::time::Duration::from_nanos(self.slot.as_nanos()))
+        let slot = self.pace.next();
+        let waits = slot > self.now && !self.detector.is_train();
+        waits.then(|| self.start + std::time::Duration::from_nanos(slot.as_nanos()))
     }
 
     fn advance(&mut self, now: Instant) {
@@ -202,10 +203,8 @@ impl Sender {
     fn sent(&mut self, now: Instant, subflow: Subflow, number: u64, bytes: u64) {
         self.advance(now);
         self.detector.sent(now, subflow, bytes);
-        // A packet that left late lends half of its time to the next one at most.
         let gap = self.wanted().min(self.limit).time_for(bytes);
-        let late = now.since(self.slot).min(gap / 2);
-        self.slot = self.slot.max(now) + gap.saturating_sub(late);
+        self.pace.sent(now, gap);
         let in_flight = self.in_flight() + bytes;
         self.window.on_sent(now, bytes, in_flight);
         self.totals.sent += bytes;

@@ -1,5 +1,6 @@
 //! Pacing: packets leave one by one at a rate.
 
+use cca::Pace;
 use units::{Duration, Instant};
 
 /// Packets that leave unpaced at the start of a connection (Linux `tcp_update_skb_after_send`).
@@ -8,14 +9,14 @@ const INITIAL_BURST: u32 = 10;
 /// When the next packet may leave.
 #[derive(Debug, Clone)]
 pub(crate) struct Pacer {
-    next: Instant,
+    pace: Pace,
     burst: u32,
 }
 
 impl Default for Pacer {
     fn default() -> Self {
         Pacer {
-            next: Instant::ZERO,
+            pace: Pace::default(),
             burst: INITIAL_BURST,
         }
     }
@@ -24,19 +25,16 @@ impl Default for Pacer {
 impl Pacer {
     /// When the next packet may leave.
     pub(crate) fn next(&self) -> Instant {
-        self.next
+        self.pace.next()
     }
 
-    /// A packet left that takes `gap` at the rate. A packet that left late lends half of its gap
-    /// at most to the next one, as in Linux: delays of timers do not add up, idle time does not
-    /// save up a burst.
+    /// A packet left that takes `gap` at the rate.
     pub(crate) fn on_sent(&mut self, now: Instant, gap: Duration) {
         if self.burst > 0 {
             self.burst -= 1;
             return;
         }
-        let late = now.since(self.next).min(gap / 2);
-        self.next = self.next.max(now) + gap.saturating_sub(late);
+        self.pace.sent(now, gap);
     }
 }
 

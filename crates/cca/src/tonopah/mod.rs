@@ -23,14 +23,16 @@ mod detector;
 mod neighbours;
 mod pair;
 mod score;
+mod settings;
 mod shares;
 mod trains;
 mod verdict;
 
 pub use crate::notice::Kind;
 pub use dealing::Deal;
-pub use detector::{Detector, Rule, Settings, Subflow};
+pub use detector::Detector;
 pub use pair::{Pair, Reaction};
+pub use settings::{Rule, Settings, Subflow};
 pub use shares::Shares;
 pub use verdict::{Evidence, Verdict};
 

@@ -8,9 +8,10 @@
 use super::Reduction;
 use super::alone::Alone;
 use super::dealing::Deal;
-use super::detector::{Detector, Settings, Subflow};
+use super::detector::Detector;
+use super::settings::{Settings, Subflow};
 use crate::notice::Kind;
-use crate::{Ack, Congestion, Control, EcnMode, Notice, RateSample, Setup, Signal};
+use crate::{Ack, Congestion, Control, EcnMode, Notice, Pace, RateSample, Setup, Signal};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use units::{Duration, Instant, Rate};
@@ -55,8 +56,8 @@ pub struct Pair {
     alone: bool,
     keeper: Alone,
     deal: Deal,
-    /// When the next packet may leave.
-    slot: Instant,
+    /// Of both subflows, dealt out in turns.
+    pace: Pace,
     mss: u64,
     interval: Duration,
     sides: [Side; 2],
@@ -87,7 +88,7 @@ impl Pair {
             interval: settings.shortest,
             keeper: Alone::default(),
             deal: settings.deal,
-            slot: Instant::ZERO,
+            pace: Pace::default(),
             detector: Detector::new(settings),
             base,
             reaction,
@@ -161,10 +162,7 @@ impl Pair {
         self.detector.sent(now, subflow, bytes);
         self.sides[subflow as usize].in_flight = in_flight;
         if let Some(rate) = self.rate() {
-            // A packet that left late lends half of its time to the next one at most.
-            let gap = rate.time_for(bytes);
-            let late = now.since(self.slot).min(gap / 2);
-            self.slot = self.slot.max(now) + gap.saturating_sub(late);
+            self.pace.sent(now, rate.time_for(bytes));
         }
         let in_flight = self.in_flight();
         self.each(|control| control.on_sent(now, bytes, in_flight));
@@ -398,7 +396,7 @@ impl Pair {
         Some(if self.detector.is_train() {
             Instant::ZERO
         } else {
-            self.slot
+            self.pace.next()
         })
     }
 }
