@@ -1,7 +1,9 @@
 //! Findings of a control, for its users.
 
+use serde::{Deserialize, Serialize};
+
 /// The outcome of a verdict on fair queuing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Kind {
     /// No verdict: too little was sent, or no packets waited.
     Unknown,
@@ -12,7 +14,7 @@ pub enum Kind {
 }
 
 /// A finding of a control about its path, or an action for it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Notice {
     /// The verdict on fair queuing changed.
     Verdict(Kind),

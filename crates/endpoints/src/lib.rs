@@ -72,6 +72,24 @@ pub fn pair(
     }
 }
 
+/// Whether the transport of `traffic` gives `control` what it needs.
+///
+/// # Errors
+/// If it has no subflows, or reports no arrival times, and the control needs them.
+pub fn suits(traffic: &Traffic, control: &dyn cca::Control) -> Result<(), Refusal> {
+    let name = traffic.control.as_ref().map_or("", |choice| &choice.name);
+    if control.needs_subflows() && !traffic.kind.workload.only_quic() {
+        let message = format!("{name} needs two subflows, which only QUIC has");
+        let help = "write carrier = \"quic\" for bulk and actors, quic = \"yes\" for a call";
+        return Err(Refusal::new(message).with_help(help));
+    }
+    if control.feedback() == cca::Feedback::Arrivals && !traffic.kind.has_session() {
+        let message = format!("{name} needs arrival times, which TCP and QUIC do not report");
+        return Err(Refusal::new(message).with_help("only a call can use it"));
+    }
+    Ok(())
+}
+
 /// The setup of a connection's control.
 fn setup(config: &Config, carrier: Carrier) -> cca::Setup {
     let (mss, paced) = match carrier {

@@ -1,4 +1,4 @@
-//! Which congestion controls there are: ours for calls, Linux's for TCP.
+//! Which congestion controls there are: ours for calls and QUIC, Linux's for TCP.
 
 use scenario::{Choice, Traffic};
 use units::Refusal;
@@ -13,10 +13,11 @@ const CONTROLS: &[(&str, Option<&str>)] = &[
     ("yeah", Some("tcp_yeah")),
 ];
 
-/// Calls run over UDP under controls of ours.
-pub fn ours(choice: &Choice) -> Result<(), Refusal> {
+/// Calls and QUIC run over UDP under controls of ours; why this one does not, otherwise.
+pub fn ours(traffic: &Traffic, choice: &Choice) -> Option<Refusal> {
     let built = cca::Registry::builtin().build(choice, &cca::Setup::default());
-    built.map(|_| ())
+    let suits = built.and_then(|control| endpoints::suits(traffic, &*control));
+    suits.err()
 }
 
 /// TCP runs under Linux's; why it does not, otherwise.
@@ -34,7 +35,7 @@ pub fn linux(choice: &Choice) -> Option<Refusal> {
 
 /// The module of the control that `traffic` runs under, if Linux has it in one.
 pub fn module(traffic: &Traffic) -> Option<&'static str> {
-    if traffic.kind.has_session() {
+    if traffic.kind.has_session() || traffic.kind.workload.only_quic() {
         return None;
     }
     let choice = traffic.control.as_ref()?;

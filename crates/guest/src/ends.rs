@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::net::TcpListener;
 use std::os::fd::OwnedFd;
 use transport::{Endpoint, Transmit, Wire};
-use units::{Ecn, Instant};
+use units::{Ecn, FlowId, Instant};
 
 /// One end point.
 pub struct End {
@@ -144,9 +144,12 @@ impl Stream {
 
 /// An end of a flow of datagrams.
 pub struct Datagrams {
-    fd: OwnedFd,
+    /// One for each subflow.
+    sockets: Vec<OwnedFd>,
     /// The transport that makes and reads them.
     pub maker: Endpoint,
+    /// The flow, if this end sends most of its data: its control's findings are events.
+    pub reports: Option<FlowId>,
     marking: Marking,
     /// Datagrams under way from here.
     outbox: Outbox,
@@ -190,28 +193,40 @@ impl Outbox {
 const HEADERS: u32 = 28;
 
 impl Datagrams {
-    /// An end of a flow of datagrams.
+    /// An end of a flow of datagrams, with a socket for each of the `maker`'s subflows.
     pub fn new(
-        fd: OwnedFd,
+        sockets: Vec<OwnedFd>,
         maker: Endpoint,
         marking: Marking,
         epoll: &Epoll,
         token: u64,
     ) -> Result<Self, Failure> {
-        let event = EpollEvent::new(EpollFlags::EPOLLIN, token);
-        epoll.add(&fd, event).tried("epoll")?;
+        for socket in &sockets {
+            let event = EpollEvent::new(EpollFlags::EPOLLIN, token);
+            epoll.add(socket, event).tried("epoll")?;
+        }
         Ok(Datagrams {
-            fd,
+            sockets,
             maker,
+            reports: None,
             marking,
             outbox: Outbox::default(),
         })
     }
 
-    /// A datagram that has come: its number and its ECN field.
-    pub fn receive(&mut self, control: &mut [u8]) -> Result<Option<(u64, Ecn)>, Failure> {
+    /// Subflows.
+    pub fn subflows(&self) -> usize {
+        self.sockets.len()
+    }
+
+    /// A datagram of a subflow that has come: its number and its ECN field.
+    pub fn receive(
+        &mut self,
+        subflow: usize,
+        control: &mut [u8],
+    ) -> Result<Option<(u64, Ecn)>, Failure> {
         let mut head = [0; 8];
-        let received = socket::receive_datagram(&self.fd, &mut head, control)?;
+        let received = socket::receive_datagram(&self.sockets[subflow], &mut head, control)?;
         Ok(received.and_then(|(length, tos)| {
             let whole = length == head.len();
             whole.then(|| (u64::from_be_bytes(head), Ecn::of_tos(tos)))
@@ -228,16 +243,19 @@ impl Datagrams {
         let tos = self.marking.tos & !3 | transmit.ecn.bits();
         if tos != self.marking.tos {
             self.marking.tos = tos;
-            socket::mark(&self.fd, self.marking)?;
+            for socket in &self.sockets {
+                socket::mark(socket, self.marking)?;
+            }
         }
         let length = transmit.len.saturating_sub(HEADERS).max(8) as usize;
         let Some(payload) = room.get_mut(..length) else {
             let reason = format!("{length} bytes are more than a datagram can have");
             return Err(Failure::new("sending a datagram", reason));
         };
+        let subflow = usize::from(transmit.packet.subflow());
         let number = self.outbox.put(transmit.packet);
         payload[..8].copy_from_slice(&number.to_be_bytes());
-        socket::send_datagram(&self.fd, payload)
+        socket::send_datagram(&self.sockets[subflow], payload)
     }
 }
 

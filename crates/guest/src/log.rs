@@ -1,15 +1,40 @@
-//! Events of applications, as the guest writes them and the host reads them: a line of JSON for
-//! each event, with its time in nanoseconds.
+//! Events of applications and findings of controls, as the guest writes them and the host reads them: a
+//! line of JSON for each event, with its time in nanoseconds.
 
 use crate::error::Failure;
-use units::Instant;
+use serde::{Deserialize, Serialize};
+use units::{FlowId, Instant};
 use workload::Event;
+
+/// What the guest tells of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub enum Said {
+    /// A finding of a flow's congestion control about its path.
+    Noticed {
+        /// Which flow.
+        flow: FlowId,
+        /// The notice.
+        notice: cca::Notice,
+    },
+    /// An event of an application.
+    #[serde(untagged)]
+    Traffic(Event),
+}
+
+impl From<Said> for measure::Event {
+    fn from(said: Said) -> Self {
+        match said {
+            Said::Noticed { flow, notice } => measure::Event::Noticed { flow, notice },
+            Said::Traffic(event) => measure::Event::Traffic(event),
+        }
+    }
+}
 
 /// Events in the order in which they happened. Memory is allocated in pieces, so that written data
 /// is never copied.
 #[derive(Debug, Default)]
 pub struct Log {
-    pieces: Vec<Vec<(Instant, Event)>>,
+    pieces: Vec<Vec<(Instant, Said)>>,
 }
 
 /// Events in a piece.
@@ -17,7 +42,7 @@ const PIECE: usize = 4096;
 
 impl Log {
     /// `event` happened `now`.
-    pub fn event(&mut self, now: Instant, event: Event) {
+    pub fn event(&mut self, now: Instant, event: Said) {
         match self.pieces.last_mut() {
             Some(piece) if piece.len() < PIECE => piece.push((now, event)),
             _ => {
@@ -29,7 +54,7 @@ impl Log {
     }
 
     /// All events, in their order.
-    pub fn events(self) -> impl Iterator<Item = (Instant, Event)> {
+    pub fn events(self) -> impl Iterator<Item = (Instant, Said)> {
         self.pieces.into_iter().flatten()
     }
 
@@ -51,7 +76,7 @@ impl Log {
 ///
 /// # Errors
 /// If a line is no event; the error names the line.
-pub fn read(text: &str) -> Result<Vec<(Instant, Event)>, Failure> {
+pub fn read(text: &str) -> Result<Vec<(Instant, Said)>, Failure> {
     (1..)
         .zip(text.lines())
         .map(|(number, line)| {
@@ -69,15 +94,16 @@ pub fn read(text: &str) -> Result<Vec<(Instant, Event)>, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cca::notice::{Kind, Notice};
     use proptest::prelude::*;
     use units::{Duration, FlowId};
     use workload::ideal::Ideal;
     use workload::{Carrier, TrafficId};
 
-    fn every_event() -> Vec<Event> {
+    fn every_event() -> Vec<Said> {
         let (flow, call, page) = (FlowId(7), TrafficId(2), TrafficId(3));
         let (frame, load, request, bytes) = (u64::MAX, 5, u32::MAX, 1 << 40);
-        vec![
+        let events = [
             Event::FlowStarted {
                 flow,
                 traffic: TrafficId(u16::MAX),
@@ -125,7 +151,17 @@ mod tests {
                 value: 0.1 + 0.2,
                 began: Instant::from_nanos(u64::MAX),
             },
-        ]
+        ];
+        let notices = [
+            Notice::Verdict(Kind::Fair),
+            Notice::Reduced,
+            Notice::Congested,
+        ];
+        let noticed = notices.map(|notice| Said::Noticed { flow, notice });
+        noticed
+            .into_iter()
+            .chain(events.map(Said::Traffic))
+            .collect()
     }
 
     #[test]

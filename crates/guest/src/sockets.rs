@@ -3,7 +3,7 @@
 use crate::agenda::{Agenda, Due};
 use crate::ends::{Datagrams, End, EndKind, Stream};
 use crate::error::{Failure, Tried};
-use crate::log::Log;
+use crate::log::{Log, Said};
 use crate::place::{Namespaces, Place};
 use crate::ports;
 use crate::setup::Setup;
@@ -46,8 +46,13 @@ pub struct Ends {
     pub room: Vec<u8>,
 }
 
-/// The place of a socket, its address, and the markings of its packets.
-type Site = (Place, SockaddrIn, Marking);
+/// The place of a socket, and the markings of its packets.
+type Site = (Place, Marking);
+
+/// Of something at home and at the server, that of the opening end first.
+fn opening_first<T>(flow: &Flow, [home, net]: [T; 2]) -> [T; 2] {
+    if flow.up { [home, net] } else { [net, home] }
+}
 
 impl Ends {
     /// No sockets yet.
@@ -67,15 +72,20 @@ impl Ends {
         }
     }
 
-    /// Place, address and marking of a flow's ends, the opening one first.
+    /// Place and marking of a flow's ends, the opening one first.
     fn sites(&self, flow: &Flow) -> Result<[Site; 2]> {
+        let [at_home, at_net] = self.setup.markings(flow)?;
+        let sites = [(Place::Home, at_home), (Place::Net, at_net)];
+        Ok(opening_first(flow, sites))
+    }
+
+    /// The addresses of a subflow's ends, the opening one first.
+    fn addresses(&self, flow: &Flow, subflow: u8) -> Result<[SockaddrIn; 2]> {
         let traffic = self.setup.traffic(flow.entry);
         let home = addresses::home(&self.setup.traffic, flow.entry);
         let server = addresses::server(traffic, flow.server);
-        let [at_home, at_net] = self.setup.markings(flow)?;
-        let home = (Place::Home, ports::address(home, flow.flow)?, at_home);
-        let net = (Place::Net, ports::address(server, flow.flow)?, at_net);
-        Ok(if flow.up { [home, net] } else { [net, home] })
+        let addresses = ports::addresses([home, server], flow.flow, subflow)?;
+        Ok(opening_first(flow, addresses))
     }
 
     /// An end's number among the watched sockets, with its generation, so that readiness of a
@@ -100,30 +110,38 @@ impl Ends {
 
     /// Makes both ends of a flow of datagrams.
     fn datagrams(&mut self, now: Instant, flow: &Flow) -> Result<()> {
-        let [(place, own, marking), (far_place, far_own, far_marking)] = self.sites(flow)?;
+        let sites = self.sites(flow)?;
         let traffic = self.setup.traffic(flow.entry);
+        let up = traffic.up;
         let (config, seed) = (self.setup.config(), self.setup.seed);
         let makers = endpoints::pair(now, traffic, flow, &config, &self.controls, seed);
-        let [near_maker, far_maker] = makers.tried(&traffic.name)?;
-        let (first, second) = (flow.first, flow.first.peer());
-        let tokens = [self.token(first.0), self.token(second.0)];
-        self.namespaces.enter(far_place)?;
-        let far = socket::datagrams(far_own, own, far_marking)?;
-        let far = Datagrams::new(far, far_maker, far_marking, &self.epoll, tokens[1])?;
-        self.namespaces.enter(place)?;
-        let near = socket::datagrams(own, far_own, marking)?;
-        let near = Datagrams::new(near, near_maker, marking, &self.epoll, tokens[0])?;
-        self.put(first, EndKind::Datagrams(Box::new(near)));
-        self.put(second, EndKind::Datagrams(Box::new(far)));
+        let makers = makers.tried(&traffic.name)?;
+        let subflows = 0..makers[0].subflows();
+        let addresses = subflows.map(|subflow| self.addresses(flow, subflow));
+        let addresses = addresses.collect::<Result<Vec<_>>>()?;
+        let ends = [flow.first, flow.first.peer()];
+        for (place, ((end, maker), (site, marking))) in
+            ends.into_iter().zip(makers).zip(sites).enumerate()
+        {
+            self.namespaces.enter(site)?;
+            let sockets = addresses.iter();
+            let sockets = sockets.map(|of| socket::datagrams(of[place], of[1 - place], marking));
+            let sockets = sockets.collect::<Result<Vec<_>>>()?;
+            let token = self.token(end.0);
+            let mut datagrams = Datagrams::new(sockets, maker, marking, &self.epoll, token)?;
+            datagrams.reports = ((site == Place::Home) == up).then_some(flow.flow);
+            self.put(end, EndKind::Datagrams(Box::new(datagrams)));
+        }
         if flow.carrier == Carrier::Quic {
-            self.ready.push(first.0);
+            self.ready.push(flow.first.0);
         }
         Ok(())
     }
 
     /// Opens a TCP connection.
     fn stream(&mut self, flow: &Flow) -> Result<()> {
-        let [(place, own, marking), (far_place, far_own, far_marking)] = self.sites(flow)?;
+        let [(place, marking), (far_place, far_marking)] = self.sites(flow)?;
+        let [own, far_own] = self.addresses(flow, 0)?;
         let control = self.setup.traffic(flow.entry).control.clone();
         let control = control.map(|choice| choice.name).unwrap_or_default();
         let (first, second) = (flow.first, flow.first.peer());
@@ -182,10 +200,10 @@ impl Sockets for Ends {
         endpoints::conditions(self.maker(end)?, now, stream)
     }
 
-    /// Linux reports it by `SIOCOUTQNSD` only, which takes unsafe code: the host refuses
+    /// Of TCP, Linux reports it by `SIOCOUTQNSD` only, which takes unsafe code: the host refuses
     /// applications that ask.
-    fn unsent(&mut self, _end: driver::End) -> Option<u64> {
-        None
+    fn unsent(&mut self, end: driver::End) -> Option<u64> {
+        endpoints::unsent(self.maker(end)?)
     }
 
     fn frame(&mut self, now: Instant, end: driver::End, frame: Frame) {
@@ -223,6 +241,6 @@ impl Sockets for Ends {
     }
 
     fn tell(&mut self, now: Instant, event: Event) {
-        self.log.event(now, event);
+        self.log.event(now, Said::Traffic(event));
     }
 }

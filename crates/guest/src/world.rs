@@ -3,6 +3,7 @@
 use crate::agenda::Due;
 use crate::ends::{EndKind, Ready, Stream};
 use crate::error::{Failure, Tried};
+use crate::log::Said;
 use crate::place::Namespaces;
 use crate::rates::Rates;
 use crate::setup::Setup;
@@ -12,6 +13,7 @@ use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTime
 use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use nix::time::clock_gettime;
+use transport::endpoint::EndEvent;
 use units::{Duration, Instant};
 use workload::Driver;
 use workload::driver::{End, TimerId};
@@ -181,18 +183,28 @@ impl World {
                     Ready::Nothing => Ok(()),
                 }
             }
-            EndKind::Datagrams(_) => self.datagram(now, end),
+            EndKind::Datagrams(_) => self.datagrams(now, end),
             EndKind::Closed => Ok(()),
         }
     }
 
-    /// A datagram has arrived at an end: its contents stand with the end that sent it.
-    fn datagram(&mut self, now: Instant, end: End) -> Result<()> {
+    /// Datagrams have arrived at an end, of one subflow or both: takes one of each.
+    fn datagrams(&mut self, now: Instant, end: End) -> Result<()> {
+        let subflows = match &self.sockets.ends[end.0 as usize].kind {
+            EndKind::Datagrams(datagrams) => datagrams.subflows(),
+            _ => 0,
+        };
+        (0..subflows).try_for_each(|subflow| self.datagram(now, end, subflow))
+    }
+
+    /// Takes the next datagram of a subflow, if there is one: its contents stand with the end that sent
+    /// it.
+    fn datagram(&mut self, now: Instant, end: End, subflow: usize) -> Result<()> {
         let ends = &mut self.sockets.ends;
         let EndKind::Datagrams(datagrams) = &mut ends[end.0 as usize].kind else {
             return Ok(());
         };
-        let Some((packet, ecn)) = datagrams.receive(&mut self.control)? else {
+        let Some((packet, ecn)) = datagrams.receive(subflow, &mut self.control)? else {
             return Ok(());
         };
         let wire = match &mut ends[end.peer().0 as usize].kind {
@@ -250,6 +262,11 @@ impl World {
         while let EndKind::Datagrams(datagrams) = &mut self.sockets.ends[number as usize].kind
             && let Some(event) = datagrams.maker.event()
         {
+            if let EndEvent::Connection(transport::Event::Noticed(notice)) = event
+                && let Some(flow) = datagrams.reports
+            {
+                self.sockets.log.event(now, Said::Noticed { flow, notice });
+            }
             let driver = &mut self.driver;
             endpoints::tell(driver, now, End(number), event, &mut self.sockets)?;
             spoke = true;

@@ -139,7 +139,7 @@ impl Reader<'_> {
         let ports = u32::try_from(number(record, "ports")?).ok()?.to_le_bytes();
         let source = u16::from_be_bytes([ports[0], ports[1]]);
         let destination = u16::from_be_bytes([ports[2], ports[3]]);
-        let ours = scenario::addresses::flow_of(source).filter(|_| source == destination);
+        let ours = scenario::addresses::flow_of((source, destination));
         let length = u32::try_from(number(record, "len")?).ok()?;
         self.came += 1;
         let packet = PacketId {

@@ -36,9 +36,8 @@ impl<'a> Written<'a> {
     fn events(&self, prepared: &Prepared) -> Result<Vec<(Instant, Event)>, String> {
         let told = guest::log::read(self.events).map_err(|error| error.to_string())?;
         let told = told.into_iter();
-        let mut events: Vec<(Instant, Event)> = told
-            .map(|(now, event)| (now, Event::Traffic(event)))
-            .collect();
+        let mut events: Vec<(Instant, Event)> =
+            told.map(|(now, said)| (now, Event::from(said))).collect();
         let packets = packets::read(self.packets, &prepared.queues, self.report.origin);
         events.extend(packets.map_err(|error| error.to_string())?);
         events.sort_by_key(|(now, _)| *now);

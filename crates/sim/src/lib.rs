@@ -16,7 +16,6 @@ mod pairs;
 mod sockets;
 mod world;
 
-use cca::Feedback;
 use measure::{BuiltLink, Engine, EngineError, Sink, Unsupported};
 use network::Network;
 use scenario::{Choice, Names, Scenario};
@@ -113,23 +112,8 @@ impl Engine for Simulator {
             };
             let entry = format!("traffic.{}.control", traffic.name);
             let control = self.controls.build(choice, &cca::Setup::default());
-            let (wants, subflows) = match control {
-                Ok(control) => (control.feedback(), control.needs_subflows()),
-                Err(refusal) => {
-                    refuse(entry, refusal);
-                    continue;
-                }
-            };
-            if subflows && !traffic.kind.workload.only_quic() {
-                let message = format!("{} needs two subflows, which only QUIC has", choice.name);
-                let help = "write carrier = \"quic\", which bulk and actors can be told";
-                refuse(entry.clone(), Refusal::new(message).with_help(help));
-            }
-            if wants == Feedback::Arrivals && !traffic.kind.has_session() {
-                let name = &choice.name;
-                let message =
-                    format!("{name} needs arrival times, which TCP and QUIC do not report");
-                let refusal = Refusal::new(message).with_help("only a call can use it");
+            let suits = control.and_then(|control| endpoints::suits(traffic, &*control));
+            if let Err(refusal) = suits {
                 refuse(entry, refusal);
             }
         }

@@ -42,6 +42,11 @@ pub trait Connection: Send {
     /// its window.
     fn held_back(&mut self) {}
 
+    /// Subflows, each with another pair of ports: [`Wire::subflow`](crate::Wire::subflow) is below this.
+    fn subflows(&self) -> u8 {
+        1
+    }
+
     /// Counters, for results and tests.
     fn stats(&self) -> Stats;
 }

@@ -108,6 +108,14 @@ impl Endpoint {
         }
     }
 
+    /// Subflows, each with another pair of ports: see [`Connection::subflows`].
+    pub fn subflows(&self) -> u8 {
+        match self {
+            Endpoint::Connection(connection) => connection.subflows(),
+            _ => 1,
+        }
+    }
+
     /// When to call [`on_timer`](Self::on_timer); [`Instant::NEVER`] if not at all.
     #[inline]
     pub fn next_timer(&self) -> Instant {

@@ -60,7 +60,7 @@ pub const ENTRY: Entry = Entry {
     source: "WebRTC; RFC 8593 for the encoder",
     params: CallParams::SPECS,
     check: |settings| CallParams::parse(settings).map(drop),
-    carriers: &[Carrier::Media, Carrier::Tcp],
+    carriers: &[Carrier::Media, Carrier::Tcp, Carrier::Quic],
     control: Some("gcc"),
     rows: Rows::Call,
     figures: &[],
@@ -81,8 +81,8 @@ impl Workload for CallParams {
 
     fn client(&self, start: &Start<'_>) -> Box<dyn App> {
         let encoder = Encoder::new(self, start.now, start.chance());
-        if self.tcp {
-            return Box::new(LibraryCall::new(self, encoder, start.now));
+        if let Some(carrier) = self.connection() {
+            return Box::new(LibraryCall::new(self, carrier, encoder, start.now));
         }
         Box::new(Call {
             encoder,
@@ -91,7 +91,8 @@ impl Workload for CallParams {
     }
 
     fn server(&self) -> Option<Box<dyn App>> {
-        self.tcp.then(|| Box::new(LibraryReceiver) as Box<dyn App>)
+        self.connection()
+            .map(|_| Box::new(LibraryReceiver) as Box<dyn App>)
     }
 
     fn client_sends(&self) -> bool {
@@ -102,6 +103,10 @@ impl Workload for CallParams {
         true
     }
 
+    fn only_quic(&self) -> bool {
+        self.quic
+    }
+
     fn real_time(&self) -> bool {
         true
     }
@@ -110,7 +115,7 @@ impl Workload for CallParams {
         let audio = self.audio.0.unwrap_or_default();
         let with = |video: Rate| Rate::from_bits(video.as_bits() + audio.as_bits());
         let rates = (self.start_rate, (with(self.min_rate), with(self.max_rate)));
-        (!self.tcp).then_some(rates)
+        self.connection().is_none().then_some(rates)
     }
 }
 

@@ -11,7 +11,7 @@
 //! rate from the next frame on.
 
 use crate::audio::Audio;
-use crate::{Conditions, Frame};
+use crate::{Carrier, Conditions, Frame};
 use units::random::Stream;
 use units::{Duration, Instant, Rate, Refusal};
 
@@ -37,6 +37,8 @@ units::params! {
         /// Frames go over one TCP connection instead of a media session, and the encoder's rate
         /// follows how busy the connection is.
         tcp: bool = "no", source "decision 0023";
+        /// The same over one QUIC connection, whose control may have two subflows.
+        quic: bool = "no", source "this project; decision 0018";
         /// Audio with the video: off, or its rate, 6kbit to 510kbit. Each frame of 20 ms has its
         /// own packet.
         audio: Audio = "off", source "decision 0022";
@@ -44,11 +46,25 @@ units::params! {
 }
 
 impl CallParams {
-    /// Checks that the least rate is not above the greatest, and that a call over TCP has no audio.
+    /// The connection that replaces the media session, if one does.
+    pub(crate) fn connection(&self) -> Option<Carrier> {
+        match (self.tcp, self.quic) {
+            (true, _) => Some(Carrier::Tcp),
+            (_, true) => Some(Carrier::Quic),
+            _ => None,
+        }
+    }
+
+    /// Checks that the least rate is not above the greatest, that a call has one carrier, and that one over
+    /// a connection has no audio.
     pub(crate) fn check(&self) -> Result<(), Refusal> {
-        if self.tcp && self.audio.0.is_some() {
-            let message = "audio needs a media session, and tcp replaces it";
-            return Err(Refusal::new(message).with_help("leave out audio or tcp"));
+        if self.tcp && self.quic {
+            let message = "a call has one connection, of TCP or of QUIC";
+            return Err(Refusal::new(message).with_help("leave out tcp or quic"));
+        }
+        if let Some(carrier) = self.connection().filter(|_| self.audio.0.is_some()) {
+            let message = format!("audio needs a media session, and {carrier} replaces it");
+            return Err(Refusal::new(message).with_help(format!("leave out audio or {carrier}")));
         }
         if self.min_rate <= self.max_rate {
             return Ok(());

@@ -1,4 +1,5 @@
-//! A call over one TCP connection, as the RTC library that the Confucius paper took has it.
+//! A call over one TCP connection, as the RTC library that the Confucius paper took has it; or over one
+//! QUIC connection, with the same encoder.
 //!
 //! Principles: every frame is written into the socket as a whole, regardless of the unsent bytes
 //! there. The encoder never asks the congestion control for a rate: it looks at how busy the socket
@@ -134,6 +135,7 @@ const FRAME: u64 = 1;
 /// The end that sends.
 #[derive(Debug)]
 pub struct LibraryCall {
+    carrier: Carrier,
     encoder: Encoder,
     duty: Duty,
     next_look: Instant,
@@ -143,8 +145,9 @@ pub struct LibraryCall {
 
 impl LibraryCall {
     /// A call whose first frame is due at `start`.
-    pub fn new(params: &CallParams, encoder: Encoder, start: Instant) -> Self {
+    pub fn new(params: &CallParams, carrier: Carrier, encoder: Encoder, start: Instant) -> Self {
         LibraryCall {
+            carrier,
             encoder,
             duty: Duty::new(params),
             next_look: start + SAMPLE,
@@ -185,7 +188,7 @@ impl App for LibraryCall {
             Input::Start => {
                 out.push(Output::Open {
                     conn: CONN,
-                    carrier: Carrier::Tcp,
+                    carrier: self.carrier,
                     server: 0,
                     extra_rtt: Duration::ZERO,
                 });

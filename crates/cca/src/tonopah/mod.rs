@@ -3,7 +3,7 @@
 //! Principles: a flow that has a queue of its own need not fear to be pushed aside, so it can go
 //! without filling it. Whether it has one shows when two subflows that send unequally much are
 //! treated alike ([`Detector`]). M. Bachl, "Fair Queuing Aware Congestion Control", 2022.
-//! Not for: transports without subflows (TCP), calls, flows that have little to send.
+//! Not for: transports without subflows (TCP, media sessions), flows that have little to send.
 //!
 //! [`Detector`] is the measurement alone, for any program: it takes the packets sent and
 //! acknowledged. [`Pair`] puts one control over two subflows. Two controls combine both:
@@ -36,7 +36,7 @@ pub use settings::{Rule, Settings, Subflow};
 pub use shares::Shares;
 pub use verdict::{Evidence, Verdict};
 
-use crate::{Ack, Congestion, Control, ControlEntry, Parts};
+use crate::{Ack, Congestion, Control, ControlEntry, Feedback, Parts};
 use core::fmt;
 use units::param::Value;
 use units::{Instant, ParseError, Refusal};
@@ -149,14 +149,14 @@ pub const ENTRY: ControlEntry = ControlEntry {
         flow's share, and the queue is kept short. With `reduction=queue` the window follows the \
         queue, a loss takes an eighth of it, and one subflow sends for both, so that the flow has \
         one share and not two; otherwise the window shrinks by `reduction` each time.\n\nNeeds a \
-        transport with subflows: carrier = \"quic\".\n\nNot for calls, or flows that seldom have \
-        enough to send.",
+        transport with subflows: carrier = \"quic\", or quic = \"yes\" for a call.\n\nNot for flows \
+        that seldom have enough to send, such as a call below its share.",
     source: "Bachl, Fair Queuing Aware Congestion Control, 2022",
     params: TonopahParams::SPECS,
     children: &[units::choice::Slot {
         name: "BASE",
         default: "reno",
-        help: "Control of the window. It has to be able to give up a part of the window.",
+        help: "Control of the window. For a reduction by a part it has to be able to give that up.",
     }],
     build: build_reducing,
 };
@@ -188,19 +188,16 @@ pub const SWITCH: ControlEntry = ControlEntry {
 
 fn build_reducing(parts: &Parts<'_>) -> Result<Box<dyn Control>, Refusal> {
     let params = TonopahParams::parse(parts.settings)?;
-    let mut probe = parts.child(0)?;
+    let mut probe = base(parts, 0)?;
     let window = probe.window();
-    if params.reduction != Reduction::Part(0.0) && !probe.adopt(window) {
-        let message = "its base cannot go on from another window";
-        return Err(Refusal::new(message).with_help("take reno or cubic, or reduction=0"));
+    let reduces = matches!(params.reduction, Reduction::Part(part) if part > 0.0);
+    if reduces && !probe.adopt(window) {
+        let message = "its base cannot go on from a part of its window";
+        let help = "take reno or cubic, reduction=0 or reduction=queue";
+        return Err(Refusal::new(message).with_help(help));
     }
     let reaction = Reaction::Reduce(params.reduction);
-    let pair = Pair::new(
-        params.rule.settings(),
-        reaction,
-        parts.child(0)?,
-        parts.setup,
-    );
+    let pair = Pair::new(params.rule.settings(), reaction, probe, parts.setup);
     let pair = match params.shares {
         1 => pair,
         _ => pair.with_two_shares(),
@@ -210,14 +207,26 @@ fn build_reducing(parts: &Parts<'_>) -> Result<Box<dyn Control>, Refusal> {
 
 fn build_switching(parts: &Parts<'_>) -> Result<Box<dyn Control>, Refusal> {
     let params = SwitchParams::parse(parts.settings)?;
-    let reaction = Reaction::Switch(parts.child(1)?);
+    let reaction = Reaction::Switch(base(parts, 1)?);
     let pair = Pair::new(
         params.rule.settings(),
         reaction,
-        parts.child(0)?,
+        base(parts, 0)?,
         parts.setup,
     );
     Ok(Box::new(Tonopah(Some(pair))))
+}
+
+/// A control for both subflows. Acknowledgements are all that reaches it.
+fn base(parts: &Parts<'_>, place: usize) -> Result<Box<dyn Control>, Refusal> {
+    let control = parts.child(place)?;
+    match control.feedback() {
+        Feedback::Acks => Ok(control),
+        Feedback::Arrivals => {
+            let message = "its base needs arrival times, which QUIC does not report";
+            Err(Refusal::new(message).with_help("take one for transfers, such as cubic or bbr"))
+        }
+    }
 }
 
 /// A control that has not been given to its subflows yet: it controls nothing itself.

@@ -5,15 +5,18 @@
 //! detector permits it. Dealt out in turns, both follow one pace; otherwise each has its share of
 //! the rate as its own.
 
+mod half;
+
 use super::Reduction;
 use super::alone::Alone;
 use super::dealing::Deal;
 use super::detector::Detector;
 use super::settings::{Settings, Subflow};
 use crate::notice::Kind;
-use crate::{Ack, Congestion, Control, EcnMode, Notice, Pace, RateSample, Setup, Signal};
+use crate::{Ack, Congestion, Control, Notice, Pace, RateSample, Setup};
+use half::Half;
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use units::{Duration, Instant, Rate};
 
 /// Packets of the window that may be free while one subflow waits for the other.
@@ -55,6 +58,8 @@ pub struct Pair {
     /// The flow has its own queue, as far as is known.
     alone: bool,
     keeper: Alone,
+    /// The window for a short queue, beside a base that cannot go on from another one.
+    kept: Option<u64>,
     deal: Deal,
     /// Of both subflows, dealt out in turns.
     pace: Pace,
@@ -87,6 +92,7 @@ impl Pair {
         Pair {
             interval: settings.shortest,
             keeper: Alone::default(),
+            kept: None,
             deal: settings.deal,
             pace: Pace::default(),
             detector: Detector::new(settings),
@@ -119,7 +125,7 @@ impl Pair {
         let pair = Arc::new(Mutex::new(self));
         Subflow::BOTH.map(|subflow| -> Box<dyn Control> {
             let pair = Arc::clone(&pair);
-            Box::new(Half { pair, subflow })
+            Box::new(Half::new(pair, subflow))
         })
     }
 
@@ -191,7 +197,7 @@ impl Pair {
         let whole = self.whole(now, subflow, ack);
         self.tell(now, whole);
         self.judge(now);
-        let room = self.ruling().window().saturating_sub(self.in_flight());
+        let room = self.window().saturating_sub(self.in_flight());
         let empty = self.in_flight() == 0;
         self.detector.room(now, room / self.mss, empty);
     }
@@ -297,6 +303,11 @@ impl Pair {
         }
     }
 
+    /// The window of both subflows.
+    fn window(&self) -> u64 {
+        self.kept.unwrap_or_else(|| self.ruling().window())
+    }
+
     /// Whether the window follows the queue. Slow start ends when there is one.
     fn keeps_queue(&self) -> bool {
         let queue = matches!(self.reaction, Reaction::Reduce(Reduction::Queue));
@@ -305,6 +316,9 @@ impl Pair {
 
     /// Once per round trip in a queue of its own: a window for a short queue.
     fn keep_queue(&mut self, now: Instant) {
+        if !self.keeps_queue() {
+            self.kept = None;
+        }
         if !self.alone {
             return;
         }
@@ -318,13 +332,22 @@ impl Pair {
         if self.base.in_slow_start() && queue <= aim {
             return;
         }
-        let window = self.base.window();
+        let window = self.window();
         let next = Alone::window((window, self.mss), srtt, queue, aim);
         if next != window {
-            self.base.adopt(next);
+            self.go_on_from(next);
         }
         if next < window {
             self.notice(Notice::Reduced);
+        }
+    }
+
+    /// The window for a short queue is `window` now. A base that cannot go on from it starts up by itself,
+    /// until it has filled a queue.
+    fn go_on_from(&mut self, window: u64) {
+        let filled = self.kept.is_some() || window < self.window();
+        if !self.base.adopt(window) && filled && self.keeps_queue() {
+            self.kept = Some(window);
         }
     }
 
@@ -332,8 +355,8 @@ impl Pair {
     /// as in the paper, and not half of the window.
     fn congested(&mut self, now: Instant, congestion: &Congestion) {
         if self.keeps_queue() {
-            let window = self.base.window();
-            self.base.adopt(window - window / 8);
+            let window = self.window();
+            self.go_on_from(window - window / 8);
         } else {
             self.each(|control| control.on_congestion(now, congestion));
         }
@@ -363,7 +386,7 @@ impl Pair {
     /// The window of `subflow`: no further bytes while it is the other's turn. A train may exceed it.
     fn window_of(&self, subflow: Subflow) -> u64 {
         let [own, other] = [subflow, subflow.other()].map(|of| self.sides[of as usize].in_flight);
-        let window = self.ruling().window();
+        let window = self.window();
         if !self.detector.permits(subflow) {
             return own.min(window);
         }
@@ -376,10 +399,11 @@ impl Pair {
     /// The rate of both; none before a round trip is known.
     fn rate(&self) -> Option<Rate> {
         let ruling = self.ruling();
-        ruling.pacing_rate().or_else(|| {
+        let own = ruling.pacing_rate().filter(|_| self.kept.is_none());
+        own.or_else(|| {
             let known = self.srtt() > Duration::ZERO;
             let percent = PACING[usize::from(ruling.in_slow_start())];
-            known.then(|| Rate::from_bytes_over(ruling.window(), self.srtt()).scale(percent, 100))
+            known.then(|| Rate::from_bytes_over(self.window(), self.srtt()).scale(percent, 100))
         })
     }
 
@@ -401,97 +425,5 @@ impl Pair {
     }
 }
 
-/// One subflow's view of a [`Pair`].
-struct Half {
-    pair: Arc<Mutex<Pair>>,
-    subflow: Subflow,
-}
-
-impl Half {
-    /// The lock is held for no longer than a call.
-    fn pair(&self) -> MutexGuard<'_, Pair> {
-        self.pair.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Control for Half {
-    fn on_sent(&mut self, now: Instant, bytes: u64, in_flight: u64) {
-        self.pair().sent(now, self.subflow, bytes, in_flight);
-    }
-
-    fn on_ack(&mut self, now: Instant, ack: &Ack) {
-        self.pair().acked(now, self.subflow, ack);
-    }
-
-    fn on_congestion(&mut self, now: Instant, congestion: &Congestion) {
-        let mut pair = self.pair();
-        pair.sides[self.subflow as usize].in_flight = congestion.in_flight;
-        // Lost data was sent before the data that revealed the loss. One subflow may report long
-        // after the other, because it sends less.
-        let newest = pair.sides[self.subflow as usize].newest;
-        if pair.is_news(now, |_, since| newest <= since) {
-            pair.detector.congested(congestion.signal);
-            let congestion = Congestion {
-                in_flight: pair.in_flight(),
-                min_rtt: pair.min_rtt,
-                ..*congestion
-            };
-            pair.congested(now, &congestion);
-        }
-    }
-
-    fn on_recovered(&mut self, now: Instant) {
-        self.pair().each(|control| control.on_recovered(now));
-    }
-
-    fn on_timeout(&mut self, now: Instant, in_flight: u64) {
-        let mut pair = self.pair();
-        pair.sides[self.subflow as usize].in_flight = in_flight;
-        if pair.is_news(now, |pair, since| now.since(since) <= pair.srtt()) {
-            pair.detector.congested(Signal::Loss);
-            let in_flight = pair.in_flight();
-            pair.each(|control| control.on_timeout(now, in_flight));
-        }
-    }
-
-    fn next_timer(&self) -> Option<Instant> {
-        let pair = self.pair();
-        let other = match &pair.reaction {
-            Reaction::Switch(other) => other.next_timer(),
-            Reaction::Reduce(_) => None,
-        };
-        pair.base.next_timer().into_iter().chain(other).min()
-    }
-
-    fn on_timer(&mut self, now: Instant) {
-        self.pair().each(|control| {
-            if control.next_timer().is_some_and(|at| at <= now) {
-                control.on_timer(now);
-            }
-        });
-    }
-
-    fn window(&self) -> u64 {
-        self.pair().window_of(self.subflow)
-    }
-
-    fn pacing_rate(&self) -> Option<Rate> {
-        self.pair().rate_of(self.subflow)
-    }
-
-    fn release(&self) -> Option<Instant> {
-        self.pair().release()
-    }
-
-    fn in_slow_start(&self) -> bool {
-        self.pair().ruling().in_slow_start()
-    }
-
-    fn ecn(&self) -> EcnMode {
-        self.pair().base.ecn()
-    }
-
-    fn take_notice(&mut self) -> Option<Notice> {
-        self.pair().notices.pop_front()
-    }
-}
+#[cfg(test)]
+mod tests;

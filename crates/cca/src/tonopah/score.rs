@@ -284,3 +284,6 @@ impl Score {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -122,9 +122,21 @@ fn a_loss_on_each_is_one_loss() {
 }
 
 #[test]
-fn what_cannot_go_on_from_another_window_is_refused() {
-    assert!(refusal("tonopah(bbr)").contains("tonopah: its base cannot go on from another window"));
+fn what_a_base_cannot_do_is_refused() {
+    let part = refusal("tonopah(bbr),reduction=0.125");
+    assert!(part.contains("tonopah: its base cannot go on from a part of its window"));
+    for arrivals in [
+        "tonopah(gcc)",
+        "tonopah_switch(gcc)",
+        "tonopah_switch(cubic;gcc)",
+    ] {
+        assert!(
+            refusal(arrivals).contains("its base needs arrival times"),
+            "{arrivals}"
+        );
+    }
     assert!(refusal("tonopah,rule=guess").contains("delays, paper or paper50"));
+    halves("tonopah(bbr)");
     halves("tonopah(bbr),reduction=0");
     halves("tonopah(cubic),rule=paper50");
     halves("tonopah_switch(cubic;vegas)");

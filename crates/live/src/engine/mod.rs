@@ -128,9 +128,7 @@ fn run(
         let log = played.map_err(|failure| Error::new(failure.to_string(), "begin again"))?;
         let remark = carried.remark();
         let (packets, links) = carried.network.end();
-        let told = log
-            .events()
-            .map(|(now, event)| (now, Event::Traffic(event)));
+        let told = log.events().map(|(now, said)| (now, Event::from(said)));
         let mut events: Vec<_> = told.collect();
         events.extend(packets);
         Ok(Ran {

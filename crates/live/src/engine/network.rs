@@ -210,8 +210,7 @@ impl Network {
     pub fn take(&mut self, now: Instant, to: Side, frame: Frame, header: Header) {
         self.catch_up(now);
         self.packets += 1;
-        let (source, destination) = header.ports;
-        let flow = flow_of(source).filter(|_| source == destination);
+        let flow = flow_of(header.ports);
         let number = self.packets;
         let lane = &mut self.lanes[place(to)];
         let Some((link, queue)) = &mut lane.link else {

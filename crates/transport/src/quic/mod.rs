@@ -330,6 +330,10 @@ impl Connection for Quic {
         self.send_streams.unsent()
     }
 
+    fn subflows(&self) -> u8 {
+        self.paths.len() as u8
+    }
+
     fn stats(&self) -> Stats {
         let mut sum = Stats {
             acked: self.send_streams.acked(),

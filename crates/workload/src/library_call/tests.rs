@@ -114,7 +114,7 @@ fn frame(call: &mut LibraryCall, ms: u64) -> u64 {
 fn frames_are_equal_shares_of_the_rate_with_the_slip_of_units() {
     let params = params();
     let encoder = Encoder::new(&params, Instant::ZERO, Stream::new(1, "encoder"));
-    let mut call = LibraryCall::new(&params, encoder, Instant::ZERO);
+    let mut call = LibraryCall::new(&params, Carrier::Tcp, encoder, Instant::ZERO);
     let out = tell(&mut call, 0, Input::Start);
     assert!(matches!(
         out[0],
