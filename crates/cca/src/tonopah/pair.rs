@@ -5,6 +5,7 @@
 //! detector permits it. Dealt out in turns, both follow one pace; otherwise each has its share of
 //! the rate as its own.
 
+mod delivered;
 mod half;
 
 use super::Reduction;
@@ -14,6 +15,7 @@ use super::detector::Detector;
 use super::settings::{Settings, Subflow};
 use crate::notice::Kind;
 use crate::{Ack, Congestion, Control, Notice, Pace, RateSample, Setup};
+use delivered::Delivered;
 use half::Half;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -42,8 +44,6 @@ struct Side {
     in_flight: u64,
     srtt: Duration,
     min_rtt: Duration,
-    /// Delivery rate, bytes per second.
-    rate: f64,
     /// When the newest packet that was acknowledged was sent.
     newest: Instant,
 }
@@ -60,13 +60,15 @@ pub struct Pair {
     keeper: Alone,
     /// The window for a short queue, beside a base that cannot go on from another one.
     kept: Option<u64>,
+    /// The window was full in this round trip: one that is not used does not grow.
+    limited: bool,
     deal: Deal,
     /// Of both subflows, dealt out in turns.
     pace: Pace,
     mss: u64,
     interval: Duration,
     sides: [Side; 2],
-    delivered: u64,
+    delivered: Delivered,
     min_rtt: Duration,
     /// When congestion was last answered; valid until data sent later arrives.
     congested: Option<Instant>,
@@ -93,6 +95,7 @@ impl Pair {
             interval: settings.shortest,
             keeper: Alone::default(),
             kept: None,
+            limited: false,
             deal: settings.deal,
             pace: Pace::default(),
             detector: Detector::new(settings),
@@ -102,7 +105,7 @@ impl Pair {
             alone: false,
             mss: setup.mss,
             sides: [Side::default(); 2],
-            delivered: 0,
+            delivered: Delivered::default(),
             min_rtt: Duration::ZERO,
             congested: None,
             round: Instant::ZERO,
@@ -166,6 +169,7 @@ impl Pair {
             }
         }
         self.detector.sent(now, subflow, bytes);
+        self.delivered.sent(now, self.in_flight() == 0);
         self.sides[subflow as usize].in_flight = in_flight;
         if let Some(rate) = self.rate() {
             self.pace.sent(now, rate.time_for(bytes));
@@ -180,16 +184,12 @@ impl Pair {
         side.srtt = ack.srtt;
         side.min_rtt = ack.min_rtt;
         side.newest = side.newest.max(ack.newest_sent);
-        if let Some(sample) = &ack.rate {
-            side.rate = sample.delivered as f64 / sample.interval.as_secs_f64().max(1e-9);
-        }
         self.detector
             .acked(now, subflow, ack.bytes, ack.newest_sent);
         if let Some(rtt) = ack.rtt {
             self.detector.delayed(subflow, ack.newest_sent, rtt);
             self.keeper.delayed(subflow as usize, rtt);
         }
-        self.delivered += ack.bytes;
         self.min_rtt = match self.min_rtt {
             Duration::ZERO => ack.min_rtt,
             known => known.min(ack.min_rtt),
@@ -205,13 +205,14 @@ impl Pair {
     /// Combines an acknowledgement on one subflow with the state of both.
     fn whole(&mut self, now: Instant, subflow: Subflow, ack: &Ack) -> Ack {
         let other = self.sides[1 - subflow as usize];
-        let rate = ack.rate.map(|sample| {
-            let more = (other.rate * sample.interval.as_secs_f64()) as u64;
-            RateSample {
-                delivered: sample.delivered + more,
-                prior_delivered: self.delivered.saturating_sub(sample.delivered + more),
-                ..sample
-            }
+        let sample = self
+            .delivered
+            .acked(now, ack.bytes, ack.newest_sent, self.min_rtt);
+        let rate = sample.zip(ack.rate).map(|(sample, of_one)| RateSample {
+            delivered: sample.delivered,
+            interval: sample.interval,
+            prior_delivered: sample.prior,
+            app_limited: of_one.app_limited,
         });
         let round_start = ack.newest_sent >= self.round;
         if round_start {
@@ -222,7 +223,7 @@ impl Pair {
             min_rtt: self.min_rtt,
             prior_in_flight: ack.prior_in_flight + other.in_flight,
             in_flight: ack.in_flight + other.in_flight,
-            delivered: self.delivered,
+            delivered: self.delivered.bytes(),
             rate,
             round_start,
             in_recovery: self.congested.is_some_and(|since| ack.newest_sent <= since),
@@ -234,6 +235,8 @@ impl Pair {
         let bytes = self.growth(&ack);
         let mss = self.mss as f64;
         let keeps = self.keeps_queue();
+        let slack = (SLACK * mss) as u64;
+        self.limited |= ack.prior_in_flight + slack >= self.window();
         self.each(|control| {
             let least = if control.in_slow_start() {
                 0.5
@@ -243,10 +246,9 @@ impl Pair {
             let window = control.window() as f64;
             // While one subflow waits for the other, a little of the window is free.
             let out = ack.prior_in_flight as f64;
-            let slack = SLACK * mss;
             let ack = Ack {
                 bytes,
-                window_limited: !keeps && (out >= window * least || out + slack >= window),
+                window_limited: !keeps && (out >= window * least || out + SLACK * mss >= window),
                 ..ack.clone()
             };
             control.on_ack(now, &ack);
@@ -328,13 +330,14 @@ impl Pair {
         let Some(queue) = self.keeper.round(now, srtt, bases) else {
             return;
         };
+        let limited = core::mem::take(&mut self.limited);
         let aim = Alone::aim(packet, since);
         if self.base.in_slow_start() && queue <= aim {
             return;
         }
         let window = self.window();
         let next = Alone::window((window, self.mss), srtt, queue, aim);
-        if next != window {
+        if next < window || next > window && limited {
             self.go_on_from(next);
         }
         if next < window {

@@ -76,6 +76,17 @@ fn a_base_that_can_goes_on_from_that_window_itself() {
 }
 
 #[test]
+fn a_window_that_is_not_used_does_not_grow() {
+    for (limited, expected) in [(false, 100 * MSS), (true, 101_499)] {
+        let mut pair = alone(Box::new(Fixed), 0);
+        pair.kept = Some(100 * MSS);
+        pair.limited = limited;
+        pair.keep_queue(at(100));
+        assert_eq!(pair.window(), expected, "limited: {limited}");
+    }
+}
+
+#[test]
 fn a_base_that_cannot_go_on_starts_up_by_itself() {
     let mut pair = alone(Box::new(Fixed), 0);
     pair.keep_queue(at(100));
