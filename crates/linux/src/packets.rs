@@ -146,6 +146,7 @@ impl Reader<'_> {
             number: self.came,
             // Other packets belong to no flow, such as the kernel's own answers.
             flow: ours,
+            subflow: 0,
             bytes: length.saturating_sub(ETHERNET),
             ecn: Ecn::of_tos(number(record, "tos")? as u8),
         };
@@ -267,6 +268,7 @@ mod tests {
         let packet = |number, bytes, ecn| PacketId {
             number,
             flow: Some(qdisc::FlowId(3)),
+            subflow: 0,
             bytes,
             ecn,
         };

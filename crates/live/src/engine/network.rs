@@ -126,6 +126,7 @@ fn id(packet: &Packet<Parcel>) -> PacketId {
     PacketId {
         number: packet.payload.number,
         flow: packet.payload.flow,
+        subflow: 0,
         bytes: packet.len,
         ecn: packet.ecn,
     }
