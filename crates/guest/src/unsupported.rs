@@ -23,6 +23,10 @@ pub fn unsupported(scenario: &Scenario) -> Vec<Unsupported> {
         let reason = "the queue under test is on a router: its senders' own queues are elsewhere";
         refuse("small_queues".to_owned(), Refusal::new(reason));
     }
+    if scenario.ack_every != scenario.stack.config().ack_every {
+        let reason = "Linux's own TCP decides when it acknowledges";
+        refuse("ack_every".to_owned(), Refusal::new(reason));
+    }
     if scenario.pacing {
         let reason = "TCP is paced where its control names a rate, as bbr does, and not otherwise";
         refuse("pacing".to_owned(), Refusal::new(reason));

@@ -140,12 +140,14 @@ impl Reader<'_> {
         let source = u16::from_be_bytes([ports[0], ports[1]]);
         let destination = u16::from_be_bytes([ports[2], ports[3]]);
         let ours = scenario::addresses::flow_of((source, destination));
+        let (flow, subflow) = ours.unzip();
         let length = u32::try_from(number(record, "len")?).ok()?;
         self.came += 1;
         let packet = PacketId {
             number: self.came,
             // Other packets belong to no flow, such as the kernel's own answers.
-            flow: ours,
+            flow,
+            subflow: subflow.unwrap_or_default(),
             bytes: length.saturating_sub(ETHERNET),
             ecn: Ecn::of_tos(number(record, "tos")? as u8),
         };
@@ -267,6 +269,7 @@ mod tests {
         let packet = |number, bytes, ecn| PacketId {
             number,
             flow: Some(qdisc::FlowId(3)),
+            subflow: 0,
             bytes,
             ecn,
         };

@@ -59,6 +59,7 @@ mod tests {
             r#"
             disciplines = ["pfifo", "fq_fifo", "pie,tarket=1"]
             stack = "ns3"
+            ack_every = 4
             [[link]]
             name = "a"
             rate = "20mbit"
@@ -93,6 +94,7 @@ mod tests {
             entries,
             [
                 "stack",
+                "ack_every",
                 "traffic.x.access",
                 "traffic.x.control",
                 "traffic.y.control",

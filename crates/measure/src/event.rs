@@ -19,6 +19,9 @@ pub struct PacketId {
     /// The flow of the packet; none for a flow that the scenario has no part in, such as a kernel's
     /// own messages.
     pub flow: Option<FlowId>,
+    /// Which of its flow's subflows it belongs to, from 0: each has ports of its own. 0 in a flow
+    /// that has no subflows.
+    pub subflow: u8,
     /// IP length in bytes.
     pub bytes: u32,
     /// Its ECN field: on arrival at a queue, and on departure at departures.

@@ -108,7 +108,7 @@ fn log_normal(values: &[f64], level: f64) -> (f64, f64) {
 }
 
 /// Mean and variance; none of fewer than two values.
-fn moments(values: &[f64]) -> Option<(f64, f64)> {
+pub(crate) fn moments(values: &[f64]) -> Option<(f64, f64)> {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();

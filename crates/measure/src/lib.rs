@@ -30,6 +30,7 @@ mod samples;
 mod series;
 mod video;
 mod waits;
+pub mod welch;
 
 pub use cluster::Units;
 pub use collect::Collector;

@@ -3,9 +3,11 @@
 mod never;
 mod range;
 mod together;
+mod welch;
 
 pub use range::Range;
 pub(super) use together::judged_together;
+pub use welch::Test;
 
 use crate::design::{AxisValue, Design};
 use crate::discovery::least_p;
@@ -64,6 +66,9 @@ pub struct Claim {
     /// restricted to.
     #[serde(default)]
     pub bound: Option<String>,
+    /// A paper's own test of the difference, which the note gives next to our verdict.
+    #[serde(default)]
+    pub test: Option<Test>,
     /// Why it cannot be tested here.
     #[serde(default)]
     pub untestable: Option<String>,
@@ -193,6 +198,7 @@ impl Claim {
             }
         }
         self.statistic()?;
+        self.check_test()?;
         let others = self.to.0.iter().filter(|_| self.fact.is_none());
         for name in self.of.0.iter().chain(others) {
             design.case(name)?;
@@ -319,8 +325,9 @@ impl Claim {
             None => (Verdict::Untold, self.lacking(&estimate)),
         };
         checked.verdict = verdict;
-        let theory = self.theory(records, &place);
-        let why = self.why.iter().chain(&theory).map(String::as_str);
+        let (theory, test) = (self.theory(records, &place), self.tested(records, &place));
+        let why = self.why.iter().chain(&theory).chain(&test);
+        let why = why.map(String::as_str);
         let why = why.collect::<Vec<_>>().join(". ");
         checked.note = format!("{note}{why}").trim().to_owned();
         checked

@@ -35,6 +35,10 @@ pub struct Figure {
     /// Values of axes that the figure is restricted to.
     #[serde(default, rename = "where")]
     pub place: Settings,
+    /// The seed of the runs that it shows, as for a curve over the time of one run; all of them if
+    /// none is named.
+    #[serde(default)]
+    pub seed: Option<u64>,
     /// The cases that it shows; all of them if none is named.
     #[serde(default)]
     pub cases: Vec<String>,
@@ -135,6 +139,8 @@ impl Figure {
     /// # Errors
     /// If a name in it does not exist.
     pub fn shown(&self, records: &Records<'_>) -> Result<Shown, Refusal> {
+        let of_seed = self.seed.map(|seed| records.of_seed(seed));
+        let records = of_seed.as_ref().unwrap_or(records);
         let select = |text: &str| records.design().metrics.select(text);
         let metric = select(&self.y)?;
         let labels = self.panel.as_ref().map(|axis| (axis, records.labels(axis)));

@@ -64,6 +64,17 @@ impl<'a> Records<'a> {
             .collect()
     }
 
+    /// Those of the runs with this seed.
+    pub fn of_seed(&self, seed: u64) -> Records<'a> {
+        let here = |of: &&Observed<'a>| of.run.seed == seed;
+        let observed: Vec<_> = self.observed.iter().filter(here).copied().collect();
+        Records {
+            units: Units::of(observed.iter().map(|of| of.run)),
+            observed,
+            ..*self
+        }
+    }
+
     /// The names that can be used.
     pub fn design(&self) -> Design<'a> {
         self.design

@@ -34,18 +34,19 @@ const fn second(home: u16) -> u16 {
     FIRST + (((home - FIRST) as u32 + FLOWS / 3) % FLOWS) as u16
 }
 
-/// The flow whose packets have these two ports, in any order, if it is one of the first [`FLOWS`].
-pub fn flow_of((source, destination): (u16, u16)) -> Option<FlowId> {
+/// The flow whose packets have these two ports, in any order, if it is one of the first [`FLOWS`], and
+/// which of its subflows they belong to.
+pub fn flow_of((source, destination): (u16, u16)) -> Option<(FlowId, u8)> {
     if source.min(destination) < FIRST {
         return None;
     }
-    let is_home = |home, server| home == server || second(home) == server;
-    let home = match () {
-        () if is_home(source, destination) => source,
-        () if is_home(destination, source) => destination,
+    let (home, subflow) = match () {
+        () if source == destination => (source, 0),
+        () if second(source) == destination => (source, 1),
+        () if second(destination) == source => (destination, 1),
         () => return None,
     };
-    Some(FlowId(u32::from(home - FIRST)))
+    Some((FlowId(u32::from(home - FIRST)), subflow))
 }
 
 /// The computer at home that `entry` runs on; entries with the same host share it.
@@ -79,8 +80,8 @@ mod tests {
         for flow in [0, 1, two_thirds, two_thirds + 1, FLOWS - 1].map(FlowId) {
             for subflow in [0, 1] {
                 let [home, server] = ports(flow, subflow);
-                assert_eq!(flow_of((home, server)), Some(flow));
-                assert_eq!(flow_of((server, home)), Some(flow));
+                assert_eq!(flow_of((home, server)), Some((flow, subflow)));
+                assert_eq!(flow_of((server, home)), Some((flow, subflow)));
             }
             assert_ne!(ports(flow, 0)[1], ports(flow, 1)[1]);
         }

@@ -24,6 +24,7 @@ impl Document {
         fill(root, "pacing", &scenario.pacing.to_string());
         let small_queues = scenario.small_queues.to_string();
         fill(root, "small_queues", &small_queues);
+        fill(root, "ack_every", &scenario.ack_every.to_string());
         fill(root, "noise", &scenario.noise.to_string());
         for (table, link) in tables(root, "link").into_iter().zip(&scenario.links) {
             fill(table, "name", &link.name);

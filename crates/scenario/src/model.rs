@@ -30,6 +30,8 @@ pub struct Scenario {
     /// The first queue of a packet's way is on its sender's own computer, and TCP holds back
     /// packets that would wait in it for more than a millisecond (Linux: TCP small queues).
     pub small_queues: bool,
+    /// Receivers of TCP and QUIC acknowledge at the latest after so many full packets.
+    pub ack_every: u32,
     /// Each packet leaves its sender up to so much later than it would, in order.
     pub noise: Duration,
     /// A frame later than this is late (design: 190 ms, ITU-T G.1070 as the Confucius paper has it).
@@ -131,6 +133,7 @@ impl Scenario {
             ecn: self.ecn,
             pacing: self.pacing,
             small_queues: self.small_queues,
+            ack_every: self.ack_every,
             ..self.stack.config()
         }
     }

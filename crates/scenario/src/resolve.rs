@@ -23,6 +23,7 @@ const KEYS: &[&str] = &[
     "ecn",
     "pacing",
     "small_queues",
+    "ack_every",
     "noise",
     "link",
     "disciplines",
@@ -44,6 +45,9 @@ const LINK_KEYS: &[&str] = &["name", "up"];
 
 /// Numbers of links are passed around in a byte, and figure 28 of the Confucius paper has three.
 const MAX_LINKS: usize = 16;
+
+/// Acknowledgements of more packets at a time are no transport's; a media session has the same bound.
+const MAX_ACK_EVERY: u32 = 64;
 impl Document {
     /// The scenario that this document describes.
     ///
@@ -67,6 +71,7 @@ impl Document {
         let ecn = flag(&mut root, "ecn")?;
         let pacing = flag(&mut root, "pacing")?;
         let small_queues = flag(&mut root, "small_queues")?;
+        let ack_every = ack_every(&mut root, stack)?;
         let (links, rtt) = links(&mut root, names)?;
         let noise = noise::noise(&mut root, &links)?;
         let disciplines = disciplines(&mut root, names)?;
@@ -89,6 +94,7 @@ impl Document {
             ecn,
             pacing,
             small_queues,
+            ack_every,
             noise,
             stall_threshold,
             rtt,
@@ -127,6 +133,24 @@ fn stack(root: &mut Section<'_>) -> Result<Stack> {
         other => {
             let message = format!("{}: {:?} is no stack", text.key, printable(other, MAX_NAME));
             Err(text.error(&message, "write \"linux\" or \"ns3\""))
+        }
+    }
+}
+
+/// How many packets an acknowledgement may wait for; the stack's own number by default.
+fn ack_every(root: &mut Section<'_>, stack: Stack) -> Result<u32> {
+    let Some(text) = root.text("ack_every")? else {
+        return Ok(stack.config().ack_every);
+    };
+    let value: u32 = text.parse_value()?;
+    match (1..=MAX_ACK_EVERY).contains(&value) {
+        true => Ok(value),
+        false => {
+            let message = format!("{}: {value} packets", text.key);
+            Err(text.error(
+                &message,
+                &format!("write a number from 1 to {MAX_ACK_EVERY}"),
+            ))
         }
     }
 }

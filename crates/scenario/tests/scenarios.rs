@@ -18,6 +18,7 @@ stall_threshold = "100ms"
 stack = "ns3"
 ecn = true
 pacing = "yes"
+ack_every = 4
 disciplines = ["pfifo,limit=100", "confucius"]
 
 [[link]]
@@ -156,6 +157,7 @@ fn what_stands_outside_of_tables() {
     assert_eq!((full.duration, full.warmup), (ms(120_000), ms(500)));
     assert_eq!((full.stall_threshold, full.stack), (ms(100), Stack::Ns3));
     assert!(full.transport().ecn && full.transport().pacing);
+    assert_eq!(full.transport().ack_every, 4);
     let names: Vec<String> = full.disciplines.iter().map(Choice::to_string).collect();
     assert_eq!(names, ["pfifo,limit=100", "confucius"]);
     let least = parse(LEAST).unwrap();
@@ -168,6 +170,11 @@ fn what_stands_outside_of_tables() {
         (least.stall_threshold, least.stack),
         (ms(190), Stack::Linux)
     );
+    assert_eq!(least.transport(), transport::Config::linux());
+    for wrong in ["0", "65", "-1", "many"] {
+        let refused = with(LEAST, "ack_every", wrong).unwrap_err();
+        assert!(refused.message.contains("ack_every"), "{wrong}: {refused}");
+    }
 }
 
 #[test]
@@ -441,7 +448,10 @@ fn paths_that_lead_nowhere() {
     }
     assert!(error("traffic.nobody.fps").contains("there are: call, page, bulk"));
     assert!(error("link.rats").contains("unknown key \"link.core.rats\""));
-    assert!(error("nothing").contains("unknown key \"nothing\"; there are: disciplines, duration"));
+    assert!(
+        error("nothing")
+            .contains("unknown key \"nothing\"; there are: ack_every, disciplines, duration")
+    );
     assert!(error("traffic.bulk.fps").contains("\"traffic.bulk.fps\""));
 }
 

@@ -188,6 +188,7 @@ impl<'a> Network<'a> {
         let id = PacketId {
             number: flight.number,
             flow: Some(packet.flow),
+            subflow: flight.wire.subflow(),
             bytes: packet.len,
             ecn: packet.ecn,
         };
@@ -261,6 +262,7 @@ impl<'a> Network<'a> {
         let id = PacketId {
             number: flight.number,
             flow: Some(packet.flow),
+            subflow: flight.wire.subflow(),
             bytes: packet.len,
             ecn: packet.ecn,
         };
@@ -305,9 +307,11 @@ struct Hook<'a> {
 
 impl Hook<'_> {
     fn id(&self, packet: &Packet<u32>) -> PacketId {
+        let flight = self.flights.get(packet.payload);
         PacketId {
-            number: self.flights.get(packet.payload).number,
+            number: flight.number,
             flow: Some(packet.flow),
+            subflow: flight.wire.subflow(),
             bytes: packet.len,
             ecn: packet.ecn,
         }

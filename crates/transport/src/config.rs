@@ -22,7 +22,7 @@ pub struct Config {
     pub backoff: bool,
     /// Longest time that an acknowledgement is held back.
     pub ack_delay: Duration,
-    /// An acknowledgement is sent at least every so many full segments.
+    /// An acknowledgement is sent at least every so many full segments, or QUIC packets.
     pub ack_every: u32,
     /// Acknowledge every segment at the start of a connection, as Linux does (quick ACKs).
     pub quick_acks: u32,

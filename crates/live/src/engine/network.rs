@@ -18,6 +18,7 @@ pub struct Parcel {
     frame: Frame,
     number: u64,
     flow: Option<FlowId>,
+    subflow: u8,
 }
 
 /// The round trip of each flow, without queueing and transmission. It is set here when a flow is
@@ -126,6 +127,7 @@ fn id(packet: &Packet<Parcel>) -> PacketId {
     PacketId {
         number: packet.payload.number,
         flow: packet.payload.flow,
+        subflow: packet.payload.subflow,
         bytes: packet.len,
         ecn: packet.ecn,
     }
@@ -210,7 +212,7 @@ impl Network {
     pub fn take(&mut self, now: Instant, to: Side, frame: Frame, header: Header) {
         self.catch_up(now);
         self.packets += 1;
-        let flow = flow_of(header.ports);
+        let (flow, subflow) = flow_of(header.ports).unzip();
         let number = self.packets;
         let lane = &mut self.lanes[place(to)];
         let Some((link, queue)) = &mut lane.link else {
@@ -227,6 +229,7 @@ impl Network {
             frame,
             number,
             flow,
+            subflow: subflow.unwrap_or_default(),
         });
         // Packets of no known flow are told apart by their hash, far from the numbers of flows.
         packet.flow = flow.unwrap_or(FlowId(packet.hash | 1 << 31));

@@ -220,6 +220,7 @@ mod tests {
                 let packet = PacketId {
                     number: u64::from(flow.0 * 100 + number),
                     flow: Some(flow),
+                    subflow: 0,
                     bytes: 1500,
                     ecn: Ecn::NotCapable,
                 };

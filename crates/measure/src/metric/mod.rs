@@ -18,6 +18,7 @@ mod observed;
 pub mod pages;
 pub mod queues;
 mod registry;
+pub mod subflows;
 pub mod transfers;
 pub mod verdicts;
 pub mod videos;

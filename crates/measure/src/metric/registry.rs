@@ -7,8 +7,8 @@
 use super::declared::{Column, Metric};
 use super::observed::Observed;
 use super::{
-    actors, answers, calls, fct_by_size, lorenz, loss_by_index, pages, queues, transfers, verdicts,
-    videos,
+    actors, answers, calls, fct_by_size, lorenz, loss_by_index, pages, queues, subflows, transfers,
+    verdicts, videos,
 };
 use units::Refusal;
 
@@ -76,6 +76,9 @@ impl Registry {
                 verdicts::VERDICT,
                 verdicts::FOLLOWS,
                 verdicts::CREDITED,
+                subflows::SENT,
+                subflows::RECEIVED,
+                subflows::WAIT,
             ],
         }
     }

@@ -7,6 +7,7 @@ use scenario::Scenario;
 use serde::Serialize;
 use std::io::{self, BufWriter, Write};
 use std::net::SocketAddrV4;
+use std::num::NonZeroU8;
 use units::{FlowId, Instant};
 use workload::{Event as Application, TrafficId};
 
@@ -18,13 +19,14 @@ use workload::{Event as Application, TrafficId};
 ///
 /// | `event` | fields |
 /// | --- | --- |
-/// | `enqueued`, `marked`, `lost` | of a packet: `link`, the queue's name in results; `packet`, its number; `flow`, the flow's, null for packets of no flow; `bytes`, its IP length; `ecn`: `not-ect`, `ect0`, `ect1`, `ce` |
+/// | `enqueued`, `marked`, `lost` | of a packet: `link`, the queue's name in results; `packet`, its number; `flow`, the flow's, null for packets of no flow; `subflow`, its number within the flow, left out where that is 0; `bytes`, its IP length; `ecn`: `not-ect`, `ect0`, `ect1`, `ce` |
 /// | `dequeued` | the same, and `sojourn_ns`, nanoseconds that it waited |
 /// | `dropped` | the same, and `reason`: `tail`, `overlimit`, `congestion`, `change` |
 /// | `moved` | `link`, `flow`; `from` (null for a flow that was in none) and `to`, classes by their place in the discipline's list, from 0 |
 /// | `flow_started` | `flow`; `name` in results; `traffic`, the entry's name; `carrier`: `tcp`, `quic`, `udp`, `media`; `home` and `server`, addresses and ports of its ends |
 /// | `delivered` | `flow`, `bytes` of its application that arrived, in order |
 /// | `flow_done`, `flow_ended` | `flow` |
+/// | `noticed` | `flow`; `notice` of its congestion control: `fair`, `shared` or `unknown`, a new verdict on the path; `reduced` or `congested`, a smaller window because of fair queuing, or of a loss or mark |
 /// | `frame_sent`, `frame_arrived`, `frame_shown`, `frame_lost` | `traffic`; `frame`, its number, from 0 |
 /// | `audio_sent` | `traffic`; `frame`, the number of the 20 ms, from 0; `bytes` |
 /// | `audio_arrived` | `traffic`, `frame` |
@@ -140,6 +142,8 @@ struct Packet<'a> {
     link: &'a str,
     packet: u64,
     flow: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subflow: Option<NonZeroU8>,
     bytes: u32,
     ecn: &'static str,
 }
@@ -166,6 +170,7 @@ fn what<'a>(parties: &'a Parties<'_>, event: Event) -> What<'a> {
         link: parties.link(link),
         packet: packet.number,
         flow: packet.flow.map(|flow| flow.0),
+        subflow: NonZeroU8::new(packet.subflow),
         bytes: packet.bytes,
         ecn: ecn_name(packet.ecn),
     };

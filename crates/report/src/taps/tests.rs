@@ -30,6 +30,7 @@ fn packet(number: u64, flow: Option<u32>, bytes: u32, ecn: Ecn) -> PacketId {
     PacketId {
         number,
         flow,
+        subflow: 0,
         bytes,
         ecn,
     }
@@ -57,7 +58,10 @@ fn events() -> Vec<(u64, Event)> {
         reason,
     };
     let plain = |number, flow, bytes| packet(number, Some(flow), bytes, Ecn::NotCapable);
-    let capable = packet(3, Some(1), 1200, Ecn::Ect1);
+    let capable = PacketId {
+        subflow: 1,
+        ..packet(3, Some(1), 1200, Ecn::Ect1)
+    };
     let marked = packet(3, Some(1), 1200, Ecn::Ce);
     let nobodys = packet(5, None, 40, Ecn::NotCapable);
     vec![
@@ -223,7 +227,7 @@ fn each_event_is_a_line_of_json() {
         r#"{{"time_ns":0,"event":"flow_started","flow":0,"name":"get-1","traffic":"get","carrier":"tcp","home":"10.2.0.1:1024","server":"{get}:1024"}}"#
     );
     assert_eq!(lines[0], started);
-    let of = r#""link":"dsl","packet":3,"flow":1,"bytes":1200"#;
+    let of = r#""link":"dsl","packet":3,"flow":1,"subflow":1,"bytes":1200"#;
     for (place, ought) in [
         (5, format!(r#"{{"time_ns":200000,"event":"enqueued",{of},"ecn":"ect1"}}"#)),
         (10, format!(r#"{{"time_ns":2000000000,"event":"marked",{of},"ecn":"ce"}}"#)),

@@ -6,8 +6,6 @@ use units::{Duration, Instant};
 
 /// Acknowledgements may be held back for so long (RFC 9000, 18.2, `max_ack_delay`).
 pub(super) const MAX_ACK_DELAY: Duration = Duration::from_millis(25);
-/// An acknowledgement is due after so many packets that ask for one (RFC 9000, 13.2.2).
-const EVERY: u32 = 2;
 /// After so many packets with nothing but an acknowledgement, one asks for an answer, so that its
 /// contents need not be repeated forever (Chrome; RFC 9000, 13.2.4).
 const PING_AFTER: u32 = 19;
@@ -15,6 +13,8 @@ const PING_AFTER: u32 = 19;
 /// The packets that arrived.
 #[derive(Debug)]
 pub(super) struct Arrivals {
+    /// An acknowledgement is due after so many packets that ask for one (RFC 9000, 13.2.2).
+    every: u32,
     received: Ranges,
     /// Packets below count as received: they are not reported any more.
     floor: u64,
@@ -26,9 +26,11 @@ pub(super) struct Arrivals {
     without_answer: u32,
 }
 
-impl Default for Arrivals {
-    fn default() -> Self {
+impl Arrivals {
+    /// No packet arrived yet; of `every` so many an acknowledgement is due.
+    pub(super) fn new(every: u32) -> Self {
         Arrivals {
+            every,
             received: Ranges::default(),
             floor: 0,
             largest_at: Instant::ZERO,
@@ -39,9 +41,7 @@ impl Default for Arrivals {
             without_answer: 0,
         }
     }
-}
 
-impl Arrivals {
     /// A packet arrived; false if it had arrived before. With `hurry`, its acknowledgement is not
     /// held back.
     pub(super) fn on_packet(
@@ -71,7 +71,7 @@ impl Arrivals {
         if eliciting {
             self.eliciting += 1;
             // RFC 9000, 13.2.1: packets out of order or marked are acknowledged at once.
-            self.due |= hurry || marked || number != expected || self.eliciting >= EVERY;
+            self.due |= hurry || marked || number != expected || self.eliciting >= self.every;
             if self.delayed_until == Instant::NEVER {
                 self.delayed_until = now + MAX_ACK_DELAY;
             }
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn every_second_packet_or_after_25_ms() {
-        let mut arrivals = Arrivals::default();
+        let mut arrivals = Arrivals::new(2);
         assert!(arrive(&mut arrivals, 0, 0));
         assert!(!arrivals.is_due());
         assert_eq!(arrivals.next_timer(), at(25));
@@ -158,8 +158,21 @@ mod tests {
     }
 
     #[test]
+    fn the_number_of_packets_can_be_another() {
+        let mut arrivals = Arrivals::new(10);
+        for number in 0..9 {
+            arrive(&mut arrivals, number, number);
+        }
+        assert!(!arrivals.is_due());
+        assert_eq!(arrivals.next_timer(), at(25));
+        arrive(&mut arrivals, 9, 9);
+        assert!(arrivals.is_due());
+        assert_eq!(arrivals.take(at(9)).unwrap().first, 10);
+    }
+
+    #[test]
     fn gaps_and_what_fills_them_are_told_at_once() {
-        let mut arrivals = Arrivals::default();
+        let mut arrivals = Arrivals::new(2);
         arrive(&mut arrivals, 0, 0);
         arrivals.take(at(0));
         arrive(&mut arrivals, 1, 2);
@@ -178,7 +191,7 @@ mod tests {
 
     #[test]
     fn acknowledgements_alone_are_not_acknowledged() {
-        let mut arrivals = Arrivals::default();
+        let mut arrivals = Arrivals::new(2);
         for number in 0..9 {
             arrivals.on_packet(at(0), number, false, false, false);
         }
@@ -191,7 +204,7 @@ mod tests {
 
     #[test]
     fn memory_is_bounded() {
-        let mut arrivals = Arrivals::default();
+        let mut arrivals = Arrivals::new(2);
         for number in 0..1000 {
             arrive(&mut arrivals, 0, 2 * number);
         }

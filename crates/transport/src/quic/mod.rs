@@ -72,10 +72,10 @@ struct Path {
 }
 
 impl Path {
-    fn new(control: Box<dyn Control>) -> Self {
+    fn new(control: Box<dyn Control>, config: &Config) -> Self {
         Path {
             sender: Sender::new(control),
-            arrivals: Arrivals::default(),
+            arrivals: Arrivals::new(config.ack_every),
         }
     }
 }
@@ -83,9 +83,10 @@ impl Path {
 impl Quic {
     /// An end that `opens`, or waits to be opened. The control's `mss` should be [`DATAGRAM`].
     pub fn new(config: Config, mut control: Box<dyn Control>, opens: bool) -> Self {
+        let path = |control| Path::new(control, &config);
         let paths: Vec<Path> = match control.split() {
-            Some(controls) => controls.into_iter().map(Path::new).collect(),
-            None => vec![Path::new(control)],
+            Some(controls) => controls.into_iter().map(path).collect(),
+            None => vec![path(control)],
         };
         Quic {
             opens,
