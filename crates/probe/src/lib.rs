@@ -26,6 +26,7 @@ mod problem;
 pub mod real;
 pub mod report;
 mod session;
+pub mod trains;
 
 pub use identity::{Identity, Pin, Trust};
 pub use problem::Problem;

@@ -3,7 +3,7 @@
 use cca::tonopah::Settings;
 use probe::control::DATAGRAM;
 use probe::limits::Policy;
-use probe::node::{News, Node, Outgoing, Wish};
+use probe::node::{Form, News, Node, Outgoing, Wish};
 use probe::report::Direction;
 use probe::{Identity, Pin, Problem, Report, Trust, real};
 use std::net::SocketAddr;
@@ -41,7 +41,7 @@ fn policy() -> Policy {
 fn wish(pin: Pin, direction: Direction) -> Wish {
     Wish {
         direction,
-        span: Duration::from_secs(3),
+        form: Form::Load(Duration::from_secs(3)),
         trust: Trust::Pin(pin),
         rate: Rate::from_bits(100_000_000),
     }
