@@ -12,6 +12,7 @@ mod subflow;
 pub use subflow::{Factory, Shared};
 
 use crate::depth::Depth;
+use crate::order::Order;
 use crate::trains::{Overtaking, Trains};
 use cca::tonopah::{Detector, Kind, Settings, Subflow, Verdict};
 use cca::{Ack, Congestion, Control, Pace, Signal};
@@ -66,6 +67,7 @@ pub struct Sender {
     limit: Rate,
     paths: [Path; 2],
     depth: Depth,
+    order: Order,
     recovery: Option<Instant>,
     dominant: Subflow,
     totals: Totals,
@@ -101,6 +103,7 @@ impl Sender {
             limit,
             paths: Default::default(),
             depth: Depth::default(),
+            order: Order::default(),
             recovery: None,
             totals: Totals::default(),
             now: Instant::ZERO,
@@ -160,6 +163,11 @@ impl Sender {
     /// The queue as it was seen.
     pub fn depth(&self) -> &Depth {
         &self.depth
+    }
+
+    /// The order in which packets were acknowledged.
+    pub fn order(&self) -> Order {
+        self.order
     }
 
     /// The totals so far.
@@ -266,6 +274,7 @@ impl Sender {
         if let Some(trains) = &mut self.trains {
             trains.settled(packet.sent, packet.bytes, true);
         }
+        self.order.acknowledged(subflow, packet.sent);
         let prior_in_flight = self.in_flight();
         let path = &mut self.paths[index(subflow)];
         path.take(packet.number, Some(packet.sent));
@@ -309,6 +318,7 @@ impl Sender {
                 Duration::ZERO => rtt,
                 srtt => srtt.scale(7, 8) + rtt.scale(1, 8),
             };
+            self.order.read(subflow, newest.sent);
             self.depth.round_trip(now, rtt);
             self.detector.delayed(subflow, newest.sent, rtt);
             if let Some(trains) = &mut self.trains {
@@ -327,6 +337,10 @@ impl Sender {
                 trains.settled(packet.sent, packet.bytes, false);
             }
         }
+    }
+
+    fn returned(&mut self) {
+        self.order.returned();
     }
 
     fn congestion(&mut self, now: Instant, sent: Instant, event: Event) {

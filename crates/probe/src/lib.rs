@@ -22,6 +22,7 @@ pub mod limits;
 mod message;
 mod news;
 pub mod node;
+pub mod order;
 mod problem;
 pub mod real;
 pub mod report;

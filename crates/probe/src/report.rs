@@ -2,6 +2,7 @@
 
 use crate::control::{Sender, Votes};
 use crate::depth::Managed;
+use crate::order;
 use crate::trains::{Finding, Overtaking};
 use cca::tonopah::{Evidence, Kind};
 use serde::{Deserialize, Serialize};
@@ -85,6 +86,10 @@ pub struct Report {
     pub lost_bytes: u64,
     /// Number of congestion marks (ECN) reported.
     pub marks: u64,
+    /// The share of packets that arrived after later ones of the same subflow, 0 to 1. From 0.005 on there
+    /// is no verdict: no queue does that.
+    #[serde(default)]
+    pub reordered: f64,
     /// What the trains of the quick form showed; absent in the other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trains: Option<Overtaking>,
@@ -113,6 +118,7 @@ impl Report {
         let queue = |q: f64| depth.quantile(q).filter(|_| trains.is_none()).map(ms);
         // A path without a queue looks like one queue for all, too.
         let (verdict, confidence) = match (kind, depth.was_full()) {
+            _ if !sender.order().is_kept() => (Management::Unknown, 0.0),
             (Kind::Shared, false) => (Management::Unknown, 0.0),
             _ => judge(kind, confidence, depth.managed()),
         };
@@ -146,6 +152,7 @@ impl Report {
             sent_bytes: totals.sent,
             lost_bytes: totals.lost,
             marks: depth.marks(),
+            reordered: sender.order().late(),
             trains,
         }
     }
@@ -180,6 +187,11 @@ impl Report {
             Management::Aqm => format!(
                 "A call waits with the transfers, but the queue is kept short (here {deep:.0} ms); \
                  it shares their losses."
+            ),
+            Management::Unknown if self.reordered >= order::SHARE => format!(
+                "Nothing can be said: {:.1} % of the packets of one port overtook each other, which no \
+                 queue lets them.",
+                100.0 * self.reordered
             ),
             Management::Unknown if self.trains.is_some() => {
                 "Nothing can be said: a probe that loads the path for some seconds, without --quick, \
@@ -254,6 +266,7 @@ impl Report {
         let share = |x: f64| (0.0..=1.0).contains(&x);
         let size = |x: f64| (0.0..1e9).contains(&x);
         share(self.confidence)
+            && share(self.reordered)
             && self.trains.is_none_or(|trains| trains.is_sound())
             && self.difference_ms.is_none_or(|x| size(x.abs()))
             && size(self.age_ms)
