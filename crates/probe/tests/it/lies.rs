@@ -152,7 +152,12 @@ fn a_subflow_that_is_always_late_hides_nothing() {
 #[test]
 fn delays_that_follow_the_roles_without_a_queue_are_seen() {
     let ms = Duration::from_millis;
-    for (dominant, lesser) in [(ms(12), ms(0)), (ms(25), ms(0)), (ms(0), ms(12))] {
+    for (dominant, lesser) in [
+        (ms(4), ms(0)),
+        (ms(12), ms(0)),
+        (ms(25), ms(0)),
+        (ms(0), ms(12)),
+    ] {
         for discipline in ["pfifo", "fq", "codel"] {
             let report = held(discipline, LOAD, by_role(dominant, lesser));
             let text = report.text();
