@@ -67,6 +67,12 @@ probe-matrix: setup
 	$(CARGO) build --profile $(ANALECTS_PROFILE) --locked -p analects
 	sh scripts/probe-over-link.sh
 
+# The same on Linux's queues and ours, in real kernels under virtual time, with the loss of a TCP flow under
+# NewReno beside it: see scripts/probe-matrix.sh for other cells. KERNEL=6.12 or 7.x for another kernel.
+.PHONY: probe-matrix-kernel
+probe-matrix-kernel: setup kernel-engine
+	sh scripts/probe-matrix.sh $(KERNEL)
+
 # The speed of `analects link` compared with mahimahi's mm-link, if MAHIMAHI names a build of that.
 # Writes target/bench-live.json.
 .PHONY: bench-live

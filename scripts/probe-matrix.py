@@ -3,38 +3,54 @@
 import collections
 import json
 import pathlib
+import re
 import sys
 
 VERDICTS = ["fair-queuing", "shared-fifo", "aqm", "unknown"]
-RIGHT = {"pfifo": "shared-fifo", "codel": "aqm", "pie": "aqm"}
-# It puts both subflows into one class at times, and into two at others: neither is wrong.
-NEITHER = {"confucius"}
+RIGHT = {
+    "pfifo": {"shared-fifo"},
+    "codel": {"aqm"},
+    "pie": {"aqm"},
+    # Both subflows are in one class, which is kept short now and then.
+    "confucius": {"shared-fifo", "aqm"},
+}
+
+
+def loss(path):
+    """The share of packets that a queue dropped, by its own counters, as text; a dash without them."""
+    if not path.is_file():
+        return "-"
+    sent, dropped = re.search(r"Sent \d+ bytes (\d+) pkt \(dropped (\d+)", path.read_text()).groups()
+    return f"{100 * int(dropped) / max(int(sent) + int(dropped), 1):.2f} %"
+
 
 cells = collections.defaultdict(collections.Counter)
 right = total = 0
-print("| rate | RTT | way | discipline | verdict | confidence | Mbit/s | queue, median | 95 % | lost |")
-print("|---|---|---|---|---|---|---|---|---|---|")
-for path in sorted(pathlib.Path(sys.argv[1]).glob("*.json")):
-    rate, rtt, way, discipline = path.stem.split("-", 3)
-    lines = [line for line in path.read_text().splitlines() if line.startswith("{")]
+print("| Mbit/s | RTT, ms | way | discipline | verdict | confidence | Mbit/s | queue, median | 95 % | lost | NewReno lost |")
+print("|---|---|---|---|---|---|---|---|---|---|---|")
+places = (path.stem.split("-", 3) for path in pathlib.Path(sys.argv[1]).glob("*.json"))
+for rate, rtt, way, discipline in sorted(places, key=lambda at: (int(at[0]), int(at[1]), *at[2:])):
+    path = pathlib.Path(sys.argv[1]) / f"{rate}-{rtt}-{way}-{discipline}"
+    lines = [line for line in path.with_name(f"{path.name}.json").read_text().splitlines() if line.startswith("{")]
+    total += 1
     if not lines:
-        print(f"| {rate} | {rtt} | {way} | {discipline} | failed | | | | | |")
+        print(f"| {rate} | {rtt} | {way} | {discipline} | failed | | | | | | |")
         cells[discipline]["failed"] += 1
         continue
     seen = json.loads(lines[-1])
-    lost = 100 * seen["lost_bytes"] / max(seen["sent_bytes"], 1)
+    lost = loss(path / "probe")
+    if lost == "-":
+        lost = f"{100 * seen['lost_bytes'] / max(seen['sent_bytes'], 1):.2f} %"
     print(
         f"| {rate} | {rtt} | {way} | {discipline} | {seen['verdict']} | {seen['confidence']:.2f} "
-        f"| {seen['rate_mbit']:.1f} | {seen['queue_ms']:.1f} ms | {seen['queue_p95_ms']:.1f} ms | {lost:.2f} % |"
+        f"| {seen['rate_mbit']:.1f} | {seen['queue_ms']:.1f} ms | {seen['queue_p95_ms']:.1f} ms | {lost} "
+        f"| {loss(path / 'reno')} |"
     )
     cells[discipline][seen["verdict"]] += 1
-    if discipline in NEITHER:
-        continue
-    total += 1
-    right += seen["verdict"] == RIGHT.get(discipline, "fair-queuing")
+    right += seen["verdict"] in RIGHT.get(discipline, {"fair-queuing"})
 print()
-print("| discipline | " + " | ".join(VERDICTS) + " |")
-print("|---" * (len(VERDICTS) + 1) + "|")
+print("| discipline | " + " | ".join(VERDICTS) + " | failed |")
+print("|---" * (len(VERDICTS) + 2) + "|")
 for discipline, verdicts in sorted(cells.items()):
-    print(f"| {discipline} | " + " | ".join(str(verdicts[v]) for v in VERDICTS) + " |")
-print(f"\n{right} of {total} right")
+    print(f"| {discipline} | " + " | ".join(str(verdicts[v]) for v in [*VERDICTS, "failed"]) + " |")
+print(f"\n{right} of {total} right, {100 * right / max(total, 1):.0f} %")

@@ -1,11 +1,13 @@
 #!/bin/sh
 # The verdicts of `analects probe` on Linux's queues, in real kernels under virtual time: a line for
-# each cell, and the number of each verdict for each kind of queue. Needs `make kernel-engine` and QEMU.
-# probe-matrix.sh [KERNEL [RATES [RTTS [WAYS]]]], such as: probe-matrix.sh 6.1 "5 10" "20 50" "down up"
-# An instruction of the guest takes a nanosecond: at 50 Mbit/s that, not the link, limits the probe.
+# each cell, with the loss of a TCP flow under NewReno over the same queue, and the number of each verdict for
+# each kind of queue. Needs `make kernel-engine` and QEMU.
+# probe-matrix.sh [KERNEL [RATES [RTTS [WAYS [DISCIPLINES]]]]], such as:
+# probe-matrix.sh 6.1 "5 10" "20 50" "down up" "pfifo cake"
 set -eu
 cd "$(dirname "$0")/.."
-kernel=${1:-6.1} rates=${2:-10} rtts=${3:-20} ways=${4:-down}
+kernel=${1:-6.1} rates=${2:-10 50} rtts=${3:-10 50 100} ways=${4:-down}
+disciplines=${5:-pfifo fq fq_codel cake confucius mencius}
 target=${CARGO_TARGET_DIR:-target}
 out=$target/probe-matrix
 rm -rf "$out"
@@ -22,7 +24,7 @@ export kernel program target out
 for rate in $rates; do
     for rtt in $rtts; do
         for way in $ways; do
-            for discipline in pfifo fq fq_codel cake codel pie confucius; do
+            for discipline in $disciplines; do
                 echo "$rate $rtt $way $discipline"
             done
         done
@@ -31,6 +33,6 @@ done | xargs -P 2 -I '{}' sh -c '
     name=$(echo "{}" | tr " " -)
     "$target/debug/vm" --kernel "$kernel" --limit 1200 --module --file "$program" \
         --file scripts/probe-in-guest.sh --out "$out/$name" -- "sh probe-in-guest.sh {}" \
-        >"$out/$name.json" 2>"$out/$name.log" || echo "$name failed"
+        >"$out/$name.json" 2>"$out/$name.log" || echo "$name failed" >&2
 '
 python3 scripts/probe-matrix.py "$out"

@@ -4,7 +4,7 @@ use crate::cli::{ProbeArgs, ProbeCommand, ProbeServe};
 use crate::refused::Refused;
 use crate::run::print;
 use ::probe::limits::Policy;
-use ::probe::node::Wish;
+use ::probe::node::{Form, Wish};
 use ::probe::report::{Direction, Management, Report};
 use ::probe::{Identity, Problem, Trust, real};
 use cca::tonopah::Settings;
@@ -53,7 +53,10 @@ fn ask(args: &ProbeArgs) -> Result<()> {
         } else {
             Direction::Down
         },
-        span: Duration::from_secs(args.seconds),
+        form: match args.quick {
+            true => Form::Quick,
+            false => Form::Load(Duration::from_secs(args.seconds)),
+        },
         trust,
         rate: parsed("--rate", &args.rate)?,
     };

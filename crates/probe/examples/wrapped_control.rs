@@ -1,16 +1,22 @@
 //! The detector round a congestion control of `noq`: CUBIC over two paths of one connection, which
 //! learns on the way whether the bottleneck has fair queues.
 //!
-//! `Watched` is all that an application needs; `main` lets it send for ten seconds over a link that
-//! has two fair queues, and over one with a single queue, in virtual time and without sockets.
+//! `Watched` is all that an application needs. It does what the detector's methods ask for: `advance`
+//! and `sent` for each packet, `permits` before it, so that packets are dealt out three and two, at one
+//! pace for both paths; `acked`, `delayed` and `room` for each acknowledgement, `congested` for losses
+//! and marks; and where nothing queues it lets trains leave at once.
+//!
+//! `main` sends for ten seconds over a link that has one queue, and over one with two fair queues, in
+//! virtual time and without sockets.
 
 use bytes::{Bytes, BytesMut};
-use cca::tonopah::{Detector, Settings, Subflow};
+use cca::tonopah::{Detector, Settings, Subflow, Verdict};
+use cca::{Pace, Signal};
 use noq_proto::congestion::{Controller, ControllerFactory, ControllerMetrics, CubicConfig};
 use noq_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use noq_proto::{
-    ClientConfig, Connection, ConnectionHandle, DatagramEvent, Endpoint, EndpointConfig, FourTuple,
-    PathStatus, RttEstimator, ServerConfig, TransportConfig,
+    ClientConfig, Connection, ConnectionHandle, DatagramEvent, Endpoint, EndpointConfig, Event,
+    FourTuple, PathEvent, PathStatus, RttEstimator, ServerConfig, TransportConfig,
 };
 use probe::{Identity, Trust, identity};
 use std::any::Any;
@@ -21,19 +27,66 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+/// Bytes of a datagram.
+const DATAGRAM: u16 = 1200;
+/// Bytes a second that no packet waits for: the pace is that of `Both`.
+const UNPACED: u64 = 1 << 40;
+
 /// The shared part of both paths: a control of `noq` with the window for both, and the detector.
 struct Both {
     start: Instant,
     inner: Box<dyn Controller>,
     detector: Detector,
+    pace: Pace,
+    now: units::Instant,
     in_flight: [u64; 2],
+    /// The newest packet of the acknowledgement that is being read: its number, and when it left.
+    newest: Option<(u64, units::Instant)>,
     srtt: Duration,
 }
 
 impl Both {
+    fn new(start: Instant) -> Self {
+        Both {
+            start,
+            inner: Arc::new(CubicConfig::default()).build(start, DATAGRAM),
+            detector: Detector::new(Settings::default()),
+            pace: Pace::default(),
+            now: units::Instant::ZERO,
+            in_flight: [0; 2],
+            newest: None,
+            srtt: Duration::from_millis(100),
+        }
+    }
+
     /// The detector's time.
     fn time(&self, now: Instant) -> units::Instant {
         units::Instant::from_nanos(now.duration_since(self.start).as_nanos() as u64)
+    }
+
+    fn verdict(&self) -> Verdict {
+        self.detector.verdict(self.now)
+    }
+
+    fn sent(&mut self, subflow: Subflow, bytes: u64) {
+        let srtt = units::Duration::from_nanos(self.srtt.as_nanos() as u64);
+        self.detector.advance(self.now, srtt);
+        self.detector.sent(self.now, subflow, bytes);
+        self.in_flight[subflow as usize] += bytes;
+        // A window in 4/5 of a round trip, as Linux does.
+        let window = self.inner.window() * 5 / 4;
+        self.pace.sent(self.now, srtt.scale(bytes, window));
+    }
+
+    /// What `subflow` may have in flight: nothing more, while it is not its turn or not yet time.
+    fn window(&self, subflow: Subflow) -> u64 {
+        let other = self.in_flight[subflow.other() as usize];
+        let is_early = self.pace.next() > self.now && !self.detector.is_train();
+        match () {
+            () if is_early || !self.detector.permits(subflow) => 0,
+            () if self.detector.may_exceed() => u64::MAX,
+            () => self.inner.window().saturating_sub(other),
+        }
     }
 }
 
@@ -53,10 +106,8 @@ impl std::fmt::Debug for Watched {
 impl Controller for Watched {
     fn on_packet_sent(&mut self, now: Instant, bytes: u16, pn: u64) {
         let both = &mut *self.both.lock().unwrap();
-        let (at, rtt) = (both.time(now), both.srtt.as_nanos() as u64);
-        both.detector.advance(at, units::Duration::from_nanos(rtt));
-        both.detector.sent(at, self.subflow, u64::from(bytes));
-        both.in_flight[self.subflow as usize] += u64::from(bytes);
+        both.now = both.time(now);
+        both.sent(self.subflow, u64::from(bytes));
         both.inner.on_packet_sent(now, bytes, pn);
     }
 
@@ -70,18 +121,25 @@ impl Controller for Watched {
         rtt: &RttEstimator,
     ) {
         let both = &mut *self.both.lock().unwrap();
-        let (at, sent_at) = (both.time(now), both.time(sent));
+        let sent_at = both.time(sent);
+        both.now = both.time(now);
         both.srtt = rtt.get();
-        both.detector.acked(at, self.subflow, bytes, sent_at);
-        both.detector
-            .delayed(self.subflow, sent_at, at.since(sent_at));
+        both.detector.acked(both.now, self.subflow, bytes, sent_at);
+        both.newest = both.newest.max(Some((pn, sent_at)));
         both.inner.on_ack(now, sent, bytes, pn, app_limited, rtt);
     }
 
     fn on_end_acks(&mut self, now: Instant, in_flight: u64, limited: bool, largest: Option<u64>) {
         let both = &mut *self.both.lock().unwrap();
         both.in_flight[self.subflow as usize] = in_flight;
+        if let Some((_, sent)) = both.newest.take() {
+            let delay = both.now.since(sent);
+            both.detector.delayed(self.subflow, sent, delay);
+        }
         both.inner.on_end_acks(now, in_flight, limited, largest);
+        let all: u64 = both.in_flight.iter().sum();
+        let room = both.inner.window().saturating_sub(all) / u64::from(DATAGRAM);
+        both.detector.room(both.now, room, all == 0);
     }
 
     fn on_congestion_event(
@@ -94,6 +152,8 @@ impl Controller for Watched {
         largest: u64,
     ) {
         let both = &mut *self.both.lock().unwrap();
+        both.detector
+            .congested(if ecn { Signal::Mark } else { Signal::Loss });
         both.inner
             .on_congestion_event(now, sent, persistent, ecn, lost, largest);
     }
@@ -103,17 +163,13 @@ impl Controller for Watched {
     }
 
     fn window(&self) -> u64 {
-        let both = self.both.lock().unwrap();
-        both.inner
-            .window()
-            .saturating_sub(both.in_flight[1 - self.subflow as usize])
+        self.both.lock().unwrap().window(self.subflow)
     }
 
     fn metrics(&self) -> ControllerMetrics {
         let both = self.both.lock().unwrap();
-        let rate = both.inner.window() as f64 / both.srtt.as_secs_f64().max(1e-3);
         let mut metrics = both.inner.metrics();
-        metrics.pacing_rate = Some((rate * both.detector.share(self.subflow)) as u64);
+        metrics.pacing_rate = Some(UNPACED);
         metrics
     }
 
@@ -178,6 +234,8 @@ const STEP: Duration = Duration::from_micros(100);
 struct End {
     endpoint: Endpoint,
     connection: Option<(ConnectionHandle, Connection)>,
+    /// The second path can be used.
+    both: bool,
 }
 
 impl End {
@@ -210,7 +268,9 @@ impl End {
                 connection.handle_event(event);
             }
         }
-        while connection.poll().is_some() {}
+        while let Some(event) = connection.poll() {
+            self.both |= matches!(event, Event::Path(PathEvent::Established { .. }));
+        }
         while connection.datagrams().recv().is_some() {}
         let mut sent = Vec::new();
         loop {
@@ -236,14 +296,9 @@ fn transport() -> TransportConfig {
     config
 }
 
-fn run(queues: usize, start: Instant) -> Result<(), Box<dyn Error>> {
-    let both = Arc::new(Mutex::new(Both {
-        start,
-        inner: Arc::new(CubicConfig::default()).build(start, 1200),
-        detector: Detector::new(Settings::default()),
-        in_flight: [0; 2],
-        srtt: Duration::from_millis(100),
-    }));
+/// Sends for ten seconds over so many queues.
+fn run(queues: usize, start: Instant) -> Result<Verdict, Box<dyn Error>> {
+    let both = Arc::new(Mutex::new(Both::new(start)));
     let key = Identity::new()?;
     let mut server =
         ServerConfig::with_crypto(Arc::new(QuicServerConfig::try_from(key.server()?)?));
@@ -260,11 +315,13 @@ fn run(queues: usize, start: Instant) -> Result<(), Box<dyn Error>> {
     let mut client = End {
         endpoint,
         connection: Some(connection),
+        both: false,
     };
     let endpoint = Endpoint::new(ends(), Some(Arc::new(server)), false);
     let mut server = End {
         endpoint,
         connection: None,
+        both: false,
     };
 
     let queues = vec![VecDeque::new(); queues];
@@ -276,6 +333,10 @@ fn run(queues: usize, start: Instant) -> Result<(), Box<dyn Error>> {
     let mut back: VecDeque<(Instant, SocketAddr, Vec<u8>)> = VecDeque::new();
     let (mut now, mut second) = (start, false);
     while now < start + Duration::from_secs(10) {
+        // Time passes without packets, too: the next one's may have come.
+        let mut watched = both.lock().unwrap();
+        watched.now = watched.time(now);
+        drop(watched);
         if let Some((_, connection)) = &mut client.connection {
             // The second path has another address inside, and could have another port outside.
             let path = FourTuple::from_remote(address(1));
@@ -284,7 +345,8 @@ fn run(queues: usize, start: Instant) -> Result<(), Box<dyn Error>> {
                     .open_path(path, PathStatus::Available, now)
                     .is_ok();
             let filler = Bytes::from_static(&[0; 1100]);
-            while second && connection.datagrams().send(filler.clone(), false).is_ok() {}
+            // Data waits for both: a subflow that is silent does not hold the other back.
+            while client.both && connection.datagrams().send(filler.clone(), false).is_ok() {}
         }
         for (to, data) in client.turn(now) {
             link.send(usize::from(to == address(1)), data);
@@ -301,13 +363,8 @@ fn run(queues: usize, start: Instant) -> Result<(), Box<dyn Error>> {
         }
         now += STEP;
     }
-    let both = both.lock().unwrap();
-    println!(
-        "{} queues: {:?}",
-        link.queues.len(),
-        both.detector.verdict(both.time(now))
-    );
-    Ok(())
+    let verdict = both.lock().unwrap().verdict();
+    Ok(verdict)
 }
 
 #[expect(
@@ -316,6 +373,23 @@ fn run(queues: usize, start: Instant) -> Result<(), Box<dyn Error>> {
 )]
 fn main() -> Result<(), Box<dyn Error>> {
     let start = Instant::now();
-    run(1, start)?;
-    run(2, start)
+    for queues in [1, 2] {
+        let Verdict { kind, evidence, .. } = run(queues, start)?;
+        println!("{queues} queues: {kind:?}, because {evidence}");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cca::tonopah::Kind;
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "any moment does")]
+    fn one_queue_and_two_are_told_apart() {
+        let start = Instant::now();
+        assert_eq!(run(1, start).unwrap().kind, Kind::Shared);
+        assert_eq!(run(2, start).unwrap().kind, Kind::Fair);
+    }
 }

@@ -12,6 +12,8 @@ mod subflow;
 pub use subflow::{Factory, Shared};
 
 use crate::depth::Depth;
+use crate::order::Order;
+use crate::trains::{Overtaking, Trains};
 use cca::tonopah::{Detector, Kind, Settings, Subflow, Verdict};
 use cca::{Ack, Congestion, Control, Pace, Signal};
 use std::collections::VecDeque;
@@ -65,6 +67,7 @@ pub struct Sender {
     limit: Rate,
     paths: [Path; 2],
     depth: Depth,
+    order: Order,
     recovery: Option<Instant>,
     dominant: Subflow,
     totals: Totals,
@@ -74,6 +77,8 @@ pub struct Sender {
     rate_from: Option<(Instant, u64)>,
     last_ack: Instant,
     votes: Votes,
+    /// In the quick form, instead of the detector.
+    trains: Option<Trains>,
 }
 
 /// The detector's verdicts over the whole time, one for each of its intervals.
@@ -98,6 +103,7 @@ impl Sender {
             limit,
             paths: Default::default(),
             depth: Depth::default(),
+            order: Order::default(),
             recovery: None,
             totals: Totals::default(),
             now: Instant::ZERO,
@@ -105,7 +111,32 @@ impl Sender {
             rate_from: None,
             last_ack: Instant::ZERO,
             votes: Votes::default(),
+            trains: None,
         }
+    }
+
+    /// Sends trains only, from now on.
+    pub fn send_trains(&mut self) {
+        self.trains = Some(Trains::default());
+    }
+
+    /// Begins the next train if the last one is over, and there is time for it; true if packets are to be
+    /// made ready for it.
+    pub fn next_train(&mut self, now: Clock, until: Clock) -> bool {
+        self.tick(now);
+        let (now, until) = (self.now, self.time(until));
+        let trains = self.trains.as_mut();
+        trains.is_some_and(|trains| trains.begin(now, until))
+    }
+
+    /// Whether all trains are over.
+    pub fn is_over(&self) -> bool {
+        self.trains.as_ref().is_some_and(Trains::is_over)
+    }
+
+    /// What the trains of the quick form showed.
+    pub fn overtaking(&self) -> Option<Overtaking> {
+        self.trains.as_ref().map(Trains::result)
     }
 
     /// The detector's current verdict.
@@ -134,14 +165,22 @@ impl Sender {
         &self.depth
     }
 
+    /// The order in which packets were acknowledged.
+    pub fn order(&self) -> Order {
+        self.order
+    }
+
     /// The totals so far.
     pub fn totals(&self) -> Totals {
         self.totals
     }
 
     /// Bytes delivered over time since the end of slow start, or of its first two seconds; zero until some of it
-    /// has passed.
+    /// has passed. In the quick form, the rate at which the last train arrived.
     pub fn rate(&self) -> Rate {
+        if let Some(trains) = &self.trains {
+            return trains.rate();
+        }
         match self.rate_from {
             Some((from, bytes)) if self.last_ack > from + LEAST => {
                 Rate::from_bytes_over(self.totals.delivered - bytes, self.last_ack.since(from))
@@ -181,7 +220,7 @@ impl Sender {
     /// When the next packet may leave, if not yet.
     pub fn next_slot(&self) -> Option<Clock> {
         let slot = self.pace.next();
-        let waits = slot > self.now && !self.detector.is_train();
+        let waits = slot > self.now && !self.detector.is_train() && self.trains.is_none();
         waits.then(|| self.start + std::time::Duration::from_nanos(slot.as_nanos()))
     }
 
@@ -208,6 +247,9 @@ impl Sender {
         let in_flight = self.in_flight() + bytes;
         self.window.on_sent(now, bytes, in_flight);
         self.totals.sent += bytes;
+        if let Some(trains) = &mut self.trains {
+            trains.sent(subflow, bytes);
+        }
         let path = &mut self.paths[index(subflow)];
         while path
             .packets
@@ -229,6 +271,10 @@ impl Sender {
         self.detector.acked(now, subflow, packet.bytes, packet.sent);
         self.totals.delivered += packet.bytes;
         self.last_ack = now;
+        if let Some(trains) = &mut self.trains {
+            trains.settled(packet.sent, packet.bytes, true);
+        }
+        self.order.acknowledged(subflow, packet.sent);
         let prior_in_flight = self.in_flight();
         let path = &mut self.paths[index(subflow)];
         path.take(packet.number, Some(packet.sent));
@@ -272,8 +318,12 @@ impl Sender {
                 Duration::ZERO => rtt,
                 srtt => srtt.scale(7, 8) + rtt.scale(1, 8),
             };
+            self.order.read(subflow, newest.sent);
             self.depth.round_trip(now, rtt);
             self.detector.delayed(subflow, newest.sent, rtt);
+            if let Some(trains) = &mut self.trains {
+                trains.timed(subflow, newest.sent, newest.bytes, rtt);
+            }
         }
         let room = self.window.window().saturating_sub(self.in_flight());
         let empty = self.in_flight() == 0;
@@ -283,7 +333,14 @@ impl Sender {
     fn lost(&mut self, subflow: Subflow, number: u64) {
         if let Some(packet) = self.paths[index(subflow)].take(number, None) {
             self.totals.lost += packet.bytes;
+            if let Some(trains) = &mut self.trains {
+                trains.settled(packet.sent, packet.bytes, false);
+            }
         }
+    }
+
+    fn returned(&mut self) {
+        self.order.returned();
     }
 
     fn congestion(&mut self, now: Instant, sent: Instant, event: Event) {
@@ -324,6 +381,13 @@ impl Sender {
         let own = &self.paths[index(subflow)];
         let other = &self.paths[1 - index(subflow)];
         let window = self.window.window();
+        if let Some(trains) = &self.trains {
+            return match trains.turn() {
+                Some(turn) if turn == subflow => u64::MAX,
+                Some(_) => own.in_flight,
+                None => window.saturating_sub(other.in_flight),
+            };
+        }
         if self.next_slot().is_some() || !self.detector.permits(subflow) {
             return own.in_flight.min(window);
         }

@@ -3,8 +3,8 @@
 //!
 //! Two ports of a client talk with one port of a server, so that a fair queue sees two flows. The
 //! sender gives one of them 6/10 of its rate and the other 4/10, in turns ([`control`]), and sees
-//! from the bytes delivered whether the bottleneck gives both the same (`cca::tonopah`). Round
-//! trips, losses and marks show the rest ([`depth`]).
+//! from the delays of neighbours whether they wait in one queue (`cca::tonopah`). Round trips, losses
+//! and marks show the rest ([`depth`]). The quick form sends two trains instead ([`trains`]).
 //!
 //! [`node`] is an end point without sockets and clock: [`real`] gives it both, the tests simulated
 //! links in virtual time.
@@ -22,10 +22,12 @@ pub mod limits;
 mod message;
 mod news;
 pub mod node;
+pub mod order;
 mod problem;
 pub mod real;
 pub mod report;
 mod session;
+pub mod trains;
 
 pub use identity::{Identity, Pin, Trust};
 pub use problem::Problem;

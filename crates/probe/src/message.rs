@@ -16,6 +16,14 @@ pub(crate) struct Ask {
     pub(crate) direction: Direction,
     /// How long to send data.
     pub(crate) millis: u64,
+    /// Whether to send two trains only. A server of before the quick form refuses it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) quick: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it")]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// The server's lines: one `Granted` or `Refused`, then reports if it is the sender.
@@ -74,6 +82,7 @@ mod tests {
         let ask = line(&Ask {
             direction: Direction::Down,
             millis: 10,
+            quick: false,
         });
         let two = [&ask[..], &ask[..]].concat();
         let mut lines = Lines::default();

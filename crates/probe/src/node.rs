@@ -42,6 +42,9 @@ const CLOSING: usize = 32;
 /// Unfinished handshakes: the server answers each at once, and keeps none.
 const INCOMING: usize = 16;
 
+/// Trains that are not accounted for after this are given up.
+const QUICK: Duration = Duration::from_millis(700);
+
 /// A datagram to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outgoing {
@@ -57,13 +60,33 @@ pub struct Outgoing {
     pub data: Vec<u8>,
 }
 
+/// What a probe measures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// The path under load, for so long.
+    Load(Duration),
+    /// The order in which two trains arrive ([`trains`](crate::trains)): under a second where round trips
+    /// take 50 ms or less, and less than 150 kB.
+    Quick,
+}
+
+impl Form {
+    /// How long data is sent at most.
+    fn span(self) -> Duration {
+        match self {
+            Form::Load(span) => span,
+            Form::Quick => QUICK,
+        }
+    }
+}
+
 /// A client's request.
 #[derive(Debug, Clone)]
 pub struct Wish {
     /// The direction of the data.
     pub direction: Direction,
-    /// For how long.
-    pub span: Duration,
+    /// What to measure.
+    pub form: Form,
     /// The server to trust.
     pub trust: Trust,
     /// The highest rate at which it sends itself.
@@ -143,7 +166,8 @@ impl Node {
             .map_err(|e| Problem::Unreachable(format!("{remote}: {e}")))?;
         let ask = Ask {
             direction: wish.direction,
-            millis: wish.span.as_millis() as u64,
+            millis: wish.form.span().as_millis() as u64,
+            quick: wish.form == Form::Quick,
         };
         let session = Session::asks(connection, sender, ask, second(remote), now);
         Ok(Node {

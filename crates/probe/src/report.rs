@@ -2,6 +2,8 @@
 
 use crate::control::{Sender, Votes};
 use crate::depth::Managed;
+use crate::order;
+use crate::trains::{Finding, Overtaking};
 use cca::tonopah::{Evidence, Kind};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
@@ -70,9 +72,11 @@ pub struct Report {
     pub age_ms: f64,
     /// The smallest round trip; null before the first.
     pub base_rtt_ms: Option<f64>,
-    /// Mean rate of delivery since slow start, Mbit/s, QUIC's headers included.
+    /// Mean rate of delivery since slow start, Mbit/s, QUIC's headers included. In the quick form, the
+    /// rate at which the last train arrived.
     pub rate_mbit: f64,
-    /// The queue's depth: the median; null before the first round trip.
+    /// The queue's depth: the median; null before the first round trip, and in the quick form, in which
+    /// only its own trains queue.
     pub queue_ms: Option<f64>,
     /// The 95th percentile.
     pub queue_p95_ms: Option<f64>,
@@ -82,6 +86,13 @@ pub struct Report {
     pub lost_bytes: u64,
     /// Number of congestion marks (ECN) reported.
     pub marks: u64,
+    /// The share of packets that arrived after later ones of the same subflow, 0 to 1. From 0.005 on there
+    /// is no verdict: no queue does that.
+    #[serde(default)]
+    pub reordered: f64,
+    /// What the trains of the quick form showed; absent in the other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trains: Option<Overtaking>,
 }
 
 impl Report {
@@ -97,16 +108,20 @@ impl Report {
         let seen = sender.verdict(now);
         let depth = sender.depth();
         let totals = sender.totals();
-        let (kind, confidence) = match scope {
-            Scope::Moment => (seen.kind, seen.confidence),
-            Scope::Whole => weigh(sender.votes()),
+        let trains = sender.overtaking();
+        let ms = |d: Duration| d.as_millis_f64();
+        let (kind, confidence) = match (trains, scope) {
+            (Some(trains), _) => of_trains(trains.finding),
+            (None, Scope::Moment) => (seen.kind, seen.confidence),
+            (None, Scope::Whole) => weigh(sender.votes()),
         };
+        let queue = |q: f64| depth.quantile(q).filter(|_| trains.is_none()).map(ms);
         // A path without a queue looks like one queue for all, too.
         let (verdict, confidence) = match (kind, depth.was_full()) {
+            _ if !sender.order().is_kept() => (Management::Unknown, 0.0),
             (Kind::Shared, false) => (Management::Unknown, 0.0),
             _ => judge(kind, confidence, depth.managed()),
         };
-        let ms = |d: Duration| d.as_millis_f64();
         Report {
             at_ms: now.saturating_duration_since(start).as_secs_f64() * 1e3,
             direction,
@@ -116,6 +131,7 @@ impl Report {
                 (Managed::Aqm(_), _) if depth.marks() > 0 => Some(true),
                 // Which of several queues was full, and how full, a sender does not see.
                 (_, Management::FairQueuing) | (Managed::Unknown, _) => None,
+                _ if trains.is_some() => None,
                 (Managed::Aqm(_), _) => Some(true),
                 (Managed::DropTail(_), _) => Some(false),
             },
@@ -124,15 +140,20 @@ impl Report {
                 Evidence::Delays { difference_ms, .. } => Some(difference_ms),
                 _ => None,
             },
-            overtaken: seen.evidence == Evidence::Train,
+            overtaken: match trains {
+                Some(trains) => trains.finding == Finding::Overtaken,
+                None => seen.evidence == Evidence::Train,
+            },
             age_ms: ms(sender.age(now)),
             base_rtt_ms: depth.base().map(ms),
             rate_mbit: sender.rate().as_mbit_f64(),
-            queue_ms: depth.quantile(0.5).map(ms),
-            queue_p95_ms: depth.quantile(0.95).map(ms),
+            queue_ms: queue(0.5),
+            queue_p95_ms: queue(0.95),
             sent_bytes: totals.sent,
             lost_bytes: totals.lost,
             marks: depth.marks(),
+            reordered: sender.order().late(),
+            trains,
         }
     }
 
@@ -167,6 +188,16 @@ impl Report {
                 "A call waits with the transfers, but the queue is kept short (here {deep:.0} ms); \
                  it shares their losses."
             ),
+            Management::Unknown if self.reordered >= order::SHARE => format!(
+                "Nothing can be said: {:.1} % of the packets of one port overtook each other, which no \
+                 queue lets them.",
+                100.0 * self.reordered
+            ),
+            Management::Unknown if self.trains.is_some() => {
+                "Nothing can be said: a probe that loads the path for some seconds, without --quick, \
+                 says more."
+                    .to_owned()
+            }
             Management::Unknown if self.held => {
                 "Nothing can be said: the server's limit held the data \
                  back, and the path was not filled."
@@ -180,6 +211,9 @@ impl Report {
 
     /// What the verdict rests on, in words.
     pub fn reason(&self) -> String {
+        if let Some(trains) = self.trains {
+            return trains.finding.to_string();
+        }
         match self.difference_ms {
             _ if self.overtaken => Evidence::Train,
             Some(difference_ms) => Evidence::Delays {
@@ -216,7 +250,11 @@ impl Report {
             ("because", self.reason()),
             ("for a call", self.meaning()),
         ];
+        let queue_is_ours = self.trains.is_some();
         for (name, value) in lines {
+            if name == "queue" && queue_is_ours {
+                continue;
+            }
             // Writing to a string cannot fail.
             let _ = writeln!(text, "{name:<11} {value}");
         }
@@ -228,6 +266,8 @@ impl Report {
         let share = |x: f64| (0.0..=1.0).contains(&x);
         let size = |x: f64| (0.0..1e9).contains(&x);
         share(self.confidence)
+            && share(self.reordered)
+            && self.trains.is_none_or(|trains| trains.is_sound())
             && self.difference_ms.is_none_or(|x| size(x.abs()))
             && size(self.age_ms)
             && size(self.at_ms)
@@ -235,6 +275,14 @@ impl Report {
             && [self.base_rtt_ms, self.queue_ms, self.queue_p95_ms]
                 .into_iter()
                 .all(|x| x.is_none_or(size))
+    }
+}
+
+/// The verdict of the quick form: that of one observation.
+fn of_trains(finding: Finding) -> (Kind, f64) {
+    match finding {
+        Finding::Overtaken => (Kind::Fair, 0.5),
+        _ => (Kind::Unknown, 0.0),
     }
 }
 

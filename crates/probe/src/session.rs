@@ -5,13 +5,15 @@
 //! makes the reports. Filler is sent in datagrams (RFC 9221): none of it is sent twice, or kept
 //! until gaps are filled, so that losses cost no memory.
 
+mod sending;
+
 use crate::Problem;
-use crate::control::{DATAGRAM, Shared};
+use crate::control::Shared;
 use crate::farewell;
 use crate::limits::Grant;
 use crate::message::{Answer, Ask, LONGEST, Lines, line};
 use crate::news::News;
-use crate::report::{Direction, Report, Scope};
+use crate::report::Direction;
 use bytes::Bytes;
 use noq_proto::{
     Connection, ConnectionError, Dir, Event, FourTuple, PathEvent, PathStatus, StreamEvent,
@@ -30,9 +32,6 @@ const EVERY: Duration = Duration::from_millis(250);
 const LENIENCE: u64 = 2;
 /// For how long it may, before the server ends it.
 const WHILE: Duration = Duration::from_secs(1);
-/// The filler. It is sent encrypted, so that no link can compress it.
-static FILLER: [u8; DATAGRAM as usize] = [0; DATAGRAM as usize];
-
 /// The application's codes for the end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Code {
@@ -63,6 +62,8 @@ enum State {
     Waiting,
     /// Filler is sent.
     Sending { until: Instant },
+    /// Trains are sent, and nothing else.
+    Training { until: Instant },
     /// Filler is received.
     Receiving { until: Instant },
     /// The data is over.
@@ -84,6 +85,8 @@ pub(crate) struct Session {
     next_report: Instant,
     taken: u64,
     accounted: bool,
+    /// The second path is proven.
+    both: bool,
 }
 
 impl Session {
@@ -127,6 +130,7 @@ impl Session {
             next_report: now,
             taken: 0,
             accounted: false,
+            both: false,
         }
     }
 
@@ -161,6 +165,7 @@ impl Session {
                 let slot = self.sender.get().next_slot();
                 Some(until.min(self.next_report).min(slot.unwrap_or(until)))
             }
+            State::Training { until } => Some(until),
             State::Receiving { until } => Some(until.min(self.next_report)),
             State::Over => None,
         }
@@ -186,7 +191,10 @@ impl Session {
             Event::Stream(StreamEvent::Opened { dir: Dir::Bi }) if self.control.is_none() => {
                 self.control = self.connection.streams().accept(Dir::Bi);
             }
-            Event::Path(PathEvent::Established { .. }) => self.ask(),
+            Event::Path(PathEvent::Established { .. }) => {
+                self.both = true;
+                self.ask();
+            }
             Event::Path(PathEvent::Abandoned { .. }) => {
                 let text = "one of the two ports is no longer answered";
                 self.fail(now, Code::Protocol, Problem::Unreachable(text.to_owned()));
@@ -242,6 +250,7 @@ impl Session {
                 Problem::Unreachable("the peer made no progress within 5 s".to_owned()),
             )),
             State::Sending { until } => self.send(now, until),
+            State::Training { until } => self.train(now, until),
             State::Receiving { until } => self.receive(now, until),
             State::Waiting | State::Over => Ok(()),
         }
@@ -315,7 +324,7 @@ impl Session {
         self.begun = now;
         self.next_report = now + EVERY;
         match ask.direction {
-            Direction::Down => self.state = State::Sending { until: now + span },
+            Direction::Down => self.start(now + span, ask.quick),
             // The client ends it; the rest is for data under way.
             Direction::Up => {
                 self.state = State::Receiving {
@@ -344,7 +353,8 @@ impl Session {
                     self.sender
                         .get()
                         .set_limit(units::Rate::from_bits(bits_per_second));
-                    self.state = State::Sending { until: now + span };
+                    let quick = ask.quick;
+                    self.start(now + span, quick);
                 } else {
                     self.state = State::Receiving {
                         until: now + span + PATIENCE,
@@ -370,76 +380,6 @@ impl Session {
                 Err(protocol(Problem::Peer(text.to_owned())))
             }
         }
-    }
-
-    fn send(&mut self, now: Instant, until: Instant) -> Result<(), (Code, Problem)> {
-        let sent = self.sender.get().totals().sent;
-        let spent = matches!(self.role, Role::Serves { grant, .. } if sent >= grant.bytes);
-        if now >= until || spent {
-            self.finish(now);
-            return Ok(());
-        }
-        self.fill()?;
-        if now >= self.next_report {
-            self.next_report = now + EVERY;
-            let report = self.report(now, Scope::Moment);
-            // A client that does not read its reports gets no more of them.
-            match self.role {
-                Role::Asks { .. } => self.news.push_back(News::Seen(report)),
-                Role::Serves { .. } if self.unsent.is_empty() => {
-                    self.unsent = line(&Answer::Seen(Box::new(report)));
-                }
-                Role::Serves { .. } => {}
-            }
-        }
-        Ok(())
-    }
-
-    /// Keeps filler ready. Must be called after every departure.
-    pub(crate) fn refill(&mut self) {
-        if matches!(self.state, State::Sending { .. }) {
-            // A peer that takes no filler is informed when the session acts next.
-            let _ = self.fill();
-        }
-    }
-
-    fn fill(&mut self) -> Result<(), (Code, Problem)> {
-        let mut datagrams = self.connection.datagrams();
-        let most = datagrams.max_size().unwrap_or(0).min(FILLER.len());
-        if most < FILLER.len() / 2 {
-            let text = "the peer takes no datagrams (RFC 9221)".to_owned();
-            return Err(protocol(Problem::Peer(text)));
-        }
-        while datagrams.send_buffer_space() >= most {
-            if datagrams
-                .send(Bytes::from_static(&FILLER[..most]), false)
-                .is_err()
-            {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    fn finish(&mut self, now: Instant) {
-        let report = self.report(now, Scope::Whole);
-        match self.role {
-            Role::Asks { .. } => {
-                self.news.push_back(News::Done(report));
-                self.close(now, Code::Done, Bytes::new());
-            }
-            // The client closes; if it does not, it is closed.
-            Role::Serves { .. } => {
-                self.unsent.extend(line(&Answer::Done(Box::new(report))));
-                self.state = State::Receiving {
-                    until: now + PATIENCE,
-                };
-            }
-        }
-    }
-
-    fn report(&self, now: Instant, scope: Scope) -> Report {
-        Report::of(&self.sender.get(), self.direction, self.begun, now, scope)
     }
 
     /// Takes filler and throws it away; a server only as much as it granted.

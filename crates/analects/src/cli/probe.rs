@@ -23,6 +23,12 @@ pub struct ProbeArgs {
     /// Duration of the probe, 3 s to 1 h; servers permit 60 s by default.
     #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u64).range(3..=3600))]
     pub seconds: u64,
+    /// Send two trains of 88 packets instead of a load: less than 150 kB, and under a second where round
+    /// trips take 50 ms or less. It can find fair queuing, and nothing else: packets that stay in order
+    /// belong to one queue, or to one that shows nothing while it is idle. It says nothing of a path
+    /// that others keep busy.
+    #[arg(long, conflicts_with_all = ["seconds", "watch", "rate"])]
+    pub quick: bool,
     /// Send data to the server, to probe the uplink's queue. Without it, the server sends, which probes
     /// the downlink's, where most of a home's traffic is.
     #[arg(long, conflicts_with = "down")]

@@ -14,6 +14,7 @@ mod listeners;
 mod output;
 mod outputs;
 mod pages;
+mod probe;
 mod processor_sharing;
 #[cfg(unix)]
 mod recording;

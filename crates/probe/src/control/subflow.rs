@@ -133,6 +133,10 @@ impl Controller for SubflowControl {
         self.sender.get().lost(self.subflow, pn);
     }
 
+    fn on_spurious_congestion_event(&mut self) {
+        self.sender.get().returned();
+    }
+
     fn on_mtu_update(&mut self, _new_mtu: u16) {}
 
     fn window(&self) -> u64 {

@@ -3,7 +3,7 @@
 use cca::tonopah::Settings;
 use probe::control::DATAGRAM;
 use probe::limits::Policy;
-use probe::node::{News, Node, Outgoing, Wish};
+use probe::node::{Form, News, Node, Outgoing, Wish};
 use probe::report::Direction;
 use probe::{Identity, Pin, Problem, Report, Trust, real};
 use std::net::SocketAddr;
@@ -41,7 +41,7 @@ fn policy() -> Policy {
 fn wish(pin: Pin, direction: Direction) -> Wish {
     Wish {
         direction,
-        span: Duration::from_secs(3),
+        form: Form::Load(Duration::from_secs(3)),
         trust: Trust::Pin(pin),
         rate: Rate::from_bits(100_000_000),
     }
@@ -355,6 +355,11 @@ fn a_real_server_answers_a_real_client() {
         let wish = wish(identity.pin(), Direction::Down);
         let on = AtomicBool::new(false);
         let report = real::probe(address, &wish, settings.clone(), &on, |_| seen += 1);
+        let short = Wish {
+            form: Form::Quick,
+            ..wish.clone()
+        };
+        let quick = real::probe(address, &short, settings.clone(), &on, |_| ());
         let other = Wish {
             trust: Trust::Pin(Identity::new().unwrap().pin()),
             ..wish
@@ -367,6 +372,11 @@ fn a_real_server_answers_a_real_client() {
             "{seen} reports, {report:?}"
         );
         assert!(report.base_rtt_ms.is_some_and(|ms| ms < 100.0));
+        let quick = quick.unwrap();
+        assert!(
+            quick.trains.is_some() && quick.sent_bytes < 150_000,
+            "{quick:?}"
+        );
         assert!(wrong.unwrap_err().to_string().contains("another pin"));
     });
 }

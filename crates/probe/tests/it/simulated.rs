@@ -1,14 +1,19 @@
 //! The whole probe, QUIC and TLS included, over the project's disciplines in virtual time.
 
-mod world;
+mod quick;
+pub(crate) mod world;
 
 use probe::Report;
+use probe::node::Form;
 use probe::report::{Direction, Management};
 use std::collections::BTreeMap;
+use std::time::Duration;
 use world::World;
 
+const LOAD: Form = Form::Load(Duration::from_secs(10));
+
 fn probe(discipline: &str, mbit: u64, rtt_ms: u64, direction: Direction) -> Report {
-    World::new(discipline, mbit, rtt_ms, direction, 10)
+    World::new(discipline, mbit, rtt_ms, direction, LOAD)
         .run()
         .unwrap()
 }
@@ -114,7 +119,7 @@ fn figures_are_those_of_the_link() {
 
 #[test]
 fn reports_come_four_times_a_second_and_age() {
-    let mut world = World::new("fq", 10, 20, Direction::Down, 10);
+    let mut world = World::new("fq", 10, 20, Direction::Down, LOAD);
     let last = world.run().unwrap();
     assert!(
         (35..=40).contains(&world.reports.len()),

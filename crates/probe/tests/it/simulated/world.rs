@@ -2,7 +2,7 @@
 
 use cca::tonopah;
 use noq_proto::EcnCodepoint;
-use probe::node::{News, Node, Outgoing, Wish};
+use probe::node::{Form, News, Node, Outgoing, Wish};
 use probe::report::Direction;
 use probe::{Identity, Report, Trust, limits::Policy};
 use qdisc::{Ecn, Env, FlowId, Hosts, Ignore, Label, Limit, Packet, Qdisc, Registry};
@@ -21,7 +21,7 @@ pub fn epoch() -> Clock {
 
 /// A bottleneck: every datagram of the measured direction passes it.
 pub struct Bottleneck {
-    queue: Box<dyn Qdisc<Outgoing>>,
+    queue: Box<dyn Qdisc<Option<Outgoing>>>,
     rate: Rate,
     free: Instant,
 }
@@ -48,29 +48,44 @@ impl Bottleneck {
         // IPv4 and UDP headers.
         let len = data.data.len() as u32 + 28;
         let port = data.to.port().max(u16::from(data.socket != 0));
+        let flow = u32::from(port) + 77 * data.socket as u32;
+        let ecn = Ecn::of_tos(data.ecn.map_or(0, |ecn| ecn as u8));
+        self.add(now, len, flow, ecn, Some(data));
+    }
+
+    /// A packet of someone else's.
+    fn load(&mut self, now: Instant) {
+        self.add(now, 1500, 1, Ecn::of_tos(0), None);
+    }
+
+    fn add(&mut self, now: Instant, len: u32, flow: u32, ecn: Ecn, payload: Option<Outgoing>) {
         let packet = Packet {
             len,
-            flow: FlowId(u32::from(port) + 2 * data.socket as u32),
-            hash: (u32::from(port) + 77 * data.socket as u32).wrapping_mul(0x9e37_79b1),
+            flow: FlowId(flow),
+            hash: flow.wrapping_mul(0x9e37_79b1),
             hosts: Hosts::new(1, 2),
             dscp: 0,
             band: 0,
-            ecn: Ecn::of_tos(data.ecn.map_or(0, |ecn| ecn as u8)),
+            ecn,
             label: Label::None,
             arrived: now,
-            payload: data,
+            payload,
         };
         self.queue.enqueue(now, packet, &mut Ignore);
     }
 
-    /// The next datagram that has passed, and when.
+    /// The next datagram of the probe that has passed, and when. Another's packet is followed by the
+    /// next of its window.
     fn dequeue(&mut self, now: Instant) -> Option<(Instant, Outgoing)> {
         if now < self.free {
             return None;
         }
         let packet = self.queue.dequeue(now, &mut Ignore)?;
         self.free = now + self.rate.time_for(u64::from(packet.len));
-        let mut data = packet.payload;
+        let Some(mut data) = packet.payload else {
+            self.load(now);
+            return None;
+        };
         if packet.ecn.bits() == 0b11 {
             data.ecn = Some(EcnCodepoint::Ce);
         }
@@ -107,6 +122,11 @@ pub struct World {
     delay: Duration,
     under_way: BTreeMap<(Instant, u64), (End, Outgoing)>,
     count: u64,
+    /// What someone on the way adds to the delay of a datagram of data: told the time, and whether it
+    /// is one of the second port's.
+    pub hold: Box<dyn FnMut(Instant, bool) -> Duration>,
+    /// Bytes that left the client and the server, with the headers of IPv4 and UDP.
+    pub bytes: [u64; 2],
     pub reports: Vec<Report>,
 }
 
@@ -119,13 +139,7 @@ fn client_address(socket: usize) -> SocketAddr {
 }
 
 impl World {
-    pub fn new(
-        discipline: &str,
-        mbit: u64,
-        rtt_ms: u64,
-        direction: Direction,
-        seconds: u64,
-    ) -> Self {
+    pub fn new(discipline: &str, mbit: u64, rtt_ms: u64, direction: Direction, form: Form) -> Self {
         let identity = Identity::new().unwrap();
         let settings = tonopah::Settings::default();
         let policy = Policy {
@@ -138,7 +152,7 @@ impl World {
         };
         let wish = Wish {
             direction,
-            span: Span::from_secs(seconds),
+            form,
             trust: Trust::Pin(identity.pin()),
             rate: Rate::from_bits(1_000_000_000),
         };
@@ -156,8 +170,22 @@ impl World {
             delay: rtt.scale(1, 2),
             under_way: BTreeMap::new(),
             count: 0,
+            hold: Box::new(|_, _| Duration::ZERO),
+            bytes: [0; 2],
             reports: Vec::new(),
         }
+    }
+
+    /// Another flow keeps so many packets in the bottleneck.
+    pub fn fill(&mut self, packets: u32) {
+        for _ in 0..packets {
+            self.bottleneck.load(Instant::ZERO);
+        }
+    }
+
+    /// The time since the beginning.
+    pub fn elapsed(&self) -> Duration {
+        self.now.since(Instant::ZERO)
     }
 
     fn clock(&self) -> Clock {
@@ -173,12 +201,14 @@ impl World {
     fn send(&mut self) {
         let clock = self.clock();
         while let Some(data) = self.client.transmit(clock) {
+            self.bytes[0] += data.data.len() as u64 + 28;
             match self.direction {
                 Direction::Up => self.bottleneck.enqueue(self.now, data),
                 Direction::Down => self.launch(self.now, End::Server, data),
             }
         }
         while let Some(data) = self.server.transmit(clock) {
+            self.bytes[1] += data.data.len() as u64 + 28;
             match self.direction {
                 Direction::Down => self.bottleneck.enqueue(self.now, data),
                 Direction::Up => self.launch(self.now, End::Client, data),
@@ -190,7 +220,9 @@ impl World {
             } else {
                 End::Server
             };
-            self.launch(at, to, data);
+            let second = data.socket == 1 || data.to == client_address(1);
+            let held = (self.hold)(self.now, second);
+            self.launch(at + held, to, data);
         }
     }
 
