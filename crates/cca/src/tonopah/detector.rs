@@ -39,6 +39,9 @@ const NO_QUEUE: (Duration, f64) = (Duration::from_millis(3), 3.0);
 /// Where a queue stands and one queue was found, two trains leave one after the other, and then none for
 /// so long.
 const SELDOM: Duration = Duration::from_secs(4);
+/// No path delays packets in order by more than this for another reason than a queue, so that one queue
+/// above it is not in doubt: to wait for a train's room costs an application a round trip.
+const JITTER: Duration = Duration::from_millis(30);
 /// Bytes of a full packet.
 const PACKET: u64 = 1500;
 
@@ -445,7 +448,8 @@ impl Detector {
         let fits = self
             .trains
             .fit(self.rtt.as_millis_f64() / self.packet.max(1e-3));
-        let doubtful = known && self.last.kind == Kind::Shared && fits;
+        let in_doubt = fits && queue.is_some_and(|queue| queue <= JITTER);
+        let doubtful = known && self.last.kind == Kind::Shared && in_doubt;
         let both = self.last_sent.iter().all(Option::is_some);
         self.gathered = doubtful;
         match () {

@@ -205,14 +205,17 @@ impl Pair {
     /// Combines an acknowledgement on one subflow with the state of both.
     fn whole(&mut self, now: Instant, subflow: Subflow, ack: &Ack) -> Ack {
         let other = self.sides[1 - subflow as usize];
+        if ack.rate.is_some_and(|sample| sample.app_limited) {
+            self.delivered.limited_by_app(self.in_flight());
+        }
         let sample = self
             .delivered
             .acked(now, ack.bytes, ack.newest_sent, self.min_rtt);
-        let rate = sample.zip(ack.rate).map(|(sample, of_one)| RateSample {
+        let rate = sample.map(|sample| RateSample {
             delivered: sample.delivered,
             interval: sample.interval,
             prior_delivered: sample.prior,
-            app_limited: of_one.app_limited,
+            app_limited: sample.app_limited,
         });
         let round_start = ack.newest_sent >= self.round;
         if round_start {

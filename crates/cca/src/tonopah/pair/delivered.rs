@@ -18,7 +18,7 @@ struct Stamp {
     first_sent: Instant,
 }
 
-/// A sample, before it is known whether the application limited it.
+/// A sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Sample {
     /// Bytes delivered over `interval`.
@@ -27,6 +27,8 @@ pub(super) struct Sample {
     pub(super) interval: Duration,
     /// Bytes delivered before the sampled packet left.
     pub(super) prior: u64,
+    /// The application limited one of both subflows then.
+    pub(super) app_limited: bool,
 }
 
 /// What both have delivered.
@@ -35,6 +37,8 @@ pub(super) struct Delivered {
     bytes: u64,
     at: Instant,
     first_sent: Instant,
+    /// Packets that left before so much was delivered were limited by the application.
+    app_limited: u64,
     stamps: VecDeque<Stamp>,
 }
 
@@ -42,6 +46,12 @@ impl Delivered {
     /// Bytes so far.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// A subflow was limited by the application, with `in_flight` in both. The other one is not told: its
+    /// window is full while it is not its turn.
+    pub(super) fn limited_by_app(&mut self, in_flight: u64) {
+        self.app_limited = self.bytes + in_flight;
     }
 
     /// A packet leaves; `idle` if neither subflow has others in flight.
@@ -85,6 +95,7 @@ impl Delivered {
             delivered: self.bytes - stamp.delivered,
             interval,
             prior: stamp.delivered,
+            app_limited: stamp.delivered < self.app_limited,
         })
     }
 }
@@ -114,6 +125,26 @@ mod tests {
             }
         }
         assert_eq!(delivered.bytes(), 20_000);
+    }
+
+    #[test]
+    fn an_application_that_limits_one_limits_both_for_a_round_trip() {
+        let mut delivered = Delivered::default();
+        let mut limited = Vec::new();
+        for ms in 0..40 {
+            delivered.sent(at(ms), ms == 0);
+            if let Some(sent) = ms.checked_sub(10) {
+                let sample = delivered.acked(at(ms), 1000, at(sent), Duration::ZERO);
+                limited.push(sample.unwrap().app_limited);
+            }
+            if ms == 15 {
+                delivered.limited_by_app(10_000);
+            }
+        }
+        // Packets from before 26 ms, when 16,000 bytes had been delivered, and told of from 16 ms on.
+        let first = limited.iter().position(|&limited| limited).unwrap();
+        let last = limited.iter().rposition(|&limited| limited).unwrap();
+        assert_eq!((first, last), (6, 25));
     }
 
     #[test]
