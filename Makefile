@@ -159,7 +159,7 @@ else
 	mv target/thesis.md docs/reproduction/
 endif
 
-# Tonopah's evaluation, and its open questions: quick runs, some ten minutes of two processors. SHORT=1
+# Tonopah's evaluation, and its open questions: quick runs, half an hour of two processors at most. SHORT=1
 # takes its table III.
 .PHONY: reproduction-tonopah
 reproduction-tonopah: export ANALECTS_CACHE = target/without-kernel

@@ -369,3 +369,38 @@ fn actors_fetch_what_they_ask_for() {
     let loss = &result.measured["loss_by_index"];
     assert!(loss.len() > 5 && loss.iter().all(|point| point.value == 0.0));
 }
+
+/// Where a small window follows a deep queue, one subflow has nothing to send for longer than the
+/// other waits for it, and comes back all the same.
+#[test]
+fn no_subflow_takes_all_of_the_window() {
+    let scenario = resolve(
+        r#"
+        duration = "12s"
+        warmup = "5s"
+        disciplines = ["pfifo"]
+        noise = "1p"
+        metrics = ["subflows_sent"]
+        link = { rate = "2mbit", rtt = "5ms", buffer = "100p" }
+        [[traffic]]
+        name = "flow"
+        kind = "bulk"
+        carrier = "quic"
+        control = "tonopah"
+    "#,
+    )
+    .unwrap();
+    for seed in 1..=8 {
+        let engine = sim::Simulator::default();
+        let discipline = &scenario.disciplines[0];
+        let result = measure::run(&engine, &scenario, discipline, seed, false).unwrap();
+        let values = result.measured["subflows_sent"].iter();
+        let sent: Vec<f64> = values
+            .filter(|value| value.of == "sent")
+            .map(|value| value.value)
+            .collect();
+        let mean = sent.iter().sum::<f64>() / sent.len() as f64;
+        // A packet takes 6 ms: windows of 10 ms have one or two.
+        assert!(mean < 95.0, "seed {seed}: {mean} % by the subflow ahead");
+    }
+}

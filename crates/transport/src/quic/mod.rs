@@ -61,6 +61,9 @@ pub struct Quic {
     gave: bool,
     /// One, or two if the control has subflows.
     paths: Vec<Path>,
+    /// The path that is asked first for the next packet: not the one that sent last, which else
+    /// could take all room in a window that both share.
+    first: usize,
     send_streams: SendStreams,
     recv_streams: RecvStreams,
 }
@@ -104,6 +107,7 @@ impl Quic {
             unsent_low: config.unsent_low,
             gave: false,
             paths,
+            first: 0,
             send_streams: SendStreams::default(),
             recv_streams: RecvStreams::default(),
         }
@@ -293,7 +297,13 @@ impl Connection for Quic {
 
     fn transmit(&mut self, now: Instant) -> Option<Transmit> {
         let open = if self.connected { self.paths.len() } else { 1 };
-        (0..open).find_map(|path| self.transmit_on(now, path))
+        let first = self.first;
+        let (path, transmit) = (first..first + open).find_map(|place| {
+            let path = place % open;
+            Some((path, self.transmit_on(now, path)?))
+        })?;
+        self.first = (path + 1) % open;
+        Some(transmit)
     }
 
     fn next_timer(&self) -> Instant {
