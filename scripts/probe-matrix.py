@@ -17,15 +17,19 @@ RIGHT = {
 
 
 def loss(path):
-    """The share of packets that a queue dropped, by its own counters, as text; a dash without them."""
+    """The percentage of packets that a queue dropped, by its own counters; none without them."""
     if not path.is_file():
-        return "-"
+        return None
     sent, dropped = re.search(r"Sent \d+ bytes (\d+) pkt \(dropped (\d+)", path.read_text()).groups()
-    return f"{100 * int(dropped) / max(int(sent) + int(dropped), 1):.2f} %"
+    return 100 * int(dropped) / max(int(sent) + int(dropped), 1)
+
+
+def text(percentage):
+    return "-" if percentage is None else f"{percentage:.2f} %"
 
 
 cells = collections.defaultdict(collections.Counter)
-right = total = 0
+right = total = more = compared = 0
 print("| Mbit/s | RTT, ms | way | discipline | verdict | confidence | Mbit/s | queue, median | 95 % | lost | NewReno lost |")
 print("|---|---|---|---|---|---|---|---|---|---|---|")
 places = (path.stem.split("-", 3) for path in pathlib.Path(sys.argv[1]).glob("*.json"))
@@ -38,13 +42,16 @@ for rate, rtt, way, discipline in sorted(places, key=lambda at: (int(at[0]), int
         cells[discipline]["failed"] += 1
         continue
     seen = json.loads(lines[-1])
-    lost = loss(path / "probe")
-    if lost == "-":
-        lost = f"{100 * seen['lost_bytes'] / max(seen['sent_bytes'], 1):.2f} %"
+    lost, reno = loss(path / "probe"), loss(path / "reno")
+    if lost is None:
+        lost = 100 * seen["lost_bytes"] / max(seen["sent_bytes"], 1)
+    if reno is not None:
+        compared += 1
+        more += lost > reno
     print(
         f"| {rate} | {rtt} | {way} | {discipline} | {seen['verdict']} | {seen['confidence']:.2f} "
-        f"| {seen['rate_mbit']:.1f} | {seen['queue_ms']:.1f} ms | {seen['queue_p95_ms']:.1f} ms | {lost} "
-        f"| {loss(path / 'reno')} |"
+        f"| {seen['rate_mbit']:.1f} | {seen['queue_ms']:.1f} ms | {seen['queue_p95_ms']:.1f} ms "
+        f"| {text(lost)} | {text(reno)} |"
     )
     cells[discipline][seen["verdict"]] += 1
     right += seen["verdict"] in RIGHT.get(discipline, {"fair-queuing"})
@@ -54,3 +61,5 @@ print("|---" * (len(VERDICTS) + 2) + "|")
 for discipline, verdicts in sorted(cells.items()):
     print(f"| {discipline} | " + " | ".join(str(verdicts[v]) for v in [*VERDICTS, "failed"]) + " |")
 print(f"\n{right} of {total} right, {100 * right / max(total, 1):.0f} %")
+if compared:
+    print(f"more lost than by NewReno in {more} of {compared}")

@@ -201,8 +201,8 @@ pub fn client(trust: Trust) -> Result<rustls::ClientConfig, Problem> {
     Ok(config)
 }
 
-/// ChaCha20 first: a router's processor seldom has instructions for AES, and without them AES takes
-/// twenty times the work. QUIC needs AES for its first packets.
+/// ChaCha20 first: a router's processor seldom has instructions for AES, and without them AES was most
+/// of the probe's work (docs/decisions/0070-probe.md). QUIC needs AES for its first packets.
 fn provider() -> Arc<CryptoProvider> {
     Arc::new(CryptoProvider {
         cipher_suites: vec![
