@@ -62,7 +62,10 @@ fn events() -> Vec<(u64, Event)> {
         subflow: 1,
         ..packet(3, Some(1), 1200, Ecn::Ect1)
     };
-    let marked = packet(3, Some(1), 1200, Ecn::Ce);
+    let marked = PacketId {
+        ecn: Ecn::Ce,
+        ..capable
+    };
     let nobodys = packet(5, None, 40, Ecn::NotCapable);
     vec![
         (0, started(0, 0, Carrier::Tcp)),
