@@ -1,6 +1,7 @@
 #!/bin/sh
 # In a guest: one probe of a server behind a router with a queue, and then a TCP flow under NewReno over
-# the same queue, made new. Leaves what the queue counted in /out/probe and /out/reno.
+# the same queue, made new. Leaves what the queue counted in /out/probe and /out/reno, and the processor's time
+# and idle time before and after the probe in /out/uptime.
 # probe-in-guest.sh MBIT RTT_MS down|up DISCIPLINE [SETTINGS...]
 set -eu
 mbit=$1 rtt=$2 way=$3
@@ -52,10 +53,12 @@ for _ in 1 2 3 4 5 6 7 8 9 10; do
     sleep 0.1
 done
 pin=$(sed -n 's/^pin //p' /tmp/served)
+cat /proc/uptime >/out/uptime
 ip netns exec home ./analects probe 10.0.0.1 --pin "$pin" --seconds $seconds "--$way" --json || {
     cat /tmp/served
     exit 1
 }
+cat /proc/uptime >>/out/uptime
 kill $server
 counts probe
 
