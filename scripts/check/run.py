@@ -3,6 +3,8 @@
 import contextlib
 import dataclasses
 import json
+import os
+import signal
 import subprocess
 import time
 
@@ -71,11 +73,15 @@ def preparations(root, stages):
     with log.open("w") as out:
         # What fails here fails again, and is seen, in its stage.
         command = ["sh", "-c", "; ".join(commands)]
-        beside = subprocess.Popen(command, cwd=root, stdin=subprocess.DEVNULL, stdout=out, stderr=out)
+        beside = subprocess.Popen(
+            command, cwd=root, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True
+        )
         try:
             yield
         finally:
-            beside.terminate()
+            # With all that it has started: a kernel's build would go on for minutes.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(beside.pid, signal.SIGTERM)
             beside.wait()
 
 

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 STAGES = """
@@ -167,6 +168,26 @@ class Failing(Tree):
             self.assertNotIn("ran ", said)
         self.write(".ci/stages.toml", STAGES)
         self.assertIn("there is no tier and no stage kernels; expected one of", self.check("kernels")[1])
+
+
+class Preparing(Tree):
+    def test_what_is_prepared_ends_with_the_check_and_all_that_it_started(self):
+        prepare = '\nprepare = "sleep 300 & echo $! >../pid; wait"'
+        run = 'run = "while ! test -s ../pid; do sleep 0.1; done"'
+        self.write(".ci/stages.toml", STAGES.replace('run = "echo ran demo"', run + prepare))
+        self.assertEqual(self.ran("demo"), [])
+        started = pathlib.Path("/proc", (self.root / "../pid").read_text().strip())
+        deadline = time.monotonic() + 20
+        while self.runs(started) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        self.assertFalse(self.runs(started))
+
+    def runs(self, process):
+        """Whether it is there, and not a dead process that its parent has not asked about."""
+        try:
+            return "State:\tZ" not in (process / "status").read_text()
+        except OSError:
+            return False
 
 
 class Tracing(Tree):
