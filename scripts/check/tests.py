@@ -193,12 +193,14 @@ class Preparing(Tree):
 class Tracing(Tree):
     @unittest.skipUnless(shutil.which("strace"), "there is no strace")
     def test_a_file_that_no_input_names_is_found(self):
-        self.assertEqual(self.check("gate-only", "--trace")[0], 0)
+        self.assertEqual(self.ran("gate-only", "--trace"), ["gate-only"])
+        self.assertEqual(self.ran("gate"), ["demo", "kernel"], "a traced pass is a pass")
         self.write(".ci/stages.toml", STAGES.replace("echo ran gate-only", "cat README.md code/a.c"))
         status, said = self.check("gate-only", "--trace")
         self.assertEqual(status, 1, said)
         self.assertIn("gate-only: opens README.md, which is not among its inputs", said)
         self.assertNotIn("opens code/a.c", said)
+        self.assertIn("check: FAILED: gate-only", said)
 
 
 unittest.main()
