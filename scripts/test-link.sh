@@ -106,12 +106,14 @@ link --rtt 10ms -- python3 "$work/refused.py" $near || fail "what is refused is 
 passed "what is refused is told, by TCP's reset and by ICMP"
 
 # rate DISCIPLINE FAMILY ADDRESS DIRECTION
+# By Cubic, which keeps a queue: what waits at the start of the time that counts waits at its end, too. A
+# host's own control may be BBR, which empties the queue in between.
 rate() {
     iperf3 -s -p 5201 >/dev/null 2>&1 &
     servers=$!
     sleep 0.5
     link -d "$1" --down 20mbit --up 20mbit --rtt 20ms --json "$work/json" -- \
-        iperf3 "$2" -c "$3" $4 -t 4 -O 2 -f k -J || fail "iperf3 with $1"
+        iperf3 "$2" -c "$3" $4 -C cubic -t 4 -O 2 -f k -J || fail "iperf3 with $1"
     kill $servers
     wait $servers 2>/dev/null || true
     servers=

@@ -3,10 +3,13 @@
 import contextlib
 import dataclasses
 import json
+import os
+import signal
 import subprocess
 import time
 
 import inputs
+import trace
 
 
 class Record:
@@ -42,6 +45,9 @@ def say(text):
 def run(root, chosen, words):
     """Runs the stages that have to run; the exit status."""
     record = Record(root)
+    if words.trace and not trace.is_possible():
+        say("error: there is no strace; install the package strace")
+        return 2
     due = []
     for stage, skippable in chosen:
         for path in inputs.unmatched(root, stage):
@@ -54,7 +60,7 @@ def run(root, chosen, words):
             say(f"{one.stage.name}: {'passed before' if one.passed else one.stage.run}")
         return 0
     with preparations(root, [one.stage for one in due if not one.passed]):
-        results = list(run_stages(root, due, record, words.keep_going))
+        results = list(run_stages(root, due, record, words))
     return summary(results)
 
 
@@ -71,15 +77,19 @@ def preparations(root, stages):
     with log.open("w") as out:
         # What fails here fails again, and is seen, in its stage.
         command = ["sh", "-c", "; ".join(commands)]
-        beside = subprocess.Popen(command, cwd=root, stdin=subprocess.DEVNULL, stdout=out, stderr=out)
+        beside = subprocess.Popen(
+            command, cwd=root, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True
+        )
         try:
             yield
         finally:
-            beside.terminate()
+            # With all that it has started: a kernel's build would go on for minutes.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(beside.pid, signal.SIGTERM)
             beside.wait()
 
 
-def run_stages(root, due, record, keep_going):
+def run_stages(root, due, record, words):
     """Runs what is due: for each stage its times, and what came of it."""
     for number, one in enumerate(due, 1):
         stage = one.stage
@@ -90,15 +100,25 @@ def run_stages(root, due, record, keep_going):
             continue
         say(f"{place}: {stage.run}")
         began = time.monotonic()
-        code = subprocess.run(stage.run, shell=True, cwd=root, stdin=subprocess.DEVNULL).returncode
+        code = attempt(root, stage, words.trace)
         took = time.monotonic() - began
         # A stage that changes its own inputs has checked neither the old nor the new ones.
         if code == 0 and inputs.digest(root, stage) == one.digest:
             record.add(stage, one.digest)
         say(f"{stage.name}: {'ok' if code == 0 else 'FAILED'} after {clock(took)}")
         yield stage, took, "ok" if code == 0 else f"FAILED ({code})"
-        if code != 0 and not keep_going:
+        if code != 0 and not words.keep_going:
             return
+
+
+def attempt(root, stage, traced):
+    """Runs a stage's command; 0 if it passed, and opened only what it names if that is `traced`."""
+    if not traced:
+        return subprocess.run(stage.run, shell=True, cwd=root, stdin=subprocess.DEVNULL).returncode
+    code, complaints = trace.run(root, stage)
+    for complaint in complaints:
+        say(f"{stage.name}: {complaint}")
+    return code or len(complaints)
 
 
 def summary(results):

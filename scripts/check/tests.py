@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 STAGES = """
@@ -169,15 +170,37 @@ class Failing(Tree):
         self.assertIn("there is no tier and no stage kernels; expected one of", self.check("kernels")[1])
 
 
+class Preparing(Tree):
+    def test_what_is_prepared_ends_with_the_check_and_all_that_it_started(self):
+        prepare = '\nprepare = "sleep 300 & echo $! >../pid; wait"'
+        run = 'run = "while ! test -s ../pid; do sleep 0.1; done"'
+        self.write(".ci/stages.toml", STAGES.replace('run = "echo ran demo"', run + prepare))
+        self.assertEqual(self.ran("demo"), [])
+        started = pathlib.Path("/proc", (self.root / "../pid").read_text().strip())
+        deadline = time.monotonic() + 20
+        while self.runs(started) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        self.assertFalse(self.runs(started))
+
+    def runs(self, process):
+        """Whether it is there, and not a dead process that its parent has not asked about."""
+        try:
+            return "State:\tZ" not in (process / "status").read_text()
+        except OSError:
+            return False
+
+
 class Tracing(Tree):
     @unittest.skipUnless(shutil.which("strace"), "there is no strace")
     def test_a_file_that_no_input_names_is_found(self):
-        self.assertEqual(self.check("gate-only", "--trace")[0], 0)
+        self.assertEqual(self.ran("gate-only", "--trace"), ["gate-only"])
+        self.assertEqual(self.ran("gate"), ["demo", "kernel"], "a traced pass is a pass")
         self.write(".ci/stages.toml", STAGES.replace("echo ran gate-only", "cat README.md code/a.c"))
         status, said = self.check("gate-only", "--trace")
         self.assertEqual(status, 1, said)
         self.assertIn("gate-only: opens README.md, which is not among its inputs", said)
         self.assertNotIn("opens code/a.c", said)
+        self.assertIn("check: FAILED: gate-only", said)
 
 
 unittest.main()

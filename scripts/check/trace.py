@@ -1,4 +1,4 @@
-"""Proves inputs: runs stages under strace, and names what they open and do not declare."""
+"""Proves inputs: runs a stage under strace, and names what it opens and does not declare."""
 
 import pathlib
 import re
@@ -7,12 +7,16 @@ import subprocess
 import tempfile
 
 import inputs
-from run import say
 
 # strace -ff -y: a call that opens or executes, with the directory that a relative path starts from.
 CALL = re.compile(
     r'^(?:open|openat|openat2|execve)\((?:AT_FDCWD(?:<(?P<cwd>[^>]*)>)?, |\d+<(?P<dir>[^>]*)>, )?"(?P<path>[^"]*)"'
 )
+
+
+def is_possible():
+    """Whether there is strace."""
+    return shutil.which("strace") is not None
 
 
 def opened(root, log):
@@ -28,29 +32,16 @@ def opened(root, log):
             pass
 
 
-def prove(root, chosen):
-    """The exit status: 1 if a stage fails, or opens a file of the tree that its inputs do not name."""
-    if shutil.which("strace") is None:
-        say("error: there is no strace; install the package strace")
-        return 2
-    tracked = set(inputs.tracked(root))
-    status = 0
-    for stage, _ in chosen:
-        say(f"{stage.name}: {stage.run}, traced")
-        with tempfile.TemporaryDirectory() as logs:
-            # A build with an empty target folder: what cargo does not read again is not seen.
-            command = ["strace", "-ff", "-y", "--seccomp-bpf", "-e", "trace=open,openat,openat2,execve"]
-            command += ["-o", f"{logs}/log", "sh", "-c", stage.run]
-            code = subprocess.run(command, cwd=root, stdin=subprocess.DEVNULL).returncode
-            found = {name for log in pathlib.Path(logs).iterdir() for name in opened(root, log)}
-        if code != 0:
-            say(f"{stage.name}: FAILED ({code})")
-            status = 1
-        declared = set(inputs.files(root, stage))
-        missing = sorted((found & tracked) - declared - {inputs.RECORD})
-        never = len(declared - found)
-        say(f"{stage.name}: opened {len(found & tracked)} files of the tree, {never} declared ones were not opened")
-        for name in missing:
-            say(f"{stage.name}: opens {name}, which is not among its inputs")
-            status = 1
-    return status
+def run(root, stage):
+    """The stage's exit status, and a complaint for each file of the tree that it opens and does not name.
+
+    A build with a full target folder does not read again what has not changed: from an empty one more is
+    seen.
+    """
+    with tempfile.TemporaryDirectory() as logs:
+        command = ["strace", "-ff", "-y", "--seccomp-bpf", "-e", "trace=open,openat,openat2,execve"]
+        command += ["-o", f"{logs}/log", "sh", "-c", stage.run]
+        code = subprocess.run(command, cwd=root, stdin=subprocess.DEVNULL).returncode
+        found = {name for log in pathlib.Path(logs).iterdir() for name in opened(root, log)}
+    undeclared = found.intersection(inputs.tracked(root)).difference(inputs.files(root, stage))
+    return code, [f"opens {name}, which is not among its inputs" for name in sorted(undeclared)]
