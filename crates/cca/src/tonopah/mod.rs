@@ -197,7 +197,9 @@ fn build_reducing(parts: &Parts<'_>) -> Result<Box<dyn Control>, Refusal> {
         return Err(Refusal::new(message).with_help(help));
     }
     let reaction = Reaction::Reduce(params.reduction);
-    let pair = Pair::new(params.rule.settings(), reaction, probe, parts.setup);
+    // Not the one that was tried: that is out of slow start.
+    let base = base(parts, 0)?;
+    let pair = Pair::new(params.rule.settings(), reaction, base, parts.setup);
     let pair = match params.shares {
         1 => pair,
         _ => pair.with_two_shares(),

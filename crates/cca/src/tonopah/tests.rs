@@ -74,6 +74,13 @@ fn one_window_is_shared_six_to_four() {
 }
 
 #[test]
+fn it_begins_in_slow_start() {
+    for choice in ["tonopah", "tonopah,reduction=0.125,rule=paper"] {
+        assert!(halves(choice)[0].in_slow_start(), "{choice}");
+    }
+}
+
+#[test]
 fn a_subflow_alone_has_the_whole_window() {
     let mut halves = halves("tonopah");
     let mut sent = 0;
