@@ -59,16 +59,13 @@ fn of_traffic(traffic: &Traffic) -> Vec<(&'static str, Refusal)> {
     if kind.entry.rows == Rows::Call && !kind.has_session() && !kind.workload.only_quic() {
         let reason = "how much of a socket's bytes wait cannot be told to the call here";
         found.push(("tcp", Refusal::new(reason)));
-    } else if kind.has_session() {
+    } else if kind.has_session() || kind.workload.only_quic() {
         let refused = control.and_then(|control| controls::ours(traffic, control));
         found.extend(refused.map(|refusal| ("control", refusal)));
-        if traffic.session.packet() > MTU {
+        if kind.has_session() && traffic.session.packet() > MTU {
             let reason = format!("a packet has at most {MTU} B here");
             found.push(("session", Refusal::new(reason)));
         }
-    } else if kind.workload.only_quic() {
-        let refused = control.and_then(|control| controls::ours(traffic, control));
-        found.extend(refused.map(|refusal| ("control", refusal)));
     } else {
         let refused = control.and_then(controls::linux);
         found.extend(refused.map(|refusal| ("control", refusal)));

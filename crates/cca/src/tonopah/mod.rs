@@ -188,16 +188,13 @@ pub const SWITCH: ControlEntry = ControlEntry {
 
 fn build_reducing(parts: &Parts<'_>) -> Result<Box<dyn Control>, Refusal> {
     let params = TonopahParams::parse(parts.settings)?;
-    let mut probe = base(parts, 0)?;
-    let window = probe.window();
     let reduces = matches!(params.reduction, Reduction::Part(part) if part > 0.0);
-    if reduces && !probe.adopt(window) {
+    if reduces && !gives_up_parts(&mut *base(parts, 0)?) {
         let message = "its base cannot go on from a part of its window";
         let help = "take reno or cubic, reduction=0 or reduction=queue";
         return Err(Refusal::new(message).with_help(help));
     }
     let reaction = Reaction::Reduce(params.reduction);
-    // Not the one that was tried: that is out of slow start.
     let base = base(parts, 0)?;
     let pair = Pair::new(params.rule.settings(), reaction, base, parts.setup);
     let pair = match params.shares {
@@ -205,6 +202,12 @@ fn build_reducing(parts: &Parts<'_>) -> Result<Box<dyn Control>, Refusal> {
         _ => pair.with_two_shares(),
     };
     Ok(Box::new(Tonopah(Some(pair))))
+}
+
+/// Whether a control can go on from a part of its window. The one that is tried is out of slow start.
+fn gives_up_parts(control: &mut dyn Control) -> bool {
+    let window = control.window();
+    control.adopt(window)
 }
 
 fn build_switching(parts: &Parts<'_>) -> Result<Box<dyn Control>, Refusal> {

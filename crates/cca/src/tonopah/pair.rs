@@ -14,7 +14,7 @@ use super::dealing::Deal;
 use super::detector::Detector;
 use super::settings::{Settings, Subflow};
 use crate::notice::Kind;
-use crate::{Ack, Congestion, Control, Notice, Pace, RateSample, Setup};
+use crate::{Ack, Congestion, Control, Notice, Pace, Setup};
 use delivered::Delivered;
 use half::Half;
 use std::collections::VecDeque;
@@ -208,15 +208,9 @@ impl Pair {
         if ack.rate.is_some_and(|sample| sample.app_limited) {
             self.delivered.limited_by_app(self.in_flight());
         }
-        let sample = self
+        let rate = self
             .delivered
             .acked(now, ack.bytes, ack.newest_sent, self.min_rtt);
-        let rate = sample.map(|sample| RateSample {
-            delivered: sample.delivered,
-            interval: sample.interval,
-            prior_delivered: sample.prior,
-            app_limited: sample.app_limited,
-        });
         let round_start = ack.newest_sent >= self.round;
         if round_start {
             self.round = now;
@@ -236,10 +230,11 @@ impl Pair {
 
     fn tell(&mut self, now: Instant, ack: Ack) {
         let bytes = self.growth(&ack);
-        let mss = self.mss as f64;
         let keeps = self.keeps_queue();
-        let slack = (SLACK * mss) as u64;
-        self.limited |= ack.prior_in_flight + slack >= self.window();
+        // While one subflow waits for the other, a little of the window is free.
+        let out = ack.prior_in_flight as f64;
+        let nearly = out + SLACK * self.mss as f64;
+        self.limited |= nearly >= self.window() as f64;
         self.each(|control| {
             let least = if control.in_slow_start() {
                 0.5
@@ -247,11 +242,9 @@ impl Pair {
                 LIMITED
             };
             let window = control.window() as f64;
-            // While one subflow waits for the other, a little of the window is free.
-            let out = ack.prior_in_flight as f64;
             let ack = Ack {
                 bytes,
-                window_limited: !keeps && (out >= window * least || out + SLACK * mss >= window),
+                window_limited: !keeps && (out >= window * least || nearly >= window),
                 ..ack.clone()
             };
             control.on_ack(now, &ack);

@@ -1,6 +1,7 @@
 //! The bytes that both subflows delivered together, and samples of their rate
 //! (draft-cheng-iccrg-delivery-rate-estimation-02, over two transports that each see a part).
 
+use crate::RateSample;
 use std::collections::VecDeque;
 use units::{Duration, Instant};
 
@@ -16,19 +17,6 @@ struct Stamp {
     delivered: u64,
     delivered_at: Instant,
     first_sent: Instant,
-}
-
-/// A sample.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Sample {
-    /// Bytes delivered over `interval`.
-    pub(super) delivered: u64,
-    /// The longer of the send and the acknowledgement interval.
-    pub(super) interval: Duration,
-    /// Bytes delivered before the sampled packet left.
-    pub(super) prior: u64,
-    /// The application limited one of both subflows then.
-    pub(super) app_limited: bool,
 }
 
 /// What both have delivered.
@@ -83,7 +71,7 @@ impl Delivered {
         bytes: u64,
         newest_sent: Instant,
         min_rtt: Duration,
-    ) -> Option<Sample> {
+    ) -> Option<RateSample> {
         self.bytes += bytes;
         self.at = now;
         self.first_sent = self.first_sent.max(newest_sent);
@@ -91,10 +79,10 @@ impl Delivered {
         let stamp = self.stamps.get(later.checked_sub(1)?)?;
         let sending = newest_sent.since(stamp.first_sent);
         let interval = sending.max(now.since(stamp.delivered_at));
-        (interval >= min_rtt && interval > Duration::ZERO).then(|| Sample {
+        (interval >= min_rtt && interval > Duration::ZERO).then(|| RateSample {
             delivered: self.bytes - stamp.delivered,
             interval,
-            prior: stamp.delivered,
+            prior_delivered: stamp.delivered,
             app_limited: stamp.delivered < self.app_limited,
         })
     }
@@ -120,7 +108,7 @@ mod tests {
             if ms == 25 {
                 let sample = sample.flatten().unwrap();
                 // Sent at 15, after the acknowledgement at 14 of that which left at 4.
-                assert_eq!((sample.prior, sample.delivered), (5_000, 11_000));
+                assert_eq!((sample.prior_delivered, sample.delivered), (5_000, 11_000));
                 assert_eq!(sample.interval, Duration::from_millis(11));
             }
         }
@@ -155,7 +143,7 @@ mod tests {
         let rtt = Duration::from_millis(10);
         delivered.acked(at(11), 1000, at(1), rtt);
         let sample = delivered.acked(at(40), 1000, at(0), rtt).unwrap();
-        assert_eq!((sample.prior, sample.delivered), (0, 2000));
+        assert_eq!((sample.prior_delivered, sample.delivered), (0, 2000));
         assert_eq!(sample.interval, Duration::from_millis(40));
     }
 
@@ -167,6 +155,7 @@ mod tests {
         }
         assert_eq!(delivered.stamps.len(), KEPT);
         let first = Instant::from_nanos(0);
-        assert_eq!(delivered.acked(at(1000), 1, first, Duration::ZERO), None);
+        let sample = delivered.acked(at(1000), 1, first, Duration::ZERO);
+        assert!(sample.is_none(), "{sample:?}");
     }
 }
