@@ -52,6 +52,10 @@ pub struct Claim {
     /// How it is compared.
     #[serde(default, rename = "as")]
     pub how: How,
+    /// The values of all cases together, and each combination of the axes' values as one unit: for
+    /// combinations that were drawn at random, and independently of each other.
+    #[serde(default)]
+    pub pooled: bool,
     /// Values of axes that the claim is restricted to.
     #[serde(default, rename = "where")]
     pub place: Settings,
@@ -196,6 +200,11 @@ impl Claim {
             if self.of.0.is_empty() {
                 return Err(Refusal::new("of is missing"));
             }
+        }
+        if self.pooled && (self.metric.is_none() || !self.to.0.is_empty() || self.how != How::Change) {
+            return Err(Refusal::new(
+                "pooled is for a metric of one side: neither to nor as can be given",
+            ));
         }
         self.statistic()?;
         self.check_test()?;
@@ -453,6 +462,9 @@ impl Claim {
         records: &Records<'_>,
         place: &Settings,
     ) -> Result<Vec<Vec<Vec<f64>>>, String> {
+        if self.pooled {
+            return Ok(vec![self.of_combinations(metric, records, place)?]);
+        }
         let side = |name: &String| {
             let side = records.values(metric, name, place);
             if side.iter().all(Vec::is_empty) {
@@ -461,6 +473,25 @@ impl Claim {
             Ok(side)
         };
         self.of.0.iter().chain(&self.to.0).map(side).collect()
+    }
+
+    /// The metric's values in each combination of the axes' values, of all cases.
+    fn of_combinations(
+        &self,
+        metric: &Selection,
+        records: &Records<'_>,
+        place: &Settings,
+    ) -> Result<Vec<Vec<f64>>, String> {
+        let values = |(_, cell): (Settings, Records<'_>)| {
+            let cases = self.of.0.iter();
+            let values = cases.flat_map(|name| cell.values(metric, name, place).concat());
+            values.collect::<Vec<f64>>()
+        };
+        let cells: Vec<Vec<f64>> = records.cells().into_iter().map(values).collect();
+        if cells.iter().all(Vec::is_empty) {
+            return Err(format!("no run has a value of {metric}"));
+        }
+        Ok(cells)
     }
 
     /// The value of each fact, as that of a single run.

@@ -16,7 +16,7 @@ use super::neighbours::{Delays, Neighbours};
 use super::score::{self, Score};
 use super::settings::{Rule, Settings, Subflow};
 use super::shares::{Outcome, Recent, Shares};
-use super::trains::{EVERY, Trains};
+use super::trains::{EVERY, Shown, Trains};
 use super::verdict::{Evidence, Verdict};
 use crate::Signal;
 use crate::notice::Kind;
@@ -436,9 +436,16 @@ impl Detector {
 
     /// Judges the last train, and begins another if there is neither a fresh verdict nor a queue.
     fn next_train(&mut self, now: Instant) {
-        if self.trains.judge() {
-            self.score.train(now);
-            self.scored(Evidence::Train);
+        match self.trains.judge() {
+            Some(Shown::Overtaking) => {
+                self.score.train(now);
+                self.scored(Evidence::Train);
+            }
+            Some(Shown::Order) => {
+                self.score.in_order(now);
+                self.scored(Evidence::Order);
+            }
+            None => {}
         }
         let known = self.last.kind != Kind::Unknown && now.since(self.last.at) < NO_NEWS;
         let (least, packets) = NO_QUEUE;

@@ -201,6 +201,13 @@ impl Score {
         self.trusted = now + TRUSTED;
     }
 
+    /// Trains say one queue.
+    pub(super) fn in_order(&mut self, now: Instant) {
+        if now >= self.trusted {
+            self.moves(now, -1.0);
+        }
+    }
+
     fn note(&mut self, now: Instant, dominant: usize, half: &Half) {
         self.bases[dominant].note(now, half.dominant);
         self.bases[1 - dominant].note(now, half.lesser);

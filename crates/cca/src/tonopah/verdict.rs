@@ -49,6 +49,8 @@ pub enum Evidence {
     },
     /// Of packets sent one run after the other, the second run overtook the first, in both orders.
     Train,
+    /// Long runs arrived one after the other, in both orders, although they waited for each other.
+    Order,
 }
 
 impl fmt::Display for Evidence {
@@ -80,6 +82,9 @@ impl fmt::Display for Evidence {
             ),
             Evidence::Train => f.write_str(
                 "packets of the second of two runs overtook the first, whichever subflow was first",
+            ),
+            Evidence::Order => f.write_str(
+                "two runs of packets waited on the path and arrived one after the other, whichever subflow was first",
             ),
         }
     }
