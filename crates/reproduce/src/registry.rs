@@ -74,6 +74,7 @@ const EXPERIMENTS: &[(&str, &str)] = experiments![
     "tonopah/delays",
     "tonopah/others",
     "tonopah/controls",
+    "tonopah/call",
     "tonopah/change",
     "tonopah/hostile",
     "tonopah/ranges",
@@ -128,9 +129,9 @@ pub fn find_for_engines(name: &str) -> Result<Vec<Experiment>, Refusal> {
 }
 
 fn find_in(all: &[(&str, &str)], name: &str) -> Result<Vec<Experiment>, Refusal> {
-    let folder = name.strip_suffix("all");
+    let folder = name.strip_suffix("/all");
     let chosen = |id: &str| match folder {
-        Some(folder) => id.starts_with(folder),
+        Some(folder) => id.split_once('/').is_some_and(|(of, _)| of == folder),
         None => id == name,
     };
     let found = all.iter().filter(|(id, _)| chosen(id));

@@ -18,7 +18,7 @@ pub(super) const EVERY: Duration = Duration::from_secs(1);
 /// overtake only with more than 8 in the queue.
 const CHEAP: f64 = 0.1;
 /// Or if it takes no longer than this to arrive, by the one before it.
-const QUICK: Duration = Duration::from_millis(40);
+const QUICK: Duration = Duration::from_millis(55);
 /// Where a queue stands, none leaves that has more.
 const DEAR: f64 = 0.7;
 /// From one packet of a train to the next at most: there was nothing else to send.
@@ -28,6 +28,8 @@ const PAIRS: usize = 20;
 /// The share of pairs that has to arrive in the other order: Linux's `fq` lets 4 to 8 % of two runs of
 /// 24 full packets do that, one queue none.
 const OVERTAKEN: f64 = 0.04;
+/// And so many pairs at least.
+const OVERTAKEN_PAIRS: usize = 3;
 /// A train is in order if no larger share does.
 const IN_ORDER: f64 = 0.01;
 /// And tells that of one queue only if each run has so many packets.
@@ -56,11 +58,25 @@ pub(super) enum Shown {
     Order,
 }
 
+/// Pairs of packets, one of each run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Pairs {
+    /// Those in which the second run's packet arrived first.
+    reversed: usize,
+    all: usize,
+}
+
+impl Pairs {
+    fn share(self) -> f64 {
+        self.reversed as f64 / self.all as f64
+    }
+}
+
 /// How one train arrived.
 #[derive(Debug, Clone, Copy)]
 struct Arrived {
-    /// The share of pairs in the other order.
-    overtaken: f64,
+    /// The pairs in the other order, and all.
+    overtaken: Pairs,
     /// It was long, and its packets waited for each other.
     queued: bool,
 }
@@ -239,10 +255,13 @@ impl Trains {
         let before = core::mem::replace(&mut self.before, arrived);
         self.judged += 1;
         let both = [before?, arrived?];
-        if both.iter().all(|train| train.overtaken >= OVERTAKEN) {
+        let overtaken = |train: &Arrived| {
+            train.overtaken.share() >= OVERTAKEN && train.overtaken.reversed >= OVERTAKEN_PAIRS
+        };
+        if both.iter().all(overtaken) {
             return Some(Shown::Overtaking);
         }
-        let in_order = |train: &Arrived| train.queued && train.overtaken <= IN_ORDER;
+        let in_order = |train: &Arrived| train.queued && train.overtaken.share() <= IN_ORDER;
         both.iter().all(in_order).then_some(Shown::Order)
     }
 }
@@ -265,10 +284,10 @@ impl Train {
     }
 }
 
-/// The share of pairs in which the second run's packet arrived before the first run's. The last of the
-/// first run and the first of the second are left out: one acknowledgement that was held back is no
-/// queue.
-fn overtaken(first: &[Instant], second: &[Instant]) -> Option<f64> {
+/// The pairs in which the second run's packet arrived before the first run's; none of too few. The last
+/// of the first run and the first of the second are left out: one acknowledgement that was held back is
+/// no queue.
+fn overtaken(first: &[Instant], second: &[Instant]) -> Option<Pairs> {
     let last = first.iter().max()?;
     let earliest = second.iter().min()?;
     let without = |times: &[Instant], out: Instant| {
@@ -280,10 +299,10 @@ fn overtaken(first: &[Instant], second: &[Instant]) -> Option<f64> {
         kept.map(|(_, &at)| at).collect::<Vec<_>>()
     };
     let [first, second] = [without(first, *last), without(second, *earliest)];
-    let pairs = first.len() * second.len();
+    let all = first.len() * second.len();
     let reversed = |a: &Instant| second.iter().filter(|b| *b < a).count();
-    let reversed: usize = first.iter().map(reversed).sum();
-    (pairs >= PAIRS).then(|| reversed as f64 / pairs as f64)
+    let reversed = first.iter().map(reversed).sum();
+    (all >= PAIRS).then_some(Pairs { reversed, all })
 }
 
 #[cfg(test)]
@@ -383,9 +402,11 @@ mod tests {
             "the one before was not its neighbour"
         );
         assert_eq!(overtaken(&[at(1); 5], &[at(0); 5]), None, "16 pairs");
-        assert_eq!(overtaken(&[at(1); 6], &[at(0); 5]), Some(1.0));
+        let pairs = |reversed| Pairs { reversed, all: 20 };
+        assert_eq!(overtaken(&[at(1); 6], &[at(0); 5]), Some(pairs(20)));
         let held = [at(1), at(2), at(3), at(4), at(5), at(99)];
-        assert_eq!(overtaken(&held, &[at(7); 6]), Some(0.0), "one held back");
+        let held = overtaken(&held, &[at(7); 5]);
+        assert_eq!(held, Some(pairs(0)), "one held back");
     }
 
     #[test]
