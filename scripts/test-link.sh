@@ -1,7 +1,7 @@
 #!/bin/sh
 # `analects link` with real programs: rate and round trip, TCP with checksums, ICMP and the MTU, IPv4 and
-# IPv6, links within links, scenarios over real sockets, the command's status and
-# signals, and the remains when it is killed. In a network namespace of its own, never in the host's.
+# IPv6, links within links, plain users, logs and captures, the Internet through the link, scenarios over
+# real sockets, the command's status and signals, and the remains when it is killed. In a network namespace of its own, never in the host's.
 #
 #   test-link.sh [ANALECTS]
 set -eu
@@ -13,9 +13,9 @@ missing() {
 
 if [ "${1:-}" != --inside ]; then
     cd "$(dirname "$0")/.."
-    for program in ip unshare ping iperf3 python3 nft; do
+    for program in ip unshare ping iperf3 python3 nft slirp4netns; do
         PATH=$PATH:/usr/sbin:/sbin command -v $program >/dev/null ||
-            sh scripts/apt.sh iproute2 util-linux iputils-ping iperf3 python3 nftables
+            sh scripts/apt.sh iproute2 util-linux iputils-ping iperf3 python3 nftables slirp4netns
     done
     analects=${1:-}
     [ -n "$analects" ] || analects=$(sh scripts/built.sh analects)
@@ -166,6 +166,119 @@ done
 kill $servers
 servers=
 passed "what is fetched is what was sent, at any speed and with losses"
+
+# Every packet of a capture has the checksums that its receiver expects, whoever finished them.
+cat >"$work/capture.py" <<'P'
+import struct, sys
+def checksum(data):
+    if len(data) % 2:
+        data += b"\0"
+    total = sum(struct.unpack(f">{len(data) // 2}H", data))
+    while total > 0xffff:
+        total = (total & 0xffff) + (total >> 16)
+    return total
+data = open(sys.argv[1], "rb").read()
+assert struct.unpack("<I", data[:4])[0] == 0xa1b23c4d
+at, tcp = 24, 0
+while at < len(data):
+    _, _, there, length = struct.unpack("<4I", data[at:at + 16])
+    packet = data[at + 16:at + 16 + there]
+    assert there == length == len(packet), (there, length)
+    at += 16 + there
+    if packet[0] >> 4 == 4:
+        assert checksum(packet[:20]) == 0xffff, packet[:20].hex()
+        if packet[9] == 6:
+            pseudo = packet[12:20] + struct.pack(">2H", 6, length - 20)
+            assert checksum(pseudo + packet[20:]) == 0xffff, "TCP"
+            tcp += 1
+print(tcp)
+P
+cat >"$work/log.py" <<'P'
+import csv, sys
+lines = list(csv.DictReader(open(sys.argv[1])))
+decisions = {line["decision"] for line in lines}
+assert decisions >= {"sent", "dropped"} <= decisions | {"lost", "marked"}, decisions
+assert {line["link"] for line in lines} == {"down", "up"}
+for line in lines:
+    assert abs(1e3 * (float(line["out_s"]) - float(line["in_s"])) - float(line["sojourn_ms"])) < 1e-3
+    assert (line["reason"] != "") == (line["decision"] == "dropped"), line
+data = [line for line in lines if line["source"] == "100.64.0.1:5300"]
+assert data and all(line["carrier"] == "tcp" and line["link"] == "down" for line in data)
+bits = 8 * sum(int(line["size_bytes"]) for line in data if line["decision"] != "dropped")
+assert bits > 8 * 30e6, bits
+P
+link --down 200mbit --up 20mbit --rtt 10ms --buffer 60p --log "$work/log" --pcap "$work/pcap" \
+    --far "exec python3 '$work/serve.py' '$work/file'" -- \
+    sh -c "sleep 1; exec python3 '$work/fetch.py' $near" || fail "a transfer that is recorded"
+[ "$(cat "$work/out")" = "$sum" ] || fail "what is recorded is not what was sent"
+got=$(python3 "$work/capture.py" "$work/pcap" 2>>"$work/err") || fail "the capture"
+between "packets of TCP in the capture" "$got" 1000 1000000
+python3 "$work/log.py" "$work/log" 2>>"$work/err" || fail "the log"
+if link --log "$work/x" --pcap "$work/x" -- true; then fail "one file for both"; fi
+if link --log /no/such/file -- true; then fail "a file that cannot be written"; fi
+passed "a log and a capture have each packet; a command at the far side"
+
+# A plain user has no rights but those of its own namespaces.
+plain() {
+    unshare -U --map-user=1000 --map-group=1000 "$analects" link "$@" >"$work/out" 2>"$work/err"
+}
+plain --rtt 30ms -- ping -c 5 -i 0.1 $near || fail "ping as a plain user"
+between "round trip of a plain user" "$(least)" 30.0 31.0
+for address in $near fd61:6e61:6c65:6374::1; do
+    plain --down 200mbit --rtt 2ms --far "exec python3 '$work/serve.py' '$work/file'" -- \
+        sh -c "sleep 1; exec python3 '$work/fetch.py' $address" || fail "a transfer as a plain user"
+    [ "$(cat "$work/out")" = "$sum" ] || fail "what a plain user gets is not what was sent"
+done
+passed "a plain user, with a server at the far side"
+
+# The outside world is another namespace, behind the only route of this one.
+host >"$work/inner"
+unshare -n sleep 600 &
+world=$!
+servers=$world
+until [ "$(readlink /proc/$world/ns/net)" != "$(readlink /proc/$$/ns/net)" ]; do sleep 0.1; done
+ip link add wan type veth peer name world
+ip link set world netns $world
+ip address add 192.0.2.1/24 dev wan
+ip link set wan up
+nsenter -t $world -n sh -c 'ip link set lo up && ip link set world up &&
+    ip address add 192.0.2.2/24 dev world && ip address add 198.51.100.1/32 dev lo'
+ip route add default via 192.0.2.2
+nsenter -t $world -n python3 "$work/serve.py" "$work/file" &
+servers="$servers $!"
+sleep 1
+host >"$work/wired"
+for user in link plain; do
+    $user --internet --down 200mbit --rtt 20ms -- python3 "$work/fetch.py" 198.51.100.1 ||
+        fail "$user does not reach the outside"
+    [ "$(cat "$work/out")" = "$sum" ] || fail "what came from outside is not what was sent"
+done
+if [ -e /etc/resolv.conf ]; then
+    before=$(cat /etc/resolv.conf)
+    link --internet -- cat /etc/resolv.conf || fail "no resolver"
+    [ "$(cat "$work/out")" = "nameserver 10.0.2.3" ] || fail "names are not resolved through the link"
+    [ "$(cat /etc/resolv.conf)" = "$before" ] || fail "the host's resolver is changed"
+fi
+host >"$work/now"
+cmp -s "$work/wired" "$work/now" || { diff "$work/wired" "$work/now" >"$work/err"; fail "--internet leaves something"; }
+"$analects" link --internet -- sh -c 'echo ready; sleep 60' >"$work/out" 2>"$work/err" &
+running=$!
+until grep -q ready "$work/out"; do sleep 0.1; done
+kill -9 $running
+wait $running 2>/dev/null || true
+tries=0
+while pgrep -f 'slirp4netns --configure' >/dev/null; do
+    tries=$((tries + 1))
+    [ $tries -lt 50 ] || fail "the translator outlives a kill -9"
+    sleep 0.1
+done
+for server in $servers; do kill -9 "$server" 2>/dev/null || true; done
+wait 2>/dev/null || true
+servers=
+until ! ip link show wan >/dev/null 2>&1; do sleep 0.1; done
+host >"$work/now"
+cmp -s "$work/inner" "$work/now" || { diff "$work/inner" "$work/now" >"$work/err"; fail "the outside is left"; }
+passed "the Internet through the link, as root and as a plain user; nothing is left of it"
 
 if link -- sh -c 'exit 7'; then fail "a status is lost"; else [ $? = 7 ] || fail "not the command's status"; fi
 "$analects" link -- sh -c 'trap "exit 9" TERM; echo ready; while :; do sleep 0.1; done' >"$work/out" 2>"$work/err" &

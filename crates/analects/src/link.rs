@@ -1,14 +1,19 @@
 //! `analects link`: a command behind a link of one's choice.
 
+mod records;
+
 use crate::cli::LinkArgs;
+use crate::files::writable;
 use crate::refused::Refused;
 use link::{Capacity, Chance, Line, Link, Trace};
-use live::{Counts, Done, Frame, Setup};
+use live::{Counts, Done, Frame, Setup, SharedTap};
 use qdisc::{Choice, Env, Home, Registry};
 use scenario::Buffer;
 use serde_json::json;
+use std::cell::RefCell;
 use std::ffi::OsString;
 use std::path::Path;
+use std::rc::Rc;
 use units::{Duration, Rate};
 
 type Result<T> = core::result::Result<T, Refused>;
@@ -21,10 +26,20 @@ const BELIEVED_US: f64 = 1000.0;
 
 /// Runs the command, and returns its status.
 pub fn run(args: &LinkArgs) -> Result<u8> {
-    let setup = setup(args)?;
-    let done = live::run(setup);
+    let records = records::Records::open(args)?.map(|records| Rc::new(RefCell::new(records)));
+    let tap = records.clone().map(|records| records as SharedTap);
+    if let Some(file) = &args.json {
+        writable(file)?;
+    }
+    let done = live::run(Setup {
+        tap,
+        ..setup(args)?
+    });
     let done = done.map_err(|error| Refused::failed(&error.message, &error.help))?;
     eprint!("{}", described(&done));
+    if let Some(records) = records {
+        records.borrow_mut().finish()?;
+    }
     if let Some(file) = &args.json {
         let text = format!("{:#}\n", as_json(&done));
         let failed = |error: std::io::Error| {
@@ -81,6 +96,9 @@ fn setup(args: &LinkArgs) -> Result<Setup> {
         up: build(up, "up", Home::Senders)?,
         burst,
         command: command(args),
+        far: args.far.clone(),
+        internet: args.internet,
+        tap: None,
     })
 }
 

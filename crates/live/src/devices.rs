@@ -70,7 +70,8 @@ impl Tun {
             Err(error) if error.raw_os_error() == Some(Errno::BUSY.raw_os_error()) => Ok(None),
             Err(error) => Err(Error::new(
                 format!("{name} cannot be made: {error}"),
-                "it needs root, /dev/net/tun, and a kernel with tun",
+                "it needs a kernel with tun, and a /dev/net/tun that may be opened: run it with sudo, or \
+                 let root run chmod 666 /dev/net/tun, as it is on most systems",
             )),
         }
     }
@@ -140,20 +141,33 @@ pub fn configure(addresses: Addresses, burst: u32) -> Result<(), Error> {
 /// # Errors
 /// If it cannot be run, or refuses.
 pub fn ip(words: &str) -> Result<(), Error> {
-    let mut found = Command::new("ip").args(words.split(' ')).output();
+    run("ip", words, "it needs root; IPv6 has to be in the kernel")
+}
+
+/// Runs a program for networks with the words of a line; `help` is what it needs.
+///
+/// # Errors
+/// If it cannot be run, or refuses.
+pub fn run(program: &str, words: &str, help: &str) -> Result<(), Error> {
+    let mut found = Command::new(program).args(words.split(' ')).output();
     if found.is_err() {
-        found = Command::new("/sbin/ip").args(words.split(' ')).output();
+        let place = format!("/sbin/{program}");
+        found = Command::new(place).args(words.split(' ')).output();
     }
-    let output = found
-        .map_err(|error| Error::new(format!("ip cannot be run: {error}"), "install iproute2"))?;
+    let output = found.map_err(|error| {
+        let package = match program {
+            "nft" => "nftables",
+            _ => "iproute2",
+        };
+        let message = format!("{program} cannot be run: {error}");
+        Error::new(message, format!("install {package}"))
+    })?;
     if output.status.success() {
         return Ok(());
     }
     let complaint = String::from_utf8_lossy(&output.stderr);
-    Err(Error::new(
-        format!("ip {words}: {}", complaint.trim()),
-        "it needs root; IPv6 has to be in the kernel",
-    ))
+    let message = format!("{program} {words}: {}", complaint.trim());
+    Err(Error::new(message, help))
 }
 
 /// Packets that the kernel had for a device and dropped, since they were not read in time.

@@ -1,7 +1,7 @@
 //! Packets of a TUN device, and the fields that a discipline needs.
 
 use core::hash::{BuildHasher, Hash};
-use core::net::IpAddr;
+use core::net::{IpAddr, SocketAddr};
 use etherparse::{LaxNetSlice, LaxSlicedPacket, TransportSlice};
 use qdisc::{Hosts, Packet};
 use units::{Ecn, FlowId};
@@ -11,6 +11,8 @@ pub const VNET: usize = 10;
 
 /// `VIRTIO_NET_HDR_GSO_NONE`.
 const WHOLE: u8 = 0;
+/// `VIRTIO_NET_HDR_F_NEEDS_CSUM`.
+const NEEDS_CHECKSUM: u8 = 1;
 
 /// A packet as it arrived, behind the header of the TUN device, which has the work left to do: to
 /// finish a checksum, to cut it into segments. It is handed on unchanged.
@@ -34,6 +36,19 @@ pub struct Header {
     pub ecn: Ecn,
 }
 
+/// Where a packet comes from and goes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ends {
+    /// The sender; port 0 if it has none, and of a fragment.
+    pub source: SocketAddr,
+    /// The receiver, likewise.
+    pub destination: SocketAddr,
+    /// The protocol above IP, by IANA's number.
+    pub protocol: u8,
+    /// The byte with DSCP and ECN.
+    pub tos: u8,
+}
+
 impl Frame {
     /// A frame from the contents of a buffer read from a device: the header and a packet.
     pub fn new(bytes: Vec<u8>) -> Self {
@@ -50,13 +65,13 @@ impl Frame {
         self.0
     }
 
-    /// The packet itself.
-    fn packet(&self) -> &[u8] {
+    /// The IP packet, whose last checksum and cut into segments may be left to a device.
+    pub fn packet(&self) -> &[u8] {
         self.0.get(VNET..).unwrap_or_default()
     }
 
-    /// Its header; none if it is no valid IP packet.
-    pub fn header(&self, salt: &impl BuildHasher) -> Option<Header> {
+    /// Where it comes from and goes to; none if it is no valid IP packet.
+    pub fn ends(&self) -> Option<Ends> {
         let sliced = LaxSlicedPacket::from_ip(self.packet()).ok()?;
         let (from, to, tos, protocol, fragmented): (IpAddr, IpAddr, u8, u8, bool) =
             match sliced.net? {
@@ -88,6 +103,24 @@ impl Frame {
             }
             _ => (0, 0),
         };
+        Some(Ends {
+            source: SocketAddr::new(from, ports.0),
+            destination: SocketAddr::new(to, ports.1),
+            protocol,
+            tos,
+        })
+    }
+
+    /// Its header; none if it is no valid IP packet.
+    pub fn header(&self, salt: &impl BuildHasher) -> Option<Header> {
+        let Ends {
+            source,
+            destination,
+            protocol,
+            tos,
+        } = self.ends()?;
+        let (from, to) = (source.ip(), destination.ip());
+        let ports = (source.port(), destination.port());
         let hash = |value: &dyn Fn(&mut dyn core::hash::Hasher)| {
             let mut hasher = salt.build_hasher();
             value(&mut hasher);
@@ -118,10 +151,33 @@ impl Frame {
         Some(all + (segments - 1) * headers)
     }
 
-    /// Sets Congestion Experienced, in a packet whose header was read.
-    pub fn mark(&mut self) {
+    /// The packet with the checksum that was left to a device: the Internet checksum (RFC 1071) from a place
+    /// to the end, to which the field already adds the pseudo-header's.
+    pub fn finished(&self) -> Vec<u8> {
+        let mut packet = self.packet().to_vec();
+        let field = |at: usize| usize::from(u16::from_ne_bytes([self.0[at], self.0[at + 1]]));
+        if self.0.len() < VNET || self.0[0] & NEEDS_CHECKSUM == 0 {
+            return packet;
+        }
+        let (start, offset) = (field(6), field(8));
+        let Some(part) = packet.get(start..) else {
+            return packet;
+        };
+        let word = |pair: &[u8]| u32::from(u16::from_be_bytes([pair[0], *pair.get(1).unwrap_or(&0)]));
+        let mut sum: u32 = part.chunks(2).map(word).sum();
+        while sum > 0xffff {
+            sum = (sum & 0xffff) + (sum >> 16);
+        }
+        if let Some(place) = packet.get_mut(start + offset..start + offset + 2) {
+            place.copy_from_slice(&(!(sum as u16)).to_be_bytes());
+        }
+        packet
+    }
+
+    /// Sets Congestion Experienced, in a packet whose header was read; whether it was not set before.
+    pub fn mark(&mut self) -> bool {
         let Some(packet) = self.0.get_mut(VNET..) else {
-            return;
+            return false;
         };
         match packet.first().map(|first| first >> 4) {
             Some(4) if packet.len() >= 20 => {
@@ -131,10 +187,15 @@ impl Frame {
                 let sum = u16::from_be_bytes([packet[10], packet[11]]);
                 let sum = updated(sum, old, new).to_be_bytes();
                 packet[10..12].copy_from_slice(&sum);
+                new != old
             }
             // The traffic class begins with the low half of the first byte.
-            Some(6) if packet.len() >= 40 => packet[1] |= 0x30,
-            _ => (),
+            Some(6) if packet.len() >= 40 => {
+                let old = packet[1];
+                packet[1] |= 0x30;
+                packet[1] != old
+            }
+            _ => false,
         }
     }
 }
@@ -221,7 +282,7 @@ mod tests {
             }
             let mut frame = frame(&packet);
             assert_eq!(frame.header(&Salt::default()).unwrap().ecn, Ecn::Ect0);
-            frame.mark();
+            assert!(frame.mark() && !frame.mark());
             assert_eq!(frame.header(&Salt::default()).unwrap().ecn, Ecn::Ce);
             if version == 4 {
                 let header = etherparse::Ipv4HeaderSlice::from_slice(frame.packet()).unwrap();
@@ -229,6 +290,27 @@ mod tests {
                 assert_eq!(header.header_checksum(), sum);
             }
         }
+    }
+
+    /// As a kernel leaves it: the field has the pseudo-header's sum.
+    #[test]
+    fn a_checksum_that_was_left_to_a_device_is_finished() {
+        let packet = tcp(4, 1);
+        let whole = u16::from_be_bytes([packet[36], packet[37]]);
+        let mut left = frame(&packet);
+        // 10.0.0.1 and 10.0.0.2 in words, the protocol, and 120 bytes of TCP.
+        let sum: u16 = 0x0a00 + 1 + 0x0a00 + 2 + 6 + 120;
+        left.0[VNET + 36..VNET + 38].copy_from_slice(&sum.to_be_bytes());
+        assert_eq!(left.finished(), left.packet(), "nothing was left to do");
+        left.0[0] = NEEDS_CHECKSUM;
+        left.0[6..8].copy_from_slice(&20u16.to_ne_bytes());
+        left.0[8..10].copy_from_slice(&16u16.to_ne_bytes());
+        let finished = left.finished();
+        assert_eq!(u16::from_be_bytes([finished[36], finished[37]]), whole);
+        assert_eq!(finished, packet);
+        // A place that is not there.
+        left.0[6..8].copy_from_slice(&9999u16.to_ne_bytes());
+        assert_eq!(left.finished(), left.packet());
     }
 
     #[test]
@@ -259,6 +341,7 @@ mod tests {
             let header = frame.header(&Salt::default());
             prop_assert!(header.is_none_or(|header| header.len < 1 << 24));
             frame.mark();
+            prop_assert_eq!(frame.finished().len(), frame.packet().len());
         }
     }
 }

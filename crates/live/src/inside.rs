@@ -1,11 +1,15 @@
 //! The place behind the link: a network namespace with a device and a command.
 
 use crate::devices::{self, Addresses, Tun};
+use crate::internet::RESOLVER;
 use crate::{Error, devices::missed};
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
+use std::env::temp_dir;
 use std::ffi::OsString;
-use std::process::{Child, Command};
+use std::fs::{remove_file, write};
+use std::path::Path;
+use std::process::{Child, Command, id};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
@@ -28,15 +32,19 @@ enum Answer {
 }
 
 impl Inside {
-    /// Makes the namespace, and a device in it.
+    /// Makes the namespace, and a device in it. With `internet`, names are resolved through the link, too.
     ///
     /// # Errors
     /// If that is not permitted.
-    pub fn make(addresses: Addresses, burst: u32) -> Result<(Inside, Tun), Error> {
+    pub fn make(
+        addresses: Addresses,
+        burst: u32,
+        internet: bool,
+    ) -> Result<(Inside, Tun), Error> {
         let (orders, received) = channel();
         let (answer, answers) = channel();
         let thread = std::thread::spawn(move || {
-            let made = prepare(addresses, burst);
+            let made = prepare(addresses, burst, internet);
             let good = made.is_ok();
             if answer.send(Answer::Made(made)).is_ok() && good {
                 serve(addresses.pair, &received, &answer);
@@ -101,7 +109,7 @@ fn serve(pair: u8, orders: &Receiver<Order>, answers: &Sender<Answer>) {
     }
 }
 
-fn prepare(addresses: Addresses, burst: u32) -> Result<Tun, Error> {
+fn prepare(addresses: Addresses, burst: u32, internet: bool) -> Result<Tun, Error> {
     let failed = |what: &str, error: nix::Error| {
         Error::new(
             format!("{what}: {error}"),
@@ -116,9 +124,29 @@ fn prepare(addresses: Addresses, burst: u32) -> Result<Tun, Error> {
         .map_err(|error| failed("mounts cannot be made private", error))?;
     mount(Some("sysfs"), "/sys", Some("sysfs"), MsFlags::empty(), none)
         .map_err(|error| failed("/sys of the namespace cannot be mounted", error))?;
+    if internet {
+        resolve_by(RESOLVER)?;
+    }
     let tun = Tun::make(addresses.pair)?.ok_or_else(gone)?;
     devices::configure(addresses, burst)?;
     Ok(tun)
+}
+
+/// Lets programs here ask `resolver` for names, whatever the host's file says.
+fn resolve_by(resolver: &str) -> Result<(), Error> {
+    let (file, none) = ("/etc/resolv.conf", None::<&str>);
+    if !Path::new(file).exists() {
+        return Ok(());
+    }
+    let failed = |error: &dyn core::fmt::Display| {
+        Error::new(format!("{file} cannot be replaced: {error}"), "begin again")
+    };
+    let own = temp_dir().join(format!("analects-resolver-{}", id()));
+    write(&own, format!("nameserver {resolver}\n")).map_err(|error| failed(&error))?;
+    let mounted = mount(Some(&own), file, none, MsFlags::MS_BIND, none);
+    // The mount holds it.
+    remove_file(&own).map_err(|error| failed(&error))?;
+    mounted.map_err(|error| failed(&error))
 }
 
 fn start(command: &[OsString]) -> Result<Child, Error> {

@@ -2,8 +2,11 @@
 
 use crate::clock::{Clock, processor_seconds};
 use crate::devices::{self, Addresses, LONGEST, Tun};
+use crate::far::Far;
 use crate::inside::Inside;
-use crate::{Counts, Error, Frame, Way};
+use crate::internet::Internet;
+use crate::tap::{Direction, SharedTap};
+use crate::{Counts, Error, Frame, Way, user};
 use core::num::NonZeroU64;
 use hdrhistogram::Histogram;
 use link::Link;
@@ -44,6 +47,12 @@ pub struct Setup {
     pub burst: u32,
     /// The command and its words.
     pub command: Vec<OsString>,
+    /// A line for `sh`, run at the far side meanwhile.
+    pub far: Option<OsString>,
+    /// Whether the Internet is to be reached through the link.
+    pub internet: bool,
+    /// Is told of the packets that leave the queues.
+    pub tap: Option<SharedTap>,
 }
 
 /// The outcome.
@@ -70,6 +79,11 @@ pub struct Done {
 /// # Errors
 /// If namespaces or devices cannot be made, or the command cannot be started.
 pub fn run(setup: Setup) -> Result<Done, Error> {
+    let mut internet = setup.internet.then(Internet::prepare).transpose()?;
+    user::enter(setup.internet)?;
+    if let Some(internet) = &mut internet {
+        internet.connect()?;
+    }
     let signals = Signals::catch()?;
     let (outside, pair) = outer()?;
     let addresses = Addresses {
@@ -77,14 +91,19 @@ pub fn run(setup: Setup) -> Result<Done, Error> {
         inside: false,
     };
     devices::configure(addresses, setup.burst)?;
-    let (inside, near) = Inside::make(addresses.other(), setup.burst)?;
+    let (inside, near) = Inside::make(addresses.other(), setup.burst, setup.internet)?;
+    let far = setup.far.as_deref().map(Far::run).transpose()?;
     let child = inside.run(&setup.command)?;
     // Otherwise the kernel wakes this thread up to 50 us late: prctl(2), PR_SET_TIMERSLACK.
     _ = set_current_timer_slack(NonZeroU64::new(1));
+    let way = |link, direction| match &setup.tap {
+        Some(tap) => Way::new(link).with_tap(direction, tap.clone()),
+        None => Way::new(link),
+    };
     let mut bridge = Bridge {
         clock: Clock::start(),
-        down: Way::new(setup.down),
-        up: Way::new(setup.up),
+        down: way(setup.down, Direction::Down),
+        up: way(setup.up, Direction::Up),
         near,
         outside,
         salt: RandomState::new(),
@@ -93,6 +112,7 @@ pub fn run(setup: Setup) -> Result<Done, Error> {
             .map_err(|error| Error::new(error.to_string(), "report this"))?,
     };
     let status = bridge.serve(child, &signals)?;
+    drop(far);
     Ok(Done {
         status,
         seconds: bridge.clock.now().as_secs_f64(),

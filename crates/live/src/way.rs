@@ -1,6 +1,7 @@
 //! One direction of a link: a queue, a wire, and the packets on it.
 
 use crate::frame::{Frame, Header};
+use crate::tap::{Direction, Fate, Gone, SharedTap};
 use link::Link;
 use qdisc::{DropReason, Observer, Packet};
 use serde::Serialize;
@@ -47,14 +48,29 @@ pub struct Way {
     watch: Watch,
 }
 
-/// The counters, and buffers that are free again.
+/// The counters, buffers that are free again, and who else looks on.
 #[derive(Default)]
 struct Watch {
     counts: Counts,
     spare: Vec<Vec<u8>>,
+    tap: Option<(Direction, SharedTap)>,
 }
 
 impl Watch {
+    /// A packet of `bytes` that came at `came` leaves.
+    fn tell(&self, came: Instant, left: Instant, bytes: u32, frame: &Frame, fate: Fate) {
+        if let Some((direction, tap)) = &self.tap {
+            tap.borrow_mut().gone(&Gone {
+                direction: *direction,
+                came,
+                left,
+                bytes,
+                frame,
+                fate,
+            });
+        }
+    }
+
     fn free(&mut self, frame: Frame) {
         if self.spare.len() < SPARE {
             self.spare.push(frame.into_buffer());
@@ -63,8 +79,10 @@ impl Watch {
 }
 
 impl Observer<Frame> for Watch {
-    fn dropped(&mut self, _now: Instant, packet: Packet<Frame>, _reason: DropReason) {
+    fn dropped(&mut self, now: Instant, packet: Packet<Frame>, reason: DropReason) {
         self.counts.drops += 1;
+        let (came, fate) = (packet.arrived, Fate::Dropped(reason));
+        self.tell(came, now, packet.len, &packet.payload, fate);
         self.free(packet.payload);
     }
 
@@ -83,6 +101,13 @@ impl Way {
             flying: VecDeque::new(),
             watch: Watch::default(),
         }
+    }
+
+    /// The same, and `tap` is told of each packet that leaves the queue.
+    #[must_use]
+    pub fn with_tap(mut self, direction: Direction, tap: SharedTap) -> Self {
+        self.watch.tap = Some((direction, tap));
+        self
     }
 
     /// A buffer to read into.
@@ -165,13 +190,17 @@ impl Way {
             counts.longest_ns = counts.longest_ns.max(waited.as_nanos());
             self.sending.push_back(departure.sent);
             let mut frame = packet.payload;
-            if packet.ecn == Ecn::Ce {
-                frame.mark();
-            }
+            let marked = packet.ecn == Ecn::Ce && frame.mark();
+            let fate = match departure.arrives {
+                None => Fate::Lost,
+                Some(_) if marked => Fate::Marked,
+                Some(_) => Fate::Sent,
+            };
+            self.watch.tell(packet.arrived, now, packet.len, &frame, fate);
             match departure.arrives {
                 Some(at) => self.flying.push_back((at, frame)),
                 None => {
-                    counts.lost += 1;
+                    self.watch.counts.lost += 1;
                     self.watch.free(frame);
                 }
             }
@@ -185,8 +214,11 @@ impl Way {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tap::Tap;
+    use core::cell::RefCell;
     use link::{Capacity, Line};
     use qdisc::{Env, Hosts, Limit, Registry};
+    use std::rc::Rc;
 
     fn way(discipline: &str, limit: u32) -> Way {
         let env = Env {
@@ -252,6 +284,45 @@ mod tests {
         way.take(at(0), Frame::new(Vec::new()), None);
         let counts = way.counts();
         assert_eq!((counts.drops, counts.refused, counts.packets), (6, 1, 10));
+    }
+
+    #[test]
+    fn a_tap_is_told_of_each_packet() {
+        #[derive(Default)]
+        struct Seen(Vec<(u64, u64, u32, Fate)>);
+        impl Tap for Seen {
+            fn gone(&mut self, gone: &Gone<'_>) {
+                assert_eq!((gone.direction, gone.frame.bytes().len()), (Direction::Up, 60));
+                let [came, left] = [gone.came, gone.left].map(|at| at.as_nanos() / 1000);
+                self.0.push((came, left, gone.bytes, gone.fate));
+            }
+        }
+        let seen = Rc::new(RefCell::new(Seen::default()));
+        let mut way = way("fq_codel,target=1us,interval=1ms,limit=7", 7)
+            .with_tap(Direction::Up, seen.clone());
+        // An IPv4 header that can be marked.
+        let mut bytes = vec![0; 60];
+        bytes[crate::VNET..crate::VNET + 2].copy_from_slice(&[0x45, 2]);
+        for number in 0..8 {
+            let ecn = [Ecn::Ect0, Ecn::NotCapable][number % 2];
+            let header = header(1).map(|header| Header { ecn, ..header });
+            way.take(at(0), Frame::new(bytes.clone()), header);
+        }
+        while way.due() != Instant::NEVER {
+            let now = way.due();
+            while way.arrived(now).is_some() {}
+        }
+        let seen = &seen.borrow().0;
+        assert_eq!(seen.len(), 8);
+        assert_eq!(seen[0], (0, 0, 1500, Fate::Sent));
+        let of = |wanted: fn(&Fate) -> bool| seen.iter().filter(|seen| wanted(&seen.3)).count() as u64;
+        let counts = way.counts();
+        assert_eq!(of(|fate| matches!(fate, Fate::Dropped(_))), counts.drops);
+        assert_eq!(of(|fate| *fate == Fate::Marked), counts.marks);
+        assert!(counts.drops > 0 && counts.marks > 0, "{counts:?}");
+        // Each packet takes a millisecond of the wire.
+        let last = seen.iter().map(|seen| seen.1).max();
+        assert_eq!(last, Some(1000 * (counts.sent - 1)));
     }
 
     /// A discipline that shapes holds packets back, and is asked again.

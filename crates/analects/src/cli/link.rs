@@ -34,6 +34,23 @@ pub struct LinkArgs {
     /// Write a summary of the traffic as JSON to this file.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
+    /// Write a line for each packet that leaves a queue to this file, as CSV, with the columns of
+    /// `analects run --log`.
+    #[arg(long, value_name = "FILE")]
+    pub log: Option<PathBuf>,
+    /// Write the packets that leave the queues to this file, for Wireshark and tcpdump. Packets that are
+    /// still to be cut into segments are whole.
+    #[arg(long, value_name = "FILE")]
+    pub pcap: Option<PathBuf>,
+    /// Let the command reach the Internet through the link, over IPv4, by slirp4netns. Nothing of the host
+    /// is changed; the host's own addresses other than loopback are reachable, too.
+    #[arg(long)]
+    pub internet: bool,
+    /// Run this line of sh at the far side of the link as long as the command runs: a server that the
+    /// command reaches at 100.64.0.1, for example. For a plain user, and with --internet, no
+    /// other server is there.
+    #[arg(long, value_name = "LINE")]
+    pub far: Option<OsString>,
     /// The command. Without it, a shell.
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,

@@ -7,7 +7,7 @@ use qdisc::DropReason;
 use scenario::Scenario;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use units::Instant;
+use units::{Ecn, Instant};
 
 /// The columns.
 const HEAD: [&str; 13] = [
@@ -49,7 +49,78 @@ pub struct PacketLog<'a, W: Write> {
     waiting: BTreeMap<u64, Waiting>,
     /// The last one to leave: if the wire loses it, that event is next.
     left: Option<Line>,
-    output: Output<csv::Writer<W>>,
+    lines: PacketLines<W>,
+}
+
+/// The file of a [`PacketLog`], for whoever else has such packets.
+pub struct PacketLines<W: Write>(Output<csv::Writer<W>>);
+
+/// One of its lines.
+#[derive(Debug, Clone, Copy)]
+pub struct PacketLine<'a> {
+    /// When the packet was handed to the queue.
+    pub came: Instant,
+    /// When it left.
+    pub left: Instant,
+    /// The queue.
+    pub link: &'a str,
+    /// Its number.
+    pub packet: u64,
+    /// The flow.
+    pub flow: &'a str,
+    /// The flow's carrier.
+    pub carrier: &'a str,
+    /// Addresses and ports of source and destination.
+    pub ends: [&'a str; 2],
+    /// IP length.
+    pub bytes: u32,
+    /// The ECN field as it left.
+    pub ecn: Ecn,
+    /// `sent`, `marked`, `dropped` or `lost`.
+    pub decision: &'a str,
+    /// Of a drop.
+    pub reason: &'a str,
+}
+
+impl<W: Write> PacketLines<W> {
+    /// An empty one, written to `writer`.
+    pub fn new(writer: W) -> Self {
+        let out = csv::WriterBuilder::new()
+            .buffer_capacity(super::BUFFER)
+            .from_writer(writer);
+        let mut output = Output::new(out);
+        output.write(|out| Ok(out.write_record(HEAD)?));
+        PacketLines(output)
+    }
+
+    /// Adds a line.
+    pub fn add(&mut self, line: &PacketLine<'_>) {
+        let [came, left] = [line.came, line.left].map(seconds);
+        let record = [
+            came.as_str(),
+            &left,
+            &milliseconds(line.left.since(line.came).as_nanos()),
+            line.link,
+            &line.packet.to_string(),
+            line.flow,
+            line.carrier,
+            line.ends[0],
+            line.ends[1],
+            &line.bytes.to_string(),
+            ecn_name(line.ecn),
+            line.decision,
+            line.reason,
+        ];
+        self.0.write(|out| Ok(out.write_record(record)?));
+    }
+
+    /// Writes the data that is still held back.
+    ///
+    /// # Errors
+    /// The first error since it began.
+    pub fn finish(&mut self) -> io::Result<()> {
+        self.0.finish(csv::Writer::flush)
+    }
 }
 
 struct Waiting {
@@ -69,16 +140,11 @@ struct Line {
 impl<'a, W: Write> PacketLog<'a, W> {
     /// A log of a run of `scenario`, written to `writer`.
     pub fn new(scenario: &'a Scenario, writer: W) -> Self {
-        let out = csv::WriterBuilder::new()
-            .buffer_capacity(super::BUFFER)
-            .from_writer(writer);
-        let mut output = Output::new(out);
-        output.write(|out| Ok(out.write_record(HEAD)?));
         PacketLog {
             parties: Parties::new(scenario),
             waiting: BTreeMap::new(),
             left: None,
-            output,
+            lines: PacketLines::new(writer),
         }
     }
 
@@ -113,23 +179,19 @@ impl<'a, W: Write> PacketLog<'a, W> {
         let party = self.parties.flow(line.packet.flow);
         let ends = party.map(|party| self.parties.ends(line.link, party));
         let end = |place: usize| ends.map_or_else(String::new, |ends| ends[place].to_string());
-        let came = seconds(line.came);
-        let record = [
-            came.as_str(),
-            &seconds(line.left),
-            &milliseconds(line.left.since(line.came).as_nanos()),
-            self.parties.link(line.link),
-            &line.packet.number.to_string(),
-            &party.map_or_else(String::new, |party| party.name()),
-            party.map_or("", |party| party.carrier.name()),
-            &end(0),
-            &end(1),
-            &line.packet.bytes.to_string(),
-            ecn_name(line.packet.ecn),
-            line.decision,
-            line.reason,
-        ];
-        self.output.write(|out| Ok(out.write_record(record)?));
+        self.lines.add(&PacketLine {
+            came: line.came,
+            left: line.left,
+            link: self.parties.link(line.link),
+            packet: line.packet.number,
+            flow: &party.map_or_else(String::new, |party| party.name()),
+            carrier: party.map_or("", |party| party.carrier.name()),
+            ends: [&end(0), &end(1)],
+            bytes: line.packet.bytes,
+            ecn: line.packet.ecn,
+            decision: line.decision,
+            reason: line.reason,
+        });
     }
 }
 
@@ -167,7 +229,7 @@ impl<W: Write> Sink for PacketLog<'_, W> {
 impl<W: Write> Tap for PacketLog<'_, W> {
     fn finish(&mut self) -> io::Result<()> {
         self.write_left();
-        self.output.finish(csv::Writer::flush)
+        self.lines.finish()
     }
 }
 

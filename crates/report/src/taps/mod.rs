@@ -12,8 +12,8 @@ mod pcap;
 mod tests;
 
 pub use events::JsonLines;
-pub use log::PacketLog;
-pub use pcap::Pcap;
+pub use log::{PacketLine, PacketLines, PacketLog};
+pub use pcap::{Capture, Pcap};
 
 use measure::Sink;
 use std::io;

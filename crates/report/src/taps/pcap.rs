@@ -27,6 +27,50 @@ const SECOND: u64 = 1_000_000_000;
 /// Hops that the packets of the first queue have left.
 const HOPS: u8 = 255;
 
+/// A capture file (pcap, `LINKTYPE_RAW`) with nanoseconds: packets that begin with an IP header.
+pub struct Capture<W: Write>(Output<BufWriter<W>>);
+
+impl<W: Write> Capture<W> {
+    /// An empty one, written to `writer`, of packets with at most `snap` bytes.
+    pub fn new(writer: W, snap: u32) -> Self {
+        let mut output = Output::new(BufWriter::with_capacity(super::BUFFER, writer));
+        output.write(|out| {
+            out.write_all(&MAGIC.to_le_bytes())?;
+            out.write_all(&VERSION[0].to_le_bytes())?;
+            out.write_all(&VERSION[1].to_le_bytes())?;
+            // No time zone, no accuracy.
+            out.write_all(&[0; 8])?;
+            out.write_all(&snap.to_le_bytes())?;
+            out.write_all(&RAW.to_le_bytes())
+        });
+        Capture(output)
+    }
+
+    /// Adds a packet at `nanos` since 1970, of which `bytes` are there, and which has `length` in all.
+    pub fn add(&mut self, nanos: u64, bytes: &[u8], length: u32) {
+        let record = [
+            (nanos / SECOND) as u32,
+            (nanos % SECOND) as u32,
+            bytes.len() as u32,
+            length,
+        ];
+        self.0.write(|out| {
+            for field in record {
+                out.write_all(&field.to_le_bytes())?;
+            }
+            out.write_all(bytes)
+        });
+    }
+
+    /// Writes the data that is still held back.
+    ///
+    /// # Errors
+    /// The first error since it began.
+    pub fn finish(&mut self) -> io::Result<()> {
+        self.0.finish(BufWriter::flush)
+    }
+}
+
 /// Writes a capture with nanoseconds (pcap, `LINKTYPE_RAW`) of the packets that leave a queue for the
 /// wire, each when it does; one that the wire then loses is there, one that was dropped is not. Time 0 is
 /// the start of the run, 1 January 1970. Warm-up is part of it.
@@ -51,26 +95,16 @@ pub struct Pcap<'a, W: Write> {
     parties: Parties<'a>,
     /// Bytes of TCP flows that left queues.
     sent: BTreeMap<(LinkId, FlowId), u32>,
-    output: Output<BufWriter<W>>,
+    capture: Capture<W>,
 }
 
 impl<'a, W: Write> Pcap<'a, W> {
     /// A capture of a run of `scenario`, written to `writer`.
     pub fn new(scenario: &'a Scenario, writer: W) -> Self {
-        let mut output = Output::new(BufWriter::with_capacity(super::BUFFER, writer));
-        output.write(|out| {
-            out.write_all(&MAGIC.to_le_bytes())?;
-            out.write_all(&VERSION[0].to_le_bytes())?;
-            out.write_all(&VERSION[1].to_le_bytes())?;
-            // No time zone, no accuracy.
-            out.write_all(&[0; 8])?;
-            out.write_all(&(SNAP as u32).to_le_bytes())?;
-            out.write_all(&RAW.to_le_bytes())
-        });
         Pcap {
             parties: Parties::new(scenario),
             sent: BTreeMap::new(),
-            output,
+            capture: Capture::new(writer, SNAP as u32),
         }
     }
 
@@ -117,19 +151,7 @@ impl<'a, W: Write> Pcap<'a, W> {
 
     fn dequeued(&mut self, now: Instant, link: LinkId, packet: PacketId) {
         let headers = self.headers(link, packet);
-        let nanos = now.as_nanos();
-        let record = [
-            (nanos / SECOND) as u32,
-            (nanos % SECOND) as u32,
-            headers.len() as u32,
-            packet.bytes,
-        ];
-        self.output.write(|out| {
-            for field in record {
-                out.write_all(&field.to_le_bytes())?;
-            }
-            out.write_all(&headers)
-        });
+        self.capture.add(now.as_nanos(), &headers, packet.bytes);
     }
 }
 
@@ -166,6 +188,6 @@ impl<W: Write> Sink for Pcap<'_, W> {
 
 impl<W: Write> Tap for Pcap<'_, W> {
     fn finish(&mut self) -> io::Result<()> {
-        self.output.finish(BufWriter::flush)
+        self.capture.finish()
     }
 }

@@ -1,0 +1,65 @@
+//! Observers of the packets that leave the queues.
+
+use crate::Frame;
+use qdisc::DropReason;
+use std::cell::RefCell;
+use std::rc::Rc;
+use units::Instant;
+
+/// A direction of a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// Towards the command.
+    Down,
+    /// Away from it.
+    Up,
+}
+
+impl Direction {
+    /// `down` or `up`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Direction::Down => "down",
+            Direction::Up => "up",
+        }
+    }
+}
+
+/// How a packet left its queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// It was sent.
+    Sent,
+    /// It was marked by this queue, and sent.
+    Marked,
+    /// It was sent, and the wire lost it.
+    Lost,
+    /// The discipline dropped it.
+    Dropped(DropReason),
+}
+
+/// A packet that left its queue.
+#[derive(Debug)]
+pub struct Gone<'a> {
+    /// The queue.
+    pub direction: Direction,
+    /// When it came.
+    pub came: Instant,
+    /// When it left.
+    pub left: Instant,
+    /// Bytes on the wire, with the headers of all segments.
+    pub bytes: u32,
+    /// The packet, as it left.
+    pub frame: &'a Frame,
+    /// How it left.
+    pub fate: Fate,
+}
+
+/// Is told of each packet that leaves a queue, in the order in which that happens in a direction.
+pub trait Tap {
+    /// A packet left.
+    fn gone(&mut self, gone: &Gone<'_>);
+}
+
+/// A tap of both directions.
+pub type SharedTap = Rc<RefCell<dyn Tap>>;
