@@ -14,7 +14,7 @@ pub use subflow::{Factory, Shared};
 use crate::depth::Depth;
 use crate::order::Order;
 use crate::trains::{Overtaking, Trains};
-use cca::tonopah::{Detector, Kind, Settings, Subflow, Verdict};
+use cca::tonopah::{Detector, Evidence, Kind, Settings, Subflow, Verdict};
 use cca::{Ack, Congestion, Control, Pace, Signal};
 use std::collections::VecDeque;
 use std::time::Instant as Clock;
@@ -90,6 +90,8 @@ pub struct Votes {
     pub shared: u32,
     /// None.
     pub unknown: u32,
+    /// Those of `shared` whose reason were trains in order.
+    pub in_order: u32,
 }
 
 impl Sender {
@@ -230,9 +232,13 @@ impl Sender {
         if self.detector.dominant() != self.dominant {
             self.dominant = self.detector.dominant();
             if now.since(Instant::ZERO) >= WARM_UP {
-                match self.detector.verdict(now).kind {
+                let verdict = self.detector.verdict(now);
+                match verdict.kind {
                     Kind::Fair => self.votes.fair += 1,
-                    Kind::Shared => self.votes.shared += 1,
+                    Kind::Shared => {
+                        self.votes.shared += 1;
+                        self.votes.in_order += u32::from(verdict.evidence == Evidence::Order);
+                    }
                     Kind::Unknown => self.votes.unknown += 1,
                 }
             }

@@ -68,6 +68,9 @@ pub struct Report {
     pub difference_ms: Option<f64>,
     /// Whether packets overtook those sent before them, as fair queues let them.
     pub overtaken: bool,
+    /// Whether packets kept their order in trains that queued, as one queue does.
+    #[serde(default)]
+    pub in_order: bool,
     /// Age of the last evidence for the verdict, ms.
     pub age_ms: f64,
     /// The smallest round trip; null before the first.
@@ -144,6 +147,10 @@ impl Report {
                 Some(trains) => trains.finding == Finding::Overtaken,
                 None => seen.evidence == Evidence::Train,
             },
+            in_order: match scope {
+                Scope::Moment => seen.evidence == Evidence::Order,
+                Scope::Whole => 2 * sender.votes().in_order > sender.votes().shared,
+            },
             age_ms: ms(sender.age(now)),
             base_rtt_ms: depth.base().map(ms),
             rate_mbit: sender.rate().as_mbit_f64(),
@@ -216,6 +223,7 @@ impl Report {
         }
         match self.difference_ms {
             _ if self.overtaken => Evidence::Train,
+            _ if self.in_order && self.verdict != Management::FairQueuing => Evidence::Order,
             Some(difference_ms) => Evidence::Delays {
                 difference_ms,
                 queue_ms: self.queue_ms.unwrap_or(0.0),
@@ -323,6 +331,7 @@ mod tests {
                 fair,
                 shared,
                 unknown,
+                in_order: 0,
             })
         };
         assert_eq!(of(60, 40, 0), (Kind::Fair, 0.6));

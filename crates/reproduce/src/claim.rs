@@ -201,7 +201,9 @@ impl Claim {
                 return Err(Refusal::new("of is missing"));
             }
         }
-        if self.pooled && (self.metric.is_none() || !self.to.0.is_empty() || self.how != How::Change) {
+        if self.pooled
+            && (self.metric.is_none() || !self.to.0.is_empty() || self.how != How::Change)
+        {
             return Err(Refusal::new(
                 "pooled is for a metric of one side: neither to nor as can be given",
             ));

@@ -396,11 +396,7 @@ mod tests {
         trains.judge();
         trains.skip(at(1000), EVERY);
         train(&mut trains, 2, |place| 2 * (place % 6) + place / 6);
-        assert_eq!(
-            trains.judge(),
-            None,
-            "the one before was not its neighbour"
-        );
+        assert_eq!(trains.judge(), None, "the one before was not its neighbour");
         assert_eq!(overtaken(&[at(1); 5], &[at(0); 5]), None, "16 pairs");
         let pairs = |reversed| Pairs { reversed, all: 20 };
         assert_eq!(overtaken(&[at(1); 6], &[at(0); 5]), Some(pairs(20)));

@@ -102,3 +102,70 @@ fn the_theory_stands_beside_a_measurement() {
         );
     }
 }
+
+/// Five links of two cases each, one run of each: the mean is that of the links, and has an interval.
+#[test]
+fn pooled_cases_have_each_combination_as_a_unit() {
+    let text = |rest: &str| {
+        format!(
+            r#"
+            title = "t"
+            paper = "p"
+            about = "a"
+            cases = ["pfifo", "fq"]
+            [scenario]
+            name = "s"
+            [[vary]]
+            name = "flows"
+            path = "traffic.web.count"
+            values = ["1", "2", "3", "4", "5"]
+            [[claim]]
+            id = "c"
+            statement = "s"
+            published = "p"
+            metric = "credited"
+            of = ["pfifo", "fq"]
+            pooled = true
+            expect = "0 to 100"
+            {rest}"#
+        )
+    };
+    let parse = |rest: &str| Experiment::parse("test", "test.toml", &text(rest));
+    assert!(parse("to = \"fq\"").unwrap_err().message.contains("pooled"));
+    let experiment = parse("").unwrap();
+    let run = |(flows, case, value): (u32, &str, f64)| {
+        let mut run = measure::RunResult {
+            discipline: case.to_owned(),
+            seed: 1,
+            variant: [("flows".to_owned(), flows.to_string())].into(),
+            ..measure::RunResult::default()
+        };
+        let value = measure::MeasuredValue {
+            of: String::new(),
+            at: None,
+            value,
+        };
+        run.measured.insert("credited".to_owned(), vec![value]);
+        run
+    };
+    // Links' means are 10, 20, 30, 40 and 50.
+    let of = |flows: u32| {
+        let value = 10.0 * f64::from(flows);
+        [(flows, "pfifo", value - 1.0), (flows, "fq", value + 1.0)]
+    };
+    let runs: Vec<_> = (1..=5).flat_map(of).map(run).collect();
+    let data = Data::default();
+    let facts = Facts::new(&NoEngine, &data);
+    let records = Records::new(experiment.design(), false, &facts, &runs);
+    let place = Place {
+        experiment: "test",
+        calls: None,
+        paper: "p",
+    };
+    let checked = experiment.written.claim[0]
+        .checked(place, &records)
+        .remove(0);
+    assert_eq!(checked.ours, Some(30.0));
+    let (low, high) = checked.ci95.unwrap();
+    assert!(low < 22.0 && 38.0 < high && checked.verdict == Verdict::Holds);
+}
