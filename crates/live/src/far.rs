@@ -24,10 +24,13 @@ impl Far {
     /// # Errors
     /// If `sh` cannot be run.
     pub fn run(line: &OsStr) -> Result<Far, Error> {
-        let child = Command::new("sh").arg("-c").arg(line).process_group(0).spawn();
-        let child = child.map_err(|error| {
-            Error::new(format!("sh cannot be run: {error}"), "install a shell")
-        })?;
+        let child = Command::new("sh")
+            .arg("-c")
+            .arg(line)
+            .process_group(0)
+            .spawn();
+        let child = child
+            .map_err(|error| Error::new(format!("sh cannot be run: {error}"), "install a shell"))?;
         Ok(Far { child })
     }
 

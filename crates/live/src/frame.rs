@@ -163,7 +163,8 @@ impl Frame {
         let Some(part) = packet.get(start..) else {
             return packet;
         };
-        let word = |pair: &[u8]| u32::from(u16::from_be_bytes([pair[0], *pair.get(1).unwrap_or(&0)]));
+        let word =
+            |pair: &[u8]| u32::from(u16::from_be_bytes([pair[0], *pair.get(1).unwrap_or(&0)]));
         let mut sum: u32 = part.chunks(2).map(word).sum();
         while sum > 0xffff {
             sum = (sum & 0xffff) + (sum >> 16);

@@ -36,11 +36,7 @@ impl Inside {
     ///
     /// # Errors
     /// If that is not permitted.
-    pub fn make(
-        addresses: Addresses,
-        burst: u32,
-        internet: bool,
-    ) -> Result<(Inside, Tun), Error> {
+    pub fn make(addresses: Addresses, burst: u32, internet: bool) -> Result<(Inside, Tun), Error> {
         let (orders, received) = channel();
         let (answer, answers) = channel();
         let thread = std::thread::spawn(move || {

@@ -36,7 +36,8 @@ impl Internet {
     pub fn prepare() -> Result<Internet, Error> {
         let paths = var_os("PATH").unwrap_or_default();
         if !split_paths(&paths).any(|folder| folder.join(TRANSLATOR).is_file()) {
-            let message = format!("{TRANSLATOR} is not installed, by which the link reaches the Internet");
+            let message =
+                format!("{TRANSLATOR} is not installed, by which the link reaches the Internet");
             return Err(Error::new(message, "apt install slirp4netns"));
         }
         let line = format!(
@@ -72,13 +73,18 @@ impl Internet {
         }
         ip("link set dev lo up")?;
         let forward = "/proc/sys/net/ipv4/ip_forward";
-        write(forward, "1").map_err(|error| Error::new(format!("{forward}: {error}"), "begin again"))?;
+        write(forward, "1")
+            .map_err(|error| Error::new(format!("{forward}: {error}"), "begin again"))?;
         for words in [
             "add table ip analects",
             "add chain ip analects out { type nat hook postrouting priority 100 ; }",
             &format!("add rule ip analects out oifname {DEVICE} masquerade"),
         ] {
-            run("nft", words, "install nftables; the kernel needs nf_tables with NAT")?;
+            run(
+                "nft",
+                words,
+                "install nftables; the kernel needs nf_tables with NAT",
+            )?;
         }
         Ok(())
     }
@@ -90,7 +96,10 @@ impl Internet {
         if let Some(errors) = &mut self.child.stderr {
             _ = errors.read_to_string(&mut text);
         }
-        text.lines().last().unwrap_or("it gives no reason").to_owned()
+        text.lines()
+            .last()
+            .unwrap_or("it gives no reason")
+            .to_owned()
     }
 }
 

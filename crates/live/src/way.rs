@@ -196,7 +196,8 @@ impl Way {
                 Some(_) if marked => Fate::Marked,
                 Some(_) => Fate::Sent,
             };
-            self.watch.tell(packet.arrived, now, packet.len, &frame, fate);
+            self.watch
+                .tell(packet.arrived, now, packet.len, &frame, fate);
             match departure.arrives {
                 Some(at) => self.flying.push_back((at, frame)),
                 None => {
@@ -292,7 +293,10 @@ mod tests {
         struct Seen(Vec<(u64, u64, u32, Fate)>);
         impl Tap for Seen {
             fn gone(&mut self, gone: &Gone<'_>) {
-                assert_eq!((gone.direction, gone.frame.bytes().len()), (Direction::Up, 60));
+                assert_eq!(
+                    (gone.direction, gone.frame.bytes().len()),
+                    (Direction::Up, 60)
+                );
                 let [came, left] = [gone.came, gone.left].map(|at| at.as_nanos() / 1000);
                 self.0.push((came, left, gone.bytes, gone.fate));
             }
@@ -315,7 +319,8 @@ mod tests {
         let seen = &seen.borrow().0;
         assert_eq!(seen.len(), 8);
         assert_eq!(seen[0], (0, 0, 1500, Fate::Sent));
-        let of = |wanted: fn(&Fate) -> bool| seen.iter().filter(|seen| wanted(&seen.3)).count() as u64;
+        let of =
+            |wanted: fn(&Fate) -> bool| seen.iter().filter(|seen| wanted(&seen.3)).count() as u64;
         let counts = way.counts();
         assert_eq!(of(|fate| matches!(fate, Fate::Dropped(_))), counts.drops);
         assert_eq!(of(|fate| *fate == Fate::Marked), counts.marks);
