@@ -30,6 +30,9 @@ const PAIRS: usize = 20;
 const OVERTAKEN: f64 = 0.04;
 /// And so many pairs at least.
 const OVERTAKEN_PAIRS: usize = 3;
+/// Above this share, in both orders, the second run arrived before the first, which queues that take
+/// turns do not cause: about a half is the most. A receiver that lies about times may.
+const TURNED: f64 = 0.9;
 /// A train is in order if no larger share does.
 const IN_ORDER: f64 = 0.01;
 /// And tells that of one queue only if each run has so many packets.
@@ -258,6 +261,9 @@ impl Trains {
         let overtaken = |train: &Arrived| {
             train.overtaken.share() >= OVERTAKEN && train.overtaken.reversed >= OVERTAKEN_PAIRS
         };
+        if both.iter().all(|train| train.overtaken.share() > TURNED) {
+            return None;
+        }
         if both.iter().all(overtaken) {
             return Some(Shown::Overtaking);
         }
@@ -353,6 +359,15 @@ mod tests {
                     }
             };
             train(&mut trains, second, one);
+            assert_eq!(trains.judge(), None);
+        }
+    }
+
+    #[test]
+    fn trains_that_are_turned_round_show_nothing() {
+        let mut trains = Trains::new(12);
+        for second in 0..4 {
+            train(&mut trains, second, |place| 23 - place);
             assert_eq!(trains.judge(), None);
         }
     }
