@@ -1,6 +1,8 @@
 //! `analects link`: a command behind a link of one's choice.
 
 mod records;
+mod taps;
+mod view;
 
 use crate::cli::LinkArgs;
 use crate::files::writable;
@@ -14,6 +16,7 @@ use std::cell::RefCell;
 use std::ffi::OsString;
 use std::path::Path;
 use std::rc::Rc;
+use taps::Taps;
 use units::{Duration, Rate};
 
 type Result<T> = core::result::Result<T, Refused>;
@@ -26,8 +29,8 @@ const BELIEVED_US: f64 = 1000.0;
 
 /// Runs the command, and returns its status.
 pub fn run(args: &LinkArgs) -> Result<u8> {
-    let records = records::Records::open(args)?.map(|records| Rc::new(RefCell::new(records)));
-    let tap = records.clone().map(|records| records as SharedTap);
+    let taps = Taps::of(args)?.map(|taps| Rc::new(RefCell::new(taps)));
+    let tap = taps.clone().map(|taps| taps as SharedTap);
     if let Some(file) = &args.json {
         writable(file)?;
     }
@@ -37,8 +40,8 @@ pub fn run(args: &LinkArgs) -> Result<u8> {
     });
     let done = done.map_err(|error| Refused::failed(&error.message, &error.help))?;
     eprint!("{}", described(&done));
-    if let Some(records) = records {
-        records.borrow_mut().finish()?;
+    if let Some(taps) = taps {
+        taps.borrow_mut().finish()?;
     }
     if let Some(file) = &args.json {
         let text = format!("{:#}\n", as_json(&done));

@@ -28,5 +28,5 @@ pub use engine::LiveEngine;
 pub use error::Error;
 pub use frame::{Ends, Frame, Header, VNET};
 pub use run::{Done, Setup, run};
-pub use tap::{Direction, Fate, Gone, SharedTap, Tap};
+pub use tap::{Direction, Fate, Gone, SharedTap, State, Tap};
 pub use way::{Counts, Way};

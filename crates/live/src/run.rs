@@ -100,7 +100,10 @@ pub fn run(setup: Setup) -> Result<Done, Error> {
         Some(tap) => Way::new(link).with_tap(direction, tap.clone()),
         None => Way::new(link),
     };
+    let interval = setup.tap.as_ref().and_then(|tap| tap.borrow().interval());
     let mut bridge = Bridge {
+        looks: interval.map(|interval| (Instant::ZERO, interval)),
+        tap: setup.tap.clone(),
         clock: Clock::start(),
         down: way(setup.down, Direction::Down),
         up: way(setup.up, Direction::Up),
@@ -178,6 +181,9 @@ struct Bridge {
     salt: RandomState,
     scratch: Vec<u8>,
     late: Histogram<u64>,
+    tap: Option<SharedTap>,
+    /// When the tap is next told the state of the queues, and how often.
+    looks: Option<(Instant, Duration)>,
 }
 
 impl Bridge {
@@ -215,6 +221,7 @@ impl Bridge {
     /// Waits for work, for `most` at most, and does it; returns whether the command has ended.
     fn step(&mut self, ended: Option<&OwnedFd>, most: Duration) -> Result<bool, Error> {
         self.hand_on();
+        self.look();
         let wait = self.due().since(self.clock.now()).min(most);
         let mut polled = vec![
             PollFd::new(&self.near, PollFlags::IN),
@@ -239,6 +246,18 @@ impl Bridge {
             read(clock, &self.outside, &mut self.down, scratch, salt)?;
         }
         Ok(ended)
+    }
+
+    /// Tells the tap the state of the queues, if that is due.
+    fn look(&mut self) {
+        let now = self.clock.now();
+        if let (Some(tap), Some((due, interval))) = (&self.tap, &mut self.looks)
+            && now >= *due
+        {
+            *due = now + *interval;
+            let states = [self.down.state(), self.up.state()];
+            tap.borrow_mut().state(now, states);
+        }
     }
 
     /// Hands on the packets that have arrived.

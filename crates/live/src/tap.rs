@@ -1,10 +1,10 @@
 //! Observers of the packets that leave the queues.
 
 use crate::Frame;
-use qdisc::DropReason;
+use qdisc::{Backlog, Class, DropReason};
 use std::cell::RefCell;
 use std::rc::Rc;
-use units::Instant;
+use units::{Duration, Instant};
 
 /// A direction of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +43,8 @@ pub enum Fate {
 pub struct Gone<'a> {
     /// The queue.
     pub direction: Direction,
+    /// The flow, by its hash.
+    pub flow: u32,
     /// When it came.
     pub came: Instant,
     /// When it left.
@@ -55,10 +57,30 @@ pub struct Gone<'a> {
     pub fate: Fate,
 }
 
-/// Is told of each packet that leaves a queue, in the order in which that happens in a direction.
+/// The state of a queue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct State {
+    /// What waits.
+    pub backlog: Backlog,
+    /// The names of the discipline's classes.
+    pub classes: Vec<String>,
+}
+
+/// Is told what the queues do, in the order in which that happens in a direction.
 pub trait Tap {
     /// A packet left.
     fn gone(&mut self, gone: &Gone<'_>);
+
+    /// The discipline put a flow, by its hash, into a class.
+    fn moved(&mut self, _direction: Direction, _flow: u32, _to: Class) {}
+
+    /// How often [`state`](Self::state) is wanted; none for never.
+    fn interval(&self) -> Option<Duration> {
+        None
+    }
+
+    /// The state of both queues, down and up, now.
+    fn state(&mut self, _now: Instant, _queues: [State; 2]) {}
 }
 
 /// A tap of both directions.

@@ -1,12 +1,12 @@
 //! One direction of a link: a queue, a wire, and the packets on it.
 
 use crate::frame::{Frame, Header};
-use crate::tap::{Direction, Fate, Gone, SharedTap};
+use crate::tap::{Direction, Fate, Gone, SharedTap, State};
 use link::Link;
-use qdisc::{DropReason, Observer, Packet};
+use qdisc::{Class, DropReason, Observer, Packet};
 use serde::Serialize;
 use std::collections::VecDeque;
-use units::{Duration, Ecn, Instant};
+use units::{Duration, Ecn, FlowId, Instant};
 
 /// Buffers that wait for packets.
 const SPARE: usize = 1024;
@@ -57,15 +57,16 @@ struct Watch {
 }
 
 impl Watch {
-    /// A packet of `bytes` that came at `came` leaves.
-    fn tell(&self, came: Instant, left: Instant, bytes: u32, frame: &Frame, fate: Fate) {
+    /// The packet leaves.
+    fn tell(&self, left: Instant, packet: &Packet<Frame>, fate: Fate) {
         if let Some((direction, tap)) = &self.tap {
             tap.borrow_mut().gone(&Gone {
                 direction: *direction,
-                came,
+                flow: packet.hash,
+                came: packet.arrived,
                 left,
-                bytes,
-                frame,
+                bytes: packet.len,
+                frame: &packet.payload,
                 fate,
             });
         }
@@ -81,13 +82,18 @@ impl Watch {
 impl Observer<Frame> for Watch {
     fn dropped(&mut self, now: Instant, packet: Packet<Frame>, reason: DropReason) {
         self.counts.drops += 1;
-        let (came, fate) = (packet.arrived, Fate::Dropped(reason));
-        self.tell(came, now, packet.len, &packet.payload, fate);
+        self.tell(now, &packet, Fate::Dropped(reason));
         self.free(packet.payload);
     }
 
     fn marked(&mut self, _now: Instant, _packet: &Packet<Frame>) {
         self.counts.marks += 1;
+    }
+
+    fn moved(&mut self, _now: Instant, flow: FlowId, _from: Option<Class>, to: Class) {
+        if let Some((direction, tap)) = &self.tap {
+            tap.borrow_mut().moved(*direction, flow.0, to);
+        }
     }
 }
 
@@ -152,6 +158,15 @@ impl Way {
         self.watch.free(frame);
     }
 
+    /// The state of the queue.
+    pub fn state(&self) -> State {
+        let queue = self.link.queue();
+        State {
+            backlog: queue.backlog(),
+            classes: queue.classes(),
+        }
+    }
+
     /// The counters so far.
     pub fn counts(&self) -> &Counts {
         &self.watch.counts
@@ -182,22 +197,21 @@ impl Way {
     /// Puts packets onto the wire as long as the device takes some.
     fn start(&mut self, now: Instant) {
         while let Some(departure) = self.link.next(now, &mut self.watch) {
-            let (packet, counts) = (departure.packet, &mut self.watch.counts);
+            let (mut packet, counts) = (departure.packet, &mut self.watch.counts);
             let waited: Duration = now.since(packet.arrived);
             counts.sent += 1;
             counts.sent_bytes += u64::from(packet.len);
             counts.sojourn_ns += waited.as_nanos();
             counts.longest_ns = counts.longest_ns.max(waited.as_nanos());
             self.sending.push_back(departure.sent);
-            let mut frame = packet.payload;
-            let marked = packet.ecn == Ecn::Ce && frame.mark();
+            let marked = packet.ecn == Ecn::Ce && packet.payload.mark();
             let fate = match departure.arrives {
                 None => Fate::Lost,
                 Some(_) if marked => Fate::Marked,
                 Some(_) => Fate::Sent,
             };
-            self.watch
-                .tell(packet.arrived, now, packet.len, &frame, fate);
+            self.watch.tell(now, &packet, fate);
+            let frame = packet.payload;
             match departure.arrives {
                 Some(at) => self.flying.push_back((at, frame)),
                 None => {

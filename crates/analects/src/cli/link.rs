@@ -42,6 +42,10 @@ pub struct LinkArgs {
     /// still to be cut into segments are whole.
     #[arg(long, value_name = "FILE")]
     pub pcap: Option<PathBuf>,
+    /// Show rates, queues and flows with their classes while the command runs, on this terminal or another
+    /// one: /dev/pts/3.
+    #[arg(long, value_name = "TERMINAL", num_args = 0..=1, require_equals = true)]
+    pub watch: Option<Option<PathBuf>>,
     /// Let the command reach the Internet through the link, over IPv4, by slirp4netns. Nothing of the host
     /// is changed; the host's own addresses other than loopback are reachable, too.
     #[arg(long)]
