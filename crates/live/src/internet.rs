@@ -7,6 +7,7 @@ use crate::devices::{ip, run};
 use std::env::{split_paths, var_os};
 use std::fs::{read_to_string, write};
 use std::io::{Read, Write};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio, id};
 use std::thread::sleep;
 use std::time::Duration;
@@ -46,6 +47,8 @@ impl Internet {
         );
         let mut child = Command::new("sh")
             .args(["-c", &line])
+            // Ctrl-C is the command's: a shell there goes on.
+            .process_group(0)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
