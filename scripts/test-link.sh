@@ -228,7 +228,7 @@ script -qec "'$analects' link --watch -d confucius --down 20mbit --rtt 10ms \\
     sh -c 'sleep 1; timeout 4 python3 $work/fetch.py $near'" "$work/drawn" >/dev/null 2>&1 || true
 tr -d '\r' <"$work/drawn" >"$work/out"
 grep -q '^down .* Mbit/s .* wait ' "$work/out" || fail "nothing is drawn"
-grep -Eq ' (9[0-9]|100) % .* ms  [a-z]+ +100.64.0.1:5300 > 100.64.0.2:' "$work/out" ||
+grep -Eq ' (9[0-9]|100) % .* ms  [[:alnum:]]+ +100.64.0.1:5300 > 100.64.0.2:' "$work/out" ||
     fail "the download and its class are not drawn"
 if link --watch -- true; then fail "a file is taken for a terminal"; fi
 if link --watch=/no/such/terminal -- true; then fail "a terminal that is not there"; fi
