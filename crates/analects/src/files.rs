@@ -19,14 +19,15 @@ pub fn writable_folder(folder: &Path) -> Result<(), Refused> {
     tried.map_err(|error| unwritable(folder, &error))
 }
 
-/// Refuses to write to a file that is read, or to one file twice.
-pub fn distinct(read: &Path, written: &[PathBuf]) -> Result<(), Refused> {
+/// Refuses to write to the scenario that is read, or to one file twice.
+pub fn distinct(read: Option<&Path>, written: &[PathBuf]) -> Result<(), Refused> {
     let place = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let mut known = vec![place(read)];
+    let scenario = read.map(place);
+    let mut known: Vec<PathBuf> = scenario.iter().cloned().collect();
     for path in written {
         let found = place(path);
         if known.contains(&found) {
-            let message = match found == known[0] {
+            let message = match scenario.as_ref() == Some(&found) {
                 true => format!("{} is the scenario: it would be lost", path.display()),
                 false => format!("{} is named twice", path.display()),
             };

@@ -5,7 +5,6 @@ mod taps;
 mod view;
 
 use crate::cli::LinkArgs;
-use crate::files::writable;
 use crate::refused::Refused;
 use link::{Capacity, Chance, Line, Link, Trace};
 use live::{Counts, Done, Frame, Setup, SharedTap};
@@ -29,15 +28,10 @@ const BELIEVED_US: f64 = 1000.0;
 
 /// Runs the command, and returns its status.
 pub fn run(args: &LinkArgs) -> Result<u8> {
+    let setup = setup(args)?;
     let taps = Taps::of(args)?.map(|taps| Rc::new(RefCell::new(taps)));
     let tap = taps.clone().map(|taps| taps as SharedTap);
-    if let Some(file) = &args.json {
-        writable(file)?;
-    }
-    let done = live::run(Setup {
-        tap,
-        ..setup(args)?
-    });
+    let done = live::run(Setup { tap, ..setup });
     let done = done.map_err(|error| Refused::failed(&error.message, &error.help))?;
     eprint!("{}", described(&done));
     if let Some(taps) = taps {

@@ -112,7 +112,7 @@ pub fn prepare(scenario: &Path, out: Option<&Path>, report: Option<&Path>) -> Re
         out.map(|folder| ["scenario.toml", "report.html"].map(|name| folder.join(name)));
     let report_to = report.map(Path::to_owned);
     let written: Vec<PathBuf> = in_folder.into_iter().flatten().chain(report_to).collect();
-    distinct(scenario, &written)?;
+    distinct(Some(scenario), &written)?;
     out.map_or(Ok(()), writable_folder)?;
     report.map_or(Ok(()), writable)
 }

@@ -2,6 +2,7 @@
 
 use core::hash::{BuildHasher, Hash};
 use core::net::{IpAddr, SocketAddr};
+use etherparse::checksum::Sum16BitWords;
 use etherparse::{LaxNetSlice, LaxSlicedPacket, TransportSlice};
 use qdisc::{Hosts, Packet};
 use units::{Ecn, FlowId};
@@ -163,14 +164,11 @@ impl Frame {
         let Some(part) = packet.get(start..) else {
             return packet;
         };
-        let word =
-            |pair: &[u8]| u32::from(u16::from_be_bytes([pair[0], *pair.get(1).unwrap_or(&0)]));
-        let mut sum: u32 = part.chunks(2).map(word).sum();
-        while sum > 0xffff {
-            sum = (sum & 0xffff) + (sum >> 16);
-        }
+        // Zero would say that there is none: RFC 768.
+        let sum = Sum16BitWords::new().add_slice(part);
+        let sum = sum.to_ones_complement_with_no_zero().to_ne_bytes();
         if let Some(place) = packet.get_mut(start + offset..start + offset + 2) {
-            place.copy_from_slice(&(!(sum as u16)).to_be_bytes());
+            place.copy_from_slice(&sum);
         }
         packet
     }

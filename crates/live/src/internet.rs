@@ -3,7 +3,7 @@
 //! they are.
 
 use crate::Error;
-use crate::devices::{ip, run};
+use crate::devices::run;
 use std::env::{split_paths, var_os};
 use std::fs::{read_to_string, write};
 use std::io::{Read, Write};
@@ -74,7 +74,6 @@ impl Internet {
             tries += 1;
             sleep(OFTEN);
         }
-        ip("link set dev lo up")?;
         let forward = "/proc/sys/net/ipv4/ip_forward";
         write(forward, "1")
             .map_err(|error| Error::new(format!("{forward}: {error}"), "begin again"))?;

@@ -250,10 +250,11 @@ impl Bridge {
 
     /// Tells the tap the state of the queues, if that is due.
     fn look(&mut self) {
+        let (Some(tap), Some((due, interval))) = (&self.tap, &mut self.looks) else {
+            return;
+        };
         let now = self.clock.now();
-        if let (Some(tap), Some((due, interval))) = (&self.tap, &mut self.looks)
-            && now >= *due
-        {
+        if now >= *due {
             *due = now + *interval;
             let states = [self.down.state(), self.up.state()];
             tap.borrow_mut().state(now, states);

@@ -16,13 +16,17 @@ const RESTRICTED: &str = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns
 /// # Errors
 /// If the system does not permit it.
 pub fn enter(leaves: bool) -> Result<(), Error> {
-    let (user, group) = (geteuid(), getegid());
-    if user.is_root() {
-        return match leaves {
-            true => unshare(CloneFlags::CLONE_NEWNET).map_err(|error| refused(&error)),
-            false => Ok(()),
-        };
+    match geteuid().is_root() {
+        true if !leaves => return Ok(()),
+        true => unshare(CloneFlags::CLONE_NEWNET).map_err(|error| refused(&error))?,
+        false => become_root()?,
     }
+    ip("link set dev lo up")
+}
+
+/// Enters a user namespace as its root, and a network and mounts of its own.
+fn become_root() -> Result<(), Error> {
+    let (user, group) = (geteuid(), getegid());
     let flags = CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS;
     unshare(flags).map_err(|error| refused(&error))?;
     // user_namespaces(7): a group can be mapped only where groups cannot be given up.
@@ -33,7 +37,7 @@ pub fn enter(leaves: bool) -> Result<(), Error> {
     ] {
         write(format!("/proc/self/{file}"), line).map_err(|error| refused(&error))?;
     }
-    ip("link set dev lo up")
+    Ok(())
 }
 
 fn refused(error: &dyn core::fmt::Display) -> Error {

@@ -31,9 +31,8 @@ impl Records {
     pub fn open(args: &LinkArgs) -> Result<Option<Records>, Refused> {
         let asked = [&args.log, &args.pcap, &args.json];
         let asked: Vec<PathBuf> = asked.into_iter().flatten().cloned().collect();
-        if let Some((first, others)) = asked.split_first() {
-            distinct(first, others)?;
-        }
+        distinct(None, &asked)?;
+        asked.iter().try_for_each(|file| writable(file))?;
         if args.log.is_none() && args.pcap.is_none() {
             return Ok(None);
         }
@@ -112,7 +111,6 @@ fn carrier(protocol: u8) -> &'static str {
 }
 
 fn create(path: &Path) -> Result<(PathBuf, File), Refused> {
-    writable(path)?;
     let file = File::create(path).map_err(|error| unwritable(path, &error))?;
     Ok((path.to_owned(), file))
 }

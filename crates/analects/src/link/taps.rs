@@ -23,11 +23,12 @@ impl Taps {
     /// # Errors
     /// If a file cannot be written, or there is no terminal.
     pub fn of(args: &LinkArgs) -> Result<Option<Taps>, Refused> {
-        let records = Records::open(args)?;
         let view = args.watch.as_ref();
         let view = view
             .map(|terminal| screen(terminal.as_deref()))
             .transpose()?;
+        // Last: it empties the files.
+        let records = Records::open(args)?;
         Ok((records.is_some() || view.is_some()).then(|| Taps {
             records,
             view: view.map(View::new),

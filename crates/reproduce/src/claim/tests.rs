@@ -3,7 +3,7 @@
 use super::*;
 use crate::data::Data;
 use crate::experiment::Experiment;
-use crate::testing::NoEngine;
+use crate::testing::{NoEngine, run};
 
 fn experiment(claim: &str) -> Result<Experiment, Refusal> {
     let text = format!(
@@ -133,20 +133,9 @@ fn pooled_cases_have_each_combination_as_a_unit() {
     let parse = |rest: &str| Experiment::parse("test", "test.toml", &text(rest));
     assert!(parse("to = \"fq\"").unwrap_err().message.contains("pooled"));
     let experiment = parse("").unwrap();
-    let run = |(flows, case, value): (u32, &str, f64)| {
-        let mut run = measure::RunResult {
-            discipline: case.to_owned(),
-            seed: 1,
-            variant: [("flows".to_owned(), flows.to_string())].into(),
-            ..measure::RunResult::default()
-        };
-        let value = measure::MeasuredValue {
-            of: String::new(),
-            at: None,
-            value,
-        };
-        run.measured.insert("credited".to_owned(), vec![value]);
-        run
+    let run = |(flows, case, value): (u32, &str, f64)| measure::RunResult {
+        variant: [("flows".to_owned(), flows.to_string())].into(),
+        ..run(case, 1, "credited", value)
     };
     // Links' means are 10, 20, 30, 40 and 50.
     let of = |flows: u32| {

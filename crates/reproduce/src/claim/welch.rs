@@ -60,8 +60,7 @@ mod tests {
     use crate::data::Data;
     use crate::experiment::Experiment;
     use crate::facts::Facts;
-    use crate::testing::NoEngine;
-    use measure::{MeasuredValue, RunResult};
+    use crate::testing::{NoEngine, run};
 
     fn experiment(claim: &str) -> Result<Experiment, String> {
         let text = format!(
@@ -83,21 +82,6 @@ mod tests {
         Experiment::parse("test", "test.toml", &text).map_err(|error| error.message)
     }
 
-    fn run(discipline: &str, seed: u64, value: f64) -> RunResult {
-        let mut run = RunResult {
-            discipline: discipline.to_owned(),
-            seed,
-            ..RunResult::default()
-        };
-        let value = MeasuredValue {
-            of: String::new(),
-            at: None,
-            value,
-        };
-        run.measured.insert("credited".to_owned(), vec![value]);
-        run
-    }
-
     /// The note of a claim about four runs of each case.
     fn note(ours: [f64; 4], theirs: [f64; 4]) -> (Verdict, String) {
         let experiment =
@@ -106,7 +90,7 @@ mod tests {
         let both = [("fq", ours), ("pfifo", theirs)];
         let runs = both.into_iter().flat_map(|(case, values)| {
             let seeds = (1..).zip(values);
-            seeds.map(move |(seed, value)| run(case, seed, value))
+            seeds.map(move |(seed, value)| run(case, seed, "credited", value))
         });
         let (data, runs) = (Data::default(), runs.collect::<Vec<_>>());
         let facts = Facts::new(&NoEngine, &data);
