@@ -58,6 +58,10 @@ pub trait Control: Send {
     /// sending is not rationed after a mark: its window applies at once.
     fn on_congestion(&mut self, now: Instant, congestion: &Congestion);
 
+    /// A packet that left at `sent_at` was found lost; before [`on_congestion`](Self::on_congestion). Only
+    /// QUIC tells of each.
+    fn on_lost(&mut self, _sent_at: Instant) {}
+
     /// All losses of the last episode have been repaired. Not called if the next episode begins
     /// with the same acknowledgement.
     fn on_recovered(&mut self, _now: Instant) {}

@@ -339,6 +339,7 @@ impl Sender {
     fn lost(&mut self, subflow: Subflow, number: u64) {
         if let Some(packet) = self.paths[index(subflow)].take(number, None) {
             self.totals.lost += packet.bytes;
+            self.detector.lost(packet.sent);
             if let Some(trains) = &mut self.trains {
                 trains.settled(packet.sent, packet.bytes, false);
             }

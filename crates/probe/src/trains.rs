@@ -10,7 +10,7 @@
 //!
 //! Not for: a path that others keep busy. Their packets in between make the order a matter of chance.
 
-use cca::tonopah::Subflow;
+use cca::tonopah::{Pairs, Subflow, TURNED, overtaken};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use units::{Duration, Instant, Rate};
@@ -23,11 +23,6 @@ pub(crate) const RUN: usize = 44;
 const TRAINS: usize = 2;
 /// The share of pairs that has to arrive in the other order.
 const OVERTAKEN: f64 = 0.1;
-/// Above this share the second run arrived before the first. Queues that are served in turns, even
-/// new ones first, do not get there: the highest is 0.51, of cake.
-const OVERTURNED: f64 = 0.9;
-/// Pairs of packets, one of each run, that a train has to have.
-const PAIRS: usize = 20;
 /// If a train's first packet waits for longer than this, or than so many packets take, others fill
 /// the path.
 const BUSY: (Duration, u64) = (Duration::from_millis(3), 4);
@@ -198,7 +193,7 @@ impl Trains {
         let share = |place: usize| self.trains.get(place).and_then(Train::overtaken);
         let shares = [share(0), share(1)];
         let finding = match shares {
-            [Some(a), Some(b)] if a.min(b) > OVERTURNED => Finding::Overturned,
+            [Some(a), Some(b)] if a.min(b) > TURNED => Finding::Overturned,
             [Some(a), Some(b)] if a.min(b) >= OVERTAKEN => Finding::Overtaken,
             [Some(_), Some(_)] if self.trains.iter().any(|t| t.waited(self.bases)) => Finding::Busy,
             [Some(a), Some(b)] if a.max(b) >= OVERTAKEN => Finding::OneWay,
@@ -249,21 +244,10 @@ impl Train {
         wait.saturating_sub(base) > BUSY.0.max(packet * BUSY.1)
     }
 
-    /// The share of pairs in which the second run's packet arrived before the first run's. The last of
-    /// the first run and the first of the second are left out: one acknowledgement that was held back
-    /// is no queue.
+    /// The share of pairs that arrived in the other order.
     fn overtaken(&self) -> Option<f64> {
-        let [mut first, mut second] = [self.first, self.first.other()].map(|s| {
-            let mut arrivals = self.arrivals[s as usize].clone();
-            arrivals.sort_unstable();
-            arrivals
-        });
-        first.pop();
-        second.drain(..1.min(second.len()));
-        let pairs = first.len() * second.len();
-        let before = |a: &Instant| second.partition_point(|b| b < a);
-        let reversed: usize = first.iter().map(before).sum();
-        (pairs >= PAIRS).then(|| reversed as f64 / pairs as f64)
+        let [first, second] = [self.first, self.first.other()].map(|s| &self.arrivals[s as usize]);
+        overtaken(first, second).map(Pairs::share)
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::registry::Registry;
 use crate::{
     cake, cbq, codel, confucius, dualpi2, fifo, floq, fq, fq_codel, fq_fifo, fq_pie, hhf, las,
-    mencius, pias, pie, prio, red, tins, two_level,
+    mencius, pias, pie, policer, prio, red, tins, two_level,
 };
 
 impl<P: Send + 'static> Registry<P> {
@@ -13,6 +13,7 @@ impl<P: Send + 'static> Registry<P> {
             entries: vec![
                 fifo::pfifo(),
                 fifo::bfifo(),
+                policer::policer(),
                 codel::codel(),
                 fq_fifo::fq_fifo(),
                 fq_codel::fq_codel(),

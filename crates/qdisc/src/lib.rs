@@ -40,6 +40,7 @@ mod packet;
 mod periodic;
 pub mod pias;
 pub mod pie;
+pub mod policer;
 pub mod pool;
 pub mod prio;
 pub mod red;
@@ -151,6 +152,8 @@ pub enum DropReason {
     Congestion,
     /// A change of parameters left no room.
     Change,
+    /// More than a policer lets pass.
+    Rate,
 }
 
 impl DropReason {
@@ -161,6 +164,7 @@ impl DropReason {
             DropReason::Overlimit => "overlimit",
             DropReason::Congestion => "congestion",
             DropReason::Change => "change",
+            DropReason::Rate => "rate",
         }
     }
 }

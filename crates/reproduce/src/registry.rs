@@ -82,6 +82,7 @@ const EXPERIMENTS: &[(&str, &str)] = experiments![
     "tonopah/limited",
     "tonopah/isolation",
     "tonopah/trains",
+    "tonopah/policer",
     "matrix/household",
     "matrix/abuse",
     "matrix/recorded-wifi",

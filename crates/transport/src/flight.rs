@@ -387,7 +387,7 @@ pub(crate) mod tests {
         let news = acknowledge(&mut flight, 40, &[(0, 3)]);
         assert_eq!((news.bytes, news.packets), (1_000, 1));
         assert_eq!(news.largest_sent, None, "it may have waited for company");
-        flight.find_lost(ms(40), Duration::from_millis(45), |()| ());
+        flight.find_lost(ms(40), Duration::from_millis(45), |(), _| ());
         assert_eq!(flight.first(), 3);
     }
 

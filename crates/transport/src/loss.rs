@@ -46,12 +46,12 @@ impl<P> Flight<P> {
         self.loss_at
     }
 
-    /// Finds the packets lost at `now`, gives each to `on_lost`, and forgets settled packets.
+    /// Finds the packets lost at `now`, gives each to `on_lost` with the time at which it left, and forgets settled packets.
     pub(crate) fn find_lost(
         &mut self,
         now: Instant,
         loss_delay: Duration,
-        on_lost: impl FnMut(&P),
+        on_lost: impl FnMut(&P, Instant),
     ) -> Losses {
         self.loss_at = Instant::NEVER;
         // In most cases no packets are missing before the arrivals.
@@ -66,7 +66,12 @@ impl<P> Flight<P> {
     }
 
     /// Looks at every packet before the largest that was acknowledged.
-    fn judge(&mut self, now: Instant, loss_delay: Duration, mut on_lost: impl FnMut(&P)) -> Losses {
+    fn judge(
+        &mut self,
+        now: Instant,
+        loss_delay: Duration,
+        mut on_lost: impl FnMut(&P, Instant),
+    ) -> Losses {
         let mut losses = Losses::default();
         // The departure of the first of the packets without an acknowledged one in between.
         let mut run: Option<Instant> = None;
@@ -91,7 +96,7 @@ impl<P> Flight<P> {
                         let since = *run.get_or_insert(left);
                         losses.span = losses.span.max(left.since(since));
                     }
-                    on_lost(&sent.content);
+                    on_lost(&sent.content, left);
                 }
             }
         }
@@ -118,7 +123,7 @@ mod tests {
     const DELAY: Duration = Duration::from_micros(112_500);
 
     fn find(flight: &mut Flight<()>, now: Instant) -> (u64, u64, Duration) {
-        let losses = flight.find_lost(now, DELAY, |()| ());
+        let losses = flight.find_lost(now, DELAY, |(), _| ());
         assert_eq!(losses.bytes, 1_000 * losses.packets);
         (losses.packets, losses.newest, losses.span)
     }
@@ -147,9 +152,9 @@ mod tests {
         flight.acknowledge(ms(40), 4, core::iter::once((4, 5)), |_| ());
         let mut lost = Vec::new();
         for _ in 0..2 {
-            flight.find_lost(ms(41), DELAY, |&content| lost.push(content));
+            flight.find_lost(ms(41), DELAY, |&content, left| lost.push((content, left)));
         }
-        assert_eq!(lost, [0, 1]);
+        assert_eq!(lost, [(0, ms(0)), (1, ms(1))]);
         assert_eq!(flight.in_flight(), 2_000);
     }
 

@@ -225,6 +225,11 @@ impl Detector {
         }
     }
 
+    /// A packet that left at `sent_at` was lost.
+    pub fn lost(&mut self, sent_at: Instant) {
+        self.trains.lost(sent_at);
+    }
+
     /// A packet of `bytes` left `now`.
     pub fn sent(&mut self, now: Instant, subflow: Subflow, bytes: u64) {
         let side = subflow as usize;
@@ -459,6 +464,9 @@ impl Detector {
         let doubtful = known && self.last.kind == Kind::Shared && in_doubt;
         let both = self.last_sent.iter().all(Option::is_some);
         self.gathered = doubtful;
+        if let Some(rest) = self.trains.rest() {
+            return self.trains.skip(now, rest);
+        }
         match () {
             () if !both => self.trains.skip(now, EVERY),
             () if (doubtful || self.single) && self.trains.is_pair() => {

@@ -34,6 +34,7 @@ pub use detector::Detector;
 pub use pair::{Pair, Reaction};
 pub use settings::{Rule, Settings, Subflow};
 pub use shares::Shares;
+pub use trains::{Pairs, TURNED, overtaken};
 pub use verdict::{Evidence, Verdict};
 
 use crate::{Ack, Congestion, Control, ControlEntry, Feedback, Parts};

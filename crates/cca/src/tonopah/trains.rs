@@ -30,9 +30,9 @@ const PAIRS: usize = 20;
 const OVERTAKEN: f64 = 0.04;
 /// And so many pairs at least.
 const OVERTAKEN_PAIRS: usize = 3;
-/// Above this share, in both orders, the second run arrived before the first, which queues that take
-/// turns do not cause: about a half is the most. A receiver that lies about times may.
-const TURNED: f64 = 0.9;
+/// Above this share of pairs, in both orders, the second run arrived before the first, which queues that
+/// take turns do not cause: about a half is the most. A receiver that lies about times may.
+pub const TURNED: f64 = 0.9;
 /// A train is in order if no larger share does.
 const IN_ORDER: f64 = 0.01;
 /// And tells that of one queue only if each run has so many packets.
@@ -40,12 +40,19 @@ const LONG: u32 = 24;
 /// The bottleneck has to take so many times as long for it as the sender, or no queue stood.
 const SLOWER: u64 = 4;
 
+/// A train that lost so many packets was too long for the path: behind a policer, or a buffer of few
+/// packets. Fewer are chance.
+const CUT: u32 = 3;
+/// None leaves then for so long, twice as long after the next one that is cut, and so on.
+const RESTS: [Duration; 2] = [Duration::from_secs(8), Duration::from_secs(256)];
+
 /// One train.
 #[derive(Debug, Clone)]
 struct Train {
     first: usize,
-    /// Packets sent.
+    /// Packets sent, and those lost.
     sent: u32,
+    lost: u32,
     from: Instant,
     to: Instant,
     /// When each run's packets were seen to arrive.
@@ -61,16 +68,18 @@ pub(super) enum Shown {
     Order,
 }
 
-/// Pairs of packets, one of each run.
+/// Pairs of packets, one of each run of a train.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Pairs {
+pub struct Pairs {
     /// Those in which the second run's packet arrived first.
-    reversed: usize,
-    all: usize,
+    pub reversed: usize,
+    /// All of them, 20 at least.
+    pub all: usize,
 }
 
 impl Pairs {
-    fn share(self) -> f64 {
+    /// The share of those in which the second run's packet arrived first, 0 to 1.
+    pub fn share(self) -> f64 {
         self.reversed as f64 / self.all as f64
     }
 }
@@ -103,6 +112,10 @@ pub(super) struct Trains {
     judged: u32,
     /// By the last train, one of twice the least length passes within [`QUICK`].
     is_quick: bool,
+    /// Trains that were cut, since the last one that was not.
+    cuts: u32,
+    /// The last one was, and the rest after it has not begun.
+    is_cut: bool,
 }
 
 impl Trains {
@@ -118,6 +131,8 @@ impl Trains {
             before: None,
             judged: 0,
             is_quick: false,
+            cuts: 0,
+            is_cut: false,
         }
     }
 
@@ -133,6 +148,7 @@ impl Trains {
         self.now = Some(Train {
             first: self.first,
             sent: 0,
+            lost: 0,
             from: now,
             to: now,
             arrivals: Default::default(),
@@ -247,9 +263,27 @@ impl Trains {
         }
     }
 
+    /// A packet that left at `sent_at` was lost.
+    pub(super) fn lost(&mut self, sent_at: Instant) {
+        if self.includes(sent_at)
+            && let Some(train) = &mut self.now
+        {
+            train.lost += 1;
+        }
+    }
+
+    /// For how long no other may leave after the last one, if it was cut. Asked once for each.
+    pub(super) fn rest(&mut self) -> Option<Duration> {
+        let [first, longest] = RESTS;
+        let doubled = 1 << (self.cuts.max(1) - 1).min(16);
+        core::mem::take(&mut self.is_cut).then_some(longest.min(first * doubled))
+    }
+
     /// The last train is over: what it and the one before have shown.
     pub(super) fn judge(&mut self) -> Option<Shown> {
         let train = self.now.take()?;
+        self.is_cut = train.lost >= CUT;
+        self.cuts = if self.is_cut { self.cuts + 1 } else { 0 };
         let passed = train.passed();
         let twice = u64::from(2 * self.least);
         let quick = |passed: Duration| passed.scale(twice, u64::from(self.run)) <= QUICK;
@@ -290,10 +324,9 @@ impl Train {
     }
 }
 
-/// The pairs in which the second run's packet arrived before the first run's; none of too few. The last
-/// of the first run and the first of the second are left out: one acknowledgement that was held back is
-/// no queue.
-fn overtaken(first: &[Instant], second: &[Instant]) -> Option<Pairs> {
+/// The pairs of a train whose runs arrived at these times; none if there are fewer than 20. The last of the
+/// first run and the first of the second are left out: one acknowledgement that was held back is no queue.
+pub fn overtaken(first: &[Instant], second: &[Instant]) -> Option<Pairs> {
     let last = first.iter().max()?;
     let earliest = second.iter().min()?;
     let without = |times: &[Instant], out: Instant| {
@@ -361,6 +394,35 @@ mod tests {
             train(&mut trains, second, one);
             assert_eq!(trains.judge(), None);
         }
+    }
+
+    #[test]
+    fn a_path_that_cuts_trains_gets_fewer() {
+        let mut trains = Trains::new(6);
+        let mut rest_after = |second, lost| {
+            train(&mut trains, second, |place| place);
+            (0..lost).for_each(|_| trains.lost(at(1000 * second)));
+            trains.judge();
+            (trains.rest(), trains.rest())
+        };
+        let seconds = |s| (Some(Duration::from_secs(s)), None);
+        assert_eq!(rest_after(0, 2), (None, None), "chance");
+        assert_eq!(rest_after(1, 3), seconds(8));
+        assert_eq!(rest_after(2, 6), seconds(16));
+        assert_eq!(rest_after(3, 0), (None, None));
+        assert_eq!(rest_after(4, 6), seconds(8));
+        (5..10).for_each(|second| assert!(rest_after(second, 6).0.is_some()));
+        assert_eq!(rest_after(10, 6), seconds(256));
+        assert_eq!(rest_after(100, 6), seconds(256));
+    }
+
+    #[test]
+    fn losses_of_others_cut_no_train() {
+        let mut trains = Trains::new(6);
+        train(&mut trains, 1, |place| place);
+        (0..6).for_each(|_| trains.lost(at(999)));
+        trains.judge();
+        assert_eq!(trains.rest(), None);
     }
 
     #[test]

@@ -21,7 +21,7 @@ use workload::{Event as Application, TrafficId};
 /// | --- | --- |
 /// | `enqueued`, `marked`, `lost` | of a packet: `link`, the queue's name in results; `packet`, its number; `flow`, the flow's, null for packets of no flow; `subflow`, its number within the flow, left out where that is 0; `bytes`, its IP length; `ecn`: `not-ect`, `ect0`, `ect1`, `ce` |
 /// | `dequeued` | the same, and `sojourn_ns`, nanoseconds that it waited |
-/// | `dropped` | the same, and `reason`: `tail`, `overlimit`, `congestion`, `change` |
+/// | `dropped` | the same, and `reason`: `tail`, `overlimit`, `congestion`, `change`, `rate` |
 /// | `moved` | `link`, `flow`; `from` (null for a flow that was in none) and `to`, classes by their place in the discipline's list, from 0 |
 /// | `flow_started` | `flow`; `name` in results; `traffic`, the entry's name; `carrier`: `tcp`, `quic`, `udp`, `media`; `home` and `server`, addresses and ports of its ends |
 /// | `delivered` | `flow`, `bytes` of its application that arrived, in order |

@@ -43,7 +43,7 @@ const HEAD: [&str; 13] = [
 /// - `ecn`: the ECN field as the packet left: `not-ect`, `ect0`, `ect1` or `ce`.
 /// - `decision`: `sent`; `marked`, if this queue did that and sent it; `dropped`; or `lost`, on the wire
 ///   behind the queue.
-/// - `reason`: of a drop: `tail`, `overlimit`, `congestion` or `change` ([`DropReason`]).
+/// - `reason`: of a drop: `tail`, `overlimit`, `congestion`, `change` or `rate` ([`DropReason`]).
 pub struct PacketLog<'a, W: Write> {
     parties: Parties<'a>,
     waiting: BTreeMap<u64, Waiting>,

@@ -49,6 +49,10 @@ impl Control for Half {
         }
     }
 
+    fn on_lost(&mut self, sent_at: Instant) {
+        self.pair().detector.lost(sent_at);
+    }
+
     fn on_recovered(&mut self, now: Instant) {
         self.pair().each(|control| control.on_recovered(now));
     }

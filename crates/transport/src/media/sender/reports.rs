@@ -72,7 +72,7 @@ impl Sender {
 
     /// Looks for losses and reports the first in a round trip to the control; returns their bytes.
     pub(super) fn find_losses(&mut self, now: Instant) -> u64 {
-        let losses = self.flight.find_lost(now, self.rtt.loss_delay(), |_| ());
+        let losses = self.flight.find_lost(now, self.rtt.loss_delay(), |_, _| ());
         self.stats.lost += losses.packets;
         if losses.packets > 0 {
             self.congestion(now, Signal::Loss, losses.newest, losses.bytes);

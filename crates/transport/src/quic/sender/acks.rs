@@ -57,8 +57,9 @@ impl Sender {
     /// Finds losses, and answers the first of a recovery period. Returns the bytes.
     pub(super) fn find_lost(&mut self, now: Instant, streams: &mut SendStreams) -> u64 {
         let prior_in_flight = self.in_flight();
-        let stats = &mut self.stats;
-        let on_lost = |content: &Content| {
+        let (stats, control) = (&mut self.stats, &mut self.control);
+        let on_lost = |content: &Content, left: Instant| {
+            control.on_lost(left);
             for frame in content.frames.iter() {
                 streams.on_lost(frame);
             }
