@@ -32,6 +32,10 @@ const WARM_UP: Duration = Duration::from_secs(2);
 /// Packets that are neither acknowledged nor lost after this long are forgotten.
 const FORGOTTEN: Duration = Duration::from_secs(10);
 
+/// Slow start ends when packets have waited for this long: what that means for a call is known, and a buffer
+/// of up to twice that is not overrun. By the time that the sender sees it the window has doubled again.
+const DEEP_ENOUGH: Duration = Duration::from_millis(200);
+
 /// The totals of a sender so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Totals {
@@ -326,6 +330,9 @@ impl Sender {
             };
             self.order.read(subflow, newest.sent);
             self.depth.round_trip(now, rtt);
+            if self.window.in_slow_start() && self.depth.latest() > DEEP_ENOUGH {
+                self.window.adopt(self.window.window());
+            }
             self.detector.delayed(subflow, newest.sent, rtt);
             if let Some(trains) = &mut self.trains {
                 trains.timed(subflow, newest.sent, newest.bytes, rtt);

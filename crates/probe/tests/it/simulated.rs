@@ -118,6 +118,16 @@ fn figures_are_those_of_the_link() {
     assert_eq!(report.aqm, Some(false));
 }
 
+/// A second of buffer: slow start would lose hundreds of packets at its end.
+#[test]
+fn a_bloated_buffer_is_not_filled() {
+    let report = probe("pfifo,limit=1000", 10, 50, Direction::Down);
+    assert_eq!(report.verdict, Management::SharedFifo, "{}", report.text());
+    assert_eq!(report.lost_bytes, 0, "{}", report.text());
+    let deep = report.queue_p95_ms.unwrap();
+    assert!((200.0..600.0).contains(&deep), "{deep}");
+}
+
 #[test]
 fn reports_come_four_times_a_second_and_age() {
     let mut world = World::new("fq", 10, 20, Direction::Down, LOAD);
