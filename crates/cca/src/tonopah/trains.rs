@@ -41,7 +41,7 @@ const LONG: u32 = 24;
 const SLOWER: u64 = 4;
 
 /// A train that lost so many packets was too long for the path: behind a policer, or a buffer of few
-/// packets. Fewer are chance.
+/// packets. Fewer are chance, and losses in a queue of its own are worth what they show.
 const CUT: u32 = 3;
 /// None leaves then for so long, twice as long after the next one that is cut, and so on.
 const RESTS: [Duration; 2] = [Duration::from_secs(8), Duration::from_secs(256)];
@@ -282,19 +282,19 @@ impl Trains {
     /// The last train is over: what it and the one before have shown.
     pub(super) fn judge(&mut self) -> Option<Shown> {
         let train = self.now.take()?;
-        self.is_cut = train.lost >= CUT;
-        self.cuts = if self.is_cut { self.cuts + 1 } else { 0 };
         let passed = train.passed();
         let twice = u64::from(2 * self.least);
         let quick = |passed: Duration| passed.scale(twice, u64::from(self.run)) <= QUICK;
         self.is_quick = passed.is_some_and(quick);
         let arrived = train.arrived(passed);
-        let before = core::mem::replace(&mut self.before, arrived);
-        self.judged += 1;
-        let both = [before?, arrived?];
         let overtaken = |train: &Arrived| {
             train.overtaken.share() >= OVERTAKEN && train.overtaken.reversed >= OVERTAKEN_PAIRS
         };
+        self.is_cut = train.lost >= CUT && !arrived.as_ref().is_some_and(overtaken);
+        self.cuts = if self.is_cut { self.cuts + 1 } else { 0 };
+        let before = core::mem::replace(&mut self.before, arrived);
+        self.judged += 1;
+        let both = [before?, arrived?];
         if both.iter().all(|train| train.overtaken.share() > TURNED) {
             return None;
         }
@@ -414,6 +414,10 @@ mod tests {
         (5..10).for_each(|second| assert!(rest_after(second, 6).0.is_some()));
         assert_eq!(rest_after(10, 6), seconds(256));
         assert_eq!(rest_after(100, 6), seconds(256));
+        train(&mut trains, 101, |place| 2 * (place % 6) + place / 6);
+        (0..6).for_each(|_| trains.lost(at(101_000)));
+        trains.judge();
+        assert_eq!(trains.rest(), None, "it showed queues of their own");
     }
 
     #[test]
