@@ -61,6 +61,11 @@ test-live: setup
 test-link: setup
 	sh scripts/test-link.sh
 
+# `analects browser` with a real Chromium, in namespaces of its own; a minute and a half. As test-link.
+.PHONY: test-browser
+test-browser: setup
+	sh scripts/test-browser.sh
+
 # The verdicts of `analects probe` on sixteen links, with real packets: some four minutes. As test-link.
 .PHONY: probe-matrix
 probe-matrix: setup

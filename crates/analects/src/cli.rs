@@ -1,9 +1,11 @@
 //! The command line, declared once: parser, help, completions and man pages come from here.
 
+mod browser;
 mod link;
 mod probe;
 mod shared;
 
+pub use browser::BrowserArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use link::LinkArgs;
 pub use probe::{ProbeArgs, ProbeCommand, ProbeServe};
@@ -68,6 +70,21 @@ pub enum Command {
     /// Run a command behind a link: in a network namespace of its own, with any discipline, rate and delay,
     /// without kernel modules. Inside, this host is 100.64.0.1.
     Link(LinkArgs),
+    /// Compare disciplines by a WebRTC call between two real browsers, and pages that a third opens beside it,
+    /// over a link as of `analects link`. Needs Chromium.
+    Browser(BrowserArgs),
+    /// The far side of `browser`, by which this program runs itself.
+    #[command(hide = true)]
+    BrowserFar {
+        /// The trial's folder.
+        folder: PathBuf,
+    },
+    /// The near side.
+    #[command(hide = true)]
+    BrowserInside {
+        /// The trial's folder.
+        folder: PathBuf,
+    },
     /// Put a discipline on a device of this host, behind a shaper; show it; remove it.
     Tc {
         /// What to do.

@@ -7,6 +7,7 @@
 
 mod agree;
 mod bound;
+mod browser;
 mod cli;
 mod describe;
 mod described;
@@ -75,6 +76,9 @@ fn execute(command: Command) -> Result<ExitCode, Refused> {
         Command::Describe { name, format } => describe::describe(&name, format),
         Command::Bound(args) => bound::run(&args),
         Command::Threshold(args) => threshold::run(&args),
+        Command::Browser(args) => browser::run(&args),
+        Command::BrowserFar { folder } => browser::far(&folder),
+        Command::BrowserInside { folder } => browser::inside(&folder),
         Command::Link(args) => return link::run(&args).map(ExitCode::from),
         Command::Tc { command } => tc::tc(&command),
         Command::Probe(args) => probe::probe(&args),

@@ -1,6 +1,7 @@
 //! A command at the far side of a link.
 
 use crate::Error;
+use crate::devices::Addresses;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::ffi::OsStr;
 use std::os::unix::process::CommandExt;
@@ -8,10 +9,20 @@ use std::process::{Child, Command};
 use std::thread::sleep;
 use std::time::Duration;
 
+/// The variable with the far side's IPv4 address, for the commands at both ends.
+pub const FAR: &str = "ANALECTS_FAR";
+
 /// How often it is seen whether it has ended.
 const OFTEN: Duration = Duration::from_millis(20);
 /// How often before it is killed.
 const TIMES: u32 = 50;
+
+/// The value of [`FAR`].
+pub fn far_address(pair: u8) -> String {
+    let inside = false;
+    let [address, _] = Addresses { pair, inside }.both();
+    address
+}
 
 /// The command, ended when this is dropped.
 pub struct Far {
@@ -19,14 +30,15 @@ pub struct Far {
 }
 
 impl Far {
-    /// Runs a line of `sh`, in a process group of its own.
+    /// Runs a line of `sh` at the far side of a pair, in a process group of its own.
     ///
     /// # Errors
     /// If `sh` cannot be run.
-    pub fn run(line: &OsStr) -> Result<Far, Error> {
+    pub fn run(line: &OsStr, pair: u8) -> Result<Far, Error> {
         let child = Command::new("sh")
             .arg("-c")
             .arg(line)
+            .env(FAR, far_address(pair))
             .process_group(0)
             .spawn();
         let child = child

@@ -1,6 +1,7 @@
 //! The place behind the link: a network namespace with a device and a command.
 
 use crate::devices::{self, Addresses, Tun};
+use crate::far::{FAR, far_address};
 use crate::internet::RESOLVER;
 use crate::{Error, devices::missed};
 use nix::mount::{MsFlags, mount};
@@ -96,7 +97,7 @@ fn gone() -> Error {
 fn serve(pair: u8, orders: &Receiver<Order>, answers: &Sender<Answer>) {
     while let Ok(order) = orders.recv() {
         let answer = match order {
-            Order::Run(command) => Answer::Runs(start(&command)),
+            Order::Run(command) => Answer::Runs(start(&command, pair)),
             Order::Missed => Answer::Missed(missed(pair)),
         };
         if answers.send(answer).is_err() {
@@ -145,11 +146,12 @@ fn resolve_by(resolver: &str) -> Result<(), Error> {
     mounted.map_err(|error| failed(&error))
 }
 
-fn start(command: &[OsString]) -> Result<Child, Error> {
+fn start(command: &[OsString], pair: u8) -> Result<Child, Error> {
     let Some((program, args)) = command.split_first() else {
         return Err(Error::new("there is no command", "write one behind --"));
     };
-    let started = Command::new(program).args(args).spawn();
+    let mut started = Command::new(program);
+    let started = started.args(args).env(FAR, far_address(pair)).spawn();
     started.map_err(|error| {
         let program = program.to_string_lossy();
         Error::new(

@@ -26,6 +26,7 @@ mod way;
 
 pub use engine::LiveEngine;
 pub use error::Error;
+pub use far::FAR;
 pub use frame::{Ends, Frame, Header, VNET};
 pub use run::{Done, Setup, run};
 pub use tap::{Direction, Fate, Gone, SharedTap, State, Tap};

@@ -92,7 +92,8 @@ pub fn run(setup: Setup) -> Result<Done, Error> {
     };
     devices::configure(addresses, setup.burst)?;
     let (inside, near) = Inside::make(addresses.other(), setup.burst, setup.internet)?;
-    let far = setup.far.as_deref().map(Far::run).transpose()?;
+    let far = setup.far.as_deref();
+    let far = far.map(|line| Far::run(line, pair)).transpose()?;
     let child = inside.run(&setup.command)?;
     // Otherwise the kernel wakes this thread up to 50 us late: prctl(2), PR_SET_TIMERSLACK.
     _ = set_current_timer_slack(NonZeroU64::new(1));

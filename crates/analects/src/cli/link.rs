@@ -51,7 +51,7 @@ pub struct LinkArgs {
     #[arg(long)]
     pub internet: bool,
     /// Run this line of sh at the far side of the link as long as the command runs: a server that the
-    /// command reaches at 100.64.0.1, for example. For a plain user, and with --internet, no
+    /// command reaches at $ANALECTS_FAR, for example, which is 100.64.0.1 unless links are nested. For a plain user, and with --internet, no
     /// other server is there.
     #[arg(long, value_name = "LINE")]
     pub far: Option<OsString>,

@@ -16,7 +16,7 @@ const FLOORS: [&[&str]; 8] = [
         "probe",
         "machine",
     ],
-    &["scenario"],
+    &["scenario", "browser"],
     &["measure", "endpoints"],
     &["theory", "report", "sim", "guest", "campaign"],
     &["reproduce", "linux", "live"],

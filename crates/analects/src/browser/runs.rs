@@ -1,0 +1,195 @@
+//! One trial behind one link.
+
+use super::{Result, failed};
+use crate::cli::BrowserArgs;
+use crate::refused::Refused;
+use browser::{Outcome, Trial};
+use serde::Serialize;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Packets that come later than this at the 99th percentile are not those of the link.
+const BELIEVED_US: f64 = 1000.0;
+/// A control run whose caller encodes fewer frames in a second is not the link's doing.
+const FRAMES: f64 = 20.0;
+
+/// Folders for trials: kept, or removed at the end.
+pub struct Place {
+    folder: PathBuf,
+    _temporary: Option<tempfile::TempDir>,
+}
+
+impl Place {
+    /// A new folder, with this name if it is to be kept.
+    pub fn new(keep: Option<&Path>) -> Result<Place> {
+        let refused = |what: String| Refused::new(&what, "name another folder");
+        if let Some(folder) = keep {
+            std::fs::create_dir(folder)
+                .map_err(|error| refused(format!("--keep: {}: {error}", folder.display())))?;
+            let folder = folder
+                .canonicalize()
+                .map_err(|error| refused(error.to_string()))?;
+            return Ok(Place {
+                folder,
+                _temporary: None,
+            });
+        }
+        let made = tempfile::Builder::new()
+            .prefix("analects-browser-")
+            .tempdir();
+        let made = made.map_err(|error| refused(format!("a folder cannot be made: {error}")))?;
+        Ok(Place {
+            folder: made.path().to_owned(),
+            _temporary: Some(made),
+        })
+    }
+}
+
+/// A trial's outcome.
+#[derive(Debug, Serialize)]
+pub struct Run {
+    /// Counted from 0.
+    pub repeat: u32,
+    /// The link's.
+    pub discipline: String,
+    /// How many pages were to be opened.
+    pub pages: usize,
+    /// What the browsers told.
+    pub outcome: Outcome,
+    /// The summary of `analects link`.
+    pub link: Value,
+}
+
+/// A figure of a run; none if there is nothing to tell it from.
+type Figure = fn(&Run) -> Option<f64>;
+
+/// The columns.
+pub const FIGURES: [(&str, Figure); 6] = [
+    ("frozen, s/min", |run| {
+        Some(run.by_minute(run.outcome.call.frozen))
+    }),
+    ("freezes/min", |run| {
+        Some(run.by_minute(run.outcome.call.freezes))
+    }),
+    ("frames/s", |run| Some(run.outcome.call.fps)),
+    ("call, Mbit/s", |run| Some(run.outcome.call.kbit / 1e3)),
+    ("buffered, ms", |run| Some(run.outcome.call.buffer_ms)),
+    ("page, s", Run::page),
+];
+
+impl Run {
+    /// Whether no pages were opened.
+    pub fn is_control(&self) -> bool {
+        self.pages == 0
+    }
+
+    /// Whether its link kept its time; of a control run, also whether the call did not freeze.
+    pub fn is_valid(&self) -> bool {
+        let late = self.link["late_us"]["p99"]
+            .as_f64()
+            .unwrap_or(f64::INFINITY);
+        let missed = self.link["missed"].as_u64().unwrap_or(u64::MAX);
+        let call = &self.outcome.call;
+        let calm = call.freezes == 0.0 && call.encoded_fps >= FRAMES;
+        late <= BELIEVED_US && missed == 0 && (calm || !self.is_control())
+    }
+
+    fn by_minute(&self, value: f64) -> f64 {
+        60.0 * value / self.outcome.call.seconds
+    }
+
+    /// The mean time of its pages, s.
+    fn page(&self) -> Option<f64> {
+        let visits = &self.outcome.visits;
+        let sum: f64 = visits.iter().map(|visit| visit.ms / 1e3).sum();
+        (!visits.is_empty()).then(|| sum / visits.len() as f64)
+    }
+
+    /// A line for the terminal.
+    pub fn described(&self) -> String {
+        let call = &self.outcome.call;
+        let beside = match self.page() {
+            Some(page) => format!("{} pages of {page:.1} s", self.outcome.visits.len()),
+            None => "no pages".to_owned(),
+        };
+        let valid = if self.is_valid() { "" } else { "; NOT VALID" };
+        format!(
+            "{:>3} {:12} {:.0} freezes, {:.2} s of {:.0}; {:.1} frames/s, {:.2} Mbit/s; {beside}{valid}",
+            self.repeat + 1,
+            self.discipline,
+            call.freezes,
+            call.frozen,
+            call.seconds,
+            call.fps,
+            call.kbit / 1e3,
+        )
+    }
+}
+
+/// A word of `sh`.
+fn quoted(path: &Path) -> String {
+    format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
+}
+
+/// Runs a trial behind a link that this program makes.
+pub fn run(
+    args: &BrowserArgs,
+    place: &Place,
+    repeat: u32,
+    discipline: &str,
+    trial: &Trial,
+) -> Result<Run> {
+    let again = |what: &str| Refused::failed(what, "begin again");
+    let program = std::env::current_exe()
+        .map_err(|error| again(&format!("this program cannot be found: {error}")))?;
+    let kind = if trial.pages.is_empty() {
+        "control"
+    } else {
+        discipline
+    };
+    let folder = place.folder.join(format!("{}-{kind}", repeat + 1));
+    std::fs::create_dir(&folder)
+        .map_err(|error| again(&format!("{}: {error}", folder.display())))?;
+    trial.write(&folder).map_err(failed)?;
+    let summary = folder.join("link.json");
+    let mut link = Command::new(&program);
+    link.args([
+        "link", "--down", &args.rate, "--up", &args.rate, "--rtt", &args.rtt,
+    ]);
+    link.args(["--discipline", discipline]);
+    link.args(args.buffer.iter().flat_map(|buffer| ["--buffer", buffer]));
+    link.arg("--json").arg(&summary);
+    link.arg("--far")
+        .arg(format!("{} {FAR} {}", quoted(&program), quoted(&folder)));
+    link.arg("--").arg(&program).arg(INSIDE).arg(&folder);
+    let cannot = |error| again(&format!("a link cannot be made: {error}"));
+    link.stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
+    let mut child = link.spawn().map_err(cannot)?;
+    // The trial ends when this is closed, which it also is if this process is killed.
+    let wanted = child.stdin.take();
+    let output = child.wait_with_output().map_err(cannot)?;
+    drop(wanted);
+    browser::remove_profiles(&folder);
+    let told = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() {
+        return Err(again(&format!("{kind}: {}", told.trim())));
+    }
+    let link = std::fs::read(&summary)
+        .ok()
+        .and_then(|text| serde_json::from_slice(&text).ok());
+    Ok(Run {
+        repeat,
+        discipline: discipline.to_owned(),
+        pages: trial.pages.len(),
+        outcome: Outcome::read(&folder).map_err(failed)?,
+        link: link.ok_or_else(|| again("the link left no summary"))?,
+    })
+}
+
+/// The commands by which this program runs itself at the link's two sides.
+pub const FAR: &str = "browser-far";
+/// See above.
+pub const INSIDE: &str = "browser-inside";

@@ -1,0 +1,46 @@
+//! `analects browser`.
+
+use clap::Args;
+use std::path::PathBuf;
+
+/// Options of `analects browser`.
+#[derive(Debug, Args)]
+pub struct BrowserArgs {
+    /// A discipline of the link; several are compared. Without it: pfifo, fq_codel, cake and mencius.
+    #[arg(long = "discipline", short = 'd', value_name = "NAME[,key=value...]")]
+    pub disciplines: Vec<String>,
+    /// The link's rate in both directions, or a file with a trace, as for `analects link`.
+    #[arg(long, value_name = "RATE|TRACE", default_value = "3mbit")]
+    pub rate: String,
+    /// The round trip without queues.
+    #[arg(long, value_name = "TIME", default_value = "40ms")]
+    pub rtt: String,
+    /// The limit of both queues: 250p, 375kB, or 1.5bdp. Without it, the discipline's own.
+    #[arg(long, value_name = "SIZE")]
+    pub buffer: Option<String>,
+    /// The most that the call sends, kbit/s.
+    #[arg(long, value_name = "KBIT", default_value_t = 2000, value_parser = clap::value_parser!(u32).range(50..=20_000))]
+    pub call: u32,
+    /// How long each call goes on before it is measured, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..=600))]
+    pub warmup: u32,
+    /// How long each call is measured, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=3600))]
+    pub seconds: u32,
+    /// From one page to the next, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=3600))]
+    pub every: u32,
+    /// How often each discipline is tried, each time with other pages, and once without pages.
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub repeat: u32,
+    /// A recorded page to open, each time; several are opened in turn. Without it, sites of 1 to 4 MB drawn as
+    /// those of HTTP Archive.
+    #[arg(long, value_name = "FILE")]
+    pub har: Vec<PathBuf>,
+    /// Write all runs as JSON to this file.
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Keep what the browsers told in this folder, which must not exist.
+    #[arg(long, value_name = "FOLDER")]
+    pub keep: Option<PathBuf>,
+}

@@ -1,0 +1,30 @@
+// What all pages need. Everything that goes wrong is written down, too.
+const post = (path, body) => fetch(path, {method: 'POST', body});
+const put = (name, message) => post(`/put/${name}`, message);
+const record = (kind, what) => post(`/record/${kind}`, JSON.stringify(what));
+const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
+
+// A message that another browser leaves.
+const get = async (name) => {
+    for (;;) {
+        const answer = await fetch(`/get/${name}`);
+        if (answer.ok) return answer.text();
+    }
+};
+
+const run = (script) => script().catch((error) => record('error', {message: `${document.title}: ${error}`}));
+
+// The description of this end, when all of its addresses are in it.
+const described = async (peer) => {
+    while (peer.iceGatheringState !== 'complete') await sleep(20);
+    return JSON.stringify(peer.localDescription);
+};
+
+// Writes down the browser's statistics of one kind, four times a second.
+const report = (peer, type, kind, also = () => {}) => setInterval(async () => {
+    for (const statistics of (await peer.getStats()).values())
+        if (statistics.type === type) {
+            record(kind, statistics);
+            also(statistics);
+        }
+}, 250);

@@ -1,0 +1,211 @@
+//! What a trial showed, from the browsers' statistics (W3C, "Identifiers for WebRTC's Statistics API").
+
+use crate::Error;
+use crate::records::{Record, Records};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::path::Path;
+
+/// The call as its receiver had it, while it was measured.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Call {
+    /// How long that was, s.
+    pub seconds: f64,
+    /// How often the picture stood still (`freezeCount`: for three mean frame times, and 150 ms longer than
+    /// one, at least).
+    pub freezes: f64,
+    /// For how long in all, s (`totalFreezesDuration`).
+    pub frozen: f64,
+    /// Frames shown in a second (`framesDecoded`).
+    pub fps: f64,
+    /// kbit/s that arrived (`bytesReceived`).
+    pub kbit: f64,
+    /// How long a frame waited in the receiver, ms (`jitterBufferDelay`).
+    pub buffer_ms: f64,
+    /// Frames that the caller encoded in a second (`framesEncoded`).
+    pub encoded_fps: f64,
+    /// For how long the caller's processor was too slow, s (`qualityLimitationDurations`).
+    pub slow: f64,
+}
+
+/// A page that was opened.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Visit {
+    /// Which page.
+    pub number: u32,
+    /// Its requests, and those without an answer.
+    pub requests: u32,
+    /// See above.
+    pub failed: u32,
+    /// Until the last answer was there, ms.
+    pub ms: f64,
+}
+
+/// What a trial showed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Outcome {
+    /// The call.
+    pub call: Call,
+    /// Pages, in their order.
+    pub visits: Vec<Visit>,
+}
+
+impl Outcome {
+    /// The outcome of the trial in `folder`.
+    ///
+    /// # Errors
+    /// If its records cannot be read, a browser had an error, or something is missing.
+    pub fn read(folder: &Path) -> Result<Outcome, Error> {
+        of(&Records::read(folder)?)
+    }
+}
+
+fn of(records: &[Record]) -> Result<Outcome, Error> {
+    let incomplete =
+        |what: &str| Error::new(what, "begin again; if it stays so, this host is too slow");
+    let kind = |kind: &'static str| records.iter().filter(move |record| record.kind == kind);
+    if let Some(error) = kind("error").next() {
+        let message = error.what["message"]
+            .as_str()
+            .unwrap_or("a browser had an error");
+        return Err(incomplete(message));
+    }
+    let at = |name| kind(name).next().map(|record| record.at);
+    let (Some(begun), Some(ended)) = (at("begun"), at("ended")) else {
+        return Err(incomplete("the call did not come about, or did not end"));
+    };
+    // The last statistics before a moment.
+    let before = |name, moment: f64| kind(name).take_while(|record| record.at <= moment).last();
+    let ends = |name| Some([before(name, begun)?, before(name, ended)?]);
+    let (Some(received), Some(called)) = (ends("receiver"), ends("caller")) else {
+        return Err(incomplete("a browser told nothing of the call"));
+    };
+    let visits = kind("visit").map(|record| Visit::deserialize(&record.what));
+    let visits = visits.collect::<Result<Vec<_>, _>>();
+    let call = call(received, called).ok_or_else(|| incomplete("the call stood still"))?;
+    Ok(Outcome {
+        call,
+        visits: visits.map_err(|error| incomplete(&format!("a page's record: {error}")))?,
+    })
+}
+
+fn call(received: [&Record; 2], called: [&Record; 2]) -> Option<Call> {
+    let number = |value: &Value| value.as_f64().unwrap_or(0.0);
+    let grown = |ends: [&Record; 2], name: &str| {
+        let [from, to] = ends.map(|record| number(&record.what[name]));
+        to - from
+    };
+    // The browser's own clock, ms.
+    let seconds = |ends| grown(ends, "timestamp") / 1e3;
+    let time = seconds(received);
+    let of = |name| grown(received, name);
+    let slow = called.map(|record| number(&record.what["qualityLimitationDurations"]["cpu"]));
+    let emitted = of("jitterBufferEmittedCount");
+    (time > 0.0 && emitted > 0.0).then(|| Call {
+        seconds: time,
+        freezes: of("freezeCount"),
+        frozen: of("totalFreezesDuration"),
+        fps: of("framesDecoded") / time,
+        kbit: of("bytesReceived") * 8.0 / 1e3 / time,
+        buffer_ms: 1e3 * of("jitterBufferDelay") / emitted,
+        encoded_fps: grown(called, "framesEncoded") / seconds(called),
+        slow: slow[1] - slow[0],
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn record(at: f64, kind: &str, what: Value) -> Record {
+        Record {
+            at,
+            kind: kind.to_owned(),
+            what,
+        }
+    }
+
+    fn receiver(at: f64, frames: u64, freezes: u64, frozen: f64) -> Record {
+        let what = json!({
+            "timestamp": 1000.0 * at, "framesDecoded": frames, "freezeCount": freezes,
+            "totalFreezesDuration": frozen, "bytesReceived": frames * 1000,
+            "jitterBufferDelay": 0.05 * frames as f64, "jitterBufferEmittedCount": frames,
+        });
+        record(at, "receiver", what)
+    }
+
+    fn caller(at: f64, frames: u64) -> Record {
+        let limited = json!({ "cpu": 0.5 });
+        let what = json!({ "timestamp": 1000.0 * at, "framesEncoded": frames, "qualityLimitationDurations": limited });
+        record(at, "caller", what)
+    }
+
+    fn records() -> Vec<Record> {
+        let visit = json!({ "number": 0, "requests": 40, "failed": 1, "ms": 2500.5 });
+        vec![
+            caller(1.0, 10),
+            receiver(1.0, 10, 3, 2.0),
+            receiver(2.0, 40, 4, 3.0),
+            caller(2.0, 40),
+            record(2.1, "begun", json!({})),
+            record(6.0, "visit", visit),
+            receiver(12.0, 240, 6, 4.5),
+            caller(12.0, 340),
+            record(12.1, "ended", json!({})),
+            receiver(13.0, 999, 99, 99.0),
+        ]
+    }
+
+    #[test]
+    fn the_call_is_what_happened_between_its_ends() {
+        let outcome = of(&records()).unwrap();
+        let expected = Call {
+            seconds: 10.0,
+            freezes: 2.0,
+            frozen: 1.5,
+            fps: 20.0,
+            kbit: 160.0,
+            buffer_ms: 50.0,
+            encoded_fps: 30.0,
+            slow: 0.0,
+        };
+        assert!((outcome.call.buffer_ms - 50.0).abs() < 1e-9);
+        let call = Call {
+            buffer_ms: 50.0,
+            ..outcome.call
+        };
+        assert_eq!(call, expected);
+        assert_eq!(outcome.visits.len(), 1);
+        assert_eq!(outcome.visits[0].failed, 1);
+    }
+
+    #[test]
+    fn what_is_missing_is_an_error() {
+        for left_out in ["begun", "ended", "receiver", "caller"] {
+            let rest: Vec<_> = records()
+                .into_iter()
+                .filter(|r| r.kind != left_out)
+                .collect();
+            assert!(of(&rest).is_err(), "{left_out}");
+        }
+        let mut all = records();
+        all.push(record(
+            13.0,
+            "error",
+            json!({ "message": "The caller: no codec" }),
+        ));
+        assert_eq!(of(&all).unwrap_err().message, "The caller: no codec");
+        // Nothing was shown between the ends.
+        let still = [receiver(1.0, 5, 0, 0.0), caller(1.0, 5)];
+        let all: Vec<_> = still
+            .into_iter()
+            .chain([
+                record(2.0, "begun", json!({})),
+                record(3.0, "ended", json!({})),
+            ])
+            .collect();
+        assert!(of(&all).is_err());
+    }
+}

@@ -1,0 +1,79 @@
+//! What browsers told, a line of JSON for each.
+
+use crate::{Error, now};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+/// The most bytes that are written.
+const MOST: usize = 64 << 20;
+
+/// One record.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Record {
+    /// When it came, s since the server began.
+    pub(crate) at: f64,
+    /// `caller`, `receiver`, `visit`, `begun`, `ended` or `error`.
+    pub(crate) kind: String,
+    /// What was told.
+    pub(crate) what: Value,
+}
+
+/// The file that they are written to.
+pub(crate) struct Records {
+    file: Mutex<(File, usize)>,
+    begun: Instant,
+}
+
+fn file(folder: &Path) -> PathBuf {
+    folder.join("records.jsonl")
+}
+
+impl Records {
+    /// Begins the file in `folder`.
+    pub(crate) fn create(folder: &Path) -> Result<Records, Error> {
+        let file = file(folder);
+        let failed = |error| Error::new(format!("{}: {error}", file.display()), "free some space");
+        Ok(Records {
+            file: Mutex::new((File::create(&file).map_err(failed)?, 0)),
+            begun: now(),
+        })
+    }
+
+    /// Adds one; false if it is no JSON, or there is no room.
+    pub(crate) fn add(&self, kind: &str, body: &[u8]) -> bool {
+        let Ok(what) = serde_json::from_slice(body) else {
+            return false;
+        };
+        let record = Record {
+            at: self.begun.elapsed().as_secs_f64(),
+            kind: kind.to_owned(),
+            what,
+        };
+        let Ok(mut line) = serde_json::to_vec(&record) else {
+            return false;
+        };
+        line.push(b'\n');
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.1 += line.len();
+        file.1 <= MOST && file.0.write_all(&line).is_ok()
+    }
+
+    /// All of a trial's folder, in the order in which they came.
+    pub(crate) fn read(folder: &Path) -> Result<Vec<Record>, Error> {
+        let file = file(folder);
+        let failed = |error: &dyn core::fmt::Display| {
+            let message = format!("{}: {error}", file.display());
+            Error::new(message, "the far side did not run: see its messages")
+        };
+        let text = std::fs::read_to_string(&file).map_err(|error| failed(&error))?;
+        let records = text.lines().map(serde_json::from_str);
+        records
+            .collect::<Result<_, _>>()
+            .map_err(|error| failed(&error))
+    }
+}

@@ -1,0 +1,85 @@
+#!/bin/sh
+# `analects browser` with a real Chromium: a call and pages come about under two disciplines, wrong arguments
+# are refused, and nothing is left when it is killed. How the call fares depends on the host, and is not tested.
+#
+#   test-browser.sh [ANALECTS]
+set -eu
+
+missing() {
+    echo "test-browser: SKIPPED, nothing was tested: $1" >&2
+    exit 0
+}
+
+if [ "${1:-}" != --inside ]; then
+    cd "$(dirname "$0")/.."
+    for program in ip unshare python3 chromium; do
+        PATH=$PATH:/usr/sbin:/sbin command -v $program >/dev/null ||
+            sh scripts/apt.sh iproute2 util-linux python3 chromium
+    done
+    analects=${1:-}
+    [ -n "$analects" ] || analects=$(sh scripts/built.sh analects)
+    analects=$(realpath "$analects")
+    [ -w /dev/net/tun ] || missing "/dev/net/tun cannot be used; run it as root, or chmod 666 /dev/net/tun"
+    unshare -Urnpm --fork true 2>/dev/null || missing "a namespace cannot be made here: unshare -Urnpm fails"
+    # In a process namespace of its own: only its own processes are counted, and none outlives it.
+    exec unshare -Urnpm --fork --mount-proc sh "$0" --inside "$analects"
+fi
+
+analects=$2
+PATH=$PATH:/usr/sbin:/sbin
+work=$(mktemp -d "${TMPDIR:-/tmp}/analects-test-browser.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+export TMPDIR="$work"
+ip link set lo up
+
+fail() {
+    echo "test-browser: FAILED: $1" >&2
+    cat "$work/log" >&2
+    exit 1
+}
+
+browsers() {
+    # Zombies have ended; nobody asks for their status.
+    ps -eo stat=,args= | grep -v '^Z' | grep -c '[c]hromium' || true
+}
+
+"$analects" browser --rate 5mbit --warmup 5 --seconds 20 --every 10 -d fq_codel -d mencius \
+    --json "$work/runs.json" >"$work/table" 2>"$work/log" || fail "two disciplines"
+cat "$work/log" "$work/table"
+python3 - "$work/runs.json" <<'PYTHON' || fail "what the browsers told"
+import json, sys
+runs = json.load(open(sys.argv[1]))
+assert [(run["discipline"], run["pages"]) for run in runs] == [("fq_codel", 0), ("fq_codel", 2), ("mencius", 2)], runs
+for run in runs:
+    call, visits = run["outcome"]["call"], run["outcome"]["visits"]
+    assert 15 < call["seconds"] < 60 and call["fps"] > 1 and call["kbit"] > 100, run
+    assert len(visits) == run["pages"] and all(visit["failed"] == 0 for visit in visits), run
+    assert all(visit["requests"] > 1 and visit["ms"] > 100 for visit in visits), run
+    # What the browsers got is what the link carried.
+    carried = run["link"]["down"]["counts"]["sent_bytes"]
+    assert carried > call["kbit"] * call["seconds"] * 125, run
+PYTHON
+echo "ok: a call and pages"
+
+for wrong in "-d nonsense" "--rate fast" "--har $work/none.har" "--seconds 0" "--keep $work"; do
+    # The words are split.
+    # shellcheck disable=SC2086
+    if timeout 60 "$analects" browser $wrong >"$work/log" 2>&1; then fail "$wrong is not refused"; fi
+    grep -q 'panicked' "$work/log" && fail "$wrong"
+done
+echo "ok: wrong arguments"
+
+"$analects" browser --warmup 60 -d pfifo >"$work/log" 2>&1 &
+for _ in $(seq 100); do
+    [ "$(browsers)" -lt 10 ] || break
+    sleep 0.2
+done
+[ "$(browsers)" -ge 10 ] || fail "no browsers began"
+kill -9 $!
+for _ in $(seq 150); do
+    if [ "$(browsers)" -eq 0 ] && ! ip link show analects0 >/dev/null 2>&1; then break; fi
+    sleep 0.2
+done
+[ "$(browsers)" -eq 0 ] || fail "browsers outlive a kill"
+! ip link show analects0 >/dev/null 2>&1 || fail "the link outlives a kill"
+echo "ok: killed, and nothing is left"
