@@ -9,7 +9,7 @@ use browser::Trial;
 use comfy_table::Cell;
 use measure::interval;
 use qdisc::Choice;
-use runs::{Place, Run};
+use runs::{Place, Plan, Run};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use workload::generator;
@@ -31,16 +31,8 @@ pub fn run(args: &BrowserArgs) -> Result<()> {
     eprintln!("{version}; {}", extent(args, disciplines.len()));
     let mut all = Vec::new();
     for repeat in 0..args.repeat {
-        let pages = pages(args, &recorded, repeat);
-        let control = trial(args, Vec::new());
-        let runs = [(&disciplines[0], true)].into_iter();
-        let runs = runs.chain(disciplines.iter().map(|name| (name, false)));
-        for (discipline, is_control) in runs {
-            let trial = match is_control {
-                true => control.clone(),
-                false => trial(args, pages.clone()),
-            };
-            let run = runs::run(args, &place, repeat, discipline, &trial)?;
+        for plan in plans(args, &disciplines, &pages(args, &recorded, repeat)) {
+            let run = runs::run(args, &place, repeat, &plan)?;
             eprintln!("{}", run.described());
             all.push(run);
         }
@@ -122,18 +114,32 @@ fn pages(args: &BrowserArgs, recorded: &[Page], repeat: u32) -> Vec<Page> {
         .collect()
 }
 
-fn trial(args: &BrowserArgs, pages: Vec<Page>) -> Trial {
-    Trial {
-        call_kbit: args.call,
-        warmup: args.warmup,
-        seconds: args.seconds,
-        every: args.every,
-        pages,
+/// The runs of a repeat: one without pages, and one with them for each discipline.
+fn plans(args: &BrowserArgs, disciplines: &[String], pages: &[Page]) -> Vec<Plan> {
+    let plan = |discipline: &String, control: bool, pages: &[Page]| Plan {
+        discipline: discipline.clone(),
+        control,
+        trial: Trial {
+            call_kbit: args.call,
+            warmup: args.warmup,
+            seconds: args.seconds,
+            every: args.every,
+            pages: pages.to_vec(),
+        },
+    };
+    let each = |pages| disciplines.iter().map(move |name| plan(name, false, pages));
+    match args.no_pages {
+        true => each(&[]).collect(),
+        false => [plan(&disciplines[0], true, &[])]
+            .into_iter()
+            .chain(each(pages))
+            .collect(),
     }
 }
 
 fn extent(args: &BrowserArgs, disciplines: usize) -> String {
-    let runs = args.repeat as usize * (disciplines + 1);
+    let controls = usize::from(!args.no_pages);
+    let runs = args.repeat as usize * (disciplines + controls);
     let seconds = u64::from(args.warmup + args.seconds + 5) * runs as u64;
     format!("{runs} runs, {} minutes or more", seconds.div_ceil(60))
 }
@@ -153,7 +159,7 @@ fn report(disciplines: &[String], all: &[Run]) -> String {
     for discipline in disciplines {
         let mine = all
             .iter()
-            .filter(|run| !run.is_control() && run.discipline == *discipline && valid(run.repeat));
+            .filter(|run| !run.control && run.discipline == *discipline && valid(run.repeat));
         let mine: Vec<&Run> = mine.collect();
         let cells = runs::FIGURES.iter().map(|(_, figure)| {
             let values: Vec<f64> = mine.iter().filter_map(|run| figure(run)).collect();
@@ -178,5 +184,69 @@ fn mean(values: &[f64]) -> String {
     match interval::of_mean(values, 0.95) {
         Some((low, high)) => format!("{mean:.2}\n({low:.2} to {high:.2})"),
         None => format!("{mean:.2}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ::browser::{Call, Outcome, Visit};
+    use serde_json::json;
+
+    fn run(repeat: u32, discipline: &str, control: bool, freezes: f64, late: u32) -> Run {
+        let visit = Visit {
+            number: 0,
+            requests: 10,
+            failed: 0,
+            ms: 2500.0,
+        };
+        Run {
+            repeat,
+            discipline: discipline.to_owned(),
+            control,
+            pages: usize::from(!control),
+            outcome: Outcome {
+                call: Call {
+                    seconds: 30.0,
+                    freezes,
+                    frozen: 2.0 * freezes,
+                    fps: 25.0,
+                    kbit: 1500.0,
+                    buffer_ms: 40.0,
+                    encoded_fps: 30.0,
+                    slow: 0.0,
+                },
+                visits: if control { vec![] } else { vec![visit] },
+            },
+            link: json!({ "late_us": { "p99": late }, "missed": 0 }),
+        }
+    }
+
+    /// The row of a discipline in the table.
+    fn row(all: &[Run]) -> String {
+        let text = report(&["cake".to_owned()], all);
+        let row = text.lines().find(|line| line.contains("cake")).unwrap();
+        row.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn only_valid_repeats_count() {
+        let calm = [
+            run(0, "cake", true, 0.0, 100),
+            run(0, "cake", false, 3.0, 100),
+        ];
+        assert_eq!(row(&calm), "cake 12.00 6.00 25.00 1.50 40.00 2.50");
+        let frozen = [
+            run(0, "cake", true, 1.0, 100),
+            run(0, "cake", false, 3.0, 100),
+        ];
+        assert_eq!(row(&frozen), "cake - - - - - -");
+        let late = [
+            run(0, "cake", true, 0.0, 100),
+            run(0, "cake", false, 3.0, 5000),
+        ];
+        assert_eq!(row(&late), "cake - - - - - -");
+        let text = report(&["cake".to_owned()], &late);
+        assert!(text.contains("0 of 1 repeats"), "{text}");
     }
 }

@@ -46,6 +46,16 @@ impl Place {
     }
 }
 
+/// A trial behind a link.
+pub struct Plan {
+    /// The link's.
+    pub discipline: String,
+    /// It only shows whether this host is fast enough.
+    pub control: bool,
+    /// What is done.
+    pub trial: Trial,
+}
+
 /// A trial's outcome.
 #[derive(Debug, Serialize)]
 pub struct Run {
@@ -53,6 +63,8 @@ pub struct Run {
     pub repeat: u32,
     /// The link's.
     pub discipline: String,
+    /// It only shows whether this host is fast enough.
+    pub control: bool,
     /// How many pages were to be opened.
     pub pages: usize,
     /// What the browsers told.
@@ -79,11 +91,6 @@ pub const FIGURES: [(&str, Figure); 6] = [
 ];
 
 impl Run {
-    /// Whether no pages were opened.
-    pub fn is_control(&self) -> bool {
-        self.pages == 0
-    }
-
     /// Whether its link kept its time; of a control run, also whether the call did not freeze.
     pub fn is_valid(&self) -> bool {
         let late = self.link["late_us"]["p99"]
@@ -92,7 +99,7 @@ impl Run {
         let missed = self.link["missed"].as_u64().unwrap_or(u64::MAX);
         let call = &self.outcome.call;
         let calm = call.freezes == 0.0 && call.encoded_fps >= FRAMES;
-        late <= BELIEVED_US && missed == 0 && (calm || !self.is_control())
+        late <= BELIEVED_US && missed == 0 && (calm || !self.control)
     }
 
     fn by_minute(&self, value: f64) -> f64 {
@@ -133,33 +140,30 @@ fn quoted(path: &Path) -> String {
 }
 
 /// Runs a trial behind a link that this program makes.
-pub fn run(
-    args: &BrowserArgs,
-    place: &Place,
-    repeat: u32,
-    discipline: &str,
-    trial: &Trial,
-) -> Result<Run> {
+pub fn run(args: &BrowserArgs, place: &Place, repeat: u32, plan: &Plan) -> Result<Run> {
     let again = |what: &str| Refused::failed(what, "begin again");
     let program = std::env::current_exe()
         .map_err(|error| again(&format!("this program cannot be found: {error}")))?;
-    let kind = if trial.pages.is_empty() {
+    let kind = if plan.control {
         "control"
     } else {
-        discipline
+        &plan.discipline
     };
     let folder = place.folder.join(format!("{}-{kind}", repeat + 1));
     std::fs::create_dir(&folder)
         .map_err(|error| again(&format!("{}: {error}", folder.display())))?;
-    trial.write(&folder).map_err(failed)?;
+    plan.trial.write(&folder).map_err(failed)?;
     let summary = folder.join("link.json");
     let mut link = Command::new(&program);
     link.args([
         "link", "--down", &args.rate, "--up", &args.rate, "--rtt", &args.rtt,
     ]);
-    link.args(["--discipline", discipline]);
+    link.args(["--discipline", &plan.discipline]);
     link.args(args.buffer.iter().flat_map(|buffer| ["--buffer", buffer]));
     link.arg("--json").arg(&summary);
+    if args.keep.is_some() {
+        link.arg("--log").arg(folder.join("packets.csv"));
+    }
     link.arg("--far")
         .arg(format!("{} {FAR} {}", quoted(&program), quoted(&folder)));
     link.arg("--").arg(&program).arg(INSIDE).arg(&folder);
@@ -182,8 +186,9 @@ pub fn run(
         .and_then(|text| serde_json::from_slice(&text).ok());
     Ok(Run {
         repeat,
-        discipline: discipline.to_owned(),
-        pages: trial.pages.len(),
+        discipline: plan.discipline.clone(),
+        control: plan.control,
+        pages: plan.trial.pages.len(),
         outcome: Outcome::read(&folder).map_err(failed)?,
         link: link.ok_or_else(|| again("the link left no summary"))?,
     })

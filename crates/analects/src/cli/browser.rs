@@ -33,6 +33,9 @@ pub struct BrowserArgs {
     /// How often each discipline is tried, each time with other pages, and once without pages.
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeat: u32,
+    /// Only calls, without pages.
+    #[arg(long, conflicts_with_all = ["har", "every"])]
+    pub no_pages: bool,
     /// A recorded page to open, each time; several are opened in turn. Without it, sites of 1 to 4 MB drawn as
     /// those of HTTP Archive.
     #[arg(long, value_name = "FILE")]
@@ -40,7 +43,7 @@ pub struct BrowserArgs {
     /// Write all runs as JSON to this file.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// Keep what the browsers told in this folder, which must not exist.
+    /// Keep what the browsers told, and the link's packets, in this folder, which must not exist.
     #[arg(long, value_name = "FOLDER")]
     pub keep: Option<PathBuf>,
 }
