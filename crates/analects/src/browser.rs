@@ -3,6 +3,8 @@
 mod runs;
 
 use crate::cli::BrowserArgs;
+use crate::files::{unwritable, writable};
+use crate::link::CHOICES;
 use crate::refused::Refused;
 use crate::table::{empty, right};
 use browser::Trial;
@@ -11,9 +13,9 @@ use measure::interval;
 use qdisc::Choice;
 use runs::{Place, Plan, Run};
 use std::net::IpAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 use workload::generator;
-use workload::har;
 use workload::page::Page;
 
 type Result<T> = core::result::Result<T, Refused>;
@@ -26,6 +28,8 @@ const HEAVY: (u64, u64) = (1_000_000, 4_000_000);
 pub fn run(args: &BrowserArgs) -> Result<()> {
     let disciplines = disciplines(args)?;
     let recorded = recorded(&args.har)?;
+    // Before an hour is spent.
+    args.json.as_deref().map_or(Ok(()), writable)?;
     let version = browser::version().map_err(failed)?;
     let place = Place::new(args.keep.as_deref())?;
     eprintln!("{version}; {}", extent(args, disciplines.len()));
@@ -40,10 +44,7 @@ pub fn run(args: &BrowserArgs) -> Result<()> {
     print!("{}", report(&disciplines, &all));
     if let Some(file) = &args.json {
         let text = serde_json::to_string_pretty(&all).unwrap_or_default();
-        let failed = |error: std::io::Error| {
-            Refused::failed(&format!("{}: {error}", file.display()), "name another file")
-        };
-        std::fs::write(file, text + "\n").map_err(failed)?;
+        std::fs::write(file, text + "\n").map_err(|error| unwritable(file, &error))?;
     }
     Ok(())
 }
@@ -74,36 +75,30 @@ fn disciplines(args: &BrowserArgs) -> Result<Vec<String>> {
         false => args.disciplines.clone(),
     };
     for name in &named {
-        let help = "`analects list disciplines` lists the disciplines";
         let choice: core::result::Result<Choice, _> = name.parse();
         let built = choice.and_then(|choice| {
             qdisc::Registry::<()>::builtin().build(&choice, &qdisc::Env::default())
         });
-        built.map_err(|refusal| Refused::because(refusal.within("--discipline"), help))?;
+        built.map_err(|refusal| Refused::because(refusal.within("--discipline"), CHOICES))?;
     }
     Ok(named)
 }
 
-/// The first page of each file.
-fn recorded(files: &[PathBuf]) -> Result<Vec<Page>> {
-    let read = |file: &PathBuf| {
-        let name = file.display().to_string();
-        let help = "export the page again, from a browser's developer tools";
-        let text = std::fs::read(file)
-            .map_err(|error| Refused::new(&format!("--har: {name}: {error}"), help))?;
-        let har = har::read(&name, &text, &har::Options::default());
-        let har = har.map_err(|error| Refused::new(&format!("--har: {error}"), help))?;
-        Ok(har.pages.into_iter().next())
-    };
-    let pages: Result<Vec<_>> = files.iter().map(read).collect();
-    Ok(pages?.into_iter().flatten().collect())
+/// The pages of each source, in their order.
+fn recorded(sources: &[String]) -> Result<Vec<Arc<Page>>> {
+    let mut all = Vec::new();
+    for source in sources {
+        all.extend(scenario::files::pages(source)?.pages);
+    }
+    Ok(all)
 }
 
 /// The pages of a repeat: recorded ones in turn, or sites that no other repeat has.
-fn pages(args: &BrowserArgs, recorded: &[Page], repeat: u32) -> Vec<Page> {
+fn pages(args: &BrowserArgs, recorded: &[Arc<Page>], repeat: u32) -> Vec<Page> {
     let visits = args.seconds.div_ceil(args.every) as usize;
     if !recorded.is_empty() {
-        return recorded.iter().cycle().take(visits).cloned().collect();
+        let turns = recorded.iter().cycle().take(visits);
+        return turns.map(|page| Page::clone(page)).collect();
     }
     let heavy = |page: &Page| (HEAVY.0..=HEAVY.1).contains(&page.total_response().get());
     let sites = (0..).map(|number| generator::WEB.site(number));

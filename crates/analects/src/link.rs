@@ -23,8 +23,6 @@ type Result<T> = core::result::Result<T, Refused>;
 /// Most of a trace that is read.
 const MOST: u64 = 64 << 20;
 const LONGEST: Duration = Duration::from_secs(60);
-/// Packets that come later than this at the 99th percentile are not those of the link.
-const BELIEVED_US: f64 = 1000.0;
 
 /// Runs the command, and returns its status.
 pub fn run(args: &LinkArgs) -> Result<u8> {
@@ -54,7 +52,8 @@ impl LinkArgs {
     }
 }
 
-const CHOICES: &str = "`analects list disciplines` lists the disciplines";
+/// Where disciplines are listed.
+pub const CHOICES: &str = "`analects list disciplines` lists the disciplines";
 
 fn setup(args: &LinkArgs) -> Result<Setup> {
     let rtt = time("--rtt", &args.rtt)?;
@@ -213,7 +212,7 @@ fn described(done: &Done) -> String {
         );
     }
     let late = late_us(done, 0.99);
-    if late > BELIEVED_US || done.missed > 0 {
+    if late > live::BELIEVED_US || done.missed > 0 {
         text += &format!(
             "not to be believed: this host was too slow. Of 100 packets one was {:.1} ms late or more, and \
              {} were not read at all\n",

@@ -39,8 +39,7 @@ pub fn far(folder: &Path, address: IpAddr) -> Result<(), Error> {
     }
     let mut caller = Chromium::open(folder, "caller", &format!("http://{first}/call"))?;
     let file = folder.join(ADDRESS);
-    std::fs::write(&file, &first)
-        .map_err(|error| Error::new(format!("{}: {error}", file.display()), "free some space"))?;
+    std::fs::write(&file, &first).map_err(|error| Error::unwritable(&file, &error))?;
     // The link ends this process.
     let status = caller.wait();
     Err(Error::new(

@@ -22,6 +22,8 @@ pub use inside::inside;
 pub use outcome::{Call, Outcome, Visit};
 pub use trial::Trial;
 
+use std::path::Path;
+
 /// Why a trial failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
@@ -43,5 +45,9 @@ impl Error {
             message: message.into(),
             help: help.to_owned(),
         }
+    }
+
+    fn unwritable(file: &Path, error: &std::io::Error) -> Self {
+        Error::new(format!("{}: {error}", file.display()), "free some space")
     }
 }

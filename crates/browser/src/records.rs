@@ -37,9 +37,9 @@ impl Records {
     /// Begins the file in `folder`.
     pub(crate) fn create(folder: &Path) -> Result<Records, Error> {
         let file = file(folder);
-        let failed = |error| Error::new(format!("{}: {error}", file.display()), "free some space");
+        let created = File::create(&file).map_err(|error| Error::unwritable(&file, &error))?;
         Ok(Records {
-            file: Mutex::new((File::create(&file).map_err(failed)?, 0)),
+            file: Mutex::new((created, 0)),
             begun: now(),
         })
     }

@@ -32,8 +32,7 @@ impl Trial {
     pub fn write(&self, folder: &Path) -> Result<(), Error> {
         let file = folder.join(Self::FILE);
         let text = serde_json::to_vec(self).unwrap_or_default();
-        let failed = |error| Error::new(format!("{}: {error}", file.display()), "free some space");
-        std::fs::write(&file, text).map_err(failed)
+        std::fs::write(&file, text).map_err(|error| Error::unwritable(&file, &error))
     }
 
     pub(crate) fn read(folder: &Path) -> Result<Trial, Error> {

@@ -28,6 +28,6 @@ pub use engine::LiveEngine;
 pub use error::Error;
 pub use far::FAR;
 pub use frame::{Ends, Frame, Header, VNET};
-pub use run::{Done, Setup, run};
+pub use run::{BELIEVED_US, Done, Setup, run};
 pub use tap::{Direction, Fate, Gone, SharedTap, State, Tap};
 pub use way::{Counts, Way};

@@ -32,6 +32,8 @@ const QUIET: Duration = Duration::from_millis(20);
 const PATIENCE: Duration = Duration::from_millis(100);
 /// Larger delays are counted as this, in nanoseconds: a minute.
 const LATEST: u64 = 60_000_000_000;
+/// Packets that come later than this at the 99th percentile, in microseconds, are not those of the link.
+pub const BELIEVED_US: f64 = 1000.0;
 /// How long packets may still be under way when the command has ended.
 const LINGER: Duration = Duration::from_secs(1);
 /// Pairs of addresses that there are.

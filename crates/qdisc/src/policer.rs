@@ -126,7 +126,7 @@ impl<P: Send> Qdisc<P> for Policer<P> {
         self.queue.backlog()
     }
 
-    /// Another rate or burst begins with a full bucket.
+    /// The bucket is full then, whatever has changed, as in `tcf_police_init`.
     fn change(
         &mut self,
         now: Instant,

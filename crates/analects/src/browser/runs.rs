@@ -9,8 +9,6 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Packets that come later than this at the 99th percentile are not those of the link.
-const BELIEVED_US: f64 = 1000.0;
 /// A control run whose caller encodes fewer frames in a second is not the link's doing.
 const FRAMES: f64 = 20.0;
 
@@ -99,7 +97,7 @@ impl Run {
         let missed = self.link["missed"].as_u64().unwrap_or(u64::MAX);
         let call = &self.outcome.call;
         let calm = call.freezes == 0.0 && call.encoded_fps >= FRAMES;
-        late <= BELIEVED_US && missed == 0 && (calm || !self.control)
+        late <= live::BELIEVED_US && missed == 0 && (calm || !self.control)
     }
 
     fn by_minute(&self, value: f64) -> f64 {

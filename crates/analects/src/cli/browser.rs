@@ -36,10 +36,10 @@ pub struct BrowserArgs {
     /// Only calls, without pages.
     #[arg(long, conflicts_with_all = ["har", "every"])]
     pub no_pages: bool,
-    /// A recorded page to open, each time; several are opened in turn. Without it, sites of 1 to 4 MB drawn as
-    /// those of HTTP Archive.
+    /// A recording of pages to open, or a folder of them; several are opened in turn. Without it, sites of
+    /// 1 to 4 MB drawn as those of HTTP Archive.
     #[arg(long, value_name = "FILE")]
-    pub har: Vec<PathBuf>,
+    pub har: Vec<String>,
     /// Write all runs as JSON to this file.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,

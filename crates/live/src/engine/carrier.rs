@@ -5,6 +5,7 @@ use crate::clock::Clock;
 use crate::devices::{LONGEST, Tun};
 use crate::engine::{Network, Side};
 use crate::frame::Frame;
+use crate::run::BELIEVED_US;
 use core::num::NonZeroU64;
 use core::sync::atomic::{AtomicBool, Ordering};
 use hdrhistogram::Histogram;
@@ -135,6 +136,3 @@ impl Carrier {
         )
     }
 }
-
-/// Packets that come later than this at the 99th percentile are not those of the link.
-const BELIEVED_US: f64 = 1000.0;
