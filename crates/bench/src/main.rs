@@ -4,6 +4,8 @@
 //!
 //! - `bench all` does all measurements that `make bench` records.
 //! - `bench speed` runs one of the scenarios for speed, also for a profiler.
+//! - `bench count` counts the simulator's instructions per packet, and compares them with those recorded in
+//!   `bench/instructions.json`.
 //! - `bench long` simulates hours of a fast link, and reports the time taken.
 //! - `bench qdisc` runs one load on a discipline, for a profiler.
 //! - `bench qdisc-time` prints nanoseconds per packet of every discipline as JSON.
@@ -22,10 +24,12 @@
 )]
 
 mod all;
+mod callgrind;
 mod cost;
 mod kernel;
 mod load;
 mod long;
+mod recorded;
 mod reference;
 mod speed;
 
@@ -100,6 +104,21 @@ enum Task {
         /// CPU seconds to measure for.
         #[arg(long, default_value_t = 1.0)]
         seconds: f64,
+        /// Runs, at least.
+        #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+        runs: u32,
+    },
+    /// Count the simulator's instructions per packet; an error if they are more than recorded.
+    Count {
+        /// Only the dumbbell, and only if it takes 5 % more: without it all, and 2 %.
+        #[arg(long)]
+        short: bool,
+        /// Record the figures instead.
+        #[arg(long)]
+        record: bool,
+        /// The file with the figures.
+        #[arg(long, default_value = "bench/instructions.json")]
+        file: PathBuf,
     },
     /// Simulate hours of a link that carries 864 Mbit/s, and print time and memory.
     Long {
@@ -163,8 +182,21 @@ fn main() -> ExitCode {
             let flows: &[u32] = if short { &[1, 1000] } else { &kernel::FLOWS };
             kernel::measure(&kernel, &gate, flows, &out).map(|table| print!("{table}"))
         }
-        Task::Speed { workload, seconds } => {
-            speed::measure(workload, seconds).map(|speed| show(&speed))
+        Task::Speed {
+            workload,
+            seconds,
+            runs,
+        } => speed::measure(workload, seconds, runs).map(|speed| show(&speed)),
+        Task::Count {
+            short,
+            record,
+            file,
+        } => {
+            let (workloads, percent): (&[Workload], _) = match short {
+                true => (&[Workload::Dumbbell], 5.0),
+                false => (&Workload::ALL, 2.0),
+            };
+            recorded::check(workloads, percent, &file, record)
         }
         Task::Long { discipline, hours } => {
             long::measure(&discipline, hours).map(|took| show(&took))
