@@ -11,13 +11,13 @@ ANALECTS = target/$(patsubst dev,debug,$(ANALECTS_PROFILE))/analects
 
 demo: setup
 	$(CARGO) build --profile $(ANALECTS_PROFILE) --locked -p analects
-	@for control in gcc copa bbr; do \
-	    echo; echo "A call under $$control:"; \
-	    $(ANALECTS) run scenarios/page-during-call.toml --set traffic.call.control=$$control \
-	        --report report-$$control.html || exit; \
-	done
-	@cp report-copa.html report.html
-	@echo "The plots of the call under copa are in report.html; the others in report-gcc.html and report-bbr.html."
+	@echo; echo "An evening at home:"
+	@$(ANALECTS) run scenarios/evening.toml --columns stall:call,stall:game,answer_p99:keys,plt,bulk_rate \
+	    --report report.html
+	@echo "Where mencius loses: a call nearly fills 5 Mbit/s, and it is the page that waits."
+	@$(ANALECTS) run scenarios/page-during-call.toml -d fq_codel -d cake -d mencius --set link.rate=5mbit \
+	    --columns stall,call_rate,fct
+	@echo "The plots of the evening are in report.html."
 
 test: setup lint
 	$(CARGO) test --workspace --locked
