@@ -26,6 +26,7 @@
 mod all;
 mod callgrind;
 mod cost;
+mod document;
 mod kernel;
 mod load;
 mod long;
@@ -227,7 +228,7 @@ fn show(document: &Value) {
 fn everything(ns3: Option<&Path>, short: bool, out: &Path) -> Result<(), String> {
     let effort = if short { all::SHORT } else { all::FULL };
     let document = all::measure(ns3, &effort)?;
-    write(out, &format!("{document:#}\n"))?;
+    document::write(out, &format!("{document:#}\n"))?;
     for line in all::verdicts(&document) {
         println!("{line}");
     }
@@ -235,16 +236,10 @@ fn everything(ns3: Option<&Path>, short: bool, out: &Path) -> Result<(), String>
     Ok(())
 }
 
-fn write(path: &Path, text: &str) -> Result<(), String> {
-    let folder = path.parent().map_or(Ok(()), std::fs::create_dir_all);
-    let written = folder.and_then(|()| std::fs::write(path, text));
-    written.map_err(|error| format!("{}: {error}", path.display()))
-}
-
 /// Writes the comparison with ns-3; an error if there is a deviation that is not explained there.
 fn compare(folder: &Path, out: &Path) -> Result<(), String> {
     let reference = reference::Reference::run(folder)?;
-    write(out, &reference::document(&reference))?;
+    document::write(out, &reference::document(&reference))?;
     let misses = reference.rows.iter().flat_map(reference::Row::misses);
     let unexplained = misses.filter(|(_, section)| section.is_none()).count();
     match (unexplained, reference.burst.holds()) {

@@ -2,6 +2,7 @@
 //! that a loss of speed is seen in the change that causes it.
 
 use crate::callgrind;
+use crate::document;
 use crate::speed::Workload;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -59,7 +60,7 @@ pub fn check(
         counted.compiler = compiler()?;
         all.0.insert(PROFILE.to_owned(), counted);
         let text = serde_json::to_string_pretty(&all).map_err(|error| error.to_string())?;
-        return crate::write(file, &format!("{text}\n"));
+        return document::write(file, &format!("{text}\n"));
     }
     verdict(&worse, percent, file, &known.compiler, &compiler()?)
 }
