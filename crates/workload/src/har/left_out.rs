@@ -19,8 +19,6 @@ pub enum Reason {
     NoStart,
     /// It started more than a day before or after most of its page.
     FarStart,
-    /// Its answer is larger than any that is replayed.
-    TooLarge,
     /// It has no response.
     NoResponse,
     /// It has no answer: it was blocked, cancelled, or failed.
@@ -29,8 +27,6 @@ pub enum Reason {
     Cached,
     /// A proxy's tunnel, whose content has entries of its own.
     Tunnel,
-    /// A WebSocket, whose messages are not in the file.
-    Socket,
     /// A `data:` URL holds the content itself.
     Data,
     /// A `blob:` URL names something in the browser's memory.
@@ -61,10 +57,6 @@ impl Reason {
                 "starts more than a day before or after its page",
                 "start more than a day before or after their page",
             ),
-            Reason::TooLarge => (
-                "has an answer of more than 10 GB",
-                "have answers of more than 10 GB",
-            ),
             Reason::NoResponse => ("has no response", "have no response"),
             Reason::Unanswered => ("was not answered", "were not answered"),
             Reason::Cached => (
@@ -72,7 +64,6 @@ impl Reason {
                 "were answered by the browser",
             ),
             Reason::Tunnel => ("opens a tunnel", "open tunnels"),
-            Reason::Socket => ("opens a WebSocket", "open WebSockets"),
             Reason::Data => ("is a data: URL", "are data: URLs"),
             Reason::Blob => ("is a blob: URL", "are blob: URLs"),
             Reason::Scheme => ("leads to no server", "lead to no server"),
