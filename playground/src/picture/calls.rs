@@ -106,10 +106,9 @@ impl Calls {
     pub fn finish(&mut self) {
         for (call, of) in &mut self.of {
             for (sent, arrived) in core::mem::take(&mut of.frames).into_values() {
-                if arrived.is_some() || end.since(sent) > self.threshold {
-                    self.piece
-                        .frames
-                        .push((call.0, ms(sent), arrived.map(ms), None));
+                if arrived.is_some() {
+                    let frame = (call.0, ms(sent), arrived.map(ms), None);
+                    self.piece.frames.push(frame);
                 }
             }
         }
