@@ -66,6 +66,22 @@ test-link: setup
 test-browser: setup
 	sh scripts/test-browser.sh
 
+# The playground: one page with the simulator inside, into target/playground.
+.PHONY: playground
+playground: setup
+	sh scripts/playground.sh
+
+# Its modules, its figures against the command line's, and the page in Chromium and Firefox; some minutes.
+# BROWSERS=chromium for one of them, SHOTS=FOLDER for pictures of all stories.
+.PHONY: test-playground
+test-playground: setup
+	sh scripts/test-playground.sh $(BROWSERS)
+
+# Its size, and its speed beside the native one and in Chromium.
+.PHONY: bench-playground
+bench-playground: setup
+	sh scripts/bench-playground.sh
+
 # The verdicts of `analects probe` on sixteen links, with real packets: some four minutes. As test-link.
 .PHONY: probe-matrix
 probe-matrix: setup

@@ -324,16 +324,21 @@ fn recorded(path: &Path, file: &str) -> Result<Har, ScenarioError> {
         .map_err(|error| refuse(format!("{}: {}", error.place, error.problem)))
 }
 
-/// The first `number` sites of the generator. They are made once: every variant of a scenario is
-/// resolved anew, and its thousand sites would be as well.
+/// Sites of a population of the generator that were made.
+type Sites = [OnceLock<Arc<Page>>; generator::SITES as usize];
+
+/// The first `number` sites of the generator. Each is made once, and when it is needed: every variant
+/// of a scenario is resolved anew.
 fn generated(number: u32, web: bool) -> Vec<Arc<Page>> {
-    static CONFUCIUS: OnceLock<Vec<Arc<Page>>> = OnceLock::new();
-    static WEB: OnceLock<Vec<Arc<Page>>> = OnceLock::new();
-    let sites = match web {
-        true => WEB.get_or_init(|| generator::WEB.sites()),
-        false => CONFUCIUS.get_or_init(|| generator::CONFUCIUS.sites()),
+    static CONFUCIUS: Sites = [const { OnceLock::new() }; generator::SITES as usize];
+    static WEB: Sites = [const { OnceLock::new() }; generator::SITES as usize];
+    let (sites, population) = match web {
+        true => (&WEB, &generator::WEB),
+        false => (&CONFUCIUS, &generator::CONFUCIUS),
     };
-    sites[..number as usize].to_vec()
+    let made = sites.iter().zip(0..number);
+    let made = made.map(|(site, index)| site.get_or_init(|| Arc::new(population.site(index))));
+    made.cloned().collect()
 }
 
 #[cfg(test)]

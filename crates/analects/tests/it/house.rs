@@ -20,14 +20,15 @@ const FLOORS: [&[&str]; 8] = [
     &["measure", "endpoints"],
     &["theory", "report", "sim", "guest", "campaign"],
     &["reproduce", "linux", "live"],
-    &["analects", "bench"],
+    &["analects", "bench", "playground"],
 ];
 
 /// The crates' folders, by name.
 fn crates() -> BTreeMap<String, PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let entries = std::fs::read_dir(folder).unwrap();
+    let entries = std::fs::read_dir(&folder).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());
+    let paths = paths.chain([folder.join("../playground")]);
     let crates = paths.filter(|path| path.join("Cargo.toml").exists());
     crates.map(|path| (name(&path), path)).collect()
 }

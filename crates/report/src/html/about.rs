@@ -115,7 +115,7 @@ fn ranges(numbers: &BTreeSet<u64>) -> String {
     texts.collect::<Vec<_>>().join(", ")
 }
 
-/// The scenario, folded away.
+/// The scenario, folded away. The playground finds it here by its id.
 fn scenario(report: &Report<'_>) -> Markup {
     // A JSON value can always be printed.
     let text = serde_json::to_string_pretty(report.document.scenario).unwrap_or_default();
@@ -127,7 +127,8 @@ fn scenario(report: &Report<'_>) -> Markup {
                 "The scenario, with everything that was set"
                 @if count > MOST_SCENARIO { ", the first " (MOST_SCENARIO) " of " (count) " characters" }
             }
-            pre { (shown) }
+            p { "The playground opens this file: " code { "make playground" } "." }
+            pre id="scenario" { (shown) }
         }
     }
 }
