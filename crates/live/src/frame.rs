@@ -127,6 +127,9 @@ impl Frame {
     /// The bytes of its segments on a wire: each has the headers.
     fn wire_len(&self) -> Option<u32> {
         let all = u32::try_from(self.packet().len()).ok()?;
+        if all == 0 {
+            return None;
+        }
         let field = |at: usize| u32::from(u16::from_ne_bytes([self.0[at], self.0[at + 1]]));
         let (kind, headers, segment) = (self.0[1], field(2), field(4));
         if kind == WHOLE || segment == 0 || headers >= all {

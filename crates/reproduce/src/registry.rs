@@ -87,7 +87,6 @@ const EXPERIMENTS: &[(&str, &str)] = experiments![
     "poster/fig3",
     "poster/mechanism",
     "poster/adaptive",
-    "poster/adaptive-wifi",
     "matrix/household",
     "matrix/abuse",
     "matrix/recorded-wifi",

@@ -81,7 +81,7 @@ impl Estimate {
     fn take(&mut self, rate: Rate, span: Duration, slowed: bool) {
         self.rate = Some(self.rate.map_or(rate, |known| known.max(rate)));
         let window = &mut self.window;
-        window.span = window.span + span;
+        window.span += span;
         window.fastest = window.fastest.max(rate);
         window.slowed |= slowed;
         if window.span >= WINDOW {

@@ -40,9 +40,9 @@ pub fn pacer<P: Send + 'static>() -> Discipline<P> {
             one group: it passes at the rate, waits in one queue if more of it comes, and is dropped if \
             it would wait for longer than `queue`. Its senders then slow down before the router's queue \
             is full. A flow that has kept below half of its fair share for a second, as a call does, \
-            passes at once.\n\nWith rate = adaptive, the rate is that part of the bottleneck's estimated \
-            capacity which Confucius would give to flows that begin beside a call: half at first, then \
-            2/3, 4/5, and so on, in steps of `doubling`, up to 16/17.\n\nIts child is the discipline \
+            passes at once.\n\nWith rate = adaptive, the bottleneck's capacity is estimated. `reserve` of it \
+            stays free, and of the rest traffic gets what Confucius would give to flows that begin beside \
+            a call: half at first, then 2/3, 4/5, and at most 8/9, in steps of `doubling`.\n\nIts child is the discipline \
             of the queue, for example `pacer(fq_codel),rate=20mbit`. What would wait too long is dropped \
             in any case.\n\nNot for the sending side of a bottleneck, where a discipline needs no rate.",
         source: "A. Schlomer et al., SIGCOMM 2024 posters; Confucius, section 4.2",
@@ -134,9 +134,13 @@ impl<P: Send> Pacer<P> {
         }
         // Equation (1) of Confucius with one flow beside: the new ones weigh 1 together at first, and
         // the weight doubles.
+        let free = capacity
+            .as_bits()
+            .saturating_sub(self.params.reserve.as_bits());
+        let free = Rate::from_bits(free).max(capacity.scale(1, 2));
         let doublings = age.as_nanos() / self.params.doubling.as_nanos().max(1);
         let weight = 1u64 << doublings.min(MOST_DOUBLINGS);
-        Some(capacity.scale(weight, weight + 1))
+        Some(free.scale(weight, weight + 1))
     }
 
     /// Whether a packet that arrives passes, as one of a call.

@@ -79,7 +79,8 @@ fn adaptive(times: &[(u64, u64)]) -> Vec<f64> {
     times.iter().zip(bytes).map(rate).collect()
 }
 
-/// By hand, of 50: 1/2, 2/3, 4/5, 16/17, and 5/4 as a probe, in which what waited leaves as well.
+/// By hand, of the 46 that are left of 50: 1/2, 2/3, 4/5, 8/9; and 5/4 of 50 as a probe, in which what
+/// waited leaves as well.
 #[test]
 fn an_adaptive_pacer_gives_as_confucius_would() {
     let times = [
@@ -91,7 +92,7 @@ fn an_adaptive_pacer_gives_as_confucius_would() {
     ];
     for (mbit, expected) in adaptive(&times)
         .into_iter()
-        .zip([25.0, 33.3, 40.0, 47.1, 62.5])
+        .zip([23.0, 30.7, 36.8, 40.9, 62.5])
     {
         assert!(
             (mbit - expected).abs() < 0.05 * expected,
@@ -116,9 +117,9 @@ fn a_pause_makes_traffic_new() {
         bytes * 8 / 200_000
     };
     passed(0);
-    assert!((24..=25).contains(&passed(3000)));
-    assert!((24..=25).contains(&passed(3000 + 1700)));
-    assert!(passed(3000 + 1700 + 900) > 39);
+    assert!((22..=23).contains(&passed(3000)));
+    assert!((22..=23).contains(&passed(3000 + 1700)));
+    assert!(passed(3000 + 1700 + 900) > 36);
 }
 
 #[test]
