@@ -61,6 +61,11 @@ test-live: setup
 test-link: setup
 	sh scripts/test-link.sh
 
+# `analects pace` with real programs behind `analects link`: three quarters of a minute. As test-link.
+.PHONY: test-pace
+test-pace: setup
+	sh scripts/test-pace.sh
+
 # `analects browser` with a real Chromium, in namespaces of its own; a minute and a half. As test-link.
 .PHONY: test-browser
 test-browser: setup
@@ -201,12 +206,20 @@ else
 	mv target/tonopah.md docs/reproduction/
 endif
 
+# The poster on pacing web traffic, and what it leaves open: quick runs, some ten minutes of two processors.
+.PHONY: reproduction-poster
+reproduction-poster: export ANALECTS_CACHE = target/without-kernel
+reproduction-poster: setup
+	$(CARGO) build --profile $(ANALECTS_PROFILE) --locked -p analects
+	$(ANALECTS) reproduce poster/all --quick --format markdown > target/poster.md
+	mv target/poster.md docs/reproduction/
+
 # Quick runs of all papers' experiments, into nothing: whether they run, and reach their verdicts. An hour or two.
 .PHONY: reproduction-quick
 reproduction-quick: export ANALECTS_CACHE = target/without-kernel
 reproduction-quick: setup
 	$(CARGO) build --profile $(ANALECTS_PROFILE) --locked -p analects
-	$(ANALECTS) reproduce confucius/all floq/all tonopah/all thesis/all --quick
+	$(ANALECTS) reproduce confucius/all floq/all tonopah/all thesis/all poster/all --quick
 
 # Every claim of the paper, under its own calls and under ordinary ones: about ten hours of a
 # processor. An interrupted run is continued.

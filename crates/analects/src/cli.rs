@@ -2,12 +2,14 @@
 
 mod browser;
 mod link;
+mod pace;
 mod probe;
 mod shared;
 
 pub use browser::BrowserArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use link::LinkArgs;
+pub use pace::PaceArgs;
 pub use probe::{ProbeArgs, ProbeCommand, ProbeServe};
 pub use shared::{
     Clock, EngineArgs, ExperimentArgs, Format, LinuxArgs, Parallel, Printed, Printing, Recording,
@@ -70,6 +72,9 @@ pub enum Command {
     /// Run a command behind a link: in a network namespace of its own, with any discipline, rate and delay,
     /// without kernel modules. Inside, this host is 100.64.0.1.
     Link(LinkArgs),
+    /// Hold this host's incoming web traffic to a rate, so that a call beside it survives a router that
+    /// cannot be changed. Runs until it is interrupted; needs root.
+    Pace(PaceArgs),
     /// Compare disciplines by a WebRTC call between two real browsers, and pages that a third opens beside it,
     /// over a link as of `analects link`. Needs Chromium.
     Browser(BrowserArgs),

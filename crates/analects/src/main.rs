@@ -18,6 +18,7 @@ mod left_out;
 mod link;
 mod many;
 mod markdown;
+mod pace;
 mod pages;
 mod pilot;
 mod plans;
@@ -81,6 +82,7 @@ fn execute(command: Command) -> Result<ExitCode, Refused> {
         Command::BrowserFar { folder } => browser::far(&folder),
         Command::BrowserInside { folder } => browser::inside(&folder),
         Command::Link(args) => return link::run(&args).map(ExitCode::from),
+        Command::Pace(args) => pace::run(&args),
         Command::Tc { command } => tc::tc(&command),
         Command::Probe(args) => probe::probe(&args),
         Command::Completions { shell } => {

@@ -50,30 +50,10 @@ pub struct Ends {
     pub tos: u8,
 }
 
-impl Frame {
-    /// A frame from the contents of a buffer read from a device: the header and a packet.
-    pub fn new(bytes: Vec<u8>) -> Self {
-        Frame(bytes)
-    }
-
-    /// The bytes to write to a device.
-    pub fn bytes(&self) -> &[u8] {
-        &self.0
-    }
-
-    /// The buffer, for the next packet.
-    pub fn into_buffer(self) -> Vec<u8> {
-        self.0
-    }
-
-    /// The IP packet, whose last checksum and cut into segments may be left to a device.
-    pub fn packet(&self) -> &[u8] {
-        self.0.get(VNET..).unwrap_or_default()
-    }
-
-    /// Where it comes from and goes to; none if it is no valid IP packet.
-    pub fn ends(&self) -> Option<Ends> {
-        let sliced = LaxSlicedPacket::from_ip(self.packet()).ok()?;
+impl Ends {
+    /// Of an IP packet, which may be cut off behind its ports; none if it is no valid one.
+    pub fn of(packet: &[u8]) -> Option<Self> {
+        let sliced = LaxSlicedPacket::from_ip(packet).ok()?;
         let (from, to, tos, protocol, fragmented): (IpAddr, IpAddr, u8, u8, bool) =
             match sliced.net? {
                 LaxNetSlice::Ipv4(ip) => {
@@ -111,38 +91,45 @@ impl Frame {
             tos,
         })
     }
+}
+
+impl Frame {
+    /// A frame from the contents of a buffer read from a device: the header and a packet.
+    pub fn new(bytes: Vec<u8>) -> Self {
+        Frame(bytes)
+    }
+
+    /// The bytes to write to a device.
+    pub fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The buffer, for the next packet.
+    pub fn into_buffer(self) -> Vec<u8> {
+        self.0
+    }
+
+    /// The IP packet, whose last checksum and cut into segments may be left to a device.
+    pub fn packet(&self) -> &[u8] {
+        self.0.get(VNET..).unwrap_or_default()
+    }
+
+    /// Where it comes from and goes to; none if it is no valid IP packet.
+    pub fn ends(&self) -> Option<Ends> {
+        Ends::of(self.packet())
+    }
 
     /// Its header; none if it is no valid IP packet.
     pub fn header(&self, salt: &impl BuildHasher) -> Option<Header> {
-        let Ends {
-            source,
-            destination,
-            protocol,
-            tos,
-        } = self.ends()?;
-        let (from, to) = (source.ip(), destination.ip());
-        let ports = (source.port(), destination.port());
-        let hash = |value: &dyn Fn(&mut dyn core::hash::Hasher)| {
-            let mut hasher = salt.build_hasher();
-            value(&mut hasher);
-            core::hash::Hasher::finish(&hasher) as u32
-        };
-        Some(Header {
-            len: self.wire_len()?,
-            hash: hash(&|mut hasher| (from, to, protocol, ports).hash(&mut hasher)),
-            hosts: Hosts::new(
-                hash(&|mut hasher| from.hash(&mut hasher)),
-                hash(&|mut hasher| to.hash(&mut hasher)),
-            ),
-            ports,
-            dscp: tos >> 2,
-            ecn: Ecn::of_tos(tos),
-        })
+        Header::of(self.packet(), self.wire_len()?, salt)
     }
 
     /// The bytes of its segments on a wire: each has the headers.
     fn wire_len(&self) -> Option<u32> {
         let all = u32::try_from(self.packet().len()).ok()?;
+        if all == 0 {
+            return None;
+        }
         let field = |at: usize| u32::from(u16::from_ne_bytes([self.0[at], self.0[at + 1]]));
         let (kind, headers, segment) = (self.0[1], field(2), field(4));
         if kind == WHOLE || segment == 0 || headers >= all {
@@ -209,6 +196,35 @@ fn updated(sum: u16, old: u16, new: u16) -> u16 {
 }
 
 impl Header {
+    /// Of an IP packet of which at least the ports are there, and that has `len` bytes on a wire; none if
+    /// it is no valid one.
+    pub fn of(packet: &[u8], len: u32, salt: &impl BuildHasher) -> Option<Self> {
+        let Ends {
+            source,
+            destination,
+            protocol,
+            tos,
+        } = Ends::of(packet)?;
+        let (from, to) = (source.ip(), destination.ip());
+        let ports = (source.port(), destination.port());
+        let hash = |value: &dyn Fn(&mut dyn core::hash::Hasher)| {
+            let mut hasher = salt.build_hasher();
+            value(&mut hasher);
+            core::hash::Hasher::finish(&hasher) as u32
+        };
+        Some(Header {
+            len,
+            hash: hash(&|mut hasher| (from, to, protocol, ports).hash(&mut hasher)),
+            hosts: Hosts::new(
+                hash(&|mut hasher| from.hash(&mut hasher)),
+                hash(&|mut hasher| to.hash(&mut hasher)),
+            ),
+            ports,
+            dscp: tos >> 2,
+            ecn: Ecn::of_tos(tos),
+        })
+    }
+
     /// The packet as a discipline sees it.
     pub fn around<P: Default>(self, payload: P) -> Packet<P> {
         Packet {

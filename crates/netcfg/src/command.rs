@@ -16,6 +16,10 @@ pub enum Program {
     Ip,
     /// Tables of packet rules.
     Nft,
+    /// Packet rules of IPv4, as they were before nftables.
+    Iptables,
+    /// The same of IPv6.
+    Ip6tables,
     /// Settings of the kernel.
     Sysctl,
     /// Modules of the kernel.
@@ -29,6 +33,8 @@ impl Program {
             Program::Tc => "tc",
             Program::Ip => "ip",
             Program::Nft => "nft",
+            Program::Iptables => "iptables",
+            Program::Ip6tables => "ip6tables",
             Program::Sysctl => "sysctl",
             Program::Modprobe => "modprobe",
         }
@@ -74,7 +80,8 @@ impl Command {
         Command::new(Program::Modprobe, module)
     }
 
-    fn new(program: Program, words: &str) -> Self {
+    /// A program with these words, separated by spaces.
+    pub(crate) fn new(program: Program, words: &str) -> Self {
         let args = words.split_ascii_whitespace().map(str::to_owned).collect();
         Command { program, args }
     }

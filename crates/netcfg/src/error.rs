@@ -149,6 +149,12 @@ fn missing(program: Program, complaint: &str, modules: Modules) -> Option<String
             return two_levels("nf_conntrack", package);
         }
         Program::Sysctl if unrun => "two levels need sysctl: install procps",
+        Program::Iptables | Program::Ip6tables if unrun => "install iptables",
+        Program::Iptables | Program::Ip6tables => {
+            let parts = "the table mangle and xt_NFQUEUE, of IPv4 and of IPv6";
+            let remedy = modules.remedy(parts, "on OpenWrt iptables-mod-nfqueue");
+            return Some(format!("a queue for a program needs {parts}: {remedy}"));
+        }
         Program::Tc | Program::Ip | Program::Sysctl => return None,
     };
     Some(help.to_owned())

@@ -138,7 +138,13 @@ pub struct Store {
     folder: PathBuf,
     /// Devices of other network namespaces can have the same names.
     namespace: u64,
-    _lock: Option<File>,
+    _lock: Option<Lock>,
+}
+
+/// A locked file, until this goes.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    _file: File,
 }
 
 impl Store {
@@ -149,19 +155,12 @@ impl Store {
     /// # Errors
     /// If it cannot be written, or another process is still making changes.
     pub fn open(folder: &Path, patience: Duration, runner: &dyn Runner) -> Result<Self, Error> {
-        let mut builder = DirBuilder::new();
-        let made = builder.recursive(true).mode(0o755).create(folder);
-        made.map_err(|error| unusable(folder, &error))?;
         let path = folder.join("lock");
-        let lock = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .mode(0o644)
-            .open(&path)
-            .map_err(|error| unusable(&path, &error))?;
         let mut waited = Duration::ZERO;
-        while !locked(&lock).map_err(|error| unusable(&path, &error))? {
+        let lock = loop {
+            if let Some(lock) = locked(folder, &path)? {
+                break lock;
+            }
             if runner.interrupted() || waited >= patience {
                 let message = format!("{}: another analects is changing something", path.display());
                 return Err(Error::refused(
@@ -171,7 +170,7 @@ impl Store {
             }
             std::thread::sleep(BETWEEN_TRIALS);
             waited += BETWEEN_TRIALS;
-        }
+        };
         Ok(Store {
             folder: folder.to_owned(),
             namespace: namespace(),
@@ -202,13 +201,6 @@ impl Store {
     /// If it cannot be read, or is none.
     pub fn load(&self, device: &Device) -> Result<Option<Journal>, Error> {
         let path = self.path(device);
-        let file = match File::open(&path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(unusable(&path, &error)),
-        };
-        let mut text = String::new();
-        let read = file.take(LARGEST + 1).read_to_string(&mut text);
         let bad = |message: &str| {
             let message = format!("{}: not a journal of analects: {message}", path.display());
             let help = format!(
@@ -217,16 +209,11 @@ impl Store {
             );
             Error::refused(message, help)
         };
-        match read {
-            Ok(_) if text.len() as u64 > LARGEST => {
-                Err(bad(&format!("it has more than {LARGEST} bytes")))
-            }
-            Ok(_) => Journal::read(device, &text)
-                .map(Some)
-                .map_err(|error| bad(&error)),
-            Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(bad("it is not text")),
-            Err(error) => Err(unusable(&path, &error)),
-        }
+        let Some(text) = read(&path, &bad)? else {
+            return Ok(None);
+        };
+        let journal = Journal::read(device, &text);
+        journal.map(Some).map_err(|error| bad(&error))
     }
 
     /// The devices that have a journal, by name.
@@ -263,7 +250,7 @@ impl Store {
             .map_err(|error| unusable(&path, &error))
     }
 
-    fn replace(&self, path: &Path, journal: &Journal) -> io::Result<()> {
+    fn replace(&self, path: &Path, journal: &impl Serialize) -> io::Result<()> {
         let new = path.with_extension("new");
         // The remains of an interrupted write are of no use.
         match std::fs::remove_file(&new) {
@@ -284,14 +271,60 @@ impl Store {
     /// # Errors
     /// If it cannot be removed.
     pub(crate) fn remove(&self, device: &Device) -> Result<(), Error> {
-        let path = self.path(device);
-        let removed = match std::fs::remove_file(&path) {
+        self.remove_file(&self.path(device))
+    }
+
+    fn remove_file(&self, path: &Path) -> Result<(), Error> {
+        let removed = match std::fs::remove_file(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             removed => removed,
         };
         removed
             .and_then(|()| self.sync_folder())
+            .map_err(|error| unusable(path, &error))
+    }
+
+    /// The file of a journal that is not of a device.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.folder.join(format!("{name}-{}.json", self.namespace))
+    }
+
+    /// Its text, if there is one; `bad` makes an error of what is wrong with it.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub(crate) fn read(
+        &self,
+        name: &str,
+        bad: &dyn Fn(&str) -> Error,
+    ) -> Result<Option<String>, Error> {
+        read(&self.file(name), bad)
+    }
+
+    /// Writes it so that it is on disk, whole, when this returns.
+    ///
+    /// # Errors
+    /// If it cannot be written; then the former one stays.
+    pub(crate) fn write(&self, name: &str, journal: &impl Serialize) -> Result<(), Error> {
+        let path = self.file(name);
+        self.replace(&path, journal)
             .map_err(|error| unusable(&path, &error))
+    }
+
+    /// Removes it.
+    ///
+    /// # Errors
+    /// If it cannot be removed.
+    pub(crate) fn forget(&self, name: &str) -> Result<(), Error> {
+        self.remove_file(&self.file(name))
+    }
+
+    /// Takes the lock of this name in this network namespace, unless another process has it.
+    ///
+    /// # Errors
+    /// If the folder cannot be written.
+    pub(crate) fn lock(&self, name: &str) -> Result<Option<Lock>, Error> {
+        locked(&self.folder, &self.file(name).with_extension("lock"))
     }
 
     fn sync_folder(&self) -> io::Result<()> {
@@ -299,12 +332,40 @@ impl Store {
     }
 }
 
-/// Takes the lock; false if another process has it.
-fn locked(lock: &File) -> io::Result<bool> {
-    match flock(lock, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(true),
-        Err(rustix::io::Errno::WOULDBLOCK) => Ok(false),
-        Err(error) => Err(error.into()),
+/// The text of a journal, if there is one.
+fn read(path: &Path, bad: &dyn Fn(&str) -> Error) -> Result<Option<String>, Error> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(unusable(path, &error)),
+    };
+    let mut text = String::new();
+    match file.take(LARGEST + 1).read_to_string(&mut text) {
+        Ok(_) if text.len() as u64 > LARGEST => {
+            Err(bad(&format!("it has more than {LARGEST} bytes")))
+        }
+        Ok(_) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(bad("it is not text")),
+        Err(error) => Err(unusable(path, &error)),
+    }
+}
+
+/// The lock at `path` in `folder`, which is created if necessary; none if another process has it.
+fn locked(folder: &Path, path: &Path) -> Result<Option<Lock>, Error> {
+    let mut builder = DirBuilder::new();
+    let made = builder.recursive(true).mode(0o755).create(folder);
+    made.map_err(|error| unusable(folder, &error))?;
+    let open = OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .mode(0o644)
+        .open(path);
+    let file = open.map_err(|error| unusable(path, &error))?;
+    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(Some(Lock { _file: file })),
+        Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
+        Err(error) => Err(unusable(path, &error.into())),
     }
 }
 

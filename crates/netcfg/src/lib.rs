@@ -15,6 +15,7 @@ mod change;
 mod command;
 mod device;
 mod discipline;
+pub mod divert;
 mod ended;
 mod error;
 mod journal;

@@ -3,7 +3,7 @@
 use crate::registry::Registry;
 use crate::{
     cake, cbq, codel, confucius, dualpi2, fifo, floq, fq, fq_codel, fq_fifo, fq_pie, hhf, las,
-    mencius, pias, pie, policer, prio, red, tins, two_level,
+    mencius, pacer, pias, pie, policer, prio, red, tins, two_level,
 };
 
 impl<P: Send + 'static> Registry<P> {
@@ -33,6 +33,7 @@ impl<P: Send + 'static> Registry<P> {
                 las::las(),
                 confucius::confucius(),
                 mencius::mencius(),
+                pacer::pacer(),
             ],
         }
     }

@@ -36,6 +36,7 @@ pub mod labelled;
 pub mod las;
 mod list;
 pub mod mencius;
+pub mod pacer;
 mod packet;
 mod periodic;
 pub mod pias;

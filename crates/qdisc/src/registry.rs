@@ -81,8 +81,19 @@ impl<P: Send + 'static> Parts<'_, P> {
     /// # Panics
     /// If the discipline declares no such slot.
     pub fn child(&self, slot: usize) -> Result<Box<dyn Qdisc<P>>, Refusal> {
+        self.child_in(slot, self.env)
+    }
+
+    /// The same, for another place than that of the discipline itself.
+    ///
+    /// # Errors
+    /// If the child is not known or refuses a setting.
+    ///
+    /// # Panics
+    /// If the discipline declares no such slot.
+    pub fn child_in(&self, slot: usize, env: &Env) -> Result<Box<dyn Qdisc<P>>, Refusal> {
         let child = &self.children[slot];
-        self.registry.build_at(child, self.env, self.level + 1)
+        self.registry.build_at(child, env, self.level + 1)
     }
 }
 

@@ -11,6 +11,7 @@ pub mod calls;
 mod declared;
 pub mod fct_by_size;
 mod finished;
+pub mod fps;
 pub mod lorenz;
 pub mod loss_by_index;
 mod meter;

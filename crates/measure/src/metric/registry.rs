@@ -7,8 +7,8 @@
 use super::declared::{Column, Metric};
 use super::observed::Observed;
 use super::{
-    actors, answers, calls, fct_by_size, lorenz, loss_by_index, pages, queues, subflows, transfers,
-    verdicts, videos,
+    actors, answers, calls, fct_by_size, fps, lorenz, loss_by_index, pages, queues, subflows,
+    transfers, verdicts, videos,
 };
 use units::Refusal;
 
@@ -33,6 +33,7 @@ impl Registry {
                 calls::FRAMES_LOST,
                 calls::FREEZES,
                 calls::LOW_FPS,
+                fps::FPS,
                 calls::CALL_RATE,
                 calls::CALL_DELAY,
                 calls::AUDIO_LATE,

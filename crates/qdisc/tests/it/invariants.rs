@@ -240,6 +240,8 @@ fn value(spec: &Spec, choice: usize) -> &'static str {
         (3, "size or auto") => "9000B",
         (3, "rate or unlimited") => "5mbit",
         (4, "rate or unlimited") => "100kbit",
+        (3, "rate or adaptive") => "5mbit",
+        (4, "rate or adaptive") => "100kbit",
         (3, "tins") => "diffserv4",
         (4, "tins") => "besteffort",
         (3, "flow mode") => "dual-srchost",

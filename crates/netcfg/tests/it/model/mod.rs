@@ -118,6 +118,7 @@ impl Runner for Model {
             Program::Nft => self.nft(&words),
             Program::Sysctl => self.sysctl(&words),
             Program::Modprobe => self.modprobe(&words),
+            Program::Iptables | Program::Ip6tables => panic!("{command}"),
         };
         match fault {
             Some(Fault::FailsAfterwards) => return Ok(complaint("made to fail")),

@@ -1,0 +1,235 @@
+//! Packets of the web that this host receives, on their way through a program: rules of netfilter that
+//! send them to a queue, and their undoing.
+//!
+//! Packets pass when no program listens at the queue (`bypass`), so that rules which outlive one do no
+//! harm. They are taken away at its end, or at the next start: a journal names them, as for devices.
+
+mod rules;
+
+pub use rules::{Diversion, Family, Rule, Tool};
+
+use crate::error::Kind;
+use crate::journal::{Lock, Store};
+use crate::{Command, Error, Runner};
+use rules::Now;
+use serde::{Deserialize, Serialize};
+
+/// The form of the file.
+const VERSION: u32 = 1;
+/// The file's name, after the network namespace.
+const FILE: &str = "pace";
+/// Most rules in a journal; two families have twelve.
+const MOST: usize = 32;
+
+/// The rules that were made, and what for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Journal {
+    version: u32,
+    diversion: Diversion,
+    tool: Tool,
+    rules: Vec<Rule>,
+}
+
+impl Journal {
+    fn load(store: &Store) -> Result<Option<Self>, Error> {
+        let bad = |what: &str| {
+            let message = format!(
+                "{}: not a journal of analects: {what}",
+                store.file(FILE).display()
+            );
+            let help = format!(
+                "nothing was run. Remove the table or chain {} by hand with nft or iptables, and delete the file",
+                rules::NAME
+            );
+            Error::refused(message, help)
+        };
+        let Some(text) = store.read(FILE, &bad)? else {
+            return Ok(None);
+        };
+        let journal: Journal =
+            serde_json::from_str(&text).map_err(|error| bad(&error.to_string()))?;
+        if journal.version != VERSION {
+            return Err(bad(&format!(
+                "version {}, where {VERSION} was expected",
+                journal.version
+            )));
+        }
+        if journal.rules.len() > MOST {
+            let count = journal.rules.len();
+            return Err(bad(&format!(
+                "{count} rules, where at most {MOST} were expected"
+            )));
+        }
+        Ok(Some(journal))
+    }
+
+    /// The commands that undo what still stands, in their order.
+    fn undo(&self, now: &Now) -> Vec<Command> {
+        let rules = self.rules.iter().rev();
+        rules
+            .flat_map(|rule| self.diversion.undo(rule, now))
+            .collect()
+    }
+}
+
+/// The right to divert packets of this network namespace, of one process at a time, for as long as it lives.
+#[derive(Debug)]
+pub struct Sole {
+    _lock: Lock,
+}
+
+impl Sole {
+    /// Takes it.
+    ///
+    /// # Errors
+    /// If another process has it, or the folder cannot be written.
+    pub fn claim(store: &Store) -> Result<Self, Error> {
+        match store.lock(FILE)? {
+            Some(lock) => Ok(Sole { _lock: lock }),
+            None => Err(Error::refused(
+                "another `analects pace` runs here already",
+                "end that one first",
+            )),
+        }
+    }
+}
+
+/// Rules that are about to be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diverting {
+    diversion: Diversion,
+    tool: Tool,
+    rules: Vec<Rule>,
+}
+
+impl Diverting {
+    /// Plans to divert packets; reads the state, and changes nothing. If `assume`, a host that cannot be
+    /// asked is taken for one with nftables.
+    ///
+    /// # Errors
+    /// If the host cannot do it, or has rules of that name which no journal tells of.
+    pub fn prepare(
+        runner: &mut dyn Runner,
+        diversion: &Diversion,
+        assume: bool,
+    ) -> Result<Self, Error> {
+        let tool = match Tool::find(runner, diversion) {
+            Err(_) if assume => {
+                return Ok(Diverting::planned(diversion, Tool::Nft, &Now::default()));
+            }
+            found => found?,
+        };
+        let now = Now::look(runner, tool)?;
+        if let Some((found, help)) = now.strangers() {
+            let message = format!("there is {found} already, and no journal says that it is ours");
+            return Err(Error::refused(message, help));
+        }
+        Ok(Diverting::planned(diversion, tool, &now))
+    }
+
+    fn planned(diversion: &Diversion, tool: Tool, now: &Now) -> Self {
+        Diverting {
+            diversion: diversion.clone(),
+            tool,
+            rules: Diversion::rules(tool, now),
+        }
+    }
+
+    /// The commands, in their order.
+    pub fn commands(&self) -> Vec<Command> {
+        self.rules
+            .iter()
+            .map(|rule| self.diversion.command(rule))
+            .collect()
+    }
+
+    /// Makes the rules, each named in the journal first. At the first that fails, or when the user asks to
+    /// stop, those that were made are undone.
+    ///
+    /// # Errors
+    /// The failure, and whether the former state is restored.
+    pub fn apply(&self, runner: &mut dyn Runner, store: &Store) -> Result<(), Error> {
+        let mut journal = Journal {
+            version: VERSION,
+            diversion: self.diversion.clone(),
+            tool: self.tool,
+            rules: Vec::new(),
+        };
+        for rule in &self.rules {
+            journal.rules.push(rule.clone());
+            let made = store
+                .write(FILE, &journal)
+                .and_then(|()| make(runner, &self.diversion.command(rule)));
+            if let Err(error) = made {
+                let state = match restore(runner, store) {
+                    Ok(_) => "; everything is as it was".to_owned(),
+                    Err(second) => format!(
+                        "; undoing what had been done failed too: {second}; the next start tries again"
+                    ),
+                };
+                return Err(Error {
+                    message: error.message + &state,
+                    ..error
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn make(runner: &mut dyn Runner, command: &Command) -> Result<(), Error> {
+    if runner.interrupted() {
+        return Err(Error {
+            kind: Kind::Interrupted,
+            ..Error::failed("interrupted", "")
+        });
+    }
+    match runner.run(command) {
+        Ok(output) if output.success => Ok(()),
+        Ok(output) => Err(Error::command(command, &output.stderr)),
+        Err(error) => Err(Error::command(command, &error.to_string())),
+    }
+}
+
+/// The commands that would take away the rules that the journal tells of.
+///
+/// # Errors
+/// If the journal or the host cannot be read.
+pub fn restoring(runner: &mut dyn Runner, store: &Store) -> Result<Vec<Command>, Error> {
+    let Some(journal) = Journal::load(store)? else {
+        return Ok(Vec::new());
+    };
+    let now = Now::look(runner, journal.tool)?;
+    Ok(journal.undo(&now))
+}
+
+/// Takes away the rules that the journal tells of, and forgets them; returns whether there was a journal.
+///
+/// # Errors
+/// If a rule cannot be taken away; the journal then stays.
+pub fn restore(runner: &mut dyn Runner, store: &Store) -> Result<bool, Error> {
+    let Some(journal) = Journal::load(store)? else {
+        return Ok(false);
+    };
+    let now = Now::look(runner, journal.tool)?;
+    for command in journal.undo(&now) {
+        let complaint = match runner.run(&command) {
+            Ok(output) if output.success => continue,
+            Ok(output) => output.stderr,
+            Err(error) => error.to_string(),
+        };
+        // It may have gone between the look and the command.
+        if journal
+            .undo(&Now::look(runner, journal.tool)?)
+            .contains(&command)
+        {
+            return Err(Error::command(&command, &complaint));
+        }
+    }
+    store.forget(FILE)?;
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests;
