@@ -32,15 +32,23 @@ export function fillTable(table, headings, rows) {
   table.tBodies[0].replaceChildren(...body);
 }
 
-/** Calls `draw` once before the next picture of the screen, however often it is asked. */
-export function oncePerFrame(draw) {
+/**
+ * Draws in steps, each in a picture of the screen of its own, so that none takes long; however often it is
+ * asked, at most every `ms`. `steps` returns the functions that draw.
+ */
+export function paced(steps, ms) {
+  let last = -Infinity;
   let asked = false;
+  const follow = (left) => requestAnimationFrame(() => {
+    left[0]?.();
+    if (left.length > 1) return follow(left.slice(1));
+    last = performance.now();
+    asked = false;
+    return undefined;
+  });
   return () => {
     if (asked) return;
     asked = true;
-    requestAnimationFrame(() => {
-      asked = false;
-      draw();
-    });
+    setTimeout(() => follow(steps()), Math.max(0, last + ms - performance.now()));
   };
 }

@@ -1,5 +1,5 @@
 // What of the runs is shown: the window of time, the queue, the call, the page.
-import { byId, element, options, oncePerFrame } from "./dom.js";
+import { byId, element, options, paced } from "./dom.js";
 import { momentAt, plot } from "./chart.js";
 import { entryColour } from "./colours.js";
 import { drawDelays } from "./delay.js";
@@ -10,11 +10,14 @@ import { showValues } from "./tables.js";
 /** Seconds before the measured time that are shown at first. */
 const LEAD_S = 5;
 
+/** While a run goes on its picture grows this often. */
+const PACE_MS = 200;
+
 /** The picture of both runs. */
 export class View {
   constructor(sides) {
     Object.assign(this, { sides, runs: [], range: { from: 0, to: 1 }, queue: 0 });
-    this.draw = oncePerFrame(() => this.charts());
+    this.draw = paced(() => this.charts(), PACE_MS);
     this.delays = byId("delays");
     const frame = element("div");
     this.delays.before(frame);
@@ -51,7 +54,6 @@ export class View {
     this.shape = JSON.stringify([checked.duration_s, checked.warmup_s, checked.entries.map((of) => of.name), checked.queues.map((of) => of.name)]);
     if (this.shape !== before) this.begin(checked);
     this.draw();
-    this.scene();
   }
 
   begin(checked) {
@@ -109,16 +111,21 @@ export class View {
     this.cursor(now, this.range);
   }
 
+  /** The steps in which the charts are drawn. */
   charts() {
-    const ready = this.runs.filter((run) => run.checked);
-    if (ready.length < 2) return;
-    drawDelays(this.delays, this.runs, this.call, this.range);
-    const view = { queue: this.queue, range: this.range };
-    const scales = this.sides.map((side, place) => side.scales(this.runs[place], view));
+    const { runs, sides, range, queue } = this;
+    if (runs.length < 2 || runs.some((run) => !run.checked)) return [];
+    const view = { queue, range };
+    const scales = sides.map((side, place) => side.scales(runs[place], view));
     const both = { bytes: Math.max(10, ...scales.map((of) => of.bytes)) * 1.05, rate: Math.max(...scales.map((of) => of.rate)) * 1.05 };
-    this.sides.forEach((side, place) => side.drawCharts(this.runs[place], { ...view, scales: both }));
-    // For measurements of how long a picture takes.
-    performance.mark("picture");
-    if (byId("values").parentElement.open) showValues(this.runs, { call: this.call, ...view });
+    const mark = () => {
+      this.scene();
+      // For measurements of how long a picture takes.
+      performance.mark("picture");
+    };
+    const table = () => showValues(runs, { call: this.call, ...view });
+    return [() => drawDelays(this.delays, runs, this.call, range),
+      ...sides.map((side, place) => () => side.drawCharts(runs[place], { ...view, scales: both })),
+      mark, ...(byId("values").parentElement.open ? [table] : [])];
   }
 }
