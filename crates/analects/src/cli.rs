@@ -160,8 +160,9 @@ pub struct RunArgs {
     /// interrupted run can be continued.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Columns of the table, in this order: metrics of `analects list metrics` that have a column.
-    #[arg(long, value_name = "NAME,NAME...", value_delimiter = ',')]
+    /// Columns of the table, in this order: metrics of `analects list metrics` that have a column, of
+    /// all traffic or, as stall:call, of one entry or link.
+    #[arg(long, value_name = "NAME[:ENTRY],...", value_delimiter = ',')]
     pub columns: Vec<String>,
     /// Files written while it runs.
     #[command(flatten)]

@@ -29,6 +29,7 @@ mod refused;
 mod reproduce;
 mod resolved;
 mod run;
+mod selected;
 mod sweep;
 mod table;
 mod tc;

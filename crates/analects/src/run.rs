@@ -24,8 +24,6 @@ pub fn run(args: &RunArgs) -> Result<()> {
     let chosen = engines::chosen(&what.engine)?;
     let engine = &*chosen.engine;
     let metrics = Registry::builtin();
-    table::check_columns(&args.columns, &metrics)
-        .map_err(|refusal| Refused::because(refusal, "see `analects list metrics`"))?;
     let document = read(&what.scenario, &what.shape)?;
     let drawn = args.out.is_some() || printing.report.is_some();
     let once = args.recording.is_asked_for().then_some(1);
@@ -34,12 +32,12 @@ pub fn run(args: &RunArgs) -> Result<()> {
         ..what.shape.clone()
     };
     let mut jobs = plan(&shape, engine, &document, drawn)?;
+    let columns = table::wanted(&args.columns, &metrics, whole(&jobs))
+        .map_err(|refusal| Refused::because(refusal, "see `analects list metrics`"))?;
     let (out, page_to) = (args.out.as_deref(), printing.report.as_deref());
     prepare(&what.scenario, out, page_to)?;
     let recorders = recording::attach(&args.recording, &mut jobs, &others(args))?;
-    // A control run's scenario lacks the traffic that it leaves out.
-    let whole = jobs.iter().find(|job| job.without().is_none());
-    let scenario = &whole.unwrap_or(&jobs[0]).scenario;
+    let scenario = whole(&jobs);
     let kept = many::kept(store(what, out).as_deref(), &chosen)?;
     let keeping = kept.as_ref().map(|(store, basis)| Keeping { store, basis });
     let results = counted(&pool(&what.parallel)?, &scenario.name, |bar| {
@@ -77,7 +75,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
         )
     };
     let text = match printing.format {
-        Format::Table => table::comparison(scenario, &results, &metrics, &args.columns),
+        Format::Table => table::comparison(scenario, &results, &metrics, &columns),
         Format::Json => export::json(&document_out).map_err(unprintable)?,
         Format::Csv => export::csv(&results).map_err(unprintable)?,
     };
@@ -197,6 +195,12 @@ pub fn check_count(runs: u64) -> Result<()> {
     let message = format!("{runs} runs are more than {MAX_RUNS}");
     let help = "give fewer values or traces, or repeat less";
     Err(Refused::new(&message, help))
+}
+
+/// The whole scenario: a control run's lacks the traffic that it leaves out.
+fn whole(jobs: &[Job]) -> &Scenario {
+    let whole = jobs.iter().find(|job| job.without().is_none());
+    &whole.unwrap_or(&jobs[0]).scenario
 }
 
 /// The jobs of a scenario that is run with `shape`.

@@ -7,6 +7,7 @@ use crate::left_out;
 use crate::many::{self, counted, pool};
 use crate::refused::Refused;
 use crate::run::{self, print};
+use crate::selected;
 use crate::table::plain;
 use campaign::Keeping;
 use measure::metric::{Registry, Selection};
@@ -168,7 +169,7 @@ fn asked(
             let refusal = Refusal::new("caused compares with runs without a traffic");
             return Err(refused(refusal.with_help(help)));
         }
-        known(&metric, scenario).map_err(|refusal| refused(refusal.within(text)))?;
+        selected::known(&metric, scenario).map_err(|refusal| refused(refusal.within(text)))?;
         Ok(metric)
     };
     let y = metric("--metric", &args.metric)?;
@@ -187,23 +188,6 @@ fn asked(
     let statistic = (args.statistic.clone(), statistic);
     Sweep::new(document.clone(), axes, &listed, runs, (y, x), statistic)
         .map_err(|refusal| Refused::because(refusal, "name another discipline"))
-}
-
-/// Whether the scenario has the subject of a metric; an error has those that exist.
-fn known(metric: &Selection, scenario: &Scenario) -> std::result::Result<(), Refusal> {
-    let entry = metric.entry.split('/').next().unwrap_or_default();
-    let traffic = scenario.traffic.iter().map(|entry| entry.name.as_str());
-    let links = scenario.links.iter().map(|link| link.name.as_str());
-    let names: Vec<&str> = traffic.chain(links).collect();
-    // NAME-2 is one of several of an entry with a `count`.
-    let stem = match entry.rsplit_once('-') {
-        Some((stem, number)) if number.parse::<u64>().is_ok() => stem,
-        _ => entry,
-    };
-    if entry.is_empty() || names.contains(&entry) || names.contains(&stem) {
-        return Ok(());
-    }
-    Err(Refusal::unknown("traffic or link", entry, names))
 }
 
 /// Its description, in a line.

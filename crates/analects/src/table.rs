@@ -1,58 +1,96 @@
 //! Results as a table to read.
 
+use crate::selected;
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use measure::RunResult;
-use measure::metric::{Column, Metric, Registry};
-use report::{Summary, columns, loads, summarize};
+use measure::metric::{Column, Metric, Registry, Selection};
+use report::{Summary, columns, loads, summarize, summarize_selected};
 use scenario::Scenario;
 use units::Refusal;
 
 /// The comparison: a line for each discipline, with a column for each of `metrics` that has one, or for
-/// those that are `wanted`.
+/// what is `wanted`.
 pub fn comparison(
     scenario: &Scenario,
     results: &[RunResult],
     metrics: &Registry,
-    wanted: &[String],
+    wanted: &[Selection],
 ) -> String {
-    let summaries = summarize(results, metrics);
-    let columns = match wanted {
-        [] => columns(&summaries, metrics),
+    let (summaries, columns) = match wanted {
+        [] => {
+            let summaries = summarize(results, metrics);
+            let columns = columns(&summaries, metrics);
+            let columns = columns.into_iter().map(|(metric, column)| Heading {
+                selection: metric.name.to_owned(),
+                text: heading(metric, column, ""),
+                column,
+            });
+            let columns: Vec<_> = columns.collect();
+            (summaries, columns)
+        }
         wanted => {
-            let called = |name: &String| metrics.columns().find(|(metric, _)| metric.name == name);
-            wanted.iter().filter_map(called).collect()
+            let columns = wanted.iter().filter_map(|selection| {
+                let column = selection.metric.column?;
+                Some(Heading {
+                    selection: selection.to_string(),
+                    text: heading(&selection.metric, column, &selection.entry),
+                    column,
+                })
+            });
+            (summarize_selected(results, wanted), columns.collect())
         }
     };
     let mut table = empty();
-    let headings = columns.iter().map(|(metric, column)| {
-        let heading = format!("{} {}", column.heading, metric.unit);
-        right(heading.trim())
-    });
+    let headings = columns.iter().map(|heading| right(&heading.text));
     table.set_header([Cell::new("discipline")].into_iter().chain(headings));
     for summary in &summaries {
-        let cells = columns
-            .iter()
-            .map(|(metric, column)| right(&cell(summary, metric, *column)));
+        let cells = columns.iter().map(|heading| right(&cell(summary, heading)));
         table.add_row([Cell::new(&summary.discipline)].into_iter().chain(cells));
     }
     let (name, summary) = (&scenario.name, &scenario.summary);
     format!("{name}: {summary}\n{}\n\n{table}\n", extent(&summaries))
 }
 
-/// Refuses a column that no metric has.
-pub fn check_columns(wanted: &[String], metrics: &Registry) -> Result<(), Refusal> {
-    let names = || metrics.columns().map(|(metric, _)| metric.name);
-    let strange = wanted
-        .iter()
-        .find(|name| !names().any(|known| known == *name));
-    strange.map_or(Ok(()), |name| {
-        Err(Refusal::unknown("column", name, names()).within("--columns"))
-    })
+/// A column of the table.
+struct Heading {
+    /// What it shows, as it is selected.
+    selection: String,
+    text: String,
+    column: Column,
+}
+
+/// `call: stall s`, of the entry `call`.
+fn heading(metric: &Metric, column: Column, entry: &str) -> String {
+    let colon = if entry.is_empty() { "" } else { ": " };
+    let text = format!("{entry}{colon}{} {}", column.heading, metric.unit);
+    text.trim_end().to_owned()
+}
+
+/// The columns that `--columns` asks for.
+///
+/// # Errors
+/// If no metric of that name has a column, or the scenario has no such entry or link.
+pub fn wanted(
+    columns: &[String],
+    metrics: &Registry,
+    scenario: &Scenario,
+) -> Result<Vec<Selection>, Refusal> {
+    let of = |text: &String| {
+        let name = text.split(':').next().unwrap_or_default();
+        let names = || metrics.columns().map(|(metric, _)| metric.name);
+        if !names().any(|known| known == name) {
+            return Err(Refusal::unknown("column", name, names()));
+        }
+        let selection = metrics.select(text)?;
+        selected::known(&selection, scenario).map(|()| selection)
+    };
+    let wanted: Result<Vec<_>, Refusal> = columns.iter().map(of).collect();
+    wanted.map_err(|refusal| refusal.within("--columns"))
 }
 
 /// A figure, and its interval in a line of its own.
-fn cell(summary: &Summary, metric: &Metric, column: Column) -> String {
-    match summary.cell(metric, column) {
+fn cell(summary: &Summary, heading: &Heading) -> String {
+    match summary.cell_of(&heading.selection, heading.column) {
         Some(report::Cell { value, interval }) => match interval {
             Some(interval) => format!("{value}\n{interval}"),
             None => value,

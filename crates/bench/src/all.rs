@@ -43,7 +43,7 @@ pub const SHORT: Effort = Effort {
 pub fn measure(ns3: Option<&Path>, effort: &Effort) -> Result<Value, String> {
     let mut document = json!({});
     let mut peak: f64 = 0.0;
-    for workload in Workload::ALL {
+    for workload in Workload::DUMBBELLS {
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         for _ in 0..effort.runs {
             let speed = own(workload, effort.seconds)?;
@@ -86,7 +86,7 @@ fn own(workload: Workload, seconds: &str) -> Result<Value, String> {
 }
 
 fn ns3_options(workload: Workload) -> Vec<String> {
-    let (rate, flows, seconds) = workload.size();
+    let (rate, flows, seconds) = workload.size().unwrap_or_default();
     vec![
         format!("--rate={rate}Mbps"),
         format!("--flows={flows}"),
@@ -129,7 +129,7 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
 /// how a discipline's cost grows with the number of flows.
 pub fn verdicts(document: &Value) -> Vec<String> {
     let mut lines = Vec::new();
-    for workload in Workload::ALL {
+    for workload in Workload::DUMBBELLS {
         let of = |key: &str| document[key][workload.name()].as_f64();
         let ours = of("sim_packets_per_cpu_s").unwrap_or_default();
         lines.push(match of("ns3_packets_per_cpu_s") {

@@ -1,10 +1,10 @@
 //! The cost of a discipline per packet, in time and in instructions.
 
+use crate::callgrind;
 use crate::load::{Load, State};
 use qdisc::Registry;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::process::Command;
 use std::time::Instant;
 
 /// Numbers of flows.
@@ -91,29 +91,21 @@ pub fn nanoseconds(case: &Case, packets: u64) -> Result<f64, String> {
 /// # Errors
 /// If valgrind is missing, or the load fails.
 pub fn instructions(case: &Case, packets: u64) -> Result<f64, String> {
-    let once = callgrind(case, packets)?;
-    let twice = callgrind(case, 2 * packets)?;
+    let once = counted(case, packets)?;
+    let twice = counted(case, 2 * packets)?;
     Ok(twice.saturating_sub(once) as f64 / packets as f64)
 }
 
 /// Instructions that this program takes for a load.
-fn callgrind(case: &Case, packets: u64) -> Result<u64, String> {
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let output = Command::new("valgrind")
-        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
-        .arg(program)
-        .args(["qdisc", "--discipline", case.discipline])
-        .args(["--flows", &case.flows.to_string()])
-        .args(["--state", case.state.name()])
-        .args(["--packets", &packets.to_string()])
-        .output()
-        .map_err(|error| format!("valgrind: {error}"))?;
-    let text = String::from_utf8_lossy(&output.stderr);
-    if !output.status.success() {
-        return Err(format!("valgrind: {text}"));
-    }
-    text.lines()
-        .find_map(|line| line.split_once("Collected :"))
-        .and_then(|(_, count)| count.trim().parse().ok())
-        .ok_or_else(|| format!("valgrind printed no count: {text}"))
+fn counted(case: &Case, packets: u64) -> Result<u64, String> {
+    let (flows, packets) = (case.flows.to_string(), packets.to_string());
+    let load = ["qdisc", "--discipline", case.discipline, "--flows", &flows];
+    let (count, _) = callgrind::count(
+        &[
+            &load[..],
+            &["--state", case.state.name(), "--packets", &packets],
+        ]
+        .concat(),
+    )?;
+    Ok(count)
 }

@@ -4,6 +4,8 @@
 //!
 //! - `bench all` does all measurements that `make bench` records.
 //! - `bench speed` runs one of the scenarios for speed, also for a profiler.
+//! - `bench count` counts the simulator's instructions per packet, and compares them with those recorded in
+//!   `bench/instructions.json`.
 //! - `bench long` simulates hours of a fast link, and reports the time taken.
 //! - `bench qdisc` runs one load on a discipline, for a profiler.
 //! - `bench qdisc-time` prints nanoseconds per packet of every discipline as JSON.
@@ -22,10 +24,13 @@
 )]
 
 mod all;
+mod callgrind;
 mod cost;
+mod document;
 mod kernel;
 mod load;
 mod long;
+mod recorded;
 mod reference;
 mod speed;
 
@@ -100,6 +105,21 @@ enum Task {
         /// CPU seconds to measure for.
         #[arg(long, default_value_t = 1.0)]
         seconds: f64,
+        /// Runs, at least.
+        #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+        runs: u32,
+    },
+    /// Count the simulator's instructions per packet; an error if they are more than recorded.
+    Count {
+        /// Only the dumbbell, and only if it takes 5 % more: without it all, and 2 %.
+        #[arg(long)]
+        short: bool,
+        /// Record the figures instead.
+        #[arg(long)]
+        record: bool,
+        /// The file with the figures.
+        #[arg(long, default_value = "bench/instructions.json")]
+        file: PathBuf,
     },
     /// Simulate hours of a link that carries 864 Mbit/s, and print time and memory.
     Long {
@@ -163,8 +183,21 @@ fn main() -> ExitCode {
             let flows: &[u32] = if short { &[1, 1000] } else { &kernel::FLOWS };
             kernel::measure(&kernel, &gate, flows, &out).map(|table| print!("{table}"))
         }
-        Task::Speed { workload, seconds } => {
-            speed::measure(workload, seconds).map(|speed| show(&speed))
+        Task::Speed {
+            workload,
+            seconds,
+            runs,
+        } => speed::measure(workload, seconds, runs).map(|speed| show(&speed)),
+        Task::Count {
+            short,
+            record,
+            file,
+        } => {
+            let (workloads, percent): (&[Workload], _) = match short {
+                true => (&[Workload::Dumbbell], 5.0),
+                false => (&Workload::ALL, 2.0),
+            };
+            recorded::check(workloads, percent, &file, record)
         }
         Task::Long { discipline, hours } => {
             long::measure(&discipline, hours).map(|took| show(&took))
@@ -195,7 +228,7 @@ fn show(document: &Value) {
 fn everything(ns3: Option<&Path>, short: bool, out: &Path) -> Result<(), String> {
     let effort = if short { all::SHORT } else { all::FULL };
     let document = all::measure(ns3, &effort)?;
-    write(out, &format!("{document:#}\n"))?;
+    document::write(out, &format!("{document:#}\n"))?;
     for line in all::verdicts(&document) {
         println!("{line}");
     }
@@ -203,16 +236,10 @@ fn everything(ns3: Option<&Path>, short: bool, out: &Path) -> Result<(), String>
     Ok(())
 }
 
-fn write(path: &Path, text: &str) -> Result<(), String> {
-    let folder = path.parent().map_or(Ok(()), std::fs::create_dir_all);
-    let written = folder.and_then(|()| std::fs::write(path, text));
-    written.map_err(|error| format!("{}: {error}", path.display()))
-}
-
 /// Writes the comparison with ns-3; an error if there is a deviation that is not explained there.
 fn compare(folder: &Path, out: &Path) -> Result<(), String> {
     let reference = reference::Reference::run(folder)?;
-    write(out, &reference::document(&reference))?;
+    document::write(out, &reference::document(&reference))?;
     let misses = reference.rows.iter().flat_map(reference::Row::misses);
     let unexplained = misses.filter(|(_, section)| section.is_none()).count();
     match (unexplained, reference.burst.holds()) {

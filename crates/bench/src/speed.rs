@@ -1,7 +1,8 @@
 //! How many packets the simulator forwards in a second of CPU time.
 //!
-//! The two scenarios of `bench/README.md`, "speed". Only the run itself counts, as for ns-3: no
-//! reading of scenarios, no output. A run takes a fraction of a second, so it is repeated.
+//! The two dumbbells of `bench/README.md`, "speed", and four scenarios like those that people run. Only
+//! the run itself counts, as for ns-3: no reading of scenarios, no output. A run takes a fraction of a
+//! second, so it is repeated.
 
 use clap::ValueEnum;
 use scenario::{Choice, Document, Names, Scenario};
@@ -15,31 +16,65 @@ pub enum Workload {
     Dumbbell,
     /// 375 Mbit/s, a hundred Cubic flows, 10 s.
     Large,
+    /// `scenarios/my-link.toml`.
+    MyLink,
+    /// A call beside pages, downloads and uploads, as in the matrix.
+    Household,
+    /// Short pages, a video and bursts on a shared link, as for FLOQ.
+    Floq,
+    /// Many transfers at 895 Mbit/s, as for the ages of flows.
+    Ages,
 }
 
 impl Workload {
-    /// Both.
-    pub const ALL: [Workload; 2] = [Workload::Dumbbell, Workload::Large];
+    /// All of them.
+    pub const ALL: [Workload; 6] = [
+        Workload::Dumbbell,
+        Workload::Large,
+        Workload::MyLink,
+        Workload::Household,
+        Workload::Floq,
+        Workload::Ages,
+    ];
+
+    /// Those that ns-3 runs too.
+    pub const DUMBBELLS: [Workload; 2] = [Workload::Dumbbell, Workload::Large];
 
     /// The name on the command line and in results.
     pub const fn name(self) -> &'static str {
         match self {
             Workload::Dumbbell => "dumbbell",
             Workload::Large => "large",
+            Workload::MyLink => "my-link",
+            Workload::Household => "household",
+            Workload::Floq => "floq",
+            Workload::Ages => "ages",
         }
     }
 
-    /// Rate in Mbit/s, flows, and seconds.
-    pub const fn size(self) -> (u32, u32, u32) {
+    /// Of a dumbbell: rate in Mbit/s, flows, and seconds.
+    pub const fn size(self) -> Option<(u32, u32, u32)> {
         match self {
-            Workload::Dumbbell => (20, 4, 60),
-            Workload::Large => (375, 100, 10),
+            Workload::Dumbbell => Some((20, 4, 60)),
+            Workload::Large => Some((375, 100, 10)),
+            _ => None,
         }
     }
 
-    fn scenario(self, simulator: &Simulator) -> Result<Scenario, String> {
-        let (rate, flows, seconds) = self.size();
-        let text = format!(
+    fn text(self) -> String {
+        let text = match self {
+            Workload::Dumbbell | Workload::Large => return self.dumbbell(),
+            Workload::MyLink => include_str!("../../../scenarios/my-link.toml"),
+            Workload::Household => include_str!("../scenarios/household.toml"),
+            Workload::Floq => include_str!("../scenarios/floq.toml"),
+            Workload::Ages => include_str!("../scenarios/ages.toml"),
+        };
+        text.to_owned()
+    }
+
+    fn dumbbell(self) -> String {
+        let (rate, flows, seconds) = self.size().unwrap_or_default();
+        format!(
             r#"
             duration = "{seconds}s"
             disciplines = ["fq_codel"]
@@ -56,24 +91,31 @@ impl Workload {
             stagger = "10ms"
             access = "1gbit"
             "#
-        );
+        )
+    }
+
+    /// The scenario, and the discipline to run it with: the last that it names.
+    fn scenario(self, simulator: &Simulator) -> Result<(Scenario, Choice), String> {
         let names: &dyn Names = simulator;
-        let scenario = Document::parse("speed", &text).and_then(|text| text.resolve(names));
-        scenario.map_err(|error| error.to_string())
+        let document = Document::parse(self.name(), &self.text());
+        let scenario = document.and_then(|document| document.resolve(names));
+        let scenario = scenario.map_err(|error| error.to_string())?;
+        let discipline = scenario.disciplines.last().cloned();
+        let discipline = discipline.ok_or_else(|| format!("{} has no discipline", self.name()))?;
+        Ok((scenario, discipline))
     }
 }
 
-/// Runs `workload` again and again for `seconds` of CPU time and returns its speed.
+/// Runs `workload` again and again, `least` times and for `seconds` of CPU time, and returns its speed.
 ///
 /// # Errors
 /// If a run fails, or the system does not report CPU time.
-pub fn measure(workload: Workload, seconds: f64) -> Result<Value, String> {
+pub fn measure(workload: Workload, seconds: f64, least: u32) -> Result<Value, String> {
     let simulator = Simulator::default();
-    let scenario = workload.scenario(&simulator)?;
-    let discipline = Choice::plain("fq_codel");
+    let (scenario, discipline) = workload.scenario(&simulator)?;
     let start = cpu_seconds()?;
     let (mut packets, mut runs, mut cpu) = (0, 0, 0.0);
-    while cpu < seconds || runs == 0 {
+    while cpu < seconds || runs < least {
         let result = measure::run(&simulator, &scenario, &discipline, 1, false);
         packets += result.map_err(|error| error.to_string())?.links[0].packets;
         runs += 1;
@@ -116,11 +158,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_scenarios_are_the_ones_that_ns3_runs() {
+    fn dumbbells_are_the_ones_that_ns3_runs_and_the_others_can_be_read() {
         let simulator = Simulator::default();
         for workload in Workload::ALL {
-            let scenario = workload.scenario(&simulator).unwrap();
-            let (rate, flows, seconds) = workload.size();
+            let (scenario, _) = workload.scenario(&simulator).unwrap();
+            let size = workload.size();
+            assert_eq!(size.is_some(), Workload::DUMBBELLS.contains(&workload));
+            let Some((rate, flows, seconds)) = size else {
+                continue;
+            };
             assert_eq!(scenario.duration.as_secs_f64(), f64::from(seconds));
             assert_eq!(scenario.traffic[0].count, flows);
             let capacity = scenario.links[0].capacity.nominal();
@@ -130,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_measurement_counts_what_was_forwarded() {
-        let speed = measure(Workload::Dumbbell, 0.0).unwrap();
+        let speed = measure(Workload::Dumbbell, 0.0, 1).unwrap();
         // 60 s of 20 Mbit/s are 99 867 packets of 1502 B; the link is full except at the start.
         let packets = speed["forwarded"].as_u64().unwrap();
         assert!((95_000..=100_000).contains(&packets), "{speed}");

@@ -18,4 +18,4 @@ mod tables;
 pub mod taps;
 
 pub use html::{Look, Pages, framed, html, looks};
-pub use summary::{Cell, Summary, columns, loads, summarize};
+pub use summary::{Cell, Summary, columns, loads, summarize, summarize_selected};

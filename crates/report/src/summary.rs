@@ -1,7 +1,7 @@
 //! One line under each discipline, over all runs.
 
 use measure::estimate::{Against, Estimate, LEVEL, Statistic, compare, estimate};
-use measure::metric::{Column, Metric, Observed, Registry};
+use measure::metric::{Column, Metric, Observed, Registry, Selection};
 use measure::{RunResult, Units, WITHOUT};
 use std::collections::BTreeMap;
 
@@ -16,8 +16,8 @@ pub struct Summary {
     pub loads: usize,
     /// How many page loads the end of a run cut off.
     pub unfinished: usize,
-    /// By the metric's name, for each that has a column and a value in some run.
-    figures: BTreeMap<&'static str, Figure>,
+    /// By selection as it is written, for each that has a value in some run.
+    figures: BTreeMap<String, Figure>,
 }
 
 #[derive(Debug, Clone)]
@@ -58,7 +58,12 @@ impl Summary {
 
     /// The same as it is printed.
     pub fn cell(&self, metric: &Metric, column: Column) -> Option<Cell> {
-        let estimate = self.get(metric)?;
+        self.cell_of(metric.name, column)
+    }
+
+    /// What was selected as `selection` (`stall`, `stall:call`), as it is printed.
+    pub fn cell_of(&self, selection: &str, column: Column) -> Option<Cell> {
+        let estimate = self.figures.get(selection)?.estimate;
         let digits = |value| digits(value, column.decimals);
         let interval = match (estimate.ci95, estimate.most_often()) {
             (Some((low, high)), _) => Some(format!("{} to {}", digits(low), digits(high))),
@@ -83,10 +88,19 @@ pub struct Cell {
     pub interval: Option<String>,
 }
 
-/// Summarizes results by discipline, in the order of their first appearance: each metric that has a
-/// column. Control runs serve the others, and have no line. The runs are the units of variation, so
-/// a single one has no interval.
+/// Summarizes results by discipline: each metric that has a column, of all traffic.
 pub fn summarize(results: &[RunResult], metrics: &Registry) -> Vec<Summary> {
+    let all = metrics.columns().map(|(metric, _)| Selection {
+        metric: metric.clone(),
+        entry: String::new(),
+    });
+    summarize_selected(results, &all.collect::<Vec<_>>())
+}
+
+/// Summarizes results by discipline, in the order of their first appearance: what is selected, where its
+/// metric has a column. Control runs serve the others, and have no line. The runs are the units of
+/// variation, so a single one has no interval.
+pub fn summarize_selected(results: &[RunResult], selected: &[Selection]) -> Vec<Summary> {
     let observed = Observed::pairs(results);
     let mut names: Vec<&str> = Vec::new();
     for run in results
@@ -100,21 +114,22 @@ pub fn summarize(results: &[RunResult], metrics: &Registry) -> Vec<Summary> {
     let units = Units::of(results.iter());
     let line = |name: &&str| {
         let runs = observed.iter().filter(|of| of.run.discipline == *name);
-        one(name, &runs.collect::<Vec<_>>(), &units, metrics)
+        one(name, &runs.collect::<Vec<_>>(), &units, selected)
     };
     names.iter().map(line).collect()
 }
 
-fn one(name: &str, runs: &[&Observed<'_>], units: &Units<'_>, metrics: &Registry) -> Summary {
-    let figure = |(metric, column): (&Metric, Column)| {
-        let values = runs.iter().map(|of| (of.run, (metric.take)(of, "")));
-        let (statistic, units) = (column.statistic, units.gather(values));
+fn one(name: &str, runs: &[&Observed<'_>], units: &Units<'_>, selected: &[Selection]) -> Summary {
+    let figure = |selection: &Selection| {
+        let values = runs.iter().map(|of| (of.run, selection.of(of)));
+        let statistic = selection.metric.column?.statistic;
+        let units = units.gather(values);
         let figure = Figure {
             estimate: estimate(statistic, &units)?,
             statistic,
             units,
         };
-        Some((metric.name, figure))
+        Some((selection.to_string(), figure))
     };
     let pages = runs.iter().flat_map(|of| &of.run.pages);
     let (complete, cut_off): (Vec<_>, Vec<_>) = pages.partition(|page| page.plt_ms.is_some());
@@ -123,7 +138,7 @@ fn one(name: &str, runs: &[&Observed<'_>], units: &Units<'_>, metrics: &Registry
         runs: runs.len(),
         loads: complete.len(),
         unfinished: cut_off.len(),
-        figures: metrics.columns().filter_map(figure).collect(),
+        figures: selected.iter().filter_map(figure).collect(),
     }
 }
 

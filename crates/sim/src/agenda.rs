@@ -1,8 +1,10 @@
 //! The agenda: entries by due time.
 
-use std::cmp::{Ordering, Reverse};
+use crate::ring::Ring;
+use crate::tournament::{ABSENT, Key, Tournament};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
-use std::collections::{BinaryHeap, VecDeque};
 use units::Instant;
 
 /// An entry with a due time.
@@ -38,35 +40,40 @@ pub enum Due {
 
 /// A queue of things that are due. Equal times come out in the order in which they went in.
 ///
-/// Most entries are packets on wires, and those on one wire arrive in the order in which they left.
-/// They stand in lanes; only the first entry of a lane takes part in the sorting.
+/// Most entries are packets on wires and the departures of links: those in one lane come out in the
+/// order in which they went in. Only the first entries of lanes compete for the next place, with the
+/// first of the others, which are sorted by a heap.
 #[derive(Debug, Default)]
 pub struct Agenda {
-    heap: BinaryHeap<Reverse<Entry>>,
     sequence: u64,
     lanes: Vec<Lane>,
+    /// The keys of the first entries of lanes.
+    firsts: Tournament,
+    /// Entries in no lane.
+    heap: BinaryHeap<Reverse<Entry>>,
 }
 
-/// Ordered by time, then by number. No two have the same number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Bits of a key's number for the lane: entries come out by moment and then in the order of
+/// insertion, which has the bits above. A run of 2^40 entries takes days.
+const LANE_BITS: u32 = 24;
+
+const fn key(at: Instant, sequence: u64, lane: usize) -> Key {
+    (at.as_nanos(), sequence << LANE_BITS | lane as u64)
+}
+
+const fn lane_of(key: Key) -> usize {
+    key.1 as usize & ((1 << LANE_BITS) - 1)
+}
+
+const fn due_at(key: Key) -> Instant {
+    Instant::from_nanos(key.0)
+}
+
+/// Ordered by key; no two have the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
-    at: Instant,
-    sequence: u64,
+    key: Key,
     due: Due,
-    /// The lane whose next entry follows this one.
-    lane: Option<LaneId>,
-}
-
-impl Ord for Entry {
-    fn cmp(&self, other: &Self) -> Ordering {
-        (self.at, self.sequence).cmp(&(other.at, other.sequence))
-    }
-}
-
-impl PartialOrd for Entry {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
 }
 
 /// A lane of an [`Agenda`].
@@ -77,75 +84,74 @@ pub struct LaneId(u32);
 struct Lane {
     /// When the last entry so far is due.
     last: Instant,
-    /// The first entry stands in the heap.
-    occupied: bool,
-    /// The others.
-    waiting: VecDeque<Entry>,
+    waiting: Ring<Entry>,
 }
 
 impl Agenda {
     /// A lane without entries.
     pub fn add_lane(&mut self) -> LaneId {
         self.lanes.push(Lane::default());
+        self.firsts.reserve(self.lanes.len());
         LaneId((self.lanes.len() - 1) as u32)
     }
 
     /// Notes that `due` is due `at`.
+    #[inline]
     pub fn push(&mut self, at: Instant, due: Due) {
-        let entry = self.entry(at, due, None);
-        self.heap.push(Reverse(entry));
+        self.sequence += 1;
+        let key = key(at, self.sequence, 0);
+        self.heap.push(Reverse(Entry { key, due }));
     }
 
     /// As [`push`](Self::push), for an entry that is nearly always due after the earlier ones in
     /// `lane`.
+    #[inline]
     pub fn push_in(&mut self, lane: LaneId, at: Instant, due: Due) {
-        let entry = self.entry(at, due, Some(lane));
-        let lane = &mut self.lanes[lane.0 as usize];
-        if at < lane.last {
-            self.heap.push(Reverse(Entry {
-                lane: None,
-                ..entry
-            }));
-            return;
+        let place = lane.0 as usize;
+        let of = &mut self.lanes[place];
+        if at < of.last || place >> LANE_BITS != 0 {
+            return self.push(at, due);
         }
-        lane.last = at;
-        if lane.occupied {
-            lane.waiting.push_back(entry);
-        } else {
-            lane.occupied = true;
-            self.heap.push(Reverse(entry));
-        }
-    }
-
-    fn entry(&mut self, at: Instant, due: Due, lane: Option<LaneId>) -> Entry {
+        of.last = at;
         self.sequence += 1;
-        Entry {
-            at,
-            sequence: self.sequence,
-            due,
-            lane,
+        let key = key(at, self.sequence, place);
+        if of.waiting.is_empty() {
+            self.firsts.lower(place, key);
         }
+        of.waiting.push(Entry { key, due });
     }
 
     /// The next entry, unless that is after `end`.
+    #[inline]
     pub fn pop_until(&mut self, end: Instant) -> Option<(Instant, Due)> {
-        let mut first = self.heap.peek_mut()?;
-        let Reverse(Entry { at, due, lane, .. }) = *first;
+        let key = self.firsts.least();
+        if self
+            .heap
+            .peek()
+            .is_some_and(|Reverse(other)| other.key < key)
+        {
+            return self.pop_other(end);
+        }
+        let at = due_at(key);
+        if key == ABSENT || at > end {
+            return None;
+        }
+        let place = lane_of(key);
+        let lane = &mut self.lanes[place];
+        let (entry, next) = lane.waiting.pop()?;
+        self.firsts.set(place, next.map_or(ABSENT, |next| next.key));
+        Some((at, entry.due))
+    }
+
+    /// The next entry of those in no lane.
+    fn pop_other(&mut self, end: Instant) -> Option<(Instant, Due)> {
+        let first = self.heap.peek_mut()?;
+        let at = due_at(first.0.key);
         if at > end {
             return None;
         }
-        let lane = lane.map(|lane| &mut self.lanes[lane.0 as usize]);
-        match lane.map(|lane| (lane.waiting.pop_front(), lane)) {
-            Some((Some(next), _)) => *first = Reverse(next),
-            Some((None, lane)) => {
-                lane.occupied = false;
-                PeekMut::pop(first);
-            }
-            None => {
-                PeekMut::pop(first);
-            }
-        }
-        Some((at, due))
+        let Reverse(entry) = PeekMut::pop(first);
+        Some((at, entry.due))
     }
 }
 

@@ -25,43 +25,42 @@ pub struct Flight {
 /// All packets under way, by place. Places are used again.
 #[derive(Debug, Default)]
 pub struct Flights {
-    slots: Vec<Option<Flight>>,
+    /// A packet that is no longer under way stays in its place until that is used again.
+    slots: Vec<Flight>,
     free: Vec<u32>,
 }
 
 impl Flights {
     /// Takes in a packet and gives it a place.
+    #[inline]
     pub fn insert(&mut self, flight: Flight) -> u32 {
         match self.free.pop() {
             Some(place) => {
-                self.slots[place as usize] = Some(flight);
+                self.slots[place as usize] = flight;
                 place
             }
             None => {
-                self.slots.push(Some(flight));
+                self.slots.push(flight);
                 (self.slots.len() - 1) as u32
             }
         }
     }
 
     /// The packet at this place.
+    #[inline]
     pub fn get_mut(&mut self, place: u32) -> &mut Flight {
-        self.slots[place as usize]
-            .as_mut()
-            .expect("a packet under way is in its slot")
+        &mut self.slots[place as usize]
     }
 
     /// The packet at this place.
+    #[inline]
     pub fn get(&self, place: u32) -> &Flight {
-        self.slots[place as usize]
-            .as_ref()
-            .expect("a packet under way is in its slot")
+        &self.slots[place as usize]
     }
 
     /// The packet at this place is no longer under way.
+    #[inline]
     pub fn remove(&mut self, place: u32) {
-        debug_assert!(self.slots[place as usize].is_some(), "it was under way");
-        self.slots[place as usize] = None;
         self.free.push(place);
     }
 }

@@ -13,7 +13,9 @@ mod ends;
 mod flights;
 mod network;
 mod pairs;
+mod ring;
 mod sockets;
+mod tournament;
 mod world;
 
 use measure::{BuiltLink, Engine, EngineError, Sink, Unsupported};

@@ -54,6 +54,8 @@ pub struct Network<'a> {
     wires: BTreeMap<(Option<u16>, Duration), LaneId>,
     /// The lane of packets that are sent and have not come to a queue.
     sending: LaneId,
+    /// For each link, the lanes of its departures and of its packets to the next link.
+    link_lanes: Vec<LinkLanes>,
     /// Packets so far.
     packets: u64,
     /// Packets under way.
@@ -69,12 +71,24 @@ pub struct Network<'a> {
     pub sink: &'a mut dyn Sink,
 }
 
+/// What one link does in order.
+#[derive(Debug, Clone, Copy)]
+struct LinkLanes {
+    sent: LaneId,
+    onward: LaneId,
+}
+
 impl<'a> Network<'a> {
     /// Links without packets. With `small_queues` the backlog in each sender's own queue is
     /// tracked.
     pub fn new(links: Vec<Link<u32>>, small_queues: bool, sink: &'a mut dyn Sink) -> Self {
         let mut agenda = Agenda::default();
+        let mut lanes = || LinkLanes {
+            sent: agenda.add_lane(),
+            onward: agenda.add_lane(),
+        };
         Network {
+            link_lanes: links.iter().map(|_| lanes()).collect(),
             links,
             paths: Vec::new(),
             routes: Vec::new(),
@@ -274,7 +288,9 @@ impl<'a> Network<'a> {
             sojourn,
         };
         self.sink.event(now, event);
-        self.agenda.push(departure.sent, Due::Sent(index));
+        let lanes = self.link_lanes[usize::from(index)];
+        self.agenda
+            .push_in(lanes.sent, departure.sent, Due::Sent(index));
         let Some(arrives) = departure.arrives else {
             self.sink.event(now, Event::Lost { link, packet: id });
             self.delivered(packet.payload);
@@ -286,7 +302,8 @@ impl<'a> Network<'a> {
             self.agenda
                 .push_in(self.lanes[from], at, Due::Deliver(packet.payload));
         } else {
-            self.agenda.push(arrives, Due::Arrive(packet.payload));
+            self.agenda
+                .push_in(lanes.onward, arrives, Due::Arrive(packet.payload));
         }
     }
 }

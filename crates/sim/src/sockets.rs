@@ -23,6 +23,8 @@ pub struct Ends<'a> {
     pub ends: Vec<End>,
     /// End points that may have packets or events.
     pub ready: Vec<u32>,
+    /// An application did something to an end point since this was last reset.
+    pub touched: bool,
     scenario: &'a Scenario,
     controls: &'a cca::Registry,
     seed: u64,
@@ -43,6 +45,7 @@ impl<'a> Ends<'a> {
             network,
             ends: Vec::new(),
             ready: Vec::new(),
+            touched: false,
             paths: paths.map(|entry| (scenario.paths(entry), 0)).collect(),
             scenario,
             controls,
@@ -143,6 +146,7 @@ impl<'a> Ends<'a> {
     }
 
     fn kind(&mut self, end: driver::End) -> &mut Endpoint {
+        self.touched = true;
         &mut self.ends[end.0 as usize].kind
     }
 }

@@ -105,53 +105,59 @@ impl<'a> World<'a> {
 
     /// Lets an end point send and speak until it is quiet.
     fn service(&mut self, now: Instant, number: u32) {
-        let index = number as usize;
         loop {
-            while self.has_room_below(number)
-                && let Some(transmit) = self.sockets.ends[index].kind.transmit(now)
-            {
-                self.sockets.network.send(now, number, transmit);
-            }
+            let held = self.transmit(now, number);
+            // An end that speaks has nothing more to send unless an application did something.
             if !self.listen(now, number) {
-                break;
+                return self.set_timer(now, number, held);
             }
         }
-        let held = !self.has_room_below(number);
-        let end = &mut self.sockets.ends[index];
-        if held {
-            end.kind.held_back();
-        }
-        let timer = end.kind.next_timer();
-        // One that is held back and could send is asked again when it has room.
-        if timer < end.scheduled && !(held && timer <= now) {
-            end.scheduled = timer;
-            let generation = end.generation;
-            let due = Due::Timer {
-                end: number,
-                generation,
+    }
+
+    /// Lets an end point send what it may; whether its own computer holds it back.
+    fn transmit(&mut self, now: Instant, number: u32) -> bool {
+        let Ends { network, ends, .. } = &mut self.sockets;
+        let kind = &mut ends[number as usize].kind;
+        loop {
+            let waiting = network.waiting_below(number);
+            if waiting > 0 && waiting > kind.may_wait() {
+                return true;
+            }
+            let Some(transmit) = kind.transmit(now) else {
+                return false;
             };
-            self.sockets.network.agenda.push(timer.max(now), due);
+            network.send(now, number, transmit);
         }
     }
 
-    /// Whether no more of an end point waits on its own computer than it allows.
-    #[inline]
-    fn has_room_below(&self, number: u32) -> bool {
-        let waiting = self.sockets.network.waiting_below(number);
-        waiting == 0 || waiting <= self.sockets.ends[number as usize].kind.may_wait()
-    }
-
-    /// Handles an event of an end point; false if there was none.
+    /// Handles the events of an end point; whether an application did something to one meanwhile.
     fn listen(&mut self, now: Instant, number: u32) -> bool {
-        let mut spoke = false;
+        self.sockets.touched = false;
         while let Some(event) = self.sockets.ends[number as usize].kind.event() {
             if let EndEvent::Connection(transport::Event::Noticed(notice)) = event {
                 self.sockets.noticed(now, number, notice);
             }
             let (driver, end) = (&mut self.driver, End(number));
             let Ok(()) = endpoints::tell(driver, now, end, event, &mut self.sockets);
-            spoke = true;
         }
-        spoke
+        self.sockets.touched
+    }
+
+    /// Notes the next of an end point's timers, unless an earlier one is noted. An end point that is
+    /// `held` back and could send is asked again when it has room.
+    fn set_timer(&mut self, now: Instant, number: u32, held: bool) {
+        let end = &mut self.sockets.ends[number as usize];
+        if held {
+            end.kind.held_back();
+        }
+        let timer = end.kind.next_timer();
+        if timer < end.scheduled && !(held && timer <= now) {
+            end.scheduled = timer;
+            let due = Due::Timer {
+                end: number,
+                generation: end.generation,
+            };
+            self.sockets.network.agenda.push(timer.max(now), due);
+        }
     }
 }

@@ -145,6 +145,13 @@ fn printed(path: &Path, page: &str, fence: &str) -> String {
 }
 
 #[test]
+fn the_citation_names_this_version() {
+    let text = std::fs::read_to_string(root().join("CITATION.cff")).unwrap();
+    let version = format!("version: {}", env!("CARGO_PKG_VERSION"));
+    assert!(text.lines().any(|line| line == version), "{version}");
+}
+
+#[test]
 fn excerpts_of_code_stand_in_what_they_are_from() {
     let code = [
         "sim/examples/own_discipline.rs",

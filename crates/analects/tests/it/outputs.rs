@@ -220,6 +220,18 @@ fn columns_are_those_that_are_asked_for() {
         "{said}"
     );
     assert!(said.contains("did you mean drops?"), "{said}");
+    let columns = ["run", "s.toml", "--columns", "bulk_rate,bulk_rate:flow"];
+    let table = ok(&folder, &columns);
+    let head = table.lines().find(|line| line.contains("discipline"));
+    assert!(head.unwrap().contains("flow: bulk Mbit/s"), "{table}");
+    let line = table.lines().find(|line| line.starts_with(" pfifo"));
+    let figures: Vec<&str> = line.unwrap().split_whitespace().skip(1).collect();
+    assert!(figures.len() == 2 && figures[0] == figures[1], "{table}");
+    let said = refusal(&folder, &["run", "s.toml", "--columns", "stall:nobody"]);
+    assert!(
+        said.contains("--columns: there is no traffic or link \"nobody\""),
+        "{said}"
+    );
 }
 
 /// Figures that only a workload can observe, such as a conference's layers, are in CSV as they are

@@ -304,13 +304,14 @@ impl Control for Gcc {
         self.received.sort_by_key(|&(received, _)| received);
         self.take_round_trip(now);
         let limited = self.alr.on_report(now);
-        let (mut moved, mut ended) = (Moved::Not, false);
+        let (mut moved, mut ended, mut probed) = (Moved::Not, false, None);
         if !self.received.is_empty() {
-            let probed;
             (probed, ended) = self.take_arrivals(now);
-            moved = self.move_rate(now, self.throughput.rate(), probed);
         }
         let measured = self.throughput.rate();
+        if !self.received.is_empty() {
+            moved = self.move_rate(now, measured, probed);
+        }
         self.target.on_report(now, arrivals, measured, limited);
         // If the delay-based rate did not move, the next packet shows the change by loss.
         if moved != Moved::Not {

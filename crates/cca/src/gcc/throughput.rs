@@ -71,49 +71,102 @@ impl Throughput {
         count > MOST_PACKETS || span > MOST_SPAN || (count > PACKETS && span > SPAN)
     }
 
-    /// Bits per second, once it can be estimated.
+    /// Bits per second, once it can be estimated. One look at each packet finds both rates, since the
+    /// window may hold hundreds, and this is asked for at every report.
     pub fn rate(&self) -> Option<f64> {
+        let first = self.window.front()?;
         if self.window.len() < LEAST_PACKETS {
             return None;
         }
-        let arriving = self.arriving();
-        Some(self.leaving().map_or(arriving, |rate| rate.min(arriving)))
-    }
-
-    /// The rate of arriving: n packets span n − 1 gaps, the longest of which counts as the second
-    /// longest, and the first packet's bytes belong to none.
-    fn arriving(&self) -> f64 {
-        let (mut longest, mut second) = (Duration::ZERO, Duration::ZERO);
-        let mut span = Duration::ZERO;
-        let mut bytes = 0;
-        let packets = self.window.iter().zip(self.window.iter().skip(1));
-        for (before, packet) in packets {
-            let gap = packet.received.since(before.received);
-            span += gap;
-            bytes += u64::from(packet.bytes);
-            if gap > longest {
-                (longest, second) = (gap, longest);
-            } else {
-                second = second.max(gap);
+        let (mut arriving, mut leaving) = (Arriving::from(first), Leaving::new(self.left));
+        let (older, newer) = self.window.as_slices();
+        for packets in [older, newer] {
+            for packet in packets {
+                arriving.add(packet);
+                leaving.add(packet);
             }
         }
-        rate(bytes, span.saturating_sub(longest) + second)
+        let arriving = arriving.rate();
+        Some(leaving.rate().map_or(arriving, |rate| rate.min(arriving)))
+    }
+}
+
+/// The rate of arriving: n packets span n − 1 gaps, the longest of which counts as the second
+/// longest, and the first packet's bytes belong to none.
+struct Arriving {
+    first: Packet,
+    last: Instant,
+    longest: Duration,
+    second: Duration,
+    bytes: u64,
+}
+
+impl Arriving {
+    fn from(first: &Packet) -> Self {
+        Arriving {
+            first: *first,
+            last: first.received,
+            longest: Duration::ZERO,
+            second: Duration::ZERO,
+            bytes: 0,
+        }
     }
 
-    /// The rate of sending, to which the last packet's bytes do not belong. Packets overtaken by
-    /// some that have left the window would make it look slow; without enough others there is none.
-    fn leaving(&self) -> Option<f64> {
-        let ordered = |packet: &&Packet| self.left.is_none_or(|left| packet.sent >= left);
-        let packets = || self.window.iter().filter(ordered);
-        if packets().count() < LEAST_PACKETS {
-            return None;
+    fn add(&mut self, packet: &Packet) {
+        let gap = packet.received.since(self.last);
+        self.last = packet.received;
+        self.second = self.second.max(gap.min(self.longest));
+        self.longest = self.longest.max(gap);
+        self.bytes += u64::from(packet.bytes);
+    }
+
+    fn rate(&self) -> f64 {
+        let span = self.last.since(self.first.received);
+        let bytes = self.bytes - u64::from(self.first.bytes);
+        rate(bytes, span.saturating_sub(self.longest) + self.second)
+    }
+}
+
+/// The rate of sending, to which the last packet's bytes do not belong. Packets overtaken by some
+/// that have left the window would make it look slow; without enough others there is none.
+struct Leaving {
+    /// Packets that left before are not counted.
+    from: Instant,
+    count: usize,
+    bytes: u64,
+    first: Instant,
+    /// When the last left, and its bytes.
+    last: (Instant, u32),
+}
+
+impl Leaving {
+    fn new(left: Option<Instant>) -> Self {
+        Leaving {
+            from: left.unwrap_or(Instant::ZERO),
+            count: 0,
+            bytes: 0,
+            first: Instant::NEVER,
+            last: (Instant::ZERO, 0),
         }
-        let first = packets().map(|packet| packet.sent).min()?;
+    }
+
+    fn add(&mut self, packet: &Packet) {
+        if packet.sent < self.from {
+            return;
+        }
         // Of several that left last, the one that arrived first.
-        let last = packets().rev().max_by_key(|packet| packet.sent)?;
-        let bytes: u64 = packets().map(|packet| u64::from(packet.bytes)).sum();
-        let span = last.sent.since(first);
-        Some(rate(bytes - u64::from(last.bytes), span))
+        if packet.sent > self.last.0 || self.count == 0 {
+            self.last = (packet.sent, packet.bytes);
+        }
+        self.count += 1;
+        self.bytes += u64::from(packet.bytes);
+        self.first = self.first.min(packet.sent);
+    }
+
+    fn rate(&self) -> Option<f64> {
+        let (last, bytes) = self.last;
+        let span = last.since(self.first);
+        (self.count >= LEAST_PACKETS).then(|| rate(self.bytes - u64::from(bytes), span))
     }
 }
 

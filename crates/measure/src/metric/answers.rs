@@ -1,6 +1,6 @@
 //! Metrics of datagrams that ask, and of their answers.
 
-use super::declared::{Better, Metric, belongs};
+use super::declared::{Better, Column, Metric, belongs};
 use super::observed::Observed;
 use crate::result::FigureResult;
 
@@ -26,7 +26,7 @@ pub const ANSWER_P99: Metric = Metric {
             `datagrams_lost`.",
     source: "decision 0005",
     better: Better::Less,
-    column: None,
+    column: Some(Column::mean("answer p99", 0).asked()),
     meter: None,
     take: |observed, entry| each(observed, entry, "udp_answered", |row| row.p99),
 };

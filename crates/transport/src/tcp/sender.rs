@@ -188,6 +188,15 @@ impl Sender {
         u64::from(self.config.mss)
     }
 
+    /// It has nothing to send and waits for nothing.
+    pub fn is_idle(&self) -> bool {
+        self.given == self.next
+            && self.board.is_empty()
+            && !self.active
+            && self.forced == Forced::Nothing
+            && self.timers.pace == Instant::NEVER
+    }
+
     // ---- sending -------------------------------------------------------------------------------
 
     /// The next data segment that may leave, and the ECN field to send it with.
