@@ -144,23 +144,22 @@ impl Diverting {
             .collect()
     }
 
-    /// Makes the rules, each named in the journal first. At the first that fails, or when the user asks to
+    /// Makes the rules, once the journal names them. At the first that fails, or when the user asks to
     /// stop, those that were made are undone.
     ///
     /// # Errors
     /// The failure, and whether the former state is restored.
     pub fn apply(&self, runner: &mut dyn Runner, store: &Store) -> Result<(), Error> {
-        let mut journal = Journal {
+        let journal = Journal {
             version: VERSION,
             diversion: self.diversion.clone(),
             tool: self.tool,
-            rules: Vec::new(),
+            rules: self.rules.clone(),
         };
+        // One that was not made yet is not there to be undone.
+        store.write(FILE, &journal)?;
         for rule in &self.rules {
-            journal.rules.push(rule.clone());
-            let made = store
-                .write(FILE, &journal)
-                .and_then(|()| make(runner, &self.diversion.command(rule)));
+            let made = make(runner, &self.diversion.command(rule));
             if let Err(error) = made {
                 let state = match restore(runner, store) {
                     Ok(_) => "; everything is as it was".to_owned(),

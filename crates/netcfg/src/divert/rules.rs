@@ -117,6 +117,10 @@ pub(super) struct Chains {
     jump: bool,
     /// nftables has a table `mangle`, and `INPUT` in it; none if iptables does not use nftables.
     nft: Option<(bool, bool)>,
+    /// Others have rules, chains or policies in the table.
+    others: bool,
+    /// Others have rules in `INPUT`, or a policy.
+    others_in_input: bool,
 }
 
 impl Tool {
@@ -228,18 +232,20 @@ impl Diversion {
                 family,
                 table,
                 input,
-            } if of(family).chain => {
-                let mut commands = vec![
-                    family.mangle(&format!("-F {NAME}")),
-                    family.mangle(&format!("-X {NAME}")),
-                ];
-                // iptables leaves what it made of nftables' for its chains.
+            } => {
+                let chains = of(family);
+                let mut commands = Vec::new();
+                if chains.chain {
+                    commands.push(family.mangle(&format!("-F {NAME}")));
+                    commands.push(family.mangle(&format!("-X {NAME}")));
+                }
+                // iptables leaves what it made of nftables' for its chains. What others use by now stays.
                 let nft = family.of_nft();
-                match table {
-                    Some(false) => {
-                        commands.push(Command::nft(format!("delete table {nft} mangle")))
+                match (table, chains.nft) {
+                    (Some(false), Some((true, _))) if !chains.others => {
+                        commands.push(Command::nft(format!("delete table {nft} mangle")));
                     }
-                    Some(true) if !input => {
+                    (Some(_), Some((_, true))) if !input && !chains.others_in_input => {
                         commands.push(Command::nft(format!("delete chain {nft} mangle INPUT")));
                     }
                     _ => (),
@@ -304,10 +310,19 @@ impl Chains {
         };
         let listed = succeeded(runner, &family.mangle("-S"))?;
         let (chain, jump) = (format!("-N {NAME}"), format!("-j {NAME}"));
+        let lines = || listed.lines().map(str::trim);
         let is_jump = |line: &str| line.starts_with("-A INPUT ") && line.ends_with(&jump);
+        let is_ours =
+            |line: &str| is_jump(line) || line == chain || line.starts_with(&format!("-A {NAME} "));
+        let is_default = |line: &str| line.starts_with("-P ") && line.ends_with(" ACCEPT");
+        let of_others = |line: &&str| !line.is_empty() && !is_ours(line) && !is_default(line);
         Ok(Chains {
-            chain: listed.lines().any(|line| line.trim() == chain),
-            jump: listed.lines().any(|line| is_jump(line.trim())),
+            chain: lines().any(|line| line == chain),
+            jump: lines().any(is_jump),
+            others: lines().any(|line| of_others(&line)),
+            others_in_input: lines()
+                .filter(of_others)
+                .any(|line| line.split(' ').nth(1) == Some("INPUT")),
             nft,
         })
     }
@@ -325,7 +340,14 @@ fn in_nft(runner: &mut dyn Runner, family: Family) -> Result<(bool, bool), Error
     let ours = format!("table {of} mangle");
     let table = tables.lines().any(|line| line.trim() == ours);
     let chain = Command::nft(format!("list chain {of} mangle INPUT"));
-    Ok((table, table && look(runner, &chain)?.success))
+    if !table {
+        return Ok((false, false));
+    }
+    let listed = look(runner, &chain)?;
+    if !listed.success && !listed.stderr.contains("No such file or directory") {
+        return Err(Error::command(&chain, &listed.stderr));
+    }
+    Ok((true, listed.success))
 }
 
 /// What a command prints that has to succeed.

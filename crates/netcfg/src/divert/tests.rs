@@ -302,7 +302,8 @@ fn rules_are_made_and_taken_away_and_others_stay() {
                 .rules
                 .mangle
                 .values()
-                .flat_map(|chains| &chains["INPUT"]);
+                .filter_map(|chains| chains.get("INPUT"))
+                .flatten();
             let jumps = jumps
                 .filter(|rule| *rule == "! -i lo -j analects-pace")
                 .count();
@@ -344,6 +345,30 @@ fn no_fault_leaves_a_rule_behind() {
             }
         }
     }
+}
+
+/// Another program begins to use the table that iptables made for us: it stays.
+#[test]
+fn what_others_came_to_use_meanwhile_stays() {
+    let folder = Folder::new("meanwhile");
+    let store = folder.store();
+    let mut model = Model::new(false);
+    start(&mut model, &store).unwrap();
+    let theirs = "-p tcp -j TOS".to_owned();
+    let of = |model: &mut Model, family: &str, chain: &str| {
+        let chains = model.rules.mangle.get_mut(family).unwrap();
+        chains
+            .entry(chain.to_owned())
+            .or_default()
+            .push(theirs.clone());
+    };
+    of(&mut model, "ip", "OUTPUT");
+    of(&mut model, "ip6", "INPUT");
+    restore(&mut model, &store).unwrap();
+    let with = |chain: &str| BTreeMap::from([(chain.to_owned(), vec![theirs.clone()])]);
+    let expected = [("ip", with("OUTPUT")), ("ip6", with("INPUT"))];
+    let expected = expected.map(|(family, chains)| (family.to_owned(), chains));
+    assert_eq!(model.rules.mangle, BTreeMap::from(expected));
 }
 
 #[test]
