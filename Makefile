@@ -66,6 +66,11 @@ test-link: setup
 test-pace: setup
 	sh scripts/test-pace.sh
 
+# `analects gateway` on a router between two namespaces: a minute and a half. As test-live, and with nfnetlink_queue.
+.PHONY: test-gateway
+test-gateway: setup
+	sh scripts/test-gateway.sh
+
 # `analects browser` with a real Chromium, in namespaces of its own; a minute and a half. As test-link.
 .PHONY: test-browser
 test-browser: setup

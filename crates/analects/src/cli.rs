@@ -1,6 +1,7 @@
 //! The command line, declared once: parser, help, completions and man pages come from here.
 
 mod browser;
+mod gateway;
 mod link;
 mod pace;
 mod probe;
@@ -8,6 +9,7 @@ mod shared;
 
 pub use browser::BrowserArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+pub use gateway::{ChangeArgs, GatewayArgs, Running};
 pub use link::LinkArgs;
 pub use pace::PaceArgs;
 pub use probe::{ProbeArgs, ProbeCommand, ProbeServe};
@@ -75,6 +77,11 @@ pub enum Command {
     /// Hold this host's incoming web traffic to a rate, so that a call beside it survives a router that
     /// cannot be changed. Runs until it is interrupted; needs root.
     Pace(PaceArgs),
+    /// Shape what this router forwards between two devices, with any discipline, without kernel modules. Runs
+    /// until it is interrupted; needs root. If it dies, packets pass.
+    Gateway(GatewayArgs),
+    /// Change settings of a running gateway or pacer; packets that wait keep their places.
+    Change(ChangeArgs),
     /// Compare disciplines by a WebRTC call between two real browsers, and pages that a third opens beside it,
     /// over a link as of `analects link`. Needs Chromium.
     Browser(BrowserArgs),

@@ -2,6 +2,9 @@
 
 use crate::refused::Refused;
 use std::fmt::Display;
+use std::fs::Permissions;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// The error for a file that cannot be written.
@@ -50,4 +53,35 @@ pub fn writable(path: &Path) -> Result<(), Refused> {
     let mut open = std::fs::OpenOptions::new();
     let opened = open.create(true).append(true).open(path);
     opened.map(|_| ()).map_err(|error| unwritable(path, &error))
+}
+
+/// Finds out whether [`replace`] can write the file: its folder has to be writable.
+pub fn replaceable(path: &Path) -> Result<(), Refused> {
+    let made = tempfile::NamedTempFile::new_in(folder(path));
+    if path.is_dir() {
+        return Err(unwritable(path, &"it is a folder"));
+    }
+    made.map(|_| ()).map_err(|error| unwritable(path, &error))
+}
+
+/// Writes a file so that readers have the former text or this one, whole.
+pub fn replace(path: &Path, text: &str) -> Result<(), Refused> {
+    let all_may_read = Permissions::from_mode(0o644);
+    let made = tempfile::Builder::new()
+        .permissions(all_may_read)
+        .tempfile_in(folder(path));
+    let written = made.and_then(|mut file| {
+        file.write_all(text.as_bytes())?;
+        file.persist(path).map_err(std::io::Error::from)
+    });
+    written
+        .map(|_| ())
+        .map_err(|error| unwritable(path, &error))
+}
+
+fn folder(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    }
 }

@@ -9,10 +9,13 @@ mod agree;
 mod bound;
 mod browser;
 mod cli;
+mod control;
 mod describe;
 mod described;
+mod diverted;
 mod engines;
 mod files;
+mod gateway;
 mod jobs;
 mod left_out;
 mod link;
@@ -83,6 +86,8 @@ fn execute(command: Command) -> Result<ExitCode, Refused> {
         Command::BrowserInside { folder } => browser::inside(&folder),
         Command::Link(args) => return link::run(&args).map(ExitCode::from),
         Command::Pace(args) => pace::run(&args),
+        Command::Gateway(args) => gateway::run(&args),
+        Command::Change(args) => gateway::change(&args),
         Command::Tc { command } => tc::tc(&command),
         Command::Probe(args) => probe::probe(&args),
         Command::Completions { shell } => {

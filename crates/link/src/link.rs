@@ -6,7 +6,8 @@
 
 use crate::{Capacity, Chance};
 use qdisc::{Observer, Packet, Qdisc};
-use units::{Duration, Instant};
+use units::param::Settings;
+use units::{Duration, Instant, Refusal};
 
 /// The parts of a link other than its discipline.
 #[derive(Debug, Clone)]
@@ -75,6 +76,27 @@ impl<P> Link<P> {
     /// The discipline.
     pub fn queue(&self) -> &dyn Qdisc<P> {
         &*self.queue
+    }
+
+    /// Changes the discipline's parameters, with what waits. Afterwards [`next`](Self::next) may have a packet
+    /// to send.
+    ///
+    /// # Errors
+    /// If a setting is refused; nothing is changed then.
+    pub fn change(
+        &mut self,
+        now: Instant,
+        settings: &Settings,
+        observer: &mut dyn Observer<P>,
+    ) -> Result<(), Refusal> {
+        self.queue.change(now, settings, observer)?;
+        self.wake = Instant::NEVER;
+        Ok(())
+    }
+
+    /// The wire has another capacity, from the next packet on.
+    pub fn set_capacity(&mut self, capacity: Capacity) {
+        self.line.capacity = capacity;
     }
 
     /// A packet arrives. Afterwards [`next`](Self::next) may have one to send.

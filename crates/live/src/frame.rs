@@ -93,6 +93,18 @@ impl Ends {
     }
 }
 
+/// Bytes of a packet's headers up to its transport's, of which at least these are there; none if it has none
+/// that is known.
+pub fn headers(packet: &[u8]) -> Option<u32> {
+    let sliced = LaxSlicedPacket::from_ip(packet).ok()?;
+    let behind = match sliced.transport? {
+        TransportSlice::Tcp(tcp) => tcp.payload().len(),
+        TransportSlice::Udp(udp) => udp.payload().len(),
+        _ => return None,
+    };
+    u32::try_from(packet.len() - behind).ok()
+}
+
 impl Frame {
     /// A frame from the contents of a buffer read from a device: the header and a packet.
     pub fn new(bytes: Vec<u8>) -> Self {

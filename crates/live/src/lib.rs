@@ -4,8 +4,8 @@
 //! packets are read by this process, pass a [`link::Link`], and are written to a second TUN device
 //! on the near side; and the other way round. [`Way`] is one direction, which has no clock and no
 //! device; [`Frame`] a packet; [`run`] combines them. [`LiveEngine`] runs scenarios in the same
-//! way: their applications over this host's sockets, their links here. [`Pacing`] has a discipline
-//! between a queue of netfilter's and this host.
+//! way: their applications over this host's sockets, their links here. [`Gates`] has links between
+//! queues of netfilter's and the network.
 //!
 //! Not for: the actions of applications (`guest`), the comparison of disciplines (`reproduce`), or
 //! changing a host's queues (`netcfg`).
@@ -18,20 +18,21 @@ mod engine;
 mod error;
 mod far;
 mod frame;
+mod gate;
 mod inside;
 mod internet;
 mod nfqueue;
-mod pace;
 mod run;
 mod tap;
 mod user;
 mod way;
+mod wire;
 
 pub use engine::LiveEngine;
 pub use error::Error;
 pub use far::FAR;
 pub use frame::{Ends, Frame, Header, VNET};
-pub use pace::{Paced, Pacing, Tally};
+pub use gate::{Gate, Gates, Standing, Tally};
 pub use run::{BELIEVED_US, Done, Setup, run};
 pub use tap::{Direction, Fate, Gone, SharedTap, State, Tap};
 pub use way::{Counts, Way};

@@ -36,11 +36,16 @@ const FLAGS: u16 = 5;
 const COPY_PACKET: u8 = 2;
 /// `NFQA_CFG_F_FAIL_OPEN`: packets for which there is no room pass.
 const FAIL_OPEN: u32 = 1;
-/// `NFQA_PACKET_HDR`, `_VERDICT_HDR`, `_PAYLOAD` and `_CAP_LEN`.
+/// `NFQA_CFG_F_GSO`: packets that are still to be cut into segments are handed out whole.
+const GSO: u32 = 4;
+/// `NFQA_PACKET_HDR`, `_VERDICT_HDR`, `_PAYLOAD`, `_CAP_LEN` and `_SKB_INFO`.
 const HEADER: u16 = 1;
 const VERDICT_HEADER: u16 = 2;
 const PAYLOAD: u16 = 10;
 const WHOLE: u16 = 13;
+const INFO: u16 = 14;
+/// `NFQA_SKB_GSO`.
+const IS_GSO: u32 = 2;
 /// `NF_DROP` and `NF_ACCEPT`.
 const DROP: u32 = 0;
 const ACCEPT: u32 = 1;
@@ -70,6 +75,8 @@ pub struct Queued<'a> {
     pub len: u32,
     /// Its first bytes.
     pub bytes: &'a [u8],
+    /// It is still to be cut into segments.
+    pub whole: bool,
 }
 
 /// A queue of the kernel's that this process listens at. Packets that wait when it goes are dropped.
@@ -82,11 +89,12 @@ pub struct Nfqueue {
 }
 
 impl Nfqueue {
-    /// Listens at queue `number` from now on.
+    /// Listens at queue `number` from now on. With `whole`, the kernel does not cut packets into segments
+    /// first.
     ///
     /// # Errors
     /// If the kernel has no such queues, another process listens there, or this is not root.
-    pub fn listen(number: u16) -> Result<Self, Error> {
+    pub fn listen(number: u16, whole: bool) -> Result<Self, Error> {
         let failed = |error: Errno| {
             Error::new(
                 format!("packets cannot be queued for this program: {error}"),
@@ -109,14 +117,14 @@ impl Nfqueue {
         queue.configure(&[(command, &bind)]).map_err(failed)?;
         let mut params = COPIED.to_be_bytes().to_vec();
         params.push(COPY_PACKET);
-        let flag = FAIL_OPEN.to_be_bytes();
         let room = ROOM.to_be_bytes();
+        let [flags, mask] = flags(whole);
         queue
             .configure(&[
                 (PARAMS, &params),
                 (MAXLEN, &room),
-                (FLAGS, &flag),
-                (MASK, &flag),
+                (FLAGS, &flags),
+                (MASK, &mask),
             ])
             .map_err(failed)?;
         Ok(queue)
@@ -135,6 +143,16 @@ impl Nfqueue {
                 }
             }
         }
+    }
+
+    /// From now on with `whole` or without, as in [`listen`](Self::listen).
+    pub fn hand_out(&mut self, whole: bool) {
+        let [flags, mask] = flags(whole);
+        let mut message = Vec::new();
+        let attributes = [(FLAGS, &flags[..]), (MASK, &mask[..])];
+        // Without an acknowledgement, which would stand among packets: the kernel knew these flags before.
+        write(&mut message, CONFIG, REQUEST, self.number, &attributes);
+        _ = send(&self.socket, &message, SendFlags::empty());
     }
 
     /// Packets that wait to be read, each once, of so many messages at most; it does not wait for more.
@@ -199,6 +217,12 @@ impl AsFd for Nfqueue {
     }
 }
 
+/// The flags of a queue, and which of them are set.
+fn flags(whole: bool) -> [[u8; 4]; 2] {
+    let flags = if whole { FAIL_OPEN | GSO } else { FAIL_OPEN };
+    [flags, FAIL_OPEN | GSO].map(u32::to_be_bytes)
+}
+
 /// Appends a message about queue `number`.
 fn write(to: &mut Vec<u8>, kind: u16, flags: u16, number: u16, attributes: &[(u16, &[u8])]) {
     let start = to.len();
@@ -260,7 +284,7 @@ impl<'a> Message<'a> {
         if self.kind != PACKET {
             return None;
         }
-        let (mut id, mut whole, mut bytes) = (None, None, &[][..]);
+        let (mut id, mut whole, mut bytes, mut info) = (None, None, &[][..], 0);
         let attributes = NlasIterator::new(self.body.get(NETFILTER_HEADER..)?);
         for attribute in attributes.map_while(Result::ok) {
             let (kind, length) = (attribute.kind(), usize::from(attribute.length()));
@@ -270,6 +294,7 @@ impl<'a> Message<'a> {
                 HEADER => id = number(),
                 WHOLE => whole = number(),
                 PAYLOAD => bytes = value,
+                INFO => info = number().unwrap_or(0),
                 _ => (),
             }
         }
@@ -279,6 +304,7 @@ impl<'a> Message<'a> {
             id: id?,
             len,
             bytes,
+            whole: info & IS_GSO != 0,
         })
     }
 }
@@ -289,7 +315,7 @@ mod tests {
 
     const PACKETS: [(u32, &[u8]); 2] = [(7, &[1, 2, 3]), (8, &[4; 21])];
 
-    /// A datagram of two packets, whose lengths are given for the second only.
+    /// A datagram of two packets, of which the second has a length, and is to be cut.
     fn datagram() -> Vec<u8> {
         let mut datagram = Vec::new();
         for (id, bytes) in PACKETS {
@@ -297,24 +323,27 @@ mod tests {
             let header = [&id.to_be_bytes()[..], &[8, 0, 1]].concat();
             let whole = 1500u32.to_be_bytes();
             let mut attributes = vec![(HEADER, &header[..]), (PAYLOAD, bytes)];
+            // It would be verified by a device, and is to be cut.
+            let info = 6u32.to_be_bytes();
             if id == 8 {
                 attributes.push((WHOLE, &whole));
+                attributes.push((INFO, &info));
             }
             write(&mut datagram, PACKET, 0, 3, &attributes);
         }
         datagram
     }
 
-    fn packets(datagram: &[u8]) -> Vec<(u32, u32, Vec<u8>)> {
+    fn packets(datagram: &[u8]) -> Vec<(u32, u32, bool, Vec<u8>)> {
         let packets = Messages(datagram).filter_map(|message| message.packet());
         packets
-            .map(|packet| (packet.id, packet.len, packet.bytes.to_vec()))
+            .map(|packet| (packet.id, packet.len, packet.whole, packet.bytes.to_vec()))
             .collect()
     }
 
     #[test]
     fn packets_are_read() {
-        let expected = [(7, 3, vec![1, 2, 3]), (8, 1500, vec![4; 21])];
+        let expected = [(7, 3, false, vec![1, 2, 3]), (8, 1500, true, vec![4; 21])];
         assert_eq!(packets(&datagram()), expected);
     }
 

@@ -2,10 +2,10 @@
 
 use crate::frame::{Frame, Header};
 use crate::tap::{Direction, Fate, Gone, SharedTap, State};
+use crate::wire::{self, Wire};
 use link::Link;
 use qdisc::{Class, DropReason, Observer, Packet};
 use serde::Serialize;
-use std::collections::VecDeque;
 use units::{Duration, Ecn, FlowId, Instant};
 
 /// Buffers that wait for packets.
@@ -39,12 +39,7 @@ pub struct Counts {
 /// One direction. It is given the time, and processes the time that has passed in steps, each at
 /// its own moment: a late call delays arrivals and not the actions of the link.
 pub struct Way {
-    link: Link<Frame>,
-    /// When the device has sent each of the packets that it holds.
-    sending: VecDeque<Instant>,
-    wake: Instant,
-    /// Packets on the wire, by arrival: the wire keeps their order.
-    flying: VecDeque<(Instant, Frame)>,
+    wire: Wire<Frame>,
     watch: Watch,
 }
 
@@ -97,14 +92,40 @@ impl Observer<Frame> for Watch {
     }
 }
 
+impl wire::Watch<Frame> for Watch {
+    fn left(
+        &mut self,
+        now: Instant,
+        mut packet: Packet<Frame>,
+        arrives: Option<Instant>,
+    ) -> Option<Frame> {
+        let counts = &mut self.counts;
+        let waited: Duration = now.since(packet.arrived);
+        counts.sent += 1;
+        counts.sent_bytes += u64::from(packet.len);
+        counts.sojourn_ns += waited.as_nanos();
+        counts.longest_ns = counts.longest_ns.max(waited.as_nanos());
+        let marked = packet.ecn == Ecn::Ce && packet.payload.mark();
+        let fate = match arrives {
+            None => Fate::Lost,
+            Some(_) if marked => Fate::Marked,
+            Some(_) => Fate::Sent,
+        };
+        self.tell(now, &packet, fate);
+        if arrives.is_some() {
+            return Some(packet.payload);
+        }
+        self.counts.lost += 1;
+        self.free(packet.payload);
+        None
+    }
+}
+
 impl Way {
     /// An idle one.
     pub fn new(link: Link<Frame>) -> Self {
         Way {
-            link,
-            sending: VecDeque::new(),
-            wake: Instant::NEVER,
-            flying: VecDeque::new(),
+            wire: Wire::new(link),
             watch: Watch::default(),
         }
     }
@@ -128,29 +149,19 @@ impl Way {
             self.watch.free(frame);
             return;
         };
-        self.catch_up(now);
         self.watch.counts.packets += 1;
         self.watch.counts.bytes += u64::from(header.len);
-        let mut packet = header.around(frame);
-        packet.arrived = now;
-        self.link.enqueue(now, packet, &mut self.watch);
-        self.start(now);
+        self.wire.take(now, header.around(frame), &mut self.watch);
     }
 
     /// The next due time.
     pub fn due(&self) -> Instant {
-        let arrives = self.flying.front().map_or(Instant::NEVER, |(at, _)| *at);
-        self.next_step().min(arrives)
+        self.wire.due()
     }
 
     /// A packet that has arrived by `now`, and when.
     pub fn arrived(&mut self, now: Instant) -> Option<(Frame, Instant)> {
-        self.catch_up(now);
-        let (at, _) = self.flying.front()?;
-        if *at > now {
-            return None;
-        }
-        self.flying.pop_front().map(|(at, frame)| (frame, at))
+        self.wire.arrived(now, &mut self.watch)
     }
 
     /// A packet has been handed on: its buffer is free.
@@ -160,7 +171,7 @@ impl Way {
 
     /// The state of the queue.
     pub fn state(&self) -> State {
-        let queue = self.link.queue();
+        let queue = self.wire.queue();
         State {
             backlog: queue.backlog(),
             classes: queue.classes(),
@@ -170,59 +181,6 @@ impl Way {
     /// The counters so far.
     pub fn counts(&self) -> &Counts {
         &self.watch.counts
-    }
-
-    fn next_step(&self) -> Instant {
-        let sent = self.sending.front().copied().unwrap_or(Instant::NEVER);
-        sent.min(self.wake)
-    }
-
-    fn catch_up(&mut self, now: Instant) {
-        loop {
-            let at = self.next_step();
-            if at > now {
-                return;
-            }
-            if self.sending.front() == Some(&at) {
-                self.sending.pop_front();
-                self.link.sent();
-            } else {
-                self.wake = Instant::NEVER;
-                self.link.woken(at);
-            }
-            self.start(at);
-        }
-    }
-
-    /// Puts packets onto the wire as long as the device takes some.
-    fn start(&mut self, now: Instant) {
-        while let Some(departure) = self.link.next(now, &mut self.watch) {
-            let (mut packet, counts) = (departure.packet, &mut self.watch.counts);
-            let waited: Duration = now.since(packet.arrived);
-            counts.sent += 1;
-            counts.sent_bytes += u64::from(packet.len);
-            counts.sojourn_ns += waited.as_nanos();
-            counts.longest_ns = counts.longest_ns.max(waited.as_nanos());
-            self.sending.push_back(departure.sent);
-            let marked = packet.ecn == Ecn::Ce && packet.payload.mark();
-            let fate = match departure.arrives {
-                None => Fate::Lost,
-                Some(_) if marked => Fate::Marked,
-                Some(_) => Fate::Sent,
-            };
-            self.watch.tell(now, &packet, fate);
-            let frame = packet.payload;
-            match departure.arrives {
-                Some(at) => self.flying.push_back((at, frame)),
-                None => {
-                    self.watch.counts.lost += 1;
-                    self.watch.free(frame);
-                }
-            }
-        }
-        if let Some(at) = self.link.wake_at(now) {
-            self.wake = at;
-        }
     }
 }
 

@@ -2,6 +2,9 @@
 
 use crate::Error;
 use core::fmt;
+use rustix::io::Errno;
+use rustix::net::netdevice::name_to_index;
+use rustix::net::{AddressFamily, SocketType, socket};
 use serde::{Deserialize, Serialize};
 
 /// Longest name: IFNAMSIZ of include/uapi/linux/if.h, without the terminating zero.
@@ -29,11 +32,14 @@ impl Device {
     /// # Errors
     /// If there is no such device.
     pub fn index(&self) -> Result<u32, Error> {
-        let path = format!("/sys/class/net/{self}/ifindex");
-        let text = std::fs::read_to_string(&path);
-        let index = text.ok().and_then(|text| text.trim().parse().ok());
-        index.ok_or_else(|| {
-            let message = format!("there is no device {self}");
+        // Not by /sys, which may be another network namespace's.
+        let socket = socket(AddressFamily::INET, SocketType::DGRAM, None);
+        let index = socket.and_then(|socket| name_to_index(&socket, &self.0));
+        index.map_err(|error| {
+            let message = match error {
+                Errno::NODEV => format!("there is no device {self}"),
+                _ => format!("{self}: {error}"),
+            };
             Error::failed(message, "`ip link` lists what there is")
         })
     }

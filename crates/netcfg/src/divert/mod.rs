@@ -1,12 +1,12 @@
-//! Packets of the web that this host receives, on their way through a program: rules of netfilter that
-//! send them to a queue, and their undoing.
+//! Packets that this host receives or forwards, on their way through a program: rules of netfilter that
+//! send them to queues, and their undoing.
 //!
-//! Packets pass when no program listens at the queue (`bypass`), so that rules which outlive one do no
+//! Packets pass when no program listens at a queue (`bypass`), so that rules which outlive one do no
 //! harm. They are taken away at its end, or at the next start: a journal names them, as for devices.
 
 mod rules;
 
-pub use rules::{Diversion, Family, Rule, Tool};
+pub use rules::{Diversion, Family, Purpose, Rule, Tool};
 
 use crate::error::Kind;
 use crate::journal::{Lock, Store};
@@ -15,9 +15,7 @@ use rules::Now;
 use serde::{Deserialize, Serialize};
 
 /// The form of the file.
-const VERSION: u32 = 1;
-/// The file's name, after the network namespace.
-const FILE: &str = "pace";
+const VERSION: u32 = 2;
 /// Most rules in a journal; two families have twelve.
 const MOST: usize = 32;
 
@@ -32,19 +30,20 @@ struct Journal {
 }
 
 impl Journal {
-    fn load(store: &Store) -> Result<Option<Self>, Error> {
+    fn load(store: &Store, purpose: Purpose) -> Result<Option<Self>, Error> {
+        let name = purpose.word();
         let bad = |what: &str| {
             let message = format!(
                 "{}: not a journal of analects: {what}",
-                store.file(FILE).display()
+                store.file(name).display()
             );
             let help = format!(
                 "nothing was run. Remove the table or chain {} by hand with nft or iptables, and delete the file",
-                rules::NAME
+                purpose.name()
             );
             Error::refused(message, help)
         };
-        let Some(text) = store.read(FILE, &bad)? else {
+        let Some(text) = store.read(name, &bad)? else {
             return Ok(None);
         };
         let journal: Journal =
@@ -61,7 +60,19 @@ impl Journal {
                 "{count} rules, where at most {MOST} were expected"
             )));
         }
+        if journal.diversion.purpose() != purpose {
+            return Err(bad("it is of another command"));
+        }
+        if !journal.rules.iter().all(|rule| journal.diversion.has(rule)) {
+            return Err(bad("it has a rule that is none of the diversion's"));
+        }
         Ok(Some(journal))
+    }
+
+    /// Whether iptables made its table for this one's chain of `family`.
+    fn made_table(&self, family: Family) -> bool {
+        let made = |rule: &Rule| matches!(rule, Rule::Chain { family: of, table: Some(false), .. } if *of == family);
+        self.rules.iter().any(made)
     }
 
     /// The commands that undo what still stands, in their order.
@@ -70,6 +81,16 @@ impl Journal {
         rules
             .flat_map(|rule| self.diversion.undo(rule, now))
             .collect()
+    }
+}
+
+impl Purpose {
+    /// The other one.
+    const fn other(self) -> Self {
+        match self {
+            Purpose::Pace => Purpose::Gateway,
+            Purpose::Gateway => Purpose::Pace,
+        }
     }
 }
 
@@ -84,11 +105,11 @@ impl Sole {
     ///
     /// # Errors
     /// If another process has it, or the folder cannot be written.
-    pub fn claim(store: &Store) -> Result<Self, Error> {
-        match store.lock(FILE)? {
+    pub fn claim(store: &Store, purpose: Purpose) -> Result<Self, Error> {
+        match store.lock(purpose.word())? {
             Some(lock) => Ok(Sole { _lock: lock }),
             None => Err(Error::refused(
-                "another `analects pace` runs here already",
+                format!("another `analects {}` runs here already", purpose.word()),
                 "end that one first",
             )),
         }
@@ -120,8 +141,9 @@ impl Diverting {
             }
             found => found?,
         };
-        let now = Now::look(runner, tool)?;
-        if let Some((found, help)) = now.strangers() {
+        let purpose = diversion.purpose();
+        let now = Now::look(runner, tool, purpose)?;
+        if let Some((found, help)) = now.strangers(purpose) {
             let message = format!("there is {found} already, and no journal says that it is ours");
             return Err(Error::refused(message, help));
         }
@@ -132,7 +154,7 @@ impl Diverting {
         Diverting {
             diversion: diversion.clone(),
             tool,
-            rules: Diversion::rules(tool, now),
+            rules: diversion.rules(tool, now),
         }
     }
 
@@ -150,18 +172,33 @@ impl Diverting {
     /// # Errors
     /// The failure, and whether the former state is restored.
     pub fn apply(&self, runner: &mut dyn Runner, store: &Store) -> Result<(), Error> {
+        let purpose = self.diversion.purpose();
+        let other = Journal::load(store, purpose.other())?;
+        let made = |family| other.iter().any(|other| other.made_table(family));
+        let mut rules = self.rules.clone();
+        for rule in &mut rules {
+            if let Rule::Chain {
+                family,
+                table: Some(table),
+                ..
+            } = rule
+            {
+                // Whichever ends last takes it away.
+                *table &= !made(*family);
+            }
+        }
         let journal = Journal {
             version: VERSION,
             diversion: self.diversion.clone(),
             tool: self.tool,
-            rules: self.rules.clone(),
+            rules,
         };
         // One that was not made yet is not there to be undone.
-        store.write(FILE, &journal)?;
+        store.write(purpose.word(), &journal)?;
         for rule in &self.rules {
             let made = make(runner, &self.diversion.command(rule));
             if let Err(error) = made {
-                let state = match restore(runner, store) {
+                let state = match restore(runner, store, purpose) {
                     Ok(_) => "; everything is as it was".to_owned(),
                     Err(second) => format!(
                         "; undoing what had been done failed too: {second}; the next start tries again"
@@ -195,11 +232,15 @@ fn make(runner: &mut dyn Runner, command: &Command) -> Result<(), Error> {
 ///
 /// # Errors
 /// If the journal or the host cannot be read.
-pub fn restoring(runner: &mut dyn Runner, store: &Store) -> Result<Vec<Command>, Error> {
-    let Some(journal) = Journal::load(store)? else {
+pub fn restoring(
+    runner: &mut dyn Runner,
+    store: &Store,
+    purpose: Purpose,
+) -> Result<Vec<Command>, Error> {
+    let Some(journal) = Journal::load(store, purpose)? else {
         return Ok(Vec::new());
     };
-    let now = Now::look(runner, journal.tool)?;
+    let now = Now::look(runner, journal.tool, purpose)?;
     Ok(journal.undo(&now))
 }
 
@@ -207,11 +248,11 @@ pub fn restoring(runner: &mut dyn Runner, store: &Store) -> Result<Vec<Command>,
 ///
 /// # Errors
 /// If a rule cannot be taken away; the journal then stays.
-pub fn restore(runner: &mut dyn Runner, store: &Store) -> Result<bool, Error> {
-    let Some(journal) = Journal::load(store)? else {
+pub fn restore(runner: &mut dyn Runner, store: &Store, purpose: Purpose) -> Result<bool, Error> {
+    let Some(journal) = Journal::load(store, purpose)? else {
         return Ok(false);
     };
-    let now = Now::look(runner, journal.tool)?;
+    let now = Now::look(runner, journal.tool, purpose)?;
     for command in journal.undo(&now) {
         let complaint = match runner.run(&command) {
             Ok(output) if output.success => continue,
@@ -220,13 +261,13 @@ pub fn restore(runner: &mut dyn Runner, store: &Store) -> Result<bool, Error> {
         };
         // It may have gone between the look and the command.
         if journal
-            .undo(&Now::look(runner, journal.tool)?)
+            .undo(&Now::look(runner, journal.tool, purpose)?)
             .contains(&command)
         {
             return Err(Error::command(&command, &complaint));
         }
     }
-    store.forget(FILE)?;
+    store.forget(purpose.word())?;
     Ok(true)
 }
 

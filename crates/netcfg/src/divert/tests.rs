@@ -136,9 +136,12 @@ impl Model {
         let mut chains = table;
         let listed = match what {
             ["-S"] => {
-                let mut text = String::from("-P INPUT ACCEPT\n");
+                let built_in = ["INPUT", "FORWARD", "OUTPUT"];
+                let mut text: String = built_in
+                    .map(|chain| format!("-P {chain} ACCEPT\n"))
+                    .concat();
                 for (chain, rules) in &chains {
-                    if chain != "INPUT" {
+                    if !built_in.contains(&chain.as_str()) {
                         text += &format!("-N {chain}\n");
                     }
                     for rule in rules {
@@ -260,17 +263,26 @@ impl Drop for Folder {
     }
 }
 
-fn diversion() -> Diversion {
-    Diversion {
+fn web() -> Diversion {
+    Diversion::Web {
         queue: 7,
         device: None,
     }
 }
 
+fn forwarded() -> Diversion {
+    Diversion::Forwarded {
+        inside: "lan0".parse().unwrap(),
+        outside: "wan0".parse().unwrap(),
+        down: 7,
+        up: 8,
+    }
+}
+
 /// Diverts as a program does at its start.
-fn start(model: &mut Model, store: &Store) -> Result<(), Error> {
-    restore(model, store)?;
-    Diverting::prepare(model, &diversion(), false)?.apply(model, store)
+fn start(model: &mut Model, store: &Store, diversion: &Diversion) -> Result<(), Error> {
+    restore(model, store, diversion.purpose())?;
+    Diverting::prepare(model, diversion, false)?.apply(model, store)
 }
 
 /// Firewalls that were there: none, tables of others, and rules of others in `mangle`.
@@ -282,66 +294,100 @@ fn firewalls() -> Vec<Rules> {
     let mut output_only = others.clone();
     let of = |chain: &str| BTreeMap::from([(chain.to_owned(), vec!["-p tcp -j TOS".to_owned()])]);
     output_only.mangle.insert("ip".to_owned(), of("OUTPUT"));
-    let mut full = output_only.clone();
-    full.mangle.insert("ip".to_owned(), of("INPUT"));
-    full.mangle.insert("ip6".to_owned(), of("INPUT"));
-    vec![Rules::default(), others, output_only, full]
+    let mut all = vec![Rules::default(), others, output_only.clone()];
+    for hook in ["INPUT", "FORWARD"] {
+        let mut full = output_only.clone();
+        full.mangle.insert("ip".to_owned(), of(hook));
+        full.mangle.insert("ip6".to_owned(), of(hook));
+        all.push(full);
+    }
+    all
+}
+
+/// Each purpose, with and without nftables' queues, and each firewall.
+fn cases() -> Vec<(Diversion, bool, Rules)> {
+    let mut cases = Vec::new();
+    for diversion in [web(), forwarded()] {
+        for queues in [true, false] {
+            let of = |before| (diversion.clone(), queues, before);
+            cases.extend(firewalls().into_iter().map(of));
+        }
+    }
+    cases
 }
 
 #[test]
 fn rules_are_made_and_taken_away_and_others_stay() {
-    for queues in [true, false] {
-        for before in firewalls() {
-            let folder = Folder::new("made");
-            let store = folder.store();
-            let mut model = Model::new(queues);
-            model.rules = before.clone();
-            start(&mut model, &store).unwrap();
-            assert_eq!(model.rules.tables.contains_key(rules::NAME), queues);
-            let jumps = model
-                .rules
-                .mangle
-                .values()
-                .filter_map(|chains| chains.get("INPUT"))
-                .flatten();
-            let jumps = jumps
-                .filter(|rule| *rule == "! -i lo -j analects-pace")
-                .count();
-            assert_eq!(jumps, if queues { 0 } else { 2 });
-            assert!(restore(&mut model, &store).unwrap());
-            assert_eq!(model.rules, before, "nft queues: {queues}");
-            assert!(!restore(&mut model, &store).unwrap(), "forgotten");
-        }
+    for (diversion, queues, before) in cases() {
+        let purpose = diversion.purpose();
+        let folder = Folder::new("made");
+        let store = folder.store();
+        let mut model = Model::new(queues);
+        model.rules = before.clone();
+        start(&mut model, &store, &diversion).unwrap();
+        assert_eq!(model.rules.tables.contains_key(purpose.name()), queues);
+        let (hook, jump) = match purpose {
+            Purpose::Pace => ("INPUT", "! -i lo -j analects-pace"),
+            Purpose::Gateway => ("FORWARD", "-j analects-gateway"),
+        };
+        let chains = model.rules.mangle.values();
+        let jumps = chains.filter_map(|chains| chains.get(hook)).flatten();
+        let jumps = jumps.filter(|rule| *rule == jump).count();
+        assert_eq!(jumps, if queues { 0 } else { 2 });
+        assert!(restore(&mut model, &store, purpose).unwrap());
+        assert_eq!(model.rules, before, "{diversion:?}, nft queues: {queues}");
+        assert!(!restore(&mut model, &store, purpose).unwrap(), "forgotten");
     }
 }
 
 /// After any fault a next start finds no obstacle, and its end leaves what was there.
 #[test]
 fn no_fault_leaves_a_rule_behind() {
-    for queues in [true, false] {
-        for before in firewalls() {
-            for fault in FAULTS {
-                for at in 0.. {
-                    let folder = Folder::new("fault");
-                    let store = folder.store();
-                    let mut model = Model::new(queues);
-                    model.rules = before.clone();
-                    model.fault = Some((at, fault));
-                    let started = start(&mut model, &store);
-                    let stopped = restore(&mut model, &store);
-                    let reached = model.calls > at;
-                    let place = format!("{fault:?} at {at}, nft queues: {queues}: {started:?}");
-                    model.revive();
-                    if started.is_err() && stopped.is_ok() && fault != Fault::DiesAfter {
-                        assert_eq!(model.rules, before, "undone at once: {place}");
-                    }
-                    start(&mut model, &store).unwrap_or_else(|error| panic!("{error}: {place}"));
-                    restore(&mut model, &store).unwrap();
-                    assert_eq!(model.rules, before, "{place}");
-                    if !reached {
-                        break;
-                    }
+    for (diversion, queues, before) in cases() {
+        let purpose = diversion.purpose();
+        for fault in FAULTS {
+            for at in 0.. {
+                let folder = Folder::new("fault");
+                let store = folder.store();
+                let mut model = Model::new(queues);
+                model.rules = before.clone();
+                model.fault = Some((at, fault));
+                let started = start(&mut model, &store, &diversion);
+                let stopped = restore(&mut model, &store, purpose);
+                let reached = model.calls > at;
+                let place =
+                    format!("{purpose:?}, {fault:?} at {at}, nft queues: {queues}: {started:?}");
+                model.revive();
+                if started.is_err() && stopped.is_ok() && fault != Fault::DiesAfter {
+                    assert_eq!(model.rules, before, "undone at once: {place}");
                 }
+                start(&mut model, &store, &diversion)
+                    .unwrap_or_else(|error| panic!("{error}: {place}"));
+                restore(&mut model, &store, purpose).unwrap();
+                assert_eq!(model.rules, before, "{place}");
+                if !reached {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// A pacer and a gateway run beside each other, and end in any order.
+#[test]
+fn both_purposes_at_once() {
+    for queues in [true, false] {
+        for [first, second] in [[web(), forwarded()], [forwarded(), web()]] {
+            for ends in [[&first, &second], [&second, &first]] {
+                let folder = Folder::new("both");
+                let store = folder.store();
+                let mut model = Model::new(queues);
+                start(&mut model, &store, &first).unwrap();
+                start(&mut model, &store, &second).unwrap();
+                for end in ends {
+                    assert!(restore(&mut model, &store, end.purpose()).unwrap());
+                }
+                assert_eq!(model.rules, Rules::default(), "nft queues: {queues}");
             }
         }
     }
@@ -353,7 +399,7 @@ fn what_others_came_to_use_meanwhile_stays() {
     let folder = Folder::new("meanwhile");
     let store = folder.store();
     let mut model = Model::new(false);
-    start(&mut model, &store).unwrap();
+    start(&mut model, &store, &web()).unwrap();
     let theirs = "-p tcp -j TOS".to_owned();
     let of = |model: &mut Model, family: &str, chain: &str| {
         let chains = model.rules.mangle.get_mut(family).unwrap();
@@ -364,7 +410,7 @@ fn what_others_came_to_use_meanwhile_stays() {
     };
     of(&mut model, "ip", "OUTPUT");
     of(&mut model, "ip6", "INPUT");
-    restore(&mut model, &store).unwrap();
+    restore(&mut model, &store, Purpose::Pace).unwrap();
     let with = |chain: &str| BTreeMap::from([(chain.to_owned(), vec![theirs.clone()])]);
     let expected = [("ip", with("OUTPUT")), ("ip6", with("INPUT"))];
     let expected = expected.map(|(family, chains)| (family.to_owned(), chains));
@@ -375,11 +421,12 @@ fn what_others_came_to_use_meanwhile_stays() {
 fn one_process_at_a_time() {
     let folder = Folder::new("sole");
     let store = folder.store();
-    let first = Sole::claim(&store).unwrap();
-    let refused = Sole::claim(&store).unwrap_err();
+    let first = Sole::claim(&store, Purpose::Pace).unwrap();
+    let refused = Sole::claim(&store, Purpose::Pace).unwrap_err();
     assert!(refused.message.contains("runs here already"), "{refused}");
+    Sole::claim(&store, Purpose::Gateway).unwrap();
     drop(first);
-    Sole::claim(&store).unwrap();
+    Sole::claim(&store, Purpose::Pace).unwrap();
 }
 
 #[test]
@@ -390,9 +437,9 @@ fn rules_of_our_name_that_are_not_ours_are_left_alone() {
     model
         .rules
         .tables
-        .insert(rules::NAME.to_owned(), "theirs".to_owned());
+        .insert("analects-pace".to_owned(), "theirs".to_owned());
     let before = model.rules.clone();
-    let refused = start(&mut model, &store).unwrap_err();
+    let refused = start(&mut model, &store, &web()).unwrap_err();
     assert!(refused.message.contains("no journal says"), "{refused}");
     assert_eq!(model.rules, before);
 }
@@ -402,38 +449,63 @@ fn a_journal_that_is_none_is_refused_and_nothing_is_run() {
     let folder = Folder::new("bad");
     let store = folder.store();
     let mut model = Model::new(true);
-    let good = r#"{"version":1,"diversion":{"queue":7,"device":null},"tool":"nft","rules":[]}"#;
+    let good =
+        r#"{"version":2,"diversion":{"web":{"queue":7,"device":null}},"tool":"nft","rules":[]}"#;
+    let with =
+        |rule: &str, times| good.replace("[]", &format!("[{}]", vec![rule; times].join(",")));
     let bad = [
         String::new(),
         "x".to_owned(),
-        good.replace('1', "2"),
+        good.replace('2', "1"),
         good.replace("null", "\"a b; reboot\""),
         good.replace("\"queue\":7", "\"queue\":70000"),
-        good.replace(
-            "[]",
-            &format!("[{}]", vec![r#"{"table":{}}"#; 40].join(",")),
-        ),
+        with(r#"{"table":{}}"#, 40),
+        with(r#"{"queue":{"family":"v4","number":4}}"#, 1),
+        serde_json::to_string(&forwarded())
+            .map(|other| good.replace(r#"{"web":{"queue":7,"device":null}}"#, &other))
+            .unwrap(),
         "y".repeat(100_000),
     ];
     for text in bad {
-        std::fs::write(store.file(FILE), &text).unwrap();
-        let refused = restore(&mut model, &store).unwrap_err();
+        std::fs::write(store.file("pace"), &text).unwrap();
+        let refused = restore(&mut model, &store, Purpose::Pace).unwrap_err();
         assert!(refused.message.contains("not a journal"), "{refused}");
         assert_eq!(model.calls, 0);
     }
-    std::fs::write(store.file(FILE), good).unwrap();
-    assert!(restore(&mut model, &store).unwrap());
+    std::fs::write(store.file("pace"), good).unwrap();
+    assert!(restore(&mut model, &store, Purpose::Pace).unwrap());
 }
 
 #[test]
 fn the_rules_of_nftables() {
     let device = Some("eth0".parse().unwrap());
-    let command = Diversion { queue: 3, device }.command(&Rule::Table {});
-    let script = "\
+    let script = |diversion: &Diversion| diversion.command(&Rule::Table {}).args.concat();
+    let pace = "\
 create table inet analects-pace
 add chain inet analects-pace input { type filter hook input priority -140; policy accept; }
 add rule inet analects-pace input iifname \"eth0\" tcp sport { 80, 443 } queue num 3 bypass
 add rule inet analects-pace input iifname \"eth0\" udp sport { 80, 443 } queue num 3 bypass
 ";
-    assert_eq!(command.args, [script]);
+    assert_eq!(script(&Diversion::Web { queue: 3, device }), pace);
+    let gateway = "\
+create table inet analects-gateway
+add chain inet analects-gateway forward { type filter hook forward priority -140; policy accept; }
+add rule inet analects-gateway forward iifname \"wan0\" oifname \"lan0\" queue num 7 bypass
+add rule inet analects-gateway forward iifname \"lan0\" oifname \"wan0\" queue num 8 bypass
+";
+    assert_eq!(script(&forwarded()), gateway);
+}
+
+#[test]
+fn the_rules_of_iptables() {
+    let folder = Folder::new("iptables");
+    let store = folder.store();
+    let mut model = Model::new(false);
+    start(&mut model, &store, &forwarded()).unwrap();
+    let chains = &model.rules.mangle["ip6"];
+    let expected = [
+        "-i wan0 -o lan0 -j NFQUEUE --queue-num 7 --queue-bypass",
+        "-i lan0 -o wan0 -j NFQUEUE --queue-num 8 --queue-bypass",
+    ];
+    assert_eq!(chains["analects-gateway"], expected);
 }

@@ -1,0 +1,122 @@
+//! What `analects pace` and `analects gateway` have in common: packets that rules of netfilter divert to this
+//! process, until a signal comes.
+
+use crate::control::Control;
+use crate::refused::Refused;
+use crate::run::print;
+use core::ops::ControlFlow;
+use live::{Gate, Gates};
+use netcfg::divert::{self, Diversion, Diverting, Sole};
+use netcfg::{Device, Host, Runner, Store};
+use std::path::Path;
+use units::{Choice, Refusal};
+
+type Result<T> = core::result::Result<T, Refused>;
+
+/// How long another process may change this host's network meanwhile.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(20);
+
+/// What decides about the packets.
+pub trait Service {
+    /// The gates, in the order that the rest expects.
+    fn gates(&self) -> Result<Vec<Gate>>;
+
+    /// Looks at how it stands, ten times a second.
+    fn look(&mut self, gates: &Gates);
+
+    /// Changes settings while packets wait.
+    fn change(
+        &mut self,
+        gates: &mut Gates,
+        settings: &[(String, String)],
+    ) -> core::result::Result<(), Refusal>;
+}
+
+/// Diverts packets and serves them until a signal comes; then all is as before.
+pub fn serve(state: &Path, diversion: &Diversion, service: &mut dyn Service) -> Result<Gates> {
+    let purpose = diversion.purpose();
+    let failed = |error: std::io::Error| {
+        Refused::failed(
+            &format!("signals cannot be caught: {error}"),
+            "nothing was changed",
+        )
+    };
+    let mut host = Host::catching_signals().map_err(failed)?;
+    let open = |host: &Host| Store::open(state, PATIENCE, host);
+    let store = open(&host)?;
+    let _sole = Sole::claim(&store, purpose)?;
+    // Before any rule leads there, and in place of a process that was killed.
+    let mut gates = Gates::new(service.gates()?);
+    if divert::restore(&mut host, &store, purpose)? {
+        eprintln!("rules that a former process had left were taken away");
+    }
+    let diverting = Diverting::prepare(&mut host, diversion, false)?;
+    let mut control = Control::open(&store.socket(purpose))?;
+    for command in diverting.commands() {
+        eprintln!("{command}");
+    }
+    diverting.apply(&mut host, &store)?;
+    drop(store);
+    let each = &mut |gates: &mut Gates| {
+        control.answer(&mut |settings| service.change(gates, settings));
+        service.look(gates);
+        match host.interrupted() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    };
+    let served = gates.serve(each).map_err(broke);
+    // Whatever has happened, and before packets that wait are let pass: no more come then.
+    let host = &mut Host::default();
+    let restored = open(host).and_then(|store| divert::restore(host, &store, purpose));
+    gates.release();
+    served?;
+    restored?;
+    Ok(gates)
+}
+
+/// A failure of what carries the packets.
+pub fn broke(error: live::Error) -> Refused {
+    Refused::failed(&error.message, &error.help)
+}
+
+/// Prints the commands that would be run, with those that take away what a former process left.
+pub fn planned(state: &Path, diversion: &Diversion) -> Result<()> {
+    let mut host = Host::default();
+    let left = divert::restoring(&mut host, &Store::look(state), diversion.purpose())?;
+    let mut commands = left;
+    if commands.is_empty() {
+        commands = Diverting::prepare(&mut host, diversion, true)?.commands();
+    } else {
+        eprintln!("a former process left rules, which the next one takes away first:");
+    }
+    let lines: Vec<String> = commands
+        .iter()
+        .map(|command| format!("{command}\n"))
+        .collect();
+    print(&lines.concat())
+}
+
+/// The discipline that an option names.
+pub fn choice(option: &str, text: &str) -> Result<Choice> {
+    let help = "`analects list disciplines` lists the disciplines";
+    text.parse::<Choice>()
+        .map_err(|refusal| Refused::because(refusal.within(option), help))
+}
+
+/// The device that an option names.
+pub fn device(option: &str, text: &str) -> Result<Device> {
+    text.parse()
+        .map_err(|error| Refused::new(&format!("{option}: {error}"), "`ip link` lists the devices"))
+}
+
+/// A setting as an option or a line has it.
+pub fn setting(option: &str, text: &str) -> Result<(String, String)> {
+    match text.split_once('=') {
+        Some((key, value)) => Ok((key.trim().to_owned(), value.trim().to_owned())),
+        None => Err(Refused::new(
+            &format!("{option}: {text:?} has no ="),
+            "write for example limit=500p",
+        )),
+    }
+}

@@ -1,0 +1,258 @@
+//! `analects gateway`: what a router forwards between two devices, shaped in user space.
+
+mod counters;
+
+use crate::cli::{ChangeArgs, GatewayArgs, Running};
+use crate::control;
+use crate::diverted::{self, Service, choice, device, setting};
+use crate::refused::Refused;
+use counters::Counters;
+use link::{Capacity, Line, Link};
+use live::{Gate, Gates};
+use netcfg::Store;
+use netcfg::divert::{Diversion, Purpose};
+use qdisc::{Choice, Env, Home, Registry};
+use units::{Duration, Rate, Refusal};
+
+type Result<T> = core::result::Result<T, Refused>;
+
+/// A rate above all lines, in place of none.
+const UNLIMITED: Rate = Rate::from_bits(1_000_000_000_000);
+/// The rates that can be given.
+const RATES: core::ops::RangeInclusive<Rate> = Rate::from_bits(8_000)..=UNLIMITED;
+/// The directions, in the order of their gates.
+const DIRECTIONS: [&str; 2] = ["down", "up"];
+/// A packet that is still to be cut into segments, at its largest.
+const LARGEST: u64 = 64 << 10;
+/// How long the largest may take a link: it holds up all others.
+const HELD_UP: Duration = Duration::from_millis(1);
+
+/// Shapes until a signal comes; then all is as before.
+pub fn run(args: &GatewayArgs) -> Result<()> {
+    let gateway = Gateway::of(args)?;
+    let diversion = diversion(args)?;
+    for (choice, direction) in gateway.choices.iter().zip(DIRECTIONS) {
+        gateway.link(choice, direction)?;
+    }
+    if args.dry_run {
+        return diverted::planned(&args.state, &diversion);
+    }
+    let counters = Counters::of(args)?;
+    let mut shaping = Shaping { gateway, counters };
+    let gates = diverted::serve(&args.state, &diversion, &mut shaping)?;
+    let Shaping { gateway, counters } = &shaping;
+    eprint!("{}", counters::summary(&gates));
+    counters.write(&gates, gateway.rates)
+}
+
+/// Changes settings of a process that carries packets.
+pub fn change(args: &ChangeArgs) -> Result<()> {
+    let purpose = match args.what {
+        Running::Gateway => Purpose::Gateway,
+        Running::Pace => Purpose::Pace,
+    };
+    let settings = args.settings.iter().map(|text| setting("KEY=VALUE", text));
+    let settings = settings.collect::<Result<Vec<_>>>()?;
+    let socket = Store::look(&args.state).socket(purpose);
+    control::ask(&socket, purpose.word(), &settings)
+}
+
+fn diversion(args: &GatewayArgs) -> Result<Diversion> {
+    let inside = device("--in", &args.inside)?;
+    let outside = device("--out", &args.outside)?;
+    if inside == outside {
+        let message = format!("--in and --out are both {inside}");
+        return Err(Refused::new(&message, "a gateway has two devices"));
+    }
+    if !args.dry_run {
+        inside.index().and(outside.index())?;
+    }
+    Ok(Diversion::Forwarded {
+        inside,
+        outside,
+        down: args.queue,
+        up: args.queue + 1,
+    })
+}
+
+/// The rates and disciplines, down and up.
+struct Gateway {
+    rates: [Rate; 2],
+    choices: [Choice; 2],
+    queue: u16,
+}
+
+impl Gateway {
+    fn of(args: &GatewayArgs) -> Result<Self> {
+        let rate_of = |option: &str, text: &Option<String>| match text {
+            None => Ok(UNLIMITED),
+            Some(text) => {
+                rate(text).map_err(|refusal| Refused::because(refusal.within(option), ""))
+            }
+        };
+        let choice_of = |option: &str, text: &Option<String>| match text {
+            None => choice("--discipline", &args.discipline),
+            Some(text) => choice(option, text),
+        };
+        Ok(Gateway {
+            rates: [rate_of("--down", &args.down)?, rate_of("--up", &args.up)?],
+            choices: [
+                choice_of("--down-discipline", &args.down_discipline)?,
+                choice_of("--up-discipline", &args.up_discipline)?,
+            ],
+            queue: args.queue,
+        })
+    }
+
+    fn link(&self, choice: &Choice, direction: &str) -> Result<Link<u32>> {
+        let place = usize::from(direction != DIRECTIONS[0]);
+        let rate = self.rates[place];
+        let env = Env {
+            rate: (rate != UNLIMITED).then_some(rate),
+            home: Some([Home::Receivers, Home::Senders][place]),
+            ..Env::default()
+        };
+        let queue = Registry::builtin().build(choice, &env);
+        let queue = queue.map_err(|refusal| {
+            let help = format!("`analects describe {}` lists its settings", choice.name);
+            Refused::because(refusal.within(direction), &help)
+        })?;
+        Ok(Link::new(queue, Line::new(Capacity::Constant(rate))))
+    }
+}
+
+/// A rate that can be given.
+fn rate(text: &str) -> core::result::Result<Rate, Refusal> {
+    let rate = text.parse::<Rate>();
+    let rate = rate.map_err(|error| Refusal::new(error.to_string()))?;
+    match RATES.contains(&rate) {
+        true => Ok(rate),
+        false => Err(Refusal::new(format!("{text} is not in 8kbit to 1tbit"))),
+    }
+}
+
+/// Whether packets that are still to be cut into segments may pass a link of this rate.
+fn whole(rate: Rate) -> bool {
+    rate.time_for(LARGEST) <= HELD_UP
+}
+
+/// The gateway while it runs.
+struct Shaping {
+    gateway: Gateway,
+    counters: Counters,
+}
+
+impl Service for Shaping {
+    fn gates(&self) -> Result<Vec<Gate>> {
+        let mut gates = Vec::new();
+        let of = self.gateway.rates.iter().zip(&self.gateway.choices);
+        for ((rate, choice), (number, direction)) in of.zip((self.gateway.queue..).zip(DIRECTIONS))
+        {
+            let link = self.gateway.link(choice, direction)?;
+            let gate = Gate::new(number, link, whole(*rate));
+            gates.push(gate.map_err(diverted::broke)?);
+        }
+        Ok(gates)
+    }
+
+    fn look(&mut self, gates: &Gates) {
+        self.counters.look(gates, self.gateway.rates);
+    }
+
+    fn change(
+        &mut self,
+        gates: &mut Gates,
+        settings: &[(String, String)],
+    ) -> core::result::Result<(), Refusal> {
+        let wanted = Wanted::of(settings)?;
+        let former = wanted.former(gates, 0);
+        gates.change(0, &wanted.settings[0])?;
+        if let Err(refusal) = gates.change(1, &wanted.settings[1]) {
+            // All or none. These stood before, and so are not refused.
+            gates.change(0, &former)?;
+            return Err(refusal);
+        }
+        for (place, rate) in wanted.rates.iter().enumerate() {
+            if let Some(rate) = *rate {
+                gates.set_rate(place, rate, whole(rate));
+                self.gateway.rates[place] = rate;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Changes that somebody asked for, down and up.
+#[derive(Debug, Default, PartialEq)]
+struct Wanted {
+    rates: [Option<Rate>; 2],
+    settings: [Vec<(String, String)>; 2],
+}
+
+impl Wanted {
+    fn of(settings: &[(String, String)]) -> core::result::Result<Self, Refusal> {
+        let mut wanted = Wanted::default();
+        for (key, value) in settings {
+            let place = |name: &str| DIRECTIONS.iter().position(|direction| *direction == name);
+            let part = key.split_once('.').map(|(name, rest)| (place(name), rest));
+            match (place(key), part) {
+                (Some(place), _) => {
+                    wanted.rates[place] = Some(rate(value).map_err(|refusal| refusal.within(key))?);
+                }
+                (None, Some((Some(place), rest))) => {
+                    wanted.settings[place].push((rest.to_owned(), value.clone()));
+                }
+                _ => {
+                    for settings in &mut wanted.settings {
+                        settings.push((key.clone(), value.clone()));
+                    }
+                }
+            }
+        }
+        Ok(wanted)
+    }
+
+    /// The values that the settings of a gate have now.
+    fn former(&self, gates: &Gates, place: usize) -> Vec<(String, String)> {
+        let params = gates.gates()[place].params();
+        let named = |name: &str| self.settings[place].iter().any(|(key, _)| key == name);
+        let former = params.into_iter().filter(|(name, _)| named(name));
+        former
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted(settings: &[(&str, &str)]) -> core::result::Result<Wanted, Refusal> {
+        let pair = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
+        Wanted::of(&settings.iter().map(pair).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn settings_are_of_one_direction_or_both() {
+        let found = wanted(&[("down", "40mbit"), ("up.limit", "9"), ("low", "30ms")]).unwrap();
+        let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+        let expected = Wanted {
+            rates: [Some(Rate::from_bits(40_000_000)), None],
+            settings: [
+                vec![pair("low", "30ms")],
+                vec![pair("limit", "9"), pair("low", "30ms")],
+            ],
+        };
+        assert_eq!(found, expected);
+        for (value, finding) in [("1bit", "not in 8kbit to 1tbit"), ("much", "up: ")] {
+            let refused = wanted(&[("up", value)]).unwrap_err();
+            assert!(refused.message.contains(finding), "{refused:?}");
+        }
+    }
+
+    #[test]
+    fn only_fast_links_take_packets_that_are_to_be_cut() {
+        assert!(whole("600mbit".parse().unwrap()) && whole(UNLIMITED));
+        assert!(!whole("500mbit".parse().unwrap()));
+    }
+}

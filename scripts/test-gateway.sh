@@ -1,0 +1,276 @@
+#!/bin/sh
+# `analects gateway` on a router between two networks, with real programs: TCP at the rate both ways over IPv4
+# and IPv6, a call beside a download, changes under load, two processes of it, its end by a signal and by
+# kill -9, counters, and the firewall that was there. In network namespaces of its own, never in the host's.
+#
+#   test-gateway.sh [ANALECTS]
+set -eu
+
+missing() {
+    echo "test-gateway: SKIPPED, nothing was tested: $1" >&2
+    exit 0
+}
+
+case "${1:-}" in
+--inside) ;;
+*)
+    cd "$(dirname "$0")/.."
+    for program in ip unshare nsenter curl python3 nft iptables; do
+        PATH=$PATH:/usr/sbin:/sbin command -v $program >/dev/null ||
+            sh scripts/apt.sh iproute2 util-linux curl python3 nftables iptables
+    done
+    analects=${1:-}
+    [ -n "$analects" ] || analects=$(sh scripts/built.sh analects)
+    analects=$(realpath "$analects")
+    [ -x "$analects" ] || { echo "test-gateway: $analects cannot be run" >&2; exit 1; }
+    unshare -Urnm true 2>/dev/null || missing "a namespace cannot be made here: unshare -Urnm fails"
+    work=$(mktemp -d "${TMPDIR:-/tmp}/analects-gateway.XXXXXX")
+    trap 'rm -rf "$work"' EXIT
+    unshare -Urnm sh "$0" --inside "$analects" "$work"
+    exit
+    ;;
+esac
+
+analects=$2
+work=$3
+PATH=$PATH:/usr/sbin:/sbin
+# What iptables locks belongs to root of the machine.
+export XTABLES_LOCKFILE=$work/xtables.lock
+tests=0
+gateway=
+others=
+
+trap 'kill -9 $gateway $others 2>/dev/null || true' EXIT
+fail() {
+    echo "test-gateway: FAILED: $1" >&2
+    cat /proc/net/netfilter/nfnetlink_queue >&2
+    for file in gateway err out; do sed "s/^/    $file: /" "$work/$file" >&2 2>/dev/null || true; done
+    exit 1
+}
+passed() {
+    tests=$((tests + 1))
+    echo "ok $tests - $1"
+}
+# between NAME VALUE LEAST MOST, not only whole numbers
+between() {
+    awk -v x="$2" -v a="$3" -v b="$4" 'BEGIN { exit !(x != "" && x + 0 >= a && x + 0 <= b) }' ||
+        fail "$1: $2 is not in $3 to $4"
+}
+# begin ARGUMENTS...: the gateway, once its rules are there.
+begin() {
+    "$analects" gateway --in lan --out wan --state "$work/state" "$@" >"$work/out" 2>"$work/gateway" &
+    gateway=$!
+    for _ in $(seq 100); do
+        [ "$(nft list ruleset 2>/dev/null | grep -c 'queue.*444[01]\|NFQUEUE.*444[01]')" -ge 2 ] && sleep 0.3 && return
+        kill -0 "$gateway" 2>/dev/null || fail "it ended at once"
+        sleep 0.1
+    done
+    fail "there are no rules after ten seconds"
+}
+# stop SIGNAL STATUS
+stop() {
+    kill "-$1" "$gateway"
+    status=0
+    wait "$gateway" || status=$?
+    gateway=
+    [ "$status" = "$2" ] || fail "SIG$1 ended it with $status"
+}
+rules() {
+    # Without counters, which other traffic moves.
+    nft -s list ruleset 2>/dev/null || true
+    iptables-save 2>/dev/null | sed '/^#/d'
+    ip6tables-save 2>/dev/null | sed '/^#/d'
+}
+
+# A router between two namespaces: home is 10.1.0.2, the network outside is 10.2.0.2.
+unshare -n sleep 3600 &
+home=$!
+unshare -n sleep 3600 &
+outside=$!
+others="$home $outside"
+at_home() { nsenter -t $home -n "$@"; }
+at_outside() { nsenter -t $outside -n "$@"; }
+for _ in $(seq 100); do
+    [ "$(readlink /proc/$home/ns/net)" != "$(readlink /proc/$$/ns/net)" ] &&
+        [ "$(readlink /proc/$outside/ns/net)" != "$(readlink /proc/$$/ns/net)" ] && break
+    sleep 0.1
+done
+ip link add lan type veth peer name eth0 netns $home
+ip link add wan type veth peer name eth0 netns $outside
+number=1
+for device in lan wan; do
+    [ $device = lan ] && there=at_home || there=at_outside
+    ip address add 10.$number.0.1/24 dev $device
+    ip -6 address add fd00:$number::1/64 dev $device nodad
+    ip link set $device up
+    $there ip address add 10.$number.0.2/24 dev eth0
+    $there ip -6 address add fd00:$number::2/64 dev eth0 nodad
+    $there ip link set eth0 up
+    $there ip link set lo up
+    $there ip route add default via 10.$number.0.1
+    $there ip -6 route add default via fd00:$number::1
+    $there sh -c 'echo reno >/proc/sys/net/ipv4/tcp_congestion_control'
+    number=$((number + 1))
+done
+ip link set lo up
+echo 1 >/proc/sys/net/ipv4/ip_forward
+echo 1 >/proc/sys/net/ipv6/conf/all/forwarding
+
+# Functions would be shells in between, which cannot be killed with what they run.
+nsenter -t $home -n python3 scripts/pace/server.py &
+others="$others $!"
+nsenter -t $outside -n python3 scripts/pace/server.py &
+others="$others $!"
+nsenter -t $home -n python3 scripts/gateway/numbers.py answer 9000 &
+others="$others $!"
+for _ in $(seq 100); do
+    at_home curl -s -o /dev/null "http://10.2.0.2:443/1" && at_outside curl -s -o /dev/null "http://10.1.0.2:443/1" && break
+    sleep 0.1
+done
+
+# rate WHERE HOST BYTES: Mbit/s of a download, with the headers of each packet: 52 bytes, over IPv6 72.
+rate() {
+    case $2 in "["*) payload=1428 ;; *) payload=1448 ;; esac
+    "$1" curl -s -o /dev/null -w '%{speed_download}' --max-time 60 "http://$2:8080/$3" |
+        awk -v payload=$payload '{ printf "%.3f", $1 * 8e-6 * 1500 / payload }'
+}
+# count DIRECTION KEY: a counter of the JSON file.
+count() {
+    python3 -c "import json, sys; print(json.load(open('$work/json'))['$1']['tally']['$2'])"
+}
+
+rules >"$work/before"
+# A queue that Reno does not empty, also where machines are slow: then the rate is the link's alone.
+begin --down 20mbit --up 8mbit -d pfifo,limit=200 --json "$work/json" --prometheus "$work/gateway.prom" --every 1s
+between "down over IPv4" "$(rate at_home 10.2.0.2 12000000)" 19.4 20.6
+between "down over IPv6" "$(rate at_home '[fd00:2::2]' 12000000)" 19.4 20.6
+between "up over IPv4" "$(rate at_outside 10.1.0.2 5000000)" 7.76 8.24
+between "up over IPv6" "$(rate at_outside '[fd00:1::2]' 5000000)" 7.76 8.24
+grep -q 'passed_bytes_total{in="lan",out="wan",direction="down"} 2' "$work/gateway.prom" || fail "no counters while it runs"
+stop TERM 0
+rules >"$work/after"
+cmp "$work/before" "$work/after" || fail "the rules are not as they were"
+between "bytes down" "$(count down passed_bytes)" 24800000 26500000
+between "bytes up" "$(count up passed_bytes)" 10300000 11300000
+between "bytes down, for Prometheus" "$(sed -n 's/^analects_gateway_passed_bytes_total.*down"} //p' "$work/gateway.prom")" 24800000 26500000
+passed "TCP has the rate within 3 % both ways, over IPv4 and IPv6, and counters tell so"
+
+# A download fills 20 Mbit/s; the call has 2.4.
+beside_a_download() {
+    begin --down 20mbit --up 8mbit "$@"
+    rate at_home 10.2.0.2 20000000 >"$work/rate" &
+    download=$!
+    at_home python3 scripts/pace/call.py 10.2.0.2 4 >"$work/out" || fail "the call"
+    wait $download
+    between "the download beside it" "$(cat "$work/rate")" 12 20.6
+    stop INT 0
+}
+beside_a_download -d pfifo,limit=200
+between "median delay of the call in a FIFO, ms" "$(sed -n 's/^median //p' "$work/out")" 40 200
+beside_a_download -d mencius
+between "datagrams of the call that were lost" "$(sed -n 's/^lost //p' "$work/out")" 0 0
+between "median delay of the call, ms" "$(sed -n 's/^median //p' "$work/out")" 0 15
+passed "under mencius a download leaves a call alone, which waits behind it in a FIFO"
+
+# A queue of 60 packets stands all the time.
+begin --down 20mbit --up 8mbit --discipline pfifo,limit=5000
+at_outside python3 scripts/gateway/numbers.py send 10.1.0.2 9000 4 >"$work/numbers" &
+sender=$!
+change() {
+    "$analects" change gateway --state "$work/state" "$@" >"$work/out" 2>"$work/err"
+}
+for _ in 1 2 3 4; do
+    change down=3mbit down.limit=6000 || fail "a change"
+    sleep 0.4
+    change limit=4000 down=40mbit || fail "a change"
+    sleep 0.2
+    change down=800mbit up=10mbit || fail "a change"
+    sleep 0.2
+done
+change down=20mbit limit=much && fail "a bad setting was taken"
+grep -q limit "$work/err" || fail "no word on the bad setting"
+change up.limit=7 down.limt=9 && fail "a bad setting of one was taken"
+wait $sender
+between "datagrams that were sent" "$(sed -n 's/^sent //p' "$work/numbers")" 2000 100000
+between "datagrams that were lost" "$(sed -n 's/^lost //p' "$work/numbers")" 0 0
+between "datagrams out of order" "$(sed -n 's/^late //p' "$work/numbers")" 0 0
+# 60 packets at 3 Mbit/s take 196 ms: the queue was there, and followed the rate.
+between "the longest time, ms" "$(sed -n 's/^longest //p' "$work/numbers")" 150 1000
+between "the rate after the last change" "$(rate at_outside 10.1.0.2 6000000)" 9.7 10.3
+stop TERM 0
+passed "changes under load lose and reorder nothing, and are refused whole"
+
+begin --down 20mbit --up 8mbit
+rules >"$work/during"
+if "$analects" gateway --in lan --out wan --state "$work/state" --queue 4450 >"$work/out" 2>"$work/err"; then fail "two at once"; fi
+grep -q 'runs here already' "$work/err" || fail "no word on the other one"
+if "$analects" gateway --in lan --out wan --state "$work/other" >"$work/out" 2>"$work/err"; then fail "two at one queue"; fi
+grep -q 'no other program listens' "$work/err" || fail "no word on the queue"
+rules >"$work/after"
+cmp "$work/during" "$work/after" || fail "a refused one changed the rules"
+passed "two of them refuse each other, and the second changes nothing"
+
+at_home curl -s -o /dev/null -w '%{http_code}' --max-time 20 "http://10.2.0.2:8080/8000000" >"$work/code" &
+carried=$!
+sleep 1
+stop KILL 137
+at_home curl -s -o /dev/null --max-time 1 "http://10.2.0.2:443/100000" || fail "no connection within a second of kill -9"
+wait $carried || fail "the download that was carried did not go on"
+between "unshaped after kill -9" "$(rate at_home 10.2.0.2 50000000)" 60 100000
+rules >"$work/left"
+cmp -s "$work/before" "$work/left" && fail "nothing was left: the test shows nothing"
+change down=10mbit && fail "a change of none was taken"
+grep -q 'no .analects gateway. runs here' "$work/err" || fail "no word on nobody there"
+"$analects" gateway --in lan --out wan --state "$work/state" --dry-run >"$work/out" 2>"$work/err" || fail "--dry-run"
+grep -q 'a former process left rules' "$work/err" || fail "no word on what is left"
+begin --down 10mbit -d pfifo,limit=200
+between "after the next start" "$(rate at_home 10.2.0.2 6000000)" 9.7 10.3
+stop HUP 0
+rules >"$work/after"
+cmp "$work/before" "$work/after" || fail "rules outlive the next start"
+passed "after kill -9 all connections work at once, and the next start takes the old rules away"
+
+# A firewall that drops and translates addresses, and rules of others in the very chains.
+nft -f - <<'R'
+table inet firewall {
+    chain forward {
+        type filter hook forward priority filter; policy accept;
+        tcp sport 80 drop
+        counter comment "theirs"
+    }
+}
+R
+iptables -t nat -A POSTROUTING -o wan -j MASQUERADE
+iptables -t mangle -A FORWARD -p tcp --sport 8080 -j TOS --set-tos 8
+rules >"$work/before"
+"$analects" gateway --in lan --out wan --state "$work/state" --dry-run >"$work/out" 2>"$work/err" || fail "--dry-run"
+grep -q 4441 "$work/out" || fail "--dry-run prints no rule"
+rules >"$work/after"
+cmp "$work/before" "$work/after" || fail "--dry-run changed something"
+begin --down 20mbit -d pfifo,limit=200
+at_home curl -s -o /dev/null --max-time 1 "http://10.2.0.2:80/1" && fail "the firewall does not drop any more"
+between "down behind a firewall" "$(rate at_home 10.2.0.2 12000000)" 19.4 20.6
+stop TERM 0
+rules >"$work/after"
+cmp "$work/before" "$work/after" || fail "the firewall is not as it was"
+passed "a firewall is left as it was, and goes on filtering and translating"
+
+wrong() {
+    if "$analects" gateway --state "$work/state" "$@" >"$work/out" 2>"$work/err"; then fail "taken: $*"; fi
+    cat "$work/out" >>"$work/err"
+}
+wrong --in lan --out lan
+grep -q 'both lan' "$work/err" || fail "one device twice"
+wrong --in lan --out nothing
+grep -q 'no device nothing' "$work/err" || fail "a device that is not there"
+wrong --in lan --out wan --down fast
+grep -q -- '--down' "$work/err" || fail "a rate that is none"
+wrong --in lan --out wan -d mencius,low=x
+grep -q 'low' "$work/err" || fail "a setting that is none"
+wrong --in lan --out wan --json "$work/none/json"
+grep -q 'cannot be written' "$work/err" || fail "a file that cannot be written"
+rules >"$work/after"
+cmp "$work/before" "$work/after" || fail "a refused one changed the rules"
+passed "wrong arguments change nothing"
+
+echo "test-gateway: $tests passed, 0 failed"
