@@ -115,6 +115,6 @@ mod tests {
         }
         // Mean 5; squares of the distances add up to 32, over 7 and 8.
         let error = samples.error().unwrap();
-        assert!((error - (32.0 / 56.0).sqrt()).abs() < 1e-12, "{error}");
+        assert!((error - (32.0_f64 / 56.0).sqrt()).abs() < 1e-12, "{error}");
     }
 }
