@@ -96,8 +96,7 @@ async function run() {
   const fresh = runs;
   const outcomes = await Promise.all(fresh.map((of, side) => engines[side].ask(["run", of.discipline, "1"], text, (line) => {
     of.add(line);
-    // The picture of the last runs stays until both have begun.
-    if (own === version && fresh.every((one) => one.checked)) view.show(fresh);
+    if (own === version) view.show(fresh);
   })));
   if (own !== version || outcomes.includes(undefined)) return;
   finish(fresh, outcomes, performance.now() - began);

@@ -32,23 +32,35 @@ export function fillTable(table, headings, rows) {
   table.tBodies[0].replaceChildren(...body);
 }
 
+/** The time that drawing takes of one picture of the screen, in ms, but for its last step. */
+const BUDGET_MS = 10;
+
 /**
- * Draws in steps, each in a picture of the screen of its own, so that none takes long; however often it is
- * asked, at most every `ms`. `steps` returns the functions that draw.
+ * Draws in steps; those that do not fit into one picture of the screen are left to the next, so that none takes
+ * long. However often it is asked, it begins at most every `ms`, unless it is asked to begin at once. `steps`
+ * returns the functions that draw.
  */
 export function paced(steps, ms) {
   let last = -Infinity;
-  let asked = false;
-  const follow = (left) => requestAnimationFrame(() => {
-    left[0]?.();
-    if (left.length > 1) return follow(left.slice(1));
+  let timer;
+  let frame;
+  const follow = (left) => {
+    if (left.length === 0) return;
+    frame = requestAnimationFrame(() => {
+      const until = performance.now() + BUDGET_MS;
+      do left.shift()(); while (left.length > 0 && performance.now() < until);
+      follow(left);
+    });
+  };
+  const begin = () => {
+    timer = undefined;
     last = performance.now();
-    asked = false;
-    return undefined;
-  });
-  return () => {
-    if (asked) return;
-    asked = true;
-    setTimeout(() => follow(steps()), Math.max(0, last + ms - performance.now()));
+    cancelAnimationFrame(frame);
+    follow(steps());
+  };
+  return (atOnce = false) => {
+    if (timer !== undefined && !atOnce) return;
+    clearTimeout(timer);
+    timer = setTimeout(begin, atOnce ? 0 : Math.max(0, last + ms - performance.now()));
   };
 }

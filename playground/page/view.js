@@ -18,6 +18,7 @@ export class View {
   constructor(sides) {
     Object.assign(this, { sides, runs: [], range: { from: 0, to: 1 }, queue: 0 });
     this.draw = paced(() => this.charts(), PACE_MS);
+    const draw = () => this.draw();
     this.delays = byId("delays");
     const frame = element("div");
     this.delays.before(frame);
@@ -28,9 +29,9 @@ export class View {
     byId("queue").addEventListener("change", ({ target }) => { this.queue = Number(target.value); this.draw(); });
     byId("call").addEventListener("change", ({ target }) => { this.call = Number(target.value); this.draw(); this.scene(); });
     for (const canvas of document.querySelectorAll("canvas.chart")) this.seek(canvas);
-    addEventListener("resize", this.draw);
+    addEventListener("resize", draw);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { this.draw(); this.scene(); });
-    byId("values").parentElement.addEventListener("toggle", this.draw);
+    byId("values").parentElement.addEventListener("toggle", draw);
   }
 
   /** A press on a chart, or arrow keys, move the playhead. */
@@ -46,14 +47,20 @@ export class View {
     });
   }
 
-  /** Shows these runs; both have begun. */
+  /** Shows these runs as far as they are. The picture of the last runs stays until both have reached the window. */
   show(runs) {
-    const before = this.shape;
-    this.runs = runs;
+    if (runs.some((run) => !run.checked)) return;
     const { checked } = runs[0];
-    this.shape = JSON.stringify([checked.duration_s, checked.warmup_s, checked.entries.map((of) => of.name), checked.queues.map((of) => of.name)]);
-    if (this.shape !== before) this.begin(checked);
-    this.draw();
+    const shape = JSON.stringify([checked.duration_s, checked.warmup_s, checked.entries.map((of) => of.name), checked.queues.map((of) => of.name)]);
+    if (shape !== this.shape) {
+      this.shape = shape;
+      this.runs = [];
+      this.begin(checked);
+    }
+    if (runs.some((run) => run.until <= this.range.from)) return;
+    const first = this.runs !== runs;
+    this.runs = runs;
+    this.draw(first || runs.every((run) => run.result));
   }
 
   begin(checked) {
@@ -104,8 +111,7 @@ export class View {
 
   scene() {
     const now = this.player?.now ?? 0;
-    const ready = this.runs.filter((run) => run.checked);
-    if (ready.length < 2) return;
+    if (this.runs.length < 2) return;
     const view = { call: this.call, page: this.page(), now, range: this.range };
     this.sides.forEach((side, place) => side.drawScene(this.runs[place], view));
     this.cursor(now, this.range);
@@ -114,7 +120,7 @@ export class View {
   /** The steps in which the charts are drawn. */
   charts() {
     const { runs, sides, range, queue } = this;
-    if (runs.length < 2 || runs.some((run) => !run.checked)) return [];
+    if (runs.length < 2) return [];
     const view = { queue, range };
     const scales = sides.map((side, place) => side.scales(runs[place], view));
     const both = { bytes: Math.max(10, ...scales.map((of) => of.bytes)) * 1.05, rate: Math.max(...scales.map((of) => of.rate)) * 1.05 };

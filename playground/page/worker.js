@@ -7,7 +7,9 @@ let files = new Map();
 /** Unpacks the program: bytes in gzip, as text in base64. */
 async function unpack(packed) {
   const text = atob(packed);
-  const bytes = Uint8Array.from(text, (letter) => letter.charCodeAt(0));
+  const bytes = new Uint8Array(text.length);
+  // A loop: a million calls of a function are felt in a page that has just been opened.
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return WebAssembly.compile(await new Response(stream).arrayBuffer());
 }

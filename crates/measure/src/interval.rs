@@ -89,7 +89,7 @@ fn without_zeros(values: &[f64], level: f64) -> Option<(f64, f64)> {
 /// By Student's t; none of fewer than two values, or of values that are all alike.
 fn student(values: &[f64], level: f64) -> Option<(f64, f64)> {
     let (mean, variance) = moments(values)?;
-    let error = libm::sqrt(variance / values.len() as f64);
+    let error = (variance / values.len() as f64).sqrt();
     let half = quantile_of_t(values.len() - 1, level) * error;
     (variance > 0.0).then_some((mean - half, mean + half))
 }
@@ -101,7 +101,7 @@ fn log_normal(values: &[f64], level: f64) -> (f64, f64) {
         return EMPTY;
     };
     let n = values.len() as f64;
-    let error = libm::sqrt(variance / n + variance * variance / (2.0 * (n - 1.0)));
+    let error = (variance / n + variance * variance / (2.0 * (n - 1.0))).sqrt();
     let half = quantile_of_t(values.len() - 1, level) * error;
     let centre = mean + variance / 2.0;
     (libm::exp(centre - half), libm::exp(centre + half))

@@ -23,7 +23,7 @@ pub fn welch(ours: &[f64], theirs: &[f64]) -> Option<Welch> {
     let [a, b] = [moments(ours)?, moments(theirs)?];
     // The variances of the means.
     let [v, w] = [a.1 / ours.len() as f64, b.1 / theirs.len() as f64];
-    let t = (a.0 - b.0) / libm::sqrt(v + w);
+    let t = (a.0 - b.0) / (v + w).sqrt();
     let parts = v * v / (ours.len() - 1) as f64 + w * w / (theirs.len() - 1) as f64;
     let freedom = (v + w) * (v + w) / parts;
     if !(t.is_finite() && freedom.is_finite()) {

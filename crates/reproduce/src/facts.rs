@@ -334,7 +334,7 @@ fn of_traces(paths: &[String], figure: TraceFigure) -> Result<f64, Refusal> {
     let mean = sum / time;
     Ok(match figure {
         TraceFigure::Mean => mean,
-        TraceFigure::Deviation => libm::sqrt((squares / time - mean * mean).max(0.0)),
+        TraceFigure::Deviation => (squares / time - mean * mean).max(0.0).sqrt(),
     })
 }
 

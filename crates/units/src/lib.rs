@@ -17,6 +17,7 @@ mod flow;
 pub mod param;
 pub mod random;
 mod rate;
+mod ratio;
 mod refusal;
 mod text;
 mod time;

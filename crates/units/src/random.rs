@@ -33,7 +33,8 @@ impl Stream {
 
     /// Standard normal (Box–Muller, the cosine half).
     pub fn normal(&mut self) -> f64 {
-        let radius = libm::sqrt(-2.0 * libm::log(1.0 - self.unit()));
+        // Exact by IEEE 754, so that it needs no libm.
+        let radius = (-2.0 * libm::log(1.0 - self.unit())).sqrt();
         radius * libm::cos(core::f64::consts::TAU * self.unit())
     }
 

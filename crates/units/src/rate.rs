@@ -1,6 +1,7 @@
 //! Rates in bits per second.
 
 use crate::Duration;
+use crate::ratio::mul_div;
 use crate::text::{ParseError, in_units, scaled};
 use core::fmt;
 use serde::{Deserialize, Serialize};
@@ -46,12 +47,7 @@ impl Rate {
         if span.as_nanos() == 0 {
             return Rate(u64::MAX);
         }
-        let bits = bytes as u128 * BIT_NANOS as u128 / span.as_nanos() as u128;
-        Rate(if bits > u64::MAX as u128 {
-            u64::MAX
-        } else {
-            bits as u64
-        })
+        Rate(mul_div(bytes, BIT_NANOS, span.as_nanos()))
     }
 
     /// `mbit` Mbit/s, rounded to the bit; negative and undefined values become zero.
@@ -88,23 +84,13 @@ impl Rate {
 
     /// How many whole bytes pass in `span`.
     pub const fn bytes_in(self, span: Duration) -> u64 {
-        let bytes = self.0 as u128 * span.as_nanos() as u128 / BIT_NANOS as u128;
-        if bytes > u64::MAX as u128 {
-            u64::MAX
-        } else {
-            bytes as u64
-        }
+        mul_div(self.0, span.as_nanos(), BIT_NANOS)
     }
 
     /// `self × numerator / denominator` without overflow in between.
     #[must_use]
     pub const fn scale(self, numerator: u64, denominator: u64) -> Rate {
-        let scaled = self.0 as u128 * numerator as u128 / denominator as u128;
-        Rate(if scaled > u64::MAX as u128 {
-            u64::MAX
-        } else {
-            scaled as u64
-        })
+        Rate(mul_div(self.0, numerator, denominator))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Virtual time in nanoseconds.
 
+use crate::ratio::mul_div;
 use crate::text::{ParseError, in_units, scaled};
 use core::fmt;
 use core::ops::{Add, AddAssign, Div, Mul, Sub};
@@ -131,12 +132,7 @@ impl Duration {
     /// `self × numerator / denominator` without overflow in between.
     #[must_use]
     pub const fn scale(self, numerator: u64, denominator: u64) -> Duration {
-        let scaled = self.0 as u128 * numerator as u128 / denominator as u128;
-        Duration(if scaled > u64::MAX as u128 {
-            u64::MAX
-        } else {
-            scaled as u64
-        })
+        Duration(mul_div(self.0, numerator, denominator))
     }
 }
 

@@ -4,7 +4,9 @@ use super::moment::ms;
 use scenario::Scenario;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use units::{FlowId, Instant};
+use workload::page::Page;
 use workload::{Event, Rows, TrafficId};
 
 /// What happened to a page or a transfer. The traffic entry by its place, then the load or the flow by
@@ -26,8 +28,8 @@ pub enum Happened {
 
 /// Follows all pages and transfers.
 pub struct Loads {
-    /// For each entry, whether its flows are transfers, and the parts of each of its pages.
-    entries: Vec<(bool, Vec<usize>)>,
+    /// For each entry, whether its flows are transfers, and its pages.
+    entries: Vec<(bool, Vec<Arc<Page>>)>,
     /// Transfers so far, by entry.
     started: Vec<u32>,
     flows: BTreeMap<FlowId, (u16, u32)>,
@@ -38,9 +40,8 @@ impl Loads {
     /// Nothing has begun.
     pub fn new(scenario: &Scenario) -> Self {
         let entries = scenario.traffic.iter().map(|entry| {
-            let pages = entry.kind.workload.pages().iter();
-            let parts = pages.map(|page| page.requests().len()).collect();
-            (entry.kind.entry.rows == Rows::Flows, parts)
+            let transfers = entry.kind.entry.rows == Rows::Flows;
+            (transfers, entry.kind.workload.pages().to_vec())
         });
         Loads {
             entries: entries.collect(),
@@ -60,8 +61,9 @@ impl Loads {
                 ..
             } => {
                 let pages = self.entries.get(usize::from(page)).map(|(_, pages)| pages);
-                let parts = pages.and_then(|pages| pages.get(site as usize));
-                Happened::Began(page, load, ms(now), parts.copied().unwrap_or_default())
+                let of = pages.and_then(|pages| pages.get(site as usize));
+                let parts = of.map_or(0, |page| page.requests().len());
+                Happened::Began(page, load, ms(now), parts)
             }
             Event::RequestDone { page, load, .. } => Happened::Part(page.0, load, ms(now)),
             Event::PageDone { page, load } => Happened::Complete(page.0, load, ms(now)),

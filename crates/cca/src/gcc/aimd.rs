@@ -190,7 +190,7 @@ impl Capacity {
     }
 
     fn deviation(&self, mean: f64) -> f64 {
-        1000.0 * libm::sqrt(self.spread * mean / 1000.0)
+        1000.0 * (self.spread * mean / 1000.0).sqrt()
     }
 
     /// Above this the capacity must have grown: three standard deviations.

@@ -37,7 +37,7 @@ impl Kalman {
     pub fn update(&mut self, delta: &Delta) -> f64 {
         let innovation = delta.variation() - self.offset;
         // An outlier counts as three standard deviations.
-        let limit = 3.0 * libm::sqrt(self.noise);
+        let limit = 3.0 * self.noise.sqrt();
         let clipped = innovation.clamp(-limit, limit);
         let alpha = libm::pow(1.0 - CHI, 30.0 * delta.sent.max(0.0) / 1000.0);
         self.noise = (alpha * self.noise + (1.0 - alpha) * clipped * clipped).max(1.0);

@@ -66,7 +66,7 @@ pub fn generated(name: &str) -> Result<Trace, Refusal> {
         .ok_or_else(refused)?;
     let mut chance = Stream::new(number, set.name);
     let level = chance.log_normal(set.median, set.between);
-    let fresh = libm::sqrt(1.0 - set.persistence * set.persistence);
+    let fresh = (1.0 - set.persistence * set.persistence).sqrt();
     let mut state = chance.normal();
     let rates = (0..SAMPLES).map(|_| {
         state = set.persistence * state + fresh * chance.normal();

@@ -12,7 +12,7 @@ mod web;
 pub use confucius::CONFUCIUS;
 pub use web::WEB;
 
-use crate::page::{After, Origin, Page, Protocol, Request};
+use crate::page::{After, Origin, Page, Plan, Protocol, Request};
 use std::sync::Arc;
 use units::random::Stream;
 use units::{Bytes, Duration};
@@ -70,12 +70,17 @@ pub struct Population {
 
 impl Population {
     /// All its sites, in order.
-    pub fn sites(&self) -> Vec<Arc<Page>> {
+    pub fn sites(&'static self) -> Vec<Arc<Page>> {
         (0..SITES).map(|index| Arc::new(self.site(index))).collect()
     }
 
-    /// Site number `index`; any number gives one.
-    pub fn site(&self, index: u32) -> Page {
+    /// Site number `index`; any number gives one. It is made when it is first looked into.
+    pub fn site(&'static self, index: u32) -> Page {
+        let name = format!("{}-{index:04}", self.name);
+        Page::later(&name.clone(), move || self.plan(index, &name))
+    }
+
+    fn plan(&self, index: u32, name: &str) -> Plan {
         let stream = &mut Stream::new(self.seed, &format!("site {index}"));
         let z = stream.normal();
         let deviation = if z < 0.0 { self.rich.0 } else { self.rich.1 };
@@ -102,10 +107,10 @@ impl Population {
             after,
             delay,
         });
-        let requests = requests.collect();
-        let name = format!("{}-{index:04}", self.name);
-        Page::new(&name, origins(&name, protocols), requests)
-            .expect("parents come before their children, and every number is bounded above")
+        Plan {
+            requests: requests.collect(),
+            origins: origins(name, protocols),
+        }
     }
 }
 

@@ -20,6 +20,7 @@ pub use server::PageServer;
 
 use crate::Carrier;
 use serde::{Deserialize, Serialize};
+use std::sync::{Arc, LazyLock};
 use units::random::Stream;
 use units::{Bytes, Duration};
 
@@ -36,14 +37,23 @@ pub const PART: u64 = 16_384;
 const MAX_EXTRA_RTT: Duration = Duration::from_secs(1);
 
 /// A page to load. Its invariants are checked by [`Page::new`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Written")]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Written", into = "Written")]
 pub struct Page {
     name: String,
-    origins: Vec<Origin>,
-    requests: Vec<Request>,
+    plan: Arc<LazyLock<Plan, Make>>,
     addresses: Option<u32>,
 }
+
+/// What a page consists of.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Plan {
+    pub origins: Vec<Origin>,
+    pub requests: Vec<Request>,
+}
+
+/// Makes a plan when it is first asked for: of a thousand sites of the generator a run loads a few.
+type Make = Box<dyn FnOnce() -> Plan + Send>;
 
 /// A server, as browsers distinguish servers (RFC 6454).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -172,12 +182,16 @@ impl Page {
                 "waits for itself or a later one",
             )?;
         }
-        Ok(Page {
+        Ok(Page::later(name, || Plan { origins, requests }))
+    }
+
+    /// A page whose plan is made when it is first asked for, and keeps the rules of [`Page::new`].
+    pub(crate) fn later(name: &str, make: impl FnOnce() -> Plan + Send + 'static) -> Self {
+        Page {
             name: name.chars().take(60).collect(),
-            origins,
-            requests,
+            plan: Arc::new(LazyLock::new(Box::new(make))),
             addresses: None,
-        })
+        }
     }
 
     /// Its name, at most 60 characters.
@@ -206,23 +220,23 @@ impl Page {
 
     /// The servers.
     pub fn origins(&self) -> &[Origin] {
-        &self.origins
+        &self.plan.origins
     }
 
     /// The requests; each waits only for earlier ones.
     pub fn requests(&self) -> &[Request] {
-        &self.requests
+        &self.plan.requests
     }
 
     /// All answers together.
     pub fn total_response(&self) -> Bytes {
-        Bytes::new(self.requests.iter().map(|r| r.response.get()).sum())
+        Bytes::new(self.requests().iter().map(|r| r.response.get()).sum())
     }
 
     /// Bytes received on a connection to `server` before any answer: the handshake of TLS. If
     /// several origins have the server and the carrier, that of the first.
     pub fn handshake_bytes(&self, server: u32, carrier: Carrier) -> Bytes {
-        let mut origins = self.origins.iter();
+        let mut origins = self.origins().iter();
         let origin = origins.find(|of| (of.server(), of.carrier()) == (server, carrier));
         let tls = origin.is_some_and(Origin::tls);
         Bytes::new(if tls { connections::SERVER_HELLO } else { 0 })
@@ -238,12 +252,12 @@ impl Page {
             let far = stream.log_normal(1.0, spread) - 1.0;
             Duration::from_secs_f64(rtt.as_secs_f64() * far.max(0.0)).min(MAX_EXTRA_RTT)
         };
-        self.origins.iter().map(draw).collect()
+        self.origins().iter().map(draw).collect()
     }
 }
 
-/// A page as it is read, before its invariants are checked.
-#[derive(Deserialize)]
+/// A page as it is written and read; its invariants are checked then.
+#[derive(Serialize, Deserialize)]
 struct Written {
     name: String,
     origins: Vec<Origin>,
@@ -258,6 +272,26 @@ impl TryFrom<Written> for Page {
         Ok(page.with_addresses(written.addresses))
     }
 }
+
+impl From<Page> for Written {
+    fn from(page: Page) -> Written {
+        Written {
+            origins: page.origins().to_vec(),
+            requests: page.requests().to_vec(),
+            name: page.name,
+            addresses: page.addresses,
+        }
+    }
+}
+
+impl PartialEq for Page {
+    fn eq(&self, other: &Page) -> bool {
+        let same_plan = || Arc::ptr_eq(&self.plan, &other.plan) || **self.plan == **other.plan;
+        self.name == other.name && self.addresses == other.addresses && same_plan()
+    }
+}
+
+impl Eq for Page {}
 
 impl Request {
     /// The earlier request that it waits for.

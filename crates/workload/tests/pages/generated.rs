@@ -142,12 +142,21 @@ fn more_servers_more_requests_and_larger_ones() {
 }
 
 #[test]
+fn every_site_keeps_the_rules_of_a_page() {
+    for site in CONFUCIUS.sites().iter().chain(&WEB.sites()) {
+        let (origins, requests) = (site.origins().to_vec(), site.requests().to_vec());
+        let page = Page::new(site.name(), origins, requests);
+        assert_eq!(page.as_ref(), Ok(&**site));
+    }
+}
+
+#[test]
 fn a_number_is_always_the_same_site() {
-    let named = |population: &Population, name: &str| {
+    let named = |population: &'static Population, name: &str| {
         assert_eq!(population.site(17), population.site(17));
         assert_ne!(population.site(17), population.site(18));
         assert_eq!(population.site(17).name(), name);
-        population.site(u32::MAX);
+        population.site(u32::MAX).requests();
     };
     named(&CONFUCIUS, "site-0017");
     named(&WEB, "web-0017");
