@@ -10,13 +10,19 @@ use serde::{Deserialize, Serialize};
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use units::Refusal;
+use units::param::Settings;
 
 /// Longest request or answer.
 const LONGEST: usize = 16 << 10;
-/// A request has this time to arrive.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// How often a request is looked at before it is given up: two seconds.
+const LOOKS: u32 = 20;
+/// How long an answer is waited for: those of others come first.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What changes settings.
+pub type Change<'a> = dyn FnMut(&Settings) -> Result<(), Refusal> + 'a;
 
 /// The answer to a request.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -40,7 +46,7 @@ pub struct Control {
 #[derive(Debug)]
 struct Asking {
     stream: UnixStream,
-    since: Instant,
+    looks: u32,
     text: Vec<u8>,
 }
 
@@ -71,14 +77,14 @@ impl Control {
     }
 
     /// Takes what has come of a request, and answers it when it is whole.
-    pub fn answer(&mut self, change: &mut dyn FnMut(&[(String, String)]) -> Result<(), Refusal>) {
+    pub fn answer(&mut self, change: &mut Change<'_>) {
         if self.asking.is_none() {
             let Ok((stream, _)) = self.listener.accept() else {
                 return;
             };
             let asking = Asking {
                 stream,
-                since: Instant::now(),
+                looks: 0,
                 text: Vec::new(),
             };
             self.asking = asking
@@ -112,6 +118,7 @@ impl Drop for Control {
 impl Asking {
     /// Reads what is there; whether more, or an answer, is to be waited for.
     fn read(&mut self) -> bool {
+        self.looks += 1;
         let mut piece = [0; 4096];
         while !self.text.ends_with(b"\n") && self.text.len() <= LONGEST {
             match self.stream.read(&mut piece) {
@@ -119,7 +126,7 @@ impl Asking {
                 Ok(length) => self.text.extend(&piece[..length]),
                 Err(error) if error.kind() == ErrorKind::Interrupted => (),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    return self.since.elapsed() < PATIENCE;
+                    return self.looks < LOOKS;
                 }
                 Err(_) => return false,
             }
@@ -128,10 +135,7 @@ impl Asking {
     }
 }
 
-fn answered(
-    text: &[u8],
-    change: &mut dyn FnMut(&[(String, String)]) -> Result<(), Refusal>,
-) -> Answer {
+fn answered(text: &[u8], change: &mut Change<'_>) -> Answer {
     let settings = serde_json::from_slice::<Vec<(String, String)>>(text);
     let changed = match settings {
         Ok(settings) => change(&settings),
@@ -150,7 +154,7 @@ fn answered(
 }
 
 /// Asks the process at `path` to change settings; `word` is its command.
-pub fn ask(path: &Path, word: &str, settings: &[(String, String)]) -> Result<(), Refused> {
+pub fn ask(path: &Path, word: &str, settings: &Settings) -> Result<(), Refused> {
     let none = |error: std::io::Error| {
         let message = match error.kind() {
             ErrorKind::NotFound | ErrorKind::ConnectionRefused => {
@@ -176,8 +180,8 @@ pub fn ask(path: &Path, word: &str, settings: &[(String, String)]) -> Result<(),
     }
 }
 
-fn converse(stream: &mut UnixStream, settings: &[(String, String)]) -> std::io::Result<Answer> {
-    stream.set_read_timeout(Some(2 * PATIENCE))?;
+fn converse(stream: &mut UnixStream, settings: &Settings) -> std::io::Result<Answer> {
+    stream.set_read_timeout(Some(PATIENCE))?;
     let text = serde_json::to_string(settings)? + "\n";
     stream.write_all(text.as_bytes())?;
     let mut answer = Vec::new();
@@ -235,6 +239,7 @@ mod tests {
                 "{answer}"
             );
         }
+        // One that never ends, too long or not, is given up.
         for endless in [vec![b'['; 3 * LONGEST], b"[[".to_vec()] {
             assert_eq!(told(&endless, 1), (Vec::new(), String::new()));
         }

@@ -9,6 +9,7 @@ use live::{Gate, Gates};
 use netcfg::divert::{self, Diversion, Diverting, Sole};
 use netcfg::{Device, Host, Runner, Store};
 use std::path::Path;
+use units::param::Settings;
 use units::{Choice, Refusal};
 
 type Result<T> = core::result::Result<T, Refused>;
@@ -28,7 +29,7 @@ pub trait Service {
     fn change(
         &mut self,
         gates: &mut Gates,
-        settings: &[(String, String)],
+        settings: &Settings,
     ) -> core::result::Result<(), Refusal>;
 }
 

@@ -12,6 +12,7 @@ use live::{Gate, Gates};
 use netcfg::Store;
 use netcfg::divert::{Diversion, Purpose};
 use qdisc::{Choice, Env, Home, Registry};
+use units::param::Settings;
 use units::{Duration, Rate, Refusal};
 
 type Result<T> = core::result::Result<T, Refused>;
@@ -162,7 +163,7 @@ impl Service for Shaping {
     fn change(
         &mut self,
         gates: &mut Gates,
-        settings: &[(String, String)],
+        settings: &Settings,
     ) -> core::result::Result<(), Refusal> {
         let wanted = Wanted::of(settings)?;
         let former = wanted.former(gates, 0);
@@ -190,7 +191,7 @@ struct Wanted {
 }
 
 impl Wanted {
-    fn of(settings: &[(String, String)]) -> core::result::Result<Self, Refusal> {
+    fn of(settings: &Settings) -> core::result::Result<Self, Refusal> {
         let mut wanted = Wanted::default();
         for (key, value) in settings {
             let place = |name: &str| DIRECTIONS.iter().position(|direction| *direction == name);

@@ -8,6 +8,7 @@ use live::{Gate, Gates, Standing};
 use netcfg::divert::Diversion;
 use qdisc::{Choice, Env, Home, Qdisc, Registry};
 use serde_json::json;
+use units::param::Settings;
 use units::{Rate, Refusal};
 
 type Result<T> = core::result::Result<T, Refused>;
@@ -90,7 +91,7 @@ impl Service for Pacing {
     fn change(
         &mut self,
         gates: &mut Gates,
-        settings: &[(String, String)],
+        settings: &Settings,
     ) -> core::result::Result<(), Refusal> {
         gates.change(0, settings)
     }
