@@ -2,13 +2,15 @@
 """The speed of `analects link`: two Cubic flows through queues of 1000 packets, as much as goes.
 
 Beside mahimahi's mm-link, in the same run, where the environment's MAHIMAHI names the folder of a build, in
-which mm-link is setuid root. Writes target/bench-live.json: rates in Gbit/s, and the processor's time per
-byte of the whole process that carries them. As root.
+which mm-link is setuid root. Beside `analects gateway`, as much as goes and at rates. Writes
+target/bench-live.json: rates in Gbit/s, and the processor's time per byte of the whole process that carries
+them. As root.
 """
 
 import json
 import os
 import resource
+import signal
 import socket
 import subprocess
 import sys
@@ -21,6 +23,8 @@ ROUNDS = 3
 PORT = 5209
 FLOWS = 2
 PIECE = 1 << 20
+# Rates at which the gateway stands beside the link; none for as much as goes.
+RATES = [None, "1gbit", "200mbit", "50mbit"]
 
 
 def fetch(address):
@@ -75,12 +79,81 @@ def received(command):
         sys.exit(f"bench-live: {command[0]}: {run.stdout.decode()}{run.stderr.decode()}")
 
 
-def analects(program, pin):
+def analects(program, pin, down=()):
     with tempfile.NamedTemporaryFile() as file:
-        link = [program, "link", "-d", "pfifo,limit=1000", "--json", file.name, "--"]
+        link = [program, "link", *down, "-d", "pfifo,limit=1000", "--json", file.name, "--"]
         got = received(pin + link + [sys.executable, __file__, "--fetch", "100.64.0.1"])
         processor = json.load(open(file.name))["processor_seconds"]
     return rate(got), processor / got["bytes"] * 1e9
+
+
+class Router:
+    """A namespace between this one, in which the server is, and that of a client."""
+
+    def __init__(self):
+        self.spaces = [subprocess.Popen(["unshare", "-n", "sleep", "3600"]) for _ in range(2)]
+        here = os.readlink("/proc/self/ns/net")
+        while any(os.readlink(f"/proc/{space.pid}/ns/net") == here for space in self.spaces):
+            time.sleep(0.01)
+        router, client = (str(space.pid) for space in self.spaces)
+        self.router, self.client = (["nsenter", "-t", pid, "-n"] for pid in (router, client))
+        for line in [f"link add far type veth peer name wan netns {router}",
+                     "address add 10.2.0.2/24 dev far", "link set far up", "route add 10.1.0.0/24 via 10.2.0.1"]:
+            self.ip([], line)
+        for line in [f"link add lan type veth peer name eth0 netns {client}",
+                     "address add 10.1.0.1/24 dev lan", "address add 10.2.0.1/24 dev wan",
+                     "link set lan up", "link set wan up"]:
+            self.ip(self.router, line)
+        for line in ["address add 10.1.0.2/24 dev eth0", "link set eth0 up", "route add default via 10.1.0.1"]:
+            self.ip(self.client, line)
+        subprocess.run([*self.router, "sh", "-c", "echo 1 >/proc/sys/net/ipv4/ip_forward"], check=True)
+
+    @staticmethod
+    def ip(space, line):
+        subprocess.run([*space, "ip", *line.split()], check=True)
+
+    def end(self):
+        for space in self.spaces:
+            space.kill()
+            space.wait()
+
+    def gateway(self, program, down):
+        """What the client received through the gateway, and the processor's time for each byte of it."""
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "json")
+            command = [program, "gateway", "--in", "lan", "--out", "wan", *down, "-d", "pfifo,limit=1000",
+                       "--json", file, "--state", folder]
+            gateway = subprocess.Popen([*self.router, *command], stderr=subprocess.PIPE)
+            # Eight commands, and the rules are there.
+            time.sleep(2)
+            got = received([*self.client, sys.executable, __file__, "--fetch", "10.2.0.2"])
+            gateway.send_signal(signal.SIGTERM)
+            _, said = gateway.communicate(timeout=30)
+            if gateway.returncode != 0:
+                sys.exit(f"bench-live: gateway: {said.decode()}")
+            counted = json.load(open(file))
+        if counted["down"]["tally"]["passed_bytes"] < got["bytes"]:
+            sys.exit("bench-live: packets went past the gateway")
+        return rate(got), counted["processor_seconds"] / got["bytes"] * 1e9
+
+
+def beside(program):
+    """The gateway and the link, taking turns: of each the run with the least time per byte."""
+    router = Router()
+    figures = {}
+    try:
+        for limit in RATES:
+            down = ["--down", limit] if limit else []
+            runs = [(analects(program, [], down), router.gateway(program, down)) for _ in range(ROUNDS)]
+            link, gateway = (min((run[place] for run in runs), key=lambda run: run[1]) for place in range(2))
+            figures[limit or "unlimited"] = {
+                "link_gbps": link[0], "link_ns_per_byte": link[1],
+                "gateway_gbps": gateway[0], "gateway_ns_per_byte": gateway[1],
+                "ratio": gateway[1] / link[1],
+            }
+    finally:
+        router.end()
+    return figures
 
 
 def mm_link(folder, pin):
@@ -125,6 +198,7 @@ def main():
     built = os.path.join(os.environ.get("CARGO_TARGET_DIR", "target"), "release/analects")
     program = sys.argv[1] if len(sys.argv) > 1 else built
     result = figures(lambda pin: analects(program, pin))
+    result["gateway"] = beside(program)
     folder = os.environ.get("MAHIMAHI")
     if folder:
         result["mm_link"] = figures(lambda pin: mm_link(folder, pin))

@@ -128,6 +128,12 @@ for _ in $(seq 100); do
     sleep 0.1
 done
 
+# CAP_NET_ADMIN and CAP_NET_RAW.
+few_privileges() {
+    grep -q '^CapPrm:.*0000000000003000$' "/proc/$1/status" && grep -q '^CapEff:.*0000000000003000$' "/proc/$1/status" &&
+        grep -q '^NoNewPrivs:.*1$' "/proc/$1/status" || fail "it has more privileges: $(grep Cap "/proc/$1/status")"
+}
+
 # rate WHERE HOST BYTES: Mbit/s of a download, with the headers of each packet: 52 bytes, over IPv6 72.
 rate() {
     case $2 in "["*) payload=1428 ;; *) payload=1448 ;; esac
@@ -142,6 +148,7 @@ count() {
 rules >"$work/before"
 # A queue that Reno does not empty, also where machines are slow: then the rate is the link's alone.
 begin --down 20mbit --up 8mbit -d pfifo,limit=200 --json "$work/json" --prometheus "$work/gateway.prom" --every 1s
+few_privileges "$gateway"
 between "down over IPv4" "$(rate at_home 10.2.0.2 12000000)" 19.4 20.6
 between "down over IPv6" "$(rate at_home '[fd00:2::2]' 12000000)" 19.4 20.6
 between "up over IPv4" "$(rate at_outside 10.1.0.2 5000000)" 7.76 8.24

@@ -2,6 +2,7 @@
 //! process, until a signal comes.
 
 use crate::control::Control;
+use crate::privileges;
 use crate::refused::Refused;
 use crate::run::print;
 use core::ops::ControlFlow;
@@ -52,12 +53,13 @@ pub fn serve(state: &Path, diversion: &Diversion, service: &mut dyn Service) -> 
         eprintln!("rules that a former process had left were taken away");
     }
     let diverting = Diverting::prepare(&mut host, diversion, false)?;
-    let mut control = Control::open(&store.socket(purpose))?;
+    let mut control = Control::open(&purpose.socket(&store))?;
     for command in diverting.commands() {
         eprintln!("{command}");
     }
     diverting.apply(&mut host, &store)?;
     drop(store);
+    let kept = privileges::keep(privileges::SERVING);
     let each = &mut |gates: &mut Gates| {
         control.answer(&mut |settings| service.change(gates, settings));
         service.look(gates);
@@ -66,7 +68,7 @@ pub fn serve(state: &Path, diversion: &Diversion, service: &mut dyn Service) -> 
             false => ControlFlow::Continue(()),
         }
     };
-    let served = gates.serve(each).map_err(broke);
+    let served = kept.and_then(|()| gates.serve(each).map_err(broke));
     // Whatever has happened, and before packets that wait are let pass: no more come then.
     let host = &mut Host::default();
     let restored = open(host).and_then(|store| divert::restore(host, &store, purpose));

@@ -5,6 +5,7 @@ mod counters;
 use crate::cli::{ChangeArgs, GatewayArgs, Running};
 use crate::control;
 use crate::diverted::{self, Service, choice, device, setting};
+use crate::privileges;
 use crate::refused::Refused;
 use counters::Counters;
 use link::{Capacity, Line, Link};
@@ -38,6 +39,7 @@ pub fn run(args: &GatewayArgs) -> Result<()> {
     if args.dry_run {
         return diverted::planned(&args.state, &diversion);
     }
+    privileges::keep(privileges::RULES)?;
     let counters = Counters::of(args)?;
     let mut shaping = Shaping { gateway, counters };
     let gates = diverted::serve(&args.state, &diversion, &mut shaping)?;
@@ -54,7 +56,7 @@ pub fn change(args: &ChangeArgs) -> Result<()> {
     };
     let settings = args.settings.iter().map(|text| setting("KEY=VALUE", text));
     let settings = settings.collect::<Result<Vec<_>>>()?;
-    let socket = Store::look(&args.state).socket(purpose);
+    let socket = purpose.socket(&Store::look(&args.state));
     control::ask(&socket, purpose.word(), &settings)
 }
 

@@ -25,6 +25,7 @@ mod pace;
 mod pages;
 mod pilot;
 mod plans;
+mod privileges;
 mod probe;
 mod progress;
 mod recording;

@@ -2,6 +2,7 @@
 
 use crate::cli::PaceArgs;
 use crate::diverted::{self, Service, broke, choice, device, setting};
+use crate::privileges;
 use crate::refused::Refused;
 use link::{Capacity, Line, Link};
 use live::{Gate, Gates, Standing};
@@ -32,6 +33,7 @@ pub fn run(args: &PaceArgs) -> Result<()> {
     if args.dry_run {
         return diverted::planned(&args.state, &diversion);
     }
+    privileges::keep(privileges::RULES)?;
     let gates = diverted::serve(&args.state, &diversion, &mut pacing)?;
     finished(args, &Paced::of(&gates))
 }

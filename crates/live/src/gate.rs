@@ -42,6 +42,8 @@ pub struct Tally {
     pub drops: u64,
     /// Packets that could not be read, and passed at once.
     pub unread: u64,
+    /// Packets that passed unseen, since this process was too slow; none of the above counts them.
+    pub unseen: u64,
     /// The time that packets that passed had waited in the queue, in nanoseconds, all together.
     pub waited_ns: u64,
     /// The longest time since the start.
@@ -134,6 +136,8 @@ impl Gate {
         let mut unread = Vec::new();
         self.queue.read(BATCH, &mut |queued| {
             verdicts.tally.packets += 1;
+            // The kernel has a number for those, too, for which there was no room.
+            verdicts.tally.unseen += u64::from(queued.id.wrapping_sub(*last).saturating_sub(1));
             *last = queued.id;
             let len = wire_len(&queued);
             verdicts.tally.bytes += u64::from(len);

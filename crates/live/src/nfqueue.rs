@@ -7,7 +7,7 @@ use crate::Error;
 use netlink_packet_core::NlasIterator;
 use rustix::io::Errno;
 use rustix::net::netlink::{NETFILTER, SocketAddrNetlink};
-use rustix::net::sockopt::set_socket_recv_buffer_size_force;
+use rustix::net::sockopt::{set_socket_recv_buffer_size, set_socket_recv_buffer_size_force};
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, bind, recv, send, socket_with,
 };
@@ -111,8 +111,10 @@ impl Nfqueue {
             buffer: vec![0; DATAGRAM],
             verdicts: Vec::new(),
         };
-        // Without the privilege for it, bursts may pass unseen.
-        _ = set_socket_recv_buffer_size_force(&queue.socket, RECEIVE_BUFFER);
+        // Without the privilege for it there is less room, and bursts may pass unseen.
+        if set_socket_recv_buffer_size_force(&queue.socket, RECEIVE_BUFFER).is_err() {
+            set_socket_recv_buffer_size(&queue.socket, RECEIVE_BUFFER).map_err(failed)?;
+        }
         let (command, bind) = COMMAND;
         queue.configure(&[(command, &bind)]).map_err(failed)?;
         let mut params = COPIED.to_be_bytes().to_vec();

@@ -130,3 +130,117 @@ impl<P> Wire<P> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use link::Line;
+    use proptest::prelude::*;
+    use qdisc::{DropReason, Env, Registry};
+    use units::Duration;
+
+    /// The numbers of packets that were dropped.
+    #[derive(Default)]
+    struct Dropped(Vec<u32>);
+
+    impl Observer<u32> for Dropped {
+        fn dropped(&mut self, _now: Instant, packet: Packet<u32>, _reason: DropReason) {
+            self.0.push(packet.payload);
+        }
+    }
+
+    impl Watch<u32> for Dropped {
+        fn left(&mut self, _: Instant, packet: Packet<u32>, _: Option<Instant>) -> Option<u32> {
+            Some(packet.payload)
+        }
+    }
+
+    fn wire(discipline: &str) -> Wire<u32> {
+        let choice = discipline.parse().unwrap();
+        let queue = Registry::builtin().build(&choice, &Env::default()).unwrap();
+        Wire::new(Link::new(queue, Line::new(Capacity::Constant(MBIT))))
+    }
+
+    const MBIT: Rate = Rate::from_bits(1_000_000);
+
+    #[derive(Debug, Clone)]
+    enum Step {
+        Take(u32),
+        Look,
+        Rate(u64),
+        Limit(u32),
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<(u64, Step)>> {
+        let step = prop_oneof![
+            8 => (1u32..65_000).prop_map(Step::Take),
+            4 => Just(Step::Look),
+            1 => (8_000u64..2_000_000_000).prop_map(Step::Rate),
+            1 => (200u32..400).prop_map(Step::Limit),
+        ];
+        // Late by up to a second, or at the very time.
+        let pause = prop_oneof![Just(0), 0..1_000_000u64, 0..1_000_000_000u64];
+        proptest::collection::vec((pause, step), 1..200)
+    }
+
+    proptest! {
+        /// Whatever changes meanwhile, each packet of a flow comes out once, in order, and the wire never
+        /// stands still while some wait.
+        #[test]
+        fn a_change_loses_and_reorders_nothing(steps in steps(), place in 0usize..3) {
+            let discipline = ["pfifo,limit=300", "fq_codel,limit=300,target=1s,interval=60s", "cake,bandwidth=20mbit"];
+            let (mut wire, mut dropped) = (wire(discipline[place]), Dropped::default());
+            let (mut now, mut number, mut out) = (Instant::ZERO, 0, Vec::new());
+            for (pause, step) in steps {
+                now = now + Duration::from_nanos(pause);
+                match step {
+                    Step::Take(len) => {
+                        let packet = Packet { len, payload: number, ..Packet::default() };
+                        wire.take(now, packet, &mut dropped);
+                        number += 1;
+                    }
+                    Step::Look => while let Some((payload, at)) = wire.arrived(now, &mut dropped) {
+                        prop_assert!(at <= now);
+                        out.push(payload);
+                    },
+                    Step::Rate(bits) => wire.set_rate(now, Rate::from_bits(bits), &mut dropped),
+                    Step::Limit(limit) => {
+                        let settings = [("limit".to_owned(), limit.to_string())];
+                        // cake has none.
+                        prop_assert_eq!(wire.change(now, &settings, &mut dropped).is_ok(), place < 2);
+                    }
+                }
+            }
+            for _ in 0..10_000 {
+                if wire.due() == Instant::NEVER {
+                    break;
+                }
+                now = now.max(wire.due());
+                while let Some((payload, _)) = wire.arrived(now, &mut dropped) {
+                    out.push(payload);
+                }
+            }
+            prop_assert_eq!(wire.queue().backlog().packets, 0);
+            prop_assert!(out.is_sorted());
+            prop_assert_eq!(out.len() + dropped.0.len(), number as usize);
+            prop_assert!(place == 2 || dropped.0.is_empty(), "{:?}", dropped.0);
+        }
+    }
+
+    #[test]
+    fn a_rate_applies_from_the_next_packet_on() {
+        let (mut wire, mut dropped) = (wire("pfifo"), Dropped::default());
+        for payload in 0..3 {
+            let packet = Packet {
+                len: 1250,
+                payload,
+                ..Packet::default()
+            };
+            wire.take(Instant::ZERO, packet, &mut dropped);
+        }
+        let ms = |ms| Instant::ZERO + Duration::from_millis(ms);
+        wire.set_rate(ms(5), Rate::from_bits(10_000_000), &mut dropped);
+        let times = [0; 3].map(|_| wire.arrived(ms(100), &mut dropped).unwrap().1);
+        assert_eq!(times, [ms(10), ms(11), ms(12)]);
+    }
+}

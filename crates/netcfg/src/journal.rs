@@ -1,6 +1,5 @@
 //! The journal of changes, written to disk before each change is made.
 
-use crate::divert::Purpose;
 use crate::observe::Snapshot;
 use crate::{Change, Device, Error, Runner, Settings};
 use core::time::Duration;
@@ -288,11 +287,6 @@ impl Store {
     /// The file of a journal that is not of a device.
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.folder.join(format!("{name}-{}.json", self.namespace))
-    }
-
-    /// The place of the socket by which the process that diverts packets for `purpose` is reached.
-    pub fn socket(&self, purpose: Purpose) -> PathBuf {
-        self.file(purpose.word()).with_extension("socket")
     }
 
     /// Its text, if there is one; `bad` makes an error of what is wrong with it.

@@ -35,7 +35,7 @@ const fn gauge(name: &'static str, help: &'static str) -> Family {
 }
 
 /// What there is of each direction, in the order of [`values`]. Names are as Prometheus wants them.
-const FAMILIES: [Family; 11] = [
+const FAMILIES: [Family; 12] = [
     counter("packets_total", "Packets that came."),
     counter("bytes_total", "Their bytes, with IP headers."),
     counter("passed_packets_total", "Packets that passed."),
@@ -47,6 +47,10 @@ const FAMILIES: [Family; 11] = [
     counter(
         "unread_packets_total",
         "Packets that could not be read, and passed.",
+    ),
+    counter(
+        "unseen_packets_total",
+        "Packets that passed without the discipline, since it was too slow.",
     ),
     counter(
         "waited_seconds_total",
@@ -75,6 +79,7 @@ fn values(stands: &Standing, rate: Rate) -> [f64; FAMILIES.len()] {
         tally.passed_bytes as f64,
         tally.drops as f64,
         tally.unread as f64,
+        tally.unseen as f64,
         seconds(tally.waited_ns),
         seconds(tally.longest_ns),
         f64::from(stands.backlog.packets),
@@ -238,6 +243,11 @@ pub fn summary(gates: &Gates) -> String {
             tally.longest_ns as f64 / 1e6,
             tally.drops,
         );
+        if tally.unseen > 0 {
+            let unseen = tally.unseen;
+            text +=
+                &format!("{direction}: this host was too slow: {unseen} packets passed unshaped\n");
+        }
     }
     text
 }
@@ -257,6 +267,7 @@ mod tests {
                 passed_bytes: 10_500,
                 drops: 1,
                 unread: 0,
+                unseen: 0,
                 waited_ns: 70_000_000,
                 longest_ns: 20_000_000,
             },

@@ -13,6 +13,7 @@ use crate::journal::{Lock, Store};
 use crate::{Command, Error, Runner};
 use rules::Now;
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 /// The form of the file.
 const VERSION: u32 = 2;
@@ -85,6 +86,11 @@ impl Journal {
 }
 
 impl Purpose {
+    /// The place of the socket by which the process that diverts packets for it is reached.
+    pub fn socket(self, store: &Store) -> PathBuf {
+        store.file(self.word()).with_extension("socket")
+    }
+
     /// The other one.
     const fn other(self) -> Self {
         match self {

@@ -4,7 +4,6 @@ use super::*;
 use crate::{Output, Program};
 use std::collections::BTreeMap;
 use std::io;
-use std::path::PathBuf;
 
 /// A host's packet rules.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
