@@ -63,7 +63,6 @@ async function load(newText) {
   loaded.disciplines = pair(found.disciplines);
   loaded.traffic = [loaded.traffic].flat();
   tree = loaded;
-  complain("");
   byId("told").textContent = found.left_out.join("\n");
   run();
   return true;
@@ -84,6 +83,7 @@ function written() {
 
 async function run() {
   const own = ++version;
+  complain("");
   text = written();
   byId("text").value = text;
   byId("summary").textContent = tree.summary ?? "";
@@ -109,7 +109,6 @@ async function finish(fresh, outcomes, ms) {
     document.body.dataset.state = "failed";
     return;
   }
-  complain("");
   byId("took").textContent = `${Math.round(ms)} ms for both`;
   view.place();
   await judge(fresh.map((of) => [of.result]));
@@ -196,18 +195,27 @@ async function share() {
   byId("told").textContent = copied ? "The link is copied; it holds the whole scenario." : "The link is in the address line; it holds the whole scenario.";
 }
 
-/** Runs what the address says. */
-async function follow() {
+/** Runs the scenario of the address; complains and returns false if there is none in it. */
+async function fromAddress() {
   try {
     const { story, text: given } = await fromFragment(location.hash);
     const name = story ?? (given === undefined ? FIRST_STORY : "");
     if (story && !stories[story]) throw new Error(`there is no story ${story}`);
     byId("story").value = name;
-    await load(given ?? stories[name]);
+    return await load(given ?? stories[name]);
   } catch (problem) {
     complain(problem.message);
-    if (!tree) load(stories[FIRST_STORY]);
+    return false;
   }
+}
+
+/** Follows the address; where it leads nowhere, a page that was just opened has the first story, and says why. */
+async function follow() {
+  if (await fromAddress() || tree) return;
+  const why = byId("error").textContent;
+  byId("story").value = FIRST_STORY;
+  await load(stories[FIRST_STORY]);
+  complain(why);
 }
 
 function wire() {

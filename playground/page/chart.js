@@ -34,8 +34,8 @@ export function prepared(canvas) {
 
 /** Axes on `canvas`: time in seconds from `from` to `to`, values from 0 to `most`. */
 export class Axes {
-  constructor(canvas, { from, to, most, unit }) {
-    Object.assign(this, prepared(canvas), { from, to, most, unit });
+  constructor(canvas, { from, to, most }) {
+    Object.assign(this, prepared(canvas), { from, to, most });
     this.bottom = this.height - BOTTOM;
     this.right = this.width - RIGHT;
     this.grid();
@@ -73,8 +73,6 @@ export class Axes {
       context.fillText(`${seconds} s`, Math.min(x, this.right - 12), this.bottom + 6);
     }
     context.stroke();
-    context.textAlign = "left";
-    context.fillText(this.unit, LEFT + 4, TOP - 4);
   }
 
   /** Restricts what is drawn to the area of values. */

@@ -37,8 +37,8 @@ class Side {
         element("label", { className: "wide" }, "Discipline ", this.choice)),
       element("div", { className: "scene" }, this.film, this.page),
       this.words,
-      chart(this.queue, "What waits in the queue, by flow"),
-      chart(this.share, "What each gets; the dashed line is the capacity"));
+      chart(this.queue, "What waits in the queue, kB, by flow"),
+      chart(this.share, "What each gets, Mbit/s; the dashed line is the capacity"));
     this.box.style.setProperty("--side", `var(--side-${letter.toLowerCase()})`);
   }
 
@@ -63,8 +63,8 @@ class Side {
 
   /** The charts of the queue; `scales` are their tops. */
   drawCharts(run, { queue, range, scales }) {
-    const rate = { factor: 8e-6 / run.checked.bin_s, mean: true, unit: "Mbit/s", most: scales.rate };
-    drawStack(this.queue, run, run.waiting[queue], range, { factor: 1e-3, mean: false, unit: "kB", most: scales.bytes });
+    const rate = { factor: 8e-6 / run.checked.bin_s, mean: true, most: scales.rate };
+    drawStack(this.queue, run, run.waiting[queue], range, { factor: 1e-3, mean: false, most: scales.bytes });
     drawStack(this.share, run, run.left[queue], range, { ...rate, over: capacityLine(run, queue) });
   }
 

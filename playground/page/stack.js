@@ -46,9 +46,9 @@ export function shown(run, columns, { from, to }, width, mean) {
 }
 
 /** Draws a stack whose values are bytes times `factor`; `over` draws more into the axes. */
-export function drawStack(canvas, run, columns, range, { factor, mean, unit, most, over }) {
+export function drawStack(canvas, run, columns, range, { factor, mean, most, over }) {
   const { groups, start, step } = shown(run, columns, range, canvas.clientWidth, mean);
-  const axes = new Axes(canvas, { from: range.from, to: range.to, most, unit });
+  const axes = new Axes(canvas, { from: range.from, to: range.to, most });
   axes.before(run.checked.warmup_s);
   axes.clipped((context) => {
     const base = new Float64Array(groups.length);

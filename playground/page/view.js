@@ -68,11 +68,12 @@ export class View {
     for (const id of ["from", "to"]) byId(id).max = end;
     byId("from").value = Math.max(0, warmup - LEAD_S);
     byId("to").value = end;
-    options(byId("queue"), queues.map(({ name, up }, place) => [place, up ? `up (${name})` : `down (${name})`]), 0);
-    this.queue = 0;
     const calls = entries.map(({ name, call }, place) => [place, name, call]).filter(([, , call]) => call);
     options(byId("call"), calls.map(([place, name]) => [place, name]), calls[0]?.[0]);
     this.call = calls[0]?.[0];
+    // The queue that the call goes through.
+    this.queue = Math.max(0, queues.findIndex(({ up }) => up === entries[this.call]?.up));
+    options(byId("queue"), queues.map(({ name, up }, place) => [place, up ? `up (${name})` : `down (${name})`]), this.queue);
     byId("legend").replaceChildren(...entries.map(({ name, kind }, place) => {
       const swatch = element("span", { className: "swatch" });
       swatch.style.background = entryColour(place);

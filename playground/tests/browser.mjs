@@ -224,9 +224,10 @@ const tests = {
     const evil = await toFragment('name = "<img src=x onerror=document.title=1>"\n');
     const endless = await toFragment(`duration = "7000000s"\n${readFileSync(new URL("../stories/a-flood.toml", import.meta.url), "utf8").replace(/duration.*/, "")}`);
     for (const [fragment, why] of [["#<script>alert(1)</script>", /neither #story/], ["#scenario=AAAA", /cannot be unpacked/], ["#story=none", /there is no story none/], [evil, /cannot be a name/], [endless, /too long/]]) {
-      await open(page + fragment).catch(() => {});
+      await open(page + fragment);
       await until("!document.getElementById('error').hidden", `an error about ${fragment.slice(0, 40)}`);
       assert.match(await text("error"), why);
+      assert.match(await text("verdict"), /In this one run/);
       assert.equal(await browser.evaluate("document.title"), "Analects playground: a household on one line");
     }
   },

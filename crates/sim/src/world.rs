@@ -65,6 +65,9 @@ impl<'a> World<'a> {
         }
     }
 
+    // Engines of WebAssembly give up on registers in a function as large as this with everything inlined: V8
+    // runs a sixth faster so, and native code 3 % slower.
+    #[cfg_attr(target_family = "wasm", inline(never))]
     fn happen(&mut self, now: Instant, due: Due) {
         let Ends { network, ends, .. } = &mut self.sockets;
         match due {
@@ -115,6 +118,7 @@ impl<'a> World<'a> {
     }
 
     /// Lets an end point send what it may; whether its own computer holds it back.
+    #[cfg_attr(target_family = "wasm", inline(never))]
     fn transmit(&mut self, now: Instant, number: u32) -> bool {
         let Ends { network, ends, .. } = &mut self.sockets;
         let kind = &mut ends[number as usize].kind;
@@ -131,6 +135,7 @@ impl<'a> World<'a> {
     }
 
     /// Handles the events of an end point; whether an application did something to one meanwhile.
+    #[cfg_attr(target_family = "wasm", inline(never))]
     fn listen(&mut self, now: Instant, number: u32) -> bool {
         self.sockets.touched = false;
         while let Some(event) = self.sockets.ends[number as usize].kind.event() {
