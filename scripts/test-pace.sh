@@ -67,14 +67,15 @@ between() {
 }
 # begin ARGUMENTS...: the pacer, once its rules are there.
 begin() {
+    : >"$work/pace"
     "$analects" pace --state "$work/state" "$@" >"$work/out" 2>"$work/pace" &
     pacer=$!
     for _ in $(seq 100); do
-        [ "$(nft list ruleset 2>/dev/null | grep -c 'queue.*4430')" -ge 2 ] && sleep 0.2 && return
+        grep -q 'packets pass through' "$work/pace" && return
         kill -0 "$pacer" 2>/dev/null || fail "it ended at once"
         sleep 0.1
     done
-    fail "there are no rules after ten seconds"
+    fail "it serves no packets after ten seconds"
 }
 # stop SIGNAL STATUS
 stop() {

@@ -60,6 +60,7 @@ pub fn serve(state: &Path, diversion: &Diversion, service: &mut dyn Service) -> 
     diverting.apply(&mut host, &store)?;
     drop(store);
     let kept = privileges::keep(privileges::SERVING);
+    eprintln!("packets pass through this process now");
     let each = &mut |gates: &mut Gates| {
         control.answer(&mut |settings| service.change(gates, settings));
         service.look(gates);

@@ -192,7 +192,7 @@ mod tests {
             let (mut wire, mut dropped) = (wire(discipline[place]), Dropped::default());
             let (mut now, mut number, mut out) = (Instant::ZERO, 0, Vec::new());
             for (pause, step) in steps {
-                now = now + Duration::from_nanos(pause);
+                now += Duration::from_nanos(pause);
                 match step {
                     Step::Take(len) => {
                         let packet = Packet { len, payload: number, ..Packet::default() };
