@@ -57,7 +57,7 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
     }
     let version = env!("CARGO_PKG_VERSION");
     match args.how.format {
-        Printed::Table => print(&totals(&outcomes)),
+        Printed::Table => print(&(totals(&outcomes) + &what_decides(args, &outcomes))),
         Printed::Markdown => print(&markdown(args, &data, &outcomes)),
         Printed::Json => {
             let document = Document {
@@ -195,6 +195,38 @@ fn totals(outcomes: &[Outcome<'_>]) -> String {
     let [holds, fails, untold] = page::counts(claims);
     let share = 100.0 * untold as f64 / (holds + fails + untold).max(1) as f64;
     format!("{holds} claims hold, {fails} do not, {untold} cannot be told ({share:.0} % of all)\n")
+}
+
+/// The commands that decide what these runs could not; empty if there is nothing. A pilot does not cover
+/// experiments that need Linux.
+fn what_decides(args: &ReproduceArgs, outcomes: &[Outcome<'_>]) -> String {
+    let open = |outcome: &&Outcome<'_>| {
+        let [_, _, untold] = page::counts(outcome.claims.iter());
+        let experiment = outcome.experiment;
+        untold > 0 && experiment.has_runs() && experiment.written.engine == Wants::Sim
+    };
+    let open = outcomes.iter().filter(open);
+    let mut names: Vec<&str> = open.map(|of| of.experiment.id.as_str()).collect();
+    names.dedup();
+    if names.is_empty() {
+        return String::new();
+    }
+    if args.experiments.iter().any(|name| plans::is_file(name)) {
+        names = args.experiments.iter().map(String::as_str).collect();
+    }
+    let calls = args.calls.join(",");
+    if !calls.is_empty() {
+        names.extend(["--calls", &calls]);
+    }
+    let what = names.join(" ");
+    match args.how.quick {
+        true => format!("More runs may decide the last:\n  analects reproduce {what}\n"),
+        false => format!(
+            "More runs may decide the last; a pilot finds out how many of each, for the hours that you have:\n  \
+             analects pilot {what} --hours 12 > runs.toml\n  \
+             analects reproduce {what} --runs runs.toml\n"
+        ),
+    }
 }
 
 /// How a verdict is come by.

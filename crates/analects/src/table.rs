@@ -1,11 +1,12 @@
 //! Results as a table to read.
 
 use crate::selected;
-use comfy_table::{Cell, CellAlignment, Table, presets};
+use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
 use measure::RunResult;
 use measure::metric::{Column, Metric, Registry, Selection};
 use report::{Summary, columns, loads, summarize, summarize_selected};
 use scenario::Scenario;
+use terminal_size::{Width, terminal_size_of};
 use units::Refusal;
 
 /// The comparison: a line for each discipline, with a column for each of `metrics` that has one, or for
@@ -114,7 +115,16 @@ pub fn plain(head: &[String], rows: Vec<Vec<String>>) -> Table {
     let mut table = empty();
     table.set_header(head);
     table.add_rows(rows);
+    if let Some((Width(columns), _)) = terminal_size_of(std::io::stdout()) {
+        wrap(&mut table, columns);
+    }
     table
+}
+
+/// Breaks the texts of cells so that lines have at most so many columns. A pipe gets them whole.
+fn wrap(table: &mut Table, columns: u16) {
+    table.set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_width(columns);
 }
 
 /// A table without lines.
@@ -127,4 +137,26 @@ pub fn empty() -> Table {
 /// A right-aligned cell.
 pub fn right(text: &str) -> Cell {
     Cell::new(text).set_alignment(CellAlignment::Right)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_breaks_the_texts_of_cells() {
+        let words =
+            "calls stall for less than a tenth of the time that they stall under a FIFO queue";
+        let row = ["holds", words, "0.3"].map(str::to_owned).to_vec();
+        let mut table = plain(&["verdict", "claim", "ours"].map(str::to_owned), vec![row]);
+        wrap(&mut table, 60);
+        let text = table.to_string();
+        assert!(
+            text.lines().count() > 2 && text.lines().all(|line| line.chars().count() <= 60),
+            "{text}"
+        );
+        for word in words.split(' ') {
+            assert!(text.contains(word), "{word}: {text}");
+        }
+    }
 }

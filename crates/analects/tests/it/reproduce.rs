@@ -144,6 +144,22 @@ fn claims_have_verdicts() {
 }
 
 #[test]
+fn what_would_decide_is_said() {
+    let folder = folder("decides");
+    let (said, _) = reproduce(&folder, &["--quick"]);
+    assert!(said.contains(" cannot be told (100 % of all)\nMore runs may decide the last:\n  analects reproduce e.toml\n"), "{said}");
+    let (said, _) = reproduce(&folder, &[]);
+    assert!(
+        said.contains("\n  analects pilot e.toml --hours 12 > runs.toml\n"),
+        "{said}"
+    );
+    assert!(
+        said.ends_with("\n  analects reproduce e.toml --runs runs.toml\n"),
+        "{said}"
+    );
+}
+
+#[test]
 fn what_was_run_is_kept_and_a_part_of_it_is_run_again() {
     let folder = folder("kept");
     let (quick, said) = reproduce(&folder, &["--quick", "--format", "json", "--jobs", "1"]);
