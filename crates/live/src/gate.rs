@@ -21,9 +21,9 @@ use units::{Duration, Ecn, Instant, Rate, Refusal};
 const PATIENCE: Duration = Duration::from_millis(100);
 /// Messages that are read before packets are handed on.
 const BATCH: usize = 64;
-/// A time to wake is no sooner than this from now: timers are no finer, and packets that are due meanwhile
-/// leave together.
-const FINEST: Duration = Duration::from_micros(50);
+/// While packets wait, this process wakes no more often: what came or became due meanwhile is dealt with at
+/// once. That is most of what it costs: for a packet of 1500 bytes in this time, 48 Mbit/s.
+const GRAIN: Duration = Duration::from_micros(250);
 /// The largest packet of the networks behind: what is still to be cut is taken for a train of these.
 const FULL: u32 = 1500;
 
@@ -225,8 +225,9 @@ impl Gates {
                     return Ok(());
                 }
             }
-            for place in self.wait(told.since(now))? {
-                self.gates[place].read(&self.clock, &self.salt)?;
+            self.wait(told.since(now))?;
+            for gate in &mut self.gates {
+                gate.read(&self.clock, &self.salt)?;
             }
         }
     }
@@ -270,28 +271,34 @@ impl Gates {
         }
     }
 
-    /// Waits for packets, or for what is due, for `most` at most; returns the gates at which there are packets.
-    fn wait(&self, most: Duration) -> Result<Vec<usize>, Error> {
-        let due = self.gates.iter().map(|gate| gate.wire.due()).min();
-        let wait = due.unwrap_or(Instant::NEVER).since(self.clock.now());
-        let wait = most.min(wait.max(FINEST));
-        let timeout = Timespec {
-            tv_sec: 0,
-            tv_nsec: wait.as_nanos() as i64,
+    /// Waits for packets, or for what is due, for `most` at most.
+    fn wait(&self, most: Duration) -> Result<(), Error> {
+        let rest = || {
+            let due = self.gates.iter().map(|gate| gate.wire.due()).min();
+            most.min(due.unwrap_or(Instant::NEVER).since(self.clock.now()))
         };
+        if rest() < most {
+            poll_for(&mut [], GRAIN)?;
+        }
         let queues = self.gates.iter().map(|gate| &gate.queue);
         let mut polled: Vec<PollFd<'_>> = queues
             .map(|queue| PollFd::new(queue, PollFlags::IN))
             .collect();
-        match poll(&mut polled, Some(&timeout)) {
-            Ok(_) | Err(Errno::INTR) => (),
-            Err(error) => {
-                let message = format!("waiting for packets failed: {error}");
-                return Err(Error::new(message, "begin again"));
-            }
+        poll_for(&mut polled, rest())
+    }
+}
+
+/// Waits for one of these, or for so long.
+fn poll_for(polled: &mut [PollFd<'_>], wait: Duration) -> Result<(), Error> {
+    let timeout = Timespec {
+        tv_sec: 0,
+        tv_nsec: wait.as_nanos() as i64,
+    };
+    match poll(polled, Some(&timeout)) {
+        Ok(_) | Err(Errno::INTR) => Ok(()),
+        Err(error) => {
+            let message = format!("waiting for packets failed: {error}");
+            Err(Error::new(message, "begin again"))
         }
-        let ready = |(_, fd): &(usize, &PollFd<'_>)| !fd.revents().is_empty();
-        let ready = polled.iter().enumerate().filter(ready);
-        Ok(ready.map(|(place, _)| place).collect())
     }
 }
