@@ -40,6 +40,7 @@ mod tc;
 mod threshold;
 mod variants;
 mod watch;
+mod why;
 
 use clap::{CommandFactory, Parser};
 use cli::{Cli, Command};
