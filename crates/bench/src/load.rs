@@ -169,8 +169,6 @@ fn build(
         "dualpi2" => &[("target", "1s")],
         // The last fifth of its buffer drops by chance, so that it would not be filled.
         "floq" => &[("threshold", "100")],
-        // Flows that share a place go last, and wait until CoDel drops from them.
-        "las" => &[("flows", "65536")],
         // It lets the 120 Gbit/s of the load pass, and its queue is as long as the backlog.
         "pacer" => &[("rate", "200gbit"), ("queue", "1800us")],
         _ => &[],

@@ -159,17 +159,6 @@ impl FlowTable {
         self.nodes.push_back(&mut self.by_activity, flow as u32);
     }
 
-    /// Makes room for the flow with `hash` if its set is full and does not know it: forgets the
-    /// flow that has been inactive longest among those without packets queued (see `waits`).
-    pub(crate) fn make_room(&mut self, hash: u32, waits: impl Fn(usize) -> bool) {
-        if self.lookup(hash).is_some() || self.free_way(hash).is_some() {
-            return;
-        }
-        if let Some(flow) = self.inactive_longest(hash, waits) {
-            self.forget(flow);
-        }
-    }
-
     /// The flow that has been inactive longest in the set of `hash`, which is full, among those that
     /// do not keep their place.
     pub(crate) fn inactive_longest(
@@ -268,22 +257,14 @@ mod tests {
     }
 
     #[test]
-    fn room_is_made_of_what_is_inactive_longest() {
+    fn the_longest_inactive_of_a_full_set() {
         let mut table = FlowTable::new(8);
         for hash in 0..8 {
-            // If no set is full, no flow is forgotten.
-            table.make_room(hash, |_| false);
             table.find(at(u64::from(hash)), hash, FlowId(hash), |_| false);
         }
-        table.make_room(3, |_| false);
-        assert_eq!(table.active().count(), 8);
-        // Packets of the first two wait.
-        table.make_room(99, |flow| flow < 2);
-        let found = table.find(at(9), 99, FlowId(99), |_| false);
-        assert_eq!(found, Found::Fresh(2));
-        table.make_room(100, |_| true);
-        let found = table.find(at(9), 100, FlowId(100), |_| false);
-        assert_eq!(found, Found::FirstShared(8));
+        assert_eq!(table.inactive_longest(99, |_| false), Some(0));
+        assert_eq!(table.inactive_longest(99, |flow| flow < 2), Some(2));
+        assert_eq!(table.inactive_longest(99, |_| true), None);
     }
 
     #[test]

@@ -46,6 +46,7 @@ pub mod pool;
 pub mod prio;
 pub mod red;
 pub mod registry;
+mod remembered;
 pub mod shaper;
 #[cfg(test)]
 mod testing;

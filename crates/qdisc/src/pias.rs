@@ -11,13 +11,12 @@
 //! Differences, since there the sender's kernel counts bytes and knows connections:
 //!
 //! - bytes are those of IP packets as they arrive, retransmissions and headers included;
-//! - flows are told apart by hash in a fixed table, and two that share a slot count as one;
 //! - a flow with no packets queued that has been silent for `idle` starts anew. There a connection
 //!   ends with its FIN, and a starved one starts anew after consecutive timeouts, which are such
 //!   pauses;
 //! - its ECN threshold, which is meant for DCTCP, is left out.
 
-use crate::ages::Ages;
+use crate::ages::{Ages, Memory};
 use crate::pool::{Fifo, Pool};
 use crate::thresholds::{MAX_THRESHOLDS, Thresholds};
 use crate::{Backlog, Discipline, DropReason, Env, Observer, Packet, Qdisc};
@@ -32,8 +31,8 @@ units::params! {
         /// Numbers of sent bytes after which a flow sinks by one priority: one to seven increasing
         /// values.
         thresholds: Thresholds = "1327140B/1940340B/2406080B/2861600B/3128780B/3412020B/3626640B", source "PIAS-Software pias4/params.c, web search: 909, 1329, 1648, 1960, 2143, 2337 and 2484 packets of 1460 B";
-        /// Number of slots that flows are hashed into. Fixed once there is a queue.
-        flows: u32 = "16384", range "1".."65536", source "with 99 others, a flow has its slot to itself in 164 of 165 cases";
+        /// Number of flows whose bytes are remembered, those with packets waiting apart.
+        flows: u32 = "16384", range "1".."1048576", source "this project: with the default idle time, as many new flows a second";
         /// A flow with no packet waiting and none arriving for this long starts again as a new one.
         idle: Duration = "1s", range "1ms".."1h", source "RFC 6298, 2.4: the least retransmission timeout";
     }
@@ -79,17 +78,17 @@ impl<P> Pias<P> {
         Ok(Pias {
             pool: Pool::new(),
             priorities: Default::default(),
-            ages: Ages::new(params.flows),
+            ages: Ages::default(),
             backlog: Backlog::default(),
             params,
         })
     }
 
     /// Takes the oldest packet of `priority`.
-    fn pop(&mut self, priority: usize) -> Option<Packet<P>> {
+    fn pop(&mut self, now: Instant, priority: usize) -> Option<Packet<P>> {
         let packet = self.pool.pop(&mut self.priorities[priority])?;
         self.backlog.remove(packet.len);
-        self.ages.left(packet.hash);
+        self.ages.left(now, packet.hash);
         Some(packet)
     }
 }
@@ -99,23 +98,26 @@ impl<P: Send> Qdisc<P> for Pias<P> {
         // Refused packets count as sent: the sender's kernel counts them before any queue
         // (PIAS-Software pias4/netfilter.c).
         let PiasParams {
-            thresholds, idle, ..
+            thresholds,
+            flows,
+            idle,
+            ..
         } = self.params;
-        let (flow, len) = ((packet.flow, packet.hash), packet.len);
         let level = |bytes| thresholds.level(bytes);
-        let priority = self.ages.count(now, flow, len, idle, level).level;
+        let memory = Memory { flows, idle };
+        let placed = self.ages.count(now, &packet, memory, level);
         if self.backlog.packets >= self.params.limit {
             observer.dropped(now, packet, DropReason::Tail);
             return;
         }
-        self.ages.entered(packet.hash);
+        self.ages.entered(placed);
         self.backlog.add(packet.len);
-        let queue = &mut self.priorities[usize::from(priority)];
+        let queue = &mut self.priorities[usize::from(placed.level)];
         self.pool.push(queue, now, packet);
     }
 
-    fn dequeue(&mut self, _now: Instant, _observer: &mut dyn Observer<P>) -> Option<Packet<P>> {
-        (0..=MAX_THRESHOLDS).find_map(|priority| self.pop(priority))
+    fn dequeue(&mut self, now: Instant, _observer: &mut dyn Observer<P>) -> Option<Packet<P>> {
+        (0..=MAX_THRESHOLDS).find_map(|priority| self.pop(now, priority))
     }
 
     fn backlog(&self) -> Backlog {
@@ -130,11 +132,10 @@ impl<P: Send> Qdisc<P> for Pias<P> {
     ) -> Result<(), Refusal> {
         let mut params = self.params.clone();
         params.apply(settings)?;
-        self.ages.keep_slots(params.flows)?;
         self.params = params;
         // Drops the least important packets.
         while self.backlog.packets > self.params.limit
-            && let Some(packet) = (0..=MAX_THRESHOLDS).rev().find_map(|p| self.pop(p))
+            && let Some(packet) = (0..=MAX_THRESHOLDS).rev().find_map(|p| self.pop(now, p))
         {
             observer.dropped(now, packet, DropReason::Change);
         }
@@ -199,18 +200,18 @@ mod tests {
         assert!(bench.queue.backlog().is_empty());
     }
 
-    /// After 6000 bytes A is at the bottom, and after a silence of 1 s it still is; after more than
-    /// that it is new, and so is C, whose third packet is in the second priority.
+    /// After 6000 bytes A is at the bottom, and after a silence of 999 ms it still is; after one of 1 s it
+    /// is new, and so is C, whose third packet is in the second priority.
     #[test]
     fn a_flow_starts_anew_after_a_pause() {
         let mut bench = Bench::new(&THREE);
         bench.put("AAAAAABBBBBB");
         assert_eq!(bench.take(20), "AABBAABBAABB");
-        bench.wait(1000);
+        bench.wait(999);
         bench.put("A");
         bench.put("CCC");
         assert_eq!(bench.take(20), "CCCA");
-        bench.wait(1001);
+        bench.wait(1000);
         bench.put("CCCA");
         assert_eq!(bench.take(20), "CCAC");
     }

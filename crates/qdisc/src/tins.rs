@@ -8,7 +8,7 @@
 //! A flow's packets may overtake those that wait in the tin that it left, there as here. Ages are as in
 //! `2lps`. Shaped, tins have thresholds of their own, and old flows what young ones leave.
 
-use crate::ages::Ages;
+use crate::ages::{Ages, Memory};
 use crate::children::ChildStats;
 use crate::two_level::Leaving;
 use crate::{
@@ -22,8 +22,8 @@ units::params! {
     pub struct TinsParams {
         /// Number of sent bytes up to which a flow is young.
         threshold: Bytes = "6331208B", range "1B".."1000GB", source "as 2lps";
-        /// Number of slots that flows are hashed into. Fixed once there is a queue.
-        flows: u32 = "65536", range "1".."65536", source "as 2lps";
+        /// Number of flows whose bytes are remembered, those with packets waiting apart.
+        flows: u32 = "262144", range "1".."1048576", source "as 2lps";
         /// A flow with no packet waiting and none arriving for this long starts again as a new one.
         idle: Duration = "120s", range "1ms".."120h", source "as 2lps";
     }
@@ -72,7 +72,7 @@ impl<P: Send + 'static> Tins<P> {
             return Err(Refusal::new(message).with_help(help));
         }
         Ok(Tins {
-            ages: Ages::new(params.flows),
+            ages: Ages::default(),
             base,
             params,
         })
@@ -81,14 +81,16 @@ impl<P: Send + 'static> Tins<P> {
 
 impl<P: Send> Qdisc<P> for Tins<P> {
     fn enqueue(&mut self, now: Instant, mut packet: Packet<P>, observer: &mut dyn Observer<P>) {
-        let (flow, hash) = (packet.flow, packet.hash);
-        let threshold = self.params.threshold.get();
-        let level = |bytes| u8::from(bytes > threshold);
-        let placed = self
-            .ages
-            .count(now, (flow, hash), packet.len, self.params.idle, level);
+        let TinsParams {
+            threshold,
+            flows,
+            idle,
+        } = self.params;
+        let level = |bytes| u8::from(bytes > threshold.get());
+        let memory = Memory { flows, idle };
+        let placed = self.ages.count(now, &packet, memory, level);
         packet.band = BANDS[usize::from(placed.level)];
-        self.ages.entered(hash);
+        self.ages.entered(placed);
         let ages = &mut self.ages;
         let observer = &mut Unbanded(observer);
         self.base
@@ -99,7 +101,7 @@ impl<P: Send> Qdisc<P> for Tins<P> {
         let ages = &mut self.ages;
         let observer = &mut Unbanded(observer);
         let mut packet = self.base.dequeue(now, &mut Leaving { ages, observer })?;
-        self.ages.left(packet.hash);
+        self.ages.left(now, packet.hash);
         packet.band = 0;
         Some(packet)
     }
@@ -120,7 +122,6 @@ impl<P: Send> Qdisc<P> for Tins<P> {
     ) -> Result<(), Refusal> {
         let mut params = self.params.clone();
         params.apply(settings)?;
-        self.ages.keep_slots(params.flows)?;
         self.params = params;
         Ok(())
     }
@@ -205,7 +206,7 @@ mod tests {
         while queue.dequeue(ms(0), &mut Ignore).is_some() {}
         put(&mut *queue, ms(500), "AB", 900, &mut Ignore);
         assert_eq!(take(&mut *queue, ms(500), 2), "BA");
-        put(&mut *queue, ms(1501), "AB", 900, &mut Ignore);
-        assert_eq!(take(&mut *queue, ms(1501), 2), "AB");
+        put(&mut *queue, ms(1500), "AB", 900, &mut Ignore);
+        assert_eq!(take(&mut *queue, ms(1500), 2), "AB");
     }
 }

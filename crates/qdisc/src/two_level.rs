@@ -14,14 +14,13 @@
 //! - Bytes are those of IP packets as they arrive, the packet's own included, dropped ones and
 //!   retransmissions too: `ct bytes` as a rule of nftables sees it. That counts both directions
 //!   of a connection; here only this one.
-//! - Flows are told apart by hash in a fixed table, not exactly as conntrack does.
 //! - conntrack forgets a connection some time after its end, or after idling: five days for TCP that
 //!   is open, 120 s for TCP that has ended and for UDP. A discipline sees neither protocol nor end,
 //!   so there is one time, `idle`.
 //! - Each level has the room that the base has: a packet of one is not dropped for another's.
 //! - CAKE's levels were tins of one CAKE there, which share the link: [`2lps_tins`](crate::tins).
 
-use crate::ages::Ages;
+use crate::ages::{Ages, Memory};
 use crate::children::{ChildStats, Children};
 use crate::thresholds::{MAX_THRESHOLDS, Thresholds};
 use crate::{
@@ -36,8 +35,9 @@ units::params! {
         /// Number of sent bytes up to which a flow is young; up to seven increasing values, each
         /// for one more level. Their number is fixed once there is a queue.
         threshold: Thresholds = "6331208B", source "Moschini, listing 18: computed for load 0.88 on 1 Gbit/s and flows of 300 KiB to 1 GiB, Pareto with shape 1.2";
-        /// Number of slots that flows are hashed into. Fixed once there is a queue.
-        flows: u32 = "65536", range "1".."65536", source "Linux nf_conntrack_core.c: buckets of a host with 1 to 4 GB";
+        /// Number of flows whose bytes are remembered, those with packets waiting apart; beyond it the one
+        /// that has been silent longest is forgotten.
+        flows: u32 = "262144", range "1".."1048576", source "Linux nf_conntrack_core.c: connections of a host with more than 4 GB; at 120 s, 2184 new flows a second";
         /// A flow with no packet waiting and none arriving for this long starts again as a new one.
         idle: Duration = "120s", range "1ms".."120h", source "Linux nf_conntrack: tcp_timeout_time_wait, udp_timeout_stream";
     }
@@ -85,7 +85,7 @@ impl<P: Send + 'static> TwoLevel<P> {
     pub fn new(parts: &Parts<'_, P>) -> Result<Self, Refusal> {
         let params = TwoLevelParams::parse(parts.settings)?;
         Ok(TwoLevel {
-            ages: Ages::new(params.flows),
+            ages: Ages::default(),
             levels: Children::new(named(&params.threshold, parts)?)?,
             params,
         })
@@ -94,15 +94,18 @@ impl<P: Send + 'static> TwoLevel<P> {
 
 impl<P: Send> Qdisc<P> for TwoLevel<P> {
     fn enqueue(&mut self, now: Instant, packet: Packet<P>, observer: &mut dyn Observer<P>) {
-        let (flow, hash) = (packet.flow, packet.hash);
         let TwoLevelParams {
-            threshold, idle, ..
+            threshold,
+            flows,
+            idle,
         } = self.params;
         let level = |bytes| threshold.level(bytes);
-        let placed = self.ages.count(now, (flow, hash), packet.len, idle, level);
+        let memory = Memory { flows, idle };
+        let placed = self.ages.count(now, &packet, memory, level);
         let (before, level) = (placed.before.map(usize::from), usize::from(placed.level));
-        self.levels.moved(now, flow, (before, level), observer);
-        self.ages.entered(hash);
+        self.levels
+            .moved(now, packet.flow, (before, level), observer);
+        self.ages.entered(placed);
         let ages = &mut self.ages;
         let observer = &mut Leaving { ages, observer };
         self.levels.enqueue(level, now, packet, observer);
@@ -114,7 +117,7 @@ impl<P: Send> Qdisc<P> for TwoLevel<P> {
         // A base that shapes may hold packets back.
         let mut levels = 0..self.params.threshold.levels();
         let packet = levels.find_map(|level| self.levels.dequeue(level, now, observer))?;
-        self.ages.left(packet.hash);
+        self.ages.left(now, packet.hash);
         Some(packet)
     }
 
@@ -134,7 +137,6 @@ impl<P: Send> Qdisc<P> for TwoLevel<P> {
     ) -> Result<(), Refusal> {
         let mut params = self.params.clone();
         params.apply(settings)?;
-        self.ages.keep_slots(params.flows)?;
         if params.threshold.levels() != self.params.threshold.levels() {
             let message = "the number of thresholds cannot change once there is a queue";
             return Err(Refusal::new(message));
@@ -181,7 +183,7 @@ pub(crate) struct Leaving<'a, P> {
 
 impl<P> Observer<P> for Leaving<'_, P> {
     fn dropped(&mut self, now: Instant, packet: Packet<P>, reason: DropReason) {
-        self.ages.left(packet.hash);
+        self.ages.left(now, packet.hash);
         self.observer.dropped(now, packet, reason);
     }
 

@@ -9,6 +9,7 @@ use crate::design::Design;
 use crate::figure::Figure;
 use crate::score::Score;
 use campaign::{Case, Settings};
+use measure::interval;
 use measure::metric::Registry;
 use scenario::{Choice, Document, ScenarioError};
 use serde::Deserialize;
@@ -317,6 +318,7 @@ impl Experiment {
         for claim in &self.written.claim {
             let refused = |refusal: Refusal| refusal.within(&format!("claim {:?}", claim.id));
             claim.check(design).map_err(refused)?;
+            self.check_runs(claim).map_err(refused)?;
         }
         for score in &self.written.score {
             let refused = |refusal: Refusal| refusal.within(&format!("score {:?}", score.title));
@@ -331,6 +333,22 @@ impl Experiment {
             curves.check().map_err(refused)?;
         }
         Ok(())
+    }
+
+    /// Refuses a claim that no outcome could decide. Traces are units too, and their number is not
+    /// known here; nor is that of pooled combinations.
+    fn check_runs(&self, claim: &Claim) -> Result<(), Refusal> {
+        let Written { seeds, traces, .. } = &self.written;
+        let of_seeds = claim.metric.is_some() && !claim.pooled && traces.is_none();
+        if !of_seeds || *seeds >= interval::LEAST as u64 {
+            return Ok(());
+        }
+        let least = interval::LEAST;
+        let help = format!("write seeds = {least} or more");
+        Err(Refusal::new(format!(
+            "{seeds} seeds decide nothing: an interval needs {least}"
+        ))
+        .with_help(help))
     }
 
     /// The names that its claims and figures may use.

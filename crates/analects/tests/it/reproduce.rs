@@ -291,7 +291,7 @@ title = "Calls"
 paper = "this test"
 about = "A call alone."
 cases = ["pfifo"]
-seeds = 3
+seeds = 4
 
 [scenario]
 name = "calls"

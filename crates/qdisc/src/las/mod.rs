@@ -10,18 +10,17 @@
 //!
 //! - A flow's attained service is the bytes of its packets that left, in whole quanta: flows in the
 //!   same quantum take turns, packet by packet. Packets dropped by CoDel do not count.
-//! - Flows are known exactly, in a table of sets of eight. Where a set is full, the one that has
-//!   been silent longest is forgotten; where all eight wait, those beyond are one flow together. A
-//!   flow with no packets queued that has been silent for `idle` starts anew: that is conntrack's
-//!   time after the end of a connection.
+//! - Flows are known exactly, and none shares its service with another. A flow with no packets queued
+//!   that has been silent for `idle` starts anew: that is conntrack's time after the end of a
+//!   connection.
 //! - When full, packets of the flow that has most waiting are dropped at its head, as in `fq_codel`.
 //!
 //! Work: O(log n) for n flows that wait, in a heap with one entry for each; when full, one pass
 //! over all of them for up to 64 drops.
 
 use crate::codel::{Codel, Config, Queue, Threshold};
-use crate::exact_flows::{FlowTable, Found};
 use crate::pool::{Fifo, Pool};
+use crate::remembered::{Memory, Remembered};
 use crate::{Backlog, Discipline, DropReason, Env, Observer, Packet, Qdisc};
 use core::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -33,8 +32,8 @@ units::params! {
     pub struct LasParams {
         /// Limit of the backlog, in packets.
         limit: u32 = "10240", range "1".."1000000", source "as fq_codel";
-        /// Number of flows that are told apart. Fixed once there is a queue.
-        flows: u32 = "4096", range "8".."65536", source "this project: fifty times the thesis' 80 actors";
+        /// Number of flows whose service is remembered, those with packets waiting apart.
+        flows: u32 = "262144", range "1".."1048576", source "as 2lps";
         /// Difference in served bytes within which flows count as equally old and take turns.
         quantum: Bytes = "1514B", range "256B".."1GB", source "as fq_codel: a packet";
         /// A flow with no packet waiting and none arriving for this long starts again as a new one.
@@ -50,8 +49,6 @@ units::params! {
 
 /// Most packets dropped at a time from the flow with the largest backlog: fq_codel's `drop_batch`.
 const BATCH: u32 = 64;
-/// Most flows that are looked at for their idleness with each arrival.
-const FORGET: usize = 2;
 
 /// `las` for the registry.
 pub fn las<P: Send + 'static>() -> Discipline<P> {
@@ -75,9 +72,8 @@ pub fn las<P: Send + 'static>() -> Discipline<P> {
 pub struct Las<P> {
     params: LasParams,
     config: Config,
-    table: FlowTable,
     pool: Pool<P>,
-    flows: Vec<Flow>,
+    flows: Remembered<Flow>,
     /// Those that wait, each once: the quanta that it has had, whose turn it is among equals, its
     /// place. One that was emptied by drops stays until its turn.
     waiting: BinaryHeap<Reverse<(u64, u64, u32)>>,
@@ -93,8 +89,6 @@ struct Flow {
     codel: Codel,
     /// Bytes of its packets that left.
     served: u64,
-    /// It is in the heap.
-    waits: bool,
 }
 
 /// A flow's queue as CoDel sees it.
@@ -133,48 +127,15 @@ impl<P> Las<P> {
             params.limit = limit.packets();
         }
         params.apply(settings)?;
-        let table = FlowTable::new(params.flows as usize);
         Ok(Las {
             config: params.config(),
-            flows: vec![Flow::default(); table.len()],
-            waiting: BinaryHeap::with_capacity(table.len()),
+            flows: Remembered::new(),
+            waiting: BinaryHeap::new(),
             pool: Pool::new(),
             turns: 0,
             backlog: Backlog::default(),
-            table,
             params,
         })
-    }
-
-    /// Flows that fell idle start anew. One that is in the heap is not idle.
-    fn forget_idle(&mut self, now: Instant) {
-        for _ in 0..FORGET {
-            let Some(flow) = self.table.idle(now, self.params.idle) else {
-                return;
-            };
-            if !self.flows[flow].waits {
-                self.table.forget(flow);
-            } else {
-                self.table.touch(now, flow);
-            }
-        }
-    }
-
-    /// The place of the flow of a packet. A flow that begins has had no service.
-    fn flow_of(&mut self, now: Instant, packet: &Packet<P>) -> usize {
-        let flows = &self.flows;
-        let waits = |flow: usize| !flows[flow].fifo.is_empty();
-        // One in the heap has a place there, even if it has no packets left.
-        self.table
-            .make_room(packet.hash, |flow| flows[flow].waits || waits(flow));
-        match self.table.find(now, packet.hash, packet.flow, waits) {
-            Found::Known(flow) | Found::Shared(flow) => flow,
-            Found::Fresh(flow) | Found::FirstShared(flow) => {
-                self.flows[flow].served = 0;
-                self.flows[flow].codel = Codel::default();
-                flow
-            }
-        }
     }
 
     /// Puts a flow behind those that have had as much.
@@ -183,7 +144,6 @@ impl<P> Las<P> {
         self.waiting
             .push(Reverse((quanta, self.turns, flow as u32)));
         self.turns += 1;
-        self.flows[flow].waits = true;
     }
 
     /// Drops half of the bytes of the largest flow, at most [`BATCH`] packets, at its head. The
@@ -227,11 +187,12 @@ impl<P> Las<P> {
 
 impl<P: Send> Qdisc<P> for Las<P> {
     fn enqueue(&mut self, now: Instant, packet: Packet<P>, observer: &mut dyn Observer<P>) {
-        self.forget_idle(now);
-        let flow = self.flow_of(now, &packet);
+        let LasParams { flows, idle, .. } = self.params;
+        let flow = self.flows.arrival(now, packet.hash, Memory { flows, idle });
         self.backlog.add(packet.len);
         self.pool.push(&mut self.flows[flow].fifo, now, packet);
-        if !self.flows[flow].waits {
+        if !self.flows.is_waiting(flow) {
+            self.flows.waits(flow);
             self.queue_up(flow);
         }
         if self.backlog.packets > self.params.limit {
@@ -241,24 +202,25 @@ impl<P: Send> Qdisc<P> for Las<P> {
 
     fn dequeue(&mut self, now: Instant, observer: &mut dyn Observer<P>) -> Option<Packet<P>> {
         while let Some(Reverse((.., place))) = self.waiting.pop() {
-            let flow = &mut self.flows[place as usize];
-            flow.waits = false;
+            let place = place as usize;
+            let flow = &mut self.flows[place];
             let mut head = Head {
                 pool: &mut self.pool,
                 fifo: &mut flow.fifo,
                 backlog: &mut self.backlog,
             };
             let packet = flow.codel.dequeue(now, &self.config, &mut head, observer);
-            let Some(packet) = packet else {
-                continue;
-            };
-            flow.served += u64::from(packet.len);
-            let more = !flow.fifo.is_empty();
-            self.table.touch(now, place as usize);
-            if more {
-                self.queue_up(place as usize);
+            if let Some(packet) = &packet {
+                flow.served += u64::from(packet.len);
             }
-            return Some(packet);
+            if flow.fifo.is_empty() {
+                self.flows.silent(now, place);
+            } else {
+                self.queue_up(place);
+            }
+            if packet.is_some() {
+                return packet;
+            }
         }
         None
     }
@@ -276,10 +238,6 @@ impl<P: Send> Qdisc<P> for Las<P> {
     ) -> Result<(), Refusal> {
         let mut params = self.params.clone();
         params.apply(settings)?;
-        if params.flows != self.params.flows {
-            let message = "parameter flows cannot change once there is a queue";
-            return Err(Refusal::new(message));
-        }
         self.config = params.config();
         self.params = params;
         while self.backlog.packets > self.params.limit {
@@ -293,5 +251,7 @@ impl<P: Send> Qdisc<P> for Las<P> {
     }
 }
 
+#[cfg(test)]
+mod long;
 #[cfg(test)]
 mod tests;

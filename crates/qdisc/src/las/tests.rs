@@ -101,11 +101,3 @@ fn each_flow_is_under_a_codel_of_its_own() {
     assert!(log.dropped.is_empty());
     assert_eq!(log.marked, [(0, 107), (0, 207)]);
 }
-
-#[test]
-fn the_number_of_flows_is_fixed() {
-    let mut queue = las(&[]);
-    let error = queue.change(ms(0), &settings(&[("flows", "64")]), &mut Ignore);
-    let text = error.unwrap_err().to_string();
-    assert_eq!(text, "parameter flows cannot change once there is a queue");
-}

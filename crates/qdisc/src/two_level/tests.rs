@@ -68,20 +68,20 @@ fn what_is_dropped_counts_and_each_level_has_its_room() {
     assert_eq!(queue.backlog().packets, 2);
 }
 
-/// After 3000 bytes A is old, after a silence of 120 s it still is, after more than that it is young.
+/// After 3000 bytes A is old, after a silence of less than 120 s it still is, then it is young.
 /// While a packet of it waits, it does not grow young, whether by time or by a higher threshold.
 #[test]
 fn a_flow_grows_young_by_silence_alone() {
     let mut queue = built("2lps(pfifo),threshold=2kB");
     put(&mut *queue, ms(0), "AAA", 1000, &mut Ignore);
     assert_eq!(take(&mut *queue, ms(0), 9), "AAA");
-    put(&mut *queue, ms(120_000), "AB", 1000, &mut Ignore);
-    assert_eq!(take(&mut *queue, ms(120_000), 9), "BA");
-    put(&mut *queue, ms(240_001), "BBBA", 1000, &mut Ignore);
-    assert_eq!(take(&mut *queue, ms(240_001), 9), "BBAB");
-    put(&mut *queue, ms(240_001), "BB", 1000, &mut Ignore);
+    put(&mut *queue, ms(119_999), "AB", 1000, &mut Ignore);
+    assert_eq!(take(&mut *queue, ms(119_999), 9), "BA");
+    put(&mut *queue, ms(239_999), "BBBA", 1000, &mut Ignore);
+    assert_eq!(take(&mut *queue, ms(239_999), 9), "BBAB");
+    put(&mut *queue, ms(239_999), "BB", 1000, &mut Ignore);
     let wide = settings(&[("threshold", "1MB")]);
-    queue.change(ms(240_001), &wide, &mut Ignore).unwrap();
+    queue.change(ms(239_999), &wide, &mut Ignore).unwrap();
     put(&mut *queue, ms(900_000), "BC", 1000, &mut Ignore);
     assert_eq!(take(&mut *queue, ms(900_000), 9), "CBBB");
 }
@@ -206,7 +206,7 @@ fn settings_of_children_are_read_and_refused() {
 fn a_change_is_of_the_composite_alone() {
     let mut queue = built("2lps(codel)");
     let before = queue.params();
-    for set in [("target", "1ms"), ("codel.target", "1ms"), ("flows", "1")] {
+    for set in [("target", "1ms"), ("codel.target", "1ms"), ("flows", "0")] {
         let both = settings(&[("threshold", "1kB"), set]);
         queue.change(ms(0), &both, &mut Ignore).unwrap_err();
         assert_eq!(queue.params(), before);

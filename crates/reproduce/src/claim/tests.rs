@@ -12,6 +12,7 @@ fn experiment(claim: &str) -> Result<Experiment, Refusal> {
         paper = "p"
         about = "a"
         cases = ["pfifo"]
+        seeds = 4
         [scenario]
         name = "s"
         [[vary]]
@@ -104,6 +105,35 @@ fn the_theory_stands_beside_a_measurement() {
 }
 
 /// Five links of two cases each, one run of each: the mean is that of the links, and has an interval.
+/// An interval needs four runs, so that a claim about three is never decided; facts need none.
+#[test]
+fn too_few_seeds_are_refused() {
+    let refused = |claim: &str| {
+        let text = format!(
+            r#"
+            title = "t"
+            paper = "p"
+            about = "a"
+            cases = ["pfifo"]
+            seeds = 3
+            [scenario]
+            name = "s"
+            [[claim]]
+            id = "c"
+            statement = "s"
+            published = "p"
+            expect = "at most 0"
+            {claim}"#
+        );
+        Experiment::parse("test", "test.toml", &text).err()
+    };
+    let error = refused("metric = \"stall\"\nof = \"pfifo\"").unwrap();
+    let parts = ["claim \"c\"", "3 seeds decide nothing", "seeds = 4"];
+    let text = error.to_string();
+    assert!(parts.iter().all(|part| text.contains(part)), "{text}");
+    assert!(refused("fact = \"theory fq flows=12 of delay printed\"").is_none());
+}
+
 #[test]
 fn pooled_cases_have_each_combination_as_a_unit() {
     let text = |rest: &str| {
@@ -126,7 +156,7 @@ fn pooled_cases_have_each_combination_as_a_unit() {
             metric = "credited"
             of = ["pfifo", "fq"]
             pooled = true
-            expect = "0 to 100"
+            expect = "at least 1"
             {rest}"#
         )
     };

@@ -69,6 +69,7 @@ mod tests {
             paper = "p"
             about = "a"
             cases = ["pfifo", "fq"]
+            seeds = 4
             [scenario]
             name = "s"
             [[claim]]
