@@ -35,7 +35,7 @@ deny: setup
 # The commands of the documents that take minutes, and their output.
 .PHONY: test-docs
 test-docs: setup
-	$(CARGO) test --locked -p analects --test it -- --ignored long_commands
+	$(CARGO) test --locked -p analects --test it -- --ignored docs::long --nocapture
 
 # All checks, in some hours; those that passed with the same files are skipped. STAGES="a b" for some.
 .PHONY: release-gate

@@ -1,9 +1,10 @@
-//! The dependencies of each engine's results in this workspace: a hash of sources, the same on
-//! every machine. Results are kept under it.
+//! The commit, and the dependencies of each engine's results in this workspace: a hash of sources, the
+//! same on every machine. Results are kept under it.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// Sources on which measurements depend with every engine.
 const COMMON: [&str; 8] = [
@@ -35,7 +36,44 @@ fn main() -> io::Result<()> {
         }
         println!("cargo::rustc-env={name}={}", fingerprint(&root, &crates)?);
     }
+    println!("cargo::rerun-if-changed=..");
+    println!("cargo::rerun-if-changed=../../experiments");
+    println!("cargo::rustc-env=ANALECTS_VERSION={}", version(&root));
     Ok(())
+}
+
+/// The version, with the commit if this is built in a repository that git can read.
+fn version(root: &Path) -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    let git = |arguments: &[&str]| {
+        let output = Command::new("git")
+            .current_dir(root)
+            .args(arguments)
+            .output()
+            .ok()?;
+        let text = String::from_utf8(output.stdout).ok()?;
+        output.status.success().then(|| text.trim().to_owned())
+    };
+    let Some(commit) = git(&["rev-parse", "--short=9", "HEAD"]) else {
+        return version.to_owned();
+    };
+    // The log gets a line with each commit and checkout.
+    for file in ["HEAD", "logs/HEAD"] {
+        if let Some(path) = git(&["rev-parse", "--path-format=absolute", "--git-path", file]) {
+            println!("cargo::rerun-if-changed={path}");
+        }
+    }
+    let of = [
+        "status",
+        "--porcelain",
+        "--untracked-files=no",
+        "--",
+        "crates",
+        "experiments",
+        "Cargo.lock",
+    ];
+    let changed = git(&of).is_none_or(|files| !files.is_empty());
+    format!("{version} ({commit}{})", if changed { "+" } else { "" })
 }
 
 /// The hash of the sources of `crates` and of the versions of all dependencies, below `root`: each

@@ -7,6 +7,7 @@ mod pace;
 mod probe;
 mod shared;
 
+use crate::version::VERSION;
 pub use browser::BrowserArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use gateway::{ChangeArgs, GatewayArgs, Running};
@@ -24,7 +25,7 @@ pub const GUEST: &str = "guest";
 
 /// Try, believe and deploy queue disciplines that keep real-time traffic smooth.
 #[derive(Debug, Parser)]
-#[command(name = "analects", version, max_term_width = 100)]
+#[command(name = "analects", version = VERSION, max_term_width = 100)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]

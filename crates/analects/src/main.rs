@@ -39,6 +39,7 @@ mod table;
 mod tc;
 mod threshold;
 mod variants;
+mod version;
 mod watch;
 mod why;
 

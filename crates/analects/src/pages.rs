@@ -4,6 +4,7 @@ use crate::cli::{PagesArgs, PagesFormat};
 use crate::progress::Bar;
 use crate::refused::Refused;
 use crate::table::{empty, right};
+use crate::version::VERSION;
 use crate::{left_out, run};
 use comfy_table::{Cell, Table};
 use reproduce::pages::{
@@ -53,7 +54,7 @@ struct Document<'a> {
 
 fn json(args: &PagesArgs, access: &Access, survey: &Survey) -> Result<String, Refused> {
     let document = Document {
-        version: env!("CARGO_PKG_VERSION"),
+        version: VERSION,
         source: &args.source,
         rate_mbps: access.rate().as_mbit_f64(),
         rtt_ms: access.rtt().as_millis_f64(),

@@ -8,6 +8,7 @@ use crate::plans::{self, Engines};
 use crate::refused::Refused;
 use crate::run::print;
 use crate::table::plain;
+use crate::version::VERSION;
 use campaign::Keeping;
 use reproduce::budget::Runs;
 use reproduce::experiment::Wants;
@@ -55,13 +56,12 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
         }
         outcomes.push(outcome);
     }
-    let version = env!("CARGO_PKG_VERSION");
     match args.how.format {
         Printed::Table => print(&(totals(&outcomes) + &what_decides(args, &outcomes))),
         Printed::Markdown => print(&markdown(args, &data, &outcomes)),
         Printed::Json => {
             let document = Document {
-                version,
+                version: VERSION,
                 data: data.described(),
                 quick: args.how.quick,
                 claims: outcomes
@@ -124,7 +124,7 @@ pub fn one<'a>(
 ) -> Result<Outcome<'a>> {
     let engine = &*chosen.engine;
     let outcome = counted(pool, &experiment.id, |bar| {
-        with_names(|names| outcome(engine, names, experiment, wanted, keeping, bar))
+        with_names(|names| outcome(engine, names, experiment, wanted, keeping, bar, VERSION))
     });
     outcome.map_err(|error| {
         Refused::new(
@@ -250,7 +250,7 @@ fn markdown(args: &ReproduceArgs, data: &Data, outcomes: &[Outcome<'_>]) -> Stri
         _ = write!(command, " --runs {}", file.display());
     }
     let mut text = format!(
-        "# What holds\nMade by `{command} --format markdown`, with {}. {VERDICTS}\n\n",
+        "# What holds\nMade by `{command} --format markdown`, analects {VERSION}, with {}. {VERDICTS}\n\n",
         data.described()
     );
     text += &page::summary(outcomes);

@@ -1,5 +1,6 @@
 //! The scenario as it was run, for `--out`: a file that can be run again.
 
+use crate::version::VERSION;
 use campaign::Job;
 use scenario::{Choice, Document, Scenario};
 use sim::Simulator;
@@ -12,11 +13,10 @@ use units::param::Spec;
 /// default of a limit.
 pub fn toml(completed: &Document, scenario: &Scenario, engine: &str, jobs: &[Job]) -> String {
     let simulator = Simulator::default();
-    let version = env!("CARGO_PKG_VERSION");
     let seeds = jobs.iter().map(|job| job.seed);
     let (first, last) = (seeds.clone().min(), seeds.max());
     let mut text = format!(
-        "# analects {version}, engine {engine}, seeds {} to {}\n\n{}",
+        "# analects {VERSION}, engine {engine}, seeds {} to {}\n\n{}",
         first.unwrap_or_default(),
         last.unwrap_or_default(),
         completed.to_toml()

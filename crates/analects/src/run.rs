@@ -5,6 +5,7 @@ use crate::engines::{self, with_names};
 use crate::files::{distinct, unwritable, writable, writable_folder};
 use crate::many::{self, counted, pool};
 use crate::refused::Refused;
+use crate::version::VERSION;
 use crate::{left_out, recording, resolved, table, variants, why};
 use campaign::{Case, Cell, Grid, Job, Keeping};
 use measure::Engine;
@@ -58,7 +59,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
     let completed = document.completed(scenario);
     let resolved = completed.to_json();
     let document_out = Document {
-        version: env!("CARGO_PKG_VERSION"),
+        version: VERSION,
         engine: engine.name(),
         scenario: &resolved,
         results: &results,

@@ -9,6 +9,7 @@ use crate::refused::Refused;
 use crate::run::{self, print};
 use crate::selected;
 use crate::table::plain;
+use crate::version::VERSION;
 use campaign::Keeping;
 use measure::metric::{Registry, Selection};
 use measure::{Estimate, Statistic};
@@ -238,7 +239,7 @@ fn json(sweep: &Sweep, points: &[Point], document: &Document, args: &SweepArgs) 
         unit: sweep::unit(metric, sweep.statistic.1),
     };
     let document = Printed {
-        version: env!("CARGO_PKG_VERSION"),
+        version: VERSION,
         engine: &args.what.engine.name,
         scenario: document.to_json(),
         seed: args.what.shape.seed,

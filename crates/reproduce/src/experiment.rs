@@ -30,6 +30,8 @@ pub struct Experiment {
     pub metrics: Registry,
     /// The preset of its calls, if another than the file's was asked for.
     pub calls: Option<String>,
+    /// Twelve digits of the BLAKE3 hash of the file; none if it was not read from one.
+    pub text: Option<String>,
 }
 
 /// The documentation of an experiment's keys.
@@ -248,9 +250,14 @@ impl Experiment {
             .map_err(|error| ScenarioError::of_toml(file, text, &error, HELP))?;
         // An experiment without runs (a theorem, page statistics) needs no scenario.
         let scenario = document.part("scenario").unwrap_or(document);
-        Experiment::new(id, written, scenario, metrics).map_err(|refusal| {
+        let made = Experiment::new(id, written, scenario, metrics).map_err(|refusal| {
             let help = refusal.help.as_deref().unwrap_or(HELP);
             ScenarioError::about(file, &refusal.message, help)
+        })?;
+        let hash = blake3::hash(text.as_bytes()).to_hex();
+        Ok(Experiment {
+            text: Some(hash[..12].to_owned()),
+            ..made
         })
     }
 
@@ -270,6 +277,7 @@ impl Experiment {
             scenario,
             metrics,
             calls: None,
+            text: None,
         };
         experiment.check()?;
         Ok(experiment)

@@ -64,7 +64,8 @@ pub struct Outcome<'a> {
     pub mechanism: Option<String>,
 }
 
-/// Runs `experiment`, or takes what was kept of its runs, and checks its claims.
+/// Runs `experiment`, or takes what was kept of its runs, and checks its claims. `version` is the
+/// program's, for the report.
 ///
 /// # Errors
 /// See [`Error`].
@@ -75,6 +76,7 @@ pub fn outcome<'a>(
     wanted: Wanted<'_>,
     keeping: Keeping<'_>,
     progress: &dyn Progress,
+    version: &str,
 ) -> Result<Outcome<'a>, Error> {
     let jobs = match experiment.has_runs() {
         true => experiment.grid(wanted)?.plan(engine, names)?,
@@ -111,7 +113,7 @@ pub fn outcome<'a>(
         claims,
         scores,
         figures: figures.map_err(Error::Wrong)?,
-        mechanism: mechanism(engine, experiment, &jobs)?,
+        mechanism: mechanism(engine, experiment, &jobs, version)?,
     })
 }
 
@@ -120,6 +122,7 @@ fn mechanism(
     engine: &dyn Engine,
     experiment: &Experiment,
     jobs: &[Job],
+    version: &str,
 ) -> Result<Option<String>, Error> {
     if experiment.written.engine != Wants::Sim {
         // Linux does not report for each packet the data that drawings of queues need.
@@ -137,7 +140,7 @@ fn mechanism(
     let drawn: Vec<Job> = jobs.iter().filter(alike).map(Job::drawn).collect();
     let results: Vec<RunResult> = run(engine, &drawn, None, &Untold)?;
     let document = report::export::Document {
-        version: env!("CARGO_PKG_VERSION"),
+        version,
         engine: engine.name(),
         scenario: &experiment.scenario.to_json(),
         results: &results,

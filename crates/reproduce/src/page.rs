@@ -75,13 +75,15 @@ pub fn markdown(outcome: &Outcome<'_>) -> String {
     text
 }
 
-/// The command, the number of its runs, and what they are a sample of.
+/// The command, the number of its runs, the text that it read, and what the runs are a sample of.
 fn made_by(outcome: &Outcome<'_>) -> String {
     let experiment = outcome.experiment;
     let draw = experiment.written.draw.as_ref();
     let option = draw.map_or(String::new(), |text| format!(" --draw {text}"));
+    let of = experiment.text.as_ref();
+    let of = of.map_or(String::new(), |text| format!(", experiment {text}"));
     let mut text = format!(
-        "`analects reproduce {}{option}`: {} runs.",
+        "`analects reproduce {}{option}`: {} runs{of}.",
         experiment.id, outcome.runs
     );
     if let Some(sentence) = experiment.drawn_by() {

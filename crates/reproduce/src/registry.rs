@@ -57,6 +57,7 @@ const EXPERIMENTS: &[(&str, &str)] = experiments![
     "floq-beyond/rtts",
     "floq-beyond/pages",
     "floq-beyond/transports",
+    "floq-beyond/bursts",
     "floq-beyond/fair-queues",
     "thesis/fig1",
     "thesis/threshold",

@@ -19,9 +19,9 @@ units::params! {
     /// Parameters of an `actors` entry.
     pub struct ActorParams {
         /// Size of each transfer: a size, `exponential:MEAN`, or `pareto:INDEX:LEAST:GREATEST`.
-        size: Sizes = "pareto:1.2:300KiB:1GiB", source "age-based scheduling thesis, table 3";
+        size: Sizes = "pareto:1.2:300KiB:1GiB", source "age-based scheduling thesis, table 2";
         /// Mean time from the end of a transfer to the next one's start.
-        think: Duration = "1s", range "0ms".."24h", source "age-based scheduling thesis, table 3";
+        think: Duration = "1s", range "0ms".."24h", source "age-based scheduling thesis, table 2";
         /// Number of transfers of each actor; 0 for no end.
         transfers: u32 = "0", range "0".."1000000000", source "none";
         /// Length of a request.

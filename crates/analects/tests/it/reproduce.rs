@@ -209,13 +209,16 @@ fn the_text_that_a_sample_is_drawn_by_is_on_the_page() {
     let written = written[..written.find("[[claim]]").unwrap()].to_owned();
     let figure = &EXPERIMENT[EXPERIMENT.find("[[figure]]").unwrap()..];
     let drawn = format!("sample = 1\ndraw = \"first\"\n{written}{figure}");
-    folder.write("e.toml", drawn);
+    folder.write("e.toml", &drawn);
     let page = |args: &[&str]| reproduce(&folder, &[&["--format", "markdown"], args].concat()).0;
     let by = "Drawn by first from 2 combinations.";
     assert!(page(&[]).contains(by), "{}", page(&[]));
     let other = page(&["--draw", "2ce8cb7"]);
+    let hash = &blake3::hash(drawn.as_bytes()).to_hex()[..12];
     assert!(
-        other.contains("reproduce own/e --draw 2ce8cb7`: 24 runs."),
+        other.contains(&format!(
+            "own/e --draw 2ce8cb7`: 24 runs, experiment {hash}."
+        )),
         "{other}"
     );
     assert_eq!(other, page(&["--draw", "2ce8cb7"]));

@@ -16,13 +16,17 @@ pub const LORENZ: Metric = Metric {
     summary: "Lorenz curve of transfers' mean throughput",
     about: "The slowest transfers' share of the sum of all throughputs, over their share of all \
         transfers; the curve is the diagonal if all transfers are equally fast. A transfer's \
-        throughput is the bytes that it carried over its completion time, to three digits. A \
-        scenario has to ask for it: metrics = [\"lorenz\"].",
+        throughput is the bytes that it carried over its completion time, to three digits. \
+        `lorenz:50` is what the slower half has. A scenario has to ask for it: metrics = \
+        [\"lorenz\"].",
     source: "M. O. Lorenz 1905; the thesis on age-based scheduling with AQM, figure 7",
     better: Better::Neither,
     column: None,
     meter: Some(|scenario| Box::new(Lorenz::new(Instant::ZERO + scenario.warmup))),
-    take: |observed, of| found(observed, NAME, of),
+    take: |observed, of| match of.parse() {
+        Ok(share) => at(observed, share).into_iter().collect(),
+        Err(_) => found(observed, NAME, of),
+    },
 };
 
 /// The gap, for the registry.
@@ -42,6 +46,21 @@ pub const LORENZ_GAP: Metric = Metric {
 const NAME: &str = "lorenz";
 /// Greatest throughput that is distinguished from others, in kbit/s: 1 Tbit/s.
 const MOST: u64 = 1_000_000_000;
+
+/// The curve at so many percent of the transfers, on the line between the two points beside it.
+fn at(observed: &Observed<'_>, share: f64) -> Option<f64> {
+    let curve = observed.run.measured.get(NAME)?.iter();
+    let points = curve.filter_map(|point| Some((point.at?, point.value)));
+    let mut before = (0.0, 0.0);
+    for after in points {
+        if share <= after.0 {
+            let part = (share - before.0) / (after.0 - before.0);
+            return (share >= 0.0).then_some(before.1 + part * (after.1 - before.1));
+        }
+        before = after;
+    }
+    None
+}
 
 /// The distance from the diagonal is (p − L)/√2, and that of a corner of the square 1/√2.
 fn gap(observed: &Observed<'_>) -> Option<f64> {
@@ -110,8 +129,8 @@ mod tests {
     use crate::result::RunResult;
     use units::Duration;
 
-    /// The curve and its gap for transfers of 1 MB that take so many milliseconds.
-    fn curve(times: &[u64]) -> (Vec<(f64, f64)>, f64) {
+    /// A run in which transfers of 1 MB take so many milliseconds.
+    fn run(times: &[u64]) -> RunResult {
         let mut lorenz = Lorenz::new(Instant::ZERO);
         for ms in times {
             let took = Duration::from_millis(*ms);
@@ -120,16 +139,45 @@ mod tests {
                 took,
             });
         }
-        let points = lorenz.finish();
-        let place = |point: &MeasuredValue| (point.at.unwrap(), point.value);
-        let curve = points.iter().map(place).collect();
         let mut run = RunResult::default();
-        run.measured.insert(NAME.to_owned(), points);
-        let observed = Observed {
-            run: &run,
-            control: None,
-        };
-        (curve, gap(&observed).unwrap())
+        run.measured.insert(NAME.to_owned(), lorenz.finish());
+        run
+    }
+
+    fn observed(run: &RunResult) -> Observed<'_> {
+        Observed { run, control: None }
+    }
+
+    /// Their curve and its gap.
+    fn curve(times: &[u64]) -> (Vec<(f64, f64)>, f64) {
+        let run = run(times);
+        let place = |point: &MeasuredValue| (point.at.unwrap(), point.value);
+        let curve = run.measured[NAME].iter().map(place).collect();
+        (curve, gap(&observed(&run)).unwrap())
+    }
+
+    /// A quarter at 75 %: a twelfth at 25, and five eighths halfway between the last two points.
+    #[test]
+    fn the_curve_between_its_points() {
+        let run = run(&[1000, 1000, 1000, 111]);
+        let of = |of: &str| (LORENZ.take)(&observed(&run), of);
+        for (share, value) in [
+            ("0", 0.0),
+            ("25", 8.33),
+            ("75", 25.0),
+            ("87.5", 62.5),
+            ("100", 100.0),
+        ] {
+            let found = of(share);
+            assert!(
+                (found[0] - value).abs() < 0.1 && found.len() == 1,
+                "{share}: {found:?}"
+            );
+        }
+        for share in ["-1", "101"] {
+            assert!(of(share).is_empty(), "{share}");
+        }
+        assert_eq!(of("").len(), 2);
     }
 
     #[test]
