@@ -98,7 +98,7 @@ fn fix_runs(experiments: &mut [Experiment], file: &Path) -> Result<()> {
     let refused = |refusal: Refusal| Refused::because(refusal, help);
     let text = scenario::files::read(file, scenario::files::MAX_SCENARIO)
         .map_err(|reason| refused(Refusal::new(reason).within(&name)))?;
-    let runs = Runs::parse(&name, &text).map_err(refused)?;
+    let runs = Runs::parse(&name, &text)?;
     let planned = |one: &&mut Experiment| one.has_runs() && one.written.engine == Wants::Sim;
     for experiment in experiments.iter_mut().filter(planned) {
         let calls = experiment.calls();

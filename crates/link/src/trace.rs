@@ -42,9 +42,16 @@ pub struct TraceError {
     pub line: usize,
     /// The text found.
     pub found: String,
-    /// The text expected.
+    /// The text expected, in the format that the number of columns in the first line says.
     pub expected: &'static str,
+    /// That format, with an example; both if no line says which.
+    pub format: &'static str,
 }
+
+/// The formats, with an example of each.
+const SAMPLES: &str = "read as `seconds megabits_per_second` a line, for its first line has several columns; such as `0.0 20`";
+const MAHIMAHI: &str = "read in Mahimahi's format, milliseconds a line, for its first line has one column; such as `7`";
+const EITHER: &str = "such as `0.0 20`, or `7` in Mahimahi's format";
 
 /// Times above eleven days are a mistake.
 const MAX_SECONDS: f64 = 1e6;
@@ -71,6 +78,7 @@ impl Trace {
                 line: text.lines().count().max(1),
                 found: "no samples".to_owned(),
                 expected: "`seconds megabits_per_second`, or milliseconds in Mahimahi's format",
+                format: EITHER,
             });
         };
         let trace = match columns(line).count() {
@@ -82,6 +90,11 @@ impl Trace {
                 line: first,
                 found: "a trace that carries nothing".to_owned(),
                 expected: "at least one sample above zero",
+                format: if columns(line).count() == 1 {
+                    MAHIMAHI
+                } else {
+                    SAMPLES
+                },
             });
         }
         Ok(trace)
@@ -99,17 +112,22 @@ impl Trace {
                     .parse::<f64>()
                     .ok()
                     .filter(|value| (0.0..=max).contains(value))
-                    .ok_or_else(|| error(line, column, expected))
+                    .ok_or_else(|| error(SAMPLES, line, column, expected))
             };
             let seconds = number("seconds, from 0 to 1000000", MAX_SECONDS)?;
             let mbit = number("megabits per second, from 0 to 1000000", MAX_MBIT)?;
             if let Some(extra) = columns.next() {
-                return Err(error(line, extra, "two columns"));
+                return Err(error(SAMPLES, line, extra, "two columns"));
             }
             let nanos = Duration::from_secs_f64(seconds).as_nanos();
             let start = nanos.saturating_sub(*origin.get_or_insert(nanos));
             if starts.last().is_some_and(|&last| start <= last) {
-                return Err(error(line, text, "a time later than the line before"));
+                return Err(error(
+                    SAMPLES,
+                    line,
+                    text,
+                    "a time later than the line before",
+                ));
             }
             starts.push(start);
             rates.push(Rate::from_mbit_f64(mbit));
@@ -153,11 +171,11 @@ impl Trace {
                 .parse()
                 .ok()
                 .filter(|&moment| moment <= 1_000_000_000)
-                .ok_or_else(|| error(line, text, EXPECTED))?;
+                .ok_or_else(|| error(MAHIMAHI, line, text, EXPECTED))?;
             // Mahimahi counts an opportunity at 0 into the first millisecond.
             let moment = moment.max(1);
             if moment < run.0 {
-                return Err(error(line, text, EXPECTED));
+                return Err(error(MAHIMAHI, line, text, EXPECTED));
             }
             if moment > run.0 && run.1 > 0 {
                 flush(run, &mut end);
@@ -276,12 +294,13 @@ fn columns(line: &str) -> impl Iterator<Item = &str> {
     columns.filter(|column| !column.is_empty())
 }
 
-fn error(line: usize, found: &str, expected: &'static str) -> TraceError {
+fn error(format: &'static str, line: usize, found: &str, expected: &'static str) -> TraceError {
     let found: String = found.chars().take(60).collect();
     TraceError {
         line,
         found: format!("{found:?}"),
         expected,
+        format,
     }
 }
 

@@ -7,9 +7,9 @@
 //! same trace count as units of their own here, which is too optimistic if traces differ more than
 //! seeds do.
 
-use serde::{Deserialize, Serialize};
+use scenario::ScenarioError;
+use serde::Serialize;
 use std::collections::BTreeMap;
-use units::Refusal;
 
 /// The result of an experiment's pilot.
 #[derive(Debug, Clone, PartialEq)]
@@ -85,7 +85,7 @@ pub fn seeds(pilots: &[Pilot], seconds: f64) -> Option<Vec<u64>> {
 }
 
 /// Seeds of each experiment, by preset of its calls, as they are written to a file.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Runs(BTreeMap<String, BTreeMap<String, u64>>);
 
 impl Runs {
@@ -102,21 +102,32 @@ impl Runs {
     /// Reads them from `text`, found in `file`.
     ///
     /// # Errors
-    /// A message with the file, the line, the text found and the text expected.
-    pub fn parse(file: &str, text: &str) -> Result<Self, Refusal> {
-        let runs: Runs = toml::from_str(text).map_err(|error| {
+    /// The file, the place in it, the text found and the text expected.
+    pub fn parse(file: &str, text: &str) -> Result<Self, ScenarioError> {
+        type Written = BTreeMap<String, BTreeMap<String, toml::Spanned<u64>>>;
+        let written: Written = toml::from_str(text).map_err(|error| {
             let help =
                 "write what `analects pilot` prints: [webrtc] and below it \"confucius/fig2\" = 10";
-            Refusal::new(error.to_string()).with_help(help).within(file)
+            ScenarioError::of_toml(file, text, &error, help)
         })?;
-        let none = |(_, seeds): &(&String, &u64)| !(1..=MOST).contains(*seeds);
-        match runs.0.values().flatten().find(none) {
-            Some((id, seeds)) => {
-                let message = format!("{id} has {seeds} seeds, not 1 to {MOST}");
-                Err(Refusal::new(message).within(file))
-            }
-            None => Ok(runs),
+        let all = written.values().flatten();
+        let none =
+            |(_, seeds): &(&String, &toml::Spanned<u64>)| !(1..=MOST).contains(seeds.get_ref());
+        if let Some((id, seeds)) = all.into_iter().find(none) {
+            let message = format!("{id} has {} seeds", seeds.get_ref());
+            let help = format!("write a number from 1 to {MOST}");
+            return Err(ScenarioError {
+                text: text.to_owned(),
+                span: Some(seeds.span()),
+                ..ScenarioError::about(file, &message, &help)
+            });
         }
+        let plain = |of: BTreeMap<String, toml::Spanned<u64>>| {
+            let plain = of.into_iter().map(|(id, seeds)| (id, seeds.into_inner()));
+            plain.collect()
+        };
+        let runs = written.into_iter().map(|(calls, of)| (calls, plain(of)));
+        Ok(Runs(runs.collect()))
     }
 
     /// As they are written.
@@ -183,10 +194,10 @@ mod tests {
     #[test]
     fn wrong_runs_name_file_and_line() {
         let refused = Runs::parse("runs.toml", "[webrtc]\na = \"many\"\n").unwrap_err();
-        assert!(refused.message.contains("runs.toml"), "{refused:?}");
-        assert!(refused.message.contains("line 2"), "{refused:?}");
+        assert_eq!(refused.place(), "runs.toml:2:5");
         for seeds in ["0", "101"] {
             let refused = Runs::parse("runs.toml", &format!("[webrtc]\na = {seeds}")).unwrap_err();
+            assert_eq!(refused.place(), "runs.toml:2:5");
             assert!(refused.message.contains(seeds), "{refused:?}");
         }
     }

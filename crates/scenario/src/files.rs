@@ -166,7 +166,7 @@ pub fn trace(name: &str) -> Result<Trace, ScenarioError> {
     })?;
     Trace::parse(&content).map_err(|error| {
         let message = format!("line {}: found {}", error.line, error.found);
-        let help = format!("write {}", error.expected);
+        let help = format!("write {} ({})", error.expected, error.format);
         ScenarioError::about(name, &message, &help)
     })
 }

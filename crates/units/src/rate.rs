@@ -31,7 +31,8 @@ const PARSED: &[(&str, u64)] = &[
 ];
 
 /// Not `mbps`: it is megabits to most people, and megabytes to tc(8).
-const EXPECTED: &str = "a rate in bits such as 20mbit, 750kbit or 1gbit";
+const UNCLEAR: &str = "a clear rate, as tc reads mbps as megabytes: write mbit, kbit or gbit for bits, such as 20mbit";
+const EXPECTED: &str = "a rate in bits such as 20mbit, 750kbit or 1gbit, below 18 billion gbit";
 
 /// Bits per byte times nanoseconds per second.
 const BIT_NANOS: u64 = 8_000_000_000;
@@ -97,7 +98,14 @@ impl Rate {
 impl core::str::FromStr for Rate {
     type Err = ParseError;
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        scaled(text, PARSED, EXPECTED).map(Rate)
+        let unit = text
+            .trim()
+            .trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+        let expected = match unit.trim().to_ascii_lowercase().as_str() {
+            "bps" | "kbps" | "mbps" | "gbps" => UNCLEAR,
+            _ => EXPECTED,
+        };
+        scaled(text, PARSED, expected).map(Rate)
     }
 }
 

@@ -52,8 +52,8 @@ impl Entry {
     /// The server that it was sent to, if it was.
     pub fn origin(&self, protocol: Protocol) -> Option<Origin> {
         let secure = match self.url.scheme() {
-            "http" | "ws" => false,
-            "https" | "wss" => true,
+            "http" => false,
+            "https" => true,
             _ => return None,
         };
         Some(Origin {
@@ -103,6 +103,7 @@ pub(super) fn read(index: usize, json: &str) -> Result<Entry, Unplaced> {
     let times = times(&object(raw.timings), &raw.time);
     let from_cache = from_cache(&raw.from_cache, &raw.fetch_type, &response);
     let (bytes, unsent) = answer(&response, &raw.bytes_in, from_cache);
+    let impossible = impossible(&response, &raw.bytes_in).then_some(Reason::NoSize);
     let versions = [&raw.protocol, &response.http_version, &request.http_version];
     Ok(Entry {
         index,
@@ -110,7 +111,7 @@ pub(super) fn read(index: usize, json: &str) -> Result<Entry, Unplaced> {
         protocol: versions
             .into_iter()
             .find_map(|version| version.as_text().and_then(protocol::named)),
-        skipped: local.or(missing).or(unsent),
+        skipped: local.or(missing).or(impossible).or(unsent),
         address: address(&raw.address),
         request: question(&request, &raw.bytes_out),
         response: bytes,
@@ -128,7 +129,8 @@ pub(super) fn read(index: usize, json: &str) -> Result<Entry, Unplaced> {
 /// Why no request is sent for `url`, if so.
 fn local(url: &Url) -> Option<Reason> {
     match url.scheme() {
-        "http" | "https" | "ws" | "wss" => None,
+        "http" | "https" => None,
+        "ws" | "wss" => Some(Reason::Socket),
         "data" => Some(Reason::Data),
         "blob" => Some(Reason::Blob),
         _ => Some(Reason::Scheme),
@@ -197,6 +199,23 @@ fn number(leaf: &Leaf) -> Option<f64> {
 fn size(leaf: &Leaf) -> Option<u64> {
     let size = number(leaf).filter(|size| (0.0..=MAX_BYTES.get() as f64).contains(size));
     size.map(|size| size as u64)
+}
+
+/// Whether a size of the answer is larger than any: a replay with another one would be of another page.
+fn impossible(response: &RawResponse, bytes_in: &Leaf) -> bool {
+    let content = match &response.content {
+        Node::Is(content) => &content.size,
+        Node::Not(_) => &Leaf::Missing,
+    };
+    let sizes = [
+        &response.transfer_size,
+        bytes_in,
+        &response.headers_size,
+        &response.body_size,
+        content,
+    ];
+    let most = MAX_BYTES.get() as f64;
+    sizes.into_iter().any(|size| number(size) > Some(most))
 }
 
 /// A time in milliseconds; none if it is below zero or more than a day. Chrome's and Safari's can
@@ -344,7 +363,7 @@ mod tests {
                 "https://me:pw@a.example:8443/x?u=http://b.example",
                 is(true, "a.example", 8443),
             ),
-            ("wss://[::1]/socket", is(true, "[::1]", 443)),
+            ("wss://[::1]/socket", None),
             ("http://[::1]:81?x", is(false, "[::1]", 81)),
             ("http://a_b.example:", is(false, "a_b.example", 80)),
             (

@@ -21,6 +21,8 @@ pub enum Reason {
     FarStart,
     /// It has no response.
     NoResponse,
+    /// Its answer has a size that no answer can have.
+    NoSize,
     /// It has no answer: it was blocked, cancelled, or failed.
     Unanswered,
     /// The browser answered itself: from its cache, by a service worker, or with a redirect to https.
@@ -31,6 +33,8 @@ pub enum Reason {
     Data,
     /// A `blob:` URL names something in the browser's memory.
     Blob,
+    /// A WebSocket: what goes over it is no answer to a request.
+    Socket,
     /// The URL has another scheme behind which there is no network: `about:`, an extension's.
     Scheme,
 }
@@ -39,7 +43,7 @@ impl Reason {
     /// Whether the file is at fault. The others are usual in recordings, and do not affect the
     /// network traffic of a replay.
     pub fn is_fault(self) -> bool {
-        self <= Reason::NoResponse
+        self <= Reason::NoSize
     }
 
     /// The predicate for one entry, and for several.
@@ -58,6 +62,10 @@ impl Reason {
                 "start more than a day before or after their page",
             ),
             Reason::NoResponse => ("has no response", "have no response"),
+            Reason::NoSize => (
+                "has a size that no answer can have",
+                "have sizes that no answer can have",
+            ),
             Reason::Unanswered => ("was not answered", "were not answered"),
             Reason::Cached => (
                 "was answered by the browser",
@@ -66,6 +74,7 @@ impl Reason {
             Reason::Tunnel => ("opens a tunnel", "open tunnels"),
             Reason::Data => ("is a data: URL", "are data: URLs"),
             Reason::Blob => ("is a blob: URL", "are blob: URLs"),
+            Reason::Socket => ("is a WebSocket", "are WebSockets"),
             Reason::Scheme => ("leads to no server", "lead to no server"),
         }
     }
