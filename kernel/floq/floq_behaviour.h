@@ -6,8 +6,9 @@
  * each of some windows after it, as a sender learns of a drop a round trip
  * later. The rate fell if one of these has less by a share, and by a packet
  * more, which is the possible error of counting packets in windows; otherwise
- * it was kept. A flow that pauses for a window makes the trial void: bursts end
- * whether or not packets were dropped. Arrivals count, not admitted packets.
+ * it was kept. A window in which a flow begins to pause is not compared: bursts
+ * end whether or not packets were dropped. The trial goes on when the flow does.
+ * Arrivals count, not admitted packets.
  */
 #ifndef __FLOQ_BEHAVIOUR_H
 #define __FLOQ_BEHAVIOUR_H
@@ -91,7 +92,6 @@ static __always_inline enum fl_verdict fl_roll(struct fl_behaviour *b, u64 now,
 	b->has_last = age <= 2 * params->window;
 	if (!b->has_last) {
 		b->opened = now;
-		b->left = 0;
 		return FL_NO_VERDICT;
 	}
 	b->opened += params->window;

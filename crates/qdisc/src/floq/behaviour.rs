@@ -11,8 +11,10 @@
 //!   a round trip after it fell. With windows of 200 ms, TCP alone on the paper's 10 Mbit/s link is
 //!   taken for unresponsive nearly always, with 100 ms if its window falls by 15 %, and with 50 ms
 //!   not (the test `who_responds_is_taken_for_responsive`).
-//! - A flow that pauses for a window makes the trial void: bursts end whether or not packets were
-//!   dropped. So does one that has just begun: its rate is not known.
+//! - A window in which a flow begins to pause is not compared, since bursts end whether or not packets
+//!   were dropped. The trial goes on when the flow does: a sender of bursts that are shorter than a
+//!   trial could not be found out otherwise. TCP that paused for a timeout comes back slower.
+//! - A flow that has just begun, or come back, is not tried: its rate is not known.
 //! - Arrivals count, not admitted packets: drops are not the sender's doing.
 //! - A few packets in a window prove nothing. A flow that sends less than 80 a second is not
 //!   judged.
@@ -172,7 +174,6 @@ impl Behaviour {
         if age > trials.window * 2 {
             self.opened = now;
             self.last = None;
-            self.trial = None;
             return None;
         }
         self.opened += trials.window;

@@ -144,10 +144,12 @@ fn who_responds_is_taken_for_responsive() {
         ("10", 200),
         ("100", 20),
     ] {
+        // With ten places and 200 ms a window of a few packets comes in bursts, with pauses between.
+        let most = if rtt == 200 { 8 } else { 5 };
         for keeps in [vec![50], vec![70], vec![85], vec![70; 3], vec![50; 5]] {
             let found = means(&[("limit", limit)], rtt, &keeps);
             assert!(
-                found.iter().all(|&percent| percent <= 5),
+                found.iter().all(|&percent| percent <= most),
                 "{limit} {rtt} {keeps:?}: {found:?}"
             );
         }

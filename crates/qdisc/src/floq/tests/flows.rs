@@ -115,6 +115,42 @@ fn bursts_do_not_pass_for_responses() {
     }
 }
 
+/// Bursts of 400, 200 and 100 ms with pauses as long, of which a trial of eight windows never sees the
+/// end within one.
+#[test]
+fn short_bursts_are_found_out() {
+    let trials = trials(&[]);
+    for half in [400, 200, 100] {
+        let mut flow = Behaviour::new(ms(0));
+        let mut changes = Vec::new();
+        let on = |now: &u64| now % (2 * half) < half;
+        for now in (0..60_000).step_by(4).filter(on) {
+            changes.extend(flow.arrived(ms(now), 1500, &trials));
+            if now % 52 == 0 {
+                flow.told(ms(now), &trials);
+            }
+        }
+        assert_eq!(changes, [Kind::Unresponsive], "{half} ms");
+    }
+}
+
+/// One whose bursts are half as fast after each pause with a drop before it has responded.
+#[test]
+fn who_comes_back_slower_has_responded() {
+    let trials = trials(&[]);
+    let mut flow = Behaviour::new(ms(0));
+    for burst in 0..100 {
+        // Drops are at the end of each second burst.
+        let every = if burst % 2 == 0 { 4 } else { 8 };
+        for now in (burst * 400..burst * 400 + 200).step_by(every) {
+            assert_eq!(flow.arrived(ms(now), 1500, &trials), None);
+        }
+        if burst % 2 == 0 {
+            flow.told(ms(burst * 400 + 198), &trials);
+        }
+    }
+}
+
 /// Voice, with two or three packets in a window: a drop of one of them proves nothing.
 #[test]
 fn few_packets_are_not_judged() {
