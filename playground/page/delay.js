@@ -16,7 +16,7 @@ function top(runs, entry, limit, from, to) {
 
 /** Draws the delays of the call `entry` in `runs`; lost frames are crosses at the top. */
 export function drawDelays(canvas, runs, entry, { from, to }) {
-  const limit = runs[0]?.checked.stall_ms ?? 190;
+  const limit = runs[0]?.checked.entries[entry]?.stall_ms ?? 190;
   const axes = new Axes(canvas, { from, to, most: top(runs, entry, limit, from, to) });
   axes.before(runs[0]?.checked.warmup_s ?? 0);
   axes.clipped((context) => {

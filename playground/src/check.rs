@@ -16,7 +16,6 @@ struct Checked {
     document: serde_json::Value,
     duration_s: f64,
     warmup_s: f64,
-    stall_ms: f64,
     /// Length of the picture's bins.
     bin_s: f64,
     disciplines: Vec<String>,
@@ -46,6 +45,8 @@ struct Entry {
     call: bool,
     count: u32,
     start_s: f64,
+    /// A frame later than this is late.
+    stall_ms: f64,
 }
 
 /// The name of a scenario that comes without a file.
@@ -69,7 +70,6 @@ pub fn check(text: &str, simulator: &Simulator) -> Result<Scenario, Failure> {
         document: document.to_json(),
         duration_s: scenario.duration.as_secs_f64(),
         warmup_s: scenario.warmup.as_secs_f64(),
-        stall_ms: scenario.stall_threshold.as_millis_f64(),
         bin_s: picture::bin(&scenario).as_secs_f64(),
         disciplines: disciplines.collect(),
         queues: queues(&scenario),
@@ -89,6 +89,7 @@ fn entry(of: &Traffic) -> Entry {
         call: of.kind.entry.rows == Rows::Call,
         count: of.count,
         start_s: of.start.as_secs_f64(),
+        stall_ms: of.stall_threshold.as_millis_f64(),
     }
 }
 

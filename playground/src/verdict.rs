@@ -264,6 +264,7 @@ mod tests {
             audio: None,
             goodput_mbps: 1.0,
             sojourn_ms: Default::default(),
+            why: None,
         };
         RunResult {
             discipline: discipline.to_owned(),

@@ -172,6 +172,10 @@ pub struct RunArgs {
     /// all traffic or, as stall:call, of one entry or link.
     #[arg(long, value_name = "NAME[:ENTRY],...", value_delimiter = ',')]
     pub columns: Vec<String>,
+    /// Say under the table why each call stalled: at which queue, behind whose packets, and what its
+    /// control did, in the typical run of each discipline and in its worst. JSON then has it as `why`.
+    #[arg(long)]
+    pub why: bool,
     /// Files written while it runs.
     #[command(flatten)]
     pub recording: Recording,

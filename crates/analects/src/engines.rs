@@ -32,6 +32,8 @@ pub const ENGINES: [(&str, &str); 3] = [
 pub struct Chosen {
     /// The engine.
     pub engine: Box<dyn Engine>,
+    /// Whether the same run has the same result again.
+    pub does_the_same_again: bool,
     /// Its sources in this program.
     sources: &'static str,
     /// Files.
@@ -63,6 +65,7 @@ pub fn chosen(args: &EngineArgs) -> Result<Chosen, Refused> {
     match (args.name.as_str(), args.clock) {
         ("sim", Clock::Virtual) => Ok(Chosen {
             engine: Box::new(Simulator::default()),
+            does_the_same_again: true,
             sources: env!("ANALECTS_SIM_SOURCES"),
             files: Vec::new(),
             beside: String::new(),
@@ -95,6 +98,7 @@ fn machine(args: &EngineArgs) -> Result<Chosen, Refused> {
     Ok(Chosen {
         files: engine.files(),
         engine: Box::new(engine),
+        does_the_same_again: true,
         sources: env!("ANALECTS_KERNEL_SOURCES"),
         beside: String::new(),
     })
@@ -111,6 +115,7 @@ fn host(args: &EngineArgs) -> Result<Chosen, Refused> {
     let release = HostEngine::release().map_err(|error| refused_host(&error))?;
     Ok(Chosen {
         engine: Box::new(engine),
+        does_the_same_again: false,
         sources: env!("ANALECTS_KERNEL_SOURCES"),
         files: Vec::new(),
         beside: format!(", release {release} in real time"),
@@ -128,6 +133,7 @@ fn live(args: &EngineArgs) -> Result<Chosen, Refused> {
     })?;
     Ok(Chosen {
         engine: Box::new(LiveEngine::default()),
+        does_the_same_again: false,
         sources: env!("ANALECTS_LIVE_SOURCES"),
         files: Vec::new(),
         beside: format!(", release {release} in real time"),

@@ -122,7 +122,7 @@ fn of_scenario(
         return Err(Refused::new(&message, "use --repeat and --set"));
     }
     let (chosen, _) = engines.get(&args.engine)?;
-    let jobs = run::plan(&args.shape, &*chosen.engine, document, false)?;
+    let jobs = run::plan(&args.shape, &*chosen.engine, document)?;
     Ok(Planned {
         plan: name.to_owned(),
         engine: args.engine.clone(),

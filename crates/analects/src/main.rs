@@ -41,6 +41,7 @@ mod threshold;
 mod variants;
 mod version;
 mod watch;
+mod why;
 
 use clap::{CommandFactory, Parser};
 use cli::{Cli, Command};

@@ -6,7 +6,7 @@ use crate::files::{distinct, unwritable, writable, writable_folder};
 use crate::many::{self, counted, pool};
 use crate::refused::Refused;
 use crate::version::VERSION;
-use crate::{left_out, recording, resolved, table, variants};
+use crate::{left_out, recording, resolved, table, variants, why};
 use campaign::{Case, Cell, Grid, Job, Keeping};
 use measure::Engine;
 use measure::metric::Registry;
@@ -27,12 +27,18 @@ pub fn run(args: &RunArgs) -> Result<()> {
     let metrics = Registry::builtin();
     let document = read(&what.scenario, &what.shape)?;
     let drawn = args.out.is_some() || printing.report.is_some();
+    let looked_at = drawn || args.why;
     let once = args.recording.is_asked_for().then_some(1);
     let shape = Shape {
         repeat: what.shape.repeat.or(once),
         ..what.shape.clone()
     };
-    let mut jobs = plan(&shape, engine, &document, drawn)?;
+    let mut jobs = plan(&shape, engine, &document)?;
+    // With one run of each discipline it is known before which ones are looked at.
+    let once_each = jobs.len() == whole(&jobs).disciplines.len();
+    if looked_at && (once_each || !chosen.does_the_same_again) {
+        jobs.iter_mut().for_each(|job| job.series = true);
+    }
     let columns = table::wanted(&args.columns, &metrics, whole(&jobs))
         .map_err(|refusal| Refused::because(refusal, "see `analects list metrics`"))?;
     let (out, page_to) = (args.out.as_deref(), printing.report.as_deref());
@@ -41,10 +47,15 @@ pub fn run(args: &RunArgs) -> Result<()> {
     let scenario = whole(&jobs);
     let kept = many::kept(store(what, out).as_deref(), &chosen)?;
     let keeping = kept.as_ref().map(|(store, basis)| Keeping { store, basis });
-    let results = counted(&pool(&what.parallel)?, &scenario.name, |bar| {
+    let pool = pool(&what.parallel)?;
+    let results = counted(&pool, &scenario.name, |bar| {
         campaign::run(engine, &jobs, keeping, bar)
     });
-    let results = results.map_err(many::refused)?;
+    let mut results = results.map_err(many::refused)?;
+    if looked_at {
+        why::look_closer(engine, &jobs, keeping, &pool, &mut results)?;
+        why::forget_others(&mut results);
+    }
     let completed = document.completed(scenario);
     let resolved = completed.to_json();
     let document_out = Document {
@@ -76,7 +87,11 @@ pub fn run(args: &RunArgs) -> Result<()> {
         )
     };
     let text = match printing.format {
-        Format::Table => table::comparison(scenario, &results, &metrics, &columns),
+        Format::Table => {
+            let table = table::comparison(scenario, &results, &metrics, &columns);
+            let why = args.why.then(|| why::text(&results));
+            table + &why.unwrap_or_default()
+        }
         Format::Json => export::json(&document_out).map_err(unprintable)?,
         Format::Csv => export::csv(&results).map_err(unprintable)?,
     };
@@ -205,17 +220,9 @@ fn whole(jobs: &[Job]) -> &Scenario {
 }
 
 /// The jobs of a scenario that is run with `shape`.
-pub fn plan(
-    shape: &Shape,
-    engine: &dyn Engine,
-    document: &scenario::Document,
-    drawn: bool,
-) -> Result<Vec<Job>> {
+pub fn plan(shape: &Shape, engine: &dyn Engine, document: &scenario::Document) -> Result<Vec<Job>> {
     with_names(|names| {
-        let grid = Grid {
-            drawn,
-            ..grid(shape, engine, document, names)?
-        };
+        let grid = grid(shape, engine, document, names)?;
         check_count(grid.jobs())?;
         Ok(grid.plan(engine, names)?)
     })
@@ -248,6 +255,5 @@ fn grid(
         seeds: (shape.seed, shape.repeats(engine.name())),
         without: shape.without.clone(),
         common: variants::set(&shape.set),
-        drawn: false,
     })
 }

@@ -89,7 +89,11 @@ impl Job {
 
     /// The result under this job's names. The same run may serve two cases, or two values of an axis
     /// that a case overrides.
-    pub fn called(&self, result: RunResult) -> RunResult {
+    pub fn called(&self, mut result: RunResult) -> RunResult {
+        // One that was drawn once may be stored with more than others have.
+        if !self.series {
+            result.calls.iter_mut().for_each(|call| call.why = None);
+        }
         RunResult {
             discipline: self.case.clone(),
             variant: self.variant.clone(),

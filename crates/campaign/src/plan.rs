@@ -30,8 +30,6 @@ pub struct Grid {
     pub without: Option<String>,
     /// The common part of every result's variant.
     pub common: BTreeMap<String, String>,
-    /// Whether to keep the data for plots of the first run of each case.
-    pub drawn: bool,
 }
 
 /// A combination of values.
@@ -73,7 +71,6 @@ impl Description {
             seeds: (self.seed, 1),
             without: self.without.clone(),
             common: BTreeMap::new(),
-            drawn: false,
         })
     }
 }
@@ -97,9 +94,8 @@ impl Grid {
     /// The error in the scenario, or the part that `engine` cannot run.
     pub fn plan(&self, engine: &dyn Engine, names: &dyn Names) -> Result<Vec<Job>, ScenarioError> {
         let mut jobs = Vec::new();
-        for (number, cell) in self.cells.iter().enumerate() {
+        for cell in &self.cells {
             for (place, trace) in self.traces.iter().enumerate() {
-                let first = (number, place) == (0, 0);
                 let seeds = self.seeds.1;
                 let seed = self.seeds.0.wrapping_add(place as u64 * seeds);
                 let variant = self.variant(cell, trace.as_ref());
@@ -112,7 +108,7 @@ impl Grid {
                             discipline: choice.clone(),
                             seed: seed.wrapping_add(repeat),
                             variant: variant.clone(),
-                            series: self.drawn && first && repeat == 0,
+                            series: false,
                             listener: None,
                             written: resolved.written.clone(),
                         };

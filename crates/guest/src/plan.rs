@@ -198,6 +198,8 @@ impl Entry {
                 .transpose()?,
             session: MediaParams::parse(&self.session).tried(&what)?,
             up: self.up,
+            // The guest measures nothing.
+            stall_threshold: Duration::ZERO,
         })
     }
 }
@@ -232,6 +234,7 @@ mod tests {
             let expected = Traffic {
                 rtt,
                 preset: None,
+                stall_threshold: Duration::ZERO,
                 ..traffic.clone()
             };
             assert_eq!(read.traffic(&Registry::builtin()).unwrap(), expected);

@@ -9,7 +9,7 @@ use crate::link_meter::LinkMeter;
 use crate::loads::Loads;
 use crate::notes::notes;
 use crate::result::{CallResult, FlowResult, Note, RunResult, Series};
-use crate::series::{Lines, Width, bin};
+use crate::series::{Lines, Width};
 use crate::video::{Measured, Turn, Video};
 use crate::waits::Waits;
 use scenario::{Choice, Scenario, Traffic};
@@ -68,7 +68,7 @@ impl Collector {
         let from = Instant::ZERO + scenario.warmup;
         let video = |entry: &Traffic| {
             let is_call = entry.kind.entry.rows == Rows::Call;
-            is_call.then(|| Video::new(from, scenario.stall_threshold))
+            is_call.then(|| Video::new(from, entry.stall_threshold))
         };
         let queue = |entry: &Traffic| {
             let path = &scenario.paths(entry)[0];
@@ -132,12 +132,6 @@ impl Collector {
 
     fn enqueued(&mut self, now: Instant, link: LinkId, packet: PacketId) {
         self.link(link).enqueued(now, packet.bytes);
-        if link.0 == 0
-            && let Some(place) = self.bin(now)
-            && let Some(line) = self.line_of(packet)
-        {
-            *bin(&mut line.offered, place) += u64::from(packet.bytes);
-        }
     }
 
     fn line_of(&mut self, packet: PacketId) -> Option<&mut crate::series::Line> {
@@ -159,11 +153,10 @@ impl Collector {
         {
             waits.record(sojourn);
         }
-        if link.0 == 0
-            && let Some(place) = place
+        if let Some(place) = place
             && let Some(line) = self.line_of(packet)
         {
-            *bin(&mut line.share, place) += u64::from(packet.bytes);
+            line.left(link, place, packet.bytes);
         }
     }
 
@@ -377,6 +370,7 @@ impl Collector {
                     audio: self.audios.measured(index),
                     goodput_mbps: of(flows, index).map(rate).fold(0.0, |sum, rate| sum + rate),
                     sojourn_ms: waits.next().map(Waits::delay).unwrap_or_default(),
+                    why: None,
                 }
             })
             .collect()
@@ -433,12 +427,18 @@ impl Collector {
             moves: lines.moves,
             classes: links.iter().map(|link| link.classes.clone()).collect(),
             calls: calls.map(|(_, entry)| entry.name.clone()).collect(),
+            share: vec![Vec::new(); links.len()],
             ..Series::default()
         };
         for line in lines.lines {
             series.flows.push(line.name);
-            series.offered.push(line.offered);
-            series.share.push(line.share);
+            let all = line
+                .shares
+                .into_iter()
+                .chain(core::iter::repeat(Vec::new()));
+            for (queue, share) in series.share.iter_mut().zip(all) {
+                queue.push(share);
+            }
         }
         series
     }
@@ -494,8 +494,8 @@ impl Sink for Collector {
                 }
             }
             Event::Moved { link, flow, .. } => self.moved(now, link, flow, &event),
-            // For meters.
-            Event::Noticed { .. } => {}
+            // For meters, and for the question why calls stall.
+            Event::Noticed { .. } | Event::Sent { .. } | Event::Arrived { .. } => {}
             Event::Traffic(event) => self.application(now, event),
         }
     }

@@ -31,6 +31,19 @@ pub struct PacketId {
 /// An event.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Event {
+    /// A packet left its end point. Only for sinks that [want ends](Sink::wants_ends), from engines that
+    /// see them.
+    Sent {
+        /// Which packet.
+        packet: PacketId,
+        /// Whether it goes away from the home.
+        up: bool,
+    },
+    /// A packet reached its end point. As [`Event::Sent`].
+    Arrived {
+        /// Which packet.
+        packet: PacketId,
+    },
     /// A packet was handed to a queue.
     Enqueued {
         /// Which queue.
@@ -98,6 +111,11 @@ pub enum Event {
 pub trait Sink {
     /// `event` happened `now`. Time never runs backwards.
     fn event(&mut self, now: Instant, event: Event);
+
+    /// Whether it wants to hear when packets leave their end points and reach them.
+    fn wants_ends(&self) -> bool {
+        false
+    }
 }
 
 impl<A: Sink, B: Sink> Sink for (A, B) {
@@ -105,17 +123,41 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
         self.0.event(now, event);
         self.1.event(now, event);
     }
+
+    fn wants_ends(&self) -> bool {
+        self.0.wants_ends() || self.1.wants_ends()
+    }
+}
+
+impl<S: Sink> Sink for Option<S> {
+    fn event(&mut self, now: Instant, event: Event) {
+        if let Some(sink) = self {
+            sink.event(now, event);
+        }
+    }
+
+    fn wants_ends(&self) -> bool {
+        self.as_ref().is_some_and(S::wants_ends)
+    }
 }
 
 impl<S: Sink + ?Sized> Sink for &mut S {
     fn event(&mut self, now: Instant, event: Event) {
         (**self).event(now, event);
     }
+
+    fn wants_ends(&self) -> bool {
+        (**self).wants_ends()
+    }
 }
 
 impl<S: Sink + ?Sized> Sink for Box<S> {
     fn event(&mut self, now: Instant, event: Event) {
         (**self).event(now, event);
+    }
+
+    fn wants_ends(&self) -> bool {
+        (**self).wants_ends()
     }
 }
 
@@ -125,10 +167,18 @@ impl<S: Sink> Sink for [S] {
             sink.event(now, event);
         }
     }
+
+    fn wants_ends(&self) -> bool {
+        self.iter().any(S::wants_ends)
+    }
 }
 
 impl<S: Sink> Sink for Vec<S> {
     fn event(&mut self, now: Instant, event: Event) {
         self.as_mut_slice().event(now, event);
+    }
+
+    fn wants_ends(&self) -> bool {
+        self.as_slice().wants_ends()
     }
 }

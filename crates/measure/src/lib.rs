@@ -11,6 +11,7 @@
 mod audio;
 mod backlog;
 pub mod build;
+mod cause;
 mod classes;
 mod cluster;
 mod collect;
@@ -31,6 +32,7 @@ mod series;
 mod video;
 mod waits;
 pub mod welch;
+pub mod why;
 
 pub use cluster::Units;
 pub use collect::Collector;

@@ -177,6 +177,7 @@ mod tests {
 
     fn turn(sent: u64, delay: Option<u64>, stall: u64) -> Turn {
         Turn {
+            frame: 0,
             sent: at(sent),
             delay: delay.map(Duration::from_millis),
             stall: Duration::from_millis(stall),

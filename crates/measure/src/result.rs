@@ -2,6 +2,7 @@
 //!
 //! Units stand in the names. Unobserved values are `None`, with a [`Note`] on the reason.
 
+use crate::cause::Why;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -69,6 +70,9 @@ pub struct CallResult {
     pub goodput_mbps: f64,
     /// Waiting time of the call's own packets in the first queue of its direction.
     pub sojourn_ms: PacketDelay,
+    /// Why it stalled, if the run was followed for that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<Why>,
 }
 
 /// A call's audio, as it is played.
@@ -317,10 +321,9 @@ pub struct Series {
     pub frames: Vec<(usize, f64, Option<f64>)>,
     /// Width of a bin of the next lists, seconds.
     pub bin_s: f64,
-    /// For each flow, bytes that arrived at the first queue in each bin.
-    pub offered: Vec<Vec<u64>>,
-    /// For each flow, bytes that left the first queue in each bin.
-    pub share: Vec<Vec<u64>>,
+    /// For each queue and each flow, bytes that left the queue in each bin; empty for flows that do not
+    /// pass it.
+    pub share: Vec<Vec<Vec<u64>>>,
     /// For each queue, the mean and the largest sojourn in each bin, ms; `None` if no packets left.
     pub sojourn: Vec<Vec<Option<(f64, f64)>>>,
     /// Class moves: time, queue, flow, and the class it went to.

@@ -5,6 +5,7 @@ use crate::engine::{Engine, EngineError};
 use crate::event::{Event, Sink};
 use crate::metric::{Meter, Registry};
 use crate::result::RunResult;
+use crate::why::Explainer;
 use scenario::{Choice, Scenario};
 use units::Instant;
 
@@ -12,13 +13,14 @@ use units::Instant;
 pub struct Taps<'a> {
     /// The known metrics. The meters of those that the scenario asks for follow the run.
     pub metrics: &'a Registry,
-    /// Whether the data for plots of the run is kept.
+    /// Whether the data for plots of the run is kept, and the reasons why its calls stall.
     pub series: bool,
     /// Another receiver of all events.
     pub tap: Option<&'a mut dyn Sink>,
 }
 
-/// Runs `scenario` on `engine` and measures it. With `series`, the data for plots is kept.
+/// Runs `scenario` on `engine` and measures it. With `series`, the data for plots is kept, and
+/// the reasons why its calls stall.
 ///
 /// # Errors
 /// The errors of [`Engine::run`].
@@ -53,21 +55,19 @@ pub fn tapped(
     let meters = asked.filter_map(|metric| Some((metric.name, metric.meter?(scenario))));
     let mut meters = Meters(meters.collect());
     let mut collector = Collector::new(scenario, taps.series);
+    let mut explainer = taps.series.then(|| Explainer::new(scenario)).flatten();
     // Most runs have one listener, which is then called without a detour.
-    let links = match (meters.0.is_empty(), taps.tap) {
+    let links = match (meters.0.is_empty() && explainer.is_none(), taps.tap) {
         (true, None) => engine.run(scenario, discipline, seed, &mut collector)?,
-        (_, None) => engine.run(
-            scenario,
-            discipline,
-            seed,
-            &mut (&mut collector, &mut meters),
-        )?,
-        (_, Some(tap)) => {
-            let mut all = (&mut collector, (&mut meters, tap));
+        (_, tap) => {
+            let mut all = (&mut collector, (&mut meters, (&mut explainer, tap)));
             engine.run(scenario, discipline, seed, &mut all)?
         }
     };
     let mut result = collector.finish(discipline, seed, &links);
+    if let Some(explainer) = explainer {
+        explainer.explain(&mut result, &links);
+    }
     for (name, mut meter) in meters.0 {
         result.measured.insert(name.to_owned(), meter.finish());
     }

@@ -67,7 +67,7 @@ pub fn halve<T: Merge>(bins: &mut Vec<T>) {
     *bins = merged.collect();
 }
 
-/// Arrivals at the first queue and departures from it, over time, for each line of a plot.
+/// Arrivals at queues and departures from them, over time, for each line of a plot.
 #[derive(Debug, Default)]
 pub struct Lines {
     /// One for each flow, or for each traffic entry whose flows are too many to be told apart.
@@ -83,10 +83,19 @@ pub struct Lines {
 pub struct Line {
     /// Its name.
     pub name: String,
-    /// Bytes that arrived at the first queue, by bin.
-    pub offered: Vec<u64>,
-    /// Bytes that left it.
-    pub share: Vec<u64>,
+    /// Bytes that left each queue, by bin.
+    pub shares: Vec<Vec<u64>>,
+}
+
+impl Line {
+    /// Bytes left a queue, in the bin `place`.
+    pub fn left(&mut self, link: LinkId, place: usize, bytes: u32) {
+        let queue = usize::from(link.0);
+        if self.shares.len() <= queue {
+            self.shares.resize_with(queue + 1, Vec::new);
+        }
+        *bin(&mut self.shares[queue], place) += u64::from(bytes);
+    }
 }
 
 /// More moves are not drawn: a plot is full long before.
@@ -113,8 +122,7 @@ impl Lines {
     /// Every two bins become one.
     pub fn halve(&mut self) {
         for line in &mut self.lines {
-            halve(&mut line.offered);
-            halve(&mut line.share);
+            line.shares.iter_mut().for_each(halve);
         }
     }
 }

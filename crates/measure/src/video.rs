@@ -43,6 +43,8 @@ enum Fate {
 /// A frame's turn: its outcome.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Turn {
+    /// Its number.
+    pub frame: u64,
     /// When it was handed over.
     pub sent: Instant,
     /// Its delay, if known; a lost one counts until it was skipped.
@@ -162,6 +164,7 @@ impl Video {
             }
         }
         Turn {
+            frame: frame.number,
             sent: frame.sent,
             delay,
             stall,

@@ -180,8 +180,8 @@ pub fn folder(folder: &Path, document: &Document<'_>, scenario: &str) -> io::Res
         let run = folder.join(run_name(number, &result.discipline, result.seed));
         std::fs::create_dir_all(&run)?;
         std::fs::write(run.join("frames.csv"), frames(series)?)?;
-        std::fs::write(run.join("share.csv"), share(series)?)?;
         let links: Vec<&str> = result.links.iter().map(|link| link.name.as_str()).collect();
+        std::fs::write(run.join("share.csv"), share(series, &links)?)?;
         std::fs::write(run.join("sojourn.csv"), sojourn(series, &links)?)?;
         std::fs::write(run.join("classes.csv"), classes(series, &links)?)?;
     }
@@ -199,16 +199,20 @@ fn frames(series: &Series) -> io::Result<String> {
     )
 }
 
-fn share(series: &Series) -> io::Result<String> {
-    let lines = series.flows.iter().zip(&series.share);
-    let lines = lines.flat_map(|(flow, bins)| {
-        let bins = bins.iter().enumerate().filter(|(_, bytes)| **bytes > 0);
-        bins.map(|(bin, bytes)| {
-            let mbps = *bytes as f64 * 8e-6 / series.bin_s;
-            [flow.clone(), start(series, bin), mbps.to_string()]
+fn share(series: &Series, links: &[&str]) -> io::Result<String> {
+    let queues = links.iter().zip(&series.share);
+    let lines = queues.flat_map(|(link, flows)| {
+        let flows = series.flows.iter().zip(flows);
+        flows.flat_map(move |(flow, bins)| {
+            let bins = bins.iter().enumerate().filter(|(_, bytes)| **bytes > 0);
+            bins.map(move |(bin, bytes)| {
+                let mbps = *bytes as f64 * 8e-6 / series.bin_s;
+                let start = start(series, bin);
+                [(*link).to_owned(), flow.clone(), start, mbps.to_string()]
+            })
         })
     });
-    rows(&["flow", "time_s", "mbps"], lines)
+    rows(&["link", "flow", "time_s", "mbps"], lines)
 }
 
 fn sojourn(series: &Series, links: &[&str]) -> io::Result<String> {

@@ -16,6 +16,8 @@ pub mod plots;
 mod summary;
 mod tables;
 pub mod taps;
+mod telling;
 
 pub use html::{Look, Pages, framed, html, looks};
 pub use summary::{Cell, Summary, columns, loads, summarize, summarize_selected};
+pub use telling::{Telling, telling};

@@ -69,7 +69,7 @@ impl Summary {
             (Some((low, high)), _) => Some(format!("{} to {}", digits(low), digits(high))),
             (None, _) if estimate.units < 2 || column.statistic == Statistic::Max => None,
             (None, Some(most)) => Some(format!("≤ {most:.0} % of runs")),
-            (None, None) => Some("untold".to_owned()),
+            (None, None) => Some("too few runs".to_owned()),
         };
         Some(Cell {
             value: digits(estimate.value),
@@ -84,7 +84,7 @@ pub struct Cell {
     /// The figure.
     pub value: String,
     /// With several runs, its 95 % interval; for an event that happened in no run, the share in
-    /// which it may happen; `untold` if the runs do not decide.
+    /// which it may happen; `too few runs` if these do not decide.
     pub interval: Option<String>,
 }
 
@@ -199,6 +199,7 @@ mod tests {
             audio: None,
             goodput_mbps: 1.0,
             sojourn_ms: Default::default(),
+            why: None,
         };
         RunResult {
             discipline: discipline.to_owned(),

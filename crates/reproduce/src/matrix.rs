@@ -53,7 +53,6 @@ impl Experiment {
             seeds: (written.first_seed, self.seeds(wanted.quick)),
             without: written.without.clone(),
             common: BTreeMap::new(),
-            drawn: false,
         })
     }
 

@@ -2,6 +2,7 @@
 
 use crate::document::{Document, Item, Node, Origin, Table, name_of};
 use crate::model::{Scenario, Stack, Traffic};
+use workload::Rows;
 
 impl Document {
     /// This document with the defaults that `scenario` was resolved with, so that a version with
@@ -66,6 +67,10 @@ fn traffic(table: &mut Table, entry: &Traffic) {
         fill(table, "control", &control.to_string());
     }
     fill(table, "direction", if entry.up { "up" } else { "down" });
+    if entry.kind.entry.rows == Rows::Call {
+        let threshold = entry.stall_threshold.to_string();
+        fill(table, "stall_threshold", &threshold);
+    }
     if entry.kind.has_session() {
         if !table.iter().any(|(key, _)| key == "session") {
             table.push(("session".to_owned(), item(Node::Table(Table::new()))));

@@ -34,7 +34,8 @@ pub struct Scenario {
     pub ack_every: u32,
     /// Each packet leaves its sender up to so much later than it would, in order.
     pub noise: Duration,
-    /// A frame later than this is late (design: 190 ms, ITU-T G.1070 as the Confucius paper has it).
+    /// A frame later than this is late, where its entry and the entry's preset name no other threshold
+    /// (190 ms, ITU-T G.1070 as the Confucius paper has it).
     pub stall_threshold: Duration,
     /// Round trip of all traffic, without queueing and transmission.
     pub rtt: Duration,
@@ -251,6 +252,8 @@ pub struct Traffic {
     pub session: MediaParams,
     /// It sends away from the home.
     pub up: bool,
+    /// Its frames later than this are late, if it has frames.
+    pub stall_threshold: Duration,
 }
 
 /// A path from a time on.

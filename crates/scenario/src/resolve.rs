@@ -76,7 +76,7 @@ impl Document {
         let noise = noise::noise(&mut root, &links)?;
         let disciplines = disciplines(&mut root, names)?;
         let metrics = metrics(&mut root, names)?;
-        let (traffic, incomplete) = traffic::traffic(&mut root, &links, names)?;
+        let (traffic, incomplete) = traffic::traffic(&mut root, (&links, stall_threshold), names)?;
         if duration == Duration::ZERO || warmup >= duration {
             let message = format!("nothing is measured: warmup {warmup}, duration {duration}");
             let key = ["warmup", "duration"]

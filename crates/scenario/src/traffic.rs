@@ -20,6 +20,7 @@ use workload::{BuildError, Carrier, Entry, Kind, Library, LibraryError, Rows};
 /// The names to which an entry may refer.
 struct Known<'a> {
     links: &'a [Link],
+    stall_threshold: Duration,
     names: &'a dyn Names,
     shelf: &'a Shelf,
 }
@@ -27,15 +28,17 @@ struct Known<'a> {
 /// More of one entry is a mistake, and would be allocated.
 const MAX_COUNT: u32 = 10_000;
 
-/// The traffic of a scenario with these `links`, and the files of pages that are not replayed as a whole.
+/// The traffic of a scenario with these links, where frames are late after this long unless their entry
+/// says otherwise; and the files of pages that are not replayed as a whole.
 pub fn traffic(
     root: &mut Section<'_>,
-    links: &[Link],
+    (links, stall_threshold): (&[Link], Duration),
     names: &dyn Names,
 ) -> Result<(Vec<Traffic>, Vec<Incomplete>)> {
     let shelf = Shelf::default();
     let known = Known {
         links,
+        stall_threshold,
         names,
         shelf: &shelf,
     };
@@ -83,6 +86,7 @@ fn entry(mut section: Section<'_>, name: String, known: &Known<'_>) -> Result<Ve
     };
     let access = section.text("access")?;
     let host = name_at(&mut section, "host")?;
+    let stall_threshold = stall_threshold(&mut section, &entry, known.stall_threshold)?;
     let own_hosts = section.text("own_hosts")?;
     let own_hosts = own_hosts.map_or(Ok(false), |text| text.parse_value())?;
     let dscp = section.text("dscp")?;
@@ -99,6 +103,7 @@ fn entry(mut section: Section<'_>, name: String, known: &Known<'_>) -> Result<Ve
         control: control(&mut section, &entry, known.names)?,
         session: session(&mut section, &entry)?,
         up: up(&mut section)?,
+        stall_threshold,
         preset,
         kind: built(entry, &kind, section, known.shelf)?,
         name,
@@ -197,6 +202,17 @@ fn control(section: &mut Section<'_>, known: &Entry, names: &dyn Names) -> Resul
     };
     let chosen = choice(section, "control", &|choice| names.control(choice))?;
     Ok(Some(chosen.unwrap_or_else(|| Choice::plain(default))))
+}
+
+/// From when on its frames are late: `scenario` where neither it nor its preset says so.
+fn stall_threshold(section: &mut Section<'_>, of: &Entry, scenario: Duration) -> Result<Duration> {
+    if of.rows != Rows::Call
+        && let Some(text) = section.text("stall_threshold")?
+    {
+        let message = format!("{}: {} has no frames", text.key, of.name);
+        return Err(text.error(&message, "leave it out"));
+    }
+    limited(section, "stall_threshold", scenario, MAX_DURATION)
 }
 
 /// The media session, if one carries the workload.

@@ -69,6 +69,8 @@ pub struct Network<'a> {
     pub agenda: Agenda,
     /// The receiver of events.
     pub sink: &'a mut dyn Sink,
+    /// Whether it wants to hear of packets' ends.
+    tells_ends: bool,
 }
 
 /// What one link does in order.
@@ -100,6 +102,7 @@ impl<'a> Network<'a> {
             pairs: Pairs::default(),
             below: small_queues.then(Below::default),
             agenda,
+            tells_ends: sink.wants_ends(),
             sink,
         }
     }
@@ -158,6 +161,10 @@ impl<'a> Network<'a> {
             ecn: transmit.ecn,
             wire: transmit.packet,
         });
+        if self.tells_ends {
+            self.tell_sent(now, flight);
+        }
+        let route = &mut self.routes[from as usize];
         let mut leaves = now;
         if let Some((rate, free)) = &mut route.access {
             *free = now.max(*free) + rate.time_for(u64::from(transmit.len));
@@ -229,6 +236,40 @@ impl<'a> Network<'a> {
     #[inline]
     pub fn take_relieved(&mut self) -> Option<u32> {
         self.below.as_mut()?.relieved.pop()
+    }
+
+    #[cold]
+    fn tell_sent(&mut self, now: Instant, place: u32) {
+        let (packet, up) = self.end_of(place);
+        self.sink.event(now, Event::Sent { packet, up });
+    }
+
+    #[cold]
+    fn tell_arrived(&mut self, now: Instant, place: u32) {
+        let (packet, _) = self.end_of(place);
+        self.sink.event(now, Event::Arrived { packet });
+    }
+
+    /// A packet at one of its ends, and whether it goes away from the home.
+    fn end_of(&self, place: u32) -> (PacketId, bool) {
+        let flight = self.flights.get(place);
+        let route = &self.routes[flight.from as usize];
+        let packet = PacketId {
+            number: flight.number,
+            flow: Some(route.flow),
+            subflow: flight.wire.subflow(),
+            bytes: flight.len,
+            ecn: flight.ecn,
+        };
+        (packet, route.up)
+    }
+
+    /// A packet is about to be handed to its end point.
+    #[inline]
+    pub fn arrives(&mut self, now: Instant, place: u32) {
+        if self.tells_ends {
+            self.tell_arrived(now, place);
+        }
     }
 
     /// A packet has reached its end point: whose it was.

@@ -75,6 +75,7 @@ impl<'a> World<'a> {
             Due::Sent(link) => network.sent(now, link),
             Due::Wake(link) => network.wake(now, link),
             Due::Deliver(packet) => {
+                network.arrives(now, packet);
                 let flight = network.flights.get(packet);
                 let to = End(flight.from).peer().0;
                 ends[to as usize].kind.handle(now, flight.ecn, &flight.wire);

@@ -30,7 +30,8 @@ const PRESETS: [Preset; 4] = [
     Preset {
         name: "game",
         summary: "a game in the cloud: 60 frames a second, at most 30 Mbit/s",
-        source: "what the services say they need: 10 to 25 Mbit/s for 1080p at 60 frames, 35 for more",
+        source: "what the services say they need: 10 to 25 Mbit/s for 1080p at 60 frames, 35 for more; \
+            players of fast games notice 100 ms (Claypool and Claypool, CACM 49, 2006)",
         settings: &[
             ("control", "gcc"),
             ("fps", "60"),
@@ -38,6 +39,7 @@ const PRESETS: [Preset; 4] = [
             ("max_rate", "30mbit"),
             ("start_rate", "5mbit"),
             ("audio", "64kbit"),
+            ("stall_threshold", "100ms"),
         ],
         by_control: &[],
     },

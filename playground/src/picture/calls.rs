@@ -20,8 +20,8 @@ pub struct Piece {
 
 /// Follows all calls.
 pub struct Calls {
-    /// Sound that is later than this is not heard.
-    threshold: Duration,
+    /// By entry: sound that is later than this is not heard.
+    thresholds: Vec<Duration>,
     of: BTreeMap<TrafficId, Call>,
     piece: Piece,
 }
@@ -39,7 +39,11 @@ impl Calls {
     /// Nothing is under way.
     pub fn new(scenario: &Scenario) -> Self {
         Calls {
-            threshold: scenario.stall_threshold,
+            thresholds: scenario
+                .traffic
+                .iter()
+                .map(|of| of.stall_threshold)
+                .collect(),
             of: BTreeMap::new(),
             piece: Piece::default(),
         }
@@ -94,7 +98,7 @@ impl Calls {
     pub fn pass(&mut self, now: Instant) {
         for (call, of) in &mut self.of {
             while let Some((_, sent)) = of.sound.front()
-                && now.since(*sent) > self.threshold
+                && now.since(*sent) > self.thresholds[usize::from(call.0)]
             {
                 self.piece.silent.push((call.0, ms(*sent)));
                 of.sound.pop_front();

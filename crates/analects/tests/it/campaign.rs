@@ -218,11 +218,23 @@ fn kept_results_are_those_of_a_run() {
     assert_eq!(with(&[]), (now.clone(), String::new()));
     let kept = "small: 6 of 6 runs are kept from before\n";
     assert_eq!(with(&[]), (now.clone(), kept.to_owned()));
-    // The drawn runs are run again, and the rest is not.
+    // The typical and the worst run of each discipline are run again, and the rest is not: those have
+    // time series, and say why their calls stalled.
     let (drawn, said) = with(&["--out", "drawn"]);
-    assert_eq!(said, "small: 4 of 6 runs are kept from before\n");
-    assert_eq!(drawn, now);
-    assert!(folder.0.join("drawn/000-pfifo-seed1/frames.csv").is_file());
+    assert_eq!(said, kept);
+    let [mut drawn, plain] =
+        [&drawn, &now].map(|text| serde_json::from_str::<serde_json::Value>(text).unwrap());
+    let results = drawn["results"].as_array_mut().unwrap();
+    let calls = results
+        .iter_mut()
+        .flat_map(|run| run["calls"].as_array_mut().unwrap());
+    let explained = calls
+        .filter_map(|call| call.as_object_mut().unwrap().remove("why"))
+        .count();
+    let runs = std::fs::read_dir(folder.0.join("drawn")).unwrap();
+    let drawn_runs = runs.filter(|run| run.as_ref().unwrap().path().join("frames.csv").is_file());
+    assert_eq!((explained, drawn_runs.count()), (4, 4));
+    assert_eq!(drawn, plain);
     // A sweep asks for the same runs, and gives the same output with and without the store.
     let sweep = [
         "sweep",

@@ -47,7 +47,6 @@ fn each_listener_hears_its_own_run() {
         seeds: (1, 1),
         without: None,
         common: BTreeMap::new(),
-        drawn: false,
     };
     let job = grid.plan(&names, &names).unwrap().remove(0);
     let store = Store::open(&folder.0.join("store")).unwrap();

@@ -389,7 +389,7 @@ fn the_folder_holds_everything_and_can_be_run_again() {
     assert!(scenario.contains("#   target = 4ms  (set)"));
     // A second run has the same output, except for the settings of the command line.
     folder.write("s.toml", scenario);
-    let again = run(&folder, &["--seed", "7", "--format", "json"]);
+    let again = run(&folder, &["--seed", "7", "--format", "json", "--why"]);
     let mut both = [first, again].map(|text| serde_json::from_str::<Value>(&text).unwrap());
     for json in &mut both {
         for result in json["results"].as_array_mut().unwrap() {

@@ -17,7 +17,7 @@ pub const STALL: Metric = Metric {
     name: "stall",
     unit: "s",
     summary: "stall of a call",
-    about: "Total time for which frames are later than the scenario's `stall_threshold`: each late \
+    about: "Total time for which frames are later than the `stall_threshold` of their entry: each late \
             frame covers the time until the next frame's turn, the last one until the end. One \
             value for each call.",
     source: "the Confucius paper, section 7.2, with the limit of ITU-T G.1070; decision 0005",

@@ -48,7 +48,7 @@ fn fields(of: &[(&str, &Note)]) -> Markup {
     let mut fields: Vec<String> = Vec::new();
     let mut more = BTreeSet::new();
     for (discipline, note) in of {
-        let field = format!("{}: {}", short(discipline, 40), short(&note.about, 80));
+        let field = format!("{} ({})", in_words(&note.about), short(discipline, 40));
         if !fields.contains(&field) && fields.len() < MOST_FIELDS {
             fields.push(field);
         } else if !fields.contains(&field) {
@@ -56,11 +56,37 @@ fn fields(of: &[(&str, &Note)]) -> Markup {
         }
     }
     html! {
-        @for (n, field) in fields.iter().enumerate() {
-            @if n > 0 { ", " }
-            code { (field) }
-        }
+        (fields.join(", "))
         @if !more.is_empty() { " and " (more.len()) " more" }
+    }
+}
+
+/// Fields of results in words.
+const FIELDS: [(&str, &str); 10] = [
+    ("moves", "moves between classes"),
+    ("occupancy", "share of the buffer in use"),
+    ("utilization", "use"),
+    ("sojourn_ms", "waiting time"),
+    ("fct_ms", "completion time"),
+    ("plt_ms", "load time"),
+    ("frame_max_ms", "longest frame delay"),
+    ("frame_delay_ms", "frame delay"),
+    ("audio", "audio"),
+    ("jfi", "fairness index"),
+];
+
+/// `links.NAME.moves` in words: `moves between classes of NAME`.
+fn in_words(about: &str) -> String {
+    let (place, field) = about.rsplit_once('.').unwrap_or(("", about));
+    let known = FIELDS.iter().find(|(name, _)| *name == field);
+    let field = known.map_or(field, |(_, words)| words);
+    match place.split_once('.') {
+        Some(("pages", page)) => match page.rsplit_once('.') {
+            Some((page, load)) => format!("{field} of {}, load {load}", short(page, 80)),
+            None => format!("{field} of {}", short(page, 80)),
+        },
+        Some((_, name)) => format!("{field} of {}", short(name, 80)),
+        None => field.to_owned(),
     }
 }
 
@@ -142,10 +168,9 @@ const WORDS: [(&str, &str); 3] = [
          counts as delayed.",
     ),
     (
-        "“the call goes from … down to …”",
-        "Rate of all calls out of the first queue in the second before a page or a transfer starts, \
-         and the lowest mean over 0.3 s in the second after; the mean over all such moments of the \
-         run that is drawn.",
+        "what a call’s control did",
+        "Its rate in the second before a stall, all packets, and its lowest mean over 0.3 s from the \
+         first late frame until a second after the last.",
     ),
     (
         "95 % interval",
@@ -158,10 +183,14 @@ const WORDS: [(&str, &str); 3] = [
 
 /// The meaning of the columns and some other words.
 fn words(report: &Report<'_>) -> Markup {
-    let threshold = format!("{:.0}", report.subject.threshold_ms);
+    let thresholds = report.subject.thresholds.iter();
+    let thresholds = thresholds.map(|(call, ms)| format!("{ms:.0} ms ({call})"));
+    let thresholds = thresholds.collect::<Vec<_>>().join(", ");
     let columns = columns(&report.summaries, report.metrics);
     html! {
-        p class="note" { "Late are frames with a delay above " (threshold) " ms." }
+        @if !thresholds.is_empty() {
+            p class="note" { "Late are frames with a delay above " (thresholds) "." }
+        }
         dl class="words" {
             @for (metric, column) in columns {
                 dt { (column.heading) }
@@ -183,6 +212,18 @@ fn capital(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn fields_are_named_in_words() {
+        for (about, words) in [
+            ("links.my.link.moves", "moves between classes of my.link"),
+            ("pages.page.3.plt_ms", "load time of page, load 3"),
+            ("jfi", "fairness index"),
+            ("calls.call.new_ms", "new_ms of call"),
+        ] {
+            assert_eq!(in_words(about), words);
+        }
+    }
 
     #[test]
     fn seeds_are_named_as_ranges() {

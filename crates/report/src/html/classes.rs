@@ -16,26 +16,53 @@ const HATCHES: usize = 4;
 /// Flows at the same time that are drawn below one another in a row.
 const MOST_LANES: usize = 24;
 
-/// A chart for each discipline with classes.
+/// A chart for each run of a discipline with classes, at each queue that mattered; at the first one with
+/// classes if those have none.
 pub fn section(report: &Report<'_>) -> Markup {
+    let mut queues: Vec<usize> = report.queues();
+    queues.retain(|queue| {
+        report
+            .drawn
+            .iter()
+            .any(|drawn| has_moved(drawn.series, *queue))
+    });
+    if queues.is_empty() {
+        let first = report.drawn.iter().filter_map(|drawn| {
+            (0..drawn.series.classes.len()).find(|queue| has_moved(drawn.series, *queue))
+        });
+        queues.extend(first.min());
+    }
     let mut names: Vec<&str> = Vec::new();
-    for (.., series) in &report.drawn {
-        let classes = queue(series).map(|queue| &series.classes[queue]);
-        for class in classes.into_iter().flatten() {
+    for drawn in &report.drawn {
+        let of = queues
+            .iter()
+            .filter(|queue| has_moved(drawn.series, **queue));
+        for class in of.flat_map(|queue| &drawn.series.classes[*queue]) {
             if !names.contains(&class.as_str()) {
                 names.push(class);
             }
         }
     }
-    let cards = report.cards("column", "classes", |card| chart(report, &names, &card));
+    let charts = queues.iter().map(|&queue| {
+        let file = match queue {
+            0 => "classes".to_owned(),
+            _ => format!("classes-{}", report.queue_name(queue)),
+        };
+        let cards = report.cards("column", &file, |card| chart(report, &names, queue, &card));
+        (report.queue_name(queue), cards)
+    });
+    let charts: Vec<(&str, Markup)> = charts.collect();
     let content = html! {
-        @if !cards.0.is_empty() {
+        @if !charts.is_empty() {
             p class="legend" {
                 @for (number, name) in names.iter().enumerate() {
                     span { i class=(format!("patch {}", look(number))) {} (name) }
                 }
             }
-            (cards)
+            @for (queue, cards) in &charts {
+                @if queues != [0] { h3 { "Queue of " (queue) } }
+                (cards)
+            }
             p class="note" {
                 "Flows that share a row are drawn below one another, each from its first packet in \
                  the queue to its last."
@@ -45,10 +72,13 @@ pub fn section(report: &Report<'_>) -> Markup {
     wrap("classes", "Class of each flow", &content)
 }
 
-/// The first queue that has put a flow into a class.
-fn queue(series: &Series) -> Option<usize> {
-    let moved = |queue: &usize| series.moves.iter().any(|(_, at, ..)| at == queue);
-    (0..series.classes.len()).find(|queue| !series.classes[*queue].is_empty() && moved(queue))
+/// Whether a queue has put a flow into a class.
+fn has_moved(series: &Series, queue: usize) -> bool {
+    let has_classes = series
+        .classes
+        .get(queue)
+        .is_some_and(|classes| !classes.is_empty());
+    has_classes && series.moves.iter().any(|(_, at, ..)| *at == queue)
 }
 
 /// The look of the class `number`: colours darker, or lighter, than those of disciplines, and bars
@@ -57,9 +87,16 @@ fn look(number: usize) -> String {
     format!("c{} h{}", HUES + number % HUES, number % HATCHES)
 }
 
-fn chart(report: &Report<'_>, names: &[&str], card: &Card<'_>) -> Option<(String, Markup)> {
+fn chart(
+    report: &Report<'_>,
+    names: &[&str],
+    queue: usize,
+    card: &Card<'_>,
+) -> Option<(String, Markup)> {
     let (run, series) = (card.run, card.series);
-    let queue = queue(series)?;
+    if !has_moved(series, queue) {
+        return None;
+    }
     let groups = report.subject.groups(series);
     let titles: Vec<String> = groups.iter().map(|group| group.title()).collect();
     let parts: Vec<Part> = names
@@ -98,11 +135,7 @@ fn chart(report: &Report<'_>, names: &[&str], card: &Card<'_>) -> Option<(String
         let title = format!("class of each flow with {}", run.discipline);
         rows.finish(&title, keys.clone())
     };
-    let link = run.links.get(queue).filter(|_| queue > 0);
-    let mut facts: Vec<String> = link
-        .iter()
-        .map(|link| format!("at {}", link.name))
-        .collect();
+    let mut facts: Vec<String> = Vec::new();
     if hidden > 0 {
         facts.push(format!(
             "{hidden} flows beyond {MOST_LANES} at a time are not drawn"
@@ -128,7 +161,8 @@ fn bars(
         .collect();
     let last_bin = series
         .share
-        .get(flow)
+        .get(queue)
+        .and_then(|flows| flows.get(flow))
         .and_then(|bins| bins.iter().rposition(|bytes| *bytes > 0));
     let last = last_bin
         .map_or(end_s, |bin| (bin + 1) as f64 * series.bin_s)
@@ -174,7 +208,7 @@ mod tests {
         let series = Series {
             bin_s: 0.5,
             // Flow 1 sends in bins 0 to 3, that is until 2 s.
-            share: vec![vec![], vec![9, 9, 9, 9, 0]],
+            share: vec![vec![vec![], vec![9, 9, 9, 9, 0]]],
             moves: vec![
                 (0.1, 0, 1, 0),
                 (0.2, 1, 1, 2),

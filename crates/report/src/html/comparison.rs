@@ -23,7 +23,7 @@ fn table(report: &Report<'_>) -> Markup {
         .collect();
     html! {
         div class="wide" {
-            table {
+            table class="cards" {
                 thead {
                     tr {
                         th scope="col" { "discipline" }
@@ -69,15 +69,16 @@ fn cell(metric: &Metric, column: Column, summary: &Summary, largest: f64) -> Mar
     let share = estimate.map_or(0.0, |estimate| estimate.value / largest * 100.0);
     let drawn = metric.better == Better::Less && share > 0.0;
     let bar = drawn.then(|| format!("--bar:{:.0}%", share.min(100.0)));
+    let heading = format!("{} {}", column.heading, metric.unit);
     html! {
         @match summary.cell(metric, column) {
             Some(Cell { value, interval }) => {
-                td style=[bar] {
+                td style=[bar] data-of=(heading.trim_end()) {
                     (value)
                     @if let Some(interval) = interval { br; small { (interval) } }
                 }
             }
-            None => { td { "–" } }
+            None => { td data-of=(heading.trim_end()) { "–" } }
         }
     }
 }
@@ -89,18 +90,17 @@ fn extent(report: &Report<'_>) -> String {
         0 => "There are no results.".to_owned(),
         1 => "One run of each discipline, so no intervals.".to_owned(),
         runs => format!(
-            "{runs} runs of each discipline; below a figure its 95 % interval, or that the runs leave it untold."
+            "{runs} runs of each discipline; below a figure its 95 % interval, or that there are too few runs to tell."
         ),
     };
     // Writing to a string does not fail.
     if let Some(loads) = loads(&report.summaries) {
         _ = write!(text, " {loads}.");
     }
-    match report.which().as_str() {
-        "" if runs > 0 => text += " No series was kept, so nothing is drawn over time.",
-        "" => {}
-        which if runs > 1 => _ = write!(text, " Plots over time show one run each: {which}."),
-        which => _ = write!(text, " Plots show {which}."),
+    match report.which() {
+        None if runs > 0 => text += " No series was kept, so nothing is drawn over time.",
+        None => {}
+        Some(which) => _ = write!(text, " Plots over time show {which}."),
     }
     if report.summaries.len() > 1 {
         text += " Bars, where less is better: share of the largest in the column. Ticks, and \

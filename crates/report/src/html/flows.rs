@@ -1,4 +1,4 @@
-//! The rate of each flow on the first link over time.
+//! The rate of each flow out of a queue over time.
 
 use super::frame::section as wrap;
 use super::report::{CARD, Report};
@@ -13,13 +13,19 @@ use std::ops::Range;
 /// Steps in a plot; bins are put together until there are no more.
 const MOST_STEPS: usize = 300;
 
-/// A stack for each discipline.
+/// A stack for each run that is drawn, at each queue that mattered.
 pub fn section(report: &Report<'_>) -> Markup {
+    let content = report.by_queue("flows", |queue, file| at(report, queue, file));
+    wrap("flows", "Share of each flow", &content)
+}
+
+/// The stacks at one queue.
+fn at(report: &Report<'_>, queue: usize, file: &str) -> Markup {
     let duration = report.subject.duration_s;
     let stacks: Vec<Vec<Layer>> = report
         .drawn
         .iter()
-        .map(|(.., series)| layers(report, series))
+        .map(|drawn| layers(report, drawn.series, queue))
         .collect();
     let tops = stacks
         .iter()
@@ -29,11 +35,12 @@ pub fn section(report: &Report<'_>) -> Markup {
     if top <= 0.0 {
         return html! {};
     }
-    let capacity = &report.subject.capacity;
+    let capacity = report.subject.capacities.get(queue);
+    let capacity = capacity.map_or(&[][..], Vec::as_slice);
     // A trace may rise far above the rates in use; it is then cut.
     let ceiling = capacity.iter().map(|step| step.1).fold(0.0, f64::max);
     let y = Axis::from_zero("Mbit/s", top.max(ceiling.min(top * 1.5)), 5);
-    let cards = report.cards("grid", "flows", |card| {
+    let cards = report.cards("grid", file, |card| {
         let stack = stacks.get(card.place)?;
         let mut plot = Plot::new(CARD, 230.0, report.time_axis(), y.clone());
         // From the top of the stack down, each layer over the one above it.
@@ -50,22 +57,21 @@ pub fn section(report: &Report<'_>) -> Markup {
         }
         let drawing = plot.finish(&format!("share of flows with {}", card.run.discipline));
         let plot = report.plot(card.file, drawing, &html! {});
-        Some((fact(card.run), plot))
+        Some((fact(card.run, queue), plot))
     });
     let step = step_bins(report) as f64 * bin(report);
-    let content = html! {
+    html! {
         (legend(&stacks))
         (cards)
         p class="note" {
-            "What left the first queue, stacked from the bottom in the order of the names above, means over " (format!("{step:.2}"))
+            "What left the queue, stacked from the bottom in the order of the names above, means over " (format!("{step:.2}"))
             " s. Dashed: what the link can carry. " (report.shades())
         }
-    };
-    wrap("flows", "Share of each flow", &content)
+    }
 }
 
-fn fact(run: &RunResult) -> String {
-    let used = run.links.first().and_then(|link| link.utilization);
+fn fact(run: &RunResult, queue: usize) -> String {
+    let used = run.links.get(queue).and_then(|link| link.utilization);
     used.map(|used| format!("{:.0} % used", used * 100.0))
         .unwrap_or_default()
 }
@@ -105,10 +111,7 @@ fn link() -> Key {
 }
 
 fn bin(report: &Report<'_>) -> f64 {
-    report
-        .drawn
-        .first()
-        .map_or(0.1, |(.., series)| series.bin_s)
+    report.drawn.first().map_or(0.1, |drawn| drawn.series.bin_s)
 }
 
 /// How many bins make a step.
@@ -117,17 +120,20 @@ fn step_bins(report: &Report<'_>) -> usize {
     bins.div_ceil(MOST_STEPS).max(1)
 }
 
-/// The stack of a run, from its lowest layer on.
-fn layers(report: &Report<'_>, series: &Series) -> Vec<Layer> {
+/// The stack of a run at a queue, from its lowest layer on. Flows that do not pass it make no layer.
+fn layers(report: &Report<'_>, series: &Series, queue: usize) -> Vec<Layer> {
     let width = step_bins(report);
     let bins = (report.subject.duration_s / series.bin_s).ceil() as usize;
     let mut heights = vec![0.0; bins.div_ceil(width)];
+    let shares = series.share.get(queue).map_or(&[][..], Vec::as_slice);
+    let passes = |flow: &usize| shares.get(*flow).is_some_and(|bins| !bins.is_empty());
     let groups = report.subject.groups(series).into_iter();
     groups
+        .filter(|group| group.flows.iter().any(passes))
         .map(|group| {
             for (step, height) in heights.iter_mut().enumerate() {
                 let (from, to) = (step * width, ((step + 1) * width).min(bins));
-                *height += mbps(series, &group.flows, from, to);
+                *height += mbps(shares, series.bin_s, &group.flows, from..to);
             }
             let starts = (0..).map(|step| (step * width) as f64 * series.bin_s);
             Layer {
@@ -138,24 +144,13 @@ fn layers(report: &Report<'_>, series: &Series) -> Vec<Layer> {
         .collect()
 }
 
-/// Rate of `flows` out of the first queue between two bins, Mbit/s.
-pub fn mbps(series: &Series, flows: &[usize], from: usize, to: usize) -> f64 {
-    let shares = flows.iter().filter_map(|flow| series.share.get(*flow));
-    let bytes: u64 = shares
-        .map(|bins| bins.iter().take(to).skip(from).sum::<u64>())
+/// Rate of `flows` between two bins, Mbit/s.
+fn mbps(shares: &[Vec<u64>], bin_s: f64, flows: &[usize], bins: Range<usize>) -> f64 {
+    let of = flows.iter().filter_map(|flow| shares.get(*flow));
+    let bytes: u64 = of
+        .map(|list| list.iter().take(bins.end).skip(bins.start).sum::<u64>())
         .sum();
-    bytes as f64 * 8e-6 / (to.saturating_sub(from).max(1) as f64 * series.bin_s)
-}
-
-/// The bytes of these flows that entered the first queue and that left it, from one bin to another.
-pub fn offered_and_served(series: &Series, flows: &[usize], bins: Range<usize>) -> (u64, u64) {
-    let sum = |lists: &[Vec<u64>]| -> u64 {
-        let lists = flows.iter().filter_map(|flow| lists.get(*flow));
-        lists
-            .flat_map(|list| list.iter().take(bins.end).skip(bins.start))
-            .sum()
-    };
-    (sum(&series.offered), sum(&series.share))
+    bytes as f64 * 8e-6 / (bins.len().max(1) as f64 * bin_s)
 }
 
 /// Which colour and edge is which entry of the traffic.

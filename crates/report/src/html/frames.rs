@@ -2,7 +2,7 @@
 
 use super::distribution::{Values, distribution, side_by_side};
 use super::frame::section as wrap;
-use super::report::{Report, Size};
+use super::report::{Drawn, Report, Size};
 use super::rows::{Bar, Part, Rows};
 use crate::draw::Point;
 use crate::draw::axis::Axis;
@@ -24,11 +24,16 @@ pub fn section(report: &Report<'_>) -> Markup {
     let names: Vec<&str> = report
         .drawn
         .first()
-        .map(|(.., series)| series.calls.iter().map(String::as_str).collect())
+        .map(|drawn| drawn.series.calls.iter().map(String::as_str).collect())
         .unwrap_or_default();
-    let drawn = names.iter().enumerate().take(MOST_CALLS);
+    let calls = names.iter().enumerate().take(MOST_CALLS);
+    let calls = calls.map(|(number, name)| Call {
+        number,
+        name,
+        threshold: report.subject.threshold_ms(name),
+    });
     let content = html! {
-        @for (call, name) in drawn { (of_call(report, call, name, names.len() > 1)) }
+        @for call in calls { (of_call(report, &call, names.len() > 1)) }
         @if names.len() > MOST_CALLS {
             p class="note" { (names.len() - MOST_CALLS) " more calls are not drawn." }
         }
@@ -37,10 +42,19 @@ pub fn section(report: &Report<'_>) -> Markup {
     wrap("frames", "Frame delay", &content)
 }
 
+/// A call that is drawn.
+struct Call<'a> {
+    number: usize,
+    name: &'a str,
+    /// Frames with a delay above this are late, ms.
+    threshold: f64,
+}
+
 /// A drawn call's frames: when they were handed over, s, and their delay, ms. Those of the end
 /// that were still on their way, and not yet late, are left out: their fate is not known.
 fn points(report: &Report<'_>, series: &Series, call: usize) -> Vec<Point> {
-    let known_until = report.subject.duration_s - report.subject.threshold_ms / 1e3;
+    let name = series.calls.get(call).map_or("", String::as_str);
+    let known_until = report.subject.duration_s - report.subject.threshold_ms(name) / 1e3;
     let frames = series.frames.iter().filter(|frame| frame.0 == call);
     let points = frames.map(|(_, at, delay)| (*at, *delay));
     points
@@ -48,28 +62,46 @@ fn points(report: &Report<'_>, series: &Series, call: usize) -> Vec<Point> {
         .collect()
 }
 
-fn of_call(report: &Report<'_>, call: usize, name: &str, several: bool) -> Markup {
-    let lines: Vec<Line> = report
-        .drawn
-        .iter()
-        .map(|(n, _, series)| (*n, points(report, series, call)))
-        .collect();
-    let Some(y) = axis(report, &lines) else {
-        return html! { p class="note" { "No frame of " (name) " arrived." } };
+fn of_call(report: &Report<'_>, call: &Call<'_>, several: bool) -> Markup {
+    let lines = |worst: bool| -> Vec<Line> {
+        let drawn = report.drawn.iter().filter(|drawn| drawn.worst == worst);
+        drawn
+            .map(|drawn| (drawn.n, points(report, drawn.series, call.number)))
+            .collect()
     };
-    let title = format!("frame delay of {name} over time");
-    let draw = |size| delays(report, (report.time_axis(), y.clone()), &lines, size).finish(&title);
-    let caption = html! {
-        "Delay of each frame, at the time when it was handed over; gaps: lost frames."
-    };
+    let (typical, worst) = (lines(false), lines(true));
+    let name = call.name;
     html! {
         @if several { h3 { (name) } }
+        @if axis(call, &typical).is_none() {
+            p class="note" { "No frame of " (name) " arrived." }
+        } @else {
+            (over_time(report, call, &typical, &format!("frames-{name}"), ""))
+            @if !worst.is_empty() {
+                (over_time(report, call, &worst, &format!("frames-{name}-worst"), "The worst run of each discipline: "))
+            }
+            (stalls(report, call))
+            (closer(report, call, &typical))
+        }
+    }
+}
+
+/// The delays of the frames of some runs over all of their time.
+fn over_time(report: &Report<'_>, call: &Call<'_>, lines: &[Line], file: &str, of: &str) -> Markup {
+    let Some(y) = axis(call, lines) else {
+        return html! {};
+    };
+    let title = format!("{of}frame delay of {} over time", call.name);
+    let draw =
+        |size| delays(report, call, (report.time_axis(), y.clone()), lines, size).finish(&title);
+    let caption = html! {
+        (of) "delay of each frame, at the time when it was handed over; gaps: lost frames."
+    };
+    html! {
         figure {
             (report.legend(lines.iter().map(|line| line.0)))
-            (report.wide(&format!("frames-{name}"), draw, &caption))
+            (report.wide(file, draw, &caption))
         }
-        (stalls(report, &lines, name))
-        (closer(report, &lines, name))
     }
 }
 
@@ -77,7 +109,7 @@ fn of_call(report: &Report<'_>, call: usize, name: &str, several: bool) -> Marku
 type Line = (usize, Vec<Point>);
 
 /// The axis of these delays, with the threshold on it. None without frames.
-fn axis(report: &Report<'_>, lines: &[Line]) -> Option<Axis> {
+fn axis(call: &Call<'_>, lines: &[Line]) -> Option<Axis> {
     let delays = || {
         lines
             .iter()
@@ -88,17 +120,22 @@ fn axis(report: &Report<'_>, lines: &[Line]) -> Option<Axis> {
     let least = delays()
         .filter(|delay| *delay > 0.0)
         .fold(f64::INFINITY, f64::min);
-    let threshold = report.subject.threshold_ms;
-    let most = most.max(threshold * 1.2);
+    let most = most.max(call.threshold * 1.2);
     Some(Axis::fitting("frame delay, ms", least, most, 6))
 }
 
 /// A plot of delays with the threshold.
-fn delays(report: &Report<'_>, (x, y): (Axis, Axis), lines: &[Line], size: Size) -> Plot {
-    let threshold = report.subject.threshold_ms;
+fn delays(
+    report: &Report<'_>,
+    call: &Call<'_>,
+    (x, y): (Axis, Axis),
+    lines: &[Line],
+    size: Size,
+) -> Plot {
+    let threshold = call.threshold;
     let mut plot = Plot::new(size.width, size.height, x, y);
-    if let Some((_, first, _)) = report.drawn.first().filter(|_| report.drawn.len() == 1) {
-        report.shade(&mut plot, first);
+    if let [only] = &report.drawn[..] {
+        report.shade(&mut plot, only.run);
     }
     for (n, points) in lines {
         plot.series(&report.plotted(*n), &format!("d{n}"), |plot| {
@@ -111,19 +148,19 @@ fn delays(report: &Report<'_>, (x, y): (Axis, Axis), lines: &[Line], size: Size)
 
 /// The same, seconds only: the page load with the longest stall, or the start of a transfer.
 /// Nothing if that is most of the run anyway.
-fn closer(report: &Report<'_>, lines: &[Line], name: &str) -> Markup {
+fn closer(report: &Report<'_>, call: &Call<'_>, lines: &[Line]) -> Markup {
     let Some((from, to)) = moment(report) else {
         return html! {};
     };
     let inside = |point: &&Point| (from..=to).contains(&point.0);
     let within = |(n, points): &Line| (*n, points.iter().filter(inside).copied().collect());
     let lines: Vec<Line> = lines.iter().map(within).collect();
-    let Some(y) = axis(report, &lines) else {
+    let Some(y) = axis(call, &lines) else {
         return html! {};
     };
     let x = Axis::exact("time, s", from, to, 10);
-    let title = format!("frame delay of {name} over a few seconds");
-    let draw = |size| delays(report, (x.clone(), y.clone()), &lines, size).finish(&title);
+    let title = format!("frame delay of {} over a few seconds", call.name);
+    let draw = |size| delays(report, call, (x.clone(), y.clone()), &lines, size).finish(&title);
     let caption = match report.subject.has_pages() {
         true => html! { "The same around the page load with the longest stall." },
         false => html! { "The same when a transfer starts." },
@@ -131,7 +168,7 @@ fn closer(report: &Report<'_>, lines: &[Line], name: &str) -> Markup {
     html! {
         figure {
             (report.legend(lines.iter().map(|line| line.0)))
-            (report.wide(&format!("frames-{name}-closer"), draw, &caption))
+            (report.wide(&format!("frames-{}-closer", call.name), draw, &caption))
         }
     }
 }
@@ -139,7 +176,8 @@ fn closer(report: &Report<'_>, lines: &[Line], name: &str) -> Markup {
 /// From when to when is looked at more closely.
 fn moment(report: &Report<'_>) -> Option<(f64, f64)> {
     let subject = &report.subject;
-    let pages = report.drawn.iter().flat_map(|(_, run, _)| &run.pages);
+    let typical = report.drawn.iter().filter(|drawn| !drawn.worst);
+    let pages = typical.flat_map(|drawn| &drawn.run.pages);
     let worst = pages.reduce(|worst, page| {
         if page.stall_s > worst.stall_s {
             page
@@ -165,27 +203,34 @@ fn moment(report: &Report<'_>) -> Option<(f64, f64)> {
     (to - from < subject.duration_s / 2.0 && to > from).then_some((from, to))
 }
 
-/// When frames were late or lost: a row for each discipline.
-fn stalls(report: &Report<'_>, lines: &[Line], call: &str) -> Markup {
+/// When frames were late or lost: a row for each run.
+fn stalls(report: &Report<'_>, call: &Call<'_>) -> Markup {
     let parts = ["late", "lost"].map(|part| Part::new(part, part));
-    let (threshold, end) = (report.subject.threshold_ms, report.subject.duration_s);
-    let title = format!("stalls of {call} over time");
+    let end = report.subject.duration_s;
+    let title = format!("stalls of {} over time", call.name);
+    let name = |drawn: &Drawn<'_>| match drawn.worst {
+        true => format!("{}, worst", report.name(drawn.n)),
+        false => report.name(drawn.n).to_owned(),
+    };
+    let names: Vec<String> = report.drawn.iter().map(name).collect();
     let draw = |size: Size| {
-        let names = lines.iter().map(|line| report.name(line.0));
-        let mut rows = Rows::new(size.width, report.time_axis(), names);
-        for (n, points) in lines {
-            let group = format!("d{n} {}", report.look(*n).classes());
+        let of = names.iter().map(String::as_str);
+        let mut rows = Rows::new(size.width, report.time_axis(), of);
+        for (drawn, name) in report.drawn.iter().zip(&names) {
+            let group = format!("d{} {}", drawn.n, report.look(drawn.n).classes());
+            let points = points(report, drawn.series, call.number);
             rows.row(
                 &group,
-                report.name(*n),
+                name,
                 ROW,
                 &parts,
-                &[late(points, threshold, end)],
+                &[late(&points, call.threshold, end)],
             );
         }
-        let keys = lines.iter().map(|line| Key {
+        let keys = report.drawn.iter().zip(&names).map(|(drawn, name)| Key {
             shape: None,
-            ..report.plotted(line.0)
+            name: name.clone(),
+            ..report.plotted(drawn.n)
         });
         rows.finish(&title, keys.collect())
     };
@@ -193,7 +238,7 @@ fn stalls(report: &Report<'_>, lines: &[Line], call: &str) -> Markup {
         "When the call stalls: frames above the threshold, until the next frame’s turn; in black or \
          white: frames that were lost, or had not arrived when the run ended."
     };
-    html! { figure { (report.wide(&format!("stalls-{call}"), draw, &caption)) } }
+    html! { figure { (report.wide(&format!("stalls-{}", call.name), draw, &caption)) } }
 }
 
 /// Turns of late frames (class 0) and of lost ones (class 1), adjoining ones joined.
@@ -220,18 +265,17 @@ fn late(points: &[Point], threshold_ms: f64, end_s: f64) -> Vec<Bar> {
 
 /// Distributions: of all frames of the drawn runs, and of calls over all runs.
 fn distributions(report: &Report<'_>) -> Markup {
-    let of_frames: Vec<Values> = report
-        .drawn
-        .iter()
-        .map(|(n, _, series)| {
+    let typical = report.drawn.iter().filter(|drawn| !drawn.worst);
+    let of_frames: Vec<Values> = typical
+        .map(|drawn| {
             let measured = |point: &Point| point.0 >= report.subject.warmup_s;
-            let calls = 0..series.calls.len();
+            let calls = 0..drawn.series.calls.len();
             let frames = calls
-                .flat_map(|call| points(report, series, call))
+                .flat_map(|call| points(report, drawn.series, call))
                 .filter(measured);
             let frames: Vec<Point> = frames.collect();
             (
-                *n,
+                drawn.n,
                 frames.iter().filter_map(|point| point.1).collect(),
                 frames.len(),
             )
@@ -239,9 +283,19 @@ fn distributions(report: &Report<'_>) -> Markup {
         .collect();
     let several = report.runs() > 1;
     let of_calls: Vec<Values> = if several { p95s(report) } else { Vec::new() };
-    let threshold = report.subject.threshold_ms;
+    // The calls of a scenario may have several.
+    let mut thresholds = report
+        .subject
+        .thresholds
+        .iter()
+        .map(|(_, threshold)| *threshold);
+    let threshold = match (thresholds.next(), thresholds.next()) {
+        (Some(only), None) => only,
+        (Some(first), Some(second)) if first == second && thresholds.all(|of| of == first) => first,
+        _ => 0.0,
+    };
     let first = match several {
-        true => " (runs that are drawn over time)",
+        true => " (typical runs)",
         false => "",
     };
     let about = format!(

@@ -1,7 +1,5 @@
 //! The summary in sentences: stalls, waits and their causes.
 
-use super::bounds;
-use super::flows::mbps;
 use super::report::Report;
 use super::words::{SHORT_NAME, time};
 use crate::draw::svg::short;
@@ -12,14 +10,6 @@ use measure::metric::calls::STALL;
 use measure::metric::pages::PLT;
 use measure::metric::queues::{DROPS, SOJOURN};
 use measure::metric::transfers::{BULK_RATE, FCT};
-use measure::{RunResult, Series};
-use std::fmt::Write as _;
-
-/// A call's rate is taken over this time before other traffic starts, and looked for as long
-/// after.
-const AROUND_S: f64 = 1.0;
-/// Its lowest rate is a mean over this long.
-const LOWEST_S: f64 = 0.3;
 
 /// Title and sentences.
 pub fn section(report: &Report<'_>) -> Markup {
@@ -160,58 +150,30 @@ fn outcome(report: &Report<'_>, summary: &Summary) -> Vec<String> {
     parts
 }
 
-/// The actions of its queue that caused the outcome.
+/// Why the call that stalled most in the typical run did; how long packets waited if none did.
 fn why(report: &Report<'_>, n: usize) -> String {
-    let value = |metric: &Metric| report.summaries[n].get(metric).map(|of| of.value);
-    let mut why = String::new();
-    // Writing to a string does not fail.
-    if let Some(sojourn) = value(&SOJOURN) {
-        _ = write!(why, " Packets wait {} on average", time(sojourn));
-        why += &match value(&DROPS) {
-            Some(drops) if drops > 0.0 => format!(", {drops:.0} are dropped."),
-            _ => ".".to_owned(),
-        };
-    }
-    let drawn = report.drawn.iter().find(|(number, ..)| *number == n);
-    if let Some((before, lowest)) = drawn.and_then(|(_, run, series)| dip(report, run, series)) {
-        _ = write!(
-            why,
-            " When other traffic starts, the call goes from {before:.2} down to {lowest:.2} \
-             Mbit/s."
-        );
-    }
-    why += &drawn
-        .and_then(|(.., series)| bounds::sentence(report, series))
-        .unwrap_or_default();
-    why
-}
-
-/// The rate of all calls before pages and transfers start, and the lowest one soon after: the mean
-/// over all such moments of the measured time, Mbit/s.
-fn dip(report: &Report<'_>, run: &RunResult, series: &Series) -> Option<(f64, f64)> {
-    let groups = report.subject.groups(series);
-    let calls = groups.iter().filter(|group| group.is_call);
-    let flows: Vec<usize> = calls.flat_map(|group| group.flows.clone()).collect();
-    let bins = |seconds: f64| (seconds / series.bin_s).round() as usize;
-    let (around, window) = (bins(AROUND_S), bins(LOWEST_S).max(1));
-    let mbps = |from, to| mbps(series, &flows, from, to);
-    let from = bins(report.subject.warmup_s).max(around);
-    let end = bins(report.subject.duration_s);
-    let pages = run.pages.iter().map(|page| page.start_s);
-    let starts: Vec<usize> = pages
-        .chain(report.subject.transfers.iter().copied())
-        .map(bins)
-        .filter(|start| *start >= from && start + around <= end)
-        .collect();
-    let before: f64 = starts
+    let drawn = report
+        .drawn
         .iter()
-        .map(|&start| mbps(start - around, start))
-        .sum();
-    let lowest = |start: usize| {
-        let windows = (start..=start + around - window).map(|from| mbps(from, from + window));
-        windows.min_by(f64::total_cmp).unwrap_or(0.0)
+        .find(|drawn| drawn.n == n && !drawn.worst);
+    let calls = drawn.into_iter().flat_map(|drawn| &drawn.run.calls);
+    let worst = calls.max_by(|a, b| a.stall_s.total_cmp(&b.stall_s));
+    let cause = worst.and_then(|call| Some((call, call.why.as_ref()?.main()?)));
+    if let Some((call, cause)) = cause {
+        let which = if report.runs() > 1 {
+            "In the typical run, "
+        } else {
+            ""
+        };
+        return format!(" {which}{}: {}.", call.name, cause.text(&call.control));
+    }
+    let value = |metric: &Metric| report.summaries[n].get(metric).map(|of| of.value);
+    let Some(sojourn) = value(&SOJOURN) else {
+        return String::new();
     };
-    let after: f64 = starts.iter().map(|&start| lowest(start)).sum();
-    // A rate that rises, as it may on a link that varies, is no dip.
-    (after < before).then(|| (before / starts.len() as f64, after / starts.len() as f64))
+    let drops = match value(&DROPS) {
+        Some(drops) if drops > 0.0 => format!(", {drops:.0} are dropped"),
+        _ => String::new(),
+    };
+    format!(" Packets wait {} on average{drops}.", time(sojourn))
 }

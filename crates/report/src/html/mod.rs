@@ -6,7 +6,6 @@
 //! column choose which disciplines are drawn, by style sheet alone.
 
 mod about;
-mod bounds;
 mod boxes;
 mod children;
 mod classes;
@@ -26,6 +25,7 @@ mod subject;
 #[cfg(test)]
 mod tests;
 mod tradeoff;
+mod why;
 mod words;
 
 pub use frame::framed;

@@ -5,6 +5,7 @@ use super::report::Report;
 use super::subject::Subject;
 use super::{
     about, boxes, children, classes, comparison, flows, frames, headline, loads, sojourn, tradeoff,
+    why,
 };
 use crate::draw::Drawing;
 use crate::export::Document;
@@ -23,7 +24,7 @@ pub struct Pages {
 
 /// The report on `document`, results of `scenario` and its variants, with the columns of `metrics`.
 ///
-/// Plots over time show the first result of each discipline that has a series.
+/// Plots over time show those of the [telling](crate::telling()) results that have a series.
 pub fn html(scenario: &Scenario, document: &Document<'_>, metrics: &Registry) -> Pages {
     page(Report::new(Subject::of(scenario), document, metrics))
 }
@@ -41,6 +42,7 @@ fn sections(report: &Report<'_>) -> Markup {
     html! {
         (headline::section(report))
         (comparison::section(report))
+        (why::section(report))
         (tradeoff::section(report))
         (boxes::section(report))
         (frames::section(report))

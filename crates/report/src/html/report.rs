@@ -8,14 +8,15 @@ use crate::draw::values::Key;
 use crate::draw::{Drawing, axis, plot};
 use crate::export::Document;
 use crate::summary::{Summary, summarize};
+use crate::telling::telling;
 use maud::{Markup, html};
 use measure::metric::Registry;
 use measure::{RunResult, Series};
 use std::cell::RefCell;
 use std::fmt::Write as _;
 
-/// Largest number of disciplines with plots of their own over time; a page with more is neither
-/// readable nor small.
+/// Largest number of runs with plots of their own over time; a page with more is neither readable nor
+/// small.
 const MOST_DRAWN: usize = 16;
 
 /// A scenario and its results.
@@ -26,11 +27,41 @@ pub struct Report<'a> {
     pub metrics: &'a Registry,
     /// A line for each discipline, in the order of their first result.
     pub summaries: Vec<Summary>,
-    /// The data drawn over time: the number of the discipline, a result of it, and its series.
-    pub drawn: Vec<(usize, &'a RunResult, &'a Series)>,
+    /// The runs that are drawn over time: of each discipline the typical one, and then the worst, as
+    /// far as there are series of them.
+    pub drawn: Vec<Drawn<'a>>,
     looks: Vec<Look>,
     /// The drawings made, with their names, for files next to the page.
     drawings: RefCell<Vec<(String, Drawing)>>,
+}
+
+/// A run that is drawn over time.
+#[derive(Debug, Clone, Copy)]
+pub struct Drawn<'a> {
+    /// The number of its discipline.
+    pub n: usize,
+    pub run: &'a RunResult,
+    pub series: &'a Series,
+    /// Whether it is the worst run of its discipline.
+    pub worst: bool,
+}
+
+impl Drawn<'_> {
+    /// Which run it is: `worst run, seed 7`.
+    pub fn which(&self, runs: usize) -> String {
+        let seed = format!("seed {}", self.run.seed);
+        let mut text = match (runs, self.worst) {
+            (1, _) => seed,
+            (_, true) => format!("worst run, {seed}"),
+            (_, false) => format!("typical run, {seed}"),
+        };
+        // What the command line set is the same in all runs.
+        for (key, value) in self.run.variant.iter().filter(|of| of.0 == "trace") {
+            // Writing to a string does not fail.
+            _ = write!(text, ", {key} {}", short(value, 60));
+        }
+        text
+    }
 }
 
 /// Width and height of a plot that has a line of the page to itself, on screens and on phones: a
@@ -42,6 +73,11 @@ pub struct Size {
     /// Characters that a name in the plot may have.
     pub name: usize,
 }
+
+/// A cause of at least this share of a call's stall makes its queue matter.
+const NAMED: f64 = 0.1;
+/// A queue with a mean wait of this in some bin is drawn, ms.
+const LONG_MS: f64 = 20.0;
 
 /// Width of a plot that may stand next to another, and fits on a phone.
 pub const CARD: f64 = 420.0;
@@ -60,21 +96,26 @@ const NARROW: Size = Size {
 impl<'a> Report<'a> {
     pub fn new(subject: Subject<'a>, document: &'a Document<'a>, metrics: &'a Registry) -> Self {
         let summaries = summarize(document.results, metrics);
-        let drawn = summaries
-            .iter()
-            .enumerate()
-            .filter_map(|(number, summary)| {
-                let mut of = document
-                    .results
-                    .iter()
-                    .filter(|r| r.discipline == summary.discipline);
-                of.find_map(|result| Some((number, result, result.series.as_ref()?)))
-            });
+        let kept: Vec<&RunResult> = document.results.iter().collect();
+        let told = telling(document.results).into_iter().filter_map(|told| {
+            let run = kept[told.place];
+            let n = summaries
+                .iter()
+                .position(|s| s.discipline == run.discipline)?;
+            Some(Drawn {
+                n,
+                run,
+                series: run.series.as_ref()?,
+                worst: told.worst,
+            })
+        });
+        let all = 2 * summaries.len() <= MOST_DRAWN;
+        let drawn = told.filter(|drawn| drawn.n < MOST_DRAWN && (all || !drawn.worst));
         let names: Vec<&str> = summaries.iter().map(|s| s.discipline.as_str()).collect();
         Report {
             looks: looks(&names),
             drawings: RefCell::default(),
-            drawn: drawn.take(MOST_DRAWN).collect(),
+            drawn: drawn.collect(),
             subject,
             document,
             metrics,
@@ -202,21 +243,27 @@ impl<'a> Report<'a> {
         of: &str,
         card: impl Fn(Card<'_>) -> Option<(String, Markup)>,
     ) -> Markup {
+        let runs = self.runs();
         let drawn = self.drawn.iter().enumerate();
         let cards: Vec<Markup> = drawn
-            .filter_map(|(place, (n, result, series))| {
+            .filter_map(|(place, drawn)| {
+                let name = self.name(drawn.n);
+                let worst = if drawn.worst { "-worst" } else { "" };
                 let card = card(Card {
                     place,
-                    run: result,
-                    series,
-                    key: self.plotted(*n),
-                    file: &format!("{of}-{}", self.name(*n)),
+                    run: drawn.run,
+                    series: drawn.series,
+                    key: self.plotted(drawn.n),
+                    file: &format!("{of}-{name}{worst}"),
                 });
                 let (fact, plot) = card?;
+                let which = (runs > 1).then(|| drawn.which(runs));
                 Some(html! {
-                    figure class=(format!("d{n}")) {
+                    figure class=(format!("d{}", drawn.n)) {
                         figcaption {
-                            b { (self.look(*n).swatch()) (self.name(*n)) } " " (fact)
+                            b { (self.look(drawn.n).swatch()) (name) } " "
+                            @if let Some(which) = which { "(" (which) ") " }
+                            (fact)
                         }
                         (plot)
                     }
@@ -230,20 +277,83 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Which of the runs are drawn over time.
-    pub fn which(&self) -> String {
-        let Some((_, first, _)) = self.drawn.first() else {
-            return String::new();
+    /// The queues that calls waited at, or that were long, in the runs that are drawn: by their places.
+    /// The first one in any case.
+    pub fn queues(&self) -> Vec<usize> {
+        let count = self.drawn.iter().map(|drawn| drawn.run.links.len()).max();
+        let mattered = |queue: &usize| {
+            self.drawn.iter().any(|drawn| {
+                let Some(link) = drawn.run.links.get(*queue) else {
+                    return false;
+                };
+                let whys = drawn.run.calls.iter().filter_map(|call| call.why.as_ref());
+                let mut causes = whys.flat_map(|why| &why.causes);
+                let named = causes
+                    .any(|of| of.share >= NAMED && of.cause.queue.as_ref() == Some(&link.name));
+                let bins = drawn
+                    .series
+                    .sojourn
+                    .get(*queue)
+                    .into_iter()
+                    .flatten()
+                    .flatten();
+                named || bins.into_iter().any(|(mean, _)| *mean >= LONG_MS)
+            })
         };
-        let mut text = format!("seed {}", first.seed);
-        for (key, value) in &first.variant {
-            _ = write!(text, ", {key} {}", short(value, 60));
+        let queues = 0..count.unwrap_or(0);
+        queues
+            .filter(|queue| *queue == 0 || mattered(queue))
+            .collect()
+    }
+
+    /// A queue's name.
+    pub fn queue_name(&self, queue: usize) -> &str {
+        let mut links = self
+            .drawn
+            .iter()
+            .filter_map(|drawn| drawn.run.links.get(queue));
+        links.next().map_or("", |link| &link.name)
+    }
+
+    /// The content of a section with a part for each of the queues that mattered: `part` receives the
+    /// queue and the beginning of names of files.
+    pub fn by_queue(&self, of: &str, part: impl Fn(usize, &str) -> Markup) -> Markup {
+        let queues = self.queues();
+        html! {
+            @for &queue in &queues {
+                @let file = match queue {
+                    0 => of.to_owned(),
+                    _ => format!("{of}-{}", self.queue_name(queue)),
+                };
+                @let part = part(queue, &file);
+                @if !part.0.is_empty() {
+                    @if queues.len() > 1 { h3 { "Queue of " (self.queue_name(queue)) } }
+                    (part)
+                }
+            }
         }
-        if self.summaries.len() > self.drawn.len() {
-            let (drawn, all) = (self.drawn.len(), self.summaries.len());
-            _ = write!(text, "; {drawn} of {all} disciplines");
+    }
+
+    /// Which of the runs are drawn over time, if there are several.
+    pub fn which(&self) -> Option<String> {
+        if self.drawn.is_empty() {
+            return None;
         }
-        text
+        let disciplines = self.drawn.iter().filter(|drawn| !drawn.worst).count();
+        let mut text = match self.runs() {
+            1 => self.drawn[0].which(1),
+            _ => "of each discipline the run in the middle by its calls’ stall, and the worst one"
+                .to_owned(),
+        };
+        if self.summaries.len() > disciplines {
+            // Writing to a string does not fail.
+            _ = write!(
+                text,
+                "; {disciplines} of {} disciplines",
+                self.summaries.len()
+            );
+        }
+        Some(text)
     }
 }
 

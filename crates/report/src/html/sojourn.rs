@@ -1,24 +1,30 @@
-//! How long packets waited in the first queue over time.
+//! How long packets waited in a queue over time.
 
 use super::frame::section as wrap;
-use super::report::{CARD, Report};
+use super::report::{CARD, Drawn, Report};
 use super::words::time;
 use crate::draw::Point;
 use crate::draw::axis::{Axis, flattened};
 use crate::draw::plot::Plot;
 use maud::{Markup, html};
-use measure::{RunResult, Series};
+use measure::RunResult;
 
 /// Less than this is as good as no wait: a logarithmic axis begins here.
 const LEAST_MS: f64 = 0.01;
 
-/// Mean and largest sojourn for each discipline, on the same axis.
+/// Mean and largest sojourn in each run that is drawn, at each queue that mattered.
 pub fn section(report: &Report<'_>) -> Markup {
-    let Some(y) = axis(report) else {
+    let content = report.by_queue("sojourn", |queue, file| at(report, queue, file));
+    wrap("sojourn", "Sojourn time", &content)
+}
+
+/// The plots of one queue, on the same axis.
+fn at(report: &Report<'_>, queue: usize, file: &str) -> Markup {
+    let Some(y) = axis(report, queue) else {
         return html! {};
     };
-    let cards = report.cards("grid", "sojourn", |card| {
-        let bins = card.series.sojourn.first()?;
+    let cards = report.cards("grid", file, |card| {
+        let bins = card.series.sojourn.get(queue)?;
         let mut plot = Plot::new(CARD, 210.0, report.time_axis(), y.clone());
         report.shade(&mut plot, card.run);
         let points = |value: fn(&(f64, f64)) -> f64| -> Vec<Point> {
@@ -34,29 +40,25 @@ pub fn section(report: &Report<'_>) -> Markup {
         });
         let drawing = plot.finish(&format!("sojourn time with {}", card.run.discipline));
         let plot = report.plot(card.file, drawing, &html! {});
-        Some((fact(card.run), plot))
+        Some((fact(card.run, queue), plot))
     });
-    let bin = report
-        .drawn
-        .first()
-        .map_or(0.1, |(.., series)| series.bin_s);
-    let content = html! {
+    let bin = report.drawn.first().map_or(0.1, |drawn| drawn.series.bin_s);
+    html! {
         (cards)
         p class="note" {
-            "Strong: mean, faint: longest, of packets that left the first queue in each "
+            "Strong: mean, faint: longest, of packets that left the queue in each "
             (format!("{bin:.1}")) " s. " (report.shades())
         }
-    };
-    wrap("sojourn", "Sojourn time", &content)
+    }
 }
 
 /// The axis of all of them: logarithmic if one discipline flattens the others. None if no packets
 /// waited.
-fn axis(report: &Report<'_>) -> Option<Axis> {
+fn axis(report: &Report<'_>, queue: usize) -> Option<Axis> {
     let label = "sojourn time, ms";
-    let bins = |(.., series): &(usize, &RunResult, &Series)| {
-        let first = series.sojourn.first();
-        first.into_iter().flatten().flatten().copied().collect()
+    let bins = |drawn: &Drawn<'_>| {
+        let bins = drawn.series.sojourn.get(queue);
+        bins.into_iter().flatten().flatten().copied().collect()
     };
     let all: Vec<Vec<(f64, f64)>> = report.drawn.iter().map(bins).collect();
     let longest = |bins: &Vec<(f64, f64)>| bins.iter().map(|(_, max)| *max).fold(0.0, f64::max);
@@ -73,8 +75,8 @@ fn axis(report: &Report<'_>) -> Option<Axis> {
     Some(Axis::logarithmic(label, least.max(LEAST_MS), most, 5))
 }
 
-fn fact(run: &RunResult) -> String {
-    let Some(link) = run.links.first() else {
+fn fact(run: &RunResult, queue: usize) -> String {
+    let Some(link) = run.links.get(queue) else {
         return String::new();
     };
     let named = [

@@ -18,13 +18,14 @@ pub struct Subject<'a> {
     pub summary: &'a str,
     pub duration_s: f64,
     pub warmup_s: f64,
-    pub threshold_ms: f64,
+    /// The delay from which on frames are late, by the names of calls, ms.
+    pub thresholds: Vec<(&'a str, f64)>,
     /// Traffic entries: name, and their results.
     pub entries: Vec<(&'a str, Rows)>,
     /// When bulk transfers start, s.
     pub transfers: Vec<f64>,
-    /// The capacity of the first link: from when on, s, and how much, Mbit/s.
-    pub capacity: Vec<(f64, f64)>,
+    /// The capacity of each queue: from when on, s, and how much, Mbit/s.
+    pub capacities: Vec<Vec<(f64, f64)>>,
 }
 
 impl<'a> Subject<'a> {
@@ -32,21 +33,31 @@ impl<'a> Subject<'a> {
     pub fn of(scenario: &'a Scenario) -> Self {
         let entries = scenario.traffic.iter();
         let duration_s = scenario.duration.as_secs_f64();
-        let first = scenario.links.first();
+        let calls = scenario.traffic.iter();
+        let calls = calls.filter(|entry| entry.kind.entry.rows == Rows::Call);
+        let down = scenario.links.iter().map(|link| &link.capacity);
+        let up = scenario.links.iter().rev();
+        let up = up.filter_map(|link| Some(&link.up.as_ref()?.capacity));
         Subject {
             name: &scenario.name,
             summary: &scenario.summary,
             duration_s,
             warmup_s: scenario.warmup.as_secs_f64(),
-            threshold_ms: scenario.stall_threshold.as_millis_f64(),
+            thresholds: calls
+                .map(|entry| (entry.name.as_str(), entry.stall_threshold.as_millis_f64()))
+                .collect(),
             entries: entries
                 .map(|entry| (entry.name.as_str(), entry.kind.entry.rows))
                 .collect(),
             transfers: scenario.traffic.iter().filter_map(transfer_start).collect(),
-            capacity: first
-                .map(|link| capacity(&link.capacity, duration_s))
-                .unwrap_or_default(),
+            capacities: down.chain(up).map(|of| capacity(of, duration_s)).collect(),
         }
+    }
+
+    /// The delay from which on a call's frames are late, ms.
+    pub fn threshold_ms(&self, call: &str) -> f64 {
+        let found = self.thresholds.iter().find(|(name, _)| *name == call);
+        found.map_or(f64::INFINITY, |(_, threshold)| *threshold)
     }
 
     /// Whether pages are loaded.
@@ -184,10 +195,10 @@ mod tests {
             summary: "s",
             duration_s: 1.0,
             warmup_s: 0.0,
-            threshold_ms: 190.0,
+            thresholds: Vec::new(),
             entries: entries.to_vec(),
             transfers: Vec::new(),
-            capacity: Vec::new(),
+            capacities: Vec::new(),
         }
     }
 

@@ -164,8 +164,8 @@ impl<'a, W: Write> JsonLines<'a, W> {
     }
 }
 
-/// The contents of a line for `event`.
-fn what<'a>(parties: &'a Parties<'_>, event: Event) -> What<'a> {
+/// The contents of a line for `event`; none for those that only some runs tell.
+fn what<'a>(parties: &'a Parties<'_>, event: Event) -> Option<What<'a>> {
     let of = |link: LinkId, packet: PacketId| Packet {
         link: parties.link(link),
         packet: packet.number,
@@ -174,7 +174,8 @@ fn what<'a>(parties: &'a Parties<'_>, event: Event) -> What<'a> {
         bytes: packet.bytes,
         ecn: ecn_name(packet.ecn),
     };
-    match event {
+    Some(match event {
+        Event::Sent { .. } | Event::Arrived { .. } => return None,
         Event::Enqueued { link, packet } => What::Enqueued(of(link, packet)),
         Event::Marked { link, packet } => What::Marked(of(link, packet)),
         Event::Lost { link, packet } => What::Lost(of(link, packet)),
@@ -210,7 +211,7 @@ fn what<'a>(parties: &'a Parties<'_>, event: Event) -> What<'a> {
             notice: notice.name(),
         },
         Event::Traffic(event) => application(parties, event),
-    }
+    })
 }
 
 /// The contents of a line for an application's event.
@@ -324,9 +325,12 @@ impl<W: Write> Sink for JsonLines<'_, W> {
         if let Event::Traffic(event) = &event {
             self.parties.start(event);
         }
+        let Some(what) = what(&self.parties, event) else {
+            return;
+        };
         let line = Line {
             time_ns: now.as_nanos(),
-            what: what(&self.parties, event),
+            what,
         };
         self.output.write(|out| {
             serde_json::to_writer(&mut *out, &line)?;

@@ -220,7 +220,10 @@ impl<W: Write> Sink for PacketLog<'_, W> {
                     left.decision = "lost";
                 }
             }
-            Event::Moved { .. } | Event::Noticed { .. } => {}
+            Event::Moved { .. }
+            | Event::Noticed { .. }
+            | Event::Sent { .. }
+            | Event::Arrived { .. } => {}
             Event::Traffic(event) => self.parties.start(&event),
         }
     }

@@ -177,6 +177,7 @@ fn busy(seed: u64, stall: f64, plt: Option<f64>) -> RunResult {
         freezes: 0,
         goodput_mbps: 2.0,
         sojourn_ms: PacketDelay::default(),
+        why: None,
         audio: None,
     };
     let load = PageResult {

@@ -8,3 +8,4 @@ mod hosts;
 mod limits;
 mod meters;
 mod small_queues;
+mod why;

@@ -1,0 +1,205 @@
+//! From findings to causes with names.
+
+use crate::cause::{Behind, Cause, CauseShare, Kind, Stall, Whose, Why, words};
+use crate::engine::BuiltLink;
+use crate::event::LinkId;
+use crate::why::call::{Call, Spell, add, bin};
+use crate::why::judge::{Finding, Place};
+use crate::why::queue::{Entry, Queue};
+use crate::why::trip::Trips;
+use scenario::Scenario;
+use units::Duration;
+
+/// A link that carries less than this share of the usual had no capacity.
+const DIP: f64 = 0.5;
+/// An entry with less of the bytes than this is not named.
+const NAMED: f64 = 0.1;
+/// Stalls that are listed.
+const MOST_LISTED: usize = 20;
+/// Bins over which a call's rate before a stall is taken, and its lowest in it.
+const BEFORE: usize = 10;
+const LOWEST: usize = 3;
+
+/// What gives findings their names.
+pub struct Named<'a> {
+    /// The scenario.
+    pub scenario: &'a Scenario,
+    /// All queues.
+    pub queues: &'a [Queue],
+    /// The same as the engine built them.
+    pub links: &'a [BuiltLink],
+    /// The call.
+    pub call: Entry,
+    /// Its packets.
+    pub trips: &'a Trips,
+}
+
+impl Named<'_> {
+    /// Why the call stalled; `worst_ms` is its longest frame delay.
+    pub fn why(&self, call: &Call, control: &str, worst_ms: Option<f64>) -> Why {
+        let total: Duration = call
+            .stalls
+            .iter()
+            .fold(Duration::ZERO, |sum, of| sum + of.stall);
+        let mut findings = Vec::new();
+        for (stall, finding) in call.stalls.iter().flat_map(|stall| &stall.findings) {
+            add(&mut findings, *stall, finding.clone());
+        }
+        findings.sort_by_key(|(stall, _)| core::cmp::Reverse(*stall));
+        let causes = findings.iter().map(|(stall, finding)| CauseShare {
+            stall_s: stall.as_secs_f64(),
+            share: stall.as_secs_f64() / total.as_secs_f64(),
+            cause: self.cause(finding),
+        });
+        let causes: Vec<CauseShare> = causes.collect();
+        let mut longest: Vec<&Spell> = call.stalls.iter().collect();
+        longest.sort_by_key(|spell| core::cmp::Reverse(spell.stall));
+        longest.truncate(MOST_LISTED);
+        let first = longest.first().map(|spell| self.stall(call, spell));
+        longest.sort_by_key(|spell| spell.from);
+        let name = &self.scenario.traffic[usize::from(self.call)].name;
+        Why {
+            text: words::text(
+                name,
+                control,
+                &causes,
+                (call.stalls.len(), first.as_ref()),
+                worst_ms,
+            ),
+            causes,
+            stalls: longest
+                .into_iter()
+                .map(|spell| self.stall(call, spell))
+                .collect(),
+        }
+    }
+
+    fn stall(&self, call: &Call, spell: &Spell) -> Stall {
+        let (from, to) = (bin(spell.from), bin(spell.to) + BEFORE);
+        let lowest = (from..=to.saturating_sub(LOWEST).max(from))
+            .map(|start| call.mbps(start, start + LOWEST))
+            .min_by(f64::total_cmp);
+        let most = spell.findings.iter().max_by_key(|(stall, _)| *stall);
+        Stall {
+            from_s: spell.from.as_secs_f64(),
+            to_s: spell.to.as_secs_f64(),
+            stall_s: spell.stall.as_secs_f64(),
+            worst_ms: spell.worst.map(Duration::as_millis_f64),
+            rate_before_mbps: call.mbps(from.saturating_sub(BEFORE), from),
+            rate_lowest_mbps: lowest.unwrap_or(0.0),
+            cause: most.map_or_else(
+                || self.cause(&Finding::at(Place::Unknown, Duration::ZERO)),
+                |(_, finding)| self.cause(finding),
+            ),
+        }
+    }
+
+    fn cause(&self, finding: &Finding) -> Cause {
+        let (mut kind, link) = match finding.place {
+            Place::Queue(link) => (Kind::Queue, Some(link)),
+            Place::Device(link) => (Kind::Device, Some(link)),
+            Place::Wire(link) => (Kind::Loss, Some(link)),
+            Place::Limit(link) => (Kind::Policing, Some(link)),
+            Place::Access => (Kind::Access, None),
+            Place::Sender => (Kind::Sender, None),
+            Place::Distance => (Kind::Distance, None),
+            Place::Unknown => (Kind::Unknown, None),
+        };
+        let queue = link.and_then(|link| self.queues.get(usize::from(link.0)));
+        let usual = queue.and_then(Queue::usual_rate);
+        if let (Some(carried), Some(usual)) = (finding.carried, usual)
+            && carried < usual * DIP
+        {
+            kind = Kind::Dip;
+        }
+        let built = link.and_then(|link| self.links.get(usize::from(link.0)));
+        let is_queue = matches!(kind, Kind::Queue | Kind::Dip);
+        let mbps = |rate: f64| rate * 8e-6;
+        Cause {
+            kind,
+            queue: built.map(|built| built.name.clone()),
+            discipline: built.map(|built| built.discipline.clone()),
+            under_test: link.map(|link| self.is_under_test(link)),
+            away_ms: link.and_then(|link| self.away(link, &finding.way)),
+            waited_ms: finding.wait.as_millis_f64(),
+            failed: finding.failed,
+            behind: match kind {
+                Kind::Queue => self.behind(finding),
+                _ => Vec::new(),
+            },
+            carried_mbps: finding.carried.filter(|_| is_queue).map(mbps),
+            usual_mbps: usual.filter(|_| is_queue).map(mbps),
+        }
+    }
+
+    /// Whether the discipline on a queue is the one under test.
+    fn is_under_test(&self, link: LinkId) -> bool {
+        let (place, links) = (usize::from(link.0), &self.scenario.links);
+        let mut uplinks = links.iter().rev().filter_map(|link| link.up.as_ref());
+        match links.get(place) {
+            Some(link) => link.discipline.is_none(),
+            None => uplinks
+                .nth(place - links.len())
+                .is_some_and(|up| up.discipline.is_none()),
+        }
+    }
+
+    /// The queue of a way that is nearest to the home.
+    fn home(&self, way: &[LinkId]) -> Option<LinkId> {
+        let up = self.scenario.traffic[usize::from(self.call)].up;
+        if up { way.first() } else { way.last() }.copied()
+    }
+
+    /// Time between a queue on a way and the one nearest to the home.
+    fn away(&self, link: LinkId, way: &[LinkId]) -> Option<f64> {
+        let place = way.iter().position(|of| *of == link)?;
+        let home = way.iter().position(|of| Some(*of) == self.home(way))?;
+        let between = &way[place.min(home)..place.max(home)];
+        let sum = between
+            .iter()
+            .fold(Duration::ZERO, |sum, link| sum + self.trips.least(*link));
+        (place != home).then(|| sum.as_millis_f64())
+    }
+
+    fn behind(&self, finding: &Finding) -> Vec<Behind> {
+        let total: u64 = finding.parts.values().map(|(bytes, _)| bytes).sum();
+        let share = |bytes: u64| bytes as f64 / total as f64;
+        let mut parts: Vec<_> = finding.parts.iter().collect();
+        parts.sort_by_key(|(_, (bytes, _))| core::cmp::Reverse(*bytes));
+        let named = parts
+            .into_iter()
+            .filter(|(_, (bytes, _))| share(*bytes) >= NAMED);
+        named
+            .map(|(&of, &(bytes, flows))| {
+                let entry = self.scenario.traffic.get(usize::from(of));
+                Behind {
+                    name: entry.map_or_else(|| "others".to_owned(), |entry| entry.name.clone()),
+                    host: entry
+                        .filter(|of| of.host != of.name)
+                        .map(|of| of.host.clone()),
+                    whose: self.whose(of, &finding.way),
+                    flows: flows as u64,
+                    share: share(bytes),
+                }
+            })
+            .collect()
+    }
+
+    fn whose(&self, of: Entry, way: &[LinkId]) -> Whose {
+        let host = |of: Entry| {
+            self.scenario
+                .traffic
+                .get(usize::from(of))
+                .map(|of| &of.host)
+        };
+        let home = self
+            .home(way)
+            .and_then(|home| self.queues.get(usize::from(home.0)));
+        match home {
+            _ if of == self.call => Whose::Own,
+            _ if host(of).is_some() && host(of) == host(self.call) => Whose::Computer,
+            Some(home) if !home.has_seen(of) => Whose::Elsewhere,
+            _ => Whose::House,
+        }
+    }
+}
