@@ -177,7 +177,9 @@ const tests = {
       return join(work, name);
     };
     const load = async (path) => {
+      const before = JSON.stringify(await toml());
       await browser.upload("file", [path]);
+      await until(`document.getElementById('text').value !== ${before}`, `the scenario with ${path}`);
       await sleep(300);
       await settled();
     };
