@@ -31,9 +31,6 @@ fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=../../Cargo.lock");
     for (name, own) in ENGINES {
         let crates: Vec<&str> = COMMON.iter().chain(own).copied().collect();
-        for name in &crates {
-            println!("cargo::rerun-if-changed=../{name}/src");
-        }
         println!("cargo::rustc-env={name}={}", fingerprint(&root, &crates)?);
     }
     println!("cargo::rerun-if-changed=..");

@@ -11,7 +11,7 @@ use units::Instant;
 pub use crate::remembered::Memory;
 
 /// The ages of all flows.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Ages(Remembered<Age>);
 
 /// The age of a flow.
@@ -34,12 +34,6 @@ pub struct Placed {
     pub before: Option<u8>,
     /// The place of its flow.
     flow: usize,
-}
-
-impl Default for Ages {
-    fn default() -> Self {
-        Ages(Remembered::new())
-    }
 }
 
 impl Ages {

@@ -24,8 +24,8 @@ pub struct Memory {
     pub idle: Duration,
 }
 
-/// Flows with a state `T` each.
-#[derive(Debug)]
+/// Flows with a state `T` each; none at first.
+#[derive(Debug, Default)]
 pub(crate) struct Remembered<T> {
     /// Places by hash.
     index: HashTable<u32>,
@@ -53,17 +53,6 @@ fn spread(hash: u32) -> u64 {
 }
 
 impl<T: Default> Remembered<T> {
-    /// No flows.
-    pub(crate) fn new() -> Self {
-        Remembered {
-            index: HashTable::new(),
-            entries: Vec::new(),
-            silent: List::default(),
-            nodes: Nodes::default(),
-            free: Vec::new(),
-        }
-    }
-
     /// The place of the flow of a packet that arrives, which stays the same until the flow is
     /// forgotten. A flow that is not known, or no longer, begins with `T::default()`.
     pub(crate) fn arrival(&mut self, now: Instant, hash: u32, memory: Memory) -> usize {
@@ -177,6 +166,7 @@ mod tests {
     use super::*;
     use crate::testing::ms;
     use std::collections::BTreeMap;
+    use units::random::Stream;
 
     /// Counts arrivals of each flow.
     struct Bench {
@@ -188,7 +178,7 @@ mod tests {
         fn new(flows: u32, idle: u64) -> Self {
             let idle = Duration::from_millis(idle);
             Bench {
-                flows: Remembered::new(),
+                flows: Remembered::default(),
                 memory: Memory { flows, idle },
             }
         }
@@ -257,11 +247,11 @@ mod tests {
     fn nobody_is_taken_for_another() {
         let mut bench = Bench::new(1_000_000, 5);
         let mut plain: BTreeMap<u32, (u64, u32)> = BTreeMap::new();
-        let mut random = 1_u64;
+        let mut chance = Stream::new(1, "flows");
         let mut anew = 0;
         for arrival in 0..100_000 {
-            random = random.wrapping_mul(6_364_136_223_846_793_005) + 1;
-            let hash = ((random >> 33) as u32 % 3000).wrapping_mul(0x0010_0001);
+            let flow = (chance.unit() * 3000.0) as u32;
+            let hash = flow.wrapping_mul(0x0010_0001);
             let now = arrival / 1000;
             let (last, count) = plain.entry(hash).or_insert((now, 0));
             if now - *last >= 5 {

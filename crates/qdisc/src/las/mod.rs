@@ -129,7 +129,7 @@ impl<P> Las<P> {
         params.apply(settings)?;
         Ok(Las {
             config: params.config(),
-            flows: Remembered::new(),
+            flows: Remembered::default(),
             waiting: BinaryHeap::new(),
             pool: Pool::new(),
             turns: 0,

@@ -4,15 +4,20 @@ use super::*;
 use crate::data::Data;
 use crate::experiment::Experiment;
 use crate::testing::{NoEngine, run};
+use scenario::ScenarioError;
 
 fn experiment(claim: &str) -> Result<Experiment, Refusal> {
+    with_seeds(4, claim).map_err(|error| Refusal::new(error.message))
+}
+
+fn with_seeds(seeds: u64, claim: &str) -> Result<Experiment, ScenarioError> {
     let text = format!(
         r#"
         title = "t"
         paper = "p"
         about = "a"
         cases = ["pfifo"]
-        seeds = 4
+        seeds = {seeds}
         [scenario]
         name = "s"
         [[vary]]
@@ -25,7 +30,7 @@ fn experiment(claim: &str) -> Result<Experiment, Refusal> {
         published = "p"
         {claim}"#
     );
-    Experiment::parse("test", "test.toml", &text).map_err(|error| Refusal::new(error.message))
+    Experiment::parse("test", "test.toml", &text)
 }
 
 fn checked(claim: &str) -> Checked {
@@ -108,25 +113,7 @@ fn the_theory_stands_beside_a_measurement() {
 /// An interval needs four runs, so that a claim about three is never decided; facts need none.
 #[test]
 fn too_few_seeds_are_refused() {
-    let refused = |claim: &str| {
-        let text = format!(
-            r#"
-            title = "t"
-            paper = "p"
-            about = "a"
-            cases = ["pfifo"]
-            seeds = 3
-            [scenario]
-            name = "s"
-            [[claim]]
-            id = "c"
-            statement = "s"
-            published = "p"
-            expect = "at most 0"
-            {claim}"#
-        );
-        Experiment::parse("test", "test.toml", &text).err()
-    };
+    let refused = |claim: &str| with_seeds(3, &format!("{claim}\nexpect = \"at most 0\"")).err();
     let error = refused("metric = \"stall\"\nof = \"pfifo\"").unwrap();
     let parts = ["claim \"c\"", "3 seeds decide nothing", "seeds = 4"];
     let text = error.to_string();
