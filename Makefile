@@ -313,3 +313,6 @@ setup:
 clean:
 	$(CARGO) clean
 	rm -rf report*.html reproduction
+
+# The Python package: a workspace of its own, whose changes are no input of other checks.
+-include python/targets.mk
