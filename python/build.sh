@@ -1,0 +1,21 @@
+#!/bin/sh
+# Builds the wheel into target/wheels, with tools in a virtual environment of its own: target/python/tools.
+# ANALECTS_PROFILE=dev builds it fast instead of fast code. Prints the wheel's path last.
+set -eu
+cd "$(dirname "$0")/.."
+tools=target/python/tools
+python=${PYTHON:-python3}
+"$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || {
+    echo "build: Python 3.11 or newer is needed; name it with PYTHON=..." >&2
+    exit 1
+}
+"$python" -c 'import ensurepip, venv' 2>/dev/null || sh scripts/apt.sh python3-venv
+[ -x $tools/bin/maturin ] || {
+    "$python" -m venv $tools
+    $tools/bin/pip install --quiet --no-compile 'maturin>=1.9,<2'
+}
+wheels=target/wheels
+rm -f $wheels/analects-*.whl
+CARGO_TARGET_DIR=$(pwd)/target/python/cargo $tools/bin/maturin build --locked \
+    --manifest-path python/Cargo.toml --profile "${ANALECTS_PROFILE:-release}" --out $wheels >&2
+ls $wheels/analects-*.whl

@@ -1,0 +1,58 @@
+//! The registry as JSON.
+
+use crate::simulator::simulator;
+use measure::metric::Better;
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+use units::param::Spec;
+
+/// All that scenarios can name: by kind a list, each with its name, a summary, and what it can be told.
+#[pyfunction]
+pub fn describe() -> String {
+    let simulator = simulator();
+    let disciplines = simulator.disciplines.iter().map(|entry| {
+        json!({ "name": entry.name, "summary": entry.summary, "about": entry.about, "source": entry.source,
+                "parameters": parameters(entry.params) })
+    });
+    let controls = simulator.controls.iter().map(|entry| {
+        json!({ "name": entry.name, "summary": entry.summary, "about": entry.about, "source": entry.source,
+                "parameters": parameters(entry.params) })
+    });
+    let workloads = simulator.workloads.iter().map(|entry| {
+        json!({ "name": entry.name, "summary": entry.summary, "about": entry.about, "source": entry.source,
+                "parameters": parameters(entry.params),
+                "presets": entry.presets.iter().map(|preset| preset.name).collect::<Vec<_>>() })
+    });
+    let metrics = simulator.metrics.iter().map(|metric| {
+        let better = match metric.better {
+            Better::Less => "less",
+            Better::More => "more",
+            Better::Neither => "neither",
+        };
+        json!({ "name": metric.name, "summary": metric.summary, "about": metric.about,
+                "source": metric.source, "unit": metric.unit, "better": better,
+                "statistic": metric.column.map(|column| column.statistic.to_string()),
+                "by_default": metric.column.is_some_and(|column| column.by_default) })
+    });
+    let experiments = reproduce::registry::names().filter_map(|id| {
+        let found = reproduce::registry::find(id).ok()?;
+        let experiment = found.first()?;
+        Some(json!({ "name": id, "summary": experiment.written.title }))
+    });
+    json!({
+        "disciplines": disciplines.collect::<Value>(),
+        "controls": controls.collect::<Value>(),
+        "workloads": workloads.collect::<Value>(),
+        "metrics": metrics.collect::<Value>(),
+        "experiments": experiments.collect::<Value>(),
+    })
+    .to_string()
+}
+
+fn parameters(specs: &[Spec]) -> Value {
+    let of = |spec: &Spec| {
+        json!({ "name": spec.name, "kind": spec.kind, "default": spec.default, "range": spec.range,
+                "help": spec.help, "source": spec.source })
+    };
+    specs.iter().map(of).collect()
+}
