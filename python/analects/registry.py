@@ -47,7 +47,7 @@ def metrics() -> pd.DataFrame:
 
 def experiments() -> pd.DataFrame:
     """The experiments that `analects-campaign` can run, by name."""
-    return _frame("experiments", ["summary"])
+    return _frame("experiments", ["summary", "has_runs", "needs_linux"])
 
 
 def _frame(kind: str, columns: list[str]) -> pd.DataFrame:

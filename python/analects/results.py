@@ -174,8 +174,10 @@ class Results:
         made: list[dict[str, Any]] = json.loads(self._core.json())
         return made
 
-    def report(self, path: str | os.PathLike[str]) -> None:
-        """Writes the report, one HTML file.
+    def report(self, path: str | os.PathLike[str], *, plots: str | os.PathLike[str] | None = None) -> None:
+        """Writes the report, one HTML file, and into the folder `plots`, if named, each plot as SVG and CSV.
+
+        `plots/plot.py` draws them again with matplotlib.
 
         Raises:
             Refused: If these are results of several scenarios.
@@ -183,7 +185,8 @@ class Results:
         """
         from analects import __version__
 
-        pathlib.Path(path).write_text(self._core.report(__version__), "utf-8")
+        folder = None if plots is None else os.fspath(plots)
+        pathlib.Path(path).write_text(self._core.report(__version__, folder), "utf-8")
 
     def mean(self, metric: str, discipline: str) -> tuple[float, float | None, float | None]:
         """A discipline's figure in tables (mostly a mean over its runs), and the ends of its 95 % interval, if any.

@@ -3,6 +3,7 @@
 use crate::simulator::simulator;
 use measure::metric::Better;
 use pyo3::prelude::*;
+use reproduce::Wants;
 use serde_json::{Value, json};
 use units::param::Spec;
 
@@ -37,7 +38,11 @@ pub fn describe() -> String {
     let experiments = reproduce::registry::names().filter_map(|id| {
         let found = reproduce::registry::find(id).ok()?;
         let experiment = found.first()?;
-        Some(json!({ "name": id, "summary": experiment.written.title }))
+        let needs_linux = experiment.written.engine == Wants::Kernel;
+        Some(
+            json!({ "name": id, "summary": experiment.written.title, "needs_linux": needs_linux,
+                     "has_runs": experiment.has_runs() }),
+        )
     });
     json!({
         "disciplines": disciplines.collect::<Value>(),

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use report::export::{self, Document};
 use scenario::Scenario;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use units::Refusal;
 
@@ -67,8 +67,8 @@ impl Results {
         Ok(export::csv(&self.results)?)
     }
 
-    /// The report, an HTML page.
-    fn report(&self, version: &str) -> PyResult<String> {
+    /// The report, an HTML page; with a folder its plots are written there as well.
+    fn report(&self, version: &str, plots: Option<PathBuf>) -> PyResult<String> {
         let scenario = self.scenario.as_ref().ok_or_else(|| {
             Refused::new(
                 "these results are of several scenarios",
@@ -81,7 +81,11 @@ impl Results {
             scenario: &serde_json::Value::Null,
             results: &self.results,
         };
-        Ok(report::html(scenario, &document, &self.metrics).html)
+        let page = report::html(scenario, &document, &self.metrics);
+        if let Some(folder) = plots {
+            report::plots::write(&folder, &page.drawings)?;
+        }
+        Ok(page.html)
     }
 
     /// What was kept of each run over time, row by row; the first column counts the runs.

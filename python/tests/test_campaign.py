@@ -142,6 +142,8 @@ def test_a_job_that_changed_is_refused(cluster, tmp_path):
 def test_plans_of_experiments(tmp_path):
     plan = campaign.plan("floq/mechanism", tmp_path, quick=True)
     assert plan.jobs and set(plan.part_of.values()) == {"floq/mechanism"}
+    with pytest.raises(Refused, match="it needs the engine kernel"):
+        campaign.plan("confucius/fig16", tmp_path)
     with pytest.raises(Refused, match="defines its own"):
         campaign.plan("floq/mechanism", tmp_path, seeds=3)
     with pytest.raises(Refused, match="there is no experiment 'flock/all'"):

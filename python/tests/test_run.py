@@ -75,8 +75,9 @@ def test_series_over_time(short):
 
 
 def test_the_report_is_a_page(short, tmp_path):
-    analects.run(short, seeds=2).report(tmp_path / "report.html")
+    analects.run(short, seeds=2).report(tmp_path / "report.html", plots=tmp_path / "plots")
     assert "<svg" in (tmp_path / "report.html").read_text()
+    assert (tmp_path / "plots/plot.py").is_file() and list((tmp_path / "plots").glob("*.svg"))
 
 
 def test_a_store_is_the_programs(program, short, tmp_path):

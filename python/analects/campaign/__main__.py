@@ -7,6 +7,7 @@ import pathlib
 import signal
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -227,6 +228,7 @@ def query(words: argparse.Namespace) -> None:
 def main() -> None:
     """The program."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    warnings.formatwarning = lambda message, *_: f"analects-campaign: {message}\n"
     words = arguments().parse_args()
     try:
         words.function(words)

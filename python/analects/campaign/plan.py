@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import tomllib
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -156,7 +157,12 @@ def _only_scenarios(said: list[str], name: str) -> None:
 def _experiments(name: str, folder: str, quick: bool, data: str | None, said: list[str]) -> Plan:
     _only_scenarios(said, name)
     listed = {}
-    for one in matching(name):
+    chosen = matching(name)
+    needs_linux = registry.experiments()["needs_linux"]
+    for one in chosen:
+        if needs_linux[one] and len(chosen) > 1:
+            warnings.warn(f"{one} is left out: it needs --engine kernel", stacklevel=3)
+            continue
         listed[one] = _core.list_jobs(json.dumps({"experiments": [one, quick]}), one, folder, data)
     return _made(name, folder, listed)
 
