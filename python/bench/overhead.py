@@ -9,7 +9,7 @@ import resource
 import sys
 import tempfile
 
-from distributed import Client, LocalCluster
+from distributed import Client
 
 import analects
 from analects import campaign
@@ -52,7 +52,7 @@ def measure(folder: pathlib.Path, jobs: int, wanted: float) -> None:
     before = alone(duration, 200)
     plan = campaign.plan(SCENARIO | {"duration": f"{duration:.3f}s"}, folder, seeds=jobs)
     start = used(resource.RUSAGE_SELF)
-    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster:
+    with campaign.local(2) as cluster:
         done = campaign.work(plan, lambda: Client(cluster), progress=Line())
     whole = used(resource.RUSAGE_SELF) - start + used(resource.RUSAGE_CHILDREN)
     after = alone(duration, 200)

@@ -14,7 +14,7 @@ from analects import Refused
 
 pytest.importorskip("distributed")
 
-from distributed import Client, LocalCluster
+from distributed import Client
 
 from analects import campaign
 
@@ -25,7 +25,7 @@ def results(store):
 
 @pytest.fixture(scope="module")
 def cluster():
-    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster:
+    with campaign.local(2) as cluster:
         yield cluster
 
 
@@ -55,7 +55,7 @@ def test_a_store_that_was_filled_is_found_by_a_run(cluster, short, tmp_path):
 
 def test_a_killed_worker_costs_nothing_but_time(short, tmp_path):
     plan = campaign.plan(scenario(duration="20s"), tmp_path, seeds=100)
-    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster:
+    with campaign.local(2) as cluster:
 
         def kill():
             while len(results(tmp_path)) < 20:

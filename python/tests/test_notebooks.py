@@ -18,6 +18,6 @@ def test_a_notebook_runs(path):
 
 
 def test_there_are_some():
-    assert [path.stem for path in NOTEBOOKS] == ["campaign", "figure", "own-discipline"]
+    assert [path.stem for path in NOTEBOOKS] == ["campaign", "figure", "look-ups", "own-discipline"]
     for path in NOTEBOOKS:
         assert json.loads(path.read_text())["nbformat"] == 4

@@ -7,6 +7,6 @@ keys: a campaign that was interrupted goes on where it was, and two that share a
 
 from analects.campaign.cost import Cost, estimate
 from analects.campaign.plan import Job, Plan, plan
-from analects.campaign.work import Done, work, work_here
+from analects.campaign.work import Done, local, work, work_here
 
-__all__ = ["Cost", "Done", "Job", "Plan", "estimate", "plan", "work", "work_here"]
+__all__ = ["Cost", "Done", "Job", "Plan", "estimate", "local", "plan", "work", "work_here"]

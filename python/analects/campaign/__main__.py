@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from analects import store as stores
 from analects.campaign.cost import CORES, estimate
 from analects.campaign.plan import Plan, plan
-from analects.campaign.work import work
+from analects.campaign.work import local, work
 from analects.errors import Refused
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def planned(words: argparse.Namespace) -> Plan:
 
 def connection(words: argparse.Namespace) -> Callable[[], Client]:
     """What makes a client of the scheduler that the command line names; a cluster of its own lives as long as it."""
-    from distributed import Client, LocalCluster
+    from distributed import Client
 
     if words.scheduler:
         return lambda: Client(words.scheduler, timeout=10)
@@ -120,7 +120,7 @@ def connection(words: argparse.Namespace) -> Callable[[], Client]:
             cluster = _batch(system, words)
             cluster.scale(jobs=count)
             return lambda: Client(cluster)
-    cluster = LocalCluster(n_workers=words.local, threads_per_worker=1, processes=True, dashboard_address=":0")
+    cluster = local(words.local)
     print(f"dashboard: {cluster.dashboard_link}", file=sys.stderr)
     return lambda: Client(cluster)
 

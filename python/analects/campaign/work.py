@@ -19,7 +19,7 @@ from analects.campaign.plan import Plan
 from analects.errors import Refused
 
 if TYPE_CHECKING:
-    from distributed import Client, Future
+    from distributed import Client, Future, LocalCluster
 
 #: A batch should take so long, seconds.
 BATCH = 3.0
@@ -106,6 +106,16 @@ def work(
         missing = plan.missing()
     _Teller(progress, all_jobs, all_jobs)(0)
     return Done(all_jobs, len(first), all_jobs - len(first), time.monotonic() - began)
+
+
+def local(processes: int | None = None) -> LocalCluster:
+    """A cluster of so many processes of this machine, or one a processor; to be used in a `with`."""
+    import dask
+    from distributed import LocalCluster
+
+    # It looks at every worker's stack a hundred times a second, for a page that has nothing to tell of one call.
+    dask.config.set({"distributed.worker.profile.enabled": False})
+    return LocalCluster(n_workers=processes, threads_per_worker=1, processes=True, dashboard_address=":0")
 
 
 def work_here(plan: Plan, *, threads: int = 0) -> None:
