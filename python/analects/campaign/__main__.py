@@ -174,7 +174,10 @@ def run(words: argparse.Namespace) -> None:
     print(f"{todo.name}: {len(todo.jobs)} jobs, {lacking} to make", file=sys.stderr)
     if lacking:
         done = work(todo, connection(words), patience=words.patience, progress=Line())
-        print(f"{done.made} made in {done.seconds:.1f} s, {done.found} found", file=sys.stderr)
+        print(
+            f"{done.made} made in {done.seconds:.1f} s, with {done.processor:.1f} s of a processor; {done.found} found",
+            file=sys.stderr,
+        )
 
 
 def listed(words: argparse.Namespace) -> None:

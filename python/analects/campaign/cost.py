@@ -5,7 +5,6 @@ from __future__ import annotations
 import collections
 import dataclasses
 import random
-import resource
 
 from analects import _core
 from analects.campaign.plan import Plan
@@ -41,12 +40,6 @@ class Cost:
         return max(self.hours / cores, self.longest / 3600) + (self.longest / 3600 if cores > 1 else 0.0) / 2
 
 
-def used() -> float:
-    """Processor seconds so far, of this process and of programs that have ended."""
-    both = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(of.ru_utime + of.ru_stime for of in both)
-
-
 def estimate(plan: Plan, *, each: int = 4, seed: int = 1) -> Cost:
     """Makes up to `each` missing jobs of every experiment of the plan, drawn by `seed`, one at a time.
 
@@ -68,9 +61,8 @@ def estimate(plan: Plan, *, each: int = 4, seed: int = 1) -> Cost:
         chosen = draw.sample(keys, min(each, len(keys)))
         took = []
         for key in chosen:
-            began = used()
-            make(plan.store, [key], plan.program)
-            took.append(used() - began)
+            _, processor = make(plan.store, [key], plan.program)
+            took.append(processor)
         count, mean = len(took), sum(took) / len(took)
         total += mean * len(keys)
         measured += count

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import resource
 import subprocess
 import time
 from collections.abc import Callable
@@ -40,27 +41,35 @@ class Done:
         made: Results that were missing, and are there now.
         found: Results that were there before.
         seconds: How long it took.
+        processor: Seconds of a processor that the jobs took at the workers.
     """
 
     jobs: int
     made: int
     found: int
     seconds: float
+    processor: float
 
 
-def make(store: str, keys: list[str], program: str | None) -> float:
-    """On a worker: makes the jobs with these keys; the seconds it took.
+def used() -> float:
+    """Processor seconds so far, of this process and of programs that have ended."""
+    both = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(of.ru_utime + of.ru_stime for of in both)
+
+
+def make(store: str, keys: list[str], program: str | None) -> tuple[float, float]:
+    """On a worker: makes the jobs with these keys; the seconds it took, and those of a processor.
 
     Raises:
         Refused: If a job cannot be run.
     """
-    began = time.monotonic()
+    began, before = time.monotonic(), used()
     if program is None:
         _core.make(store, keys, 1)
     else:
         for key in keys:
             _make_by_program(store, key, program)
-    return time.monotonic() - began
+    return time.monotonic() - began, used() - before
 
 
 def _make_by_program(store: str, key: str, program: str) -> None:
@@ -92,20 +101,23 @@ def work(
     all_jobs = len(plan.jobs)
     first = missing = plan.missing()
     heard = began
+    processor = 0.0
     while missing:
         tell = _Teller(progress, all_jobs - len(missing), all_jobs)
+        campaign = _Campaign(plan, missing, tell)
         try:
             with connect() as client:
-                _Campaign(client, plan, missing, tell).run()
+                campaign.run(client)
         except (OSError, _LostError) as error:
             if tell.more:
                 heard = time.monotonic()
             if time.monotonic() - heard > patience:
                 raise TimeoutError(f"the scheduler did not come back within {patience:.0f} s: {error}") from error
             time.sleep(PAUSE)
+        processor += campaign.processor
         missing = plan.missing()
     _Teller(progress, all_jobs, all_jobs)(0)
-    return Done(all_jobs, len(first), all_jobs - len(first), time.monotonic() - began)
+    return Done(all_jobs, len(first), all_jobs - len(first), time.monotonic() - began, processor)
 
 
 def local(processes: int | None = None) -> LocalCluster:
@@ -149,20 +161,23 @@ class _LostError(Exception):
 
 
 class _Campaign:
-    """Batches at the workers of one client."""
+    """Batches at the workers of a client."""
 
-    def __init__(self, client: Client, plan: Plan, missing: list[str], tell: _Teller) -> None:
-        self.client = client
+    client: Client
+
+    def __init__(self, plan: Plan, missing: list[str], tell: _Teller) -> None:
         self.plan = plan
         self.waiting = collections.deque(missing)
         self.tell = tell
         self.done = 0
+        self.processor = 0.0
         #: Mean seconds of a job; unknown before the first batch.
         self.mean: float | None = None
 
-    def run(self) -> None:
+    def run(self, client: Client) -> None:
         from distributed import as_completed
 
+        self.client = client
         self.client.wait_for_workers(1)
         running = as_completed([self._submit() for _ in range(self._room()) if self.waiting])
         for future in running:
@@ -190,10 +205,11 @@ class _Campaign:
         from distributed.comm.core import CommClosedError
 
         try:
-            seconds = future.result()
+            seconds, processor = future.result()
         except (CommClosedError, FutureCancelledError) as error:
             raise _LostError(str(error)) from error
         each = seconds / future.jobs
         self.mean = each if self.mean is None else 0.7 * self.mean + 0.3 * each
+        self.processor += processor
         self.done += future.jobs
         self.tell(self.done)
