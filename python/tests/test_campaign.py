@@ -1,3 +1,4 @@
+import dataclasses
 import os
 import pathlib
 import signal
@@ -72,6 +73,15 @@ def test_a_killed_worker_costs_nothing_but_time(short, tmp_path):
     assert len(results(tmp_path)) == 200
     # What a killed process had claimed is free again.
     assert not list((tmp_path / "claims").iterdir())
+
+
+def test_a_job_that_ends_its_workers_is_named(short, tmp_path, monkeypatch):
+    plan = campaign.plan(short, tmp_path, seeds=1)
+    killing = tmp_path / "program"
+    killing.write_text("#!/bin/sh\nkill -9 $PPID\n")
+    killing.chmod(0o755)
+    with campaign.local(1) as cluster, pytest.raises(Refused, match="every worker that made it died"):
+        campaign.work(dataclasses.replace(plan, program=str(killing)), lambda: Client(cluster))
 
 
 def test_a_scheduler_that_comes_back(tmp_path):

@@ -94,7 +94,7 @@ def work(
         progress: Called with the number of results that are there, and of all.
 
     Raises:
-        Refused: If a job cannot be run; the others of its batch may not have been.
+        Refused: If a job cannot be run, or ends its workers; the others of its batch may not have been made.
         TimeoutError: If the scheduler did not come back.
     """
     began = time.monotonic()
@@ -203,11 +203,14 @@ class _Campaign:
     def _finished(self, future: Any) -> None:
         from distributed.client import FutureCancelledError
         from distributed.comm.core import CommClosedError
+        from distributed.scheduler import KilledWorker
 
         try:
             seconds, processor = future.result()
         except (CommClosedError, FutureCancelledError) as error:
             raise _LostError(str(error)) from error
+        except KilledWorker as error:
+            raise Refused("every worker that made it died", "see the workers' logs and memory", future.key) from error
         each = seconds / future.jobs
         self.mean = each if self.mean is None else 0.7 * self.mean + 0.3 * each
         self.processor += processor
