@@ -69,9 +69,15 @@ def test_series_over_time(short):
     frames = results.frames
     assert set(frames["discipline"]) == {"pfifo", "fq_codel"} and frames["delay_ms"].max() > 10
     assert results.shares["mbps"].max() <= 5.6
-    assert results.polars("sojourn").height == len(results.sojourn)
+    assert results.arrow("sojourn").num_rows == len(results.sojourn)
     with pytest.raises(Refused, match="series=True"):
         _ = analects.run(short, seeds=1).frames
+
+
+def test_frames_of_polars(short):
+    pytest.importorskip("polars")
+    results = analects.run(short, seeds=2)
+    assert results.polars()["fct"].to_list() == list(results.runs["fct"])
 
 
 def test_the_report_is_a_page(short, tmp_path):
