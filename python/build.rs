@@ -3,6 +3,7 @@
 use std::io;
 use std::path::Path;
 
+// Of its functions one is called: the rest makes the program's own.
 #[allow(dead_code)]
 #[path = "../crates/analects/build.rs"]
 mod program;

@@ -27,31 +27,31 @@ def _all() -> dict[str, list[dict[str, Any]]]:
 
 def disciplines() -> pd.DataFrame:
     """The queue disciplines: a line about each, by name."""
-    return _frame("disciplines", ["summary", "source"])
+    return _frame(_all()["disciplines"], ["summary", "source"])
 
 
 def controls() -> pd.DataFrame:
     """The congestion controls: a line about each, by name."""
-    return _frame("controls", ["summary", "source"])
+    return _frame(_all()["controls"], ["summary", "source"])
 
 
 def workloads() -> pd.DataFrame:
     """The kinds of traffic: a line about each and its presets, by name."""
-    return _frame("workloads", ["summary", "presets", "source"])
+    return _frame(_all()["workloads"], ["summary", "presets", "source"])
 
 
 def metrics() -> pd.DataFrame:
     """The metrics: unit, which way is better, the statistic of tables, and a line about each, by name."""
-    return _frame("metrics", ["unit", "better", "statistic", "summary"])
+    return _frame(_all()["metrics"], ["unit", "better", "statistic", "summary"])
 
 
 def experiments() -> pd.DataFrame:
     """The experiments that `analects-campaign` can run, by name."""
-    return _frame("experiments", ["summary", "has_runs", "needs_linux"])
+    return _frame(json.loads(_core.experiments()), ["summary", "has_runs", "needs_linux"])
 
 
-def _frame(kind: str, columns: list[str]) -> pd.DataFrame:
-    return pd.DataFrame(_all()[kind]).set_index("name")[columns]
+def _frame(entries: list[dict[str, Any]], columns: list[str]) -> pd.DataFrame:
+    return pd.DataFrame(entries).set_index("name")[columns]
 
 
 def describe(name: str) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def is_own_used() -> bool:
 
 
 def discipline(name: str, summary: str = "a discipline in Python") -> Callable[[_Class], _Class]:
-    """Registers a class as the queue discipline `name`, for trying an idea: a thousand times slower than Rust.
+    """Registers a class as the queue discipline `name`, for trying an idea: far slower than one in Rust.
 
     The class is made for each queue: `Class(link, **settings)`, with `link.rate` (bits a second or None),
     `link.buffer` (packets or None), `link.seed`, and the settings of a scenario as texts; once more before all runs,

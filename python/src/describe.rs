@@ -11,18 +11,18 @@ use units::param::Spec;
 #[pyfunction]
 pub fn describe() -> String {
     let simulator = simulator();
-    let disciplines = simulator.disciplines.iter().map(|entry| {
-        json!({ "name": entry.name, "summary": entry.summary, "about": entry.about, "source": entry.source,
-                "parameters": parameters(entry.params) })
-    });
-    let controls = simulator.controls.iter().map(|entry| {
-        json!({ "name": entry.name, "summary": entry.summary, "about": entry.about, "source": entry.source,
-                "parameters": parameters(entry.params) })
-    });
-    let workloads = simulator.workloads.iter().map(|entry| {
-        json!({ "name": entry.name, "summary": entry.summary, "about": entry.about, "source": entry.source,
-                "parameters": parameters(entry.params),
-                "presets": entry.presets.iter().map(|preset| preset.name).collect::<Vec<_>>() })
+    let entry = |name, summary, about, source, params| {
+        json!({ "name": name, "summary": summary, "about": about, "source": source,
+                "parameters": parameters(params) })
+    };
+    let disciplines = simulator.disciplines.iter();
+    let disciplines = disciplines.map(|d| entry(d.name, d.summary, d.about, d.source, d.params));
+    let controls = simulator.controls.iter();
+    let controls = controls.map(|c| entry(c.name, c.summary, c.about, c.source, c.params));
+    let workloads = simulator.workloads.iter().map(|w| {
+        let mut entry = entry(w.name, w.summary, w.about, w.source, w.params);
+        entry["presets"] = w.presets.iter().map(|preset| preset.name).collect();
+        entry
     });
     let metrics = simulator.metrics.iter().map(|metric| {
         let better = match metric.better {
@@ -35,6 +35,18 @@ pub fn describe() -> String {
                 "statistic": metric.column.map(|column| column.statistic.to_string()),
                 "by_default": metric.column.is_some_and(|column| column.by_default) })
     });
+    json!({
+        "disciplines": disciplines.collect::<Value>(),
+        "controls": controls.collect::<Value>(),
+        "workloads": workloads.collect::<Value>(),
+        "metrics": metrics.collect::<Value>(),
+    })
+    .to_string()
+}
+
+/// The experiments as JSON, a list. All their files are read for it.
+#[pyfunction]
+pub fn experiments() -> String {
     let experiments = reproduce::registry::names().filter_map(|id| {
         let found = reproduce::registry::find(id).ok()?;
         let experiment = found.first()?;
@@ -44,14 +56,7 @@ pub fn describe() -> String {
                      "has_runs": experiment.has_runs() }),
         )
     });
-    json!({
-        "disciplines": disciplines.collect::<Value>(),
-        "controls": controls.collect::<Value>(),
-        "workloads": workloads.collect::<Value>(),
-        "metrics": metrics.collect::<Value>(),
-        "experiments": experiments.collect::<Value>(),
-    })
-    .to_string()
+    experiments.collect::<Value>().to_string()
 }
 
 fn parameters(specs: &[Spec]) -> Value {

@@ -128,18 +128,11 @@ fn planned(plan: &Plan, simulator: &Simulator, data: &Data) -> Result<Vec<Job>, 
     Ok(jobs)
 }
 
-/// Makes the jobs with these keys, as they were listed, and keeps their results: how many were made here, and
-/// how many were there or came from others meanwhile.
+/// Makes the jobs with these keys, as they were listed, and keeps their results.
 #[pyfunction]
-pub fn make(
-    py: Python<'_>,
-    folder: PathBuf,
-    keys: Vec<String>,
-    threads: usize,
-) -> PyResult<(usize, usize)> {
+pub fn make(py: Python<'_>, folder: PathBuf, keys: Vec<String>, threads: usize) -> PyResult<()> {
     let simulator = Simulator::default();
     let counts = Counts::default();
-    let all = keys.len();
     watched(py, &counts, None, |stop| {
         if !folder.is_dir() {
             return Err(no_store(&folder));
@@ -169,7 +162,7 @@ pub fn make(
         pool(threads)?.install(|| work(&engine, &keyed, &store, &counts, |_| ()))?;
         Ok(())
     })??;
-    Ok((counts.made(), all - counts.made()))
+    Ok(())
 }
 
 /// The job of a key, from its description.
@@ -189,18 +182,12 @@ fn described(store: &Store, key: &str, simulator: &Simulator) -> Result<Job, Ref
         return Err(Refused::new(message, "run `analects job` with it"));
     }
     let jobs = listed.run.grid(&path)?.plan(simulator, simulator)?;
-    // The last: a control run stands before the run that it is of.
-    let wanted = match &listed.run.without {
-        Some(_) => jobs.into_iter().next(),
-        None => jobs.into_iter().next_back(),
-    };
-    wanted.ok_or_else(|| {
+    jobs.into_iter().next().ok_or_else(|| {
         Refused::from(Refusal::new(format!("{path}: it describes no job")).with_help(again))
     })
 }
 
-/// The stored results of these keys, and their jobs' contents as JSON, in one order. A key without a result is
-/// left out.
+/// The stored results of these keys, and the keys of those that there are, in one order.
 #[pyfunction]
 pub fn stored(
     py: Python<'_>,

@@ -18,7 +18,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use super::describe::describe;
+    use super::describe::{describe, experiments};
     #[pymodule_export]
     use super::jobs::{list_jobs, make, missing, stored};
     #[pymodule_export]

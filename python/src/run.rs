@@ -137,7 +137,6 @@ fn look(py: Python<'_>, counts: &Counts, progress: Option<&Py<PyAny>>) -> PyResu
 pub struct Counts {
     all: AtomicUsize,
     done: AtomicUsize,
-    made: AtomicUsize,
     told: AtomicUsize,
 }
 
@@ -149,11 +148,6 @@ impl Counts {
             self.all.load(Ordering::Relaxed),
         )
     }
-
-    /// Those that were made here and kept.
-    pub fn made(&self) -> usize {
-        self.made.load(Ordering::Relaxed)
-    }
 }
 
 impl Progress for Counts {
@@ -164,9 +158,5 @@ impl Progress for Counts {
     fn planned(&self, all: usize, missing: usize) {
         self.all.fetch_add(all, Ordering::Relaxed);
         self.done.fetch_add(all - missing, Ordering::Relaxed);
-    }
-
-    fn made(&self, _key: &str) {
-        self.made.fetch_add(1, Ordering::Relaxed);
     }
 }

@@ -91,9 +91,9 @@ def plan(
         said = [name for name, value in (shape | {"--without": without}).items() if value is not None]
         if said:
             raise Refused("only the simulator's jobs can be told that", "write it into the plan", ", ".join(said))
-        return _by_program(
-            os.fspath(what) if not isinstance(what, Mapping) else "", os.fspath(store), engine, program, quick
-        )
+        if isinstance(what, Mapping):
+            raise Refused("found a dict, expected a file or a name", "write the scenario to a file", "plan")
+        return _by_program(os.fspath(what), os.fspath(store), engine, program, quick)
     shape = {
         "disciplines": disciplines,
         "set": set,
