@@ -42,11 +42,7 @@ fn run<'a>(
             "write a whole number from 0",
         )
     })?;
-    let taps = Taps {
-        metrics: &simulator.metrics,
-        series: false,
-        tap,
-    };
+    let taps = Taps { series: false, tap };
     Ok(tapped(simulator, scenario, &choice, seed, taps)?)
 }
 

@@ -7,7 +7,6 @@ mod pace;
 mod probe;
 mod shared;
 
-use crate::version::VERSION;
 pub use browser::BrowserArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use gateway::{ChangeArgs, GatewayArgs, Running};
@@ -25,7 +24,7 @@ pub const GUEST: &str = "guest";
 
 /// Try, believe and deploy queue disciplines that keep real-time traffic smooth.
 #[derive(Debug, Parser)]
-#[command(name = "analects", version = VERSION, max_term_width = 100)]
+#[command(max_term_width = 100)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -67,6 +66,12 @@ pub enum Command {
         /// Output format.
         #[arg(long, default_value = "text")]
         format: Style,
+    },
+    /// Begin a program of your own: these commands, with a discipline, a control, a kind of traffic and a
+    /// metric that you write.
+    New {
+        /// The folder to make; its last part is the program's name.
+        folder: PathBuf,
     },
     /// Print the predictions of the Confucius paper's theory, and the figures that the paper prints.
     Bound(BoundArgs),

@@ -4,11 +4,11 @@ use crate::cli::{Listed, Style};
 use crate::described::{Entry, said};
 use crate::engines::ENGINES;
 use crate::markdown;
+use crate::own;
 use crate::refused::Refused;
 use crate::run::print;
-use measure::metric::{Better, Metric, Registry};
+use measure::metric::{Better, Metric};
 use reproduce::registry;
-use sim::Simulator;
 use std::fmt::Write as _;
 use transport::media::MediaParams;
 use units::param::Spec;
@@ -19,7 +19,7 @@ use workload::Carrier;
 const SCENARIO: &str = include_str!("scenario.toml");
 
 fn disciplines() -> Vec<Entry> {
-    let registry = Simulator::default().disciplines;
+    let registry = &own::simulator().disciplines;
     let entry = |d: &qdisc::Discipline<u32>| Entry {
         kind: "discipline",
         name: d.name,
@@ -34,7 +34,7 @@ fn disciplines() -> Vec<Entry> {
 }
 
 fn controls() -> Vec<Entry> {
-    let registry = Simulator::default().controls;
+    let registry = &own::simulator().controls;
     let entry = |c: &cca::ControlEntry| Entry {
         kind: "control",
         name: c.name,
@@ -49,7 +49,7 @@ fn controls() -> Vec<Entry> {
 }
 
 fn traffic() -> Vec<Entry> {
-    let registry = Simulator::default().workloads;
+    let registry = &own::simulator().workloads;
     let entry = |w: &workload::Entry| {
         let mut params = vec![("Keys of the entry", w.params)];
         if w.carriers.contains(&Carrier::Media) {
@@ -80,7 +80,7 @@ fn metrics() -> Vec<Entry> {
         presets: &[],
         params: Vec::new(),
     };
-    Registry::builtin().iter().map(entry).collect()
+    own::simulator().metrics.iter().map(entry).collect()
 }
 
 /// A metric's unit, which direction is better, and its place in tables.
@@ -134,7 +134,7 @@ pub fn list(what: Listed) -> Result<(), Refused> {
 /// Metrics, with their units.
 fn units() -> String {
     let mut text = String::new();
-    for metric in Registry::builtin().iter() {
+    for metric in own::simulator().metrics.iter() {
         let head = format!("{:12} {:7} ", metric.name, metric.unit);
         let indent = " ".repeat(head.len());
         let about = wrapped(metric.summary, &indent, 96);

@@ -1,13 +1,13 @@
 //! Engines by name.
 
 use crate::cli::{Clock, EngineArgs, GUEST};
+use crate::own;
 use crate::refused::Refused;
 use linux::{HostEngine, KernelEngine};
 use live::LiveEngine;
 use machine::DEFAULT_KERNEL;
 use measure::Engine;
 use scenario::Names;
-use sim::Simulator;
 use std::fs::File;
 use std::path::PathBuf;
 
@@ -64,10 +64,10 @@ impl Chosen {
 pub fn chosen(args: &EngineArgs) -> Result<Chosen, Refused> {
     match (args.name.as_str(), args.clock) {
         ("sim", Clock::Virtual) => Ok(Chosen {
-            engine: Box::new(Simulator::default()),
+            engine: Box::new(own::simulator().clone()),
             does_the_same_again: true,
             sources: env!("ANALECTS_SIM_SOURCES"),
-            files: Vec::new(),
+            files: own::program()?.into_iter().collect(),
             beside: String::new(),
         }),
         ("sim", Clock::Real) => Err(Refused::new(
@@ -147,6 +147,5 @@ fn refused_host(error: &dyn std::error::Error) -> Refused {
 
 /// Calls `then` with the names that scenarios may use: the simulator has them, for every engine.
 pub fn with_names<T>(then: impl FnOnce(&dyn Names) -> T) -> T {
-    let simulator = Simulator::default();
-    then(&simulator)
+    then(own::simulator())
 }

@@ -1,10 +1,10 @@
 //! `analects pages`.
 
 use crate::cli::{PagesArgs, PagesFormat};
+use crate::own;
 use crate::progress::Bar;
 use crate::refused::Refused;
 use crate::table::{empty, right};
-use crate::version::VERSION;
 use crate::{left_out, run};
 use comfy_table::{Cell, Table};
 use reproduce::pages::{
@@ -13,7 +13,6 @@ use reproduce::pages::{
 use scenario::files::Pages;
 use scenario::{ScenarioError, printable};
 use serde::Serialize;
-use sim::Simulator;
 use std::collections::BTreeMap;
 
 /// Longest source and site name in tables.
@@ -29,7 +28,7 @@ pub fn pages(args: &PagesArgs) -> Result<(), Refused> {
     let Pages { pages, incomplete } = scenario::files::pages(&args.source)?;
     left_out::tell(&incomplete);
     let bar = Bar::new(pages.len(), "pages");
-    let survey = pages::survey_over(&Simulator::default(), &access, &pages, &bar);
+    let survey = pages::survey_over(own::simulator(), &access, &pages, &bar);
     bar.clear();
     let survey = survey.map_err(|error| Refused::new(&error.to_string(), "report this"))?;
     run::print(&match args.format {
@@ -54,7 +53,7 @@ struct Document<'a> {
 
 fn json(args: &PagesArgs, access: &Access, survey: &Survey) -> Result<String, Refused> {
     let document = Document {
-        version: VERSION,
+        version: own::version_of_results(),
         source: &args.source,
         rate_mbps: access.rate().as_mbit_f64(),
         rtt_ms: access.rtt().as_millis_f64(),

@@ -2,6 +2,7 @@
 
 use crate::cli::EngineArgs;
 use crate::engines::{self, Chosen};
+use crate::own;
 use crate::refused::Refused;
 use reproduce::{Data, Experiment, Wants, registry};
 use scenario::Document;
@@ -30,7 +31,12 @@ pub fn experiments(name: &str) -> Result<Vec<Experiment>> {
         .map_err(|reason| refused(Refusal::new(reason).within(name)))?;
     let stem = Path::new(name).file_stem().unwrap_or_default();
     let id = format!("own/{}", stem.to_string_lossy());
-    Ok(vec![Experiment::parse(&id, name, &text)?])
+    Ok(vec![Experiment::parse_with(
+        &id,
+        name,
+        &text,
+        own::simulator().metrics.clone(),
+    )?])
 }
 
 /// The experiments matched by `names`, with each of these `calls` in turn; if there are none, as

@@ -4,11 +4,11 @@ use crate::cli::{Printed, ReproduceArgs};
 use crate::engines::{Chosen, with_names};
 use crate::files::unwritable;
 use crate::many::{self, counted, pool};
+use crate::own;
 use crate::plans::{self, Engines};
 use crate::refused::Refused;
 use crate::run::print;
 use crate::table::plain;
-use crate::version::VERSION;
 use campaign::Keeping;
 use reproduce::budget::Runs;
 use reproduce::experiment::Wants;
@@ -61,7 +61,7 @@ pub fn run(args: &ReproduceArgs) -> Result<()> {
         Printed::Markdown => print(&markdown(args, &data, &outcomes)),
         Printed::Json => {
             let document = Document {
-                version: VERSION,
+                version: own::version_of_results(),
                 data: data.described(),
                 quick: args.how.quick,
                 claims: outcomes
@@ -124,7 +124,17 @@ pub fn one<'a>(
 ) -> Result<Outcome<'a>> {
     let engine = &*chosen.engine;
     let outcome = counted(pool, &experiment.id, |bar| {
-        with_names(|names| outcome(engine, names, experiment, wanted, keeping, bar, VERSION))
+        with_names(|names| {
+            outcome(
+                engine,
+                names,
+                experiment,
+                wanted,
+                keeping,
+                bar,
+                own::version_of_results(),
+            )
+        })
     });
     outcome.map_err(|error| {
         Refused::new(
@@ -250,7 +260,8 @@ fn markdown(args: &ReproduceArgs, data: &Data, outcomes: &[Outcome<'_>]) -> Stri
         _ = write!(command, " --runs {}", file.display());
     }
     let mut text = format!(
-        "# What holds\nMade by `{command} --format markdown`, analects {VERSION}, with {}. {VERDICTS}\n\n",
+        "# What holds\nMade by `{command} --format markdown`, analects {}, with {}. {VERDICTS}\n\n",
+        own::version_of_results(),
         data.described()
     );
     text += &page::summary(outcomes);

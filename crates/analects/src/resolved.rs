@@ -1,9 +1,8 @@
 //! The scenario as it was run, for `--out`: a file that can be run again.
 
-use crate::version::VERSION;
+use crate::own;
 use campaign::Job;
 use scenario::{Choice, Document, Scenario};
-use sim::Simulator;
 use std::fmt::Write as _;
 use units::choice::{self, Slot};
 use units::param::Spec;
@@ -12,11 +11,12 @@ use units::param::Spec;
 /// controls used. These stay remarks because a default may follow from the link: a buffer is the
 /// default of a limit.
 pub fn toml(completed: &Document, scenario: &Scenario, engine: &str, jobs: &[Job]) -> String {
-    let simulator = Simulator::default();
+    let simulator = own::simulator();
     let seeds = jobs.iter().map(|job| job.seed);
     let (first, last) = (seeds.clone().min(), seeds.max());
     let mut text = format!(
-        "# analects {VERSION}, engine {engine}, seeds {} to {}\n\n{}",
+        "# analects {}, engine {engine}, seeds {} to {}\n\n{}",
+        own::version_of_results(),
         first.unwrap_or_default(),
         last.unwrap_or_default(),
         completed.to_toml()

@@ -4,12 +4,11 @@ use crate::cli::{Format, RunArgs, ScenarioArgs, Shape};
 use crate::engines::{self, with_names};
 use crate::files::{distinct, unwritable, writable, writable_folder};
 use crate::many::{self, counted, pool};
+use crate::own;
 use crate::refused::Refused;
-use crate::version::VERSION;
 use crate::{left_out, recording, resolved, table, variants, why};
 use campaign::{Case, Cell, Grid, Job, Keeping};
 use measure::Engine;
-use measure::metric::Registry;
 use report::export::{self, Document};
 use scenario::{CAPACITIES, Names, Scenario};
 use std::path::{Path, PathBuf};
@@ -24,7 +23,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
     let (what, printing) = (&args.what, &args.printing);
     let chosen = engines::chosen(&what.engine)?;
     let engine = &*chosen.engine;
-    let metrics = Registry::builtin();
+    let metrics = &own::simulator().metrics;
     let document = read(&what.scenario, &what.shape)?;
     let drawn = args.out.is_some() || printing.report.is_some();
     let looked_at = drawn || args.why;
@@ -39,7 +38,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
     if looked_at && (once_each || !chosen.does_the_same_again) {
         jobs.iter_mut().for_each(|job| job.series = true);
     }
-    let columns = table::wanted(&args.columns, &metrics, whole(&jobs))
+    let columns = table::wanted(&args.columns, metrics, whole(&jobs))
         .map_err(|refusal| Refused::because(refusal, "see `analects list metrics`"))?;
     let (out, page_to) = (args.out.as_deref(), printing.report.as_deref());
     prepare(&what.scenario, out, page_to)?;
@@ -59,7 +58,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
     let completed = document.completed(scenario);
     let resolved = completed.to_json();
     let document_out = Document {
-        version: VERSION,
+        version: own::version_of_results(),
         engine: engine.name(),
         scenario: &resolved,
         results: &results,
@@ -70,7 +69,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
         written.map_err(|error| unwritable(folder, &error))?;
     }
     if drawn {
-        let page = report::html(scenario, &document_out, &metrics);
+        let page = report::html(scenario, &document_out, metrics);
         let in_folder = out.map(|folder| folder.join("report.html"));
         for path in printing.report.iter().chain(&in_folder) {
             std::fs::write(path, &page.html).map_err(|error| unwritable(path, &error))?;
@@ -88,7 +87,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
     };
     let text = match printing.format {
         Format::Table => {
-            let table = table::comparison(scenario, &results, &metrics, &columns);
+            let table = table::comparison(scenario, &results, metrics, &columns);
             let why = args.why.then(|| why::text(&results));
             table + &why.unwrap_or_default()
         }

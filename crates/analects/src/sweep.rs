@@ -5,13 +5,13 @@ use crate::engines::{self, with_names};
 use crate::files::unwritable;
 use crate::left_out;
 use crate::many::{self, counted, pool};
+use crate::own;
 use crate::refused::Refused;
 use crate::run::{self, print};
 use crate::selected;
 use crate::table::plain;
-use crate::version::VERSION;
 use campaign::Keeping;
-use measure::metric::{Registry, Selection};
+use measure::metric::Selection;
 use measure::{Estimate, Statistic};
 use reproduce::sweep::{self, Point, Runs, Sweep};
 use scenario::{Document, Names, Scenario};
@@ -159,7 +159,7 @@ fn asked(
     axes: &[Axis],
     scenario: &Scenario,
 ) -> Result<Sweep> {
-    let metrics = Registry::builtin();
+    let metrics = &own::simulator().metrics;
     let metric = |option: &str, text: &str| -> Result<Selection> {
         let refused = |refusal: Refusal| {
             Refused::because(refusal.within(option), "see `analects list metrics`")
@@ -239,7 +239,7 @@ fn json(sweep: &Sweep, points: &[Point], document: &Document, args: &SweepArgs) 
         unit: sweep::unit(metric, sweep.statistic.1),
     };
     let document = Printed {
-        version: VERSION,
+        version: own::version_of_results(),
         engine: &args.what.engine.name,
         scenario: document.to_json(),
         seed: args.what.shape.seed,

@@ -4,7 +4,6 @@ use crate::Error;
 use crate::job::{self, Job, Keyed};
 use crate::progress::Progress;
 use crate::store::{Kept, Store};
-use measure::metric::Registry;
 use measure::{Engine, RunResult, Taps};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -174,10 +173,8 @@ fn made(engine: &dyn Engine, job: &Job, series: bool) -> Result<RunResult, Error
         let result = measure::run(engine, scenario, discipline, seed, series)?;
         return Ok(result);
     };
-    let metrics = Registry::builtin();
     let result = listener.listen(&mut |tap| {
         let taps = Taps {
-            metrics: &metrics,
             series,
             tap: Some(tap),
         };

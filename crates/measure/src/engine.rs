@@ -1,6 +1,7 @@
 //! The interface of an engine.
 
 use crate::event::Sink;
+use crate::metric::Registry;
 use scenario::{Choice, Scenario};
 use units::Refusal;
 
@@ -8,6 +9,11 @@ use units::Refusal;
 pub trait Engine: Sync {
     /// Its name, as users write it.
     fn name(&self) -> &'static str;
+
+    /// The metrics that it knows: a scenario may ask for their meters.
+    fn metrics(&self) -> Registry {
+        Registry::builtin()
+    }
 
     /// The parts of the scenario that it cannot run, and why. Empty if it can run it all.
     fn check(&self, scenario: &Scenario) -> Vec<Unsupported>;

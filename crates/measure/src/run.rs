@@ -3,7 +3,7 @@
 use crate::collect::Collector;
 use crate::engine::{Engine, EngineError};
 use crate::event::{Event, Sink};
-use crate::metric::{Meter, Registry};
+use crate::metric::Meter;
 use crate::result::RunResult;
 use crate::why::Explainer;
 use scenario::{Choice, Scenario};
@@ -11,8 +11,6 @@ use units::Instant;
 
 /// The data of a run to keep in addition to its result.
 pub struct Taps<'a> {
-    /// The known metrics. The meters of those that the scenario asks for follow the run.
-    pub metrics: &'a Registry,
     /// Whether the data for plots of the run is kept, and the reasons why its calls stall.
     pub series: bool,
     /// Another receiver of all events.
@@ -31,15 +29,11 @@ pub fn run(
     seed: u64,
     series: bool,
 ) -> Result<RunResult, EngineError> {
-    let taps = Taps {
-        metrics: &Registry::builtin(),
-        series,
-        tap: None,
-    };
+    let taps = Taps { series, tap: None };
     tapped(engine, scenario, discipline, seed, taps)
 }
 
-/// The same, with metrics and a tap of one's own.
+/// The same, with a tap of one's own.
 ///
 /// # Errors
 /// The errors of [`Engine::run`].
@@ -50,8 +44,9 @@ pub fn tapped(
     seed: u64,
     taps: Taps<'_>,
 ) -> Result<RunResult, EngineError> {
+    let metrics = engine.metrics();
     let asked = scenario.metrics.iter();
-    let asked = asked.filter_map(|name| taps.metrics.get(name));
+    let asked = asked.filter_map(|name| metrics.get(name));
     let meters = asked.filter_map(|metric| Some((metric.name, metric.meter?(scenario))));
     let mut meters = Meters(meters.collect());
     let mut collector = Collector::new(scenario, taps.series);

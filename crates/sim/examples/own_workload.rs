@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release -p sim --example own_workload`
 
-use measure::metric::{Better, Metric, Observed, Registry as Metrics};
+use measure::metric::{Better, Metric, Observed};
 use measure::{Event, PacketId, Sink, Taps, tapped};
 use scenario::Document;
 use sim::Simulator;
@@ -170,8 +170,7 @@ impl Sink for Dropped {
 fn measured(discipline: &str) -> (f64, u64) {
     let mut simulator = Simulator::default();
     simulator.workloads.add(ENTRY);
-    let mut metrics = Metrics::builtin();
-    metrics.add(WORST_REPORT);
+    simulator.metrics.add(WORST_REPORT);
     let text = format!(
         r#"
         duration = "20s"
@@ -188,13 +187,15 @@ fn measured(discipline: &str) -> (f64, u64) {
     let scenario = document.resolve(&simulator).expect("it is a scenario");
     let mut dropped = Dropped::default();
     let taps = Taps {
-        metrics: &metrics,
         series: false,
         tap: Some(&mut dropped),
     };
     let choice = &scenario.disciplines[0];
     let run = tapped(&simulator, &scenario, choice, 1, taps).expect("it runs");
-    let metric = metrics.select("worst_report").expect("it was added");
+    let metric = simulator
+        .metrics
+        .select("worst_report")
+        .expect("it was added");
     let observed = Observed {
         run: &run,
         control: None,

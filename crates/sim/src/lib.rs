@@ -26,6 +26,7 @@ use units::{Instant, Refusal};
 use world::World;
 
 /// The simulator, with its disciplines and controls.
+#[derive(Clone)]
 pub struct Simulator {
     /// Known disciplines.
     pub disciplines: qdisc::Registry<u32>,
@@ -96,6 +97,10 @@ impl Names for Simulator {
 impl Engine for Simulator {
     fn name(&self) -> &'static str {
         "sim"
+    }
+
+    fn metrics(&self) -> measure::metric::Registry {
+        self.metrics.clone()
     }
 
     fn check(&self, scenario: &Scenario) -> Vec<Unsupported> {
