@@ -23,7 +23,7 @@ done
 cp target/completions/analects.bash "$share/bash-completion/completions/analects"
 cp target/completions/analects.zsh "$share/zsh/vendor-completions/_analects"
 cp target/completions/analects.fish "$share/fish/vendor_completions.d/analects.fish"
-cp scenarios/*.toml "$share/doc/analects/examples/"
+cp -R scenarios/*.toml scenarios/inputs "$share/doc/analects/examples/"
 mkdir -p "$root/usr/lib/systemd/system"
 install -m 644 packaging/systemd/analects-tc@.service packaging/systemd/analects-pace.service \
     packaging/systemd/analects-gateway.service "$root/usr/lib/systemd/system/"

@@ -64,7 +64,7 @@ pub fn check(text: &str, simulator: &Simulator) -> Result<Scenario, Failure> {
         return Err(measure::EngineError::from(unsupported).into());
     }
     let left_out = scenario.incomplete.iter();
-    let left_out = left_out.map(|of| format!("{}: {}", of.file, of.left_out));
+    let left_out = left_out.map(|of| format!("{}: {}", of.file, of.missing));
     let disciplines = scenario.disciplines.iter().map(ToString::to_string);
     let checked = Checked {
         document: document.to_json(),

@@ -458,6 +458,9 @@ pub struct PagesArgs {
     /// of the Confucius paper, or generated-web:N for N home pages like those of today's web.
     #[arg(default_value = "generated:1000")]
     pub source: String,
+    /// Refuse a folder in which a file cannot be read, instead of leaving the file out.
+    #[arg(long)]
+    pub strict: bool,
     /// Output format.
     #[arg(long, default_value = "table")]
     pub format: PagesFormat,

@@ -26,7 +26,7 @@ pub fn pages(args: &PagesArgs) -> Result<(), Refused> {
         ..error
     })?;
     let Pages { pages, incomplete } = scenario::files::pages(&args.source)?;
-    left_out::tell(&incomplete);
+    left_out::tell(&incomplete, args.strict)?;
     let bar = Bar::new(pages.len(), "pages");
     let survey = pages::survey_over(own::simulator(), &access, &pages, &bar);
     bar.clear();

@@ -241,7 +241,7 @@ fn grid(
         first.set("link.trace", &trace.path)?;
     }
     let scenario = first.resolve(names)?;
-    left_out::tell(&scenario.incomplete);
+    left_out::tell(&scenario.incomplete, shape.strict)?;
     check_without(shape, &scenario)?;
     let cases = scenario.disciplines.iter();
     Ok(Grid {

@@ -31,7 +31,7 @@ pub fn run(args: &SweepArgs) -> Result<()> {
     let axes = axes(&args.over)?;
     let scenario = with_names(|names| at_first(&document, &axes, names))?;
     run::check_without(&what.shape, &scenario)?;
-    left_out::tell(&scenario.incomplete);
+    left_out::tell(&scenario.incomplete, what.shape.strict)?;
     check_settings(&axes, &scenario)?;
     let sweep = asked(args, &document, &axes, &scenario)?;
     run::check_count(sweep.runs())?;

@@ -2,6 +2,7 @@
 
 use crate::error::ScenarioError;
 use crate::section::Text;
+use core::fmt;
 use link::trace::{self, Trace};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -225,10 +226,17 @@ impl Source {
             Source::Document(page) => Ok(Pages::made(vec![page])),
             Source::Files(files) => {
                 let mut all = Pages::default();
+                let mut first = None;
                 for path in &files {
-                    all.add(path)?;
+                    if let Err(error) = all.add(path) {
+                        all.pass_over(path, &error);
+                        first.get_or_insert(error);
+                    }
                 }
-                Ok(all)
+                match first {
+                    Some(error) if all.pages.is_empty() => Err(error),
+                    _ => Ok(all),
+                }
             }
         }
     }
@@ -248,8 +256,26 @@ pub struct Pages {
 pub struct Incomplete {
     /// The file.
     pub file: String,
-    /// The parts that are left out.
-    pub left_out: LeftOut,
+    /// What is missing.
+    pub missing: Missing,
+}
+
+/// What is not replayed of a HAR file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Missing {
+    /// Parts of it.
+    Parts(LeftOut),
+    /// All of it: it cannot be read, for this reason. There are other files.
+    Whole(String),
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Missing::Parts(left_out) => left_out.fmt(f),
+            Missing::Whole(reason) => write!(f, "left out: {reason}"),
+        }
+    }
 }
 
 /// The pages that `source` names: a HAR file, a folder of them, a pattern with `*` in its last
@@ -258,7 +284,7 @@ pub struct Incomplete {
 /// answer.
 ///
 /// # Errors
-/// If there are none, or a file cannot be read or is no HAR.
+/// If there are none, or none of the files can be read as a HAR.
 pub fn pages(source: &str) -> Result<Pages, ScenarioError> {
     let source = Source::parse(source)
         .map_err(|(message, help)| ScenarioError::about(source, &message, &help))?;
@@ -308,9 +334,18 @@ impl Pages {
         });
         self.pages.extend(named);
         if !left_out.is_empty() {
-            self.incomplete.push(Incomplete { file, left_out });
+            let missing = Missing::Parts(left_out);
+            self.incomplete.push(Incomplete { file, missing });
         }
         Ok(())
+    }
+
+    /// Leaves out a file that cannot be read.
+    fn pass_over(&mut self, path: &Path, error: &ScenarioError) {
+        self.incomplete.push(Incomplete {
+            file: path.display().to_string(),
+            missing: Missing::Whole(error.message.clone()),
+        });
     }
 }
 

@@ -49,6 +49,9 @@ pub struct Shape {
     /// in it.
     #[arg(long = "set", short = 's', value_name = "PATH=VALUE")]
     pub set: Vec<String>,
+    /// Refuse a folder of pages in which a file cannot be read, instead of leaving the file out.
+    #[arg(long)]
+    pub strict: bool,
     /// Run everything once more without this traffic entry: the stall that it causes is then the
     /// difference, without the effects of the link's own changes.
     #[arg(long, value_name = "NAME")]
@@ -69,7 +72,7 @@ impl Shape {
     /// Whether nothing of it was said.
     pub fn is_plain(&self) -> bool {
         let lists = self.disciplines.is_empty() && self.set.is_empty();
-        lists && self.without.is_none() && (self.seed, self.repeat) == (1, None)
+        lists && !self.strict && self.without.is_none() && (self.seed, self.repeat) == (1, None)
     }
 
     /// How many runs the engine of that name makes.

@@ -77,7 +77,27 @@ fn generated_pages_are_up_to_date() {
     }
 }
 
-/// Runs a command line in `folder`, where `analects` and a copy of the scenarios are.
+/// Lets a folder have the scenarios.
+fn with_scenarios(folder: &Folder) {
+    std::os::unix::fs::symlink(root().join("scenarios"), folder.0.join("scenarios")).unwrap();
+}
+
+/// In the first page that people see, each command of ours runs as it stands.
+#[test]
+fn commands_of_the_readme_run() {
+    let folder = Folder::new("readme");
+    with_scenarios(&folder);
+    let page = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let blocks = page.split("```sh\n").skip(1);
+    let lines = blocks.flat_map(|block| block.split("```").next().unwrap().lines());
+    let commands: Vec<&str> = lines.filter(|line| line.starts_with("analects ")).collect();
+    assert!(commands.len() > 3, "{commands:?}");
+    for command in commands {
+        shell(&folder, command);
+    }
+}
+
+/// Runs a command line in `folder`, where `analects` and the scenarios are.
 fn shell(folder: &Folder, line: &str) -> String {
     let program = Path::new(env!("CARGO_BIN_EXE_analects")).parent().unwrap();
     let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
@@ -138,12 +158,7 @@ fn printed(path: &Path, page: &str, fence: &str) -> String {
     let name = path.strip_prefix(root()).unwrap().to_string_lossy();
     let name = format!("{}-{name}", fence.trim_matches(['`', '\n']));
     let folder = Folder::new(&name.replace('/', "-"));
-    std::fs::create_dir(folder.0.join("scenarios")).unwrap();
-    for entry in std::fs::read_dir(root().join("scenarios")).unwrap() {
-        let from = entry.unwrap().path();
-        let to = folder.0.join("scenarios").join(from.file_name().unwrap());
-        std::fs::copy(from, to).unwrap();
-    }
+    with_scenarios(&folder);
     let mut ought = String::new();
     let mut rest = page;
     while let Some((before, block)) = rest.split_once(fence) {

@@ -258,3 +258,38 @@ fn generated_sites_are_active_as_published() {
     near("flow_bytes", "p50", 15_000.0);
     assert_eq!(document["survey"]["incomplete"], 0);
 }
+
+#[test]
+fn one_broken_file_of_a_folder_is_named_and_left_out_unless_that_is_refused() {
+    let folder = Folder::new("pages-broken");
+    std::fs::create_dir(folder.0.join("two")).unwrap();
+    folder.write("two/broken.har", "{");
+    let refused = |args: &[&str]| {
+        let output = folder.analects(args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        text(&output.stderr)
+    };
+    // It is the only one: no page is left.
+    let said = refused(&["pages", "two"]);
+    assert!(said.contains("two/broken.har: line 1"), "{said}");
+    folder.write("two/whole.har", har("h3"));
+    let scenario = r#"
+        duration = "5s"
+        disciplines = ["pfifo"]
+        link = { rate = "20mbit", rtt = "40ms" }
+        traffic = [{ name = "page", kind = "page", source = "two" }]
+    "#;
+    folder.write("s.toml", scenario);
+    for command in [&["pages", "two"][..], &["run", "s.toml"]] {
+        let output = folder.analects(command);
+        assert!(output.status.success(), "{command:?}");
+        let said = text(&output.stderr);
+        assert!(said.contains("two/broken.har: left out: line 1"), "{said}");
+        let said = refused(&[command, &["--strict"]].concat());
+        assert!(said.contains("two/broken.har: line 1"), "{said}");
+        assert!(said.contains("--strict"), "{said}");
+    }
+    // A file that is named itself is meant.
+    let said = refused(&["pages", "two/broken.har"]);
+    assert!(said.contains("broken.har: line 1"), "{said}");
+}

@@ -649,7 +649,9 @@ fn a_wrong_har() {
     ];
     for (content, place) in cases {
         folder.write("pages/b.har", content);
-        assert_says(&run(), &["pages/b.har", place, "developer tools"]);
+        let only = ["run", "s.toml", "--set", "traffic.page.source=pages/b.har"];
+        let said = refusal(&folder.analects(&only));
+        assert_says(&said, &["pages/b.har", place, "developer tools"]);
     }
 }
 
@@ -997,8 +999,8 @@ fn wrong_pages() {
         (&["generated:-1"], &["names no sites"]),
         (&["generatedx"], &["names no sites"]),
         (
-            &["*.har"],
-            &["b.har", "1 has no startedDateTime", "developer tools"],
+            &["*.har", "--strict"],
+            &["b.har", "1 has no startedDateTime", "leave --strict out"],
         ),
         (&["c.har"], &["c.har", "line 1 column"]),
         (

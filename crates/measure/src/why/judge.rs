@@ -201,11 +201,18 @@ fn place_of(fault: &Fault) -> Place {
 
 /// The place where most packets failed.
 fn of_faults(faults: &[&Fault], held: Duration) -> Option<Finding> {
+    // There are few places, and there may be thousands of faults.
+    let mut counts: Vec<(Place, u64)> = Vec::new();
+    for fault in faults {
+        let place = place_of(fault);
+        match counts.iter_mut().find(|(known, _)| *known == place) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((place, 1)),
+        }
+    }
     let count = |place: Place| {
-        faults
-            .iter()
-            .filter(|fault| place_of(fault) == place)
-            .count()
+        let found = counts.iter().find(|(known, _)| *known == place);
+        found.map_or(0, |(_, count)| *count)
     };
     let worst = faults.iter().max_by_key(|fault| count(place_of(fault)))?;
     let place = place_of(worst);
@@ -213,7 +220,7 @@ fn of_faults(faults: &[&Fault], held: Duration) -> Option<Finding> {
     let fullest =
         of_place.max_by_key(|fault| fault.waiting.values().map(|part| part.0).sum::<u64>());
     Some(Finding {
-        failed: count(place) as u64,
+        failed: count(place),
         parts: fullest
             .map(|fault| fault.waiting.clone())
             .unwrap_or_default(),
