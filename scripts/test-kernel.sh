@@ -3,18 +3,30 @@
 # loads, carries traffic, decides as in Rust, answers tc as the tdc cases expect, survives hostile
 # netlink; and the same seed gives the same bytes twice. Asks for root only to make chroots.
 #
-# usage: scripts/test-kernel.sh [--short] [6.1|6.12|7.x]...     (all kernels by default)
+# usage: scripts/test-kernel.sh [--short | --part modules|program] [6.1|6.12|7.x]...     (all kernels by default)
 # --short: builds without a warning, carries packets, decides as in Rust.
+# --part: only what tests the modules, or only what tests the program beside them and the engine.
 set -eu
 cd "$(dirname "$0")/.."
 . scripts/kernel/common.sh
 target=${CARGO_TARGET_DIR:-target}
 disciplines=$(sh kernel/copy.sh --list)
 machines=$(nproc)
-short=
-if [ "${1:-}" = --short ]; then short=yes && shift; fi
+short='' modules=yes program=yes name=test-kernel
+case ${1:-} in
+--short) short=yes program='' name=$name-short && shift ;;
+--part)
+    case ${2:-} in
+    modules) program='' ;;
+    program) modules='' ;;
+    *) echo "test-kernel: error: --part ${2:-}: expected modules or program" >&2 && exit 2 ;;
+    esac
+    name=$name-$2
+    shift 2
+    ;;
+esac
 [ $# != 0 ] || set -- 6.1 6.12 7.x
-results=target/test-kernel${short:+-short}/$(echo "$*" | tr ' ' +)
+results=target/$name/$(echo "$*" | tr ' ' +)
 
 say() { echo "test-kernel: $*"; }
 
@@ -54,18 +66,15 @@ sh scripts/kernel-test-programs.sh "$PWD/$results/programs"
 tc_plugins "$1" "$PWD/$results/tc"
 mkdir "$results/plugins"
 cp "$results"/tc/tc/q_*.so "$results/plugins/"
-# Traces of mencius and floq are longer, and the guest has them in memory.
 for discipline in $disciplines; do
+    [ -n "$modules" ] || continue
+    # Traces of mencius and floq are longer, and the guest has them in memory.
     if [ "$discipline" = confucius ]; then traces=100; else traces=40; fi
     ANALECTS_TRACES=$traces ANALECTS_TRACE_DIR=$PWD/$results/traces/$discipline \
         cargo test --quiet --locked -p qdisc --test it "kernel_c::$discipline::" -- --ignored
+    python3 kernel/tc/tests/compile.py "kernel/tc/tests/$discipline.json" >"$results/$discipline.sh"
 done
-if [ -z "$short" ]; then
-    for discipline in $disciplines; do
-        python3 kernel/tc/tests/compile.py "kernel/tc/tests/$discipline.json" >"$results/$discipline.sh"
-    done
-    host_program
-fi
+[ -z "$program" ] || host_program
 
 vm() { "$target/debug/vm" --limit 1200 "$@"; }
 
@@ -132,8 +141,8 @@ replays() { # KERNEL
     done
 }
 
-# Tests of the whole form only, after smoke and replays.
-full() { # KERNEL
+# Tests of the modules that the short form leaves out, after smoke and replays.
+more() { # KERNEL
     smoke "$1" smoke-again
     check "$1" around --file "$module" --file kernel/test/around-in-guest.sh --file "$results/programs/send" \
         --file "$results/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \
@@ -150,22 +159,6 @@ full() { # KERNEL
             --file kernel/test/fuzz-in-guest.sh --file "$results/programs/netlink_fuzz" -- \
             sh fuzz-in-guest.sh ./netlink_fuzz "sch_$discipline.ko"
     done
-    check "$1" analects-tc --file "$module" --file "$built/sch_mencius.ko" \
-        --file kernel/test/analects-tc.sh \
-        --file "$results/program:/job" \
-        --file "$results/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \
-        sh analects-tc.sh ./analects sch_mencius.ko sch_confucius.ko
-    check "$1" two-level --file "$built/sch_mencius.ko" --file kernel/test/two-level-in-guest.sh \
-        --file "$results/program:/job" \
-        --file "$results/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \
-        sh two-level-in-guest.sh ./analects sch_mencius.ko
-    system=$cache/chroot-bookworm/usr
-    check "$1" analects-real --file "$module" --file kernel/test/analects-real.sh \
-        --file "$results/program:/job" \
-        --file "$system/bin/unshare:/job/bin/unshare" --file "$system/bin/setpriv:/job/bin/setpriv" \
-        --file "$system/lib/x86_64-linux-gnu/libcap-ng.so.0:/usr/lib/libcap-ng.so.0" \
-        --file "$results/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \
-        'PATH=/job/bin:$PATH sh analects-real.sh sch_confucius.ko ./analects'
     for part in mencius shaper; do
         check "$1" $part --file "$built/sch_mencius.ko" --file kernel/test/$part-in-guest.sh \
             --file kernel/test/account.sh \
@@ -190,6 +183,27 @@ full() { # KERNEL
         say "$1: the same seed gave different runs"
         failed "$1/determinism"
     fi
+}
+
+# The program in that kernel, and the engine.
+program() { # KERNEL
+    check "$1" analects-tc --file "$module" --file "$built/sch_mencius.ko" \
+        --file kernel/test/analects-tc.sh \
+        --file "$results/program:/job" \
+        --file "$results/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \
+        sh analects-tc.sh ./analects sch_mencius.ko sch_confucius.ko
+    check "$1" two-level --file "$built/sch_mencius.ko" --file kernel/test/two-level-in-guest.sh \
+        --file "$results/program:/job" \
+        --file "$results/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \
+        sh two-level-in-guest.sh ./analects sch_mencius.ko
+    system=$cache/chroot-bookworm/usr
+    check "$1" analects-real --file "$module" --file kernel/test/analects-real.sh \
+        --file "$results/program:/job" \
+        --file "$system/bin/unshare:/job/bin/unshare" --file "$system/bin/setpriv:/job/bin/setpriv" \
+        --file "$system/lib/x86_64-linux-gnu/libcap-ng.so.0:/usr/lib/libcap-ng.so.0" \
+        --file "$results/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \
+        'PATH=/job/bin:$PATH sh analects-real.sh sch_confucius.ko ./analects'
+    wait
     if [ "$1" = 6.1 ]; then
         cargo test --quiet --locked -p machine -p linux --test machine --test tc -- --ignored --test-threads 2 ||
             failed "$1/tests"
@@ -207,9 +221,12 @@ full() { # KERNEL
 say "3 of 3: the tests, $machines machines at once"
 for kernel in "$@"; do
     build "$kernel"
-    smoke "$kernel" smoke
-    replays "$kernel"
-    [ -n "$short" ] || full "$kernel"
+    if [ -n "$modules" ]; then
+        smoke "$kernel" smoke
+        replays "$kernel"
+        [ -n "$short" ] || more "$kernel"
+    fi
+    [ -z "$program" ] || program "$kernel"
 done
 wait
 
