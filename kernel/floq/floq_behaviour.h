@@ -7,8 +7,8 @@
  * later. The rate fell if one of these has less by a share, and by a packet
  * more, which is the possible error of counting packets in windows; otherwise
  * it was kept. A window in which a flow begins to pause is not compared: bursts
- * end whether or not packets were dropped. The trial goes on when the flow does.
- * Arrivals count, not admitted packets.
+ * end whether or not packets were dropped. The trial goes on when the flow
+ * does. Arrivals count, not admitted packets.
  */
 #ifndef __FLOQ_BEHAVIOUR_H
 #define __FLOQ_BEHAVIOUR_H
