@@ -601,6 +601,8 @@ pub enum ShowFormat {
     Table,
     /// JSON.
     Json,
+    /// Prometheus' text, for node_exporter's folder of text files.
+    Prometheus,
 }
 
 /// What to take back.

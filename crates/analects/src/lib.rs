@@ -36,6 +36,7 @@ mod plans;
 mod privileges;
 mod probe;
 mod progress;
+mod prometheus;
 mod recording;
 mod refused;
 mod reproduce;

@@ -1,5 +1,7 @@
 //! `analects tc`: a shaper with a discipline on a device of this host, and back.
 
+mod counters;
+
 use crate::cli::{ShowFormat, TcApply, TcClear, TcCommand, TcShow};
 use crate::refused::Refused;
 use crate::run::print;
@@ -145,6 +147,9 @@ fn show(args: &TcShow) -> Result<()> {
         let text = serde_json::to_string_pretty(&all);
         let text = text.map_err(|error| Refused::failed(&error.to_string(), "report this"))?;
         return print(&format!("{text}\n"));
+    }
+    if args.format == ShowFormat::Prometheus {
+        return print(&counters::prometheus(&all));
     }
     let texts: Vec<String> = all.iter().map(described).collect();
     print(&texts.join("\n"))

@@ -3,6 +3,7 @@
 use super::{DIRECTIONS, UNLIMITED};
 use crate::cli::GatewayArgs;
 use crate::files::{distinct, replace, replaceable};
+use crate::prometheus::{Family, counter, gauge, written};
 use crate::refused::Refused;
 use live::{Gate, Gates, Standing};
 use serde_json::json;
@@ -11,29 +12,9 @@ use units::{Duration, Rate};
 
 type Result<T> = core::result::Result<T, Refused>;
 
-/// A counter or a gauge.
-struct Family {
-    name: &'static str,
-    kind: &'static str,
-    help: &'static str,
-}
-
-const fn counter(name: &'static str, help: &'static str) -> Family {
-    Family {
-        name,
-        kind: "counter",
-        help,
-    }
-}
-
-const fn gauge(name: &'static str, help: &'static str) -> Family {
-    Family {
-        name,
-        kind: "gauge",
-        help,
-    }
-}
-
+/// Before each name.
+const PREFIX: &str = "analects_gateway";
+const PROCESSOR: Family = counter("processor_seconds_total", "Time of the processor.");
 /// What there is of each direction, in the order of [`values`]. Names are as Prometheus wants them.
 const FAMILIES: [Family; 12] = [
     counter("packets_total", "Packets that came."),
@@ -201,29 +182,19 @@ impl Moment {
         format!("{all:#}\n")
     }
 
-    /// Prometheus' text-based exposition format, 0.0.4. Names of devices have nothing to be escaped.
+    /// Prometheus' text.
     fn as_prometheus(&self, devices: &[String; 2]) -> String {
         let [inside, outside] = devices;
-        let mut text = format!(
-            "# HELP analects_gateway_processor_seconds_total Time of the processor.\n\
-             # TYPE analects_gateway_processor_seconds_total counter\n\
-             analects_gateway_processor_seconds_total{{in=\"{inside}\",out=\"{outside}\"}} {}\n",
-            self.processor_seconds
-        );
+        let whole = [("in", &**inside), ("out", &**outside)];
+        let processor = [(&whole[..], Some(self.processor_seconds))];
+        let mut text = written(PREFIX, &PROCESSOR, processor.into_iter());
         let of = self.standings.iter().zip(self.rates);
         let all: Vec<_> = of.map(|(stands, rate)| values(stands, rate)).collect();
-        for (place, Family { name, kind, help }) in FAMILIES.iter().enumerate() {
-            let name = format!("analects_gateway_{name}");
-            text += &format!("# HELP {name} {help}\n# TYPE {name} {kind}\n");
-            for (values, direction) in all.iter().zip(DIRECTIONS) {
-                let value = match values[place] {
-                    f64::INFINITY => "+Inf".to_owned(),
-                    value => value.to_string(),
-                };
-                text += &format!(
-                    "{name}{{in=\"{inside}\",out=\"{outside}\",direction=\"{direction}\"}} {value}\n"
-                );
-            }
+        let labels = DIRECTIONS.map(|direction| [whole[0], whole[1], ("direction", direction)]);
+        for (place, family) in FAMILIES.iter().enumerate() {
+            let samples = labels.iter().zip(&all);
+            let samples = samples.map(|(labels, values)| (&labels[..], Some(values[place])));
+            text += &written(PREFIX, family, samples);
         }
         text
     }
