@@ -177,6 +177,9 @@ pub struct RunArgs {
     /// all traffic or, as stall:call, of one entry or link.
     #[arg(long, value_name = "NAME[:ENTRY],...", value_delimiter = ',')]
     pub columns: Vec<String>,
+    /// Below each discipline, a line for each traffic entry: of each call its own stalls.
+    #[arg(long)]
+    pub by_entry: bool,
     /// Say under the table why each call stalled: at which queue, behind whose packets, and what its
     /// control did, in the typical run of each discipline and in its worst. JSON then has it as `why`.
     #[arg(long)]

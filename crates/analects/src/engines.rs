@@ -51,7 +51,10 @@ impl Chosen {
             let read = File::open(path).and_then(|file| hash.update_reader(file).map(|_| ()));
             read.map_err(|error| {
                 let message = format!("{} cannot be read: {error}", path.display());
-                Refused::new(&message, "results are kept for its content; `make kernel-engine` makes those of kernels")
+                Refused::new(
+                    &message,
+                    "results are kept for its content; `make kernel-engine` makes those of kernels",
+                )
             })?;
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             basis += &format!(", {name} {}", hash.finalize());

@@ -87,7 +87,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
     };
     let text = match printing.format {
         Format::Table => {
-            let table = table::comparison(scenario, &results, metrics, &columns);
+            let table = table::comparison(scenario, &results, metrics, &columns, args.by_entry);
             let why = args.why.then(|| why::text(&results));
             table + &why.unwrap_or_default()
         }

@@ -10,54 +10,111 @@ use terminal_size::{Width, terminal_size_of};
 use units::Refusal;
 
 /// The comparison: a line for each discipline, with a column for each of `metrics` that has one, or for
-/// what is `wanted`.
+/// what is `wanted`; and, `by_entry`, a line below it for each traffic entry that has any of them.
 pub fn comparison(
     scenario: &Scenario,
     results: &[RunResult],
     metrics: &Registry,
     wanted: &[Selection],
+    by_entry: bool,
 ) -> String {
-    let (summaries, columns) = match wanted {
+    let (summaries, selected) = match wanted {
         [] => {
             let summaries = summarize(results, metrics);
-            let columns = columns(&summaries, metrics);
-            let columns = columns.into_iter().map(|(metric, column)| Heading {
-                selection: metric.name.to_owned(),
-                text: heading(metric, column, ""),
-                column,
-            });
-            let columns: Vec<_> = columns.collect();
-            (summaries, columns)
+            let columns = columns(&summaries, metrics).into_iter();
+            let selected = columns.map(|(metric, _)| of_entry(metric, ""));
+            let selected: Vec<_> = selected.collect();
+            (summaries, selected)
         }
-        wanted => {
-            let columns = wanted.iter().filter_map(|selection| {
-                let column = selection.metric.column?;
-                Some(Heading {
-                    selection: selection.to_string(),
-                    text: heading(&selection.metric, column, &selection.entry),
-                    column,
-                })
-            });
-            (summarize_selected(results, wanted), columns.collect())
-        }
+        wanted => (summarize_selected(results, wanted), wanted.to_vec()),
     };
+    let headings: Vec<Heading> = selected.into_iter().filter_map(Heading::of).collect();
     let mut table = empty();
-    let headings = columns.iter().map(|heading| right(&heading.text));
-    table.set_header([Cell::new("discipline")].into_iter().chain(headings));
-    for summary in &summaries {
-        let cells = columns.iter().map(|heading| right(&cell(summary, heading)));
+    let texts = headings.iter().map(|heading| right(&heading.text));
+    table.set_header([Cell::new("discipline")].into_iter().chain(texts));
+    let entries = match by_entry {
+        true => entries(scenario, results, &headings),
+        false => Vec::new(),
+    };
+    for (place, summary) in summaries.iter().enumerate() {
+        let cells = headings
+            .iter()
+            .map(|heading| right(&cell(summary, &heading.selection)));
         table.add_row([Cell::new(&summary.discipline)].into_iter().chain(cells));
+        for (name, of_entry) in &entries {
+            let Some(summary) = of_entry.get(place) else {
+                continue;
+            };
+            let cells = headings
+                .iter()
+                .map(|heading| right(&heading.of_entry(summary, name)));
+            let name = Cell::new(format!("  {name}"));
+            table.add_row([name].into_iter().chain(cells));
+        }
     }
     let (name, summary) = (&scenario.name, &scenario.summary);
     format!("{name}: {summary}\n{}\n\n{table}\n", extent(&summaries))
 }
 
+/// The traffic entries that have any of what the columns show, and the summaries of each.
+fn entries<'a>(
+    scenario: &'a Scenario,
+    results: &[RunResult],
+    headings: &[Heading],
+) -> Vec<(&'a str, Vec<Summary>)> {
+    let names = scenario.traffic.iter().map(|entry| entry.name.as_str());
+    let summarized = names.map(|name| {
+        let of_all = headings.iter().filter(|heading| heading.is_of_all());
+        let selected = of_all.map(|heading| of_entry(&heading.selection.metric, name));
+        let selected: Vec<Selection> = selected.collect();
+        let mut summaries = summarize_selected(results, &selected);
+        let has_any = |summary: &Summary| selected.iter().any(|of| cell(summary, of) != NOTHING);
+        if !summaries.iter().any(has_any) {
+            summaries.clear();
+        }
+        (name, summaries)
+    });
+    summarized
+        .filter(|(_, summaries)| !summaries.is_empty())
+        .collect()
+}
+
+/// A metric of the traffic entry `entry`; of all if it is empty.
+fn of_entry(metric: &Metric, entry: &str) -> Selection {
+    Selection {
+        metric: metric.clone(),
+        entry: entry.to_owned(),
+    }
+}
+
 /// A column of the table.
 struct Heading {
-    /// What it shows, as it is selected.
-    selection: String,
+    selection: Selection,
     text: String,
-    column: Column,
+}
+
+impl Heading {
+    /// The column of what is selected, if its metric has one.
+    fn of(selection: Selection) -> Option<Self> {
+        let text = heading(
+            &selection.metric,
+            selection.metric.column?,
+            &selection.entry,
+        );
+        Some(Heading { selection, text })
+    }
+
+    fn is_of_all(&self) -> bool {
+        self.selection.entry.is_empty()
+    }
+
+    /// Its cell in the line of an entry; empty if the column is of one entry itself.
+    fn of_entry(&self, summary: &Summary, entry: &str) -> String {
+        match self.is_of_all() {
+            true => cell(summary, &of_entry(&self.selection.metric, entry)),
+            false => String::new(),
+        }
+    }
 }
 
 /// `call: stall s`, of the entry `call`.
@@ -89,14 +146,19 @@ pub fn wanted(
     wanted.map_err(|refusal| refusal.within("--columns"))
 }
 
+/// Where there is no value.
+const NOTHING: &str = "-";
+
 /// A figure, and its interval in a line of its own.
-fn cell(summary: &Summary, heading: &Heading) -> String {
-    match summary.cell_of(&heading.selection, heading.column) {
+fn cell(summary: &Summary, selection: &Selection) -> String {
+    let column = selection.metric.column;
+    let cell = column.and_then(|column| summary.cell_of(&selection.to_string(), column));
+    match cell {
         Some(report::Cell { value, interval }) => match interval {
             Some(interval) => format!("{value}\n{interval}"),
             None => value,
         },
-        None => "-".to_owned(),
+        None => NOTHING.to_owned(),
     }
 }
 

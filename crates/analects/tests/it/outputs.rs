@@ -234,6 +234,42 @@ fn columns_are_those_that_are_asked_for() {
     );
 }
 
+/// Below a discipline each entry that has any of the columns has a line: what a column of that entry says.
+#[test]
+fn lines_of_entries_are_those_of_their_columns() {
+    let folder = folder("outputs-by-entry");
+    let entries = r#"
+[[traffic]]
+name = "call"
+kind = "call"
+
+[[traffic]]
+name = "names"
+kind = "udp"
+rate = "8kbit"
+"#;
+    folder.write("c.toml", format!("{SCENARIO}{entries}"));
+    let run = |columns: &str, more: &[&str]| {
+        let run = ["run", "c.toml", "--repeat", "2", "--columns", columns];
+        ok(&folder, &[&run, more].concat())
+    };
+    let line = |table: &str, begin: &str| {
+        let found = table.lines().find(|line| line.starts_with(begin));
+        let found = found.unwrap_or_else(|| panic!("{begin:?}: {table}"));
+        let words = found[begin.len()..].split_whitespace();
+        words.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let table = run("frame_p95,bulk_rate,frame_p95:call", &["--by-entry"]);
+    let own = line(&run("frame_p95:call,bulk_rate:flow", &[]), " pfifo");
+    // A column of one entry says nothing of others; an entry with none of the columns has no line.
+    assert_eq!(line(&table, "   call"), [&own[0], "-"], "{table}");
+    assert_eq!(line(&table, "   flow"), ["-", &own[1]], "{table}");
+    assert!(!table.contains("names"), "{table}");
+    let plain = run("frame_p95,bulk_rate,frame_p95:call", &[]);
+    assert_eq!(line(&table, " pfifo"), line(&plain, " pfifo"), "{table}");
+    assert!(!plain.contains("   call"), "{plain}");
+}
+
 /// Figures that only a workload can observe, such as a conference's layers, are in CSV as they are
 /// in JSON.
 #[test]
