@@ -5,14 +5,17 @@ use netcfg::{Level, Queue, Status};
 
 /// Before each name.
 const PREFIX: &str = "analects_tc";
-/// Whether a set-up is as it was applied.
-const STANDS: Family = gauge(
-    "as_applied",
-    "1 if the set-up is as it was applied, 0 if not.",
-);
-
 /// A counter, and where it stands.
 type Counted<T> = (Family, fn(&T) -> Option<u64>);
+
+/// What there is of each set-up.
+const OF_SETUPS: [Counted<Status>; 1] = [(
+    gauge(
+        "as_applied",
+        "1 if the set-up is as it was applied, 0 if not.",
+    ),
+    |status| Some(u64::from(status.complete && status.differences.is_empty())),
+)];
 
 /// What there is of each queue.
 const OF_QUEUES: [Counted<Queue>; 6] = [
@@ -62,17 +65,9 @@ type Labelled<'a, T, const N: usize> = ([(&'static str, &'a str); N], &'a T);
 
 /// All set-ups.
 pub fn prometheus(all: &[Status]) -> String {
-    let stand = all.iter().map(|status| {
-        let stands = status.complete && status.differences.is_empty();
-        (
-            [("setup", status.device.as_str())],
-            f64::from(u8::from(stands)),
-        )
-    });
-    let stand: Vec<_> = stand.collect();
-    let stand = stand
+    let setups = all
         .iter()
-        .map(|(labels, value)| (&labels[..], Some(*value)));
+        .map(|status| ([("setup", status.device.as_str())], status));
     let queues = all.iter().flat_map(|status| {
         let of = |queue| (labels_of(status, queue), queue);
         status.queues.iter().map(of)
@@ -82,7 +77,7 @@ pub fn prometheus(all: &[Status]) -> String {
         let of = move |level: &'_ Level| [setup, ("level", level.name)];
         status.levels.iter().map(move |level| (of(level), level))
     });
-    written(PREFIX, &STANDS, stand)
+    families(&OF_SETUPS, &setups.collect::<Vec<_>>())
         + &families(&OF_QUEUES, &queues.collect::<Vec<_>>())
         + &families(&OF_LEVELS, &levels.collect::<Vec<_>>())
 }
