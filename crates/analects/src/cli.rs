@@ -2,6 +2,7 @@
 
 mod browser;
 mod gateway;
+mod import;
 mod link;
 mod pace;
 mod probe;
@@ -10,6 +11,7 @@ mod shared;
 pub use browser::BrowserArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use gateway::{ChangeArgs, GatewayArgs, Running};
+pub use import::{ImportCommand, InternalsArgs};
 pub use link::LinkArgs;
 pub use pace::PaceArgs;
 pub use probe::{ProbeArgs, ProbeCommand, ProbeServe};
@@ -66,6 +68,12 @@ pub enum Command {
         /// Output format.
         #[arg(long, default_value = "text")]
         format: Style,
+    },
+    /// Make a scenario from a recording of a call.
+    Import {
+        /// The recording.
+        #[command(subcommand)]
+        what: ImportCommand,
     },
     /// Begin a program of your own: these commands, with a discipline, a control, a kind of traffic and a
     /// metric that you write.

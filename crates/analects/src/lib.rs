@@ -22,6 +22,7 @@ mod diverted;
 mod engines;
 mod files;
 mod gateway;
+mod import;
 mod jobs;
 mod left_out;
 mod link;
@@ -112,6 +113,7 @@ fn execute(command: Command) -> Result<ExitCode, Refused> {
         Command::List { what } => describe::list(what),
         Command::Describe { name, format } => describe::describe(&name, format),
         Command::New { folder } => new::run(&folder),
+        Command::Import { what } => import::run(&what),
         Command::Bound(args) => bound::run(&args),
         Command::Threshold(args) => threshold::run(&args),
         Command::Browser(args) => browser::run(&args),

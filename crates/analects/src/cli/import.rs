@@ -1,0 +1,39 @@
+//! The arguments of `analects import`.
+
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+/// What a scenario is made from.
+#[derive(Debug, Subcommand)]
+pub enum ImportCommand {
+    /// A dump of a call, as chrome://webrtc-internals writes it in Chromium, Chrome and Edge: "Create a
+    /// WebRTC-Internals dump". Compressed or not.
+    WebrtcInternals(InternalsArgs),
+}
+
+/// A dump of webrtc-internals, and what it does not know.
+#[derive(Debug, Args)]
+pub struct InternalsArgs {
+    /// The dump.
+    pub dump: PathBuf,
+    /// The rate at which the line receives, such as 50mbit: a dump does not know it.
+    #[arg(long, value_name = "RATE")]
+    pub down: String,
+    /// The rate at which the line sends.
+    #[arg(long, value_name = "RATE")]
+    pub up: String,
+    /// The connection, if the dump has several; without it, the one with most bytes of video.
+    #[arg(long, value_name = "ID")]
+    pub connection: Option<String>,
+    /// The time in the call at which the scenario begins; without it, the beginning, or in a call longer
+    /// than --for the part with most trouble.
+    #[arg(long, value_name = "TIME")]
+    pub from: Option<String>,
+    /// The longest time that the scenario covers, from 10s to 1h.
+    #[arg(long = "for", value_name = "TIME", default_value = "5m")]
+    pub most: String,
+    /// Write the scenario into this file, and print a summary and the next command. Without it, the
+    /// scenario is printed.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}

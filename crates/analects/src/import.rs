@@ -1,0 +1,203 @@
+//! `analects import`: a call that was recorded, as a scenario.
+
+mod dump;
+mod recorded;
+mod written;
+
+use crate::cli::{ImportCommand, InternalsArgs};
+use crate::files::{distinct, replace, replaceable};
+use crate::refused::Refused;
+use crate::run::print;
+use crate::table::{empty, right};
+use comfy_table::Cell;
+use dump::{Connection, Dump};
+use recorded::Recorded;
+use scenario::printable;
+use units::{Duration, Rate};
+use written::Part;
+
+/// Longest names in a table and in errors.
+const NAME: usize = 40;
+/// The part of a call that can be a scenario, in seconds.
+const LEAST: u64 = 10;
+const MOST: u64 = 3600;
+
+type Result<T> = std::result::Result<T, Refused>;
+
+/// Makes a scenario.
+pub fn run(command: &ImportCommand) -> Result<()> {
+    let ImportCommand::WebrtcInternals(args) = command;
+    let [down, up] = [("--down", &args.down), ("--up", &args.up)].map(|(of, text)| rate(of, text));
+    let (down, up) = (down?, up?);
+    if let Some(out) = &args.out {
+        distinct(Some(&args.dump), std::slice::from_ref(out))?;
+        replaceable(out)?;
+    }
+    let file = args.dump.display().to_string();
+    let wrong = |reason: String| {
+        let help =
+            "open chrome://webrtc-internals before the call, and create the dump while it lasts";
+        Refused::new(&format!("{file}: {reason}"), help)
+    };
+    let dump = Dump::read(&args.dump).map_err(wrong)?;
+    let (id, connection) = chosen(&dump, args.connection.as_deref(), &file)?;
+    let call = recorded::call(connection)
+        .map_err(|reason| wrong(format!("connection {}: {reason}", printable(id, NAME))))?;
+    let (from, until) = part(args, &call)?;
+    let name = printable(&file, NAME);
+    let part = Part {
+        name: &name,
+        down,
+        up,
+        from,
+        until,
+    };
+    let text = written::scenario(&call, &part);
+    let Some(out) = &args.out else {
+        return print(&text);
+    };
+    replace(out, &text)?;
+    let others = dump.connections.len() - 1;
+    print(&format!(
+        "{}\n{}: written. Compare:\nanalects run {1} --by-entry --columns freezes,stall,call_rate\n",
+        summary(id, connection, &call, &part, others),
+        out.display()
+    ))
+}
+
+fn rate(option: &str, text: &str) -> Result<Rate> {
+    let rate: std::result::Result<Rate, _> = text.parse();
+    let rate =
+        rate.map_err(|error| Refused::new(&format!("{option} {text}: {error}"), "write 50mbit"))?;
+    if rate < Rate::from_bits(1000) {
+        let message = format!("{option} {text}: no call goes over less than 1kbit");
+        return Err(Refused::new(&message, "write 50mbit"));
+    }
+    Ok(rate)
+}
+
+fn time(option: &str, text: &str) -> Result<Duration> {
+    let time: std::result::Result<Duration, _> = text.parse();
+    time.map_err(|error| Refused::new(&format!("{option} {text}: {error}"), "write 90s, or 5m"))
+}
+
+/// The connection that was asked for, or the one with most video.
+fn chosen<'a>(
+    dump: &'a Dump,
+    wanted: Option<&str>,
+    file: &str,
+) -> Result<(&'a str, &'a Connection)> {
+    let mut connections = dump.connections.iter().map(|(id, of)| (id.as_str(), of));
+    let found = match wanted {
+        Some(wanted) => connections.find(|(id, _)| *id == wanted),
+        None => connections
+            .max_by(|(_, a), (_, b)| recorded::video_bytes(a).total_cmp(&recorded::video_bytes(b))),
+    };
+    found.ok_or_else(|| {
+        let names: Vec<String> = dump
+            .connections
+            .keys()
+            .map(|id| printable(id, NAME))
+            .collect();
+        match wanted {
+            Some(wanted) => Refused::new(
+                &format!("--connection {wanted}: {file} has no such connection"),
+                &format!("it has: {}", names.join(", ")),
+            ),
+            None => Refused::new(
+                &format!("{file}: it has no connection"),
+                "open chrome://webrtc-internals before the call begins",
+            ),
+        }
+    })
+}
+
+/// The seconds of the call that the scenario covers.
+fn part(args: &InternalsArgs, call: &Recorded) -> Result<(usize, usize)> {
+    let most = time("--for", &args.most)?;
+    let range = Duration::from_secs(LEAST)..=Duration::from_secs(MOST);
+    if !range.contains(&most) {
+        let message = format!("--for {}: it is not from 10s to 1h", args.most);
+        return Err(Refused::new(&message, "write 5m"));
+    }
+    let most = most.as_secs_f64() as usize;
+    let from = match &args.from {
+        Some(text) => time("--from", text)?.as_secs_f64() as usize,
+        None => worst(call, most),
+    };
+    // Two seconds are the least of a call.
+    if from + 2 > call.seconds {
+        let message = format!("--from {from}s: the call has {} s", call.seconds);
+        return Err(Refused::new(&message, "give an earlier time"));
+    }
+    Ok((from, call.seconds.min(from + most)))
+}
+
+/// The first second of the part with most seconds of trouble; the call's, if the whole fits.
+fn worst(call: &Recorded, most: usize) -> usize {
+    let last = call.seconds.saturating_sub(most);
+    let trouble = |from: usize| -> usize {
+        let overlap =
+            |of: &recorded::Episode| of.until.min(from + most).saturating_sub(of.from.max(from));
+        call.episodes.iter().map(overlap).sum()
+    };
+    // Some seconds before an episode belong to it: the call has to settle first.
+    let starts = call
+        .episodes
+        .iter()
+        .map(|of| of.from.saturating_sub(most / 4).min(last));
+    let best = starts.max_by_key(|from| (trouble(*from), usize::MAX - from));
+    best.unwrap_or_default()
+}
+
+/// What the dump shows, with the columns of the command that follows.
+fn summary(
+    id: &str,
+    connection: &Connection,
+    call: &Recorded,
+    part: &Part<'_>,
+    others: usize,
+) -> String {
+    let mut table = empty();
+    let headings = [
+        "picture", "frames/s", "Mbit/s", "lost %", "freezes", "frozen s",
+    ];
+    table.set_header([Cell::new("")].into_iter().chain(headings.map(right)));
+    let streams = call.received.iter().map(|of| ("received", of));
+    for (name, media) in streams.chain(call.sent.iter().map(|of| ("sent", of))) {
+        let picture = media
+            .size
+            .map(|(width, height)| format!("{width:.0}x{height:.0}"));
+        let counted = |values: &[f64], digits: usize| match values.get(part.from..part.until) {
+            Some(values) => format!("{:.digits$}", values.iter().sum::<f64>()),
+            None => "-".to_owned(),
+        };
+        table.add_row([
+            Cell::new(name),
+            right(&picture.unwrap_or_else(|| "-".to_owned())),
+            right(&format!("{:.0}", media.fps)),
+            right(&format!("{:.2}", media.mean() / 1e6)),
+            right(&format!("{:.1}", 100.0 * media.lost)),
+            right(&counted(&media.freezes, 0)),
+            right(&counted(&media.frozen, 1)),
+        ]);
+    }
+    let more = match others {
+        0 => String::new(),
+        1 => "; another connection is left out (--connection)".to_owned(),
+        more => format!("; {more} other connections are left out (--connection)"),
+    };
+    format!(
+        "connection {} of {}: {} s, of which {} to {} here; round trip from {:.0} ms; {}{more}\n\n{table}\n",
+        printable(id, NAME),
+        printable(&connection.url, NAME),
+        call.seconds,
+        part.from,
+        part.until,
+        1e3 * call.rtt,
+        match call.episodes.len() {
+            1 => "one time of trouble".to_owned(),
+            count => format!("{count} times of trouble"),
+        },
+    )
+}

@@ -1,0 +1,160 @@
+//! A dump of chrome://webrtc-internals: connections, and the series of their statistics.
+//!
+//! The format has no specification. It is what the page's script writes: for each statistic of each report
+//! of `getStats` the times of its first and last sample, and its samples, one a second, as a text of JSON.
+//! The statistics are W3C's Identifiers for WebRTC's Statistics API.
+
+use flate2::read::MultiGzDecoder;
+use jiff::Timestamp;
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::io::{ErrorKind, Read};
+use std::path::Path;
+
+/// The largest dump in bytes, after decompression: that of a call of a day has less.
+const MOST: u64 = 256 << 20;
+/// How a compressed file begins (RFC 1952).
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+/// How the other format of that page begins.
+const RTCSTATS: &[u8] = b"RTCStatsDump";
+
+/// A whole dump.
+#[derive(Debug, Deserialize)]
+pub struct Dump {
+    /// By their names in the dump.
+    #[serde(rename = "PeerConnections")]
+    pub connections: BTreeMap<String, Connection>,
+}
+
+/// A peer connection.
+#[derive(Debug, Deserialize)]
+pub struct Connection {
+    /// The page that made it.
+    #[serde(default)]
+    pub url: String,
+    stats: BTreeMap<String, Statistic>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Statistic {
+    start_time: String,
+    end_time: String,
+    #[serde(default)]
+    stats_type: String,
+    values: String,
+}
+
+/// A report of one object, such as a stream that is received.
+#[derive(Debug, Default)]
+pub struct Report<'a> {
+    statistics: BTreeMap<&'a str, &'a Statistic>,
+}
+
+/// A sample: seconds since 1970, and the value.
+pub type Sample = (f64, f64);
+
+impl Dump {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// A sentence with the reason why it is none.
+    pub fn read(path: &Path) -> Result<Dump, String> {
+        let bytes = plain(path)?;
+        if bytes.starts_with(RTCSTATS) {
+            return Err(
+                "it is an \"rtcstats dump\": use the page's other button, \"webrtc-internals dump\""
+                    .to_owned(),
+            );
+        }
+        serde_json::from_slice(&bytes).map_err(|error| {
+            format!("{error}: expected what chrome://webrtc-internals writes, {{\"PeerConnections\": ...}}")
+        })
+    }
+}
+
+/// The bytes of a file that may be compressed.
+fn plain(path: &Path) -> Result<Vec<u8>, String> {
+    let reason = |error: std::io::Error| match error.kind() {
+        ErrorKind::NotFound => "there is no such file".to_owned(),
+        _ => error.to_string(),
+    };
+    let bytes = limited(std::fs::File::open(path).map_err(reason)?)?;
+    match bytes.starts_with(&GZIP) {
+        true => limited(MultiGzDecoder::new(&*bytes)),
+        false => Ok(bytes),
+    }
+}
+
+fn limited(from: impl Read) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let read = from.take(MOST + 1).read_to_end(&mut bytes);
+    read.map_err(|error| error.to_string())?;
+    match bytes.len() as u64 > MOST {
+        true => Err(format!("it has more than {MOST} bytes")),
+        false => Ok(bytes),
+    }
+}
+
+impl Connection {
+    /// The reports of one type, such as `inbound-rtp`, by their names.
+    pub fn reports(&self, of: &str) -> BTreeMap<&str, Report<'_>> {
+        let mut reports: BTreeMap<&str, Report<'_>> = BTreeMap::new();
+        for (name, statistic) in &self.stats {
+            // Statistics that the page has computed are in brackets, and may have hyphens themselves.
+            let Some((report, name)) = name.rsplit_once('-').filter(|_| !name.ends_with(']'))
+            else {
+                continue;
+            };
+            if statistic.stats_type == of {
+                let report = reports.entry(report).or_default();
+                report.statistics.insert(name, statistic);
+            }
+        }
+        reports
+    }
+}
+
+impl Report<'_> {
+    /// The samples of a number; none if there is no such statistic, or its times are none.
+    pub fn numbers(&self, name: &str) -> Vec<Sample> {
+        let Some(statistic) = self.statistics.get(name) else {
+            return Vec::new();
+        };
+        let [Some(start), Some(end)] = [&statistic.start_time, &statistic.end_time].map(seconds)
+        else {
+            return Vec::new();
+        };
+        let values = statistic.values();
+        let step = (end - start).max(0.0) / values.len().saturating_sub(1).max(1) as f64;
+        let samples = values.iter().enumerate().filter_map(|(place, value)| {
+            let value = value.as_f64().filter(|value| *value >= 0.0)?;
+            Some((start + step * place as f64, value))
+        });
+        samples.collect()
+    }
+
+    /// The last value of a text.
+    pub fn text(&self, name: &str) -> Option<String> {
+        let values = self.statistics.get(name)?.values();
+        Some(values.last()?.as_str()?.to_owned())
+    }
+
+    /// The last value of a number.
+    pub fn last(&self, name: &str) -> Option<f64> {
+        Some(self.numbers(name).last()?.1)
+    }
+}
+
+impl Statistic {
+    fn values(&self) -> Vec<Value> {
+        serde_json::from_str(&self.values).unwrap_or_default()
+    }
+}
+
+/// Seconds since 1970.
+fn seconds(text: &String) -> Option<f64> {
+    let time: Timestamp = text.parse().ok()?;
+    Some(time.as_millisecond() as f64 / 1e3)
+}

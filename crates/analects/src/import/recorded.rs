@@ -1,0 +1,346 @@
+//! What a connection of a dump tells about its call: streams, the path, and when there was trouble.
+
+use super::dump::{Connection, Report, Sample};
+
+/// A second is one of trouble if the round trip was longer than the shortest by this, in seconds: a call
+/// is then late (`stall_threshold` is 190 ms, and half a round trip of delay remains).
+const TROUBLE: f64 = 0.1;
+/// Seconds without trouble that do not end an episode: a round trip is measured about once in three.
+const CALM: usize = 3;
+/// Seconds before an episode whose rates are compared with those in it.
+const BEFORE: usize = 5;
+/// The longest call in seconds; what a longer one has after it is not looked at.
+const LONGEST: usize = 24 * 3600;
+
+/// One direction of the call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Media {
+    /// Width and height of the last picture.
+    pub size: Option<(f64, f64)>,
+    /// Frames a second: the median.
+    pub fps: f64,
+    /// Rate of the video in each second, in bit/s.
+    pub rates: Vec<f64>,
+    /// The highest rate that the sender's encoders were asked for, in bit/s; only of what is sent.
+    pub cap: Option<f64>,
+    /// Rate of the audio, in bit/s.
+    pub audio: f64,
+    /// Share of packets that were lost.
+    pub lost: f64,
+    /// Freezes and their length in seconds in each second; only of what is received.
+    pub freezes: Vec<f64>,
+    /// Seconds frozen, in each second.
+    pub frozen: Vec<f64>,
+}
+
+/// Trouble in the call.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Episode {
+    /// Its first second in the call.
+    pub from: usize,
+    /// The second after it.
+    pub until: usize,
+    /// The longest round trip in it, in seconds.
+    pub rtt: f64,
+    /// Whether the direction that is sent lost more of its rate than the one that is received.
+    pub up: bool,
+}
+
+/// A call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recorded {
+    /// Its length in seconds.
+    pub seconds: usize,
+    /// What was sent; simulcast's layers together.
+    pub sent: Option<Media>,
+    /// What was received, each stream by itself.
+    pub received: Vec<Media>,
+    /// The shortest round trip, in seconds.
+    pub rtt: f64,
+    /// In the order of time.
+    pub episodes: Vec<Episode>,
+}
+
+impl Media {
+    /// Rate on average while video came, in bit/s.
+    pub fn mean(&self) -> f64 {
+        let active: Vec<f64> = self
+            .rates
+            .iter()
+            .copied()
+            .filter(|rate| *rate > 0.0)
+            .collect();
+        active.iter().sum::<f64>() / active.len().max(1) as f64
+    }
+
+    /// The rate that it may reach: the encoders' highest target; or the highest of a second.
+    pub fn highest(&self) -> f64 {
+        let seen = self.rates.iter().copied().fold(0.0, f64::max);
+        self.cap.unwrap_or(seen)
+    }
+}
+
+/// Bytes of video that a connection has sent and received.
+pub fn video_bytes(connection: &Connection) -> f64 {
+    let of = |kind: &str, count: &str| -> f64 {
+        let reports = connection.reports(kind);
+        let video = reports.values().filter(|report| is(report, "video"));
+        video.filter_map(|report| report.last(count)).sum()
+    };
+    of("outbound-rtp", "bytesSent") + of("inbound-rtp", "bytesReceived")
+}
+
+/// The call of a connection.
+///
+/// # Errors
+/// A sentence that says what is missing.
+pub fn call(connection: &Connection) -> Result<Recorded, String> {
+    let outbound = connection.reports("outbound-rtp");
+    let inbound = connection.reports("inbound-rtp");
+    let videos = |of: &[&Report<'_>], count: &str| -> Vec<Sample> {
+        of.iter().flat_map(|report| report.numbers(count)).collect()
+    };
+    let sent: Vec<&Report<'_>> = outbound.values().filter(|of| is(of, "video")).collect();
+    let received: Vec<&Report<'_>> = inbound.values().filter(|of| is(of, "video")).collect();
+    let mut times = videos(&sent, "bytesSent");
+    times.extend(videos(&received, "bytesReceived"));
+    let first = times.iter().map(|of| of.0).fold(f64::INFINITY, f64::min);
+    let last = times
+        .iter()
+        .map(|of| of.0)
+        .fold(f64::NEG_INFINITY, f64::max);
+    // Infinite if there is no sample.
+    let seconds = (last - first).max(0.0) as usize;
+    if times.is_empty() || seconds < 2 {
+        return Err("it has no two seconds of video".to_owned());
+    }
+    let axis = Axis {
+        first,
+        seconds: seconds.min(LONGEST),
+    };
+    let rtts = round_trips(connection, &axis);
+    let shortest = rtts.iter().flatten().copied().fold(f64::INFINITY, f64::min);
+    let rtt = if shortest.is_finite() { shortest } else { 0.0 };
+    let audio = |of: &[&Report<'_>], count: &str| {
+        let rates = of
+            .iter()
+            .map(|report| mean(&axis.rates(&report.numbers(count))));
+        rates.fold(0.0, f64::max)
+    };
+    let is_audio = |of: &&Report<'_>| is(of, "audio");
+    let audio_sent = audio(
+        &outbound.values().filter(is_audio).collect::<Vec<_>>(),
+        "bytesSent",
+    );
+    let audio_got = audio(
+        &inbound.values().filter(is_audio).collect::<Vec<_>>(),
+        "bytesReceived",
+    );
+    let mut recorded = Recorded {
+        seconds: axis.seconds,
+        sent: outgoing(connection, &sent, &axis, audio_sent),
+        received: received
+            .iter()
+            .filter_map(|of| incoming(of, &axis))
+            .collect(),
+        rtt,
+        episodes: Vec::new(),
+    };
+    // One stream of audio goes with one of video; the others share the first one's.
+    if let Some(first) = recorded.received.first_mut() {
+        first.audio = audio_got;
+    }
+    recorded.episodes = episodes(&recorded, &rtts);
+    Ok(recorded)
+}
+
+fn is(report: &Report<'_>, kind: &str) -> bool {
+    let told = report.text("kind").or_else(|| report.text("mediaType"));
+    told.as_deref() == Some(kind)
+}
+
+/// The seconds of a call.
+struct Axis {
+    first: f64,
+    seconds: usize,
+}
+
+impl Axis {
+    fn second(&self, time: f64) -> Option<usize> {
+        let second = (time - self.first).max(0.0) as usize;
+        (second < self.seconds).then_some(second)
+    }
+
+    /// By how much a counter grew in each second.
+    fn growth(&self, counter: &[Sample]) -> Vec<f64> {
+        let mut growth = vec![0.0; self.seconds];
+        for pair in counter.windows(2) {
+            let [(_, before), (time, now)] = [pair[0], pair[1]];
+            // The sample is of the second that ends with it.
+            if let Some(second) = self.second(time - 0.5) {
+                growth[second] += (now - before).max(0.0);
+            }
+        }
+        growth
+    }
+
+    /// A counter of bytes as bit/s.
+    fn rates(&self, counter: &[Sample]) -> Vec<f64> {
+        let growth = self.growth(counter).into_iter();
+        growth.map(|bytes| 8.0 * bytes).collect()
+    }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
+}
+
+/// Frames a second of the stream that has most.
+fn frames(reports: &[&Report<'_>]) -> f64 {
+    let of = |report: &&Report<'_>| {
+        let samples = report.numbers("framesPerSecond").into_iter();
+        median(samples.map(|of| of.1).filter(|fps| *fps > 0.0).collect())
+    };
+    reports.iter().filter_map(of).fold(0.0, f64::max)
+}
+
+fn picture(report: &Report<'_>) -> Option<(f64, f64)> {
+    Some((report.last("frameWidth")?, report.last("frameHeight")?))
+}
+
+fn share(lost: f64, of: f64) -> f64 {
+    if of > 0.0 { (lost / of).min(1.0) } else { 0.0 }
+}
+
+/// What was sent, all layers together.
+fn outgoing(
+    connection: &Connection,
+    layers: &[&Report<'_>],
+    axis: &Axis,
+    audio: f64,
+) -> Option<Media> {
+    let mut rates = vec![0.0; axis.seconds];
+    let mut caps = vec![0.0; axis.seconds];
+    for layer in layers {
+        let sums = rates
+            .iter_mut()
+            .zip(axis.rates(&layer.numbers("bytesSent")));
+        sums.for_each(|(sum, rate)| *sum += rate);
+        for (time, target) in layer.numbers("targetBitrate") {
+            if let Some(second) = axis.second(time) {
+                caps[second] += target;
+            }
+        }
+    }
+    rates.iter().any(|rate| *rate > 0.0).then_some(())?;
+    let lost: f64 = {
+        let reports = connection.reports("remote-inbound-rtp");
+        let video = reports.values().filter(|report| is(report, "video"));
+        video.filter_map(|report| report.last("packetsLost")).sum()
+    };
+    let packets: f64 = layers.iter().filter_map(|of| of.last("packetsSent")).sum();
+    let largest = layers.iter().filter_map(|of| picture(of));
+    Some(Media {
+        size: largest.max_by(|a, b| a.0.total_cmp(&b.0)),
+        fps: frames(layers),
+        cap: caps.into_iter().reduce(f64::max).filter(|cap| *cap > 0.0),
+        rates,
+        audio,
+        lost: share(lost, packets),
+        freezes: Vec::new(),
+        frozen: Vec::new(),
+    })
+}
+
+/// A stream that was received.
+fn incoming(report: &Report<'_>, axis: &Axis) -> Option<Media> {
+    let rates = axis.rates(&report.numbers("bytesReceived"));
+    rates.iter().any(|rate| *rate > 0.0).then_some(())?;
+    let lost = report.last("packetsLost").unwrap_or_default();
+    let came = report.last("packetsReceived").unwrap_or_default();
+    Some(Media {
+        size: picture(report),
+        fps: frames(&[report]),
+        cap: None,
+        rates,
+        audio: 0.0,
+        lost: share(lost, lost + came),
+        freezes: axis.growth(&report.numbers("freezeCount")),
+        frozen: axis.growth(&report.numbers("totalFreezesDuration")),
+    })
+}
+
+/// The longest round trip of each second in which one was measured: by RTCP, or by STUN on the pair of
+/// addresses that carried most.
+fn round_trips(connection: &Connection, axis: &Axis) -> Vec<Option<f64>> {
+    let remote = connection.reports("remote-inbound-rtp");
+    let pairs = connection.reports("candidate-pair");
+    let carried = |report: &Report<'_>| {
+        let counts = ["bytesSent", "bytesReceived"].map(|count| report.last(count));
+        counts.into_iter().flatten().sum::<f64>()
+    };
+    let pair = pairs
+        .values()
+        .max_by(|a, b| carried(a).total_cmp(&carried(b)));
+    let by_rtcp = remote
+        .values()
+        .flat_map(|report| report.numbers("roundTripTime"));
+    let by_stun = pair
+        .into_iter()
+        .flat_map(|report| report.numbers("currentRoundTripTime"));
+    let mut longest: Vec<Option<f64>> = vec![None; axis.seconds];
+    for (time, rtt) in by_rtcp.chain(by_stun).filter(|of| of.1 > 0.0) {
+        if let Some(second) = axis.second(time) {
+            longest[second] = Some(longest[second].unwrap_or_default().max(rtt));
+        }
+    }
+    longest
+}
+
+/// The seconds of trouble, those that are close together as one.
+fn episodes(call: &Recorded, rtts: &[Option<f64>]) -> Vec<Episode> {
+    let freezes = |second: usize| call.received.iter().any(|of| of.frozen[second] > 0.0);
+    let late = |second: usize| rtts[second].is_some_and(|rtt| rtt > call.rtt + TROUBLE);
+    let mut episodes: Vec<Episode> = Vec::new();
+    for second in (0..call.seconds).filter(|second| freezes(*second) || late(*second)) {
+        let rtt = rtts[second].unwrap_or_default();
+        match episodes.last_mut() {
+            Some(last) if second <= last.until + CALM => {
+                last.until = second + 1;
+                last.rtt = last.rtt.max(rtt);
+            }
+            _ => episodes.push(Episode {
+                from: second,
+                until: second + 1,
+                rtt,
+                up: false,
+            }),
+        }
+    }
+    let received: Vec<f64> = (0..call.seconds)
+        .map(|second| call.received.iter().map(|of| of.rates[second]).sum())
+        .collect();
+    let sent = call.sent.as_ref().map(|of| &*of.rates);
+    for episode in &mut episodes {
+        let fall = |rates: &[f64]| fall(rates, episode);
+        episode.up = sent.map_or(0.0, fall) > fall(&received);
+    }
+    episodes
+}
+
+/// The share of its rate before an episode that a direction loses in it.
+fn fall(rates: &[f64], episode: &Episode) -> f64 {
+    let before = mean(&rates[episode.from.saturating_sub(BEFORE)..episode.from]);
+    let within = &rates[episode.from..(episode.until + 1).min(rates.len())];
+    let least = within.iter().copied().fold(f64::INFINITY, f64::min);
+    if before > 0.0 {
+        1.0 - least / before
+    } else {
+        0.0
+    }
+}

@@ -1,0 +1,132 @@
+//! A call that was recorded, as a scenario.
+
+use super::recorded::{Media, Recorded};
+use std::fmt::Write as _;
+use units::{Duration, Rate};
+
+/// The shortest round trip of a scenario, in milliseconds.
+const LEAST_RTT: f64 = 1.0;
+/// No more episodes than these are written.
+const EPISODES: usize = 20;
+
+/// The part of a call that becomes a scenario, and the line.
+pub struct Part<'a> {
+    /// The dump's name.
+    pub name: &'a str,
+    pub down: Rate,
+    pub up: Rate,
+    /// Seconds of the call.
+    pub from: usize,
+    pub until: usize,
+}
+
+/// The scenario's text.
+pub fn scenario(call: &Recorded, part: &Part<'_>) -> String {
+    let length = part.until - part.from;
+    let rtt = (call.rtt * 1e3).max(LEAST_RTT);
+    let mut text = format!(
+        "# The call of {name}, from {from} to {until} s, by `analects import webrtc-internals`.\n\
+         name = \"imported\"\n\
+         summary = \"a call that was recorded, and what may have disturbed it\"\n\
+         duration = \"{length}s\"\n\
+         disciplines = [\"pfifo\", \"fq_codel\", \"cake\", \"mencius\"]\n\
+         \n\
+         # A dump does not know the line. The round trip is the shortest one of the call.\n\
+         [link]\n\
+         rate = \"{down}\"\n\
+         rtt = \"{rtt:.1}ms\"\n\
+         buffer = \"1000p\"\n\
+         \n\
+         [link.up]\n\
+         rate = \"{up}\"\n\
+         buffer = \"1000p\"\n",
+        name = part.name,
+        from = part.from,
+        until = part.until,
+        down = part.down,
+        up = part.up,
+    );
+    for (number, media) in call.received.iter().enumerate() {
+        let number = number + 1;
+        let name = match call.received.len() {
+            1 => "received".to_owned(),
+            _ => format!("received-{number}"),
+        };
+        entry(&mut text, &name, media, part, "down");
+    }
+    if let Some(media) = &call.sent {
+        entry(&mut text, "sent", media, part, "up");
+    }
+    disturbances(&mut text, call, part);
+    text
+}
+
+/// What a stream was in the part.
+fn entry(text: &mut String, name: &str, media: &Media, part: &Part<'_>, direction: &str) {
+    let kbit = |rate: f64, least: f64, most: f64| (rate / 1e3).clamp(least, most);
+    let most = kbit(media.highest(), 2.0, 1e7);
+    // The defaults, unless the call never reached them.
+    let [start, least] = [300.0, 150.0].map(|rate: f64| rate.min(most / 2.0).max(1.0));
+    let fps = media.fps.round().clamp(1.0, 240.0);
+    let frozen: f64 = media.frozen
+        [part.from.min(media.frozen.len())..part.until.min(media.frozen.len())]
+        .iter()
+        .sum();
+    let lost = 100.0 * media.lost;
+    let mean = media.mean() / 1e6;
+    let told = match direction {
+        "down" => format!("; frozen for {frozen:.1} s here"),
+        _ => String::new(),
+    };
+    _ = write!(
+        text,
+        "\n# In the dump: {mean:.2} Mbit/s on average, {lost:.1} % of packets lost{told}.\n\
+         [[traffic]]\n\
+         name = \"{name}\"\n\
+         kind = \"call\"\n\
+         host = \"caller\"\n\
+         direction = \"{direction}\"\n\
+         fps = {fps}\n\
+         start_rate = \"{start:.0}kbit\"\n\
+         min_rate = \"{least:.0}kbit\"\n\
+         max_rate = \"{most:.0}kbit\"\n\
+         audio = \"{audio}\"\n",
+        audio = match media.audio {
+            rate if rate > 0.0 => format!("{:.0}kbit", kbit(rate, 6.0, 510.0)),
+            _ => "off".to_owned(),
+        }
+    );
+}
+
+/// A transfer in each episode, since something filled the line then.
+fn disturbances(text: &mut String, call: &Recorded, part: &Part<'_>) {
+    let within = |from: usize| from >= part.from && from < part.until;
+    let of_part: Vec<_> = call.episodes.iter().filter(|of| within(of.from)).collect();
+    for (number, episode) in of_part.iter().take(EPISODES).enumerate() {
+        let [from, until] = [episode.from, episode.until].map(|second| second - part.from);
+        let (rate, direction) = match episode.up {
+            true => (part.up, "up"),
+            false => (part.down, "down"),
+        };
+        let seconds = Duration::from_secs((until - from) as u64);
+        let rtt = 1e3 * episode.rtt;
+        _ = write!(
+            text,
+            "\n# From {from} to {until} s the round trip was up to {rtt:.0} ms, or the picture froze. A dump does\n\
+             # not know why. This transfer fills the line for as long; put in its place what you know of.\n\
+             [[traffic]]\n\
+             name = \"transfer-{number}\"\n\
+             kind = \"bulk\"\n\
+             host = \"other\"\n\
+             direction = \"{direction}\"\n\
+             start = \"{from}s\"\n\
+             size = \"{size}B\"\n",
+            number = number + 1,
+            size = rate.bytes_in(seconds).max(1),
+        );
+    }
+    let more = of_part.len().saturating_sub(EPISODES);
+    if more > 0 {
+        _ = write!(text, "\n# {more} more times of trouble are left out.\n");
+    }
+}
