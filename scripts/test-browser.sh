@@ -1,6 +1,6 @@
 #!/bin/sh
 # `analects browser` with a real Chromium: a call and pages come about under two disciplines, wrong arguments
-# are refused, and nothing is left when it is killed. How the call fares depends on the host, and is not tested.
+# are refused, and nothing is left when it is killed. The dump of its webrtc-internals is imported. How the call fares depends on the host, and is not tested.
 #
 #   test-browser.sh [ANALECTS]
 set -eu
@@ -60,6 +60,14 @@ for run in runs:
     assert carried > call["kbit"] * call["seconds"] * 125, run
 PYTHON
 echo "ok: a call and pages"
+
+python3 scripts/record-dump.py "$work/dump.json" 12 2>"$work/log" || fail "a dump of webrtc-internals"
+"$analects" import webrtc-internals "$work/dump.json" --down 20mbit --up 5mbit --out "$work/call.toml" \
+    >"$work/table" 2>"$work/log" || fail "the dump is not imported"
+cat "$work/table"
+grep -q '^ *received *[0-9]*x[0-9]* ' "$work/table" || fail "the dump's picture"
+"$analects" run "$work/call.toml" -d pfifo --repeat 1 >"$work/table" 2>"$work/log" || fail "the import does not run"
+echo "ok: a dump of webrtc-internals is imported, and runs"
 
 for wrong in "-d nonsense" "--rate fast" "--har $work/none.har" "--seconds 0" "--keep $work"; do
     # The words are split.

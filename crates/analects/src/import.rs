@@ -196,6 +196,7 @@ fn summary(
         part.until,
         1e3 * call.rtt,
         match call.episodes.len() {
+            0 => "no trouble".to_owned(),
             1 => "one time of trouble".to_owned(),
             count => format!("{count} times of trouble"),
         },

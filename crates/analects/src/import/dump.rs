@@ -14,6 +14,8 @@ use std::path::Path;
 
 /// The largest dump in bytes, after decompression: that of a call of a day has less.
 const MOST: u64 = 256 << 20;
+/// No statistic of a call is greater: bytes of a year at 100 Mbit/s.
+const GREATEST: f64 = 1e15;
 /// How a compressed file begins (RFC 1952).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 /// How the other format of that page begins.
@@ -122,14 +124,16 @@ impl Report<'_> {
         let Some(statistic) = self.statistics.get(name) else {
             return Vec::new();
         };
-        let [Some(start), Some(end)] = [&statistic.start_time, &statistic.end_time].map(seconds)
+        let [Some(start), Some(end)] = [&*statistic.start_time, &*statistic.end_time].map(seconds)
         else {
             return Vec::new();
         };
         let values = statistic.values();
         let step = (end - start).max(0.0) / values.len().saturating_sub(1).max(1) as f64;
         let samples = values.iter().enumerate().filter_map(|(place, value)| {
-            let value = value.as_f64().filter(|value| *value >= 0.0)?;
+            let value = value
+                .as_f64()
+                .filter(|value| (0.0..=GREATEST).contains(value))?;
             Some((start + step * place as f64, value))
         });
         samples.collect()
@@ -154,7 +158,7 @@ impl Statistic {
 }
 
 /// Seconds since 1970.
-fn seconds(text: &String) -> Option<f64> {
+fn seconds(text: &str) -> Option<f64> {
     let time: Timestamp = text.parse().ok()?;
     Some(time.as_millisecond() as f64 / 1e3)
 }

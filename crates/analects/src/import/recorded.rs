@@ -5,6 +5,8 @@ use super::dump::{Connection, Report, Sample};
 /// A second is one of trouble if the round trip was longer than the shortest by this, in seconds: a call
 /// is then late (`stall_threshold` is 190 ms, and half a round trip of delay remains).
 const TROUBLE: f64 = 0.1;
+/// A longer round trip, in seconds, is no measurement.
+const LONGEST_RTT: f64 = 30.0;
 /// Seconds without trouble that do not end an episode: a round trip is measured about once in three.
 const CALM: usize = 3;
 /// Seconds before an episode whose rates are compared with those in it.
@@ -184,6 +186,17 @@ impl Axis {
         growth
     }
 
+    /// The greatest value of each second that has one.
+    fn greatest(&self, samples: &[Sample]) -> Vec<Option<f64>> {
+        let mut most: Vec<Option<f64>> = vec![None; self.seconds];
+        for (time, value) in samples {
+            if let Some(second) = self.second(*time) {
+                most[second] = Some(most[second].unwrap_or_default().max(*value));
+            }
+        }
+        most
+    }
+
     /// A counter of bytes as bit/s.
     fn rates(&self, counter: &[Sample]) -> Vec<f64> {
         let growth = self.growth(counter).into_iter();
@@ -231,11 +244,10 @@ fn outgoing(
             .iter_mut()
             .zip(axis.rates(&layer.numbers("bytesSent")));
         sums.for_each(|(sum, rate)| *sum += rate);
-        for (time, target) in layer.numbers("targetBitrate") {
-            if let Some(second) = axis.second(time) {
-                caps[second] += target;
-            }
-        }
+        let targets = caps
+            .iter_mut()
+            .zip(axis.greatest(&layer.numbers("targetBitrate")));
+        targets.for_each(|(sum, target)| *sum += target.unwrap_or_default());
     }
     rates.iter().any(|rate| *rate > 0.0).then_some(())?;
     let lost: f64 = {
@@ -293,13 +305,11 @@ fn round_trips(connection: &Connection, axis: &Axis) -> Vec<Option<f64>> {
     let by_stun = pair
         .into_iter()
         .flat_map(|report| report.numbers("currentRoundTripTime"));
-    let mut longest: Vec<Option<f64>> = vec![None; axis.seconds];
-    for (time, rtt) in by_rtcp.chain(by_stun).filter(|of| of.1 > 0.0) {
-        if let Some(second) = axis.second(time) {
-            longest[second] = Some(longest[second].unwrap_or_default().max(rtt));
-        }
-    }
-    longest
+    let samples: Vec<Sample> = by_rtcp
+        .chain(by_stun)
+        .filter(|of| of.1 > 0.0 && of.1 < LONGEST_RTT)
+        .collect();
+    axis.greatest(&samples)
 }
 
 /// The seconds of trouble, those that are close together as one.

@@ -10,6 +10,7 @@ mod common;
 mod docs;
 mod fingerprint;
 mod house;
+mod import;
 mod listeners;
 mod output;
 mod outputs;

@@ -101,7 +101,7 @@ pub const FREEZES: Metric = Metric {
             last 30 gaps.",
     source: "`freezeCount` of W3C's Identifiers for WebRTC's Statistics API",
     better: Better::Less,
-    column: None,
+    column: Some(Column::mean("freezes", 1).asked()),
     meter: None,
     take: |observed, entry| each(observed, entry, |call| Some(call.freezes as f64)),
 };

@@ -1,0 +1,300 @@
+//! `analects import`: a dump that can be worked out by hand, and dumps that are none. `make test-browser`
+//! imports what a real Chromium writes.
+
+use crate::common::{Folder, text};
+use serde_json::{Value, json};
+use std::io::Write;
+use std::process::Output;
+
+const SECONDS: usize = 41;
+
+/// A statistic with a sample a second, from noon on.
+fn statistic(of: &str, samples: impl Fn(usize) -> Value) -> Value {
+    let values: Vec<Value> = (0..SECONDS).map(samples).collect();
+    json!({
+        "startTime": "2026-01-02T12:00:00.000Z",
+        "endTime": format!("2026-01-02T12:00:{:02}.000Z", SECONDS - 1),
+        "statsType": of,
+        "values": Value::from(values).to_string(),
+    })
+}
+
+/// 40 s of a call that receives 2 Mbit/s of 25 frames a second and sends 1 of at most 1.5, over 40 ms. From
+/// 20 to 24 s round trips take 400 ms; a freeze of 3 s begins, and `falls` sends or receives a quarter.
+fn dump(falls: &str) -> Value {
+    let bytes = |each: f64, falls: bool| {
+        move |second: usize| {
+            let slow = if falls { second.clamp(20, 24) - 20 } else { 0 };
+            json!((second - slow) as f64 * each + slow as f64 * each / 4.0)
+        }
+    };
+    let trouble = |second: usize| (20..24).contains(&second);
+    let rtt = move |second: usize| json!(if trouble(second) { 0.4 } else { 0.04 });
+    let frozen =
+        |most: f64| move |second: usize| json!((second.clamp(20, 23) - 20) as f64 / 3.0 * most);
+    let (sent, got) = ("outbound-rtp", "inbound-rtp");
+    let stats = json!({
+        "IN1-kind": statistic(got, |_| json!("video")),
+        "IN1-bytesReceived": statistic(got, bytes(250e3, falls == "received")),
+        "IN1-framesPerSecond": statistic(got, |_| json!(25)),
+        "IN1-frameWidth": statistic(got, |_| json!(640)),
+        "IN1-frameHeight": statistic(got, |_| json!(360)),
+        "IN1-packetsReceived": statistic(got, |second| json!(99 * second)),
+        "IN1-packetsLost": statistic(got, |second| json!(second)),
+        "IN1-freezeCount": statistic(got, frozen(1.0)),
+        "IN1-totalFreezesDuration": statistic(got, frozen(3.0)),
+        "IN1-[a-number-of-the-page]": statistic(got, |_| json!("odd")),
+        "IN2-kind": statistic(got, |_| json!("audio")),
+        "IN2-bytesReceived": statistic(got, bytes(4e3, false)),
+        "OUT-1-kind": statistic(sent, |_| json!("video")),
+        "OUT-1-bytesSent": statistic(sent, bytes(125e3, falls == "sent")),
+        "OUT-1-targetBitrate": statistic(sent, |_| json!(1.5e6)),
+        "OUT-1-framesPerSecond": statistic(sent, |_| json!(30)),
+        "PAIR-currentRoundTripTime": statistic("candidate-pair", rtt),
+    });
+    json!({
+        "PeerConnections": {
+            "1-2": {"url": "https://call.example/", "stats": stats},
+            "1-1": {"url": "https://other.example/", "stats": {}},
+        },
+        "UserAgent": "by hand",
+    })
+}
+
+fn import(folder: &Folder, args: &[&str]) -> Output {
+    let line = ["--down", "20mbit", "--up", "5mbit"];
+    let command = ["import", "webrtc-internals", "dump.json"];
+    folder.analects(&[&command, &line[..], args].concat())
+}
+
+fn imported(folder: &Folder, args: &[&str]) -> String {
+    let output = import(folder, args);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stderr), "");
+    text(&output.stdout)
+}
+
+fn refused(folder: &Folder, args: &[&str], words: &[&str]) {
+    let output = import(folder, args);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    for word in words {
+        assert!(said.contains(word), "no {word:?} in:\n{said}");
+    }
+}
+
+/// The tables of a scenario's traffic.
+fn traffic(scenario: &str) -> Vec<toml::Table> {
+    let scenario: toml::Table = scenario.parse().unwrap();
+    let entries = scenario["traffic"].as_array().unwrap().iter();
+    entries
+        .map(|entry| entry.as_table().unwrap().clone())
+        .collect()
+}
+
+#[test]
+fn a_call_worked_out_by_hand() {
+    let folder = Folder::new("import-by-hand");
+    folder.write("dump.json", dump("received").to_string());
+    let scenario = imported(&folder, &[]);
+    for line in [
+        "duration = \"40s\"",
+        "rtt = \"40.0ms\"",
+        "rate = \"20mbit\"",
+        "rate = \"5mbit\"",
+    ] {
+        assert!(scenario.contains(line), "no {line:?} in:\n{scenario}");
+    }
+    // 36 s of 2 Mbit/s and 4 of a quarter: 1.85. One of a hundred packets was lost.
+    assert!(
+        scenario.contains("1.85 Mbit/s on average, 1.0 % of packets lost; frozen for 3.0 s"),
+        "{scenario}"
+    );
+    let entries = traffic(&scenario);
+    let of = |entry: usize, key: &str| entries[entry][key].to_string();
+    assert_eq!(of(0, "max_rate"), "\"2000kbit\"");
+    assert_eq!(
+        (of(0, "fps"), of(0, "audio")),
+        ("25".into(), "\"32kbit\"".into())
+    );
+    assert_eq!(of(0, "direction"), "\"down\"");
+    assert_eq!(
+        (of(1, "max_rate"), of(1, "audio")),
+        ("\"1500kbit\"".into(), "\"off\"".into())
+    );
+    assert_eq!(of(1, "direction"), "\"up\"");
+    // 20 Mbit/s for four seconds.
+    assert_eq!(
+        (of(2, "start"), of(2, "size")),
+        ("\"20s\"".into(), "\"10000000B\"".into())
+    );
+    assert_eq!(of(2, "direction"), "\"down\"");
+    assert_eq!(entries.len(), 3);
+}
+
+#[test]
+fn trouble_where_what_is_sent_falls_is_of_that_direction() {
+    let folder = Folder::new("import-up");
+    folder.write("dump.json", dump("sent").to_string());
+    let entries = traffic(&imported(&folder, &[]));
+    // 5 Mbit/s for four seconds.
+    assert_eq!(entries[2]["direction"].as_str(), Some("up"));
+    assert_eq!(entries[2]["size"].as_str(), Some("2500000B"));
+}
+
+#[test]
+fn a_compressed_dump_is_written_and_runs() {
+    let folder = Folder::new("import-compressed");
+    let level = flate2::Compression::default();
+    let mut compressed = flate2::write::GzEncoder::new(Vec::new(), level);
+    compressed
+        .write_all(dump("received").to_string().as_bytes())
+        .unwrap();
+    folder.write("dump.json", compressed.finish().unwrap());
+    let said = imported(&folder, &["--out", "call.toml"]);
+    for words in [
+        "1-2",
+        "40 s",
+        "one time of trouble",
+        "another connection",
+        "640x360",
+        "call.toml",
+    ] {
+        assert!(said.contains(words), "no {words:?} in:\n{said}");
+    }
+    let row = said
+        .lines()
+        .find(|line| line.trim_start().starts_with("received"))
+        .unwrap();
+    let cells: Vec<&str> = row.split_whitespace().collect();
+    assert_eq!(
+        cells,
+        ["received", "640x360", "25", "1.85", "1.0", "1", "3.0"]
+    );
+    let command = said
+        .lines()
+        .find(|line| line.starts_with("analects run"))
+        .unwrap();
+    let words: Vec<&str> = command.split(' ').skip(1).collect();
+    let output = folder.analects(&[&words[..], &["-d", "pfifo", "--format", "json"]].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let results: Value = serde_json::from_str(&text(&output.stdout)).unwrap();
+    let rate = results["results"][0]["calls"][0]["goodput_mbps"]
+        .as_f64()
+        .unwrap();
+    assert!((0.5..2.0).contains(&rate), "{rate}");
+}
+
+#[test]
+fn a_part_of_a_call() {
+    let folder = Folder::new("import-part");
+    folder.write("dump.json", dump("received").to_string());
+    // The trouble from 20 s on is in it, and some seconds before that.
+    let scenario = imported(&folder, &["--for", "12s"]);
+    assert!(scenario.contains("from 17 to 29 s"), "{scenario}");
+    assert_eq!(traffic(&scenario)[2]["start"].as_str(), Some("3s"));
+    let scenario = imported(&folder, &["--for", "10s", "--from", "5s"]);
+    assert!(scenario.contains("from 5 to 15 s"), "{scenario}");
+    assert_eq!(traffic(&scenario).len(), 2);
+    refused(
+        &folder,
+        &["--from", "39s"],
+        &["--from 39s", "the call has 40 s"],
+    );
+    refused(&folder, &["--for", "9s"], &["--for 9s", "10s to 1h"]);
+    refused(
+        &folder,
+        &["--connection", "7"],
+        &["--connection 7", "1-1, 1-2"],
+    );
+    refused(
+        &folder,
+        &["--connection", "1-1"],
+        &["1-1", "no two seconds of video"],
+    );
+    refused(&folder, &["--out", "dump.json"], &["dump.json"]);
+    refused(
+        &folder,
+        &["--out", "no/such/call.toml"],
+        &["no/such/call.toml"],
+    );
+}
+
+#[test]
+fn dumps_that_are_none() {
+    let folder = Folder::new("import-wrong");
+    refused(&folder, &[], &["dump.json", "no such file"]);
+    folder.write("dump.json", "{\n \"log\": {}\n}");
+    refused(&folder, &[], &["dump.json", "line 3", "PeerConnections"]);
+    folder.write("dump.json", "RTCStatsDump\n{}");
+    refused(&folder, &[], &["rtcstats dump", "other button"]);
+    folder.write("dump.json", [0x1f, 0x8b, 8, 0, 1, 2]);
+    refused(&folder, &[], &["dump.json"]);
+    folder.write("dump.json", "{\"PeerConnections\": {}}");
+    refused(&folder, &[], &["it has no connection"]);
+    let output = folder.analects(&[
+        "import",
+        "webrtc-internals",
+        "dump.json",
+        "--down",
+        "fast",
+        "--up",
+        "5mbit",
+    ]);
+    assert!(text(&output.stderr).contains("--down fast"));
+}
+
+/// Numbers, times and texts that no browser writes give a scenario that runs, or a refusal.
+#[test]
+fn hostile_statistics() {
+    let folder = Folder::new("import-hostile");
+    let set = |name: &str, key: &str, value: Value| {
+        let mut dump = dump("received");
+        dump["PeerConnections"]["1-2"]["stats"][name][key] = value;
+        folder.write("dump.json", dump.to_string());
+        let output = import(&folder, &["--out", "call.toml"]);
+        let said = text(&output.stderr);
+        match output.status.code() {
+            Some(2) => assert!(said.contains("dump.json"), "{said}"),
+            Some(0) => {
+                let run = ["run", "call.toml", "-d", "pfifo", "--set", "duration=1s"];
+                let output = folder.analects(&run);
+                assert!(output.status.success(), "{name}: {}", text(&output.stderr));
+            }
+            other => panic!("{name}: {other:?}: {said}"),
+        }
+    };
+    for values in [
+        "[1e308, 1e308]",
+        "[0, 1e300]",
+        "[-5, -1]",
+        "[\"a\"]",
+        "[[[]]]",
+        "{",
+        "[]",
+        "[1e999]",
+    ] {
+        for name in [
+            "IN1-bytesReceived",
+            "IN1-framesPerSecond",
+            "IN1-frameWidth",
+            "IN1-packetsLost",
+            "OUT-1-targetBitrate",
+            "PAIR-currentRoundTripTime",
+            "IN1-totalFreezesDuration",
+        ] {
+            set(name, "values", json!(values));
+        }
+    }
+    for time in [
+        "yesterday",
+        "-009999-01-01T00:00:00Z",
+        "9999-12-30T00:00:00Z",
+        "",
+    ] {
+        set("IN1-bytesReceived", "startTime", json!(time));
+        set("IN1-bytesReceived", "endTime", json!(time));
+        set("PAIR-currentRoundTripTime", "endTime", json!(time));
+    }
+    set("IN1-bytesReceived", "values", json!(5));
+}
