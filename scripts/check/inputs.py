@@ -41,4 +41,4 @@ def digest(root, stage):
 
 def unmatched(root, stage):
     """Inputs that name nothing: a file that moved would be forgotten in silence."""
-    return [path for path in stage.inputs if not tracked(root, [path])]
+    return [path for path in (*stage.inputs, *stage.reads) if not tracked(root, [path])]

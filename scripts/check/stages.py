@@ -19,6 +19,8 @@ class Stage:
     tiers: tuple[str, ...]
     # Paths of the tree; a folder stands for everything in it. All files where there are none.
     inputs: tuple[str, ...]
+    # Files that it opens, of which `versions` has what counts.
+    reads: tuple[str, ...]
     # Commands whose output is an input as well: versions of what the tree does not contain.
     versions: tuple[str, ...]
     # Never skipped in the tier "commit".
@@ -61,11 +63,15 @@ def read_stage(path, entry, sets):
             raise Mistake(f"{path}: stage {name}: there is no set {word}")
         return [path for inner in sets[word[1:]] for path in expand(inner)]
 
+    def paths(key):
+        return tuple(path for word in take(key, list, []) for path in expand(word))
+
     stage = Stage(
         name=take("name", str),
         run=take("run", str),
         tiers=tuple(take("tiers", list, list(TIERS))),
-        inputs=tuple(path for word in take("inputs", list, []) for path in expand(word)),
+        inputs=paths("inputs"),
+        reads=paths("reads"),
         versions=tuple(take("versions", list, [])),
         always=take("always", bool, False),
         prepare=take("prepare", str, ""),

@@ -202,5 +202,22 @@ class Tracing(Tree):
         self.assertNotIn("opens code/a.c", said)
         self.assertIn("check: FAILED: gate-only", said)
 
+    @unittest.skipUnless(shutil.which("strace"), "there is no strace")
+    def test_a_file_of_which_only_a_part_counts(self):
+        part = 'inputs = ["code"]\nreads = ["README.md"]\nversions = ["head -n 1 README.md"]'
+        stages = STAGES.replace("echo ran gate-only", "echo ran gate-only; cat README.md > read")
+        self.write(".ci/stages.toml", stages.replace('inputs = ["code"]', part))
+        self.write(".gitignore", "__pycache__/\n/target\nread\n")
+        self.assertEqual(self.ran("gate-only", "--trace"), ["gate-only"])
+        self.ran("gate")
+        self.write("README.md", "A tree.\nWith a second line.\n")
+        self.assertEqual(self.ran("gate"), ["demo"], "the demo has all files as its inputs")
+        self.write("README.md", "Another tree.\n")
+        self.assertEqual(self.ran("gate"), ["demo", "gate-only"])
+        self.write(".ci/stages.toml", stages.replace('inputs = ["code"]', part.replace("README.md", "NONE", 1)))
+        status, said = self.check("gate-only")
+        self.assertNotEqual(status, 0, said)
+        self.assertIn("NONE", said)
+
 
 unittest.main()

@@ -43,5 +43,6 @@ def run(root, stage):
         command += ["-o", f"{logs}/log", "sh", "-c", stage.run]
         code = subprocess.run(command, cwd=root, stdin=subprocess.DEVNULL).returncode
         found = {name for log in pathlib.Path(logs).iterdir() for name in opened(root, log)}
-    undeclared = found.intersection(inputs.tracked(root)).difference(inputs.files(root, stage))
+    declared = inputs.files(root, stage) + (inputs.tracked(root, stage.reads) if stage.reads else [])
+    undeclared = found.intersection(inputs.tracked(root)).difference(declared)
     return code, [f"opens {name}, which is not among its inputs" for name in sorted(undeclared)]
