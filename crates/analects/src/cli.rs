@@ -188,6 +188,9 @@ pub struct RunArgs {
     /// Below each discipline, a line for each traffic entry: of each call its own stalls.
     #[arg(long)]
     pub by_entry: bool,
+    /// Show the table of the runs that are done while others run, on standard error.
+    #[arg(long)]
+    pub watch: bool,
     /// Say under the table why each call stalled: at which queue, behind whose packets, and what its
     /// control did, in the typical run of each discipline and in its worst. JSON then has it as `why`.
     #[arg(long)]

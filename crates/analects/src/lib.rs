@@ -44,6 +44,7 @@ mod reproduce;
 mod resolved;
 mod run;
 mod selected;
+mod so_far;
 mod sweep;
 mod table;
 mod tc;

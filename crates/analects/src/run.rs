@@ -6,9 +6,10 @@ use crate::files::{distinct, unwritable, writable, writable_folder};
 use crate::many::{self, counted, pool};
 use crate::own;
 use crate::refused::Refused;
+use crate::so_far::SoFar;
 use crate::{left_out, recording, resolved, table, variants, why};
 use campaign::{Case, Cell, Grid, Job, Keeping};
-use measure::Engine;
+use measure::{Engine, RunResult};
 use report::export::{self, Document};
 use scenario::{CAPACITIES, Names, Scenario};
 use std::path::{Path, PathBuf};
@@ -47,8 +48,17 @@ pub fn run(args: &RunArgs) -> Result<()> {
     let kept = many::kept(store(what, out).as_deref(), &chosen)?;
     let keeping = kept.as_ref().map(|(store, basis)| Keeping { store, basis });
     let pool = pool(&what.parallel)?;
+    let table = |results: &[RunResult]| {
+        table::comparison(scenario, results, metrics, &columns, args.by_entry)
+    };
     let results = counted(&pool, &scenario.name, |bar| {
-        campaign::run(engine, &jobs, keeping, bar)
+        if !args.watch {
+            return campaign::run(engine, &jobs, keeping, bar);
+        }
+        let so_far = SoFar::new(bar, &jobs, &table);
+        let results = campaign::run(engine, &jobs, keeping, &so_far);
+        so_far.clear();
+        results
     });
     let mut results = results.map_err(many::refused)?;
     if looked_at {
@@ -87,9 +97,8 @@ pub fn run(args: &RunArgs) -> Result<()> {
     };
     let text = match printing.format {
         Format::Table => {
-            let table = table::comparison(scenario, &results, metrics, &columns, args.by_entry);
             let why = args.why.then(|| why::text(&results));
-            table + &why.unwrap_or_default()
+            table(&results) + &why.unwrap_or_default()
         }
         Format::Json => export::json(&document_out).map_err(unprintable)?,
         Format::Csv => export::csv(&results).map_err(unprintable)?,

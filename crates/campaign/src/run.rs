@@ -33,6 +33,7 @@ pub fn run(
         progress.planned(jobs.len(), jobs.len());
         let one = |job: &Job| -> Result<RunResult, Error> {
             let result = made(engine, job, job.series)?;
+            progress.finished(job, &result);
             progress.done();
             Ok(job.called(result))
         };
@@ -133,7 +134,10 @@ impl<T, F: Fn(RunResult) -> T> Worker<'_, F> {
     /// The stored result of a job; none if the job needs more than a result.
     fn kept(&self, wanted: &Wanted<'_>) -> Result<Option<T>, Error> {
         match self.store.read(&wanted.keyed.key)? {
-            Kept::Result(result) if !wanted.is_made_anyway() => Ok(Some((self.take)(*result))),
+            Kept::Result(result) if !wanted.is_made_anyway() => {
+                self.progress.finished(wanted.keyed.job, &result);
+                Ok(Some((self.take)(*result)))
+            }
             Kept::Result(_) | Kept::Missing => Ok(None),
             Kept::Wrong(what) => {
                 self.progress.remark(&format!("{what}; it is made again"));
@@ -153,6 +157,7 @@ impl<T, F: Fn(RunResult) -> T> Worker<'_, F> {
         if let Kept::Result(result) = self.store.read(key)?
             && !wanted.is_made_anyway()
         {
+            self.progress.finished(job, &result);
             self.progress.done();
             return Ok(Some((self.take)(*result)));
         }
@@ -162,6 +167,7 @@ impl<T, F: Fn(RunResult) -> T> Worker<'_, F> {
             drop(claim);
             self.progress.made(key);
         }
+        self.progress.finished(job, &result);
         self.progress.done();
         Ok(Some((self.take)(result)))
     }

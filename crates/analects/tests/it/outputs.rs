@@ -288,3 +288,21 @@ fn figures_of_workloads_are_in_csv() {
         assert!(value >= 0.0);
     }
 }
+
+#[test]
+fn the_table_so_far_goes_to_standard_error() {
+    let folder = folder("so-far");
+    let run = |more: &[&str]| {
+        let output = folder.analects(&[&["run", "s.toml", "--repeat", "3"], more].concat());
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        (text(&output.stdout), text(&output.stderr))
+    };
+    let (whole, silent) = run(&[]);
+    assert_eq!(silent, "");
+    let (same, so_far) = run(&["--watch"]);
+    assert_eq!(same, whole);
+    // The first run that is done is shown at once.
+    let first = so_far.lines().next().unwrap();
+    assert!(first.starts_with("1 of 6 runs so far. "), "{so_far}");
+    assert!(so_far.contains("discipline"), "{so_far}");
+}
