@@ -79,15 +79,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
         written.map_err(|error| unwritable(folder, &error))?;
     }
     if drawn {
-        let page = report::html(scenario, &document_out, metrics);
-        let in_folder = out.map(|folder| folder.join("report.html"));
-        for path in printing.report.iter().chain(&in_folder) {
-            std::fs::write(path, &page.html).map_err(|error| unwritable(path, &error))?;
-        }
-        if let Some(folder) = out.map(|folder| folder.join(export::PLOTS)) {
-            let written = report::plots::write(&folder, &page.drawings);
-            written.map_err(|error| unwritable(&folder, &error))?;
-        }
+        draw(args, scenario, &document_out)?;
     }
     let unprintable = |error: std::io::Error| {
         Refused::new(
@@ -105,6 +97,20 @@ pub fn run(args: &RunArgs) -> Result<()> {
     };
     print(&text)?;
     recording::complete(&recorders)
+}
+
+/// Writes the report, and its plots if there is a folder.
+fn draw(args: &RunArgs, scenario: &Scenario, results: &Document<'_>) -> Result<()> {
+    let page = report::html(scenario, results, &own::simulator().metrics);
+    let in_folder = args.out.as_ref().map(|folder| folder.join("report.html"));
+    for path in args.printing.report.iter().chain(&in_folder) {
+        std::fs::write(path, &page.html).map_err(|error| unwritable(path, &error))?;
+    }
+    if let Some(folder) = args.out.as_ref().map(|folder| folder.join(export::PLOTS)) {
+        let written = report::plots::write(&folder, &page.drawings);
+        written.map_err(|error| unwritable(&folder, &error))?;
+    }
+    Ok(())
 }
 
 /// Files that the command line names in addition to those of runs.
