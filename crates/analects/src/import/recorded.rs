@@ -2,8 +2,8 @@
 
 use super::dump::{Connection, Report, Sample};
 
-/// A second is one of trouble if the round trip was longer than the shortest by this, in seconds: a call
-/// is then late (`stall_threshold` is 190 ms, and half a round trip of delay remains).
+/// A second is one of trouble if the round trip was longer than the shortest by this, in seconds: half of
+/// what makes a frame late (`stall_threshold`).
 const TROUBLE: f64 = 0.1;
 /// A longer round trip, in seconds, is no measurement.
 const LONGEST_RTT: f64 = 30.0;
@@ -29,9 +29,9 @@ pub struct Media {
     pub audio: f64,
     /// Share of packets that were lost.
     pub lost: f64,
-    /// Freezes and their length in seconds in each second; only of what is received.
+    /// Freezes that ended in each second; only of what is received.
     pub freezes: Vec<f64>,
-    /// Seconds frozen, in each second.
+    /// How many seconds the freezes that ended in each second had lasted.
     pub frozen: Vec<f64>,
 }
 
@@ -314,10 +314,16 @@ fn round_trips(connection: &Connection, axis: &Axis) -> Vec<Option<f64>> {
 
 /// The seconds of trouble, those that are close together as one.
 fn episodes(call: &Recorded, rtts: &[Option<f64>]) -> Vec<Episode> {
-    let freezes = |second: usize| call.received.iter().any(|of| of.frozen[second] > 0.0);
-    let late = |second: usize| rtts[second].is_some_and(|rtt| rtt > call.rtt + TROUBLE);
+    let late = |rtt: &Option<f64>| rtt.is_some_and(|rtt| rtt > call.rtt + TROUBLE);
+    let mut trouble: Vec<bool> = rtts.iter().map(late).collect();
+    for frozen in call.received.iter().map(|of| &of.frozen) {
+        for (second, lasted) in frozen.iter().enumerate().filter(|of| *of.1 > 0.0) {
+            let began = (second + 1).saturating_sub(lasted.ceil() as usize);
+            trouble[began..=second].fill(true);
+        }
+    }
     let mut episodes: Vec<Episode> = Vec::new();
-    for second in (0..call.seconds).filter(|second| freezes(*second) || late(*second)) {
+    for second in (0..call.seconds).filter(|second| trouble[*second]) {
         let rtt = rtts[second].unwrap_or_default();
         match episodes.last_mut() {
             Some(last) if second <= last.until + CALM => {
@@ -349,7 +355,7 @@ fn fall(rates: &[f64], episode: &Episode) -> f64 {
     let within = &rates[episode.from..(episode.until + 1).min(rates.len())];
     let least = within.iter().copied().fold(f64::INFINITY, f64::min);
     if before > 0.0 {
-        1.0 - least / before
+        (1.0 - least / before).max(0.0)
     } else {
         0.0
     }

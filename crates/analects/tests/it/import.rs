@@ -142,6 +142,25 @@ fn trouble_where_what_is_sent_falls_is_of_that_direction() {
     assert_eq!(entries[2]["size"].as_str(), Some("2500000B"));
 }
 
+/// A browser counts a freeze, and all of its time, when the next frame is shown.
+#[test]
+fn a_freeze_is_trouble_since_it_began() {
+    let folder = Folder::new("import-freeze");
+    let mut dump = dump("received");
+    let stats = &mut dump["PeerConnections"]["1-2"]["stats"];
+    let set = |of: &str, samples: &dyn Fn(usize) -> Value| statistic(of, samples);
+    stats["PAIR-currentRoundTripTime"] = set("candidate-pair", &|_| json!(0.04));
+    stats["IN1-totalFreezesDuration"] = set("inbound-rtp", &|second| {
+        json!(if second < 30 { 0.0 } else { 6.0 })
+    });
+    folder.write("dump.json", dump.to_string());
+    let scenario = imported(&folder, &[]);
+    // It ended in the second before the sample of 30 s: from 24 to 30.
+    assert!(scenario.contains("# From 24 to 30 s"), "{scenario}");
+    // 20 Mbit/s for six seconds.
+    assert_eq!(traffic(&scenario)[2]["size"].as_str(), Some("15000000B"));
+}
+
 #[test]
 fn a_compressed_dump_is_written_and_runs() {
     let folder = Folder::new("import-compressed");
