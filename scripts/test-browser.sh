@@ -1,6 +1,7 @@
 #!/bin/sh
 # `analects browser` with a real Chromium: a call and pages come about under two disciplines, wrong arguments
-# are refused, and nothing is left when it is killed. The dump of its webrtc-internals is imported. How the call fares depends on the host, and is not tested.
+# are refused, and nothing is left when it is killed. The dump of its webrtc-internals is imported. How the call
+# fares depends on the host, and is not tested.
 #
 #   test-browser.sh [ANALECTS]
 set -eu

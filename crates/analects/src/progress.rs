@@ -1,4 +1,4 @@
-//! A progress bar on standard error, if that is a terminal.
+//! A progress bar on standard error, if that is a terminal; and how a drawing replaces its former one.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -66,5 +66,13 @@ impl campaign::Progress for Bar {
 
     fn remark(&self, text: &str) {
         self.beside(|| eprintln!("{text}"));
+    }
+}
+
+/// Up by so many lines, and clear to the end of the screen: ECMA-48, CPL and ED.
+pub fn back(lines: usize) -> String {
+    match lines {
+        0 => String::new(),
+        lines => format!("\x1b[{lines}F\x1b[J"),
     }
 }

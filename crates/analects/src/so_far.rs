@@ -1,6 +1,6 @@
 //! `analects run --watch`: the table of the runs that are done, while others run.
 
-use crate::progress::Bar;
+use crate::progress::{Bar, back};
 use campaign::{Job, Progress};
 use measure::RunResult;
 use std::io::IsTerminal;
@@ -66,14 +66,6 @@ impl<'a> SoFar<'a> {
         let text = format!("{count} of {all} runs so far. {}\n", (self.table)(&done));
         self.bar.beside(|| eprint!("{}{text}", back(state.lines)));
         state.lines = if on_terminal { text.lines().count() } else { 0 };
-    }
-}
-
-/// Up by so many lines, and clear to the end of the screen: ECMA-48, CPL and ED.
-fn back(lines: usize) -> String {
-    match lines {
-        0 => String::new(),
-        lines => format!("\x1b[{lines}F\x1b[J"),
     }
 }
 

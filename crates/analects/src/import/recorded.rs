@@ -84,11 +84,7 @@ impl Media {
 
 /// Bytes of video that a connection has sent and received.
 pub fn video_bytes(connection: &Connection) -> f64 {
-    let of = |kind: &str, count: &str| -> f64 {
-        let reports = connection.reports(kind);
-        let video = reports.values().filter(|report| is(report, "video"));
-        video.filter_map(|report| report.last(count)).sum()
-    };
+    let of = |kind: &str, count: &str| last_of_all(&streams(connection, kind, "video"), count);
     of("outbound-rtp", "bytesSent") + of("inbound-rtp", "bytesReceived")
 }
 
@@ -97,20 +93,13 @@ pub fn video_bytes(connection: &Connection) -> f64 {
 /// # Errors
 /// A sentence that says what is missing.
 pub fn call(connection: &Connection) -> Result<Recorded, String> {
-    let outbound = connection.reports("outbound-rtp");
-    let inbound = connection.reports("inbound-rtp");
-    let videos = |of: &[&Report<'_>], count: &str| -> Vec<Sample> {
-        of.iter().flat_map(|report| report.numbers(count)).collect()
-    };
-    let sent: Vec<&Report<'_>> = outbound.values().filter(|of| is(of, "video")).collect();
-    let received: Vec<&Report<'_>> = inbound.values().filter(|of| is(of, "video")).collect();
-    let mut times = videos(&sent, "bytesSent");
-    times.extend(videos(&received, "bytesReceived"));
-    let first = times.iter().map(|of| of.0).fold(f64::INFINITY, f64::min);
-    let last = times
-        .iter()
-        .map(|of| of.0)
-        .fold(f64::NEG_INFINITY, f64::max);
+    let sent = streams(connection, "outbound-rtp", "video");
+    let received = streams(connection, "inbound-rtp", "video");
+    let counters = [(&sent, "bytesSent"), (&received, "bytesReceived")].into_iter();
+    let samples = counters.flat_map(|(of, count)| of.iter().flat_map(|one| one.numbers(count)));
+    let times: Vec<f64> = samples.map(|of| of.0).collect();
+    let first = times.iter().copied().fold(f64::INFINITY, f64::min);
+    let last = times.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     // Infinite if there is no sample.
     let seconds = (last - first).max(0.0) as usize;
     if times.is_empty() || seconds < 2 {
@@ -123,24 +112,14 @@ pub fn call(connection: &Connection) -> Result<Recorded, String> {
     let rtts = round_trips(connection, &axis);
     let shortest = rtts.iter().flatten().copied().fold(f64::INFINITY, f64::min);
     let rtt = if shortest.is_finite() { shortest } else { 0.0 };
-    let audio = |of: &[&Report<'_>], count: &str| {
-        let rates = of
-            .iter()
-            .map(|report| mean(&axis.rates(&report.numbers(count))));
+    let audio = |of: &str, count: &str| {
+        let streams = streams(connection, of, "audio").into_iter();
+        let rates = streams.map(|report| mean(&axis.rates(&report.numbers(count))));
         rates.fold(0.0, f64::max)
     };
-    let is_audio = |of: &&Report<'_>| is(of, "audio");
-    let audio_sent = audio(
-        &outbound.values().filter(is_audio).collect::<Vec<_>>(),
-        "bytesSent",
-    );
-    let audio_got = audio(
-        &inbound.values().filter(is_audio).collect::<Vec<_>>(),
-        "bytesReceived",
-    );
     let mut recorded = Recorded {
         seconds: axis.seconds,
-        sent: outgoing(connection, &sent, &axis, audio_sent),
+        sent: outgoing(connection, &sent, &axis, audio("outbound-rtp", "bytesSent")),
         received: received
             .iter()
             .filter_map(|of| incoming(of, &axis))
@@ -150,15 +129,25 @@ pub fn call(connection: &Connection) -> Result<Recorded, String> {
     };
     // One stream of audio goes with one of video; the others share the first one's.
     if let Some(first) = recorded.received.first_mut() {
-        first.audio = audio_got;
+        first.audio = audio("inbound-rtp", "bytesReceived");
     }
     recorded.episodes = episodes(&recorded, &rtts);
     Ok(recorded)
 }
 
-fn is(report: &Report<'_>, kind: &str) -> bool {
-    let told = report.text("kind").or_else(|| report.text("mediaType"));
-    told.as_deref() == Some(kind)
+/// The reports of one type that are of video, or of audio.
+fn streams<'a>(connection: &'a Connection, of: &str, kind: &str) -> Vec<Report<'a>> {
+    let is = |report: &Report<'_>| {
+        let told = report.text("kind").or_else(|| report.text("mediaType"));
+        told.as_deref() == Some(kind)
+    };
+    let reports = connection.reports(of).into_values();
+    reports.filter(is).collect()
+}
+
+/// The last values of a number, of all reports together.
+fn last_of_all(reports: &[Report<'_>], name: &str) -> f64 {
+    reports.iter().filter_map(|report| report.last(name)).sum()
 }
 
 /// The seconds of a call.
@@ -214,8 +203,8 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
 }
 
 /// Frames a second of the stream that has most.
-fn frames(reports: &[&Report<'_>]) -> f64 {
-    let of = |report: &&Report<'_>| {
+fn frames(reports: &[Report<'_>]) -> f64 {
+    let of = |report: &Report<'_>| {
         let samples = report.numbers("framesPerSecond").into_iter();
         median(samples.map(|of| of.1).filter(|fps| *fps > 0.0).collect())
     };
@@ -233,7 +222,7 @@ fn share(lost: f64, of: f64) -> f64 {
 /// What was sent, all layers together.
 fn outgoing(
     connection: &Connection,
-    layers: &[&Report<'_>],
+    layers: &[Report<'_>],
     axis: &Axis,
     audio: f64,
 ) -> Option<Media> {
@@ -250,13 +239,10 @@ fn outgoing(
         targets.for_each(|(sum, target)| *sum += target.unwrap_or_default());
     }
     rates.iter().any(|rate| *rate > 0.0).then_some(())?;
-    let lost: f64 = {
-        let reports = connection.reports("remote-inbound-rtp");
-        let video = reports.values().filter(|report| is(report, "video"));
-        video.filter_map(|report| report.last("packetsLost")).sum()
-    };
-    let packets: f64 = layers.iter().filter_map(|of| of.last("packetsSent")).sum();
-    let largest = layers.iter().filter_map(|of| picture(of));
+    let told = streams(connection, "remote-inbound-rtp", "video");
+    let lost = last_of_all(&told, "packetsLost");
+    let packets = last_of_all(layers, "packetsSent");
+    let largest = layers.iter().filter_map(picture);
     Some(Media {
         size: largest.max_by(|a, b| a.0.total_cmp(&b.0)),
         fps: frames(layers),
@@ -277,7 +263,7 @@ fn incoming(report: &Report<'_>, axis: &Axis) -> Option<Media> {
     let came = report.last("packetsReceived").unwrap_or_default();
     Some(Media {
         size: picture(report),
-        fps: frames(&[report]),
+        fps: frames(std::slice::from_ref(report)),
         cap: None,
         rates,
         audio: 0.0,

@@ -1,5 +1,6 @@
 //! A live view of a link: what each flow gets, and in which class it is.
 
+use crate::progress::back;
 use live::{Direction, Ends, Fate, Gone, State, Tap};
 use qdisc::Class;
 use std::collections::BTreeMap;
@@ -174,11 +175,7 @@ impl<W: Write> Tap for View<W> {
         let [down, up] = &mut self.ways;
         let [of_down, of_up] = &queues;
         let text = down.text("down", of_down, seconds) + &up.text("up", of_up, seconds);
-        // Up by so many lines, and clear to the end of the screen: ECMA-48, CPL and ED.
-        let back = match self.lines {
-            0 => String::new(),
-            lines => format!("\x1b[{lines}F\x1b[J"),
-        };
+        let back = back(self.lines);
         self.lines = text.lines().count();
         // A terminal that is gone is no reason to stop the link.
         _ = self.screen.write_all(format!("{back}{text}").as_bytes());
