@@ -4,6 +4,9 @@
 set -eu
 cd "$(dirname "$0")/.."
 tools=target/python/tools
+mkdir -p target/python
+exec 9>target/python/.lock
+flock 9
 python=${PYTHON:-python3}
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || {
     echo "build: Python 3.11 or newer is needed; name it with PYTHON=..." >&2

@@ -1,16 +1,18 @@
 #!/bin/sh
-# Fetches and builds the prerequisites of the kernels' tests in advance; may run in
-# parallel with other scripts, since each of these waits for another that does the same.
+# Fetches and builds what later checks need, in advance; may run in parallel with other scripts, since each of
+# these waits for another that does the same. What compiles for minutes runs in idle time only: the scheduler's
+# idle class does not disturb measurements, and tests in real time leave processors idle for minutes.
 #
-# usage: scripts/prefetch.sh [6.1|6.12|7.x|sanitizers]...
+# usage: scripts/prefetch.sh [6.1|6.12|7.x|guest|sanitizers|wheel]...
 set -eu
 cd "$(dirname "$0")/.."
 . scripts/kernel/common.sh
 sh scripts/kernel/packages.sh
 for what in "$@"; do
     case $what in
-    # In idle time only: the scheduler's idle class does not disturb measurements.
+    guest) chrt --idle 0 sh scripts/kernel/guest.sh ;;
     sanitizers) chrt --idle 0 sh scripts/kernel-sanitizers.sh --build ;;
+    wheel) chrt --idle 0 sh python/build.sh ;;
     *) sh scripts/kernel-engine.sh --no-guest "$what" ;;
     esac
 done
