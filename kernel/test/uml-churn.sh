@@ -67,7 +67,7 @@ for left in with without; do
         rmmod "sch_$kind" || { say "FAIL: the module cannot be unloaded"; failed=1; }
     fi
     scan_leaks
-    if [ -s "$leaks" ]; then
+    if leaked; then
         say "FAIL: leaks, $left the module:"
         head -n 60 "$leaks"
         failed=1

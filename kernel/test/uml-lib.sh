@@ -29,6 +29,9 @@ scan_leaks() {
     sleep 1
 }
 
+# Whether the scans found a leak. Only reading tells: a file of debugfs has no size.
+leaked() { grep -q 'unreferenced object' "$leaks"; }
+
 # The host looks for this line: a kernel that died has not printed it.
 finish() {
     echo "verdict: $1"
