@@ -10,7 +10,8 @@ cd "$(dirname "$0")/.."
 sh scripts/kernel/packages.sh
 for what in "$@"; do
     case $what in
-    guest) chrt --idle 0 sh scripts/kernel/guest.sh ;;
+    # With the lock of kernel-engine, which puts the guest into the same place.
+    guest) mkdir -p "$cache" && chrt --idle 0 flock "$cache/.lock" sh scripts/kernel/guest.sh ;;
     sanitizers) chrt --idle 0 sh scripts/kernel-sanitizers.sh --build ;;
     wheel) chrt --idle 0 sh python/build.sh ;;
     *) sh scripts/kernel-engine.sh --no-guest "$what" ;;
