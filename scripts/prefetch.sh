@@ -1,17 +1,17 @@
 #!/bin/sh
 # Fetches and builds what later checks need, in advance; may run in parallel with other scripts, since each of
-# these waits for another that does the same. What compiles for minutes runs in idle time only: the scheduler's
-# idle class does not disturb measurements, and tests in real time leave processors idle for minutes.
+# these waits for another that does the same. What compiles for minutes does so in idle time only: tests in real
+# time leave processors idle for minutes, and must not be disturbed.
 #
 # usage: scripts/prefetch.sh [6.1|6.12|7.x|guest|sanitizers|wheel]...
 set -eu
 cd "$(dirname "$0")/.."
 . scripts/kernel/common.sh
 sh scripts/kernel/packages.sh
-# In idle time only. Where the scheduler groups processes by sessions (sched(7), autogroup), a class counts within
+# In the scheduler's idle class. Where it groups processes by session (sched(7), autogroup), a class counts within
 # its group alone, so that the group gets the least weight, too.
 idle() {
-    if [ -w /proc/self/autogroup ]; then echo 19 >/proc/self/autogroup 2>/dev/null || true; fi
+    echo 19 2>/dev/null >/proc/self/autogroup || true
     chrt --idle 0 "$@"
 }
 for what in "$@"; do
