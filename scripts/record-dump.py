@@ -2,7 +2,8 @@
 
 usage: record-dump.py FILE [SECONDS]
 
-For `analects import webrtc-internals`. Chromium is driven by its debugging pipe.
+The seconds, 20 without a number, begin with the first picture that is decoded: on a slow host the call needs a
+while to come about. For `analects import webrtc-internals`. Chromium is driven by its debugging pipe.
 """
 
 import json
@@ -14,6 +15,8 @@ import tempfile
 import time
 
 PAGE = """<!doctype html><title>call</title><script>
+/* The time of the first picture, by performance.now(). */
+let first = null;
 async function call() {
     const canvas = document.createElement("canvas");
     [canvas.width, canvas.height] = [640, 360];
@@ -39,6 +42,7 @@ async function call() {
         from.ontrack = event => {
             const video = document.createElement("video");
             video.muted = true;
+            video.requestVideoFrameCallback(() => first ??= performance.now());
             video.srcObject = new MediaStream([event.track]);
             video.play();
         };
@@ -50,6 +54,7 @@ async function call() {
     await near.setRemoteDescription(far.localDescription);
 }
 call();
+const lasted = () => first === null ? 0 : (performance.now() - first) / 1000;
 </script>"""
 
 OPTIONS = [
@@ -60,6 +65,8 @@ OPTIONS = [
     "--no-first-run",
     "--autoplay-policy=no-user-gesture-required",
 ]
+# Seconds in which a picture has to come.
+PATIENCE = 60
 DUMP = """document.getElementById("dump-checkbox").checked = false;
 document.getElementById("dump-click-target").click();"""
 
@@ -108,6 +115,19 @@ class Browser:
         return self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
 
 
+def wait(browser, call, seconds):
+    """Until the call has had so many seconds of pictures."""
+    began = time.monotonic()
+    while True:
+        time.sleep(0.5)
+        asked = browser.ask("Runtime.evaluate", session=call, expression="lasted()")
+        lasted = asked["result"].get("value", 0)
+        if lasted >= seconds:
+            return
+        if lasted == 0 and time.monotonic() > began + PATIENCE:
+            sys.exit(f"record-dump: error: no picture of the call came within {PATIENCE} s")
+
+
 def record(file, seconds):
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         page = pathlib.Path(folder) / "call.html"
@@ -118,8 +138,8 @@ def record(file, seconds):
             # The page knows the connections that begin while it is there.
             time.sleep(3)
             browser.ask("Browser.setDownloadBehavior", behavior="allow", downloadPath=folder)
-            browser.tab(page.as_uri())
-            time.sleep(seconds)
+            call = browser.tab(page.as_uri())
+            wait(browser, call, seconds)
             browser.ask("Runtime.evaluate", session=internals, expression=DUMP)
             dump = pathlib.Path(folder) / "webrtc_internals_dump.txt"
             for _ in range(100):
