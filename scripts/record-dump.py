@@ -15,8 +15,12 @@ import tempfile
 import time
 
 PAGE = """<!doctype html><title>call</title><script>
-/* The time of the first picture, by performance.now(). */
+/* When the first picture was decoded, by performance.now(). */
 let first = null;
+async function watch(connection) {
+    for (const report of (await connection.getStats()).values())
+        if (report.type === "inbound-rtp" && report.framesDecoded > 0) first ??= performance.now();
+}
 async function call() {
     const canvas = document.createElement("canvas");
     [canvas.width, canvas.height] = [640, 360];
@@ -42,7 +46,6 @@ async function call() {
         from.ontrack = event => {
             const video = document.createElement("video");
             video.muted = true;
-            video.requestVideoFrameCallback(() => first ??= performance.now());
             video.srcObject = new MediaStream([event.track]);
             video.play();
         };
@@ -52,6 +55,7 @@ async function call() {
     await far.setRemoteDescription(near.localDescription);
     await far.setLocalDescription();
     await near.setRemoteDescription(far.localDescription);
+    setInterval(watch, 200, near);
 }
 call();
 const lasted = () => first === null ? 0 : (performance.now() - first) / 1000;
