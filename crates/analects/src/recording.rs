@@ -6,7 +6,7 @@ use crate::refused::Refused;
 use campaign::{Job, Listener};
 use measure::{EngineError, RunResult, Sink};
 use report::export::run_name;
-use report::taps::{JsonLines, PacketLog, Pcap, Tap};
+use report::taps::{Flent, JsonLines, PacketLog, Pcap, Tap};
 use scenario::Scenario;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -21,12 +21,14 @@ enum Kind {
     Log,
     Pcap,
     Events,
+    Flent,
 }
 
 /// A run's files.
 #[derive(Debug)]
 pub struct Recorder {
     scenario: Arc<Scenario>,
+    title: String,
     files: Vec<(Kind, PathBuf)>,
     /// The first that could not be written, and why.
     failed: Mutex<Option<(PathBuf, io::Error)>>,
@@ -43,11 +45,15 @@ pub fn attach(
         (Kind::Log, "--log", &args.log),
         (Kind::Pcap, "--pcap", &args.pcap),
         (Kind::Events, "--events", &args.events),
+        (Kind::Flent, "--flent", &args.flent),
     ];
     let asked = asked.map(|(kind, option, file)| Some((kind, option, file.as_deref()?)));
     let asked: Vec<(Kind, &str, &Path)> = asked.into_iter().flatten().collect();
     if asked.is_empty() {
         return Ok(Vec::new());
+    }
+    for (kind, option, file) in &asked {
+        kind.check_name(option, file)?;
     }
     let others = others.iter().map(|path| (place(path), path.to_path_buf()));
     let mut taken: BTreeMap<PathBuf, PathBuf> = others.collect();
@@ -57,7 +63,7 @@ pub fn attach(
         let mut files = Vec::new();
         for &(kind, option, file) in &asked {
             let file = match several {
-                true => named(file, &run_name(number, &job.case, job.seed)),
+                true => named(file, kind.ending(), &run_name(number, &job.case, job.seed)),
                 false => file.to_owned(),
             };
             check(option, &file, &mut taken)?;
@@ -65,6 +71,7 @@ pub fn attach(
         }
         let recorder = Arc::new(Recorder {
             scenario: job.scenario.clone(),
+            title: format!("{} seed {}", job.case, job.seed),
             files,
             failed: Mutex::default(),
         });
@@ -100,8 +107,12 @@ fn place(file: &Path) -> PathBuf {
     std::fs::canonicalize(file).unwrap_or_else(|_| file.to_owned())
 }
 
-/// `file` with the name of a run before its ending.
-fn named(file: &Path, run: &str) -> PathBuf {
+/// `file` with the name of a run before its ending, or before the given one.
+fn named(file: &Path, ending: Option<&str>, run: &str) -> PathBuf {
+    let whole = file.file_name().unwrap_or_default().to_string_lossy();
+    if let Some(stem) = ending.and_then(|ending| whole.strip_suffix(ending)) {
+        return file.with_file_name(format!("{stem}-{run}{}", ending.unwrap_or_default()));
+    }
     let mut name = file.file_stem().unwrap_or_default().to_owned();
     name.push(format!("-{run}"));
     if let Some(ending) = file.extension() {
@@ -134,12 +145,38 @@ impl Recorder {
 }
 
 impl Kind {
+    /// The ending that its readers insist on.
+    const fn ending(self) -> Option<&'static str> {
+        match self {
+            Kind::Flent => Some(".flent.gz"),
+            _ => None,
+        }
+    }
+
+    fn check_name(self, option: &str, file: &Path) -> Result<(), Refused> {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        match self.ending() {
+            Some(ending) if !name.ends_with(ending) => {
+                let message = format!(
+                    "{option} {}: expected a name that ends in {ending}",
+                    file.display()
+                );
+                Err(Refused::new(
+                    &message,
+                    "others are not opened by the program that it is for",
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The tap that writes such a file.
-    fn tap<'a>(self, scenario: &'a Scenario, file: File) -> Box<dyn Tap + 'a> {
+    fn tap<'a>(self, scenario: &'a Scenario, title: &str, file: File) -> Box<dyn Tap + 'a> {
         match self {
             Kind::Log => Box::new(PacketLog::new(scenario, file)),
             Kind::Pcap => Box::new(Pcap::new(scenario, file)),
             Kind::Events => Box::new(JsonLines::new(scenario, file)),
+            Kind::Flent => Box::new(Flent::new(scenario, title.to_owned(), file)),
         }
     }
 }
@@ -153,7 +190,7 @@ impl Listener for Recorder {
         for (kind, path) in &self.files {
             match File::create(path) {
                 Ok(file) => {
-                    taps.push(kind.tap(&self.scenario, file));
+                    taps.push(kind.tap(&self.scenario, &self.title, file));
                     paths.push(path);
                 }
                 Err(error) => self.failed(path, error),

@@ -137,12 +137,18 @@ pub struct Recording {
     /// with --log.
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
+    /// Write rates and pings to this file, which ends in `.flent.gz`, for the plots of flent: the goodput of
+    /// transfers and pages, and the answers of `udp` entries with `answer` as pings. Several runs have several
+    /// files, as with --log.
+    #[arg(long, value_name = "FILE")]
+    pub flent: Option<PathBuf>,
 }
 
 impl Recording {
     /// Whether anything is recorded.
     pub fn is_asked_for(&self) -> bool {
-        self.log.is_some() || self.pcap.is_some() || self.events.is_some()
+        let files = [&self.log, &self.pcap, &self.events, &self.flent];
+        files.into_iter().any(Option::is_some)
     }
 }
 

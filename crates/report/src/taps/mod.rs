@@ -1,10 +1,12 @@
 //! Taps that record a run while it goes: [`PacketLog`] a line for each packet and queue, [`Pcap`] a
-//! capture of departures from the queues, [`JsonLines`] a line for each event.
+//! capture of departures from the queues, [`JsonLines`] a line for each event, [`Flent`] rates and pings for flent's
+//! plots.
 //!
 //! Each writes, through a buffer, into its output. Errors there never disturb the run: the first
 //! error is kept, nothing more is written, and [`Tap::finish`] returns it.
 
 mod events;
+mod flent;
 mod log;
 mod parties;
 mod pcap;
@@ -12,6 +14,7 @@ mod pcap;
 mod tests;
 
 pub use events::JsonLines;
+pub use flent::Flent;
 pub use log::{PacketLine, PacketLines, PacketLog};
 pub use pcap::{Capture, Pcap};
 
