@@ -17,7 +17,7 @@ case ${1:-} in
     ;;
 *)
     $environment/bin/pip install --quiet --no-compile "$wheel[plot,polars,campaign,query]" 'pytest>=8' 'ruff>=0.14' 'mypy>=1.18' \
-        'pandas-stubs>=2' 'nbclient>=0.10' 'ipykernel>=6'
+        'pandas-stubs>=2' 'nbclient>=0.10' 'ipykernel>=6' 'flent>=2.1'
     cargo fmt --manifest-path python/Cargo.toml -- --check
     CARGO_TARGET_DIR=target/python/cargo cargo clippy --manifest-path python/Cargo.toml --locked -- -D warnings
     sh scripts/deny.sh python/Cargo.toml

@@ -11,7 +11,7 @@ mod shared;
 pub use browser::BrowserArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use gateway::{ChangeArgs, GatewayArgs, Running};
-pub use import::{ImportCommand, InternalsArgs};
+pub use import::{FlentArgs, ImportCommand, InternalsArgs};
 pub use link::LinkArgs;
 pub use pace::PaceArgs;
 pub use probe::{ProbeArgs, ProbeCommand, ProbeServe};
@@ -69,7 +69,7 @@ pub enum Command {
         #[arg(long, default_value = "text")]
         format: Style,
     },
-    /// Make a scenario from a recording of a call.
+    /// Make a scenario from a recording of a call, or from a run of flent.
     Import {
         /// The recording.
         #[command(subcommand)]

@@ -1,6 +1,8 @@
-//! `analects import`: a call that was recorded, as a scenario.
+//! `analects import`: what was recorded elsewhere, as a scenario.
 
 mod dump;
+mod file;
+mod flent;
 mod recorded;
 mod written;
 
@@ -26,7 +28,13 @@ type Result<T> = std::result::Result<T, Refused>;
 
 /// Makes a scenario.
 pub fn run(command: &ImportCommand) -> Result<()> {
-    let ImportCommand::WebrtcInternals(args) = command;
+    match command {
+        ImportCommand::WebrtcInternals(args) => call(args),
+        ImportCommand::Flent(args) => flent::run(args),
+    }
+}
+
+fn call(args: &InternalsArgs) -> Result<()> {
     let [down, up] = [("--down", &args.down), ("--up", &args.up)].map(|(of, text)| rate(of, text));
     let (down, up) = (down?, up?);
     if let Some(out) = &args.out {

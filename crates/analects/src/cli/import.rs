@@ -9,6 +9,25 @@ pub enum ImportCommand {
     /// A dump of a call, as chrome://webrtc-internals writes it in Chromium, Chrome and Edge: "Create a
     /// WebRTC-Internals dump". Compressed or not.
     WebrtcInternals(InternalsArgs),
+    /// A data file of flent (`.flent.gz`): its transfers and its ping, on a line as fast as the run found it.
+    Flent(FlentArgs),
+}
+
+/// A data file of flent, and what it does not know.
+#[derive(Debug, Args)]
+pub struct FlentArgs {
+    /// The file.
+    pub file: PathBuf,
+    /// The rate at which the line receives; without it, from the run's downloads.
+    #[arg(long, value_name = "RATE")]
+    pub down: Option<String>,
+    /// The rate at which the line sends; without it, from the run's uploads.
+    #[arg(long, value_name = "RATE")]
+    pub up: Option<String>,
+    /// Write the scenario into this file, and print the run's figures and the command that prints ours.
+    /// Without it, the scenario is printed.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
 }
 
 /// A dump of webrtc-internals, and what it does not know.

@@ -4,20 +4,15 @@
 //! of `getStats` the times of its first and last sample, and its samples, one a second, as a text of JSON.
 //! The statistics are W3C's Identifiers for WebRTC's Statistics API.
 
-use flate2::read::MultiGzDecoder;
+use super::file::plain;
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::io::{ErrorKind, Read};
 use std::path::Path;
 
-/// The largest dump in bytes, after decompression: that of a call of a day has less.
-const MOST: u64 = 256 << 20;
 /// No statistic of a call is greater: bytes of a year at 100 Mbit/s.
 const GREATEST: f64 = 1e15;
-/// How a compressed file begins (RFC 1952).
-const GZIP: [u8; 2] = [0x1f, 0x8b];
 /// How the other format of that page begins.
 const RTCSTATS: &[u8] = b"RTCStatsDump";
 
@@ -73,29 +68,6 @@ impl Dump {
         serde_json::from_slice(&bytes).map_err(|error| {
             format!("{error}: expected what chrome://webrtc-internals writes, {{\"PeerConnections\": ...}}")
         })
-    }
-}
-
-/// The bytes of a file that may be compressed.
-fn plain(path: &Path) -> Result<Vec<u8>, String> {
-    let reason = |error: std::io::Error| match error.kind() {
-        ErrorKind::NotFound => "there is no such file".to_owned(),
-        _ => error.to_string(),
-    };
-    let bytes = limited(std::fs::File::open(path).map_err(reason)?)?;
-    match bytes.starts_with(&GZIP) {
-        true => limited(MultiGzDecoder::new(&*bytes)),
-        false => Ok(bytes),
-    }
-}
-
-fn limited(from: impl Read) -> Result<Vec<u8>, String> {
-    let mut bytes = Vec::new();
-    let read = from.take(MOST + 1).read_to_end(&mut bytes);
-    read.map_err(|error| error.to_string())?;
-    match bytes.len() as u64 > MOST {
-        true => Err(format!("it has more than {MOST} bytes")),
-        false => Ok(bytes),
     }
 }
 

@@ -11,6 +11,7 @@ mod docs;
 mod fingerprint;
 mod house;
 mod import;
+mod import_flent;
 mod listeners;
 mod output;
 mod outputs;

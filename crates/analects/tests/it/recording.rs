@@ -174,7 +174,16 @@ fn a_transfer_by_hand() {
 fn results_are_the_same_with_and_without() {
     let folder = folder("recording-same");
     let plain = run(&folder, &["--format", "json"]);
-    let taps = ["--log", "l.csv", "--pcap", "p.pcap", "--events", "e.jsonl"];
+    let taps = [
+        "--log",
+        "l.csv",
+        "--pcap",
+        "p.pcap",
+        "--events",
+        "e.jsonl",
+        "--flent",
+        "f.flent.gz",
+    ];
     for count in 0..taps.len() / 2 {
         let one = &taps[2 * count..2 * count + 2];
         assert_eq!(run(&folder, &[one, &["--format", "json"]].concat()), plain);
@@ -357,8 +366,12 @@ fn files_that_cannot_be_written_are_refused_before_anything_runs() {
     let folder = folder("recording-refused");
     folder.write("kept.html", "kept");
     std::os::unix::fs::symlink("kept.html", folder.0.join("link")).unwrap();
-    let cases: [(&[&str], &str); 8] = [
+    let cases: [(&[&str], &str); 9] = [
         (&["--log", "."], ". cannot be written: Is a directory"),
+        (
+            &["--flent", "f.gz"],
+            "--flent f.gz: expected a name that ends in .flent.gz",
+        ),
         (
             &["--pcap", "none/p.pcap"],
             "none/p.pcap cannot be written: No such file",
@@ -472,4 +485,36 @@ fn linux_s_packets_are_written_down_as_the_simulator_s_are() {
     agree(&lines, result);
     let left = lines.iter().filter(|line| line["decision"] != "dropped");
     assert_eq!(captured(&read(&folder, "p.pcap")).len(), left.count());
+}
+
+#[test]
+fn flent_s_rates_sum_up_to_results() {
+    let folder = folder("recording-flent");
+    let args = ["-d", "fq_codel", "-d", "pfifo", "--flent", "f.flent.gz"];
+    let results = results(&folder, &args);
+    for (place, discipline) in ["fq_codel", "pfifo"].into_iter().enumerate() {
+        let file = read(
+            &folder,
+            &format!("f-{place:03}-{discipline}-seed1.flent.gz"),
+        );
+        let told: Value = serde_json::from_reader(flate2::read::GzDecoder::new(&file[..])).unwrap();
+        let step = told["metadata"]["STEP_SIZE"].as_f64().unwrap();
+        let meta = told["metadata"]["SERIES_META"].as_object().unwrap();
+        for flow in results[place]["flows"].as_array().unwrap() {
+            let (name, _) = meta
+                .iter()
+                .find(|(_, meta)| meta["ANALECTS_FLOW"] == flow["name"])
+                .unwrap();
+            let points = told["results"][name].as_array().unwrap();
+            let megabits: f64 = points
+                .iter()
+                .map(|point| point.as_f64().unwrap() * step)
+                .sum();
+            let bytes = flow["bytes"].as_f64().unwrap();
+            assert!(
+                (megabits * 1e6 / 8.0 - bytes).abs() < 1.0,
+                "{name}: {megabits} Mbit, {bytes} bytes"
+            );
+        }
+    }
 }

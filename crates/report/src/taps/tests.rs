@@ -1,11 +1,12 @@
 //! A run that is small enough to be written down by hand.
 
-use super::{JsonLines, PacketLog, Pcap, Tap};
+use super::{Flent, JsonLines, PacketLog, Pcap, Tap};
 use etherparse::{LaxNetSlice, LaxSlicedPacket, TransportSlice};
-use measure::{Event, LinkId, PacketId};
+use measure::{Event, LinkId, PacketId, Sink as _};
 use qdisc::{Class, DropReason, FlowId};
 use scenario::{AnyNames, Document, Scenario};
-use std::io::{self, Write};
+use serde_json::{Value, json};
+use std::io::{self, Read, Write};
 use units::{Duration, Ecn, Instant};
 use workload::{Carrier, Event as Application, TrafficId};
 
@@ -285,4 +286,145 @@ fn an_error_is_kept_until_the_end() {
             assert_eq!(tap.finish().unwrap_err().to_string(), "the disk is full");
         }
     }
+}
+
+/// What flent reads of a run with these events, at times in milliseconds.
+fn flent(traffic: &str, events: &[(u64, Application)]) -> Value {
+    let text = format!(
+        "duration = \"10s\"\ndisciplines = [\"pfifo\"]\nlink = {{ rate = \"8mbit\" }}\ntraffic = [{traffic}]"
+    );
+    let document = Document::parse("hand", &text).unwrap();
+    let scenario = document.resolve(&AnyNames::default()).unwrap();
+    let mut bytes = Vec::new();
+    let mut tap = Flent::new(&scenario, "hand seed 1".to_owned(), &mut bytes);
+    for (millis, event) in events {
+        let now = Instant::from_nanos(millis * 1_000_000);
+        tap.event(now, Event::Traffic(*event));
+    }
+    tap.finish().unwrap();
+    drop(tap);
+    let mut text = String::new();
+    let mut file = flate2::read::GzDecoder::new(&bytes[..]);
+    file.read_to_string(&mut text).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+fn flow(flow: u32, traffic: u16, carrier: Carrier) -> Application {
+    Application::FlowStarted {
+        flow: FlowId(flow),
+        traffic: TrafficId(traffic),
+        carrier,
+        server: 0,
+    }
+}
+
+fn delivered(flow: u32, bytes: u64) -> Application {
+    let flow = FlowId(flow);
+    Application::Delivered { flow, bytes }
+}
+
+fn answered(traffic: u16, value: f64) -> Application {
+    Application::Observed {
+        traffic: TrafficId(traffic),
+        figure: 1,
+        value,
+        began: Instant::ZERO,
+    }
+}
+
+#[test]
+fn flent_gets_rates_and_pings() {
+    let traffic = r#"
+        { name = "get", kind = "bulk", count = 2 },
+        { name = "put", kind = "bulk", direction = "up" },
+        { name = "web", kind = "page" },
+        { name = "call", kind = "call" },
+        { name = "beat", kind = "udp", answer = "60B" },
+        { name = "far", kind = "udp", answer = "60B" },
+    "#;
+    let told = flent(
+        traffic,
+        &[
+            (0, flow(0, 0, Carrier::Tcp)),
+            (0, flow(1, 0, Carrier::Tcp)),
+            (0, flow(2, 1, Carrier::Tcp)),
+            (0, flow(3, 2, Carrier::Quic)),
+            (0, flow(4, 2, Carrier::Quic)),
+            (0, flow(5, 3, Carrier::Media)),
+            // In a step of 200 ms 25000 B are 1 Mbit/s.
+            (100, delivered(0, 25_000)),
+            (150, delivered(1, 50_000)),
+            (150, delivered(3, 25_000)),
+            (199, delivered(4, 25_000)),
+            (200, delivered(2, 12_500)),
+            (210, answered(4, 30.0)),
+            (220, answered(4, 50.0)),
+            (230, answered(5, 100.0)),
+            (399, delivered(5, 25_000)),
+            (450, delivered(0, 25_000)),
+            (460, answered(9, 1.0)),
+        ],
+    );
+    assert_eq!(told["version"], 4);
+    assert_eq!(told["metadata"]["NAME"], "rrul_be_nflows");
+    assert_eq!(told["metadata"]["TITLE"], "hand seed 1");
+    let streams = json!({ "upload_streams": 1, "download_streams": 3 });
+    assert_eq!(told["metadata"]["TEST_PARAMETERS"], streams);
+    let near = |value: f64| move |found: &Value| (found.as_f64().unwrap() - value).abs() < 1e-9;
+    for (place, x) in [0.2, 0.4, 0.6].into_iter().enumerate() {
+        assert!(near(x)(&told["x_values"][place]), "{}", told["x_values"]);
+    }
+    let series = [
+        ("TCP download BE::1", json!([1.0, 0.0, 1.0])),
+        ("TCP download BE::2", json!([2.0, 0.0, 0.0])),
+        ("TCP download BE::3", json!([2.0, 0.0, 0.0])),
+        ("TCP download sum", json!([5.0, 0.0, 1.0])),
+        ("TCP download avg", json!([5.0 / 3.0, 0.0, 1.0 / 3.0])),
+        ("TCP upload BE::1", json!([0.0, 0.5, 0.0])),
+        ("TCP upload sum", json!([0.0, 0.5, 0.0])),
+        ("TCP upload avg", json!([0.0, 0.5, 0.0])),
+        ("TCP totals", json!([5.0, 0.5, 1.0])),
+        ("Ping (ms) UDP BE", json!([null, 40.0, null])),
+        ("Ping (ms) UDP far", json!([null, 100.0, null])),
+        ("Ping (ms) avg", json!([null, 70.0, null])),
+        ("call", json!([0.0, 1.0, 0.0])),
+    ];
+    let results = told["results"].as_object().unwrap();
+    assert_eq!(results.len(), series.len(), "{:?}", results.keys());
+    for (name, ought) in series {
+        for (found, ought) in results[name]
+            .as_array()
+            .unwrap()
+            .iter()
+            .zip(ought.as_array().unwrap())
+        {
+            match ought.as_f64() {
+                Some(ought) => assert!(near(ought)(found), "{name}: {found}, expected {ought}"),
+                None => assert!(found.is_null(), "{name}: {found}"),
+            }
+        }
+    }
+    let meta = &told["metadata"]["SERIES_META"];
+    assert_eq!(meta["TCP download BE::2"]["ANALECTS_FLOW"], "get-2");
+    assert_eq!(meta["TCP download BE::3"]["ANALECTS_FLOW"], "web");
+    assert_eq!(meta["Ping (ms) UDP BE"]["UNITS"], "ms");
+}
+
+#[test]
+fn flent_tells_some_flows_apart_and_sums_up_the_rest() {
+    let all: Vec<(u64, Application)> = (0..100)
+        .flat_map(|n| [(0, flow(n, 0, Carrier::Tcp)), (100, delivered(n, 25_000))])
+        .collect();
+    let told = flent(r#"{ name = "get", kind = "bulk", count = 100 }"#, &all);
+    let results = &told["results"];
+    assert_eq!(told["metadata"]["TEST_PARAMETERS"]["download_streams"], 65);
+    assert!((results["TCP download BE::65"][0].as_f64().unwrap() - 36.0).abs() < 1e-9);
+    assert!((results["TCP download sum"][0].as_f64().unwrap() - 100.0).abs() < 1e-9);
+}
+
+#[test]
+fn flent_s_steps_are_longer_in_a_long_run_and_none_in_an_empty_one() {
+    let told = flent(r#"{ name = "get", kind = "bulk" }"#, &[]);
+    assert_eq!(told["x_values"], json!([]));
+    assert_eq!(told["results"]["TCP totals"], json!([]));
 }
