@@ -86,7 +86,7 @@ pub fn run(args: &FlentArgs) -> Result<()> {
     };
     replace(out, &text)?;
     print(&format!(
-        "{}\n{}: written. Compare:\nanalects run {1} --by-entry --columns bulk_rate,answer_p50:ping,answer_p99:ping\n",
+        "{}\n{}: written. Compare:\nanalects run {1} --by-entry --columns bulk_rate,answer_p99:ping\n",
         summary(&read, &file),
         out.display()
     ))
@@ -124,7 +124,7 @@ fn read(file: &File, [down, up]: [Option<Rate>; 2]) -> std::result::Result<Run, 
         (goodput > 0.0).then(|| Direction {
             transfers: means.len(),
             goodput,
-            line: line.unwrap_or(Rate::from_bits((found * 1e6) as u64)),
+            line: line.unwrap_or(Rate::from_bits((found * 1e3).round() as u64 * 1000)),
         })
     };
     let ping = file.results.keys().find(|name| {
