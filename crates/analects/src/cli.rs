@@ -603,6 +603,10 @@ pub struct TcShow {
     /// Output format; JSON has all of tc's statistics of the queues.
     #[arg(long, default_value = "table")]
     pub format: ShowFormat,
+    /// Once a second show what each flow of mencius has had: its rate, its share, how long its packets wait, and
+    /// whether it is protected; until it is interrupted.
+    #[arg(long, conflicts_with = "format")]
+    pub watch: bool,
     /// The folder of the journal of changes.
     #[arg(long, value_name = "DIR", default_value = netcfg::STATE)]
     pub state: PathBuf,

@@ -1,6 +1,7 @@
 //! `analects tc`: a shaper with a discipline on a device of this host, and back.
 
 mod counters;
+mod flows;
 
 use crate::cli::{ShowFormat, TcApply, TcClear, TcCommand, TcShow};
 use crate::refused::Refused;
@@ -133,16 +134,11 @@ fn devices(name: Option<&str>, store: &Store) -> Result<Vec<Device>> {
 }
 
 fn show(args: &TcShow) -> Result<()> {
-    let store = Store::look(&args.state);
-    let devices = devices(args.dev.as_deref(), &store)?;
     let mut host = host(true)?;
-    let mut all = Vec::new();
-    for device in &devices {
-        match netcfg::status(&mut host, &store, device)? {
-            Some(status) => all.push(status),
-            None => eprintln!("nothing is applied to {device}"),
-        }
+    if args.watch {
+        return flows::watch(&mut host, &mut |host| statuses(args, host));
     }
+    let all = statuses(args, &mut host)?;
     if args.format == ShowFormat::Json {
         let text = serde_json::to_string_pretty(&all);
         let text = text.map_err(|error| Refused::failed(&error.to_string(), "report this"))?;
@@ -153,6 +149,19 @@ fn show(args: &TcShow) -> Result<()> {
     }
     let texts: Vec<String> = all.iter().map(described).collect();
     print(&texts.join("\n"))
+}
+
+/// The state of the set-ups that are asked for.
+fn statuses(args: &TcShow, host: &mut Host) -> Result<Vec<netcfg::Status>> {
+    let store = Store::look(&args.state);
+    let mut all = Vec::new();
+    for device in devices(args.dev.as_deref(), &store)? {
+        match netcfg::status(host, &store, &device)? {
+            Some(status) => all.push(status),
+            None => eprintln!("nothing is applied to {device}"),
+        }
+    }
+    Ok(all)
 }
 
 /// A status as text.

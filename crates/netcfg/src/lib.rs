@@ -12,6 +12,7 @@
 mod apply;
 mod before;
 mod change;
+mod classes;
 mod command;
 mod device;
 mod discipline;
@@ -35,6 +36,7 @@ mod update;
 pub use apply::{Prepared, apply, clear, prepare, undoing};
 pub use before::{Before, Simple};
 pub use change::Change;
+pub use classes::{Flow, flows};
 pub use command::{Command, Host, Output, Program, Runner};
 pub use device::{BadDevice, Device};
 pub use discipline::Discipline;

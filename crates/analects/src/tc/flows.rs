@@ -1,0 +1,275 @@
+//! `analects tc show --watch`: what each flow of a queue has had in the last second.
+
+use crate::progress::back;
+use crate::refused::Refused;
+use crate::run::print;
+use crate::table::{empty, right};
+use comfy_table::Cell;
+use netcfg::{Device, Flow, Host, Queue, Status};
+use std::collections::BTreeMap;
+use std::io::{IsTerminal, stdout};
+use std::time::{Duration, Instant};
+
+/// How often it looks.
+const EVERY: Duration = Duration::from_secs(1);
+/// More flows are counted, not shown.
+const MOST: usize = 15;
+/// A flow with a packet that has waited longer fills its queue: mencius' default `low`.
+const FULL: Duration = Duration::from_millis(20);
+
+/// The queues and flows of set-ups at a moment.
+struct Look {
+    at: Instant,
+    queues: Vec<(Queue, Vec<Flow>)>,
+}
+
+impl Look {
+    #[expect(clippy::disallowed_methods, reason = "the kernel counts in real time")]
+    fn take(all: Vec<Status>) -> Result<Self, Refused> {
+        let at = Instant::now();
+        let mut of_device: BTreeMap<Device, Vec<Flow>> = BTreeMap::new();
+        let mut queues = Vec::new();
+        for queue in all.into_iter().flat_map(|status| status.queues) {
+            if !of_device.contains_key(&queue.device) {
+                of_device.insert(queue.device.clone(), netcfg::flows(&queue.device)?);
+            }
+            let handle = u16::from_str_radix(queue.handle.trim_end_matches(':'), 16);
+            let flows = of_device[&queue.device].iter();
+            let flows = flows
+                .filter(|flow| Ok(flow.qdisc) == handle)
+                .copied()
+                .collect();
+            queues.push((queue, flows));
+        }
+        Ok(Look { at, queues })
+    }
+}
+
+/// Shows the flows of the set-ups that `look` finds, once a second, until it is interrupted or there are none.
+///
+/// # Errors
+/// If the set-ups or the flows cannot be read.
+pub fn watch(
+    host: &mut Host,
+    look: &mut dyn FnMut(&mut Host) -> Result<Vec<Status>, Refused>,
+) -> Result<(), Refused> {
+    let mut before = Look::take(look(host)?)?;
+    let mut lines = 0;
+    while !before.queues.is_empty() {
+        std::thread::sleep(EVERY);
+        let now = Look::take(look(host)?)?;
+        let text = shown(&before, &now);
+        let over = if stdout().is_terminal() { lines } else { 0 };
+        print(&format!("{}{text}", back(over)))?;
+        lines = text.lines().count();
+        before = now;
+    }
+    Ok(())
+}
+
+/// The text for what happened between two looks.
+fn shown(before: &Look, now: &Look) -> String {
+    let seconds = (now.at - before.at).as_secs_f64();
+    let mut text = String::new();
+    for (queue, flows) in &now.queues {
+        let same = |(of, _): &&(Queue, Vec<Flow>)| {
+            (&of.device, &of.handle, &of.kind) == (&queue.device, &queue.handle, &queue.kind)
+        };
+        let Some((former, former_flows)) = before.queues.iter().find(same) else {
+            continue;
+        };
+        // An inner queue tells more than the shaper around it.
+        if queue.kind == "htb" {
+            continue;
+        }
+        let since = |of: fn(&Queue) -> Option<u64>| Some(of(queue)?.saturating_sub(of(former)?));
+        let bytes = since(|of| of.bytes);
+        text += &format!(
+            "{}: {} {} sends {} Mbit/s and dropped {} packets; {} packets wait\n",
+            queue.device,
+            scenario::printable(&queue.kind, 20),
+            scenario::printable(&queue.handle, 10),
+            bytes.map_or("-".to_owned(), |bytes| format!(
+                "{:.2}",
+                rate(bytes, seconds)
+            )),
+            since(|of| of.drops).map_or("-".to_owned(), |drops| drops.to_string()),
+            queue
+                .qlen
+                .map_or("-".to_owned(), |packets| packets.to_string()),
+        );
+        match queue.kind.as_str() {
+            "mencius" => text += &table(former_flows, flows, seconds),
+            _ => text += "  its flows are not told: only mencius counts what each has had\n",
+        }
+    }
+    text
+}
+
+/// Megabits a second.
+fn rate(bytes: u64, seconds: f64) -> f64 {
+    bytes as f64 * 8.0 / seconds / 1e6
+}
+
+/// A flow in the time between two looks.
+struct Moved {
+    flow: Flow,
+    bytes: u64,
+    drops: u32,
+    marks: u32,
+}
+
+/// The flows that sent, or wait, in a table, and an answer in words.
+fn table(before: &[Flow], now: &[Flow], seconds: f64) -> String {
+    let mut moved: Vec<Moved> = now.iter().map(|flow| since(before, flow)).collect();
+    moved.retain(|of| of.bytes > 0 || of.flow.qlen > 0 || of.drops > 0);
+    moved.sort_by_key(|of| (std::cmp::Reverse(of.bytes), of.flow.class));
+    if moved.is_empty() {
+        return "  no flow sent in this second\n".to_owned();
+    }
+    let all: u64 = moved.iter().map(|of| of.bytes).sum();
+    let mut rows = empty();
+    let headings = ["Mbit/s", "share %", "waits ms", "dropped", "marked"];
+    let first = [Cell::new("flow"), Cell::new("computer")];
+    let last = [Cell::new("established")];
+    rows.set_header(first.into_iter().chain(headings.map(right)).chain(last));
+    for of in moved.iter().take(MOST) {
+        rows.add_row([
+            Cell::new(format!(":{:x}", of.flow.class)),
+            Cell::new(format!(":{:x}", of.flow.host)),
+            right(&format!("{:.2}", rate(of.bytes, seconds))),
+            right(&format!(
+                "{:.0}",
+                100.0 * of.bytes as f64 / all.max(1) as f64
+            )),
+            right(&format!("{:.1}", of.flow.delay.as_secs_f64() * 1e3)),
+            right(&of.drops.to_string()),
+            right(&of.marks.to_string()),
+            Cell::new(established(&of.flow)),
+        ]);
+    }
+    let more = match moved.len().saturating_sub(MOST) {
+        0 => String::new(),
+        more => format!("  and {more} flows that sent less\n"),
+    };
+    format!("{rows}\n{more}  {}\n", answer(&moved, seconds))
+}
+
+fn established(flow: &Flow) -> String {
+    flow.established
+        .map_or(String::new(), |time| format!("for {} s", time.as_secs()))
+}
+
+/// What a flow has had since it was `before`; another one may have had its place then.
+fn since(before: &[Flow], flow: &Flow) -> Moved {
+    let same =
+        |of: &&Flow| of.class == flow.class && of.bytes <= flow.bytes && of.packets <= flow.packets;
+    let former = before.iter().find(same).copied().unwrap_or_default();
+    Moved {
+        bytes: flow.bytes - former.bytes,
+        drops: flow.drops.saturating_sub(former.drops),
+        marks: flow.marks.saturating_sub(former.marks),
+        flow: *flow,
+    }
+}
+
+/// Whether a call is protected, and from what.
+fn answer(moved: &[Moved], seconds: f64) -> String {
+    let (calls, others): (Vec<&Moved>, Vec<&Moved>) =
+        moved.iter().partition(|of| of.flow.established.is_some());
+    let full = others
+        .iter()
+        .filter(|of| of.flow.delay >= FULL || of.flow.wait >= FULL);
+    let full = match full.count() {
+        0 => "none of them fills its queue".to_owned(),
+        1 => "one of them fills its queue".to_owned(),
+        full => format!("{full} of them fill their queues"),
+    };
+    let others = match others.len() {
+        0 => "nothing else sends".to_owned(),
+        1 => format!("beside it one other flow sends, and {full}"),
+        others => format!("beside it {others} other flows send, and {full}"),
+    };
+    let sum = calls.iter().map(|of| of.bytes).sum();
+    let sum = rate(sum, seconds);
+    match calls.len() {
+        0 => {
+            "No flow is protected: none has kept its own queue short for a second, as a call does."
+                .to_owned()
+        }
+        1 => format!("One flow is protected, with {sum:.2} Mbit/s, as a call should be; {others}."),
+        calls => format!("{calls} flows are protected, with {sum:.2} Mbit/s together; {others}."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flow(class: u16, bytes: u64, established: Option<u64>, delay_ms: u64) -> Flow {
+        Flow {
+            class,
+            host: 0x159,
+            bytes,
+            packets: (bytes / 1000) as u32,
+            established: established.map(Duration::from_secs),
+            delay: Duration::from_millis(delay_ms),
+            ..Flow::default()
+        }
+    }
+
+    #[test]
+    fn a_call_beside_a_transfer() {
+        let before = [
+            flow(1, 1_000_000, Some(31), 1),
+            flow(2, 9_000_000, None, 40),
+        ];
+        let now = [
+            flow(1, 1_500_000, Some(32), 1),
+            flow(2, 14_500_000, None, 45),
+            // It sent nothing.
+            flow(3, 0, None, 0),
+            // Another flow had its place.
+            flow(4, 125_000, None, 3),
+        ];
+        let before: Vec<Flow> = before
+            .into_iter()
+            .chain([flow(4, 900_000, None, 0)])
+            .collect();
+        let text = table(&before, &now, 1.0);
+        let rows: Vec<Vec<&str>> = text
+            .lines()
+            .map(|line| line.split_whitespace().collect())
+            .collect();
+        assert_eq!(
+            rows[1],
+            [":2", ":159", "44.00", "90", "45.0", "0", "0"],
+            "{text}"
+        );
+        assert_eq!(rows[2][..4], [":1", ":159", "4.00", "8"], "{text}");
+        assert_eq!(rows[2][7..], ["for", "32", "s"], "{text}");
+        assert_eq!(rows[3][..4], [":4", ":159", "1.00", "2"], "{text}");
+        let answer = "One flow is protected, with 4.00 Mbit/s, as a call should be; beside it 2 other flows send, and one of them fills its queue.";
+        assert!(text.ends_with(&format!("  {answer}\n")), "{text}");
+        assert_eq!(rows.len(), 5);
+    }
+
+    #[test]
+    fn nobody_is_protected_and_nobody_sends() {
+        let idle = [flow(1, 5000, None, 0)];
+        assert_eq!(table(&idle, &idle, 1.0), "  no flow sent in this second\n");
+        let text = table(&[], &idle, 1.0);
+        assert!(text.contains("No flow is protected"), "{text}");
+    }
+
+    #[test]
+    fn many_flows_are_counted() {
+        let now: Vec<Flow> = (1..=40)
+            .map(|class| flow(class, 1000 * u64::from(class), Some(2), 0))
+            .collect();
+        let text = table(&[], &now, 1.0);
+        assert!(text.contains("\n  and 25 flows that sent less\n"), "{text}");
+        assert!(text.contains("40 flows are protected"), "{text}");
+        assert!(text.contains("nothing else sends"), "{text}");
+    }
+}
