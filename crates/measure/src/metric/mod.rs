@@ -17,6 +17,7 @@ pub mod loss_by_index;
 mod meter;
 mod observed;
 pub mod pages;
+pub mod photon;
 pub mod queues;
 mod registry;
 pub mod subflows;

@@ -7,8 +7,8 @@
 use super::declared::{Column, Metric};
 use super::observed::Observed;
 use super::{
-    actors, answers, calls, fct_by_size, fps, lorenz, loss_by_index, pages, queues, subflows,
-    transfers, verdicts, videos,
+    actors, answers, calls, fct_by_size, fps, lorenz, loss_by_index, pages, photon, queues,
+    subflows, transfers, verdicts, videos,
 };
 use units::Refusal;
 
@@ -34,6 +34,7 @@ impl Registry {
                 calls::FREEZES,
                 calls::LOW_FPS,
                 fps::FPS,
+                photon::PHOTON_P99,
                 calls::CALL_RATE,
                 calls::CALL_DELAY,
                 calls::AUDIO_LATE,
