@@ -165,13 +165,15 @@ impl<'a, W: Write> Flent<'a, W> {
         if figure.is_none_or(|figure| figure.name != PING) {
             return;
         }
-        let name = match self.pings.is_empty() {
-            true => "BE".to_owned(),
-            false => entry.name.clone(),
-        };
         let place = match self.pings.get(&traffic) {
             Some(&place) => place,
-            None => self.begin(Kind::Ping, format!("Ping (ms) UDP {name}")),
+            None => {
+                let name = match self.pings.is_empty() {
+                    true => "BE",
+                    false => &entry.name,
+                };
+                self.begin(Kind::Ping, format!("Ping (ms) UDP {name}"))
+            }
         };
         self.pings.insert(traffic, place);
         self.add(now, place, value);
