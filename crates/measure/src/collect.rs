@@ -495,7 +495,10 @@ impl Sink for Collector {
             }
             Event::Moved { link, flow, .. } => self.moved(now, link, flow, &event),
             // For meters, and for the question why calls stall.
-            Event::Noticed { .. } | Event::Sent { .. } | Event::Arrived { .. } => {}
+            Event::Noticed { .. }
+            | Event::Sent { .. }
+            | Event::Arrived { .. }
+            | Event::Media { .. } => {}
             Event::Traffic(event) => self.application(now, event),
         }
     }

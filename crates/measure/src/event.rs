@@ -28,6 +28,39 @@ pub struct PacketId {
     pub ecn: Ecn,
 }
 
+/// What a media packet carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MediaPart {
+    /// The session's stream of video, from 0.
+    pub stream: u8,
+    /// The contents.
+    pub content: MediaContent,
+}
+
+/// The contents of a media packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MediaContent {
+    /// A part of a frame of video.
+    Video {
+        /// RTP sequence number of the stream; a retransmission keeps it.
+        sequence: u64,
+        /// The frame, from 0 in its stream.
+        frame: u64,
+        /// It is the frame's last part.
+        last: bool,
+    },
+    /// A frame of audio, by its number, from 0.
+    Audio {
+        /// Its number.
+        frame: u64,
+    },
+    /// Bytes that are not played, which fill a probe.
+    Padding {
+        /// The session's number of the packet.
+        sequence: u64,
+    },
+}
+
 /// An event.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Event {
@@ -43,6 +76,14 @@ pub enum Event {
     Arrived {
         /// Which packet.
         packet: PacketId,
+    },
+    /// The contents of a media packet that left its end point, right after its [`Event::Sent`]. From
+    /// engines that know them.
+    Media {
+        /// Which packet.
+        packet: PacketId,
+        /// Its contents.
+        part: MediaPart,
     },
     /// A packet was handed to a queue.
     Enqueued {

@@ -38,7 +38,7 @@ pub use cluster::Units;
 pub use collect::Collector;
 pub use engine::{BuiltLink, Engine, EngineError, Unsupported};
 pub use estimate::{Estimate, Statistic};
-pub use event::{Event, LinkId, PacketId, Sink, TrafficId};
+pub use event::{Event, LinkId, MediaContent, MediaPart, PacketId, Sink, TrafficId};
 pub use flows::flow_name;
 pub use result::{
     AudioResult, CallResult, ChildResult, FigureResult, FlowResult, FrameDelay, LinkBacklog,

@@ -5,10 +5,10 @@ use crate::below::Below;
 use crate::flights::{Flight, Flights};
 use crate::pairs::Pairs;
 use link::{Jitter, Link};
-use measure::{Event, LinkId, PacketId, Sink};
+use measure::{Event, LinkId, MediaContent, MediaPart, PacketId, Sink};
 use qdisc::{Class, DropReason, FlowId, Hosts, Label, Observer, Packet};
 use std::collections::BTreeMap;
-use transport::Transmit;
+use transport::{Transmit, Wire, media};
 use units::{Duration, Instant, Rate};
 
 /// How the packets of one end point travel.
@@ -242,6 +242,10 @@ impl<'a> Network<'a> {
     fn tell_sent(&mut self, now: Instant, place: u32) {
         let (packet, up) = self.end_of(place);
         self.sink.event(now, Event::Sent { packet, up });
+        if let Wire::Media(media) = &self.flights.get(place).wire {
+            let part = part_of(media);
+            self.sink.event(now, Event::Media { packet, part });
+        }
     }
 
     #[cold]
@@ -408,4 +412,24 @@ impl Observer<u32> for Hook<'_> {
         };
         self.sink.event(now, event);
     }
+}
+
+/// What a packet of a media session's sender carries, as events have it.
+const fn part_of(packet: &media::Packet) -> MediaPart {
+    let (stream, content) = match packet.content {
+        media::Content::Padding => {
+            let sequence = packet.sequence;
+            (0, MediaContent::Padding { sequence })
+        }
+        media::Content::Audio(frame) => (0, MediaContent::Audio { frame }),
+        media::Content::Video(part) => {
+            let content = MediaContent::Video {
+                sequence: part.rtp,
+                frame: part.frame,
+                last: part.index + 1 == part.count,
+            };
+            (part.stream, content)
+        }
+    };
+    MediaPart { stream, content }
 }

@@ -130,7 +130,7 @@ pub struct Recording {
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
     /// Write the headers of all packets that leave a queue to this file, as pcap for tcpdump and
-    /// Wireshark. Several runs have several files, as with --log.
+    /// Wireshark, which decodes the simulator's calls as RTP. Several runs have several files, as with --log.
     #[arg(long, value_name = "FILE")]
     pub pcap: Option<PathBuf>,
     /// Write all events to this file, a JSON object a line. Several runs have several files, as

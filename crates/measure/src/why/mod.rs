@@ -256,7 +256,10 @@ impl Sink for Explainer {
             } => self.failed(now, link, packet, Some(reason)),
             Event::Lost { link, packet } => self.failed(now, link, packet, None),
             Event::Traffic(event) => self.application(now, event),
-            Event::Marked { .. } | Event::Moved { .. } | Event::Noticed { .. } => {}
+            Event::Marked { .. }
+            | Event::Moved { .. }
+            | Event::Noticed { .. }
+            | Event::Media { .. } => {}
         }
     }
 

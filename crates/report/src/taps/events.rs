@@ -175,7 +175,7 @@ fn what<'a>(parties: &'a Parties<'_>, event: Event) -> Option<What<'a>> {
         ecn: ecn_name(packet.ecn),
     };
     Some(match event {
-        Event::Sent { .. } | Event::Arrived { .. } => return None,
+        Event::Sent { .. } | Event::Arrived { .. } | Event::Media { .. } => return None,
         Event::Enqueued { link, packet } => What::Enqueued(of(link, packet)),
         Event::Marked { link, packet } => What::Marked(of(link, packet)),
         Event::Lost { link, packet } => What::Lost(of(link, packet)),

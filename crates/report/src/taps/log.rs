@@ -223,7 +223,8 @@ impl<W: Write> Sink for PacketLog<'_, W> {
             Event::Moved { .. }
             | Event::Noticed { .. }
             | Event::Sent { .. }
-            | Event::Arrived { .. } => {}
+            | Event::Arrived { .. }
+            | Event::Media { .. } => {}
             Event::Traffic(event) => self.parties.start(&event),
         }
     }

@@ -10,6 +10,7 @@ mod flent;
 mod log;
 mod parties;
 mod pcap;
+mod rtp;
 #[cfg(test)]
 mod tests;
 

@@ -20,6 +20,8 @@ pub struct Parties<'a> {
 /// A flow.
 #[derive(Clone, Copy)]
 pub struct Party<'a> {
+    /// The number of its traffic entry.
+    pub id: TrafficId,
     /// Its traffic entry.
     pub entry: &'a Traffic,
     /// Its number among the entry's, from 1.
@@ -72,6 +74,7 @@ impl<'a> Parties<'a> {
         *started += 1;
         let at = |host: Ipv4Addr| SocketAddrV4::new(host, addresses::port(flow));
         let party = Party {
+            id: traffic,
             entry,
             number: *started,
             carrier,

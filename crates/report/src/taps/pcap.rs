@@ -1,6 +1,7 @@
 //! A capture of departures from the queues.
 
 use super::parties::Parties;
+use super::rtp::{self, Headers};
 use super::{Output, Tap};
 use etherparse::{IpDscp, IpEcn, IpNumber, Ipv4Header, TcpHeader, UdpHeader};
 use measure::{Event, LinkId, PacketId, Sink};
@@ -22,6 +23,7 @@ const OPTIONS: usize = 12;
 const NO_OPERATION: u8 = 1;
 /// Most bytes of a packet: IPv4's and TCP's headers.
 const SNAP: usize = Ipv4Header::MIN_LEN + TcpHeader::MIN_LEN + OPTIONS;
+const _: () = assert!(Ipv4Header::MIN_LEN + UdpHeader::LEN + rtp::LEN <= SNAP);
 /// Nanoseconds in a second.
 const SECOND: u64 = 1_000_000_000;
 /// Hops that the packets of the first queue have left.
@@ -88,6 +90,9 @@ impl<W: Write> Capture<W> {
 ///   new data. Events have no flags, no acknowledged number and no window: the file has none, and
 ///   the largest window.
 /// - UDP, for QUIC, media and datagrams: ports and length.
+/// - RTP behind it, for the media that a session sends, if the engine tells it (the simulator does): sequence
+///   number, marker, source, and as time stamp when the frame was handed over; payload types 96 for video, 111
+///   for audio, 97 for padding. Feedback is UDP only.
 /// - Packets of no flow, such as a kernel's own messages, have protocol 253 and no addresses.
 ///
 /// Checksums of TCP and UDP are 0.
@@ -95,6 +100,7 @@ pub struct Pcap<'a, W: Write> {
     parties: Parties<'a>,
     /// Bytes of TCP flows that left queues.
     sent: BTreeMap<(LinkId, FlowId), u32>,
+    media: Headers,
     capture: Capture<W>,
 }
 
@@ -104,6 +110,7 @@ impl<'a, W: Write> Pcap<'a, W> {
         Pcap {
             parties: Parties::new(scenario),
             sent: BTreeMap::new(),
+            media: Headers::default(),
             capture: Capture::new(writer, SNAP as u32),
         }
     }
@@ -139,6 +146,7 @@ impl<'a, W: Write> Pcap<'a, W> {
                     checksum: 0,
                 };
                 behind.extend(udp.to_bytes());
+                behind.extend(self.media.of(packet.number).into_iter().flatten());
             }
         }
         ip.header_checksum = ip.calc_header_checksum();
@@ -180,9 +188,28 @@ impl<W: Write> Sink for Pcap<'_, W> {
     fn event(&mut self, now: Instant, event: Event) {
         match event {
             Event::Dequeued { link, packet, .. } => self.dequeued(now, link, packet),
-            Event::Traffic(event) => self.parties.start(&event),
+            Event::Media { packet, part } => {
+                if let (Some(flow), Some(party)) = (packet.flow, self.parties.flow(packet.flow)) {
+                    self.media.sent(now, packet.number, flow, party, part);
+                }
+            }
+            Event::Arrived { packet }
+            | Event::Dropped { packet, .. }
+            | Event::Lost { packet, .. } => {
+                self.media.gone(packet.number);
+            }
+            Event::Traffic(event) => {
+                self.parties.start(&event);
+                if let workload::Event::FrameSent { call, frame } = event {
+                    self.media.frame(now, call, frame);
+                }
+            }
             _ => {}
         }
+    }
+
+    fn wants_ends(&self) -> bool {
+        true
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Flent, JsonLines, PacketLog, Pcap, Tap};
 use etherparse::{LaxNetSlice, LaxSlicedPacket, TransportSlice};
-use measure::{Event, LinkId, PacketId, Sink as _};
+use measure::{Event, LinkId, MediaContent, MediaPart, PacketId, Sink as _};
 use qdisc::{Class, DropReason, FlowId};
 use scenario::{AnyNames, Document, Scenario};
 use serde_json::{Value, json};
@@ -427,4 +427,79 @@ fn flent_s_steps_are_longer_in_a_long_run_and_none_in_an_empty_one() {
     let told = flent(r#"{ name = "get", kind = "bulk" }"#, &[]);
     assert_eq!(told["x_values"], json!([]));
     assert_eq!(told["results"]["TCP totals"], json!([]));
+}
+
+#[test]
+fn media_have_rtp_headers_in_a_capture() {
+    let scenario = scenario();
+    let mut bytes = Vec::new();
+    let mut tap = Pcap::new(&scenario, &mut bytes);
+    let at = |millis: u64| Instant::from_nanos(millis * 1_000_000);
+    tap.event(at(0), Event::Traffic(flow(5, 1, Carrier::Media)));
+    let (call, frame) = (TrafficId(1), 7);
+    tap.event(
+        at(100),
+        Event::Traffic(Application::FrameSent { call, frame }),
+    );
+    let video = |sequence, last| MediaContent::Video {
+        sequence,
+        frame: 7,
+        last,
+    };
+    let contents = [
+        (1, video(65_535, false)),
+        (2, video(65_536, true)),
+        (3, MediaContent::Audio { frame: 3 }),
+        (4, MediaContent::Padding { sequence: 9 }),
+    ];
+    for (number, content) in contents {
+        let packet = packet(number, Some(5), 1200, Ecn::NotCapable);
+        let part = MediaPart { stream: 0, content };
+        tap.event(at(110), Event::Media { packet, part });
+        for link in [DOWN, UP] {
+            let sojourn = Duration::ZERO;
+            tap.event(
+                at(120),
+                Event::Dequeued {
+                    link,
+                    packet,
+                    sojourn,
+                },
+            );
+        }
+        tap.event(at(130), Event::Arrived { packet });
+        // Another packet of this number would be none of this one's.
+        let sojourn = Duration::ZERO;
+        tap.event(
+            at(140),
+            Event::Dequeued {
+                link: DOWN,
+                packet,
+                sojourn,
+            },
+        );
+    }
+    tap.finish().unwrap();
+    drop(tap);
+    let (mut at, mut headers) = (24, Vec::new());
+    while at < bytes.len() {
+        let there = u32::from_le_bytes(bytes[at + 8..at + 12].try_into().unwrap()) as usize;
+        headers.push(bytes[at + 16 + 28..at + 16 + there].to_vec());
+        at += 16 + there;
+    }
+    assert_eq!(headers.len(), 12);
+    let source = |of: u8| [0, 0, 5, of];
+    // 100 ms are 9000 ticks of 90 kHz, three frames of audio 2880 of 48.
+    let ought = [
+        [&[0x80, 96, 0xff, 0xff, 0, 0, 0x23, 0x28][..], &source(0)].concat(),
+        [&[0x80, 96 | 0x80, 0, 0, 0, 0, 0x23, 0x28][..], &source(0)].concat(),
+        [&[0x80, 111, 0, 3, 0, 0, 0x0b, 0x40][..], &source(0x80)].concat(),
+        [&[0x80, 97, 0, 9, 0, 0, 0, 0][..], &source(0xc0)].concat(),
+    ];
+    for (place, ought) in ought.into_iter().enumerate() {
+        assert_eq!(
+            headers[3 * place..3 * place + 3],
+            [ought.clone(), ought, Vec::new()]
+        );
+    }
 }
