@@ -55,10 +55,7 @@ pub enum MediaContent {
         frame: u64,
     },
     /// Bytes that are not played, which fill a probe.
-    Padding {
-        /// The session's number of the packet.
-        sequence: u64,
-    },
+    Padding,
 }
 
 /// An event.

@@ -417,10 +417,7 @@ impl Observer<u32> for Hook<'_> {
 /// What a packet of a media session's sender carries, as events have it.
 const fn part_of(packet: &media::Packet) -> MediaPart {
     let (stream, content) = match packet.content {
-        media::Content::Padding => {
-            let sequence = packet.sequence;
-            (0, MediaContent::Padding { sequence })
-        }
+        media::Content::Padding => (0, MediaContent::Padding),
         media::Content::Audio(frame) => (0, MediaContent::Audio { frame }),
         media::Content::Video(part) => {
             let content = MediaContent::Video {

@@ -29,6 +29,8 @@ const FRAMES: usize = 1000;
 pub struct Headers {
     /// When frames were handed over, by call.
     frames: BTreeMap<TrafficId, VecDeque<(u64, Instant)>>,
+    /// How many packets of padding each flow sent: a stream of its own.
+    paddings: BTreeMap<FlowId, u64>,
     /// By the packet's number.
     sent: BTreeMap<u64, [u8; LEN]>,
 }
@@ -72,8 +74,10 @@ impl Headers {
             MediaContent::Audio { frame } => {
                 header(AUDIO, frame, frame * AUDIO_TICKS, source | AUDIO_SOURCE)
             }
-            MediaContent::Padding { sequence } => {
-                header(PADDING, sequence, 0, source | PADDING_SOURCE)
+            MediaContent::Padding => {
+                let paddings = self.paddings.entry(flow).or_default();
+                *paddings += 1;
+                header(PADDING, *paddings, 0, source | PADDING_SOURCE)
             }
         };
         self.sent.insert(number, header);

@@ -450,7 +450,7 @@ fn media_have_rtp_headers_in_a_capture() {
         (1, video(65_535, false)),
         (2, video(65_536, true)),
         (3, MediaContent::Audio { frame: 3 }),
-        (4, MediaContent::Padding { sequence: 9 }),
+        (4, MediaContent::Padding),
     ];
     for (number, content) in contents {
         let packet = packet(number, Some(5), 1200, Ecn::NotCapable);
@@ -494,7 +494,7 @@ fn media_have_rtp_headers_in_a_capture() {
         [&[0x80, 96, 0xff, 0xff, 0, 0, 0x23, 0x28][..], &source(0)].concat(),
         [&[0x80, 96 | 0x80, 0, 0, 0, 0, 0x23, 0x28][..], &source(0)].concat(),
         [&[0x80, 111, 0, 3, 0, 0, 0x0b, 0x40][..], &source(0x80)].concat(),
-        [&[0x80, 97, 0, 9, 0, 0, 0, 0][..], &source(0xc0)].concat(),
+        [&[0x80, 97, 0, 1, 0, 0, 0, 0][..], &source(0xc0)].concat(),
     ];
     for (place, ought) in ought.into_iter().enumerate() {
         assert_eq!(
