@@ -68,12 +68,21 @@ tc qdisc show dev ifb-v0 | grep -q '^qdisc mencius b1: parent a1:1' || wrong "no
 ip addr add 192.0.2.1/24 dev v1
 ip neigh add 192.0.2.2 lladdr 02:00:00:00:00:02 dev v1
 ping -c 2 -W 1 192.0.2.2 >/dev/null || true
+ping -c 30 -i 0.1 -s 500 -W 1 192.0.2.2 >/dev/null &
+"$analects" tc show --watch --state "$work/state" >"$work/watch" 2>"$work/err" &
+sleep 3
+kill $!
+wait
 ip addr del 192.0.2.1/24 dev v1
 tc_ show || wrong "show"
 grep -q '^  as it was applied' "$work/out" || wrong "show finds differences"
 grep -q 'ifb-v0: mencius b1: sent [1-9]' "$work/out" || wrong "nothing came through the ifb"
 tc_ show --format json || wrong "show --format json"
 ok "with it: packets pass mencius on the ifb device"
+cp "$work/watch" "$work/out"
+grep -q '^ifb-v0: mencius b1: sends 0.0[1-9] Mbit/s and dropped 0 packets' "$work/out" || wrong "show --watch: no rate"
+grep -Eq '^ *:[0-9a-f]+ +:[0-9a-f]+ +0\.0[1-9] +100 ' "$work/out" || wrong "show --watch: no flow"
+ok "show --watch: the flow of the echo requests has all of its queue"
 
 all="limit=500,memory_limit=4MiB,flows=64,quantum=1514B,targets=20/80,occupancy=delay,scale=80ms"
 all="$all,doubling=500ms,head_start=1,alpha=20,interval=50ms,idle=2s,nat=no,split_gso=yes"
