@@ -15,6 +15,8 @@ use std::path::Path;
 const GREATEST: f64 = 1e15;
 /// How the other format of that page begins.
 const RTCSTATS: &[u8] = b"RTCStatsDump";
+/// How a page begins that about:webrtc of Firefox saves.
+const PAGE: &[u8] = b"<";
 
 /// A whole dump.
 #[derive(Debug, Deserialize)]
@@ -62,6 +64,13 @@ impl Dump {
         if bytes.starts_with(RTCSTATS) {
             return Err(
                 "it is an \"rtcstats dump\": use the page's other button, \"webrtc-internals dump\""
+                    .to_owned(),
+            );
+        }
+        if bytes.starts_with(PAGE) {
+            return Err(
+                "it is a saved page, as about:webrtc of Firefox saves them: that has the totals of a call, not \
+                 its seconds"
                     .to_owned(),
             );
         }

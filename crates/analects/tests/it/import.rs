@@ -247,6 +247,8 @@ fn dumps_that_are_none() {
     refused(&folder, &[], &["dump.json", "line 3", "PeerConnections"]);
     folder.write("dump.json", "RTCStatsDump\n{}");
     refused(&folder, &[], &["rtcstats dump", "other button"]);
+    folder.write("dump.json", "<div id=\"content\"></div>");
+    refused(&folder, &[], &["about:webrtc of Firefox", "totals"]);
     folder.write("dump.json", [0x1f, 0x8b, 8, 0, 1, 2]);
     refused(&folder, &[], &["dump.json"]);
     folder.write("dump.json", "{\"PeerConnections\": {}}");
