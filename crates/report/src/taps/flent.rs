@@ -77,7 +77,14 @@ struct File {
     metadata: Metadata,
     x_values: Vec<f64>,
     results: BTreeMap<String, Points>,
-    raw_values: BTreeMap<String, [u8; 0]>,
+    /// What was measured, as opposed to sums. Without any, flent takes the file for empty and exports nothing.
+    raw_values: BTreeMap<String, Vec<Raw>>,
+}
+
+#[derive(Serialize)]
+struct Raw {
+    t: f64,
+    val: f64,
 }
 
 #[derive(Serialize)]
@@ -205,7 +212,9 @@ impl<'a, W: Write> Flent<'a, W> {
     fn file(&self) -> File {
         let steps = self.series.iter().map(|series| series.steps.len()).max();
         let steps = steps.unwrap_or_default();
+        let x_values: Vec<f64> = (1..=steps).map(|step| step as f64 * self.step).collect();
         let (mut results, mut series_meta) = (BTreeMap::new(), BTreeMap::new());
+        let mut raw_values = BTreeMap::new();
         let (mut ups, mut downs, mut pings) = (Vec::new(), Vec::new(), Vec::new());
         for series in &self.series {
             let points = self.points(series, steps);
@@ -230,6 +239,7 @@ impl<'a, W: Write> Flent<'a, W> {
                 analects_flow,
             };
             series_meta.insert(name.clone(), meta);
+            raw_values.insert(name.clone(), raw(&x_values, &points));
             results.insert(name, points);
         }
         for (name, of) in [("upload", &ups), ("download", &downs)] {
@@ -257,11 +267,23 @@ impl<'a, W: Write> Flent<'a, W> {
                 },
                 series_meta,
             },
-            x_values: (1..=steps).map(|step| step as f64 * self.step).collect(),
+            x_values,
             results,
-            raw_values: BTreeMap::new(),
+            raw_values,
         }
     }
+}
+
+fn raw(times: &[f64], points: &Points) -> Vec<Raw> {
+    let points = times.iter().zip(points);
+    points
+        .filter_map(|(t, val)| {
+            Some(Raw {
+                t: *t,
+                val: (*val)?,
+            })
+        })
+        .collect()
 }
 
 /// Point by point, over the series that have one.

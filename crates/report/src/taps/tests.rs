@@ -404,6 +404,11 @@ fn flent_gets_rates_and_pings() {
             }
         }
     }
+    let raw = told["raw_values"].as_object().unwrap();
+    assert_eq!(raw.len(), 7, "measured, no sums: {:?}", raw.keys());
+    let pings = raw["Ping (ms) UDP BE"].as_array().unwrap();
+    assert!(near(0.4)(&pings[0]["t"]) && near(40.0)(&pings[0]["val"]));
+    assert_eq!(pings.len(), 1);
     let meta = &told["metadata"]["SERIES_META"];
     assert_eq!(meta["TCP download BE::2"]["ANALECTS_FLOW"], "get-2");
     assert_eq!(meta["TCP download BE::3"]["ANALECTS_FLOW"], "web");
