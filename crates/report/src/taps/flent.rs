@@ -41,6 +41,8 @@ const TIME: &str = "1970-01-01T00:00:00.000000Z";
 /// Times begin with the run, warm-up included.
 pub struct Flent<'a, W: Write> {
     parties: Parties<'a>,
+    /// The scenario's.
+    name: String,
     title: String,
     step: f64,
     /// In the order in which they began.
@@ -91,6 +93,9 @@ struct Raw {
 #[serde(rename_all = "UPPERCASE")]
 struct Metadata {
     name: &'static str,
+    /// Plots name both ends.
+    local_host: &'static str,
+    host: String,
     title: String,
     time: &'static str,
     t0: &'static str,
@@ -120,6 +125,7 @@ impl<'a, W: Write> Flent<'a, W> {
     pub fn new(scenario: &'a Scenario, title: String, writer: W) -> Self {
         Flent {
             parties: Parties::new(scenario),
+            name: scenario.name.clone(),
             title,
             step: STEP.max(scenario.duration.as_secs_f64() / MOST_STEPS),
             series: Vec::new(),
@@ -254,6 +260,8 @@ impl<'a, W: Write> Flent<'a, W> {
             version: 4,
             metadata: Metadata {
                 name: TEST,
+                local_host: "analects",
+                host: self.name.clone(),
                 title: self.title.clone(),
                 time: TIME,
                 t0: TIME,

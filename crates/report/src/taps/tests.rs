@@ -368,6 +368,8 @@ fn flent_gets_rates_and_pings() {
     assert_eq!(told["version"], 4);
     assert_eq!(told["metadata"]["NAME"], "rrul_be_nflows");
     assert_eq!(told["metadata"]["TITLE"], "hand seed 1");
+    assert_eq!(told["metadata"]["LOCAL_HOST"], "analects");
+    assert_eq!(told["metadata"]["HOST"], "hand");
     let streams = json!({ "upload_streams": 1, "download_streams": 3 });
     assert_eq!(told["metadata"]["TEST_PARAMETERS"], streams);
     let near = |value: f64| move |found: &Value| (found.as_f64().unwrap() - value).abs() < 1e-9;
