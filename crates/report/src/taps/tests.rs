@@ -291,7 +291,7 @@ fn an_error_is_kept_until_the_end() {
 /// What flent reads of a run with these events, at times in milliseconds.
 fn flent(traffic: &str, events: &[(u64, Application)]) -> Value {
     let text = format!(
-        "duration = \"10s\"\ndisciplines = [\"pfifo\"]\nlink = {{ rate = \"8mbit\" }}\ntraffic = [{traffic}]"
+        "name = \"hand\"\nduration = \"10s\"\ndisciplines = [\"pfifo\"]\nlink = {{ rate = \"8mbit\" }}\ntraffic = [{traffic}]"
     );
     let document = Document::parse("hand", &text).unwrap();
     let scenario = document.resolve(&AnyNames::default()).unwrap();
