@@ -1,21 +1,14 @@
 //! The flows of a `mencius` in the kernel, which lists them as its classes.
 
+use crate::rtnetlink::{ask, socket};
 use crate::{Device, Error};
 use core::time::Duration;
-use netlink_packet_core::{
-    NLM_F_DUMP, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload, NlasIterator,
-};
+use netlink_packet_core::{NLM_F_DUMP, NetlinkMessage, NetlinkPayload, NlasIterator};
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage, TcStats2, TcXstats};
 use rustix::io::Errno;
-use rustix::net::netlink::SocketAddrNetlink;
-use rustix::net::sockopt::{Timeout, set_socket_timeout};
-use rustix::net::{
-    AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, connect, recv, send, socket_with,
-};
+use rustix::net::{RecvFlags, recv};
 
-/// The kernel answers at once.
-const PATIENCE: Duration = Duration::from_secs(1);
 /// The kernel's datagrams of a list have at most as much (`netlink_dump`).
 const DATAGRAM: usize = 64 << 10;
 /// The kind of the qdisc whose classes are known.
@@ -67,12 +60,8 @@ pub fn flows(device: &Device) -> Result<Vec<Flow>, Error> {
         Error::failed(message, "`ip link` lists the devices")
     };
     let index = device.index()?;
-    let (family, kind) = (AddressFamily::NETLINK, SocketType::RAW);
-    // NETLINK_ROUTE is the protocol 0.
-    let socket = socket_with(family, kind, SocketFlags::CLOEXEC, None).map_err(failed)?;
-    connect(&socket, &SocketAddrNetlink::new(0, 0)).map_err(failed)?;
-    set_socket_timeout(&socket, Timeout::Recv, Some(PATIENCE)).map_err(failed)?;
-    send(&socket, &request(index), SendFlags::empty()).map_err(failed)?;
+    let socket = socket().map_err(failed)?;
+    ask(&socket, NLM_F_DUMP, question(index)).map_err(failed)?;
     let (mut buffer, mut flows) = (vec![0; DATAGRAM], Vec::new());
     loop {
         let (length, _) = recv(&socket, &mut buffer[..], RecvFlags::empty()).map_err(failed)?;
@@ -83,18 +72,11 @@ pub fn flows(device: &Device) -> Result<Vec<Flow>, Error> {
     }
 }
 
-fn request(index: u32) -> Vec<u8> {
+fn question(index: u32) -> RouteNetlinkMessage {
     let mut of = TcMessage::default();
     of.header.index = index.cast_signed();
     of.header.handle = TcHandle::UNSPEC;
-    let mut header = NetlinkHeader::default();
-    header.flags = NLM_F_REQUEST | NLM_F_DUMP;
-    let payload = NetlinkPayload::from(RouteNetlinkMessage::GetTrafficClass(of));
-    let mut message = NetlinkMessage::new(header, payload);
-    message.finalize();
-    let mut bytes = vec![0; message.buffer_len()];
-    message.serialize(&mut bytes);
-    bytes
+    RouteNetlinkMessage::GetTrafficClass(of)
 }
 
 /// The flows of a datagram, and how the list ends, if it does. What cannot be read ends it, too.
@@ -186,7 +168,7 @@ fn attributes(bytes: &[u8]) -> impl Iterator<Item = (u16, Vec<u8>)> + '_ {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use netlink_packet_core::{DefaultNla, DoneMessage, Emitable};
+    use netlink_packet_core::{DefaultNla, DoneMessage, Emitable, NetlinkHeader};
     use netlink_packet_route::tc::{TcStatsBasic, TcStatsQueue};
     use proptest::prelude::*;
 

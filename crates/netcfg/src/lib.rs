@@ -28,6 +28,7 @@ mod observe;
 mod overhead;
 mod plan;
 mod routes;
+mod rtnetlink;
 mod shaper;
 mod show;
 pub mod tc;

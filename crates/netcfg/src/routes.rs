@@ -1,21 +1,14 @@
 //! By which device this host's packets leave for an address.
 
 use crate::Error;
-use core::time::Duration;
-use netlink_packet_core::{NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload};
+use crate::rtnetlink::{ask, socket};
+use netlink_packet_core::{NetlinkMessage, NetlinkPayload};
 use netlink_packet_route::route::{RouteAddress, RouteAttribute, RouteMessage};
 use netlink_packet_route::{AddressFamily as Family, RouteNetlinkMessage};
 use rustix::io::Errno;
-use rustix::net::netlink::SocketAddrNetlink;
-use rustix::net::sockopt::{Timeout, set_socket_timeout};
-use rustix::net::{
-    AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, connect, recv, send, socket_with,
-};
+use rustix::net::{RecvFlags, recv};
 use std::net::IpAddr;
 use std::os::fd::OwnedFd;
-
-/// The kernel answers at once.
-const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Asks the kernel for routes.
 #[derive(Debug)]
@@ -37,13 +30,8 @@ impl Routes {
     /// # Errors
     /// If there is no such socket.
     pub fn open() -> Result<Self, Error> {
-        let (family, kind) = (AddressFamily::NETLINK, SocketType::RAW);
-        // NETLINK_ROUTE is the protocol 0.
-        let socket = socket_with(family, kind, SocketFlags::CLOEXEC, None).map_err(failed)?;
-        connect(&socket, &SocketAddrNetlink::new(0, 0)).map_err(failed)?;
-        set_socket_timeout(&socket, Timeout::Recv, Some(PATIENCE)).map_err(failed)?;
         Ok(Routes {
-            socket,
+            socket: socket().map_err(failed)?,
             buffer: vec![0; 8 << 10],
         })
     }
@@ -53,14 +41,14 @@ impl Routes {
     /// # Errors
     /// If the kernel does not answer.
     pub fn device_towards(&mut self, address: IpAddr) -> Result<Option<u32>, Error> {
-        send(&self.socket, &request(address), SendFlags::empty()).map_err(failed)?;
+        ask(&self.socket, 0, question(address)).map_err(failed)?;
         let (length, _) =
             recv(&self.socket, &mut self.buffer[..], RecvFlags::empty()).map_err(failed)?;
         Ok(device(&self.buffer[..length]))
     }
 }
 
-fn request(address: IpAddr) -> Vec<u8> {
+fn question(address: IpAddr) -> RouteNetlinkMessage {
     let mut route = RouteMessage::default();
     (
         route.header.address_family,
@@ -71,14 +59,7 @@ fn request(address: IpAddr) -> Vec<u8> {
     };
     let address = RouteAddress::from(address);
     route.attributes.push(RouteAttribute::Destination(address));
-    let mut header = NetlinkHeader::default();
-    header.flags = NLM_F_REQUEST;
-    let payload = NetlinkPayload::from(RouteNetlinkMessage::GetRoute(route));
-    let mut message = NetlinkMessage::new(header, payload);
-    message.finalize();
-    let mut bytes = vec![0; message.buffer_len()];
-    message.serialize(&mut bytes);
-    bytes
+    RouteNetlinkMessage::GetRoute(route)
 }
 
 /// The device of an answer; an error, such as that no route leads there, has none.

@@ -1,6 +1,7 @@
 //! A data file of flent as a scenario.
 
 use super::file::plain;
+use super::written::line;
 use super::{NAME, Result, rate};
 use crate::cli::FlentArgs;
 use crate::files::{distinct, replace, replaceable};
@@ -177,19 +178,15 @@ fn scenario(run: &Run, file: &File, name: &str) -> String {
          \n\
          # The rates are what the run's transfers had together, with headers: a line that was not full is faster.\n\
          # The round trip is the shortest ping. A file does not know the discipline on the line.\n\
-         [link]\n\
-         rate = \"{down}\"\n\
-         rtt = \"{rtt:.1}ms\"\n\
-         buffer = \"1000p\"\n\
-         \n\
-         [link.up]\n\
-         rate = \"{up}\"\n\
-         buffer = \"1000p\"\n",
+         {line}",
         test = plain_word(&file.metadata.name),
         seconds = run.seconds,
         warmup = run.seconds / 4.0,
-        down = down.unwrap_or(Rate::from_bits(1_000_000)),
-        up = up.unwrap_or(Rate::from_bits(1_000_000)),
+        line = line(
+            down.unwrap_or(Rate::from_bits(1_000_000)),
+            up.unwrap_or(Rate::from_bits(1_000_000)),
+            rtt
+        ),
     );
     for (entry, direction, of) in [("download", "down", &run.down), ("upload", "up", &run.up)] {
         let Some(of) = of else { continue };

@@ -32,19 +32,11 @@ pub fn scenario(call: &Recorded, part: &Part<'_>) -> String {
          disciplines = [\"pfifo\", \"fq_codel\", \"cake\", \"mencius\"]\n\
          \n\
          # A dump does not know the line. The round trip is the shortest one of the call.\n\
-         [link]\n\
-         rate = \"{down}\"\n\
-         rtt = \"{rtt:.1}ms\"\n\
-         buffer = \"1000p\"\n\
-         \n\
-         [link.up]\n\
-         rate = \"{up}\"\n\
-         buffer = \"1000p\"\n",
+         {line}",
         name = part.name,
         from = part.from,
         until = part.until,
-        down = part.down,
-        up = part.up,
+        line = line(part.down, part.up, rtt),
     );
     for (number, media) in call.received.iter().enumerate() {
         let number = number + 1;
@@ -59,6 +51,20 @@ pub fn scenario(call: &Recorded, part: &Part<'_>) -> String {
     }
     disturbances(&mut text, call, part);
     text
+}
+
+/// The line, with the round trip in milliseconds. A recording does not know the buffer.
+pub fn line(down: Rate, up: Rate, rtt: f64) -> String {
+    format!(
+        "[link]\n\
+         rate = \"{down}\"\n\
+         rtt = \"{rtt:.1}ms\"\n\
+         buffer = \"1000p\"\n\
+         \n\
+         [link.up]\n\
+         rate = \"{up}\"\n\
+         buffer = \"1000p\"\n"
+    )
 }
 
 /// What a stream was in the part.
