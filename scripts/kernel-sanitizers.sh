@@ -2,8 +2,7 @@
 # Our qdiscs under KASAN, UBSAN, lockdep, kmemleak and failing allocations, in a user-mode
 # Linux in virtual time: churn, hostile netlink, a scanner (kernel/test/README.md).
 # usage: scripts/kernel-sanitizers.sh [--long] [--seed N] [--kind QDISC]
-#        scripts/kernel-sanitizers.sh --build
-# Builds the kernel once, in about 6 minutes on two cores, and keeps it; --build does no more.
+# Builds the kernel once, in about 6 minutes on two cores, and keeps it.
 # Needs root only to install missing packages.
 set -eu
 cd "$(dirname "$0")/.."
@@ -13,7 +12,6 @@ logs=$project/target/kernel-sanitizers
 length=short
 seed=1
 kinds=$(sh kernel/copy.sh --list)
-build_only=
 
 say() { echo "kernel-sanitizers: $*"; }
 fail() {
@@ -26,8 +24,7 @@ while [ $# -gt 0 ]; do
     --long) length=long ;;
     --seed) seed=${2:?--seed wants a number} && shift ;;
     --kind) kinds=${2:?--kind wants a qdisc} && shift ;;
-    --build) build_only=yes ;;
-    *) fail "unknown argument $1: expected --long, --seed N, --kind QDISC or --build" ;;
+    *) fail "unknown argument $1: expected --long, --seed N or --kind QDISC" ;;
     esac
     shift
 done
@@ -68,7 +65,6 @@ exec 9>"$uml/lock"
 flock -n 9 || { say "waiting for another run to finish"; flock 9; }
 sh scripts/kernel/linux-source.sh
 build_kernel "user-mode Linux with the sanitizers" 6 alldefconfig linux
-[ -z "$build_only" ] || exit 0
 sh scripts/kernel-test-programs.sh "$uml"
 prove_detectors
 ours=

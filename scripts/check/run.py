@@ -1,15 +1,19 @@
-"""Runs stages in their order, and ends with a table of their times."""
+"""Runs stages, in order and beside each other, and ends with a table of their times."""
 
-import contextlib
 import dataclasses
 import json
-import os
-import signal
+import pathlib
 import subprocess
+import threading
 import time
 
 import inputs
 import trace
+from lane import Job, Lane, last
+from say import clock, say
+
+# The output of what runs beside the stages in order.
+LOGS = pathlib.Path("target/check")
 
 
 class Record:
@@ -18,15 +22,17 @@ class Record:
     def __init__(self, root):
         self.path = root / inputs.RECORD
         self.passes = json.loads(self.path.read_text()) if self.path.exists() else {}
+        self.lock = threading.Lock()
 
     def has(self, stage, digest):
         return self.passes.get(stage.name) == digest
 
     def add(self, stage, digest):
-        self.passes[stage.name] = digest
-        part = self.path.with_suffix(".part")
-        part.write_text(json.dumps(dict(sorted(self.passes.items())), indent=2) + "\n")
-        part.replace(self.path)
+        with self.lock:
+            self.passes[stage.name] = digest
+            part = self.path.with_suffix(".part")
+            part.write_text(json.dumps(dict(sorted(self.passes.items())), indent=2) + "\n")
+            part.replace(self.path)
 
 
 @dataclasses.dataclass
@@ -38,8 +44,14 @@ class Due:
     passed: bool
 
 
-def say(text):
-    print(f"check: {text}", flush=True)
+@dataclasses.dataclass
+class Result:
+    """What came of a stage, and after how many seconds."""
+
+    stage: object
+    took: float
+    code: int
+    beside: bool = False
 
 
 def run(root, chosen, words):
@@ -59,56 +71,77 @@ def run(root, chosen, words):
         for one in due:
             say(f"{one.stage.name}: {'passed before' if one.passed else one.stage.run}")
         return 0
-    with preparations(root, [one.stage for one in due if not one.passed]):
-        results = list(run_stages(root, due, record, words))
-    return summary(results)
-
-
-@contextlib.contextmanager
-def preparations(root, stages):
-    """What the stages want to have fetched, one after the other, beside everything within."""
-    commands = list(dict.fromkeys(stage.prepare for stage in stages if stage.prepare))
-    if not commands:
-        yield
-        return
-    log = root / "target/check-prepare.log"
-    log.parent.mkdir(exist_ok=True)
-    say(f"meanwhile, into {log.relative_to(root)}: {'; '.join(commands)}")
-    with log.open("w") as out:
-        # What fails here fails again, and is seen, in its stage.
-        command = ["sh", "-c", "; ".join(commands)]
-        beside = subprocess.Popen(
-            command, cwd=root, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True
-        )
-        try:
-            yield
-        finally:
-            # With all that it has started: a kernel's build would go on for minutes.
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(beside.pid, signal.SIGTERM)
-            beside.wait()
-
-
-def run_stages(root, due, record, words):
-    """Runs what is due: for each stage its times, and what came of it."""
-    for number, one in enumerate(due, 1):
-        stage = one.stage
-        place = f"stage {number} of {len(due)}, {stage.name}"
+    began = time.monotonic()
+    for one in due:
         if one.passed:
-            say(f"{place}: SKIPPED, passed before with these inputs ({one.digest})")
-            yield stage, 0, "skipped"
-            continue
-        say(f"{place}: {stage.run}")
+            say(f"{one.stage.name}: SKIPPED, passed before with these inputs ({one.digest})")
+    results = Run(root, record, words).all([one for one in due if not one.passed])
+    skipped = [one.stage for one in due if one.passed]
+    return summary(skipped, results, time.monotonic() - began)
+
+
+class Run:
+    """One run of stages, and what came of them so far."""
+
+    def __init__(self, root, record, words):
+        self.root = root
+        self.record = record
+        self.words = words
+        self.results = []
+
+    def all(self, due):
+        """The results of all stages, or of those up to the first failure."""
+        ahead = [one for one in due if self.words.trace or not one.stage.beside] or due
+        beside = [one for one in due if one not in ahead]
+        jobs = [*self.preparations(ahead), *(self.job(one) for one in beside)]
+        if jobs:
+            say(f"meanwhile, in idle time, into {LOGS}: {', '.join(job.name for job in jobs)}")
+        with Lane(self.root, jobs) as lane:
+            for number, one in enumerate(ahead, 1):
+                self.in_order(one, f"stage {number} of {len(ahead)}")
+                if self.is_over():
+                    break
+            else:
+                lane.wait()
+        return self.results
+
+    def is_over(self):
+        """Whether a stage failed, and the others are not wanted."""
+        return not self.words.keep_going and any(result.code != 0 for result in self.results)
+
+    def preparations(self, stages):
+        """What the stages want to have fetched. What fails here fails again, and is seen, in its stage."""
+        for one in stages:
+            if one.stage.prepare:
+                name = f"prepare-{one.stage.name}"
+                yield Job(name, one.stage.prepare, self.root / LOGS / f"{name}.log")
+
+    def job(self, one):
+        """A stage as a job of the lane."""
+        log = self.root / LOGS / f"{one.stage.name}.log"
+
+        def done(code, took):
+            if code != 0:
+                print(last(log, 40), flush=True)
+            self.finish(one, code, took, beside=True)
+            return not self.is_over()
+
+        return Job(one.stage.name, one.stage.run, log, done)
+
+    def in_order(self, one, place):
+        """Runs a stage in this terminal."""
+        say(f"{place}, {one.stage.name}: {one.stage.run}")
         began = time.monotonic()
-        code = attempt(root, stage, words.trace)
-        took = time.monotonic() - began
+        code = attempt(self.root, one.stage, self.words.trace)
+        self.finish(one, code, time.monotonic() - began)
+
+    def finish(self, one, code, took, beside=False):
+        """Says and remembers what came of a stage."""
         # A stage that changes its own inputs has checked neither the old nor the new ones.
-        if code == 0 and inputs.digest(root, stage) == one.digest:
-            record.add(stage, one.digest)
-        say(f"{stage.name}: {'ok' if code == 0 else 'FAILED'} after {clock(took)}")
-        yield stage, took, "ok" if code == 0 else f"FAILED ({code})"
-        if code != 0 and not words.keep_going:
-            return
+        if code == 0 and inputs.digest(self.root, one.stage) == one.digest:
+            self.record.add(one.stage, one.digest)
+        say(f"{one.stage.name}: {'ok' if code == 0 else 'FAILED'} after {clock(took)}")
+        self.results.append(Result(one.stage, took, code, beside))
 
 
 def attempt(root, stage, traced):
@@ -121,20 +154,21 @@ def attempt(root, stage, traced):
     return code or len(complaints)
 
 
-def summary(results):
+def summary(skipped, results, took):
     """Prints the table of times, what failed and how to run that alone; the exit status."""
-    width = max((len(stage.name) for stage, _, _ in results), default=0)
-    for stage, took, result in results:
-        print(f"  {stage.name:{width}}  {clock(took):>7}  {result}")
-    total = sum(took for _, took, _ in results)
-    print(f"  {'in all':{width}}  {clock(total):>7}")
-    failed = [stage for stage, _, result in results if result.startswith("FAILED")]
+    width = max((len(stage.name) for stage in [*skipped, *(result.stage for result in results)]), default=0)
+
+    def row(name, seconds, words):
+        print(f"  {name:{width}}  {clock(seconds):>7}  {words}")
+
+    for stage in skipped:
+        row(stage.name, 0, "skipped")
+    for result in results:
+        word = f"FAILED ({result.code})" if result.code else "ok"
+        row(result.stage.name, result.took, word + (", in idle time beside others" if result.beside else ""))
+    row("in all", took, "")
+    failed = [result.stage for result in results if result.code != 0]
     for stage in failed:
         say(f"FAILED: {stage.name}; alone: {stage.run}")
-    passed = sum(result == "ok" for _, _, result in results)
-    print(f"stages: {passed} passed, {len(failed)} failed", flush=True)
+    print(f"stages: {len(results) - len(failed)} passed, {len(failed)} failed", flush=True)
     return 1 if failed else 0
-
-
-def clock(seconds):
-    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"

@@ -27,6 +27,8 @@ class Stage:
     always: bool
     # A command that fetches what the stage needs: run beside the stages before it. Empty where there is none.
     prepare: str
+    # What it finds does not depend on what else runs: it may run beside others, in idle time.
+    beside: bool
 
 
 def load(path):
@@ -75,6 +77,7 @@ def read_stage(path, entry, sets):
         versions=tuple(take("versions", list, [])),
         always=take("always", bool, False),
         prepare=take("prepare", str, ""),
+        beside=take("beside", bool, False),
     )
     if entry:
         raise Mistake(f"{path}: stage {name}: unknown key {next(iter(entry))}")

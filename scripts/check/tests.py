@@ -82,7 +82,7 @@ class Skipping(Tree):
         self.write("README.md", "Another page.\n")
         status, said = self.check("commit")
         self.assertEqual(status, 0)
-        self.assertIn("stage 2 of 2, kernel: SKIPPED, passed before with these inputs", said)
+        self.assertIn("kernel: SKIPPED, passed before with these inputs", said)
         self.assertNotIn("ran kernel", said)
 
     def test_one_byte_of_any_input_makes_it_run(self):
@@ -188,6 +188,49 @@ class Preparing(Tree):
             return "State:\tZ" not in (process / "status").read_text()
         except OSError:
             return False
+
+
+class Beside(Tree):
+    def setUp(self):
+        super().setUp()
+        self.stages = STAGES.replace("echo ran kernel;", "until test -e ../began; do sleep 0.1; done;")
+        self.stages = self.stages.replace('versions = ["cat ../version"]', "beside = true")
+        self.write(".ci/stages.toml", self.stages.replace("echo ran demo", "echo ran demo; touch ../began"))
+
+    def test_it_runs_beside_the_others_into_a_file_and_is_waited_for(self):
+        status, said = self.check("commit")
+        self.assertEqual(status, 0, said)
+        self.assertRegex(said, "kernel +0:0[0-9]  ok, in idle time beside others")
+        self.assertEqual(self.ran("gate"), ["gate-only"], "both passes are remembered")
+        self.assertTrue((self.root / "target/check/kernel.log").exists())
+
+    def test_its_class_is_idle(self):
+        self.write(".ci/stages.toml", self.stages.replace("until test -e ../began; do sleep 0.1; done", "chrt -p 0"))
+        self.assertEqual(self.check("commit")[0], 0)
+        self.assertIn("SCHED_IDLE", (self.root / "target/check/kernel.log").read_text())
+
+    def test_its_failure_is_shown_with_the_end_of_its_output(self):
+        self.write("broken", "")
+        self.write(".ci/stages.toml", self.stages.replace("until test -e ../began; do sleep 0.1; done", "echo trouble"))
+        status, said = self.check("commit")
+        self.assertEqual(status, 1, said)
+        self.assertIn("trouble", said)
+        self.assertIn("check: FAILED: kernel; alone: echo trouble; test ! -e broken", said)
+
+    def test_the_first_failure_ends_it(self):
+        began = time.monotonic()
+        run = 'run = "sleep 300; test'
+        stages = self.stages.replace('run = "until test -e ../began; do sleep 0.1; done; test', run)
+        self.write(".ci/stages.toml", stages.replace("echo ran demo", "exit 3"))
+        status, said = self.check("commit")
+        self.assertEqual(status, 1, said)
+        self.assertIn("stages: 0 passed, 1 failed", said)
+        self.assertLess(time.monotonic() - began, 60)
+
+    def test_alone_or_traced_it_runs_in_the_terminal(self):
+        self.write("../began", "")
+        self.write(".ci/stages.toml", self.stages.replace("test ! -e broken", "echo ran kernel"))
+        self.assertEqual(self.ran("kernel"), ["kernel"])
 
 
 class Tracing(Tree):

@@ -4,11 +4,13 @@
 set -eu
 . scripts/kernel/common.sh
 
-# Code for any x86-64, whatever this host has, with the C library inside.
+# Code for any x86-64, whatever this host has, with the C library inside. ANALECTS_PROFILE as in scripts/built.sh.
 say "building the guest"
-${CARGO:-cargo} rustc --release --locked --quiet -p guest --bin analects-guest -- -C target-feature=+crt-static ||
-    fail "the guest does not build"
-built=${CARGO_TARGET_DIR:-target}/release/analects-guest
+profile=${ANALECTS_PROFILE:-release}
+case $profile in dev) folder=debug ;; *) folder=$profile ;; esac
+${CARGO:-cargo} rustc --profile "$profile" --locked --quiet -p guest --bin analects-guest -- \
+    -C target-feature=+crt-static || fail "the guest does not build"
+built=${CARGO_TARGET_DIR:-target}/$folder/analects-guest
 cmp -s "$built" "$cache/analects-guest" || {
     cp "$built" "$cache/analects-guest.part"
     mv "$cache/analects-guest.part" "$cache/analects-guest"
