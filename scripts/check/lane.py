@@ -1,5 +1,6 @@
-"""A lane in idle time: commands that run one after the other, beside stages that are in a hurry."""
+"""A lane in idle time: commands that run beside stages that are in a hurry."""
 
+import collections
 import contextlib
 import dataclasses
 import os
@@ -30,75 +31,88 @@ class Job:
 
 
 class Lane:
-    """Runs jobs within a `with`; what is still running at its end is ended, with all that it has started."""
+    """Runs jobs within a `with`, two at a time; what is still running at its end is ended, with all that it has
+    started."""
 
     def __init__(self, root, jobs):
         self.root = root
-        self.jobs = jobs
-        self.job = None
-        self.process = None
+        self.jobs = collections.deque(jobs)
+        # What runs, and its process.
+        self.running = {}
         # Whether jobs that nobody asks about are left out; whether all are.
         self.hurries = False
         self.ended = False
         self.lock = threading.Lock()
-        self.thread = threading.Thread(target=self.work, daemon=True)
+        self.threads = [threading.Thread(target=self.work, daemon=True) for _ in range(2)]
 
     def __enter__(self):
-        self.thread.start()
+        for thread in self.threads:
+            thread.start()
         return self
 
     def __exit__(self, *_):
         with self.lock:
             self.ended = True
-            self.kill()
-        self.thread.join()
+            self.kill(lambda job: True)
+        for thread in self.threads:
+            thread.join()
 
     def work(self):
-        for job in self.jobs:
+        while started := self.start():
+            job, process = started
             began = time.monotonic()
-            if not self.start(job):
-                continue
-            code = self.process.wait()
+            code = process.wait()
             with self.lock:
-                self.process = None
-            if job.done and not self.ended and not job.done(code, time.monotonic() - began):
-                break
+                del self.running[job.name]
+                ended = self.ended
+            if job.done and not ended and not job.done(code, time.monotonic() - began):
+                self.ended = True
 
-    def start(self, job):
-        """Starts it, if it is still wanted."""
-        job.log.parent.mkdir(parents=True, exist_ok=True)
-        with self.lock, job.log.open("w") as out:
-            if self.ended or self.hurries and not job.done:
-                return False
-            self.job = job
-            self.process = subprocess.Popen(
-                ["sh", "-c", IDLE, "lane", job.command],
-                cwd=self.root,
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=out,
-                start_new_session=True,
-            )
-            return True
+    def start(self):
+        """Starts the next job that is still wanted."""
+        with self.lock:
+            while self.jobs and not self.ended:
+                job = self.jobs.popleft()
+                if self.hurries and not job.done:
+                    continue
+                job.log.parent.mkdir(parents=True, exist_ok=True)
+                with job.log.open("w") as out:
+                    process = subprocess.Popen(
+                        ["sh", "-c", IDLE, "lane", job.command],
+                        cwd=self.root,
+                        stdin=subprocess.DEVNULL,
+                        stdout=out,
+                        stderr=out,
+                        start_new_session=True,
+                    )
+                self.running[job.name] = job, process
+                return job, process
+            return None
 
-    def kill(self):
-        """Ends what runs: a kernel's build would go on for minutes."""
-        if self.process:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self.process.pid, signal.SIGTERM)
+    def kill(self, which):
+        """Ends some of what runs: a kernel's build would go on for minutes."""
+        for job, process in self.running.values():
+            if which(job):
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGTERM)
 
     def wait(self):
         """Until all jobs are done that somebody asks about; says once a minute what the lane does."""
         with self.lock:
             self.hurries = True
-            if self.job and not self.job.done:
-                self.kill()
+            self.kill(lambda job: not job.done)
         began = time.monotonic()
-        while self.thread.is_alive():
-            self.thread.join(60)
-            if self.thread.is_alive():
-                since = clock(time.monotonic() - began)
-                say(f"waiting for {self.job.name}, since {since}: {last(self.job.log)}")
+        for thread in self.threads:
+            while thread.is_alive():
+                thread.join(60)
+                if thread.is_alive():
+                    self.tell(clock(time.monotonic() - began))
+
+    def tell(self, since):
+        with self.lock:
+            jobs = [job for job, _ in self.running.values()]
+        for job in jobs:
+            say(f"waiting for {job.name}, since {since}: {last(job.log)}")
 
 
 def last(log, lines=1):
