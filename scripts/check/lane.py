@@ -13,10 +13,6 @@ import typing
 
 from say import clock, say
 
-# Runs $1 in the scheduler's idle class. Where processes are grouped by session (sched(7), autogroup), a class
-# counts within its group alone, so that the group gets the least weight, too.
-IDLE = 'echo 19 2>/dev/null >/proc/self/autogroup; exec chrt --idle 0 sh -c "$1"'
-
 
 @dataclasses.dataclass
 class Job:
@@ -77,13 +73,15 @@ class Lane:
                     continue
                 job.log.parent.mkdir(parents=True, exist_ok=True)
                 with job.log.open("w") as out:
+                    # Not a session of its own: where the scheduler groups by session (sched(7), autogroup), the
+                    # idle class counts within its group alone.
                     process = subprocess.Popen(
-                        ["sh", "-c", IDLE, "lane", job.command],
+                        ["chrt", "--idle", "0", "sh", "-c", job.command],
                         cwd=self.root,
                         stdin=subprocess.DEVNULL,
                         stdout=out,
                         stderr=out,
-                        start_new_session=True,
+                        process_group=0,
                     )
                 self.running[job.name] = job, process
                 return job, process
