@@ -254,6 +254,11 @@ test-kernel:
 bench-kernel:
 	sh scripts/bench-kernel.sh $(KERNEL) $(if $(SHORT),--short)
 
+# The same on processors of routers, Cortex-A7 and Cortex-A53, each emulated. SHORT=1: with one flow.
+.PHONY: bench-routers
+bench-routers: setup
+	sh scripts/bench-routers.sh $(if $(SHORT),--short)
+
 # Our qdiscs in a kernel full of sanitizers: churn, hostile netlink, a scanner. Builds that kernel once.
 test-kernel-sanitizers:
 	sh scripts/kernel-sanitizers.sh

@@ -7,7 +7,7 @@ use machine::{Cache, Machine};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// How many flows there are.
 pub const FLOWS: [u32; 5] = [1, 10, 100, 1000, 10_000];
@@ -50,10 +50,29 @@ pub fn measure(name: &str, gate: &Path, flows: &[u32], out: &Path) -> Result<Str
         }
         add(&mut costs, &outcome.console)?;
     }
-    let document = json!({ "kernel": release, "instructions_per_packet": costs });
+    write(&release, &costs, out)
+}
+
+/// Reads what `run.sh` said on another `machine` from the files `said`, one for each number of flows, and writes the
+/// costs to `out`. Gives the table.
+///
+/// # Errors
+/// A sentence with the file that cannot be read, the line that is not `run.sh`'s, or the two runs that differ.
+pub fn read(machine: &str, said: &[PathBuf], out: &Path) -> Result<String, String> {
+    let mut costs = Costs::new();
+    for path in said {
+        let console = std::fs::read_to_string(path);
+        let console = console.map_err(|error| format!("{}: {error}", path.display()))?;
+        add(&mut costs, &console).map_err(|error| format!("{}: {error}", path.display()))?;
+    }
+    write(machine, &costs, out)
+}
+
+fn write(machine: &str, costs: &Costs, out: &Path) -> Result<String, String> {
+    let document = json!({ "kernel": machine, "instructions_per_packet": costs });
     let written = std::fs::write(out, format!("{document:#}\n"));
     written.map_err(|error| format!("{}: {error}", out.display()))?;
-    Ok(table(&costs))
+    Ok(table(costs))
 }
 
 /// Adds the output of `run.sh` for one number of flows.
@@ -132,6 +151,39 @@ mod tests {
         assert_eq!(near_empty["confucius"][&1], 1577.0);
         let text = table(&costs);
         assert!(text.contains("up to 1.21"), "{text}");
+    }
+
+    #[test]
+    fn what_another_machine_said_is_read_from_a_file_for_each_number_of_flows() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            path
+        };
+        let one = file(
+            "1",
+            "near_empty noqueue 1 2675 2675\nnear_empty fq_codel 1 4995 4995\n",
+        );
+        let ten = file(
+            "10",
+            "near_empty noqueue 10 2681 2681\nnear_empty fq_codel 10 5003 5003\n",
+        );
+        let out = folder.path().join("out.json");
+        let table = read("mips", &[one.clone(), ten], &out).unwrap();
+        assert!(table.contains("2320    2322"), "{table}");
+        let written = std::fs::read_to_string(&out).unwrap();
+        assert!(written.contains(r#""kernel": "mips""#), "{written}");
+
+        let cut = file("cut", "near_empty noqueue 1 2675\n");
+        let refused = read("mips", &[one, cut.clone()], &out).unwrap_err();
+        assert!(refused.contains(&format!("{}", cut.display())), "{refused}");
+        let missing = folder.path().join("missing");
+        assert!(
+            read("mips", &[missing], &out)
+                .unwrap_err()
+                .contains("missing")
+        );
     }
 
     #[test]

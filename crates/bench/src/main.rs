@@ -13,6 +13,7 @@
 //!   installed: the difference of two runs of different length, so that starting and filling do not
 //!   count.
 //! - `bench kernel` counts instructions per packet in a real kernel; see `scripts/bench-kernel.sh`.
+//! - `bench kernel-said` makes the same table of what was measured in other machines; see `scripts/bench-routers.sh`.
 //! - `bench reference` compares the simulator's results with ns-3's.
 //!
 //! Not for: the effect of a discipline on traffic (`analects run`); whether a result is right
@@ -94,6 +95,18 @@ enum Task {
         /// Only check that everything can be measured: with few flows and with a thousand.
         #[arg(long)]
         short: bool,
+        /// The file for the JSON.
+        #[arg(long)]
+        out: PathBuf,
+    },
+    /// Make the table of `kernel` from the output of `kernel/bench/run.sh` in other machines.
+    KernelSaid {
+        /// The machine's name.
+        #[arg(long)]
+        machine: String,
+        /// The output, a file for each number of flows.
+        #[arg(required = true)]
+        said: Vec<PathBuf>,
         /// The file for the JSON.
         #[arg(long)]
         out: PathBuf,
@@ -182,6 +195,9 @@ fn main() -> ExitCode {
         } => {
             let flows: &[u32] = if short { &[1, 1000] } else { &kernel::FLOWS };
             kernel::measure(&kernel, &gate, flows, &out).map(|table| print!("{table}"))
+        }
+        Task::KernelSaid { machine, said, out } => {
+            kernel::read(&machine, &said, &out).map(|table| print!("{table}"))
         }
         Task::Speed {
             workload,
