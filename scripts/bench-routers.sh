@@ -1,7 +1,7 @@
 #!/bin/sh
 # Instructions per packet of qdiscs on processors of routers, as bench-kernel.sh counts them on x86-64: Debian 12's
 # kernels for Cortex-A7 and Cortex-A53, emulated by QEMU with a clock that counts instructions. Not MIPS 24K: with
-# such a clock QEMU's stands still for minutes, in each run at another place.
+# such a clock QEMU's machine stops for minutes, at another place in each run.
 # Writes target/bench-routers/NAME.json, and prints what that leaves of the processor at most.
 # usage: scripts/bench-routers.sh [--short] [cortex-a7|cortex-a53]...     (all by default; some minutes each)
 set -eu
@@ -30,10 +30,10 @@ for name in "$@"; do of "$name"; done
 
 sh scripts/apt.sh make gcc cpio kmod qemu-system-arm \
     gcc-aarch64-linux-gnu gcc-arm-linux-gnueabihf libc6-dev-arm64-cross libc6-dev-armhf-cross debian-archive-keyring
+# All that cross.sh wants: another list would fetch everything again.
 headers=$(sh scripts/cross-headers.sh arm64:arm64 armmp:armhf 4kc-malta:mipsel)
 bench=$(sh scripts/built.sh bench)
 results=$PWD/target/bench-routers
-disciplines=$(sh kernel/copy.sh --list)
 
 # built: the modules, the gate and tc's side for the processor, into $work.
 built() {
@@ -44,11 +44,10 @@ built() {
         make -C "$build" M="$work/$folder" ARCH="$arch" CROSS_COMPILE="$compiler-" modules >>"$work/build.log" 2>&1 ||
             { tail -n 20 "$work/build.log" >&2; fail "$name: the modules do not build"; }
     done
-    for discipline in $disciplines; do
-        "$compiler-gcc" -std=gnu11 -O2 -fPIC -shared -fvisibility=hidden -o "$work/q_$discipline.so" \
-            "kernel/tc/q_$discipline.c" "kernel/tc/q_${discipline}_stats.c" \
-            kernel/tc/tc_words.c kernel/tc/tc_figures.c kernel/tc/tc_print.c
-    done
+    # Beside the modules, whose list of disciplines its makefile reads.
+    mkdir "$work/modules/tc"
+    cp kernel/tc/Makefile kernel/tc/*.[ch] "$work/modules/tc/"
+    make -s -C "$work/modules/tc" CC="$compiler-gcc"
 }
 
 # initramfs: a system of Debian's, with what run.sh needs, into $work/initrd.
@@ -69,7 +68,7 @@ initramfs() {
     done
     cp "$root/lib/modules/$release"/modules.builtin* "$root/lib/modules/$release/modules.order" "$system/lib/modules/$release/"
     depmod -b "$system" "$release"
-    cp kernel/bench/run.sh "$work"/modules/sch_*.ko "$work/gate/sch_gate.ko" "$work"/q_*.so "$system/job/"
+    cp kernel/bench/run.sh "$work"/modules/sch_*.ko "$work/gate/sch_gate.ko" "$work"/modules/tc/q_*.so "$system/job/"
     cat >"$system/init" <<'INIT'
 #!/bin/busybox sh
 for name in $(/bin/busybox --list); do
@@ -119,11 +118,12 @@ for name in "$@"; do
     "$bench" kernel-said --machine "$name $release" --out "$results/$name.json" $said
     python3 - "$results/$name.json" "$clock" <<'P'
 import json, sys
-costs = json.load(open(sys.argv[1]))["instructions_per_packet"]["backlogged"]
+costs = json.load(open(sys.argv[1]))["instructions_per_packet"]
 bits = 8 * 1500
 print(f"\nat {sys.argv[2]} MHz and an instruction a cycle, in packets of 1500 bytes, the discipline alone:")
 for name in ("fq_codel", "mencius", "cake"):
-    most = 1e6 * float(sys.argv[2]) / max(costs[name].values()) * bits / 1e6
+    dearest = max(cost for state in costs.values() for cost in state[name].values())
+    most = float(sys.argv[2]) / dearest * bits
     print(f"  {name:10} {100 * 100 / most:4.1f} % of the processor for 100 Mbit/s, at most {most:.0f} Mbit/s")
 P
 done
