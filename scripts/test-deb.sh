@@ -27,7 +27,7 @@ root=$(mktemp -d)
 trap 'rm -rf --one-file-system "$root"' EXIT
 tar -x -C "$root" -f "$system"
 mkdir "$root/packages"
-cp target/deb/analects-dkms_*.deb target/deb/iproute2-analects_*.deb "$root/packages"
+cp target/deb/analects_*.deb target/deb/analects-dkms_*.deb target/deb/iproute2-analects_*.deb "$root/packages"
 cat > "$root/packages/test.sh" <<'END'
 set -eu
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C PATH=/usr/sbin:/usr/bin:/sbin:/bin
@@ -54,8 +54,13 @@ for discipline in confucius mencius floq; do
     man -w tc-$discipline
 done
 
+analects --version
+man -w analects
+analects run /usr/share/doc/analects/examples/two-transfers.toml --repeat 1 > /packages/log 2>&1 ||
+    { cat /packages/log; exit 1; }
+
 echo "test-deb: removing"
-apt-get purge -y -qq analects-dkms iproute2-analects > /packages/log 2>&1 ||
+apt-get purge -y -qq analects analects-dkms iproute2-analects > /packages/log 2>&1 ||
     { cat /packages/log; exit 1; }
 files > /packages/after
 diff /packages/before /packages/after

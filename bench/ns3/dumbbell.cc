@@ -10,8 +10,10 @@
 #include "ns3/config.h"
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-address-helper.h"
+#include "ns3/ipv4-queue-disc-item.h"
 #include "ns3/ipv4-static-routing-helper.h"
 #include "ns3/node-container.h"
+#include "ns3/object-factory.h"
 #include "ns3/packet-sink.h"
 #include "ns3/point-to-point-helper.h"
 #include "ns3/point-to-point-net-device.h"
@@ -41,9 +43,9 @@ namespace
 constexpr uint32_t SEGMENT = 1448;          // 1500 B of IP with timestamps, 1502 B on the wire
 constexpr uint32_t BUFFER = 4 << 20;        // socket buffers, bytes
 constexpr uint16_t PORT = 5000;             // of flow 0; flow i has PORT + i
-constexpr double BURST_AT = 20.0;           // start of the burst, seconds
 constexpr uint32_t BURST_FLOWS = 12;
-constexpr uint32_t BURST_BYTES = 15000;     // of each of them
+constexpr uint32_t DATAGRAM = 1200;         // of the call, bytes of IP
+constexpr uint32_t UDP_HEADERS = 28;        // IPv4's and its own
 
 struct Discipline
 {
@@ -54,8 +56,11 @@ struct Discipline
 const std::map<std::string, Discipline> DISCIPLINES = {
     {"fifo", {"ns3::FifoQueueDisc", 1000}},
     {"codel", {"ns3::CoDelQueueDisc", 1000}},
+    {"pie", {"ns3::PieQueueDisc", 1000}},
+    {"cobalt", {"ns3::CobaltQueueDisc", 1000}},
     {"fq_codel", {"ns3::FqCoDelQueueDisc", 10240}},
     {"fq_pie", {"ns3::FqPieQueueDisc", 10240}},
+    {"fq_cobalt", {"ns3::FqCobaltQueueDisc", 10240}},
 };
 
 const std::set<std::string> CONTROLS = {"TcpCubic", "TcpLinuxReno", "TcpVegas", "TcpBbr"};
@@ -71,6 +76,9 @@ struct Options
     double warmup = 10;
     double stagger = 10; // flow i starts at i times this, in ms
     bool burst = false;
+    double burstAt = 20;         // seconds
+    uint32_t burstBytes = 15000; // of each of its flows
+    DataRate call{"0bps"};       // 0: none
 };
 
 [[noreturn]] void
@@ -88,12 +96,15 @@ Parse(int argc, char** argv)
     cmd.AddValue("rate", "of the bottleneck, such as 20Mbps", o.rate);
     cmd.AddValue("flows", "bulk flows, each from its own sender", o.flows);
     cmd.AddValue("control", "TcpCubic, TcpLinuxReno, TcpVegas or TcpBbr", o.control);
-    cmd.AddValue("discipline", "fifo, codel, fq_codel or fq_pie", o.discipline);
+    cmd.AddValue("discipline", "fifo, codel, pie, cobalt, fq_codel, fq_pie or fq_cobalt", o.discipline);
     cmd.AddValue("limit", "packets that may wait; 0 for the discipline's default", o.limit);
     cmd.AddValue("duration", "simulated seconds", o.duration);
     cmd.AddValue("warmup", "seconds before goodput and sojourn count", o.warmup);
     cmd.AddValue("stagger", "milliseconds from the start of one flow to the next", o.stagger);
-    cmd.AddValue("burst", "twelve flows of 15000 B join at 20 s", o.burst);
+    cmd.AddValue("burst", "twelve flows join", o.burst);
+    cmd.AddValue("burst-at", "when they join, in seconds", o.burstAt);
+    cmd.AddValue("burst-bytes", "bytes of each of them", o.burstBytes);
+    cmd.AddValue("call", "rate of datagrams of 1200 B beside them, from the start", o.call);
     cmd.Parse(argc, argv);
 
     auto discipline = DISCIPLINES.find(o.discipline);
@@ -113,8 +124,14 @@ Parse(int argc, char** argv)
         Refuse("warmup must be at least 0 and less than the duration");
     if (!(0 <= o.stagger && o.stagger <= 1000))
         Refuse("stagger must be 0 to 1000 ms");
-    if (o.burst && !(o.warmup < BURST_AT && BURST_AT < o.duration))
-        Refuse("the burst, at 20 s, must lie between warmup and duration");
+    if (o.burst && !(o.warmup < o.burstAt && o.burstAt < o.duration))
+        Refuse("the burst must lie between warmup and duration");
+    if (o.burstBytes < 1)
+        Refuse("burst-bytes must be above 0");
+    if (o.call.GetBitRate() > 0 && !o.burst)
+        Refuse("a call is measured during a burst: give --burst too");
+    if (o.call.GetBitRate() > 0 && o.burstAt + 1 > o.duration)
+        Refuse("a call is measured for a second after the burst: let the duration hold it");
     return o;
 }
 
@@ -173,20 +190,64 @@ class SojournLog
     std::vector<std::pair<Time, Time>> m_samples;
 };
 
+// The datagrams that the discipline forwarded in the second after the burst began. A datagram that CoDel takes
+// out and drops never reaches the device.
+class CallLog
+{
+  public:
+    void Attach(Ptr<QueueDisc> disc, Ptr<NetDevice> device, double from)
+    {
+        m_from = Seconds(from);
+        disc->TraceConnectWithoutContext("Enqueue", MakeCallback(&CallLog::Came, this));
+        device->TraceConnectWithoutContext("MacTx", MakeCallback(&CallLog::Left, this));
+    }
+
+    // Waiting times in ms, ascending.
+    std::vector<double> Waits() const
+    {
+        auto waits = m_waits;
+        std::sort(waits.begin(), waits.end());
+        return waits;
+    }
+
+  private:
+    void Came(Ptr<const QueueDiscItem> item)
+    {
+        auto packet = DynamicCast<const Ipv4QueueDiscItem>(item);
+        if (packet && packet->GetHeader().GetProtocol() == UDP)
+            m_came[item->GetPacket()->GetUid()] = Simulator::Now();
+    }
+
+    void Left(Ptr<const Packet> packet)
+    {
+        auto came = m_came.find(packet->GetUid());
+        if (came == m_came.end())
+            return;
+        if (m_from <= Simulator::Now() && Simulator::Now() < m_from + Seconds(1))
+            m_waits.push_back((Simulator::Now() - came->second).GetSeconds() * 1e3);
+        m_came.erase(came);
+    }
+
+    static constexpr uint8_t UDP = 17;
+    Time m_from;
+    std::map<uint64_t, Time> m_came;
+    std::vector<double> m_waits;
+};
+
 struct Flow
 {
     Ptr<PacketSink> sink;
     uint64_t atWarmup = 0; // bytes received by then
     uint64_t received = 0;
-    Time done; // when `received` reached BURST_BYTES
+    uint64_t bytes = 0; // that it has to send; 0: without end
+    Time done;          // when it had them all
 };
 
 void
 Received(Flow* flow, Ptr<const Packet> packet, const Address&)
 {
-    bool before = flow->received < BURST_BYTES;
     flow->received += packet->GetSize();
-    if (before && flow->received >= BURST_BYTES)
+    if (flow->bytes > 0 && flow->received == flow->bytes)
         flow->done = Simulator::Now();
 }
 
@@ -198,8 +259,8 @@ class Dumbbell
     {
         m_bulk.resize(o.flows);
         m_burst.resize(o.burst ? BURST_FLOWS : 0);
-        uint32_t senders = m_bulk.size() + m_burst.size();
-        m_senders.Create(senders);
+        bool call = o.call.GetBitRate() > 0;
+        m_senders.Create(m_bulk.size() + m_burst.size() + (call ? 1 : 0));
         m_router.Create(1);
         m_receiver.Create(1);
 
@@ -214,7 +275,9 @@ class Dumbbell
         for (uint32_t i = 0; i < m_bulk.size(); ++i)
             AddFlow(m_bulk[i], i, i * o.stagger / 1e3, 0);
         for (uint32_t i = 0; i < m_burst.size(); ++i)
-            AddFlow(m_burst[i], m_bulk.size() + i, BURST_AT, BURST_BYTES);
+            AddFlow(m_burst[i], m_bulk.size() + i, o.burstAt, o.burstBytes);
+        if (call)
+            AddCall(m_senders.GetN() - 1);
     }
 
     // Runs; returns the user CPU seconds that it took.
@@ -240,7 +303,9 @@ class Dumbbell
     void BuildBottleneck();
     void BuildAccess();
     void AddFlow(Flow& flow, uint32_t sender, double start, uint64_t bytes);
+    void AddCall(uint32_t sender);
     void PrintBurst() const;
+    void PrintCall() const;
 
     Options m_options;
     NodeContainer m_senders;
@@ -249,6 +314,7 @@ class Dumbbell
     Ipv4Address m_receiverAddress;
     Ptr<QueueDisc> m_disc;
     SojournLog m_sojourns;
+    CallLog m_call;
     std::vector<Flow> m_bulk;
     std::vector<Flow> m_burst;
 };
@@ -281,6 +347,8 @@ Dumbbell::BuildBottleneck()
                                 StringValue(std::to_string(m_options.limit) + "p"));
     m_disc = discipline.Install(devices.Get(0)).Get(0);
     m_sojourns.Attach(m_disc);
+    if (m_options.call.GetBitRate() > 0)
+        m_call.Attach(m_disc, devices.Get(0), m_options.burstAt);
 
     Ipv4AddressHelper addresses("10.0.0.0", "255.255.255.252");
     auto interfaces = addresses.Assign(devices);
@@ -316,11 +384,28 @@ Dumbbell::AddFlow(Flow& flow, uint32_t sender, double start, uint64_t bytes)
     source->SetStartTime(Seconds(start));
     m_senders.Get(sender)->AddApplication(source);
 
+    flow.bytes = bytes;
     flow.sink = CreateObject<PacketSink>();
     flow.sink->SetAttribute("Protocol", StringValue("ns3::TcpSocketFactory"));
     flow.sink->SetAttribute("Local", AddressValue(to));
     flow.sink->TraceConnectWithoutContext("Rx", MakeBoundCallback(&Received, &flow));
     m_receiver.Get(0)->AddApplication(flow.sink);
+}
+
+// Datagrams at a constant beat, which nobody listens to: they count where they leave the discipline.
+void
+Dumbbell::AddCall(uint32_t sender)
+{
+    // By name, so that the library makes it: the class is larger where logging is compiled in.
+    ObjectFactory client("ns3::UdpClient");
+    client.Set("RemoteAddress", AddressValue(m_receiverAddress));
+    client.Set("RemotePort", UintegerValue(PORT + sender));
+    client.Set("MaxPackets", UintegerValue(UINT32_MAX));
+    client.Set("PacketSize", UintegerValue(DATAGRAM - UDP_HEADERS));
+    client.Set("Interval", TimeValue(m_options.call.CalculateBytesTxTime(DATAGRAM)));
+    auto source = client.Create<Application>();
+    source->SetStartTime(Seconds(0));
+    m_senders.Get(sender)->AddApplication(source);
 }
 
 double
@@ -375,6 +460,7 @@ Dumbbell::Print(double cpu) const
                 stats.nTotalDroppedPackets,
                 stats.nTotalSentPackets);
     PrintBurst();
+    PrintCall();
     std::printf("\"events\":%lu,\"user_cpu_s\":%.3f,\"peak_memory_mb\":%.1f}\n",
                 Simulator::GetEventCount(),
                 cpu,
@@ -386,11 +472,12 @@ Dumbbell::PrintBurst() const
 {
     if (m_burst.empty())
         return;
-    auto before = m_sojourns.Between(m_options.warmup, BURST_AT);
-    auto after = m_sojourns.Between(BURST_AT, m_options.duration);
+    auto before = m_sojourns.Between(m_options.warmup, m_options.burstAt);
+    auto after = m_sojourns.Between(m_options.burstAt, m_options.duration);
     if (before.empty() || after.empty())
         Refuse("nothing was forwarded before or after the burst");
-    std::printf("\"sojourn_before_ms\":%.2f,\"sojourn_peak_ms\":%.2f,\"completion_ms\":[",
+    std::printf("\"burst_at_s\":%g,\"sojourn_before_ms\":%.2f,\"sojourn_peak_ms\":%.2f,\"completion_ms\":[",
+                m_options.burstAt,
                 Mean(before),
                 after.back());
     const char* comma = "";
@@ -399,10 +486,24 @@ Dumbbell::PrintBurst() const
         if (flow.done.IsZero()) // not within the duration
             std::printf("%snull", comma);
         else
-            std::printf("%s%.1f", comma, (flow.done - Seconds(BURST_AT)).GetSeconds() * 1e3);
+            std::printf("%s%.1f", comma, (flow.done - Seconds(m_options.burstAt)).GetSeconds() * 1e3);
         comma = ",";
     }
     std::printf("],");
+}
+
+// Of the call's datagrams that left in that second: their rate, and how long they waited.
+void
+Dumbbell::PrintCall() const
+{
+    auto waits = m_call.Waits();
+    if (waits.empty())
+        return;
+    std::printf("\"call_mbps\":%.3f,\"call_mean_ms\":%.2f,\"call_p95_ms\":%.2f,\"call_max_ms\":%.2f,",
+                8e-6 * DATAGRAM * waits.size(),
+                Mean(waits),
+                Quantile(waits, 0.95),
+                waits.back());
 }
 
 } // namespace

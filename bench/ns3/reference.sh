@@ -1,7 +1,7 @@
 #!/bin/sh
-# Runs ns-3 on the reference set-up (dumbbell.cc) and writes reference.csv, variants.csv and
-# burst.csv beside itself. ns-3 is deterministic, so on ns-3.37 the files come out the same byte for
-# byte. Takes two minutes. Needs jq. Exit code 3: there is no ns-3 here.
+# Runs ns-3 on the reference set-up (dumbbell.cc) and writes reference.csv, variants.csv,
+# burst.csv and calls.csv beside itself. ns-3 is deterministic, so on ns-3.37 the files come out the
+# same byte for byte. Takes ten minutes. Needs jq. Exit code 3: there is no ns-3 here.
 set -eu
 cd "$(dirname "$0")/../.."
 bench/ns3/build.sh
@@ -12,6 +12,9 @@ columns='discipline limit control flows goodput_mbps jfi sojourn_mean_ms sojourn
 burst_columns='discipline limit control flows sojourn_before_ms sojourn_peak_ms
                completion_min_ms completion_mean_ms completion_max_ms'
 
+call_columns='discipline limit burst_at_s call_mbps call_mean_ms call_p95_ms call_max_ms
+              completion_mean_ms completion_max_ms'
+
 header() { echo "$@" | tr ' ' ','; }
 
 # row COLUMNS: a line of JSON in, a line of CSV out; a missing column is an error. (Adding 0 makes
@@ -20,6 +23,15 @@ row() {
     jq -r --arg columns "$*" '. as $all | $columns | split(" ")
         | map($all[.] // error("no " + .))
         | map(if type == "number" then . + 0 else . end | tostring) | join(",")'
+}
+
+# Adds the fastest, the mean and the slowest of the burst's flows to the row; one that did not end is an error.
+# (Through files: of a pipe, sh sees the last status only.)
+with_completion() {
+    jq '.completion_ms as $all | if $all | any(. == null) then error("a flow did not end") else . end
+        | . + {completion_min_ms: $all | min, completion_max_ms: $all | max,
+               completion_mean_ms: $all | (add / length * 10 | round / 10)}' \
+        target/ns3/row.json >target/ns3/whole.json
 }
 
 # Rows where ns-3.37 is a reference: not its Cubic with many losses, nor its BBR with any.
@@ -74,8 +86,29 @@ done
 header $burst_columns >target/ns3/burst.csv
 $dumbbell --rate=20Mbps --duration=25 --warmup=10 --discipline=fq_codel --flows=1 --burst \
     >target/ns3/row.json
-jq '. + {completion_min_ms: .completion_ms | min, completion_max_ms: .completion_ms | max,
-         completion_mean_ms: .completion_ms | (add / length * 10 | round / 10)}' \
-    target/ns3/row.json | row $burst_columns >>target/ns3/burst.csv
+with_completion
+row $burst_columns <target/ns3/whole.json >>target/ns3/burst.csv
 
-mv target/ns3/reference.csv target/ns3/variants.csv target/ns3/burst.csv $here/
+# A page beside a call, under every discipline that both have.
+# discipline, limit in packets
+calls='fifo      250
+       codel     1000
+       pie       1000
+       cobalt    1000
+       fq_codel  10240
+       fq_pie    10240
+       fq_cobalt 10240'
+
+# Twenty times a discipline: what a page does depends on the phase of the download's sawtooth.
+header $call_columns >target/ns3/calls.csv
+echo "$calls" | while read -r discipline limit; do
+    for at in $(seq 40 59); do
+        $dumbbell --rate=20Mbps --duration=70 --warmup=10 --discipline="$discipline" --limit="$limit" \
+            --control=TcpLinuxReno --flows=1 --burst --burst-bytes=30000 --burst-at="$at" \
+            --call=2500kbps >target/ns3/row.json
+        with_completion
+        row $call_columns <target/ns3/whole.json >>target/ns3/calls.csv
+    done
+done
+
+mv target/ns3/reference.csv target/ns3/variants.csv target/ns3/burst.csv target/ns3/calls.csv $here/

@@ -256,10 +256,13 @@ fn everything(ns3: Option<&Path>, short: bool, out: &Path) -> Result<(), String>
 fn compare(folder: &Path, out: &Path) -> Result<(), String> {
     let reference = reference::Reference::run(folder)?;
     document::write(out, &reference::document(&reference))?;
-    let misses = reference.rows.iter().flat_map(reference::Row::misses);
-    let unexplained = misses.filter(|(_, section)| section.is_none()).count();
-    match (unexplained, reference.burst.holds()) {
-        (0, true) => Ok(()),
-        _ => Err(format!("figures are off; see {}", out.display())),
+    let unexplained = reference.unexplained();
+    if unexplained.is_empty() {
+        return Ok(());
     }
+    Err(format!(
+        "figures are off ({}); see {}",
+        unexplained.join(", "),
+        out.display()
+    ))
 }

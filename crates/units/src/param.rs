@@ -68,9 +68,16 @@ macro_rules! from_str_value {
 from_str_value! {
     Duration = "duration", "a span of time such as 40ms, 1.5s or 250us";
     Bytes = "size", "a size such as 1514B, 15kB or 4MiB";
-    Rate = "rate", "a rate such as 20mbit, 750kbit or 1gbit";
     u32 = "count", "a whole number";
     u64 = "count", "a whole number";
+}
+
+/// Its own errors say which units are unclear, and its range.
+impl Value for Rate {
+    const KIND: &'static str = "rate";
+    fn parse(text: &str) -> Result<Self, ParseError> {
+        text.parse()
+    }
 }
 
 impl Value for bool {

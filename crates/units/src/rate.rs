@@ -31,7 +31,7 @@ const PARSED: &[(&str, u64)] = &[
 ];
 
 /// Not `mbps`: it is megabits to most people, and megabytes to tc(8).
-const UNCLEAR: &str = "a clear rate, as tc reads mbps as megabytes: write mbit, kbit or gbit for bits, such as 20mbit";
+const UNCLEAR: &str = "a rate in mbit, kbit or gbit, such as 20mbit (tc reads mbps as megabytes)";
 const EXPECTED: &str = "a rate in bits such as 20mbit, 750kbit or 1gbit, below 18 billion gbit";
 
 /// Bits per byte times nanoseconds per second.

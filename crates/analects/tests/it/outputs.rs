@@ -201,6 +201,9 @@ fn what_contradicts_or_is_not_modelled_is_said() {
     );
     let said = run(&["--set", "link.rate=20mbps"]);
     assert!(said.contains("\"20mbps\" is no rate"), "{said}");
+    assert!(said.contains("tc reads mbps as megabytes"), "{said}");
+    let said = run(&["--set", "link.rate=100000000000000000000mbit"]);
+    assert!(said.contains("below 18 billion gbit"), "{said}");
     let said = run(&["--set", "traffic.flow.simulcast=3"]);
     assert!(said.contains("simulcast is not modelled"), "{said}");
     assert!(said.contains("kind = \"conference\""), "{said}");

@@ -120,7 +120,7 @@ const CASES: &[Case] = &[
         &[
             "s.toml:5:8",
             "link.rate: \"-10mbit\" is no rate",
-            "write a rate such as 20mbit",
+            "write a rate in bits such as 20mbit",
         ],
     ),
     case(

@@ -4,13 +4,15 @@
 //! are listed in [`KNOWN`]: a test fails when another one appears, and when a listed one
 //! disappears.
 
+mod call;
 mod table;
 
 use measure::RunResult;
-use scenario::{Choice, Document, Names};
+use scenario::{Choice, Document, Names, Scenario};
 use sim::Simulator;
 use std::path::Path;
 
+pub use call::{Call, Verdict};
 pub use table::document;
 
 /// A figure that is compared.
@@ -253,9 +255,36 @@ pub struct Reference {
     pub variants: Vec<Row>,
     /// The burst.
     pub burst: Burst,
+    /// A page beside a call.
+    pub calls: Vec<Call>,
 }
 
 impl Reference {
+    /// What deviates and is not explained, a line each.
+    pub fn unexplained(&self) -> Vec<String> {
+        let rows = self.rows.iter().flat_map(|row| {
+            let misses = row.misses().into_iter();
+            let unexplained = misses.filter(|(_, section)| section.is_none());
+            unexplained.map(|(figure, _)| {
+                format!(
+                    "{} {} {}: {}",
+                    row.discipline,
+                    row.limit,
+                    row.control,
+                    figure.name()
+                )
+            })
+        });
+        let burst = (!self.burst.holds()).then(|| "the burst".to_owned());
+        let calls = self.calls.iter().flat_map(|call| {
+            let names = call.named(|verdict| verdict == Verdict::Miss(None));
+            names
+                .into_iter()
+                .map(|name| format!("a call under {}: {name}", call.discipline))
+        });
+        rows.chain(burst).chain(calls).collect()
+    }
+
     /// Reads ns-3's figures from `folder` and runs every row.
     ///
     /// # Errors
@@ -272,6 +301,8 @@ impl Reference {
             rows.iter_mut().try_for_each(Row::run)?;
             Ok(rows)
         };
+        let calls = read("calls.csv")?;
+        let calls = table(&calls).and_then(|lines| Call::run(&lines));
         let burst = read("burst.csv")?;
         let burst = table(&burst)?;
         let burst = burst.first().ok_or("burst.csv: no line")?;
@@ -285,6 +316,7 @@ impl Reference {
             rows: rows("reference.csv")?,
             variants: rows("variants.csv")?,
             burst: Burst::run(theirs)?,
+            calls: calls.map_err(|error| format!("calls.csv: {error}"))?,
         })
     }
 }
@@ -302,10 +334,14 @@ fn ours_of(name: &str) -> &str {
 }
 
 fn run(simulator: &Simulator, text: &str, choice: &Choice) -> Result<RunResult, String> {
+    let scenario = scenario(simulator, text)?;
+    measure::run(simulator, &scenario, choice, 1, false).map_err(|error| error.to_string())
+}
+
+fn scenario(simulator: &Simulator, text: &str) -> Result<Scenario, String> {
     let names: &dyn Names = simulator;
     let scenario = Document::parse("reference", text).and_then(|read| read.resolve(names));
-    let scenario = scenario.map_err(|error| error.to_string())?;
-    measure::run(simulator, &scenario, choice, 1, false).map_err(|error| error.to_string())
+    scenario.map_err(|error| error.to_string())
 }
 
 type Line<'a> = Vec<(&'a str, &'a str)>;
@@ -376,6 +412,10 @@ mod tests {
         assert!(unexplained.is_empty(), "{unexplained:?}: {reference:#?}");
         assert_eq!(KNOWN.iter().filter(listed).count(), KNOWN.len(), "{off:?}");
         assert!(reference.burst.holds(), "{:?}", reference.burst);
+        assert_eq!(reference.unexplained(), Vec::<String>::new());
+        let missed = |call: &Call| call.named(|verdict| verdict.missed().is_some()).len();
+        let missed: usize = reference.calls.iter().map(missed).sum();
+        assert_eq!((reference.calls.len(), missed), (7, call::KNOWN.len()));
         assert!(
             reference
                 .rows

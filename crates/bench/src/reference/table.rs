@@ -1,6 +1,7 @@
 //! The comparison as Markdown: a text with gaps, filled with tables.
 
-use super::{Burst, Figure, Figures, Reference, Row};
+use super::call::{FIGURES, mean};
+use super::{Burst, Call, Figure, Figures, Reference, Row, Verdict};
 use std::fmt::Write as _;
 
 /// The text around the tables.
@@ -25,6 +26,7 @@ pub fn document(reference: &Reference) -> String {
     TEXT.replace("{count}", &count)
         .replace("{rows}", rows(&reference.rows).trim_end())
         .replace("{burst}", burst(&reference.burst).trim_end())
+        .replace("{calls}", calls(&reference.calls).trim_end())
         .replace("{variants}", variants(&reference.variants).trim_end())
 }
 
@@ -136,4 +138,50 @@ fn burst(burst: &Burst) -> String {
         Figure::Completion.name()
     );
     text
+}
+
+fn calls(calls: &[Call]) -> String {
+    let mut text = String::from("| discipline |");
+    for (_, name, _) in FIGURES {
+        _ = write!(text, " {name} |");
+    }
+    _ = write!(
+        text,
+        " verdict |\n| --- |{}\n",
+        " --- |".repeat(FIGURES.len() + 1)
+    );
+    for call in calls {
+        _ = write!(text, "| {} {} |", call.discipline, call.limit);
+        for ((theirs, ours), (figure, ..)) in call.theirs.iter().zip(&call.ours).zip(FIGURES) {
+            let (theirs, ours, digits) = (mean(theirs), mean(ours), figure.digits());
+            let percent = percent(ours, theirs);
+            _ = write!(text, " {theirs:.digits$} / {ours:.digits$}{percent} |");
+        }
+        _ = writeln!(text, " {} |", said(call));
+    }
+    text
+}
+
+/// The verdicts on a row of calls in words.
+fn said(call: &Call) -> String {
+    let mut parts = Vec::new();
+    let mut sections: Vec<_> = call
+        .verdicts()
+        .into_iter()
+        .filter_map(Verdict::missed)
+        .collect();
+    sections.dedup();
+    for section in sections {
+        let names = call.named(|verdict| verdict == Verdict::Miss(section));
+        let section = section.unwrap_or("unexplained");
+        parts.push(format!("MISS: {} ({section})", names.join(", ")));
+    }
+    let untold = call.named(|verdict| verdict == Verdict::Untold);
+    if !untold.is_empty() {
+        parts.push(format!("cannot be told: {}", untold.join(", ")));
+    }
+    if parts.is_empty() {
+        parts.push("ok".to_owned());
+    }
+    parts.join("; ")
 }
