@@ -65,6 +65,7 @@ test-link: setup
 .PHONY: test-pace
 test-pace: setup
 	sh scripts/test-pace.sh
+	sh scripts/test-household.sh
 
 # `analects gateway` on a router between two namespaces: a minute and a half. As test-live, and with nfnetlink_queue.
 .PHONY: test-gateway

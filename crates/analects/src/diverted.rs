@@ -23,8 +23,8 @@ pub trait Service {
     /// The gates, in the order that the rest expects.
     fn gates(&self) -> Result<Vec<Gate>>;
 
-    /// Looks at how it stands, ten times a second.
-    fn look(&mut self, gates: &Gates);
+    /// Looks at how it stands, and may change it, ten times a second.
+    fn look(&mut self, gates: &mut Gates);
 
     /// Changes settings while packets wait.
     fn change(

@@ -158,7 +158,7 @@ impl Service for Shaping {
         Ok(gates)
     }
 
-    fn look(&mut self, gates: &Gates) {
+    fn look(&mut self, gates: &mut Gates) {
         self.counters.look(gates, self.gateway.rates);
     }
 

@@ -1,9 +1,12 @@
 //! `analects pace`: incoming web traffic of this host, held to a rate.
 
+mod household;
+
 use crate::cli::PaceArgs;
 use crate::diverted::{self, Service, broke, choice, device, setting};
 use crate::privileges;
 use crate::refused::Refused;
+use household::Shared;
 use link::{Capacity, Line, Link};
 use live::{Gate, Gates, Standing};
 use netcfg::divert::Diversion;
@@ -23,6 +26,7 @@ pub fn run(args: &PaceArgs) -> Result<()> {
         choice: pacer(args)?,
         queue: args.queue,
         watch: args.watch.then(Watch::default),
+        shared: None,
     };
     pacing.discipline()?;
     let device = args.dev.as_deref().map(|text| device("--dev", text));
@@ -33,6 +37,7 @@ pub fn run(args: &PaceArgs) -> Result<()> {
     if args.dry_run {
         return diverted::planned(&args.state, &diversion);
     }
+    pacing.shared = Shared::join(args)?;
     privileges::keep(privileges::RULES)?;
     let gates = diverted::serve(&args.state, &diversion, &mut pacing)?;
     finished(args, &Paced::of(&gates))
@@ -57,6 +62,7 @@ struct Pacing {
     choice: Choice,
     queue: u16,
     watch: Option<Watch>,
+    shared: Option<Shared>,
 }
 
 impl Pacing {
@@ -84,9 +90,13 @@ impl Service for Pacing {
         Ok(vec![gate])
     }
 
-    fn look(&mut self, gates: &Gates) {
+    fn look(&mut self, gates: &mut Gates) {
+        let paced = Paced::of(gates);
+        if let Some(shared) = &mut self.shared {
+            shared.look(gates, &paced.stands);
+        }
         if let Some(watch) = &mut self.watch {
-            watch.look(Paced::of(gates));
+            watch.look(paced);
         }
     }
 
@@ -95,7 +105,10 @@ impl Service for Pacing {
         gates: &mut Gates,
         settings: &Settings,
     ) -> core::result::Result<(), Refusal> {
-        gates.change(0, settings)
+        match &mut self.shared {
+            None => gates.change(0, settings),
+            Some(shared) => gates.change(0, &shared.change(settings)?),
+        }
     }
 }
 

@@ -5,7 +5,7 @@
 //! on the near side; and the other way round. [`Way`] is one direction, which has no clock and no
 //! device; [`Frame`] a packet; [`run`] combines them. [`LiveEngine`] runs scenarios in the same
 //! way: their applications over this host's sockets, their links here. [`Gates`] has links between
-//! queues of netfilter's and the network.
+//! queues of netfilter's and the network, and [`Household`] lets those of several hosts share a rate.
 //!
 //! Not for: the actions of applications (`guest`), the comparison of disciplines (`reproduce`), or
 //! changing a host's queues (`netcfg`).
@@ -19,6 +19,7 @@ mod error;
 mod far;
 mod frame;
 mod gate;
+mod household;
 mod inside;
 mod internet;
 mod nfqueue;
@@ -33,6 +34,7 @@ pub use error::Error;
 pub use far::FAR;
 pub use frame::{Ends, Frame, Header, VNET};
 pub use gate::{Gate, Gates, Standing, Tally};
+pub use household::{Household, Turn};
 pub use run::{BELIEVED_US, Done, Setup, run};
 pub use tap::{Direction, Fate, Gone, SharedTap, State, Tap};
 pub use way::{Counts, Way};

@@ -24,6 +24,11 @@ pub struct PaceArgs {
     /// Only packets that this device receives. Without it, those of all devices but lo.
     #[arg(long, value_name = "DEVICE")]
     pub dev: Option<String>,
+    /// The rate is that of several hosts, each with a pacer: they share it by what each wants. The file holds a
+    /// secret of 16 bytes or more that all have, and may be read by its owner alone. They speak over UDP port
+    /// 4432 on the link of --dev, with IPv6.
+    #[arg(long, value_name = "FILE", requires = "dev")]
+    pub household: Option<PathBuf>,
     /// The number of netfilter's queue: one that no other program uses.
     #[arg(long, value_name = "NUMBER", default_value_t = 4430)]
     pub queue: u16,
