@@ -88,6 +88,7 @@ const EXPERIMENTS: &[(&str, &str)] = experiments![
     "poster/fig3",
     "poster/mechanism",
     "poster/adaptive",
+    "poster/wifi",
     "matrix/household",
     "matrix/abuse",
     "matrix/recorded-wifi",

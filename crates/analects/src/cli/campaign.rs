@@ -1,0 +1,139 @@
+//! The arguments of `analects reproduce`, `pilot`, `agree`, `jobs` and `job`.
+
+use super::{EngineArgs, ExperimentArgs, LinuxArgs, Parallel, Shape};
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+/// Which experiments to run, and how to tell of them.
+#[derive(Debug, Args)]
+pub struct ReproduceArgs {
+    /// Experiments, such as confucius/fig10; all of a paper's with confucius/all; or a file of your
+    /// own that ends in .toml. Recorded traces and pages are taken from the folder that ANALECTS_DATA
+    /// names; without it they are generated.
+    #[arg(required = true, value_name = "EXPERIMENT")]
+    pub experiments: Vec<String>,
+    /// Engine of the experiments that do not require Linux.
+    #[command(flatten)]
+    pub engine: EngineArgs,
+    /// Use this preset of `analects describe call` instead of `unlimited` for the calls that stand
+    /// for the paper's: `paper` for the library that the Confucius paper used. With several
+    /// presets, a page has the verdicts of all side by side.
+    #[arg(long, value_name = "PRESET,PRESET...", value_delimiter = ',')]
+    pub calls: Vec<String>,
+    /// Draw the combinations of matrix/unseen, or of any experiment that has `draw`, by this text
+    /// instead of the file's: the hash of a commit, or anything else that nobody could choose.
+    #[arg(long, value_name = "TEXT")]
+    pub draw: Option<String>,
+    /// Run each experiment with the number of seeds in this file, which `analects pilot` prints.
+    #[arg(long, value_name = "FILE", conflicts_with = "quick")]
+    pub runs: Option<PathBuf>,
+    /// How.
+    #[command(flatten)]
+    pub how: ExperimentArgs,
+}
+
+/// The experiments to plan runs for.
+#[derive(Debug, Args)]
+pub struct PilotArgs {
+    /// Experiments, such as confucius/fig10, or all of a paper's with confucius/all.
+    #[arg(required = true, value_name = "EXPERIMENT")]
+    pub experiments: Vec<String>,
+    /// Presets of the calls that stand for the paper's, as with `reproduce`.
+    #[arg(
+        long,
+        value_name = "PRESET,PRESET...",
+        value_delimiter = ',',
+        default_value = "unlimited"
+    )]
+    pub calls: Vec<String>,
+    /// Hours of one processor that all runs together may take.
+    #[arg(long, value_name = "HOURS", default_value_t = 12.0)]
+    pub hours: f64,
+    /// Number of runs at a time.
+    #[command(flatten)]
+    pub parallel: Parallel,
+}
+
+/// What to run through both engines, and how to tell of it.
+#[derive(Debug, Args)]
+pub struct AgreeArgs {
+    /// Scenarios, such as engines/cubic; all of them with engines/all; or an experiment of your own, a
+    /// file that ends in .toml.
+    #[arg(default_value = "engines/all", value_name = "SCENARIO")]
+    pub scenarios: Vec<String>,
+    /// Engine to compare the simulator with: kernel, Linux in virtual time; or live, this host's sockets
+    /// in real time over our own link, which needs root.
+    #[arg(long, default_value = "kernel", value_name = "NAME")]
+    pub engine: Witness,
+    /// Linux to boot.
+    #[command(flatten)]
+    pub linux: LinuxArgs,
+    /// How.
+    #[command(flatten)]
+    pub how: ExperimentArgs,
+}
+
+/// An engine that the simulator is compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Witness {
+    /// Linux, in virtual time.
+    Kernel,
+    /// This host's sockets.
+    Live,
+}
+
+impl Witness {
+    /// The engine's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Witness::Kernel => "kernel",
+            Witness::Live => "live",
+        }
+    }
+
+    /// Its name in tables.
+    pub fn title(self) -> &'static str {
+        match self {
+            Witness::Kernel => "Linux",
+            Witness::Live => "live",
+        }
+    }
+}
+
+/// What runs are needed, and where their results are kept.
+#[derive(Debug, Args)]
+pub struct JobsArgs {
+    /// A scenario, or an experiment of your own, both files that end in .toml; an experiment's name,
+    /// such as confucius/fig10 or confucius/all; or what `agree` runs, such as engines/all.
+    #[arg(required = true, value_name = "PLAN")]
+    pub plans: Vec<String>,
+    /// How to run scenarios; experiments set it themselves.
+    #[command(flatten)]
+    pub shape: Shape,
+    /// Engine of the experiments that do not require Linux.
+    #[command(flatten)]
+    pub engine: EngineArgs,
+    /// Run experiments with fewer seeds, traces and values.
+    #[arg(long)]
+    pub quick: bool,
+    /// Folder of the results. `reproduce` and `agree` look for them in reproduction/store.
+    #[arg(long, value_name = "DIR")]
+    pub store: PathBuf,
+    /// Run nothing: print a line for each job with its key, `done` or `missing`, engine, discipline,
+    /// seed and a description, separated by tabs, and leave in the store what `analects job` needs.
+    #[arg(long)]
+    pub list: bool,
+    /// Number of runs at a time.
+    #[command(flatten)]
+    pub parallel: Parallel,
+}
+
+/// Which run to make.
+#[derive(Debug, Args)]
+pub struct JobArgs {
+    /// The run's key, as `analects jobs --list` printed it.
+    pub key: String,
+    /// The store that the list was made for.
+    #[arg(long, value_name = "DIR")]
+    pub store: PathBuf,
+}
