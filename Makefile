@@ -212,12 +212,13 @@ else
 	mv target/tonopah.md docs/reproduction/
 endif
 
-# The poster on pacing web traffic, and what it leaves open: quick runs, some ten minutes of two processors.
+# The poster on pacing web traffic, and what it leaves open, thirty runs each: some ten minutes of two processors.
+# ANALECTS_DATA names the folder with recorded traces, without which poster/wifi has generated ones.
 .PHONY: reproduction-poster
 reproduction-poster: export ANALECTS_CACHE = target/without-kernel
 reproduction-poster: setup
 	$(CARGO) build --profile $(ANALECTS_PROFILE) --locked -p analects
-	$(ANALECTS) reproduce poster/all --quick --format markdown > target/poster.md
+	$(ANALECTS) reproduce poster/all --format markdown > target/poster.md
 	mv target/poster.md docs/reproduction/
 
 # Quick runs of all papers' experiments, into nothing: whether they run, and reach their verdicts. An hour or two.
