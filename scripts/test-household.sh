@@ -157,6 +157,15 @@ begin 2 --rate 20mbit --household "$work/key"
 said 2 'pacers of the household: 1'
 passed "one that vanishes leaves its part to the others, and is taken in again"
 
+on 1 "$analects" change pace --state "$work/state-1" rate=adaptive >"$work/out" 2>"$work/said-refused" &&
+    fail "a rate that cannot be shared is not refused"
+grep -q "household" "$work/said-refused" || fail "rate=adaptive: no word on it"
+for host in 1 2; do
+    on "$host" "$analects" change pace --state "$work/state-$host" rate=10mbit || fail "rate=10mbit on host $host"
+done
+between "with another rate for all" "$(rate 1)" 9 10.4
+passed "the rate of the household is changed while it runs"
+
 for host in 1 2 3; do
     eval "kill -TERM \$pacer$host; wait \$pacer$host" || fail "host $host does not end as it should"
 done

@@ -107,7 +107,7 @@ impl Service for Pacing {
     ) -> core::result::Result<(), Refusal> {
         match &mut self.shared {
             None => gates.change(0, settings),
-            Some(shared) => gates.change(0, &shared.change(settings)?),
+            Some(shared) => shared.change(gates, settings),
         }
     }
 }

@@ -32,6 +32,8 @@ pub struct Household {
     key: Key,
     members: Members,
     due: Instant,
+    /// Why the last message was not sent.
+    trouble: Option<String>,
 }
 
 /// How the household stands.
@@ -67,6 +69,7 @@ impl Household {
             key: Key::of(secret),
             members: Members::new(RandomState::new().hash_one("pacer")),
             due: Instant::ZERO,
+            trouble: None,
         })
     }
 
@@ -74,18 +77,17 @@ impl Household {
     /// five times a second.
     pub fn turn(&mut self, now: Instant, total: Rate, demand: Rate) -> Turn {
         self.hear(now);
-        let mut trouble = None;
         if now >= self.due {
             self.due = now + EVERY;
             let message = self.members.next(now, demand).encode(&self.key);
             let group = SocketAddrV6::new(GROUP, PORT, 0, self.device);
             let sent = self.socket.send_to(&message, group);
-            trouble = sent.err().map(|error| error.to_string());
+            self.trouble = sent.err().map(|error| error.to_string());
         }
         Turn {
             share: self.members.share(now, total),
             others: self.members.count(now),
-            trouble,
+            trouble: self.trouble.clone(),
         }
     }
 

@@ -76,21 +76,25 @@ impl Shared {
         self.turn = Some(turn);
     }
 
-    /// Takes the household's rate out of changed settings; the rest is the pacer's.
+    /// Changes settings: a rate is the household's, the rest is the pacer's.
     pub fn change(
         &mut self,
+        gates: &mut Gates,
         settings: &Settings,
-    ) -> core::result::Result<Vec<(String, String)>, Refusal> {
+    ) -> core::result::Result<(), Refusal> {
         let (rate, rest): (Vec<_>, Vec<_>) =
             settings.iter().cloned().partition(|(key, _)| key == "rate");
-        if let Some((_, text)) = rate.last() {
-            self.total = text.parse().map_err(|error: units::ParseError| {
+        let total = match rate.last() {
+            None => self.total,
+            Some((_, text)) => text.parse().map_err(|error: units::ParseError| {
                 Refusal::new(format!("rate: {error}"))
                     .with_help("it is the household's, and adaptive is none to share".to_owned())
-            })?;
-            self.turn = None;
-        }
-        Ok(rest)
+            })?,
+        };
+        // Nothing is changed if this is refused.
+        gates.change(0, &rest)?;
+        self.total = total;
+        Ok(())
     }
 }
 
@@ -137,8 +141,8 @@ fn unread(path: &Path, error: &std::io::Error) -> Refused {
 
 /// The secret in a file that nobody else may read.
 fn secret(path: &Path) -> Result<Vec<u8>> {
-    let file = File::open(path).map_err(|error| unread(path, &error))?;
-    let about = file.metadata().map_err(|error| unread(path, &error))?;
+    // Before it is opened: a pipe would wait for its writer.
+    let about = path.metadata().map_err(|error| unread(path, &error))?;
     let refuse = |what: &str, help: &str| {
         Refused::new(&format!("--household: {} {what}", path.display()), help)
     };
@@ -154,6 +158,7 @@ fn secret(path: &Path) -> Result<Vec<u8>> {
             "chmod 600 it",
         ));
     }
+    let file = File::open(path).map_err(|error| unread(path, &error))?;
     let mut bytes = Vec::new();
     let read = file.take(*SECRET.end() as u64 + 1).read_to_end(&mut bytes);
     read.map_err(|error| unread(path, &error))?;
