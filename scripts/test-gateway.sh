@@ -36,7 +36,7 @@ work=$3
 PATH=$PATH:/usr/sbin:/sbin
 # What iptables locks belongs to root of the machine.
 export XTABLES_LOCKFILE=$work/xtables.lock
-tests=0
+. scripts/assertions.sh
 gateway=
 others=
 
@@ -47,15 +47,6 @@ fail() {
     [ -z "$gateway" ] || { kill "$gateway" 2>/dev/null; sleep 1; }
     for file in gateway err out; do sed "s/^/    $file: /" "$work/$file" >&2 2>/dev/null || true; done
     exit 1
-}
-passed() {
-    tests=$((tests + 1))
-    echo "ok $tests - $1"
-}
-# between NAME VALUE LEAST MOST, not only whole numbers
-between() {
-    awk -v x="$2" -v a="$3" -v b="$4" 'BEGIN { exit !(x != "" && x + 0 >= a && x + 0 <= b) }' ||
-        fail "$1: $2 is not in $3 to $4"
 }
 # begin ARGUMENTS...: the gateway, once its rules are there.
 begin() {

@@ -32,19 +32,11 @@ analects=$2
 work=$3
 PATH=$PATH:/usr/sbin:/sbin
 export XTABLES_LOCKFILE=$work/xtables.lock
-tests=0
+. scripts/assertions.sh
 fail() {
     echo "test-household: FAILED: $1" >&2
     tail -n 5 "$work"/said-* >&2 2>/dev/null || true
     exit 1
-}
-passed() {
-    tests=$((tests + 1))
-    echo "ok $tests - $1"
-}
-between() {
-    awk -v x="$2" -v a="$3" -v b="$4" 'BEGIN { exit !(x != "" && x + 0 >= a && x + 0 <= b) }' ||
-        fail "$1: $2 is not in $3 to $4"
 }
 
 # The router, a server in its place, and three hosts.

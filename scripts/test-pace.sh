@@ -47,7 +47,7 @@ PATH=$PATH:/usr/sbin:/sbin
 # What iptables locks belongs to root of the machine.
 export XTABLES_LOCKFILE=$work/xtables.lock
 near=$ANALECTS_FAR
-tests=0
+. scripts/assertions.sh
 pacer=
 
 trap '[ -z "$pacer" ] || kill -9 "$pacer" 2>/dev/null || true' EXIT
@@ -55,15 +55,6 @@ fail() {
     echo "test-pace: FAILED: $1" >&2
     for file in pace err out; do sed "s/^/    $file: /" "$work/$file" >&2 2>/dev/null || true; done
     exit 1
-}
-passed() {
-    tests=$((tests + 1))
-    echo "ok $tests - $1"
-}
-# between NAME VALUE LEAST MOST, not only whole numbers
-between() {
-    awk -v x="$2" -v a="$3" -v b="$4" 'BEGIN { exit !(x != "" && x + 0 >= a && x + 0 <= b) }' ||
-        fail "$1: $2 is not in $3 to $4"
 }
 # begin ARGUMENTS...: the pacer, once its rules are there.
 begin() {

@@ -91,12 +91,11 @@ impl Service for Pacing {
     }
 
     fn look(&mut self, gates: &mut Gates) {
-        let paced = Paced::of(gates);
         if let Some(shared) = &mut self.shared {
-            shared.look(gates, &paced.stands);
+            shared.look(gates);
         }
         if let Some(watch) = &mut self.watch {
-            watch.look(paced);
+            watch.look(Paced::of(gates));
         }
     }
 

@@ -54,9 +54,9 @@ impl Shared {
     }
 
     /// Gives the pacer what is this host's part now.
-    pub fn look(&mut self, gates: &mut Gates, stands: &Standing) {
+    pub fn look(&mut self, gates: &mut Gates) {
         let now = Instant::ZERO + Duration::from_secs_f64(gates.seconds());
-        let demand = self.demand.look(now, stands);
+        let demand = self.demand.look(now, &gates.gates()[0].stands());
         let turn = self.household.turn(now, self.total, demand);
         let former = self.turn.as_ref();
         if let Some(trouble) = &turn.trouble
@@ -131,12 +131,11 @@ impl Demand {
     }
 }
 
+const NO_FILE: &str = "write the name of a file with the household's secret";
+
 fn unread(path: &Path, error: &std::io::Error) -> Refused {
     let message = format!("--household: {}: {error}", path.display());
-    Refused::new(
-        &message,
-        "write the name of a file with the household's secret",
-    )
+    Refused::new(&message, NO_FILE)
 }
 
 /// The secret in a file that nobody else may read.
@@ -147,10 +146,7 @@ fn secret(path: &Path) -> Result<Vec<u8>> {
         Refused::new(&format!("--household: {} {what}", path.display()), help)
     };
     if !about.is_file() {
-        return Err(refuse(
-            "is no file",
-            "write the name of a file with the household's secret",
-        ));
+        return Err(refuse("is no file", NO_FILE));
     }
     if about.mode() & 0o077 != 0 {
         return Err(refuse(
