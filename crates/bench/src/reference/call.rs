@@ -175,27 +175,17 @@ pub fn mean(values: &[f64]) -> f64 {
 /// Our discipline with the same rules: CAKE without its tins is COBALT, in one queue or one a flow.
 fn choice(discipline: &str) -> Result<Choice, String> {
     let text = match discipline {
-        "fifo" => "pfifo",
         "cobalt" => "cake,diffserv=besteffort,flowmode=flowblind",
         "fq_cobalt" => "cake,diffserv=besteffort,flowmode=flows",
-        other => other,
+        other => super::ours_of(other),
     };
     text.parse().map_err(|error| format!("{text}: {error}"))
 }
 
 fn ours(discipline: &str, limit: u32, at: f64) -> Result<[f64; 6], String> {
+    let link = super::set_up("70s", "10s");
     let text = format!(
-        r#"
-        duration = "70s"
-        warmup = "10s"
-        stack = "ns3"
-        noise = "0s"
-        disciplines = ["pfifo"]
-        [link]
-        rate = "20mbit"
-        rtt = "40ms"
-        overhead = "2B"
-        device = 1
+        r#"{link}
         buffer = "{limit}p"
         [[traffic]]
         name = "call"

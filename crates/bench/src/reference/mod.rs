@@ -156,22 +156,12 @@ impl Row {
         Ok(())
     }
 
-    /// The set-up of `bench/ns3/dumbbell.cc`.
     fn scenario(&self, warmup: &str) -> String {
         let control = ours_of(&self.control);
         let (limit, flows, stagger) = (self.limit, self.flows, self.stagger_ms);
+        let link = set_up("60s", warmup);
         format!(
-            r#"
-            duration = "60s"
-            warmup = "{warmup}"
-            stack = "ns3"
-            noise = "0s"
-            disciplines = ["pfifo"]
-            [link]
-            rate = "20mbit"
-            rtt = "40ms"
-            overhead = "2B"
-            device = 1
+            r#"{link}
             buffer = "{limit}p"
             [[traffic]]
             name = "bulk"
@@ -185,6 +175,24 @@ impl Row {
     }
 }
 
+/// The beginning of a scenario: the set-up of `bench/ns3/dumbbell.cc`. Keys of the link may follow.
+fn set_up(duration: &str, warmup: &str) -> String {
+    format!(
+        r#"
+        duration = "{duration}"
+        warmup = "{warmup}"
+        stack = "ns3"
+        noise = "0s"
+        disciplines = ["pfifo"]
+        [link]
+        rate = "20mbit"
+        rtt = "40ms"
+        overhead = "2B"
+        device = 1
+        "#
+    )
+}
+
 /// A burst over a flow that fills the link.
 #[derive(Debug, Clone)]
 pub struct Burst {
@@ -196,17 +204,8 @@ pub struct Burst {
 
 impl Burst {
     fn run(theirs: [f64; 4]) -> Result<Self, String> {
-        let text = r#"
-            duration = "25s"
-            warmup = "10s"
-            stack = "ns3"
-            noise = "0s"
-            disciplines = ["fq_codel"]
-            [link]
-            rate = "20mbit"
-            rtt = "40ms"
-            overhead = "2B"
-            device = 1
+        let text = set_up("25s", "10s")
+            + r#"
             [[traffic]]
             name = "bulk"
             kind = "bulk"
@@ -221,7 +220,7 @@ impl Burst {
             size = "15000B"
             access = "1gbit"
             "#;
-        let result = run(&Simulator::default(), text, &Choice::plain("fq_codel"))?;
+        let result = run(&Simulator::default(), &text, &Choice::plain("fq_codel"))?;
         let burst = result.flows.iter().filter(|flow| flow.name != "bulk");
         let times: Vec<f64> = burst.filter_map(|flow| flow.fct_ms).collect();
         if times.len() != 12 {
@@ -416,6 +415,11 @@ mod tests {
         let missed = |call: &Call| call.named(|verdict| verdict.missed().is_some()).len();
         let missed: usize = reference.calls.iter().map(missed).sum();
         assert_eq!((reference.calls.len(), missed), (7, call::KNOWN.len()));
+        let page = std::fs::read_to_string(folder.join("../../docs/reference/ns3.md")).unwrap();
+        assert!(
+            document(&reference) == page,
+            "make reference writes another page"
+        );
         assert!(
             reference
                 .rows

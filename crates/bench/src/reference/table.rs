@@ -119,6 +119,10 @@ fn verdict(row: &Row) -> String {
         return "ok".to_owned();
     };
     let names: Vec<&str> = misses.iter().map(|(figure, _)| figure.name()).collect();
+    missed(&names, *section)
+}
+
+fn missed(names: &[&str], section: Option<&str>) -> String {
     let section = section.unwrap_or("unexplained");
     format!("MISS: {} ({section})", names.join(", "))
 }
@@ -173,8 +177,7 @@ fn said(call: &Call) -> String {
     sections.dedup();
     for section in sections {
         let names = call.named(|verdict| verdict == Verdict::Miss(section));
-        let section = section.unwrap_or("unexplained");
-        parts.push(format!("MISS: {} ({section})", names.join(", ")));
+        parts.push(missed(&names, section));
     }
     let untold = call.named(|verdict| verdict == Verdict::Untold);
     if !untold.is_empty() {
