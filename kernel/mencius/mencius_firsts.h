@@ -13,16 +13,21 @@
 #define __MENCIUS_FIRSTS_H
 
 /*
- * The first bytes of a flow are so many; and so many bytes of a sparse flow may
- * come at once.
+ * The first bytes of a flow are so many, and a later packet of a sparse flow
+ * has no more.
  */
 #define MN_FIRST_BYTES	1024
+/*
+ * So many bytes of a sparse flow may come at once: a link that is held up
+ * delivers in batches.
+ */
+#define MN_SPARSE_BATCH	2048
 /* A sparse flow sends at most a byte in 2^16 ns, 122 kbit/s. */
 #define MN_SPARSE	16
 /* One in so many bytes may be of first packets, */
 #define MN_FIRST_SHARE	16
 /* one in so many of sparse flows, */
-#define MN_SPARSE_SHARE	8
+#define MN_SPARSE_SHARE	4
 /* and of each so many at once: two full packets. */
 #define MN_FIRST_SAVED	(2 * 1514)
 
@@ -53,7 +58,7 @@ static __always_inline u32 mn_kind_of(struct mn_begun *begun, u64 pause,
 	if (begun->bytes <= MN_FIRST_BYTES)
 		return MN_FIRST_KIND;
 	begun->spent -= min_t(u64, begun->spent, pause >> MN_SPARSE);
-	if (len > MN_FIRST_BYTES - begun->spent)
+	if (len > MN_FIRST_BYTES || len > MN_SPARSE_BATCH - begun->spent)
 		return MN_KINDS;
 	begun->spent += len;
 	return MN_SPARSE_KIND;

@@ -326,7 +326,7 @@ class GoFirst:
             kind = FIRST
         else:                                           # R7.4
             flow.bucket = max(flow.bucket - (pause >> 16), 0)
-            if length > 1024 - flow.bucket:
+            if length > 1024 or length > 2048 - flow.bucket:
                 return
             flow.bucket += length
             kind = SPARSE
@@ -354,7 +354,7 @@ class GoFirst:
     def account(self, length, kind):
         """A packet leaves that was chosen as one of a kind, or as none (R7.8)."""
         self.credits[FIRST] = min(self.credits[FIRST] + length // 16, 3028)
-        self.credits[SPARSE] = min(self.credits[SPARSE] + length // 8, 3028)
+        self.credits[SPARSE] = min(self.credits[SPARSE] + length // 4, 3028)
         if kind is not None:
             self.credits[kind] -= length
 
