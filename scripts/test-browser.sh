@@ -62,6 +62,26 @@ for run in runs:
 PYTHON
 echo "ok: a call and pages"
 
+# The page is 2 MB or so, and the pacer's rate a twentieth of the link's.
+"$analects" browser --rate 20mbit --warmup 5 --seconds 20 --every 20 -d pfifo --pace 1mbit --pace adaptive \
+    --json "$work/runs.json" >"$work/table" 2>"$work/log" || fail "a pacer"
+cat "$work/log" "$work/table"
+python3 - "$work/runs.json" <<'PYTHON' || fail "what the pacer did"
+import json, sys
+runs = json.load(open(sys.argv[1]))
+assert [(run["pace"], run["pages"]) for run in runs] == [(None, 0), (None, 1), ("1mbit", 1), ("adaptive", 1)], runs
+for run in runs:
+    pacer, visits = run["pacer"], run["outcome"]["visits"]
+    assert (pacer is None) == (run["pace"] is None) and all(visit["failed"] == 0 for visit in visits), run
+pages = {run["pace"]: run["outcome"]["visits"][0]["ms"] for run in runs[1:]}
+carried = runs[2]["pacer"]["tally"]["passed_bytes"]
+# What passed it took its time, and the call, of up to 2 Mbit/s, is not among it.
+assert 0.9 < carried * 8 / 1e6 / (pages["1mbit"] / 1e3) < 1.05, (carried, pages)
+assert runs[2]["outcome"]["call"]["kbit"] > 1200, runs[2]
+assert pages["1mbit"] > 2 * pages["adaptive"], pages
+PYTHON
+echo "ok: a pacer beside the receiver"
+
 # Behind a link, since a browser has no address for a call where there is no default route.
 "$analects" link --down 20mbit --up 5mbit -- python3 scripts/record-dump.py "$work/dump.json" 12 2>"$work/log" ||
     fail "a dump of webrtc-internals"
@@ -72,7 +92,7 @@ grep -q '^ *received *[0-9]*x[0-9]* ' "$work/table" || fail "the dump's picture"
 "$analects" run "$work/call.toml" -d pfifo --repeat 1 >"$work/table" 2>"$work/log" || fail "the import does not run"
 echo "ok: a dump of webrtc-internals is imported, and runs"
 
-for wrong in "-d nonsense" "--rate fast" "--har $work/none.har" "--seconds 0" "--keep $work"; do
+for wrong in "-d nonsense" "--pace fast" "--pace 10mbit --no-pages" "--rate fast" "--har $work/none.har" "--seconds 0" "--keep $work"; do
     # The words are split.
     # shellcheck disable=SC2086
     if timeout 60 "$analects" browser $wrong >"$work/log" 2>&1; then fail "$wrong is not refused"; fi

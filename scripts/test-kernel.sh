@@ -109,6 +109,17 @@ alone() {
     one "$@"
 }
 
+# queueing KERNEL: unpacks the modules of nftables' `queue`, which the machine has not.
+queueing() {
+    mkdir -p "$results/$1-queueing"
+    for module in "$cache/$1"/root/lib/modules/*/kernel/net/netfilter/nf*_queue.ko*; do
+        case $module in
+        *.xz) xz -dc "$module" >"$results/$1-queueing/$(basename "${module%.xz}")" ;;
+        *) cp "$module" "$results/$1-queueing/" ;;
+        esac
+    done
+}
+
 # warns KERNEL: a warning in that kernel must fail its machine, or the checks below mean little.
 warns() {
     log=$results/$1-warning.log
@@ -198,6 +209,10 @@ program() { # KERNEL
         --file "$results/program:/job" \
         --file "$results/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \
         sh two-level-in-guest.sh ./analects sch_mencius.ko
+    queueing "$1"
+    check "$1" pace --file kernel/test/pace-in-guest.sh --file "$results/program:/job" \
+        --file "$results/$1-queueing:/job" -- \
+        sh pace-in-guest.sh ./analects nfnetlink_queue.ko nft_queue.ko
     system=$cache/chroot-bookworm/usr
     check "$1" analects-real --file "$module" --file kernel/test/analects-real.sh \
         --file "$results/program:/job" \

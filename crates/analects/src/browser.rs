@@ -1,5 +1,6 @@
 //! `analects browser`: a call between two Chromiums beside pages, under each discipline.
 
+mod pacer;
 mod runs;
 
 use crate::cli::BrowserArgs;
@@ -10,8 +11,9 @@ use crate::table::{empty, right};
 use browser::Trial;
 use comfy_table::Cell;
 use measure::interval;
+use pacer::Pacer;
 use qdisc::Choice;
-use runs::{Place, Plan, Run};
+use runs::{Place, Plan, Run, label};
 use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
@@ -27,21 +29,25 @@ const HEAVY: (u64, u64) = (1_000_000, 4_000_000);
 /// Runs trials, and prints their table.
 pub fn run(args: &BrowserArgs) -> Result<()> {
     let disciplines = disciplines(args)?;
+    for rate in &args.pace {
+        crate::pace::check_rate("--pace", rate)?;
+    }
     let recorded = recorded(&args.har)?;
     // Before an hour is spent.
     args.json.as_deref().map_or(Ok(()), writable)?;
     let version = browser::version().map_err(failed)?;
     let place = Place::new(args.keep.as_deref())?;
-    eprintln!("{version}; {}", extent(args, disciplines.len()));
+    let rows = rows(args, &disciplines);
+    eprintln!("{version}; {}", extent(args, rows.len()));
     let mut all = Vec::new();
     for repeat in 0..args.repeat {
-        for plan in plans(args, &disciplines, &pages(args, &recorded, repeat)) {
+        for plan in plans(args, &rows, &pages(args, &recorded, repeat)) {
             let run = runs::run(args, &place, repeat, &plan)?;
             eprintln!("{}", run.described());
             all.push(run);
         }
     }
-    print!("{}", report(&disciplines, &all));
+    print!("{}", report(&rows, &all));
     if let Some(file) = &args.json {
         let text = serde_json::to_string_pretty(&all).unwrap_or_default();
         std::fs::write(file, text + "\n").map_err(|error| unwritable(file, &error))?;
@@ -60,8 +66,9 @@ pub fn far(folder: &Path) -> Result<()> {
     browser::far(folder, address).map_err(failed)
 }
 
-/// The other part.
-pub fn inside(folder: &Path) -> Result<()> {
+/// The other part, with a pacer at this rate.
+pub fn inside(folder: &Path, pace: Option<&str>) -> Result<()> {
+    let _pacer = pace.map(|rate| Pacer::begin(folder, rate)).transpose()?;
     browser::inside(folder).map_err(failed)
 }
 
@@ -109,10 +116,27 @@ fn pages(args: &BrowserArgs, recorded: &[Arc<Page>], repeat: u32) -> Vec<Page> {
         .collect()
 }
 
-/// The runs of a repeat: one without pages, and one with them for each discipline.
-fn plans(args: &BrowserArgs, disciplines: &[String], pages: &[Page]) -> Vec<Plan> {
-    let plan = |discipline: &String, control: bool, pages: &[Page]| Plan {
+/// A discipline, and the rate of the receiver's pacer if there is one.
+type Row = (String, Option<String>);
+
+/// The rows of the table: each discipline alone, and then with each pacer.
+fn rows(args: &BrowserArgs, disciplines: &[String]) -> Vec<Row> {
+    let pacers = || {
+        [None]
+            .into_iter()
+            .chain(args.pace.iter().cloned().map(Some))
+    };
+    let rows = disciplines
+        .iter()
+        .flat_map(|name| pacers().map(|pace| (name.clone(), pace)));
+    rows.collect()
+}
+
+/// The runs of a repeat: one without pages, and one with them for each row.
+fn plans(args: &BrowserArgs, rows: &[Row], pages: &[Page]) -> Vec<Plan> {
+    let plan = |(discipline, pace): &Row, control: bool, pages: &[Page]| Plan {
         discipline: discipline.clone(),
+        pace: pace.clone(),
         control,
         trial: Trial {
             call_kbit: args.call,
@@ -120,27 +144,28 @@ fn plans(args: &BrowserArgs, disciplines: &[String], pages: &[Page]) -> Vec<Plan
             seconds: args.seconds,
             every: args.every,
             pages: pages.to_vec(),
+            web: !args.pace.is_empty(),
         },
     };
-    let each = |pages| disciplines.iter().map(move |name| plan(name, false, pages));
+    let each = |pages| rows.iter().map(move |row| plan(row, false, pages));
     match args.no_pages {
         true => each(&[]).collect(),
-        false => [plan(&disciplines[0], true, &[])]
+        false => [plan(&rows[0], true, &[])]
             .into_iter()
             .chain(each(pages))
             .collect(),
     }
 }
 
-fn extent(args: &BrowserArgs, disciplines: usize) -> String {
+fn extent(args: &BrowserArgs, rows: usize) -> String {
     let controls = usize::from(!args.no_pages);
-    let runs = args.repeat as usize * (disciplines + controls);
+    let runs = args.repeat as usize * (rows + controls);
     let seconds = u64::from(args.warmup + args.seconds + 5) * runs as u64;
     format!("{runs} runs, {} minutes or more", seconds.div_ceil(60))
 }
 
-/// A discipline's runs of valid repeats, and their means.
-fn report(disciplines: &[String], all: &[Run]) -> String {
+/// A row's runs of valid repeats, and their means.
+fn report(rows: &[Row], all: &[Run]) -> String {
     let valid = |repeat: u32| {
         all.iter()
             .filter(|run| run.repeat == repeat)
@@ -149,18 +174,22 @@ fn report(disciplines: &[String], all: &[Run]) -> String {
     let repeats = all.iter().map(|run| run.repeat + 1).max().unwrap_or(0);
     let good = (0..repeats).filter(|&repeat| valid(repeat)).count();
     let mut table = empty();
-    let headings = runs::FIGURES.iter().map(|(name, _)| right(name));
+    // A column that no run has a figure for is left out.
+    let figures = runs::FIGURES.iter();
+    let figures = figures.filter(|(_, figure)| all.iter().any(|run| figure(run).is_some()));
+    let headings = figures.clone().map(|(name, _)| right(name));
     table.set_header([Cell::new("discipline")].into_iter().chain(headings));
-    for discipline in disciplines {
+    for (discipline, pace) in rows {
+        let label = label(discipline, pace.as_deref());
         let mine = all
             .iter()
-            .filter(|run| !run.control && run.discipline == *discipline && valid(run.repeat));
+            .filter(|run| !run.control && run.label() == label && valid(run.repeat));
         let mine: Vec<&Run> = mine.collect();
-        let cells = runs::FIGURES.iter().map(|(_, figure)| {
+        let cells = figures.clone().map(|(_, figure)| {
             let values: Vec<f64> = mine.iter().filter_map(|run| figure(run)).collect();
             right(&mean(&values))
         });
-        table.add_row([Cell::new(discipline)].into_iter().chain(cells));
+        table.add_row([Cell::new(label)].into_iter().chain(cells));
     }
     let mut text = format!("{table}\n{good} of {repeats} repeats are valid");
     if good < repeats as usize {
@@ -198,6 +227,7 @@ mod tests {
         Run {
             repeat,
             discipline: discipline.to_owned(),
+            pace: None,
             control,
             pages: usize::from(!control),
             outcome: Outcome {
@@ -206,6 +236,7 @@ mod tests {
                     freezes,
                     frozen: 2.0 * freezes,
                     fps: 25.0,
+                    low_fps: 1.0,
                     kbit: 1500.0,
                     buffer_ms: 40.0,
                     encoded_fps: 30.0,
@@ -214,12 +245,13 @@ mod tests {
                 visits: if control { vec![] } else { vec![visit] },
             },
             link: json!({ "late_us": { "p99": late }, "missed": 0 }),
+            pacer: None,
         }
     }
 
     /// The row of a discipline in the table.
     fn row(all: &[Run]) -> String {
-        let text = report(&["cake".to_owned()], all);
+        let text = report(&[("cake".to_owned(), None)], all);
         let row = text.lines().find(|line| line.contains("cake")).unwrap();
         row.split_whitespace().collect::<Vec<_>>().join(" ")
     }
@@ -230,18 +262,40 @@ mod tests {
             run(0, "cake", true, 0.0, 100),
             run(0, "cake", false, 3.0, 100),
         ];
-        assert_eq!(row(&calm), "cake 12.00 6.00 25.00 1.50 40.00 2.50");
+        assert_eq!(row(&calm), "cake 12.00 6.00 25.00 2.00 1.50 40.00 2.50");
         let frozen = [
             run(0, "cake", true, 1.0, 100),
             run(0, "cake", false, 3.0, 100),
         ];
-        assert_eq!(row(&frozen), "cake - - - - - -");
+        assert_eq!(row(&frozen), "cake - - - - - - -");
         let late = [
             run(0, "cake", true, 0.0, 100),
             run(0, "cake", false, 3.0, 5000),
         ];
-        assert_eq!(row(&late), "cake - - - - - -");
-        let text = report(&["cake".to_owned()], &late);
+        assert_eq!(row(&late), "cake - - - - - - -");
+        let text = report(&[("cake".to_owned(), None)], &late);
         assert!(text.contains("0 of 1 repeats"), "{text}");
+    }
+
+    #[test]
+    fn a_pacer_has_a_row_of_its_own() {
+        let mut paced = run(0, "cake", false, 1.0, 100);
+        paced.pace = Some("20mbit".to_owned());
+        paced.pacer = Some(json!({ "seconds": 50.0, "processor_seconds": 1.5 }));
+        let all = [
+            run(0, "cake", true, 0.0, 100),
+            run(0, "cake", false, 3.0, 100),
+            paced,
+        ];
+        let rows = [
+            ("cake".to_owned(), None),
+            ("cake".to_owned(), Some("20mbit".to_owned())),
+        ];
+        let text = report(&rows, &all);
+        let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+        let lines: Vec<String> = text.lines().map(words).collect();
+        let has = |line: &str| assert!(lines.iter().any(|found| found == line), "{text}");
+        has("cake 12.00 6.00 25.00 2.00 1.50 40.00 2.50 -");
+        has("cake, paced: 20mbit 4.00 2.00 25.00 2.00 1.50 40.00 2.50 3.00");
     }
 }

@@ -17,7 +17,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use gateway::{ChangeArgs, GatewayArgs, Running};
 pub use import::{FlentArgs, ImportCommand, InternalsArgs};
 pub use link::LinkArgs;
-pub use pace::PaceArgs;
+pub use pace::{PACED, PaceArgs};
 pub use probe::{ProbeArgs, ProbeCommand, ProbeServe};
 pub use shared::{
     Clock, EngineArgs, ExperimentArgs, Format, LinuxArgs, Parallel, Printed, Printing, Recording,
@@ -116,6 +116,9 @@ pub enum Command {
     BrowserInside {
         /// The trial's folder.
         folder: PathBuf,
+        /// The rate of a pacer.
+        #[arg(long)]
+        pace: Option<String>,
     },
     /// Put a discipline on a device of this host, behind a shaper; show it; remove it.
     Tc {

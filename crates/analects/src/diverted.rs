@@ -18,6 +18,9 @@ type Result<T> = core::result::Result<T, Refused>;
 /// How long another process may change this host's network meanwhile.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(20);
 
+/// What it says once the rules are there.
+pub const SERVES: &str = "packets pass through this process now";
+
 /// What decides about the packets.
 pub trait Service {
     /// The gates, in the order that the rest expects.
@@ -60,7 +63,7 @@ pub fn serve(state: &Path, diversion: &Diversion, service: &mut dyn Service) -> 
     diverting.apply(&mut host, &store)?;
     drop(store);
     let kept = privileges::keep(privileges::SERVING);
-    eprintln!("packets pass through this process now");
+    eprintln!("{SERVES}");
     let each = &mut |gates: &mut Gates| {
         control.answer(&mut |settings| service.change(gates, settings));
         service.look(gates);

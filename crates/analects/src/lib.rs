@@ -119,7 +119,7 @@ fn execute(command: Command) -> Result<ExitCode, Refused> {
         Command::Threshold(args) => threshold::run(&args),
         Command::Browser(args) => browser::run(&args),
         Command::BrowserFar { folder } => browser::far(&folder),
-        Command::BrowserInside { folder } => browser::inside(&folder),
+        Command::BrowserInside { folder, pace } => browser::inside(&folder, pace.as_deref()),
         Command::Link(args) => return link::run(&args).map(ExitCode::from),
         Command::Pace(args) => pace::run(&args),
         Command::Gateway(args) => gateway::run(&args),

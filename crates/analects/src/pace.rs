@@ -23,7 +23,7 @@ const WIRE: Rate = Rate::from_bits(1_000_000_000_000);
 /// Diverts packets and paces them until a signal comes; then all is as before.
 pub fn run(args: &PaceArgs) -> Result<()> {
     let mut pacing = Pacing {
-        choice: pacer(args)?,
+        choice: pacer(&args.rate, &args.discipline, &args.settings)?,
         queue: args.queue,
         watch: args.watch.then(Watch::default),
         shared: None,
@@ -44,16 +44,39 @@ pub fn run(args: &PaceArgs) -> Result<()> {
 }
 
 /// The pacer as the options say.
-fn pacer(args: &PaceArgs) -> Result<Choice> {
-    let policy = choice("--discipline", &args.discipline)?;
-    let mut settings = vec![("rate".to_owned(), args.rate.clone())];
-    for text in &args.settings {
+fn pacer(rate: &str, discipline: &str, others: &[String]) -> Result<Choice> {
+    let policy = choice("--discipline", discipline)?;
+    let mut settings = vec![("rate".to_owned(), rate.to_owned())];
+    for text in others {
         settings.push(setting("--set", text)?);
     }
     Ok(Choice {
         name: "pacer".to_owned(),
         children: vec![policy],
         settings,
+    })
+}
+
+/// Refuses a rate that `option` names and no pacer can have.
+pub fn check_rate(option: &str, rate: &str) -> Result<()> {
+    let pacer = pacer(rate, crate::cli::PACED, &[])?;
+    built(&pacer, option).map(drop)
+}
+
+/// The discipline; `option` names the rate.
+fn built(choice: &Choice, option: &str) -> Result<Box<dyn Qdisc<u32>>> {
+    let env = Env {
+        home: Some(Home::Receivers),
+        ..Env::default()
+    };
+    let built = Registry::builtin().build(choice, &env);
+    built.map_err(|refusal| {
+        let place = match refusal.message.contains("parameter rate") {
+            true => option,
+            false => "pace",
+        };
+        let help = "`analects describe pacer` lists its settings";
+        Refused::because(refusal.within(place), help)
     })
 }
 
@@ -67,19 +90,7 @@ struct Pacing {
 
 impl Pacing {
     fn discipline(&self) -> Result<Box<dyn Qdisc<u32>>> {
-        let env = Env {
-            home: Some(Home::Receivers),
-            ..Env::default()
-        };
-        let built = Registry::builtin().build(&self.choice, &env);
-        built.map_err(|refusal| {
-            let place = match refusal.message.contains("parameter rate") {
-                true => "--rate",
-                false => "pace",
-            };
-            let help = "`analects describe pacer` lists its settings";
-            Refused::because(refusal.within(place), help)
-        })
+        built(&self.choice, "--rate")
     }
 }
 

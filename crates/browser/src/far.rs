@@ -4,7 +4,7 @@ use crate::Error;
 use crate::chromium::Chromium;
 use crate::http;
 use crate::records::Records;
-use crate::site::{PORTS, Site};
+use crate::site::{PORTS, Site, WEB};
 use crate::trial::Trial;
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::path::Path;
@@ -19,7 +19,9 @@ pub(crate) const ADDRESS: &str = "address";
 /// If the address cannot be served, files cannot be written, there is no browser, or it ends.
 pub fn far(folder: &Path, address: IpAddr) -> Result<(), Error> {
     let trial = Trial::read(folder)?;
-    let listeners = (0..=PORTS).map(|_| TcpListener::bind(SocketAddr::new(address, 0)));
+    let pages: &[u16] = if trial.web { &WEB } else { &[0; PORTS] };
+    let ports = core::iter::once(&0).chain(pages);
+    let listeners = ports.map(|&port| TcpListener::bind(SocketAddr::new(address, port)));
     let listeners = listeners.collect::<Result<Vec<_>, _>>();
     let failed = |error: std::io::Error| {
         Error::new(

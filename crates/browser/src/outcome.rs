@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::Path;
 
+/// Frames in a second, of which fewer are low.
+const LOW_FPS: f64 = 10.0;
+
 /// The call as its receiver had it, while it was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Call {
@@ -18,6 +21,8 @@ pub struct Call {
     pub frozen: f64,
     /// Frames shown in a second (`framesDecoded`).
     pub fps: f64,
+    /// Seconds with fewer than ten frames (the poster on user-controllable congestion mitigation, section 3).
+    pub low_fps: f64,
     /// kbit/s that arrived (`bytesReceived`).
     pub kbit: f64,
     /// How long a frame waited in the receiver, ms (`jitterBufferDelay`).
@@ -84,10 +89,35 @@ fn of(records: &[Record]) -> Result<Outcome, Error> {
     let visits = kind("visit").map(|record| Visit::deserialize(&record.what));
     let visits = visits.collect::<Result<Vec<_>, _>>();
     let call = call(received, called).ok_or_else(|| incomplete("the call stood still"))?;
+    let shown =
+        kind("receiver").filter(|record| (received[0].at..=received[1].at).contains(&record.at));
+    let call = Call {
+        low_fps: low_fps(shown) as f64,
+        ..call
+    };
     Ok(Outcome {
         call,
         visits: visits.map_err(|error| incomplete(&format!("a page's record: {error}")))?,
     })
+}
+
+/// Seconds with fewer frames than `LOW_FPS`, of the browser's own clock. Statistics come four times in one, so
+/// that what counts as a second is up to a quarter longer.
+fn low_fps<'a>(records: impl Iterator<Item = &'a Record>) -> usize {
+    let told = records.filter_map(|record| {
+        let of = |name: &str| record.what[name].as_f64();
+        Some((of("timestamp")? / 1e3, of("framesDecoded")?))
+    });
+    let mut from: Option<(f64, f64)> = None;
+    let mut low = 0;
+    for (at, frames) in told {
+        let (begun, before) = *from.get_or_insert((at, frames));
+        if at - begun >= 1.0 {
+            low += usize::from((frames - before) / (at - begun) < LOW_FPS);
+            from = Some((at, frames));
+        }
+    }
+    low
 }
 
 fn call(received: [&Record; 2], called: [&Record; 2]) -> Option<Call> {
@@ -107,6 +137,7 @@ fn call(received: [&Record; 2], called: [&Record; 2]) -> Option<Call> {
         freezes: of("freezeCount"),
         frozen: of("totalFreezesDuration"),
         fps: of("framesDecoded") / time,
+        low_fps: 0.0,
         kbit: of("bytesReceived") * 8.0 / 1e3 / time,
         buffer_ms: 1e3 * of("jitterBufferDelay") / emitted,
         encoded_fps: grown(called, "framesEncoded") / seconds(called),
@@ -166,6 +197,7 @@ mod tests {
             freezes: 2.0,
             frozen: 1.5,
             fps: 20.0,
+            low_fps: 0.0,
             kbit: 160.0,
             buffer_ms: 50.0,
             encoded_fps: 30.0,
@@ -179,6 +211,25 @@ mod tests {
         assert_eq!(call, expected);
         assert_eq!(outcome.visits.len(), 1);
         assert_eq!(outcome.visits[0].failed, 1);
+    }
+
+    #[test]
+    fn seconds_with_few_frames_are_counted() {
+        // Nine frames in one second, eleven in the next, none in two, and 0.6 s that are none.
+        let told = [
+            (0.0, 0),
+            (0.5, 9),
+            (1.0, 9),
+            (2.1, 20),
+            (3.1, 20),
+            (4.1, 20),
+            (4.7, 20),
+        ];
+        let records: Vec<_> = told
+            .iter()
+            .map(|&(at, frames)| receiver(at, frames, 0, 0.0))
+            .collect();
+        assert_eq!(low_fps(records.iter()), 3);
     }
 
     #[test]

@@ -10,6 +10,8 @@ use workload::page::{After, Page};
 
 /// The most ports, for as many of a page's servers; others share them.
 pub(crate) const PORTS: usize = 24;
+/// The web's, for all of a page's servers.
+pub(crate) const WEB: [u16; 2] = [443, 80];
 /// A message is waited for in steps of this.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -64,6 +66,7 @@ impl Site {
             seconds,
             every,
             ref pages,
+            ..
         } = self.trial;
         json!({
             "call_kbit": call_kbit,

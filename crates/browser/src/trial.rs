@@ -19,6 +19,8 @@ pub struct Trial {
     pub every: u32,
     /// The pages; none in a control run.
     pub pages: Vec<Page>,
+    /// Whether pages are served from the web's ports, where a pacer looks for them, and from no others.
+    pub web: bool,
 }
 
 impl Trial {

@@ -4,14 +4,13 @@ use crate::Error;
 use crate::clock::{Clock, processor_seconds};
 use crate::frame::{Header, headers};
 use crate::nfqueue::{Nfqueue, Queued};
+use crate::prompt::wake_in_time;
 use crate::wire::{Watch, Wire};
-use core::num::NonZeroU64;
 use core::ops::ControlFlow;
 use link::Link;
 use qdisc::{Backlog, ChildStats, DropReason, Observer, Packet};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::thread::set_current_timer_slack;
 use serde::Serialize;
 use std::hash::RandomState;
 use units::param::Settings;
@@ -196,8 +195,7 @@ pub struct Gates {
 impl Gates {
     /// Gates with packets from now on.
     pub fn new(gates: Vec<Gate>) -> Self {
-        // Otherwise the kernel wakes this thread up to 50 us late: prctl(2), PR_SET_TIMERSLACK.
-        _ = set_current_timer_slack(NonZeroU64::new(1));
+        wake_in_time();
         Gates {
             gates,
             clock: Clock::start(),

@@ -23,6 +23,7 @@ mod household;
 mod inside;
 mod internet;
 mod nfqueue;
+mod prompt;
 mod run;
 mod tap;
 mod user;

@@ -5,15 +5,14 @@ use crate::devices::{self, Addresses, LONGEST, Tun};
 use crate::far::Far;
 use crate::inside::Inside;
 use crate::internet::Internet;
+use crate::prompt::run_first;
 use crate::tap::{Direction, SharedTap};
 use crate::{Counts, Error, Frame, Way, user};
-use core::num::NonZeroU64;
 use hdrhistogram::Histogram;
 use link::Link;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
-use rustix::thread::set_current_timer_slack;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use std::ffi::OsString;
 use std::hash::RandomState;
@@ -97,8 +96,8 @@ pub fn run(setup: Setup) -> Result<Done, Error> {
     let far = setup.far.as_deref();
     let far = far.map(|line| Far::run(line, pair)).transpose()?;
     let child = inside.run(&setup.command)?;
-    // Otherwise the kernel wakes this thread up to 50 us late: prctl(2), PR_SET_TIMERSLACK.
-    _ = set_current_timer_slack(NonZeroU64::new(1));
+    // After it has started the programs, which are no more urgent than others.
+    run_first();
     let way = |link, direction| match &setup.tap {
         Some(tap) => Way::new(link).with_tap(direction, tap.clone()),
         None => Way::new(link),

@@ -1,6 +1,6 @@
 //! One trial behind one link.
 
-use super::{Result, failed};
+use super::{Result, failed, pacer};
 use crate::cli::BrowserArgs;
 use crate::refused::Refused;
 use browser::{Outcome, Trial};
@@ -11,6 +11,10 @@ use std::process::{Command, Stdio};
 
 /// A control run whose caller encodes fewer frames in a second is not the link's doing.
 const FRAMES: f64 = 20.0;
+
+/// So late may one packet in a hundred leave the link, us: a tenth of the time from frame to frame, in which
+/// all figures of a call are counted.
+const LATE_US: f64 = 3000.0;
 
 /// Folders for trials: kept, or removed at the end.
 pub struct Place {
@@ -48,10 +52,23 @@ impl Place {
 pub struct Plan {
     /// The link's.
     pub discipline: String,
+    /// The rate of the receiver's pacer, if it has one.
+    pub pace: Option<String>,
     /// It only shows whether this host is fast enough.
     pub control: bool,
     /// What is done.
     pub trial: Trial,
+}
+
+impl Plan {
+    /// The name of its folder, but for the repeat.
+    fn folder(&self) -> String {
+        match (self.control, &self.pace) {
+            (true, _) => "control".to_owned(),
+            (false, None) => self.discipline.clone(),
+            (false, Some(rate)) => format!("{}-paced-{rate}", self.discipline),
+        }
+    }
 }
 
 /// A trial's outcome.
@@ -61,6 +78,8 @@ pub struct Run {
     pub repeat: u32,
     /// The link's.
     pub discipline: String,
+    /// The rate of the receiver's pacer, if it had one.
+    pub pace: Option<String>,
     /// It only shows whether this host is fast enough.
     pub control: bool,
     /// How many pages were to be opened.
@@ -69,13 +88,15 @@ pub struct Run {
     pub outcome: Outcome,
     /// The summary of `analects link`.
     pub link: Value,
+    /// The summary of `analects pace`, if there was one.
+    pub pacer: Option<Value>,
 }
 
 /// A figure of a run; none if there is nothing to tell it from.
 type Figure = fn(&Run) -> Option<f64>;
 
 /// The columns.
-pub const FIGURES: [(&str, Figure); 6] = [
+pub const FIGURES: [(&str, Figure); 8] = [
     ("frozen, s/min", |run| {
         Some(run.by_minute(run.outcome.call.frozen))
     }),
@@ -83,13 +104,17 @@ pub const FIGURES: [(&str, Figure); 6] = [
         Some(run.by_minute(run.outcome.call.freezes))
     }),
     ("frames/s", |run| Some(run.outcome.call.fps)),
+    ("low-FPS s/min", |run| {
+        Some(run.by_minute(run.outcome.call.low_fps))
+    }),
     ("call, Mbit/s", |run| Some(run.outcome.call.kbit / 1e3)),
     ("buffered, ms", |run| Some(run.outcome.call.buffer_ms)),
     ("page, s", Run::page),
+    ("pacer, % of a CPU", Run::pacing),
 ];
 
 impl Run {
-    /// Whether its link kept its time; of a control run, also whether the call did not freeze.
+    /// Whether its link was late by little; of a control run, also whether the call did not freeze.
     pub fn is_valid(&self) -> bool {
         let late = self.link["late_us"]["p99"]
             .as_f64()
@@ -97,7 +122,7 @@ impl Run {
         let missed = self.link["missed"].as_u64().unwrap_or(u64::MAX);
         let call = &self.outcome.call;
         let calm = call.freezes == 0.0 && call.encoded_fps >= FRAMES;
-        late <= live::BELIEVED_US && missed == 0 && (calm || !self.control)
+        late <= LATE_US && missed == 0 && (calm || !self.control)
     }
 
     fn by_minute(&self, value: f64) -> f64 {
@@ -111,6 +136,17 @@ impl Run {
         (!visits.is_empty()).then(|| sum / visits.len() as f64)
     }
 
+    /// What the pacer took of a processor, %.
+    fn pacing(&self) -> Option<f64> {
+        let told = self.pacer.as_ref()?;
+        Some(100.0 * told["processor_seconds"].as_f64()? / told["seconds"].as_f64()?)
+    }
+
+    /// Its discipline, and the pacer beside it.
+    pub fn label(&self) -> String {
+        label(&self.discipline, self.pace.as_deref())
+    }
+
     /// A line for the terminal.
     pub fn described(&self) -> String {
         let call = &self.outcome.call;
@@ -122,13 +158,21 @@ impl Run {
         format!(
             "{:>3} {:12} {:.0} freezes, {:.2} s of {:.0}; {:.1} frames/s, {:.2} Mbit/s; {beside}{valid}",
             self.repeat + 1,
-            self.discipline,
+            self.label(),
             call.freezes,
             call.frozen,
             call.seconds,
             call.fps,
             call.kbit / 1e3,
         )
+    }
+}
+
+/// The name of a row.
+pub fn label(discipline: &str, pace: Option<&str>) -> String {
+    match pace {
+        None => discipline.to_owned(),
+        Some(rate) => format!("{discipline}, paced: {rate}"),
     }
 }
 
@@ -142,11 +186,7 @@ pub fn run(args: &BrowserArgs, place: &Place, repeat: u32, plan: &Plan) -> Resul
     let again = |what: &str| Refused::failed(what, "begin again");
     let program = std::env::current_exe()
         .map_err(|error| again(&format!("this program cannot be found: {error}")))?;
-    let kind = if plan.control {
-        "control"
-    } else {
-        &plan.discipline
-    };
+    let kind = plan.folder();
     let folder = place.folder.join(format!("{}-{kind}", repeat + 1));
     std::fs::create_dir(&folder)
         .map_err(|error| again(&format!("{}: {error}", folder.display())))?;
@@ -165,6 +205,7 @@ pub fn run(args: &BrowserArgs, place: &Place, repeat: u32, plan: &Plan) -> Resul
     link.arg("--far")
         .arg(format!("{} {FAR} {}", quoted(&program), quoted(&folder)));
     link.arg("--").arg(&program).arg(INSIDE).arg(&folder);
+    link.args(plan.pace.iter().flat_map(|rate| ["--pace", rate]));
     let cannot = |error| again(&format!("a link cannot be made: {error}"));
     link.stdin(Stdio::piped())
         .stdout(Stdio::null())
@@ -185,10 +226,12 @@ pub fn run(args: &BrowserArgs, place: &Place, repeat: u32, plan: &Plan) -> Resul
     Ok(Run {
         repeat,
         discipline: plan.discipline.clone(),
+        pace: plan.pace.clone(),
         control: plan.control,
         pages: plan.trial.pages.len(),
         outcome: Outcome::read(&folder).map_err(failed)?,
         link: link.ok_or_else(|| again("the link left no summary"))?,
+        pacer: pacer::told(&folder),
     })
 }
 

@@ -9,6 +9,10 @@ pub struct BrowserArgs {
     /// A discipline of the link; several are compared. Without it: pfifo, fq_codel, cake and mencius.
     #[arg(long = "discipline", short = 'd', value_name = "NAME[,key=value...]")]
     pub disciplines: Vec<String>,
+    /// Try each discipline also with `analects pace` on the receiver's computer, at this rate; several are
+    /// compared. Pages are then served from the web's ports, 443 and 80, in all runs.
+    #[arg(long, value_name = "RATE|adaptive", conflicts_with = "no_pages")]
+    pub pace: Vec<String>,
     /// The link's rate in both directions, or a file with a trace, as for `analects link`.
     #[arg(long, value_name = "RATE|TRACE", default_value = "3mbit")]
     pub rate: String,

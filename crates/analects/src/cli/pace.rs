@@ -3,6 +3,9 @@
 use clap::Args;
 use std::path::PathBuf;
 
+/// The discipline of packets that wait in a pacer.
+pub const PACED: &str = "fq_codel";
+
 /// How the web's packets are paced.
 #[derive(Debug, Args)]
 pub struct PaceArgs {
@@ -15,7 +18,7 @@ pub struct PaceArgs {
         long,
         short = 'd',
         value_name = "NAME[,key=value...]",
-        default_value = "fq_codel"
+        default_value = PACED
     )]
     pub discipline: String,
     /// Another setting of the pacer, as `analects describe pacer` lists them: queue=30ms, calls=no.

@@ -5,13 +5,12 @@ use crate::clock::Clock;
 use crate::devices::{LONGEST, Tun};
 use crate::engine::{Network, Side};
 use crate::frame::Frame;
+use crate::prompt::run_first;
 use crate::run::BELIEVED_US;
-use core::num::NonZeroU64;
 use core::sync::atomic::{AtomicBool, Ordering};
 use hdrhistogram::Histogram;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::thread::set_current_timer_slack;
 use std::hash::RandomState;
 use units::Duration;
 
@@ -57,8 +56,7 @@ impl Carrier {
     /// # Errors
     /// If a device breaks.
     pub fn carry(mut self, stop: &AtomicBool) -> Result<Self, Error> {
-        // Otherwise the kernel wakes this thread up to 50 us late: prctl(2), PR_SET_TIMERSLACK.
-        _ = set_current_timer_slack(NonZeroU64::new(1));
+        run_first();
         while !stop.load(Ordering::Acquire) {
             self.hand_on();
             let wait = self.network.due().since(self.clock.now()).min(PATIENCE);
