@@ -206,7 +206,10 @@ fn mean(values: &[f64]) -> String {
     }
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     match interval::of_mean(values, 0.95) {
-        Some((low, high)) => format!("{mean:.2}\n({low:.2} to {high:.2})"),
+        Some(ends) => {
+            let ends = interval::written(mean, ends, |end| format!("{end:.2}"));
+            format!("{mean:.2}\n({ends})")
+        }
         None => format!("{mean:.2}"),
     }
 }

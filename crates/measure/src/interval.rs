@@ -68,6 +68,18 @@ pub fn of_share(count: usize, all: usize, level: f64) -> (f64, f64) {
     (low, high)
 }
 
+/// So many times the estimate, the upper end says no more than that these values do not bound the mean.
+const FAR: f64 = 10.0;
+
+/// An interval around `value` as it is printed: `1.2 to 3.4`, or `1.2 or more` if its upper end is more than ten
+/// times the value. That covers whatever the interval does.
+pub fn written(value: f64, (low, high): (f64, f64), number: impl Fn(f64) -> String) -> String {
+    match value > 0.0 && low >= 0.0 && high > FAR * value {
+        true => format!("{} or more", number(low)),
+        false => format!("{} to {}", number(low), number(high)),
+    }
+}
+
 /// Zero, to which any interval can be joined.
 const EMPTY: (f64, f64) = (f64::INFINITY, f64::NEG_INFINITY);
 
@@ -191,6 +203,14 @@ mod tests {
 
     fn near(found: f64, expected: f64) {
         assert!((found - expected).abs() < 1e-3, "{found} for {expected}");
+    }
+
+    #[test]
+    fn an_end_far_above_the_estimate_is_none() {
+        let text = |value, ends| written(value, ends, |end| format!("{end:.0}"));
+        assert_eq!(text(20.0, (10.0, 200.0)), "10 to 200");
+        assert_eq!(text(20.0, (10.0, 201.0)), "10 or more");
+        assert_eq!(text(0.1, (-1.0, 3.0)), "-1 to 3", "of a difference");
     }
 
     #[test]

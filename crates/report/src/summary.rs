@@ -1,6 +1,7 @@
 //! One line under each discipline, over all runs.
 
 use measure::estimate::{Against, Estimate, LEVEL, Statistic, compare, estimate};
+use measure::interval;
 use measure::metric::{Column, Metric, Observed, Registry, Selection};
 use measure::{RunResult, Units, WITHOUT};
 use std::collections::BTreeMap;
@@ -66,7 +67,7 @@ impl Summary {
         let estimate = self.figures.get(selection)?.estimate;
         let digits = |value| digits(value, column.decimals);
         let interval = match (estimate.ci95, estimate.most_often()) {
-            (Some((low, high)), _) => Some(format!("{} to {}", digits(low), digits(high))),
+            (Some(ends), _) => Some(interval::written(estimate.value, ends, digits)),
             (None, _) if estimate.units < 2 || column.statistic == Statistic::Max => None,
             (None, Some(most)) => Some(format!("≤ {most:.0} % of runs")),
             (None, None) => Some("too few runs".to_owned()),

@@ -4,6 +4,7 @@ use crate::design::Design;
 use crate::records::Records;
 use campaign::Settings;
 use measure::estimate::{self, Against, Estimate, LEVEL, Statistic};
+use measure::interval;
 use measure::metric::Selection;
 use report::draw::values::rounded;
 use serde::Deserialize;
@@ -355,13 +356,9 @@ impl Shown {
 /// An estimate as it is printed: with its interval if there is one.
 pub fn text(estimate: &Estimate) -> String {
     match estimate.ci95 {
-        Some((low, high)) => {
-            format!(
-                "{} ({} to {})",
-                number(estimate.value),
-                number(low),
-                number(high)
-            )
+        Some(ends) => {
+            let ends = interval::written(estimate.value, ends, number);
+            format!("{} ({ends})", number(estimate.value))
         }
         None => number(estimate.value),
     }

@@ -1,6 +1,7 @@
 //! The drawn data as numbers: for the table under a plot, and for other programs.
 
 use super::axis::{Axis, Ends};
+use measure::interval;
 
 /// A named item of a plot, and how it is drawn.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -126,8 +127,12 @@ fn points(values: &[Value], x: &Axis, y: &Axis) -> Table {
     let text = |axis: &Axis, value: Option<f64>, ends: Option<Ends>| match (value, ends) {
         (None, _) => "–".to_owned(),
         (Some(value), _) if !axis.names().is_empty() => axis.written(value),
-        (Some(value), Some((low, high))) => {
-            format!("{} ({} to {})", number(value), number(low), number(high))
+        (Some(value), Some(ends)) => {
+            format!(
+                "{} ({})",
+                number(value),
+                interval::written(value, ends, number)
+            )
         }
         (Some(value), None) => number(value),
     };
