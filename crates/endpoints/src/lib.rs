@@ -139,14 +139,20 @@ pub fn datagram(end: &mut Endpoint, datagram: Datagram) {
 
 /// The state of the media session that sends from an end, for one of its streams of video.
 pub fn conditions(end: &mut Endpoint, now: Instant, stream: u8) -> Option<Conditions> {
-    let Endpoint::Sender(sender) = end else {
-        return None;
-    };
-    Some(Conditions {
-        rate: sender.media_rate(),
-        keyframe_requested: sender.take_keyframe_request(stream),
-        congested: sender.congested(now),
-    })
+    match end {
+        Endpoint::Sender(sender) => Some(Conditions {
+            rate: sender.media_rate(),
+            keyframe_requested: sender.take_keyframe_request(stream),
+            congested: sender.congested(now),
+        }),
+        // How much waits in its pacer, another make does not tell.
+        Endpoint::Session(session) => Some(Conditions {
+            rate: session.media_rate(),
+            keyframe_requested: session.take_keyframe_request(),
+            congested: false,
+        }),
+        _ => None,
+    }
 }
 
 /// Bytes given to an end of a connection and never sent.
@@ -159,14 +165,18 @@ pub fn unsent(end: &Endpoint) -> Option<u64> {
 
 /// Gives a frame to the media session that sends from an end.
 pub fn frame(end: &mut Endpoint, now: Instant, frame: Frame) {
-    if let Endpoint::Sender(sender) = end {
-        let frame = media::Frame {
-            stream: frame.stream,
-            id: frame.id,
-            bytes: frame.bytes,
-            key: frame.key,
-        };
-        sender.push_frame(now, frame);
+    let frame = media::Frame {
+        stream: frame.stream,
+        id: frame.id,
+        bytes: frame.bytes,
+        key: frame.key,
+    };
+    match end {
+        Endpoint::Sender(sender) => {
+            sender.push_frame(now, frame);
+        }
+        Endpoint::Session(session) => session.push_frame(now, frame),
+        _ => {}
     }
 }
 
@@ -179,9 +189,11 @@ pub fn fill(end: &mut Endpoint, now: Instant, rate: Rate) {
 }
 
 /// Gives a frame of audio to the media session that sends from an end.
-pub fn audio(end: &mut Endpoint, frame: AudioFrame) {
-    if let Endpoint::Sender(sender) = end {
-        sender.push_audio(frame.id, frame.bytes, audio::FRAME);
+pub fn audio(end: &mut Endpoint, now: Instant, frame: AudioFrame) {
+    match end {
+        Endpoint::Sender(sender) => sender.push_audio(frame.id, frame.bytes, audio::FRAME),
+        Endpoint::Session(session) => session.push_audio(now, frame.id, frame.bytes),
+        _ => {}
     }
 }
 

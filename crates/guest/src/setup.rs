@@ -4,8 +4,8 @@ use crate::error::{Failure, Tried};
 use crate::plan::{self, Delay};
 use crate::socket::Marking;
 use scenario::Traffic;
-use transport::Config;
-use units::{Duration, FlowId};
+use transport::{Config, Endpoint};
+use units::{Duration, FlowId, Instant, Refusal};
 use workload::driver::{Entry, Flow};
 
 /// The plan's settings of traffic.
@@ -19,7 +19,12 @@ pub struct Setup {
     /// QUIC negotiates ECN.
     ecn: bool,
     delays: Delays,
+    /// Makes the ends of calls, if they are not this project's own.
+    pub sessions: Option<Sessions>,
 }
+
+/// Makes both ends of a call of an entry, the sender first.
+pub type Sessions = Box<dyn Fn(Instant, &Traffic) -> Result<[Endpoint; 2], Refusal>>;
 
 /// The component that delays packets: how it learns the delay.
 pub enum Delays {
@@ -57,6 +62,7 @@ impl Setup {
             seed,
             ecn,
             delays,
+            sessions: None,
         })
     }
 

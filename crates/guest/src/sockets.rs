@@ -114,7 +114,10 @@ impl Ends {
         let traffic = self.setup.traffic(flow.entry);
         let up = traffic.up;
         let (config, seed) = (self.setup.config(), self.setup.seed);
-        let makers = endpoints::pair(now, traffic, flow, &config, &self.controls, seed);
+        let makers = match (&self.setup.sessions, flow.carrier) {
+            (Some(sessions), Carrier::Media) => sessions(now, traffic),
+            _ => endpoints::pair(now, traffic, flow, &config, &self.controls, seed),
+        };
         let makers = makers.tried(&traffic.name)?;
         let subflows = 0..makers[0].subflows();
         let addresses = subflows.map(|subflow| self.addresses(flow, subflow));
@@ -219,9 +222,9 @@ impl Sockets for Ends {
         }
     }
 
-    fn audio(&mut self, end: driver::End, frame: AudioFrame) {
+    fn audio(&mut self, now: Instant, end: driver::End, frame: AudioFrame) {
         if let Some(maker) = self.maker(end) {
-            endpoints::audio(maker, frame);
+            endpoints::audio(maker, now, frame);
             self.ready.push(end.0);
         }
     }

@@ -23,15 +23,24 @@ pub struct Stage {
     pub opened: Box<dyn Fn(FlowId, Duration) + Send>,
 }
 
-/// Runs the traffic of `scenario` on a stage; returns the applications' events. The calling thread
+pub use crate::setup::Sessions;
+
+/// Runs the traffic of `scenario` on a stage; returns the applications' events. `sessions` makes the ends of
+/// calls, if they are not this project's own. The calling thread
 /// changes its network namespace, and stays in one of the stage's.
 ///
 /// # Errors
 /// If a socket behaves as it should not.
-pub fn play(scenario: &Scenario, seed: u64, stage: Stage) -> Result<Log, Failure> {
+pub fn play(
+    scenario: &Scenario,
+    seed: u64,
+    stage: Stage,
+    sessions: Option<Sessions>,
+) -> Result<Log, Failure> {
     let entries = scenario.traffic.iter();
     let entries: Vec<Entry> = entries.map(|entry| Entry::of(entry, scenario)).collect();
-    let setup = Setup::new(&entries, seed, scenario.ecn, Delays::Told(stage.opened))?;
+    let mut setup = Setup::new(&entries, seed, scenario.ecn, Delays::Told(stage.opened))?;
+    setup.sessions = sessions;
     let mut namespaces = Namespaces::of(stage.net, stage.home)?;
     let rates = Rates::new(&[], &mut namespaces)?;
     let mut world = World::new(setup, namespaces, rates)?;

@@ -16,7 +16,7 @@ pub fn unsupported(scenario: &Scenario) -> Vec<Unsupported> {
     let mut refuse = |entry: String, refusal: Refusal| {
         found.push(Unsupported { entry, refusal });
     };
-    if scenario.stack != Stack::Linux {
+    if scenario.stack == Stack::Ns3 {
         refuse("stack".to_owned(), Refusal::new("this is Linux's own TCP"));
     }
     if scenario.small_queues {

@@ -12,6 +12,9 @@ pub fn unsupported(scenario: &Scenario) -> Vec<Unsupported> {
     let mut refuse = |entry: String, refusal: Refusal| {
         found.push(Unsupported { entry, refusal });
     };
+    if let Some(refusal) = scenario.stack.needs_webrtc() {
+        refuse("stack".to_owned(), refusal);
+    }
     if scenario.links.len() != 1 {
         let reason = "there is one bottleneck, not a chain of them";
         refuse("links".to_owned(), Refusal::new(reason));

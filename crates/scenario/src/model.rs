@@ -7,7 +7,7 @@ use link::Capacity;
 use qdisc::Limit;
 use transport::media::MediaParams;
 use units::random::Stream;
-use units::{Choice, Duration, Rate};
+use units::{Choice, Duration, Rate, Refusal};
 use workload::Kind;
 
 /// The scenario to run.
@@ -147,6 +147,8 @@ pub enum Stack {
     Linux,
     /// ns-3.37: 1 s minimum RTO, duplicate acknowledgements.
     Ns3,
+    /// Linux's, and calls over a real WebRTC stack, which only the engine `live` has.
+    WebRtc,
 }
 
 impl Stack {
@@ -155,13 +157,21 @@ impl Stack {
         match self {
             Stack::Linux => "linux",
             Stack::Ns3 => "ns3",
+            Stack::WebRtc => "webrtc",
         }
+    }
+
+    /// Why an engine without a real WebRTC stack cannot run it.
+    pub fn needs_webrtc(self) -> Option<Refusal> {
+        let refusal = || Refusal::new("only the engine live has a real WebRTC stack");
+        (self == Stack::WebRtc)
+            .then(|| refusal().with_help("choose it with --engine live, or leave stack out"))
     }
 
     /// Its settings.
     pub fn config(self) -> transport::Config {
         match self {
-            Stack::Linux => transport::Config::linux(),
+            Stack::Linux | Stack::WebRtc => transport::Config::linux(),
             Stack::Ns3 => transport::Config::ns3(),
         }
     }

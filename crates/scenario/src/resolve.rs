@@ -130,9 +130,10 @@ fn stack(root: &mut Section<'_>) -> Result<Stack> {
     match text.value.as_str() {
         "linux" => Ok(Stack::Linux),
         "ns3" => Ok(Stack::Ns3),
+        "webrtc" => Ok(Stack::WebRtc),
         other => {
             let message = format!("{}: {:?} is no stack", text.key, printable(other, MAX_NAME));
-            Err(text.error(&message, "write \"linux\" or \"ns3\""))
+            Err(text.error(&message, "write \"linux\", \"ns3\" or \"webrtc\""))
         }
     }
 }

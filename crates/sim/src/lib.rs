@@ -108,6 +108,9 @@ impl Engine for Simulator {
         let mut refuse = |entry: String, refusal: Refusal| {
             unsupported.push(Unsupported { entry, refusal });
         };
+        if let Some(refusal) = scenario.stack.needs_webrtc() {
+            refuse("stack".to_owned(), refusal);
+        }
         for choice in &scenario.disciplines {
             if let Err(refusal) = self.judge_discipline(choice) {
                 refuse("disciplines".to_owned(), refusal);

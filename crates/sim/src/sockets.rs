@@ -236,8 +236,8 @@ impl Sockets for Ends<'_> {
         self.ready.push(end.0);
     }
 
-    fn audio(&mut self, end: driver::End, frame: AudioFrame) {
-        endpoints::audio(self.kind(end), frame);
+    fn audio(&mut self, now: Instant, end: driver::End, frame: AudioFrame) {
+        endpoints::audio(self.kind(end), now, frame);
         self.ready.push(end.0);
     }
 

@@ -2,7 +2,7 @@
 
 use crate::{Connection, Datagram, Transmit, Wire, media};
 use std::collections::VecDeque;
-use units::{Ecn, Instant};
+use units::{Ecn, Instant, Rate};
 
 /// One end of a flow.
 pub enum Endpoint {
@@ -14,6 +14,8 @@ pub enum Endpoint {
     Receiver(Box<media::Receiver>),
     /// An end of a flow of datagrams.
     Datagrams(Box<Datagrams>),
+    /// An end of a media session of another make.
+    Session(Box<dyn Session>),
     /// Closed: packets that still come are passed over.
     Closed,
 }
@@ -62,6 +64,49 @@ impl Datagrams {
     }
 }
 
+/// An end of a media session that is not this crate's: one stream of video, and one of audio.
+pub trait Session {
+    /// A packet of its peer's arrived.
+    fn handle(&mut self, now: Instant, contents: &[u8]);
+
+    /// What the next packet has behind the headers of IP and UDP.
+    fn transmit(&mut self) -> Option<Vec<u8>>;
+
+    /// When to call [`on_timer`](Self::on_timer); [`Instant::NEVER`] if not at all.
+    fn next_timer(&self) -> Instant;
+
+    /// Time has passed.
+    fn on_timer(&mut self, now: Instant);
+
+    /// What became of frames here, in order.
+    fn event(&mut self) -> Option<media::Event>;
+
+    /// The rate that its encoder may have, audio included.
+    fn media_rate(&self) -> Rate;
+
+    /// Whether its peer has asked for a key frame since the last call.
+    fn take_keyframe_request(&mut self) -> bool;
+
+    /// Sends a frame of video.
+    fn push_frame(&mut self, now: Instant, frame: media::Frame);
+
+    /// Sends a frame of audio.
+    fn push_audio(&mut self, now: Instant, id: u64, bytes: u32);
+}
+
+/// Headers of IPv4 and UDP.
+const HEADERS: u32 = 28;
+
+/// The next packet of a session; it sends without ECN.
+fn session_packet(session: &mut dyn Session) -> Option<Transmit> {
+    let contents = session.transmit()?.into_boxed_slice();
+    Some(Transmit {
+        len: contents.len() as u32 + HEADERS,
+        ecn: Ecn::NotCapable,
+        packet: Wire::Session(contents),
+    })
+}
+
 impl Endpoint {
     /// A packet arrived with `ecn` in its IP header.
     #[inline]
@@ -73,6 +118,11 @@ impl Endpoint {
             Endpoint::Datagrams(datagrams) => {
                 if let Wire::Datagram(datagram) = wire {
                     datagrams.came.push_back(*datagram);
+                }
+            }
+            Endpoint::Session(session) => {
+                if let Wire::Session(contents) = wire {
+                    session.handle(now, contents);
                 }
             }
             Endpoint::Closed => {}
@@ -87,6 +137,7 @@ impl Endpoint {
             Endpoint::Sender(sender) => sender.transmit(now),
             Endpoint::Receiver(receiver) => receiver.transmit(now),
             Endpoint::Datagrams(datagrams) => datagrams.transmit(),
+            Endpoint::Session(session) => session_packet(&mut **session),
             Endpoint::Closed => None,
         }
     }
@@ -123,6 +174,7 @@ impl Endpoint {
             Endpoint::Connection(connection) => connection.next_timer(),
             Endpoint::Sender(sender) => sender.next_timer(),
             Endpoint::Receiver(receiver) => receiver.next_timer(),
+            Endpoint::Session(session) => session.next_timer(),
             Endpoint::Datagrams(_) | Endpoint::Closed => Instant::NEVER,
         }
     }
@@ -133,6 +185,7 @@ impl Endpoint {
             Endpoint::Connection(connection) => connection.on_timer(now),
             Endpoint::Sender(sender) => sender.on_timer(now),
             Endpoint::Receiver(receiver) => receiver.on_timer(now),
+            Endpoint::Session(session) => session.on_timer(now),
             Endpoint::Datagrams(_) | Endpoint::Closed => {}
         }
     }
@@ -143,6 +196,7 @@ impl Endpoint {
         match self {
             Endpoint::Connection(connection) => connection.event().map(EndEvent::Connection),
             Endpoint::Receiver(receiver) => receiver.event().map(EndEvent::Media),
+            Endpoint::Session(session) => session.event().map(EndEvent::Media),
             Endpoint::Datagrams(datagrams) => datagrams.came.pop_front().map(EndEvent::Datagram),
             Endpoint::Sender(_) | Endpoint::Closed => None,
         }

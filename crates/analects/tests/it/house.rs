@@ -16,7 +16,7 @@ const FLOORS: [&[&str]; 8] = [
         "probe",
         "machine",
     ],
-    &["scenario", "browser"],
+    &["scenario", "browser", "rtc"],
     &["measure", "endpoints"],
     &["theory", "report", "sim", "guest", "campaign"],
     &["reproduce", "linux", "live"],

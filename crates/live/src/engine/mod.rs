@@ -5,6 +5,7 @@
 //! packets from one of them go through our own link to the other. All of it is held by this process
 //! and disappears with it, however it ends.
 
+mod calls;
 mod carrier;
 mod network;
 mod place;
@@ -17,7 +18,7 @@ use measure::{BuiltLink, Engine, EngineError, Event, Sink, Unsupported, build};
 use network::{Network, Parcel, RoundTrips};
 use place::{Place, Side};
 use qdisc::{Env, Registry};
-use scenario::{Choice, Scenario};
+use scenario::{Choice, Scenario, Stack};
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::thread::{scope, spawn};
@@ -48,6 +49,9 @@ impl Engine for LiveEngine {
                 "links",
                 Refusal::new("there is one bottleneck, not a chain of them"),
             );
+        }
+        for (entry, refusal) in calls::refused(scenario) {
+            refuse(&entry, refusal);
         }
         let registry = Registry::<Parcel>::builtin();
         for choice in &scenario.disciplines {
@@ -121,11 +125,11 @@ fn run(
     let stop = AtomicBool::new(false);
     scope(|scope| {
         let carrying = scope.spawn(|| carrier.carry(&stop));
-        let playing = scope.spawn(|| guest::play(scenario, seed, stage));
+        let playing = scope.spawn(|| play(scenario, seed, stage));
         let played = playing.join().expect(JOINED);
         stop.store(true, core::sync::atomic::Ordering::Release);
         let carried = carrying.join().expect(JOINED)?;
-        let log = played.map_err(|failure| Error::new(failure.to_string(), "begin again"))?;
+        let log = played?;
         let remark = carried.remark();
         let (packets, links) = carried.network.end();
         let told = log.events().map(|(now, said)| (now, Event::from(said)));
@@ -137,4 +141,16 @@ fn run(
             remark,
         })
     })
+}
+
+/// Runs the applications, with the calls that the scenario's stack has.
+fn play(scenario: &Scenario, seed: u64, stage: Stage) -> Result<guest::log::Log, Error> {
+    let failed = |what: &dyn core::fmt::Display| Error::new(what.to_string(), "begin again");
+    let failure = rtc::Failure::default();
+    let sessions = (scenario.stack == Stack::WebRtc).then(|| calls::sessions(failure.clone()));
+    let played = guest::play(scenario, seed, stage, sessions);
+    match failure.get() {
+        Some(failure) => Err(failed(&failure)),
+        None => played.map_err(|failure| failed(&failure)),
+    }
 }

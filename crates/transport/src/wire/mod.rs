@@ -30,6 +30,8 @@ pub enum Wire {
     Feedback(media::Feedback),
     /// An application's datagram.
     Datagram(Datagram),
+    /// Of a [`Session`](crate::endpoint::Session) of another make, as it stands there.
+    Session(Box<[u8]>),
 }
 
 impl Wire {

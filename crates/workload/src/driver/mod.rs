@@ -308,7 +308,7 @@ impl Driver {
                 if let Some(end) = end(&conn) {
                     let (call, AudioFrame { id: frame, bytes }) = (TrafficId(running.entry), frame);
                     sockets.tell(now, Event::AudioSent { call, frame, bytes });
-                    sockets.audio(end, AudioFrame { id: frame, bytes });
+                    sockets.audio(now, end, AudioFrame { id: frame, bytes });
                 }
                 Ok(())
             }

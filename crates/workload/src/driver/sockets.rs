@@ -51,7 +51,7 @@ pub trait Sockets {
     fn fill(&mut self, now: Instant, end: End, rate: Rate);
 
     /// Hands a frame of audio to the media session that sends from `end`.
-    fn audio(&mut self, end: End, frame: AudioFrame);
+    fn audio(&mut self, now: Instant, end: End, frame: AudioFrame);
 
     /// Closes both ends. The numbers of both stay taken until the engine gives them back with
     /// [`Driver::release`](super::Driver::release), once no packets of the flow are under way.
