@@ -1,6 +1,7 @@
 //! Calls over a real WebRTC stack.
 
-use guest::Sessions;
+use guest::log::Log;
+use guest::{Sessions, Stage};
 use rtc::{Failure, Rates};
 use scenario::{Scenario, Stack, Traffic};
 use transport::media::MediaParams;
@@ -46,11 +47,25 @@ fn suits(traffic: &Traffic) -> Result<Rates, Refusal> {
 }
 
 /// Makes the ends of calls; `failure` keeps what goes wrong in one.
-pub fn sessions(failure: Failure) -> Sessions {
+fn sessions(failure: Failure) -> Sessions {
     Box::new(move |now: Instant, traffic: &Traffic| {
         let made = rtc::pair(now, suits(traffic)?, &failure);
         made.map_err(|error| Refusal::new(error.to_string()))
     })
+}
+
+/// Runs the applications, with the calls that the scenario's stack has.
+///
+/// # Errors
+/// If a socket behaves as it should not, or a call breaks down.
+pub fn play(scenario: &Scenario, seed: u64, stage: Stage) -> Result<Log, String> {
+    let failure = Failure::default();
+    let sessions = (scenario.stack == Stack::WebRtc).then(|| sessions(failure.clone()));
+    let played = guest::play(scenario, seed, stage, sessions);
+    match failure.get() {
+        Some(failure) => Err(failure.to_string()),
+        None => played.map_err(|failure| failure.to_string()),
+    }
 }
 
 #[cfg(test)]

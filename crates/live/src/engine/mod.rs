@@ -5,6 +5,10 @@
 //! packets from one of them go through our own link to the other. All of it is held by this process
 //! and disappears with it, however it ends.
 
+#[cfg(feature = "webrtc")]
+mod calls;
+#[cfg(not(feature = "webrtc"))]
+#[path = "no_calls.rs"]
 mod calls;
 mod carrier;
 mod network;
@@ -18,7 +22,7 @@ use measure::{BuiltLink, Engine, EngineError, Event, Sink, Unsupported, build};
 use network::{Network, Parcel, RoundTrips};
 use place::{Place, Side};
 use qdisc::{Env, Registry};
-use scenario::{Choice, Scenario, Stack};
+use scenario::{Choice, Scenario};
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::thread::{scope, spawn};
@@ -125,11 +129,11 @@ fn run(
     let stop = AtomicBool::new(false);
     scope(|scope| {
         let carrying = scope.spawn(|| carrier.carry(&stop));
-        let playing = scope.spawn(|| play(scenario, seed, stage));
+        let playing = scope.spawn(|| calls::play(scenario, seed, stage));
         let played = playing.join().expect(JOINED);
         stop.store(true, core::sync::atomic::Ordering::Release);
         let carried = carrying.join().expect(JOINED)?;
-        let log = played?;
+        let log = played.map_err(|message| Error::new(message, "begin again"))?;
         let remark = carried.remark();
         let (packets, links) = carried.network.end();
         let told = log.events().map(|(now, said)| (now, Event::from(said)));
@@ -141,16 +145,4 @@ fn run(
             remark,
         })
     })
-}
-
-/// Runs the applications, with the calls that the scenario's stack has.
-fn play(scenario: &Scenario, seed: u64, stage: Stage) -> Result<guest::log::Log, Error> {
-    let failed = |what: &dyn core::fmt::Display| Error::new(what.to_string(), "begin again");
-    let failure = rtc::Failure::default();
-    let sessions = (scenario.stack == Stack::WebRtc).then(|| calls::sessions(failure.clone()));
-    let played = guest::play(scenario, seed, stage, sessions);
-    match failure.get() {
-        Some(failure) => Err(failed(&failure)),
-        None => played.map_err(|failure| failed(&failure)),
-    }
 }
