@@ -474,7 +474,7 @@ const CASES: &[Case] = &[
     case(
         "duration = \"1s\"",
         "stack = \"windows\"",
-        &["s.toml:1:9", "no stack", "\"linux\" or \"ns3\""],
+        &["s.toml:1:9", "no stack", "\"linux\", \"ns3\" or \"webrtc\""],
     ),
     case(
         "source = \"generated:1\"",
