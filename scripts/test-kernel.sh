@@ -111,6 +111,7 @@ alone() {
 
 # queueing KERNEL: unpacks the modules of nftables' `queue`, which the machine has not.
 queueing() {
+    local module
     mkdir -p "$results/$1-queueing"
     for module in "$cache/$1"/root/lib/modules/*/kernel/net/netfilter/nf*_queue.ko*; do
         case $module in
