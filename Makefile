@@ -7,7 +7,7 @@ ANALECTS_PROFILE ?= release
 export ANALECTS_PROFILE
 ANALECTS = target/$(patsubst dev,debug,$(ANALECTS_PROFILE))/analects
 
-# Not `rtc`: what it stands on takes as long to build as all the rest. `make test-webrtc` has it.
+# Not `rtc`, which stands on 43 more crates and on aws-lc in C. `make test-webrtc` has it.
 MOST = --workspace --exclude rtc
 
 .PHONY: demo test test-kernel-sanitizers bench bench-kernel reference reproduction lint fuzz man deb test-deb test-tc cross setup clean

@@ -22,13 +22,11 @@ said() { tr -d '|\n' <"$work/err" | tr -s ' ' | grep -q "$1"; }
 cargo=${CARGO:-cargo}
 $cargo clippy --locked -p rtc -p live --features live/webrtc --all-targets -- -D warnings
 $cargo test --locked -p rtc -p live --features live/webrtc
-profile=${ANALECTS_PROFILE:-release}
-case $profile in dev) folder=debug ;; *) folder=$profile ;; esac
-$cargo build --locked --profile "$profile" -p analects --features webrtc
+built=$(sh scripts/built.sh analects --features webrtc)
 work=$(mktemp -d "${TMPDIR:-/tmp}/analects-webrtc.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 # The next build has the same name and no stack.
-cp "${CARGO_TARGET_DIR:-target}/$folder/analects" "$work/analects"
+cp "$built" "$work/analects"
 analects=$work/analects
 
 [ "$(id -u)" = 0 ] || missing "the engine live needs root"

@@ -18,8 +18,8 @@
  */
 #define MN_FIRST_BYTES	1024
 /*
- * So many bytes of a sparse flow may come at once: a link that is held up
- * delivers in batches.
+ * So many bytes of a sparse flow may come at once: what a flow sends at random
+ * comes together now and then.
  */
 #define MN_SPARSE_BATCH	2048
 /* A sparse flow sends at most a byte in 2^16 ns, 122 kbit/s. */

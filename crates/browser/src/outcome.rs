@@ -88,13 +88,9 @@ fn of(records: &[Record]) -> Result<Outcome, Error> {
     };
     let visits = kind("visit").map(|record| Visit::deserialize(&record.what));
     let visits = visits.collect::<Result<Vec<_>, _>>();
-    let call = call(received, called).ok_or_else(|| incomplete("the call stood still"))?;
-    let shown =
-        kind("receiver").filter(|record| (received[0].at..=received[1].at).contains(&record.at));
-    let call = Call {
-        low_fps: low_fps(shown) as f64,
-        ..call
-    };
+    let measured = received[0].at..=received[1].at;
+    let low = low_fps(kind("receiver").filter(|record| measured.contains(&record.at)));
+    let call = call(received, called, low).ok_or_else(|| incomplete("the call stood still"))?;
     Ok(Outcome {
         call,
         visits: visits.map_err(|error| incomplete(&format!("a page's record: {error}")))?,
@@ -120,7 +116,7 @@ fn low_fps<'a>(records: impl Iterator<Item = &'a Record>) -> usize {
     low
 }
 
-fn call(received: [&Record; 2], called: [&Record; 2]) -> Option<Call> {
+fn call(received: [&Record; 2], called: [&Record; 2], low_fps: usize) -> Option<Call> {
     let number = |value: &Value| value.as_f64().unwrap_or(0.0);
     let grown = |ends: [&Record; 2], name: &str| {
         let [from, to] = ends.map(|record| number(&record.what[name]));
@@ -137,7 +133,7 @@ fn call(received: [&Record; 2], called: [&Record; 2]) -> Option<Call> {
         freezes: of("freezeCount"),
         frozen: of("totalFreezesDuration"),
         fps: of("framesDecoded") / time,
-        low_fps: 0.0,
+        low_fps: low_fps as f64,
         kbit: of("bytesReceived") * 8.0 / 1e3 / time,
         buffer_ms: 1e3 * of("jitterBufferDelay") / emitted,
         encoded_fps: grown(called, "framesEncoded") / seconds(called),

@@ -6,6 +6,7 @@ use nix::sys::epoll::{Epoll, EpollEvent, EpollFlags};
 use std::collections::VecDeque;
 use std::net::TcpListener;
 use std::os::fd::OwnedFd;
+use transport::endpoint::UDP_HEADERS;
 use transport::{Endpoint, Transmit, Wire};
 use units::{Ecn, FlowId, Instant};
 
@@ -189,9 +190,6 @@ impl Outbox {
     }
 }
 
-/// IPv4 and UDP headers.
-const HEADERS: u32 = 28;
-
 impl Datagrams {
     /// An end of a flow of datagrams, with a socket for each of the `maker`'s subflows.
     pub fn new(
@@ -247,7 +245,7 @@ impl Datagrams {
                 socket::mark(socket, self.marking)?;
             }
         }
-        let length = transmit.len.saturating_sub(HEADERS).max(8) as usize;
+        let length = transmit.len.saturating_sub(UDP_HEADERS).max(8) as usize;
         let Some(payload) = room.get_mut(..length) else {
             let reason = format!("{length} bytes are more than a datagram can have");
             return Err(Failure::new("sending a datagram", reason));

@@ -38,5 +38,6 @@ mod world;
 pub use error::Failure;
 pub use plan::Plan;
 pub use run::{Report, run, run_file};
-pub use stage::{Sessions, Stage, play};
+pub use setup::Sessions;
+pub use stage::{Stage, play};
 pub use unsupported::{MTU, unsupported};

@@ -5,7 +5,7 @@ use crate::log::Log;
 use crate::place::Namespaces;
 use crate::plan::Entry;
 use crate::rates::Rates;
-use crate::setup::{Delays, Setup};
+use crate::setup::{Delays, Sessions, Setup};
 use crate::world::World;
 use scenario::Scenario;
 use std::fs::File;
@@ -23,11 +23,9 @@ pub struct Stage {
     pub opened: Box<dyn Fn(FlowId, Duration) + Send>,
 }
 
-pub use crate::setup::Sessions;
-
 /// Runs the traffic of `scenario` on a stage; returns the applications' events. `sessions` makes the ends of
-/// calls, if they are not this project's own. The calling thread
-/// changes its network namespace, and stays in one of the stage's.
+/// calls, if they are not this project's own. The calling thread changes its network namespace, and stays in one
+/// of the stage's.
 ///
 /// # Errors
 /// If a socket behaves as it should not.

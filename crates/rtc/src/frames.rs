@@ -1,7 +1,7 @@
 //! What the bytes of a frame say, and what becomes of frames at their receiver.
 
 use std::collections::VecDeque;
-use transport::media::{Event, Frame};
+use transport::media::Event;
 use units::Instant;
 
 /// The least bytes of a frame: what it says.
@@ -68,11 +68,6 @@ impl Shown {
     pub fn event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
-}
-
-/// The frame to send, as the stack takes it.
-pub fn of(frame: Frame) -> Vec<u8> {
-    contents(frame.id, frame.bytes, frame.key)
 }
 
 #[cfg(test)]

@@ -236,7 +236,8 @@ impl Session for Peer {
 
     fn push_frame(&mut self, now: Instant, frame: media::Frame) {
         let time = media_time(self.since(now), Frequency::NINETY_KHZ);
-        self.write(now, self.media.video, time, frames::of(frame));
+        let contents = frames::contents(frame.id, frame.bytes, frame.key);
+        self.write(now, self.media.video, time, contents);
     }
 
     fn push_audio(&mut self, now: Instant, id: u64, bytes: u32) {

@@ -94,14 +94,14 @@ pub trait Session {
     fn push_audio(&mut self, now: Instant, id: u64, bytes: u32);
 }
 
-/// Headers of IPv4 and UDP.
-const HEADERS: u32 = 28;
+/// Bytes of the headers of IPv4 and UDP.
+pub const UDP_HEADERS: u32 = 28;
 
 /// The next packet of a session; it sends without ECN.
 fn session_packet(session: &mut dyn Session) -> Option<Transmit> {
     let contents = session.transmit()?.into_boxed_slice();
     Some(Transmit {
-        len: contents.len() as u32 + HEADERS,
+        len: contents.len() as u32 + UDP_HEADERS,
         ecn: Ecn::NotCapable,
         packet: Wire::Session(contents),
     })

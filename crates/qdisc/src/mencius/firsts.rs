@@ -11,7 +11,7 @@ use units::Duration;
 
 /// The first bytes of a flow are so many, and a later packet of a sparse flow has no more.
 const FIRST: u32 = 1024;
-/// So many bytes of a sparse flow may come at once: a link that is held up delivers in batches.
+/// So many bytes of a sparse flow may come at once: what a flow sends at random comes together now and then.
 const BATCH: u32 = 2048;
 /// A sparse flow sends at most a byte in 2^16 ns, 122 kbit/s.
 const SPARSE: u32 = 16;
