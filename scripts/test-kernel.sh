@@ -109,14 +109,15 @@ alone() {
     one "$@"
 }
 
-# queueing KERNEL: unpacks the modules of nftables' `queue`, which the machine has not.
-queueing() {
+# unpack KERNEL: the modules that the program needs and the machine has not: nftables' `queue`, and TUN.
+unpack() {
     local module
-    mkdir -p "$results/$1-queueing"
-    for module in "$cache/$1"/root/lib/modules/*/kernel/net/netfilter/nf*_queue.ko*; do
+    mkdir -p "$results/$1-modules"
+    for module in "$cache/$1"/root/lib/modules/*/kernel/net/netfilter/nf*_queue.ko* \
+        "$cache/$1"/root/lib/modules/*/kernel/drivers/net/tun.ko*; do
         case $module in
-        *.xz) xz -dc "$module" >"$results/$1-queueing/$(basename "${module%.xz}")" ;;
-        *) cp "$module" "$results/$1-queueing/" ;;
+        *.xz) xz -dc "$module" >"$results/$1-modules/$(basename "${module%.xz}")" ;;
+        *) cp "$module" "$results/$1-modules/" ;;
         esac
     done
 }
@@ -210,10 +211,13 @@ program() { # KERNEL
         --file "$results/program:/job" \
         --file "$results/plugins:/usr/lib/x86_64-linux-gnu/tc" -- \
         sh two-level-in-guest.sh ./analects sch_mencius.ko
-    queueing "$1"
+    unpack "$1"
     check "$1" pace --file kernel/test/pace-in-guest.sh --file "$results/program:/job" \
-        --file "$results/$1-queueing:/job" -- \
+        --file "$results/$1-modules:/job" -- \
         sh pace-in-guest.sh ./analects nfnetlink_queue.ko nft_queue.ko
+    check "$1" link --file kernel/test/link-in-guest.sh --file "$results/program:/job" \
+        --file "$results/$1-modules:/job" -- \
+        sh link-in-guest.sh ./analects tun.ko
     system=$cache/chroot-bookworm/usr
     check "$1" analects-real --file "$module" --file kernel/test/analects-real.sh \
         --file "$results/program:/job" \

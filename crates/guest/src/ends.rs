@@ -1,14 +1,14 @@
 //! End points: one end of a connection or of a media session, and its socket.
 
 use crate::error::{Failure, Tried};
-use crate::socket::{self, Came, Marking};
+use crate::socket::{self, Came, Marking, Received};
 use nix::sys::epoll::{Epoll, EpollEvent, EpollFlags};
 use std::collections::VecDeque;
 use std::net::TcpListener;
 use std::os::fd::OwnedFd;
 use transport::endpoint::UDP_HEADERS;
 use transport::{Endpoint, Transmit, Wire};
-use units::{Ecn, FlowId, Instant};
+use units::{FlowId, Instant};
 
 /// One end point.
 pub struct End {
@@ -151,6 +151,8 @@ pub struct Datagrams {
     pub maker: Endpoint,
     /// The flow, if this end sends most of its data: its control's findings are events.
     pub reports: Option<FlowId>,
+    /// When the transport was last asked: its time does not go back.
+    pub asked: Instant,
     marking: Marking,
     /// Datagrams under way from here.
     outbox: Outbox,
@@ -207,6 +209,7 @@ impl Datagrams {
             sockets,
             maker,
             reports: None,
+            asked: Instant::ZERO,
             marking,
             outbox: Outbox::default(),
         })
@@ -217,18 +220,16 @@ impl Datagrams {
         self.sockets.len()
     }
 
-    /// A datagram of a subflow that has come: its number and its ECN field.
+    /// A datagram of a subflow that has come: its number and what the kernel says of it.
     pub fn receive(
         &mut self,
         subflow: usize,
         control: &mut [u8],
-    ) -> Result<Option<(u64, Ecn)>, Failure> {
+    ) -> Result<Option<(u64, Received)>, Failure> {
         let mut head = [0; 8];
         let received = socket::receive_datagram(&self.sockets[subflow], &mut head, control)?;
-        Ok(received.and_then(|(length, tos)| {
-            let whole = length == head.len();
-            whole.then(|| (u64::from_be_bytes(head), Ecn::of_tos(tos)))
-        }))
+        let whole = received.filter(|received| received.length == head.len());
+        Ok(whole.map(|received| (u64::from_be_bytes(head), received)))
     }
 
     /// The contents of a datagram from here.

@@ -7,6 +7,7 @@ use nix::sys::socket::{
     AddressFamily, Backlog, ControlMessageOwned, MsgFlags, SockFlag, SockType, SockaddrIn, bind,
     connect, getsockopt, listen, recv, recvmsg, send, setsockopt, socket,
 };
+use nix::sys::time::TimeSpec;
 use std::ffi::OsString;
 use std::io::IoSliceMut;
 use std::net::TcpListener;
@@ -118,6 +119,7 @@ pub fn take(fd: &OwnedFd, room: &mut [u8]) -> Result<Came, Failure> {
 pub fn datagrams(own: SockaddrIn, peer: SockaddrIn, marking: Marking) -> Result<OwnedFd, Failure> {
     let fd = new(SockType::Datagram, own, marking)?;
     setsockopt(&fd, IpRecvTos, &true).tried("IP_RECVTOS")?;
+    setsockopt(&fd, sockopt::ReceiveTimestampns, &true).tried("SO_TIMESTAMPNS")?;
     connect(fd.as_raw_fd(), &peer).tried(&format!("connecting {own} to {peer}"))?;
     Ok(fd)
 }
@@ -131,13 +133,28 @@ pub fn send_datagram(fd: &OwnedFd, payload: &[u8]) -> Result<(), Failure> {
     }
 }
 
-/// Receives the start of a datagram into `head`: its length there, and the TOS byte of its header.
-/// None if none has arrived.
+/// What the kernel says of a datagram that was received.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Received {
+    /// Its length, as far as it was read.
+    pub length: usize,
+    /// The TOS byte of its header.
+    pub tos: u8,
+    /// When it came, on `CLOCK_REALTIME`, in nanoseconds; however late this process reads it.
+    pub stamp: Option<u64>,
+}
+
+/// Room for what the kernel says of a datagram.
+pub fn control() -> Vec<u8> {
+    nix::cmsg_space!(u8, TimeSpec)
+}
+
+/// Receives the start of a datagram into `head`. None if none has arrived.
 pub fn receive_datagram(
     fd: &OwnedFd,
     head: &mut [u8],
     control: &mut [u8],
-) -> Result<Option<(usize, u8)>, Failure> {
+) -> Result<Option<Received>, Failure> {
     let mut parts = [IoSliceMut::new(head)];
     let received = recvmsg::<()>(fd.as_raw_fd(), &mut parts, Some(control), MsgFlags::empty());
     let message = match received {
@@ -145,11 +162,58 @@ pub fn receive_datagram(
         Err(Errno::EAGAIN | Errno::ECONNREFUSED) => return Ok(None),
         Err(error) => return Err(Failure::new("receiving a datagram", error)),
     };
-    let mut tos = 0;
+    let mut received = Received {
+        length: message.bytes,
+        ..Received::default()
+    };
     for ancillary in message.cmsgs().tried("ancillary data")? {
-        if let ControlMessageOwned::Ipv4Tos(field) = ancillary {
-            tos = field;
+        match ancillary {
+            ControlMessageOwned::Ipv4Tos(field) => received.tos = field,
+            ControlMessageOwned::ScmTimestampns(time) => received.stamp = Some(nanos(time)),
+            _ => {}
         }
     }
-    Ok(Some((message.bytes, tos)))
+    Ok(Some(received))
+}
+
+/// A moment of the kernel's, in nanoseconds.
+pub fn nanos(time: TimeSpec) -> u64 {
+    time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nix::time::{ClockId, clock_gettime};
+
+    #[test]
+    fn a_datagram_came_when_the_kernel_got_it_and_not_when_it_was_read() {
+        let realtime = || nanos(clock_gettime(ClockId::CLOCK_REALTIME).unwrap());
+        let marking = Marking {
+            priority: 0,
+            tos: 0b1011_1001,
+        };
+        let own = |port| SockaddrIn::new(127, 0, 0, 1, port);
+        // The kernel chooses a port for each of two that are closed again.
+        let free = || {
+            let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+            socket.local_addr().unwrap().port()
+        };
+        let (one, other) = (own(free()), own(free()));
+        let sender = datagrams(one, other, marking).unwrap();
+        let receiver = datagrams(other, one, marking).unwrap();
+        let before = realtime();
+        send_datagram(&sender, b"12345678").unwrap();
+        let after = realtime();
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        let mut head = [0; 8];
+        let received = receive_datagram(&receiver, &mut head, &mut control()).unwrap();
+        let received = received.unwrap();
+        assert_eq!((received.length, received.tos), (8, marking.tos));
+        let stamp = received.stamp.unwrap();
+        assert!(
+            (before..=after).contains(&stamp),
+            "{before} {stamp} {after}"
+        );
+    }
 }

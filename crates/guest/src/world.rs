@@ -14,7 +14,7 @@ use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use nix::time::clock_gettime;
 use transport::endpoint::EndEvent;
-use units::{Duration, Instant};
+use units::{Duration, Ecn, Instant};
 use workload::Driver;
 use workload::driver::{End, TimerId};
 
@@ -37,8 +37,20 @@ const TIMER: u64 = u64::MAX;
 
 /// The kernel's monotonic clock, nanoseconds.
 pub fn clock() -> Result<u64> {
-    let now = clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC).tried("the clock")?;
-    Ok(now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64)
+    of(nix::time::ClockId::CLOCK_MONOTONIC)
+}
+
+fn of(clock: nix::time::ClockId) -> Result<u64> {
+    clock_gettime(clock).map(socket::nanos).tried("the clock")
+}
+
+/// For how long a datagram has waited in its socket.
+fn waited(stamp: Option<u64>) -> Result<Duration> {
+    let Some(stamp) = stamp else {
+        return Ok(Duration::ZERO);
+    };
+    let now = of(nix::time::ClockId::CLOCK_REALTIME)?;
+    Ok(Duration::from_nanos(now.saturating_sub(stamp)))
 }
 
 impl World {
@@ -56,7 +68,7 @@ impl World {
             timer,
             armed: Instant::NEVER,
             origin: 0,
-            control: nix::cmsg_space!(u8, [i32; 4]),
+            control: socket::control(),
         })
     }
 
@@ -204,16 +216,19 @@ impl World {
         let EndKind::Datagrams(datagrams) = &mut ends[end.0 as usize].kind else {
             return Ok(());
         };
-        let Some((packet, ecn)) = datagrams.receive(subflow, &mut self.control)? else {
+        let Some((packet, received)) = datagrams.receive(subflow, &mut self.control)? else {
             return Ok(());
         };
+        let came = datagrams.asked.max(now - waited(received.stamp)?);
         let wire = match &mut ends[end.peer().0 as usize].kind {
             EndKind::Datagrams(sender) => sender.said(packet),
             _ => None,
         };
         if let (Some(wire), EndKind::Datagrams(datagrams)) = (wire, &mut ends[end.0 as usize].kind)
         {
-            datagrams.maker.handle(now, ecn, &wire);
+            datagrams
+                .maker
+                .handle(came, Ecn::of_tos(received.tos), &wire);
             self.sockets.ready.push(end.0);
         }
         Ok(())
@@ -236,6 +251,7 @@ impl World {
             let EndKind::Datagrams(datagrams) = &mut ends[number as usize].kind else {
                 return Ok(());
             };
+            datagrams.asked = now;
             while let Some(transmit) = datagrams.maker.transmit(now) {
                 datagrams.send(transmit, room)?;
             }
