@@ -15,7 +15,7 @@ static void words(void)
 {
 	static const char all[] =
 		"limit 10240p memory_limit 32Mb flows 4096 hosts none quantum 1514b target 5ms "
-		"interval 100ms low 20ms hold 100ms rise 400ms doubling 3s part 128 ecn nonat "
+		"interval 100ms low 20ms hold 80ms rise 400ms doubling 3s part 128 ecn nonat "
 		"split_gso ";
 
 	same("", "");

@@ -34,7 +34,7 @@ units::params! {
         /// Time that a packet of an established flow waits before other flows are held back for it.
         low: Duration = "20ms", range "1ms".."1s", source "decision 0015";
         /// Longest time that such a packet waits while other flows are held back. At least `low`.
-        hold: Duration = "100ms", range "1ms".."1s", source "decision 0015";
+        hold: Duration = "80ms", range "1ms".."1s", source "decision 0015";
         /// Time in which the permitted wait rises from `low` to `hold`.
         rise: Duration = "400ms", range "1ms".."10s", source "decision 0015";
         /// Time in which the smallest share of other flows, compared with established ones,

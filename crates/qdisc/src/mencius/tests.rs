@@ -181,14 +181,14 @@ fn an_established_flow_is_not_made_to_wait_and_a_stranger_is() {
     assert!(link.longest(CALL, 3000, 8000) > 100);
 }
 
-/// A call of 90 % of the link next to another computer: its wait goes up to 100 ms and back, and
+/// A call of 90 % of the link next to another computer: its wait goes up to 80 ms and back, and
 /// others get a sixteenth at first.
 #[test]
 fn more_than_the_part_is_given_up_gradually() {
     let mut link = settled(&[], 9);
     burst(&mut link, 9, 2, 4000);
     let longest = link.longest(CALL, 2000, 4000);
-    assert!((95..=102).contains(&longest), "{longest}");
+    assert!((75..=82).contains(&longest), "{longest}");
     let sent = link.count(CALL, 2500, 3500);
     assert!((860..=940).contains(&sent), "{sent} of 1000");
 }
