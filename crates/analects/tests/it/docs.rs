@@ -6,6 +6,7 @@
 use crate::common::{Folder, text};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 /// Generated pages, and their generators.
 const GENERATED: [(&str, &str); 4] = [
@@ -109,9 +110,13 @@ fn shell(folder: &Folder, line: &str) -> String {
     text(&output.stdout)
 }
 
+/// Both tests of commands write the same pages.
+static PAGES: Mutex<()> = Mutex::new(());
+
 /// In blocks of `console`, a line with `$` is a command, and the lines that follow are its output.
 #[test]
 fn commands_print_what_the_pages_say() {
+    let _alone = PAGES.lock().unwrap_or_else(PoisonError::into_inner);
     for (path, page) in pages(GUIDES) {
         settle(&path, &page, &printed(&path, &page, "```console\n"));
     }
@@ -121,6 +126,7 @@ fn commands_print_what_the_pages_say() {
 #[test]
 #[ignore = "takes minutes: `make test-docs`"]
 fn long_commands_print_what_the_pages_say() {
+    let _alone = PAGES.lock().unwrap_or_else(PoisonError::into_inner);
     for (path, page) in pages(GUIDES) {
         settle(&path, &page, &printed(&path, &page, "```console long\n"));
     }
