@@ -255,6 +255,12 @@ reproduction-linux: setup
 	$(ANALECTS) reproduce confucius/fig16 --quick --format markdown > target/fig16.md && \
 	    mv target/fig16.md docs/reproduction/confucius-fig16.md
 
+# docs/reproduction/engines.md: five scenarios in all three engines. Half an hour of a host with little else to do, as root.
+.PHONY: reproduction-engines
+reproduction-engines: setup
+	sh scripts/kernel-engine.sh 6.1
+	sh scripts/three-engines.sh > target/engines.md && mv target/engines.md docs/reproduction/
+
 # Our qdiscs in Debian's stock kernels 6.1, 6.12 and 7.x; KERNELS=6.1 for fewer.
 .PHONY: test-kernel
 test-kernel:

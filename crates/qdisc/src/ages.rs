@@ -80,3 +80,47 @@ impl Ages {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Ecn;
+    use crate::testing::packet;
+    use std::cell::Cell;
+    use units::Duration;
+
+    /// The same of Linux's conntrack: `kernel/test/ages-in-guest.sh`.
+    #[test]
+    fn a_hundred_thousand_flows_have_the_bytes_that_they_sent() {
+        const FLOWS: u64 = 100_000;
+        let memory = Memory {
+            flows: 262_144,
+            idle: Duration::from_secs(120),
+        };
+        let mut ages = Ages::default();
+        let mut sent = vec![0; FLOWS as usize];
+        let mut state = 1_u64;
+        let mut drawn = |below: u64| {
+            // Knuth's MMIX generator.
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        };
+        for number in 0..3 * FLOWS {
+            let flow = if number < FLOWS { number } else { drawn(FLOWS) };
+            let packet = Packet {
+                hash: (flow as u32).wrapping_mul(0x9E37_79B1),
+                ..packet(0, 29 + drawn(1400) as u32, Ecn::NotCapable)
+            };
+            sent[flow as usize] += u64::from(packet.len);
+            let age = Cell::new(0);
+            let level = |bytes| {
+                age.set(bytes);
+                0
+            };
+            ages.count(Instant::from_nanos(number * 10_000), &packet, memory, level);
+            assert_eq!(age.get(), sent[flow as usize], "flow {flow}");
+        }
+    }
+}
