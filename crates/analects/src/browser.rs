@@ -39,20 +39,56 @@ pub fn run(args: &BrowserArgs) -> Result<()> {
     let place = Place::new(args.keep.as_deref())?;
     let rows = rows(args, &disciplines);
     eprintln!("{version}; {}", extent(args, rows.len()));
-    let mut all = Vec::new();
-    for repeat in 0..args.repeat {
-        for plan in plans(args, &rows, &pages(args, &recorded, repeat)) {
+    let all = repeated(args.repeat, |repeat| {
+        let plans = plans(args, &rows, &pages(args, &recorded, repeat));
+        let runs = plans.into_iter().map(|plan| {
             let run = runs::run(args, &place, repeat, &plan)?;
             eprintln!("{}", run.described());
-            all.push(run);
-        }
-    }
+            Ok(run)
+        });
+        // Of several repeats one without its other runs would not count.
+        until_invalid(runs, args.repeat > 1)
+    })?;
     print!("{}", report(&rows, &all));
     if let Some(file) = &args.json {
         let text = serde_json::to_string_pretty(&all).unwrap_or_default();
         std::fs::write(file, text + "\n").map_err(|error| unwritable(file, &error))?;
     }
     Ok(())
+}
+
+/// The runs of `wanted` valid repeats. One that is asked for alone is made once; of several, up to as many
+/// again are made in place of those that are not valid.
+fn repeated(wanted: u32, mut repeat: impl FnMut(u32) -> Result<Vec<Run>>) -> Result<Vec<Run>> {
+    let most = if wanted > 1 {
+        wanted.saturating_mul(2)
+    } else {
+        1
+    };
+    let (mut all, mut valid) = (Vec::new(), 0);
+    for number in 0..most {
+        if valid == wanted {
+            break;
+        }
+        let runs = repeat(number)?;
+        valid += u32::from(runs.iter().all(Run::is_valid));
+        all.extend(runs);
+    }
+    Ok(all)
+}
+
+/// The runs, with `stop` only up to the first that is not valid.
+fn until_invalid(runs: impl Iterator<Item = Result<Run>>, stop: bool) -> Result<Vec<Run>> {
+    let mut all = Vec::new();
+    for run in runs {
+        let run = run?;
+        let valid = run.is_valid();
+        all.push(run);
+        if stop && !valid {
+            break;
+        }
+    }
+    Ok(all)
 }
 
 /// The far side's part of a trial, by which this program runs itself.
@@ -278,6 +314,30 @@ mod tests {
         assert_eq!(row(&late), "cake - - - - - - -");
         let text = report(&[("cake".to_owned(), None)], &late);
         assert!(text.contains("0 of 1 repeats"), "{text}");
+    }
+
+    #[test]
+    fn others_are_made_in_place_of_repeats_that_are_not_valid() {
+        // The second and the third come too late in their control runs.
+        let runs = |number: u32| {
+            let late = if (1..=2).contains(&number) { 5000 } else { 100 };
+            [
+                run(number, "cake", true, 0.0, late),
+                run(number, "cake", false, 3.0, 100),
+            ]
+        };
+        let of = |wanted: u32| {
+            repeated(wanted, |number| {
+                until_invalid(runs(number).into_iter().map(Ok), wanted > 1)
+            })
+            .unwrap()
+        };
+        let numbers: Vec<u32> = of(3).iter().map(|run| run.repeat).collect();
+        assert_eq!(numbers, [0, 0, 1, 2, 3, 3, 4, 4]);
+        assert_eq!(of(2).len(), 6, "four at most");
+        assert_eq!(of(1).len(), 2);
+        let text = report(&[("cake".to_owned(), None)], &of(3));
+        assert!(text.contains("3 of 5 repeats"), "{text}");
     }
 
     #[test]

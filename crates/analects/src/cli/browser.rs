@@ -34,7 +34,8 @@ pub struct BrowserArgs {
     /// From one page to the next, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=3600))]
     pub every: u32,
-    /// How often each discipline is tried, each time with other pages, and once without pages.
+    /// How often each discipline is tried, each time with other pages, and once without pages. Of several
+    /// repeats, those in which this host was too slow are made again with other pages: up to as many again.
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeat: u32,
     /// Only calls, without pages.
