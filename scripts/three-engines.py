@@ -10,7 +10,7 @@ from pathlib import Path
 VERDICTS = {"agrees": "agrees", "differs": "**differs**", "untold": "cannot be told"}
 ABOUT = """\
 # Five scenarios in three engines
-Made by `sudo sh scripts/three-engines.sh`: the scenarios of `experiments/engines` with four disciplines, in
+Made by `make reproduction-engines`, as root: the scenarios of `experiments/engines` with four disciplines, in
 the simulator (`sim`), in Linux in virtual time (`kernel`: its TCP, qdiscs and shaper, and our module), and
 over this host's sockets in real time (`live`: its TCP, and our qdiscs and link). Means over the same seeds;
 allowed differences and verdicts as on [the page about Linux](linux.md), of the simulator beside each.
