@@ -8,13 +8,14 @@
 #include <endian.h>
 #include <linux/netfilter/nfnetlink.h>
 #include <linux/netfilter/nfnetlink_conntrack.h>
-#include <linux/netlink.h>
 #include <netinet/in.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+
+#include "nl.h"
 
 #define ADDRESSES 250
 #define FIRST_ADDRESS 0xc6120001u
@@ -25,17 +26,10 @@
 
 static uint64_t state = 1;
 
-/* Knuth's MMIX generator. */
-static uint32_t drawn(uint32_t below)
-{
-	state = state * 6364136223846793005u + 1442695040888963407u;
-	return (state >> 33) % below;
-}
-
 static int sent(int fd, uint32_t flow, uint64_t *bytes)
 {
 	static unsigned char payload[MOST];
-	uint32_t length = 1 + drawn(MOST);
+	uint32_t length = rnd_between(&state, 1, MOST);
 	struct sockaddr_in to = {
 		.sin_family = AF_INET,
 		.sin_port = htons(FIRST_PORT + flow / ADDRESSES),
@@ -47,33 +41,6 @@ static int sent(int fd, uint32_t flow, uint64_t *bytes)
 	       (ssize_t)length;
 }
 
-/* The attribute of this type among LEN bytes, or NULL. */
-static struct nlattr *found(void *from, int len, int type)
-{
-	struct nlattr *at = from;
-
-	while (len >= NLA_HDRLEN && at->nla_len >= NLA_HDRLEN &&
-	       at->nla_len <= len) {
-		if ((at->nla_type & NLA_TYPE_MASK) == type)
-			return at;
-		len -= NLA_ALIGN(at->nla_len);
-		at = (void *)at + NLA_ALIGN(at->nla_len);
-	}
-	return NULL;
-}
-
-static struct nlattr *inside(struct nlattr *nest, int type)
-{
-	if (!nest)
-		return NULL;
-	return found((void *)nest + NLA_HDRLEN, nest->nla_len - NLA_HDRLEN, type);
-}
-
-static void *value(struct nlattr *attr)
-{
-	return (void *)attr + NLA_HDRLEN;
-}
-
 struct tally {
 	const uint64_t	*bytes;
 	uint32_t	flows;
@@ -81,25 +48,35 @@ struct tally {
 	uint32_t	other;
 };
 
+/* The attribute of this type in a nest, or NULL; of no nest, NULL too. */
+static struct rtattr *inside(struct rtattr *nest, int type)
+{
+	struct rtattr *attrs[CTA_MAX + 1];
+
+	if (!nest)
+		return NULL;
+	nl_parse(attrs, CTA_MAX, RTA_DATA(nest), RTA_PAYLOAD(nest));
+	return attrs[type];
+}
+
 static void note(struct tally *tally, struct nlmsghdr *message)
 {
 	int head = NLMSG_SPACE(sizeof(struct nfgenmsg));
-	void *from = (void *)message + head;
-	int len = message->nlmsg_len - head;
-	struct nlattr *tuple = found(from, len, CTA_TUPLE_ORIG);
-	struct nlattr *to = inside(inside(tuple, CTA_TUPLE_IP), CTA_IP_V4_DST);
-	struct nlattr *proto = inside(tuple, CTA_TUPLE_PROTO);
-	struct nlattr *port = inside(proto, CTA_PROTO_DST_PORT);
-	struct nlattr *counters = found(from, len, CTA_COUNTERS_ORIG);
-	struct nlattr *bytes = inside(counters, CTA_COUNTERS_BYTES);
+	struct rtattr *attrs[CTA_MAX + 1], *tuple, *to, *port, *bytes;
 	uint64_t counted;
 	uint32_t flow;
 
+	nl_parse(attrs, CTA_MAX, (void *)message + head,
+		 (int)message->nlmsg_len - head);
+	tuple = attrs[CTA_TUPLE_ORIG];
+	to = inside(inside(tuple, CTA_TUPLE_IP), CTA_IP_V4_DST);
+	port = inside(inside(tuple, CTA_TUPLE_PROTO), CTA_PROTO_DST_PORT);
+	bytes = inside(attrs[CTA_COUNTERS_ORIG], CTA_COUNTERS_BYTES);
 	if (!to || !port || !bytes)
 		return;
-	memcpy(&counted, value(bytes), sizeof(counted));
-	flow = ntohl(*(uint32_t *)value(to)) - FIRST_ADDRESS +
-	       (ntohs(*(uint16_t *)value(port)) - FIRST_PORT) * ADDRESSES;
+	memcpy(&counted, RTA_DATA(bytes), sizeof(counted));
+	flow = ntohl(*(uint32_t *)RTA_DATA(to)) - FIRST_ADDRESS +
+	       (ntohs(*(uint16_t *)RTA_DATA(port)) - FIRST_PORT) * ADDRESSES;
 	if (flow >= tally->flows)
 		return;
 	tally->found++;
@@ -167,7 +144,7 @@ int main(int argc, char **argv)
 	if (!bytes)
 		return 2;
 	for (i = 0; i < packets; i++) {
-		flow = i < flows ? i : drawn(flows);
+		flow = i < flows ? i : rnd_between(&state, 0, flows - 1);
 		if (!sent(fd, flow, bytes)) {
 			perror("sending");
 			return 1;

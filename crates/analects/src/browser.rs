@@ -41,13 +41,12 @@ pub fn run(args: &BrowserArgs) -> Result<()> {
     eprintln!("{version}; {}", extent(args, rows.len()));
     let all = repeated(args.repeat, |repeat| {
         let plans = plans(args, &rows, &pages(args, &recorded, repeat));
-        let runs = plans.into_iter().map(|plan| {
-            let run = runs::run(args, &place, repeat, &plan)?;
+        let place = &place;
+        plans.into_iter().map(move |plan| {
+            let run = runs::run(args, place, repeat, &plan)?;
             eprintln!("{}", run.described());
             Ok(run)
-        });
-        // Of several repeats one without its other runs would not count.
-        until_invalid(runs, args.repeat > 1)
+        })
     })?;
     print!("{}", report(&rows, &all));
     if let Some(file) = &args.json {
@@ -57,36 +56,29 @@ pub fn run(args: &BrowserArgs) -> Result<()> {
     Ok(())
 }
 
-/// The runs of `wanted` valid repeats. One that is asked for alone is made once; of several, up to as many
-/// again are made in place of those that are not valid.
-fn repeated(wanted: u32, mut repeat: impl FnMut(u32) -> Result<Vec<Run>>) -> Result<Vec<Run>> {
-    let most = if wanted > 1 {
-        wanted.saturating_mul(2)
-    } else {
-        1
-    };
+/// The runs of `wanted` valid repeats. One that is asked for alone is made whole, and once. Of several, each ends
+/// with its first run that is not valid, and up to as many again are made in place of those.
+fn repeated<R>(wanted: u32, mut repeat: impl FnMut(u32) -> R) -> Result<Vec<Run>>
+where
+    R: Iterator<Item = Result<Run>>,
+{
+    let several = wanted > 1;
+    let most = wanted.saturating_mul(1 + u32::from(several));
     let (mut all, mut valid) = (Vec::new(), 0);
     for number in 0..most {
         if valid == wanted {
             break;
         }
-        let runs = repeat(number)?;
-        valid += u32::from(runs.iter().all(Run::is_valid));
-        all.extend(runs);
-    }
-    Ok(all)
-}
-
-/// The runs, with `stop` only up to the first that is not valid.
-fn until_invalid(runs: impl Iterator<Item = Result<Run>>, stop: bool) -> Result<Vec<Run>> {
-    let mut all = Vec::new();
-    for run in runs {
-        let run = run?;
-        let valid = run.is_valid();
-        all.push(run);
-        if stop && !valid {
-            break;
+        let mut good = true;
+        for run in repeat(number) {
+            let run = run?;
+            good &= run.is_valid();
+            all.push(run);
+            if several && !good {
+                break;
+            }
         }
+        valid += u32::from(good);
     }
     Ok(all)
 }
@@ -326,12 +318,7 @@ mod tests {
                 run(number, "cake", false, 3.0, 100),
             ]
         };
-        let of = |wanted: u32| {
-            repeated(wanted, |number| {
-                until_invalid(runs(number).into_iter().map(Ok), wanted > 1)
-            })
-            .unwrap()
-        };
+        let of = |wanted: u32| repeated(wanted, |number| runs(number).into_iter().map(Ok)).unwrap();
         let numbers: Vec<u32> = of(3).iter().map(|run| run.repeat).collect();
         assert_eq!(numbers, [0, 0, 1, 2, 3, 3, 4, 4]);
         assert_eq!(of(2).len(), 6, "four at most");

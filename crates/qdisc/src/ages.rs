@@ -88,6 +88,7 @@ mod tests {
     use crate::testing::packet;
     use std::cell::Cell;
     use units::Duration;
+    use units::random::Stream;
 
     /// The same of Linux's conntrack: `kernel/test/ages-in-guest.sh`.
     #[test]
@@ -99,19 +100,15 @@ mod tests {
         };
         let mut ages = Ages::default();
         let mut sent = vec![0; FLOWS as usize];
-        let mut state = 1_u64;
-        let mut drawn = |below: u64| {
-            // Knuth's MMIX generator.
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) % below
-        };
+        let mut drawn = Stream::new(1, "packets");
         for number in 0..3 * FLOWS {
-            let flow = if number < FLOWS { number } else { drawn(FLOWS) };
+            let flow = match number {
+                0..FLOWS => number,
+                _ => drawn.below(FLOWS),
+            };
             let packet = Packet {
                 hash: (flow as u32).wrapping_mul(0x9E37_79B1),
-                ..packet(0, 29 + drawn(1400) as u32, Ecn::NotCapable)
+                ..packet(0, 29 + drawn.below(1400) as u32, Ecn::NotCapable)
             };
             sent[flow as usize] += u64::from(packet.len);
             let age = Cell::new(0);
