@@ -33,10 +33,12 @@ insmod "$2"
 [ -e /dev/net/tun ] || { mkdir -p /dev/net && mknod /dev/net/tun c 10 200; }
 
 link -- ping -c 20 -i 0.05 100.64.0.1
-# "round-trip min/avg/max = 40.1/40.2/40.3 ms"
-trip=$(sed -n 's,^round-trip min/avg/max = [0-9.]*/[0-9.]*/\([0-9.]*\) ms,\1,p' "$work/out")
-holds "${trip:-0} >= 40 && ${trip:-0} < 40.3" || wrong "the longest of 20 round trips took ${trip:-no} ms"
-ok "round trips take 40 ms and at most $trip"
+# "round-trip min/avg/max = 40.1/40.2/40.3 ms"; the first one runs code that was never run before.
+trips=$(sed -n 's,^round-trip min/avg/max = [0-9.]*/\([0-9.]*\)/\([0-9.]*\) ms,\1 \2,p' "$work/out")
+mean=${trips% *} longest=${trips#* }
+holds "${mean:-0} >= 40 && ${mean:-0} < 40.3 && $longest < 41" ||
+    wrong "20 round trips took ${mean:-no} ms, at most $longest"
+ok "round trips take $mean ms, at most $longest"
 
 mkdir "$work/served"
 dd if=/dev/zero of="$work/served/file" bs=1M count=6 2>/dev/null
