@@ -114,7 +114,7 @@ fn option_refused(name: &str, value: &str, refusal: &Refusal) -> Refused {
 }
 
 /// A span of time from `min` to `max`.
-fn span(option: &str, text: &str, min: &str, max: &str) -> Result<Duration, Refused> {
+pub(crate) fn span(option: &str, text: &str, min: &str, max: &str) -> Result<Duration, Refused> {
     let help = format!("write for example {option} 250ms");
     let parse = |text: &str| {
         let parsed: Result<Duration, _> = text.parse();

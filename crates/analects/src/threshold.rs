@@ -1,8 +1,11 @@
 //! `analects threshold`: which threshold two levels of flows should have.
 
+mod followed;
+
 use crate::cli::{ThresholdArgs, ThresholdFormat};
 use crate::refused::Refused;
 use crate::run::print;
+use followed::Followed;
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read};
@@ -39,19 +42,23 @@ pub fn run(args: &ThresholdArgs) -> Result<(), Refused> {
     };
     let rate = args.rate.as_deref().map(rate).transpose()?;
     let asked = args.threshold.as_deref().map(threshold).transpose()?;
+    let Some(load) = args.load else {
+        let answer = Followed::new(args, (of, sizes), rate, asked)?;
+        return print(&answer.printed(args.format));
+    };
     let fit = Phases::fit(&sizes);
     let refused = |refusal: Refusal| Refused::because(refusal, "write for example --load 0.88");
-    let model = TwoLevels::new(&fit, args.load).map_err(refused)?;
+    let model = TwoLevels::new(&fit, load).map_err(refused)?;
     let (least, most) = sizes.bounds();
     let one_size =
         |refusal| Refused::because(refusal, "all transfers have one size: no threshold helps");
-    let best = optimum(&fit, args.load, (least, most)).map_err(one_size)?;
+    let best = optimum(&fit, load, (least, most)).map_err(one_size)?;
     let curve = round_sizes(least, most).map(|size| (size, model.response(size)));
     let answer = Answer {
         curve: curve.collect(),
         asked: asked.map(|size| (size, model.response(size))),
         one_level: model.one_level(),
-        load: args.load,
+        load,
         of,
         rate,
         best,

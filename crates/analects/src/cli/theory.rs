@@ -79,12 +79,19 @@ pub struct ThresholdArgs {
     /// Pareto sizes from LEAST to MOST: the share of sizes above x falls with the power SHAPE of x.
     #[arg(long, value_name = "SHAPE,LEAST,MOST")]
     pub pareto: Option<String>,
-    /// The share of the link that is in use, 0.01 to 0.99.
-    #[arg(long)]
-    pub load: f64,
+    /// The share of the link that is in use, 0.01 to 0.99, where transfers begin independently.
+    #[arg(long, required_unless_present = "actors")]
+    pub load: Option<f64>,
     /// The link's rate; with it, times are printed as well.
     #[arg(long, value_name = "RATE")]
     pub rate: Option<String>,
+    /// Instead of a load, so many actors, 1 to 10000, each of whom has one transfer after the other; they are
+    /// followed in eight simulations.
+    #[arg(long, value_name = "N", conflicts_with = "load", requires_all = ["think", "rate"])]
+    pub actors: Option<u32>,
+    /// How long an actor pauses between two transfers on average.
+    #[arg(long, value_name = "TIME", requires = "actors")]
+    pub think: Option<String>,
     /// A threshold to compare with the best.
     #[arg(long, value_name = "SIZE")]
     pub threshold: Option<String>,

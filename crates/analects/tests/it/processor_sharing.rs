@@ -34,7 +34,7 @@ fn actors_under_a_fair_queue_take_what_the_formula_has() {
         let simulated = figure.unwrap().value.unwrap();
         // 1448 of 1500 bytes are TCP's.
         let alone = 150e3 * 8.0 / (100e6 * 1448.0 / 1500.0);
-        let formula = 1e3 * theory::ages::closed_loop(20, 0.15, alone);
+        let formula = 1e3 * theory::ages::closed_loop(20, 0.15, alone, |_| 1.0);
         let off = simulated / formula - 1.0;
         assert!(
             off.abs() < 0.05,

@@ -1,16 +1,202 @@
-//! Processor sharing between actors.
+//! Actors who think and then have a transfer, over a link that they share.
+
+use super::Sizes;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use units::random::Stream;
 
 /// Mean time of a transfer where `actors` share a link by processor sharing: each thinks for `think`
-/// seconds on average, then has a transfer that takes `alone` seconds alone on average. Of the
-/// distributions only the means matter (machine repairman; processor sharing is insensitive: Baskett,
-/// Chandy, Muntz, Palacios, 1975). Zero for no actor.
-pub fn closed_loop(actors: u32, think: f64, alone: f64) -> f64 {
-    // Mean value analysis: an arriving actor sees the queue of one actor fewer (Reiser, Lavenberg,
-    // 1980).
-    let (mut waiting, mut time) = (0.0, 0.0);
+/// seconds on average, then has a transfer that takes `alone` seconds alone on average. `speed` is what the
+/// link carries while so many transfers are under way, in parts of what it carries of one: 1 for a link that
+/// is as fast with many, at least 1e-9. Of the distributions only the means matter (machine repairman;
+/// processor sharing is insensitive, also at a speed that depends on how many there are: Baskett, Chandy,
+/// Muntz, Palacios, 1975). Zero for no actor.
+pub fn closed_loop(actors: u32, think: f64, alone: f64, speed: impl Fn(u32) -> f64) -> f64 {
+    // Probabilities of 0, 1, 2, ... transfers, each in parts of the greatest so far, which is 1.
+    let (mut states, mut waiting, mut latest) = (1.0, 0.0, 1.0);
     for present in 1..=actors {
-        time = alone * (1.0 + waiting);
-        waiting = f64::from(present) * time / (think + time);
+        let begin = f64::from(actors - present + 1) / think;
+        latest *= begin * alone / speed(present).max(1e-9);
+        if latest > 1.0 {
+            states /= latest;
+            waiting /= latest;
+            latest = 1.0;
+        }
+        states += latest;
+        waiting += latest * f64::from(present);
     }
-    time
+    let mean = waiting / states;
+    match actors {
+        0 => 0.0,
+        // Little's law: transfers begin as often as actors who think.
+        _ => mean * think / (f64::from(actors) - mean),
+    }
+}
+
+/// Actors, and the link that they share.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Actors {
+    /// How many there are.
+    pub count: u32,
+    /// How long each thinks on average, seconds, above 0; exponential.
+    pub think: f64,
+    /// What the link carries, bytes per second, above 0.
+    pub rate: f64,
+}
+
+impl Actors {
+    /// Mean time of a transfer, seconds, under two levels of processor sharing with this `threshold` in
+    /// bytes (infinite: one level), followed for so many `seconds`. The same seed has the same pauses and
+    /// sizes for each threshold. Nothing if no transfer begins in that time.
+    pub fn followed(&self, sizes: &Sizes, threshold: f64, seconds: f64, seed: u64) -> Option<f64> {
+        let mut house = House::new(self, Shares::of(sizes), threshold, seed);
+        // A tenth to fill.
+        house.until(seconds / 10.0);
+        let (spent, begun) = (house.spent, house.begun);
+        house.until(seconds);
+        let begun = house.begun - begun;
+        // Little's law counts the transfers that are under way at the end, the largest of all.
+        (begun > 0).then(|| (house.spent - spent) / begun as f64)
+    }
+}
+
+/// A distribution to draw from: shares of transfers up to each class, and the classes' sizes.
+struct Shares(Vec<(f64, f64)>);
+
+impl Shares {
+    fn of(sizes: &Sizes) -> Self {
+        let mut up_to = 0.0;
+        let classes = sizes.classes().iter().map(|(size, share)| {
+            up_to += share;
+            (up_to, *size)
+        });
+        Shares(classes.collect())
+    }
+
+    fn draw(&self, stream: &mut Stream) -> f64 {
+        let at = stream.unit();
+        let place = self.0.partition_point(|(up_to, _)| *up_to <= at);
+        self.0[place.min(self.0.len() - 1)].1
+    }
+}
+
+/// A time or an amount of service, at least 0, in an order.
+fn ordered(value: f64) -> u64 {
+    value.to_bits()
+}
+
+/// One level: transfers in the order in which they are done with it.
+#[derive(Default)]
+struct Level {
+    /// What each of its transfers was served since the level began, bytes.
+    served: f64,
+    /// By the value of `served` at which each is done: the actor, and what is left for the next level.
+    transfers: BinaryHeap<Reverse<(u64, usize, u64)>>,
+}
+
+impl Level {
+    fn enter(&mut self, actor: usize, bytes: f64, left: f64) {
+        let done = ordered(self.served + bytes);
+        self.transfers.push(Reverse((done, actor, ordered(left))));
+    }
+
+    fn next(&self) -> Option<f64> {
+        let Reverse((done, ..)) = self.transfers.peek()?;
+        Some(f64::from_bits(*done))
+    }
+}
+
+/// The actors at a moment.
+struct House {
+    actors: Actors,
+    sizes: Shares,
+    threshold: f64,
+    now: f64,
+    streams: Vec<Stream>,
+    /// When those who think have thought.
+    thinking: BinaryHeap<Reverse<(u64, usize)>>,
+    levels: [Level; 2],
+    /// Seconds of all transfers together.
+    spent: f64,
+    begun: u64,
+}
+
+impl House {
+    fn new(actors: &Actors, sizes: Shares, threshold: f64, seed: u64) -> Self {
+        let stream = |actor: u32| Stream::new(seed, &format!("actor {actor}"));
+        let mut house = House {
+            actors: *actors,
+            sizes,
+            threshold,
+            now: 0.0,
+            streams: (0..actors.count).map(stream).collect(),
+            thinking: BinaryHeap::new(),
+            levels: Default::default(),
+            spent: 0.0,
+            begun: 0,
+        };
+        (0..house.streams.len()).for_each(|actor| house.think(actor));
+        house
+    }
+
+    fn until(&mut self, end: f64) {
+        loop {
+            let begins = self
+                .thinking
+                .peek()
+                .map(|Reverse((at, _))| f64::from_bits(*at));
+            let begins = begins.unwrap_or(f64::INFINITY);
+            let level = usize::from(self.levels[0].transfers.is_empty());
+            let sharing = self.levels[level].transfers.len() as f64;
+            let to_go = self.levels[level]
+                .next()
+                .map(|done| done - self.levels[level].served);
+            let each = self.actors.rate / sharing;
+            let done = to_go.map_or(f64::INFINITY, |bytes| self.now + bytes.max(0.0) / each);
+            let next = begins.min(done).min(end);
+            let under_way = self
+                .levels
+                .iter()
+                .map(|level| level.transfers.len())
+                .sum::<usize>();
+            self.spent += under_way as f64 * (next - self.now);
+            if sharing > 0.0 {
+                self.levels[level].served += (next - self.now) * each;
+            }
+            self.now = next;
+            if next == end {
+                return;
+            }
+            match done <= begins {
+                true => self.done(level),
+                false => self.begin(),
+            }
+        }
+    }
+
+    fn think(&mut self, actor: usize) {
+        let pause = self.streams[actor].exponential(self.actors.think);
+        self.thinking
+            .push(Reverse((ordered(self.now + pause), actor)));
+    }
+
+    fn begin(&mut self) {
+        let Some(Reverse((_, actor))) = self.thinking.pop() else {
+            return;
+        };
+        let size = self.sizes.draw(&mut self.streams[actor]);
+        let first = size.min(self.threshold);
+        self.begun += 1;
+        self.levels[0].enter(actor, first, size - first);
+    }
+
+    fn done(&mut self, level: usize) {
+        let Some(Reverse((_, actor, left))) = self.levels[level].transfers.pop() else {
+            return;
+        };
+        match f64::from_bits(left) {
+            0.0 => self.think(actor),
+            left => self.levels[1].enter(actor, left, 0.0),
+        }
+    }
 }

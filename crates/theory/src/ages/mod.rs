@@ -7,7 +7,7 @@
 //! scheduling, sections 3.2.3 and 3.3). [`Sizes`] is the size of transfers, [`Phases`] is their
 //! distribution in a form that the model can be solved for, [`TwoLevels`] the solution, and
 //! [`optimum`] the best threshold. [`closed_loop`] is processor sharing between so many actors who
-//! think between transfers.
+//! think between transfers, [`Actors`] are the same followed one by one, under two levels too.
 //!
 //! Not for: the behaviour of TCP. Flows have no round trips here, and share at once.
 
@@ -21,7 +21,7 @@ mod solve;
 #[cfg(test)]
 mod tests;
 
-pub use actors::closed_loop;
+pub use actors::{Actors, closed_loop};
 pub use levels::{Optimum, TwoLevels, optimum};
 pub use phases::{Phase, Phases};
 pub use sizes::Sizes;

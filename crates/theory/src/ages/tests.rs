@@ -192,9 +192,55 @@ fn nonsense_is_refused_with_what_can_be_said() {
 fn actors_share_a_link_as_the_formula_says() {
     let bits = thesis().mean() * 8.0;
     for (rate, expected) in [(864e6, 0.143), (941e6, 0.095), (1e9, 0.073)] {
-        let time = closed_loop(80, 1.0, bits / rate);
+        let time = closed_loop(80, 1.0, bits / rate, |_| 1.0);
         assert!((time - expected).abs() < 0.0006, "{rate}: {time}");
     }
-    assert_eq!(closed_loop(0, 1.0, 1.0), 0.0);
-    assert_eq!(closed_loop(1, 5.0, 2.0), 2.0);
+    assert_eq!(closed_loop(0, 1.0, 1.0, |_| 1.0), 0.0);
+    assert!((closed_loop(1, 5.0, 2.0, |_| 1.0) - 2.0).abs() < 1e-12);
+    // Two who think for 1 and need 1, or 2 while both transfer. Probabilities of 0, 1, 2 transfers are as 1,
+    // 2, 4: 10/7 on average, 4/7 begin in a second.
+    let time = closed_loop(2, 1.0, 1.0, |present| 1.0 / f64::from(present));
+    assert!((time - 2.5).abs() < 1e-12, "{time}");
+}
+
+/// The thesis' table 4 has 46 ms for FIFO and 663 for CAKE, 150 actors on one computer. CAKE goes round all of
+/// a computer's flows for each packet; from 32 ns for each of them on, that is what limits 9.34 Gbit/s.
+#[test]
+fn a_queue_that_goes_round_its_flows_is_an_outlier() {
+    let sizes = Sizes::pareto(1.1, 373.0 * 1024.0, (62u64 << 30) as f64).unwrap();
+    let rate = 9.34e9 / 8.0;
+    let time = |cost: f64| {
+        let packets = move |flows: u32| 1448.0 / (cost * 1e-9 * f64::from(flows));
+        1e3 * closed_loop(150, 0.35, sizes.mean() / rate, |flows| {
+            (packets(flows) / rate).min(1.0)
+        })
+    };
+    let times = [0.0, 30.0, 33.8, 35.4, 40.0].map(|cost| time(cost).round());
+    assert_eq!(times, [38.0, 39.0, 244.0, 668.0, 998.0]);
+}
+
+/// With one level they take what the formula says, and short ones gain by a second.
+#[test]
+fn actors_that_are_followed_take_as_long_as_the_formula_says() {
+    let actors = Actors {
+        count: 20,
+        think: 0.1,
+        rate: 1e6,
+    };
+    let sizes = Sizes::pareto(1.2, 1e3, 1e6).unwrap();
+    let formula = closed_loop(20, 0.1, sizes.mean() / 1e6, |_| 1.0);
+    let followed = |threshold| actors.followed(&sizes, threshold, 5_000.0, 1).unwrap();
+    let one_level = followed(f64::INFINITY);
+    assert!(
+        (one_level / formula - 1.0).abs() < 0.03,
+        "{one_level} {formula}"
+    );
+    // Beyond the largest and below the smallest there is one level.
+    assert_eq!(followed(2e6), one_level);
+    assert!((followed(1.0) / one_level - 1.0).abs() < 0.01);
+    assert!(followed(3e3) < 0.9 * one_level);
+    assert_eq!(
+        Actors { count: 0, ..actors }.followed(&sizes, 1e4, 100.0, 1),
+        None
+    );
 }
