@@ -997,7 +997,7 @@ const THRESHOLDS: &[(&[&str], &[&str])] = &[
             "--rate",
             "1gbit",
         ],
-        &["--think: 0s is outside 1us to 3600s"],
+        &["--think: 0ns is outside 1us to 3600s"],
     ),
     (
         &["--sizes", "none", "--load", "0.5"],
