@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use theory::ages::{Actors, Sizes, closed_loop};
 use units::Rate;
 
-/// Simulations of each threshold: as many values as an interval of 95 % is made of.
+/// Simulations of each threshold, of which its interval is made.
 const RUNS: u64 = 8;
 /// Transfers in each.
 const TRANSFERS: f64 = 200_000.0;

@@ -12,24 +12,23 @@ use units::random::Stream;
 /// processor sharing is insensitive, also at a speed that depends on how many there are: Baskett, Chandy,
 /// Muntz, Palacios, 1975). Zero for no actor.
 pub fn closed_loop(actors: u32, think: f64, alone: f64, speed: impl Fn(u32) -> f64) -> f64 {
-    // Probabilities of 0, 1, 2, ... transfers, each in parts of the greatest so far, which is 1.
-    let (mut states, mut waiting, mut latest) = (1.0, 0.0, 1.0);
+    // Sums over the probabilities of 1, 2, ... transfers, which are in parts of the latest.
+    let (mut waiting, mut carried, mut latest) = (0.0, 0.0, 1.0);
     for present in 1..=actors {
-        let begin = f64::from(actors - present + 1) / think;
-        latest *= begin * alone / speed(present).max(1e-9);
+        let speed = speed(present).max(1e-9);
+        latest *= f64::from(actors - present + 1) * alone / (think * speed);
         if latest > 1.0 {
-            states /= latest;
             waiting /= latest;
+            carried /= latest;
             latest = 1.0;
         }
-        states += latest;
         waiting += latest * f64::from(present);
+        carried += latest * speed;
     }
-    let mean = waiting / states;
     match actors {
         0 => 0.0,
-        // Little's law: transfers begin as often as actors who think.
-        _ => mean * think / (f64::from(actors) - mean),
+        // Little's law: so many transfers are under way, and so many end in the time of one alone.
+        _ => alone * waiting / carried,
     }
 }
 
@@ -49,14 +48,14 @@ impl Actors {
     /// bytes (infinite: one level), followed for so many `seconds`. The same seed has the same pauses and
     /// sizes for each threshold. Nothing if no transfer begins in that time.
     pub fn followed(&self, sizes: &Sizes, threshold: f64, seconds: f64, seed: u64) -> Option<f64> {
-        let mut house = House::new(self, Shares::of(sizes), threshold, seed);
+        let mut state = State::new(self, Shares::of(sizes), threshold, seed);
         // A tenth to fill.
-        house.until(seconds / 10.0);
-        let (spent, begun) = (house.spent, house.begun);
-        house.until(seconds);
-        let begun = house.begun - begun;
+        state.until(seconds / 10.0);
+        let (spent, begun) = (state.spent, state.begun);
+        state.until(seconds);
+        let begun = state.begun - begun;
         // Little's law counts the transfers that are under way at the end, the largest of all.
-        (begun > 0).then(|| (house.spent - spent) / begun as f64)
+        (begun > 0).then(|| (state.spent - spent) / begun as f64)
     }
 }
 
@@ -107,7 +106,7 @@ impl Level {
 }
 
 /// The actors at a moment.
-struct House {
+struct State {
     actors: Actors,
     sizes: Shares,
     threshold: f64,
@@ -121,10 +120,10 @@ struct House {
     begun: u64,
 }
 
-impl House {
+impl State {
     fn new(actors: &Actors, sizes: Shares, threshold: f64, seed: u64) -> Self {
         let stream = |actor: u32| Stream::new(seed, &format!("actor {actor}"));
-        let mut house = House {
+        let mut state = State {
             actors: *actors,
             sizes,
             threshold,
@@ -135,8 +134,8 @@ impl House {
             spent: 0.0,
             begun: 0,
         };
-        (0..house.streams.len()).for_each(|actor| house.think(actor));
-        house
+        (0..state.streams.len()).for_each(|actor| state.think(actor));
+        state
     }
 
     fn until(&mut self, end: f64) {

@@ -197,6 +197,8 @@ fn actors_share_a_link_as_the_formula_says() {
     }
     assert_eq!(closed_loop(0, 1.0, 1.0, |_| 1.0), 0.0);
     assert!((closed_loop(1, 5.0, 2.0, |_| 1.0) - 2.0).abs() < 1e-12);
+    // One who hardly thinks.
+    assert!((closed_loop(1, 1e-6, 1e15, |_| 1.0) / 1e15 - 1.0).abs() < 1e-12);
     // Two who think for 1 and need 1, or 2 while both transfer. Probabilities of 0, 1, 2 transfers are as 1,
     // 2, 4: 10/7 on average, 4/7 begin in a second.
     let time = closed_loop(2, 1.0, 1.0, |present| 1.0 / f64::from(present));
