@@ -142,11 +142,16 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
+/// With one digit after the point, short times with four.
 fn with_interval(values: &[f64], unit: &str) -> String {
-    let number = |value: f64| format!("{value:.1}");
     let mean = mean(values);
+    let digits = if unit == "ms" && mean < 10.0 { 4 } else { 1 };
+    let number = |value: f64| format!("{value:.digits$}");
     let text = match interval::of_mean(values, 0.95) {
-        Some(ends) => format!("{mean:.1} ({})", interval::written(mean, ends, number)),
+        Some(ends) => {
+            let ends = interval::written(mean, ends, number);
+            format!("{} ({ends})", number(mean))
+        }
         None => number(mean),
     };
     format!("{text} {unit}")
