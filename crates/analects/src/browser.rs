@@ -232,7 +232,7 @@ fn mean(values: &[f64]) -> String {
     if values.is_empty() {
         return "-".to_owned();
     }
-    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let mean = interval::mean(values);
     match interval::of_mean(values, 0.95) {
         Some(ends) => {
             let ends = interval::written(mean, ends, |end| format!("{end:.2}"));

@@ -29,6 +29,11 @@ pub const LEAST_ALIKE: usize = 8;
 /// ends of a product are reached only if both err: simulated coverage stays above 93 %.
 const LEVEL_OF_PARTS: f64 = 0.85;
 
+/// The mean of at least one value.
+pub fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
 /// The interval that the population's mean lies in with the confidence `level`, between 0 and 1;
 /// none if `values` do not suffice.
 pub fn of_mean(values: &[f64], level: f64) -> Option<(f64, f64)> {
@@ -153,7 +158,7 @@ fn tailed(logs: &[f64]) -> bool {
 /// Third moment of `values` about their mean, in standard deviations.
 fn skewness(values: &[f64]) -> f64 {
     let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
+    let mean = mean(values);
     let moment = |power: i32| {
         let powers = values
             .iter()
@@ -180,7 +185,7 @@ fn pareto(logs: &[f64], level: f64) -> Option<(f64, f64)> {
 /// Mean and variance; none of fewer than two values.
 pub(crate) fn moments(values: &[f64]) -> Option<(f64, f64)> {
     let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
+    let mean = mean(values);
     let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
     (values.len() > 1).then(|| (mean, squares / (n - 1.0)))
 }

@@ -9,6 +9,7 @@ use crate::refused::Refused;
 use crate::run::print;
 use crate::table::{empty, right};
 use comfy_table::Cell;
+use measure::interval::mean;
 use scenario::printable;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -151,10 +152,6 @@ fn read(file: &File, [down, up]: [Option<Rate>; 2]) -> std::result::Result<Run, 
 fn names(file: &File) -> String {
     let names = file.results.keys().map(|name| printable(name, NAME));
     names.take(5).collect::<Vec<_>>().join(", ")
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
 }
 
 /// The value that so many of `sorted` do not exceed.

@@ -4,7 +4,7 @@ use super::{round_sizes, size};
 use crate::bound::span;
 use crate::cli::{ThresholdArgs, ThresholdFormat};
 use crate::refused::Refused;
-use measure::interval;
+use measure::interval::{self, mean};
 use rayon::prelude::*;
 use serde_json::json;
 use std::fmt::Write as _;
@@ -136,10 +136,6 @@ fn more(times: &[f64], least: &[f64]) -> Vec<f64> {
     pairs
         .map(|(time, least)| 100.0 * (time / least - 1.0))
         .collect()
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
 }
 
 /// With one digit after the point, short times with four.

@@ -1,6 +1,7 @@
 //! A page beside a call: datagrams at a constant rate, a download, and a burst of twelve flows.
 
 use super::{Line, number, value};
+use measure::interval::mean;
 use measure::welch::welch;
 use measure::{Event, Sink, Taps};
 use scenario::Choice;
@@ -165,11 +166,6 @@ impl Call {
             |known: &&(&str, CallFigure, &str)| (known.0, known.1) == (&*self.discipline, figure);
         KNOWN.iter().find(this).map(|known| known.2)
     }
-}
-
-/// The mean of at least one value.
-pub fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
 }
 
 /// Our discipline with the same rules: CAKE without its tins is COBALT, in one queue or one a flow.

@@ -1,7 +1,8 @@
 //! The comparison as Markdown: a text with gaps, filled with tables.
 
-use super::call::{FIGURES, mean};
+use super::call::FIGURES;
 use super::{Burst, Call, Figure, Figures, Reference, Row, Verdict};
+use measure::interval::mean;
 use std::fmt::Write as _;
 
 /// The text around the tables.

@@ -140,34 +140,25 @@ impl State {
 
     fn until(&mut self, end: f64) {
         loop {
-            let begins = self
-                .thinking
-                .peek()
-                .map(|Reverse((at, _))| f64::from_bits(*at));
-            let begins = begins.unwrap_or(f64::INFINITY);
-            let level = usize::from(self.levels[0].transfers.is_empty());
-            let sharing = self.levels[level].transfers.len() as f64;
-            let to_go = self.levels[level]
-                .next()
-                .map(|done| done - self.levels[level].served);
-            let each = self.actors.rate / sharing;
-            let done = to_go.map_or(f64::INFINITY, |bytes| self.now + bytes.max(0.0) / each);
+            let first = self.thinking.peek();
+            let begins = first.map_or(f64::INFINITY, |Reverse((at, _))| f64::from_bits(*at));
+            let served = usize::from(self.levels[0].transfers.is_empty());
+            let level = &mut self.levels[served];
+            let each = self.actors.rate / level.transfers.len() as f64;
+            let to_go = level.next().map(|done| (done - level.served).max(0.0));
+            let done = to_go.map_or(f64::INFINITY, |bytes| self.now + bytes / each);
             let next = begins.min(done).min(end);
-            let under_way = self
-                .levels
-                .iter()
-                .map(|level| level.transfers.len())
-                .sum::<usize>();
-            self.spent += under_way as f64 * (next - self.now);
-            if sharing > 0.0 {
-                self.levels[level].served += (next - self.now) * each;
+            if to_go.is_some() {
+                level.served += (next - self.now) * each;
             }
+            let under_way = self.streams.len() - self.thinking.len();
+            self.spent += under_way as f64 * (next - self.now);
             self.now = next;
             if next == end {
                 return;
             }
             match done <= begins {
-                true => self.done(level),
+                true => self.done(served),
                 false => self.begin(),
             }
         }
