@@ -41,8 +41,8 @@ pub fn pacer<P: Send + 'static>() -> Discipline<P> {
             it would wait for longer than `queue`. Its senders then slow down before the router's queue \
             is full. A flow that has kept below half of its fair share for a second, as a call does, \
             passes at once.\n\nWith rate = adaptive, the bottleneck's capacity is estimated. `reserve` of it \
-            stays free, and of the rest traffic gets what Confucius would give to flows that begin beside \
-            a call: half at first, then 2/3, 4/5, and at most 8/9, in steps of `doubling`.\n\nIts child is the discipline \
+            stays free, at most a fifth, and of the rest traffic gets what Confucius would give to flows that \
+            begin beside a call: half at first, then 2/3, 4/5, and at most 8/9, in steps of `doubling`.\n\nIts child is the discipline \
             of the queue, for example `pacer(fq_codel),rate=20mbit`. What would wait too long is dropped \
             in any case.\n\nNot for the sending side of a bottleneck, where a discipline needs no rate.",
         source: "A. Schlomer et al., SIGCOMM 2024 posters; Confucius, section 4.2",
@@ -64,6 +64,8 @@ const PASSED: usize = 1;
 const IDLE: Duration = Duration::from_secs(1);
 /// The weight of sustained traffic beside the rest stops here.
 const MOST_DOUBLINGS: u64 = 3;
+/// At most one part in so many of the capacity is reserved: decision 0074.
+const MOST_RESERVED: u64 = 5;
 /// A packet that is longer than the queue passes when nothing waits, so the policy has room for it.
 const LONGEST: u64 = 65_535;
 /// Room for the policy of an adaptive pacer: 50 ms at 1 Gbit/s.
@@ -134,10 +136,8 @@ impl<P: Send> Pacer<P> {
         }
         // Equation (1) of Confucius with one flow beside: the new ones weigh 1 together at first, and
         // the weight doubles.
-        let free = capacity
-            .as_bits()
-            .saturating_sub(self.params.reserve.as_bits());
-        let free = Rate::from_bits(free).max(capacity.scale(1, 2));
+        let reserve = self.params.reserve.min(capacity.scale(1, MOST_RESERVED));
+        let free = Rate::from_bits(capacity.as_bits().saturating_sub(reserve.as_bits()));
         let doublings = age.as_nanos() / self.params.doubling.as_nanos().max(1);
         let weight = 1u64 << doublings.min(MOST_DOUBLINGS);
         Some(free.scale(weight, weight + 1))

@@ -51,8 +51,8 @@ units::params! {
         calls: bool = "yes", source "this project; decision 0074";
         /// With rate = adaptive: time in which the weight of sustained web traffic doubles.
         doubling: Duration = "250ms", range "1ms".."60s", source "the Confucius paper, section 4.2";
-        /// With rate = adaptive: what of the estimated capacity stays free for a call, but no more than half
-        /// of it.
+        /// With rate = adaptive: what of the estimated capacity stays free for a call, but no more than a
+        /// fifth of it.
         reserve: Rate = "4mbit", range "1bit".."1gbit", source "what meetings use for 1080p, as the preset webrtc of a call";
         /// Number of slots that flows are hashed into. Fixed once there is a queue.
         flows: u32 = "1024", range "1".."65536", source "RFC 8290, 5.2.3: fq_codel's default";
