@@ -113,7 +113,8 @@ probe-matrix: setup
 probe-matrix-kernel: setup kernel-engine
 	sh scripts/probe-matrix.sh $(KERNEL)
 
-# The speed of `analects link` compared with mahimahi's mm-link, if MAHIMAHI names a build of that.
+# The speed of `analects link` compared with mahimahi's mm-link and rattan, if MAHIMAHI names the folder of a
+# build and RATTAN the program.
 # Writes target/bench-live.json.
 .PHONY: bench-live
 bench-live: setup

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The speed of `analects link`: two Cubic flows through queues of 1000 packets, as much as goes.
 
-Beside mahimahi's mm-link, in the same run, where the environment's MAHIMAHI names the folder of a build, in
-which mm-link is setuid root. Beside `analects gateway`, as much as goes and at rates. Writes
+Beside mahimahi's mm-link and rattan, in the same run: where the environment's MAHIMAHI names the folder of a
+build, in which mm-link is setuid root, and where its RATTAN names the program. Beside `analects gateway`, as much as goes and at rates. Writes
 target/bench-live.json: rates in Gbit/s, and the processor's time per byte of the whole process that carries
 them. As root.
 """
@@ -25,6 +25,10 @@ FLOWS = 2
 PIECE = 1 << 20
 # Rates at which the gateway stands beside the link; none for as much as goes.
 RATES = [None, "1gbit", "200mbit", "50mbit"]
+# Disciplines that hold traffic to a rate of their own, and one that does not hold it back here.
+LIMITING = {"policer": "policer,rate=10gbit,burst=10mb", "pacer": "pacer,rate=10gbit"}
+# More than any of the links carries here.
+CAPACITY = "40gbit"
 
 
 def fetch(address):
@@ -79,12 +83,22 @@ def received(command):
         sys.exit(f"bench-live: {command[0]}: {run.stdout.decode()}{run.stderr.decode()}")
 
 
-def analects(program, pin, down=()):
+def analects(program, pin, down=(), discipline="pfifo,limit=1000"):
     with tempfile.NamedTemporaryFile() as file:
-        link = [program, "link", *down, "-d", "pfifo,limit=1000", "--json", file.name, "--"]
+        link = [program, "link", *down, "-d", discipline, "--json", file.name, "--"]
         got = received(pin + link + [sys.executable, __file__, "--fetch", "100.64.0.1"])
         processor = json.load(open(file.name))["processor_seconds"]
     return rate(got), processor / got["bytes"] * 1e9
+
+
+def disciplines(program):
+    """Each discipline at 1 Gbit/s, of which TCP has 0.965, on one processor: of a few runs the fastest."""
+    listed = subprocess.run([program, "list", "disciplines"], capture_output=True, text=True, check=True).stdout
+    names = [line.split()[0] for line in listed.splitlines()]
+    down = ["--down", "1gbit", "--up", "1gbit"]
+    one = ["taskset", "-c", "0"]
+    return {name: max(analects(program, one, down, LIMITING.get(name, name))[0] for _ in range(ROUNDS))
+            for name in names}
 
 
 class Router:
@@ -156,6 +170,19 @@ def beside(program):
     return figures
 
 
+def other(command):
+    """What came through a link of another make, and the processor's time for each byte without the receiver's."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    got = received(command)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime - got["processor"]
+    return rate(got), processor / got["bytes"] * 1e9
+
+
+def inside(base):
+    return ["--", "sh", "-c", f"exec python3 {os.path.abspath(__file__)} --fetch ${base}"]
+
+
 def mm_link(folder, pin):
     # A trace of 12 Gbit/s, so that the program and not the trace is the limit.
     with tempfile.NamedTemporaryFile("w", suffix=".trace") as trace:
@@ -166,13 +193,17 @@ def mm_link(folder, pin):
                   for rest in ["=droptail", "-args=packets=1000"]]
         # It wants to be started by somebody who is not root.
         user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-        link = [os.path.join(folder, "mm-link"), trace.name, trace.name, *queues, "--"]
-        inside = f"exec python3 {os.path.abspath(__file__)} --fetch $MAHIMAHI_BASE"
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        got = received(pin + user + link + ["sh", "-c", inside])
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime - got["processor"]
-    return rate(got), processor / got["bytes"] * 1e9
+        link = [os.path.join(folder, "mm-link"), trace.name, trace.name, *queues]
+        return other(pin + user + link + inside("MAHIMAHI_BASE"))
+
+
+def rattan(program, pin):
+    link = [program, "link"]
+    for way in ["uplink", "downlink"]:
+        link += [f"--{way}-bandwidth", CAPACITY.replace("gbit", "gbps"), f"--{way}-queue", "droptail",
+                 f"--{way}-queue-args", json.dumps({"packet_limit": 1000})]
+    # Its log costs whoever reads it time.
+    return other([*pin, "env", "RUST_LOG=off", *link, *inside("RATTAN_BASE")])
 
 
 def rate(got):
@@ -197,14 +228,16 @@ def main():
     threading.Thread(target=serve, daemon=True).start()
     built = os.path.join(os.environ.get("CARGO_TARGET_DIR", "target"), "release/analects")
     program = sys.argv[1] if len(sys.argv) > 1 else built
-    result = figures(lambda pin: analects(program, pin))
-    result["gateway"] = beside(program)
-    folder = os.environ.get("MAHIMAHI")
-    if folder:
-        result["mm_link"] = figures(lambda pin: mm_link(folder, pin))
-    else:
-        print("bench-live: SKIPPED mm-link: MAHIMAHI names no build of it", file=sys.stderr)
-        result["mm_link"] = None
+    # The others first: a build that cannot be used is known at once.
+    others = {}
+    for name, run, variable in [("mm_link", mm_link, "MAHIMAHI"), ("rattan", rattan, "RATTAN")]:
+        build = os.environ.get(variable)
+        if not build:
+            print(f"bench-live: SKIPPED {name}: {variable} names no build of it", file=sys.stderr)
+        others[name] = figures(lambda pin: run(build, pin)) if build else None
+    capacity = ["--down", CAPACITY, "--up", CAPACITY]
+    result = figures(lambda pin: analects(program, pin, capacity))
+    result |= {"one_gigabit_one_core": disciplines(program), "gateway": beside(program)} | others
     os.makedirs("target", exist_ok=True)
     text = json.dumps(result, indent=2)
     with open("target/bench-live.json", "w") as file:
