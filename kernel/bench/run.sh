@@ -19,12 +19,12 @@ echo 'add_device d0' >/proc/net/pktgen/kpktgend_0
 
 tell() { echo "$1" >/proc/net/pktgen/d0; }
 
-# send FLOWS SECONDS DELAY: packets of the flows in turn, DELAY ns apart, for so long. pktgen has to be
+# send FLOWS SECONDS DELAY: packets of the flows to $hosts hosts in turn, DELAY ns apart, for so long. pktgen has to be
 # stopped: after a fixed number it waits for the last one, which the gate may keep.
 send() {
     for setting in "count 0" "delay $3" "clone_skb 0" "pkt_size 1000" "xmit_mode queue_xmit" \
         "dst_mac 02:00:00:00:00:02" "src_min 10.5.0.1" "src_max 10.5.0.1" "dst_min 10.5.0.2" \
-        "dst_max 10.5.0.2" "udp_src_min 9" "udp_src_max 9" "udp_dst_min 1000" \
+        "dst_max 10.5.$(((hosts + 1) / 256)).$(((hosts + 1) % 256))" "udp_src_min 9" "udp_src_max 9" "udp_dst_min 1000" \
         "udp_dst_max $((1000 + $1))"; do
         tell "$setting"
     done
@@ -43,7 +43,8 @@ cost() {
 }
 
 # attach DISCIPLINE FLOWS: below the gate, with room for the backlog and nobody who drops for delay:
-# packets that are dropped would not be measured. All flows are of one host, whose quantum cake divides by their
+# packets that are dropped would not be measured. `mencius-hosts` shares by host, and each flow is of a host of its
+# own, up to a thousand hosts. All other flows are of one host, whose quantum cake divides by their
 # number, and then goes round them all for a packet: that is `cake-one-host`, and `cake` has the mode `flows`.
 attach() {
     tc qdisc delete dev d0 root 2>/dev/null || true
@@ -57,6 +58,7 @@ attach() {
     confucius) set -- confucius limit 40000 memory_limit 128mb ;;
     confucius-64k) set -- confucius limit 40000 memory_limit 128mb flows 65536 ;;
     mencius) set -- mencius limit 40000 memory_limit 128mb target 9s interval 9s ;;
+    mencius-hosts) set -- mencius hosts destination limit 40000 memory_limit 128mb target 9s interval 9s ;;
     mencius-64k) set -- mencius limit 40000 memory_limit 128mb target 9s interval 9s flows 65536 ;;
     floq) set -- floq limit 40000 threshold 100 ;;
     floq-64k) set -- floq limit 40000 threshold 100 flows 65536 ;;
@@ -91,6 +93,8 @@ settle() {
 }
 
 measure() { # MODE DISCIPLINE FLOWS
+    hosts=1
+    case $2 in *-hosts) hosts=$(($3 > 1000 ? 1000 : $3)) ;; esac
     echo 0 >/sys/module/sch_gate/parameters/hold
     [ "$1" = near_empty ] || echo $(($3 > 1000 ? 2 * $3 : 1000)) >/sys/module/sch_gate/parameters/hold
     attach "$2" "$3"
@@ -107,7 +111,7 @@ measure() { # MODE DISCIPLINE FLOWS
 
 for flows in "$@"; do
     for mode in near_empty backlogged; do
-        for discipline in noqueue pfifo confucius mencius floq fq_codel fq cake; do
+        for discipline in noqueue pfifo confucius mencius mencius-hosts floq fq_codel fq cake; do
             [ "$mode $discipline" = "backlogged noqueue" ] || measure $mode $discipline "$flows"
         done
         # With a thousand, one run of 0.2 s has fewer packets than flows.

@@ -122,27 +122,6 @@ static __always_inline u32 ft_free_way(const struct ft_table *table, u32 hash)
 	return way < FT_WAYS ? index * FT_WAYS + way : FL_NIL;
 }
 
-/*
- * The way in the set of @hash, which is full, that has been silent longest
- * among those not in @keeps, which has a bit for each way; or FL_NIL.
- */
-static inline u32 ft_silent_longest(const struct ft_table *table, u32 hash,
-				    u32 keeps)
-{
-	u32 first = ft_set_of(table, hash) * FT_WAYS;
-	u32 way, found = FL_NIL;
-
-	for (way = 0; way < FT_WAYS; way++) {
-		if (keeps >> way & 1)
-			continue;
-		if (found == FL_NIL ||
-		    ft_seen_at(table, first + way)->last_active <
-			    ft_seen_at(table, found)->last_active)
-			found = first + way;
-	}
-	return found;
-}
-
 /* Puts the unknown @hash in place @at of its set, which was not in use. */
 static void ft_insert(struct ft_table *table, u64 now, u32 hash, u32 at)
 {

@@ -38,12 +38,13 @@ static void mencius_dropped(struct mencius *m, void *packet, u32 len, u32 flow,
 static bool mencius_mark(struct mencius *m, void *packet);
 
 /*
- * The including file's: hashes of the addresses of a packet's sender and
- * receiver, their high bits as good as their low ones. Returns whether they are
- * final; if not, it is asked again at later packets of the flow.
+ * The including file's: a hash of the address of a packet's sender if @source,
+ * else of its receiver, its high bits as good as its low ones. Clears @final if
+ * it may become another one; then it is asked again at later packets of the
+ * flow.
  */
-static bool mencius_hosts(struct mencius *m, void *packet, u32 *source,
-			  u32 *destination);
+static u32 mencius_host(struct mencius *m, void *packet, bool source,
+			bool *final);
 
 /* The including file's: @flow, whose host is known, begins with @packet. */
 static void mencius_begun(struct mencius *m, void *packet, u32 flow);

@@ -42,6 +42,13 @@ static void mn_forget_host(struct mencius *m, u32 at)
 	ft_forget(&m->host_table, at);
 }
 
+/* Whether a host keeps its place: it has packets waiting, or is not silent. */
+static __always_inline bool mn_host_stays(const struct mn_host *host, u64 now)
+{
+	return host->backlog.packets ||
+	       fl_since(now, host->seen.last_active) <= MN_GAP;
+}
+
 /*
  * Where the set of @hash is full, the host that has been silent longest gives
  * up its place, if it is silent and has nothing waiting.
@@ -49,22 +56,25 @@ static void mn_forget_host(struct mencius *m, u32 at)
 static void mn_make_room_for_host(struct mencius *m, u64 now, u32 hash)
 {
 	struct ft_table *table = &m->host_table;
-	u32 first = ft_set_of(table, hash) * FT_WAYS;
-	u32 way, at, keeps = 0;
+	u32 at = ft_set_of(table, hash) * FT_WAYS, end = at + FT_WAYS;
+	u32 found = FL_NIL;
+	u64 active = U64_MAX;
 
 	if (ft_free_way(table, hash) != FL_NIL ||
-	    m->hosts[ft_guests_of(table, hash)].backlog.packets)
+	    m->hosts[ft_guests_of(table, hash)].backlog.packets ||
+	    ft_idle(table, now, MN_GAP) == FL_NIL)
 		return;
-	for (way = 0; way < FT_WAYS; way++) {
-		const struct mn_host *host = &m->hosts[first + way];
+	for (; at < end; at++) {
+		const struct mn_host *host = &m->hosts[at];
 
-		if (host->backlog.packets ||
-		    fl_since(now, host->seen.last_active) <= MN_GAP)
-			keeps |= 1 << way;
+		if (host->seen.last_active < active &&
+		    !mn_host_stays(host, now)) {
+			active = host->seen.last_active;
+			found = at;
+		}
 	}
-	at = ft_silent_longest(table, hash, keeps);
-	if (at != FL_NIL)
-		mn_forget_host(m, at);
+	if (found != FL_NIL)
+		mn_forget_host(m, found);
 }
 
 static noinline u32 mn_begin_host(struct mencius *m, u64 now, u32 hash)
@@ -99,13 +109,11 @@ static noinline u32 mn_begin_host(struct mencius *m, u64 now, u32 hash)
  */
 static u32 mn_host_hash(struct mencius *m, void *packet, bool *final)
 {
-	u32 source, destination;
-
 	*final = true;
 	if (m->params.hosts == MENCIUS_NONE)
 		return 0;
-	*final = mencius_hosts(m, packet, &source, &destination);
-	return m->params.hosts == MENCIUS_SOURCE ? source : destination;
+	return mencius_host(m, packet, m->params.hosts == MENCIUS_SOURCE,
+			    final);
 }
 
 /* The host of @packet, by addresses that are @final or not. */
@@ -135,30 +143,41 @@ static void mn_forget(struct mencius *m, u32 at)
 }
 
 /*
+ * Whether a flow keeps its place: it has packets waiting, or is established and
+ * not silent.
+ */
+static __always_inline bool mn_flow_stays(const struct mn_flow *flow, u64 now)
+{
+	return flow->backlog.packets ||
+	       (mn_is_calm(&flow->calm, now) &&
+		fl_since(now, flow->calm.last) <= MN_GAP);
+}
+
+/*
  * A place for the unknown @hash, or FL_NIL. In a full set it is that of the
- * flow which has been silent longest and has nothing waiting. An established
- * flow keeps its place unless it is silent.
+ * flow which has been silent longest among those that do not keep theirs.
  */
 static u32 mn_place_for(struct mencius *m, u64 now, u32 hash)
 {
-	u32 at = ft_free_way(&m->flow_table, hash);
-	u32 way, first, keeps = 0;
+	struct ft_table *table = &m->flow_table;
+	u32 found = ft_free_way(table, hash), at, end;
+	u64 active = U64_MAX;
 
-	if (at != FL_NIL)
-		return at;
-	first = ft_set_of(&m->flow_table, hash) * FT_WAYS;
-	for (way = 0; way < FT_WAYS; way++) {
-		const struct mn_flow *flow = &m->flows[first + way];
+	if (found != FL_NIL)
+		return found;
+	at = ft_set_of(table, hash) * FT_WAYS;
+	for (end = at + FT_WAYS; at < end; at++) {
+		const struct mn_flow *flow = &m->flows[at];
 
-		if (flow->backlog.packets ||
-		    (mn_is_calm(&flow->calm, now) &&
-		     fl_since(now, flow->calm.last) <= MN_GAP))
-			keeps |= 1 << way;
+		if (flow->seen.last_active < active &&
+		    !mn_flow_stays(flow, now)) {
+			active = flow->seen.last_active;
+			found = at;
+		}
 	}
-	at = ft_silent_longest(&m->flow_table, hash, keeps);
-	if (at != FL_NIL)
-		mn_forget(m, at);
-	return at;
+	if (found != FL_NIL)
+		mn_forget(m, found);
+	return found;
 }
 
 /* The place for an unknown flow of a host; @fresh if it is not with guests. */

@@ -31,7 +31,7 @@
 struct mencius_sched {
 	struct flow_sched	fs;
 	struct mencius		core;
-	siphash_key_t		key;
+	hsiphash_key_t		key;
 	bool			nat;
 	bool			memory_set;
 	bool			raw;

@@ -69,7 +69,7 @@ struct mencius_group {
 	struct list_head	members;
 	const struct net_device	*device;
 	u32			count;
-	siphash_key_t		key;
+	hsiphash_key_t		key;
 	struct rcu_head		rcu;
 };
 

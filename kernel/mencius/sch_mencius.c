@@ -103,13 +103,13 @@ static void mencius_trace_flow(const struct mencius_sched *q, u32 flow,
 /* Keyed, so that no sender can choose addresses that meet in the table. */
 static u32 mencius_v4_hash(const struct mencius_sched *q, __be32 address)
 {
-	return siphash_1u32((__force u32)address, &q->key);
+	return hsiphash_1u32((__force u32)address, &q->key);
 }
 
 static u32 mencius_v6_hash(const struct mencius_sched *q,
 			   const struct in6_addr *address)
 {
-	return siphash(address, sizeof(*address), &q->key);
+	return hsiphash(address, sizeof(*address), &q->key);
 }
 
 static bool mencius_keys(const struct mencius_sched *q, void *packet,
@@ -121,64 +121,57 @@ static bool mencius_keys(const struct mencius_sched *q, void *packet,
 }
 
 /*
- * Reads the header at @offset. The addresses of IPv4 are those before NAT,
- * which conntrack does not know before the first packet has passed.
+ * Reads the header at @offset. The address of IPv4 is the one before NAT, which
+ * conntrack does not know before the first packet has passed.
  */
-static bool mencius_hosts_v4(const struct mencius_sched *q,
-			     const struct sk_buff *skb, int offset,
-			     u32 *source, u32 *destination)
+static u32 mencius_host_v4(const struct mencius_sched *q,
+			   const struct sk_buff *skb, int offset, bool source,
+			   bool *final)
 {
 	struct flow_ends at = {};
 	const struct iphdr *ip;
 	struct iphdr header;
-	bool final = true;
 
 	ip = skb_header_pointer(skb, offset, sizeof(header), &header);
 	if (ip)
 		at = (struct flow_ends){ ip->saddr, ip->daddr };
 	if (q->nat)
-		final = flow_ends_before_nat(skb, &at);
-	*source = mencius_v4_hash(q, at.source);
-	*destination = mencius_v4_hash(q, at.destination);
-	return final;
+		*final = flow_ends_before_nat(skb, &at);
+	return mencius_v4_hash(q, source ? at.source : at.destination);
 }
 
-static void mencius_hosts_v6(const struct mencius_sched *q,
-			     const struct sk_buff *skb, int offset,
-			     u32 *source, u32 *destination)
+static u32 mencius_host_v6(const struct mencius_sched *q,
+			   const struct sk_buff *skb, int offset, bool source)
 {
 	const struct ipv6hdr *ip;
 	struct ipv6hdr header;
 
 	ip = skb_header_pointer(skb, offset, sizeof(header), &header);
 	if (!ip)
-		return;
-	*source = mencius_v6_hash(q, &ip->saddr);
-	*destination = mencius_v6_hash(q, &ip->daddr);
+		return 0;
+	return mencius_v6_hash(q, source ? &ip->saddr : &ip->daddr);
 }
 
 /*
- * The addresses are those of the outermost header: what comes through a tunnel
- * is of the tunnel's end, whatever it has inside. Other protocols are of the
- * host 0.
+ * The address is that of the outermost header: what comes through a tunnel is
+ * of the tunnel's end, whatever it has inside. Other protocols are of the host
+ * 0.
  */
-static bool mencius_hosts(struct mencius *m, void *packet, u32 *source,
-			  u32 *destination)
+static u32 mencius_host(struct mencius *m, void *packet, bool source,
+			bool *final)
 {
 	const struct mencius_sched *q = mencius_sched_of(m);
 	const struct sk_buff *skb = packet;
 	int offset = skb_network_offset(skb);
 
-	*source = 0;
-	*destination = 0;
 	switch (skb_protocol(skb, true)) {
 	case htons(ETH_P_IP):
-		return mencius_hosts_v4(q, skb, offset, source, destination);
+		return mencius_host_v4(q, skb, offset, source, final);
 	case htons(ETH_P_IPV6):
-		mencius_hosts_v6(q, skb, offset, source, destination);
-		break;
+		return mencius_host_v6(q, skb, offset, source);
+	default:
+		return 0;
 	}
-	return true;
 }
 
 static void mencius_begun(struct mencius *m, void *packet, u32 flow)

@@ -33,13 +33,11 @@ static void mencius_begun(struct mencius *m, void *packet, u32 flow)
 	(void)m, (void)packet, (void)flow;
 }
 
-static bool mencius_hosts(struct mencius *m, void *packet, u32 *source,
-			  u32 *destination)
+static u32 mencius_host(struct mencius *m, void *packet, bool source,
+			bool *final)
 {
-	(void)m, (void)packet;
-	*source = from;
-	*destination = to;
-	return true;
+	(void)m, (void)packet, (void)final;
+	return source ? from : to;
 }
 
 static u32 mencius_wire(const struct mencius *m, const void *packet, u32 len)

@@ -68,15 +68,14 @@ static bool mencius_mark(struct mencius *m, void *packet)
 	return trace_capable(packet);
 }
 
-static bool mencius_hosts(struct mencius *m, void *packet, u32 *source,
-			  u32 *destination)
+static u32 mencius_host(struct mencius *m, void *packet, bool source,
+			bool *final)
 {
 	struct trace *trace = (struct trace *)m;
 
 	(void)packet;
-	*source = trace->source;
-	*destination = trace->destination;
-	return trace->final;
+	*final = trace->final;
+	return source ? trace->source : trace->destination;
 }
 
 static void mencius_begun(struct mencius *m, void *packet, u32 flow)
