@@ -2,9 +2,9 @@
 """The speed of `analects link`: two Cubic flows through queues of 1000 packets, as much as goes.
 
 Beside mahimahi's mm-link and rattan, in the same run: where the environment's MAHIMAHI names the folder of a
-build, in which mm-link is setuid root, and where its RATTAN names the program. Beside `analects gateway`, as much as goes and at rates. Writes
-target/bench-live.json: rates in Gbit/s, and the processor's time per byte of the whole process that carries
-them. As root.
+build, in which mm-link is setuid root, and where its RATTAN names the program. Each discipline at 1 Gbit/s on one
+processor. Beside `analects gateway`, as much as goes and at rates. Writes target/bench-live.json: rates in Gbit/s,
+and the processor's time per byte of the whole process that carries them. Some ten minutes, as root.
 """
 
 import json
@@ -74,6 +74,10 @@ def serve():
         threading.Thread(target=send, args=(connection,), daemon=True).start()
 
 
+def say(text):
+    print(f"bench-live: {text}", file=sys.stderr, flush=True)
+
+
 def received(command):
     run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                          timeout=SECONDS + 30, check=False)
@@ -97,8 +101,11 @@ def disciplines(program):
     names = [line.split()[0] for line in listed.splitlines()]
     down = ["--down", "1gbit", "--up", "1gbit"]
     one = ["taskset", "-c", "0"]
-    return {name: max(analects(program, one, down, LIMITING.get(name, name))[0] for _ in range(ROUNDS))
-            for name in names}
+    rates = {}
+    for name in names:
+        say(f"{name} at 1 Gbit/s")
+        rates[name] = max(analects(program, one, down, LIMITING.get(name, name))[0] for _ in range(ROUNDS))
+    return rates
 
 
 class Router:
@@ -158,6 +165,7 @@ def beside(program):
     try:
         for limit in RATES:
             down = ["--down", limit] if limit else []
+            say(f"the gateway, {limit or 'as much as goes'}")
             runs = [(analects(program, [], down), router.gateway(program, down)) for _ in range(ROUNDS)]
             link, gateway = (min((run[place] for run in runs), key=lambda run: run[1]) for place in range(2))
             figures[limit or "unlimited"] = {
@@ -232,9 +240,9 @@ def main():
     others = {}
     for name, run, variable in [("mm_link", mm_link, "MAHIMAHI"), ("rattan", rattan, "RATTAN")]:
         build = os.environ.get(variable)
-        if not build:
-            print(f"bench-live: SKIPPED {name}: {variable} names no build of it", file=sys.stderr)
+        say(name if build else f"SKIPPED {name}: {variable} names no build of it")
         others[name] = figures(lambda pin: run(build, pin)) if build else None
+    say("analects link")
     capacity = ["--down", CAPACITY, "--up", CAPACITY]
     result = figures(lambda pin: analects(program, pin, capacity))
     result |= {"one_gigabit_one_core": disciplines(program), "gateway": beside(program)} | others
