@@ -122,6 +122,29 @@ static __always_inline u32 ft_free_way(const struct ft_table *table, u32 hash)
 	return way < FT_WAYS ? index * FT_WAYS + way : FL_NIL;
 }
 
+/*
+ * The way in the set of @hash, which is full, that has been silent longest
+ * among those that @stays does not keep, or FL_NIL.
+ */
+static __always_inline u32
+ft_silent_longest(const struct ft_table *table, u64 now, u32 hash,
+		  bool (*stays)(const struct ft_seen *seen, u64 now))
+{
+	u32 at = ft_set_of(table, hash) * FT_WAYS, end = at + FT_WAYS;
+	u32 found = FL_NIL;
+	u64 active = U64_MAX;
+
+	for (; at < end; at++) {
+		const struct ft_seen *seen = ft_seen_at(table, at);
+
+		if (seen->last_active < active && !stays(seen, now)) {
+			active = seen->last_active;
+			found = at;
+		}
+	}
+	return found;
+}
+
 /* Puts the unknown @hash in place @at of its set, which was not in use. */
 static void ft_insert(struct ft_table *table, u64 now, u32 hash, u32 at)
 {

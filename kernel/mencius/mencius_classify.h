@@ -43,10 +43,12 @@ static void mn_forget_host(struct mencius *m, u32 at)
 }
 
 /* Whether a host keeps its place: it has packets waiting, or is not silent. */
-static __always_inline bool mn_host_stays(const struct mn_host *host, u64 now)
+static __always_inline bool mn_host_stays(const struct ft_seen *seen, u64 now)
 {
+	const struct mn_host *host = container_of(seen, struct mn_host, seen);
+
 	return host->backlog.packets ||
-	       fl_since(now, host->seen.last_active) <= MN_GAP;
+	       fl_since(now, seen->last_active) <= MN_GAP;
 }
 
 /*
@@ -56,25 +58,15 @@ static __always_inline bool mn_host_stays(const struct mn_host *host, u64 now)
 static void mn_make_room_for_host(struct mencius *m, u64 now, u32 hash)
 {
 	struct ft_table *table = &m->host_table;
-	u32 at = ft_set_of(table, hash) * FT_WAYS, end = at + FT_WAYS;
-	u32 found = FL_NIL;
-	u64 active = U64_MAX;
+	u32 at;
 
 	if (ft_free_way(table, hash) != FL_NIL ||
 	    m->hosts[ft_guests_of(table, hash)].backlog.packets ||
 	    ft_idle(table, now, MN_GAP) == FL_NIL)
 		return;
-	for (; at < end; at++) {
-		const struct mn_host *host = &m->hosts[at];
-
-		if (host->seen.last_active < active &&
-		    !mn_host_stays(host, now)) {
-			active = host->seen.last_active;
-			found = at;
-		}
-	}
-	if (found != FL_NIL)
-		mn_forget_host(m, found);
+	at = ft_silent_longest(table, now, hash, mn_host_stays);
+	if (at != FL_NIL)
+		mn_forget_host(m, at);
 }
 
 static noinline u32 mn_begin_host(struct mencius *m, u64 now, u32 hash)
@@ -146,8 +138,10 @@ static void mn_forget(struct mencius *m, u32 at)
  * Whether a flow keeps its place: it has packets waiting, or is established and
  * not silent.
  */
-static __always_inline bool mn_flow_stays(const struct mn_flow *flow, u64 now)
+static __always_inline bool mn_flow_stays(const struct ft_seen *seen, u64 now)
 {
+	const struct mn_flow *flow = container_of(seen, struct mn_flow, seen);
+
 	return flow->backlog.packets ||
 	       (mn_is_calm(&flow->calm, now) &&
 		fl_since(now, flow->calm.last) <= MN_GAP);
@@ -159,25 +153,14 @@ static __always_inline bool mn_flow_stays(const struct mn_flow *flow, u64 now)
  */
 static u32 mn_place_for(struct mencius *m, u64 now, u32 hash)
 {
-	struct ft_table *table = &m->flow_table;
-	u32 found = ft_free_way(table, hash), at, end;
-	u64 active = U64_MAX;
+	u32 at = ft_free_way(&m->flow_table, hash);
 
-	if (found != FL_NIL)
-		return found;
-	at = ft_set_of(table, hash) * FT_WAYS;
-	for (end = at + FT_WAYS; at < end; at++) {
-		const struct mn_flow *flow = &m->flows[at];
-
-		if (flow->seen.last_active < active &&
-		    !mn_flow_stays(flow, now)) {
-			active = flow->seen.last_active;
-			found = at;
-		}
-	}
-	if (found != FL_NIL)
-		mn_forget(m, found);
-	return found;
+	if (at != FL_NIL)
+		return at;
+	at = ft_silent_longest(&m->flow_table, now, hash, mn_flow_stays);
+	if (at != FL_NIL)
+		mn_forget(m, at);
+	return at;
 }
 
 /* The place for an unknown flow of a host; @fresh if it is not with guests. */
