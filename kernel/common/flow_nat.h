@@ -5,6 +5,7 @@
 #ifndef __FLOW_NAT_H
 #define __FLOW_NAT_H
 
+#include <linux/netfilter.h>
 #include <linux/skbuff.h>
 #include <net/flow_dissector.h>
 #if IS_ENABLED(CONFIG_NF_CONNTRACK)
@@ -20,22 +21,42 @@ struct flow_ends {
 
 #if IS_ENABLED(CONFIG_NF_CONNTRACK)
 /*
- * Puts the ends of an IPv4 packet before NAT into @at; false if conntrack has
- * no entry. A packet on its way in has not met conntrack yet; the tuple is then
+ * Of a packet that has not met conntrack, on its way in; conntrack's tuple is
  * that of the other direction.
  */
-static bool flow_ends_before_nat(const struct sk_buff *skb,
-				 struct flow_ends *at)
+static noinline bool flow_ends_by_reply(const struct sk_buff *skb,
+					struct flow_ends *at)
 {
-	struct nf_conntrack_tuple tuple = {};
-	bool reply = !skb_nfct(skb);
+	struct nf_conntrack_tuple reply = {};
 
-	if (!nf_ct_get_tuple_skb(&tuple, skb))
+	if (!nf_ct_get_tuple_skb(&reply, skb))
 		return false;
-	at->source = reply ? tuple.dst.u3.ip : tuple.src.u3.ip;
-	at->destination = reply ? tuple.src.u3.ip : tuple.dst.u3.ip;
-	at->source_port = reply ? tuple.dst.u.all : tuple.src.u.all;
-	at->destination_port = reply ? tuple.src.u.all : tuple.dst.u.all;
+	at->source = reply.dst.u3.ip;
+	at->destination = reply.src.u3.ip;
+	at->source_port = reply.dst.u.all;
+	at->destination_port = reply.src.u.all;
+	return true;
+}
+
+/*
+ * Puts the ends of an IPv4 packet before NAT into @at; false if conntrack has
+ * no entry.
+ */
+static __always_inline bool flow_ends_before_nat(const struct sk_buff *skb,
+						 struct flow_ends *at)
+{
+	enum ip_conntrack_info info;
+	const struct nf_conn *ct = nf_ct_get(skb, &info);
+	const struct nf_conntrack_tuple *tuple;
+
+	if (!ct)
+		return rcu_access_pointer(nf_ct_hook) &&
+		       flow_ends_by_reply(skb, at);
+	tuple = nf_ct_tuple(ct, CTINFO2DIR(info));
+	at->source = tuple->src.u3.ip;
+	at->destination = tuple->dst.u3.ip;
+	at->source_port = tuple->src.u.all;
+	at->destination_port = tuple->dst.u.all;
 	return true;
 }
 

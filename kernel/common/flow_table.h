@@ -10,6 +10,8 @@
 #ifndef __FLOW_TABLE_H
 #define __FLOW_TABLE_H
 
+#include "unroll.h"
+
 #include "flow_list.h"
 
 #define FT_WAYS		8		/* entries that one hash may be */
@@ -37,8 +39,8 @@ struct ft_set {
 /**
  * struct ft_table - a table of flows or hosts
  * @sets:	where hashes are looked up
- * @nodes:	struct ft_seen of each entry, in the order of the sets, and then
- *		the guests of each set
+ * @seen:	of each entry, in the order of the sets, and then of the guests
+ *		of each set
  * @set_count:	sets
  * @by_activity: entries in use, the one that has been silent longest first
  * @fresh:	entries that began
@@ -47,7 +49,7 @@ struct ft_set {
  */
 struct ft_table {
 	struct ft_set	*sets;
-	struct fl_nodes	nodes;
+	struct ft_seen	*seen;
 	u32		set_count;
 	struct fl_list	by_activity;
 	u64		fresh;
@@ -66,11 +68,9 @@ static inline u32 ft_places(u32 entries)
 	return ft_sets_for(entries) * (FT_WAYS + 1);
 }
 
-/* Its links are the first of a struct ft_seen. */
-static __always_inline struct ft_seen *ft_seen_at(const struct ft_table *table,
-						  u32 at)
+static __always_inline struct fl_nodes ft_nodes(const struct ft_table *table)
 {
-	return (struct ft_seen *)fl_links_at(table->nodes, at);
+	return (struct fl_nodes){ &table->seen->links, sizeof(*table->seen) };
 }
 
 /* Whether this is the place of a set's guests. */
@@ -93,11 +93,11 @@ static inline u32 ft_guests_of(const struct ft_table *table, u32 hash)
 /* It was looked up, or found busy. */
 static __always_inline void ft_touch(struct ft_table *table, u64 now, u32 at)
 {
-	ft_seen_at(table, at)->last_active = now;
+	table->seen[at].last_active = now;
 	if (table->by_activity.tail == at)
 		return;
-	fl_unlink(&table->by_activity, table->nodes, at);
-	fl_append(&table->by_activity, table->nodes, at);
+	fl_unlink(&table->by_activity, ft_nodes(table), at);
+	fl_append(&table->by_activity, ft_nodes(table), at);
 }
 
 /* The entry with @hash, or FL_NIL. */
@@ -107,6 +107,7 @@ static __always_inline u32 ft_lookup(const struct ft_table *table, u32 hash)
 	const struct ft_set *set = &table->sets[index];
 	u32 way;
 
+	unrolled_count(FT_WAYS)
 	for (way = 0; way < FT_WAYS; way++)
 		if (set->hash[way] == hash && set->used >> way & 1)
 			return index * FT_WAYS + way;
@@ -124,22 +125,24 @@ static __always_inline u32 ft_free_way(const struct ft_table *table, u32 hash)
 
 /*
  * The way in the set of @hash, which is full, that has been silent longest
- * among those that @stays does not keep, or FL_NIL.
+ * among those that @stays, asked with @m, does not keep, or FL_NIL.
  */
 static __always_inline u32
 ft_silent_longest(const struct ft_table *table, u64 now, u32 hash,
-		  bool (*stays)(const struct ft_seen *seen, u64 now))
+		  bool (*stays)(const void *m, u32 at, u64 now), const void *m)
 {
-	u32 at = ft_set_of(table, hash) * FT_WAYS, end = at + FT_WAYS;
-	u32 found = FL_NIL;
+	u32 first = ft_set_of(table, hash) * FT_WAYS;
+	const struct ft_seen *seen = &table->seen[first];
 	u64 active = U64_MAX;
+	u32 found = FL_NIL;
+	u32 way;
 
-	for (; at < end; at++) {
-		const struct ft_seen *seen = ft_seen_at(table, at);
-
-		if (seen->last_active < active && !stays(seen, now)) {
-			active = seen->last_active;
-			found = at;
+	unrolled_count(FT_WAYS)
+	for (way = 0; way < FT_WAYS; way++) {
+		if (seen[way].last_active < active &&
+		    !stays(m, first + way, now)) {
+			active = seen[way].last_active;
+			found = first + way;
 		}
 	}
 	return found;
@@ -156,20 +159,28 @@ static void ft_insert(struct ft_table *table, u64 now, u32 hash, u32 at)
 		set->hash[way] = hash;
 	}
 	set->used |= 1 << way;
-	ft_seen_at(table, at)->last_active = now;
-	fl_append(&table->by_activity, table->nodes, at);
+	table->seen[at].last_active = now;
+	fl_append(&table->by_activity, ft_nodes(table), at);
 	table->fresh++;
 }
 
-/*
- * A place for the unknown @hash; @fresh if it was not in use until now.
- * @guests_wait: packets of its set's guests wait.
- */
-static noinline u32 ft_admit(struct ft_table *table, u64 now, u32 hash,
-			     bool guests_wait, bool *fresh)
+/* Puts the unknown @hash in place @at of its set, instead of what is there. */
+static __always_inline void ft_replace(struct ft_table *table, u64 now,
+				       u32 hash, u32 at)
 {
-	u32 at = guests_wait ? FL_NIL : ft_free_way(table, hash);
+	table->sets[at / FT_WAYS].hash[at % FT_WAYS] = hash;
+	ft_touch(table, now, at);
+	table->fresh++;
+	table->forgotten++;
+}
 
+/*
+ * A place for the unknown @hash: @at, a way of its set that is not in use, or
+ * where that is FL_NIL the set's guests; @fresh if it was not in use until now.
+ */
+static __always_inline u32 ft_admit(struct ft_table *table, u64 now, u32 hash,
+				    u32 at, bool *fresh)
+{
 	*fresh = true;
 	if (at == FL_NIL) {
 		at = ft_guests_of(table, hash);
@@ -211,7 +222,7 @@ static void ft_forget(struct ft_table *table, u32 at)
 			~(1 << FT_WAYS);
 	else
 		table->sets[at / FT_WAYS].used &= ~(1 << at % FT_WAYS);
-	fl_unlink(&table->by_activity, table->nodes, at);
+	fl_unlink(&table->by_activity, ft_nodes(table), at);
 	table->forgotten++;
 }
 
@@ -223,15 +234,14 @@ static __always_inline u32 ft_idle(const struct ft_table *table, u64 now,
 
 	if (at == FL_NIL)
 		return FL_NIL;
-	return fl_since(now, ft_seen_at(table, at)->last_active) < idle ?
-		       FL_NIL : at;
+	return fl_since(now, table->seen[at].last_active) < idle ? FL_NIL : at;
 }
 
-static void ft_table_init(struct ft_table *table, struct ft_set *sets,
-			  struct fl_nodes nodes, u32 entries)
+static void ft_table_init(struct ft_table *table, struct ft_seen *seen,
+			  struct ft_set *sets, u32 entries)
 {
 	table->sets = sets;
-	table->nodes = nodes;
+	table->seen = seen;
 	table->set_count = ft_sets_for(entries);
 	fl_list_init(&table->by_activity);
 }

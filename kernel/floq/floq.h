@@ -83,7 +83,8 @@ static noinline u32 fl_find_unknown(struct floq *f, u64 now, u32 hash)
 	u32 at;
 
 	/* One queue keeps packets in order, for any state of their flow. */
-	at = ft_admit(&f->table, now, hash, false, &fresh);
+	at = ft_admit(&f->table, now, hash, ft_free_way(&f->table, hash),
+		      &fresh);
 	if (ft_are_guests(&f->table, at))
 		return FL_NIL;
 	fl_begin(&f->flows[at].behaviour, now);
@@ -250,7 +251,8 @@ static void floq_change(struct floq *f, const struct floq_params *params)
 /* Bytes of the block that floq_init() divides into flows and sets. */
 static inline size_t floq_table_size(u32 flows)
 {
-	return (size_t)ft_places(flows) * sizeof(struct fl_flow) +
+	return (size_t)ft_places(flows) *
+		       (sizeof(struct fl_flow) + sizeof(struct ft_seen)) +
 	       (size_t)ft_sets_for(flows) * sizeof(struct ft_set);
 }
 
@@ -275,15 +277,16 @@ static void floq_init(struct floq *f, const struct floq_params *params,
 		      u64 seed, void *table, void *slots, u32 slot_count)
 {
 	struct fl_flow *flows = table;
-	struct fl_nodes nodes = { &flows->seen.links, sizeof(*flows) };
-	struct ft_set *sets = (void *)(flows + ft_places(params->flows));
+	u32 places = ft_places(params->flows);
+	struct ft_seen *seen = (void *)(flows + places);
+	struct ft_set *sets = (void *)(seen + places);
 
 	memset(f, 0, sizeof(*f));
 	memset(table, 0, floq_table_size(params->flows));
 	f->slots = slots;
 	f->slot_count = slot_count;
 	f->flows = flows;
-	ft_table_init(&f->table, sets, nodes, params->flows);
+	ft_table_init(&f->table, seen, sets, params->flows);
 	f->chance = seed;
 	f->params = *params;
 	fl_rules_set(&f->rules, params);

@@ -130,13 +130,11 @@ struct fl_behaviour {
 
 /**
  * struct fl_flow - a flow
- * @seen:	its entry in the table
  * @behaviour:	its response to drops
  * @count:	packets that arrived, as many as fit
  * @lost:	whether any was dropped
  */
 struct fl_flow {
-	struct ft_seen		seen;
 	struct fl_behaviour	behaviour;
 	u32			count;
 	bool			lost;

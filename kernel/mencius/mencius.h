@@ -235,6 +235,8 @@ static inline size_t mencius_table_size(u32 flows)
 
 	return (size_t)mn_flow_places(flows) * sizeof(struct mn_flow) +
 	       (size_t)ft_places(hosts) * sizeof(struct mn_host) +
+	       (size_t)(ft_places(flows) + ft_places(hosts)) *
+		       sizeof(struct ft_seen) +
 	       (size_t)(ft_sets_for(flows) + ft_sets_for(hosts)) *
 		       sizeof(struct ft_set);
 }
@@ -259,6 +261,7 @@ static void mencius_init(struct mencius *m, const struct mencius_params *params,
 			 void *table, void *slots, u32 slot_count)
 {
 	u32 flows = params->flows, hosts = mn_hosts_for(flows);
+	struct ft_seen *seen;
 	struct ft_set *sets;
 
 	memset(m, 0, sizeof(*m));
@@ -268,13 +271,11 @@ static void mencius_init(struct mencius *m, const struct mencius_params *params,
 	m->free = FL_NIL;
 	m->flows = table;
 	m->hosts = (struct mn_host *)(m->flows + mn_flow_places(flows));
-	sets = (struct ft_set *)(m->hosts + ft_places(hosts));
-	ft_table_init(&m->flow_table, sets,
-		      (struct fl_nodes){ &m->flows->seen.links,
-					 sizeof(*m->flows) }, flows);
-	ft_table_init(&m->host_table, sets + ft_sets_for(flows),
-		      (struct fl_nodes){ &m->hosts->seen.links,
-					 sizeof(*m->hosts) }, hosts);
+	seen = (struct ft_seen *)(m->hosts + ft_places(hosts));
+	sets = (struct ft_set *)(seen + ft_places(flows) + ft_places(hosts));
+	ft_table_init(&m->flow_table, seen, sets, flows);
+	ft_table_init(&m->host_table, seen + ft_places(flows),
+		      sets + ft_sets_for(flows), hosts);
 	fl_list_init(&m->listed);
 	mn_firsts_init(&m->firsts);
 	mn_turns_init(&m->turns);

@@ -15,7 +15,7 @@
 /* The place of the guests of a host. */
 static __always_inline u32 mn_guests_of(const struct mencius *m, u32 host)
 {
-	return ft_places(m->params.flows) + host;
+	return m->flow_table.set_count * (FT_WAYS + 1) + host;
 }
 
 /* Flow @at is another one of a host from now on. */
@@ -43,43 +43,43 @@ static void mn_forget_host(struct mencius *m, u32 at)
 }
 
 /* Whether a host keeps its place: it has packets waiting, or is not silent. */
-static __always_inline bool mn_host_stays(const struct ft_seen *seen, u64 now)
+static __always_inline bool mn_host_stays(const void *core, u32 at, u64 now)
 {
-	const struct mn_host *host = container_of(seen, struct mn_host, seen);
+	const struct mencius *m = core;
 
-	return host->backlog.packets ||
-	       fl_since(now, seen->last_active) <= MN_GAP;
+	return m->hosts[at].backlog.packets ||
+	       fl_since(now, m->host_table.seen[at].last_active) <= MN_GAP;
 }
 
 /*
- * Where the set of @hash is full, the host that has been silent longest gives
- * up its place, if it is silent and has nothing waiting.
+ * A way for the unknown host @hash, or FL_NIL: where its set is full, that of
+ * the host which has been silent longest, if it is silent and has nothing
+ * waiting.
  */
-static void mn_make_room_for_host(struct mencius *m, u64 now, u32 hash)
+static __always_inline u32 mn_way_for_host(struct mencius *m, u64 now, u32 hash)
 {
 	struct ft_table *table = &m->host_table;
 	u32 at;
 
-	if (ft_free_way(table, hash) != FL_NIL ||
-	    m->hosts[ft_guests_of(table, hash)].backlog.packets ||
-	    ft_idle(table, now, MN_GAP) == FL_NIL)
-		return;
-	at = ft_silent_longest(table, now, hash, mn_host_stays);
+	if (m->hosts[ft_guests_of(table, hash)].backlog.packets)
+		return FL_NIL;
+	at = ft_free_way(table, hash);
+	if (at != FL_NIL || ft_idle(table, now, MN_GAP) == FL_NIL)
+		return at;
+	at = ft_silent_longest(table, now, hash, mn_host_stays, m);
 	if (at != FL_NIL)
 		mn_forget_host(m, at);
+	return at;
 }
 
 static noinline u32 mn_begin_host(struct mencius *m, u64 now, u32 hash)
 {
-	struct ft_table *table = &m->host_table;
-	u32 guests = ft_guests_of(table, hash);
+	u32 way = mn_way_for_host(m, now, hash);
 	struct mn_host *host;
 	bool fresh;
 	u32 at;
 
-	mn_make_room_for_host(m, now, hash);
-	at = ft_admit(table, now, hash, m->hosts[guests].backlog.packets,
-		      &fresh);
+	at = ft_admit(&m->host_table, now, hash, way, &fresh);
 	if (!fresh)
 		return at;
 	host = &m->hosts[at];
@@ -127,10 +127,16 @@ static __always_inline bool mn_has_host(const struct mencius *m,
 	return m->hosts[flow->host].term == flow->term;
 }
 
-static void mn_forget(struct mencius *m, u32 at)
+/* A flow is forgotten: its host has one less. */
+static __always_inline void mn_leaves_host(struct mencius *m, u32 at)
 {
 	if (mn_has_host(m, &m->flows[at]))
 		m->hosts[m->flows[at].host].known--;
+}
+
+static void mn_forget(struct mencius *m, u32 at)
+{
+	mn_leaves_host(m, at);
 	ft_forget(&m->flow_table, at);
 }
 
@@ -138,9 +144,10 @@ static void mn_forget(struct mencius *m, u32 at)
  * Whether a flow keeps its place: it has packets waiting, or is established and
  * not silent.
  */
-static __always_inline bool mn_flow_stays(const struct ft_seen *seen, u64 now)
+static __always_inline bool mn_flow_stays(const void *core, u32 at, u64 now)
 {
-	const struct mn_flow *flow = container_of(seen, struct mn_flow, seen);
+	const struct mencius *m = core;
+	const struct mn_flow *flow = &m->flows[at];
 
 	return flow->backlog.packets ||
 	       (mn_is_calm(&flow->calm, now) &&
@@ -148,18 +155,24 @@ static __always_inline bool mn_flow_stays(const struct ft_seen *seen, u64 now)
 }
 
 /*
- * A place for the unknown @hash, or FL_NIL. In a full set it is that of the
- * flow which has been silent longest among those that do not keep theirs.
+ * The place that the unknown @hash has now, or FL_NIL. In a full set it is that
+ * of the flow which has been silent longest among those that do not keep
+ * theirs.
  */
 static u32 mn_place_for(struct mencius *m, u64 now, u32 hash)
 {
-	u32 at = ft_free_way(&m->flow_table, hash);
+	struct ft_table *table = &m->flow_table;
+	u32 at = ft_free_way(table, hash);
 
-	if (at != FL_NIL)
+	if (at != FL_NIL) {
+		ft_insert(table, now, hash, at);
 		return at;
-	at = ft_silent_longest(&m->flow_table, now, hash, mn_flow_stays);
-	if (at != FL_NIL)
-		mn_forget(m, at);
+	}
+	at = ft_silent_longest(table, now, hash, mn_flow_stays, m);
+	if (at != FL_NIL) {
+		mn_leaves_host(m, at);
+		ft_replace(table, now, hash, at);
+	}
 	return at;
 }
 
@@ -208,7 +221,6 @@ static noinline u32 mn_begin_flow(struct mencius *m, u64 now, u32 hash,
 		m->flow_table.shared++;
 		return at;
 	}
-	ft_insert(&m->flow_table, now, hash, at);
 	m->hosts[number].known++;
 	mn_begin(m, now, at, number);
 	mn_translation_asked(&m->flows[at].translation, now, final);

@@ -170,6 +170,9 @@ static __always_inline void mn_hold_sent(struct mn_hold *hold, u32 len,
 	s64 ahead = hold->ahead;
 	u32 share;
 
+	/* Without calls nothing changes. */
+	if (likely(!established && !hold->on && hold->entitled == MN_SAVED))
+		return;
 	if (established)
 		entitled -= len;
 	hold->entitled = (s32)clamp_t(s64, entitled, -MN_OWED, MN_SAVED);

@@ -340,7 +340,6 @@ struct mn_translation {
 
 /**
  * struct mn_flow - a flow
- * @seen:	its entry in the table of flows
  * @member:	its entry in the turns of its host
  * @head:	its oldest packet, if there is one
  * @tail:	its latest
@@ -357,7 +356,6 @@ struct mn_translation {
  * @size_list:	one more than its list of sizes; 0 for none
  */
 struct mn_flow {
-	struct ft_seen		seen;
 	struct mn_member	member;
 	u32			head;
 	u32			tail;
@@ -376,7 +374,6 @@ struct mn_flow {
 
 /**
  * struct mn_host - a host
- * @seen:	its entry in the table of hosts
  * @member:	its entry in the turns of hosts
  * @term:	hosts that had its place before
  * @known:	its known flows
@@ -393,7 +390,6 @@ struct mn_flow {
  * @size_list:	one more than its list of sizes; 0 for none
  */
 struct mn_host {
-	struct ft_seen		seen;
 	struct mn_member	member;
 	u32			term;
 	u32			known;

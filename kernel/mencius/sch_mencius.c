@@ -128,16 +128,17 @@ static u32 mencius_host_v4(const struct mencius_sched *q,
 			   const struct sk_buff *skb, int offset, bool source,
 			   bool *final)
 {
-	struct flow_ends at = {};
 	const struct iphdr *ip;
 	struct iphdr header;
+	struct flow_ends at;
 
+	if (q->nat && flow_ends_before_nat(skb, &at))
+		return mencius_v4_hash(q, source ? at.source : at.destination);
+	*final = !q->nat;
 	ip = skb_header_pointer(skb, offset, sizeof(header), &header);
-	if (ip)
-		at = (struct flow_ends){ ip->saddr, ip->daddr };
-	if (q->nat)
-		*final = flow_ends_before_nat(skb, &at);
-	return mencius_v4_hash(q, source ? at.source : at.destination);
+	if (!ip)
+		return 0;
+	return mencius_v4_hash(q, source ? ip->saddr : ip->daddr);
 }
 
 static u32 mencius_host_v6(const struct mencius_sched *q,
@@ -174,16 +175,22 @@ static u32 mencius_host(struct mencius *m, void *packet, bool source,
 	}
 }
 
-static void mencius_begun(struct mencius *m, void *packet, u32 flow)
+static noinline void mencius_trace_begun(const struct mencius_sched *q,
+					 void *packet, u32 flow)
 {
-	struct mencius_sched *q = mencius_sched_of(m);
 	struct flow_keys keys;
 
-	if (!trace_mencius_flow_enabled() || !mencius_keys(q, packet, &keys))
+	if (!mencius_keys(q, packet, &keys))
 		return;
 	if (keys.control.addr_type == FLOW_DISSECTOR_KEY_IPV4_ADDRS ||
 	    keys.control.addr_type == FLOW_DISSECTOR_KEY_IPV6_ADDRS)
 		mencius_trace_flow(q, flow, &keys);
+}
+
+static void mencius_begun(struct mencius *m, void *packet, u32 flow)
+{
+	if (trace_mencius_flow_enabled())
+		mencius_trace_begun(mencius_sched_of(m), packet, flow);
 }
 
 static u32 mencius_wire(const struct mencius *m, const void *packet, u32 len)
@@ -222,19 +229,21 @@ static noinline void mencius_take_share(struct mencius_sched *q, u64 now)
 		mn_shaper_pace(&q->core.shaper, rate);
 }
 
-/* A packet was sent; or it was not time for one, and @sent is NULL. */
+/*
+ * A packet of @flow was sent, of @wire bytes on the link; or it was not time
+ * for one, and @flow is FL_NIL.
+ */
 static noinline void mencius_tell_share(struct mencius_sched *q, u64 now,
-					const struct mencius_sent *sent)
+					u32 flow, u32 wire)
 {
 	struct mencius *m = &q->core;
 	struct mn_host *host;
 	u32 at;
 
-	mencius_share_sent(q->share, now, sent ? sent->wire : 0,
-			   !mencius_is_empty(m));
-	if (!sent)
+	mencius_share_sent(q->share, now, wire, !mencius_is_empty(m));
+	if (flow == FL_NIL)
 		return;
-	at = m->flows[sent->flow].host;
+	at = m->flows[flow].host;
 	host = &m->hosts[at];
 	host->queues = mencius_share_host(q->share, now,
 					  ft_hash_of(&m->host_table, at),
@@ -256,7 +265,8 @@ static struct sk_buff *mencius_qdisc_dequeue(struct Qdisc *sch)
 		mencius_take_share(q, now);
 	skb = mencius_dequeue(&q->core, now, &sent);
 	if (unlikely(q->share))
-		mencius_tell_share(q, now, skb ? &sent : NULL);
+		mencius_tell_share(q, now, skb ? sent.flow : FL_NIL,
+				   skb ? sent.wire : 0);
 	if (!skb) {
 		if (sent.until)
 			qdisc_watchdog_schedule_ns(&q->watchdog, sent.until);

@@ -20,8 +20,6 @@ typedef int64_t s64;
 #define U32_MAX			UINT32_MAX
 #define U64_MAX			UINT64_MAX
 #define ARRAY_SIZE(x)		(sizeof(x) / sizeof((x)[0]))
-#define container_of(member_at, type, member) \
-	((type *)((char *)(member_at) - offsetof(type, member)))
 #define likely(x)		__builtin_expect(!!(x), 1)
 #define unlikely(x)		__builtin_expect(!!(x), 0)
 #define noinline		__attribute__((noinline))

@@ -48,6 +48,7 @@ uapi() {
 sources() {
     for file in "$@"; do
         sed -e '/#include "\(..\/common\/\)\?compat.h"/d' -e '/#include "pkt_sched_[a-z]*.h"/d' \
+            -e 's,#include "unroll.h",#include <linux/unroll.h>,' \
             -e 's,#include "\.\./common/,#include ",' \
             -e 's/^\(\t*\)compat_drop_overlimit(skb, q->fs.sch, q->fs.to_free)/\1qdisc_drop_reason(skb, q->fs.sch, q->fs.to_free,\n\1\t\t  QDISC_DROP_OVERLIMIT)/' \
             -e 's/^\(\t*\)compat_drop_congested(skb, q->fs.sch, q->fs.to_free)/\1qdisc_drop_reason(skb, q->fs.sch, q->fs.to_free,\n\1\t\t  QDISC_DROP_CONGESTED)/' \
