@@ -71,6 +71,24 @@ static __always_inline void fl_unlink(struct fl_list *list,
 		fl_links_at(nodes, links->next)->prev = links->prev;
 }
 
+/* Moves number @at, which is in @list and not its last, to its end. */
+static __always_inline void fl_to_end(struct fl_list *list,
+				      struct fl_nodes nodes, u32 at)
+{
+	struct fl_links *links = fl_links_at(nodes, at);
+	u32 prev = links->prev, next = links->next, tail = list->tail;
+
+	if (prev == FL_NIL)
+		list->head = next;
+	else
+		fl_links_at(nodes, prev)->next = next;
+	fl_links_at(nodes, next)->prev = prev;
+	links->prev = tail;
+	links->next = FL_NIL;
+	fl_links_at(nodes, tail)->next = at;
+	list->tail = at;
+}
+
 static inline void fl_list_init(struct fl_list *list)
 {
 	list->head = FL_NIL;

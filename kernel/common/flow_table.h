@@ -68,6 +68,7 @@ static inline u32 ft_places(u32 entries)
 	return ft_sets_for(entries) * (FT_WAYS + 1);
 }
 
+/* Neighbours in the list by activity. */
 static __always_inline struct fl_nodes ft_nodes(const struct ft_table *table)
 {
 	return (struct fl_nodes){ &table->seen->links, sizeof(*table->seen) };
@@ -94,10 +95,8 @@ static inline u32 ft_guests_of(const struct ft_table *table, u32 hash)
 static __always_inline void ft_touch(struct ft_table *table, u64 now, u32 at)
 {
 	table->seen[at].last_active = now;
-	if (table->by_activity.tail == at)
-		return;
-	fl_unlink(&table->by_activity, ft_nodes(table), at);
-	fl_append(&table->by_activity, ft_nodes(table), at);
+	if (table->by_activity.tail != at)
+		fl_to_end(&table->by_activity, ft_nodes(table), at);
 }
 
 /* The entry with @hash, or FL_NIL. */

@@ -99,7 +99,8 @@ static noinline u32 mn_begin_host(struct mencius *m, u64 now, u32 hash)
  * The hash that stands for the host of a packet. It may become another one
  * unless it is @final.
  */
-static u32 mn_host_hash(struct mencius *m, void *packet, bool *final)
+static __always_inline u32 mn_host_hash(struct mencius *m, void *packet,
+					bool *final)
 {
 	*final = true;
 	if (m->params.hosts == MENCIUS_NONE)
@@ -109,7 +110,8 @@ static u32 mn_host_hash(struct mencius *m, void *packet, bool *final)
 }
 
 /* The host of @packet, by addresses that are @final or not. */
-static u32 mn_host_of(struct mencius *m, u64 now, void *packet, bool *final)
+static __always_inline u32 mn_host_of(struct mencius *m, u64 now, void *packet,
+				      bool *final)
 {
 	u32 hash = mn_host_hash(m, packet, final), at;
 
