@@ -23,7 +23,7 @@ def number(value):
 
 
 def rows(path):
-    return {(row["scenario"], row["case"], row["of"], row["metric"]): row for row in json.loads(Path(path).read_text())}
+    return {(row["scenario"], row["case"], row["of"], row["metric"]): row for row in json.loads(Path(path).read_text())["figures"]}
 
 
 def totals(name, rows):

@@ -1,6 +1,7 @@
 //! `analects agree`.
 
 mod evidence;
+mod reader;
 
 use crate::cli::{AgreeArgs, Clock, EngineArgs, LinuxArgs, Printed, Witness};
 use crate::engines::{self, with_names};
@@ -10,7 +11,7 @@ use crate::refused::Refused;
 use crate::run::print;
 use crate::table::plain;
 use campaign::{Error, Keeping};
-use reproduce::agreement::{Row, Verdict, compare, judged_together};
+use reproduce::agreement::{Compared, Row, Verdict, compare, judged_together};
 use reproduce::{Experiment, Wanted};
 use std::collections::BTreeSet;
 
@@ -44,24 +45,28 @@ pub fn run(args: &AgreeArgs) -> Result<()> {
         basis: &bases[place],
     };
     let pair = [(&*sim.engine, with(0)), (&*linux.engine, with(1))];
-    let mut rows = Vec::new();
+    let mut all = Compared::default();
     for experiment in &experiments {
         let compared = counted(&pool, &experiment.id, |bar| {
             with_names(|names| compare(pair, names, experiment, wanted, bar))
         });
         let compared = compared.map_err(|error| refused(experiment, &error))?;
-        rows.extend(compared);
+        all.figures.extend(compared.figures);
+        all.pooled.extend(compared.pooled);
     }
-    judged_together(&mut rows);
+    judged_together(&mut all);
+    let rows = &all.figures;
     match args.how.format {
         Printed::Table => print(&format!(
-            "{}\n\n{}\n",
-            table(args, &experiments, &rows),
-            totals(&rows)
+            "{}\n\n{}\n\n{}\n\n{}\n",
+            table(args, &experiments, rows),
+            reader::table(args.engine, &all.pooled),
+            totals(rows),
+            reader::statement(rows)
         )),
-        Printed::Markdown => print(&markdown(args, &experiments, &rows)),
+        Printed::Markdown => print(&markdown(args, &experiments, &all)),
         Printed::Json => {
-            let text = serde_json::to_string_pretty(&rows);
+            let text = serde_json::to_string_pretty(&all);
             let text = text.map_err(|error| Refused::new(&error.to_string(), "report this"))?;
             print(&(text + "\n"))
         }
@@ -192,17 +197,19 @@ evidence of: encoders, media sessions with their congestion control, browsers an
 code in both.";
 
 /// A page: each scenario with its findings and figures.
-fn markdown(args: &AgreeArgs, experiments: &[Experiment], rows: &[Row]) -> String {
+fn markdown(args: &AgreeArgs, experiments: &[Experiment], all: &Compared) -> String {
+    let rows = &all.figures;
     let names = args.scenarios.join(" ");
     let quick = if args.how.quick { " --quick" } else { "" };
-    let all = totals(rows);
+    let found = totals(rows);
     let (title, engine) = match args.engine {
         Witness::Kernel => ("The simulator beside Linux", ""),
         Witness::Live => ("The simulator beside real sockets", " --engine live"),
     };
     let mut text = format!(
-        "# {title}\nMade by `analects agree {names}{engine}{quick} --format markdown`. {all}.\n\n{ABOUT}\n"
+        "# {title}\nMade by `analects agree {names}{engine}{quick} --format markdown`. {found}.\n\n{ABOUT}\n"
     );
+    text += &reader::markdown(args.engine, all);
     let line = |cells: &[String]| {
         let chosen = WITHOUT_SCENARIO.map(|place| cells[place].clone());
         format!("| {} |\n", chosen.join(" | "))

@@ -9,6 +9,7 @@
 //! is wrong, or chooses a value that the scenario leaves open.
 
 mod figures;
+mod reader;
 
 use crate::Wanted;
 use crate::discovery::{least_p, limit};
@@ -19,6 +20,7 @@ use measure::estimate::{self, Against, Estimate, LEVEL, Statistic};
 use measure::interval::LEAST_ALIKE;
 use measure::metric::Registry;
 use measure::{Engine, RunResult, Units};
+pub use reader::{Pooled, Reading, Readings};
 use scenario::Names;
 use serde::Serialize;
 
@@ -68,6 +70,17 @@ pub struct Row {
     /// Number of pairs that would probably decide it; null if it is decided, or the number is
     /// unknown.
     pub needed: Option<u64>,
+    /// How a user reads it; null of the link.
+    pub reader: Option<Reading>,
+}
+
+/// Two engines side by side.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Compared {
+    /// Figure by figure.
+    pub figures: Vec<Row>,
+    /// What a user reads, over all disciplines.
+    pub pooled: Vec<Pooled>,
 }
 
 /// Runs `experiment` through both `engines`, or takes the stored results, and compares: the first
@@ -82,7 +95,7 @@ pub fn compare(
     experiment: &Experiment,
     wanted: Wanted<'_>,
     progress: &dyn Progress,
-) -> Result<Vec<Row>, Error> {
+) -> Result<Compared, Error> {
     let grid = experiment.grid(wanted)?;
     let of = |(engine, keeping): (&dyn Engine, Keeping<'_>)| {
         let jobs = grid.plan(engine, names)?;
@@ -93,17 +106,20 @@ pub fn compare(
     let pages = ours.iter().chain(&witness).flat_map(|run| &run.pages);
     let loads = pages.map(|page| page.load + 1).max().unwrap_or(0);
     let Some(first) = jobs.first() else {
-        return Ok(Vec::new());
+        return Ok(Compared::default());
     };
     let metrics = &experiment.metrics;
     let figures = figures(&first.scenario, loads, metrics);
-    let cases = experiment.written.cases.iter();
-    let rows = cases.flat_map(|case| {
+    let cases = experiment.written.cases.iter().map(|case| {
         let of_case = |results: &[RunResult]| -> Vec<RunResult> {
             let runs = results.iter().filter(|run| run.discipline == case.name);
             runs.cloned().collect()
         };
-        let sides = [of_case(&ours), of_case(&witness)];
+        [of_case(&ours), of_case(&witness)]
+    });
+    let cases: Vec<[Vec<RunResult>; 2]> = cases.collect();
+    let named = experiment.written.cases.iter().zip(&cases);
+    let rows = named.flat_map(|(case, sides)| {
         let rows = figures.iter().filter_map(move |figure| {
             let row = row(figure, [&sides[0], &sides[1]], metrics)?;
             Some(Row {
@@ -114,16 +130,21 @@ pub fn compare(
         });
         rows.collect::<Vec<Row>>()
     });
-    Ok(rows.collect())
+    Ok(Compared {
+        figures: rows.collect(),
+        pooled: reader::pooled(&experiment.id, &figures, &cases, metrics),
+    })
 }
 
-/// Takes back verdicts of `rows`, all those of a page, that could be chance among so many, so that at
-/// most one in twenty is wrong.
-pub fn judged_together(rows: &mut [Row]) {
+/// Takes back verdicts of `all`, those of a page, that could be chance among so many, so that at most
+/// one in twenty is wrong: of figures, of what a user reads of them, and of all disciplines.
+pub fn judged_together(all: &mut Compared) {
+    let rows = &mut all.figures;
     let limit = limit(rows.iter().map(|row| row.p));
     for row in rows.iter_mut().filter(|row| row.p > limit) {
         row.verdict = Verdict::Untold;
     }
+    reader::judged_together(rows, &mut all.pooled);
 }
 
 /// The figure of both sides' runs, the first ours; none if no seed has it on both.
@@ -147,9 +168,16 @@ fn row(figure: &Figure, sides: [&[RunResult]; 2], metrics: &Registry) -> Option<
             ..found
         })
     };
-    let told = |level| difference(level).and_then(|found| judged(&found, allowed));
+    let told = |level, allowed| difference(level).and_then(|found| judged(&found, allowed));
+    let p = |allowed| least_p(|p| told(1.0 - p, allowed).is_some());
     let found = difference(LEVEL)?;
-    let verdict = told(LEVEL);
+    let verdict = told(LEVEL, allowed);
+    let to_reader = reader::allowed(figure.unit, means[1]);
+    let reader = figure.kind.is_some().then(|| Reading {
+        allowed: to_reader,
+        verdict: told(LEVEL, to_reader).unwrap_or(Verdict::Untold),
+        p: p(to_reader),
+    });
     Some(Row {
         scenario: String::new(),
         case: String::new(),
@@ -163,23 +191,33 @@ fn row(figure: &Figure, sides: [&[RunResult]; 2], metrics: &Registry) -> Option<
         ci95: found.ci95,
         allowed,
         pairs: found.units,
-        p: least_p(|p| told(1.0 - p).is_some()),
+        p: p(allowed),
         verdict: verdict.unwrap_or(Verdict::Untold),
         needed: match verdict {
             Some(_) => None,
             None => found.units_to_reach(allowed.copysign(found.value)),
         },
+        reader,
     })
 }
 
-/// The values of both sides, unit by unit: of runs in which both have one, unless the end cut off both.
-fn pairs(figure: &Figure, sides: [&[RunResult]; 2], metrics: &Registry) -> [Vec<Vec<f64>>; 2] {
+/// Runs with the figure of both sides: those in which both have one, unless the end cut off both.
+fn pairs_of_runs<'a>(
+    figure: &Figure,
+    sides: [&'a [RunResult]; 2],
+    metrics: &Registry,
+) -> Vec<(&'a RunResult, [Seen; 2])> {
     let seen = |run: &RunResult| figure.of(run, metrics);
     // Both engines were given the same jobs in the same order.
     let runs = sides[0].iter().zip(sides[1]);
     let both = runs.filter_map(|(ours, witness)| Some((ours, [seen(ours)?, seen(witness)?])));
-    let told = both.filter(|(_, pair)| !pair.iter().all(|seen| seen.cut));
-    let told: Vec<(&RunResult, [Seen; 2])> = told.collect();
+    both.filter(|(_, pair)| !pair.iter().all(|seen| seen.cut))
+        .collect()
+}
+
+/// The values of both sides, unit by unit.
+fn pairs(figure: &Figure, sides: [&[RunResult]; 2], metrics: &Registry) -> [Vec<Vec<f64>>; 2] {
+    let told = pairs_of_runs(figure, sides, metrics);
     let units = Units::of(told.iter().map(|(run, _)| *run));
     [0, 1].map(|side| {
         let values = told

@@ -87,6 +87,7 @@ mod tests {
             p: 1.0,
             verdict: Verdict::Untold,
             needed: None,
+            reader: None,
         }
     }
 

@@ -79,7 +79,7 @@ fn rows(folder: &Folder, witness: &dyn Engine) -> Vec<(String, &'static str, Ver
     });
     let engines: [(&dyn Engine, Keeping<'_>); 2] = [(&simulator, ours), (witness, theirs)];
     let rows = compare(engines, names, &experiment, wanted, &Silent).unwrap();
-    let rows = rows.into_iter();
+    let rows = rows.figures.into_iter();
     rows.map(|row| (row.case, row.metric, row.verdict))
         .collect()
 }

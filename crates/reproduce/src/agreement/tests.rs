@@ -149,14 +149,20 @@ fn a_difference_among_many_that_could_be_chance_is_taken_back() {
         p,
         verdict,
         needed: None,
+        reader: None,
     };
-    let mut alone = [of(0.04, Differs)];
-    judged_together(&mut alone);
-    assert_eq!(alone[0].verdict, Differs);
+    let judged = |figures| {
+        let mut all = Compared {
+            figures,
+            pooled: Vec::new(),
+        };
+        judged_together(&mut all);
+        all.figures
+    };
+    assert_eq!(judged(vec![of(0.04, Differs)])[0].verdict, Differs);
     let mut among: Vec<Row> = (0..19).map(|_| of(1.0, Untold)).collect();
     among.push(of(0.04, Differs));
-    judged_together(&mut among);
-    assert!(among.iter().all(|row| row.verdict == Untold));
+    assert!(judged(among).iter().all(|row| row.verdict == Untold));
 }
 
 const CALL: &str = "[[traffic]]\nname = \"call\"\nkind = \"call\"\ncontrol = \"copa\"\n";
@@ -270,4 +276,110 @@ fn the_links_own_queue_is_compared_too() {
     let found = rows(&bulk("bulk", 1), [&side(15.0), &side(12.0)]);
     let found: Vec<(&str, Verdict)> = found.iter().map(|row| (row.metric, row.verdict)).collect();
     assert_eq!(found, [("utilization", Agrees), ("sojourn", Differs)]);
+}
+
+/// The pooled metric of transfers whose rates both sides have under each of so many disciplines.
+fn pooled_rates(cases: &[[Vec<RunResult>; 2]]) -> Pooled {
+    let metrics = Registry::builtin();
+    let traffic = bulk("near", 1) + &bulk("far", 1);
+    let all = figures(&scenario(&traffic), 0, &metrics);
+    let mut found = reader::pooled("small", &all, cases, &metrics);
+    assert_eq!(found.len(), 1, "delays are not in these runs: {found:?}");
+    found.remove(0)
+}
+
+/// Runs whose rates deviate by chance, by more than a tenth.
+fn noisy(rates: [f64; 2], phase: u32) -> Vec<RunResult> {
+    let off = |n: u32| [-0.4, -0.1, 0.3, 0.2][((n + phase) % 4) as usize];
+    let rates: Vec<[f64; 2]> = (0..8)
+        .map(|n| rates.map(|rate| rate * (1.0 + off(n))))
+        .collect();
+    runs(["near", "far"], &rates)
+}
+
+#[test]
+fn what_no_discipline_tells_alone_all_tell_together() {
+    let cases: Vec<[Vec<RunResult>; 2]> = (0..4)
+        .map(|phase| [noisy([4.2, 2.1], phase), noisy([6.0, 3.0], phase + 2)])
+        .collect();
+    let metrics = Registry::builtin();
+    let traffic = bulk("near", 1) + &bulk("far", 1);
+    let all = figures(&scenario(&traffic), 0, &metrics);
+    let [ours, other] = &cases[0];
+    let alone = row(&all[2], [ours, other], &metrics).unwrap();
+    assert_eq!((alone.metric, alone.verdict), ("flow_rate", Untold));
+    let found = pooled_rates(&cases);
+    assert_eq!((found.figures, found.lower, found.higher), (8, 4, 0));
+    assert!((found.percent + 30.0).abs() < 1e-6, "{found:?}");
+    assert_eq!(found.verdict, Differs);
+}
+
+#[test]
+fn a_small_flow_counts_as_much_as_a_large_one() {
+    let names = ["near", "far"];
+    let ours = runs(names, &about([10.0, 0.5], 8));
+    let other = runs(names, &about([10.0, 1.0], 8));
+    let found = pooled_rates(&[[ours, other]]);
+    assert!((found.percent + 25.0).abs() < 1.0, "{found:?}");
+}
+
+#[test]
+fn what_is_always_zero_in_the_reference_is_not_pooled() {
+    let names = ["near", "far"];
+    let ours = runs(names, &about([10.0, 0.5], 8));
+    let other = runs(names, &[[10.0, 0.0]; 8]);
+    assert_eq!(pooled_rates(&[[ours, other]]).figures, 1);
+}
+
+#[test]
+fn a_user_reads_flows_and_not_the_link_and_five_milliseconds_are_nothing() {
+    let side = |plt: f64| -> Vec<RunResult> {
+        (1..=9)
+            .map(|seed| busy(seed, 0.0, Some(plt + 0.1 * seed as f64)))
+            .collect()
+    };
+    let read = |plt: [f64; 2]| {
+        let rows = rows(&format!("{CALL}{PAGE}"), [&side(plt[0]), &side(plt[1])]);
+        assert!(
+            rows.iter()
+                .all(|row| row.reader.is_some() == row.kind.is_some())
+        );
+        let row = of_metric(&rows, "plt").remove(0);
+        row.reader.map(|reading| reading.verdict)
+    };
+    assert_eq!(read([34.0, 30.0]), Some(Agrees));
+    assert_eq!(read([36.0, 30.0]), Some(Differs));
+    assert_eq!(read([1090.0, 1000.0]), Some(Agrees));
+    assert_eq!(read([1110.0, 1000.0]), Some(Differs));
+}
+
+#[test]
+fn nineteen_of_twenty_have_to_be_near_and_two_far_are_too_many() {
+    let of = |verdict| {
+        let side = |plt: f64| -> Vec<RunResult> {
+            (1..=9)
+                .map(|seed| busy(seed, 0.0, Some(plt + 0.1 * seed as f64)))
+                .collect()
+        };
+        let rows = rows(PAGE, [&side(1000.0), &side(1000.0)]);
+        let mut row = of_metric(&rows, "plt").remove(0);
+        row.reader.as_mut().unwrap().verdict = verdict;
+        row
+    };
+    let judged = |near: usize, far: usize, open: usize| {
+        let repeated = |verdict, n| std::iter::repeat_n(of(verdict), n);
+        let rows: Vec<Row> = repeated(Agrees, near)
+            .chain(repeated(Differs, far))
+            .chain(repeated(Untold, open))
+            .collect();
+        let found = Readings::of(&rows);
+        assert_eq!(
+            (found.all, found.near, found.far),
+            (near + far + open, near, far)
+        );
+        found.verdict()
+    };
+    assert_eq!(judged(19, 1, 0), Agrees);
+    assert_eq!(judged(18, 2, 0), Differs);
+    assert_eq!(judged(18, 1, 1), Untold);
 }
