@@ -9,8 +9,8 @@ use reproduce::agreement::{Compared, Pooled, Readings, Row, Verdict};
 const ABOUT: &str = "\
 Rates, delays, page loads and stall of flows are what a user reads. Nobody cares about a difference of less \
 than 10 % of the other's value, or of 5 ms of a time. The table has each metric over all flows and \
-disciplines, in parts of the other's mean, so that all count alike; its intervals are over seeds. Whatever could \
-be chance cannot be told, here and in the counts.";
+disciplines, in parts of the other's mean, so that all count alike; a time below 50 ms counts as 50 ms, so \
+that 10 % are 5 ms. Its intervals are over seeds. What could be chance cannot be told, here and in the counts.";
 
 fn head(witness: Witness) -> [String; 6] {
     [

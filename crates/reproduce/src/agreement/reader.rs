@@ -53,7 +53,8 @@ pub struct Pooled {
     /// See `lower`.
     pub higher: usize,
     /// The first engine's less the witness's, in percent: the mean over figures, each in parts of the
-    /// witness's mean, so that all count alike.
+    /// witness's mean, so that all count alike. A time below 50 ms counts as that, so that 10 % are
+    /// what does not matter.
     pub percent: f64,
     /// Its 95 % interval, over seeds; null if it is unknown.
     pub ci95: Option<(f64, f64)>,
@@ -63,18 +64,19 @@ pub struct Pooled {
     pub p: f64,
 }
 
-/// A run with the same figure of both sides, in parts of the witness's mean.
+/// A run with the same figure of both sides, in parts of the witness's mean, as in [`Pooled`].
 type Part<'a> = (&'a RunResult, [f64; 2]);
 
-/// The runs of `sides` in parts of the witness's mean of `figure`; none if that is zero.
+/// The runs of `sides` with their [`Part`] of `figure`; none if the witness's is a rate of zero.
 fn parts<'a>(figure: &Figure, sides: [&'a [RunResult]; 2], metrics: &Registry) -> Vec<Part<'a>> {
     let pairs = pairs_of_runs(figure, sides, metrics);
     let witness = pairs.iter().map(|(_, pair)| pair[1].value);
     let mean = witness.sum::<f64>() / pairs.len() as f64;
+    let whole = allowed(figure.unit, mean) / SHARE;
     let parts = pairs
         .iter()
-        .map(|(run, pair)| (*run, pair.map(|seen| seen.value / mean)));
-    match mean > 0.0 {
+        .map(|(run, pair)| (*run, pair.map(|seen| seen.value / whole)));
+    match whole > 0.0 {
         true => parts.collect(),
         false => Vec::new(),
     }

@@ -383,3 +383,21 @@ fn nineteen_of_twenty_have_to_be_near_and_two_far_are_too_many() {
     assert_eq!(judged(18, 2, 0), Differs);
     assert_eq!(judged(18, 1, 1), Untold);
 }
+
+#[test]
+fn less_than_five_milliseconds_are_nothing_in_all_disciplines_either() {
+    let side = |plt: f64| -> Vec<RunResult> {
+        let load = |seed: u64| busy(seed, 0.0, Some(plt + 0.1 * seed as f64));
+        (1..=9).map(load).collect()
+    };
+    let metrics = Registry::builtin();
+    let all = figures(&scenario(PAGE), 1, &metrics);
+    let pooled = |plt: [f64; 2]| {
+        let cases = [[side(plt[0]), side(plt[1])]];
+        reader::pooled("small", &all, &cases, &metrics).remove(0)
+    };
+    let near = pooled([7.0, 10.0]);
+    assert!((near.percent + 6.0).abs() < 1e-6, "{near:?}");
+    assert_eq!((near.verdict, near.lower), (Agrees, 1));
+    assert_eq!(pooled([14.0, 20.0]).verdict, Differs);
+}
