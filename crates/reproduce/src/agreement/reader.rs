@@ -67,7 +67,8 @@ pub struct Pooled {
 /// A run with the same figure of both sides, in parts of the witness's mean, as in [`Pooled`].
 type Part<'a> = (&'a RunResult, [f64; 2]);
 
-/// The runs of `sides` with their [`Part`] of `figure`; none if the witness's is a rate of zero.
+/// The runs of `sides` with their [`Part`] of `figure`; none if it is zero in all runs of both, or the
+/// witness's is a rate of zero.
 fn parts<'a>(figure: &Figure, sides: [&'a [RunResult]; 2], metrics: &Registry) -> Vec<Part<'a>> {
     let pairs = pairs_of_runs(figure, sides, metrics);
     let witness = pairs.iter().map(|(_, pair)| pair[1].value);
@@ -76,7 +77,8 @@ fn parts<'a>(figure: &Figure, sides: [&'a [RunResult]; 2], metrics: &Registry) -
     let parts = pairs
         .iter()
         .map(|(run, pair)| (*run, pair.map(|seen| seen.value / whole)));
-    match whole > 0.0 {
+    let mut seen = pairs.iter().flat_map(|(_, pair)| pair);
+    match whole > 0.0 && seen.any(|seen| seen.value != 0.0) {
         true => parts.collect(),
         false => Vec::new(),
     }

@@ -401,3 +401,18 @@ fn less_than_five_milliseconds_are_nothing_in_all_disciplines_either() {
     assert_eq!((near.verdict, near.lower), (Agrees, 1));
     assert_eq!(pooled([14.0, 20.0]).verdict, Differs);
 }
+
+#[test]
+fn a_stall_of_nobody_is_not_pooled() {
+    let side =
+        |stall: f64| -> Vec<RunResult> { (1..=9).map(|seed| busy(seed, stall, None)).collect() };
+    let metrics = Registry::builtin();
+    let all = figures(&scenario(CALL), 0, &metrics);
+    let stalls = |sides: [f64; 2]| -> Vec<usize> {
+        let pooled = reader::pooled("small", &all, &[sides.map(side)], &metrics);
+        let stalls = pooled.iter().filter(|pooled| pooled.metric == "stall");
+        stalls.map(|pooled| pooled.figures).collect()
+    };
+    assert!(stalls([0.0, 0.0]).is_empty());
+    assert_eq!(stalls([0.1, 0.0]), [1]);
+}
