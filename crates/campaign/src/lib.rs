@@ -10,6 +10,7 @@
 mod case;
 mod error;
 pub mod job;
+mod longest;
 mod plan;
 mod progress;
 mod run;

@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::job::{self, Job, Keyed};
+use crate::longest::longest_first;
 use crate::progress::Progress;
 use crate::store::{Kept, Store};
 use measure::{Engine, RunResult, Taps};
@@ -37,8 +38,17 @@ pub fn run(
             progress.done();
             Ok(job.called(result))
         };
-        let results: Vec<Result<RunResult, Error>> = jobs.par_iter().map(one).collect();
-        return results.into_iter().collect();
+        let mut results = vec![RunResult::default(); jobs.len()];
+        let open = jobs.iter().zip(&mut results).collect();
+        longest_first(
+            open,
+            |(job, _)| job,
+            |(job, result)| {
+                *result = one(job)?;
+                Ok(())
+            },
+        )?;
+        return Ok(results);
     };
     let keyed = job::keyed(jobs, (engine.name(), basis))?;
     let found = work(engine, &keyed, store, progress, |result| result)?;
@@ -75,14 +85,16 @@ pub fn work<'k, T: Send>(
     progress.planned(wanted.len(), missing);
     // Jobs that other processes run come last: by then many of them are done.
     for wait in [false, true] {
-        let open = wanted.par_iter().zip(&mut results);
-        let made = open.filter(|(_, result)| result.is_none());
-        let made = made.map(|(job, result)| {
-            *result = worker.made(job, wait)?;
-            Ok(())
-        });
-        let made: Vec<Result<(), Error>> = made.collect();
-        made.into_iter().collect::<Result<(), Error>>()?;
+        let open = wanted.iter().zip(&mut results);
+        let open = open.filter(|(_, result)| result.is_none()).collect();
+        longest_first(
+            open,
+            |(wanted, _)| wanted.keyed.job,
+            |(wanted, result)| {
+                *result = worker.made(wanted, wait)?;
+                Ok(())
+            },
+        )?;
     }
     store.tidy()?;
     let keys = wanted.iter().map(|job| job.keyed.key.as_str());
