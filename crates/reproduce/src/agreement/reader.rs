@@ -206,10 +206,10 @@ impl Readings {
         found
     }
 
-    /// Whether 95 % of them are near.
+    /// Whether 95 % of them are near; of none that cannot be told.
     pub fn verdict(&self) -> Verdict {
         let most = MOST * self.all as f64;
-        if self.near as f64 >= most {
+        if self.all > 0 && self.near as f64 >= most {
             Verdict::Agrees
         } else if ((self.all - self.far) as f64) < most {
             Verdict::Differs

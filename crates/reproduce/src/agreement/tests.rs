@@ -382,6 +382,7 @@ fn nineteen_of_twenty_have_to_be_near_and_two_far_are_too_many() {
     assert_eq!(judged(19, 1, 0), Agrees);
     assert_eq!(judged(18, 2, 0), Differs);
     assert_eq!(judged(18, 1, 1), Untold);
+    assert_eq!(judged(0, 0, 0), Untold);
 }
 
 #[test]
