@@ -125,6 +125,19 @@ fn number(value: f64) -> String {
     }
 }
 
+/// `value`, and its interval if there is one.
+fn with_interval(value: f64, ci95: Option<(f64, f64)>) -> String {
+    let interval = ci95.map_or_else(String::new, |(low, high)| {
+        format!(" ({} to {})", number(low), number(high))
+    });
+    number(value) + &interval
+}
+
+/// A line of a page's table.
+fn line(cells: &[String]) -> String {
+    format!("| {} |\n", cells.join(" | "))
+}
+
 /// The cells of a row; its experiment has `seeds` and traffic of these `kinds`.
 fn cells(row: &Row, seeds: u64, kinds: &BTreeSet<&'static str>, witness: Witness) -> [String; 9] {
     let told = match (row.verdict, row.needed) {
@@ -137,9 +150,6 @@ fn cells(row: &Row, seeds: u64, kinds: &BTreeSet<&'static str>, witness: Witness
         (Verdict::Untold, None) if row.ci95.is_some() => "may be chance among so many".to_owned(),
         (Verdict::Untold, None) => "cannot be told".to_owned(),
     };
-    let interval = row.ci95.map_or_else(String::new, |(low, high)| {
-        format!(" ({} to {})", number(low), number(high))
-    });
     let fewer = match row.pairs as u64 == seeds {
         true => String::new(),
         false => format!(", of {} seeds", row.pairs),
@@ -152,7 +162,7 @@ fn cells(row: &Row, seeds: u64, kinds: &BTreeSet<&'static str>, witness: Witness
         format!("{} of {}", row.metric, row.of),
         format!("{} {unit}", number(row.ours)),
         format!("{} {unit}", number(row.witness)),
-        format!("{}{interval}{fewer}", number(row.difference)),
+        format!("{}{fewer}", with_interval(row.difference, row.ci95)),
         number(row.allowed),
         evidence::of(row, kinds, witness),
     ]
@@ -210,10 +220,7 @@ fn markdown(args: &AgreeArgs, experiments: &[Experiment], all: &Compared) -> Str
         "# {title}\nMade by `analects agree {names}{engine}{quick} --format markdown`. {found}.\n\n{ABOUT}\n"
     );
     text += &reader::markdown(args.engine, all);
-    let line = |cells: &[String]| {
-        let chosen = WITHOUT_SCENARIO.map(|place| cells[place].clone());
-        format!("| {} |\n", chosen.join(" | "))
-    };
+    let line = |cells: &[String]| line(&WITHOUT_SCENARIO.map(|place| cells[place].clone()));
     for (experiment, own, cells) in by_experiment(args, experiments, rows) {
         let (written, seeds) = (&experiment.written, experiment.seeds(args.how.quick));
         let shared = evidence::shared(&evidence::kinds(&own), args.engine);

@@ -139,12 +139,24 @@ pub fn compare(
 /// Takes back verdicts of `all`, those of a page, that could be chance among so many, so that at most
 /// one in twenty is wrong: of figures, of what a user reads of them, and of all disciplines.
 pub fn judged_together(all: &mut Compared) {
-    let rows = &mut all.figures;
-    let limit = limit(rows.iter().map(|row| row.p));
-    for row in rows.iter_mut().filter(|row| row.p > limit) {
-        row.verdict = Verdict::Untold;
+    let Compared { figures, pooled } = all;
+    take_back(figures.iter_mut().map(|row| (row.p, &mut row.verdict)));
+    let readings = figures.iter_mut().filter_map(|row| row.reader.as_mut());
+    take_back(readings.map(|reading| (reading.p, &mut reading.verdict)));
+    take_back(
+        pooled
+            .iter_mut()
+            .map(|pooled| (pooled.p, &mut pooled.verdict)),
+    );
+}
+
+/// Takes back those verdicts, each with its p, that could be chance among all of them.
+fn take_back<'a>(judged: impl Iterator<Item = (f64, &'a mut Verdict)>) {
+    let judged: Vec<(f64, &mut Verdict)> = judged.collect();
+    let limit = limit(judged.iter().map(|(p, _)| *p));
+    for (_, verdict) in judged.into_iter().filter(|(p, _)| *p > limit) {
+        *verdict = Verdict::Untold;
     }
-    reader::judged_together(rows, &mut all.pooled);
 }
 
 /// The figure of both sides' runs, the first ours; none if no seed has it on both.
@@ -168,15 +180,16 @@ fn row(figure: &Figure, sides: [&[RunResult]; 2], metrics: &Registry) -> Option<
             ..found
         })
     };
-    let told = |level, allowed| difference(level).and_then(|found| judged(&found, allowed));
-    let p = |allowed| least_p(|p| told(1.0 - p, allowed).is_some());
     let found = difference(LEVEL)?;
-    let verdict = told(LEVEL, allowed);
-    let to_reader = reader::allowed(figure.unit, means[1]);
-    let reader = figure.kind.is_some().then(|| Reading {
-        allowed: to_reader,
-        verdict: told(LEVEL, to_reader).unwrap_or(Verdict::Untold),
-        p: p(to_reader),
+    let (verdict, p) = decided(difference, allowed);
+    let reader = figure.kind.is_some().then(|| {
+        let allowed = reader::allowed(figure.unit, means[1]);
+        let (verdict, p) = decided(difference, allowed);
+        Reading {
+            allowed,
+            verdict,
+            p,
+        }
     });
     Some(Row {
         scenario: String::new(),
@@ -191,11 +204,11 @@ fn row(figure: &Figure, sides: [&[RunResult]; 2], metrics: &Registry) -> Option<
         ci95: found.ci95,
         allowed,
         pairs: found.units,
-        p: p(allowed),
-        verdict: verdict.unwrap_or(Verdict::Untold),
+        p,
+        verdict,
         needed: match verdict {
-            Some(_) => None,
-            None => found.units_to_reach(allowed.copysign(found.value)),
+            Verdict::Untold => found.units_to_reach(allowed.copysign(found.value)),
+            Verdict::Agrees | Verdict::Differs => None,
         },
         reader,
     })
@@ -232,6 +245,16 @@ impl Near {
     fn allowed(self, value: f64) -> f64 {
         self.distance.max(self.share * value.abs())
     }
+}
+
+/// The 95 % verdict on a difference, which `difference` gives at any level, and the complement of the
+/// least confidence with which it is decided.
+fn decided(difference: impl Fn(f64) -> Option<Estimate>, allowed: f64) -> (Verdict, f64) {
+    let told = |level| difference(level).and_then(|found| judged(&found, allowed));
+    (
+        told(LEVEL).unwrap_or(Verdict::Untold),
+        least_p(|p| told(1.0 - p).is_some()),
+    )
 }
 
 /// The verdict on the difference `found`; none if its interval reaches over a border.

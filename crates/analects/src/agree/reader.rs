@@ -1,6 +1,6 @@
 //! What a user reads of two engines, as a table and in a sentence.
 
-use super::number;
+use super::{line, with_interval};
 use crate::cli::Witness;
 use crate::table::plain;
 use reproduce::agreement::{Compared, Pooled, Readings, Row, Verdict};
@@ -33,15 +33,12 @@ fn told(verdict: Verdict) -> &'static str {
 }
 
 fn cells(pooled: &Pooled) -> [String; 6] {
-    let interval = pooled.ci95.map_or_else(String::new, |(low, high)| {
-        format!(" ({} to {})", number(low), number(high))
-    });
     [
         told(pooled.verdict).to_owned(),
         pooled.scenario.clone(),
         pooled.metric.to_owned(),
         pooled.figures.to_string(),
-        format!("{}{interval}", number(pooled.percent)),
+        with_interval(pooled.percent, pooled.ci95),
         format!("{}, {}", pooled.lower, pooled.higher),
     ]
 }
@@ -70,7 +67,6 @@ pub fn statement(rows: &[Row]) -> String {
 
 /// The section of a page.
 pub fn markdown(witness: Witness, all: &Compared) -> String {
-    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
     let head = head(witness);
     let mut text = format!(
         "\n## What a user reads\n{}\n\n{ABOUT}\n\n{}{}",

@@ -4,8 +4,7 @@
 //! all of them together.
 
 use super::figures::Figure;
-use super::{Row, Verdict, judged, pairs_of_runs};
-use crate::discovery::{least_p, limit};
+use super::{Row, Verdict, decided, pairs_of_runs};
 use measure::estimate::{self, Against, Estimate, LEVEL, Statistic};
 use measure::metric::Registry;
 use measure::{RunResult, Units};
@@ -103,11 +102,7 @@ pub(super) fn pooled(
         let cases = cases.iter();
         let cases = cases.map(|[ours, witness]| of_case(&figures, [ours, witness], metrics));
         let cases: Vec<Vec<Vec<Part<'_>>>> = cases.collect();
-        Some(Pooled {
-            scenario: scenario.to_owned(),
-            metric: name,
-            ..over(&cases)?
-        })
+        over(scenario, name, &cases)
     };
     names.into_iter().filter_map(of_metric).collect()
 }
@@ -123,8 +118,8 @@ fn of_case<'a>(
     parts.filter(|parts| !parts.is_empty()).collect()
 }
 
-/// One metric over all `cases`, each with its figures.
-fn over(cases: &[Vec<Vec<Part<'_>>>]) -> Option<Pooled> {
+/// One metric over all `cases`, each with its figures; none if there are none.
+fn over(scenario: &str, metric: &'static str, cases: &[Vec<Vec<Part<'_>>>]) -> Option<Pooled> {
     let signs = cases.iter().map(|figures| {
         let parts = figures.iter().flatten();
         parts
@@ -143,33 +138,19 @@ fn over(cases: &[Vec<Vec<Part<'_>>>]) -> Option<Pooled> {
         let sides = [&ours[..], &witness[..]];
         estimate::compare(Statistic::Mean, sides, Against::Difference, level)
     };
-    let told = |level| difference(level).and_then(|found| judged(&found, 100.0 * SHARE));
     let found = difference(LEVEL)?;
+    let (verdict, p) = decided(difference, 100.0 * SHARE);
     Some(Pooled {
-        scenario: String::new(),
-        metric: "",
+        scenario: scenario.to_owned(),
+        metric,
         figures: cases.iter().map(Vec::len).sum(),
         lower: count(|sign| *sign < 0.0),
         higher: count(|sign| *sign > 0.0),
         percent: found.value,
         ci95: found.ci95,
-        verdict: told(LEVEL).unwrap_or(Verdict::Untold),
-        p: least_p(|p| told(1.0 - p).is_some()),
+        verdict,
+        p,
     })
-}
-
-/// Takes back what could be chance among so many, as [`super::judged_together`] does.
-pub(super) fn judged_together(rows: &mut [Row], pooled: &mut [Pooled]) {
-    let read = || rows.iter().filter_map(|row| row.reader.as_ref());
-    let most = limit(read().map(|reading| reading.p));
-    let readings = rows.iter_mut().filter_map(|row| row.reader.as_mut());
-    for reading in readings.filter(|reading| reading.p > most) {
-        reading.verdict = Verdict::Untold;
-    }
-    let most = limit(pooled.iter().map(|pooled| pooled.p));
-    for pooled in pooled.iter_mut().filter(|pooled| pooled.p > most) {
-        pooled.verdict = Verdict::Untold;
-    }
 }
 
 /// How many of a user's figures are near.
