@@ -49,7 +49,8 @@ case $kernel in
 6.12) pattern='6\.12\.[0-9.]*+deb12' ;;
 7.x) pattern='7\.[0-9.]*+deb13' ;;
 esac
-exists() { for package in "$@"; do apt-cache show "$package" >/dev/null 2>&1 || return 1; done; }
+# Of a package that others only name, apt-cache show says nothing and exits with 0.
+exists() { for package in "$@"; do apt-cache show "$package" 2>/dev/null | grep -q '^Version:' || return 1; done; }
 
 # The newest complete release: an archive may have new headers before the image.
 # Since 6.19 the image is only a name for three packages.
