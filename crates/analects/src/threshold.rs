@@ -10,7 +10,7 @@ use serde_json::json;
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use theory::ages::{Optimum, Phases, Sizes, TwoLevels, optimum};
+use theory::ages::{Optimum, Phases, Sizes, TwoLevels, least_attained, optimum};
 use units::{Bytes, Rate, Refusal};
 
 /// Most of a file that is read: some ten million sizes.
@@ -30,6 +30,8 @@ struct Answer {
     curve: Vec<(f64, f64)>,
     /// The threshold that was asked about.
     asked: Option<(f64, f64)>,
+    /// Mean time under least attained service, in the same parts.
+    attained: f64,
     one_level: f64,
 }
 
@@ -50,6 +52,7 @@ pub fn run(args: &ThresholdArgs) -> Result<(), Refused> {
     let refused = |refusal: Refusal| Refused::because(refusal, "write for example --load 0.88");
     let model = TwoLevels::new(&fit, load).map_err(refused)?;
     let (least, most) = sizes.bounds();
+    let attained = least_attained(&sizes, load).map_err(refused)?;
     let one_size =
         |refusal| Refused::because(refusal, "all transfers have one size: no threshold helps");
     let best = optimum(&fit, load, (least, most)).map_err(one_size)?;
@@ -57,6 +60,7 @@ pub fn run(args: &ThresholdArgs) -> Result<(), Refused> {
     let answer = Answer {
         curve: curve.collect(),
         asked: asked.map(|size| (size, model.response(size))),
+        attained,
         one_level: model.one_level(),
         load,
         of,
@@ -163,20 +167,29 @@ impl Answer {
             self.load,
             self.one_level,
         );
-        let mut line = |at: f64, response: f64, note: &str| {
+        let mut line = |at: &str, response: f64, note: &str| {
             let time = self.time(response);
             let time = time.map_or(String::new(), |ms| format!("  {ms:>8.1} ms"));
             // Writing to a string does not fail.
-            _ = writeln!(text, "{:>9}  {response:.3}{time}{note}", size(at));
+            _ = writeln!(text, "{at:>9}  {response:.3}{time}{note}");
         };
         for (at, response) in &self.curve {
-            line(*at, *response, "");
+            line(&size(*at), *response, "");
         }
-        line(self.best.threshold, self.best.response, "  the best");
+        line(&size(self.best.threshold), self.best.response, "  the best");
         if let Some((at, response)) = self.asked {
             let more = 100.0 * (response / self.best.response - 1.0);
-            line(at, response, &format!("  {more:.1} % more than the best"));
+            line(
+                &size(at),
+                response,
+                &format!("  {more:.1} % more than the best"),
+            );
         }
+        line(
+            "las",
+            self.attained,
+            "  least attained service: as many levels as there are ages",
+        );
         text
     }
 
@@ -201,6 +214,7 @@ impl Answer {
             "fit": { "phases": phases, "distance": self.fit.distance(&self.sizes) },
             "best": point((self.best.threshold, self.best.response)),
             "asked": self.asked.map(point),
+            "least_attained": { "of_one_level": self.attained, "mean_ms": self.time(self.attained) },
             "curve": curve,
         });
         format!("{document:#}\n")

@@ -36,7 +36,10 @@ fn reads_labels(choice: &Choice) -> bool {
 }
 
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "expected a discipline such as \"cake\", or { name = \"NAME\", discipline = \"DISCIPLINE\", set = { KEY = \"VALUE\" } }"
+)]
 enum CaseWritten {
     Plain(String),
     Full(CaseTable),

@@ -87,7 +87,7 @@ pub struct Claim {
 pub struct Names(pub Vec<String>);
 
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a text or a list of texts")]
 enum NamesWritten {
     One(String),
     Several(Vec<String>),

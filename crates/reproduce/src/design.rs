@@ -79,7 +79,11 @@ pub struct Axis {
 
 /// A value of an [`Axis`].
 #[derive(Debug, Clone, Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    deny_unknown_fields,
+    expecting = "expected a text such as \"20ms\", or { is = \"NAME\", set = { KEY = \"VALUE\" }, traffic = [ENTRY] }"
+)]
 pub enum AxisValue {
     /// The value to which the axis' path is set.
     Plain(String),

@@ -48,6 +48,7 @@ const EXPERIMENTS: &[(&str, &str)] = experiments![
     "confucius-beyond/slow-links",
     "confucius-beyond/sensitivity",
     "floq/choice",
+    "floq/windows",
     "floq/mechanism",
     "floq/10mbit",
     "floq/100mbit",

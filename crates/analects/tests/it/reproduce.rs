@@ -270,6 +270,21 @@ fn wrong_experiments_are_refused() {
             "discipline = \"lifo\"",
             "no discipline \"lifo\"",
         ),
+        (
+            "values = [\"1\", \"2\"]",
+            "values = [\"1\", 2]",
+            "expected a text such as \"20ms\"",
+        ),
+        (
+            "values = [\"1\", \"2\"]",
+            "values = [\"1\", { is = \"2\", sets = {} }]",
+            "expected a text such as \"20ms\", or { is = \"NAME\"",
+        ),
+        (
+            "\"pfifo\",\n",
+            "{ name = \"pfifo\" },\n",
+            "expected a discipline such as \"cake\"",
+        ),
     ];
     for (number, (good, bad, says)) in cases.into_iter().enumerate() {
         let folder = Folder::new(&format!("wrong-{number}"));

@@ -43,17 +43,23 @@ const STEPS: usize = 200;
 /// Rounds of refining: each makes the span in which it lies a third smaller.
 const ROUNDS: usize = 40;
 
+/// Refuses a load that is not from 0.01 to 0.99.
+pub(super) fn check_load(load: f64) -> Result<(), Refusal> {
+    if (0.01..=0.99).contains(&load) {
+        return Ok(());
+    }
+    let message = format!("the load is {load}; it can be 0.01 to 0.99");
+    Err(Refusal::new(message))
+}
+
 impl<'a> TwoLevels<'a> {
     /// A link on which transfers of these sizes make `load`.
     ///
     /// # Errors
     /// If the load is not from 0.01 to 0.99.
     pub fn new(sizes: &'a Phases, load: f64) -> Result<Self, Refusal> {
-        if (0.01..=0.99).contains(&load) {
-            return Ok(TwoLevels { sizes, load });
-        }
-        let message = format!("the load is {load}; it can be 0.01 to 0.99");
-        Err(Refusal::new(message))
+        check_load(load)?;
+        Ok(TwoLevels { sizes, load })
     }
 
     /// Mean time of a transfer with one level: that of sending it alone, times this.

@@ -23,6 +23,33 @@ fn with_exponential_sizes_no_threshold_matters() {
     assert!((model.one_level() - 5.0).abs() < 1e-12);
 }
 
+/// Exponential sizes do not remember, and of a single size all that wait end together, at the end of the
+/// busy period: (W + x)/(1 − ρ) with W = ρx/(2(1 − ρ)), and not x/(1 − ρ).
+#[test]
+fn least_attained_service_of_known_sizes() {
+    let exponential = Sizes::seen((0..100_000u32).map(|rank| {
+        let share = (f64::from(rank) + 0.5) / 1e5;
+        (-1e6 * libm::log(share)) as u64
+    }));
+    let response = least_attained(&exponential.unwrap(), 0.8).unwrap();
+    assert!((response - 1.0).abs() < 0.005, "{response}");
+    let one_size = Sizes::seen([1_000_000]).unwrap();
+    let response = least_attained(&one_size, 0.8).unwrap();
+    assert!((response - (1.0 + 0.8 / 0.4)).abs() < 1e-9, "{response}");
+    assert!(least_attained(&one_size, 1.0).is_err());
+}
+
+/// The thesis' sizes: less than under two levels with the best threshold, and as a job-by-job
+/// integration of the formula over bounded Pareto sizes has it.
+#[test]
+fn least_attained_service_of_the_thesis_sizes() {
+    let response = least_attained(&thesis(), 0.9).unwrap();
+    assert!((response - 58.7 / 137.3).abs() < 0.003, "{response}");
+    let fit = Phases::fit(&thesis());
+    let best = optimum(&fit, 0.9, thesis().bounds()).unwrap();
+    assert!(response < best.response);
+}
+
 /// No job above the threshold, or all of them at once: one level.
 #[test]
 fn at_both_ends_there_is_one_level() {
