@@ -3,7 +3,9 @@
 use super::{round_sizes, size};
 use crate::bound::span;
 use crate::cli::{ThresholdArgs, ThresholdFormat};
+use crate::progress::Bar;
 use crate::refused::Refused;
+use campaign::Progress as _;
 use measure::interval::{self, mean};
 use rayon::prelude::*;
 use serde_json::json;
@@ -51,14 +53,23 @@ impl Followed {
         thresholds.dedup();
         let turn = think + closed_loop(count, think, sizes.mean() / rate, |_| 1.0);
         let seconds = TRANSFERS * turn / f64::from(count);
+        let simulations = (thresholds.len() + 1) * RUNS as usize;
+        let bar = Bar::new(simulations, "simulations");
+        let followed = |threshold: f64, seed: u64| {
+            let time = actors.followed(&sizes, threshold, seconds, seed);
+            bar.done();
+            Some(time? * 1e3)
+        };
         let times = |threshold: f64| {
             let runs = (1..=RUNS).into_par_iter();
-            let time = runs.filter_map(|seed| actors.followed(&sizes, threshold, seconds, seed));
-            time.map(|time| time * 1e3).collect()
+            runs.filter_map(|seed| followed(threshold, seed)).collect()
         };
+        let one_level = times(f64::INFINITY);
+        let curve = thresholds.iter().map(|at| (*at, times(*at))).collect();
+        bar.clear();
         Ok(Followed {
-            one_level: times(f64::INFINITY),
-            curve: thresholds.iter().map(|at| (*at, times(*at))).collect(),
+            one_level,
+            curve,
             of,
             sizes,
             actors,
