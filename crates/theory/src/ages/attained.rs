@@ -1,6 +1,10 @@
 //! Least attained service: the transfer that has had least goes first, as under `las`. Levels without
-//! end come to this, and no other order that does not know sizes has a lower mean for sizes whose chance
-//! to end falls with age (R. Righter, J. Shanthikumar, 1989).
+//! end come to this.
+//!
+//! No order that does not know sizes has a lower mean if a transfer's chance to end falls with its age
+//! from the start. Pareto sizes begin above 0, so that there one in order of arrival up to some age would
+//! be better still (S. Aalto, U. Ayesta, "Optimal scheduling of jobs with a DHR tail in the M/G/1
+//! queue", 2008).
 
 use super::sizes::Sizes;
 use units::Refusal;
