@@ -285,6 +285,11 @@ fn wrong_experiments_are_refused() {
             "{ name = \"pfifo\" },\n",
             "expected a discipline such as \"cake\"",
         ),
+        (
+            "of = \"half\"",
+            "of = 2",
+            "expected a text or a list of texts",
+        ),
     ];
     for (number, (good, bad, says)) in cases.into_iter().enumerate() {
         let folder = Folder::new(&format!("wrong-{number}"));

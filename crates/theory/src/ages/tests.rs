@@ -39,8 +39,8 @@ fn least_attained_service_of_known_sizes() {
     assert!(least_attained(&one_size, 1.0).is_err());
 }
 
-/// The thesis' sizes: less than under two levels with the best threshold, and as a job-by-job
-/// integration of the formula over bounded Pareto sizes has it.
+/// The thesis' sizes: less than under two levels with the best threshold, and what the formula gives if
+/// it is integrated over the distribution itself instead of its classes: 58.7 of 137.3 ms.
 #[test]
 fn least_attained_service_of_the_thesis_sizes() {
     let response = least_attained(&thesis(), 0.9).unwrap();
