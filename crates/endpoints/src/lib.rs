@@ -40,16 +40,18 @@ pub fn pair(
                 _ => config,
             };
             let setup = setup(config, flow.carrier);
-            let end = |opens| -> Result<Box<dyn Connection>, Refusal> {
+            let end = |opens| -> Result<Endpoint, Refusal> {
                 let (control, config) = (control(setup.clone())?, config.clone());
                 Ok(match flow.carrier {
-                    Carrier::Tcp => Box::new(Tcp::new(config, control, opens)),
-                    _ => Box::new(Quic::new(config, control, opens)),
+                    Carrier::Tcp => Endpoint::Tcp(Box::new(Tcp::new(config, control, opens))),
+                    _ => Endpoint::Quic(Box::new(Quic::new(config, control, opens))),
                 })
             };
             let (mut opener, other) = (end(true)?, end(false)?);
-            opener.open(now);
-            Ok([opener, other].map(Endpoint::Connection))
+            if let Some(opener) = opener.connection_mut() {
+                opener.open(now);
+            }
+            Ok([opener, other])
         }
         Carrier::Media => {
             let rates = traffic.kind.workload.media();
@@ -123,7 +125,7 @@ fn control(
 
 /// Gives `bytes` of `stream` to an end of a connection.
 pub fn send(end: &mut Endpoint, now: Instant, stream: u32, bytes: u64) {
-    if let Endpoint::Connection(connection) = end {
+    if let Some(connection) = end.connection_mut() {
         connection.send(now, stream, bytes);
     }
 }
@@ -157,10 +159,7 @@ pub fn conditions(end: &mut Endpoint, now: Instant, stream: u8) -> Option<Condit
 
 /// Bytes given to an end of a connection and never sent.
 pub fn unsent(end: &Endpoint) -> Option<u64> {
-    match end {
-        Endpoint::Connection(connection) => Some(connection.unsent()),
-        _ => None,
-    }
+    end.connection().map(Connection::unsent)
 }
 
 /// Gives a frame to the media session that sends from an end.

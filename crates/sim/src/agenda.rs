@@ -1,7 +1,6 @@
 //! The agenda: entries by due time.
 
-use crate::ring::Ring;
-use crate::tournament::{ABSENT, Key, Tournament};
+use crate::ring::{Inserted, Ring};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
@@ -38,120 +37,181 @@ pub enum Due {
     },
 }
 
-/// A queue of things that are due. Equal times come out in the order in which they went in.
+/// A queue of things that are due. Those that are due at the same time come out in the order in which
+/// they were noted.
 ///
 /// Most entries are packets on wires and the departures of links: those in one lane come out in the
-/// order in which they went in. Only the first entries of lanes compete for the next place, with the
-/// first of the others, which are sorted by a heap.
+/// order in which they went in. Only the first entries of lanes compete for the next place. The
+/// soonest of these are in a short sorted list, which a usual scenario never fills; a heap has the
+/// others, and the entries in no lane.
 #[derive(Debug, Default)]
 pub struct Agenda {
-    sequence: u64,
+    /// The moment of the last entry that came out.
+    now: Instant,
+    /// The number of the last entry that was noted.
+    noted: u64,
     lanes: Vec<Lane>,
-    /// The keys of the first entries of lanes.
-    firsts: Tournament,
-    /// Entries in no lane.
-    heap: BinaryHeap<Reverse<Entry>>,
+    firsts: Firsts,
+    heap: BinaryHeap<Reverse<(Key, LaneId, Due)>>,
 }
 
-/// Bits of a key's number for the lane: entries come out by moment and then in the order of
-/// insertion, which has the bits above. A run of 2^40 entries takes days.
-const LANE_BITS: u32 = 24;
+/// When an entry is due, and a number that decides between equal moments: the nanosecond in which it
+/// was noted, and in the lowest bits its order among those of that nanosecond.
+/// The moment is in the upper half: one number takes a third of the instructions of a pair.
+type Key = u128;
 
-const fn key(at: Instant, sequence: u64, lane: usize) -> Key {
-    (at.as_nanos(), sequence << LANE_BITS | lane as u64)
-}
+/// Leaves room for thirteen days, twice the longest scenario.
+const ORDER_BITS: u32 = 14;
 
-const fn lane_of(key: Key) -> usize {
-    key.1 as usize & ((1 << LANE_BITS) - 1)
+const fn key(at: Instant, number: u64) -> Key {
+    (at.as_nanos() as u128) << 64 | number as u128
 }
 
 const fn due_at(key: Key) -> Instant {
-    Instant::from_nanos(key.0)
-}
-
-/// Ordered by key; no two have the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Entry {
-    key: Key,
-    due: Due,
+    Instant::from_nanos((key >> 64) as u64)
 }
 
 /// A lane of an [`Agenda`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LaneId(u32);
 
-#[derive(Debug, Default)]
-struct Lane {
-    /// When the last entry so far is due.
-    last: Instant,
-    waiting: Ring<Entry>,
+/// No lane.
+const NONE: LaneId = LaneId(u32::MAX);
+
+/// The entries of a lane in order; the first of them competes.
+type Lane = Ring<Key, Due>;
+
+/// The first entries of some lanes, the soonest last. Below them is a key that is never due.
+#[derive(Debug)]
+struct Firsts {
+    len: usize,
+    keys: [(Key, LaneId); FIRSTS],
+}
+
+/// A power of two.
+const FIRSTS: usize = 16;
+
+impl Firsts {
+    fn soonest(&self) -> (Key, LaneId) {
+        self.keys[self.len % FIRSTS]
+    }
+
+    fn is_full(&self) -> bool {
+        self.len + 1 == FIRSTS
+    }
+
+    fn insert(&mut self, key: Key, lane: LaneId) {
+        self.len += 1;
+        let mut place = self.len % FIRSTS;
+        // Ends at 0 at the latest, where the greatest key is.
+        while let below = self.keys[place.wrapping_sub(1) % FIRSTS]
+            && below.0 < key
+        {
+            self.keys[place] = below;
+            place = place.wrapping_sub(1) % FIRSTS;
+        }
+        self.keys[place] = (key, lane);
+    }
+}
+
+impl Default for Firsts {
+    fn default() -> Self {
+        Firsts {
+            len: 0,
+            keys: [(Key::MAX, NONE); FIRSTS],
+        }
+    }
+}
+
+/// The least number of an entry that is noted at this moment.
+const fn number(noted: Instant) -> u64 {
+    noted.as_nanos() << ORDER_BITS
 }
 
 impl Agenda {
     /// A lane without entries.
     pub fn add_lane(&mut self) -> LaneId {
         self.lanes.push(Lane::default());
-        self.firsts.reserve(self.lanes.len());
         LaneId((self.lanes.len() - 1) as u32)
+    }
+
+    #[inline]
+    fn next_number(&mut self) -> u64 {
+        self.noted = (self.noted + 1).max(number(self.now));
+        self.noted
     }
 
     /// Notes that `due` is due `at`.
     #[inline]
     pub fn push(&mut self, at: Instant, due: Due) {
-        self.sequence += 1;
-        let key = key(at, self.sequence, 0);
-        self.heap.push(Reverse(Entry { key, due }));
+        let key = key(at, self.next_number());
+        self.heap.push(Reverse((key, NONE, due)));
     }
 
     /// As [`push`](Self::push), for an entry that is nearly always due after the earlier ones in
     /// `lane`.
     #[inline]
     pub fn push_in(&mut self, lane: LaneId, at: Instant, due: Due) {
-        let place = lane.0 as usize;
-        let of = &mut self.lanes[place];
-        if at < of.last || place >> LANE_BITS != 0 {
-            return self.push(at, due);
+        let key = key(at, self.next_number());
+        self.insert(lane, key, due);
+    }
+
+    /// As [`push_in`](Self::push_in), for an entry that counts as noted at a moment to come.
+    #[inline]
+    pub fn push_later(&mut self, lane: LaneId, noted: Instant, at: Instant, due: Due) {
+        self.insert(lane, key(at, number(noted)), due);
+    }
+
+    fn insert(&mut self, lane: LaneId, key: Key, due: Due) {
+        match self.lanes[lane.0 as usize].insert(key, due) {
+            Inserted::First => self.compete(lane, key, due),
+            Inserted::Behind => {}
+            Inserted::Refused => self.heap.push(Reverse((key, NONE, due))),
         }
-        of.last = at;
-        self.sequence += 1;
-        let key = key(at, self.sequence, place);
-        if of.waiting.is_empty() {
-            self.firsts.lower(place, key);
+    }
+
+    /// The first entry of a lane competes for the next place.
+    #[inline]
+    fn compete(&mut self, lane: LaneId, key: Key, due: Due) {
+        if self.firsts.is_full() {
+            return self.heap.push(Reverse((key, lane, due)));
         }
-        of.waiting.push(Entry { key, due });
+        self.firsts.insert(key, lane);
     }
 
     /// The next entry, unless that is after `end`.
     #[inline]
     pub fn pop_until(&mut self, end: Instant) -> Option<(Instant, Due)> {
-        let key = self.firsts.least();
-        if self
-            .heap
-            .peek()
-            .is_some_and(|Reverse(other)| other.key < key)
-        {
-            return self.pop_other(end);
-        }
-        let at = due_at(key);
-        if key == ABSENT || at > end {
+        let (mut key, mut lane) = self.firsts.soonest();
+        if self.heap.peek().is_some_and(|other| other.0.0 < key) {
+            let (first, from, due) = self.pop_heap(end)?;
+            if from == NONE {
+                return Some((self.now, due));
+            }
+            (key, lane) = (first, from);
+        } else if due_at(key) > end || lane == NONE {
             return None;
+        } else {
+            self.firsts.len -= 1;
         }
-        let place = lane_of(key);
-        let lane = &mut self.lanes[place];
-        let (entry, next) = lane.waiting.pop()?;
-        self.firsts.set(place, next.map_or(ABSENT, |next| next.key));
-        Some((at, entry.due))
+        self.now = due_at(key);
+        let of = &mut self.lanes[lane.0 as usize];
+        let (_, due) = of.pop()?;
+        if let Some((key, due)) = of.front() {
+            self.compete(lane, key, due);
+        }
+        Some((self.now, due))
     }
 
-    /// The next entry of those in no lane.
-    fn pop_other(&mut self, end: Instant) -> Option<(Instant, Due)> {
+    #[inline(never)]
+    fn pop_heap(&mut self, end: Instant) -> Option<(Key, LaneId, Due)> {
         let first = self.heap.peek_mut()?;
-        let at = due_at(first.0.key);
+        let at = due_at(first.0.0);
         if at > end {
             return None;
         }
-        let Reverse(entry) = PeekMut::pop(first);
-        Some((at, entry.due))
+        self.now = at;
+        Some(PeekMut::pop(first).0)
     }
 }
 

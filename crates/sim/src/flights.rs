@@ -34,16 +34,17 @@ impl Flights {
     /// Takes in a packet and gives it a place.
     #[inline]
     pub fn insert(&mut self, flight: Flight) -> u32 {
-        match self.free.pop() {
-            Some(place) => {
-                self.slots[place as usize] = flight;
-                place
-            }
-            None => {
-                self.slots.push(flight);
-                (self.slots.len() - 1) as u32
-            }
-        }
+        let Some(place) = self.free.pop() else {
+            return self.add(flight);
+        };
+        self.slots[place as usize] = flight;
+        place
+    }
+
+    #[cold]
+    fn add(&mut self, flight: Flight) -> u32 {
+        self.slots.push(flight);
+        (self.slots.len() - 1) as u32
     }
 
     /// The packet at this place.

@@ -15,7 +15,6 @@ mod network;
 mod pairs;
 mod ring;
 mod sockets;
-mod tournament;
 mod world;
 
 use measure::{BuiltLink, Engine, EngineError, Sink, Unsupported};

@@ -176,6 +176,12 @@ impl<'a> Network<'a> {
         if leaves == now {
             return self.forward(now, flight);
         }
+        if !queues {
+            let (lane, at) = (self.lanes[from as usize], leaves + route.delay);
+            return self
+                .agenda
+                .push_later(lane, leaves, at, Due::Deliver(flight));
+        }
         self.agenda
             .push_in(self.sending, leaves, Due::Arrive(flight));
     }

@@ -1,16 +1,30 @@
-//! A queue in a ring whose size is a power of two: in and out in a few instructions each.
+//! A queue that is sorted by nature, in a ring whose size is a power of two: in and out in a few
+//! instructions each.
 
-/// First in, first out. `VecDeque` does the same in twice as many instructions, and every packet goes
-/// through three of these.
+/// Sorted by key; things with equal keys stay in the order in which they came.
 #[derive(Debug)]
-pub struct Ring<T> {
-    slots: Vec<T>,
+pub struct Ring<K, T> {
+    slots: Vec<(K, T)>,
     /// How many went in and out so far.
     came: usize,
     went: usize,
 }
 
-impl<T> Default for Ring<T> {
+/// What became of a thing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Inserted {
+    /// It is the only one.
+    First,
+    /// It waits behind others.
+    Behind,
+    /// Its place would be the first, or before more than a few others. It was not inserted.
+    Refused,
+}
+
+/// How many a thing may overtake.
+const OVERTAKES: usize = 8;
+
+impl<K, T> Default for Ring<K, T> {
     fn default() -> Self {
         Ring {
             slots: Vec::new(),
@@ -20,32 +34,65 @@ impl<T> Default for Ring<T> {
     }
 }
 
-impl<T: Copy> Ring<T> {
+impl<K: Copy + Ord, T: Copy> Ring<K, T> {
     /// The place of the thing with this number.
     fn place(&self, number: usize) -> usize {
         number & self.slots.len().wrapping_sub(1)
     }
 
-    /// Whether nothing waits.
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.came == self.went
+    fn len(&self) -> usize {
+        self.came.wrapping_sub(self.went)
     }
 
-    /// Appends a thing.
+    fn key(&self, number: usize) -> K {
+        self.slots[self.place(number)].0
+    }
+
+    /// Inserts a thing behind those whose keys do not exceed its own.
     #[inline]
-    pub fn push(&mut self, thing: T) {
-        if self.came.wrapping_sub(self.went) == self.slots.len() {
-            self.grow(thing);
+    pub fn insert(&mut self, key: K, thing: T) -> Inserted {
+        if self.came == self.went {
+            self.append(key, thing);
+            return Inserted::First;
+        }
+        if key < self.key(self.came.wrapping_sub(1)) {
+            return self.overtake(key, thing);
+        }
+        self.append(key, thing);
+        Inserted::Behind
+    }
+
+    #[inline]
+    fn append(&mut self, key: K, thing: T) {
+        if self.len() == self.slots.len() {
+            self.grow((key, thing));
         }
         let place = self.place(self.came);
-        self.slots[place] = thing;
+        self.slots[place] = (key, thing);
         self.came = self.came.wrapping_add(1);
+    }
+
+    #[inline(never)]
+    fn overtake(&mut self, key: K, thing: T) -> Inserted {
+        let furthest = self.len().min(OVERTAKES);
+        if key < self.key(self.came.wrapping_sub(furthest)) {
+            return Inserted::Refused;
+        }
+        let mut at = self.came;
+        self.append(key, thing);
+        while key < self.key(at.wrapping_sub(1)) {
+            let place = self.place(at);
+            at = at.wrapping_sub(1);
+            self.slots[place] = self.slots[self.place(at)];
+        }
+        let place = self.place(at);
+        self.slots[place] = (key, thing);
+        Inserted::Behind
     }
 
     /// Twice the room; new places hold `any` until something is put there.
     #[cold]
-    fn grow(&mut self, any: T) {
+    fn grow(&mut self, any: (K, T)) {
         let old = core::mem::take(&mut self.slots);
         let size = (2 * old.len()).max(8);
         self.slots.resize(size, any);
@@ -56,17 +103,18 @@ impl<T: Copy> Ring<T> {
         }
     }
 
-    /// Takes the first thing, and shows the one behind it.
+    /// Takes the first thing.
     #[inline]
-    pub fn pop(&mut self) -> Option<(T, Option<T>)> {
+    pub fn pop(&mut self) -> Option<(K, T)> {
         let first = self.front()?;
         self.went = self.went.wrapping_add(1);
-        Some((first, self.front()))
+        Some(first)
     }
 
+    /// The first thing.
     #[inline]
-    fn front(&self) -> Option<T> {
-        if self.is_empty() {
+    pub fn front(&self) -> Option<(K, T)> {
+        if self.came == self.went {
             return None;
         }
         Some(self.slots[self.place(self.went)])
@@ -77,22 +125,35 @@ impl<T: Copy> Ring<T> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::collections::VecDeque;
 
     proptest! {
+        /// What is not refused comes out by key, and at equal keys in the order of insertion.
         #[test]
-        fn like_a_deque(pushes in proptest::collection::vec(proptest::bool::weighted(0.55), 1..500)) {
-            let (mut ring, mut deque) = (Ring::default(), VecDeque::new());
-            for (number, push) in pushes.into_iter().enumerate() {
-                if push {
-                    ring.push(number);
-                    deque.push_back(number);
+        fn like_a_sorted_list(
+            steps in proptest::collection::vec(
+                (proptest::bool::weighted(0.55), 0usize..30), 1..500,
+            ),
+        ) {
+            let (mut ring, mut list) = (Ring::default(), Vec::<(usize, usize)>::new());
+            for (number, (push, back)) in steps.into_iter().enumerate() {
+                if !push {
+                    let first = (!list.is_empty()).then(|| list.remove(0));
+                    prop_assert_eq!(ring.pop(), first);
                 } else {
-                    let first = deque.pop_front();
-                    let expected = first.map(|first| (first, deque.front().copied()));
-                    prop_assert_eq!(ring.pop(), expected);
+                    let key = (number + 30).saturating_sub(back);
+                    let place = list.partition_point(|&(other, _)| other <= key);
+                    let refused = !list.is_empty() && (place == 0 || list.len() - place >= OVERTAKES);
+                    let expected = match (refused, list.is_empty()) {
+                        (true, _) => Inserted::Refused,
+                        (false, true) => Inserted::First,
+                        (false, false) => Inserted::Behind,
+                    };
+                    prop_assert_eq!(ring.insert(key, number), expected);
+                    if !refused {
+                        list.insert(place, (key, number));
+                    }
                 }
-                prop_assert_eq!(ring.is_empty(), deque.is_empty());
+                prop_assert_eq!(ring.front(), list.first().copied());
             }
         }
     }

@@ -1,13 +1,17 @@
 //! One end of a flow, with any carrier.
 
+use crate::quic::Quic;
+use crate::tcp::Tcp;
 use crate::{Connection, Datagram, Transmit, Wire, media};
 use std::collections::VecDeque;
 use units::{Ecn, Instant, Rate};
 
 /// One end of a flow.
 pub enum Endpoint {
-    /// An end of a connection.
-    Connection(Box<dyn Connection>),
+    /// An end of a TCP connection.
+    Tcp(Box<Tcp>),
+    /// An end of a QUIC connection.
+    Quic(Box<Quic>),
     /// The sending end of a media session.
     Sender(Box<media::Sender>),
     /// The receiving end of a media session.
@@ -108,11 +112,30 @@ fn session_packet(session: &mut dyn Session) -> Option<Transmit> {
 }
 
 impl Endpoint {
+    /// The connection that this is an end of, if it is one.
+    pub fn connection(&self) -> Option<&dyn Connection> {
+        match self {
+            Endpoint::Tcp(tcp) => Some(&**tcp),
+            Endpoint::Quic(quic) => Some(&**quic),
+            _ => None,
+        }
+    }
+
+    /// As [`connection`](Self::connection), to change it.
+    pub fn connection_mut(&mut self) -> Option<&mut dyn Connection> {
+        match self {
+            Endpoint::Tcp(tcp) => Some(&mut **tcp),
+            Endpoint::Quic(quic) => Some(&mut **quic),
+            _ => None,
+        }
+    }
+
     /// A packet arrived with `ecn` in its IP header.
     #[inline]
     pub fn handle(&mut self, now: Instant, ecn: Ecn, wire: &Wire) {
         match self {
-            Endpoint::Connection(connection) => connection.handle(now, ecn, wire),
+            Endpoint::Tcp(tcp) => tcp.handle(now, ecn, wire),
+            Endpoint::Quic(quic) => quic.handle(now, ecn, wire),
             Endpoint::Sender(sender) => sender.handle(now, ecn, wire),
             Endpoint::Receiver(receiver) => receiver.handle(now, ecn, wire),
             Endpoint::Datagrams(datagrams) => {
@@ -133,7 +156,8 @@ impl Endpoint {
     #[inline]
     pub fn transmit(&mut self, now: Instant) -> Option<Transmit> {
         match self {
-            Endpoint::Connection(connection) => connection.transmit(now),
+            Endpoint::Tcp(tcp) => tcp.transmit(now),
+            Endpoint::Quic(quic) => quic.transmit(now),
             Endpoint::Sender(sender) => sender.transmit(now),
             Endpoint::Receiver(receiver) => receiver.transmit(now),
             Endpoint::Datagrams(datagrams) => datagrams.transmit(),
@@ -147,31 +171,30 @@ impl Endpoint {
     #[inline]
     pub fn may_wait(&self) -> u64 {
         match self {
-            Endpoint::Connection(connection) => connection.may_wait(),
+            Endpoint::Tcp(tcp) => tcp.may_wait(),
+            Endpoint::Quic(quic) => quic.may_wait(),
             _ => u64::MAX,
         }
     }
 
     /// It is not asked for packets, because more than [`may_wait`](Self::may_wait) waits.
     pub fn held_back(&mut self) {
-        if let Endpoint::Connection(connection) = self {
+        if let Some(connection) = self.connection_mut() {
             connection.held_back();
         }
     }
 
     /// Subflows, each with another pair of ports: see [`Connection::subflows`].
     pub fn subflows(&self) -> u8 {
-        match self {
-            Endpoint::Connection(connection) => connection.subflows(),
-            _ => 1,
-        }
+        self.connection().map_or(1, Connection::subflows)
     }
 
     /// When to call [`on_timer`](Self::on_timer); [`Instant::NEVER`] if not at all.
     #[inline]
     pub fn next_timer(&self) -> Instant {
         match self {
-            Endpoint::Connection(connection) => connection.next_timer(),
+            Endpoint::Tcp(tcp) => tcp.next_timer(),
+            Endpoint::Quic(quic) => quic.next_timer(),
             Endpoint::Sender(sender) => sender.next_timer(),
             Endpoint::Receiver(receiver) => receiver.next_timer(),
             Endpoint::Session(session) => session.next_timer(),
@@ -182,7 +205,8 @@ impl Endpoint {
     /// Time has passed.
     pub fn on_timer(&mut self, now: Instant) {
         match self {
-            Endpoint::Connection(connection) => connection.on_timer(now),
+            Endpoint::Tcp(tcp) => tcp.on_timer(now),
+            Endpoint::Quic(quic) => quic.on_timer(now),
             Endpoint::Sender(sender) => sender.on_timer(now),
             Endpoint::Receiver(receiver) => receiver.on_timer(now),
             Endpoint::Session(session) => session.on_timer(now),
@@ -194,7 +218,8 @@ impl Endpoint {
     #[inline]
     pub fn event(&mut self) -> Option<EndEvent> {
         match self {
-            Endpoint::Connection(connection) => connection.event().map(EndEvent::Connection),
+            Endpoint::Tcp(tcp) => tcp.event().map(EndEvent::Connection),
+            Endpoint::Quic(quic) => quic.event().map(EndEvent::Connection),
             Endpoint::Receiver(receiver) => receiver.event().map(EndEvent::Media),
             Endpoint::Session(session) => session.event().map(EndEvent::Media),
             Endpoint::Datagrams(datagrams) => datagrams.came.pop_front().map(EndEvent::Datagram),

@@ -109,9 +109,8 @@ impl Tcp {
         };
         let mut segment = Segment {
             kind: if self.opens { Kind::Syn } else { Kind::SynAck },
-            ..Segment::default()
+            ..self.receiver.stamp(now)
         };
-        self.receiver.stamp(now, &mut segment);
         if self.opens {
             segment.accurate = self.scalable;
             segment.ece = self.offers_ecn || self.scalable;
@@ -126,11 +125,11 @@ impl Tcp {
     }
 
     fn acknowledgement(&mut self, now: Instant) -> Transmit {
-        let mut segment = Segment {
+        let segment = Segment {
             seq: self.sender.next_seq(),
-            ..Segment::default()
+            sacks: self.receiver.sacks(),
+            ..self.receiver.stamp(now)
         };
-        self.receiver.stamp(now, &mut segment);
         // If three ranges leave no room for the counters, ACE replaces them.
         let options = (segment.sack_len() + self.counters_len()).min(MAX_OPTIONS);
         self.packet(segment, options, self.sender.ack_field())
@@ -180,11 +179,15 @@ impl Tcp {
         if self.receiver.urgent() && self.receiver.has_gap() {
             return Some(self.acknowledgement(now));
         }
-        if let Some((mut segment, ecn)) = self.sender.transmit(now) {
-            self.receiver.stamp(now, &mut segment);
-            // A full segment has no room for them; any news was sent before.
-            segment.sacks = Default::default();
-            return Some(self.packet(segment, 0, ecn));
+        if let Some(data) = self.sender.transmit(now) {
+            // A full segment has no room for ranges; any news was sent before.
+            let segment = Segment {
+                seq: data.seq,
+                len: data.len,
+                cwr: data.cwr,
+                ..self.receiver.stamp(now)
+            };
+            return Some(self.packet(segment, 0, data.ecn));
         }
         self.receiver.urgent().then(|| self.acknowledgement(now))
     }

@@ -179,28 +179,10 @@ impl Receiver {
         self.urgent
     }
 
-    /// Writes the state of arrivals into a segment that leaves now.
-    pub fn stamp(&mut self, now: Instant, segment: &mut Segment) {
-        segment.ack = self.next;
-        segment.sent = now;
-        segment.echo = self.stamp;
-        segment.ece = self.classic;
-        segment.ce = self.accurate.bytes;
+    /// A segment that leaves now, with the state of arrivals and nothing else.
+    #[inline]
+    pub fn stamp(&mut self, now: Instant) -> Segment {
         self.accurate.untold = 0;
-        segment.duplicate = core::mem::take(&mut self.duplicate);
-        if !self.early.is_empty() {
-            let recent = self.early.containing(self.recent);
-            let others = self
-                .early
-                .descending()
-                .filter(|range| Some(*range) != recent);
-            let blocks = recent.into_iter().chain(others).take(MAX_SACKS);
-            segment
-                .sacks
-                .iter_mut()
-                .zip(blocks)
-                .for_each(|(slot, block)| *slot = block);
-        }
         self.quick = self
             .quick
             .saturating_sub(u32::from(self.unacknowledged > 0));
@@ -208,6 +190,33 @@ impl Receiver {
         self.acknowledged = self.next;
         self.urgent = false;
         self.deadline = Instant::NEVER;
+        Segment {
+            ack: self.next,
+            sent: now,
+            echo: self.stamp,
+            ece: self.classic,
+            ce: self.accurate.bytes,
+            duplicate: core::mem::take(&mut self.duplicate),
+            ..Segment::default()
+        }
+    }
+
+    /// The ranges that arrived above a gap, the one that grew last first; unused ones are empty.
+    pub fn sacks(&self) -> [(u64, u64); MAX_SACKS] {
+        let mut sacks = [(0, 0); MAX_SACKS];
+        if !self.early.is_empty() {
+            let recent = self.early.containing(self.recent);
+            let others = self
+                .early
+                .descending()
+                .filter(|range| Some(*range) != recent);
+            let blocks = recent.into_iter().chain(others);
+            sacks
+                .iter_mut()
+                .zip(blocks)
+                .for_each(|(slot, block)| *slot = block);
+        }
+        sacks
     }
 
     /// Bytes that arrived in order since the last call.

@@ -11,7 +11,7 @@ use crate::delivery::Delivery;
 use crate::pacing::{self, Pacer};
 use crate::rtt::{Floor, Rtt};
 use crate::usage::Usage;
-use crate::wire::segment::Segment;
+
 use crate::{Config, Stats};
 use cca::Control;
 use units::{Duration, Ecn, Instant};
@@ -53,6 +53,19 @@ pub struct Sender {
     /// A packet left since sending last paused.
     active: bool,
     stats: Stats,
+}
+
+/// Data that leaves.
+#[derive(Debug, Clone, Copy)]
+pub struct Data {
+    /// Offset of its first byte.
+    pub seq: u64,
+    /// Bytes.
+    pub len: u32,
+    /// The segment says that the window was reduced.
+    pub cwr: bool,
+    /// The ECN field to send it with.
+    pub ecn: Ecn,
 }
 
 /// A tail loss probe that is not resolved (RFC 8985, 7.4).
@@ -199,8 +212,8 @@ impl Sender {
 
     // ---- sending -------------------------------------------------------------------------------
 
-    /// The next data segment that may leave, and the ECN field to send it with.
-    pub fn transmit(&mut self, now: Instant) -> Option<(Segment, Ecn)> {
+    /// The next data that may leave.
+    pub fn transmit(&mut self, now: Instant) -> Option<Data> {
         let forced = core::mem::replace(&mut self.forced, Forced::Nothing);
         if forced == Forced::Probe {
             return self.send_probe(now);
@@ -268,7 +281,7 @@ impl Sender {
             }
     }
 
-    fn send_new(&mut self, now: Instant, len: u32) -> (Segment, Ecn) {
+    fn send_new(&mut self, now: Instant, len: u32) -> Data {
         let (seq, rests) = (self.next, self.board.is_empty());
         if rests && seq > 0 && self.config.idle_restart {
             let idle = now.since(self.last_sent);
@@ -284,17 +297,16 @@ impl Sender {
         }
         self.arm_probe(now);
         self.count_sent(now, len);
-        let segment = Segment {
+        Data {
             seq,
             len,
             // RFC 3168, 6.1.2: new data carries it.
             cwr: core::mem::take(&mut self.tell_reduced),
-            ..Segment::default()
-        };
-        (segment, self.marks.field(self.config.ecn))
+            ecn: self.marks.field(self.config.ecn),
+        }
     }
 
-    fn send_lost(&mut self, now: Instant) -> Option<(Segment, Ecn)> {
+    fn send_lost(&mut self, now: Instant) -> Option<Data> {
         let stamp = self.delivery.stamp(now, false);
         let (seq, len, first) = self.board.resend_lost(stamp)?;
         if first {
@@ -304,7 +316,7 @@ impl Sender {
     }
 
     /// New data if there is any, the last segment otherwise (RFC 8985, 7.3).
-    fn send_probe(&mut self, now: Instant) -> Option<(Segment, Ecn)> {
+    fn send_probe(&mut self, now: Instant) -> Option<Data> {
         let len = self.new_len();
         let sent = if len > 0 {
             self.send_new(now, len)
@@ -322,15 +334,15 @@ impl Sender {
         Some(sent)
     }
 
-    fn sent_again(&mut self, now: Instant, seq: u64, len: u32) -> (Segment, Ecn) {
+    fn sent_again(&mut self, now: Instant, seq: u64, len: u32) -> Data {
         self.stats.retransmits += 1;
         self.count_sent(now, len);
-        let segment = Segment {
+        Data {
             seq,
             len,
-            ..Segment::default()
-        };
-        (segment, self.marks.other_field())
+            cwr: false,
+            ecn: self.marks.other_field(),
+        }
     }
 
     fn count_sent(&mut self, now: Instant, len: u32) {

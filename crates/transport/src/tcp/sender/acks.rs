@@ -1,8 +1,9 @@
 //! The sending half's processing of acknowledgements: round trips, losses, marks, and the control's
 //! events.
 
-use super::{Cause, Recovery, Segment, Sender};
+use super::{Cause, Recovery, Sender};
 use crate::tcp::scoreboard::Acked;
+use crate::wire::segment::Segment;
 use cca::{Ack, Congestion, Signal};
 use units::Instant;
 
