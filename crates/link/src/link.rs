@@ -118,10 +118,16 @@ impl<P> Link<P> {
         }
     }
 
+    /// Whether the device takes another packet.
+    #[inline]
+    pub fn has_room(&self) -> bool {
+        self.held <= self.line.device
+    }
+
     /// The next packet that the device takes `now`, if it takes one and there is one.
     #[inline]
     pub fn next(&mut self, now: Instant, observer: &mut dyn Observer<P>) -> Option<Departure<P>> {
-        if self.held > self.line.device {
+        if !self.has_room() {
             return None;
         }
         let packet = self.queue.dequeue(now, observer)?;
@@ -141,7 +147,7 @@ impl<P> Link<P> {
     /// When to call [`next`](Self::next) again without another event: a discipline holds packets
     /// back. Called after `next` had none; a moment that was returned before is not returned again.
     pub fn wake_at(&mut self, now: Instant) -> Option<Instant> {
-        if self.held > self.line.device {
+        if !self.has_room() {
             return None;
         }
         let at = self.queue.next_wake(now).filter(|&at| at < self.wake)?;

@@ -52,7 +52,7 @@ impl<'a> Written<'a> {
         sink: &mut dyn Sink,
     ) -> Result<Vec<BuiltLink>, String> {
         for (now, event) in self.events(&prepared)? {
-            sink.event(now, event);
+            sink.event(now, &event);
         }
         let mut links = prepared.links;
         let queues = prepared.queues.iter().zip(&prepared.told);
@@ -131,7 +131,7 @@ mod tests {
                 sink: &mut dyn Sink,
             ) -> Result<Vec<BuiltLink>, EngineError> {
                 for &(now, event) in &self.0 {
-                    sink.event(now, event);
+                    sink.event(now, &event);
                 }
                 Ok(self.1.clone())
             }

@@ -471,8 +471,8 @@ fn of(flows: &[(FlowId, Flow)], traffic: usize) -> impl Iterator<Item = &Flow> {
 }
 
 impl Sink for Collector {
-    fn event(&mut self, now: Instant, event: Event) {
-        match event {
+    fn event(&mut self, now: Instant, event: &Event) {
+        match *event {
             Event::Enqueued { link, packet } => self.enqueued(now, link, packet),
             Event::Dequeued {
                 link,

@@ -143,21 +143,41 @@ pub enum Event {
     Traffic(workload::Event),
 }
 
+impl Event {
+    /// Whether it happened to a packet at a queue or behind it.
+    pub const fn is_of_packet(&self) -> bool {
+        matches!(
+            self,
+            Event::Enqueued { .. }
+                | Event::Dequeued { .. }
+                | Event::Dropped { .. }
+                | Event::Marked { .. }
+                | Event::Lost { .. }
+        )
+    }
+}
+
 /// A receiver of events: a tap on a run's events.
 ///
 /// Taps compose: a pair of taps is a tap, and so is a list of them.
 pub trait Sink {
     /// `event` happened `now`. Time never runs backwards.
-    fn event(&mut self, now: Instant, event: Event);
+    fn event(&mut self, now: Instant, event: &Event);
 
     /// Whether it wants to hear when packets leave their end points and reach them.
     fn wants_ends(&self) -> bool {
         false
     }
+
+    /// Whether it wants to hear of packets at queues: most events are of those. A sink that does not
+    /// may be passed over.
+    fn wants_packets(&self) -> bool {
+        true
+    }
 }
 
 impl<A: Sink, B: Sink> Sink for (A, B) {
-    fn event(&mut self, now: Instant, event: Event) {
+    fn event(&mut self, now: Instant, event: &Event) {
         self.0.event(now, event);
         self.1.event(now, event);
     }
@@ -168,7 +188,7 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
 }
 
 impl<S: Sink> Sink for Option<S> {
-    fn event(&mut self, now: Instant, event: Event) {
+    fn event(&mut self, now: Instant, event: &Event) {
         if let Some(sink) = self {
             sink.event(now, event);
         }
@@ -180,7 +200,7 @@ impl<S: Sink> Sink for Option<S> {
 }
 
 impl<S: Sink + ?Sized> Sink for &mut S {
-    fn event(&mut self, now: Instant, event: Event) {
+    fn event(&mut self, now: Instant, event: &Event) {
         (**self).event(now, event);
     }
 
@@ -190,7 +210,7 @@ impl<S: Sink + ?Sized> Sink for &mut S {
 }
 
 impl<S: Sink + ?Sized> Sink for Box<S> {
-    fn event(&mut self, now: Instant, event: Event) {
+    fn event(&mut self, now: Instant, event: &Event) {
         (**self).event(now, event);
     }
 
@@ -200,7 +220,7 @@ impl<S: Sink + ?Sized> Sink for Box<S> {
 }
 
 impl<S: Sink> Sink for [S] {
-    fn event(&mut self, now: Instant, event: Event) {
+    fn event(&mut self, now: Instant, event: &Event) {
         for sink in self {
             sink.event(now, event);
         }
@@ -212,7 +232,7 @@ impl<S: Sink> Sink for [S] {
 }
 
 impl<S: Sink> Sink for Vec<S> {
-    fn event(&mut self, now: Instant, event: Event) {
+    fn event(&mut self, now: Instant, event: &Event) {
         self.as_mut_slice().event(now, event);
     }
 

@@ -47,7 +47,14 @@ pub fn tapped(
     let metrics = engine.metrics();
     let asked = scenario.metrics.iter();
     let asked = asked.filter_map(|name| metrics.get(name));
-    let meters = asked.filter_map(|metric| Some((metric.name, metric.meter?(scenario))));
+    let meters = asked.filter_map(|metric| {
+        let meter = metric.meter?(scenario);
+        Some(Metered {
+            name: metric.name,
+            wants_packets: meter.wants_packets(),
+            meter,
+        })
+    });
     let mut meters = Meters(meters.collect());
     let mut collector = Collector::new(scenario, taps.series);
     let mut explainer = taps.series.then(|| Explainer::new(scenario)).flatten();
@@ -63,19 +70,29 @@ pub fn tapped(
     if let Some(explainer) = explainer {
         explainer.explain(&mut result, &links);
     }
-    for (name, mut meter) in meters.0 {
-        result.measured.insert(name.to_owned(), meter.finish());
+    for mut metered in meters.0 {
+        let values = metered.meter.finish();
+        result.measured.insert(metered.name.to_owned(), values);
     }
     Ok(result)
 }
 
-/// Meters with the names of their metrics.
-struct Meters(Vec<(&'static str, Box<dyn Meter>)>);
+/// A meter, with the name of its metric.
+struct Metered {
+    name: &'static str,
+    wants_packets: bool,
+    meter: Box<dyn Meter>,
+}
+
+struct Meters(Vec<Metered>);
 
 impl Sink for Meters {
-    fn event(&mut self, now: Instant, event: Event) {
-        for (_, meter) in &mut self.0 {
-            meter.event(now, event);
+    fn event(&mut self, now: Instant, event: &Event) {
+        let of_packet = event.is_of_packet();
+        for metered in &mut self.0 {
+            if metered.wants_packets || !of_packet {
+                metered.meter.event(now, event);
+            }
         }
     }
 }

@@ -147,8 +147,8 @@ struct Dropped {
 }
 
 impl Sink for Dropped {
-    fn event(&mut self, _: Instant, event: Event) {
-        match event {
+    fn event(&mut self, _: Instant, event: &Event) {
+        match *event {
             Event::Traffic(workload::Event::FlowStarted { flow, traffic, .. })
                 if traffic == TrafficId(self.entry) =>
             {

@@ -1,6 +1,6 @@
 //! The agenda: entries by due time.
 
-use crate::ring::{Inserted, Ring};
+use crate::ring::Ring;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
@@ -37,13 +37,57 @@ pub enum Due {
     },
 }
 
+/// A [`Due`] in one number: its kind in the lowest bits, so that none is 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Packed(u64);
+
+impl Packed {
+    const NOTHING: Packed = Packed(0);
+
+    #[inline]
+    const fn of(due: Due) -> Self {
+        let (kind, small, number) = match due {
+            Due::Arrive(packet) => (1, 0, packet),
+            Due::Deliver(packet) => (2, 0, packet),
+            Due::Sent(link) => (3, link, 0),
+            Due::Wake(link) => (4, link, 0),
+            Due::Timer { end, generation } => (5, generation, end),
+            Due::App(timer) => (6, 0, timer),
+            Due::Start(entry) => (7, entry, 0),
+            Due::Move { entry, step } => (8, entry, step as u32),
+        };
+        Packed((number as u64) << 32 | (small as u64) << 16 | kind)
+    }
+
+    #[inline]
+    const fn due(self) -> Due {
+        let (kind, small, number) = (self.0 as u16, (self.0 >> 16) as u16, (self.0 >> 32) as u32);
+        match kind {
+            1 => Due::Arrive(number),
+            2 => Due::Deliver(number),
+            3 => Due::Sent(small),
+            4 => Due::Wake(small),
+            5 => Due::Timer {
+                end: number,
+                generation: small,
+            },
+            6 => Due::App(number),
+            7 => Due::Start(small),
+            _ => Due::Move {
+                entry: small,
+                step: number as u16,
+            },
+        }
+    }
+}
+
 /// A queue of things that are due. Those that are due at the same time come out in the order in which
 /// they were noted.
 ///
 /// Most entries are packets on wires and the departures of links: those in one lane come out in the
-/// order in which they went in. Only the first entries of lanes compete for the next place. The
-/// soonest of these are in a short sorted list, which a usual scenario never fills; a heap has the
-/// others, and the entries in no lane.
+/// order in which they went in, or nearly so. Only the first entry of each lane competes for the next
+/// place. These are in a short sorted list, which a usual scenario never fills; a heap has those that
+/// it has no room for, and the entries in no lane.
 #[derive(Debug, Default)]
 pub struct Agenda {
     /// The moment of the last entry that came out.
@@ -52,75 +96,32 @@ pub struct Agenda {
     noted: u64,
     lanes: Vec<Lane>,
     firsts: Firsts,
-    heap: BinaryHeap<Reverse<(Key, LaneId, Due)>>,
+    heap: BinaryHeap<Reverse<(Key, Packed)>>,
 }
 
-/// When an entry is due, and a number that decides between equal moments: the nanosecond in which it
-/// was noted, and in the lowest bits its order among those of that nanosecond.
-/// The moment is in the upper half: one number takes a third of the instructions of a pair.
+/// When an entry is due; when it was noted, which decides between equal moments; its order among those
+/// noted in the same nanosecond; and its lane. In one number, which is compared and moved in a few
+/// instructions.
 type Key = u128;
 
-/// Leaves room for thirteen days, twice the longest scenario.
-const ORDER_BITS: u32 = 14;
+/// Moments up to 13 days, twice the longest scenario.
+const MOMENT_BITS: u32 = 50;
+const LATEST: u64 = (1 << MOMENT_BITS) - 1;
+const ORDER_BITS: u32 = 12;
+const LANE_BITS: u32 = 16;
+const _: () = assert!(2 * MOMENT_BITS + ORDER_BITS + LANE_BITS == Key::BITS);
 
-const fn key(at: Instant, number: u64) -> Key {
-    (at.as_nanos() as u128) << 64 | number as u128
+const fn key(at: Instant, number: u64, lane: u16) -> Key {
+    let at = if at.as_nanos() < LATEST {
+        at.as_nanos()
+    } else {
+        LATEST
+    };
+    (at as u128) << (Key::BITS - MOMENT_BITS) | (number as u128) << LANE_BITS | lane as u128
 }
 
 const fn due_at(key: Key) -> Instant {
-    Instant::from_nanos((key >> 64) as u64)
-}
-
-/// A lane of an [`Agenda`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct LaneId(u32);
-
-/// No lane.
-const NONE: LaneId = LaneId(u32::MAX);
-
-/// The entries of a lane in order; the first of them competes.
-type Lane = Ring<Key, Due>;
-
-/// The first entries of some lanes, the soonest last. Below them is a key that is never due.
-#[derive(Debug)]
-struct Firsts {
-    len: usize,
-    keys: [(Key, LaneId); FIRSTS],
-}
-
-/// A power of two.
-const FIRSTS: usize = 16;
-
-impl Firsts {
-    fn soonest(&self) -> (Key, LaneId) {
-        self.keys[self.len % FIRSTS]
-    }
-
-    fn is_full(&self) -> bool {
-        self.len + 1 == FIRSTS
-    }
-
-    fn insert(&mut self, key: Key, lane: LaneId) {
-        self.len += 1;
-        let mut place = self.len % FIRSTS;
-        // Ends at 0 at the latest, where the greatest key is.
-        while let below = self.keys[place.wrapping_sub(1) % FIRSTS]
-            && below.0 < key
-        {
-            self.keys[place] = below;
-            place = place.wrapping_sub(1) % FIRSTS;
-        }
-        self.keys[place] = (key, lane);
-    }
-}
-
-impl Default for Firsts {
-    fn default() -> Self {
-        Firsts {
-            len: 0,
-            keys: [(Key::MAX, NONE); FIRSTS],
-        }
-    }
+    Instant::from_nanos((key >> (Key::BITS - MOMENT_BITS)) as u64)
 }
 
 /// The least number of an entry that is noted at this moment.
@@ -128,11 +129,77 @@ const fn number(noted: Instant) -> u64 {
     noted.as_nanos() << ORDER_BITS
 }
 
+/// A lane of an [`Agenda`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LaneId(u16);
+
+/// No lane. All lanes beyond this number are none.
+const NONE: u16 = u16::MAX;
+
+#[derive(Debug)]
+struct Lane {
+    /// The latest key so far.
+    last: Key,
+    /// The entry that competes, if one does.
+    first: Packed,
+    /// The entries behind it.
+    waiting: Ring<Key, Packed>,
+}
+
+/// The keys of the first entries of lanes, the soonest last. Below them is one that is never due.
+#[derive(Debug)]
+struct Firsts {
+    len: usize,
+    keys: [Key; FIRSTS],
+}
+
+/// A power of two.
+const FIRSTS: usize = 16;
+
+impl Firsts {
+    fn soonest(&self) -> Key {
+        self.keys[self.len % FIRSTS]
+    }
+
+    fn is_full(&self) -> bool {
+        self.len + 1 == FIRSTS
+    }
+
+    fn insert(&mut self, key: Key) {
+        self.len += 1;
+        let mut place = self.len % FIRSTS;
+        // Ends at 0 at the latest, where the greatest key is.
+        while let below = self.keys[place.wrapping_sub(1) % FIRSTS]
+            && below < key
+        {
+            self.keys[place] = below;
+            place = place.wrapping_sub(1) % FIRSTS;
+        }
+        self.keys[place] = key;
+    }
+}
+
+impl Default for Firsts {
+    fn default() -> Self {
+        Firsts {
+            len: 0,
+            keys: [Key::MAX; FIRSTS],
+        }
+    }
+}
+
 impl Agenda {
     /// A lane without entries.
     pub fn add_lane(&mut self) -> LaneId {
-        self.lanes.push(Lane::default());
-        LaneId((self.lanes.len() - 1) as u32)
+        let id = u16::try_from(self.lanes.len()).unwrap_or(NONE);
+        if id != NONE {
+            self.lanes.push(Lane {
+                last: 0,
+                first: Packed::NOTHING,
+                waiting: Ring::default(),
+            });
+        }
+        LaneId(id)
     }
 
     #[inline]
@@ -144,74 +211,92 @@ impl Agenda {
     /// Notes that `due` is due `at`.
     #[inline]
     pub fn push(&mut self, at: Instant, due: Due) {
-        let key = key(at, self.next_number());
-        self.heap.push(Reverse((key, NONE, due)));
+        let number = self.next_number();
+        self.heap
+            .push(Reverse((key(at, number, NONE), Packed::of(due))));
     }
 
     /// As [`push`](Self::push), for an entry that is nearly always due after the earlier ones in
     /// `lane`.
     #[inline]
     pub fn push_in(&mut self, lane: LaneId, at: Instant, due: Due) {
-        let key = key(at, self.next_number());
-        self.insert(lane, key, due);
+        let number = self.next_number();
+        self.insert(key(at, number, lane.0), Packed::of(due));
     }
 
     /// As [`push_in`](Self::push_in), for an entry that counts as noted at a moment to come.
     #[inline]
     pub fn push_later(&mut self, lane: LaneId, noted: Instant, at: Instant, due: Due) {
-        self.insert(lane, key(at, number(noted)), due);
+        self.insert(key(at, number(noted), lane.0), Packed::of(due));
     }
 
-    fn insert(&mut self, lane: LaneId, key: Key, due: Due) {
-        match self.lanes[lane.0 as usize].insert(key, due) {
-            Inserted::First => self.compete(lane, key, due),
-            Inserted::Behind => {}
-            Inserted::Refused => self.heap.push(Reverse((key, NONE, due))),
+    #[inline]
+    fn insert(&mut self, key: Key, due: Packed) {
+        let Some(lane) = self.lanes.get_mut(usize::from(key as u16)) else {
+            return self.heap.push(Reverse((key, due)));
+        };
+        if key < lane.last {
+            if !lane.waiting.overtake(key, due) {
+                self.heap.push(Reverse((key | Key::from(NONE), due)));
+            }
+            return;
         }
+        lane.last = key;
+        if lane.first != Packed::NOTHING {
+            return lane.waiting.append(key, due);
+        }
+        lane.first = due;
+        self.compete(key, due);
     }
 
     /// The first entry of a lane competes for the next place.
     #[inline]
-    fn compete(&mut self, lane: LaneId, key: Key, due: Due) {
+    fn compete(&mut self, key: Key, due: Packed) {
         if self.firsts.is_full() {
-            return self.heap.push(Reverse((key, lane, due)));
+            return self.heap.push(Reverse((key, due)));
         }
-        self.firsts.insert(key, lane);
+        self.firsts.insert(key);
     }
 
     /// The next entry, unless that is after `end`.
     #[inline]
     pub fn pop_until(&mut self, end: Instant) -> Option<(Instant, Due)> {
-        let (mut key, mut lane) = self.firsts.soonest();
+        let key = self.firsts.soonest();
         if self.heap.peek().is_some_and(|other| other.0.0 < key) {
-            let (first, from, due) = self.pop_heap(end)?;
-            if from == NONE {
-                return Some((self.now, due));
-            }
-            (key, lane) = (first, from);
-        } else if due_at(key) > end || lane == NONE {
+            return self.pop_heap(end);
+        }
+        if due_at(key) > end || key == Key::MAX {
             return None;
-        } else {
-            self.firsts.len -= 1;
         }
+        self.firsts.len -= 1;
+        Some((due_at(key), self.take_first(key).due()))
+    }
+
+    /// Takes the first entry of the lane of `key`, if it is in one, and the next one competes.
+    #[inline(always)]
+    fn take_first(&mut self, key: Key) -> Packed {
         self.now = due_at(key);
-        let of = &mut self.lanes[lane.0 as usize];
-        let (_, due) = of.pop()?;
-        if let Some((key, due)) = of.front() {
-            self.compete(lane, key, due);
+        let Some(lane) = self.lanes.get_mut(usize::from(key as u16)) else {
+            return Packed::NOTHING;
+        };
+        let next = lane.waiting.pop();
+        let due = next.map_or(Packed::NOTHING, |(_, due)| due);
+        let first = core::mem::replace(&mut lane.first, due);
+        if let Some((key, due)) = next {
+            self.compete(key, due);
         }
-        Some((self.now, due))
+        first
     }
 
     #[inline(never)]
-    fn pop_heap(&mut self, end: Instant) -> Option<(Key, LaneId, Due)> {
+    fn pop_heap(&mut self, end: Instant) -> Option<(Instant, Due)> {
         let first = self.heap.peek_mut()?;
-        let at = due_at(first.0.0);
-        if at > end {
+        if due_at(first.0.0) > end {
             return None;
         }
-        self.now = at;
-        Some(PeekMut::pop(first).0)
+        let Reverse((key, due)) = PeekMut::pop(first);
+        self.take_first(key);
+        Some((due_at(key), due.due()))
     }
 }
 

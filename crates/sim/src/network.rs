@@ -219,7 +219,7 @@ impl<'a> Network<'a> {
             bytes: packet.len,
             ecn: packet.ecn,
         };
-        self.sink.event(now, Event::Enqueued { link, packet: id });
+        self.sink.event(now, &Event::Enqueued { link, packet: id });
         let mut hook = Hook {
             link,
             sink: self.sink,
@@ -247,17 +247,17 @@ impl<'a> Network<'a> {
     #[cold]
     fn tell_sent(&mut self, now: Instant, place: u32) {
         let (packet, up) = self.end_of(place);
-        self.sink.event(now, Event::Sent { packet, up });
+        self.sink.event(now, &Event::Sent { packet, up });
         if let Wire::Media(media) = &self.flights.get(place).wire {
             let part = part_of(media);
-            self.sink.event(now, Event::Media { packet, part });
+            self.sink.event(now, &Event::Media { packet, part });
         }
     }
 
     #[cold]
     fn tell_arrived(&mut self, now: Instant, place: u32) {
         let (packet, _) = self.end_of(place);
-        self.sink.event(now, Event::Arrived { packet });
+        self.sink.event(now, &Event::Arrived { packet });
     }
 
     /// A packet at one of its ends, and whether it goes away from the home.
@@ -303,7 +303,15 @@ impl<'a> Network<'a> {
     }
 
     /// Puts the next packet of a link that has room in its device onto the wire.
+    #[inline]
     fn start(&mut self, now: Instant, index: u16) {
+        if self.links[usize::from(index)].has_room() {
+            self.send_next(now, index);
+        }
+    }
+
+    #[inline(never)]
+    fn send_next(&mut self, now: Instant, index: u16) {
         let link = &mut self.links[usize::from(index)];
         let mut hook = Hook {
             link: LinkId(index),
@@ -338,12 +346,12 @@ impl<'a> Network<'a> {
             packet: id,
             sojourn,
         };
-        self.sink.event(now, event);
+        self.sink.event(now, &event);
         let lanes = self.link_lanes[usize::from(index)];
         self.agenda
             .push_in(lanes.sent, departure.sent, Due::Sent(index));
         let Some(arrives) = departure.arrives else {
-            self.sink.event(now, Event::Lost { link, packet: id });
+            self.sink.event(now, &Event::Lost { link, packet: id });
             self.delivered(packet.payload);
             return;
         };
@@ -400,12 +408,12 @@ impl Observer<u32> for Hook<'_> {
             packet: id,
             reason,
         };
-        self.sink.event(now, event);
+        self.sink.event(now, &event);
     }
 
     fn marked(&mut self, now: Instant, packet: &Packet<u32>) {
         let (link, packet) = (self.link, self.id(packet));
-        self.sink.event(now, Event::Marked { link, packet });
+        self.sink.event(now, &Event::Marked { link, packet });
     }
 
     fn moved(&mut self, now: Instant, flow: FlowId, from: Option<Class>, to: Class) {
@@ -416,7 +424,7 @@ impl Observer<u32> for Hook<'_> {
             from,
             to,
         };
-        self.sink.event(now, event);
+        self.sink.event(now, &event);
     }
 }
 

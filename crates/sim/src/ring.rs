@@ -10,17 +10,6 @@ pub struct Ring<K, T> {
     went: usize,
 }
 
-/// What became of a thing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Inserted {
-    /// It is the only one.
-    First,
-    /// It waits behind others.
-    Behind,
-    /// Its place would be the first, or before more than a few others. It was not inserted.
-    Refused,
-}
-
 /// How many a thing may overtake.
 const OVERTAKES: usize = 8;
 
@@ -48,35 +37,13 @@ impl<K: Copy + Ord, T: Copy> Ring<K, T> {
         self.slots[self.place(number)].0
     }
 
-    /// Inserts a thing behind those whose keys do not exceed its own.
-    #[inline]
-    pub fn insert(&mut self, key: K, thing: T) -> Inserted {
-        if self.came == self.went {
-            self.append(key, thing);
-            return Inserted::First;
-        }
-        if key < self.key(self.came.wrapping_sub(1)) {
-            return self.overtake(key, thing);
-        }
-        self.append(key, thing);
-        Inserted::Behind
-    }
-
-    #[inline]
-    fn append(&mut self, key: K, thing: T) {
-        if self.len() == self.slots.len() {
-            self.grow((key, thing));
-        }
-        let place = self.place(self.came);
-        self.slots[place] = (key, thing);
-        self.came = self.came.wrapping_add(1);
-    }
-
+    /// Inserts a thing behind those whose keys do not exceed its own; not if it would be the first of
+    /// several, or before more than a few.
     #[inline(never)]
-    fn overtake(&mut self, key: K, thing: T) -> Inserted {
+    pub fn overtake(&mut self, key: K, thing: T) -> bool {
         let furthest = self.len().min(OVERTAKES);
-        if key < self.key(self.came.wrapping_sub(furthest)) {
-            return Inserted::Refused;
+        if furthest == 0 || key < self.key(self.came.wrapping_sub(furthest)) {
+            return false;
         }
         let mut at = self.came;
         self.append(key, thing);
@@ -87,7 +54,18 @@ impl<K: Copy + Ord, T: Copy> Ring<K, T> {
         }
         let place = self.place(at);
         self.slots[place] = (key, thing);
-        Inserted::Behind
+        true
+    }
+
+    /// Appends a thing whose key no other exceeds.
+    #[inline]
+    pub fn append(&mut self, key: K, thing: T) {
+        if self.len() == self.slots.len() {
+            self.grow((key, thing));
+        }
+        let place = self.place(self.came);
+        self.slots[place] = (key, thing);
+        self.came = self.came.wrapping_add(1);
     }
 
     /// Twice the room; new places hold `any` until something is put there.
@@ -106,18 +84,12 @@ impl<K: Copy + Ord, T: Copy> Ring<K, T> {
     /// Takes the first thing.
     #[inline]
     pub fn pop(&mut self) -> Option<(K, T)> {
-        let first = self.front()?;
-        self.went = self.went.wrapping_add(1);
-        Some(first)
-    }
-
-    /// The first thing.
-    #[inline]
-    pub fn front(&self) -> Option<(K, T)> {
         if self.came == self.went {
             return None;
         }
-        Some(self.slots[self.place(self.went)])
+        let first = self.slots[self.place(self.went)];
+        self.went = self.went.wrapping_add(1);
+        Some(first)
     }
 }
 
@@ -127,7 +99,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// What is not refused comes out by key, and at equal keys in the order of insertion.
+        /// What is inserted comes out by key, and at equal keys in the order of insertion.
         #[test]
         fn like_a_sorted_list(
             steps in proptest::collection::vec(
@@ -139,22 +111,22 @@ mod tests {
                 if !push {
                     let first = (!list.is_empty()).then(|| list.remove(0));
                     prop_assert_eq!(ring.pop(), first);
+                    continue;
+                }
+                let key = (number + 30).saturating_sub(back);
+                let place = list.partition_point(|&(other, _)| other <= key);
+                if place == list.len() && back % 2 == 0 {
+                    ring.append(key, number);
                 } else {
-                    let key = (number + 30).saturating_sub(back);
-                    let place = list.partition_point(|&(other, _)| other <= key);
-                    let refused = !list.is_empty() && (place == 0 || list.len() - place >= OVERTAKES);
-                    let expected = match (refused, list.is_empty()) {
-                        (true, _) => Inserted::Refused,
-                        (false, true) => Inserted::First,
-                        (false, false) => Inserted::Behind,
-                    };
-                    prop_assert_eq!(ring.insert(key, number), expected);
-                    if !refused {
-                        list.insert(place, (key, number));
+                    let inserted = place > 0 && list.len() - place < OVERTAKES;
+                    prop_assert_eq!(ring.overtake(key, number), inserted);
+                    if !inserted {
+                        continue;
                     }
                 }
-                prop_assert_eq!(ring.front(), list.first().copied());
+                list.insert(place, (key, number));
             }
+            prop_assert!(std::iter::from_fn(|| ring.pop()).eq(list));
         }
     }
 }

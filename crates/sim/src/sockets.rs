@@ -87,7 +87,7 @@ impl<'a> Ends<'a> {
         } = self.network.routes()[end as usize];
         if up == self.traffic(entry).up {
             let event = Event::Noticed { flow, notice };
-            self.network.sink.event(now, event);
+            self.network.sink.event(now, &event);
         }
     }
 
@@ -252,7 +252,7 @@ impl Sockets for Ends<'_> {
     }
 
     fn tell(&mut self, now: Instant, event: workload::Event) {
-        self.network.sink.event(now, Event::Traffic(event));
+        self.network.sink.event(now, &Event::Traffic(event));
     }
 }
 

@@ -86,13 +86,13 @@ impl Picture {
 }
 
 impl Sink for Picture {
-    fn event(&mut self, now: Instant, event: Event) {
+    fn event(&mut self, now: Instant, event: &Event) {
         while now >= self.next {
             self.print(self.next);
             self.next += self.piece;
         }
         self.queues.event(now, &event);
-        if let Event::Traffic(event) = event {
+        if let Event::Traffic(event) = *event {
             self.calls.event(now, &event);
             self.loads.event(now, &event);
         }

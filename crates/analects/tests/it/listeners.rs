@@ -21,8 +21,8 @@ struct Counter(Mutex<u64>);
 struct Counting<'a>(MutexGuard<'a, u64>);
 
 impl Sink for Counting<'_> {
-    fn event(&mut self, _: Instant, event: Event) {
-        *self.0 += u64::from(matches!(event, Event::Dequeued { .. }));
+    fn event(&mut self, _: Instant, event: &Event) {
+        *self.0 += u64::from(matches!(*event, Event::Dequeued { .. }));
     }
 }
 

@@ -251,10 +251,10 @@ struct Waits {
 }
 
 impl Sink for Waits {
-    fn event(&mut self, now: Instant, event: Event) {
+    fn event(&mut self, now: Instant, event: &Event) {
         if let Event::Dequeued {
             packet, sojourn, ..
-        } = event
+        } = *event
             && packet.bytes == DATAGRAM
             && (self.from..self.from + SECOND).contains(&now)
         {

@@ -90,7 +90,7 @@ impl Engine for LiveEngine {
         ran.events.sort_by_key(|(now, _)| *now);
         let end = Instant::ZERO + scenario.duration;
         for (now, event) in ran.events.into_iter().take_while(|(now, _)| *now < end) {
-            sink.event(now, event);
+            sink.event(now, &event);
         }
         let mut described = built.described;
         for (link, described) in ran.links.iter().zip(&mut described) {

@@ -65,12 +65,16 @@ impl FctBySize {
 }
 
 impl Sink for FctBySize {
-    fn event(&mut self, now: Instant, event: Event) {
+    fn event(&mut self, now: Instant, event: &Event) {
         if let Some(done) = self.under_way.event(now, event) {
             let class = self.classes.entry(class(done.bytes)).or_default();
             class.0 += 1;
             class.1 += done.took.as_millis_f64();
         }
+    }
+
+    fn wants_packets(&self) -> bool {
+        false
     }
 }
 

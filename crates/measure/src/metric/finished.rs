@@ -32,8 +32,8 @@ impl UnderWay {
 
     /// Follows an event of the run. A transfer that began in the measured time and is now complete
     /// is returned.
-    pub fn event(&mut self, now: Instant, event: Event) -> Option<Finished> {
-        let Event::Traffic(event) = event else {
+    pub fn event(&mut self, now: Instant, event: &Event) -> Option<Finished> {
+        let Event::Traffic(event) = *event else {
             return None;
         };
         match event {

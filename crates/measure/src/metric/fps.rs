@@ -57,8 +57,8 @@ impl Fps {
 }
 
 impl Sink for Fps {
-    fn event(&mut self, now: Instant, event: Event) {
-        match event {
+    fn event(&mut self, now: Instant, event: &Event) {
+        match *event {
             Event::Traffic(workload::Event::FrameSent { call, .. }) if now >= self.from => {
                 let whole = self.end.since(now).as_nanos() / SECOND.as_nanos();
                 self.calls.entry(call).or_insert_with(|| Call {
@@ -76,6 +76,10 @@ impl Sink for Fps {
             }
             _ => {}
         }
+    }
+
+    fn wants_packets(&self) -> bool {
+        false
     }
 }
 
@@ -120,11 +124,11 @@ mod tests {
             let call = CALL;
             fps.event(
                 sent,
-                Event::Traffic(workload::Event::FrameSent { call, frame }),
+                &Event::Traffic(workload::Event::FrameSent { call, frame }),
             );
             fps.event(
                 shown,
-                Event::Traffic(workload::Event::FrameShown { call, frame }),
+                &Event::Traffic(workload::Event::FrameShown { call, frame }),
             );
         }
         // From 1.05 s: whole seconds until 2.05 and 3.05, and half a one until 3.95, which does not count.

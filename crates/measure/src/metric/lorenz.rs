@@ -94,10 +94,14 @@ impl Lorenz {
 }
 
 impl Sink for Lorenz {
-    fn event(&mut self, now: Instant, event: Event) {
+    fn event(&mut self, now: Instant, event: &Event) {
         if let Some(done) = self.under_way.event(now, event) {
             self.record(done);
         }
+    }
+
+    fn wants_packets(&self) -> bool {
+        false
     }
 }
 

@@ -7,8 +7,8 @@ use super::observed::Observed;
 use crate::event::{Event, LinkId, PacketId, Sink};
 use crate::flows::Flows;
 use crate::result::MeasuredValue;
+use hashbrown::HashTable;
 use scenario::Scenario;
-use std::collections::BTreeMap;
 use units::Instant;
 use workload::Carrier;
 
@@ -102,12 +102,35 @@ fn part(observed: &Observed<'_>, of: &str) -> Option<f64> {
 /// Packets that arrived and packets that were dropped.
 type Count = (u64, u64);
 
+/// Numbers within their flow by packet. Nothing depends on the order in a table.
+#[derive(Default)]
+struct Waiting(HashTable<(u64, u32)>);
+
+/// Packets' numbers are nearly consecutive: a multiplication spreads them.
+const fn hash(packet: u64) -> u64 {
+    packet.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+impl Waiting {
+    fn insert(&mut self, packet: u64, number: u32) {
+        let of = |(packet, _): &(u64, u32)| hash(*packet);
+        self.0.insert_unique(hash(packet), (packet, number), of);
+    }
+
+    fn remove(&mut self, packet: u64) -> Option<u32> {
+        let found = self
+            .0
+            .find_entry(hash(packet), |(other, _)| *other == packet);
+        found.ok().map(|found| found.remove().0.1)
+    }
+}
+
 struct LossByIndex {
     from: Instant,
     /// Packets of each flow so far.
     flows: Flows<u32>,
     /// The numbers within their flow of packets that wait.
-    waiting: BTreeMap<u64, u32>,
+    waiting: Waiting,
     /// By number.
     counts: Vec<Count>,
 }
@@ -117,7 +140,7 @@ impl LossByIndex {
         LossByIndex {
             from: Instant::ZERO + scenario.warmup,
             flows: Flows::default(),
-            waiting: BTreeMap::new(),
+            waiting: Waiting::default(),
             counts: vec![(0, 0); LAST as usize],
         }
     }
@@ -136,8 +159,8 @@ impl LossByIndex {
 }
 
 impl Sink for LossByIndex {
-    fn event(&mut self, now: Instant, event: Event) {
-        match event {
+    fn event(&mut self, now: Instant, event: &Event) {
+        match *event {
             Event::Traffic(workload::Event::FlowStarted { flow, carrier, .. })
                 if carrier != Carrier::Udp =>
             {
@@ -148,10 +171,10 @@ impl Sink for LossByIndex {
             }
             Event::Enqueued { link, packet } if link == QUEUE => self.came(now, packet),
             Event::Dequeued { link, packet, .. } if link == QUEUE => {
-                self.waiting.remove(&packet.number);
+                self.waiting.remove(packet.number);
             }
             Event::Dropped { link, packet, .. } if link == QUEUE => {
-                if let Some(number) = self.waiting.remove(&packet.number) {
+                if let Some(number) = self.waiting.remove(packet.number) {
                     self.counts[number as usize - 1].1 += 1;
                 }
             }
@@ -201,7 +224,7 @@ mod tests {
         let mut meter = LossByIndex {
             from: Instant::ZERO,
             flows: Flows::default(),
-            waiting: BTreeMap::new(),
+            waiting: Waiting::default(),
             counts: vec![(0, 0); LAST as usize],
         };
         for (flow, carrier) in [Carrier::Tcp, Carrier::Quic, Carrier::Udp]
@@ -215,7 +238,7 @@ mod tests {
                 carrier,
                 server: 0,
             };
-            meter.event(Instant::ZERO, Event::Traffic(started));
+            meter.event(Instant::ZERO, &Event::Traffic(started));
             for number in 1..=20 {
                 let packet = PacketId {
                     number: u64::from(flow.0 * 100 + number),
@@ -225,7 +248,7 @@ mod tests {
                     ecn: Ecn::NotCapable,
                 };
                 let link = QUEUE;
-                meter.event(Instant::ZERO, Event::Enqueued { link, packet });
+                meter.event(Instant::ZERO, &Event::Enqueued { link, packet });
                 let event = match dropped.contains(&(flow.0, number)) {
                     true => Event::Dropped {
                         link,
@@ -238,7 +261,7 @@ mod tests {
                         sojourn: Duration::ZERO,
                     },
                 };
-                meter.event(Instant::ZERO, event);
+                meter.event(Instant::ZERO, &event);
             }
         }
         let mut run = RunResult::default();

@@ -115,12 +115,16 @@ impl Game {
 }
 
 impl Sink for Photon {
-    fn event(&mut self, now: Instant, event: Event) {
-        if let Event::Traffic(event) = event {
+    fn event(&mut self, now: Instant, event: &Event) {
+        if let Event::Traffic(event) = *event {
             for game in &mut self.games {
                 game.event(now, self.from, &event);
             }
         }
+    }
+
+    fn wants_packets(&self) -> bool {
+        false
     }
 }
 

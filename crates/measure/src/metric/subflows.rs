@@ -141,9 +141,9 @@ impl Subflows {
 }
 
 impl Sink for Subflows {
-    fn event(&mut self, now: Instant, event: Event) {
+    fn event(&mut self, now: Instant, event: &Event) {
         let window = now.as_nanos() / WINDOW.as_nanos();
-        match event {
+        match *event {
             Event::Enqueued { link, packet } => {
                 if packet.subflow > 0 {
                     self.flows.extend(packet.flow);

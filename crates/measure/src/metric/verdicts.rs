@@ -94,8 +94,8 @@ impl Verdicts {
 }
 
 impl Sink for Verdicts {
-    fn event(&mut self, now: Instant, event: Event) {
-        match event {
+    fn event(&mut self, now: Instant, event: &Event) {
+        match *event {
             Event::Noticed { flow, notice } => {
                 let new = match notice {
                     Notice::Verdict(kind) => kind,
@@ -116,6 +116,10 @@ impl Sink for Verdicts {
             }
             _ => {}
         }
+    }
+
+    fn wants_packets(&self) -> bool {
+        false
     }
 }
 
@@ -156,8 +160,8 @@ struct Credited {
 }
 
 impl Sink for Credited {
-    fn event(&mut self, now: Instant, event: Event) {
-        let Event::Noticed { notice, .. } = event else {
+    fn event(&mut self, now: Instant, event: &Event) {
+        let Event::Noticed { notice, .. } = *event else {
             return;
         };
         if let Notice::Verdict(_) = notice {
@@ -169,6 +173,10 @@ impl Sink for Credited {
             self.fair += time;
         }
         self.last = Some(now);
+    }
+
+    fn wants_packets(&self) -> bool {
+        false
     }
 }
 
@@ -204,8 +212,8 @@ impl Follows {
 }
 
 impl Sink for Follows {
-    fn event(&mut self, now: Instant, event: Event) {
-        let Event::Noticed { notice, .. } = event else {
+    fn event(&mut self, now: Instant, event: &Event) {
+        let Event::Noticed { notice, .. } = *event else {
             return;
         };
         let Notice::Verdict(kind @ (Kind::Fair | Kind::Shared)) = notice else {
@@ -216,6 +224,10 @@ impl Sink for Follows {
         } else if self.before.is_some_and(|before| before != kind) {
             self.followed.get_or_insert(now);
         }
+    }
+
+    fn wants_packets(&self) -> bool {
+        false
     }
 }
 
@@ -244,7 +256,7 @@ mod tests {
 
     fn noticed(meter: &mut dyn Meter, s: u64, notice: Notice) {
         let flow = FlowId(7);
-        meter.event(at(s), Event::Noticed { flow, notice });
+        meter.event(at(s), &Event::Noticed { flow, notice });
     }
 
     fn value(found: &[MeasuredValue], of: &str) -> Option<f64> {

@@ -231,8 +231,8 @@ impl Explainer {
 }
 
 impl Sink for Explainer {
-    fn event(&mut self, now: Instant, event: Event) {
-        match event {
+    fn event(&mut self, now: Instant, event: &Event) {
+        match *event {
             Event::Sent { packet, up } => {
                 let entry = self.entry(packet);
                 let call = self.calls.get_mut(&entry);

@@ -321,11 +321,11 @@ fn observed<'a>(
 }
 
 impl<W: Write> Sink for JsonLines<'_, W> {
-    fn event(&mut self, now: Instant, event: Event) {
-        if let Event::Traffic(event) = &event {
+    fn event(&mut self, now: Instant, event: &Event) {
+        if let Event::Traffic(event) = event {
             self.parties.start(event);
         }
-        let Some(what) = what(&self.parties, event) else {
+        let Some(what) = what(&self.parties, *event) else {
             return;
         };
         let line = Line {

@@ -313,9 +313,9 @@ fn means(series: &[Points], steps: usize) -> Points {
 }
 
 impl<W: Write> Sink for Flent<'_, W> {
-    fn event(&mut self, now: Instant, event: Event) {
+    fn event(&mut self, now: Instant, event: &Event) {
         self.last = now;
-        let Event::Traffic(event) = event else {
+        let Event::Traffic(event) = *event else {
             return;
         };
         self.parties.start(&event);

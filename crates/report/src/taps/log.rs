@@ -196,8 +196,8 @@ impl<'a, W: Write> PacketLog<'a, W> {
 }
 
 impl<W: Write> Sink for PacketLog<'_, W> {
-    fn event(&mut self, now: Instant, event: Event) {
-        match event {
+    fn event(&mut self, now: Instant, event: &Event) {
+        match *event {
             Event::Enqueued { packet, .. } => {
                 let marked = false;
                 let waiting = Waiting { came: now, marked };

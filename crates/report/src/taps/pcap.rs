@@ -185,8 +185,8 @@ const fn ecn(ecn: Ecn) -> IpEcn {
 }
 
 impl<W: Write> Sink for Pcap<'_, W> {
-    fn event(&mut self, now: Instant, event: Event) {
-        match event {
+    fn event(&mut self, now: Instant, event: &Event) {
+        match *event {
             Event::Dequeued { link, packet, .. } => self.dequeued(now, link, packet),
             Event::Media { packet, part } => {
                 if let (Some(flow), Some(party)) = (packet.flow, self.parties.flow(packet.flow)) {

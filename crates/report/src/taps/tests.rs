@@ -113,7 +113,7 @@ fn events() -> Vec<(u64, Event)> {
 
 fn tell(tap: &mut dyn Tap) {
     for (micros, event) in events() {
-        tap.event(Instant::from_nanos(micros * 1000), event);
+        tap.event(Instant::from_nanos(micros * 1000), &event);
     }
 }
 
@@ -299,7 +299,7 @@ fn flent(traffic: &str, events: &[(u64, Application)]) -> Value {
     let mut tap = Flent::new(&scenario, "hand seed 1".to_owned(), &mut bytes);
     for (millis, event) in events {
         let now = Instant::from_nanos(millis * 1_000_000);
-        tap.event(now, Event::Traffic(*event));
+        tap.event(now, &Event::Traffic(*event));
     }
     tap.finish().unwrap();
     drop(tap);
@@ -442,11 +442,11 @@ fn media_have_rtp_headers_in_a_capture() {
     let mut bytes = Vec::new();
     let mut tap = Pcap::new(&scenario, &mut bytes);
     let at = |millis: u64| Instant::from_nanos(millis * 1_000_000);
-    tap.event(at(0), Event::Traffic(flow(5, 1, Carrier::Media)));
+    tap.event(at(0), &Event::Traffic(flow(5, 1, Carrier::Media)));
     let (call, frame) = (TrafficId(1), 7);
     tap.event(
         at(100),
-        Event::Traffic(Application::FrameSent { call, frame }),
+        &Event::Traffic(Application::FrameSent { call, frame }),
     );
     let video = |sequence, last| MediaContent::Video {
         sequence,
@@ -462,24 +462,24 @@ fn media_have_rtp_headers_in_a_capture() {
     for (number, content) in contents {
         let packet = packet(number, Some(5), 1200, Ecn::NotCapable);
         let part = MediaPart { stream: 0, content };
-        tap.event(at(110), Event::Media { packet, part });
+        tap.event(at(110), &Event::Media { packet, part });
         for link in [DOWN, UP] {
             let sojourn = Duration::ZERO;
             tap.event(
                 at(120),
-                Event::Dequeued {
+                &Event::Dequeued {
                     link,
                     packet,
                     sojourn,
                 },
             );
         }
-        tap.event(at(130), Event::Arrived { packet });
+        tap.event(at(130), &Event::Arrived { packet });
         // Another packet of this number would be none of this one's.
         let sojourn = Duration::ZERO;
         tap.event(
             at(140),
-            Event::Dequeued {
+            &Event::Dequeued {
                 link: DOWN,
                 packet,
                 sojourn,

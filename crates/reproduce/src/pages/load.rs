@@ -163,8 +163,8 @@ impl<'a> Meter<'a> {
 }
 
 impl Sink for Meter<'_> {
-    fn event(&mut self, now: Instant, event: Event) {
-        let Event::Traffic(event) = event else {
+    fn event(&mut self, now: Instant, event: &Event) {
+        let Event::Traffic(event) = *event else {
             return;
         };
         match event {
@@ -275,7 +275,7 @@ mod tests {
         let mut at = |ms, events: &[Application]| {
             for &event in events {
                 let now = Instant::ZERO + Duration::from_millis(ms);
-                meter.event(now, Event::Traffic(event));
+                meter.event(now, &Event::Traffic(event));
             }
             meter.load.clone()
         };

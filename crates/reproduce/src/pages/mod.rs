@@ -279,7 +279,7 @@ mod tests {
             }
             let (page, load, now) = (TrafficId(0), 0, Instant::ZERO);
             let (traffic, carrier) = (page, workload::Carrier::Tcp);
-            let mut tell = |event| sink.event(now, Event::Traffic(event));
+            let mut tell = |event| sink.event(now, &Event::Traffic(event));
             for (request, plan) in (0..).zip(pages[0].requests()) {
                 let (flow, bytes) = (FlowId(request), plan.response.get());
                 tell(Application::FlowStarted {

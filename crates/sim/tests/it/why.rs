@@ -20,7 +20,7 @@ struct QueuesOnly(sim::Simulator);
 struct WithoutEnds<'a>(&'a mut dyn Sink);
 
 impl Sink for WithoutEnds<'_> {
-    fn event(&mut self, now: Instant, event: Event) {
+    fn event(&mut self, now: Instant, event: &Event) {
         self.0.event(now, event);
     }
 }

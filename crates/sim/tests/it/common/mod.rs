@@ -14,11 +14,11 @@ use workload::Event as Application;
 pub struct Record(pub Vec<(Instant, Event)>);
 
 impl Sink for Record {
-    fn event(&mut self, now: Instant, event: Event) {
+    fn event(&mut self, now: Instant, event: &Event) {
         if let Some((last, _)) = self.0.last() {
             assert!(*last <= now, "time runs backwards");
         }
-        self.0.push((now, event));
+        self.0.push((now, *event));
     }
 }
 
