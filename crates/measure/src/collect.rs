@@ -493,7 +493,7 @@ impl Sink for Collector {
                     self.link(link).lost();
                 }
             }
-            Event::Moved { link, flow, .. } => self.moved(now, link, flow, &event),
+            Event::Moved { link, flow, .. } => self.moved(now, link, flow, event),
             // For meters, and for the question why calls stall.
             Event::Noticed { .. }
             | Event::Sent { .. }

@@ -172,11 +172,16 @@ impl FlowTable {
     }
 
     /// A packet of `flow` came or left `now`.
+    #[inline]
     pub(crate) fn touch(&mut self, now: Instant, flow: usize) {
         self.entries[flow].last_active = now;
-        if self.by_activity.tail() == flow as u32 {
-            return;
+        if self.by_activity.tail() != flow as u32 {
+            self.move_to_end(flow);
         }
+    }
+
+    #[inline(never)]
+    fn move_to_end(&mut self, flow: usize) {
         self.nodes.remove(&mut self.by_activity, flow as u32);
         self.nodes.push_back(&mut self.by_activity, flow as u32);
     }

@@ -71,23 +71,47 @@ impl Throughput {
         count > MOST_PACKETS || span > MOST_SPAN || (count > PACKETS && span > SPAN)
     }
 
-    /// Bits per second, once it can be estimated. One look at each packet finds both rates, since the
-    /// window may hold hundreds, and this is asked for at every report.
+    /// Bits per second, once it can be estimated. One look at each packet finds both rates unless some
+    /// overtook others, since the window may hold hundreds, and this is asked for at every report.
     pub fn rate(&self) -> Option<f64> {
         let first = self.window.front()?;
         if self.window.len() < LEAST_PACKETS {
             return None;
         }
-        let (mut arriving, mut leaving) = (Arriving::from(first), Leaving::new(self.left));
+        let mut arriving = Arriving::from(first);
         let (older, newer) = self.window.as_slices();
         for packets in [older, newer] {
             for packet in packets {
                 arriving.add(packet);
-                leaving.add(packet);
             }
         }
+        let leaving = match arriving.in_order && self.left.is_none_or(|left| left <= first.sent) {
+            true => self.leaving_in_order(first, arriving.bytes),
+            false => self.leaving(),
+        };
+        let leaving = leaving.rate();
         let arriving = arriving.rate();
-        Some(leaving.rate().map_or(arriving, |rate| rate.min(arriving)))
+        Some(leaving.map_or(arriving, |rate| rate.min(arriving)))
+    }
+
+    fn leaving(&self) -> Leaving {
+        let mut leaving = Leaving::new(self.left);
+        self.window.iter().for_each(|packet| leaving.add(packet));
+        leaving
+    }
+
+    /// The same if packets arrived in the order in which they left, the `first` of them and `bytes` in
+    /// all.
+    fn leaving_in_order(&self, first: &Packet, bytes: u64) -> Leaving {
+        let mut leaving = Leaving::new(self.left);
+        leaving.count = self.window.len();
+        leaving.bytes = bytes;
+        leaving.first = first.sent;
+        let newest = self.window.back().unwrap_or(first).sent;
+        let together = self.window.iter().rev();
+        let together = together.take_while(|packet| packet.sent == newest);
+        leaving.last = (newest, together.last().unwrap_or(first).bytes);
+        leaving
     }
 }
 
@@ -99,6 +123,9 @@ struct Arriving {
     longest: Duration,
     second: Duration,
     bytes: u64,
+    /// Those so far arrived in the order in which they left; and when the last did.
+    in_order: bool,
+    left: Instant,
 }
 
 impl Arriving {
@@ -109,15 +136,22 @@ impl Arriving {
             longest: Duration::ZERO,
             second: Duration::ZERO,
             bytes: 0,
+            in_order: true,
+            left: first.sent,
         }
     }
 
     fn add(&mut self, packet: &Packet) {
         let gap = packet.received.since(self.last);
         self.last = packet.received;
-        self.second = self.second.max(gap.min(self.longest));
-        self.longest = self.longest.max(gap);
+        // Hardly any gap is one of the longest.
+        if gap > self.second {
+            self.second = gap.min(self.longest);
+            self.longest = gap.max(self.longest);
+        }
         self.bytes += u64::from(packet.bytes);
+        self.in_order &= packet.sent >= self.left;
+        self.left = packet.sent;
     }
 
     fn rate(&self) -> f64 {
@@ -256,5 +290,20 @@ mod tests {
         throughput.trim();
         let rate = throughput.rate().unwrap();
         assert!((0.99e6..1.02e6).contains(&rate), "{rate}");
+    }
+
+    #[test]
+    fn in_order_the_sums_are_those_of_one_by_one() {
+        let mut throughput = Throughput::default();
+        // Three at a time, of other sizes.
+        for packet in 0..100 {
+            throughput.add(at(packet / 3 * 10), at(packet * 4), 700 + packet as u32);
+        }
+        throughput.trim();
+        let bytes = (700..800).sum();
+        let sums = |leaving: Leaving| (leaving.count, leaving.bytes, leaving.first, leaving.last);
+        let in_order = throughput.leaving_in_order(&throughput.window[0], bytes);
+        assert_eq!(sums(in_order), sums(throughput.leaving()));
+        assert_eq!(throughput.leaving().last, (at(330), 799));
     }
 }

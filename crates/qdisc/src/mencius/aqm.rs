@@ -39,6 +39,7 @@ pub(super) struct Telling<'a> {
 
 impl Telling<'_> {
     /// The next packet to send, and whether it is marked or others were dropped for it.
+    #[inline]
     pub(super) fn next<P>(
         &mut self,
         now: Instant,

@@ -22,11 +22,25 @@ fn class(bytes: u64) -> Option<usize> {
     Some((log.saturating_sub(SMALLEST - 1) as usize).min(CLASSES - 1))
 }
 
+/// With the highest binary digit of the smallest class, unless there are none.
+const fn ranked(bytes: u64) -> u64 {
+    bytes | ((bytes != 0) as u64) << (SMALLEST - 1)
+}
+
 impl BySize {
     /// Updates `member`, whose backlog was `before` bytes and is now `after`.
     // In place: a packet mostly stays within a power of two.
     #[inline]
     pub(super) fn update(&mut self, nodes: &mut Nodes, member: usize, before: u64, after: u64) {
+        let (from, to) = (ranked(before), ranked(after));
+        // Numbers with the same highest digit, and no others, differ by less than either.
+        if from ^ to > from.min(to) {
+            self.move_member(nodes, member, before, after);
+        }
+    }
+
+    #[inline(never)]
+    fn move_member(&mut self, nodes: &mut Nodes, member: usize, before: u64, after: u64) {
         let (from, to) = (class(before), class(after));
         if from == to {
             return;

@@ -203,6 +203,7 @@ impl<P> Mencius<P> {
     }
 
     /// Counts `flow` under its current class.
+    #[inline]
     pub(super) fn judge(&mut self, now: Instant, flow: usize) {
         let guests = self.flow_table.are_guests(flow);
         let state = &mut self.flows[flow];
@@ -212,9 +213,14 @@ impl<P> Mencius<P> {
             false => Standing::Stranger,
         };
         let before = std::mem::replace(&mut state.standing, standing);
-        if before == standing {
-            return;
+        if before != standing {
+            self.move_standing(flow, before, standing);
         }
+    }
+
+    #[inline(never)]
+    fn move_standing(&mut self, flow: usize, before: Standing, standing: Standing) {
+        let state = &self.flows[flow];
         let host = &mut self.hosts[state.host];
         match before {
             Standing::Idle => {}

@@ -89,6 +89,7 @@ impl Firsts {
     }
 
     /// Accounts for an arriving packet of `flow`.
+    #[inline]
     pub(super) fn came(&mut self, (flow, begun): (usize, &mut Begun), came: Came) {
         let Some(kind) = begun.kind_of(came) else {
             return;
@@ -105,6 +106,7 @@ impl Firsts {
     }
 
     /// `packets` left the head of the queue of `flow`.
+    #[inline]
     pub(super) fn left(&mut self, (flow, begun): (usize, &mut Begun), packets: u32) {
         if begun.waiting == 0 {
             return;

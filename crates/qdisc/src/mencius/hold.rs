@@ -194,6 +194,7 @@ impl Hold {
     }
 
     /// A packet of `len` bytes leaves while others wait too.
+    #[inline]
     pub(super) fn sent(&mut self, len: u32, established: bool, rules: &Rules) {
         let len = i64::from(len);
         let earned = len * rules.part / 256;

@@ -230,6 +230,7 @@ impl<P> Mencius<P> {
     }
 
     /// Updates the sizes after a change of `flow`, whose backlog was `before`.
+    #[inline]
     fn resize(&mut self, flow: usize, before: Backlog) {
         let state = &mut self.flows[flow];
         let (after, at) = (state.queue.backlog(), state.host);

@@ -37,6 +37,7 @@ impl Signals {
 
     /// A packet was taken out of the queue to be sent, `late` or not. Returns whether to mark or
     /// drop it. At most `fades` signals are forgotten for it, and more with the next ones.
+    #[inline]
     pub(super) fn judge(
         &mut self,
         now: Instant,

@@ -85,7 +85,10 @@ impl<P> Store<P> {
     pub(super) fn pop(&mut self, queue: &mut Fifo, list: &mut Listed) -> Option<Packet<P>> {
         let index = queue.head();
         let packet = self.pool.pop(queue)?;
-        self.unlist(index, list);
+        let place = &self.places[index as usize];
+        if place.listed || place.in_all {
+            self.unlist(index, list);
+        }
         self.backlog.remove(packet.len);
         Some(packet)
     }

@@ -149,6 +149,7 @@ impl Turns {
     }
 
     /// The member whose turn it is has sent `len` bytes.
+    #[inline]
     pub(super) fn sent(&mut self, members: &mut Members, member: usize, len: u32) {
         members.charge(member, len);
         let len = i64::from(len);
@@ -209,6 +210,7 @@ impl Turns {
     }
 
     /// Takes `member` out of its list.
+    #[inline]
     fn take(&mut self, members: &mut Members, member: usize) {
         let state = members.members[member];
         if state.place == Place::New {
