@@ -185,6 +185,10 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
     fn wants_ends(&self) -> bool {
         self.0.wants_ends() || self.1.wants_ends()
     }
+
+    fn wants_packets(&self) -> bool {
+        self.0.wants_packets() || self.1.wants_packets()
+    }
 }
 
 impl<S: Sink> Sink for Option<S> {
@@ -197,6 +201,10 @@ impl<S: Sink> Sink for Option<S> {
     fn wants_ends(&self) -> bool {
         self.as_ref().is_some_and(S::wants_ends)
     }
+
+    fn wants_packets(&self) -> bool {
+        self.as_ref().is_some_and(S::wants_packets)
+    }
 }
 
 impl<S: Sink + ?Sized> Sink for &mut S {
@@ -207,6 +215,10 @@ impl<S: Sink + ?Sized> Sink for &mut S {
     fn wants_ends(&self) -> bool {
         (**self).wants_ends()
     }
+
+    fn wants_packets(&self) -> bool {
+        (**self).wants_packets()
+    }
 }
 
 impl<S: Sink + ?Sized> Sink for Box<S> {
@@ -216,6 +228,10 @@ impl<S: Sink + ?Sized> Sink for Box<S> {
 
     fn wants_ends(&self) -> bool {
         (**self).wants_ends()
+    }
+
+    fn wants_packets(&self) -> bool {
+        (**self).wants_packets()
     }
 }
 
@@ -229,6 +245,10 @@ impl<S: Sink> Sink for [S] {
     fn wants_ends(&self) -> bool {
         self.iter().any(S::wants_ends)
     }
+
+    fn wants_packets(&self) -> bool {
+        self.iter().any(S::wants_packets)
+    }
 }
 
 impl<S: Sink> Sink for Vec<S> {
@@ -238,5 +258,9 @@ impl<S: Sink> Sink for Vec<S> {
 
     fn wants_ends(&self) -> bool {
         self.as_slice().wants_ends()
+    }
+
+    fn wants_packets(&self) -> bool {
+        self.as_slice().wants_packets()
     }
 }

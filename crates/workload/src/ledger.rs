@@ -9,7 +9,9 @@ use std::collections::{BTreeMap, VecDeque};
 /// Messages sent by one end of a connection.
 #[derive(Debug, Default)]
 pub struct Ledger {
-    streams: BTreeMap<u32, Stream>,
+    /// Stream 0, the only one of TCP.
+    first: Stream,
+    others: BTreeMap<u32, Stream>,
 }
 
 #[derive(Debug, Default)]
@@ -21,17 +23,26 @@ struct Stream {
 }
 
 impl Ledger {
+    #[inline]
+    fn stream(&mut self, stream: u32) -> &mut Stream {
+        match stream {
+            0 => &mut self.first,
+            _ => self.others.entry(stream).or_default(),
+        }
+    }
+
     /// A message of `bytes` was given to the transport.
     pub fn sent(&mut self, stream: u32, bytes: u64, message: Message) {
-        let stream = self.streams.entry(stream).or_default();
+        let stream = self.stream(stream);
         stream.sent += bytes;
         stream.messages.push_back((stream.sent, message));
     }
 
     /// `bytes` more arrived at the other end; whether a message is complete with them, so that most
     /// packets need no [`take`](Self::take).
+    #[inline]
     pub fn received(&mut self, stream: u32, bytes: u64) -> bool {
-        let entry = self.streams.entry(stream).or_default();
+        let entry = self.stream(stream);
         entry.received += bytes;
         debug_assert!(entry.received <= entry.sent, "more arrives than was sent");
         let first = entry.messages.front();
@@ -40,7 +51,7 @@ impl Ledger {
 
     /// The next message that has arrived completely.
     pub fn take(&mut self, stream: u32) -> Option<Message> {
-        let entry = self.streams.get_mut(&stream)?;
+        let entry = self.stream(stream);
         let &(end, message) = entry.messages.front()?;
         if end > entry.received {
             return None;

@@ -54,6 +54,8 @@ pub struct Driver {
     started: Vec<u32>,
     /// Flows so far.
     numbers: u32,
+    /// Empty: the room for what applications say, used again and again.
+    said: Vec<Output>,
 }
 
 impl Driver {
@@ -67,6 +69,7 @@ impl Driver {
             timers: Slots::default(),
             flows: Flows::default(),
             numbers: 0,
+            said: Vec::new(),
         }
     }
 
@@ -244,14 +247,15 @@ impl Driver {
         else {
             return Ok(());
         };
-        let mut out = Vec::new();
+        let mut out = core::mem::take(&mut self.said);
         taken.handle(now, input, &mut out);
         if let Some(running) = self.apps.get_mut(app) {
             running.app = Some(taken);
         }
-        for output in out {
+        for output in out.drain(..) {
             self.act(now, app, output, sockets)?;
         }
+        self.said = out;
         Ok(())
     }
 
