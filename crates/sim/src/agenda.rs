@@ -6,78 +6,79 @@ use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 use units::Instant;
 
-/// An entry with a due time.
+/// What is due: its kind, and up to two numbers. In one word, which is moved in one instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Due {
-    /// A packet reaches the queue of its next link.
-    Arrive(u32),
-    /// A packet reaches its end point.
-    Deliver(u32),
-    /// A link has sent its packet.
-    Sent(u16),
-    /// A queue has to be asked again.
-    Wake(u16),
-    /// An end point's timer.
-    Timer {
-        /// The end point's number.
-        end: u32,
-        /// How often that number had been used before.
-        generation: u16,
-    },
+pub struct Due(u64);
+
+/// Kinds of entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u16)]
+pub enum Kind {
+    /// There is nothing.
+    Nothing,
+    /// The packet with this number reaches the queue of its next link.
+    Arrive,
+    /// The packet with this number reaches its end point.
+    Deliver,
+    /// The link with this small number has sent its packet.
+    Sent,
+    /// The queue with this small number has to be asked again.
+    Wake,
+    /// A timer of the end point with this number, which had been used so often before as the small
+    /// number says.
+    Timer,
     /// An application's timer, by its number.
-    App(u32),
-    /// A traffic entry starts one more of its instances.
-    Start(u16),
-    /// A traffic entry takes another path.
-    Move {
-        /// The entry.
-        entry: u16,
-        /// Which of its paths.
-        step: u16,
-    },
+    App,
+    /// The traffic entry with this small number starts one more of its instances.
+    Start,
+    /// The traffic entry with this small number takes another path: that of this number.
+    Move,
 }
 
-/// A [`Due`] in one number: its kind in the lowest bits, so that none is 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Packed(u64);
+impl Due {
+    const NOTHING: Due = Due(0);
 
-impl Packed {
-    const NOTHING: Packed = Packed(0);
-
-    #[inline]
-    const fn of(due: Due) -> Self {
-        let (kind, small, number) = match due {
-            Due::Arrive(packet) => (1, 0, packet),
-            Due::Deliver(packet) => (2, 0, packet),
-            Due::Sent(link) => (3, link, 0),
-            Due::Wake(link) => (4, link, 0),
-            Due::Timer { end, generation } => (5, generation, end),
-            Due::App(timer) => (6, 0, timer),
-            Due::Start(entry) => (7, entry, 0),
-            Due::Move { entry, step } => (8, entry, step as u32),
-        };
-        Packed((number as u64) << 32 | (small as u64) << 16 | kind)
+    /// What is due, with its numbers.
+    pub const fn new(kind: Kind, small: u16, number: u32) -> Self {
+        Due((number as u64) << 32 | (small as u64) << 16 | kind as u64)
     }
 
+    /// A packet's step.
+    pub const fn packet(kind: Kind, packet: u32) -> Self {
+        Due::new(kind, 0, packet)
+    }
+
+    /// A link's.
+    pub const fn link(kind: Kind, link: u16) -> Self {
+        Due::new(kind, link, 0)
+    }
+
+    /// Its kind.
     #[inline]
-    const fn due(self) -> Due {
-        let (kind, small, number) = (self.0 as u16, (self.0 >> 16) as u16, (self.0 >> 32) as u32);
-        match kind {
-            1 => Due::Arrive(number),
-            2 => Due::Deliver(number),
-            3 => Due::Sent(small),
-            4 => Due::Wake(small),
-            5 => Due::Timer {
-                end: number,
-                generation: small,
-            },
-            6 => Due::App(number),
-            7 => Due::Start(small),
-            _ => Due::Move {
-                entry: small,
-                step: number as u16,
-            },
+    pub const fn kind(self) -> Kind {
+        match self.0 as u16 {
+            0 => Kind::Nothing,
+            1 => Kind::Arrive,
+            2 => Kind::Deliver,
+            3 => Kind::Sent,
+            4 => Kind::Wake,
+            5 => Kind::Timer,
+            6 => Kind::App,
+            7 => Kind::Start,
+            _ => Kind::Move,
         }
+    }
+
+    /// Its small number.
+    #[inline]
+    pub const fn small(self) -> u16 {
+        (self.0 >> 16) as u16
+    }
+
+    /// Its number.
+    #[inline]
+    pub const fn number(self) -> u32 {
+        (self.0 >> 32) as u32
     }
 }
 
@@ -96,7 +97,7 @@ pub struct Agenda {
     noted: u64,
     lanes: Vec<Lane>,
     firsts: Firsts,
-    heap: BinaryHeap<Reverse<(Key, Packed)>>,
+    heap: BinaryHeap<Reverse<(Key, Due)>>,
 }
 
 /// When an entry is due; when it was noted, which decides between equal moments; its order among those
@@ -141,9 +142,9 @@ struct Lane {
     /// The latest key so far.
     last: Key,
     /// The entry that competes, if one does.
-    first: Packed,
+    first: Due,
     /// The entries behind it.
-    waiting: Ring<Key, Packed>,
+    waiting: Ring<Key, Due>,
 }
 
 /// The keys of the first entries of lanes, the soonest last. Below them is one that is never due.
@@ -195,7 +196,7 @@ impl Agenda {
         if id != NONE {
             self.lanes.push(Lane {
                 last: 0,
-                first: Packed::NOTHING,
+                first: Due::NOTHING,
                 waiting: Ring::default(),
             });
         }
@@ -212,8 +213,7 @@ impl Agenda {
     #[inline]
     pub fn push(&mut self, at: Instant, due: Due) {
         let number = self.next_number();
-        self.heap
-            .push(Reverse((key(at, number, NONE), Packed::of(due))));
+        self.heap.push(Reverse((key(at, number, NONE), due)));
     }
 
     /// As [`push`](Self::push), for an entry that is nearly always due after the earlier ones in
@@ -221,17 +221,17 @@ impl Agenda {
     #[inline]
     pub fn push_in(&mut self, lane: LaneId, at: Instant, due: Due) {
         let number = self.next_number();
-        self.insert(key(at, number, lane.0), Packed::of(due));
+        self.insert(key(at, number, lane.0), due);
     }
 
     /// As [`push_in`](Self::push_in), for an entry that counts as noted at a moment to come.
     #[inline]
     pub fn push_later(&mut self, lane: LaneId, noted: Instant, at: Instant, due: Due) {
-        self.insert(key(at, number(noted), lane.0), Packed::of(due));
+        self.insert(key(at, number(noted), lane.0), due);
     }
 
     #[inline]
-    fn insert(&mut self, key: Key, due: Packed) {
+    fn insert(&mut self, key: Key, due: Due) {
         let Some(lane) = self.lanes.get_mut(usize::from(key as u16)) else {
             return self.heap.push(Reverse((key, due)));
         };
@@ -242,7 +242,7 @@ impl Agenda {
             return;
         }
         lane.last = key;
-        if lane.first != Packed::NOTHING {
+        if lane.first != Due::NOTHING {
             return lane.waiting.append(key, due);
         }
         lane.first = due;
@@ -251,7 +251,7 @@ impl Agenda {
 
     /// The first entry of a lane competes for the next place.
     #[inline]
-    fn compete(&mut self, key: Key, due: Packed) {
+    fn compete(&mut self, key: Key, due: Due) {
         if self.firsts.is_full() {
             return self.heap.push(Reverse((key, due)));
         }
@@ -269,18 +269,18 @@ impl Agenda {
             return None;
         }
         self.firsts.len -= 1;
-        Some((due_at(key), self.take_first(key).due()))
+        Some((due_at(key), self.take_first(key)))
     }
 
     /// Takes the first entry of the lane of `key`, if it is in one, and the next one competes.
     #[inline(always)]
-    fn take_first(&mut self, key: Key) -> Packed {
+    fn take_first(&mut self, key: Key) -> Due {
         self.now = due_at(key);
         let Some(lane) = self.lanes.get_mut(usize::from(key as u16)) else {
-            return Packed::NOTHING;
+            return Due::NOTHING;
         };
         let next = lane.waiting.pop();
-        let due = next.map_or(Packed::NOTHING, |(_, due)| due);
+        let due = next.map_or(Due::NOTHING, |(_, due)| due);
         let first = core::mem::replace(&mut lane.first, due);
         if let Some((key, due)) = next {
             self.compete(key, due);
@@ -296,7 +296,7 @@ impl Agenda {
         }
         let Reverse((key, due)) = PeekMut::pop(first);
         self.take_first(key);
-        Some((due_at(key), due.due()))
+        Some((due_at(key), due))
     }
 }
 
@@ -305,18 +305,22 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn app(timer: u32) -> Due {
+        Due::new(Kind::App, 0, timer)
+    }
+
     #[test]
     fn in_order_of_time_then_of_arrival() {
         let mut agenda = Agenda::default();
         let at = Instant::from_nanos;
-        agenda.push(at(5), Due::App(1));
-        agenda.push(at(3), Due::App(2));
-        agenda.push(at(5), Due::Deliver(3));
-        agenda.push(at(9), Due::App(4));
+        agenda.push(at(5), app(1));
+        agenda.push(at(3), app(2));
+        agenda.push(at(5), Due::packet(Kind::Deliver, 3));
+        agenda.push(at(9), app(4));
         let order: Vec<Due> = std::iter::from_fn(|| agenda.pop_until(at(5)))
             .map(|(_, due)| due)
             .collect();
-        assert_eq!(order, [Due::App(2), Due::App(1), Due::Deliver(3)]);
+        assert_eq!(order, [app(2), app(1), Due::packet(Kind::Deliver, 3)]);
     }
 
     proptest! {
@@ -332,8 +336,8 @@ mod tests {
             for (number, (later, lane, pops)) in (0..).zip(entries) {
                 let at = Instant::from_nanos(now + later);
                 match lanes.get(lane as usize) {
-                    Some(&lane) => agenda.push_in(lane, at, Due::App(number)),
-                    None => agenda.push(at, Due::App(number)),
+                    Some(&lane) => agenda.push_in(lane, at, app(number)),
+                    None => agenda.push(at, app(number)),
                 }
                 noted.push((at, number));
                 for _ in 0..pops {
@@ -343,13 +347,13 @@ mod tests {
                     now = at.as_nanos();
                     let (first, &expected) = noted.iter().enumerate().min_by_key(|e| e.1).unwrap();
                     noted.remove(first);
-                    prop_assert_eq!((at, due), (expected.0, Due::App(expected.1)));
+                    prop_assert_eq!((at, due), (expected.0, app(expected.1)));
                     order.push(at);
                 }
             }
             noted.sort_unstable();
             let rest = std::iter::from_fn(|| agenda.pop_until(Instant::NEVER));
-            let noted = noted.into_iter().map(|(at, number)| (at, Due::App(number)));
+            let noted = noted.into_iter().map(|(at, number)| (at, app(number)));
             prop_assert!(rest.eq(noted));
             prop_assert!(order.is_sorted());
         }

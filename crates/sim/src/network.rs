@@ -1,6 +1,6 @@
 //! Links, and the packets on them.
 
-use crate::agenda::{Agenda, Due, LaneId};
+use crate::agenda::{Agenda, Due, Kind, LaneId};
 use crate::below::Below;
 use crate::flights::{Flight, Flights};
 use crate::pairs::Pairs;
@@ -180,10 +180,10 @@ impl<'a> Network<'a> {
             let (lane, at) = (self.lanes[from as usize], leaves + route.delay);
             return self
                 .agenda
-                .push_later(lane, leaves, at, Due::Deliver(flight));
+                .push_later(lane, leaves, at, Due::packet(Kind::Deliver, flight));
         }
         self.agenda
-            .push_in(self.sending, leaves, Due::Arrive(flight));
+            .push_in(self.sending, leaves, Due::packet(Kind::Arrive, flight));
     }
 
     /// A packet goes to its next link, or to its end point.
@@ -195,7 +195,7 @@ impl<'a> Network<'a> {
         let Some(&index) = path.get(usize::from(flight.hop)) else {
             let at = now + route.delay;
             self.agenda
-                .push_in(self.lanes[from], at, Due::Deliver(place));
+                .push_in(self.lanes[from], at, Due::packet(Kind::Deliver, place));
             return;
         };
         flight.hop += 1;
@@ -322,7 +322,7 @@ impl<'a> Network<'a> {
         };
         let Some(departure) = link.next(now, &mut hook) else {
             if let Some(at) = link.wake_at(now) {
-                self.agenda.push(at, Due::Wake(index));
+                self.agenda.push(at, Due::link(Kind::Wake, index));
             }
             return;
         };
@@ -349,7 +349,7 @@ impl<'a> Network<'a> {
         self.sink.event(now, &event);
         let lanes = self.link_lanes[usize::from(index)];
         self.agenda
-            .push_in(lanes.sent, departure.sent, Due::Sent(index));
+            .push_in(lanes.sent, departure.sent, Due::link(Kind::Sent, index));
         let Some(arrives) = departure.arrives else {
             self.sink.event(now, &Event::Lost { link, packet: id });
             self.delivered(packet.payload);
@@ -358,11 +358,17 @@ impl<'a> Network<'a> {
         let from = flight.from as usize;
         if usize::from(flight.hop) == self.paths[usize::from(flight.path)].len() {
             let at = arrives + self.routes[from].delay;
-            self.agenda
-                .push_in(self.lanes[from], at, Due::Deliver(packet.payload));
+            self.agenda.push_in(
+                self.lanes[from],
+                at,
+                Due::packet(Kind::Deliver, packet.payload),
+            );
         } else {
-            self.agenda
-                .push_in(lanes.onward, arrives, Due::Arrive(packet.payload));
+            self.agenda.push_in(
+                lanes.onward,
+                arrives,
+                Due::packet(Kind::Arrive, packet.payload),
+            );
         }
     }
 }

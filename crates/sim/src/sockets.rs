@@ -1,6 +1,6 @@
 //! The applications' view of the network: simulated transports at end points.
 
-use crate::agenda::Due;
+use crate::agenda::{Due, Kind};
 use crate::ends::End;
 use crate::network::{Network, Route};
 use core::convert::Infallible;
@@ -61,8 +61,10 @@ impl<'a> Ends<'a> {
     pub fn moves(&self) -> Vec<(Instant, Due)> {
         let entries = (0..).zip(&self.paths);
         let moves = entries.flat_map(|(entry, (paths, _))| {
-            let later = (0..).zip(paths).skip(1);
-            later.map(move |(step, path)| (Instant::ZERO + path.at, Due::Move { entry, step }))
+            let later = (0u32..).zip(paths).skip(1);
+            later.map(move |(step, path)| {
+                (Instant::ZERO + path.at, Due::new(Kind::Move, entry, step))
+            })
         });
         moves.collect()
     }
@@ -248,7 +250,9 @@ impl Sockets for Ends<'_> {
     }
 
     fn wake(&mut self, at: Instant, timer: TimerId) {
-        self.network.agenda.push(at, Due::App(timer.0));
+        self.network
+            .agenda
+            .push(at, Due::new(Kind::App, 0, timer.0));
     }
 
     fn tell(&mut self, now: Instant, event: workload::Event) {

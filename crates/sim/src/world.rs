@@ -1,6 +1,6 @@
 //! The loop: due events happen, and the parts concerned react until all is quiet.
 
-use crate::agenda::Due;
+use crate::agenda::{Due, Kind};
 use crate::sockets::Ends;
 use scenario::Scenario;
 use transport::endpoint::EndEvent;
@@ -45,7 +45,10 @@ impl<'a> World<'a> {
         for (index, entry) in (0..).zip(&scenario.traffic) {
             for start in entry.starts(seed) {
                 let at = Instant::ZERO + start;
-                self.sockets.network.agenda.push(at, Due::Start(index));
+                self.sockets
+                    .network
+                    .agenda
+                    .push(at, Due::new(Kind::Start, index, 0));
             }
         }
         for (at, due) in self.sockets.moves() {
@@ -70,11 +73,12 @@ impl<'a> World<'a> {
     #[cfg_attr(target_family = "wasm", inline(never))]
     fn happen(&mut self, now: Instant, due: Due) -> Option<u32> {
         let Ends { network, ends, .. } = &mut self.sockets;
-        match due {
-            Due::Arrive(packet) => network.forward(now, packet),
-            Due::Sent(link) => network.sent(now, link),
-            Due::Wake(link) => network.wake(now, link),
-            Due::Deliver(packet) => {
+        match due.kind() {
+            Kind::Arrive => network.forward(now, due.number()),
+            Kind::Sent => network.sent(now, due.small()),
+            Kind::Wake => network.wake(now, due.small()),
+            Kind::Deliver => {
+                let packet = due.number();
                 network.arrives(now, packet);
                 let flight = network.flights.get(packet);
                 let to = End(flight.from).peer().0;
@@ -82,14 +86,16 @@ impl<'a> World<'a> {
                 network.delivered(packet);
                 return Some(to);
             }
-            Due::Timer { end, generation } => return self.timer(now, end, generation),
-            Due::App(timer) => {
-                let Ok(()) = self.driver.timer(now, TimerId(timer), &mut self.sockets);
+            Kind::Timer => return self.timer(now, due.number(), due.small()),
+            Kind::App => {
+                let timer = TimerId(due.number());
+                let Ok(()) = self.driver.timer(now, timer, &mut self.sockets);
             }
-            Due::Start(entry) => {
-                let Ok(()) = self.driver.start(now, entry, &mut self.sockets);
+            Kind::Start => {
+                let Ok(()) = self.driver.start(now, due.small(), &mut self.sockets);
             }
-            Due::Move { entry, step } => self.sockets.take_path(entry, step),
+            Kind::Move => self.sockets.take_path(due.small(), due.number() as u16),
+            Kind::Nothing => {}
         }
         None
     }
@@ -160,10 +166,7 @@ impl<'a> World<'a> {
         let timer = end.kind.next_timer();
         if timer < end.scheduled && !(held && timer <= now) {
             end.scheduled = timer;
-            let due = Due::Timer {
-                end: number,
-                generation: end.generation,
-            };
+            let due = Due::new(Kind::Timer, end.generation, number);
             self.sockets.network.agenda.push(timer.max(now), due);
         }
     }
