@@ -91,7 +91,7 @@ impl Sink for Picture {
             self.print(self.next);
             self.next += self.piece;
         }
-        self.queues.event(now, &event);
+        self.queues.event(now, event);
         if let Event::Traffic(event) = *event {
             self.calls.event(now, &event);
             self.loads.event(now, &event);

@@ -174,7 +174,7 @@ mod tests {
             value: arrives.since(made).as_millis_f64(),
             began: made,
         };
-        photon.event(arrives, Event::Traffic(observed));
+        photon.event(arrives, &Event::Traffic(observed));
     }
 
     fn frame(photon: &mut Photon, at: u64, shown: bool, frame: u64) {
@@ -184,7 +184,7 @@ mod tests {
         };
         photon.event(
             Instant::ZERO + Duration::from_millis(at),
-            Event::Traffic(event),
+            &Event::Traffic(event),
         );
     }
 

@@ -216,7 +216,7 @@ mod tests {
         }
         events.sort_by_key(|(ms, _)| *ms);
         for (ms, event) in events {
-            meter.event(Instant::ZERO + Duration::from_millis(ms), event);
+            meter.event(Instant::ZERO + Duration::from_millis(ms), &event);
         }
     }
 
