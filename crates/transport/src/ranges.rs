@@ -108,7 +108,11 @@ impl Ranges {
     }
 
     /// The range that holds `at`.
+    #[inline]
     pub fn containing(&self, at: u64) -> Option<(u64, u64)> {
+        if self.0.is_empty() {
+            return None;
+        }
         let index = self.0.partition_point(|&(_, end)| end <= at);
         self.0.get(index).copied().filter(|&(start, _)| start <= at)
     }

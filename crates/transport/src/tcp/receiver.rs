@@ -88,6 +88,7 @@ impl Receiver {
     }
 
     /// A segment with payload arrived.
+    #[inline(always)]
     pub fn data(&mut self, now: Instant, ecn: Ecn, segment: &Segment) {
         self.note_mark(ecn == Ecn::Ce, segment);
         // The oldest segment that is not acknowledged is echoed (RFC 7323, 4.3).

@@ -204,7 +204,7 @@ impl Scoreboard {
             self.sacked.trim(self.una);
             self.forget_stale();
         }
-        for &(start, end) in ack.sacks.iter().filter(|(start, end)| start < end) {
+        for &(start, end) in ack.sacks.iter().take_while(|(start, end)| start < end) {
             self.selectively(start.max(self.una), end, &mut acked);
         }
         acked

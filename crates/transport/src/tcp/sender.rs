@@ -213,6 +213,7 @@ impl Sender {
     // ---- sending -------------------------------------------------------------------------------
 
     /// The next data that may leave.
+    #[inline(always)]
     pub fn transmit(&mut self, now: Instant) -> Option<Data> {
         let forced = core::mem::replace(&mut self.forced, Forced::Nothing);
         if forced == Forced::Probe {

@@ -9,6 +9,7 @@ use units::Instant;
 
 impl Sender {
     /// An acknowledgement arrived, alone or with data.
+    #[inline(always)]
     pub fn on_ack(&mut self, now: Instant, segment: &Segment) {
         if segment.ack > self.next {
             return;
