@@ -203,6 +203,16 @@ impl Collector {
         self.flows.insert(flow, started);
     }
 
+    /// Nearly every packet is one, so that it goes past all other events.
+    #[inline]
+    fn delivered(&mut self, now: Instant, flow: FlowId, bytes: u64) {
+        if now >= self.from
+            && let Some(flow) = self.flows.get_mut(flow)
+        {
+            flow.delivered += bytes;
+        }
+    }
+
     #[inline(never)]
     fn application(&mut self, now: Instant, event: Application) {
         let measured = now >= self.from;
@@ -210,11 +220,7 @@ impl Collector {
             Application::FlowStarted { flow, traffic, .. } => {
                 self.flow_started(now, flow, traffic);
             }
-            Application::Delivered { flow, bytes } => {
-                if let Some(flow) = self.flows.get_mut(flow).filter(|_| measured) {
-                    flow.delivered += bytes;
-                }
-            }
+            Application::Delivered { flow, bytes } => self.delivered(now, flow, bytes),
             Application::FlowDone { flow } => {
                 if let Some(flow) = self.flows.get_mut(flow) {
                     flow.done = Some(now);
@@ -499,6 +505,9 @@ impl Sink for Collector {
             | Event::Sent { .. }
             | Event::Arrived { .. }
             | Event::Media { .. } => {}
+            Event::Traffic(Application::Delivered { flow, bytes }) => {
+                self.delivered(now, flow, bytes);
+            }
             Event::Traffic(event) => self.application(now, event),
         }
     }

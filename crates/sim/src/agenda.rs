@@ -230,7 +230,7 @@ impl Agenda {
         self.insert(key(at, number(noted), lane.0), due);
     }
 
-    #[inline]
+    #[inline(always)]
     fn insert(&mut self, key: Key, due: Due) {
         let Some(lane) = self.lanes.get_mut(usize::from(key as u16)) else {
             return self.heap.push(Reverse((key, due)));
