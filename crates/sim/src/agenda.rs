@@ -323,15 +323,32 @@ mod tests {
         assert_eq!(order, [app(2), app(1), Due::packet(Kind::Deliver, 3)]);
     }
 
+    #[test]
+    fn what_is_noted_of_a_later_moment_waits_for_what_is_noted_until_then() {
+        let mut agenda = Agenda::default();
+        let lane = agenda.add_lane();
+        let at = Instant::from_nanos;
+        agenda.push_later(lane, at(5), at(10), app(1));
+        for moment in [3, 7] {
+            agenda.push(at(moment), app(moment as u32));
+            agenda.pop_until(at(moment));
+            agenda.push(at(10), app(10 + moment as u32));
+        }
+        let order = std::iter::from_fn(|| agenda.pop_until(at(10)));
+        let order: Vec<Due> = order.map(|(_, due)| due).collect();
+        assert_eq!(order, [app(13), app(1), app(17)]);
+    }
+
     proptest! {
         /// Lanes have no effect on the order: entries come out by time, and at equal times in the
         /// order of insertion.
         #[test]
         fn lanes_keep_the_order(
-            entries in proptest::collection::vec((0u64..20, 0u32..4, 0u32..3), 1..100),
+            entries in proptest::collection::vec((0u64..20, 0u32..24, 0u32..3), 1..300),
         ) {
             let mut agenda = Agenda::default();
-            let lanes = [agenda.add_lane(), agenda.add_lane(), agenda.add_lane()];
+            // More than the sorted list holds; numbers beyond are in none.
+            let lanes: Vec<LaneId> = (0..20).map(|_| agenda.add_lane()).collect();
             let (mut now, mut noted, mut order) = (0, Vec::new(), Vec::new());
             for (number, (later, lane, pops)) in (0..).zip(entries) {
                 let at = Instant::from_nanos(now + later);

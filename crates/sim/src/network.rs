@@ -310,6 +310,8 @@ impl<'a> Network<'a> {
         }
     }
 
+    /// Takes the next packet out of a link's queue, if there is one. Its registers need not be saved
+    /// where the device is full.
     #[inline(never)]
     fn send_next(&mut self, now: Instant, index: u16) {
         let link = &mut self.links[usize::from(index)];
