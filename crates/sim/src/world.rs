@@ -57,6 +57,7 @@ impl<'a> World<'a> {
         while let Some((now, due)) = self.sockets.network.agenda.pop_until(end) {
             let mut next = self.happen(now, due);
             while let Some(end) = self.sockets.network.take_relieved() {
+                self.sockets.ready.extend(next.take());
                 self.sockets.ready.push(end);
             }
             while let Some(number) = next.take().or_else(|| self.sockets.ready.pop()) {
