@@ -95,6 +95,8 @@ pub struct Agenda {
     now: Instant,
     /// The number of the last entry that was noted.
     noted: u64,
+    /// Entries that were noted of a later moment, modulo those that a nanosecond has room for.
+    later: u64,
     lanes: Vec<Lane>,
     firsts: Firsts,
     heap: BinaryHeap<Reverse<(Key, Due)>>,
@@ -227,7 +229,9 @@ impl Agenda {
     /// As [`push_in`](Self::push_in), for an entry that counts as noted at a moment to come.
     #[inline]
     pub fn push_later(&mut self, lane: LaneId, noted: Instant, at: Instant, due: Due) {
-        self.insert(key(at, number(noted), lane.0), due);
+        // Those of the same moment in the order in which they are told of, in the heap as well.
+        self.later = (self.later + 1) % (1 << ORDER_BITS);
+        self.insert(key(at, number(noted) | self.later, lane.0), due);
     }
 
     #[inline(always)]
@@ -337,6 +341,25 @@ mod tests {
         let order = std::iter::from_fn(|| agenda.pop_until(at(10)));
         let order: Vec<Due> = order.map(|(_, due)| due).collect();
         assert_eq!(order, [app(13), app(1), app(17)]);
+    }
+
+    /// Of many at once, the heap has some, and a lane the others.
+    #[test]
+    fn what_is_noted_of_the_same_later_moment_keeps_its_order() {
+        let mut agenda = Agenda::default();
+        let lane = agenda.add_lane();
+        let moment = |late: u32| Instant::from_nanos(u64::from(late));
+        for timer in 0..60 {
+            let late = 30 - timer % 30;
+            agenda.push_later(lane, moment(late), moment(100 + late), app(timer));
+        }
+        let order = std::iter::from_fn(|| agenda.pop_until(Instant::NEVER));
+        let order: Vec<u32> = order.map(|(_, due)| due.number()).collect();
+        let expected: Vec<u32> = (0..30)
+            .rev()
+            .flat_map(|timer| [timer, timer + 30])
+            .collect();
+        assert_eq!(order, expected);
     }
 
     proptest! {
