@@ -95,8 +95,6 @@ pub struct Agenda {
     now: Instant,
     /// The number of the last entry that was noted.
     noted: u64,
-    /// Entries that were noted of a later moment, modulo those that a nanosecond has room for.
-    later: u64,
     lanes: Vec<Lane>,
     firsts: Firsts,
     heap: BinaryHeap<Reverse<(Key, Due)>>,
@@ -138,6 +136,10 @@ pub struct LaneId(u16);
 
 /// No lane. All lanes beyond this number are none.
 const NONE: u16 = u16::MAX;
+
+/// When the last of somebody's entries counts as noted.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Noted(u64);
 
 #[derive(Debug)]
 struct Lane {
@@ -226,12 +228,19 @@ impl Agenda {
         self.insert(key(at, number, lane.0), due);
     }
 
-    /// As [`push_in`](Self::push_in), for an entry that counts as noted at a moment to come.
+    /// As [`push_in`](Self::push_in), for an entry that counts as noted at a moment to come, and after
+    /// the one that `noted` is left from.
     #[inline]
-    pub fn push_later(&mut self, lane: LaneId, noted: Instant, at: Instant, due: Due) {
-        // Those of the same moment in the order in which they are told of, in the heap as well.
-        self.later = (self.later + 1) % (1 << ORDER_BITS);
-        self.insert(key(at, number(noted) | self.later, lane.0), due);
+    pub fn push_later(
+        &mut self,
+        lane: LaneId,
+        noted: &mut Noted,
+        now: Instant,
+        at: Instant,
+        due: Due,
+    ) {
+        noted.0 = number(now).max(noted.0 + 1);
+        self.insert(key(at, noted.0, lane.0), due);
     }
 
     #[inline(always)]
@@ -332,7 +341,7 @@ mod tests {
         let mut agenda = Agenda::default();
         let lane = agenda.add_lane();
         let at = Instant::from_nanos;
-        agenda.push_later(lane, at(5), at(10), app(1));
+        agenda.push_later(lane, &mut Noted::default(), at(5), at(10), app(1));
         for moment in [3, 7] {
             agenda.push(at(moment), app(moment as u32));
             agenda.pop_until(at(moment));
@@ -349,9 +358,11 @@ mod tests {
         let mut agenda = Agenda::default();
         let lane = agenda.add_lane();
         let moment = |late: u32| Instant::from_nanos(u64::from(late));
+        let mut noted = [Noted::default(); 30];
         for timer in 0..60 {
             let late = 30 - timer % 30;
-            agenda.push_later(lane, moment(late), moment(100 + late), app(timer));
+            let noted = &mut noted[timer as usize % 30];
+            agenda.push_later(lane, noted, moment(late), moment(100 + late), app(timer));
         }
         let order = std::iter::from_fn(|| agenda.pop_until(Instant::NEVER));
         let order: Vec<u32> = order.map(|(_, due)| due.number()).collect();

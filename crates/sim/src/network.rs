@@ -1,6 +1,6 @@
 //! Links, and the packets on them.
 
-use crate::agenda::{Agenda, Due, Kind, LaneId};
+use crate::agenda::{Agenda, Due, Kind, LaneId, Noted};
 use crate::below::Below;
 use crate::flights::{Flight, Flights};
 use crate::pairs::Pairs;
@@ -51,6 +51,8 @@ pub struct Network<'a> {
     /// For each route, the lane of its packets behind the last link: those that leave the same link,
     /// or none, and have as far to go arrive in the order in which they left.
     lanes: Vec<LaneId>,
+    /// For each route, when its last packet on a way without queues left.
+    left: Vec<Noted>,
     wires: BTreeMap<(Option<u16>, Duration), LaneId>,
     /// The lane of packets that are sent and have not come to a queue.
     sending: LaneId,
@@ -95,6 +97,7 @@ impl<'a> Network<'a> {
             paths: Vec::new(),
             routes: Vec::new(),
             lanes: Vec::new(),
+            left: Vec::new(),
             wires: BTreeMap::new(),
             sending: agenda.add_lane(),
             packets: 0,
@@ -130,6 +133,7 @@ impl<'a> Network<'a> {
         if place == self.routes.len() {
             self.routes.push(route);
             self.lanes.push(lane);
+            self.left.push(Noted::default());
         } else {
             self.routes[place] = route;
             self.lanes[place] = lane;
@@ -177,10 +181,9 @@ impl<'a> Network<'a> {
             return self.forward(now, flight);
         }
         if !queues {
-            let (lane, at) = (self.lanes[from as usize], leaves + route.delay);
-            return self
-                .agenda
-                .push_later(lane, leaves, at, Due::packet(Kind::Deliver, flight));
+            let (lane, left) = (self.lanes[from as usize], &mut self.left[from as usize]);
+            let (at, due) = (leaves + route.delay, Due::packet(Kind::Deliver, flight));
+            return self.agenda.push_later(lane, left, leaves, at, due);
         }
         self.agenda
             .push_in(self.sending, leaves, Due::packet(Kind::Arrive, flight));
