@@ -362,13 +362,19 @@ mod tests {
         for timer in 0..60 {
             let late = 30 - timer % 30;
             let noted = &mut noted[timer as usize % 30];
-            agenda.push_later(lane, noted, moment(late), moment(100 + late), app(timer));
+            agenda.push_later(
+                lane,
+                noted,
+                moment(late),
+                moment(100 + late),
+                app(59 - timer),
+            );
         }
         let order = std::iter::from_fn(|| agenda.pop_until(Instant::NEVER));
         let order: Vec<u32> = order.map(|(_, due)| due.number()).collect();
         let expected: Vec<u32> = (0..30)
             .rev()
-            .flat_map(|timer| [timer, timer + 30])
+            .flat_map(|timer| [59 - timer, 29 - timer])
             .collect();
         assert_eq!(order, expected);
     }
