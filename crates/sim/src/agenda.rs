@@ -228,18 +228,18 @@ impl Agenda {
         self.insert(key(at, number, lane.0), due);
     }
 
-    /// As [`push_in`](Self::push_in), for an entry that counts as noted at a moment to come, and after
-    /// the one that `noted` is left from.
+    /// As [`push_in`](Self::push_in), for an entry that counts as noted at `moment`, which may be to
+    /// come, and after all entries that had the same `noted` before.
     #[inline]
     pub fn push_later(
         &mut self,
         lane: LaneId,
         noted: &mut Noted,
-        now: Instant,
+        moment: Instant,
         at: Instant,
         due: Due,
     ) {
-        noted.0 = number(now).max(noted.0 + 1);
+        noted.0 = number(moment).max(noted.0 + 1);
         self.insert(key(at, noted.0, lane.0), due);
     }
 

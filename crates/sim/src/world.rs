@@ -56,6 +56,7 @@ impl<'a> World<'a> {
         }
         while let Some((now, due)) = self.sockets.network.agenda.pop_until(end) {
             let mut next = self.happen(now, due);
+            // Ends with less on their own computer than before go first.
             while let Some(end) = self.sockets.network.take_relieved() {
                 self.sockets.ready.extend(next.take());
                 self.sockets.ready.push(end);

@@ -103,15 +103,16 @@ impl Throughput {
     /// The same if packets arrived in the order in which they left, the `first` of them and `bytes` in
     /// all.
     fn leaving_in_order(&self, first: &Packet, bytes: u64) -> Leaving {
-        let mut leaving = Leaving::new(self.left);
-        leaving.count = self.window.len();
-        leaving.bytes = bytes;
-        leaving.first = first.sent;
         let newest = self.window.back().unwrap_or(first).sent;
         let together = self.window.iter().rev();
         let together = together.take_while(|packet| packet.sent == newest);
-        leaving.last = (newest, together.last().unwrap_or(first).bytes);
-        leaving
+        Leaving {
+            count: self.window.len(),
+            bytes,
+            first: first.sent,
+            last: (newest, together.last().unwrap_or(first).bytes),
+            ..Leaving::new(self.left)
+        }
     }
 }
 
