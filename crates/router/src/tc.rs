@@ -4,14 +4,12 @@ mod counters;
 mod flows;
 
 use crate::cli::{ShowFormat, TcApply, TcClear, TcCommand, TcShow};
-use crate::refused::Refused;
-use crate::run::print;
 use crate::watch::{self, Rules};
+use command::Refused;
+use command::print;
 use core::fmt::Display;
 use core::ops::ControlFlow;
-use netcfg::{
-    Device, Discipline, Error, Host, Kind, Overhead, Settings, ShapedRate, Store, Threshold,
-};
+use netcfg::{Device, Discipline, Host, Overhead, Settings, ShapedRate, Store, Threshold};
 use std::path::Path;
 use units::{Bytes, Choice, Duration, Rate, Refusal};
 
@@ -23,16 +21,6 @@ pub fn tc(command: &TcCommand) -> Result<()> {
         TcCommand::Apply(args) => apply(args),
         TcCommand::Show(args) => show(args),
         TcCommand::Clear(args) => clear(args),
-    }
-}
-
-/// A failed operation ends with another status than a refused one.
-impl From<Error> for Refused {
-    fn from(error: Error) -> Self {
-        match error.kind {
-            Kind::Refused => Refused::new(&error.message, &error.help),
-            Kind::Failed | Kind::Interrupted => Refused::failed(&error.message, &error.help),
-        }
     }
 }
 

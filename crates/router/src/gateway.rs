@@ -6,7 +6,7 @@ use crate::cli::{ChangeArgs, GatewayArgs, Running};
 use crate::control;
 use crate::diverted::{self, Service, choice, device, setting};
 use crate::privileges;
-use crate::refused::Refused;
+use command::Refused;
 use counters::Counters;
 use link::{Capacity, Line, Link};
 use live::{Gate, Gates};

@@ -5,7 +5,7 @@ mod household;
 use crate::cli::PaceArgs;
 use crate::diverted::{self, Service, broke, choice, device, setting};
 use crate::privileges;
-use crate::refused::Refused;
+use command::Refused;
 use household::Shared;
 use link::{Capacity, Line, Link};
 use live::{Gate, Gates, Standing};
@@ -196,5 +196,5 @@ fn finished(args: &PaceArgs, paced: &Paced) -> Result<()> {
         "tally": paced.stands.tally,
     });
     std::fs::write(file, format!("{text:#}\n"))
-        .map_err(|error| crate::files::unwritable(file, &error))
+        .map_err(|error| command::files::unwritable(file, &error))
 }
