@@ -1,6 +1,8 @@
 //! The command line, declared once: parser, help, completions and man pages come from here.
 
 #[cfg(feature = "host")]
+mod agree;
+#[cfg(feature = "host")]
 mod browser;
 mod campaign;
 mod import;
@@ -10,9 +12,9 @@ mod shared;
 mod theory;
 
 #[cfg(feature = "host")]
-pub use browser::BrowserArgs;
+pub use agree::{AgreeArgs, Witness};
 #[cfg(feature = "host")]
-pub use campaign::{AgreeArgs, Witness};
+pub use browser::BrowserArgs;
 pub use campaign::{JobArgs, JobsArgs, PilotArgs, ReproduceArgs};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use import::{FlentArgs, ImportCommand, InternalsArgs};
