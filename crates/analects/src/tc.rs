@@ -180,6 +180,9 @@ fn described(status: &netcfg::Status) -> String {
         text += ",";
     }
     text += &format!(" {}", settings.discipline);
+    if let Some(received) = &settings.received {
+        text += &format!(" for what it sends, {received} for what it receives");
+    }
     if let Some(overhead) = settings.overhead {
         text += &format!(", {overhead}");
     }
@@ -251,9 +254,19 @@ fn device(text: &str) -> Result<Device> {
 }
 
 fn settings(args: &TcApply) -> Result<Settings> {
-    let discipline = match args.levels {
-        Some(_) => discipline("--base", &args.base, Discipline::of_levels)?,
-        None => discipline("--discipline", &args.discipline, Discipline::new)?,
+    let of = |option: &str, text: &Option<String>| match text {
+        Some(text) => discipline(option, text, Discipline::new),
+        None => discipline("--discipline", &args.discipline, Discipline::new),
+    };
+    let (sent, received) = match args.levels {
+        Some(_) => (
+            discipline("--base", &args.base, Discipline::of_levels)?,
+            None,
+        ),
+        None => (
+            of("--up-discipline", &args.up_discipline)?,
+            Some(of("--down-discipline", &args.down_discipline)?),
+        ),
     };
     let overhead: Option<core::result::Result<Overhead, _>> =
         args.overhead.as_deref().map(str::parse);
@@ -271,7 +284,8 @@ fn settings(args: &TcApply) -> Result<Settings> {
             .map(|text| rate("--ingress", text))
             .transpose()?,
         overhead: overhead.map_err(|error| refused("--overhead", &error, help))?,
-        discipline,
+        received: received.filter(|received| args.ingress.is_some() && *received != sent),
+        discipline: sent,
         threshold: args.threshold.as_deref().map(first_threshold).transpose()?,
     })
 }

@@ -83,8 +83,7 @@ pub fn prepare(
 /// sysctl run.
 fn look(runner: &mut dyn Runner, device: &Device, levels: bool) -> Result<Snapshot, Error> {
     let ifb = device.shaped_ingress();
-    let devices: Vec<&Device> = [device].into_iter().chain(ifb.as_ref().ok()).collect();
-    let mut snapshot = Snapshot::take(runner, &devices)?;
+    let mut snapshot = Snapshot::take(runner, &[device, &ifb])?;
     if levels {
         snapshot.netfilter = Some(Netfilter::take(runner)?);
     }

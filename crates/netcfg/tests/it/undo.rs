@@ -18,6 +18,7 @@ fn settings(rate: u64, ingress: Option<u64>, overhead: Option<&str>, choice: &st
         ingress: ingress.map(|rate| (rate * 1_000_000).try_into().unwrap()),
         overhead: overhead.map(|text| text.parse().unwrap()),
         discipline: Discipline::new(&choice.parse().unwrap()).unwrap(),
+        received: None,
         threshold: None,
     }
 }
@@ -28,6 +29,7 @@ fn levels(rate: Option<u64>, base: &str, threshold: u64) -> Settings {
         ingress: None,
         overhead: None,
         discipline: Discipline::of_levels(&base.parse().unwrap()).unwrap(),
+        received: None,
         threshold: Some(threshold.try_into().unwrap()),
     }
 }
@@ -52,6 +54,12 @@ fn all_settings() -> Vec<Settings> {
         levels(None, "cake", 2),
         levels(None, "pfifo_fast", 1_000_000),
         levels(Some(8), "pfifo_fast", 1_000_000),
+        settings(9, Some(45), None, "fq_codel,limit=500"),
+        settings(9, Some(45), None, "fq_codel,limit=600"),
+        Settings {
+            received: Some(Discipline::new(&"cake,ack-filter=yes".parse().unwrap()).unwrap()),
+            ..settings(9, Some(45), None, "pfifo")
+        },
     ]
 }
 
@@ -236,7 +244,7 @@ fn without_handles(links: &BTreeMap<String, Link>) -> BTreeMap<String, Link> {
 fn a_failed_change_in_place_leaves_the_former_one() {
     let folder = Folder::new("in-place");
     let all = all_settings();
-    for (first, second) in [(1, 2), (2, 1), (0, 1), (8, 9)] {
+    for (first, second) in [(1, 2), (2, 1), (0, 1), (8, 9), (17, 18)] {
         let (first, second) = (&all[first], &all[second]);
         for at in 0.. {
             let mut model = Model::with("eth0", initials()[0].clone());
@@ -536,7 +544,7 @@ proptest! {
     #[test]
     fn any_history_can_be_undone(
         initial in 0..4usize,
-        steps in prop::collection::vec((0..18usize, 0..40usize, 0..5usize), 1..6),
+        steps in prop::collection::vec((0..21usize, 0..40usize, 0..5usize), 1..6),
     ) {
         let folder = Folder::new("history");
         let mut model = Model::with("eth0", initials()[initial].clone());
