@@ -85,8 +85,8 @@ fn apply_once(args: &TcApply, host: &mut Host, device: &Device, settings: &Setti
 }
 
 fn clear(args: &TcClear) -> Result<()> {
-    let devices = devices(args.dev.as_deref(), &Store::look(&args.state))?;
     let mut host = host(args.dry_run)?;
+    let devices = devices(args.dev.as_deref(), &Store::look(&args.state), &mut host)?;
     // One that cannot be cleared does not keep the others from it.
     let cleared: Vec<Result<()>> = devices
         .iter()
@@ -97,7 +97,7 @@ fn clear(args: &TcClear) -> Result<()> {
 
 fn clear_one(args: &TcClear, host: &mut Host, device: &Device) -> Result<()> {
     let nothing = || eprintln!("nothing is applied to {device}");
-    if Store::look(&args.state).load(device)?.is_none() {
+    if netcfg::undoing(host, &Store::look(&args.state), device)?.is_none() {
         nothing();
         return Ok(());
     }
@@ -121,11 +121,12 @@ fn store(folder: &Path, only_looks: bool, host: &Host) -> Result<Store> {
     Ok(Store::open(folder, PATIENCE, host)?)
 }
 
-/// The device of that name; without a name each device with applied settings.
-fn devices(name: Option<&str>, store: &Store) -> Result<Vec<Device>> {
+/// The device of that name; without a name each device with applied settings, or what is left of them where
+/// the journal is lost.
+fn devices(name: Option<&str>, store: &Store, host: &mut Host) -> Result<Vec<Device>> {
     let devices = match name {
         Some(name) => vec![device(name)?],
-        None => store.devices()?,
+        None => [store.devices()?, netcfg::lost(host, store)?].concat(),
     };
     if devices.is_empty() {
         eprintln!("nothing is applied to any device");
@@ -155,7 +156,7 @@ fn show(args: &TcShow) -> Result<()> {
 fn statuses(args: &TcShow, host: &mut Host) -> Result<Vec<netcfg::Status>> {
     let store = Store::look(&args.state);
     let mut all = Vec::new();
-    for device in devices(args.dev.as_deref(), &store)? {
+    for device in devices(args.dev.as_deref(), &store, host)? {
         match netcfg::status(host, &store, &device)? {
             Some(status) => all.push(status),
             None => eprintln!("nothing is applied to {device}"),
@@ -166,30 +167,17 @@ fn statuses(args: &TcShow, host: &mut Host) -> Result<Vec<netcfg::Status>> {
 
 /// A status as text.
 fn described(status: &netcfg::Status) -> String {
-    let settings = &status.settings;
-    let mut text = match settings.rate {
-        Some(rate) => format!("{}: sends at {rate}", status.device),
-        None => format!("{}: not shaped", status.device),
+    let mut text = match &status.settings {
+        Some(settings) => applied(&status.device, settings),
+        None => format!(
+            "{0}: a set-up of analects whose journal is lost, known by its handles: \
+             `analects tc clear --dev {0}` takes it away\n",
+            status.device
+        ),
     };
-    if let Some(rate) = settings.ingress {
-        text += &format!(", receives at {rate}");
-    }
-    if let Some(threshold) = settings.threshold {
-        text += &format!(", flows of up to {threshold} before others, each with");
-    } else {
-        text += ",";
-    }
-    text += &format!(" {}", settings.discipline);
-    if let Some(received) = &settings.received {
-        text += &format!(" for what it sends, {received} for what it receives");
-    }
-    if let Some(overhead) = settings.overhead {
-        text += &format!(", {overhead}");
-    }
-    text += "\n";
     if !status.complete {
         text += "  it was interrupted: `analects tc clear` undoes its changes\n";
-    } else if status.differences.is_empty() {
+    } else if status.differences.is_empty() && status.settings.is_some() {
         text += "  as it was applied\n";
     }
     for difference in &status.differences {
@@ -207,6 +195,31 @@ fn described(status: &netcfg::Status) -> String {
             number(level.drops),
         );
     }
+    text
+}
+
+/// Applied settings as text.
+fn applied(device: &Device, settings: &Settings) -> String {
+    let mut text = match settings.rate {
+        Some(rate) => format!("{device}: sends at {rate}"),
+        None => format!("{device}: not shaped"),
+    };
+    if let Some(rate) = settings.ingress {
+        text += &format!(", receives at {rate}");
+    }
+    if let Some(threshold) = settings.threshold {
+        text += &format!(", flows of up to {threshold} before others, each with");
+    } else {
+        text += ",";
+    }
+    text += &format!(" {}", settings.discipline);
+    if let Some(received) = &settings.received {
+        text += &format!(" for what it sends, {received} for what it receives");
+    }
+    if let Some(overhead) = settings.overhead {
+        text += &format!(", {overhead}");
+    }
+    text += "\n";
     text
 }
 

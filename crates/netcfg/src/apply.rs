@@ -4,7 +4,8 @@ use crate::error::Kind;
 use crate::observe::{Observed, Snapshot};
 use crate::plan::{self, Places};
 use crate::{
-    Change, Command, Device, Error, Journal, Netfilter, Plan, Runner, Settings, Store, update,
+    Change, Command, Device, Error, Journal, Netfilter, Plan, Runner, Settings, Store, recognized,
+    update,
 };
 
 /// Changes that are about to be made.
@@ -68,20 +69,30 @@ pub fn prepare(
         prepared.plan.notes.insert(0, note);
         return Ok(prepared);
     }
-    let now = looked?;
+    let mut now = looked?;
     if now.of(device).is_none() {
         let message = format!("there is no device {device}");
         return Err(Error::refused(message, "`ip link` lists what there is"));
     }
-    match former {
-        None => prepare_fresh(store, device, settings, replace, now),
-        Some(former) => prepare_again(store, device, settings, replace, now, former),
+    if let Some(former) = former {
+        return prepare_again(store, device, settings, replace, now, former);
     }
+    if now.netfilter.is_none() {
+        now = recognized::looked(runner, device)?;
+    }
+    let ours = recognized::recognized(device, &now);
+    if ours.is_empty() {
+        return prepare_fresh(store, device, settings, replace, now);
+    }
+    let mut prepared = prepare_over(store, device, settings, replace, now, ours)?;
+    let note = format!("no journal tells of what {device} has: it is known by its handles");
+    prepared.plan.notes.insert(0, note);
+    Ok(prepared)
 }
 
 /// The present state, including that of the two levels if `levels`: only for them are nft and
 /// sysctl run.
-fn look(runner: &mut dyn Runner, device: &Device, levels: bool) -> Result<Snapshot, Error> {
+pub(crate) fn look(runner: &mut dyn Runner, device: &Device, levels: bool) -> Result<Snapshot, Error> {
     let ifb = device.shaped_ingress();
     let mut snapshot = Snapshot::take(runner, &[device, &ifb])?;
     if levels {
@@ -145,10 +156,29 @@ fn prepare_again(
     now: Snapshot,
     former: Journal,
 ) -> Result<Prepared, Error> {
+    let undo = former.standing(&now);
+    let mut prepared = prepare_over(store, device, settings, replace, now, undo)?;
+    let whole = former.complete && crate::show::differences(&former, &prepared.now).is_empty();
+    let updates = update::in_place(&former.changes, &prepared.plan);
+    if let Some(updates) = updates.filter(|_| whole) {
+        prepared.plan.changes = updates;
+        prepared.keep = std::mem::take(&mut prepared.undo);
+    }
+    Ok(prepared)
+}
+
+/// Changes in place of those in `undo`, which are undone first.
+fn prepare_over(
+    store: &Store,
+    device: &Device,
+    settings: &Settings,
+    replace: bool,
+    now: Snapshot,
+    undo: Vec<Change>,
+) -> Result<Prepared, Error> {
     // The state that undoing it will leave: the journal's record where our change is still in
     // place, and the present state where another program changed it.
     let mut after = now.clone();
-    let mut undo = former.standing(&now);
     let root = undo.iter().find_map(|change| match change {
         Change::Root {
             device: of, before, ..
@@ -164,18 +194,12 @@ fn prepare_again(
         places.root = before;
     }
     places.accounting = accounting(store, device, &after)?;
-    let mut plan = plan::fresh(device, settings, &places, &after, replace)?;
-    let mut keep = Vec::new();
-    let whole = former.complete && crate::show::differences(&former, &now).is_empty();
-    if let Some(updates) = update::in_place(&former.changes, &plan).filter(|_| whole) {
-        plan.changes = updates;
-        keep = std::mem::take(&mut undo);
-    }
+    let plan = plan::fresh(device, settings, &places, &after, replace)?;
     Ok(Prepared {
         device: device.clone(),
         settings: settings.clone(),
         undo,
-        keep,
+        keep: Vec::new(),
         plan,
         now,
     })
@@ -279,11 +303,21 @@ fn undo(runner: &mut dyn Runner, device: &Device, changes: &[Change]) -> Result<
     Ok(())
 }
 
-/// The changes of `journal` that may still be in place, and the present state.
-fn standing(runner: &mut dyn Runner, journal: &Journal) -> Result<(Vec<Change>, Snapshot), Error> {
+/// The changes of ours that `device` may still have, by its journal or without one by its handles, and the
+/// present state.
+fn standing(
+    runner: &mut dyn Runner,
+    store: &Store,
+    device: &Device,
+) -> Result<Option<(Vec<Change>, Snapshot)>, Error> {
+    let Some(journal) = store.load(device)? else {
+        let now = recognized::looked(runner, device)?;
+        let ours = recognized::recognized(device, &now);
+        return Ok((!ours.is_empty()).then_some((ours, now)));
+    };
     let levels = journal.changes.iter().any(Change::is_of_netfilter);
-    let now = look(runner, &journal.device, levels)?;
-    Ok((journal.standing(&now), now))
+    let now = look(runner, device, levels)?;
+    Ok(Some((journal.standing(&now), now)))
 }
 
 /// The commands that would undo the changes applied to `device`; None if there are none.
@@ -295,14 +329,11 @@ pub fn undoing(
     store: &Store,
     device: &Device,
 ) -> Result<Option<Vec<Command>>, Error> {
-    let Some(journal) = store.load(device)? else {
-        return Ok(None);
-    };
-    let (standing, now) = standing(runner, &journal)?;
-    let changes = standing.iter().rev();
-    Ok(Some(
-        changes.filter_map(|change| change.undo(&now)).collect(),
-    ))
+    let standing = standing(runner, store, device)?;
+    Ok(standing.map(|(changes, now)| {
+        let changes = changes.iter().rev();
+        changes.filter_map(|change| change.undo(&now)).collect()
+    }))
 }
 
 /// Undoes the changes applied to `device`, and forgets them. Returns whether there were any.
@@ -310,10 +341,9 @@ pub fn undoing(
 /// # Errors
 /// If a change cannot be undone; the journal then stays.
 pub fn clear(runner: &mut dyn Runner, store: &Store, device: &Device) -> Result<bool, Error> {
-    let Some(journal) = store.load(device)? else {
+    let Some((standing, _)) = standing(runner, store, device)? else {
         return Ok(false);
     };
-    let (standing, _) = standing(runner, &journal)?;
     undo(runner, device, &standing)?;
     store.remove(device)?;
     Ok(true)

@@ -135,7 +135,6 @@ pub(crate) fn fresh(
         plan.notes.push(note);
     }
     if let Some(table) = settings.table() {
-        free_table(device, now)?;
         let before = places.accounting;
         plan.changes.push(Change::Accounting {
             device: device.clone(),
@@ -199,19 +198,6 @@ fn possible(settings: &Settings) -> Result<(), Error> {
         ));
     }
     Ok(())
-}
-
-/// There must be no table of that name.
-fn free_table(device: &Device, now: &Snapshot) -> Result<(), Error> {
-    let there = now.netfilter.as_ref().and_then(|it| it.of(device));
-    if there.is_none() {
-        return Ok(());
-    }
-    let name = AgeTable::name(device);
-    let message =
-        format!("there is a table inet {name} already, and no journal says that it is ours");
-    let help = format!("if nothing needs it: {}", AgeTable::delete(device));
-    Err(Error::refused(message, help))
 }
 
 /// The name of the ifb device, which must not exist yet.

@@ -22,5 +22,7 @@ mod processor_sharing;
 mod recording;
 mod reproduce;
 mod sweep;
+#[cfg(unix)]
+mod tc;
 mod threshold;
 mod wrong_input;

@@ -1181,9 +1181,14 @@ fn wrong_shapers() {
     );
     refused(good, &["--overhead", &long], &["--overhead"]);
     refused(
-        &["--dev", "enx00e04c3b16d2", "--rate", "9mbit"],
-        &["--ingress", "9mbit"],
-        &["too long for an ifb", "--ingress"],
+        good,
+        &["--down-discipline", "cake"],
+        &["--ingress"],
+    );
+    refused(
+        good,
+        &["--up-discipline", "cake,ack_filter=much"],
+        &["--up-discipline", "no, yes or aggressive"],
     );
 }
 

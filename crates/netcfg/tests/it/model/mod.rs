@@ -199,7 +199,12 @@ impl Model {
 
     fn tc(&mut self, words: &[&str]) -> Result<String> {
         match words {
-            ["-d", "-j", "qdisc", "show", "dev", name] => Ok(self.link(name)?.queues()),
+            ["-d", "-j", "qdisc", "show", "dev", name]
+            | ["-s", "-j", "qdisc", "show", "dev", name] => Ok(self.link(name)?.queues()),
+            ["-j", "qdisc", "show"] => {
+                let names = self.links.keys().map(|name| json!({"dev": name}));
+                Ok(Value::from(names.collect::<Vec<_>>()).to_string())
+            }
             ["class", "show", "dev", name] => Ok(self.link(name)?.classes()),
             ["-j", "filter", "show", "dev", name, "ingress"] => Ok(self.link(name)?.redirects()),
             ["-j", "filter", "show", "dev", name, "parent", _] => {
