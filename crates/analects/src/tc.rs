@@ -10,7 +10,8 @@ use crate::watch::{self, Rules};
 use core::fmt::Display;
 use core::ops::ControlFlow;
 use netcfg::{
-    Device, Discipline, Error, Host, Kind, Overhead, Settings, ShapedRate, Store, Threshold,
+    Device, Discipline, Error, Flowtable, Host, Kind, Overhead, Settings, ShapedRate, Store,
+    Threshold,
 };
 use std::path::Path;
 use units::{Bytes, Choice, Duration, Rate, Refusal};
@@ -70,6 +71,11 @@ fn apply_once(args: &TcApply, host: &mut Host, device: &Device, settings: &Setti
     let store = store(&args.state, args.dry_run, host)?;
     let (replace, assume) = (args.replace, args.dry_run);
     let prepared = netcfg::prepare(host, &store, device, settings, replace, assume)?;
+    for table in Flowtable::all(host).iter().filter(|table| table.offload) {
+        if table.takes(device) {
+            eprintln!("{}", passed_by(table, "this qdisc", device));
+        }
+    }
     for note in prepared.notes() {
         eprintln!("{}", scenario::printable(note, 500));
     }
@@ -82,6 +88,20 @@ fn apply_once(args: &TcApply, host: &mut Host, device: &Device, settings: &Setti
         return Ok(());
     }
     Ok(netcfg::apply(host, &store, &prepared)?)
+}
+
+/// What a flowtable takes from a command.
+pub fn passed_by(table: &Flowtable, what: &str, device: &Device) -> String {
+    let kind = if table.offload {
+        "with offload"
+    } else {
+        "of software"
+    };
+    format!(
+        "the flowtable {} {kind} takes {device}'s packets past {what}: switch the firewall's flow \
+         offloading off (OpenWrt: Network, Firewall, Routing/NAT Offloading)",
+        table.name
+    )
 }
 
 fn clear(args: &TcClear) -> Result<()> {

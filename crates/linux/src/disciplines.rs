@@ -51,7 +51,10 @@ pub fn told(choice: &Choice, limit: Option<Limit>, home: Home) -> Result<Told, R
         module: module(spelling.name),
         device_queue: None,
     };
-    if spelling.declared().all(|setting| setting.key() != "limit" && setting.key() != "memlimit") {
+    if spelling
+        .declared()
+        .all(|setting| setting.key() != "limit" && setting.key() != "memlimit")
+    {
         told.device_queue = limit.map(Limit::packets);
     }
     for (key, value) in &choice.settings {

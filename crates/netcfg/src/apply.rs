@@ -4,8 +4,7 @@ use crate::error::Kind;
 use crate::observe::{Observed, Snapshot};
 use crate::plan::{self, Places};
 use crate::{
-    Change, Command, Device, Error, Journal, Netfilter, Plan, Runner, Settings, Store, recognized,
-    update,
+    Change, Command, Device, Error, Journal, Plan, Runner, Settings, Store, recognized, update,
 };
 
 /// Changes that are about to be made.
@@ -17,6 +16,8 @@ pub struct Prepared {
     undo: Vec<Change>,
     /// The former changes that stay.
     keep: Vec<Change>,
+    /// The former settings as far as those have been made of them.
+    sent: Option<Settings>,
     plan: Plan,
     now: Snapshot,
 }
@@ -56,7 +57,7 @@ pub fn prepare(
     let former = store.load(device)?;
     let mut changes = former.iter().flat_map(|former| &former.changes);
     let levels = settings.threshold.is_some() || changes.any(Change::is_of_netfilter);
-    let mut looked = look(runner, device, levels);
+    let mut looked = Snapshot::around(runner, device, levels);
     if assume && former.is_none() && !matches!(&looked, Ok(now) if now.of(device).is_some()) {
         let mut supposed = Snapshot::default();
         supposed.suppose(device, Observed::assumed());
@@ -88,17 +89,6 @@ pub fn prepare(
     let note = format!("no journal tells of what {device} has: it is known by its handles");
     prepared.plan.notes.insert(0, note);
     Ok(prepared)
-}
-
-/// The present state, including that of the two levels if `levels`: only for them are nft and
-/// sysctl run.
-pub(crate) fn look(runner: &mut dyn Runner, device: &Device, levels: bool) -> Result<Snapshot, Error> {
-    let ifb = device.shaped_ingress();
-    let mut snapshot = Snapshot::take(runner, &[device, &ifb])?;
-    if levels {
-        snapshot.netfilter = Some(Netfilter::take(runner)?);
-    }
-    Ok(snapshot)
 }
 
 /// Whether the bytes of connections counted before any device had two levels.
@@ -142,6 +132,7 @@ fn prepare_fresh(
         settings: settings.clone(),
         undo: Vec::new(),
         keep: Vec::new(),
+        sent: None,
         plan,
         now,
     })
@@ -159,10 +150,14 @@ fn prepare_again(
     let undo = former.standing(&now);
     let mut prepared = prepare_over(store, device, settings, replace, now, undo)?;
     let whole = former.complete && crate::show::differences(&former, &prepared.now).is_empty();
-    let updates = update::in_place(&former.changes, &prepared.plan);
-    if let Some(updates) = updates.filter(|_| whole) {
-        prepared.plan.changes = updates;
-        prepared.keep = std::mem::take(&mut prepared.undo);
+    let update = update::update(device, &former.changes, &prepared.plan.changes);
+    if let Some(update) = update.filter(|_| whole) {
+        prepared.plan.changes = update.make;
+        (prepared.keep, prepared.undo) = (update.keep, update.undo);
+        prepared.sent = Some(Settings {
+            ingress: None,
+            ..former.settings
+        });
     }
     Ok(prepared)
 }
@@ -200,6 +195,7 @@ fn prepare_over(
         settings: settings.clone(),
         undo,
         keep: Vec::new(),
+        sent: None,
         plan,
         now,
     })
@@ -221,6 +217,12 @@ pub fn apply(runner: &mut dyn Runner, store: &Store, prepared: &Prepared) -> Res
     let mut journal = Journal::new(&prepared.device, &prepared.settings, &prepared.now);
     let kept = prepared.keep.len();
     journal.changes = prepared.keep.clone();
+    if let Some(settings) = prepared.sent.as_ref().filter(|_| !prepared.undo.is_empty()) {
+        let mut sent = Journal::new(&prepared.device, settings, &prepared.now);
+        sent.changes.clone_from(&prepared.keep);
+        sent.complete = true;
+        store.save(&sent)?;
+    }
     let former = store.load(&prepared.device)?;
     for change in &prepared.plan.changes {
         journal.changes.push(change.clone());
@@ -235,9 +237,6 @@ pub fn apply(runner: &mut dyn Runner, store: &Store, prepared: &Prepared) -> Res
         }
     }
     journal.changes = update::merged(&prepared.keep, &prepared.plan.changes);
-    if kept == 0 {
-        journal.changes = prepared.plan.changes.clone();
-    }
     journal.complete = true;
     store.save(&journal)
 }
@@ -261,6 +260,9 @@ fn make(runner: &mut dyn Runner, change: &Change) -> Result<(), Error> {
 fn failed(error: Error, undone: Result<(), Error>, prepared: &Prepared) -> Error {
     let device = &prepared.device;
     let state = match undone {
+        Ok(()) if !prepared.keep.is_empty() && !prepared.undo.is_empty() => format!(
+            "; what {device} receives is as it was before anything was applied, and what it sends as it was"
+        ),
         Ok(()) if !prepared.keep.is_empty() => {
             "; what was applied before stands again as it was".to_owned()
         }
@@ -284,7 +286,7 @@ fn failed(error: Error, undone: Result<(), Error>, prepared: &Prepared) -> Error
 /// the filter that redirects.
 fn undo(runner: &mut dyn Runner, device: &Device, changes: &[Change]) -> Result<(), Error> {
     let levels = changes.iter().any(Change::is_of_netfilter);
-    let mut now = look(runner, device, levels)?;
+    let mut now = Snapshot::around(runner, device, levels)?;
     for change in changes.iter().rev() {
         let Some(command) = change.undo(&now) else {
             continue;
@@ -295,7 +297,7 @@ fn undo(runner: &mut dyn Runner, device: &Device, changes: &[Change]) -> Result<
             Err(error) => error.to_string(),
         };
         // It may have gone between the look and the command.
-        now = look(runner, device, levels)?;
+        now = Snapshot::around(runner, device, levels)?;
         if change.undo(&now).is_some() {
             return Err(Error::command(&command, &complaint));
         }
@@ -316,7 +318,7 @@ fn standing(
         return Ok((!ours.is_empty()).then_some((ours, now)));
     };
     let levels = journal.changes.iter().any(Change::is_of_netfilter);
-    let now = look(runner, device, levels)?;
+    let now = Snapshot::around(runner, device, levels)?;
     Ok(Some((journal.standing(&now), now)))
 }
 

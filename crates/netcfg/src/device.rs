@@ -36,6 +36,11 @@ impl Device {
         &self.0
     }
 
+    /// Whether only this host's own packets pass it.
+    pub fn is_loopback(&self) -> bool {
+        self.0 == "lo"
+    }
+
     /// The number that the kernel has for it, in this network namespace.
     ///
     /// # Errors
@@ -163,8 +168,15 @@ mod tests {
         let ifbs = names.map(|name| name.parse::<Device>().unwrap().shaped_ingress());
         for (name, ifb) in names.iter().zip(&ifbs) {
             assert!(ifb.as_str().parse::<Device>().is_ok(), "{ifb}");
-            assert!(ifb.as_str().starts_with(&format!("ifb-{}-", &name[..5])), "{ifb}");
-            assert_eq!(ifbs.iter().filter(|other| *other == ifb).count(), 1, "{ifb}");
+            assert!(
+                ifb.as_str().starts_with(&format!("ifb-{}-", &name[..5])),
+                "{ifb}"
+            );
+            assert_eq!(
+                ifbs.iter().filter(|other| *other == ifb).count(),
+                1,
+                "{ifb}"
+            );
         }
     }
 }

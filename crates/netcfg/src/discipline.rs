@@ -215,7 +215,8 @@ impl Discipline {
         // Each was tried when this was made.
         let stated = self.spelling.stated(&self.settings, None, None);
         let stated = stated.unwrap_or_default();
-        let set = |(key, value): &(String, String)| Some((find(self.spelling, key)?, value.clone()));
+        let set =
+            |(key, value): &(String, String)| Some((find(self.spelling, key)?, value.clone()));
         let of_the_kernel = |(setting, _): &(Setting, _)| {
             stated.iter().all(|(other, _)| other.key() != setting.key())
         };
@@ -324,7 +325,10 @@ mod tests {
         for (text, words) in [
             ("pfifo", "pfifo limit 1000"),
             ("bfifo,limit=15kB", "bfifo limit 15000"),
-            ("codel,ecn=yes", "codel limit 1000 target 5ms interval 100ms ecn"),
+            (
+                "codel,ecn=yes",
+                "codel limit 1000 target 5ms interval 100ms ecn",
+            ),
             (
                 "cake,diffserv=diffserv4,ack-filter=yes,memlimit=4MB,nat=yes",
                 "cake diffserv4 triple-isolate rtt 100ms egress overhead 0 mpu 0 noatm memlimit 4000000 \
@@ -350,7 +354,10 @@ mod tests {
             ),
             ("confucius,nat=yes,split_gso=no", " nat no-split-gso"),
             ("confucius,scale=1.5ms", " scale 1500us"),
-            ("floq,variant=algorithm-drop,f_r=4", " variant algorithm-drop "),
+            (
+                "floq,variant=algorithm-drop,f_r=4",
+                " variant algorithm-drop ",
+            ),
             ("mencius,hosts=source,low=15ms,nat=yes", " low 15ms "),
             ("mencius,hosts=source", " hosts source "),
         ] {
@@ -373,7 +380,11 @@ mod tests {
         for (text, home, part) in [
             ("cake", Home::Senders, "diffserv3 dual-srchost rtt"),
             ("cake", Home::Receivers, "diffserv3 dual-dsthost rtt"),
-            ("cake,flowmode=hosts", Home::Receivers, "diffserv3 hosts rtt"),
+            (
+                "cake,flowmode=hosts",
+                Home::Receivers,
+                "diffserv3 hosts rtt",
+            ),
             ("cake", Home::Receivers, " noatm nat"),
             ("cake,nat=no", Home::Receivers, " noatm nonat"),
             ("mencius", Home::Senders, " hosts source "),

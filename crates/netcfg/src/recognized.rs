@@ -1,7 +1,6 @@
 //! A set-up whose journal is lost, known by its handles: a cleaner of `/run`, a container made anew in the
 //! host's network, or another `--state` leave one behind.
 
-use crate::apply::look;
 use crate::observe::{Observed, Snapshot, objects};
 use crate::shaper::INNER;
 use crate::{
@@ -89,7 +88,7 @@ fn root(observed: &Observed, ingress: bool) -> Option<RootQdisc> {
 /// # Errors
 /// If the device cannot be looked at.
 pub(crate) fn looked(runner: &mut dyn Runner, device: &Device) -> Result<Snapshot, Error> {
-    let mut now = look(runner, device, false)?;
+    let mut now = Snapshot::around(runner, device, false)?;
     let ours = now.of(device).is_some_and(|it| root(it, false).is_some());
     if ours {
         // Where nothing can be asked for tables, there are none of ours.

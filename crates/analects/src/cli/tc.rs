@@ -52,18 +52,10 @@ pub struct TcApply {
     )]
     pub discipline: String,
     /// Another discipline of what the device sends.
-    #[arg(
-        long,
-        value_name = "NAME[,key=value...]",
-        conflicts_with = "levels"
-    )]
+    #[arg(long, value_name = "NAME[,key=value...]", conflicts_with = "levels")]
     pub up_discipline: Option<String>,
     /// Another discipline of what it receives.
-    #[arg(
-        long,
-        value_name = "NAME[,key=value...]",
-        requires = "ingress"
-    )]
+    #[arg(long, value_name = "NAME[,key=value...]", requires = "ingress")]
     pub down_discipline: Option<String>,
     /// The discipline of each of the two levels: one of the above, pfifo_fast for two of its bands, or
     /// cake for two of its tins, which share the link.

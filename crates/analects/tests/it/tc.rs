@@ -28,7 +28,10 @@ fn every_name_that_a_device_can_have_is_taken_with_ingress() {
         assert!(ifb.len() <= 15 && ifb.starts_with("ifb-"), "{ifb}");
         let filter = commands.last().unwrap();
         assert!(filter.starts_with(&format!("tc filter add dev {name} ingress ")));
-        assert!(filter.ends_with(&format!(" redirect dev {ifb}")), "{filter}");
+        assert!(
+            filter.ends_with(&format!(" redirect dev {ifb}")),
+            "{filter}"
+        );
     }
 }
 
@@ -52,7 +55,9 @@ fn cake_is_set_up_as_its_users_have_it() {
     let up = "cake,ack-filter=yes,memlimit=4MB";
     assert_eq!(
         cakes(&["--up-discipline", up]),
-        ["bandwidth 9mbit diffserv3 dual-srchost rtt 100ms memlimit 4000000 ack-filter nat egress raw"]
+        [
+            "bandwidth 9mbit diffserv3 dual-srchost rtt 100ms memlimit 4000000 nat ack-filter egress raw"
+        ]
     );
     let down = "cake,flowmode=triple-isolate,nat=no";
     assert_eq!(

@@ -1180,11 +1180,7 @@ fn wrong_shapers() {
         &["--dev", "is not a name"],
     );
     refused(good, &["--overhead", &long], &["--overhead"]);
-    refused(
-        good,
-        &["--down-discipline", "cake"],
-        &["--ingress"],
-    );
+    refused(good, &["--down-discipline", "cake"], &["--ingress"]);
     refused(
         good,
         &["--up-discipline", "cake,ack_filter=much"],

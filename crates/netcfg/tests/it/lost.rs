@@ -75,7 +75,10 @@ fn what_others_made_is_not_ours() {
     let theirs = |root: Queue, leaf: Option<Queue>| Link {
         root: Some(root),
         class: class.clone(),
-        leaves: leaf.map(|leaf| ("a1:1".to_owned(), leaf)).into_iter().collect(),
+        leaves: leaf
+            .map(|leaf| ("a1:1".to_owned(), leaf))
+            .into_iter()
+            .collect(),
         ..up()
     };
     for link in [

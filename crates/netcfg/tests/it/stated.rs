@@ -43,7 +43,16 @@ fn every_parameter_of_every_discipline_is_stated_on_both_sides() {
     let registry = Registry::<()>::builtin();
     let mut stated = 0;
     for name in [
-        "mencius", "confucius", "floq", "cake", "fq_codel", "codel", "fq", "pie", "fq_pie", "pfifo",
+        "mencius",
+        "confucius",
+        "floq",
+        "cake",
+        "fq_codel",
+        "codel",
+        "fq",
+        "pie",
+        "fq_pie",
+        "pfifo",
         "bfifo",
     ] {
         let declared = registry.get(name).unwrap().params;

@@ -240,6 +240,50 @@ fn without_handles(links: &BTreeMap<String, Link>) -> BTreeMap<String, Link> {
     links
 }
 
+/// What a device sends stays shaped all the while: no packet passes the line's queue.
+#[test]
+fn the_other_direction_comes_and_goes_alone() {
+    let folder = Folder::new("alone");
+    for (choice, again) in [
+        ("fq_codel", "fq_codel"),
+        ("cake", "cake,rtt=30ms"),
+        ("mencius", "mencius"),
+    ] {
+        let both = settings(9, Some(45), None, choice);
+        let sent = settings(9, None, None, again);
+        for (first, second) in [(&both, &sent), (&sent, &both)] {
+            let mut model = Model::with("eth0", initials()[0].clone());
+            applied(&mut model, &folder, first).unwrap();
+            let store = folder.open();
+            let prepared = prepare(&mut model, &store, &eth0(), second, false, false).unwrap();
+            let commands: Vec<String> = (prepared.commands().iter())
+                .map(ToString::to_string)
+                .collect();
+            let takes_down = |line: &String| line.contains("del dev eth0 root");
+            assert!(!commands.iter().any(takes_down), "{commands:?}");
+            let ours =
+                |line: &&String| line.contains("dev eth0 root") || line.contains("dev eth0 parent");
+            assert_eq!(
+                commands.iter().filter(ours).count(),
+                usize::from(choice != again),
+                "{commands:?}"
+            );
+            apply(&mut model, &store, &prepared).unwrap();
+            assert_eq!(
+                model.links.contains_key("ifb-eth0"),
+                second.ingress.is_some()
+            );
+            drop(store);
+            recovers(
+                &mut model,
+                &folder,
+                &Model::with("eth0", initials()[0].clone()).links,
+                choice,
+            );
+        }
+    }
+}
+
 #[test]
 fn a_failed_change_in_place_leaves_the_former_one() {
     let folder = Folder::new("in-place");
