@@ -8,7 +8,7 @@ use std::path::PathBuf;
 pub enum TcCommand {
     /// Print the commands that shape a device's traffic, and run them; if one fails, everything is
     /// put back. Applied again, it changes the existing set-up.
-    Apply(TcApply),
+    Apply(Box<TcApply>),
     /// Show the set-up, its state and its statistics.
     Show(TcShow),
     /// Restore the state of a device before `tc apply`.

@@ -7,6 +7,8 @@ mod campaign;
 mod commands;
 mod common;
 #[cfg(unix)]
+mod diverted;
+#[cfg(unix)]
 mod docs;
 mod fingerprint;
 mod house;
