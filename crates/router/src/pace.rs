@@ -30,9 +30,13 @@ pub fn run(args: &PaceArgs) -> Result<()> {
     };
     pacing.discipline()?;
     let device = args.dev.as_deref().map(|text| device("--dev", text));
+    let device = device.transpose()?;
+    if let Some(device) = device.as_ref().filter(|_| !args.dry_run) {
+        device.index()?;
+    }
     let diversion = Diversion::Web {
         queue: args.queue,
-        device: device.transpose()?,
+        device,
     };
     if args.dry_run {
         return diverted::planned(&args.state, &diversion);

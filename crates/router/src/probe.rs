@@ -107,6 +107,9 @@ fn serve(args: &ProbeServe) -> Result<()> {
     let identity = Identity::load_or_make(&args.key)?;
     let mut server = real::Server::bind(args.listen, &identity, policy, Settings::default())?;
     let address = server.address()?;
+    if address.is_ipv4() && args.listen.is_ipv6() {
+        eprintln!("this kernel has no IPv6: only IPv4 is answered");
+    }
     print(&format!("listening on {address}\npin {}\n", identity.pin()))?;
     Ok(server.run(&AtomicBool::new(false))?)
 }

@@ -7,6 +7,8 @@ mod campaign;
 mod commands;
 mod common;
 #[cfg(unix)]
+mod diverted;
+#[cfg(unix)]
 mod docs;
 mod fingerprint;
 mod house;
@@ -22,5 +24,7 @@ mod processor_sharing;
 mod recording;
 mod reproduce;
 mod sweep;
+#[cfg(unix)]
+mod tc;
 mod threshold;
 mod wrong_input;
