@@ -8,7 +8,7 @@ use crate::own;
 use crate::refused::Refused;
 use crate::so_far::SoFar;
 use crate::{left_out, recording, resolved, table, variants, why};
-use campaign::{Case, Cell, Grid, Job, Keeping};
+use campaign::{Case, Cell, Grid, Job, Keeping, Trace};
 use measure::{Engine, RunResult};
 use report::export::{self, Document};
 use scenario::{CAPACITIES, Names, Scenario};
@@ -248,19 +248,18 @@ fn grid(
     document: &scenario::Document,
     names: &dyn Names,
 ) -> Result<Grid> {
-    let traces = variants::traces(document)?;
-    let mut first = document.clone();
-    if let Some(Some(trace)) = traces.first()
-        && document.get("link.trace") != Some(&trace.path)
-    {
-        first.set("link.trace", &trace.path)?;
+    let mut base = document.clone();
+    let traces = Trace::all(&mut base)?;
+    let mut first = base.clone();
+    if let Some(Some(trace)) = traces.first() {
+        trace.set_in(&mut first)?;
     }
     let scenario = first.resolve(names)?;
     left_out::tell(&scenario.incomplete, shape.strict)?;
     check_without(shape, &scenario)?;
     let cases = scenario.disciplines.iter();
     Ok(Grid {
-        base: document.clone(),
+        base,
         cases: cases
             .map(|choice| Case::plain(&choice.to_string()))
             .collect(),
